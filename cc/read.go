@@ -5,6 +5,7 @@ package cc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -48,6 +49,9 @@ func (a *Agent) IsSwitch() bool { return a.Port.Node.Info.NodeType == mad.NodeTy
 // IsSupported reports whether there is an agent, as far as known.
 func (a *Agent) IsSupported() bool { return a.Missing == nil && a.Port.Unreachable() == nil }
 
+// unknown reports whether it is unknown if there is an agent: a request had no reply.
+func (a *Agent) unknown() bool { return errors.Is(a.Missing, umad.ErrTimeout) }
+
 // Err returns the reason why the settings of an agent are unknown, or nil.
 func (a *Agent) Err() error {
 	if a.Missing == nil && len(a.Failures) > 0 {
@@ -90,7 +94,7 @@ func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 // Partial reports whether a part of the fabric or of the settings is unknown.
 func (s *Session) Partial() bool {
 	for _, a := range s.Agents {
-		if len(a.Failures) > 0 {
+		if len(a.Failures) > 0 || a.unknown() {
 			return true
 		}
 	}

@@ -163,7 +163,10 @@ func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 		Ports: []ReportPort{}, Findings: []ReportFinding{}, Errors: []string{},
 	}
 	if lid := a.Port.LID(); lid != 0 {
-		r.LID, r.Supported = &lid, new(a.Missing == nil)
+		r.LID = &lid
+		if !a.unknown() {
+			r.Supported = new(a.Missing == nil)
+		}
 	}
 	for _, f := range a.Findings {
 		r.Findings = append(r.Findings, ReportFinding(f))

@@ -115,7 +115,7 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 		if e.Width == 0 || e.Port.Peer == nil {
 			continue
 		}
-		name := e.Width.String() + " " + e.Speed.String()
+		name := rateText(e)
 		if rates[name]++; rates[name] == 1 {
 			order = append(order, name)
 		}
@@ -130,6 +130,14 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 	r.comment("%s", strings.Join(parts, ", "))
 	r.skippedIf(len(order) == 0, "no links")
 	return nil
+}
+
+// rateText returns the width and the speed of a link, as far as they are known.
+func rateText(e *linkinfo.End) string {
+	if e.Speed == 0 {
+		return e.Width.String() + " (unknown speed)"
+	}
+	return e.Width.String() + " " + e.Speed.String()
 }
 
 // minimum describes the limits of links.
@@ -174,6 +182,7 @@ func checkManagers(ctx context.Context, r *fabricRun) error {
 			masters = append(masters, fmt.Sprintf("%s (LID %d, priority %d)", m.Name(r.names), m.To.LID, m.Info.Priority))
 		}
 	}
+	r.result.Partial = r.result.Partial || result.Partial()
 	r.comment("%s, master %s", count(len(result.Managers), "manager"), textOr(strings.Join(masters, ", "), "unknown"))
 	return nil
 }

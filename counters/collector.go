@@ -84,6 +84,9 @@ type Collector struct {
 
 	redirected []redirected
 	wanted     []*fabric.Node // whose ports a lean scan may have omitted
+
+	discarded   []discarded
+	implemented map[optionalAttr]bool
 }
 
 // NewCollector returns a collector that sends its requests by a client.
@@ -207,6 +210,8 @@ func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
 			return err
 		}
 		if !c.resolveRedirected(ctx) && len(c.wanted) == 0 {
+			c.failUnread()
+			c.failDiscarded()
 			return nil
 		}
 	}
@@ -250,6 +255,15 @@ func (c *Collector) found(p *fabric.Port) {
 		}
 	case !n.began && (!isSwitch(p.Node) || p.Number == 0): // the LID is that of port 0
 		c.begin(n, p)
+	}
+}
+
+// failUnread adds a failure to each switch whose LID the scan did not read.
+func (c *Collector) failUnread() {
+	for _, n := range c.order {
+		if !n.began && isSwitch(n.Node) {
+			c.begin(n, &fabric.Port{Node: n.Node, GUID: n.Info.PortGUID})
+		}
 	}
 }
 

@@ -97,6 +97,35 @@ func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(
 	c.client.Submit(q)
 }
 
+// An optionalAttr is an attribute of the agents of a kind of device, which need not have it.
+type optionalAttr struct {
+	vendor uint32
+	device uint16
+	attr   mad.AttrID
+}
+
+func optionalOf(n *Node, attr mad.AttrID) optionalAttr {
+	return optionalAttr{n.Info.VendorID, n.Info.DeviceID, attr}
+}
+
+// A discarded request is one for an optional attribute that had no reply.
+type discarded struct {
+	optionalAttr
+	node *Node
+	Failure
+}
+
+// failDiscarded adds failures for the requests without a reply for attributes that another
+// agent of the same kind of device has: the reply was lost.
+func (c *Collector) failDiscarded() {
+	for _, d := range c.discarded {
+		if c.implemented[d.optionalAttr] {
+			d.node.Failures = append(d.node.Failures, d.Failure)
+		}
+	}
+	c.discarded = nil
+}
+
 // readDetail requests an attribute, and calls got unless the agent does not have it. An
 // attribute that the agent does not implement is absent, and is not a failure.
 func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute, got func(*Details)) {
@@ -104,9 +133,17 @@ func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute
 		to.Redirect = p.redirect
 	}
 	c.submit(to, a.ID(), p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
+		kind := optionalOf(n, a.ID())
+		if errors.Is(r.Err, umad.ErrTimeout) {
+			c.discarded = append(c.discarded, discarded{kind, n, Failure{p.Number, a.ID(), r.Err}})
+		}
 		if unsupported(r.Err) || !c.decodeInto(q, r, a) || q.port.Now == nil {
 			return
 		}
+		if c.implemented == nil {
+			c.implemented = map[optionalAttr]bool{}
+		}
+		c.implemented[kind] = true
 		d := q.port.Now.Details
 		if d != nil {
 			d.At = q.at
@@ -133,7 +170,7 @@ func unsupported(err error) bool {
 // readFEC reads PortExtendedSpeedsCounters. Agents with counters of RS-FEC have two
 // layouts: PortInfoExtended selects one.
 func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
-	if p.Info == nil || p.Info.ActiveSpeed(p.Caps(), p.Ext) < ib.FDR10 {
+	if p.ActiveSpeed() < ib.FDR10 {
 		return // slower links have no error correction
 	}
 	if p.fec == nil && n.Caps.Has(mad.PerfRSFECCounters) && p.Caps() != nil && p.Caps().CapMask2.Has(mad.Cap2PortInfoExtended) {

@@ -86,8 +86,11 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 				return fabric.NoPortError(node, 0, int(n.Info.NumPorts)) // not all ports
 			}
 			number, _ := p.Number()
-			if int(number) < len(n.Ports) && n.Ports[number] != nil {
+			switch {
+			case int(number) < len(n.Ports) && n.Ports[number] != nil:
 				s.addPort(n.Ports[number])
+			case p.Err != nil:
+				return fmt.Errorf("find %v %s: the LID is unknown: %w", a.Kind, a.Text, p.Err)
 			}
 		case p.PortGUID != 0 && f.PortByGUID(p.PortGUID) != nil:
 			s.addPort(f.PortByGUID(p.PortGUID))
@@ -126,7 +129,7 @@ func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
 		if err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last)); err != nil {
 			return fmt.Errorf("find LID %s: %w", a.Text, err)
 		}
-		return resolve.NotFound(a, resolve.FromScan, nil, f.Blind())
+		return resolve.NotFound(a, resolve.FromScan, nil, resolve.GapOf(f, nil))
 	}
 	return nil
 }

@@ -69,9 +69,9 @@ type Options struct {
 	// for scrapes, which then take long.
 	TextOnly bool
 
-	// CheckNodes, if not nil, is called with the selected nodes of each sweep of a fabric.
+	// CheckNodes, if not nil, is called with the fabric and the selected nodes of each sweep.
 	// If it returns an error, the sweep fails.
-	CheckNodes func([]*fabric.Node) error
+	CheckNodes func(*fabric.Fabric, []*fabric.Node) error
 
 	// Textfile adds the metric that [Exporter.CountWriteError] counts.
 	Textfile bool
@@ -203,6 +203,15 @@ func (e *Exporter) Partial() bool {
 func (e *Exporter) Blind() error {
 	if p := e.last.Load(); p != nil {
 		return p.info.blind
+	}
+	return nil
+}
+
+// Failures returns the requests of the last sweep without a valid response, with the names of
+// their nodes.
+func (e *Exporter) Failures() []error {
+	if p := e.last.Load(); p != nil {
+		return p.info.failures
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 type fabricSource struct {
 	options counters.Options
 	names   *fabric.NameMap
-	check   func([]*fabric.Node) error // nil: all nodes are expected
+	check   func(*fabric.Fabric, []*fabric.Node) error // nil: all nodes are expected
 	write   func(*encoder, *fabricSweep)
 	all     bool // also metrics without a known user
 }
@@ -43,7 +43,7 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 		for i, n := range r.Nodes {
 			nodes[i] = n.Node
 		}
-		if err := s.check(nodes); err != nil {
+		if err := s.check(r.Fabric, nodes); err != nil {
 			return nil, cmp.Or(r.Fabric.Blind(), err)
 		}
 	}
@@ -96,7 +96,7 @@ func roleOf(n *fabric.Node) *role {
 type device struct {
 	*role
 	guid, name string
-	lid        ib.LID
+	lid        string // "": unknown
 	node       *counters.Node
 	ports      []*port
 
@@ -145,8 +145,10 @@ func (s *fabricSweep) summarize() {
 	r, i := s.result, &s.summary
 	i.nodes, i.partial, i.stats = len(r.Nodes), r.Partial(), r.Stats
 	i.blind, i.failed = r.Fabric.Blind(), s.failedNodes()
+	i.failures = r.Fabric.FailureErrors(s.names)
 	for _, n := range r.Nodes {
 		i.ports += n.NumRead()
+		i.failures = append(i.failures, n.FailureErrors(s.names)...)
 	}
 }
 
@@ -171,7 +173,7 @@ func (s *fabricSweep) addDevices() {
 	for _, n := range s.result.Nodes {
 		d := &device{role: roleOf(n.Node), name: s.names.Name(n.Node), node: n}
 		d.count(n)
-		add := func(guid ib.GUID, lid ib.LID) *device {
+		add := func(guid ib.GUID, lid string) *device {
 			if known := devices[guid]; known != nil {
 				return known
 			}
@@ -183,14 +185,14 @@ func (s *fabricSweep) addDevices() {
 		}
 		isSwitch := d.role.node == mad.NodeTypeSwitch
 		if isSwitch {
-			add(n.GUID, switchLID(n.Node))
+			add(n.GUID, lidText(&fabric.Port{Node: n.Node}))
 		}
 		for _, p := range portsOf(n) {
 			k := key{p.GUID, p.Number}
 			if isSwitch {
 				k.guid = n.GUID
 			}
-			d := add(k.guid, p.LID())
+			d := add(k.guid, lidText(p.Port))
 			if p.Number == 0 || seen[k] || d.node != n { // a port of management, or a duplicate GUID
 				continue
 			}
@@ -217,13 +219,6 @@ func portsOf(n *counters.Node) []*counters.Port {
 		}
 	}
 	return all
-}
-
-func switchLID(n *fabric.Node) ib.LID {
-	if len(n.Ports) > 0 && n.Ports[0] != nil {
-		return n.Ports[0].LID()
-	}
-	return 0
 }
 
 func (s *fabricSweep) newPort(d *device, p *counters.Port, complete bool) *port {

@@ -85,9 +85,9 @@ func (s *fabricSweep) writeFailedQueries(e *encoder) {
 					if failedQuery(f.Attr) != name {
 						continue
 					}
-					place := []string{"portid", "Lid " + strconv.Itoa(int(d.lid))}
+					place := []string{"portid", "Lid " + d.lid}
 					if name == "infiniband_query_failed_error" {
-						place = []string{"lid", strconv.Itoa(int(d.lid))}
+						place = []string{"lid", d.lid}
 					}
 					unique.emit(emit, append(place, "counter_name", f.Attribute(), "local_name", d.name, "port", strconv.Itoa(int(f.Port)))...)
 				}

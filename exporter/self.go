@@ -16,6 +16,7 @@ type sweepInfo struct {
 	partial      bool
 	blind        error         // see [fabric.Fabric.Blind]
 	missing      []missingNode // by the time since when
+	failures     []error       // with the names of nodes
 	stats        umad.Stats
 	took         time.Duration
 

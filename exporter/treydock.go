@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
 )
 
 // An exportedCounter is a counter with its names.
@@ -158,7 +159,9 @@ func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, port
 	if s.all || r.subsystem != "hca" {
 		e.gauge(prefix+"port_state", "1 if the port has a link, else 0.", func(emit func(labels, float64)) {
 			for _, p := range ports {
-				emit(p.labels, number(p.up()))
+				if p.Info != nil || p.Omitted {
+					emit(p.labels, number(p.up()))
+				}
 			}
 		})
 	}
@@ -173,9 +176,17 @@ func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, port
 
 // uplinkLabels returns the labels of a port with its peer.
 func uplinkLabels(p *port) labels {
-	pairs := append(treydockPairs(p), "uplink", p.peerName, "uplink_guid", p.peer.GUID.String(), "uplink_lid", strconv.Itoa(int(p.peer.LID())),
+	pairs := append(treydockPairs(p), "uplink", p.peerName, "uplink_guid", p.peer.GUID.String(), "uplink_lid", lidText(p.peer),
 		"uplink_port", strconv.Itoa(int(p.peer.Number)), "uplink_type", roleOf(p.peer.Node).class)
 	return newLabels(pairs...)
+}
+
+// lidText returns the LID of a port as a label, "" if it is unknown.
+func lidText(p *fabric.Port) string {
+	if p.Missing() != nil {
+		return ""
+	}
+	return strconv.Itoa(int(p.LID()))
 }
 
 // max returns the largest value of the ports.
@@ -198,7 +209,7 @@ func writeTreydockDevices(e *encoder, s *fabricSweep, r *role, prefix string) {
 		})
 	}
 	devices("info", "1; the labels have the name and the LID.", func(d *device, emit func(labels, float64)) {
-		emit(newLabels("guid", d.guid, r.subsystem, d.name, "lid", strconv.Itoa(int(d.lid))), 1)
+		emit(newLabels("guid", d.guid, r.subsystem, d.name, "lid", d.lid), 1)
 	})
 	devices("up", "1 if all requests for counters had a valid response, else 0.", func(d *device, emit func(labels, float64)) {
 		emit(newLabels("guid", d.guid, r.subsystem, d.name), number(d.errors+d.timeouts == 0))

@@ -99,6 +99,7 @@ func (r *run) run() error {
 			targets = append(targets, &target{run: r, address: a, port: p, ports: numbers})
 		}
 	}
+	r.result.Missed = resolver.Missed()
 	r.waiting = targets
 	r.startTargets()
 	err := r.client.Run(r.ctx)

@@ -32,9 +32,13 @@ type Result struct {
 	Attribute Attribute
 	Local     umad.PortAttr
 	Replies   []Reply
-	Failed    int // replies with an error
+	Failed    int     // replies with an error
+	Missed    []error // failed requests of a scan, which may have missed targets
 	Stats     umad.Stats
 }
+
+// Partial reports whether replies have an error or targets may be missing.
+func (r *Result) Partial() bool { return r.Failed > 0 || len(r.Missed) > 0 }
 
 // mergeFailures replaces the replies to all blocks of the table of a port by the first one
 // if they have the same error.

@@ -20,7 +20,7 @@ type Report struct {
 type ReportHead struct {
 	Schema    string          `json:"schema"`
 	Attribute ReportAttribute `json:"attribute"`
-	Partial   bool            `json:"partial"` // some replies have an error
+	Partial   bool            `json:"partial"` // some replies have an error, or targets may be missing
 }
 
 // A ReportAttribute is an attribute by its class: smp, pm, cc, vs or sysstat.

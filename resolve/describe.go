@@ -94,7 +94,7 @@ func (d *description) fromNode(silent *[]*description) {
 	var node mad.NodeInfo
 	d.smp(&node, 0, func() {
 		p := d.port
-		p.Node, p.Info, p.DescribedBy = &node, nil, FromNode
+		p.Node, p.Info, p.Description, p.DescribedBy, p.Err = &node, nil, nil, FromNode, nil
 		var desc mad.NodeDescription
 		d.smp(&desc, 0, func() { p.Description = &desc }, nil)
 		number, _ := p.Number()

@@ -41,9 +41,11 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 		return numbered(a, node, number, ports, listErr)
 	}
 	if ports := names.match(a.Name); len(ports) > 0 {
+		r.missed = r.missed || names.from == FromScan && r.scanned.Partial()
 		return copies(ports), nil
 	}
 	if ports := names.match(node); hasNumber && len(ports) > 0 {
+		r.missed = r.missed || names.from == FromScan && r.scanned.Partial()
 		return numbered(a, node, number, ports, listErr)
 	}
 	if listErr != nil {
@@ -51,9 +53,19 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	}
 	not := &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted)}
 	if names.from == FromScan {
-		not.Incomplete, not.Blind = r.scanned.Partial(), r.scanned.Blind()
+		return nil, r.notFoundIn(r.scanned, not)
 	}
 	return nil, not
+}
+
+// Missed returns the failed requests of the scan if it may have missed ports of the addresses
+// so far: of patterns, and of addresses that it did not find. Otherwise it returns nil: an
+// address that was found does not depend on the rest of the scan.
+func (r *Resolver) Missed() []error {
+	if !r.missed {
+		return nil
+	}
+	return r.scanned.FailureErrors(r.opts.Names)
 }
 
 // A PortError reports an address with the name of a node and the number of a port that
@@ -138,7 +150,7 @@ func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 	}
 	var all []*Port
 	for _, n := range f.Nodes {
-		all = append(all, scannedPorts(n)...)
+		all = append(all, PortsOf(n)...)
 	}
 	return all, FromScan, err
 }
@@ -256,7 +268,7 @@ func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 		return nil, err
 	}
 	if n := f.NodeByGUID(guid); n != nil {
-		return scannedPorts(n), nil
+		return PortsOf(n), nil
 	}
 	return nil, err
 }

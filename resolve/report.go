@@ -18,8 +18,9 @@ type Report struct {
 
 // A ReportHead is the part of a report before the targets.
 type ReportHead struct {
-	Schema string       `json:"schema"`
-	Local  *LocalReport `json:"local"`
+	Schema  string       `json:"schema"`
+	Partial bool         `json:"partial"` // a target was not found, or ports or attributes may be missing
+	Local   *LocalReport `json:"local"`
 }
 
 // A LocalReport describes the local port that was used.

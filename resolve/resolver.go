@@ -108,6 +108,7 @@ type Resolver struct {
 
 	scanned *fabric.Fabric
 	scanErr error // why the scan failed or ended early
+	missed  bool  // a partial scan may have missed ports of an address
 }
 
 // New returns a resolver that sends requests by a client of a port with attributes
@@ -124,64 +125,6 @@ func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
 }
 
 func (r *Resolver) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(r.opts.Sysfs), sysfs.Default) }
-
-// A NotFoundError reports that a source does not contain an address.
-type NotFoundError struct {
-	Address Address
-	By      Source
-	Similar []string // names that contain the requested one
-
-	// Incomplete reports that not all nodes have replied to a scan.
-	Incomplete bool
-
-	// Blind is the reason why a scan found no other node: see [fabric.Fabric.Blind].
-	Blind error
-}
-
-// Unwrap returns the reason why the scan is blind.
-func (e *NotFoundError) Unwrap() error { return e.Blind }
-
-func (e *NotFoundError) Error() string {
-	if e.Blind != nil {
-		return e.Blind.Error()
-	}
-	switch e.Address.Kind {
-	case Name:
-		return "no node has this name"
-	case GUID:
-		return "no node or port has this GUID"
-	case Route:
-		return "the route leads to no node"
-	}
-	return "no port has this " + e.Address.Kind.label()
-}
-
-// NotFound returns the error for an address that a fabric does not contain, as
-// [Resolver.Find] returns it. names are those of all nodes, for the hint, and blind is the
-// reason why the scan of the fabric found no other node, or nil.
-func NotFound(a Address, by Source, names []string, blind error) error {
-	not := &NotFoundError{Address: a, By: by, Blind: blind}
-	if a.Kind == Name {
-		not.Similar = Similar(a.Name, names)
-	}
-	return notFound(a, not)
-}
-
-// notFound adds the address to the reason why it was not found.
-func notFound(a Address, err error) error {
-	return fmt.Errorf("find %s %s: %w", a.Kind.label(), a.bare(), err)
-}
-
-// Hint suggests a remedy.
-func (e *NotFoundError) Hint() string {
-	switch {
-	case len(e.Similar) > 0:
-		return SimilarHint(e.Similar)
-	case e.Incomplete:
-		return "not all nodes replied to the scan; the port may belong to one of them, or be connected through one"
-	}
-	return ""
-}
 
 // A MisplacedError reports an address that does not exist in the network of the local
 // port.
@@ -291,24 +234,46 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if f == nil {
 		return nil, err
 	}
-	if p := f.PortByGUID(a.GUID); p != nil {
+	if p := portByGUID(f, a.GUID); p != nil {
 		port := scannedPort(p)
 		port.PortGUID = a.GUID
 		return []*Port{port}, nil
 	}
 	if n := f.NodeByGUID(a.GUID); n != nil {
-		return scannedPorts(n), nil
+		return PortsOf(n), nil
 	}
-	return nil, notInScan(a, f, err)
+	return nil, r.notInScan(a, f, err)
+}
+
+// portByGUID returns the port with a GUID, also one whose PortInfo is missing; nil without any.
+func portByGUID(f *fabric.Fabric, guid ib.GUID) *fabric.Port {
+	if p := f.PortByGUID(guid); p != nil {
+		return p
+	}
+	for _, n := range f.Nodes {
+		if n.Info.PortGUID == guid && guid != 0 {
+			if ports := addressable(n); len(ports) == 1 {
+				return ports[0]
+			}
+		}
+	}
+	return nil
 }
 
 // notInScan returns the error for an address that a scan did not find: the error
 // that ended the scan early, or that there is no such address.
-func notInScan(a Address, f *fabric.Fabric, scanErr error) error {
+func (r *Resolver) notInScan(a Address, f *fabric.Fabric, scanErr error) error {
 	if scanErr != nil {
 		return scanErr
 	}
-	return &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial(), Blind: f.Blind()}
+	return r.notFoundIn(f, &NotFoundError{Address: a, By: FromScan})
+}
+
+// notFoundIn adds the gaps of a scan to an error.
+func (r *Resolver) notFoundIn(f *fabric.Fabric, not *NotFoundError) error {
+	not.setGap(GapOf(f, r.opts.Names))
+	r.missed = r.missed || not.Incomplete
+	return not
 }
 
 // findGID finds the port with a GID.
@@ -344,10 +309,10 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	if f == nil {
 		return nil, err
 	}
-	if p := f.PortByGUID(guid); p != nil && isHere {
+	if p := portByGUID(f, guid); p != nil && isHere {
 		port := scannedPort(p)
 		port.PortGUID = guid
 		return []*Port{port}, nil
 	}
-	return nil, notInScan(a, f, err)
+	return nil, r.notInScan(a, f, err)
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
@@ -22,25 +23,32 @@ func (r *Resolver) scan(ctx context.Context) (*fabric.Fabric, error) {
 	return f, err
 }
 
-// scannedPorts returns the ports of a node that can have LIDs.
-func scannedPorts(n *fabric.Node) []*Port {
-	if n.Info.NodeType == mad.NodeTypeSwitch {
-		if n.Ports[0] == nil {
-			return nil
-		}
-		return []*Port{scannedPort(n.Ports[0])}
-	}
+// PortsOf returns the ports of a node of a scan that can have LIDs, as [Resolver.Find] does.
+func PortsOf(n *fabric.Node) []*Port {
 	var ports []*Port
-	for _, p := range n.Ports {
-		if p != nil {
-			ports = append(ports, scannedPort(p))
-		}
+	for _, p := range addressable(n) {
+		ports = append(ports, scannedPort(p))
+	}
+	return ports
+}
+
+// addressable returns the ports of a node that can have LIDs. If the scan has none, it returns
+// the port that replied for the node, without PortInfo.
+func addressable(n *fabric.Node) []*fabric.Port {
+	known := n.Ports
+	number := n.Info.LocalPort
+	if n.Info.NodeType == mad.NodeTypeSwitch {
+		known, number = n.Ports[:1], 0
+	}
+	ports := slices.DeleteFunc(slices.Clone(known), func(p *fabric.Port) bool { return p == nil })
+	if len(ports) == 0 {
+		ports = append(ports, &fabric.Port{Node: n, Number: number, GUID: n.Info.PortGUID})
 	}
 	return ports
 }
 
 // scannedPort returns a port that a scan has found, with its LID as the path, or a
-// directed route if it has no LID.
+// directed route if it has no LID or that is unknown.
 func scannedPort(p *fabric.Port) *Port {
 	n := p.Node
 	node, desc := n.Info, n.Desc
@@ -49,7 +57,7 @@ func scannedPort(p *fabric.Port) *Port {
 	if lid := p.LID(); lid != 0 {
 		port.To = umad.Target{LID: lid}
 	} else {
-		port.To = umad.Target{Route: routeTo(p)}
+		port.To, port.Err = umad.Target{Route: routeTo(p)}, p.Missing()
 	}
 	return port
 }

@@ -2,6 +2,7 @@ package route
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -15,14 +16,15 @@ type laneKey struct {
 }
 
 // readHopLanes reads the virtual lane on each link of paths with a service level. The
-// lane of a link whose table could not be read is unknown.
-func (s *session) readHopLanes(ctx context.Context, paths []*Path) error {
+// lane of a link whose table could not be read is unknown; failed is called for each request
+// without a reply.
+func (s *session) readHopLanes(ctx context.Context, paths []*Path, failed func(Failure)) error {
 	tables := map[laneKey]*mad.SLtoVLMapping{}
 	for _, p := range paths {
 		for i := range p.Hops {
 			if key := p.laneKey(i); p.SL != nil && tables[key] == nil {
 				tables[key] = new(mad.SLtoVLMapping)
-				s.submitLaneTable(key, tables)
+				s.submitLaneTable(key, tables, failed)
 			}
 		}
 	}
@@ -48,9 +50,9 @@ func (p *Path) laneKey(i int) laneKey {
 	return key
 }
 
-// submitLaneTable queries a table, and removes its entry if that fails. A port with one
+// submitLaneTable queries a table, and removes its entry if that fails. failed is called for a request without a reply. A port with one
 // lane need not have a table (InfiniBand Architecture, Volume 1, 14.2.5.8).
-func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMapping) {
+func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMapping, failed func(Failure)) {
 	out := key.output
 	s.client.Submit(&umad.Request{
 		To: umad.Target{Route: s.routeTo(out)}, Attr: mad.AttrSLtoVLMapping, Modifier: key.modifier(),
@@ -60,6 +62,10 @@ func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMap
 			}
 			if tables[key] = nil; out.VLs == ib.VLs1 {
 				tables[key] = new(mad.SLtoVLMapping) // all on VL 0
+				return
+			}
+			if _, refused := errors.AsType[mad.StatusError](reply.Err); !refused {
+				failed(Failure{out.Node, mad.AttrSLtoVLMapping.String(), key.modifier(), reply.Err})
 			}
 		},
 	})

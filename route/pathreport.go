@@ -29,7 +29,7 @@ type PathsHead struct {
 type PairReport struct {
 	Forward   PathReport  `json:"forward"`
 	Reverse   *PathReport `json:"reverse"`   // null: no port has the destination LID
-	Symmetric *bool       `json:"symmetric"` // both cross the same links; null: there is no reverse path
+	Symmetric *bool       `json:"symmetric"` // both cross the same links; null: unknown, or no reverse path
 }
 
 // A PathReport is a [Path].
@@ -37,8 +37,8 @@ type PathReport struct {
 	From     ReportEnd     `json:"from"`
 	To       *ReportEnd    `json:"to"` // null: no port has the LID
 	LID      ib.LID        `json:"lid"`
-	SL       *uint8        `json:"sl"` // null: unknown
-	Arrives  bool          `json:"arrives"`
+	SL       *uint8        `json:"sl"`       // null: unknown
+	Arrives  *bool         `json:"arrives"`  // null: unknown, as a table or node did not respond
 	Cause    *Cause        `json:"cause"`    // null: the path arrives
 	Shortest *int          `json:"shortest"` // links; null: no links lead to the destination, or multicast
 	Slowest  *int          `json:"slowest"`  // index in hops; null: all links have the same rate
@@ -71,7 +71,7 @@ type ReportHop struct {
 	Speed    *string         `json:"speed"`
 	Gbps     *float64        `json:"gbps"`
 	MTU      *int            `json:"mtu"`      // bytes
-	State    string          `json:"state"`    // of the output port
+	State    *string         `json:"state"`    // of the output port; null: unknown
 	Adaptive []uint16        `json:"adaptive"` // output ports between which the switch selects; null: only Output
 	Counters *ReportCounters `json:"counters"` // null: not read
 }
@@ -89,11 +89,20 @@ type ReportCounters struct {
 	Input  map[string]uint64 `json:"input"`
 }
 
+// Known reports whether all tables and nodes on a path responded, as far as it leads.
+func (p *Path) Known() bool { return p.Cause != Unseen && p.Cause != Silent }
+
+// Arrived reports whether a path is known to arrive.
+func (r *PathReport) Arrived() bool { return r.Arrives != nil && *r.Arrives }
+
 // NewPathReport returns the report of a path.
 func NewPathReport(p *Path, names *fabric.NameMap) PathReport {
 	w := namer{names}
 	r := PathReport{
-		From: w.end(p.From), LID: p.LID, SL: p.SL, Arrives: p.Cause == 0, Hops: []ReportHop{}, Findings: p.Findings(names),
+		From: w.end(p.From), LID: p.LID, SL: p.SL, Hops: []ReportHop{}, Findings: p.Findings(names),
+	}
+	if p.Known() {
+		r.Arrives = new(p.Cause == 0)
 	}
 	if r.Findings == nil {
 		r.Findings = []PathFinding{}
@@ -128,7 +137,10 @@ func NewPathReport(p *Path, names *fabric.NameMap) PathReport {
 
 func (w namer) hop(h Hop) ReportHop {
 	o := h.Output
-	r := ReportHop{Output: w.hopPort(o), Input: w.hopPort(o.Peer), State: o.State.String()}
+	r := ReportHop{Output: w.hopPort(o), Input: w.hopPort(o.Peer)}
+	if o.State != ib.PortNoChange {
+		r.State = new(o.State.String())
+	}
 	r.Output.VL = h.VL
 	if o.Width != 0 && o.Speed != 0 {
 		r.Width, r.Speed, r.Gbps = new(o.Width.String()), new(o.Speed.String()), new(o.gbps())

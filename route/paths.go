@@ -232,5 +232,5 @@ func (s *session) annotate(ctx context.Context, r *PathsResult) error {
 	if err := ctx.Err(); err != nil || errors.Is(r.NoRecords, umad.ErrDeviceRemoved) {
 		return r.NoRecords
 	}
-	return s.readHopLanes(ctx, r.paths())
+	return s.readHopLanes(ctx, r.paths(), func(f Failure) { r.Routing.Failures = append(r.Routing.Failures, f) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -33,7 +34,7 @@ type TablesHead struct {
 type ReportTables struct {
 	NodeGUID  ib.GUID       `json:"node_guid"`
 	Name      string        `json:"name"`
-	LID       ib.LID        `json:"lid"`
+	LID       *ib.LID       `json:"lid"`     // null: none, or unknown
 	Size      *uint16       `json:"size"`    // entries of the table; null: unknown
 	Top       *ib.LID       `json:"top"`     // highest LID in use; null: unknown
 	Missing   []LIDRange    `json:"missing"` // that could not be read
@@ -182,7 +183,7 @@ func (t *Tables) Ranges() []LIDRange {
 // or unicast ones.
 func NewReportTables(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportTables {
 	w := namer{names}
-	r := ReportTables{NodeGUID: n.GUID, Name: w.name(n), LID: n.Ports[0].LID, Missing: n.Tables.Ranges()}
+	r := ReportTables{NodeGUID: n.GUID, Name: w.name(n), LID: optional.NonZero(n.Ports[0].LID), Missing: n.Tables.Ranges()}
 	if multicast {
 		r.Multicast = []ReportGroup{}
 		for _, g := range n.Tables.Groups(f) {

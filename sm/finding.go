@@ -3,6 +3,7 @@ package sm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
@@ -60,10 +61,12 @@ func (r *run) check() {
 		}
 		return
 	}
-	switch len(masters) {
-	case 0:
+	switch {
+	case len(masters) == 0 && (r.partial || slices.ContainsFunc(result.Managers, (*Manager).unknown)):
+		// The master may be missing. Without one, subnet administration does not reply either.
+	case len(masters) == 0:
 		add(NoMaster, "no master among %d subnet managers", len(result.Managers))
-	case 1:
+	case len(masters) == 1:
 		if lid := result.Local.SMLID; lid != 0 && masters[0].To.LID != 0 && lid != masters[0].To.LID && !masters[0].To.IsDirected() {
 			add(OtherMaster, "the local port is served by LID %d, the master has LID %d", lid, masters[0].To.LID)
 		}
@@ -75,6 +78,12 @@ func (r *run) check() {
 			add(EqualPriority, "%d managers with priority %d: %s", len(same), priority, places(same))
 		}
 	}
+}
+
+// unknown reports whether the state of a manager is unknown.
+func (m *Manager) unknown() bool {
+	var status mad.StatusError
+	return m.Info == nil && !errors.As(m.Err, &status)
 }
 
 // check checks one manager.

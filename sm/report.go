@@ -32,7 +32,7 @@ type ReportManager struct {
 	Activity  *uint32      `json:"activity"` // activity count
 	Advances  *bool        `json:"advances"` // the activity count
 	WaitMS    *float64     `json:"wait_ms"`  // time between two readings
-	InRecords bool         `json:"in_sa"`    // subnet administration has a record
+	InRecords *bool        `json:"in_sa"`    // subnet administration has a record; nil: it was not queried
 	Error     *string      `json:"error"`
 	Findings  []Finding    `json:"findings"`
 }
@@ -46,11 +46,14 @@ type ReportState struct {
 // NewReport returns the report on a result.
 func NewReport(r *Result, names *fabric.NameMap) *Report {
 	report := &Report{
-		Schema: ReportSchema, Partial: len(r.Warnings) > 0, SMLID: optional.NonZero(r.Local.SMLID),
+		Schema: ReportSchema, Partial: r.Partial(), SMLID: optional.NonZero(r.Local.SMLID),
 		Findings: orEmpty(r.Findings), Managers: make([]ReportManager, len(r.Managers)),
 	}
 	for i, m := range r.Managers {
 		report.Managers[i] = newReportManager(m, names)
+		if r.Records {
+			report.Managers[i].InRecords = new(m.Record != nil)
+		}
 	}
 	return report
 }
@@ -58,7 +61,7 @@ func NewReport(r *Result, names *fabric.NameMap) *Report {
 func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
 	j := ReportManager{
 		Name: optional.NonZero(m.Name(names)), GUID: optional.NonZero(m.GUID()), LID: optional.NonZero(m.To.LID),
-		IsSM: m.IsSM, Advances: m.Advanced(), InRecords: m.Record != nil, Findings: orEmpty(m.Findings),
+		IsSM: m.IsSM, Advances: m.Advanced(), Findings: orEmpty(m.Findings),
 	}
 	if m.Node != nil {
 		j.NodeGUID = &m.Node.NodeGUID

@@ -56,6 +56,8 @@ type Manager struct {
 	Elapsed time.Duration
 	Err     error // of the query of the manager
 
+	unnamed error // of a request for the name
+
 	Findings []Finding
 }
 
@@ -77,7 +79,14 @@ type Result struct {
 	Findings []Finding  // of the fabric; those of a manager are in the manager
 	Warnings []error    // sources that could not be read, in part or at all
 	Blind    error      // of the scan: see [fabric.Fabric.Blind]
+	Records  bool       // the records of subnet administration were read
 	Stats    umad.Stats
+}
+
+// Partial reports whether a source could not be read, in part or at all, or the state of a
+// manager is unknown.
+func (r *Result) Partial() bool {
+	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Managers, (*Manager).unknown)
 }
 
 // errNoSource is the error of a run in which no source could be read.
@@ -99,6 +108,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	}
 	r.result.Stats = r.client.Stats()
 	r.separate()
+	r.warnUnnamed()
 	r.check()
 	return r.result, nil
 }
@@ -109,6 +119,8 @@ type run struct {
 	ctx    context.Context
 	client *umad.Client
 	result *Result
+
+	partial bool // the scan may have missed managers
 }
 
 // find finds the managers to query.
@@ -163,7 +175,7 @@ func (r *run) findTargets() error {
 	if len(r.result.Managers) == 0 {
 		return errors.Join(notFound...)
 	}
-	r.result.Warnings = notFound
+	r.result.Warnings = append(notFound, resolver.Missed()...)
 	return nil
 }
 
@@ -195,8 +207,11 @@ func (r *run) scan() error {
 	case err != nil:
 		return fmt.Errorf("scan the fabric: %w", err)
 	case f.Partial():
+		r.partial = true
 		r.result.Blind = f.Blind()
-		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %w", f.Incomplete()))
+		for _, err := range f.FailureErrors(r.Resolve.Names) {
+			r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %w", err))
+		}
 	}
 	return nil
 }
@@ -227,6 +242,7 @@ func (r *run) askSA() error {
 		return fmt.Errorf("query subnet administration: %w", err)
 	}
 	if ports == nil {
+		r.result.Records = true
 		return nil
 	}
 	r.warnClipped(ports, "PortInfoRecord")
@@ -238,6 +254,7 @@ func (r *run) askSA() error {
 		isSM := true
 		r.at(record.LID).IsSM = &isSM
 	}
+	r.result.Records = true
 	return nil
 }
 

@@ -22,6 +22,7 @@ type Report struct {
 	Screen  string        `json:"screen"` // links, node, port, path
 	Sample  int           `json:"sample"` // place among the samples that are kept, from 1
 	Samples int           `json:"samples"`
+	Partial bool          `json:"partial"` // a request of the scan or of the pass had no valid response
 	Summary SummaryReport `json:"summary"`
 
 	Sort     *string `json:"sort,omitempty"` // of links
@@ -125,9 +126,9 @@ type PathLinks struct {
 	From    string       `json:"from"`
 	To      string       `json:"to"` // "" if no port has the LID
 	LID     ib.LID       `json:"lid"`
-	Arrives bool         `json:"arrives"`
-	Cause   *string      `json:"cause"` // nil: it arrives
-	Links   []LinkReport `json:"links"` // in the direction of the path
+	Arrives *bool        `json:"arrives"` // nil: unknown, as a table or node did not respond
+	Cause   *string      `json:"cause"`   // nil: it arrives
+	Links   []LinkReport `json:"links"`   // in the direction of the path
 }
 
 // known returns a value, nil if it is unknown.
@@ -141,7 +142,7 @@ func known(v float32) *float64 {
 // report returns the head of a report.
 func (s *State) report(screen string) *Report {
 	sample := s.Sample()
-	r := &Report{Schema: Schema, Time: sample.Time, Screen: screen}
+	r := &Report{Schema: Schema, Time: sample.Time, Screen: screen, Partial: sample.Partial()}
 	r.Sample, r.Samples = s.Position()
 	if sample.Window > 0 {
 		r.Window = new(sample.Window.Seconds())

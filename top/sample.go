@@ -24,9 +24,13 @@ type Sample struct {
 	Findings map[int32][]counters.Finding
 	Changes  map[int32][]Change
 
-	Failed int // requests of the pass without a response
-	Totals Totals
+	Failed   int     // requests of the pass without a response
+	Failures []error // of the pass, with the names of nodes
+	Totals   Totals
 }
+
+// Partial reports whether a request of the scan or of the pass had no valid response.
+func (s *Sample) Partial() bool { return s.Failed > 0 || s.Fabric.Partial() }
 
 // A Value is the rates of a port in a window, NaN if unknown.
 type Value struct {

@@ -195,6 +195,7 @@ func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	sample.Time, sample.Took, sample.Stats = time.Now(), time.Since(began), s.client.Stats()
 	for _, n := range s.sweeper.Nodes() {
 		sample.Failed += len(n.Failures)
+		sample.Failures = append(sample.Failures, n.FailureErrors(s.Names)...)
 	}
 	switch s.every = s.Interval; {
 	case s.every > 0:

@@ -175,12 +175,14 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	case !c.needsNoPort(err, addresses):
 		return err
 	}
-	answers, err := c.find(ctx, resolve.New(client, local, c.options), addresses)
+	resolver := resolve.New(client, local, c.options)
+	answers, err := c.find(ctx, resolver, addresses)
 	bar.Close()
 	if err != nil && (ctx.Err() == nil || !slices.ContainsFunc(answers, answer.isKnown)) {
 		return err
 	}
-	view := &view{env: c.env, names: c.names, local: local, answers: answers, columns: c.columns}
+	missed := resolver.Missed()
+	view := &view{env: c.env, names: c.names, local: local, answers: answers, partial: len(missed) > 0, columns: c.columns}
 	out := render.NewOutput(c.env.Out)
 	switch {
 	case c.json:
@@ -200,7 +202,8 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
 	}
 	c.fabric.PrintStats(c.env)
-	return c.exitError(answers)
+	c.fabric.PrintMissed(c.env, missed)
+	return c.exitError(answers, len(missed) > 0)
 }
 
 // needsNoPort reports whether the targets can be found without the port that could not

@@ -11,7 +11,8 @@ import (
 )
 
 // exitError reports targets that were not found, and returns the exit code as an error.
-func (c *command) exitError(answers []answer) error {
+// partial reports that ports may be missing.
+func (c *command) exitError(answers []answer, partial bool) error {
 	found, findings := 0, false
 	failures := c.fabric.Failures(c.env, "ibkit addr")
 	for i := range answers {
@@ -33,7 +34,7 @@ func (c *command) exitError(answers []answer) error {
 	if found == 0 && failed > 0 {
 		return &cmdutil.ExitError{Code: failures.Code()}
 	}
-	return cmdutil.ResultError(failed > 0, findings)
+	return cmdutil.ResultError(partial || failed > 0, findings)
 }
 
 // placeOf names a port: by the target, or by its LID in a range.

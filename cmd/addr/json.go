@@ -2,6 +2,7 @@ package addr
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -12,7 +13,7 @@ import (
 
 // json writes a JSON document, with one target per line.
 func (v *view) json(out *render.Output) {
-	render.WriteMembers(out, '{', resolve.ReportHead{Schema: resolve.Schema, Local: localReport(v.local)})
+	render.WriteMembers(out, '{', resolve.ReportHead{Schema: resolve.Schema, Partial: v.isPartial(), Local: localReport(v.local)})
 	render.WriteArray(out, "targets", v.answers, func(a answer) any {
 		t := resolve.TargetReport{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.PortReport{}}
 		if a.err != nil {
@@ -24,6 +25,13 @@ func (v *view) json(out *render.Output) {
 		return t
 	})
 	out.WriteString("\n}\n")
+}
+
+// isPartial reports whether a target was not found, or ports or attributes may be missing.
+func (v *view) isPartial() bool {
+	return v.partial || slices.ContainsFunc(v.answers, func(a answer) bool {
+		return a.err != nil || slices.ContainsFunc(a.ports, func(p *resolve.Port) bool { return p.Err != nil })
+	})
 }
 
 // localReport returns the report of the local port, or nil if none was used.

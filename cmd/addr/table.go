@@ -20,6 +20,7 @@ type view struct {
 	names   *fabric.NameMap
 	local   umad.PortAttr
 	answers []answer
+	partial bool // ports may be missing
 	columns []string
 }
 

@@ -195,9 +195,10 @@ func (c *command) run(ctx context.Context) (failed error) {
 	}
 	defer func() { failed = errors.Join(failed, s.Close()) }()
 	if s.Fabric.Partial() {
+		c.fabric.PrintFailed(c.env, s.Fabric.FailureErrors(s.Names))
 		cmdutil.PrintError(c.env, "warning", fmt.Errorf("nodes may be missing: scan the fabric: %w", s.Fabric.Incomplete()))
 	}
-	if err := c.nodes.Missing(s.Fabric.Nodes, s.Names); err != nil {
+	if err := c.nodes.Missing(s.Fabric, s.Fabric.Nodes, s.Names); err != nil {
 		return err
 	}
 	if c.settings != nil {

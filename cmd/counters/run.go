@@ -98,8 +98,7 @@ func nodesOf(r *counters.Result) []*fabric.Node {
 func (c *command) printFailures(r *counters.Result) {
 	failures := c.fabric.Failures(c.env, "warning")
 	for _, n := range r.Nodes {
-		for _, f := range n.Failures {
-			err := fmt.Errorf("%s (%v) %s: %w", c.names.Name(n.Node), n.GUID, portText(f.Port), f.Err)
+		for _, err := range n.FailureErrors(c.names) {
 			if c.warned[err.Error()] {
 				continue
 			}

@@ -44,7 +44,7 @@ func (s *selection) complete(o *counters.Options, names *fabric.NameMap) (err er
 // missing returns an error for a pattern or a type that matches no node, and for --ports
 // without a number that a node has.
 func (s *selection) missing(r *counters.Result, names *fabric.NameMap) error {
-	if err := s.Missing(nodesOf(r), names); err != nil {
+	if err := s.Missing(r.Fabric, nodesOf(r), names); err != nil {
 		return err
 	}
 	hasPort := func(n *counters.Node) bool {

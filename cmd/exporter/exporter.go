@@ -228,8 +228,8 @@ func (c *command) completeOptions() (err error) {
 
 // checkNodes returns an error for a pattern or a type that matches no node, with --once.
 // Otherwise it prints a warning, once: the node may join the fabric later.
-func (c *command) checkNodes(nodes []*fabric.Node) error {
-	err := c.selection.Missing(nodes, c.options.NodeNames)
+func (c *command) checkNodes(f *fabric.Fabric, nodes []*fabric.Node) error {
+	err := c.selection.Missing(f, nodes, c.options.NodeNames)
 	if c.once {
 		return err
 	}
@@ -294,6 +294,7 @@ func (c *command) runOnce(ctx context.Context) error {
 	if err := c.write(); err != nil {
 		return err
 	}
+	c.fabric.PrintFailed(c.env, c.exporter.Failures())
 	return cmdutil.ResultError(c.exporter.Partial(), false)
 }
 

@@ -62,9 +62,9 @@ func (f *filter) fails(e linkinfo.End) bool {
 // selected nodes do not have. before is the other fabric of a comparison, or nil.
 func (f *filter) missing(names *fabric.NameMap, r *linkinfo.Result, nodes []*fabric.Node, before *fabric.Fabric) error {
 	if before != nil {
-		return f.nodes.Missing(append(slices.Clip(nodes), before.Nodes...), names)
+		return f.nodes.Missing(r.Fabric, append(slices.Clip(nodes), before.Nodes...), names)
 	}
-	if err := f.nodes.Missing(nodes, names); err != nil {
+	if err := f.nodes.Missing(r.Fabric, nodes, names); err != nil {
 		return err
 	}
 	return f.missingLink(names, r, nodes)

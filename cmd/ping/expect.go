@@ -130,7 +130,7 @@ func (f *finder) addExpected(x *targetIndex, e *expectation, g *group, targets [
 			continue
 		}
 		if !f.isReachable(t) {
-			e.err = errors.Join(e.err, errNoLID(t.Name))
+			e.err = errors.Join(e.err, f.errNoLID(t))
 			continue
 		}
 		x.add(t)

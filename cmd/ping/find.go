@@ -34,7 +34,10 @@ type finder struct {
 	found    []*ping.Target
 	expected []*expectation
 	notFound []unresolved
-	partial  bool // the scan may have missed nodes
+	partial  bool    // a scan may have missed nodes
+	missed   []error // failed requests of that scan
+
+	unread map[*ping.Target]error // why the LID of a target is unknown
 }
 
 // A group is the targets that are pinged from one port.
@@ -200,6 +203,13 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 	if isWanted != nil {
 		f.addNodes(isWanted)
 		f.addSilentPeers()
+		if f.partial {
+			f.missed = f.fabric.FailureErrors(f.names)
+		}
+	}
+	if f.resolver != nil && !f.partial {
+		f.missed = f.resolver.Missed()
+		f.partial = len(f.missed) > 0
 	}
 	index := newTargetIndex(f.found)
 	for i, e := range f.expected {
@@ -231,6 +241,7 @@ func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address
 	var targets []*ping.Target
 	for _, p := range ports {
 		t := &ping.Target{Name: a.Text, To: p.To, PortGUID: p.PortGUID}
+		f.setUnread(t, p.Err)
 		switch {
 		case p.Host != nil && p.To == umad.Target{}:
 			w := &p.Host.Paths[0]
@@ -243,7 +254,7 @@ func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address
 		case a.Kind == resolve.Route:
 			t.Name = "route " + a.Text
 		case a.Kind == resolve.Name && p.Node != nil && p.Description != nil:
-			t.Name = f.names.NameOf(p.Node.NodeGUID, *p.Description)
+			t.Name = f.names.LabelOf(p.Node.NodeGUID, *p.Description)
 		}
 		targets = append(targets, t)
 	}
@@ -270,7 +281,7 @@ func (f *finder) add(g *group, targets []*ping.Target) {
 		if f.isReachable(t) {
 			f.addTo(g, t)
 		} else {
-			f.notFound = append(f.notFound, unresolved{t.Name, errNoLID(t.Name)})
+			f.notFound = append(f.notFound, unresolved{t.Name, f.errNoLID(t)})
 		}
 	}
 }
@@ -280,8 +291,22 @@ func (f *finder) isReachable(t *ping.Target) bool {
 	return t.To.LID != 0 || t.GRH != nil || f.routes || t.PortGUID == 0
 }
 
-func errNoLID(name string) error {
-	return fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", name)
+// setUnread records the reason why the LID of a target is unknown, nil for a known one.
+func (f *finder) setUnread(t *ping.Target, err error) {
+	if err == nil {
+		return
+	}
+	if f.unread == nil {
+		f.unread = map[*ping.Target]error{}
+	}
+	f.unread[t] = err
+}
+
+func (f *finder) errNoLID(t *ping.Target) error {
+	if err := f.unread[t]; err != nil {
+		return fmt.Errorf("find path to %s: its LID is unknown: %w; only --via sma reaches it", t.Name, err)
+	}
+	return fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", t.Name)
 }
 
 func (f *finder) addTo(g *group, t *ping.Target) {
@@ -297,22 +322,9 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 		if !isWanted(n) {
 			continue
 		}
-		ports := n.Ports
-		if n.Info.NodeType == mad.NodeTypeSwitch {
-			ports = ports[:1]
-		}
-		for _, p := range ports {
-			if p == nil {
-				continue
-			}
-			if p.Info == nil {
-				f.notFound = append(f.notFound, unresolved{f.names.Label(n), fmt.Errorf("scan %s: no PortInfo of port %d", f.names.Label(n), p.Number)})
-				continue
-			}
-			t := &ping.Target{Name: f.names.Label(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
-			if p.LID() == 0 {
-				t.To.Route = n.Route
-			}
+		for _, p := range resolve.PortsOf(n) {
+			t := &ping.Target{Name: f.names.Label(n), To: p.To, PortGUID: p.PortGUID}
+			f.setUnread(t, p.Err)
 			targets = append(targets, t)
 		}
 	}

@@ -169,11 +169,9 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	for _, u := range f.notFound {
 		failures.Print(u.err)
 	}
+	c.fabric.PrintMissed(c.env, f.missed)
 	if len(f.found) == 0 && len(f.expected) == 0 {
 		return &cmdutil.ExitError{Code: failures.Code(), Err: errNoTargets(len(f.notFound))}
-	}
-	if f.partial {
-		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not respond to the scan; see ibkit linkinfo")
 	}
 	for _, g := range f.groups {
 		if err := c.choose(ctx, g); err != nil {

@@ -24,7 +24,7 @@ func newListReport(all []query.Attribute) *query.ListReport {
 
 func (v *view) json(out *render.Output) {
 	a := v.result.Attribute
-	render.WriteMembers(out, '{', query.ReportHead{Schema: query.ReportSchema, Attribute: query.ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name}, Partial: v.result.Failed > 0})
+	render.WriteMembers(out, '{', query.ReportHead{Schema: query.ReportSchema, Attribute: query.ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name}, Partial: v.result.Partial()})
 	render.AppendArray(out, "replies", v.replies(), v.appendReply)
 	out.WriteString("}\n")
 }

@@ -360,7 +360,7 @@ func (c *command) run(ctx context.Context) error {
 	case err != nil && !errors.Is(err, context.Canceled): // an interrupt leaves a partial result
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
-	return cmdutil.ResultError(result.Failed > 0, false)
+	return cmdutil.ResultError(result.Partial(), false)
 }
 
 // warn prints the errors of replies and, with -v, the statistics. It returns the exit code for
@@ -383,6 +383,7 @@ func (c *command) warn(r *query.Result) int {
 		failures.Print(withPortHint(fabricflag.WithSourceHint(err, c.options.Resolve.Mode), reply))
 	}
 	failures.Close()
+	c.fabric.PrintMissed(c.env, r.Missed)
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s, at most %d in flight\n", fabricflag.FormatStats(r.Stats), r.Stats.Window)
 	}

@@ -2,6 +2,7 @@ package route
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,11 +38,9 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 	}
 	c.printWarnings(r)
 	reports, problems := c.report(r)
-	if c.toAll && r.Routing.Partial() {
-		c.partial = true // destinations may be missing
-	}
+	c.partial = c.partial || r.Routing.Partial()
 	out := render.NewOutput(c.env.Out)
-	c.print(out, r.Routing.Partial(), reports, problems)
+	c.print(out, c.partial, reports, problems)
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -66,6 +65,7 @@ func (c *command) printWarnings(r *route.PathsResult) {
 	routefiles.PrintChanging(c.fabric.Failures(c.env, "warning"), r.Routing, c.names)
 	if r.NoRecords != nil {
 		fmt.Fprintf(c.env.ErrOut, "warning: no service levels: %v\n", r.NoRecords)
+		c.partial = c.partial || errors.Is(r.NoRecords, umad.ErrTimeout)
 	}
 	if c.errors != nil && c.errors.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
 		c.partial = true
@@ -100,7 +100,9 @@ func (c *command) report(r *route.PathsResult) (reports []route.PairReport, prob
 		problem := c.fails(&pair.Forward)
 		if p.Reverse != nil {
 			pair.Reverse = new(c.pathReport(r, p.Reverse))
-			pair.Symmetric = new(p.Forward.IsReverse(p.Reverse))
+			if p.Forward.Known() && p.Reverse.Known() {
+				pair.Symmetric = new(p.Forward.IsReverse(p.Reverse))
+			}
 			failed := c.fails(pair.Reverse) // also makes the result partial
 			problem = problem || failed || isAsymmetric(&pair) && c.isProblem(route.KindAsymmetric)
 		}
@@ -116,7 +118,7 @@ func (c *command) report(r *route.PathsResult) (reports []route.PairReport, prob
 
 // isAsymmetric reports whether both paths of a pair arrive and cross different links.
 func isAsymmetric(p *route.PairReport) bool {
-	return p.Reverse != nil && p.Forward.Arrives && p.Reverse.Arrives && !*p.Symmetric
+	return p.Reverse != nil && p.Forward.Arrived() && p.Reverse.Arrived() && !*p.Symmetric
 }
 
 func (c *command) isProblem(k route.Kind) bool { return slices.Contains(c.failOn, k) }

@@ -112,8 +112,8 @@ func (c *command) heading(p *route.PathReport) string {
 	}
 	b.WriteString(": ")
 	switch {
-	case p.Arrives:
-	case *p.Cause == route.Unseen || *p.Cause == route.Silent:
+	case p.Arrived():
+	case p.Arrives == nil:
 		b.WriteString("incomplete, ")
 	default:
 		b.WriteString("does not arrive, ")
@@ -145,7 +145,7 @@ func (c *command) printLinks(out *render.Output, p *route.PathReport) {
 		render.TextColumn("INPUT", func(i int) string { return port(p.Hops[i].Input) }),
 		render.TextColumn("WIDTH", func(i int) string { return render.Show(p.Hops[i].Width) }),
 		render.TextColumn("SPEED", func(i int) string { return render.Show(p.Hops[i].Speed) }),
-		render.TextColumn("STATE", func(i int) string { return p.Hops[i].State }),
+		render.TextColumn("STATE", func(i int) string { return render.Show(p.Hops[i].State) }),
 	}
 	if lanes {
 		columns = append(columns, render.TextColumn("VL", func(i int) string { return render.Show(p.Hops[i].Output.VL) }))
@@ -179,7 +179,7 @@ func printBrief(out *render.Output, p *route.PathReport) {
 	for _, h := range p.Hops {
 		fmt.Fprintf(out, "[%d] -> {%v}[%d]\n", h.Output.Port, h.Input.PortGUID, h.Input.Port)
 	}
-	if p.Arrives && p.To != nil {
+	if p.Arrived() && p.To != nil {
 		fmt.Fprintf(out, "To {%v}[%d]\n", p.To.NodeGUID, p.To.Port)
 	}
 }
@@ -214,7 +214,7 @@ func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.
 		to = []string{p.To.NodeGUID.String(), p.To.Name, strconv.Itoa(int(p.To.Port))}
 	}
 	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), p.From.Name, strconv.Itoa(int(p.From.Port))}
-	path = append(append(path, to...), strconv.Itoa(int(p.LID)), text(p.SL), strconv.FormatBool(p.Arrives), findings(p, -1))
+	path = append(append(path, to...), strconv.Itoa(int(p.LID)), text(p.SL), text(p.Arrives), findings(p, -1))
 	if len(p.Hops) == 0 {
 		_ = w.Write(append(path, make([]string, 15)...))
 	}
@@ -222,7 +222,7 @@ func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.
 		h := &p.Hops[i]
 		record := append(path[:len(path):len(path)], strconv.Itoa(i),
 			h.Output.NodeGUID.String(), h.Output.Name, strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), h.Input.Name, strconv.Itoa(int(h.Input.Port)),
-			text(h.Width), text(h.Speed), text(h.Gbps), text(h.MTU), h.State, text(h.Output.VL), strconv.FormatBool(p.Slowest != nil && *p.Slowest == i), findings(p, i))
+			text(h.Width), text(h.Speed), text(h.Gbps), text(h.MTU), text(h.State), text(h.Output.VL), strconv.FormatBool(p.Slowest != nil && *p.Slowest == i), findings(p, i))
 		if c.errors != nil {
 			record = append(append(record, values(h.Counters.Output)...), values(h.Counters.Input)...)
 		}

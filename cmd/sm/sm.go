@@ -169,7 +169,7 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	c.fabric.PrintStats(c.env)
-	return cmdutil.ResultError(len(result.Warnings) > 0, v.findings() > 0)
+	return cmdutil.ResultError(result.Partial(), v.findings() > 0)
 }
 
 // drop removes the findings that are not to be reported.

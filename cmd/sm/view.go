@@ -77,7 +77,7 @@ func (v *view) table(out *render.Output) {
 	if n := v.findings(); n > 0 {
 		verdict, mark = plural.Count(n, "problem", "problems"), colour.Bad
 	}
-	if len(v.result.Warnings) > 0 {
+	if v.result.Partial() {
 		verdict, mark = cmdutil.PartialVerdict(v.result.Blind, v.findings(), verdict), colour.Bad
 	}
 	fmt.Fprintf(out, "%s: %s\n", plural.Count(len(v.result.Managers), "subnet manager", "subnet managers"), mark(verdict))

@@ -435,7 +435,10 @@ func (u *ui) drawPath(p *pen) {
 			continue
 		}
 		text, style := fmt.Sprintf("%s to %s, LID %d", path.From, render.OrAbsent(path.To), path.LID), title
-		if !path.Arrives {
+		switch {
+		case path.Arrives == nil:
+			text, style = text+": incomplete: "+render.Show(path.Cause), warn
+		case !*path.Arrives:
 			text, style = text+": does not arrive: "+render.Show(path.Cause), bad
 		}
 		p.put(0, y, text, style)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -293,6 +294,6 @@ func (c *command) printOnce(u *ui) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	partial := s.Failed > 0 || s.Fabric.Partial()
-	return cmdutil.ResultError(partial, s.Totals.Erring > 0 || s.Totals.Waiting > 0 || s.Summary.Problems > 0 || len(s.Missing) > 0)
+	c.fabric.PrintFailed(c.env, slices.Concat(s.Fabric.FailureErrors(c.options.Names), s.Failures))
+	return cmdutil.ResultError(s.Partial(), s.Totals.Erring > 0 || s.Totals.Waiting > 0 || s.Summary.Problems > 0 || len(s.Missing) > 0)
 }

@@ -169,7 +169,7 @@ func (c *command) warnMissing(known []*trap.Node) {
 		nodes[i] = &fabric.Node{GUID: n.GUID, Desc: n.Description}
 	}
 	for _, pattern := range c.nodes {
-		if err := (fabricflag.NodePatterns{pattern}).Missing(nodes, c.names); err != nil {
+		if err := (fabricflag.NodePatterns{pattern}).Missing(nil, nodes, c.names); err != nil {
 			cmdutil.PrintError(c.env, "warning", err)
 		}
 	}

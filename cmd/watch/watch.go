@@ -182,7 +182,7 @@ func (c *command) selectSources() {
 // join the fabric later.
 func (c *command) missingNodes(f *fabric.Fabric) (errs []error) {
 	for _, pattern := range c.nodes {
-		if err := (fabricflag.NodePatterns{pattern}).Missing(f.Nodes, c.options.Names); err != nil {
+		if err := (fabricflag.NodePatterns{pattern}).Missing(f, f.Nodes, c.options.Names); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -2,6 +2,7 @@ package fabricflag
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/mad"
@@ -12,6 +13,24 @@ import (
 // Failures returns a list for the failures of a command. from is in front of each line.
 func (s *Settings) Failures(env *cmdutil.Env, from string) *cmdutil.Failures {
 	return cmdutil.NewFailures(env, from, s.Verbose > 0)
+}
+
+// PrintFailed prints the failed requests of a command that did a part of its work.
+func (s *Settings) PrintFailed(env *cmdutil.Env, failed []error) {
+	failures := s.Failures(env, "warning")
+	for _, err := range failed {
+		failures.Print(err)
+	}
+	failures.Close()
+}
+
+// PrintMissed prints the failed requests of a scan that may have missed targets of the
+// command.
+func (s *Settings) PrintMissed(env *cmdutil.Env, missed []error) {
+	s.PrintFailed(env, missed)
+	if len(missed) > 0 {
+		fmt.Fprintln(env.ErrOut, "warning: the result is partial: the scan may have missed targets")
+	}
 }
 
 // WithHint adds a hint to the error of a request without a reply.

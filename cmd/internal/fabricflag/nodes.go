@@ -41,16 +41,17 @@ func (p NodePatterns) Match(n *fabric.Node, names *fabric.NameMap) bool {
 }
 
 // Missing returns an error for a pattern that matches no node: a node that vanished must
-// not pass a health check.
-func (p NodePatterns) Missing(nodes []*fabric.Node, names *fabric.NameMap) error {
+// not pass a health check. f is the scan of the nodes, nil for nodes from another source.
+func (p NodePatterns) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fabric.NameMap) error {
 	for _, pattern := range p {
 		one := NodePatterns{pattern}
 		if !slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return one.Match(n, names) }) {
-			all := make([]string, len(nodes))
-			for i, n := range nodes {
-				all[i] = names.Name(n)
+			a := resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}
+			var gap resolve.Gap
+			if f != nil {
+				gap = resolve.GapOf(f, names)
 			}
-			return resolve.NotFound(resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}, resolve.FromScan, all, nil)
+			return resolve.NotInScan(a, nodes, names, gap)
 		}
 	}
 	return nil

@@ -47,9 +47,9 @@ func (s *Selection) Want(names *fabric.NameMap) (want func(*fabric.Node) bool, a
 }
 
 // Missing returns an error for a pattern that matches no node, and for types that no node
-// has. nodes are the selected ones.
-func (s *Selection) Missing(nodes []*fabric.Node, names *fabric.NameMap) error {
-	if err := s.Nodes.Missing(nodes, names); err != nil {
+// has. nodes are the selected ones of a scan.
+func (s *Selection) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fabric.NameMap) error {
+	if err := s.Nodes.Missing(f, nodes, names); err != nil {
 		return err
 	}
 	if len(nodes) == 0 {

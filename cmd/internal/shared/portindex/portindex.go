@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/route"
 )
@@ -106,7 +107,12 @@ func (x *Index) notFound(a *resolve.Address) error {
 	if a.Kind != resolve.Name {
 		return x.missing(a, nil)
 	}
-	if len(x.equal(a.Name)) > 0 {
+	if named := x.equal(a.Name); len(named) > 0 {
+		for _, f := range x.routing.Failures {
+			if f.Attr == mad.AttrPortInfo.String() && slices.Contains(named, f.Node) {
+				return fmt.Errorf("find name %s: the LID is unknown: %w", a.Text, f.Err)
+			}
+		}
 		return fmt.Errorf("find name %s: the node has no LID", a.Text)
 	}
 	node, number, ok := fabric.CutPort(a.Name)
@@ -121,11 +127,24 @@ func (x *Index) notFound(a *resolve.Address) error {
 // missing returns an error for an address that is not in the routing. It reports that the
 // routing is partial: the port may belong to a node that did not respond.
 func (x *Index) missing(a *resolve.Address, names []string) error {
-	err := resolve.NotFound(*a, resolve.FromScan, names, x.routing.Blind)
-	if not, ok := errors.AsType[*resolve.NotFoundError](err); ok {
-		not.Incomplete = x.routing.Partial()
+	return resolve.NotFound(*a, resolve.FromScan, names, x.gap())
+}
+
+// gap returns what the routing lacks.
+func (x *Index) gap() (g resolve.Gap) {
+	g.Blind = x.routing.Blind
+	for _, f := range x.routing.Failures {
+		err := f.Err
+		if f.Node != nil {
+			err = fmt.Errorf("%s: %w", x.names.LabelOf(f.Node.GUID, f.Node.Desc), err)
+		}
+		g.Failure = cmp.Or(g.Failure, err)
+		if f.Attr == mad.AttrNodeDescription.String() {
+			g.Description = cmp.Or(g.Description, err)
+			g.Undescribed++
+		}
 	}
-	return err
+	return g
 }
 
 // equal returns the nodes with a name or a GUID.
