@@ -111,7 +111,7 @@ foreign: ## run the assembly of other processors in QEMU's user mode
 
 .PHONY: scripts
 scripts: ## run the command-line scripts on simulated fabrics
-	@$(CHECK) scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts
+	@$(CHECK) scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts ./cmd
 
 .PHONY: guest
 guest: ## run the tests that boot a kernel with Soft-RoCE in QEMU

@@ -1,0 +1,21 @@
+//go:build oracle
+
+package cmd
+
+func init() {
+	lossCases = append(lossCases, []lossCase{
+		{"demo", "linkinfo --json --node leaf1"},
+		{"demo", "query PortInfo leaf1 --source nodes --json"},
+		{"demo", "addr fe80::2:c900:10:a01 --source nodes --json"},
+		{"demo", "ping --via pma -c 1 --interval 1ms --json --cas"},
+		{"demo", "exporter --once"},
+		{"demo", "top --once --interval 1ms --lines 100 --json"},
+		{tree, "exporter --once --details fec,errors,discards --names guilbaults"},
+		{"demo", "counters --json leaf1"},
+		{"demo", "check routes --json"},
+		{"demo", "check fabric --json"},
+		{"demo", "cc --json"},
+		{"demo", "counters --all --json"},
+		{"demo", "routes --json --balance"},
+	}...)
+}
