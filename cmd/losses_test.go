@@ -202,7 +202,7 @@ func (f *lossFabric) places(m *umad.Message) []string {
 	if m.MAD.Class() == mad.ClassSMPDirected {
 		n = f.local.Node
 		route := m.MAD.InitialPath()
-		for _, exit := range []byte(route) {
+		for _, exit := range route.Ports() {
 			before, n = n, n.Ports[exit].Peer.Node
 		}
 		names = []string{"route " + route.String() + ","}
