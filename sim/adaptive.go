@@ -71,9 +71,9 @@ func (g *graph) adapt(lids []*Port, newRouter func() router) {
 		if len(lids) == 0 {
 			continue
 		}
-		r.routeTo(to, func(from int, ports []uint8) {
+		r.routeTo(to, func(from int, links []hop) {
 			if v := g.switches[from].vendor; v != nil && v.adaptive != nil {
-				v.adaptive.set(lids, ports)
+				v.adaptive.set(lids, links)
 			}
 		})
 	}
@@ -89,13 +89,13 @@ func (r *adaptiveRouting) reset(lids int) {
 
 // set enters a group of ports for LIDs. LIDs with one port, and those beyond the maximum
 // number of groups, have no group.
-func (r *adaptiveRouting) set(lids []int, ports []uint8) {
-	if len(ports) < 2 {
+func (r *adaptiveRouting) set(lids []int, links []hop) {
+	if len(links) < 2 {
 		return
 	}
 	var mask mad.PortMask
-	for _, p := range ports {
-		mask.Add(p)
+	for _, h := range links {
+		mask.Add(h.port)
 	}
 	group, ok := r.known[mask]
 	if !ok {

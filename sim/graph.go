@@ -1,15 +1,13 @@
 package sim
 
 import (
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/ibkit/ibkit/ib"
 )
 
 // routeAll fills the forwarding tables for lids, the ports by LID. If several ports of
-// a switch are on shortest paths, the destinations are spread over them.
+// a switch are on shortest paths, a [balancer] spreads the destinations over them.
 func (f *Fabric) routeAll(lids []*Port) error {
 	g := newGraph(f)
 	newRouter, plan, err := g.routers(f, lids)
@@ -20,7 +18,7 @@ func (f *Fabric) routeAll(lids []*Port) error {
 	for i := range tables {
 		tables[i] = slices.Repeat([]uint8{noRoute}, len(lids))
 	}
-	g.fill(tables, g.attach(tables, lids), newRouter)
+	newBalancer(tables, lids).routeAll(newRouter(), g.attach(tables, lids))
 	if err := plan.check(g, tables, lids); err != nil {
 		return err
 	}
@@ -105,30 +103,7 @@ func (g *graph) attach(tables [][]uint8, lids []*Port) [][]int {
 // by one goroutine only.
 type router interface {
 	// routeTo calls choose for each switch with a path to the destination switch, with
-	// the ports that are equally good.
-	routeTo(to int, choose func(from int, ports []uint8))
-}
-
-// fill computes the forwarding tables. Destinations are independent, so the result does
-// not depend on the number of processors.
-func (g *graph) fill(tables [][]uint8, behind [][]int, newRouter func() router) {
-	var workers sync.WaitGroup
-	count := min(runtime.GOMAXPROCS(0), len(behind))
-	for first := range count {
-		workers.Go(func() {
-			r := newRouter()
-			for to := first; to < len(behind); to += count {
-				lids := behind[to]
-				if len(lids) == 0 {
-					continue
-				}
-				r.routeTo(to, func(from int, ports []uint8) {
-					for k, lid := range lids {
-						tables[from][lid] = ports[k%len(ports)]
-					}
-				})
-			}
-		})
-	}
-	workers.Wait()
+	// the links that are equally good. They lead to the destination or to switches of
+	// earlier calls. choose must not keep the links.
+	routeTo(to int, choose func(from int, links []hop))
 }

@@ -5,12 +5,12 @@ type minHop struct {
 	graph    *graph
 	distance []int32 // to the destination; -1: not reached
 	queue    []int32
-	closer   []uint8
+	closer   []hop
 }
 
 func newMinHop(g *graph) *minHop { return &minHop{graph: g, distance: make([]int32, len(g.switches))} }
 
-func (m *minHop) routeTo(to int, choose func(from int, ports []uint8)) {
+func (m *minHop) routeTo(to int, choose func(from int, links []hop)) {
 	for i := range m.distance {
 		m.distance[i] = -1
 	}
@@ -25,7 +25,7 @@ func (m *minHop) routeTo(to int, choose func(from int, ports []uint8)) {
 				m.distance[h.to] = m.distance[n] + 1
 				m.queue = append(m.queue, h.to)
 			case m.distance[h.to] < m.distance[n]:
-				m.closer = append(m.closer, h.port)
+				m.closer = append(m.closer, h)
 			}
 		}
 		if len(m.closer) > 0 {

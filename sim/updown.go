@@ -7,14 +7,14 @@ package sim
 type upDown struct {
 	*upDownPlan
 	cost  []int32 // hops to the destination; -1: no path
-	ports []uint8
+	equal []hop   // the shortest paths of a switch
 }
 
 func newUpDown(p *upDownPlan) *upDown {
 	return &upDown{upDownPlan: p, cost: make([]int32, len(p.order))}
 }
 
-func (u *upDown) routeTo(to int, choose func(from int, ports []uint8)) {
+func (u *upDown) routeTo(to int, choose func(from int, links []hop)) {
 	for i := range u.cost {
 		u.cost[i] = -1
 	}
@@ -24,12 +24,12 @@ func (u *upDown) routeTo(to int, choose func(from int, ports []uint8)) {
 	for i := u.position[to] - 1; i >= 0; i-- {
 		n := u.order[i]
 		if u.best(n, u.downs[n]) {
-			choose(int(n), u.ports)
+			choose(int(n), u.equal)
 		}
 	}
 	for _, n := range u.order {
 		if u.cost[n] < 0 && u.best(n, u.ups[n]) {
-			choose(int(n), u.ports)
+			choose(int(n), u.equal)
 		}
 	}
 }
@@ -37,19 +37,19 @@ func (u *upDown) routeTo(to int, choose func(from int, ports []uint8)) {
 // best selects the shortest paths by some links of a switch. It reports false if there
 // are none.
 func (u *upDown) best(n int32, links []hop) bool {
-	u.ports = u.ports[:0]
+	u.equal = u.equal[:0]
 	var best int32
 	for _, h := range links {
 		c := u.cost[h.to]
 		switch {
-		case c < 0 || len(u.ports) > 0 && c > best:
-		case len(u.ports) == 0 || c < best:
-			best, u.ports = c, append(u.ports[:0], h.port)
+		case c < 0 || len(u.equal) > 0 && c > best:
+		case len(u.equal) == 0 || c < best:
+			best, u.equal = c, append(u.equal[:0], h)
 		default:
-			u.ports = append(u.ports, h.port)
+			u.equal = append(u.equal, h)
 		}
 	}
-	if len(u.ports) == 0 {
+	if len(u.equal) == 0 {
 		return false
 	}
 	u.cost[n] = best + 1

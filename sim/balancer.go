@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"math"
+	"slices"
+)
+
+// A balancer enters routes into forwarding tables. At each switch, a destination gets the
+// port with the fewest ones so far, of those on shortest paths. Of several such ports, the
+// number of the destination selects one: switches with the same ports mostly make the same
+// choice, so that paths from different sources to a destination meet early.
+//
+// Only the packets of end ports to each other count. The choice of a switch decides which
+// switches they cross next, so it is made before those of the switches that follow, which
+// then balance the destinations that they see. With tables that are balanced independently
+// of each other, as those of opensm's engine minhop, all destinations that leaves send to a
+// spine can have the same port there.
+type balancer struct {
+	tables [][]uint8
+	lids   []*Port
+	hosts  []bool      // switches with adapters
+	loads  []portLoads // by switch
+	routed int         // end ports
+
+	// The routes to one switch.
+	steps   []step
+	hops    []hop
+	crossed []bool // by switch and destination: packets of end ports cross the switch
+}
+
+// portLoads are the end ports that are reached through each port of a switch.
+type portLoads [256]uint32
+
+// A step is the links of a switch on shortest paths, hops[first:end].
+type step struct{ from, first, end int }
+
+func newBalancer(tables [][]uint8, lids []*Port) *balancer {
+	return &balancer{tables: tables, lids: lids, hosts: hostsAt(lids, len(tables)), loads: make([]portLoads, len(tables))}
+}
+
+// routeAll routes to the LIDs behind each switch.
+func (b *balancer) routeAll(r router, behind [][]int) {
+	for to, lids := range behind {
+		if len(lids) > 0 {
+			b.routeTo(r, to, lids)
+		}
+	}
+}
+
+// routeTo routes to the LIDs behind a switch, at the most distant switches first.
+func (b *balancer) routeTo(r router, to int, lids []int) {
+	b.steps, b.hops = b.steps[:0], b.hops[:0]
+	r.routeTo(to, func(from int, links []hop) {
+		first := len(b.hops)
+		b.hops = append(b.hops, links...)
+		b.steps = append(b.steps, step{from, first, len(b.hops)})
+	})
+	b.crossed = b.crossed[:0]
+	for _, hosts := range b.hosts {
+		for range lids {
+			b.crossed = append(b.crossed, hosts)
+		}
+	}
+	for _, s := range slices.Backward(b.steps) {
+		b.route(s, lids)
+	}
+	for _, lid := range lids {
+		if !b.lids[lid].Node.IsSwitch() {
+			b.routed++
+		}
+	}
+}
+
+// route enters the routes to destinations at one switch.
+func (b *balancer) route(s step, lids []int) {
+	links, table, loads := b.hops[s.first:s.end], b.tables[s.from], &b.loads[s.from]
+	number := b.routed % len(links)
+	for k, lid := range lids {
+		best := links[number]
+		if b.crossed[s.from*len(lids)+k] && !b.lids[lid].Node.IsSwitch() {
+			best = loads.least(links, number)
+			loads[best.port]++
+			b.crossed[int(best.to)*len(lids)+k] = true
+		}
+		table[lid] = best.port
+		if number++; number == len(links) {
+			number = 0
+		}
+	}
+}
+
+// least returns the link with the least load. Of several ones, it is the first from a start
+// on, and then from the beginning.
+func (l *portLoads) least(links []hop, start int) hop {
+	least := uint32(math.MaxUint32)
+	for i, h := range links[start:] {
+		least = min(least, l[h.port]<<8|uint32(i)) // without a branch; a switch has at most 254 links
+	}
+	for i, h := range links[:start] {
+		least = min(least, l[h.port]<<8|uint32(i+len(links)-start))
+	}
+	return links[(start+int(uint8(least)))%len(links)]
+}
