@@ -320,7 +320,7 @@ func TestFabricKinds(t *testing.T) {
 }
 
 func TestFabric_Healthy(t *testing.T) {
-	for _, fabric := range []string{tree, "rails,vendor=on", "torus,sm=updown", "dragonfly,sm=updown", "single-switch"} {
+	for _, fabric := range []string{tree, "rails,vendor=on", "torus", "dragonfly", "single-switch"} {
 		t.Run(fabric, func(t *testing.T) {
 			o := options(build(t, fabric, ""))
 			r, err := Fabric(t.Context(), o)

@@ -43,7 +43,7 @@ func TestAdaptive(t *testing.T) {
 		{"fat-tree:levels=2,radix=8,pods=4,sm=updown", 8, 0, 0},
 		{"single-switch:hosts=4", 1, 0, 0},
 		// The opposite switch of the ring is reached both ways.
-		{"torus:x=4,y=1,hosts=1", 4, 2, 0},
+		{"torus:x=4,y=1,hosts=1,sm=minhop", 4, 2, 0},
 	} {
 		t.Run(tt.fabric, func(t *testing.T) {
 			off := checkAdaptive(t, buildAdaptive(t, tt.fabric+",vendor=on"))

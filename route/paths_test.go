@@ -144,7 +144,7 @@ func TestPaths(t *testing.T) {
 
 // A path over a third spine is longer than the direct link.
 func TestPaths_Detour(t *testing.T) {
-	f := build(t, "torus:x=4,y=1,hosts=1")
+	f := build(t, "torus:x=4,y=1,hosts=1,sm=minhop")
 	to := lid(f, "host-1-0-0-1")
 	at := func(id string) *sim.Node { return f.Node(id) }
 	// From switch 0 to switch 1 through switches 3 and 2.

@@ -18,9 +18,9 @@ import (
 //   - net:FILE, topo:FILE or json:FILE, to skip the recognition of the format.
 //
 // The fabric is configured: its links are active and routes are set. The parameters
-// sm and root, which files accept as well, choose the subnet manager: sm=updown uses
-// up/down routing, with the switches of root=ID as roots; sm=off leaves the fabric in
-// the state before a subnet manager has run. vendor=on gives all nodes the agents of
+// sm and root, which files accept as well, choose the subnet manager: sm=minhop uses
+// shortest paths, sm=updown up/down routing, with the switches of root=ID as roots; sm=off
+// leaves the fabric in the state before a subnet manager has run. vendor=on gives all nodes the agents of
 // NVIDIA's attributes ([Node.SetVendorAgent]), ar=on also turns on adaptive routing. options
 // are further parameters, which override those of the description.
 //

@@ -10,7 +10,7 @@ type Routing uint8
 
 const (
 	// MinHop uses all shortest paths. In fabrics with rings, for example a torus,
-	// packets can deadlock.
+	// packets can deadlock. The presets torus and dragonfly use UpDown by default.
 	MinHop Routing = iota
 
 	// UpDown uses paths that lead towards a root first and away from it then, never
@@ -39,6 +39,7 @@ type Manager struct {
 // nodes have vendor agents and adaptive routing.
 type setup struct {
 	off              bool
+	standard         Routing // of sm=on
 	manager          Manager
 	vendor, adaptive bool
 }
@@ -52,7 +53,9 @@ func (s *setup) set(name, value string) (bool, error) {
 	case "sm":
 		s.off = value == "off"
 		switch value {
-		case "off", "on", "minhop":
+		case "off", "on":
+			s.manager.Routing = s.standard
+		case "minhop":
 			s.manager.Routing = MinHop
 		case "updown":
 			s.manager.Routing = UpDown

@@ -17,8 +17,9 @@ type Preset struct {
 	About      string
 	Parameters []Parameter
 
-	link  LinkSpec // if no parameters override it
-	build func(*builder, *params)
+	link    LinkSpec // if no parameters override it
+	routing Routing  // with sm=on
+	build   func(*builder, *params)
 
 	// inject adds problems to the configured fabric; it may be nil.
 	inject func(*Fabric)
@@ -71,7 +72,7 @@ type params struct {
 }
 
 func (p *Preset) parse(text string) *params {
-	v := &params{values: map[string]string{}, given: map[string]bool{}}
+	v := &params{values: map[string]string{}, given: map[string]bool{}, setup: setup{standard: p.routing, manager: Manager{Routing: p.routing}}}
 	for _, d := range p.Parameters {
 		v.values[d.Name] = d.Default
 	}

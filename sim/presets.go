@@ -28,6 +28,7 @@ var dragonfly = Preset{
 		{"hosts", "4", "hosts per switch"},
 		speedParameter, widthParameter,
 	},
+	routing: UpDown,
 	build: func(b *builder, p *params) {
 		groups, switches, hosts := p.number("groups", 1, 128), p.number("switches", 1, 128), p.number("hosts", 1, 128)
 		global := (groups + switches - 2) / switches // links of a switch to other groups
@@ -63,6 +64,7 @@ var torus = Preset{
 		{"hosts", "2", "hosts per switch"},
 		speedParameter, widthParameter,
 	},
+	routing: UpDown,
 	build: func(b *builder, p *params) {
 		size := []int{p.number("x", 1, 64), p.number("y", 1, 64), p.number("z", 1, 64)}
 		hosts := p.number("hosts", 1, 64)

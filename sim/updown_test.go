@@ -179,7 +179,7 @@ func TestUpDown(t *testing.T) {
 		})
 	}
 	// The test detects cyclic dependencies.
-	if next, _ := walkTables(t, build(t, "torus:x=5,y=5")); ring(next) == nil {
+	if next, _ := walkTables(t, build(t, "torus:x=5,y=5,sm=minhop")); ring(next) == nil {
 		t.Error("shortest paths in a torus: got no cyclic dependency, want one")
 	}
 }
@@ -223,7 +223,7 @@ func TestUpDown_Roots(t *testing.T) {
 	for description, want := range map[string]string{
 		"torus:x=4,y=4,hosts=1,sm=updown,root=switch-0-0-0,root=switch-2-2-0": "no up/down path from switch",
 		"torus:sm=updown,root=host-0-0-0-1":                                   `root "host-0-0-0-1" is not a switch`,
-		"torus:root=switch-0-0-0":                                             "roots require sm=updown",
+		"demo,root=leaf1":                                                     "roots require sm=updown",
 		"torus:sm=off,root=switch-0-0-0":                                      "roots require sm=updown",
 		"torus:sm=dor":                                                        "sm=dor: not one of on, minhop, updown, off",
 	} {

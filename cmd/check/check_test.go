@@ -25,9 +25,9 @@ const dumps = "../../route/testdata/opensm"
 func TestCheckRoutes_Views(t *testing.T) {
 	for name, args := range map[string][]string{
 		"tree":  {"--sim", "fat-tree:radix=8,pods=4", "--pattern", "all-to-all,shift,random"},
-		"torus": {"--sim", "torus:x=5,y=5", "--limit", "1"},
+		"torus": {"--sim", "torus:x=5,y=5,sm=minhop", "--limit", "1"},
 		"files": {"--load", dumps},
-		"csv":   {"--sim", "torus", "--csv"},
+		"csv":   {"--sim", "torus,sm=minhop", "--csv"},
 
 		"inactive":  {"--sim", "demo"},
 		"multicast": {"--sim", "broken-multicast", "--smkey", "1"},
@@ -47,7 +47,7 @@ func TestCheckRoutes_JSON(t *testing.T) {
 	for _, args := range []string{
 		"--sim demo --pattern shift --save " + saved,
 		"--load " + saved + " --diff " + saved,
-		"--sim torus --finding credit-loop",
+		"--sim torus,sm=minhop --finding credit-loop",
 		"--sim broken-multicast --smkey 1",
 		"--load " + dumps,
 	} {
@@ -76,10 +76,11 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 	}{
 		{"--sim demo", cmdutil.ExitFindings, ""}, // a link that is not active
 		{"--sim fat-tree", cmdutil.ExitOK, ""},
-		{"--sim torus", cmdutil.ExitFindings, ""},
-		{"--sim torus --fail-on unreachable", cmdutil.ExitOK, ""},
-		{"--sim torus --finding unreachable", cmdutil.ExitOK, ""},
-		{"--sim torus --finding credit", cmdutil.ExitUsage, "invalid"},
+		{"--sim torus,sm=minhop", cmdutil.ExitFindings, ""},
+		{"--sim torus", cmdutil.ExitOK, ""},
+		{"--sim torus,sm=minhop --fail-on unreachable", cmdutil.ExitOK, ""},
+		{"--sim torus,sm=minhop --finding unreachable", cmdutil.ExitOK, ""},
+		{"--sim torus,sm=minhop --finding credit", cmdutil.ExitUsage, "invalid"},
 		{"--load /nonexistent", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
 		{"--load " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
 		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables, only nodes and links"},
@@ -106,7 +107,7 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 // A stored routing equals itself, and differs from that of another routing engine.
 func TestCheckRoutes_Diff(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved")
-	program.Run(t, nil, "check", "routes", "--sim", "torus", "--save", saved)
+	program.Run(t, nil, "check", "routes", "--sim", "torus,sm=minhop", "--save", saved)
 	code, out, _ := program.Run(t, nil, "check", "routes", "--load", saved, "--diff", saved, "--fail-on", "unreachable")
 	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") || !strings.HasSuffix(out, "\nno differences from "+saved+"\n") {
 		t.Errorf("got exit code %d and\n%s\nwant no changes", code, out)
@@ -118,7 +119,7 @@ func TestCheckRoutes_Diff(t *testing.T) {
 }
 
 func TestCheckRoutes_CSV(t *testing.T) {
-	_, out, _ := program.Run(t, nil, "check", "routes", "--sim", "torus", "--csv")
+	_, out, _ := program.Run(t, nil, "check", "routes", "--sim", "torus,sm=minhop", "--csv")
 	records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if err != nil || len(records) != 2 || records[1][0] != "credit-loop" {
 		t.Errorf("got records %q, error %v; want one with a credit loop", records, err)

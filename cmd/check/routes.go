@@ -74,7 +74,7 @@ directory stands for the files in it.`),
   ibkit check routes --smkey 1
 
   # without hardware: the shortest paths in a torus have credit loops
-  ibkit check routes --sim torus`, "\n"),
+  ibkit check routes --sim torus,sm=minhop`, "\n"),
 		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -34,7 +34,7 @@ func newList(env *cmdutil.Env) *cobra.Command {
 
 // commonOptions are the parameters of presets and of files.
 var commonOptions = []sim.Parameter{
-	{Name: "sm", Default: "on", About: "on or minhop: configured with shortest paths; updown: configured with up/down routing; off: not configured"},
+	{Name: "sm", Default: "on", About: "minhop: configured with shortest paths; updown: with up/down routing; on: updown in dragonfly and torus, minhop elsewhere; off: not configured"},
 	{Name: "root", Default: "", About: "ID of a root switch for sm=updown; repeat it for several roots"},
 	{Name: "vendor", Default: "off", About: "on: all nodes respond to NVIDIA's attributes"},
 	{Name: "ar", Default: "off", About: "on: the same, and switches use adaptive routing"},
