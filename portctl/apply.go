@@ -14,58 +14,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// An Outcome is the result of the change of one port.
-type Outcome uint8
-
-// The outcomes.
-const (
-	NotAttempted Outcome = iota
-	Unneeded             // the port was in that state before
-	Changed              // and verified
-	NotUp                // changed, but the link did not come up in time
-	NotActive            // changed, and the link is up, but no subnet manager activated it in time
-	Unverified           // the port does not reply after the change
-	NoEffect             // the agent accepted the change, but the port did not change
-	Rejected             // the agent replied with an error status
-	NoReply              // the agent did not reply, and the port did not change
-	Failed               // the change could not be sent
-)
-
-var outcomeNames = [...]string{
-	NotAttempted: "not attempted", Unneeded: "not needed", Changed: "changed", NotUp: "not up", NotActive: "not active", Unverified: "unverified",
-	NoEffect: "no effect", Rejected: "rejected", NoReply: "no reply", Failed: "failed",
-}
-
-// String returns the outcome in words.
-func (o Outcome) String() string { return outcomeNames[o] }
-
-// MarshalText returns the text of [Outcome.String]. The error is always nil.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText parses the text of an outcome.
-func (o *Outcome) UnmarshalText(text []byte) error {
-	for i, name := range outcomeNames {
-		if name == string(text) {
-			*o = Outcome(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown outcome %q", text)
-}
-
-// Applied reports whether the port may have changed.
-func (o Outcome) Applied() bool {
-	return o == Changed || o == NotUp || o == NotActive || o == Unverified
-}
-
-// Good reports whether the port is in the wanted state.
-func (o Outcome) Good() bool { return o == Unneeded || o == Changed }
-
-// Times of the verification of a change.
-const (
-	settleTime   = 3 * time.Second // maximum for changes other than that of a link with a peer
-	pollInterval = 50 * time.Millisecond
-)
+// settleTime is the maximum for changes other than that of a link with a peer.
+const settleTime = 3 * time.Second
 
 // Apply carries out the steps of a plan one after another, and ends after the first one
 // that is not good, or when ctx ends: the steps have the outcomes. done, if not nil, is
@@ -197,31 +147,16 @@ func (s *Session) verify(ctx context.Context, st *Step, lost error) {
 	if !st.change.Action.retrains() || st.hasNoPeer() {
 		limit = min(settleTime, limit)
 	}
-	deadline := time.Now().Add(limit)
 	var silent error
-	for {
+	Await(ctx, limit, func() bool {
 		after, err := s.read(ctx, st.Port, st.to)
-		if silent = err; err == nil {
-			st.After = after
-			if st.achieved(s.managed()) {
-				break
-			}
+		if silent = err; err != nil {
+			return false
 		}
-		if !time.Now().Before(deadline) || !pause(ctx) {
-			break
-		}
-	}
+		st.After = after
+		return st.achieved(s.managed())
+	})
 	s.judge(ctx, st, lost, silent)
-}
-
-// pause waits for the next read, and reports false if ctx has ended.
-func pause(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pollInterval):
-		return true
-	}
 }
 
 // achieved reports whether the port is in the wanted state. With managed, a subnet manager

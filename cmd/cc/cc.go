@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cc"
+	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
@@ -34,9 +35,7 @@ type command struct {
 	show   []string
 	ignore []cc.Kind
 	set    string
-	dryRun bool
-	yes    bool
-	log    string
+	change change.Flags
 	key    string
 	json   bool
 
@@ -117,9 +116,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumListFlag(cmd, &c.show, "show", "", parts, "show these `TABLES`")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", cc.Kinds, "do not report a `FINDING`")
 	flags.StringVar(&c.set, "set", "", "change nodes that differ from the settings in `FILE` (-: input)")
-	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the differences and do not set them (--set)")
-	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation (--set)")
-	changelog.Define(cmd, &c.log)
+	c.change.Define(cmd, " (--set)")
 	flags.StringVarP(&c.key, "cckey", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
@@ -128,10 +125,10 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"set"}, Others: []string{"show", "ignore"}},
-		{Flags: []string{"dry-run"}, Others: []string{"yes", "log"}},
+		change.DryRunClash,
 		{Flags: []string{"json"}, Others: []string{"show"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"dry-run", "yes", "log"}, Others: []string{"set"}}},
+	Needs: []cmdutil.Need{{Flags: change.FlagNames, Others: []string{"set"}}},
 }
 
 // complete validates the command line.
@@ -147,8 +144,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
-	if c.settings != nil && !c.dryRun && !c.yes {
-		if err := cmdutil.CheckConfirm(c.env); err != nil {
+	if c.settings != nil {
+		if err := c.change.CheckConfirm(c.env); err != nil {
 			return err
 		}
 	}
@@ -177,10 +174,9 @@ func (c *command) readSettings() (*cc.Settings, error) {
 }
 
 func (c *command) run(ctx context.Context) (failed error) {
-	var log *changelog.Log
-	if c.settings != nil && !c.dryRun {
-		var err error
-		if log, err = changelog.Open(c.env, c.log, c.fabric.IsSimulated()); err != nil {
+	if c.settings != nil {
+		log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+		if err != nil {
 			return err
 		}
 		defer func() { failed = errors.Join(failed, log.Close()) }()
@@ -202,7 +198,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return err
 	}
 	if c.settings != nil {
-		err = c.change(ctx, s)
+		err = c.apply(ctx, s)
 	} else {
 		err = c.print(s)
 	}
@@ -251,8 +247,8 @@ func (c *command) printOmitted(v *view, p *cc.Plan) {
 	failures.Close()
 }
 
-// change changes the nodes that differ from the settings.
-func (c *command) change(ctx context.Context, s *cc.Session) error {
+// apply changes the nodes that differ from the settings.
+func (c *command) apply(ctx context.Context, s *cc.Session) error {
 	plan, err := s.Plan(c.settings)
 	if err != nil {
 		return err
@@ -265,7 +261,7 @@ func (c *command) change(ctx context.Context, s *cc.Session) error {
 		}
 	}
 	c.printOmitted(v, plan)
-	if st, err := plan.Err(); err != nil || c.dryRun || len(plan.Steps) == 0 {
+	if st, err := plan.Err(); err != nil || c.change.DryRun || len(plan.Steps) == 0 {
 		if c.json {
 			v.json(cc.NewReport(s, plan, true))
 		}
@@ -274,11 +270,9 @@ func (c *command) change(ctx context.Context, s *cc.Session) error {
 		}
 		return cmp.Or(v.out.Flush(), cmdutil.ResultError(plan.IsPartial(), false))
 	}
-	if !c.yes {
-		question := "Change congestion control of " + plural.Count(len(plan.Steps), "node", "nodes") + "?"
-		if err := cmdutil.Confirm(ctx, c.env, question); err != nil {
-			return fmt.Errorf("set congestion control: %w", err)
-		}
+	question := "Change congestion control of " + plural.Count(len(plan.Steps), "node", "nodes") + "?"
+	if err := c.change.Confirm(ctx, c.env, "set congestion control", question); err != nil {
+		return err
 	}
 	err = s.Apply(ctx, plan)
 	if c.json {
@@ -292,11 +286,10 @@ func (c *command) change(ctx context.Context, s *cc.Session) error {
 // result prints the failures and returns the exit code. ended is the error that ended the
 // change early, or nil.
 func (c *command) result(v *view, plan *cc.Plan, ended error) error {
-	applied, missing := false, ended != nil
+	summary := change.Summary{Partial: plan.IsPartial()}
 	failures := c.fabric.Failures(c.env, "ibkit cc")
 	for _, st := range plan.Steps {
-		applied = applied || st.Outcome.Applied()
-		missing = missing || !st.Outcome.Good()
+		summary.Add(st.Outcome)
 		if st.Failure == nil || st.Outcome == portctl.NotAttempted {
 			continue
 		}
@@ -310,13 +303,7 @@ func (c *command) result(v *view, plan *cc.Plan, ended error) error {
 	if ended != nil {
 		cmdutil.PrintError(c.env, "ibkit cc", ended)
 	}
-	switch {
-	case missing && !applied:
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
-	case missing || plan.IsPartial():
-		return &cmdutil.ExitError{Code: cmdutil.ExitPartial}
-	}
-	return nil
+	return summary.Err(ended)
 }
 
 // record writes a line to the log before a change and another one after it.

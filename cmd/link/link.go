@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/plural"
@@ -24,18 +25,16 @@ import (
 // command is one call of link add or link delete.
 type command struct {
 	env    *cmdutil.Env
-	change softdev.Change
+	wanted softdev.Change
 
-	dryRun bool
-	yes    bool
+	change change.Flags
 	force  []string
 	wait   time.Duration
-	log    string
 	json   bool
 }
 
 var rules = cmdutil.FlagRules{
-	Clashes: []cmdutil.Clash{{Flags: []string{"dry-run"}, Others: []string{"yes", "log", "wait"}}},
+	Clashes: []cmdutil.Clash{change.DryRunClash, {Flags: []string{"dry-run"}, Others: []string{"wait"}}},
 }
 
 // inUse is the reason not to delete a device that is in use.
@@ -60,7 +59,7 @@ processes that use them.`),
 }
 
 func newAdd(env *cmdutil.Env) *cobra.Command {
-	c := &command{env: env, change: softdev.Change{Action: softdev.Add}}
+	c := &command{env: env, wanted: softdev.Change{Action: softdev.Add}}
 	cmd := c.command("add [flags] NAME --type TYPE --netdev NETDEV", "Add a software RDMA device to a network device", `
 add adds a device and waits until its port is active and has an address. If the
 device exists already, add changes nothing.
@@ -73,8 +72,8 @@ a restart of the host.`, `
   # software iWARP, in a script
   ibkit link add siw0 --type siw --netdev eth0 --yes`)
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.change.Type, "type", "", "", softdev.Types, "`TYPE` of the device")
-	flags.StringVar(&c.change.Netdev, "netdev", "", "`NAME` of the network device below the device")
+	cmdutil.EnumFlag(cmd, &c.wanted.Type, "type", "", "", softdev.Types, "`TYPE` of the device")
+	flags.StringVar(&c.wanted.Netdev, "netdev", "", "`NAME` of the network device below the device")
 	c.define(cmd)
 	flags.DurationVarP(&c.wait, "wait", "w", 10*time.Second, "wait this `TIME` for the port")
 	cmdutil.CompleteFlag(env, cmd, "netdev", netdevs)
@@ -83,7 +82,7 @@ a restart of the host.`, `
 }
 
 func newDelete(env *cmdutil.Env) *cobra.Command {
-	c := &command{env: env, change: softdev.Change{Action: softdev.Delete}}
+	c := &command{env: env, wanted: softdev.Change{Action: softdev.Delete}}
 	cmd := c.command("delete [flags] NAME", "Delete a software RDMA device", `
 delete deletes a device. It lists the processes and the kernel modules that use
 it, and refuses to delete it unless --force names the reason in-use: connections
@@ -117,9 +116,7 @@ func (c *command) command(use, short, long, example string) *cobra.Command {
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
-	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
-	changelog.Define(cmd, &c.log)
+	c.change.Define(cmd, "")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 }
 
@@ -139,9 +136,9 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("number of device names: got %d, want 1", len(args))
 	case args[0] == "":
 		return cmdutil.UsageErrorf("invalid device name: empty")
-	case c.change.Action == softdev.Add && c.change.Type == "":
+	case c.wanted.Action == softdev.Add && c.wanted.Type == "":
 		return cmdutil.UsageErrorf("--type is required: rxe or siw")
-	case c.change.Action == softdev.Add && c.change.Netdev == "":
+	case c.wanted.Action == softdev.Add && c.wanted.Netdev == "":
 		return cmdutil.UsageErrorf("--netdev is required")
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
@@ -150,13 +147,13 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	case c.env.Sysfs() != string(sysfs.Default):
 		return errors.New("link changes the running kernel, but IBKIT_SYSFS has the files of another one")
 	}
-	c.change.Device = args[0]
+	c.wanted.Device = args[0]
 	return nil
 }
 
 // run checks the change, and makes it.
 func (c *command) run(ctx context.Context) error {
-	plan, err := softdev.Check(c.change)
+	plan, err := softdev.Check(c.wanted)
 	if err != nil {
 		return withHint(err)
 	}
@@ -164,14 +161,14 @@ func (c *command) run(ctx context.Context) error {
 		c.showPlan(plan)
 	}
 	refused := c.refuse(plan)
-	if c.dryRun || refused != nil {
+	if c.change.DryRun || refused != nil {
 		c.showJSON(softdev.NewReport(plan))
 		return refused
 	}
-	if !c.yes && !plan.Needless {
+	if !plan.Needless {
 		question := map[softdev.Action]string{softdev.Add: "Add", softdev.Delete: "Delete"}[plan.Action]
-		if err := cmdutil.Confirm(ctx, c.env, question+" "+plan.Device+"?"); err != nil {
-			return fmt.Errorf("%s %s: %w", plan.Action, plan.Device, err)
+		if err := c.change.Confirm(ctx, c.env, fmt.Sprintf("%s %s", plan.Action, plan.Device), question+" "+plan.Device+"?"); err != nil {
+			return err
 		}
 	}
 	r, err := c.apply(ctx, plan)
@@ -190,7 +187,7 @@ func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Rep
 	var log *changelog.Log
 	if !plan.Needless {
 		var err error
-		if log, err = changelog.Open(c.env, c.log, false); err != nil {
+		if log, err = c.change.OpenLog(c.env, false); err != nil {
 			return softdev.NewResult(plan, softdev.Port{}, err), err
 		}
 		defer func() { failed = errors.Join(failed, log.Close()) }()

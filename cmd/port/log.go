@@ -11,7 +11,7 @@ import (
 // record writes a line to the log before a change and another one after it.
 func (c *command) record(log *changelog.Log, e portctl.Entry) error {
 	st := e.Step
-	attrs := append(changelog.Port(st.Port, c.names), slog.String("change", c.change.String()), slog.String("before", describe(st, st.Before)))
+	attrs := append(changelog.Port(st.Port, c.names), slog.String("change", c.wanted.String()), slog.String("before", describe(st, st.Before)))
 	if !e.Ended {
 		return log.Begin(attrs...)
 	}

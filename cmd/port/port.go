@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ibkit/ibkit/cmd/internal/changelog"
+	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -31,14 +31,12 @@ type command struct {
 	fabric fabricflag.Flags
 
 	from   string
-	dryRun bool
-	yes    bool
+	change change.Flags
 	wait   time.Duration
-	log    string
 	json   bool
 
 	targets []portctl.Target
-	change  portctl.Change
+	wanted  portctl.Change
 	force   []portctl.Risk
 	names   *fabric.NameMap
 	options portctl.Options
@@ -103,7 +101,7 @@ simulated fabrics are recorded only with --log.`),
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
 			}
-			if c.change.IsZero() {
+			if c.wanted.IsZero() {
 				return c.show(cmd.Context())
 			}
 			return c.run(cmd.Context())
@@ -144,11 +142,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
-	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
-	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
+	c.change.Define(cmd, "")
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "change ports despite a `RISK`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
-	changelog.Define(cmd, &c.log)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -169,7 +165,7 @@ func changeWords() []string {
 }
 
 var rules = cmdutil.FlagRules{
-	Clashes: []cmdutil.Clash{{Flags: []string{"dry-run"}, Others: []string{"yes", "log", "wait"}}},
+	Clashes: []cmdutil.Clash{change.DryRunClash, {Flags: []string{"dry-run"}, Others: []string{"wait"}}},
 }
 
 // complete validates the command line.
@@ -187,10 +183,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if words, err = c.readMKey(ctx, words); err != nil {
 		return err
 	}
-	if c.change, err = portctl.ParseChange(words); err != nil {
+	if c.wanted, err = portctl.ParseChange(words); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
-	if given := cmdutil.Given(flags, []string{"from", "dry-run", "yes", "force", "log", "wait"}); given != "" && c.change.IsZero() {
+	if given := cmdutil.Given(flags, append([]string{"from", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
 		return cmdutil.UsageErrorf("%s has no effect without a change", given)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
@@ -279,14 +275,12 @@ func (c *command) show(ctx context.Context) error {
 // run plans the change, and makes it.
 func (c *command) run(ctx context.Context) (failed error) {
 	defer c.fabric.PrintStats(c.env)
-	if !c.dryRun {
-		log, err := changelog.Open(c.env, c.log, c.fabric.IsSimulated())
-		if err != nil {
-			return err
-		}
-		defer func() { failed = errors.Join(failed, log.Close()) }()
-		c.options.Log = func(e portctl.Entry) error { return c.record(log, e) }
+	log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+	if err != nil {
+		return err
 	}
+	defer func() { failed = errors.Join(failed, log.Close()) }()
+	c.options.Log = func(e portctl.Entry) error { return c.record(log, e) }
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Progress = bar.Update
 	s, err := portctl.NewSession(ctx, c.options)
@@ -295,7 +289,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return fabricflag.WithHint(err)
 	}
 	defer func() { failed = errors.Join(failed, s.Close()) }()
-	plan, err := s.Plan(ctx, c.change, c.targets)
+	plan, err := s.Plan(ctx, c.wanted, c.targets)
 	if err != nil {
 		return fabricflag.WithHint(err)
 	}
@@ -311,15 +305,15 @@ func (c *command) run(ctx context.Context) (failed error) {
 		cmdutil.PrintError(c.env, "warning", fmt.Errorf("more nodes may lose their path: scan the fabric: %w", s.Fabric.Incomplete()))
 	}
 	refused := c.refuse(plan)
-	if c.dryRun || refused != nil {
+	if c.change.DryRun || refused != nil {
 		if c.json {
 			v.json(portctl.NewReport(plan, true, c.names))
 		}
 		return cmp.Or(errors.Join(refused, out.Flush()), cmdutil.ResultError(plan.Partial, false))
 	}
-	if !c.yes && needed(plan) > 0 {
-		if err := cmdutil.Confirm(ctx, c.env, "Change "+plural.Count(needed(plan), "port", "ports")+"?"); err != nil {
-			return fmt.Errorf("%v: %w", c.change, err)
+	if n := needed(plan); n > 0 {
+		if err := c.change.Confirm(ctx, c.env, c.wanted.String(), "Change "+plural.Count(n, "port", "ports")+"?"); err != nil {
+			return err
 		}
 	}
 	done := func(st *portctl.Step) {
@@ -360,17 +354,7 @@ func (c *command) refuse(plan *portctl.Plan) error {
 	if len(impossible) > 0 {
 		return withOrder(errors.Join(impossible...), plan, c.names)
 	}
-	risks := plan.NotForced(c.force)
-	if len(risks) == 0 {
-		return nil
-	}
-	var names, details []string
-	for _, r := range risks {
-		names = append(names, r.String())
-		details = append(details, fmt.Sprintf("%s (%v)", r.Detail(), r))
-	}
-	err := fmt.Errorf("refused: %s", strings.Join(details, "; "))
-	return cmdutil.WithHint(err, "to change the ports nevertheless: --force "+strings.Join(names, ","))
+	return change.Refuse("change ports", "to change them nevertheless", plan.NotForced(c.force))
 }
 
 // withOrder adds the order in which the ports of a plan can be changed.
@@ -399,15 +383,10 @@ func withHint(err, cause error) error {
 // result prints the failures and returns the exit code. ended is the error that ended the
 // change early, or nil.
 func (c *command) result(plan *portctl.Plan, ended error) error {
-	applied, missing := false, false
-	code := cmdutil.ExitOK
+	var summary change.Summary
 	for _, st := range plan.Steps {
-		applied = applied || st.Outcome.Applied()
-		down := st.Outcome == portctl.NotUp || st.Outcome == portctl.NotActive
-		missing = missing || !st.Outcome.Good() && !down
-		if len(st.Findings) > 0 || down {
-			code = cmdutil.ExitFindings
-		}
+		summary.Add(st.Outcome)
+		summary.Findings = summary.Findings || len(st.Findings) > 0
 		if st.Failure == nil {
 			continue
 		}
@@ -420,13 +399,5 @@ func (c *command) result(plan *portctl.Plan, ended error) error {
 	if ended != nil {
 		cmdutil.PrintError(c.env, "ibkit port", ended)
 	}
-	switch {
-	case applied && (missing || ended != nil):
-		code = cmdutil.ExitPartial
-	case missing || ended != nil:
-		code = cmdutil.ExitFailed
-	case code == cmdutil.ExitOK:
-		return nil
-	}
-	return &cmdutil.ExitError{Code: code}
+	return summary.Err(ended)
 }
