@@ -225,6 +225,7 @@ func (f *Fabric) handOver(to *Port) error {
 		return errors.New("the port has no LID")
 	}
 	to.Info.CapMask |= mad.CapSM
+	delete(f.admin.disabled, to)
 	if f.master != nil {
 		f.master = to
 		f.admin.subscriptions = nil // the new manager does not know them

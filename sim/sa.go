@@ -17,6 +17,7 @@ type administration struct {
 	reachable     map[*Port]bool // since the first subscription
 	transfers     []*transfer    // replies in progress, the oldest first
 	activity      uint32         // count of SMInfo: replies and writes of tables
+	disabled      map[*Port]bool // with a subnet manager in the state NotActive
 }
 
 // An saQuery is a request to subnet administration.

@@ -59,7 +59,7 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrLinearForwardingTable:    {get: getLFT, set: setLFT},
 	mad.AttrMulticastForwardingTable: {get: getMFT, set: setMFT},
 	mad.AttrVLArbitration:            {get: getVLArbitration, set: setVLArbitration},
-	mad.AttrSMInfo:                   {get: getSMInfo},
+	mad.AttrSMInfo:                   {get: getSMInfo, set: setSMInfo},
 	mad.AttrSwitchPortStateTable:     {get: getPortStates},
 	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo, set: setExtendedPortInfo},
 	mad.AttrPortInfoExtended:         {get: getPortInfoExtended},
@@ -194,19 +194,6 @@ func getExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 		return encode(p, &mad.MlnxExtPortInfo{})
 	}
 	return mad.StatusBadMethodAttr
-}
-
-func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
-	port := d.node.managed(d.entry)
-	if !port.Info.CapMask.Has(mad.CapSM) {
-		return mad.StatusBadMethodAttr
-	}
-	state := mad.SMMaster
-	if port.Info.SMLID != port.Info.LID {
-		state = mad.SMStandby
-	}
-	f.admin.activity++
-	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: f.admin.activity, State: state})
 }
 
 func getGUIDInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
