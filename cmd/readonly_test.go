@@ -25,7 +25,7 @@ var queries = []string{
 	"query PortInfo 3 all", "query CongestionInfo 3", "query PortCounters 3 1", "query P_KeyTable 4", "query SwitchInfo 3", "query LinearForwardingTable 3",
 	"query CongestionLog 3", "query PortInfo leaf1 3 --sa",
 	"sa NodeRecord", "sa PathRecord from=4 to=11", "sa LinkRecord", "sa MCMemberRecord", "sa ServiceRecord", "sa InformInfoRecord",
-	"sm --wait 1ms", "sm --wait 1ms 4", "sm --wait 1ms --source sa",
+	"sm --wait 1ms", "sm --wait 1ms 4", "sm --wait 1ms --source sa", "sm --set disable --dry-run 4", "sm --set disable --yes 4", "sm --set handover --yes 4",
 	"ping --via sma -c 2 --interval 1ms 3", "ping --via pma -c 2 --interval 1ms 3", "ping --via vendor -c 1 --timeout 20 11",
 	"addr", "addr --all-ports leaf1", "addr node07", "addr 4-9",
 	"doctor", "exporter --once", "exporter --once --details fec,errors,discards --names guilbaults",
@@ -46,7 +46,7 @@ var queries = []string{
 var changes = []string{
 	"port --yes leaf1 1 disable", "port --yes --force mismatch leaf1 1 mtu=2048", "ibportstate 3 1 disable", "ibportstate 3 1 mtu 4",
 	"counters --reset errors --yes leaf4", "perfquery -R 3 1", "perfquery -r 3 1", "ibqueryerrors -t 5 -k", "ibclearcounters -t 5", "ibclearerrors -t 5", "vendstat -t 5 -W 1,2 3",
-	"sm --set disable 4", "sminfo 4 3", "cc --set cc/testdata/cc.conf --yes", "ibccconfig CK 3 1 0 0 0", "ibsendtrap", "ibsendtrap mkey_lid", "trap send capabilities", "mcm_rereg_test classic/mcmreregtest/testdata/members.list",
+	"sm --set disable --yes --force only-manager 4", "sminfo 4 3", "cc --set cc/testdata/cc.conf --yes", "ibccconfig CK 3 1 0 0 0", "ibsendtrap", "ibsendtrap mkey_lid", "trap send capabilities", "mcm_rereg_test classic/mcmreregtest/testdata/members.list",
 }
 
 // Each command that changes a fabric is in the documentation.

@@ -1,10 +1,7 @@
 package sm
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
@@ -96,86 +93,13 @@ func (r *run) name(m *Manager) {
 	var node mad.NodeInfo
 	var desc mad.NodeDescription
 	r.client.Submit(&umad.Request{To: m.To, Attr: node.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
-		if m.failed(reply.Err) == nil && mad.Decode(&node, reply.Data()) == nil {
+		if reply.Err == nil && mad.Decode(&node, reply.Data()) == nil {
 			m.Node = &node
 		}
 	}})
 	r.client.Submit(&umad.Request{To: m.To, Attr: desc.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
-		if m.failed(reply.Err) == nil && mad.Decode(&desc, reply.Data()) == nil {
+		if reply.Err == nil && mad.Decode(&desc, reply.Data()) == nil {
 			m.Description = &desc
 		}
 	}})
-}
-
-// failed records and returns the error of a request for the name of a node.
-func (m *Manager) failed(err error) error {
-	m.unnamed = cmp.Or(m.unnamed, err)
-	return err
-}
-
-// warnUnnamed adds warnings about managers that replied and have no name.
-func (r *run) warnUnnamed() {
-	for _, m := range r.result.Managers {
-		if m.Info != nil && m.unnamed != nil {
-			r.result.Warnings = append(r.result.Warnings, fmt.Errorf("read the name of the node: %w", m.unnamed))
-		}
-	}
-}
-
-// An Operation is a request to a subnet manager to change its state (InfiniBand
-// Architecture, Volume 1, 14.4.1): the attribute modifier of a Set of SMInfo.
-type Operation uint32
-
-// The operations.
-const (
-	Handover    Operation = 1 // the standby manager takes over
-	Acknowledge Operation = 2 // of a handover
-	Disable     Operation = 3 // stop being a standby manager
-	Standby     Operation = 4 // resume as a standby manager
-	Discover    Operation = 5 // start a new discovery
-)
-
-// OperationNames are the names of the operations from 1 on.
-var OperationNames = []string{"handover", "acknowledge", "disable", "standby", "discover"}
-
-// ParseOperation parses the name of an operation.
-func ParseOperation(s string) (Operation, error) {
-	for i, name := range OperationNames {
-		if s == name {
-			return Operation(i + 1), nil
-		}
-	}
-	return 0, fmt.Errorf("parse operation %q: no such operation", s)
-}
-
-// Set sends an operation to the only manager at o.Targets, with the values of info in the
-// request, and returns the SMInfo of the reply.
-func Set(ctx context.Context, o Options, operation Operation, info mad.SMInfo) (*Manager, error) {
-	port, err := o.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer port.Close()
-	r := &run{Options: o, ctx: ctx, client: umad.NewClient(port, o.Client), result: &Result{Local: port.Attr()}}
-	if err := r.findTargets(); err != nil {
-		return nil, err
-	}
-	if n := len(r.result.Managers); n != 1 {
-		return nil, fmt.Errorf("set SMInfo: got %d ports, want one", n)
-	}
-	m := r.result.Managers[0]
-	payload := make([]byte, mad.AttributeSize(&info))
-	if err := mad.Encode(&info, payload); err != nil {
-		return nil, err
-	}
-	reply, err := r.client.Call(ctx, &umad.Request{To: m.To, Method: mad.MethodSet, Attr: info.ID(), Modifier: uint32(operation), Payload: payload, Expect: &umad.Identity{}})
-	if err != nil {
-		return nil, err
-	}
-	m.Info = new(mad.SMInfo)
-	if err := mad.Decode(m.Info, reply.Data()); err != nil {
-		return nil, err
-	}
-	r.name(m)
-	return m, r.client.Run(ctx)
 }

@@ -4,6 +4,9 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/sm.json describes it.
@@ -16,7 +19,28 @@ type Report struct {
 	Partial  bool            `json:"partial"` // a source could not be read, or only in part
 	SMLID    *ib.LID         `json:"sm_lid"`  // of the manager that serves the local port
 	Findings []Finding       `json:"findings"`
-	Managers []ReportManager `json:"managers"`
+	Managers []ReportManager `json:"managers"` // with a change: before it, the changed one first
+	Change   *ReportChange   `json:"change"`   // nil: the managers are only shown
+}
+
+// A ReportChange is the change of the first manager.
+type ReportChange struct {
+	Operation Operation        `json:"operation"`
+	DryRun    bool             `json:"dry_run"` // not made: a dry run, or a refusal
+	Request   ReportRequest    `json:"request"`
+	Risks     []Risk           `json:"risks"`
+	Outcome   *portctl.Outcome `json:"outcome"` // nil: the change was not to be made
+	Failure   *string          `json:"failure"`
+	After     *ReportState     `json:"after"` // nil: not read
+	Seconds   *float64         `json:"seconds"`
+}
+
+// A ReportRequest is the SMInfo in the request.
+type ReportRequest struct {
+	GUID     ib.GUID     `json:"guid"`
+	State    ReportState `json:"state"`
+	Priority uint8       `json:"priority"`
+	Activity uint32      `json:"activity"`
 }
 
 // A ReportManager is a subnet manager.
@@ -58,6 +82,32 @@ func NewReport(r *Result, names *fabric.NameMap) *Report {
 	return report
 }
 
+// NewChangeReport returns the report on a plan. With dryRun, or before [Session.Apply], it
+// has no outcome.
+func NewChangeReport(p *Plan, local umad.PortAttr, dryRun bool, names *fabric.NameMap) *Report {
+	r := NewReport(&Result{Local: local, Managers: append([]*Manager{p.Manager}, p.Others...), Warnings: p.Warnings}, names)
+	q := &p.Request
+	r.Change = &ReportChange{
+		Operation: p.Operation, DryRun: dryRun, Risks: append([]Risk{}, p.Risks...),
+		Request: ReportRequest{q.GUID, *reportState(q), q.Priority, q.ActCount},
+	}
+	if !dryRun {
+		r.Change.Outcome, r.Change.After, r.Change.Seconds = &p.Outcome, reportState(p.After), new(p.Elapsed.Seconds())
+	}
+	if p.Failure != nil {
+		r.Change.Failure = new(p.Failure.Error())
+	}
+	return r
+}
+
+// reportState returns the state in an SMInfo, which may be nil.
+func reportState(i *mad.SMInfo) *ReportState {
+	if i == nil {
+		return nil
+	}
+	return &ReportState{uint8(i.State), i.State.String()}
+}
+
 func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
 	j := ReportManager{
 		Name: optional.NonZero(m.Name(names)), GUID: optional.NonZero(m.GUID()), LID: optional.NonZero(m.To.LID),
@@ -75,7 +125,7 @@ func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
 		j.WaitMS = new(float64(m.Elapsed.Microseconds()) / 1000)
 	}
 	if info != nil {
-		j.State = &ReportState{uint8(info.State), info.State.String()}
+		j.State = reportState(info)
 		j.Priority, j.Activity = &info.Priority, &info.ActCount
 	}
 	if m.Err != nil {

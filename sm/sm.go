@@ -1,5 +1,6 @@
 // Package sm finds the subnet managers of a fabric, compares their states and priorities,
-// and checks that they are active. On request, it changes the state of one.
+// and checks that they are active. A [Session] changes the state of one: [Session.Plan]
+// determines the risks, [Session.Apply] sends the operation and verifies its effect.
 package sm
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run].
+// Options are the options of [Run] and [NewSession].
 type Options struct {
 	Open   func(context.Context) (umad.Port, error)
 	Client umad.ClientOptions
@@ -37,6 +38,13 @@ type Options struct {
 
 	// Meanwhile, if not nil, is called between the two readings. Its error ends the run.
 	Meanwhile func(context.Context) error
+
+	// Limit is the time limit for a manager to change its state after an operation.
+	Limit time.Duration
+
+	// Log, if not nil, is called before and after an operation, which is not sent if the
+	// call before it fails.
+	Log func(Entry) error
 
 	Resolve  resolve.Options
 	Progress func(fabric.Progress)

@@ -2,7 +2,6 @@ package sm
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -160,23 +159,7 @@ func TestRun_Targets(t *testing.T) {
 	}
 }
 
-func TestSet(t *testing.T) {
-	_, o := demo(t)
-	a, err := resolve.Parse("4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Targets = []resolve.Address{a}
-	var status mad.StatusError
-	if _, err := Set(t.Context(), o, Disable, mad.SMInfo{}); !errors.As(err, &status) {
-		t.Errorf("got error %v, want a status", err)
-	}
-	if _, err := ParseOperation("nosuch"); err == nil {
-		t.Error("got no error for an unknown operation")
-	}
-}
-
-// Only Set sends a Set.
+// Only Apply sends a Set.
 func TestRun_GetsOnly(t *testing.T) {
 	_, o := demo(t)
 	o.Client.Trace = func(e umad.Event) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -26,10 +27,12 @@ type command struct {
 	fabric fabricflag.Flags
 
 	wait     time.Duration
-	set      string
+	set      sm.Operation // 0: show only
 	state    uint8
 	priority uint8
 	activity uint32
+	change   change.Flags
+	force    []sm.Risk
 	json     bool
 	ignore   []sm.FindingKind
 
@@ -57,8 +60,22 @@ by another manager than the master. It is 4 if a source could not be read as a
 whole: the missing part may have more findings.
 
 --set changes the state of one manager, by a Set of SMInfo with an operation as
-its attribute modifier. Managers accept operations only from their peers in the
-states that the specification defines.`),
+its attribute modifier:
+
+` + operationHelp() + `
+
+It shows the state of the manager, the request and the other managers, asks for
+confirmation, sends the operation, and reads the state until it is the wanted
+one, for at most 10 s. Managers reject an operation in other states than those,
+and from a sender that is not master (acknowledge: standby): the request states
+that it is.
+
+An operation is refused if no other manager can take over (only-manager), if it
+makes the only master leave (master-leaves), or if it makes a second one
+(second-master), unless --force names the reason.
+
+Each change is recorded in the system log, or in the file of --log. Changes of
+simulated fabrics are recorded only with --log.`),
 		Example: strings.Trim(`
   # all subnet managers
   ibkit sm
@@ -69,15 +86,19 @@ states that the specification defines.`),
   # the LID of the master, for scripts
   ibkit sm --json | jq '.managers[] | select(.state.name == "Master") | .lid'
 
-  # stop the standby manager at LID 7
-  ibkit sm --set disable 7`, "\n"),
+  # the effect of stopping the standby manager at LID 7
+  ibkit sm --set disable --dry-run 7
+
+  # stop it, and make it standby again
+  ibkit sm --set disable 7
+  ibkit sm --set standby 7`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
 			}
-			if c.set != "" {
-				return c.change(cmd.Context())
+			if c.set != 0 {
+				return c.apply(cmd.Context())
 			}
 			return c.run(cmd.Context())
 		},
@@ -87,14 +108,24 @@ states that the specification defines.`),
 	return cmd
 }
 
+// operationHelp lists the operations.
+func operationHelp() string {
+	var b strings.Builder
+	for _, o := range sm.Operations {
+		fmt.Fprintf(&b, "  %-12s %s → %v\n", o, strings.Join(stateNames(o.AcceptedIn()), ", "), o.LeadsTo())
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
-	cmdutil.EnumFlag(cmd, &c.set, "set", "", "", sm.OperationNames, "send an `OPERATION` to one manager")
-	c.state = uint8(mad.SMStandby)
+	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to one manager")
+	c.change.Define(cmd, " (--set)")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", sm.Risks, "change the state despite a `REASON` (--set)")
 	cmdutil.NumberFlag(flags, &c.state, "state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
 	cmdutil.NumberFlag(flags, &c.priority, "priority", "p", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
 	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
@@ -102,9 +133,15 @@ func (c *command) define(cmd *cobra.Command) {
 	c.fabric.Define(c.env, cmd)
 }
 
+// changeLimit is the time for a manager to change its state, which opensm does at once.
+const changeLimit = 10 * time.Second
+
 var rules = cmdutil.FlagRules{
-	Clashes: []cmdutil.Clash{{Flags: []string{"set"}, Others: []string{"wait", "source", "ignore"}}},
-	Needs:   []cmdutil.Need{{Flags: []string{"state", "priority", "activity"}, Others: []string{"set"}}},
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"set"}, Others: []string{"wait", "source", "ignore"}},
+		change.DryRunClash,
+	},
+	Needs: []cmdutil.Need{{Flags: append([]string{"state", "priority", "activity", "force"}, change.FlagNames...), Others: []string{"set"}}},
 }
 
 // complete validates the command line.
@@ -116,8 +153,16 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	switch {
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
-	case c.set != "" && len(args) != 1:
+	case c.set != 0 && len(args) != 1:
 		return cmdutil.UsageErrorf("number of targets of --set: got %d, want 1", len(args))
+	}
+	if c.set != 0 {
+		if err := c.change.CheckConfirm(c.env); err != nil {
+			return err
+		}
+	}
+	if !flags.Changed("state") {
+		c.state = uint8(c.set.Sender())
 	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
 		return err
@@ -131,23 +176,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o.Open, o.Client, o.Wait = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
 	o.Resolve = c.fabric.Resolve(c.env, c.names)
 	o.Resolve.Mode = o.Mode
+	o.Limit = changeLimit
 	return nil
-}
-
-// change sends the operation.
-func (c *command) change(ctx context.Context) error {
-	operation, err := sm.ParseOperation(c.set)
-	if err != nil {
-		return &cmdutil.UsageError{Err: err}
-	}
-	m, err := sm.Set(ctx, c.options, operation, mad.SMInfo{
-		State: mad.SMState(c.state), Priority: c.priority, ActCount: c.activity,
-	})
-	if err != nil {
-		return fmt.Errorf("send %s: %w", c.set, err)
-	}
-	v := &view{env: c.env, names: c.names, result: &sm.Result{Managers: []*sm.Manager{m}}}
-	return v.print(c.json)
 }
 
 func (c *command) run(ctx context.Context) error {

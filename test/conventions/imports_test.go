@@ -43,22 +43,22 @@ var rules = []rule{
 	{[]string{"cmd"}, slices.Concat([]string{"cmd"}, parts)},
 	{[]string{"cmd/..."}, parts},
 	// Tools do not import each other, but doctor reads the results of three, portctl checks
-	// links as linkinfo does, cc has the outcomes of portctl, and softdev lists the users of
-	// a device as devinfo does.
+	// links as linkinfo does, cc and sm have the outcomes of portctl, and softdev lists the
+	// users of a device as devinfo does.
 	{[]string{"doctor/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
 	{[]string{"softdev/..."}, slices.Concat([]string{"devinfo"}, public, leaves)},
 	// check runs the checks of other tools.
 	{[]string{"check/..."}, slices.Concat([]string{"counters", "devinfo", "doctor", "linkinfo", "route", "sm", "topology"}, public, leaves)},
 	// exporter exports the results of three tools.
 	{[]string{"exporter/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
-	{[]string{"cc/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
+	{[]string{"cc/...", "sm/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
 	// Programs that run for long repeat sweeps by sweep, which reads counters.
 	{[]string{"sweep/..."}, slices.Concat([]string{"counters"}, public, leaves)},
 	{[]string{"top/..."}, slices.Concat([]string{"counters", "linkinfo", "route", "sweep"}, public, leaves)},
 	{[]string{"watch/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo", "sweep", "trap"}, public, leaves)},
 	{[]string{"portctl/..."}, slices.Concat([]string{"linkinfo"}, public, leaves)},
 	{[]string{"cm/..."}, slices.Concat([]string{"cm/internal", "cm/exchange"}, public, leaves)},
-	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sm/...", "sysstat/...", "topology/...", "trap/..."}, slices.Concat(public, leaves)},
+	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sysstat/...", "topology/...", "trap/..."}, slices.Concat(public, leaves)},
 	{[]string{"perf/..."}, slices.Concat([]string{"perf"}, public, leaves)},
 	// Public packages import downwards.
 	{[]string{"resolve/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
