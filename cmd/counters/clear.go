@@ -2,13 +2,16 @@ package counters
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/portctl"
 )
 
 // parts are the values of --reset.
@@ -19,7 +22,7 @@ var parts = map[string]counters.Part{
 }
 
 // clear sets counters to 0 after a confirmation. The table above has the values.
-func (c *command) clear(ctx context.Context, r *counters.Result) error {
+func (c *command) clear(ctx context.Context, r *counters.Result) (failed error) {
 	var selected counters.Part
 	for _, name := range c.reset {
 		selected |= parts[name]
@@ -33,19 +36,58 @@ func (c *command) clear(ctx context.Context, r *counters.Result) error {
 	if len(ports) == 0 {
 		return fmt.Errorf("clear counters: no port was read")
 	}
+	log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, log.Close()) }()
+	if c.change.DryRun {
+		c.printDiscarded(ports, selected)
+		fmt.Fprintf(c.env.Out, "would clear the counters (%s) of %s\n", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
+		return cmdutil.ResultError(r.Partial(), false)
+	}
 	question := fmt.Sprintf("Clear the counters (%s) of %s?", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
-	if !c.yes {
-		if err := cmdutil.Confirm(ctx, c.env, question); err != nil {
-			return fmt.Errorf("clear counters: %w", err)
-		}
+	if err := c.change.Confirm(ctx, c.env, "clear counters", question); err != nil {
+		return err
 	}
 	c.printDiscarded(ports, selected)
-	if err := r.Clear(ctx, c.options, ports, selected); err != nil {
+	attrs := c.logAttrs(ports)
+	if err := log.Begin(attrs...); err != nil {
+		return fmt.Errorf("write log: %w", err)
+	}
+	err = r.Clear(ctx, c.options, ports, selected)
+	if failed := log.End(outcome(r, err), err, attrs...); failed != nil {
+		err = errors.Join(err, fmt.Errorf("write log: %w", failed))
+	}
+	if err != nil {
 		return err
 	}
 	c.printFailures(r)
 	fmt.Fprintf(c.env.Out, "cleared the counters (%s) of %s\n", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
 	return cmdutil.ResultError(r.Partial(), false)
+}
+
+// outcome is the result in the log: without a reply, counters may have been cleared.
+func outcome(r *counters.Result, err error) portctl.Outcome {
+	if err != nil || r.Partial() {
+		return portctl.Unverified
+	}
+	return portctl.Changed
+}
+
+// maxNames is the maximum number of ports that the log names.
+const maxNames = 8
+
+// logAttrs describe the change in the log.
+func (c *command) logAttrs(ports []*counters.Port) []slog.Attr {
+	var names []string
+	for _, p := range ports[:min(len(ports), maxNames)] {
+		names = append(names, c.names.PortName(p.Port))
+	}
+	if more := len(ports) - maxNames; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return []slog.Attr{slog.String("change", "reset "+strings.Join(c.reset, ",")), slog.String("ports", strings.Join(names, ", "))}
 }
 
 // printDiscarded prints the values that are cleared and are not 0.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
@@ -42,7 +43,7 @@ type command struct {
 	lanes      bool
 	local      bool
 	reset      []string
-	yes        bool
+	change     change.Flags // of --reset
 	json, csv  bool
 	rows       rows
 
@@ -64,7 +65,11 @@ func New(env *cmdutil.Env) *cobra.Command {
 counters reads the performance counters of all ports of a fabric and shows the
 ports whose error counters are above their thresholds: the peer, the worst
 counter, its usual meaning, and the kind of cause: cable, congestion or
-configuration. It clears counters only with --reset.
+configuration.
+
+It clears counters only with --reset, after it has printed them and asked for
+confirmation. The change is recorded in the system log, or in the file of --log;
+that of a simulated fabric only with --log.
 
 With --rate it reads the counters twice and shows rates: a port has a finding if
 an error counter increased in the window, or if it lost at least 1 % of its
@@ -135,7 +140,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
 	flags.BoolVar(&c.local, "local", false, "show the kernel's counters of the ports of this host")
 	cmdutil.EnumListFlag(cmd, &c.reset, "reset", "", []string{"errors", "traffic", "details"}, "clear a `LIST` of counters of the selected ports")
-	flags.BoolVarP(&c.yes, "yes", "", false, "do not ask for confirmation (--reset)")
+	c.change.Define(cmd, " (--reset)")
 	c.rows.define(cmd)
 	flags.BoolVar(&c.json, "json", false, "print JSON, a document per window")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -150,6 +155,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"interval"}, Others: []string{"since"}},
 		{Flags: []string{"count"}, Others: []string{"watch"}},
 		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
+		change.DryRunClash,
 		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json", "save"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
 		{Flags: []string{"load-cache"}, Others: []string{"from", "sa"}},
@@ -161,7 +167,7 @@ var rules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
 		{Flags: []string{"ber"}, Others: []string{"rate", "interval", "since"}},
-		{Flags: []string{"yes"}, Others: []string{"reset"}},
+		{Flags: change.FlagNames, Others: []string{"reset"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
 	},
@@ -185,8 +191,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.local && len(args) > 0 {
 		return cmdutil.UsageErrorf("--local and targets exclude each other")
 	}
-	if len(c.reset) > 0 && !c.yes {
-		if err := cmdutil.CheckConfirm(c.env); err != nil {
+	if len(c.reset) > 0 {
+		if err := c.change.CheckConfirm(c.env); err != nil {
 			return err
 		}
 	}

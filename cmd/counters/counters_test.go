@@ -254,6 +254,26 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// A dry run shows the values and clears nothing.
+func TestReset_DryRun(t *testing.T) {
+	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--dry-run", "leaf4")
+	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4[4]: PortXmitDiscards 1822, ") || !strings.HasSuffix(out, "would clear the counters (errors) of 16 ports\n") {
+		t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+	}
+}
+
+func TestReset_Log(t *testing.T) {
+	_, _, log := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors,details", "--yes", "--log", "-", "leaf4[4]")
+	const change = ` user=\S+ login=\S+ change="reset errors,details" ports=leaf4\[4\]`
+	if !regexp.MustCompile(`msg=begin` + change + `\n.*msg=end` + change + ` result=changed\n`).MatchString(log) {
+		t.Errorf("got\n%s", log)
+	}
+	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--yes", "--log", "/nonexistent/log", "leaf4")
+	if code != cmdutil.ExitFailed || strings.Contains(out, "cleared") || !strings.Contains(errOut, "open log: open /nonexistent/log") {
+		t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+	}
+}
+
 // TestLocal reads the counters of a host with Soft-RoCE, and of one with InfiniBand.
 func TestLocal(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/counters-local.json")

@@ -1,10 +1,12 @@
 package sm
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/sm"
 )
 
@@ -19,6 +21,25 @@ func TestSm_JSON(t *testing.T) {
 			args := append([]string{"sm", "--json", "-t", "50"}, strings.Fields(line)...)
 			_, out, _ := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, args...)
 			cmdtest.CheckDocument(t, "../../schema/sm.json", out, &sm.Report{})
+		})
+	}
+}
+
+// The question is asked on a terminal, and nothing is sent without a yes.
+func TestSm_Confirmation(t *testing.T) {
+	program := cmdtest.Native(New)
+	for keys, want := range map[string]string{"y\n": "node01: rejected, now Master", "n\n": "disable: not confirmed"} {
+		t.Run(keys, func(t *testing.T) {
+			terminal, keyboard := cmdtest.NewTerminal(t)
+			if _, err := keyboard.WriteString(keys); err != nil {
+				t.Fatal(err)
+			}
+			var out, errOut bytes.Buffer
+			e := &cmdutil.Env{In: terminal, Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
+			code := program(t.Context(), e, []string{"sm", "--sim", "demo", "--set", "disable", "--force", "only-manager", "4"})
+			if question := "Send disable to node01? [y/N] "; code != cmdutil.ExitFailed || !strings.HasPrefix(errOut.String(), question) || !strings.Contains(out.String()+errOut.String(), want) {
+				t.Errorf("got exit code %d, want 1 with %q and %q\n%s%s", code, question, want, &out, &errOut)
+			}
 		})
 	}
 }
