@@ -72,12 +72,13 @@ func (s *Session) set(ctx context.Context, p *Plan) error {
 	}
 	_, err := s.client.Call(ctx, &umad.Request{
 		To: p.Manager.To, Method: mad.MethodSet, Attr: p.Request.ID(), Modifier: uint32(p.Operation), Payload: payload,
+		Expect: new(p.identity()),
 	})
 	return err
 }
 
-// errOtherPort is the error of a destination at which another port replies than in the plan.
-var errOtherPort = errors.New("another port replies")
+// identity returns the port of the manager in the plan.
+func (p *Plan) identity() umad.Identity { return umad.IdentityOf(p.Manager.Node, 0) }
 
 // info reads NodeInfo and SMInfo of the manager.
 func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
@@ -91,10 +92,7 @@ func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 			return nil, err
 		}
 	}
-	if want := p.Manager.Node.PortGUID; node.PortGUID != want {
-		return nil, fmt.Errorf("%w: got port GUID %v, want %v", errOtherPort, node.PortGUID, want)
-	}
-	return info, nil
+	return info, p.identity().Check(p.Manager.To, node)
 }
 
 // verify reads the manager until it is in the wanted state, or until it is too late. lost is
@@ -106,7 +104,8 @@ func (s *Session) verify(ctx context.Context, p *Plan, lost error) {
 	portctl.Await(ctx, s.Limit, func() bool {
 		var now *mad.SMInfo
 		if now, silent = s.info(ctx, p); silent != nil {
-			return errors.Is(silent, errOtherPort)
+			_, other := errors.AsType[*umad.WrongPortError](silent)
+			return other
 		}
 		p.After = now
 		achieved = p.Operation.achieved(before, now.State)

@@ -1,7 +1,9 @@
 package sm
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
@@ -93,13 +95,28 @@ func (r *run) name(m *Manager) {
 	var node mad.NodeInfo
 	var desc mad.NodeDescription
 	r.client.Submit(&umad.Request{To: m.To, Attr: node.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
-		if reply.Err == nil && mad.Decode(&node, reply.Data()) == nil {
+		if m.failed(reply.Err) == nil && mad.Decode(&node, reply.Data()) == nil {
 			m.Node = &node
 		}
 	}})
 	r.client.Submit(&umad.Request{To: m.To, Attr: desc.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
-		if reply.Err == nil && mad.Decode(&desc, reply.Data()) == nil {
+		if m.failed(reply.Err) == nil && mad.Decode(&desc, reply.Data()) == nil {
 			m.Description = &desc
 		}
 	}})
+}
+
+// failed records and returns the error of a request for the name of a node.
+func (m *Manager) failed(err error) error {
+	m.unnamed = cmp.Or(m.unnamed, err)
+	return err
+}
+
+// warnUnnamed adds warnings about managers that replied and have no name.
+func (r *run) warnUnnamed() {
+	for _, m := range r.result.Managers {
+		if m.Info != nil && m.unnamed != nil {
+			r.result.Warnings = append(r.result.Warnings, fmt.Errorf("read the name of the node: %w", m.unnamed))
+		}
+	}
 }
