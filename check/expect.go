@@ -49,8 +49,12 @@ type ExpectedPort struct {
 	GIDs      []string // kinds of GIDs of gidKind
 }
 
+// ErrEmptyManifest is the error of a manifest without devices, with which every check of a host
+// without devices would pass.
+var ErrEmptyManifest = errors.New("got no devices, want at least one")
+
 // ReadManifest reads a manifest from a YAML or JSON file. Errors of its content are of type
-// [*textfile.Error].
+// [*textfile.Error]; without devices it is [ErrEmptyManifest].
 func ReadManifest(file string) (*Manifest, error) {
 	data, err := yamlfile.Read(file)
 	if err != nil {
@@ -67,7 +71,7 @@ func ParseManifest(data []byte, file string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{}
-	return m, d.Mapping(root, "manifest", map[string]yamlfile.Field{
+	err = d.Mapping(root, "manifest", map[string]yamlfile.Field{
 		"schema": d.Schema(ManifestSchema),
 		"ignore": func(n *yaml.Node) error { return d.patterns(n, "ignore", &m.Ignore) },
 		"devices": func(n *yaml.Node) error {
@@ -79,6 +83,13 @@ func ParseManifest(data []byte, file string) (*Manifest, error) {
 			})
 		},
 	})
+	if err == nil && len(m.Devices) == 0 {
+		err = d.Errorf(root, "manifest: %w", ErrEmptyManifest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // patterns reads a list of patterns.
@@ -251,8 +262,12 @@ func matches(pattern, text string) bool {
 	return err == nil && ok
 }
 
-// Write writes the manifest as a YAML file for [ReadManifest].
+// Write writes the manifest as a YAML file for [ReadManifest]. Without devices it writes nothing
+// and returns [ErrEmptyManifest].
 func (m *Manifest) Write(w io.Writer) error {
+	if len(m.Devices) == 0 {
+		return ErrEmptyManifest
+	}
 	root := &mapping{}
 	root.add("schema", ManifestSchema, true)
 	devices := &mapping{}

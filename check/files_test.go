@@ -109,6 +109,9 @@ func TestParseLimits_Errors(t *testing.T) {
 func TestParseManifest_Errors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"devices: []", "file:1: devices: got a list, want a mapping"},
+		{"{}", "file:1: manifest: got no devices, want at least one"},
+		{"# x\nschema: ibkit/check-node/1\ndevices: {}", "file:2: manifest: got no devices"},
+		{"ignore: [mlx5_0]", "file:1: manifest: got no devices"},
 		{"devices: {mlx5_0: {color: red}}", `device mlx5_0: unknown key "color"`},
 		{"devices:\n  mlx5_0:\n    ports:\n      0: {}", `file:4: ports: got "0", want a number from 1 to 255`},
 		{"devices: {a: {ports: {1: {rate: fast}}}}", `rate: got "fast", want a number above 0`},

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -133,7 +134,11 @@ func (c *nodeCheck) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return fileout.Write(c.writeExpect, check.ManifestOf(r.Devices, c.options.Ignore).Write)
+		err = fileout.Write(c.writeExpect, check.ManifestOf(r.Devices, c.options.Ignore).Write)
+		if errors.Is(err, check.ErrEmptyManifest) {
+			err = fmt.Errorf("write manifest %s: %w", c.writeExpect, err)
+		}
+		return err
 	}
 	r, err := check.Node(ctx, c.options)
 	if err != nil {

@@ -151,6 +151,7 @@ func TestCheck_Usage(t *testing.T) {
 		{"node --write-expect x --expect y", "exclude each other"},
 		{"node --root /nonexistent", "no such file"},
 		{"node --ignore [", "want a pattern"},
+		{"node --expect testdata/empty.yaml", "testdata/empty.yaml:2: manifest: got no devices"},
 		{"node --expect /nonexistent", "read manifest: open /nonexistent"},
 		{"node --state /proc/self/status", "not a state of ibkit check node"},
 		{"fabric --window 0s", "invalid --window"},
