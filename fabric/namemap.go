@@ -2,7 +2,6 @@ package fabric
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -19,9 +18,6 @@ import (
 // infiniband-diags.
 const DefaultNameMapPath = "/etc/rdma/ib-node-name-map"
 
-// maxNameMapErrors limits the number of errors about one file.
-const maxNameMapErrors = 10
-
 // A NameMap maps node GUIDs to the names that an administrator assigned. The nil
 // map is empty.
 type NameMap struct {
@@ -37,28 +33,20 @@ type NameMap struct {
 // several times, the first line applies.
 //
 // An invalid line does not end the map. ReadNameMap returns the other entries
-// together with an error that joins a [*textfile.Error] for each invalid line, up
-// to a limit.
+// together with the [*textfile.Error] of the first invalid line and the number of
+// such lines.
 func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	m := &NameMap{names: make(map[ib.GUID]string)}
-	var errs []error
-	fail := func(err error) { errs = append(errs, fmt.Errorf("read node name map: %w", err)) }
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {
-		err := m.add(lines.Text())
-		if err == nil {
-			continue
+		if err := m.add(lines.Text()); err != nil {
+			lines.Reject(err)
 		}
-		if len(errs) == maxNameMapErrors {
-			fail(lines.Errorf("more invalid lines follow"))
-			return m, errors.Join(errs...)
-		}
-		fail(lines.At(err))
 	}
 	if err := lines.Err(); err != nil {
-		fail(err)
+		return m, fmt.Errorf("read node name map: %w", err)
 	}
-	return m, errors.Join(errs...)
+	return m, nil
 }
 
 // add adds one line.

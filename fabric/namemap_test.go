@@ -64,19 +64,13 @@ func TestNameMapErrors(t *testing.T) {
 	if first, ok := errors.AsType[*textfile.Error](err); !ok || first.Line != 2 || first.File != "names" {
 		t.Errorf("got %v, want line 2 of names first", err)
 	}
-	for _, want := range []string{"names:2: ", "names:4: ", "names:5: ", "names:6: ", "names:8: "} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q in it", err, want)
-		}
+	if want := `read node name map: names:2: got "leaf", want a node GUID such as 0x2c90300001234; 5 lines are invalid`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	if got := m.NameOf(9, mad.NodeDescription{}); got != "nine" {
 		t.Errorf("an entry behind malformed lines: got %q", got)
 	}
 
-	_, err = fabric.ReadNameMap(strings.NewReader(strings.Repeat("no entry\n", 1000)), "names")
-	if n := strings.Count(err.Error(), "\n"); n > 20 {
-		t.Errorf("%d lines of errors for one file", n)
-	}
 	if _, err = fabric.ReadNameMap(strings.NewReader(strings.Repeat("0", 1<<20)), "names"); err == nil {
 		t.Error("no error for an endless line")
 	}

@@ -34,11 +34,15 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Reader reads the lines of a file. Its methods Err, At and Errorf return an [*Error].
+// A Reader reads the lines of a file. Its methods At and Errorf return an [*Error], and Err
+// one that wraps it.
 type Reader struct {
 	file  string
 	lines *bufio.Scanner
 	line  int
+
+	rejected int   // lines
+	first    error // of the first rejected line
 }
 
 // NewReader returns a Reader before the first line. file is the name of r in errors.
@@ -46,10 +50,14 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, lines: bufio.NewScanner(r)}
 }
 
-// Next reads a line. It returns false at the end of the file and after an error, which
-// Err returns.
+// maxRejected is the number of rejected lines after which a Reader ends: the file is of
+// another kind, and may be endless.
+const maxRejected = 10_000
+
+// Next reads a line. It returns false at the end of the file, after an error, which Err
+// returns, and after 10,000 rejected lines.
 func (r *Reader) Next() bool {
-	if !r.lines.Scan() {
+	if r.rejected == maxRejected || !r.lines.Scan() {
 		return false
 	}
 	r.line++
@@ -65,8 +73,36 @@ func (r *Reader) Bytes() []byte { return r.lines.Bytes() }
 // Line returns the number of the current line, 0 before the first one.
 func (r *Reader) Line() int { return r.line }
 
-// Err returns the error that ended the lines, nil at the end of the file.
+// Reject stores that the current line is invalid, for a file whose other lines apply
+// nevertheless. Err returns the first such error and the number of invalid lines.
+func (r *Reader) Reject(err error) {
+	if r.rejected++; r.first == nil {
+		r.first = r.At(err)
+	}
+}
+
+// Err returns the error of the first rejected line, else the error that ended the lines, nil
+// at the end of the file.
 func (r *Reader) Err() error {
+	ended := r.end()
+	if r.first == nil {
+		return ended
+	}
+	invalid, more := r.rejected, ""
+	if ended != nil {
+		invalid++
+	}
+	if r.rejected == maxRejected {
+		more = " or more"
+	}
+	if invalid == 1 {
+		return r.first
+	}
+	return fmt.Errorf("%w; %d%s lines are invalid", r.first, invalid, more)
+}
+
+// end returns the error that ended the lines, nil at the end of the file.
+func (r *Reader) end() error {
 	err := r.lines.Err()
 	var path *fs.PathError
 	switch {

@@ -47,6 +47,33 @@ func TestReader_Err(t *testing.T) {
 	}
 }
 
+// A file of another kind has one error, however many lines it has, and the reading ends.
+func TestReader_Reject(t *testing.T) {
+	invalid := errors.New("want a number")
+	for _, test := range []struct{ name, text, want string }{
+		{"one", "1\nx\n2", "file:2: want a number"},
+		{"some", "x\n1\nx\nx", "file:1: want a number; 3 lines are invalid"},
+		{"and a long line", "x\n" + strings.Repeat("1", textfile.MaxLine+1), "file:1: want a number; 2 lines are invalid"},
+		{"without end", strings.Repeat("x\n", 20_000), "file:1: want a number; 10000 or more lines are invalid"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := textfile.NewReader(strings.NewReader(test.text), "file")
+			for r.Next() {
+				if r.Text() == "x" {
+					r.Reject(invalid)
+				}
+			}
+			err := r.Err()
+			if err == nil || err.Error() != test.want || !errors.Is(err, invalid) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+			if _, ok := errors.AsType[*textfile.Error](err); !ok {
+				t.Errorf("got an error of type %T, want one that wraps *textfile.Error", err)
+			}
+		})
+	}
+}
+
 func TestError(t *testing.T) {
 	for _, test := range []struct {
 		line int

@@ -45,9 +45,9 @@ func (c *Config) ReadFile(path string, optional bool) error {
 
 // Read reads KEY=VALUE lines. It ignores blank lines and lines that start with #. The
 // name of the file appears in errors. An invalid line is an error, but Read applies all
-// other lines, so that a caller can continue with a warning.
+// other lines, so that a caller can continue with a warning. The error is that of the first
+// invalid line, with the number of such lines.
 func (c *Config) Read(r io.Reader, name string) error {
-	var errs []error
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {
 		line := strings.TrimSpace(lines.Text())
@@ -60,13 +60,13 @@ func (c *Config) Read(r io.Reader, name string) error {
 			err = c.set(strings.TrimSpace(key), strings.TrimSpace(value))
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("read config: %w", lines.At(err)))
+			lines.Reject(err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		errs = append(errs, fmt.Errorf("read config: %w", err))
+		return fmt.Errorf("read config: %w", err)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (c *Config) set(key, value string) error {
@@ -86,7 +86,7 @@ func (c *Config) set(key, value string) error {
 		return setUint(64, key, value, func(n uint64) { c.SAKey = n })
 	case "nd_format": // for rdma-ndd
 	default:
-		return fmt.Errorf("unknown key %q", key)
+		return fmt.Errorf("unknown key %s", textfile.Quote(key))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (c *Config) set(key, value string) error {
 func setUint(bits int, key, value string, set func(uint64)) error {
 	n, err := strconv.ParseUint(value, 0, bits)
 	if err != nil {
-		return fmt.Errorf("%s: %q is not an unsigned %d-bit number", key, value, bits)
+		return fmt.Errorf("%s: %s is not an unsigned %d-bit number", key, textfile.Quote(value), bits)
 	}
 	set(n)
 	return nil
