@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // csvColumns are the columns of the CSV. The names of ends are those that
@@ -54,8 +54,7 @@ func textOf[T interface {
 	return v.String()
 }
 
-// WriteCSV writes a header and one record per cable. Values that a spreadsheet would
-// run as a formula begin with an apostrophe.
+// WriteCSV writes a header and one record per cable, with fields of [textfile.CSVText].
 func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(csvColumns))
@@ -65,7 +64,7 @@ func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
 	_ = out.Write(record) // Error returns the error
 	for _, cable := range cables {
 		for i, c := range csvColumns {
-			record[i] = csvText(c.value(cable, names))
+			record[i] = textfile.CSVText(c.value(cable, names))
 		}
 		_ = out.Write(record)
 	}
@@ -74,30 +73,4 @@ func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
-}
-
-// formulaStarts are the characters with which spreadsheets begin a formula.
-const formulaStarts = "=+-@\t\r"
-
-// csvText protects a text from being run as a formula. [csvValue] is its inverse.
-func csvText(s string) string {
-	if strings.ContainsRune(formulaStarts+"'", firstRune(s)) && s != "" {
-		return "'" + s
-	}
-	return s
-}
-
-// csvValue removes the apostrophe of csvText.
-func csvValue(s string) string {
-	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune(formulaStarts+"'", firstRune(rest)) {
-		return rest
-	}
-	return s
-}
-
-func firstRune(s string) rune {
-	for _, r := range s {
-		return r
-	}
-	return 0
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A field is a column of a plan with a meaning.
@@ -196,7 +197,7 @@ func row(columns []column, record []string) (*PlanCable, error) {
 		if i >= len(columns) || columns[i].field == 0 {
 			continue
 		}
-		text = strings.TrimSpace(csvValue(text))
+		text = strings.TrimSpace(textfile.ParseCSVText(text))
 		if text == "" {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // routes is one call of check routes.
@@ -245,7 +246,7 @@ func printFindingsCSV(out io.Writer, findings []route.Finding) {
 		if f.Node != nil {
 			guid = f.Node.GUID.String()
 		}
-		_ = w.Write([]string{string(f.Kind), guid, strconv.FormatUint(f.Count, 10), f.Detail})
+		_ = w.Write([]string{string(f.Kind), guid, strconv.FormatUint(f.Count, 10), textfile.CSVText(f.Detail)})
 	}
 	w.Flush()
 }

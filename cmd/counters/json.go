@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // writeJSON writes a document, with one node per line.
@@ -61,9 +62,9 @@ func (c *command) appendCSVHead(record []string, r row) []string {
 	if r.Now != nil {
 		record[0] = r.Now.At().Format(render.TimeFormat)
 	}
-	record[1], record[2], record[3] = r.Node.GUID.String(), c.names.Name(r.Node), strconv.Itoa(int(r.Number))
+	record[1], record[2], record[3] = r.Node.GUID.String(), textfile.CSVText(c.names.Name(r.Node)), strconv.Itoa(int(r.Number))
 	if r.Peer != nil {
-		record[4], record[5], record[6] = r.Peer.Node.GUID.String(), c.names.Name(r.Peer.Node), strconv.Itoa(int(r.Peer.Number))
+		record[4], record[5], record[6] = r.Peer.Node.GUID.String(), textfile.CSVText(c.names.Name(r.Peer.Node)), strconv.Itoa(int(r.Peer.Number))
 	}
 	if d := r.delta; d != nil {
 		record[7] = number(d.Window().Seconds(), true)

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/query"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A view prints a result.
@@ -208,18 +209,18 @@ func (v *view) csv(out *render.Output) error {
 	var cells []string
 	for i := range v.result.Replies {
 		r := &v.result.Replies[i]
-		cells = append(cells[:0], r.Name(v.names), "", place(r), number(r), "")
+		cells = append(cells[:0], textfile.CSVText(r.Name(v.names)), "", textfile.CSVText(place(r)), number(r), "")
 		if r.Port != nil && r.Port.Node != nil {
 			cells[1] = r.Port.Node.NodeGUID.String()
 		}
 		if r.Err != nil {
-			cells[4] = r.Err.Error()
+			cells[4] = textfile.CSVText(r.Err.Error())
 		}
 		if v.result.Attribute.IsText() {
-			cells = append(cells, v.line(r))
+			cells = append(cells, textfile.CSVText(v.line(r)))
 		} else {
 			reader.Read(attribute(r))
-			cells = reader.AppendStrings(cells)
+			cells = reader.AppendCSV(cells)
 		}
 		_ = w.Write(cells)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // print writes the selected view.
@@ -211,9 +212,9 @@ func (c *command) writeCSV(out *render.Output, reports []route.PairReport) {
 func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.PathReport) {
 	to := []string{"", "", ""}
 	if p.To != nil {
-		to = []string{p.To.NodeGUID.String(), p.To.Name, strconv.Itoa(int(p.To.Port))}
+		to = []string{p.To.NodeGUID.String(), textfile.CSVText(p.To.Name), strconv.Itoa(int(p.To.Port))}
 	}
-	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), p.From.Name, strconv.Itoa(int(p.From.Port))}
+	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), textfile.CSVText(p.From.Name), strconv.Itoa(int(p.From.Port))}
 	path = append(append(path, to...), strconv.Itoa(int(p.LID)), text(p.SL), text(p.Arrives), findings(p, -1))
 	if len(p.Hops) == 0 {
 		_ = w.Write(append(path, make([]string, 15)...))
@@ -221,7 +222,7 @@ func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.
 	for i := range p.Hops {
 		h := &p.Hops[i]
 		record := append(path[:len(path):len(path)], strconv.Itoa(i),
-			h.Output.NodeGUID.String(), h.Output.Name, strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), h.Input.Name, strconv.Itoa(int(h.Input.Port)),
+			h.Output.NodeGUID.String(), textfile.CSVText(h.Output.Name), strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), textfile.CSVText(h.Input.Name), strconv.Itoa(int(h.Input.Port)),
 			text(h.Width), text(h.Speed), text(h.Gbps), text(h.MTU), text(h.State), text(h.Output.VL), strconv.FormatBool(p.Slowest != nil && *p.Slowest == i), findings(p, i))
 		if c.errors != nil {
 			record = append(append(record, values(h.Counters.Output)...), values(h.Counters.Input)...)

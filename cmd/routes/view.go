@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A view prints a part of a routing.
@@ -189,7 +190,7 @@ func (v *view) printUses(out *render.Output) {
 		for _, u := range uses {
 			for _, lid := range u.LIDs {
 				guid, name := v.ownerFields(lid)
-				write(w, u.Output.Node.GUID.String(), v.name(u.Output.Node), strconv.Itoa(int(u.Output.Number)), strconv.Itoa(int(lid)), guid, name)
+				write(w, u.Output.Node.GUID.String(), textfile.CSVText(v.name(u.Output.Node)), strconv.Itoa(int(u.Output.Number)), strconv.Itoa(int(lid)), guid, name)
 			}
 		}
 		w.Flush()
@@ -234,10 +235,10 @@ func (v *view) printBalance(out *render.Output) {
 		for _, g := range v.groups {
 			guid, name := "", ""
 			if g.To != nil {
-				guid, name = g.To.GUID.String(), v.name(g.To)
+				guid, name = g.To.GUID.String(), textfile.CSVText(v.name(g.To))
 			}
 			for _, l := range g.Ports {
-				write(w, g.Switch.GUID.String(), v.name(g.Switch), strconv.Itoa(g.Level), guid, name, strconv.Itoa(int(l.Port.Number)),
+				write(w, g.Switch.GUID.String(), textfile.CSVText(v.name(g.Switch)), strconv.Itoa(g.Level), guid, name, strconv.Itoa(int(l.Port.Number)),
 					strconv.Itoa(l.LIDs), strconv.FormatUint(l.Paths, 10), strconv.FormatFloat(g.Mean, 'f', 2, 64), finding(g))
 			}
 		}
@@ -258,13 +259,14 @@ func (v *view) printBalance(out *render.Output) {
 
 func write(w *csv.Writer, fields ...string) { _ = w.Write(fields) } // Flush of the output reports errors
 
-// ownerFields returns the GUID of the node with a LID and its name, "" if it is unknown.
+// ownerFields returns the fields of the GUID of the node with a LID and its name, "" if it is
+// unknown.
 func (v *view) ownerFields(lid ib.LID) (guid, name string) {
 	p := v.owners[lid]
 	if p == nil {
 		return "", ""
 	}
-	return p.Node.GUID.String(), v.owner(lid)
+	return p.Node.GUID.String(), textfile.CSVText(v.owner(lid))
 }
 
 // printCSV prints one line per entry.
@@ -276,7 +278,7 @@ func (v *view) printCSV(out *render.Output) {
 		write(w, "switch_guid", "switch", "lid", "port", "peer_guid", "peer", "destination_guid", "destination")
 	}
 	for _, n := range v.nodes {
-		guid, name := n.GUID.String(), v.name(n)
+		guid, name := n.GUID.String(), textfile.CSVText(v.name(n))
 		if v.multicast {
 			for _, g := range n.Tables.Groups(&v.filter) {
 				write(w, guid, name, fmt.Sprintf("0x%x", uint16(g.LID)), strings.Trim(fmt.Sprint(g.Numbers()), "[]"))
@@ -286,7 +288,7 @@ func (v *view) printCSV(out *render.Output) {
 		peers := make([][2]string, len(n.Ports)) // by port
 		for i := range n.Ports {
 			if p := n.Ports[i].Peer; p != nil {
-				peers[i] = [2]string{p.Node.GUID.String(), v.port(p)}
+				peers[i] = [2]string{p.Node.GUID.String(), textfile.CSVText(v.port(p))}
 			}
 		}
 		for _, e := range n.Tables.Entries(&v.filter) {

@@ -141,7 +141,7 @@ func (v *view) csv(out *render.Output) error {
 	var cells []string
 	err = v.each(func(_ int, record mad.Attribute) error {
 		reader.Read(record)
-		cells = reader.AppendStrings(cells[:0])
+		cells = reader.AppendCSV(cells[:0])
 		return w.Write(cells)
 	})
 	w.Flush()

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // columns are the columns of the CSV. "" stands for a value that is unknown or does
@@ -20,7 +21,9 @@ var columns = []struct {
 }{
 	{"node_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.GUID.String() }},
 	{"node_type", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.Info.NodeType.String() }},
-	{"node", func(l linkinfo.Link, names *fabric.NameMap) string { return names.Name(l.Near.Port.Node) }},
+	{"node", func(l linkinfo.Link, names *fabric.NameMap) string {
+		return textfile.CSVText(names.Name(l.Near.Port.Node))
+	}},
 	{"port_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.GUID.String() }},
 	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return lidOf(l.Near.Port) }},
 	{"port", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.Number)) }},
@@ -44,7 +47,7 @@ var columns = []struct {
 		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
 	}},
 	{"peer_node", func(l linkinfo.Link, names *fabric.NameMap) string {
-		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return textfile.CSVText(names.Name(p.Node)) })
 	}},
 	{"peer_lid", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		return ofPeer(l.Near.Port, lidOf)

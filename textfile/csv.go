@@ -1,0 +1,34 @@
+package textfile
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// formulaStarts are the characters with which spreadsheets begin a formula
+// (https://owasp.org/www-community/attacks/CSV_Injection), the wide ones in some languages.
+const formulaStarts = "=+-@\t\r\n＝＋－＠"
+
+// CSVText returns a field of a CSV file for a text that others choose, such as the description
+// of a node. An apostrophe precedes a text that a spreadsheet would run as a formula, and one
+// that begins with an apostrophe. [ParseCSVText] is the inverse.
+func CSVText(text string) string {
+	if isFormula(text) {
+		return "'" + text
+	}
+	return text
+}
+
+// ParseCSVText returns the text of a field of [CSVText].
+func ParseCSVText(field string) string {
+	if text, ok := strings.CutPrefix(field, "'"); ok && isFormula(text) {
+		return text
+	}
+	return field
+}
+
+// isFormula reports whether CSVText changes a text.
+func isFormula(text string) bool {
+	first, size := utf8.DecodeRuneInString(text)
+	return size > 0 && strings.ContainsRune(formulaStarts+"'", first)
+}
