@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,11 @@ func (m *manualPage) write(t *testing.T) []byte {
 	m.description()
 	m.out.WriteString(text["DESCRIPTION"])
 	m.options()
-	for _, title := range []string{"DIFFERENCES", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"} {
+	for _, title := range m.ownTitles(t) {
+		m.section(title)
+		m.out.WriteString(text[title])
+	}
+	for _, title := range lastTitles {
 		part := text[title]
 		switch {
 		case title == "EXAMPLES" && m.cmd != nil && m.cmd.HasExample():
@@ -59,8 +64,28 @@ func (m *manualPage) write(t *testing.T) []byte {
 			m.out.WriteString(part)
 		}
 	}
-	m.seeAlso()
+	m.seeAlso(text[seeAlso])
 	return m.out.Bytes()
+}
+
+// lastTitles are the sections after those of the command itself, in their order on all pages.
+var lastTitles = []string{"DIFFERENCES", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"}
+
+// seeAlso is the section with references, at the end.
+const seeAlso = "SEE ALSO"
+
+// ownTitles returns the titles of the sections that only this page has, in the order of its
+// hand-written part.
+func (m *manualPage) ownTitles(t *testing.T) []string {
+	t.Helper()
+	var titles []string
+	for part := range strings.SplitSeq("\n"+string(m.source(t, m.name)), "\n.SH ") {
+		title, _, _ := strings.Cut(part, "\n")
+		if title != "" && title != "DESCRIPTION" && title != seeAlso && !slices.Contains(lastTitles, title) {
+			titles = append(titles, title)
+		}
+	}
+	return titles
 }
 
 func (m *manualPage) line(format string, args ...any) { fmt.Fprintf(&m.out, format+"\n", args...) }
@@ -217,6 +242,18 @@ var textPatterns = []string{"*/%s.man", "classic/*/%s.man"}
 // text reads a hand-written part. It returns the sections by title.
 func (m *manualPage) text(t *testing.T, name string) map[string]string {
 	t.Helper()
+	sections := map[string]string{}
+	for part := range strings.SplitSeq("\n"+string(m.source(t, name)), "\n.SH ") {
+		title, body, _ := strings.Cut(part, "\n")
+		sections[title] = strings.TrimRight(body, "\n") + "\n"
+	}
+	delete(sections, "")
+	return sections
+}
+
+// source returns a hand-written part.
+func (m *manualPage) source(t *testing.T, name string) []byte {
+	t.Helper()
 	var text []byte
 	for _, pattern := range textPatterns {
 		paths, err := filepath.Glob(fmt.Sprintf(pattern, name))
@@ -227,18 +264,19 @@ func (m *manualPage) text(t *testing.T, name string) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	sections := map[string]string{}
-	for part := range strings.SplitSeq("\n"+string(text), "\n.SH ") {
-		title, body, _ := strings.Cut(part, "\n")
-		sections[title] = strings.TrimRight(body, "\n") + "\n"
-	}
-	delete(sections, "")
-	return sections
+	return text
 }
 
-// seeAlso writes references to the parent page, the subcommands and related commands.
-func (m *manualPage) seeAlso() {
+// reference is a page in a hand-written section with references.
+var reference = regexp.MustCompile(`(?m)^\.BR ([^ ]+ \([1-8]\))`)
+
+// seeAlso writes references to the parent page, the subcommands, related commands and the
+// pages in a hand-written section.
+func (m *manualPage) seeAlso(written string) {
 	var pages []string
+	for _, match := range reference.FindAllStringSubmatch(written, -1) {
+		pages = append(pages, strings.TrimSuffix(strings.ReplaceAll(match[1], `\-`, "-"), " (1)"))
+	}
 	above, _ := strings.CutSuffix(m.name, "-"+m.name[strings.LastIndexByte(m.name, '-')+1:])
 	if above != m.name && m.name != "ibkit" {
 		pages = append(pages, above)
@@ -269,7 +307,10 @@ func (m *manualPage) seeAlso() {
 		if i == len(pages)-1 {
 			comma = ""
 		}
-		m.line(".BR %s (1)%s", roff(p), comma)
+		if !strings.HasSuffix(p, ")") {
+			p += " (1)"
+		}
+		m.line(".BR %s%s", roff(p), comma)
 	}
 }
 
