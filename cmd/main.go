@@ -12,12 +12,16 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // Main runs the command line of the process and returns its exit code. If the name of
 // the program is a classic name, it runs that tool.
 func Main() int {
+	if code, ran := hook.Supervise(os.Args); ran {
+		return code
+	}
 	env := &cmdutil.Env{In: os.Stdin, Out: cmdutil.NewStandardOutput(os.Stdout), ErrOut: os.Stderr, Getenv: os.Getenv}
 	args := os.Args[1:]
 	if name := filepath.Base(os.Args[0]); registry[name].native != "" {

@@ -17,19 +17,16 @@ import (
 // execQueue limits the events that wait for a program.
 const execQueue = 1024
 
+// errEnded is the reason why programs are killed at the end of --for.
+var errEnded = errors.New("the time of the watch has ended")
+
 // run prints the stream and runs the programs.
 func (c *command) run(ctx context.Context) error {
-	var programs *hook.Runner
-	if c.program != nil {
-		var err error
-		programs, err = hook.New(hook.Options{
-			Command: c.program, Jobs: c.jobs, Timeout: c.timeout, Queue: execQueue, Output: c.env.ErrOut,
-			Failed: func(err error) { cmdutil.PrintError(c.env, "warning", err) },
-		})
-		if err != nil {
-			return &cmdutil.UsageError{Err: err}
-		}
+	programs, release, err := c.startPrograms(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
 	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv)}
 	summary, err := watch.Run(ctx, c.options, func(e *watch.Event) error {
 		if programs != nil && !e.Event.IsState() {
@@ -63,6 +60,27 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("watch: got %d of %d events within %v", summary.Events, o.Count, o.Duration)
 	}
 	return cmdutil.ResultError(missed, false)
+}
+
+// startPrograms starts the runner of programs, nil without --exec. The end of --for ends it,
+// but an interrupt does not. release must be called at the end.
+func (c *command) startPrograms(ctx context.Context) (programs *hook.Runner, release func(), err error) {
+	if c.program == nil {
+		return nil, func() {}, nil
+	}
+	ctx, release = context.WithoutCancel(ctx), func() {}
+	if c.options.Duration > 0 {
+		ctx, release = context.WithTimeoutCause(ctx, c.options.Duration, errEnded)
+	}
+	programs, err = hook.New(ctx, hook.Options{
+		Command: c.program, Jobs: c.jobs, Timeout: c.timeout, Queue: execQueue, Output: c.env.ErrOut,
+		Failed: func(err error) { cmdutil.PrintError(c.env, "warning", err) },
+	})
+	if err != nil {
+		release()
+		return nil, nil, &cmdutil.UsageError{Err: err}
+	}
+	return programs, release, nil
 }
 
 // finish waits for the programs, and reports whether one failed or did not run.

@@ -11,10 +11,18 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/watch"
 )
 
 var program = cmdtest.Native(New)
+
+func TestMain(m *testing.M) {
+	if code, ran := hook.Supervise(os.Args); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // run runs a command line at node02 of a simulated fabric, with events.
 func run(t *testing.T, events, line string) (code int, out, err string) {
@@ -106,6 +114,15 @@ func TestWatch_Events(t *testing.T) {
 				t.Errorf("got %q, want %q\n%s", got, test.want, out)
 			}
 		})
+	}
+}
+
+// The end of --for ends the programs: none waits for its turn, and none goes on.
+func TestWatch_ExecEnd(t *testing.T) {
+	t.Parallel()
+	code, _, stderr := run(t, "1s unlink leaf002[1]\n", "--source links --interval 50ms --for 3s --exec sleep --exec-jobs 1 --exec-timeout 1h -- 3600")
+	if code != 4 || !strings.Contains(stderr, "warning: run sleep: killed: the time of the watch has ended\n") || !strings.Contains(stderr, "warning: 1 event without a run of sleep\n") {
+		t.Errorf("got exit code %d and %s, want 4, one program killed, and one event without a run", code, stderr)
 	}
 }
 

@@ -1,16 +1,17 @@
 // Package hook runs a command once per event, with the event as its standard input.
+//
+// A supervisor process runs the commands of each job one after the other. It adopts the
+// processes that a command leaves behind, so that none escapes the end of its time, by
+// leaving the process group, the session, or its parent.
 package hook
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -18,7 +19,7 @@ import (
 type Options struct {
 	Command []string      // program and arguments, which no shell interprets
 	Jobs    int           // commands that run at the same time
-	Timeout time.Duration // after which a command is killed
+	Timeout time.Duration // after which a command and the processes that it started are killed
 	Queue   int           // events that wait for a command; further ones are dropped
 	Output  io.Writer     // standard output and error of the commands
 	Failed  func(error)   // called, one at a time, for each command that failed
@@ -27,10 +28,12 @@ type Options struct {
 // A Runner runs commands in the background. Submit is safe for concurrent use.
 type Runner struct {
 	opts    Options
+	path    string          // of the program
+	end     context.Context // of running commands
 	events  chan []byte
 	workers sync.WaitGroup
 	stop    context.CancelFunc
-	stopped context.Context
+	stopped context.Context // no further command begins; ends with end
 	output  sync.Mutex
 	report  sync.Mutex
 
@@ -44,13 +47,15 @@ type Stats struct {
 	Dropped int // events without a command, because too many waited or the runner ended
 }
 
-// New finds the program and starts a runner.
-func New(o Options) (*Runner, error) {
-	if _, err := exec.LookPath(o.Command[0]); err != nil {
+// New finds the program and starts a runner. The end of ctx kills running commands, and drops
+// the events that wait and later ones. The program of the process must call [Supervise] first.
+func New(ctx context.Context, o Options) (*Runner, error) {
+	path, err := exec.LookPath(o.Command[0])
+	if err != nil {
 		return nil, fmt.Errorf("find program: %w", err)
 	}
-	r := &Runner{opts: o, events: make(chan []byte, o.Queue)}
-	r.stopped, r.stop = context.WithCancel(context.Background())
+	r := &Runner{opts: o, path: path, end: ctx, events: make(chan []byte, o.Queue)}
+	r.stopped, r.stop = context.WithCancel(ctx)
 	for range o.Jobs {
 		r.workers.Go(r.work)
 	}
@@ -70,8 +75,8 @@ func (r *Runner) Submit(event []byte) bool {
 }
 
 // Close waits for the commands of the events that were queued. If ctx ends before, events
-// that wait are dropped; commands that run may take the rest of their time. Submit must not
-// be called any more.
+// that wait are dropped; commands that run may take the rest of their time, until the context
+// of [New] ends. Submit must not be called any more.
 func (r *Runner) Close(ctx context.Context) Stats {
 	close(r.events)
 	defer context.AfterFunc(ctx, r.stop)()
@@ -82,44 +87,46 @@ func (r *Runner) Close(ctx context.Context) Stats {
 
 // work runs commands one after the other.
 func (r *Runner) work() {
+	var s *supervisor
+	defer func() { s.close() }()
 	for event := range r.events {
 		if r.stopped.Err() != nil {
 			r.dropped.Add(1)
 			continue
 		}
-		err := r.run(event)
-		r.ran.Add(1)
-		if err != nil {
+		var err error
+		if s, err = r.run(s, event); err != nil {
 			r.failed.Add(1)
-			r.report.Lock()
-			r.opts.Failed(err)
-			r.report.Unlock()
+			r.fail(fmt.Errorf("run %s: %w", r.opts.Command[0], err))
 		}
+		r.ran.Add(1)
 	}
 }
 
-// run runs the command in a process group of its own: an interrupt from the terminal does
-// not end it, and the end of its time ends its children, too.
-func (r *Runner) run(event []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.opts.Timeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, r.opts.Command[0], r.opts.Command[1:]...)
-	cmd.Stdin = bytes.NewReader(event)
-	cmd.Stdout = &lockedWriter{r}
-	cmd.Stderr = cmd.Stdout
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // children that left the group may hold the output
-	err := cmd.Run()
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("run %s: killed after %v", r.opts.Command[0], r.opts.Timeout)
-	case errors.Is(err, syscall.EPIPE):
-		return nil // the command succeeded without reading its input
-	case err != nil:
-		return fmt.Errorf("run %s: %w", r.opts.Command[0], err)
+func (r *Runner) fail(err error) {
+	r.report.Lock()
+	defer r.report.Unlock()
+	r.opts.Failed(err)
+}
+
+// run runs the command for an event. It returns the supervisor for the next one, nil after a
+// failure: it may hold processes that cannot be killed.
+func (r *Runner) run(s *supervisor, event []byte) (*supervisor, error) {
+	var err error
+	if s == nil {
+		if s, err = r.startSupervisor(); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	defer context.AfterFunc(r.end, s.end)()
+	if err = s.run(event); err == nil {
+		return s, nil
+	}
+	s.close()
+	if r.end.Err() != nil {
+		err = fmt.Errorf("killed: %w", context.Cause(r.end))
+	}
+	return nil, err
 }
 
 // A lockedWriter writes to the output of the runner.
