@@ -18,13 +18,54 @@ import (
 // current is the context of [Notify]; nil: signals terminate the process.
 var current atomic.Pointer[context.Context]
 
-// Notify returns a context that the first SIGINT or SIGTERM ends. A second signal
-// terminates the process. stop restores the behaviour of signals.
+// Notify returns a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or
+// SIGTERM terminates the process; a second SIGHUP does not, as a terminal that closes and its
+// shell each send one. If SIGHUP is ignored, as nohup(1) does, it stays so. [Hangups] takes
+// SIGHUP out. stop restores the behaviour of signals.
 func Notify() (ctx context.Context, stop func()) {
-	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	ends, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangups, syscall.SIGHUP)
+	}
+	go func() {
+		defer cancel()
+		defer signal.Stop(ends)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ends:
+				return
+			case <-hangups:
+				if reloaders.Load() == 0 {
+					return
+				}
+			}
+		}
+	}()
 	current.Store(&ctx)
-	return ctx, stop
+	return ctx, func() {
+		cancel()
+		signal.Stop(ends)
+		signal.Stop(hangups)
+	}
+}
+
+// reloaders is the number of commands to which SIGHUP has another meaning.
+var reloaders atomic.Int32
+
+// Hangups returns a channel of SIGHUP for a command that does something else than end: it
+// reads its files again. Signals that arrive at the same time may become one.
+func Hangups() (hangups <-chan os.Signal, stop func()) {
+	reloaders.Add(1)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() {
+		signal.Stop(c)
+		reloaders.Add(-1)
+	}
 }
 
 // Open opens a file for reading. See [OpenFile].

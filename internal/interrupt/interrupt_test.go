@@ -20,6 +20,41 @@ func fifo(t *testing.T) string {
 	return path
 }
 
+// send sends a signal to this process.
+func send(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A SIGHUP ends a command, once: further ones do not terminate the process.
+func TestNotify_Hangup(t *testing.T) {
+	ctx, stop := Notify()
+	defer stop()
+	send(t, syscall.SIGHUP)
+	<-ctx.Done()
+	send(t, syscall.SIGHUP)
+	send(t, syscall.SIGHUP)
+}
+
+// A SIGHUP does not end a command that reads its files again.
+func TestHangups(t *testing.T) {
+	ctx, stop := Notify()
+	defer stop()
+	hangups, release := Hangups()
+	defer release()
+	for range 3 {
+		send(t, syscall.SIGHUP)
+		<-hangups
+	}
+	if ctx.Err() != nil {
+		t.Error("got an ended context, want none before SIGTERM")
+	}
+	send(t, syscall.SIGTERM)
+	<-ctx.Done()
+}
+
 func TestOpenFIFO_Interrupted(t *testing.T) {
 	for name, flag := range map[string]int{"read": os.O_RDONLY, "write": os.O_WRONLY} {
 		t.Run(name, func(t *testing.T) {

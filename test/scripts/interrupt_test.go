@@ -17,27 +17,33 @@ import (
 // many seconds.
 const slow = "service=100ms,queue=100"
 
-// interruptAt interrupts a running command after a line of its output that contains a text.
-// It waits for the end of the command and returns the output.
-func interruptAt(t *testing.T, c *exec.Cmd, output io.Reader, text string) string {
+// A step is a signal that a command gets after a line of its output that contains a text.
+type step struct {
+	text   string
+	signal os.Signal
+}
+
+// signalAt sends signals to a running command, one after the other. It waits for the end of
+// the command and returns the output.
+func signalAt(t *testing.T, c *exec.Cmd, output io.Reader, steps ...step) string {
 	t.Helper()
 	var all strings.Builder
-	sent := false
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		all.WriteString(lines.Text() + "\n")
-		if sent || !strings.Contains(lines.Text(), text) {
+		if len(steps) == 0 || !strings.Contains(lines.Text(), steps[0].text) {
 			continue
 		}
-		if sent = true; c.Process.Signal(os.Interrupt) != nil {
-			t.Fatal("send SIGINT: the process has ended")
+		if err := c.Process.Signal(steps[0].signal); err != nil {
+			t.Fatalf("send %v: %v", steps[0].signal, err)
 		}
+		steps = steps[1:]
 	}
 	var exit *exec.ExitError
 	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	if !sent {
-		t.Fatalf("%v ended without %q:\n%s", c.Args, text, &all)
+	if len(steps) > 0 {
+		t.Fatalf("%v ended without %q:\n%s", c.Args, steps[0].text, &all)
 	}
 	return all.String()
 }
@@ -61,7 +67,7 @@ func interrupt(t *testing.T, dir string, args ...string) (code int, signal sysca
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	text := interruptAt(t, c, pipe, "Get PortInfo modifier 0x2")
+	text := signalAt(t, c, pipe, step{"Get PortInfo modifier 0x2", os.Interrupt})
 	status := c.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
 		signal = status.Signal()

@@ -73,24 +73,39 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 // returns the exit code and the end of the output.
 func interruptAfter(t *testing.T, text string, args ...string) (code int, output string) {
 	t.Helper()
+	return signalled(t, ibkit(t, args...), step{text, os.Interrupt})
+}
+
+// ibkit returns a command line of ibkit.
+func ibkit(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := exec.Command(self, args...)
+	c.Args[0] = "ibkit"
+	return c
+}
+
+// signalled runs a command, sends signals to it, and returns the exit code and the end of the
+// output.
+func signalled(t *testing.T, c *exec.Cmd, steps ...step) (code int, output string) {
+	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	c := exec.Command(self, args...)
-	c.Args[0], c.Stdout, c.Stderr = "ibkit", write, write
+	c.Stdout, c.Stderr = write, write
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Process.Kill() }) // after a failure
 	if err := write.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all := interruptAt(t, c, read, text)
+	all := signalAt(t, c, read, steps...)
 	return c.ProcessState.ExitCode(), all[max(0, len(all)-1000):]
 }
 
