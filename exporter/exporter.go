@@ -124,6 +124,8 @@ type Exporter struct {
 	self   *self
 	last   atomic.Pointer[page]
 	hung   atomic.Int32
+
+	reloaded atomic.Pointer[fabricSource] // in place of source; nil: none
 }
 
 // A source reads the data of a sweep. before is the last sweep, or nil.
@@ -144,7 +146,7 @@ func New(o Options) *Exporter {
 	if o.Names == Node {
 		e.source = &localSource{o.Local}
 	} else {
-		e.source = &fabricSource{options: o.Fabric, names: o.NodeNames, check: o.CheckNodes, write: writerOf[o.Names], all: o.AllMetrics}
+		e.source = e.newFabricSource(o)
 	}
 	e.self = newSelf(e)
 	return e
@@ -274,7 +276,7 @@ func (e *Exporter) sweepOnce(ctx context.Context, last *sweep) error {
 // read sweeps and encodes the metrics.
 func (e *Exporter) read(ctx context.Context, before sweep) outcome {
 	began := time.Now()
-	s, err := e.source.sweep(ctx, before)
+	s, err := e.currentSource().sweep(ctx, before)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/ibkit/ibkit/exporter"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // defaultListen is the port of treydock's exporter, on loopback.
@@ -77,6 +78,8 @@ forward error correction, and the sweep itself.
 
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
+
+SIGHUP makes it read its files again: names, thresholds, configuration, keys.
 
 With --local it exports the counters that the kernel reports of the ports of
 this host, with the names of node_exporter, and sends no packets.`),
@@ -203,15 +206,6 @@ func (c *command) completeOptions() (err error) {
 		o.Local = exporter.LocalOptions{Sysfs: c.env.Sysfs(), Device: c.fabric.Device, Port: int(c.fabric.Port)}
 		return nil
 	}
-	if o.NodeNames, err = c.fabric.Names(c.env); err != nil {
-		return err
-	}
-	f := &o.Fabric
-	f.Open, f.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
-	f.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
-	if f.Limits, err = c.limits.Limits(); err != nil {
-		return err
-	}
 	if c.details == nil {
 		c.details = []string{"fec"}
 	}
@@ -219,17 +213,33 @@ func (c *command) completeOptions() (err error) {
 		return cmdutil.UsageErrorf("invalid --details: none and other details exclude each other")
 	}
 	for _, d := range c.details {
-		f.DetailsOf |= detailSets[d]
+		o.Fabric.DetailsOf |= detailSets[d]
 	}
-	o.CheckNodes = c.checkNodes
-	f.Want, f.AfterScan, err = c.selection.Want(o.NodeNames)
+	return c.readFiles(&c.fabric.Settings, o)
+}
+
+// readFiles reads the files of the options of sweeps. settings are those of the fabric.
+func (c *command) readFiles(settings *fabricflag.Settings, o *exporter.Options) (err error) {
+	names, err := settings.Names(c.env)
+	if err != nil {
+		return err
+	}
+	f := &o.Fabric
+	f.Open, f.Client = settings.Open(c.env), settings.Client(c.env)
+	f.NoExtendedPortInfo = settings.NoExtendedPortInfo()
+	if f.Limits, err = c.limits.Limits(); err != nil {
+		return err
+	}
+	o.NodeNames = names
+	o.CheckNodes = func(f *fabric.Fabric, nodes []*fabric.Node) error { return c.checkNodes(f, nodes, names) }
+	f.Want, f.AfterScan, err = c.selection.Want(names)
 	return err
 }
 
 // checkNodes returns an error for a pattern or a type that matches no node, with --once.
 // Otherwise it prints a warning, once: the node may join the fabric later.
-func (c *command) checkNodes(f *fabric.Fabric, nodes []*fabric.Node) error {
-	err := c.selection.Missing(f, nodes, c.options.NodeNames)
+func (c *command) checkNodes(f *fabric.Fabric, nodes []*fabric.Node, names *fabric.NameMap) error {
+	err := c.selection.Missing(f, nodes, names)
 	if c.once {
 		return err
 	}
@@ -262,6 +272,8 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return cmdutil.WithHint(err, "select another address: --listen HOST:PORT")
 	}
+	hangups, release := interrupt.Hangups()
+	defer release()
 	for _, l := range listeners {
 		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v\n", l.Addr())
 	}
@@ -279,6 +291,7 @@ func (c *command) run(ctx context.Context) error {
 		defer cancel()
 		served <- c.exporter.Serve(ctx, listeners, c.webConfig)
 	}()
+	go c.reloadOn(ctx, hangups)
 	_ = c.exporter.Run(ctx) // the error of ctx
 	return <-served
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
@@ -174,6 +175,54 @@ func scrape(t *testing.T, r *cmdtest.Running, line string) {
 		if strings.Contains(string(text), line) {
 			return
 		}
+	}
+}
+
+// TestReload reads the files again at SIGHUP: an invalid one is reported, and nothing changes.
+func TestReload(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const guid = "0x0002c90000800200"
+	args := []string{
+		"exporter", "--sim", "single-switch:hosts=2", "--listen", "127.0.0.1:0", "--interval", "10ms",
+		"--node-name-map", write("names", guid+" before\n"), "--threshold-file", write("thresholds", "SymbolErrorCounter=1\n"),
+		"--config", write("conf", ""), "--web-config", write("web", ""),
+	}
+	r := program.Start(nil, args...)
+	hangup := func(text string, before int) {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		r.ErrOut.AwaitMore(t, text, before)
+	}
+	scrape(t, r, `switch="before"} 1`)
+	write("names", guid+" after\n")
+	hangup("reloaded all files", 0)
+	scrape(t, r, `switch="after"} 1`)
+	for _, file := range []struct{ name, invalid, valid, want string }{
+		{"thresholds", "nosuch=1\n", "", "ibkit exporter: reload files: read thresholds: "},
+		{"conf", "nosuch=1\n", "", "ibkit exporter: reload files: read config: "},
+		{"web", "nosuch: 1\n", "", "ibkit exporter: reload files: read web configuration: "},
+		{"names", "nosuch\n", guid + " last\n", "ibkit exporter: reload files: read node name map: "},
+	} {
+		write("names", guid+" unused\n")
+		write(file.name, file.invalid)
+		hangup(file.want, 0)
+		write(file.name, file.valid) // the server reads the web configuration at each request
+		scrape(t, r, `switch="after"} 1`)
+	}
+	hangup("reloaded all files", 1)
+	scrape(t, r, `switch="last"} 1`)
+	if code := r.End(); code != cmdutil.ExitOK || strings.Contains(r.ErrOut.String(), "unused") {
+		t.Errorf("got exit code %d: %s", code, r.ErrOut)
 	}
 }
 

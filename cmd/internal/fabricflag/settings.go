@@ -49,6 +49,9 @@ type Settings struct {
 	// Classic makes mistakes in files warnings, as the tools of infiniband-diags do.
 	Classic bool
 
+	given     *Settings // before Complete
+	strict    bool      // mistakes in default files are errors, not warnings
+	prompted  *uint64   // M_Key in place of a prompt; nil: none yet
 	conf      ibdiagconf.Config
 	mkey      uint64
 	simulated *sim.Fabric
@@ -58,28 +61,10 @@ type Settings struct {
 // Complete reads the configuration files, prompts for the M_Key and builds the
 // simulated fabric.
 func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
-	s.Sim = cmp.Or(s.Sim, env.Getenv("IBKIT_SIM"))
-	byFlag := s.DeviceGiven || s.PortGiven
-	if err := s.readConfig(env); err != nil {
+	given := *s
+	s.given = &given
+	if err := s.readFiles(ctx, env); err != nil {
 		return err
-	}
-	switch {
-	case !s.DeviceGiven && !s.PortGiven || s.Sim == "" || s.Classic:
-	case !byFlag:
-		return cmdutil.UsageErrorf("the local device or port in %s (CA, Port) and a simulated fabric (--sim or IBKIT_SIM) exclude each other", s.ConfigFile)
-	default:
-		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) exclude each other")
-	}
-	s.mkey = s.conf.MKey
-	if text := cmp.Or(s.MKey, env.Getenv("IBKIT_M_KEY")); text != "" {
-		var err error
-		read := ReadKey
-		if s.Classic {
-			read = ReadClassicKey
-		}
-		if s.mkey, err = read(ctx, env, "M_Key", text); err != nil {
-			return err
-		}
 	}
 	switch {
 	case s.Sim != "" && s.Sim != Ibsim:
@@ -94,11 +79,46 @@ func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
 	return nil
 }
 
+// readFiles reads the configuration files and the M_Key.
+func (s *Settings) readFiles(ctx context.Context, env *cmdutil.Env) error {
+	s.Sim = cmp.Or(s.Sim, env.Getenv("IBKIT_SIM"))
+	byFlag := s.DeviceGiven || s.PortGiven
+	if err := s.readConfig(env); err != nil {
+		return err
+	}
+	switch {
+	case !s.DeviceGiven && !s.PortGiven || s.Sim == "" || s.Classic:
+	case !byFlag:
+		return cmdutil.UsageErrorf("the local device or port in %s (CA, Port) and a simulated fabric (--sim or IBKIT_SIM) exclude each other", s.ConfigFile)
+	default:
+		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) exclude each other")
+	}
+	s.mkey = s.conf.MKey
+	switch text := cmp.Or(s.MKey, env.Getenv("IBKIT_M_KEY")); {
+	case text == "":
+	case text == "-" && s.prompted != nil:
+		s.mkey = *s.prompted
+	default:
+		var err error
+		read := ReadKey
+		if s.Classic {
+			read = ReadClassicKey
+		}
+		if s.mkey, err = read(ctx, env, "M_Key", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readConfig reads the default configuration file and the given one. Settings of
 // the command line take precedence. The device and the port of the default file are
 // those of this host, and are ignored for a simulated fabric.
 func (s *Settings) readConfig(env *cmdutil.Env) error {
 	if err := s.conf.ReadFile(ibdiagconf.DefaultPath, true); err != nil {
+		if s.strict {
+			return &cmdutil.UsageError{Err: err}
+		}
 		warn(env, err)
 	}
 	if s.Sim != "" {
@@ -270,7 +290,7 @@ func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
 	switch {
 	case err == nil, s.NameMap == "" && errors.Is(err, fs.ErrNotExist):
 		return names, nil
-	case s.NameMap != "" && !s.Classic:
+	case s.NameMap != "" && !s.Classic, s.strict:
 		return nil, &cmdutil.UsageError{Err: err}
 	}
 	warn(env, err)
