@@ -20,38 +20,62 @@ type eventQueue struct {
 	byPacket []Event // in order
 	packets  uint64  // sent since Play
 	count    uint64
+	played   int // number of events of Play
+	pending  int // of these, not applied yet
+
+	applying time.Time // time of the event that is being applied; zero: now
 
 	failed func(error)
 }
 
-// Play starts the clock of events. An event takes effect when the next packet is sent
-// after its time, or on [Fabric.Advance]. failed is called with the error of an event
-// that cannot be applied, for example a link to a port that is in use.
+// Play starts the clock of events. An event is applied when the next packet is sent
+// after its time, or on [Fabric.Advance], and acts as if it were at its time: what follows
+// it, such as the next change of a flap, counts from there. failed is called with the error
+// of an event that cannot be applied, for example a link to a port that is in use.
 func (f *Fabric) Play(events []Event, failed func(error)) {
 	now := time.Now()
-	q := &eventQueue{failed: failed}
+	q := &eventQueue{failed: failed, played: len(events), pending: len(events)}
 	f.events = q
 	for _, e := range events {
 		if e.Packets > 0 {
 			q.byPacket = append(q.byPacket, e)
 		} else {
-			q.add(now.Add(e.After), e.Command)
+			q.add(scheduled{due: now.Add(e.After), command: e.Command, played: true})
 		}
 	}
 	slices.SortStableFunc(q.byPacket, func(x, y Event) int { return cmp.Compare(x.Packets, y.Packets) })
 }
 
-func (q *eventQueue) add(due time.Time, c Command) {
-	heap.Push(&q.byTime, scheduled{due: due, order: q.count, command: c})
+func (q *eventQueue) add(s scheduled) {
+	s.order = q.count
+	heap.Push(&q.byTime, s)
 	q.count++
 }
 
-// scheduleAfter applies a command after a time.
+// EarlyEvents returns the number of events of [Fabric.Play] that were applied before the
+// first request for counters: no comparison with its reply shows their changes.
+func (f *Fabric) EarlyEvents() int { return f.early }
+
+// countersRead notes the first request for counters.
+func (f *Fabric) countersRead() {
+	if f.wasRead {
+		return
+	}
+	if f.wasRead = true; f.events != nil {
+		f.early = f.events.played - f.events.pending
+	}
+}
+
+// scheduleAfter applies a command after a time since the event that is being applied, or now.
 func (f *Fabric) scheduleAfter(after time.Duration, c Command) {
 	if f.events == nil {
 		f.Play(nil, func(error) {})
 	}
-	f.events.add(time.Now().Add(after), c)
+	begin := f.events.applying
+	if begin.IsZero() {
+		begin = time.Now()
+	}
+	f.events.add(scheduled{due: begin.Add(after), command: c})
 }
 
 // NextEvent returns the time of the next event that does not count packets. It reports
@@ -72,15 +96,20 @@ func (f *Fabric) Advance() {
 	for len(q.byPacket) > 0 && q.byPacket[0].Packets <= q.packets {
 		e := q.byPacket[0]
 		q.byPacket = q.byPacket[1:]
-		q.apply(f, e.Command)
+		q.apply(f, scheduled{command: e.Command, played: true})
 	}
 	for len(q.byTime) > 0 && !q.byTime[0].due.After(now) {
-		q.apply(f, heap.Pop(&q.byTime).(scheduled).command)
+		q.apply(f, heap.Pop(&q.byTime).(scheduled))
 	}
 }
 
-func (q *eventQueue) apply(f *Fabric, c Command) {
-	if err := f.Do(c, nil); err != nil && q.failed != nil {
+func (q *eventQueue) apply(f *Fabric, s scheduled) {
+	q.applying = s.due
+	defer func() { q.applying = time.Time{} }()
+	if s.played {
+		q.pending--
+	}
+	if err := f.Do(s.command, nil); err != nil && q.failed != nil {
 		q.failed(err)
 	}
 	f.notify()
@@ -101,6 +130,7 @@ type scheduled struct {
 	due     time.Time
 	order   uint64
 	command Command
+	played  bool // by Play
 }
 
 type schedule []scheduled

@@ -235,6 +235,67 @@ func TestPlay(t *testing.T) {
 	})
 }
 
+// A flap goes on at its times while no packet is sent: the next packet finds all its changes.
+func TestPlay_Idle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=3,radix=4")
+		events, err := f.ParseEvents(strings.NewReader("0s flap switch1[2] 10ms 5\n5ms rate switch1[3] SymbolErrorCounter 100\n"), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Open("host001"); err != nil { // the fabric is in use
+			t.Fatal(err)
+		}
+		f.Play(events, func(err error) { t.Error(err) })
+		f.Advance()
+		time.Sleep(1005 * time.Millisecond)
+		f.Advance()
+		sw := f.Node("switch1")
+		if n, err := f.Counter(&sw.Ports[2], "LinkDownedCounter"); err != nil || n != 5 || !sw.Ports[2].up() {
+			t.Errorf("got LinkDownedCounter %d, error %v, link up %v, want 5 and a link that is up", n, err, sw.Ports[2].up())
+		}
+		if n, err := f.Counter(&sw.Ports[3], "SymbolErrorCounter"); err != nil || n != 100 {
+			t.Errorf("got SymbolErrorCounter %d, error %v, want 100: it grows from the time of its event", n, err)
+		}
+	})
+}
+
+// Events before the first request for counters are counted, by time or number of packets, but
+// not the later changes of a flap.
+func TestFabric_EarlyEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=3,radix=4")
+		events, err := f.ParseEvents(strings.NewReader("0s flap switch1[2] 10ms 5\n@1 hang host003\n1s resume host003\n"), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Open("host001")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Play(events, func(err error) { t.Error(err) })
+		get := func(attr mad.AttrID) {
+			t.Helper()
+			m := umad.Message{Addr: umad.Addr{LID: f.Node("switch1").Ports[0].Info.LID, QPN: 1}}
+			m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: mad.MethodGet, Attr: attr})
+			if err := p.Send(&m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		get(mad.AttrClassPortInfo)
+		get(mad.AttrClassPortInfo)
+		if n := f.EarlyEvents(); n != 0 {
+			t.Errorf("before the first request: got %d events, want 0", n)
+		}
+		get(mad.AttrPortCounters)
+		time.Sleep(2 * time.Second)
+		get(mad.AttrPortCounters)
+		if n := f.EarlyEvents(); n != 2 {
+			t.Errorf("got %d events, want 2", n)
+		}
+	})
+}
+
 // TestRandomEvents checks that events depend on the seed only.
 func TestRandomEvents(t *testing.T) {
 	f := build(t, "demo")

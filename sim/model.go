@@ -45,6 +45,8 @@ type Fabric struct {
 
 	clock     func() time.Time // nil: time.Now
 	firstLook time.Time        // first access to counters
+	wasRead   bool             // a request for counters arrived
+	early     int              // number of events before this request
 
 	admin administration
 

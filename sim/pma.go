@@ -22,6 +22,7 @@ func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	case attr == mad.AttrPortSamplesControl:
 		p.SetStatus(f.answerSamples(n, p, set))
 	case attr != mad.AttrClassPortInfo:
+		f.countersRead()
 		p.SetStatus(f.answerCounters(n, p, set))
 	case !set:
 		f.perfInfo = n.perf.classPortInfo()

@@ -8,8 +8,11 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// now returns the time of the fabric's clock.
+// now returns the time of the fabric's clock: during an event, that of the event.
 func (f *Fabric) now() time.Time {
+	if f.events != nil && !f.events.applying.IsZero() {
+		return f.events.applying
+	}
 	if f.clock != nil {
 		return f.clock()
 	}

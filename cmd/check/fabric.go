@@ -190,6 +190,9 @@ func (c *fabricCheck) run(ctx context.Context) error {
 	c.options.Progress = bar.Update
 	r, err := check.Fabric(ctx, c.options)
 	bar.Close()
+	if c.window > 0 {
+		c.fabric.WarnEarlyEvents(c.env)
+	}
 	if err != nil {
 		return fabricflag.WithHint(routefiles.WithUsage(err))
 	}

@@ -221,6 +221,27 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+// A flap that begins before the first reading goes on in the window, in which no packet is
+// sent; its first change is not there, and a warning says so.
+func TestRate_EarlyFlap(t *testing.T) {
+	events := cmdtest.WriteFile(t, "0s flap switch1[2] 20ms 2000\n")
+	_, out, errOut := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--sim-events", events, "-t", "100", "--rate", "1s", "--json", "switch1[2]")
+	var report counters.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v: %s", err, errOut)
+	}
+	if len(report.Nodes) != 1 || len(report.Nodes[0].Ports) != 1 {
+		t.Fatalf("got %s, want one port: %s", out, errOut)
+	}
+	// 25 times in a second.
+	if downs := report.Nodes[0].Ports[0].Increase["LinkDownedCounter"]; downs == nil || *downs < 10 {
+		t.Errorf("got no LinkDownedCounter, or less than 10: %s", out)
+	}
+	if want := "warning: simulate fabric: 1 event before the first reading of counters: the changes are in no window\n"; !strings.Contains(errOut, want) {
+		t.Errorf("got %q, want %q", errOut, want)
+	}
+}
+
 // TestBaseline_Simulation compares with a baseline of another process, in which the simulated
 // fabric began an hour earlier.
 func TestBaseline_Simulation(t *testing.T) {

@@ -40,6 +40,9 @@ func (c *command) run(ctx context.Context) error {
 	}
 	result, err := counters.Run(ctx, c.options)
 	bar.Close()
+	if c.options.Window > 0 {
+		c.fabric.WarnEarlyEvents(c.env)
+	}
 	switch {
 	case errors.Is(err, counters.ErrOtherFabric):
 		return &cmdutil.UsageError{Err: fmt.Errorf("read baseline: %s: %w", c.since, err)}

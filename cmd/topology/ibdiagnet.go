@@ -51,6 +51,7 @@ func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progres
 		if err := collector.Read(ctx, f); err != nil {
 			return f, err
 		}
+		c.fabric.WarnEarlyEvents(c.env)
 	}
 	c.database = counters.Database(f, collector.Nodes())
 	for _, n := range collector.Nodes() {

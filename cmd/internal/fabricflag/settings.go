@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -167,6 +168,17 @@ func (s *Settings) SimulationBegan() time.Time {
 func (s *Settings) ContinueSimulation(began time.Time) {
 	if s.simulated != nil && !began.IsZero() && began.Before(time.Now()) {
 		s.simulated.Continue(began)
+	}
+}
+
+// WarnEarlyEvents warns of events of the fabric that this process simulates before the first
+// reading of counters. A command that compares two readings calls it.
+func (s *Settings) WarnEarlyEvents(env *cmdutil.Env) {
+	if s.simulated == nil {
+		return
+	}
+	if n := s.simulated.EarlyEvents(); n > 0 {
+		warn(env, fmt.Errorf("simulate fabric: %s before the first reading of counters: the changes are in no window", plural.Count(n, "event", "events")))
 	}
 }
 
