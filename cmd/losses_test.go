@@ -68,7 +68,7 @@ type losingPort struct {
 
 // A requestLog has the different requests of a command line.
 type requestLog struct {
-	lost string // content of the request that is lost; "": none
+	lost string // content of the lost request; "": all arrive
 	seen map[string]bool
 	all  []umad.Message
 }

@@ -125,7 +125,7 @@ type Exporter struct {
 	last   atomic.Pointer[page]
 	hung   atomic.Int32
 
-	reloaded atomic.Pointer[fabricSource] // in place of source; nil: none
+	reloaded atomic.Pointer[fabricSource] // in place of source; nil: not reloaded
 }
 
 // A source reads the data of a sweep. before is the last sweep, or nil.

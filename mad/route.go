@@ -40,7 +40,7 @@ func (r Route) Append(port uint8) Route {
 }
 
 // Join returns the route that continues along another one. It is no route if either of both
-// is none.
+// has the zero value.
 func (r Route) Join(rest Route) Route {
 	if r.IsNone() || rest.IsNone() {
 		return Route{}
@@ -80,7 +80,7 @@ func (r Route) Ports() []byte {
 func (r Route) Compare(other Route) int { return strings.Compare(r.path, other.path) }
 
 // String returns the route in the form of infiniband-diags: 0 for the local node, followed
-// by decimal port numbers, for example "0,1,3". It returns "none" for no route.
+// by decimal port numbers, for example "0,1,3". The zero value has a text of its own.
 func (r Route) String() string {
 	if r.IsNone() {
 		return noRoute
@@ -96,7 +96,7 @@ func (r Route) String() string {
 // MarshalText returns the text of [Route.String]. The error is always nil.
 func (r Route) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the text that [ParseRoute] accepts, and "none".
+// UnmarshalText parses the text that [ParseRoute] accepts, and that of the zero value.
 func (r *Route) UnmarshalText(text []byte) (err error) {
 	if string(text) == noRoute {
 		*r = Route{}

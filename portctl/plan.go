@@ -25,7 +25,7 @@ type Plan struct {
 	Partial bool
 
 	// CutOff reports that steps cut off the ports of later ones. Order is an order of the
-	// steps in which none does, nil if there is none.
+	// steps in which no step does, nil if each order does.
 	CutOff bool
 	Order  []*Step
 }

@@ -71,7 +71,7 @@ func (c *randomCase) connect(a, b *sim.Port) {
 	}
 }
 
-// free returns a port of a switch without a cable, nil if there is none.
+// free returns a port of a switch without a cable, or nil.
 func (c *randomCase) free(name string) *sim.Port {
 	n := c.Node(name)
 	for i := range n.Ports {

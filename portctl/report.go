@@ -19,7 +19,7 @@ type Report struct {
 	Ports   []ReportPort `json:"ports"`
 
 	// Order has the names of the ports in an order in which the change of none cuts off
-	// a later one; nil: they already have it, or there is none.
+	// a later one; nil: they already have it, or it does not exist.
 	Order []string `json:"order"`
 }
 

@@ -174,7 +174,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// An agent that accepts an operation and does nothing is read until the time limit.
+// An agent that accepts an operation without effect is read until the time limit.
 func TestApply_NoEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -244,7 +244,7 @@ func TestApply_Lost(t *testing.T) {
 	}
 }
 
-// A state that has changed since the plan may have other risks: nothing is sent.
+// A state that has changed since the plan may have other risks: the request is not sent.
 func TestApply_StateChanged(t *testing.T) {
 	r := newRig(t)
 	s, p := r.plan(t, Disable, "5")

@@ -13,7 +13,7 @@ import (
 // ErrTimeout is wrapped by the error of a request without a reply to any attempt.
 var ErrTimeout = errors.New("no reply in time")
 
-// A Target is the destination of a request. The zero value is none, and requests to it fail;
+// A Target is the destination of a request. Requests to the zero value fail;
 // the local port is Target{Route: mad.Local}.
 type Target struct {
 	// LID is the destination or, with a Route, the node at which the directed

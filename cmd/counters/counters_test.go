@@ -275,7 +275,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A dry run shows the values and clears nothing.
+// A dry run shows the values and does not clear them.
 func TestReset_DryRun(t *testing.T) {
 	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--dry-run", "leaf4")
 	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4[4]: PortXmitDiscards 1822, ") || !strings.HasSuffix(out, "would clear the counters (errors) of 16 ports\n") {

@@ -178,7 +178,7 @@ func scrape(t *testing.T, r *cmdtest.Running, line string) {
 	}
 }
 
-// TestReload reads the files again at SIGHUP: an invalid one is reported, and nothing changes.
+// TestReload reads the files again at SIGHUP: an invalid file is reported and changes no value.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

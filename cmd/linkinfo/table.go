@@ -220,7 +220,7 @@ func peer(text func([]byte, *fabric.Port) []byte) cell {
 	})
 }
 
-// appendLID appends the LID of a port, nothing if it is unknown.
+// appendLID appends the LID of a port if it is known.
 func appendLID(b []byte, p *fabric.Port) []byte {
 	if p.Caps() == nil {
 		return b

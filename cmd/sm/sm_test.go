@@ -25,7 +25,7 @@ func TestSm_JSON(t *testing.T) {
 	}
 }
 
-// The question is asked on a terminal, and nothing is sent without a yes.
+// The question is asked on a terminal, and the request is not sent without a yes.
 func TestSm_Confirmation(t *testing.T) {
 	program := cmdtest.Native(New)
 	for keys, want := range map[string]string{"y\n": "node01: rejected, now Master", "n\n": "disable: not confirmed"} {

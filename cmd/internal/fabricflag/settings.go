@@ -52,7 +52,7 @@ type Settings struct {
 
 	given     *Settings // before Complete
 	strict    bool      // mistakes in default files are errors, not warnings
-	prompted  *uint64   // M_Key in place of a prompt; nil: none yet
+	prompted  *uint64   // M_Key in place of a prompt; nil: not read yet
 	conf      ibdiagconf.Config
 	mkey      uint64
 	simulated *sim.Fabric

@@ -107,7 +107,7 @@ func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to Por
 // sent to no other port. The result accepts each port if that port does not reply, and has the
 // GUID that the operand names, if it is one.
 func (d *Diag) Identify(ctx context.Context, c *umad.Client, to umad.Target, operand string) *umad.Identity {
-	id, _ := c.Identify(ctx, to, 0) // without a reply, there is nothing to compare with
+	id, _ := c.Identify(ctx, to, 0) // without a reply, each port is accepted
 	if d.ByGUID {
 		id.PortGUID = ib.GUID(Strtoull(operand))
 	}
