@@ -20,6 +20,7 @@ type balancer struct {
 	lids   []*Port
 	hosts  []bool      // switches with adapters
 	loads  []portLoads // by switch
+	spare  []int       // by switch: index of the next link of a destination that is no load
 	routed int         // end ports
 
 	// The routes to one switch.
@@ -35,7 +36,7 @@ type portLoads [256]uint32
 type step struct{ from, first, end int }
 
 func newBalancer(tables [][]uint8, lids []*Port) *balancer {
-	return &balancer{tables: tables, lids: lids, hosts: hostsAt(lids, len(tables)), loads: make([]portLoads, len(tables))}
+	return &balancer{tables: tables, lids: lids, hosts: hostsAt(lids, len(tables)), loads: make([]portLoads, len(tables)), spare: make([]int, len(tables))}
 }
 
 // routeAll routes to the LIDs behind each switch.
@@ -74,30 +75,49 @@ func (b *balancer) routeTo(r router, to int, lids []int) {
 // route enters the routes to destinations at one switch.
 func (b *balancer) route(s step, lids []int) {
 	links, table, loads := b.hops[s.first:s.end], b.tables[s.from], &b.loads[s.from]
-	number := b.routed % len(links)
+	crossed := b.crossed[s.from*len(lids):][:len(lids)]
+	number, spare := b.routed%len(links), b.spare[s.from]%len(links)
+	least, left := uint32(0), 0 // left links have the least load
 	for k, lid := range lids {
-		best := links[number]
-		if b.crossed[s.from*len(lids)+k] && !b.lids[lid].Node.IsSwitch() {
-			best = loads.least(links, number)
-			loads[best.port]++
-			b.crossed[int(best.to)*len(lids)+k] = true
+		i := number
+		switch {
+		case b.lids[lid].Node.IsSwitch():
+		case crossed[k]:
+			if left == 0 {
+				least, left = loads.least(links)
+			}
+			for loads[links[i].port] != least {
+				i = next(i, len(links))
+			}
+			loads[links[i].port]++
+			left--
+			b.crossed[int(links[i].to)*len(lids)+k] = true
+		default:
+			i, spare = spare, next(spare, len(links))
 		}
-		table[lid] = best.port
-		if number++; number == len(links) {
-			number = 0
-		}
+		table[lid] = links[i].port
+		number = next(number, len(links))
 	}
+	b.spare[s.from] = spare
 }
 
-// least returns the link with the least load. Of several ones, it is the first from a start
-// on, and then from the beginning.
-func (l *portLoads) least(links []hop, start int) hop {
-	least := uint32(math.MaxUint32)
-	for i, h := range links[start:] {
-		least = min(least, l[h.port]<<8|uint32(i)) // without a branch; a switch has at most 254 links
+func next(i, n int) int {
+	if i++; i == n {
+		return 0
 	}
-	for i, h := range links[:start] {
-		least = min(least, l[h.port]<<8|uint32(i+len(links)-start))
+	return i
+}
+
+// least returns the least load of some links, and how many of them have it.
+func (l *portLoads) least(links []hop) (least uint32, count int) {
+	least = math.MaxUint32
+	for _, h := range links {
+		switch load := l[h.port]; {
+		case load < least:
+			least, count = load, 1
+		case load == least:
+			count++
+		}
 	}
-	return links[(start+int(uint8(least)))%len(links)]
+	return least, count
 }

@@ -86,3 +86,23 @@ func TestBalancer_SamePaths(t *testing.T) {
 		t.Errorf("got %d destinations through cores, want 64", len(cores))
 	}
 }
+
+// The entries of a spine for destinations that leaves send to another spine are even, too: a
+// change at a leaf does not make the spine uneven.
+func TestBalancer_SpareEntries(t *testing.T) {
+	f := build(t, "fat-tree:levels=3,radix=8,pods=4")
+	leaf, spine := f.Node("pod01-leaf001"), f.Node("pod01-spine002")
+	other := f.portTo("pod01-leaf001", "pod01-spine001")
+	counts := make([]int, len(spine.Ports))
+	for _, n := range f.Nodes {
+		if n.IsSwitch() {
+			continue
+		}
+		if lid := n.Ports[1].Info.LID; leaf.LFT[lid] == other {
+			counts[spine.LFT[lid]]++
+		}
+	}
+	if up := counts[5:]; slices.Min(up) != 3 || slices.Max(up) != 3 {
+		t.Errorf("got %d destinations on the uplinks, want 3 on each", up)
+	}
+}
