@@ -182,7 +182,7 @@ func TestRoute_Reroute(t *testing.T) {
 		return r.Pairs[0].Forward
 	}
 	spine := func(p route.PathReport) string {
-		if !p.Arrives || len(p.Hops) != 4 || len(p.Findings) > 0 {
+		if !p.Arrived() || len(p.Hops) != 4 || len(p.Findings) > 0 {
 			return ""
 		}
 		return p.Hops[1].Input.Name
