@@ -78,6 +78,7 @@ const (
 const (
 	nextCable    = "reseat or replace the cable of port {port} of {node}; then: ibkit linkinfo --node {node}"
 	nextLink     = "ibkit linkinfo --node {node}"
+	nextBalance  = "ibkit routes --balance, then compare the routing engine of the subnet manager with the topology"
 	nextRoutes   = "ibkit check routes --limit 0, then restart the routing of the subnet manager"
 	nextPlan     = "ibkit topology --plan FILE --punch-list"
 	nextTopology = "ibkit topology --check"
@@ -153,7 +154,7 @@ var fabricKinds = []Kind{
 	{"routing", string(route.KindLoop), Error, "", nextRoutes},
 	{"routing", string(route.KindInactive), Error, "LINK_LOGICAL_STATE_NOT_ACTIVE", nextRoutes},
 	{"routing", string(route.KindCredit), Error, "", "select a routing engine without credit loops, for example up/down"},
-	{"routing", string(route.KindUnbalanced), Warning, "", nextRoutes},
+	{"routing", string(route.KindUnbalanced), Warning, "", nextBalance},
 	{"routing", string(route.KindMulticast), Error, "", nextRoutes},
 	{"routing", string(route.KindSamePath), Warning, "", nextRoutes},
 	{"routing", string(route.KindExcess), Error, "", nextRoutes},

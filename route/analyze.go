@@ -47,6 +47,8 @@ type Analysis struct {
 	Excess      []Excess
 	Duplicates  []Duplicate
 
+	layered bool // all links between switches join neighbouring levels
+
 	Adaptive       AdaptiveSummary
 	AdaptiveFaults []AdaptiveFault
 }

@@ -44,6 +44,9 @@ type Finding struct {
 
 	// Ports are the output ports of a loop with their virtual lanes.
 	Ports []CreditHop
+
+	// Balance are the uneven groups of links of [KindUnbalanced], the worst first.
+	Balance []PortGroup
 }
 
 // A namer names nodes.
@@ -161,18 +164,6 @@ func (a *Analysis) inactive(w namer) (findings []Finding) {
 		p := l.Port
 		findings = append(findings, Finding{Kind: KindInactive, Node: p.Node, Count: l.Paths, Detail: fmt.Sprintf(
 			"%s: %s cross a link without data (%v at this end, %v at %s)", w.port(p), counted(l.Paths, "path"), p.State, p.Peer.State, w.port(p.Peer))})
-	}
-	return findings
-}
-
-func (a *Analysis) unbalanced(w namer) (findings []Finding) {
-	for _, b := range a.Balance {
-		to := "up-links"
-		if b.To != nil {
-			to = "links to " + w.node(b.To)
-		}
-		findings = append(findings, Finding{Kind: KindUnbalanced, Node: b.Switch, Count: uint64(b.Most), Detail: fmt.Sprintf(
-			"%s: %d to %d destinations on each of its %d %s, %.1f on average", w.node(b.Switch), b.Least, b.Most, len(b.Ports), to, b.Mean)})
 	}
 	return findings
 }

@@ -25,10 +25,6 @@ type PortGroup struct {
 	Least  int
 }
 
-// uneven is the ratio of the highest number of destinations to the mean from which a
-// group is an imbalance. A difference of one destination never is.
-const uneven = 1.25
-
 // measureLinks lists the loads of the links between switches and the imbalances.
 func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 	for c, t := range g.to {
@@ -46,6 +42,7 @@ func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 		a.compareLinks(g, int32(s), a.Links[first:end], levels)
 		first = end
 	}
+	a.layered = g.isLayered(levels)
 	for i := range a.Groups {
 		if a.Groups[i].Uneven() {
 			a.Balance = append(a.Balance, a.Groups[i])
@@ -79,6 +76,19 @@ func (g *graph) levels() []int {
 	return levels
 }
 
+// isLayered reports whether all links between switches join neighbouring levels, as in a
+// fat tree.
+func (g *graph) isLayered(levels []int) bool {
+	for s := range g.switches {
+		for port := range g.radix[s] {
+			if t := g.to[g.base[s]+port]; t >= 0 && max(levels[s], levels[t])-min(levels[s], levels[t]) != 1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // compareLinks compares the links of one switch.
 func (a *Analysis) compareLinks(g *graph, s int32, links []LinkLoad, levels []int) {
 	parallel := map[*Node][]LinkLoad{}
@@ -107,19 +117,17 @@ func (a *Analysis) addGroup(b PortGroup) {
 	if len(b.Ports) == 0 {
 		return
 	}
-	sum := 0
-	b.Least = b.Ports[0].LIDs
-	for _, l := range b.Ports {
-		sum += l.LIDs
-		b.Most, b.Least = max(b.Most, l.LIDs), min(b.Least, l.LIDs)
-	}
-	b.Mean = float64(sum) / float64(len(b.Ports))
+	b.measure()
 	a.Groups = append(a.Groups, b)
 }
 
-// Uneven reports whether the ports have uneven numbers of destinations.
-func (b *PortGroup) Uneven() bool {
-	return b.Most-b.Least > 1 && float64(b.Most) > uneven*b.Mean
+// measure sets the sums of the ports.
+func (b *PortGroup) measure() {
+	b.Least = b.Ports[0].LIDs
+	for _, l := range b.Ports {
+		b.Most, b.Least = max(b.Most, l.LIDs), min(b.Least, l.LIDs)
+	}
+	b.Mean = float64(b.destinations()) / float64(len(b.Ports))
 }
 
 // An Excess is an entry or a limit of a table that the switch cannot have.

@@ -109,6 +109,9 @@ type ReportFinding struct {
 	Count    uint64       `json:"count"`
 	Detail   string       `json:"detail"`
 	Ports    []ReportPort `json:"ports"` // of a loop
+
+	// Balance are the uneven groups of links, the worst first.
+	Balance []ReportBalance `json:"balance"`
 }
 
 // A ReportFailure is a [Failure].
@@ -183,9 +186,12 @@ func (w namer) report(p *Port) ReportPort {
 }
 
 func (w namer) finding(f Finding, lanes LaneKnowledge) ReportFinding {
-	r := ReportFinding{Kind: f.Kind, Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}}
+	r := ReportFinding{Kind: f.Kind, Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}, Balance: []ReportBalance{}}
 	if f.Node != nil {
 		r.NodeGUID = &f.Node.GUID
+	}
+	for i := range f.Balance {
+		r.Balance = append(r.Balance, NewReportBalance(&f.Balance[i], w.names))
 	}
 	for _, h := range f.Ports {
 		p := w.report(h.Port)

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -49,12 +51,42 @@ func TestCheckRoutes_JSON(t *testing.T) {
 		"--load " + saved + " --diff " + saved,
 		"--sim torus,sm=minhop --finding credit-loop",
 		"--sim broken-multicast --smkey 1",
+		"--sim unbalanced-leaf",
 		"--load " + dumps,
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, out, _ := program.Run(t, nil, append([]string{"check", "routes", "--json"}, strings.Fields(args)...)...)
 			cmdtest.CheckDocument(t, "../../schema/check-routes.json", out, new(route.Report))
 		})
+	}
+}
+
+// Uneven links of all switches of a level are one line, and all groups in JSON.
+func TestCheckRoutes_OneCause(t *testing.T) {
+	const tree = "fat-tree:levels=3,radix=8,pods=4"
+	f, err := sim.Build(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events strings.Builder
+	for _, n := range f.Nodes {
+		for lid, port := range n.LFT {
+			if strings.Contains(n.ID, "spine") && port > 4 && port <= 8 {
+				fmt.Fprintf(&events, "0s lft %s %d 8\n", n.ID, lid) // as opensm's engine minhop
+			}
+		}
+	}
+	args := []string{"check", "routes", "--sim", tree, "--sim-events", cmdtest.WriteFile(t, events.String())}
+	code, out, errOut := program.Run(t, nil, args...)
+	if code != cmdutil.ExitFindings || errOut != "" {
+		t.Errorf("got exit code %d, error output %q, want %d", code, errOut, cmdutil.ExitFindings)
+	}
+	cmdtest.Golden(t, "cause.golden", out)
+	_, out, _ = program.Run(t, nil, append(args, "--json")...)
+	var report route.Report
+	cmdtest.CheckDocument(t, "../../schema/check-routes.json", out, &report)
+	if len(report.Findings) != 1 || report.Findings[0].NodeGUID != nil || len(report.Findings[0].Balance) != 16 {
+		t.Errorf("got %d findings, want one with 16 groups of links: %s", len(report.Findings), out)
 	}
 }
 

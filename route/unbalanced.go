@@ -1,0 +1,99 @@
+package route
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A balanceCause is what uneven groups of links have in common if the routing engine is
+// their cause.
+type balanceCause struct {
+	level    int  // of the switches
+	parallel bool // links to the same switch, not to the next level
+}
+
+func (b *PortGroup) cause() balanceCause { return balanceCause{b.Level, b.To != nil} }
+
+// maxSingle is the number of findings with one cause that are not combined, and that of the
+// examples in a combined one.
+const maxSingle = 3
+
+// unbalanced returns a finding for each uneven group of links. Those of many switches with
+// the same cause are one finding.
+func (a *Analysis) unbalanced(w namer) (findings []Finding) {
+	groups := map[balanceCause][]PortGroup{}
+	for _, b := range a.Balance {
+		groups[b.cause()] = append(groups[b.cause()], b)
+	}
+	combined := map[balanceCause]bool{}
+	for _, b := range a.Balance {
+		cause := b.cause()
+		if combined[cause] {
+			continue
+		}
+		n, of := countSwitches(groups[cause]), a.judgedSwitches(cause)
+		if combined[cause] = n > maxSingle || n > 1 && 2*n >= of; combined[cause] {
+			findings = append(findings, a.combine(w, groups[cause], n, of))
+			continue
+		}
+		findings = append(findings, Finding{Kind: KindUnbalanced, Node: b.Switch, Count: uint64(b.Most), Balance: []PortGroup{b}, Detail: fmt.Sprintf(
+			"%s: %d to %d destinations on each of its %d %s, %.1f on average", w.node(b.Switch), b.Least, b.Most, len(b.Ports), w.links(&b), b.Mean)})
+	}
+	return findings
+}
+
+// links describes the links of a group.
+func (w namer) links(b *PortGroup) string {
+	if b.To == nil {
+		return "up-links"
+	}
+	return "links to " + w.node(b.To)
+}
+
+// judgedSwitches counts the switches whose links could be uneven by a cause.
+func (a *Analysis) judgedSwitches(cause balanceCause) int {
+	var judged []PortGroup
+	for _, b := range a.Groups {
+		if b.cause() == cause && b.Judged() {
+			judged = append(judged, b)
+		}
+	}
+	return countSwitches(judged)
+}
+
+func countSwitches(groups []PortGroup) int {
+	switches := map[*Node]bool{}
+	for _, b := range groups {
+		switches[b.Switch] = true
+	}
+	return len(switches)
+}
+
+// combine returns one finding for uneven groups at n of several switches. If most
+// switches at a level of a tree have them, the routing engine is the cause.
+func (a *Analysis) combine(w namer, groups []PortGroup, n, of int) Finding {
+	worst := groups[0]
+	var sum PortGroup
+	for _, b := range groups {
+		sum.Ports = append(sum.Ports, b.Ports...)
+	}
+	sum.measure()
+	links := "up-links"
+	if worst.To != nil {
+		links = "parallel links"
+	}
+	var examples []string
+	for _, b := range groups[:min(len(groups), maxSingle)] {
+		name := w.node(b.Switch)
+		if b.To != nil {
+			name += " to " + w.node(b.To)
+		}
+		examples = append(examples, fmt.Sprintf("%s (%d to %d)", name, b.Least, b.Most))
+	}
+	detail := fmt.Sprintf("%d of %d switches at level %d: %d to %d destinations on each of their %s, %.1f on average, worst at %s",
+		n, of, worst.Level, sum.Least, sum.Most, links, sum.Mean, strings.Join(examples, ", "))
+	if a.layered && worst.To == nil && 2*n >= of {
+		detail += "; opensm's routing engine ftree balances fat trees"
+	}
+	return Finding{Kind: KindUnbalanced, Count: uint64(worst.Most), Balance: groups, Detail: detail}
+}
