@@ -92,7 +92,10 @@ func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 			return nil, err
 		}
 	}
-	return info, p.identity().Check(p.Manager.To, node)
+	if err := p.identity().Check(p.Manager.To, node); err != nil {
+		return nil, err
+	}
+	return info, nil
 }
 
 // verify reads the manager until it is in the wanted state, or until it is too late. lost is

@@ -270,6 +270,23 @@ func TestApply_OtherPort(t *testing.T) {
 	}
 }
 
+// The state of another port is not that of the manager, also after a rejected operation.
+func TestApply_OtherPortAfterRejection(t *testing.T) {
+	r := newRig(t)
+	s, p := r.plan(t, Disable, "4")
+	r.Alter = func(m *umad.Message) {
+		if isSet(m) {
+			port(t, r.Fabric, 4).GUID = ib.GUID(7)
+		}
+	}
+	if err := s.Apply(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Outcome != portctl.Rejected || p.After != nil {
+		t.Errorf("got %v, %+v, want %v and no state", p.Outcome, p.After, portctl.Rejected)
+	}
+}
+
 // An operation that cannot be recorded is not sent.
 func TestApply_LogFails(t *testing.T) {
 	r := newRig(t)
