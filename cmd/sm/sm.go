@@ -53,11 +53,11 @@ states, priorities, and whether the activity count advances. With a TARGET, it
 queries only the managers there, and ignores ports without one.
 
 The exit code is 3 if there is no master or more than one, if two managers have
-the same priority, if a manager does not reply, does not advance, or is in
-another state than subnet administration reports, if a port with the capability
-has no manager, if none of the TARGETs has one, or if the local port is served
-by another manager than the master. It is 4 if a source could not be read as a
-whole: the missing part may have more findings.
+the same priority, if a manager does not advance, or is in another state than
+subnet administration reports, if a port with the capability has no manager, if
+none of the TARGETs has one, or if the local port is served by another manager
+than the master. It is 4 if a manager does not reply, or if a source could not
+be read as a whole: the missing part may have more findings.
 
 --set changes the state of one manager, by a Set of SMInfo with an operation as
 its attribute modifier:

@@ -122,10 +122,13 @@ func (s *Sim) startSM(host, ready string, options []string) (*SM, error) {
 	return nil, fmt.Errorf("start opensm: %w: it ended with log:\n%s", errors.Join(lines.Err(), sm.Stop()), &log)
 }
 
-// Stop terminates opensm, which releases its slot at the server.
+// Stop terminates opensm, which releases its slot at the server, also if it was stopped by
+// SIGSTOP.
 func (sm *SM) Stop() error {
-	if err := sm.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stop opensm: %w", err)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
+		if err := sm.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("stop opensm: %w", err)
+		}
 	}
 	var exit *exec.ExitError
 	if err := sm.cmd.Wait(); err != nil && !errors.As(err, &exit) {

@@ -98,7 +98,7 @@ func TestSM(t *testing.T) {
 	if err := standby.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if _, kinds := querySM(t, s, 3, "-t", "200"); kinds != "no-reply" {
+	if _, kinds := querySM(t, s, 4, "-t", "200"); kinds != "no-reply" {
 		t.Errorf("hanging standby: got findings %s, want no-reply", kinds)
 	}
 	if err := standby.Signal(syscall.SIGCONT); err != nil {
