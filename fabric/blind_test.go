@@ -71,7 +71,7 @@ func TestDiscover_Blind(t *testing.T) {
 					}
 				case blind == nil || !strings.Contains(blind.Error(), test.want) || !errors.Is(blind, fabric.ErrBlind) || errors.Is(blind, fabric.ErrLinkDown) != test.down:
 					t.Errorf("got blind %v, want %s", blind, test.want)
-				case !f.Partial() || f.Incomplete() != blind || len(f.Failures) != 1:
+				case !f.Partial() || !errors.Is(f.Incomplete(), blind) || len(f.Failures) != 1:
 					t.Errorf("got partial %v, %d failures, %v, want a partial fabric with this reason", f.Partial(), len(f.Failures), f.Incomplete())
 				}
 			})
