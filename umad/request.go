@@ -33,6 +33,16 @@ type Target struct {
 // the local port has one without hops.
 func (t Target) IsDirected() bool { return t.Route.Hops() > 0 || t.LID == 0 && !t.Route.IsNone() }
 
+// Through returns the target at the other end of the link of a port of t. If t is a LID, the
+// directed route begins there.
+func (t Target) Through(port uint8) Target {
+	if t.LID != 0 && t.Route.IsNone() {
+		t.Route = mad.Local
+	}
+	t.Route = t.Route.Append(port)
+	return t
+}
+
 // RouteAfter returns the directed route to the target from the local port, given the one to
 // its LID.
 func (t Target) RouteAfter(toLID mad.Route) mad.Route {

@@ -14,9 +14,9 @@ import (
 // payload of a general management packet begins.
 const headerSize = 24
 
-// errNoDestination is the error of a request to no port, for example along a route that was
+// ErrNoDestination is the error of a request to no port, for example along a route that was
 // not found: such a request must never reach the local port.
-var errNoDestination = errors.New("the request has no destination: neither a LID nor a route")
+var ErrNoDestination = errors.New("the request has no destination: neither a LID nor a route")
 
 // send sends as many requests as the port accepts and the window permits. It
 // returns an error if the port is broken.
@@ -157,7 +157,7 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	tid := uint64(id)
 	class := r.class()
 	if r.To.LID == 0 && r.To.Redirect == nil && (r.To.Route.IsNone() || !class.IsSMP()) {
-		return errNoDestination
+		return ErrNoDestination
 	}
 	if !class.IsSMP() {
 		m.Addr = Addr{LID: r.To.LID, QPN: 1, QKey: QP1QKey, SL: r.To.SL}

@@ -52,7 +52,7 @@ func (c *call) peerID() (getopt.PortID, error) {
 	} else {
 		to.Text += fmt.Sprintf(" DR path slid %d; dlid %d; 0,%d", c.local.LID, ib.PermissiveLID, exit)
 	}
-	to.Route = to.Route.Append(exit)
+	to.Target = to.Target.Through(exit)
 	return to, nil
 }
 

@@ -124,7 +124,8 @@ func (d *Diag) WarnRPC(w io.Writer, function, to string, err error) {
 		if d.Errors {
 			Ibwarn(w, function, "MAD completed with error status 0x%x; dport (%s)", uint16(status), to)
 		}
-	case errors.As(err, &failed) && errors.Is(err, umad.ErrTimeout):
+	case errors.As(err, &failed) && (errors.Is(err, umad.ErrTimeout) || errors.Is(err, umad.ErrNoDestination)):
+		// The C tools send requests to LID 0, which have no reply.
 		if d.Errors {
 			d.warnRetries(w, failed.Attempts)
 		}
