@@ -43,14 +43,16 @@ func TestErrorString(t *testing.T) {
 }
 
 func TestTarget_Through(t *testing.T) {
-	for _, test := range []struct{ at, want Target }{
-		{Target{Route: mad.RouteOf(1)}, Target{Route: mad.RouteOf(1, 3)}},
-		{Target{LID: 5}, Target{LID: 5, Route: mad.RouteOf(3)}},
-		{Target{LID: 5, Route: mad.RouteOf(1)}, Target{LID: 5, Route: mad.RouteOf(1, 3)}},
-		{Target{}, Target{}},
+	for name, test := range map[string]struct{ at, want Target }{
+		"directed":       {Target{Route: mad.RouteOf(1)}, Target{Route: mad.RouteOf(1, 3)}},
+		"LID":            {Target{LID: 5}, Target{LID: 5, Route: mad.RouteOf(3)}},
+		"LID and route":  {Target{LID: 5, Route: mad.RouteOf(1)}, Target{LID: 5, Route: mad.RouteOf(1, 3)}},
+		"no destination": {Target{}, Target{}},
 	} {
-		if got := test.at.Through(3); got != test.want {
-			t.Errorf("%v: got %v, want %v", test.at, got, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := test.at.Through(3); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }

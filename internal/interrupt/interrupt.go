@@ -21,37 +21,43 @@ var current atomic.Pointer[context.Context]
 // Notify returns a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or
 // SIGTERM terminates the process; a second SIGHUP does not, as a terminal that closes and its
 // shell each send one. If SIGHUP is ignored, as nohup(1) does, it stays so. [Hangups] takes
-// SIGHUP out. stop restores the behaviour of signals.
+// SIGHUP out. The cause of the context names the signal. stop restores the behaviour of signals.
 func Notify() (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	ends, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	go func() {
-		defer cancel()
 		defer signal.Stop(ends)
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-ends:
-				return
-			case <-hangups:
+			case s := <-ends:
+				cancel(cause{s})
+			case s := <-hangups:
 				if reloaders.Load() == 0 {
-					return
+					cancel(cause{s})
 				}
 			}
 		}
 	}()
 	current.Store(&ctx)
 	return ctx, func() {
-		cancel()
+		cancel(nil)
 		signal.Stop(ends)
 		signal.Stop(hangups)
 	}
 }
+
+// cause is why the context of [Notify] ended, such as "interrupt signal received".
+type cause struct{ os.Signal }
+
+func (c cause) Error() string { return c.String() + " signal received" }
+
+func (cause) Unwrap() error { return context.Canceled }
 
 // reloaders is the number of commands to which SIGHUP has another meaning.
 var reloaders atomic.Int32

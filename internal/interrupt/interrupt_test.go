@@ -34,6 +34,9 @@ func TestNotify_Hangup(t *testing.T) {
 	defer stop()
 	send(t, syscall.SIGHUP)
 	<-ctx.Done()
+	if err := context.Cause(ctx); err.Error() != "hangup signal received" || !errors.Is(err, context.Canceled) {
+		t.Errorf("got cause %v, want the signal", err)
+	}
 	send(t, syscall.SIGHUP)
 	send(t, syscall.SIGHUP)
 }
