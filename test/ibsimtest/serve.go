@@ -2,12 +2,15 @@ package ibsimtest
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/ibkit/ibkit/sim/serve"
 )
 
 // readyLine is the line that a simulator prints when it serves.
@@ -51,4 +54,25 @@ func (s *Sim) awaitReady() error {
 		}
 	}
 	return errors.Join(lines.Err(), errors.New("it ended before it was ready"))
+}
+
+// Control runs a command on the console of ibkit's simulator, as "ibkit sim ctl" does, and
+// returns its output.
+func (s *Sim) Control(ctx context.Context, command string) (string, error) {
+	dir := func(name string) string {
+		if name == "XDG_RUNTIME_DIR" {
+			return s.dir
+		}
+		return os.Getenv(name)
+	}
+	c, err := serve.DialConsole(ctx, serve.ConsolePath(s.name, dir))
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	out, err := c.Run(command)
+	if err != nil {
+		return out, fmt.Errorf("run command %q: %w", command, err)
+	}
+	return out, nil
 }

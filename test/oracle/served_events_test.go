@@ -19,11 +19,11 @@ import (
 // ctl runs a command on the console of the server.
 func ctl(t *testing.T, s *ibsimtest.Sim, command string) string {
 	t.Helper()
-	r := s.MustRun(t, "", ibkit(), "sim", "ctl", command)
-	if r.Code != 0 {
-		t.Fatalf("%s: exit code %d: %s", command, r.Code, r.Stderr)
+	out, err := s.Control(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return r.Stdout
+	return out
 }
 
 // within waits until a condition holds.
