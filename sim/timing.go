@@ -20,8 +20,8 @@ type Model struct {
 	Late      time.Duration
 
 	// Timeout is the time after which a lost request is returned to the client of a
-	// served fabric, as the client's kernel would report it. 0: lost requests are not
-	// returned, as with ibsim. It does not apply within a process.
+	// served fabric, as the client's kernel would report it. 0: at once, as ibsim does. It
+	// does not apply within a process.
 	Timeout time.Duration
 
 	// Load is the average utilisation of links that performance counters show, 0 to 1.

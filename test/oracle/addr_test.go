@@ -21,15 +21,15 @@ var addrFlags = []string{"", "-g", "-l", "-L", "-gl", "-lg -L", "-l -l", "-L --l
 // addrLines are command lines of ibaddr without a target, with a target in an unusual
 // form, or with other options. LID, GUID and ROUTE are replaced by those of a node.
 var addrLines = []string{
-	"", "-g", "-l", "-L", "-D 0", "-D 0 1", "-D 0,", "-D ROUTE,", "-t 30 -D 0,255", "-t 30 -D 0,0", "-t 30 -D 0,x", "-t 30 -D 1,2", "-t 30 -D +0,-1",
-	"-D ", "-t 30 -D 0x0,0x1", "-D GUID", "LID x", "LID 1 2", "LID 255", "LID 256", "LID -1", "-- LID", "LID -g", "0x1", "01", "08", "1x", "x1", "0x", "1e3",
+	"", "-g", "-l", "-L", "-D 0", "-D 0 1", "-D 0,", "-D ROUTE,", "-t 20000 -D 0,255", "-t 20000 -D 0,0", "-t 20000 -D 0,x", "-t 20000 -D 1,2", "-t 20000 -D +0,-1",
+	"-D ", "-t 20000 -D 0x0,0x1", "-D GUID", "LID x", "LID 1 2", "LID 255", "LID 256", "LID -1", "-- LID", "LID -g", "0x1", "01", "08", "1x", "x1", "0x", "1e3",
 	"0", "-G 0", "-G x", "-G LID", "-G 0xdead", "-G 0002:c903:0000:0001", "-G 99999999999999999999", "-G GUIDx", "-GD ROUTE", "-DG GUID",
-	"65535", "0xc000", "0xbfff -t 20", "65537", "-1", "4294967297",
+	"65535", "0xc000", "0xbfff -t 20000", "65537", "-1", "4294967297",
 	"-v LID", "-vv LID", "-e LID", "-d LID", "-K LID", "-y 5 LID", "-y 0x5 LID", "--m_key=7 LID",
 	"-t 500 LID", "-t 0 LID", "-t -5 LID", "-t x LID", "-t 5x LID", "-t 99999999999 LID", "--tim 0x100 LID", "-d -t 0 LID",
 	"-C ibsim0 LID", "-C ibsim0 -P 1 -g", "-C nosuch LID", "-C nosuch -P 3", "-P 1 LID", "-P 9 LID", "-P x LID", "-P 300 LID", "-d -P 9 LID",
-	"-s SM LID", "-s 0 LID", "-s x LID", "-s 0xffff LID", "-s SM -G GUID", "--sm_port=SM -gG GUID", "-t 20 -s 0xbff0 -G GUID",
-	"-z /nonexistent LID", "-d 0", "-d -t 30 -D 0,255", "-h", "-V", "-x", "--nosuch", "--l LID", "--g LID", "--Li LID", "-L", "-t", "--Ca",
+	"-s SM LID", "-s 0 LID", "-s x LID", "-s 0xffff LID", "-s SM -G GUID", "--sm_port=SM -gG GUID", "-t 20000 -s 0xbff0 -G GUID",
+	"-z /nonexistent LID", "-d 0", "-d -t 20000 -D 0,255", "-h", "-V", "-x", "--nosuch", "--l LID", "--g LID", "--Li LID", "-L", "-t", "--Ca",
 }
 
 var pid = regexp.MustCompile(`\[pid \d+\]`)
@@ -88,15 +88,20 @@ func (r *addrRig) compareLine(t *testing.T, line string) {
 }
 
 // all runs each node with each set of options, by its addresses in turn. In a large
-// fabric, each node has one set.
+// fabric, each node has one set; with -short only as many nodes as there are sets.
 func (r *addrRig) all(t *testing.T, flags []string) {
 	t.Helper()
-	for i, n := range r.nodes {
-		targets := r.targets(&n)
-		for k := range flags {
-			if len(r.nodes) <= largeFabric || k == i%len(flags) {
-				r.compare(t, strings.TrimSpace(flags[k]+" "+targets[(i+k)%len(targets)]))
-			}
+	nodes, isLarge := r.nodes, len(r.nodes) > largeFabric
+	if isLarge {
+		nodes = ibsimtest.Share(nodes, 0, len(nodes)/len(flags))
+	}
+	for i, n := range nodes {
+		targets, sets := r.targets(&n), ibsimtest.Share(flags, i, len(flags))
+		if isLarge {
+			sets = flags[i%len(flags):][:1]
+		}
+		for k, set := range sets {
+			r.compare(t, strings.TrimSpace(set+" "+targets[(i+k)%len(targets)]))
 		}
 	}
 }
@@ -129,12 +134,12 @@ func (n *addrNode) guid() string {
 	return n.GUID // a switch's port 0 has that of the node
 }
 
-// odd compares addrLines with the addresses of one node.
-func (r *addrRig) odd(t *testing.T) {
+// odd compares command lines with the addresses of one node.
+func (r *addrRig) odd(t *testing.T, lines []string) {
 	t.Helper()
 	n := &r.nodes[len(r.nodes)-1]
 	expand := strings.NewReplacer("LID", fmt.Sprint(n.LID), "GUID", n.guid(), "ROUTE", n.Route, "SM", r.sm)
-	for _, line := range addrLines {
+	for _, line := range lines {
 		r.compare(t, expand.Replace(line))
 	}
 }
@@ -196,7 +201,7 @@ func TestIbaddr(t *testing.T) {
 			r.all(t, addrFlags)
 			r.native(t, 0)
 			if filepath.Base(net) == "net.2sw2path4hca2port" {
-				r.odd(t)
+				r.odd(t, ibsimtest.Share(addrLines, 0, 2))
 			}
 		})
 	}
@@ -208,5 +213,5 @@ func TestIbaddrServed(t *testing.T) {
 	r.scan(t)
 	r.all(t, addrFlags)
 	r.native(t, 3) // a host is not in service
-	r.odd(t)
+	r.odd(t, ibsimtest.Share(addrLines, 1, 2))
 }

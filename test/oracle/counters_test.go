@@ -86,7 +86,7 @@ func TestPerfquery(t *testing.T) {
 		"-D -R 2 2", "-D 2 2", "-E -r 3 5", "-E 3 5", "3 5",
 		"-R -a 2", "-a 2", "-l 2 1-8",
 		"-R 1 1 0x0fff", "1 1",
-		"2 9", "-t 100 77 1", "-t 100 -x 77 1", // no such port, no such LID
+		"2 9", "-t 20000 77 1", "-t 20000 -x 77 1", // no such port, no such LID
 	} {
 		args := strings.Fields(line)
 		want := withoutTraffic(theirs.MustRunC(t, "Hca1", "perfquery", args...))

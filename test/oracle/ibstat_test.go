@@ -3,7 +3,9 @@
 package oracle
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +16,14 @@ import (
 // the files that libumad2sim.so writes, which lack the link layer: ibstat then prints IB.
 func TestIbstat(t *testing.T) {
 	ibstat := filepath.Join(filepath.Dir(*binary), "ibkit")
-	for net, host := range map[string]string{"multi-port-hosts.net": "gateway", "chassis.net": "", "odd-descriptions.net": "utf8"} {
-		s := ibsimtest.New(t, "../nets/"+net)
-		for _, line := range []string{
-			"", "-l", "-s", "-p", "-lp", "-v", "-d", "ibsim0", "ibsim0 1", "ibsim0 0", "ibsim0 2", "ibsim0 x", "ibsim0 1 extra",
-			"-s ibsim0 1", "-p ibsim0", "nosuch", "nosuch 1", "-x",
-		} {
+	hosts := map[string]string{"multi-port-hosts.net": "gateway", "chassis.net": "", "odd-descriptions.net": "utf8"}
+	lines := []string{
+		"", "-l", "-s", "-p", "-lp", "-v", "-d", "ibsim0", "ibsim0 1", "ibsim0 0", "ibsim0 2", "ibsim0 x", "ibsim0 1 extra",
+		"-s ibsim0 1", "-p ibsim0", "nosuch", "nosuch 1", "-x",
+	}
+	for i, net := range slices.Sorted(maps.Keys(hosts)) {
+		s, host := ibsimtest.New(t, "../nets/"+net), hosts[net]
+		for _, line := range ibsimtest.Share(lines, i, len(hosts)) {
 			t.Run(net+" "+line, func(t *testing.T) {
 				args := strings.Fields(line)
 				want := s.MustRunC(t, host, "ibstat", args...)

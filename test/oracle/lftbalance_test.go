@@ -15,7 +15,8 @@ import (
 
 // TestLFTBalance compares check_lft_balance on tables that were edited at random.
 func TestLFTBalance(t *testing.T) {
-	for _, fabric := range []struct {
+	t.Parallel()
+	for i, fabric := range []struct {
 		name, description string
 		options           []string
 	}{
@@ -30,12 +31,12 @@ func TestLFTBalance(t *testing.T) {
 			s.NewSM(t, "", fabric.options...)
 			s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
 			dump := s.MustRunC(t, "", "dump_lfts").Stdout
-			for seed := range uint64(12) {
+			for _, seed := range ibsimtest.Share(seeds, i, 6) {
 				if err := os.WriteFile(tables, []byte(editTables(dump, rand.New(rand.NewPCG(seed, 1)), int(seed))), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-					for _, options := range []string{"-v", "-e", "-ve"} {
+					for _, options := range ibsimtest.Share([]string{"-v", "-e", "-ve"}, int(seed), 3) {
 						args := []string{options, "-l", tables, "-i", cache}
 						compareResults(t, s.MustRunC(t, "", "check_lft_balance", args...), s.MustRun(t, "", ibkit(), append([]string{"check_lft_balance"}, args...)...))
 					}
@@ -44,6 +45,9 @@ func TestLFTBalance(t *testing.T) {
 		})
 	}
 }
+
+// seeds are the seeds of edits, and the number of edited lines in 40.
+var seeds = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 
 // editTables edits the output of dump_lfts: of count in 40 lines the port or the name
 // changes, or the line is removed.

@@ -189,21 +189,22 @@ func (b *rig) ours(t *testing.T, line string) ibsimtest.Result {
 }
 
 func TestSameAsC(t *testing.T) {
-	for _, net := range nets(t) {
-		for _, configured := range []bool{false, true} {
-			name := filepath.Base(net) + "/unconfigured"
-			if configured {
-				name = filepath.Base(net) + "/configured"
-			}
-			t.Run(name, func(t *testing.T) {
-				b := newRig(t, net, configured)
-				b.compare(t, cases)
+	t.Parallel()
+	for i, net := range nets(t) {
+		for k, state := range []string{"unconfigured", "configured"} {
+			t.Run(filepath.Base(net)+"/"+state, func(t *testing.T) {
+				b := newRig(t, net, state == "configured")
+				b.compare(t, ibsimtest.Share(cases, 2*i+k, linkinfoShares))
 				b.MustCommand(t, fmt.Sprintf("Unlink %q", lastSwitchOrHost(t, net)))
-				t.Run("unlinked", func(t *testing.T) { b.compare(t, afterUnlink) })
+				t.Run("unlinked", func(t *testing.T) { b.compare(t, ibsimtest.Share(afterUnlink, 2*i+k, linkinfoShares)) })
 			})
 		}
 	}
 }
+
+// linkinfoShares is the number of fabrics that run all cases together, with -short. It is
+// odd, so that each case runs in configured fabrics and in others.
+const linkinfoShares = 5
 
 // TestDiffOfOneNode compares the differences of one node with those that the C tool
 // finds in the whole fabric.
@@ -222,17 +223,19 @@ func TestDiffOfOneNode(t *testing.T) {
 	}
 }
 
-// nets returns the net files: examples of ibsim, files in test/nets, and a fat tree.
+// nets returns the net files: examples of ibsim, files in test/nets, and a fat tree. The
+// examples are of one kind: with -short they are the smallest and the largest one.
 func nets(t *testing.T) []string {
 	t.Helper()
-	var found []string
-	for _, pattern := range []string{"/usr/share/doc/ibsim-utils/net-examples/net*", "../nets/*.net"} {
+	find := func(pattern string) []string {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("find %s: %v, %v", pattern, files, err)
 		}
-		found = append(found, files...)
+		return files
 	}
+	examples := find("/usr/share/doc/ibsim-utils/net-examples/net*")
+	found := append(ibsimtest.Share(examples, 0, len(examples)-1), find("../nets/*.net")...)
 	return append(found, ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"]))
 }
 

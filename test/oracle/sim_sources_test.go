@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 var (
@@ -124,7 +126,8 @@ var startGUID = regexp.MustCompile(`"start":"0x([0-9a-f]{16})"`)
 // TestServedJSON scans a fabric that opensm has configured in ibsim, serves the JSON,
 // and compares the output of the C tools with that for ibsim.
 func TestServedJSON(t *testing.T) {
-	for _, net := range nets(t) {
+	t.Parallel()
+	for i, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			b := newRig(t, net, true)
 			file := filepath.Join(t.TempDir(), "fabric.json")
@@ -135,7 +138,7 @@ func TestServedJSON(t *testing.T) {
 			s := serveFabric(t, file)
 			// JSON has printable descriptions, and identifies nodes by GUID.
 			host := "H-" + startGUID.FindStringSubmatch(found)[1]
-			for _, args := range [][]string{nil, {"-l"}, {"-p"}} {
+			for _, args := range ibsimtest.Share([][]string{nil, {"-l"}, {"-p"}}, i, 3) {
 				if d := diff(b.MustRunC(t, b.host, "iblinkinfo", args...), s.MustRunC(t, host, "iblinkinfo", args...)); d != "" {
 					t.Errorf("iblinkinfo %v: ibsim (-), ibkit serving what it found there (+)\n%s", args, d)
 				}

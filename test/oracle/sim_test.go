@@ -16,10 +16,11 @@ import (
 // TestNetFile compares the output of ibkit for a net file with that of the C tool for
 // ibsim with the same file. The nets do not contain NDR, which ibsim 0.10 rejects.
 func TestNetFile(t *testing.T) {
-	for _, net := range absolute(t, nets(t)) {
+	t.Parallel()
+	for i, net := range absolute(t, nets(t)) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			s, host := ibsimtest.New(t, net), firstHost(t, net)
-			for _, options := range []string{"", "-l", "-d", "-p"} {
+			for _, options := range ibsimtest.Share([]string{"", "-l", "-d", "-p"}, i, 4) {
 				t.Run(options, func(t *testing.T) {
 					args := strings.Fields(options)
 					want := s.MustRunC(t, host, "iblinkinfo", args...)
@@ -36,6 +37,7 @@ func TestNetFile(t *testing.T) {
 // TestTopologyFile loads a topology file of the C tool and exports it: only the order
 // may change. The C tool must print the same for ibsim with the exported net.
 func TestTopologyFile(t *testing.T) {
+	t.Parallel()
 	for _, net := range absolute(t, nets(t)) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			host := firstHost(t, net)

@@ -3,11 +3,15 @@
 package oracle
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // sysstatServers start a server of system status at a node.
@@ -31,10 +35,10 @@ var sysstatServers = map[string]func(t *testing.T, f *pingFabric){
 // server.
 var sysstatLines = []string{
 	"LID", "LID ping", "LID host", "LID cpu", "-L LID host", "--Lid LID ping", "-G GUID host", "--Guid GUID cpu",
-	"-o 0x1405 LID host", "--oui 5125 LID", "-o 0x01001405 LID", "-t 100 -o 0x1406 LID", "-t 100 -o x LID host",
+	"-o 0x1405 LID host", "--oui 5125 LID", "-o 0x01001405 LID", "-t 20000 -o 0x1406 LID", "-t 20000 -o x LID host",
 	"-t 2000 LID", "--timeout 2000 LID cpu", "-v LID", "--verbose -vv LID host", "-e LID host", "--errors LID", "-P 1 LID", "--Port 1 LID host",
 	"-C ibsim0 LID", "--Ca ibsim0 LID cpu", "-G -s SMLID GUID", "-z /nonexistent LID", "-C nosuch LID", "-P 9 LID host",
-	"-t 100 0xbff0", "-t 100 0xbff0 cpu", "0", "65535", "0xc000", "x", "-G 0", "-t 0 LID", "-s 0 LID",
+	"-t 20000 0xbff0", "-t 20000 0xbff0 cpu", "0", "65535", "0xc000", "x", "-G 0", "-t 0 LID", "-s 0 LID",
 	"LID nosuch", "LID Host", "LID ping more", "-D 0,1", "-K LID", "-y 1 LID", "--nosuch LID", "-o", "-h", "--help", "",
 
 	"--config /nonexistent LID host", "--sm_port SMLID -G GUID", "--debug LID host", "-d LID", "--version", "-V",
@@ -46,15 +50,15 @@ var cpuClock = regexp.MustCompile(`MHZ  [\d.]+`)
 // TestSysstat queries all servers with both clients on both simulators. Output and exit code
 // must be equal.
 func TestSysstat(t *testing.T) {
-	for fabric := range pingFabrics {
-		for server, start := range sysstatServers {
+	for i, fabric := range slices.Sorted(maps.Keys(pingFabrics)) {
+		for k, server := range slices.Sorted(maps.Keys(sysstatServers)) {
 			t.Run(fabric+", "+server, func(t *testing.T) {
 				t.Parallel()
 				f := newPingFabric(t, fabric)
-				start(t, f)
+				sysstatServers[server](t, f)
 				sm := strings.TrimSpace(f.MustRun(t, f.client, ibkit(), "addr", "--plain", "--columns", "sm-lid").Stdout)
 				expand := strings.NewReplacer("GUID", f.guid, "SMLID", sm, "LID", f.lid)
-				for _, line := range sysstatLines {
+				for _, line := range ibsimtest.Share(sysstatLines, i+k, len(sysstatServers)) {
 					t.Run(line, func(t *testing.T) { compareSysstat(t, f, strings.Fields(expand.Replace(line))) })
 				}
 				for line, want := range map[string]string{"Ping LID": "reply after ", "HostInfo SERVER": "(", "cpu LID": "cpu 0: model "} {

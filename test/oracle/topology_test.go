@@ -18,7 +18,7 @@ import (
 
 // topologyCases are arguments of ibnetdiscover.
 var topologyCases = []string{
-	"", "-l", "--list", "-H", "-S", "-R", "-g", "-p", "-m", "-f", "-s", "-g -f -m", "-s -l", "-p -f", "-e -o 1", "-o 16 -t 500 -y 0",
+	"", "-l", "--list", "-H", "-S", "-R", "-g", "-p", "-m", "-f", "-s", "-g -f -m", "-s -l", "-p -f", "-e -o 1", "-o 16 -t 20000 -y 0",
 	"--node-name-map {dir}/map", "--node-name-map {dir}/map -g", "--node-name-map {dir}/map -l", "--node-name-map {dir}/map -p",
 	"--load-cache {dir}/cache", "--load-cache {dir}/cache -g -m", "--load-cache {dir}/cache -p", "--load-cache {dir}/cache -l",
 	"--load-cache {dir}/cache -s -f",
@@ -29,7 +29,7 @@ var topologyCases = []string{
 // tools.
 var topologyOptions = []string{
 	"--full --show", "--grouping", "--Hca_list", "--Switch_list", "--Router_list", "--ports", "--max_hops", "--outstanding_smps 4",
-	"-z /nonexistent", "--config /nonexistent", "-C ibsim0 -P 1", "--Ca ibsim0 --Port 1", "--timeout 400", "--m_key 0", "--errors",
+	"-z /nonexistent", "--config /nonexistent", "-C ibsim0 -P 1", "--Ca ibsim0 --Port 1", "--timeout 20000", "--m_key 0", "--errors",
 	"-v", "--verbose", "-d", "--debug", "-h", "--help", "-V", "--version", "--cache {dir}/again",
 }
 
@@ -74,32 +74,41 @@ func normal(text string) string {
 
 // TestTopology_Classic compares ibnetdiscover with all options, and the scripts.
 func TestTopology_Classic(t *testing.T) {
-	for _, net := range nets(t) {
+	t.Parallel()
+	for i, net := range nets(t) {
 		for _, configured := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/configured=%t", filepath.Base(net), configured), func(t *testing.T) {
 				b := newRig(t, net, configured)
 				if !configured {
-					b.compareTopology(t, "ibnetdiscover", []string{"", "-l", "-g -f -m", "-p", "-s"})
+					b.compareTopology(t, "ibnetdiscover", ibsimtest.Share([]string{"", "-l", "-g -f -m", "-p", "-s"}, i, topologyShares))
 					return
 				}
-				b.compareTopology(t, "ibnetdiscover", topologyCases)
-				for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
-					b.compareTopology(t, name, []string{"", "-t 500"})
+				b.compareTopology(t, "ibnetdiscover", ibsimtest.Share(topologyCases, i, topologyShares))
+				for k, name := range scanScripts {
+					b.compareTopology(t, name, ibsimtest.Share([]string{"", "-t 20000"}, i+k, 2))
 				}
 				b.compareTopology(t, "ibidsverify", []string{"-R"})
 				b.sameCaches(t)
 				b.MustCommand(t, fmt.Sprintf("Unlink %q", lastSwitchOrHost(t, net)))
-				b.compareTopology(t, "ibnetdiscover", topologyDiffs)
+				b.compareTopology(t, "ibnetdiscover", ibsimtest.Share(topologyDiffs, i, topologyShares))
 			})
 		}
 	}
 }
 
+// topologyShares is the number of fabrics that run all cases together, with -short.
+const topologyShares = 5
+
+// scanScripts are the names of scripts that list the nodes of one kind.
+var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
+
 // TestTopology_Arguments compares command lines that do not depend on the fabric.
 func TestTopology_Arguments(t *testing.T) {
+	t.Parallel()
 	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true)
-	for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
-		b.compareTopology(t, name, []string{"-h", "--help", "-x", "-t", "-P", "--Ca -5", "-y 0 -t 100", "{dir}/map", "{dir}/nosuch", "a b"})
+	for i, name := range scanScripts {
+		lines := []string{"-h", "--help", "-x", "-t", "-P", "--Ca -5", "-y 0 -t 20000", "{dir}/map", "{dir}/nosuch", "a b"}
+		b.compareTopology(t, name, ibsimtest.Share(lines, i, 2))
 	}
 	b.compareTopology(t, "ibnetdiscover", topologyErrors)
 	b.compareTopology(t, "ibnetdiscover", topologyOptions)
@@ -136,7 +145,8 @@ func read(t *testing.T, path string) string {
 // TestTopology_File checks that a topology file of ibkit serves ibsim and the scripts
 // as one of ibnetdiscover does.
 func TestTopology_File(t *testing.T) {
-	for _, net := range nets(t) {
+	t.Parallel()
+	for i, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			b := newRig(t, net, true)
 			ours, theirs := filepath.Join(b.dir, "ours.topo"), filepath.Join(b.dir, "theirs.topo")
@@ -145,7 +155,7 @@ func TestTopology_File(t *testing.T) {
 			if d := cmp.Diff(normal(read(t, theirs)), normal(read(t, ours))); d != "" {
 				t.Errorf("C tool (-), ibkit (+)\n%s", d)
 			}
-			for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
+			for _, name := range ibsimtest.Share(scanScripts, i, len(scanScripts)) {
 				want := b.MustRunC(t, b.host, name, ours)
 				for _, file := range []string{ours, theirs} {
 					if got := b.MustRun(t, b.host, native(), name, file); got.Stdout != want.Stdout {
