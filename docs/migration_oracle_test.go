@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // notInDebian are the classic names that Debian does not install.
@@ -28,7 +30,7 @@ func TestMigration_Debian(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			out, _ := exec.Command(path, "-h").CombinedOutput() // the exit code of -h is 1 or 255
+			out, _ := ibsimtest.Command(t, path, "-h").CombinedOutput() // the exit code of -h is 1 or 255
 			flags := helpFlags(string(out))
 			if len(flags) == 0 && len(section.flags) > 0 {
 				t.Errorf("%s -h: got no flags in\n%s", name, out)
@@ -45,7 +47,7 @@ func TestMigration_Debian(t *testing.T) {
 // TestMigration_Programs checks that the list of programs is that of Debian's package, and
 // that each of them is a classic name.
 func TestMigration_Programs(t *testing.T) {
-	files, err := exec.Command("dpkg", "-L", "infiniband-diags").Output()
+	files, err := ibsimtest.Command(t, "dpkg", "-L", "infiniband-diags").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// perftestPrograms are the programs of perftest that ibkit replaces.
+// perftestPrograms are the programs of perftest that ibkit replaces. Those at a distance of
+// four have another operation and another measurement.
 var perftestPrograms = []string{
-	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
+	"ib_send_lat", "ib_write_lat", "ib_read_lat", "ib_atomic_lat", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_send_bw",
 }
 
 // programSets are the sets of programs in the column of the status.
@@ -102,7 +105,7 @@ func TestPerftestOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			help, _ := exec.Command(path, "--help").CombinedOutput() // exit code 1
+			help, _ := ibsimtest.Command(t, path, "--help").CombinedOutput() // exit code 1
 			listed := map[string]bool{}
 			for line := range strings.Lines(string(help)) {
 				m := listedOption.FindStringSubmatch(line)
@@ -142,7 +145,7 @@ func TestPerftestOptions(t *testing.T) {
 func accepts(t *testing.T, path, name string) bool {
 	t.Helper()
 	for _, args := range [][]string{{name, "1", "-h"}, {name, "-h"}} {
-		out, _ := exec.Command(path, args...).CombinedOutput()
+		out, _ := ibsimtest.Command(t, path, args...).CombinedOutput()
 		if !slices.ContainsFunc([]string{"unrecognized option", "invalid option", "Invalid Command or flag"}, func(s string) bool { return strings.Contains(string(out), s) }) {
 			return true
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // perftestLines are values and combinations of options. Each program gets each line, so
@@ -42,8 +44,8 @@ var pingpongLines = []string{
 // TestPingpongLines compares which command lines the programs accept, without a device.
 func TestPingpongLines(t *testing.T) {
 	noDevice := []string{"Failed to get IB devices list", "IB device none not found", "No IB devices found"}
-	for _, program := range pingpongPrograms {
-		t.Run(program, func(t *testing.T) { compareLines(t, program, pingpongLines, noDevice, noDevice) })
+	for i, program := range pingpongPrograms {
+		t.Run(program, func(t *testing.T) { compareLines(t, program, ibsimtest.Share(pingpongLines, i, 3), noDevice, noDevice) })
 	}
 }
 
@@ -51,8 +53,10 @@ func TestPingpongLines(t *testing.T) {
 // both projects parse the line before they look for one.
 func TestPerftestLines(t *testing.T) {
 	theirs := []string{"IB device none not found", "Did not detect devices"}
-	for _, program := range perftestPrograms {
-		t.Run(program, func(t *testing.T) { compareLines(t, program, perftestLines, theirs, []string{"no RDMA device"}) })
+	for i, program := range perftestPrograms {
+		t.Run(program, func(t *testing.T) {
+			compareLines(t, program, ibsimtest.Share(perftestLines, i, 4), theirs, []string{"no RDMA device"})
+		})
 	}
 }
 
@@ -71,10 +75,10 @@ func compareLines(t *testing.T, program string, lines, theirs, ours []string) {
 	for _, line := range lines {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(line + " -d none 127.0.0.1")
-			debian := exec.Command(path, args...)
+			debian := ibsimtest.Command(t, path, args...)
 			debian.Dir = t.TempDir()
 			their, _ := debian.CombinedOutput() // exit code 1
-			ibkit := exec.Command(self, args...)
+			ibkit := ibsimtest.Command(t, self, args...)
 			ibkit.Args[0], ibkit.Env = program, append(os.Environ(), "IBKIT_SYSFS="+sysfs)
 			our, _ := ibkit.CombinedOutput()
 			want := containsAny(string(their), theirs)

@@ -2,7 +2,6 @@ package ibsimtest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -111,6 +110,22 @@ func (d *Daemon) Output() (stdout, stderr string) {
 	return d.stdout.String(), d.stderr.String()
 }
 
+// Signal sends a signal to the program, for example SIGSTOP to make it hang.
+func (d *Daemon) Signal(sig syscall.Signal) error { return d.cmd.Process.Signal(sig) }
+
+// wait waits for the end of the program, and kills it after a timeout.
+func (d *Daemon) wait() error {
+	late := time.NewTimer(toolTimeout)
+	defer late.Stop()
+	select {
+	case <-d.ended:
+		return nil
+	case <-late.C:
+		d.Stop()
+		return fmt.Errorf("end %s: timeout", d.cmd.Args[0])
+	}
+}
+
 // Stop kills the program, which keeps its slot at the server.
 func (d *Daemon) Stop() {
 	_ = d.cmd.Process.Kill() // the only error is that it has ended
@@ -119,13 +134,11 @@ func (d *Daemon) Stop() {
 
 // End sends a signal to the program, waits for its end, and returns its result.
 func (d *Daemon) End(s syscall.Signal) (Result, error) {
-	if err := d.cmd.Process.Signal(s); err != nil {
+	if err := d.Signal(s); err != nil {
 		return Result{}, err
 	}
-	select {
-	case <-d.ended:
-	case <-time.After(toolTimeout):
-		return Result{}, errors.New("end program: timeout")
+	if err := d.wait(); err != nil {
+		return Result{}, err
 	}
 	r := Result{Code: d.cmd.ProcessState.ExitCode()}
 	r.Stdout, r.Stderr = d.Output()

@@ -1,12 +1,10 @@
 package ibsimtest
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -59,7 +57,7 @@ func smEnv(dir string) []string {
 
 // An SM is an opensm that keeps running: it follows changes as subnet manager and
 // answers queries as subnet administration.
-type SM struct{ cmd *exec.Cmd }
+type SM struct{ *Daemon }
 
 // StartSM runs opensm, with lines of an options file if there are any, and returns when
 // the subnet is up.
@@ -72,9 +70,6 @@ func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 func (s *Sim) StartStandby(host string, options ...string) (*SM, error) {
 	return s.startSM(host, "Entering STANDBY state", options)
 }
-
-// Signal sends a signal to opensm, for example SIGSTOP to make it hang.
-func (sm *SM) Signal(sig syscall.Signal) error { return sm.cmd.Process.Signal(sig) }
 
 // startSM runs opensm, and returns when its log contains a text.
 func (s *Sim) startSM(host, ready string, options []string) (*SM, error) {
@@ -95,44 +90,20 @@ func (s *Sim) startSM(host, ready string, options []string) (*SM, error) {
 		}
 		args = append(args, "-F", file)
 	}
-	sm := &SM{cmd: exec.Command(path, args...)}
-	sm.cmd.Dir = dir
-	sm.cmd.Env = append(append(os.Environ(), s.Env()...), smEnv(dir)...)
-	sm.cmd.Env = append(append(sm.cmd.Env, hostEnv(host)...), "LD_PRELOAD="+s.lib)
-	dieWithParent(sm.cmd)
-	out, err := sm.cmd.StdoutPipe()
+	d, err := s.start(host, ready, append(smEnv(dir), "LD_PRELOAD="+s.lib), path, args)
 	if err != nil {
-		return nil, fmt.Errorf("start opensm: %w", err)
+		return nil, err
 	}
-	if err := sm.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start opensm: %w", err)
-	}
-	var log strings.Builder
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), ready) {
-			go func() { // drain the log, or opensm blocks
-				for lines.Scan() {
-				}
-			}()
-			return sm, nil
-		}
-		fmt.Fprintln(&log, lines.Text())
-	}
-	return nil, fmt.Errorf("start opensm: %w: it ended with log:\n%s", errors.Join(lines.Err(), sm.Stop()), &log)
+	return &SM{d}, nil
 }
 
 // Stop terminates opensm, which releases its slot at the server, also if it was stopped by
 // SIGSTOP.
 func (sm *SM) Stop() error {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
-		if err := sm.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := sm.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("stop opensm: %w", err)
 		}
 	}
-	var exit *exec.ExitError
-	if err := sm.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("stop opensm: %w", err)
-	}
-	return nil
+	return sm.wait()
 }

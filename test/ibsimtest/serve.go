@@ -47,6 +47,7 @@ func (s *Sim) awaitReady() error {
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
+	defer s.killLate()()
 	lines := bufio.NewScanner(s.stdout)
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), readyLine) {

@@ -132,6 +132,7 @@ func (s *Sim) Command(line string) (string, error) {
 
 // readPrompt reads the server's output up to and without the next prompt.
 func (s *Sim) readPrompt() (string, error) {
+	defer s.killLate()()
 	var out []byte
 	buf := make([]byte, 4096)
 	for !bytes.HasSuffix(out, []byte(prompt)) {
@@ -174,6 +175,12 @@ func (s *Sim) Stop() error {
 		_ = s.cmd.Wait()         // always "signal: killed"
 	}
 	return os.RemoveAll(s.dir)
+}
+
+// killLate kills the server after a timeout, so that a reader of its output ends, until the
+// returned function is called.
+func (s *Sim) killLate() (stop func() bool) {
+	return time.AfterFunc(toolTimeout, func() { _ = s.cmd.Process.Kill() }).Stop
 }
 
 // complaint returns the last line on standard error of a server that ended.

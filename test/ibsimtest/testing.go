@@ -3,6 +3,7 @@ package ibsimtest
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -88,6 +89,14 @@ func (s *Sim) NewSM(tb testing.TB, host string, options ...string) {
 			tb.Error(err)
 		}
 	})
+}
+
+// Command returns a command that ends with the test, whatever failed before, or with the
+// process of the test.
+func Command(tb testing.TB, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(tb.Context(), name, args...)
+	dieWithParent(cmd)
+	return cmd
 }
 
 // testContext limits the duration of a tool, so that the error names it.

@@ -209,6 +209,7 @@ func TestIbaddr(t *testing.T) {
 
 // TestIbaddrServed compares on a fabric that ibkit serves.
 func TestIbaddrServed(t *testing.T) {
+	t.Parallel()
 	r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
 	r.scan(t)
 	r.all(t, addrFlags)

@@ -46,6 +46,7 @@ func heat(t *testing.T, s *ibsimtest.Sim, node string, from, to uint8) {
 // tree has one with advice for minhop, and one for a hot port with ftree. Even tables do not
 // have any, nor have leaves with fewer hosts than uplinks.
 func TestRoutes_Balance(t *testing.T) {
+	t.Parallel()
 	const (
 		tree   = "fat-tree:levels=3,radix=8,pods=4"
 		advice = "; opensm's routing engine ftree balances fat trees"

@@ -51,8 +51,9 @@ func TestTenDeadHosts(t *testing.T) {
 // TestSimulatorDies checks that a scan ends with a partial result when the simulator
 // dies.
 func TestSimulatorDies(t *testing.T) {
+	t.Parallel()
 	b := newRig(t, ibsimtest.WriteNet(t, "ft1k", netgen.Shapes["ft1k"]), false)
-	cmd := exec.Command(native(), "linkinfo", "--sim", "ibsim", "-vv")
+	cmd := ibsimtest.Command(t, native(), "linkinfo", "--sim", "ibsim", "-vv")
 	cmd.Env = append(os.Environ(), append(b.Env(), "SIM_HOST="+b.host)...)
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -63,7 +64,7 @@ func TestSimulatorDies(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	watchdog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	watchdog := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	defer watchdog.Stop()
 	lines := bufio.NewReader(stderr)
 	for range 1000 { // one line for each MAD

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // A checkedNode is a root directory with the sysfs of a host, and its manifest.
@@ -27,7 +28,7 @@ func newCheckedNode(t *testing.T) *checkedNode {
 	if err := os.Symlink(testenv.Host(t, "mlx5-ib"), filepath.Join(n.root, "sys")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(native(), "check", "node", "--root", n.root, "--write-expect", n.manifest).CombinedOutput(); err != nil {
+	if out, err := ibsimtest.Command(t, native(), "check", "node", "--root", n.root, "--write-expect", n.manifest).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return n
@@ -53,6 +54,7 @@ func (n *checkedNode) set(name, text string) {
 // while a port is down, and while it flaps, and leaves a node alone that an administrator
 // has drained.
 func TestCheckNode_Slurm(t *testing.T) {
+	t.Parallel()
 	n := newCheckedNode(t)
 	script, err := filepath.Abs("../../packaging/slurm-healthcheck")
 	if err != nil {
@@ -124,6 +126,7 @@ func stored(t *testing.T, state string) string {
 // TestCheck_Nagios lets negate of the Monitoring Plugins interpret the results: it exchanges
 // states, and with -s their names in the output.
 func TestCheck_Nagios(t *testing.T) {
+	t.Parallel()
 	n := newCheckedNode(t)
 	broken := newCheckedNode(t)
 	broken.set("state", "1: DOWN")
@@ -147,7 +150,7 @@ func TestCheck_Nagios(t *testing.T) {
 			words := strings.Fields(test.line)
 			line := append([]string{native(), "check", words[0], "--format", "nagios"}, words[1:]...)
 			// Each state becomes the next one.
-			negate := exec.Command("/usr/lib/nagios/plugins/negate", append([]string{"-s", "-o", "WARNING", "-w", "CRITICAL", "-c", "UNKNOWN", "-u", "OK"}, line...)...)
+			negate := ibsimtest.Command(t, "/usr/lib/nagios/plugins/negate", append([]string{"-s", "-o", "WARNING", "-w", "CRITICAL", "-c", "UNKNOWN", "-u", "OK"}, line...)...)
 			out, err := negate.Output()
 			states := []string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}
 			got := -1
@@ -184,7 +187,7 @@ func TestCheck_JUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := filepath.Join(t.TempDir(), "report.xml")
-	text, err := exec.Command(native(), "check", "fabric", "--sim", "demo", "--sim-events", events,
+	text, err := ibsimtest.Command(t, native(), "check", "fabric", "--sim", "demo", "--sim-events", events,
 		"--only", "links,names,pkeys,counters,plan", "--format", "junit").Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 4 {
 		t.Fatalf("got error %v, want exit code 4", err)
@@ -192,7 +195,7 @@ func TestCheck_JUnit(t *testing.T) {
 	if err := os.WriteFile(report, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := exec.Command("/usr/bin/python3", "-c", readJUnit, report).CombinedOutput()
+	got, err := ibsimtest.Command(t, "/usr/bin/python3", "-c", readJUnit, report).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, got, text)
 	}

@@ -75,6 +75,7 @@ func withoutTraffic(r ibsimtest.Result) ibsimtest.Result {
 // perfquery, in ibsim and in ibkit's simulator. Each line depends on the lines before
 // it.
 func TestPerfquery(t *testing.T) {
+	t.Parallel()
 	theirs, ours := newWornRig(t)
 	for _, line := range []string{
 		"", "1 1", "2 1", "2 2", "2 3", "3 5", "5 2", "6 2", "2 0",
@@ -100,6 +101,7 @@ func TestPerfquery(t *testing.T) {
 // TestIbqueryerrors lists the errors of one worn fabric with Debian's ibqueryerrors, in
 // ibsim and in ibkit's simulator.
 func TestIbqueryerrors(t *testing.T) {
+	t.Parallel()
 	theirs, ours := newWornRig(t)
 	thresholds := filepath.Join(t.TempDir(), "thresholds")
 	if err := os.WriteFile(thresholds, []byte("SymbolErrorCounter=5000\nPortRcvErrors=10\nLinkDownedCounter=0\n"), 0o666); err != nil {
@@ -140,6 +142,7 @@ func counterValues(text string) map[string]string {
 // TestCountersByName sets each counter of perfquery by its name there, and reads it
 // with perfquery. ibsim does not have all of them.
 func TestCountersByName(t *testing.T) {
+	t.Parallel()
 	s := serveFabric(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
 	for _, table := range []string{

@@ -51,6 +51,7 @@ var waitless = map[string][2]string{
 // TestExporter_Dashboard lets Prometheus scrape fabrics with faults, and one that cannot be
 // swept: each expression of the dashboard and each of the alerts has a result.
 func TestExporter_Dashboard(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rules, err := filepath.Abs(filepath.Join(monitoring, "ibkit-alerts.yml"))
 	if err != nil {
@@ -73,11 +74,11 @@ func TestExporter_Dashboard(t *testing.T) {
 		if slices.Contains(args, blind) {
 			host = "node01" // also without a link
 		}
-		t.Setenv("SIM_HOST", host)
 		at := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		targets = append(targets, fmt.Sprintf("%q", at))
-		t.Setenv("IBSIM_SOCKNAME", "none-"+filepath.Base(dir)) // of the last one
-		log := startServer(t, native(), append([]string{"exporter", "--interval", "1s", "--listen", at}, args...)...)
+		// There is no ibsim for the last one.
+		env := []string{"SIM_HOST=" + host, "IBSIM_SOCKNAME=none-" + filepath.Base(dir), native()}
+		log := startServer(t, "env", append(append(env, "exporter", "--interval", "1s", "--listen", at), args...)...)
 		await(t, "a sweep", log, func() bool { return strings.Contains(fetch("http://"+at+"/metrics"), "ibkit_sweeps_total") })
 	}
 	write(filepath.Join(dir, "prometheus.yml"), fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1h}\nrule_files: [%s]\n"+

@@ -16,11 +16,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 const monitoring = "../../packaging/monitoring"
@@ -32,9 +32,8 @@ func startServer(t *testing.T, program string, args ...string) (output func() st
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := exec.Command(program, args...)
+	server := ibsimtest.Command(t, program, args...)
 	server.Stdout, server.Stderr = log, log
-	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +127,7 @@ func instant(t *testing.T, url, query string) string {
 // TestExporter_Prometheus lets Prometheus scrape a fabric in which a cable degrades: our
 // alert fires for its port only.
 func TestExporter_Prometheus(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at, prometheusAt := fmt.Sprintf("127.0.0.1:%d", freePort(t)), fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	rules, err := filepath.Abs(filepath.Join(monitoring, "ibkit-alerts.yml"))
@@ -173,7 +173,7 @@ func TestExporter_Prometheus(t *testing.T) {
 // promtool runs promtool with an input.
 func promtool(t *testing.T, input string, args ...string) {
 	t.Helper()
-	tool := exec.Command("promtool", args...)
+	tool := ibsimtest.Command(t, "promtool", args...)
 	tool.Stdin = strings.NewReader(input)
 	if out, err := tool.CombinedOutput(); err != nil || bytes.Contains(out, []byte("metric name should")) {
 		t.Errorf("promtool %q: %v\n%s", args, err, out)
@@ -182,8 +182,9 @@ func promtool(t *testing.T, input string, args ...string) {
 
 // TestExporter_Promtool checks metrics, rules and the dashboard with promtool.
 func TestExporter_Promtool(t *testing.T) {
+	t.Parallel()
 	once := func(env []string, args ...string) string {
-		tool := exec.Command(native(), append([]string{"exporter", "--once"}, args...)...)
+		tool := ibsimtest.Command(t, native(), append([]string{"exporter", "--once"}, args...)...)
 		tool.Env = append(os.Environ(), env...)
 		out, err := tool.Output()
 		var exit *exec.ExitError
@@ -268,6 +269,7 @@ const (
 // TestExporter_NodeExporter compares the metrics of a host with all counters with those of
 // Debian's node_exporter.
 func TestExporter_NodeExporter(t *testing.T) {
+	t.Parallel()
 	sysfs := testenv.Host(t, "mlx5-ib")
 	ports, err := filepath.Glob(filepath.Join(sysfs, "class/infiniband/*/ports/*"))
 	if err != nil || len(ports) == 0 {
@@ -290,7 +292,7 @@ func TestExporter_NodeExporter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(ports[0], "counters/port_rcv_data"), []byte("18446744073709551615\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours := exec.Command(native(), "exporter", "--local", "--once")
+	ours := ibsimtest.Command(t, native(), "exporter", "--local", "--once")
 	ours.Env = append(os.Environ(), "IBKIT_SYSFS="+sysfs)
 	out, err := ours.Output()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // TestIbstat compares the local adapter of a simulated fabric. The C tool reads it from
 // the files that libumad2sim.so writes, which lack the link layer: ibstat then prints IB.
 func TestIbstat(t *testing.T) {
+	t.Parallel()
 	ibstat := filepath.Join(filepath.Dir(*binary), "ibkit")
 	hosts := map[string]string{"multi-port-hosts.net": "gateway", "chassis.net": "", "odd-descriptions.net": "utf8"}
 	lines := []string{

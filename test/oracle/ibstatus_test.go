@@ -20,6 +20,7 @@ import (
 // TestIbstatus compares ibstatus with Debian's script, which is changed to read a
 // directory of the test instead of /sys.
 func TestIbstatus(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{}
 	for _, port := range []string{"mlx5_0/ports/1", "mlx5_1/ports/1", "mlx5_1/ports/2"} {
 		for file, text := range map[string]string{

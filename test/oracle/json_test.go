@@ -12,6 +12,7 @@ import (
 
 // TestJSON validates the JSON of each fabric.
 func TestJSON(t *testing.T) {
+	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo.json")
 	if err != nil {
 		t.Fatal(err)

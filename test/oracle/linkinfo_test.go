@@ -256,6 +256,7 @@ func lastSwitchOrHost(t *testing.T, net string) string {
 // TestCacheIsReadByC checks that the C tool prints the same from a cache of ibkit as
 // from a cache of ibnetdiscover.
 func TestCacheIsReadByC(t *testing.T) {
+	t.Parallel()
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			b := newRig(t, net, true)

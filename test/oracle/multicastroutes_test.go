@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -80,7 +79,7 @@ func TestRoutes_Multicast(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "opensm.mcfdbs"), []byte(text.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command("/usr/bin/ibdmchk", "-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", filepath.Join(dir, "opensm.fdbs"), "-m", filepath.Join(dir, "opensm.mcfdbs"))
+			cmd := ibsimtest.Command(t, "/usr/bin/ibdmchk", "-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", filepath.Join(dir, "opensm.fdbs"), "-m", filepath.Join(dir, "opensm.mcfdbs"))
 			out, _ := cmd.Output() // it ends with a segmentation fault
 			want := string(out)
 			_, got := checkRoutes(t, nil, "--load", dir)

@@ -5,29 +5,31 @@ package oracle
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestTopology_Page opens pages in headless Chromium, finds a node by name, and checks
 // that the page makes no network request.
 func TestTopology_Page(t *testing.T) {
+	t.Parallel()
 	const interactive = 2000 // ms, on a quiet machine; four times that here
-	for _, test := range []struct{ fabric, node, want string }{
+	for _, test := range ibsimtest.Share([]struct{ fabric, node, want string }{
 		{"demo", "leaf1", "narrow: 2X, but both ends have 4X enabled"},
 		{"fat-tree:radix=36,pods=36,hosts=18", "host00648", "leaf036"},
-		{"fat-tree:levels=3,radix=48,pods=18", "host10000", "pod18-leaf009"},
 		{"dragonfly", "group03-switch02", "group03-host005"},
+		{"fat-tree:levels=3,radix=48,pods=18", "host10000", "pod18-leaf009"},
 		{"torus", "switch-1-2-0", "host-1-2-0-1"},
-	} {
+	}, 0, 2) {
 		t.Run(test.fabric, func(t *testing.T) {
 			dir := t.TempDir()
 			page := filepath.Join(dir, "fabric.html")
-			out, err := exec.Command(native(), "topology", "--sim", test.fabric, "--format", "html").Output()
+			out, err := ibsimtest.Command(t, native(), "topology", "--sim", test.fabric, "--format", "html").Output()
 			if len(out) == 0 {
 				t.Fatal(err) // the exit code is 0 with findings of links
 			}
@@ -35,7 +37,7 @@ func TestTopology_Page(t *testing.T) {
 				t.Fatal(err)
 			}
 			netLog := filepath.Join(dir, "net.json")
-			browser := exec.Command("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+			browser := ibsimtest.Command(t, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
 				"--disable-component-update", "--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"),
 				"--log-net-log="+netLog, "--timeout=60000", "--dump-dom", "file://"+page+"#"+test.node)
 			browser.Env = append(os.Environ(), "HOME="+dir)
@@ -71,11 +73,11 @@ func TestTopology_Page(t *testing.T) {
 func TestTopology_Graphviz(t *testing.T) {
 	for _, fabric := range []string{"demo", "net:../nets/odd-descriptions.net"} {
 		t.Run(filepath.Base(fabric), func(t *testing.T) {
-			graph, err := exec.Command(native(), "topology", "--sim", fabric, "--format", "dot").Output()
+			graph, err := ibsimtest.Command(t, native(), "topology", "--sim", fabric, "--format", "dot").Output()
 			if err != nil {
 				t.Fatal(err)
 			}
-			dot := exec.Command("dot", "-Tplain")
+			dot := ibsimtest.Command(t, "dot", "-Tplain")
 			dot.Stdin = strings.NewReader(string(graph))
 			out, err := dot.CombinedOutput()
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -82,7 +81,7 @@ func ibdmCables(t *testing.T, list, plan string, names map[string]string) (found
 	if err := os.WriteFile(script, fmt.Appendf(nil, cablesOfIbdm, list, plan), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("ibdmsh", script).CombinedOutput()
+	out, err := ibsimtest.Command(t, "ibdmsh", script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("run ibdmsh: %v\n%s", err, out)
 	}
@@ -105,6 +104,7 @@ func ibdmCables(t *testing.T, list, plan string, names map[string]string) (found
 // the plan, both as Debian's ibdm reads them. Its program ibtopodiff, which is to print
 // this difference, ends with a buffer overflow when it prints a GUID.
 func TestPlan_Miswirings(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name     string
 		commands []string

@@ -111,7 +111,7 @@ func ibdmchk(t *testing.T, dir string, args ...string) (verdict, string) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("/usr/bin/ibdmchk", append([]string{
+	cmd := ibsimtest.Command(t, "/usr/bin/ibdmchk", append([]string{
 		"-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", filepath.Join(dir, "opensm.fdbs"), "-m", multicast}, args...)...)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
@@ -140,7 +140,7 @@ func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, strin
 	if s != nil {
 		text = s.MustRun(t, "", ibkit(), args...).Stdout
 	} else {
-		cmd := exec.Command(ibkit(), args...)
+		cmd := ibsimtest.Command(t, ibkit(), args...)
 		out, err := cmd.Output()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
@@ -301,7 +301,7 @@ var missingPaths = regexp.MustCompile(`Found (\d+) missing paths`)
 // according to a list of links and forwarding tables: of ibkit and of ibdmchk.
 func compareMissingPaths(t *testing.T, list, tables string) {
 	t.Helper()
-	out, _ := exec.Command("/usr/bin/ibdmchk", "-s", list, "-f", tables, "-m", os.DevNull).Output() // it ends with a segmentation fault
+	out, _ := ibsimtest.Command(t, "/usr/bin/ibdmchk", "-s", list, "-f", tables, "-m", os.DevNull).Output() // it ends with a segmentation fault
 	want := "0"
 	if m := missingPaths.FindSubmatch(out); m != nil {
 		want = string(m[1])

@@ -3,7 +3,6 @@
 package oracle
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,7 +47,7 @@ func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
 // the same net in ibsim and in ibkit, and compares the tables that it has set.
 func TestServedSubnetTables(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
-	if out, err := exec.Command(ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "-o", net).CombinedOutput(); err != nil {
+	if out, err := ibsimtest.Command(t, ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "-o", net).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	theirs, ours := ibsimtest.New(t, net), serveFabric(t, "--sm=off", "net:"+net)

@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestTopology_Slurm starts slurmctld with topology.conf and compares the switches
 // that scontrol shows.
 func TestTopology_Slurm(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		fabric, nodes string
 		want          []string
@@ -36,7 +38,7 @@ func TestTopology_Slurm(t *testing.T) {
 		}},
 	} {
 		t.Run(test.fabric, func(t *testing.T) {
-			conf, err := exec.Command(native(), "topology", "--sim", test.fabric, "--format", "slurm").Output()
+			conf, err := ibsimtest.Command(t, native(), "topology", "--sim", test.fabric, "--format", "slurm").Output()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,9 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // slurmConf is a configuration of Slurm for tests, without munge and accounting.
@@ -60,14 +61,13 @@ func newCluster(t *testing.T, more string) *cluster {
 func (c *cluster) start(servers ...string) {
 	c.t.Helper()
 	for _, name := range servers {
-		server := exec.Command(name, "-D", "-f", c.conf())
+		server := ibsimtest.Command(c.t, name, "-D", "-f", c.conf())
 		server.Env = c.env()
 		out, err := os.Create(filepath.Join(c.dir, name+".out"))
 		if err != nil {
 			c.t.Fatal(err)
 		}
 		server.Stdout, server.Stderr = out, out
-		server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := server.Start(); err != nil {
 			c.t.Fatal(err)
 		}

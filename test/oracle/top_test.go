@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,22 +28,35 @@ type terminal struct {
 func newTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
 	m := &terminal{t, t.TempDir()}
+	// A server in the foreground ends with the test, also without sessions.
+	log := startServer(t, "tmux", "-D", "-S", m.socket(), "-f", writeText(t, "set -s exit-empty off\n"))
+	await(t, "tmux", log, func() bool {
+		_, err := m.run("-N", "list-sessions")
+		return err == nil
+	})
 	line := fmt.Sprintf("cd %s; env %s %s top %s; echo exit code $?; read end", m.dir, strings.Join(env, " "), ibkit(), strings.Join(args, " "))
-	m.tmux("-f", "/dev/null", "new-session", "-d", "-s", "top", "-x", "80", "-y", "24", line)
-	t.Cleanup(func() { m.tmux("kill-server") })
+	m.tmux("new-session", "-d", "-s", "top", "-x", "80", "-y", "24", line)
 	return m
 }
 
-// tmux runs a command of tmux with a server of its own.
-func (m *terminal) tmux(args ...string) string {
-	m.t.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(m.dir, "socket")}, args...)...)
+func (m *terminal) socket() string { return filepath.Join(m.dir, "socket") }
+
+// run runs a command of tmux with the server of the terminal.
+func (m *terminal) run(args ...string) (string, error) {
+	cmd := ibsimtest.Command(m.t, "tmux", append([]string{"-S", m.socket()}, args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// tmux runs a command of tmux, which must succeed.
+func (m *terminal) tmux(args ...string) string {
+	m.t.Helper()
+	out, err := m.run(args...)
 	if err != nil {
 		m.t.Fatalf("tmux %q: %v: %s", args, err, out)
 	}
-	return string(out)
+	return out
 }
 
 func (m *terminal) keys(keys ...string) {
@@ -147,6 +159,7 @@ func TestTop_Tmux(t *testing.T) {
 
 // TestTop_Suspend suspends the job by Ctrl-Z, twice, and continues it.
 func TestTop_Suspend(t *testing.T) {
+	t.Parallel()
 	m := newTerminal(t, nil)
 	m.tmux("respawn-pane", "-k", "-t", "top", "bash --norc")
 	m.keys(native()+" top --sim demo --interval 500ms", "Enter")
@@ -163,6 +176,7 @@ func TestTop_Suspend(t *testing.T) {
 // TestTop_Ibsim checks that counters and links that change on the console of Debian's ibsim
 // appear, and that the screen has the links of Debian's iblinkinfo.
 func TestTop_Ibsim(t *testing.T) {
+	t.Parallel()
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")
 	s.OpenSM(t, "gateway")
 	m := newTerminal(t, append(s.Env(), "SIM_HOST=both-on-one"), "--sim", "ibsim", "--interval", "300ms")
@@ -189,6 +203,7 @@ func TestTop_Ibsim(t *testing.T) {
 // TestTop_Large uses 10,400 hosts with 31,200 links: a key changes the screen, also while
 // counters are read.
 func TestTop_Large(t *testing.T) {
+	t.Parallel()
 	m := newTerminal(t, nil, "--sim", "fat-tree:levels=3,radix=40,pods=26", "--interval", "1s")
 	m.await("11840 nodes, 31200 links", "31200 links by errors", "pod01-leaf001[1] - host00001[1]", "window")
 	m.keys("End")

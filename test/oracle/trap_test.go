@@ -131,6 +131,7 @@ var sendtraps = []string{
 // TestIbsendtrap_OpenSM checks that no trap is lost although ibsendtrap ends at once, on both
 // simulators.
 func TestIbsendtrap_OpenSM(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func() (s *ibsimtest.Sim, manager, sender, listener string){
 		"sim serve": func() (*ibsimtest.Sim, string, string, string) {
 			return serveFabric(t, "--sm=off", "demo"), "node01", "node05", "node02"
@@ -240,6 +241,7 @@ func TestTrap_Lost(t *testing.T) {
 // TestMcmReregTest checks with saquery that the ports have joined, and the output with that of
 // the C tool for ports that joined.
 func TestMcmReregTest(t *testing.T) {
+	t.Parallel()
 	s := serveFabric(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	list := filepath.Join(t.TempDir(), "guids")

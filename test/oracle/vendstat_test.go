@@ -62,6 +62,7 @@ var uptime = regexp.MustCompile(`(?m)^hw_uptime:.*$`)
 
 // TestVendstat compares vendstat on a fabric that ibkit serves.
 func TestVendstat(t *testing.T) {
+	t.Parallel()
 	s := serveFabric(t, "net:"+writeText(t, vendorNet)+",vendor=on")
 	for port, wait := range []string{"0", "1", "0x22", "3", "4", "5"} {
 		if port > 0 {

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // secretHash is the hash of "secret" by bcrypt, with the lowest cost.
@@ -55,6 +57,7 @@ func writeCertificate(t *testing.T, dir, name string) {
 
 // TestWebConfig_Promtool compares which web configurations are valid with promtool.
 func TestWebConfig_Promtool(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeCertificate(t, dir, "server")
 	const with = "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
@@ -93,9 +96,9 @@ func TestWebConfig_Promtool(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			theirs, theirErr := exec.Command("promtool", "check", "web-config", path).CombinedOutput()
+			theirs, theirErr := ibsimtest.Command(t, "promtool", "check", "web-config", path).CombinedOutput()
 			// A file that is valid is not the reason why there is no address to listen at.
-			ours, ourErr := exec.Command(native(), "exporter", "--sim", "single-switch", "--listen", "192.0.2.1:1", "--web-config", path).CombinedOutput()
+			ours, ourErr := ibsimtest.Command(t, native(), "exporter", "--sim", "single-switch", "--listen", "192.0.2.1:1", "--web-config", path).CombinedOutput()
 			var exit *exec.ExitError
 			if !errors.As(ourErr, &exit) {
 				t.Fatalf("%v: %s", ourErr, ours)
@@ -111,6 +114,7 @@ func TestWebConfig_Promtool(t *testing.T) {
 // TestWebConfig_Prometheus scrapes with TLS, certificates of clients and passwords by
 // Prometheus and curl.
 func TestWebConfig_Prometheus(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"server", "client", "other"} {
 		writeCertificate(t, dir, name)
@@ -133,7 +137,7 @@ func TestWebConfig_Prometheus(t *testing.T) {
 	exporterLog := startServer(t, native(), "exporter", "--sim", "single-switch", "--interval", "1s", "--listen", at, "--web-config", filepath.Join(dir, "web.yml"))
 	await(t, "the exporter", exporterLog, func() bool { return strings.Contains(exporterLog(), "serving metrics") })
 	curl := func(args ...string) (got, reason string) {
-		tool := exec.Command("curl", append([]string{"--silent", "--show-error", "--output", "/dev/null", "--write-out", "%{http_version} %{http_code}",
+		tool := ibsimtest.Command(t, "curl", append([]string{"--silent", "--show-error", "--output", "/dev/null", "--write-out", "%{http_version} %{http_code}",
 			"--cacert", filepath.Join(dir, "server.crt"), "https://" + at + "/metrics"}, args...)...)
 		var stderr strings.Builder
 		tool.Stderr = &stderr

@@ -3,12 +3,13 @@ package scripts
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestInterrupt_Blocked interrupts commands that wait for the peer of a FIFO or for input.
@@ -35,7 +36,7 @@ func TestInterrupt_Blocked(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stderr strings.Builder
-			c := exec.CommandContext(t.Context(), self, strings.Fields(strings.ReplaceAll(line, "FIFO", fifo))...)
+			c := ibsimtest.Command(t, self, strings.Fields(strings.ReplaceAll(line, "FIFO", fifo))...)
 			c.Args[0], c.Stderr = "ibkit", &stderr
 			in, err := c.StdinPipe() // that stays open
 			if err != nil {

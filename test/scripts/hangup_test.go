@@ -3,11 +3,12 @@ package scripts
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestHangup_End checks that SIGHUP ends commands in order, as SIGTERM does: with the code of
@@ -69,7 +70,7 @@ func TestHangup_Ignored(t *testing.T) {
 	if err := os.Symlink(self, path); err != nil {
 		t.Fatal(err)
 	}
-	shell := exec.Command("sh", "-c", `trap "" HUP; exec "$0" ping -c 0 -i 10ms --lines --sim demo 3`, path)
+	shell := ibsimtest.Command(t, "sh", "-c", `trap "" HUP; exec "$0" ping -c 0 -i 10ms --lines --sim demo 3`, path)
 	code, out := signalled(t, shell, step{"seq=2 ", syscall.SIGHUP}, step{"seq=9 ", os.Interrupt})
 	if code != 0 {
 		t.Errorf("got exit code %d, want 0\n%s", code, out)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // slow makes each agent of a simulated fabric respond so slowly that a scan takes
@@ -58,7 +60,7 @@ func interrupt(t *testing.T, dir string, args ...string) (code int, signal sysca
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	c := exec.Command(self, args[1:]...)
+	c := ibsimtest.Command(t, self, args[1:]...)
 	c.Args[0], c.Dir, c.Stdout = args[0], dir, &out
 	pipe, err := c.StderrPipe()
 	if err != nil {
@@ -137,7 +139,7 @@ func runOnce(t *testing.T, name string, args ...string) (code int, output string
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(self, args...)
+	c := ibsimtest.Command(t, self, args...)
 	c.Args[0] = name
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

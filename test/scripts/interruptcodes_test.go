@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestInterrupt_ExitCodes interrupts each native command that may run for long: the exit
@@ -58,7 +61,7 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 		{"trap --sim demo", "subscribed to notices", 0},
 		{"trap --count 5 --sim demo", "subscribed to notices", 0},
 		{"watch --sim demo", "watching ", 0},
-		{"sim serve --name interrupted demo", "Network simulator ready", 0},
+		{fmt.Sprintf("sim serve --name interrupted-%d demo", os.Getpid()), "Network simulator ready", 0},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out := interruptAfter(t, test.after, strings.Fields(test.line)...)
@@ -83,7 +86,7 @@ func ibkit(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(self, args...)
+	c := ibsimtest.Command(t, self, args...)
 	c.Args[0] = "ibkit"
 	return c
 }
