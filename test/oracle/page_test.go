@@ -18,7 +18,7 @@ import (
 // that the page makes no network request.
 func TestTopology_Page(t *testing.T) {
 	t.Parallel()
-	const interactive = 2000 // ms, on a quiet machine; four times that here
+	const interactive = 60_000 // ms; 2,000 on a quiet machine
 	for _, test := range ibsimtest.Share([]struct{ fabric, node, want string }{
 		{"demo", "leaf1", "narrow: 2X, but both ends have 4X enabled"},
 		{"fat-tree:radix=36,pods=36,hosts=18", "host00648", "leaf036"},
@@ -39,7 +39,7 @@ func TestTopology_Page(t *testing.T) {
 			netLog := filepath.Join(dir, "net.json")
 			browser := ibsimtest.Command(t, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
 				"--disable-component-update", "--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"),
-				"--log-net-log="+netLog, "--timeout=60000", "--dump-dom", "file://"+page+"#"+test.node)
+				"--log-net-log="+netLog, "--timeout=180000", "--dump-dom", "file://"+page+"#"+test.node)
 			browser.Env = append(os.Environ(), "HOME="+dir)
 			dom, err := browser.Output()
 			if err != nil {
@@ -57,8 +57,8 @@ func TestTopology_Page(t *testing.T) {
 			if ready == nil {
 				t.Fatal("the script did not end")
 			}
-			if ms, _ := strconv.Atoi(ready[1]); ms > 4*interactive {
-				t.Errorf("interactive after %d ms, want at most %d", ms, 4*interactive)
+			if ms, _ := strconv.Atoi(ready[1]); ms > interactive {
+				t.Errorf("interactive after %d ms, want at most %d", ms, interactive)
 			} else {
 				t.Logf("%d bytes, interactive after %d ms", len(out), ms)
 			}

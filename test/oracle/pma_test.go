@@ -115,14 +115,14 @@ var perfqueryLines = []string{
 	"-r 2 1", "-r 2 1,2", "-x -r 2 1-3", "-a -r 2", "-R 2 1", "-R 2 2 0x0020", "-R 2 2 0x0040", "-R 2 2 0", "-R -a 2", "-R -a 1", "-R -l 2 255",
 	"-R 2 1-3 0x0fff", "-R 2 1-3 0xf000", "-x -R 3 5", "-x -R 2 1 0xff", "-D -R 2 2", "-D -r 2 2 0x1", "-E -R 3 5 0x4", "-E -r 3 5", "-T -R 2 1", "-T -r 2 1 0x3",
 	"--oprcvcounters -R 1 1", "-R 2 9", "-x -R 2 9", "-D -R 2 9", "-l -R 2 1,2",
-	"-t 100 77 1", "-t 100 -e 77 1", "-t 0 1", "-t x 1", "-t 100 -x 77", "-t 100 -R 77 1", "xx 1", "0 1", "65536 1",
+	"-t 20000 77 1", "-t 20000 -e 77 1", "-t 0 1", "-t x 1", "-t 20000 -x 77", "-t 20000 -R 77 1", "xx 1", "0 1", "65536 1",
 	"-v 2 1", "-vv 2 1", "-e 2 9", "-d 2 1", "-d 2 9", "-d -T 2 1", "-d -R 2 1", "-d -T -R 2 1", "-y 5 2 1", "-L 2 1", "-s 1 2 1", "-C ibsim0 2 1", "-C ibsim0 -P 1 2 1", "-P 9 2 1",
 	"-G x", "--nosuch", "-K 2 1", "-h", "--r 2 1", "-z /nonexistent 2 1",
 
 	"--extended 2 2", "--extended_speeds 2 1", "--all_ports 2", "--all_ports --extended 2 1-3", "--loop_ports 2 1-3", "--loop_ports --extended 2 1,2",
 	"--reset_after_read 2 1", "--reset_after_read --extended 2 1-3", "--Reset_only 2 2 0x0040", "--Reset_only --all_ports 2", "--Reset_only --extended 3 5",
 	"--config /nonexistent 2 1", "--Ca ibsim0 2 1", "--Port 1 2 1", "--Lid 2 1", "--timeout 2000 2 1", "--sm_port 1 2 1", "--m_key 5 2 1",
-	"--errors 2 9", "--errors --timeout 100 77 1", "--verbose 2 1", "--debug 2 1", "--debug 2 9", "--help", "--version", "-V",
+	"--errors 2 9", "--errors --timeout 20000 77 1", "--verbose 2 1", "--debug 2 1", "--debug 2 9", "--help", "--version", "-V",
 }
 
 // perfqueryServed are lines for which ibsim does not reply.
@@ -133,9 +133,11 @@ func TestPerfqueryClassic(t *testing.T) {
 	t.Parallel()
 	theirs, ours := newPMARigs(t)
 	guid := switchGUID(t, theirs)
-	t.Run("ibsim", func(t *testing.T) { theirs.compare(t, "perfquery", perfqueryLines, "GUID", guid) })
+	t.Run("ibsim", func(t *testing.T) {
+		theirs.compare(t, "perfquery", ibsimtest.Share(perfqueryLines, 0, 2), "GUID", guid)
+	})
 	t.Run("served", func(t *testing.T) {
-		ours.compare(t, "perfquery", append(perfqueryLines, perfqueryServed...), "GUID", guid)
+		ours.compare(t, "perfquery", append(ibsimtest.Share(perfqueryLines, 1, 2), perfqueryServed...), "GUID", guid)
 	})
 }
 
@@ -173,16 +175,16 @@ func TestPerfqueryAgents(t *testing.T) {
 		}
 	}}
 	lines := []string{"-T SW 1", "SW 1", "-x SW 1", "-a SW", "-a -x SW", "-l SW 1-3", "SW 255", "-v SW 1", "-e -T SW 99", "-R -a SW", "-x -r -a SW", "-x -r SW 1-3"}
-	for _, caps := range []string{"0xd300 2", "0x9300 2", "0x5200", "0x0", "0x400 2", "0x100"} {
+	for i, caps := range []string{"0xd300 2", "0x9300 2", "0x5200", "0x0", "0x400 2", "0x100"} {
 		ctl(t, s, "perfcaps switch1 "+caps)
 		_, wide := strings.CutSuffix(caps, " 2")
 		if r.mask = withoutQP1; wide {
 			r.mask = func(s string) string { return overwritten.ReplaceAllString(withoutQP1(s), "") }
 		}
 		t.Run(caps, func(t *testing.T) {
-			r.compare(t, "perfquery", lines, "SW", lidOfSwitch(t, s, "switch1"))
+			r.compare(t, "perfquery", ibsimtest.Share(lines, i, 2), "SW", lidOfSwitch(t, s, "switch1"))
 			if !wide {
-				r.compare(t, "ibqueryerrors", []string{"", "--data", "--counters --switch", "-k --details", "-k -K"})
+				r.compare(t, "ibqueryerrors", ibsimtest.Share([]string{"", "--data", "--counters --switch", "-k --details", "-k -K"}, i, 3))
 			}
 		})
 	}
@@ -230,7 +232,8 @@ func TestIbqueryerrorsClassic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, r := range map[string]*pmaRig{"ibsim": theirs, "served": ours} {
+	for i, r := range []*pmaRig{theirs, ours} {
+		name := []string{"ibsim", "served"}[i]
 		cache := filepath.Join(dir, "cache")
 		if got := r.MustRunC(t, r.host, "ibnetdiscover", "--cache", cache); got.Code != 0 {
 			t.Fatalf("ibnetdiscover: %s", got.Stderr)
@@ -238,7 +241,7 @@ func TestIbqueryerrorsClassic(t *testing.T) {
 		words := []string{"{dir}", dir, "CAGUID", caGUID(t, r), "GUID", switchGUID(t, r)}
 		plain := r.mask
 		t.Run(name, func(t *testing.T) {
-			for _, line := range ibqueryerrorsLines {
+			for _, line := range ibsimtest.Share(ibqueryerrorsLines, i, 2) {
 				r.mask = plain
 				if strings.Contains(line, "--details") {
 					r.mask = swapOnce(plain)
@@ -278,7 +281,8 @@ func caGUID(t *testing.T, r *pmaRig) string {
 // TestIbqueryerrorsNets compares ibqueryerrors on all example nets and a generated one,
 // with counters at their largest values.
 func TestIbqueryerrorsNets(t *testing.T) {
-	for _, net := range nets(t) {
+	t.Parallel()
+	for i, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			r := &pmaRig{Sim: ibsimtest.New(t, net), host: firstHost(t, net), mask: maskIbsim}
 			r.NewSM(t, r.host)
@@ -289,7 +293,7 @@ func TestIbqueryerrorsNets(t *testing.T) {
 					r.MustCommand(t, fmt.Sprintf("PerformanceSet %q[1] PortCounters.%s", r.host, c))
 				}
 			}
-			r.compare(t, "ibqueryerrors", []string{"", "-r", "--skip-sl --switch", "--data --ca"})
+			r.compare(t, "ibqueryerrors", ibsimtest.Share([]string{"", "-r", "--skip-sl --switch", "--data --ca"}, i, 2))
 		})
 	}
 }
@@ -535,7 +539,7 @@ func TestBrokenAgents(t *testing.T) {
 		ctl(t, s, "counter switch1[2] PortXmitDiscards 5")
 	}}
 	words := []string{"SW", lidOfSwitch(t, s, "switch1")}
-	reads := []string{"-t 200 2 1", "-t 200 -e 2 1", "-t 200 -x 2 1", "-t 200 SW 2", "-t 200 -a SW"}
+	reads := []string{"-t 20000 2 1", "-t 20000 -e 2 1", "-t 20000 -x 2 1", "-t 20000 SW 2", "-t 20000 -a SW"}
 	resets := []string{"-D 2 1", "-R 2 1", "-l SW 1-3", "-x -a SW", "-r SW 2"}
 	for fault, lines := range map[string][]string{
 		"other-port": slices.Concat(reads, resets), "rejected": slices.Concat(reads, resets), "late=20ms": slices.Concat(reads, resets), "silent": reads,
@@ -544,7 +548,7 @@ func TestBrokenAgents(t *testing.T) {
 			ctl(t, s, "pma host002 "+fault)
 			ctl(t, s, "pma switch1 "+fault)
 			r.compare(t, "perfquery", lines, words...)
-			r.compare(t, "ibqueryerrors", []string{"-t 200", "-t 200 --details --skip-sl", "-t 200 --data --ca"}, words...)
+			r.compare(t, "ibqueryerrors", []string{"-t 20000", "-t 20000 --details --skip-sl", "-t 20000 --data --ca"}, words...)
 			if len(lines) > len(reads) {
 				r.compare(t, "ibqueryerrors", []string{"--counters --switch", "-k"}, words...)
 			}

@@ -3,7 +3,9 @@
 package oracle
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,13 +30,13 @@ var portstateLines = []string{
 	"-D 0 1 mtu 3", "-D 0 1 lid 0x1234 arm", "-D 0 1 smlid 3 mtu 4 lmc 0", "-D 0 1",
 	"-D 0,1 3 enable disable", "-D 0,1 3 query query", "-D 0,1 3 nosuch", "-D 0,1 3 fdr10 2", "-D 0,1 3 mtu 0x2 nosuch", "-D 0,1 3 enable arm",
 	"-D 0,1 3 fdr10 1", "-D 0,1 3 fdr10 0", "-D 0,1 3",
-	"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 30 0xbff0 1", "-t 30 -e -D 0,99 1", "-t 30 -d 0xbff0 1",
+	"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 20000 0xbff0 1", "-t 20000 -e -D 0,99 1", "-t 20000 -d 0xbff0 1",
 }
 
 // lidLines begin at LIDs: of a switch and of a host, in a fabric that a subnet manager
 // configured.
 var lidLines = []string{
-	"SWLID 0", "LID 1", "LID 1 query", "LID 0", "SWLID 5 mtu 2", "SWLID 5 espeed 0 vls 1", "SWLID 5 disable", "-D 0,1 5", "SWLID 5 enable", "-D 0,1 5", "LID 1 mtu 2", "-L SWLID 4", "-t 30 0xbff0 1",
+	"SWLID 0", "LID 1", "LID 1 query", "LID 0", "SWLID 5 mtu 2", "SWLID 5 espeed 0 vls 1", "SWLID 5 disable", "-D 0,1 5", "SWLID 5 enable", "-D 0,1 5", "LID 1 mtu 2", "-L SWLID 4", "-t 20000 0xbff0 1",
 }
 
 // comparePorts runs each command line with the C tool on one server and with ibkit on
@@ -43,7 +45,7 @@ var lidLines = []string{
 func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines []string, dump func(*ibsimtest.Sim) string, words ...string) {
 	t.Helper()
 	expand := strings.NewReplacer(words...)
-	for _, line := range lines {
+	for i, line := range lines {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(expand.Replace(line))
 			compareResults(t, forC.MustRunC(t, host, "ibportstate", args...), forUs.MustRun(t, host, ibkit(), append([]string{"ibportstate"}, args...)...))
@@ -51,7 +53,7 @@ func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines [
 				t.Errorf("state after the C tool (-), after ibkit (+)\n%s", d)
 			}
 		})
-		for _, port := range []string{"-D 0 1", "-D 0,1 0", "-D 0,1 3"} {
+		for _, port := range ibsimtest.Share([]string{"-D 0,1 3", "-D 0,1 0", "-D 0 1"}, i, 3) {
 			args := strings.Fields(port)
 			read := forC.MustRun(t, host, ibkit(), append([]string{"ibportstate"}, args...)...)
 			compareResults(t, forUs.MustRunC(t, host, "ibportstate", args...), read)
@@ -61,6 +63,8 @@ func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines [
 
 // TestIbportstate compares the tools on ibsim, whose console is the witness.
 func TestIbportstate(t *testing.T) {
+	t.Parallel()
+	hosts := map[string]string{"fdr10.net": "H-0002c90300000200", "speeds-and-widths.net": "edr", "parallel-links-and-router.net": ""}
 	console := func(s *ibsimtest.Sim) string {
 		_, state, _ := strings.Cut(s.MustCommand(t, "Dump"), "\n") // the first line has the time
 		return state
@@ -80,12 +84,13 @@ func TestIbportstate(t *testing.T) {
 			t.Errorf("got exit code %d, want %d; C tool (-), ibkit (+)\n%s", got.Code, want.Code, d)
 		}
 		comparePorts(t, a, b, "Hca1", lidLines, console, "SWLID", lidOf(t, a, "Switch1"), "LID", lidOf(t, a, "Hca2"))
-		comparePorts(t, a, b, "Hca1", portstateLines, console)
+		comparePorts(t, a, b, "Hca1", ibsimtest.Share(portstateLines, len(hosts), len(hosts)+1), console)
 	})
-	for net, host := range map[string]string{"fdr10.net": "H-0002c90300000200", "speeds-and-widths.net": "edr", "parallel-links-and-router.net": ""} {
+	for i, net := range slices.Sorted(maps.Keys(hosts)) {
 		t.Run(net, func(t *testing.T) {
+			host := hosts[net]
 			a, b := two(t, filepath.Join("../nets", net))
-			comparePorts(t, a, b, host, portstateLines, console)
+			comparePorts(t, a, b, host, ibsimtest.Share(portstateLines, i, len(hosts)+1), console)
 		})
 	}
 }
@@ -93,10 +98,13 @@ func TestIbportstate(t *testing.T) {
 // TestIbportstate_Served compares the tools on fabrics that ibkit serves: links train
 // there, and agents check keys and values.
 func TestIbportstate_Served(t *testing.T) {
-	for fabric, host := range map[string]string{"demo": "node07", "../nets/fdr10.net": "", "single-switch:hosts=4,radix=8": "host002"} {
+	t.Parallel()
+	hosts := map[string]string{"demo": "node07", "../nets/fdr10.net": "", "single-switch:hosts=4,radix=8": "host002"}
+	for i, fabric := range slices.Sorted(maps.Keys(hosts)) {
 		t.Run(filepath.Base(fabric), func(t *testing.T) {
+			host := hosts[fabric]
 			dump := func(s *ibsimtest.Sim) string { return s.MustRunC(t, host, "iblinkinfo", "-l", "-p").Stdout }
-			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), host, portstateLines, dump)
+			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), host, ibsimtest.Share(portstateLines, i, len(hosts)), dump)
 		})
 	}
 	t.Run("combined", func(t *testing.T) {

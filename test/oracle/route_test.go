@@ -26,7 +26,7 @@ var groupLines = []string{
 	"ibtracert -m G1 A N", "ibtracert -m G1 N A", "ibtracert -m G2 A C", "ibtracert -m G2 C A", "ibtracert -m G1 N N",
 	"ibtracert -m G1 SWLID B", "ibtracert -n -m G1 SWLID B", "ibtracert -m G1 A SWLID", "ibtracert -m G1 SWLID SWLID", "ibtracert -m G1 SWLID N",
 	"ibtracert -G -m G1 GUIDA GUIDB", "ibtracert -m G1 --node-name-map MAP A B", "ibtracert -f -m G1 A B", "ibtracert -v -m G1 A C", "ibtracert -vv -m G1 SWLID B",
-	"ibtracert -t 30 -m G1 A DEAD", "ibtracert -t 30 -f -m G1 A DEAD", "ibtracert -m G1 --ports-file PAIR", "ibtracert -m 0xc3ff A B", "ibtracert -m 0xfffe A B",
+	"ibtracert -t 20000 -m G1 A DEAD", "ibtracert -t 20000 -f -m G1 A DEAD", "ibtracert -m G1 --ports-file PAIR", "ibtracert -m 0xc3ff A B", "ibtracert -m 0xfffe A B",
 
 	"ibroute -M SWLID", "ibroute -M -n SWLID", "ibroute -M SWLID G1 G2", "ibroute -M SWLID G2", "ibroute -M SWLID G1 G1", "ibroute -M -a SWLID G1 0xc021", "ibroute -Mv SWLID",
 	"ibroute -M SWLID 0xc01f", "ibroute -Man SWLID 0xc020 0xc03f", "ibroute -M SWLID 0xc400", "ibroute -M SWLID 5 0xffff", "ibroute -MD 0,1",
@@ -110,13 +110,14 @@ var brokenTables = []string{
 // TestRouteTables_Broken compares the tools on tables with loops, invalid ports and
 // limits, and on agents that do not respond.
 func TestRouteTables_Broken(t *testing.T) {
-	for _, command := range brokenTables {
+	t.Parallel()
+	for i, command := range brokenTables {
 		t.Run(command, func(t *testing.T) {
 			s := serveFabric(t, "fat-tree:radix=4,pods=2,spines=2")
 			ctl(t, s, command)
-			compareSMP(t, s, "", []string{
-				"ibtracert -t 200 1 4", "ibtracert -t 200 4 1", "ibtracert -t 200 -f 1 4", "ibtracert -t 200 -n 7 4", "ibtracert -t 200 1 7", "ibroute -t 200 7 0 8", "ibroute -t 200 -a 7 1 8",
-			})
+			compareSMP(t, s, "", ibsimtest.Share([]string{
+				"ibtracert -t 20000 1 4", "ibroute -t 20000 7 0 8", "ibtracert -t 20000 4 1", "ibroute -t 20000 -a 7 1 8", "ibtracert -t 20000 -f 1 4", "ibtracert -t 20000 -n 7 4", "ibtracert -t 20000 1 7",
+			}, i, 2))
 		})
 	}
 }
@@ -132,8 +133,8 @@ func TestRouteTables_MissingBlock(t *testing.T) {
 		t.Run(fmt.Sprint(block), func(t *testing.T) {
 			ctl(t, s, fmt.Sprintf("mute spine001 LinearForwardingTable %d", block))
 			defer ctl(t, s, "mute spine001 off")
-			compareSMP(t, s, "", []string{"ibroute -t 200 7", "ibroute -t 200 -n 7", "ibroute -t 200 -an 7 60 300"})
-			want, got := s.MustRunC(t, "", "dump_fts", "-t", "200", "-n"), s.MustRun(t, "", ibkit(), "dump_fts", "-t", "200", "-n")
+			compareSMP(t, s, "", []string{"ibroute -t 20000 7", "ibroute -t 20000 -n 7", "ibroute -t 20000 -an 7 60 300"})
+			want, got := s.MustRunC(t, "", "dump_fts", "-t", "20000", "-n"), s.MustRun(t, "", ibkit(), "dump_fts", "-t", "20000", "-n")
 			if warnings(got) != warnings(want) || !strings.Contains(got.Stderr, fmt.Sprintf("SMA LID 7; MAD status 0x0 AM 0x%x\n", block)) {
 				t.Errorf("got %swant %s", got.Stderr, want.Stderr)
 			}
@@ -151,8 +152,8 @@ func TestRouteTables_MissingBlock(t *testing.T) {
 func TestRouteTables_EndLID(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=140,radix=150")
 	total := regexp.MustCompile(`(?m)^\d+ valid lids dumped \n`)
-	for _, start := range []int{0, 1, 60, 64, 100} {
-		for _, end := range []int{63, 64, 65, 127, 128, 129, 0} {
+	for i, start := range []int{0, 1, 60, 64, 100} {
+		for _, end := range ibsimtest.Share([]int{63, 64, 65, 127, 128, 129, 0}, i, 2) {
 			t.Run(fmt.Sprintf("%d %d", start, end), func(t *testing.T) {
 				args := []string{"-D", "0,1", fmt.Sprint(start), fmt.Sprint(end)}
 				want, got := s.MustRunC(t, "", "ibroute", args...), s.MustRun(t, "", ibkit(), append([]string{"ibroute"}, args...)...)
@@ -216,15 +217,16 @@ func TestRoute_Native(t *testing.T) {
 	const description = "torus:x=4,y=4,z=4,hosts=1"
 	net := filepath.Join(t.TempDir(), "net")
 	f := exportNet(t, description, net)
-	for _, engine := range []string{"minhop", "torus-2QoS", "dfsssp"} {
+	t.Parallel()
+	for i, engine := range []string{"minhop", "torus-2QoS", "dfsssp"} {
 		t.Run(engine, func(t *testing.T) {
 			s := ibsimtest.New(t, net)
 			s.NewSM(t, "", engineOptions(t, f, engine, description, t.TempDir())...)
 			levels := map[uint8]bool{}
-			for _, pair := range [][2]string{
+			for _, pair := range ibsimtest.Share([][2]string{
 				{"host-0-0-0-1", "switch-2-1-0"}, {"host-0-0-0-1", "host-2-1-0-1"}, {"host-0-0-0-1", "host-3-2-3-1"},
 				{"host-3-0-0-1", "host-1-0-0-1"}, {"host-2-3-1-1", "host-0-1-1-1"}, {"host-3-3-3-1", "host-1-1-1-1"}, {"host-1-2-3-1", "host-3-0-1-1"},
-			} {
+			}, i, 2) {
 				comparePath(t, s, simGUID(f, pair[0]), simGUID(f, pair[1]), engine, levels)
 			}
 			if engine == "dfsssp" && len(levels) < 2 {
