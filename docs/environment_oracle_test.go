@@ -20,7 +20,7 @@ var contiguous = []string{"_ALLOC_TYPE", "_MAX_LOG2_CONTIG_BSIZE", "_MIN_LOG2_CO
 
 // The page of perf has all environment variables of libmlx5 and of libibverbs. It abbreviates
 // names that have the same beginning as the one before: `MLX5_STALL_CQ_POLL_MIN`, `_MAX`.
-func TestEnvironment(t *testing.T) {
+func TestEnvironment_Debian(t *testing.T) {
 	page, err := os.ReadFile("perf.md")
 	if err != nil {
 		t.Fatal(err)

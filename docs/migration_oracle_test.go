@@ -44,9 +44,9 @@ func TestMigration_Debian(t *testing.T) {
 	}
 }
 
-// TestMigration_Programs checks that the list of programs is that of Debian's package, and
+// TestMigration_DebianPrograms checks that the list of programs is that of Debian's package, and
 // that each of them is a classic name.
-func TestMigration_Programs(t *testing.T) {
+func TestMigration_DebianPrograms(t *testing.T) {
 	files, err := ibsimtest.Command(t, "dpkg", "-L", "infiniband-diags").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -92,9 +92,9 @@ func (o perftestOption) in(t *testing.T, program string) string {
 // listedOption matches the options of a line in the help of perftest.
 var listedOption = regexp.MustCompile(`^\s*(-[a-zA-Z])?(?:, )?(--[a-zA-Z][-\w]*)?`)
 
-// TestPerftestOptions compares the table of options in both directions with the help of
+// TestPerftestOptions_Debian compares the table of options in both directions with the help of
 // Debian's programs, and with the options that the programs accept without listing them.
-func TestPerftestOptions(t *testing.T) {
+func TestPerftestOptions_Debian(t *testing.T) {
 	options := perftestOptions(t)
 	if len(options) < 100 {
 		t.Fatalf("got %d options, want at least 100", len(options))

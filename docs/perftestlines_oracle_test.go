@@ -41,17 +41,17 @@ var pingpongLines = []string{
 	"--port=18600", "--po 18600", "--it 3", "--ev", "--chk", "--num_tests 3", "--clients 2", "--rx-depth 30", "--num-qp 2", "--gid-idx 1", "--sl 3", "--ib-port 1", "--odp",
 }
 
-// TestPingpongLines compares which command lines the programs accept, without a device.
-func TestPingpongLines(t *testing.T) {
+// TestPingpongLines_Debian compares which command lines the programs accept, without a device.
+func TestPingpongLines_Debian(t *testing.T) {
 	noDevice := []string{"Failed to get IB devices list", "IB device none not found", "No IB devices found"}
 	for i, program := range pingpongPrograms {
 		t.Run(program, func(t *testing.T) { compareLines(t, program, ibsimtest.Share(pingpongLines, i, 3), noDevice, noDevice) })
 	}
 }
 
-// TestPerftestLines compares which command lines the programs accept, without a device:
+// TestPerftestLines_Debian compares which command lines the programs accept, without a device:
 // both projects parse the line before they look for one.
-func TestPerftestLines(t *testing.T) {
+func TestPerftestLines_Debian(t *testing.T) {
 	theirs := []string{"IB device none not found", "Did not detect devices"}
 	for i, program := range perftestPrograms {
 		t.Run(program, func(t *testing.T) {
