@@ -204,7 +204,7 @@ func TestSameAsC(t *testing.T) {
 
 // linkinfoShares is the number of fabrics that run all cases together, with -short. It is
 // odd, so that each case runs in configured fabrics and in others.
-const linkinfoShares = 5
+const linkinfoShares = 9
 
 // TestDiffOfOneNode compares the differences of one node with those that the C tool
 // finds in the whole fabric.

@@ -15,22 +15,22 @@ import (
 )
 
 // portstateLines are operations of ibportstate on port 3 of the first switch, its port 0,
-// and a host. They change the fabric one after another.
-var portstateLines = []string{
-	"-D 0 1", "-D 0,1 0", "-D 0,1 3", "-D 0,1 3 query", "-D 0,1 4", "-D 0,1,3 5", "-D 0,1 200", "-D 0,1 x", "-e -D 0,1 -1", "-K -D 0,1 0", "-K -D 0 1",
-	"-D 0,1 3 speed 1", "-D 0,1 3 speed 3", "-D 0,1 3 speed 7", "-D 0,1 3 speed 15", "-D 0,1 3 speed 0", "-D 0,1 3 speed 16", "-D 0,1 3 speed",
-	"-D 0,1 3 width 1", "-D 0,1 3 width 2", "-D 0,1 3 width 3", "-D 0,1 3 width 16", "-D 0,1 3 width 255", "-D 0,1 3 width 32", "-D 0,1 3 width 0",
-	"-D 0,1 3 espeed 1", "-D 0,1 3 espeed 2", "-D 0,1 3 espeed 7", "-D 0,1 3 espeed 30", "-D 0,1 3 espeed 31", "-D 0,1 3 espeed 64", "-D 0,1 3",
-	"-D 0,1 3 mtu 2", "-D 0,1 3 mtu 0", "-D 0,1 3 mtu 6", "-D 0,1 3 vls 1", "-D 0,1 3 vls 0", "-D 0,1 3 vls 6", "-D 0,1 3 vls 2 mtu 4 speed 7 width 3",
-	"-D 0,1 3 down", "-D 0,1 3", "-D 0,1 3 arm", "-D 0,1 3 active", "-D 0,1 3 active",
-	"-D 0,1 3 reset", "-D 0,1 3 on", "-D 0,1 3 enable", "-D 0,1 3 disable", "-D 0,1 3", "-D 0,1 3 on", "-D 0,1 3 off", "-D 0,1 3 enable", "-D 0,1 3 reset speed 3 width 1",
-	"-D 0,1 0 lid 77", "-D 0,1 0 smlid 9 lmc 1", "-D 0,1 0 lid 0", "-D 0,1 0 lid 0xc000", "-D 0,1 0 smlid 0xffff", "-D 0,1 0 lmc 8",
-	"-D 0,1 0 mkeylease 9 mkeyprot 1", "-D 0,1 0 mkeyprot 0", "-D 0,1 0 mkey 0x77", "-K -y 0x77 -D 0,1 0", "-y 0x77 -D 0,1 0 mkey 0", "-D 0,1 0 mkeylease 65536", "-D 0,1 0 mkeyprot 4",
-	"-D 0,1 3 mkey 5", "-D 0,1 3 mkeylease 5", "-D 0,1 3 mkeyprot 1",
-	"-D 0 1 mtu 3", "-D 0 1 lid 0x1234 arm", "-D 0 1 smlid 3 mtu 4 lmc 0", "-D 0 1",
-	"-D 0,1 3 enable disable", "-D 0,1 3 query query", "-D 0,1 3 nosuch", "-D 0,1 3 fdr10 2", "-D 0,1 3 mtu 0x2 nosuch", "-D 0,1 3 enable arm",
-	"-D 0,1 3 fdr10 1", "-D 0,1 3 fdr10 0", "-D 0,1 3",
-	"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 20000 0xbff0 1", "-t 20000 -e -D 0,99 1", "-t 20000 -d 0xbff0 1",
+// and a host. They change the fabric one after another: those of a row belong together.
+var portstateLines = [][]string{
+	{"-D 0 1", "-D 0,1 0", "-D 0,1 3", "-D 0,1 3 query", "-D 0,1 4", "-D 0,1,3 5", "-D 0,1 200", "-D 0,1 x", "-e -D 0,1 -1", "-K -D 0,1 0", "-K -D 0 1"},
+	{"-D 0,1 3 speed 1", "-D 0,1 3 speed 3", "-D 0,1 3 speed 7", "-D 0,1 3 speed 15", "-D 0,1 3 speed 0", "-D 0,1 3 speed 16", "-D 0,1 3 speed"},
+	{"-D 0,1 3 width 1", "-D 0,1 3 width 2", "-D 0,1 3 width 3", "-D 0,1 3 width 16", "-D 0,1 3 width 255", "-D 0,1 3 width 32", "-D 0,1 3 width 0"},
+	{"-D 0,1 3 espeed 1", "-D 0,1 3 espeed 2", "-D 0,1 3 espeed 7", "-D 0,1 3 espeed 30", "-D 0,1 3 espeed 31", "-D 0,1 3 espeed 64", "-D 0,1 3"},
+	{"-D 0,1 3 mtu 2", "-D 0,1 3 mtu 0", "-D 0,1 3 mtu 6", "-D 0,1 3 vls 1", "-D 0,1 3 vls 0", "-D 0,1 3 vls 6", "-D 0,1 3 vls 2 mtu 4 speed 7 width 3"},
+	{"-D 0,1 3 down", "-D 0,1 3", "-D 0,1 3 arm", "-D 0,1 3 active", "-D 0,1 3 active"},
+	{"-D 0,1 3 reset", "-D 0,1 3 on", "-D 0,1 3 enable", "-D 0,1 3 disable", "-D 0,1 3", "-D 0,1 3 on", "-D 0,1 3 off", "-D 0,1 3 enable", "-D 0,1 3 reset speed 3 width 1"},
+	{"-D 0,1 0 lid 77", "-D 0,1 0 smlid 9 lmc 1", "-D 0,1 0 lid 0", "-D 0,1 0 lid 0xc000", "-D 0,1 0 smlid 0xffff", "-D 0,1 0 lmc 8"},
+	{"-D 0,1 0 mkeylease 9 mkeyprot 1", "-D 0,1 0 mkeyprot 0", "-D 0,1 0 mkey 0x77", "-K -y 0x77 -D 0,1 0", "-y 0x77 -D 0,1 0 mkey 0", "-D 0,1 0 mkeylease 65536", "-D 0,1 0 mkeyprot 4"},
+	{"-D 0,1 3 mkey 5", "-D 0,1 3 mkeylease 5", "-D 0,1 3 mkeyprot 1"},
+	{"-D 0 1 mtu 3", "-D 0 1 lid 0x1234 arm", "-D 0 1 smlid 3 mtu 4 lmc 0", "-D 0 1"},
+	{"-D 0,1 3 enable disable", "-D 0,1 3 query query", "-D 0,1 3 nosuch", "-D 0,1 3 fdr10 2", "-D 0,1 3 mtu 0x2 nosuch", "-D 0,1 3 enable arm"},
+	{"-D 0,1 3 fdr10 1", "-D 0,1 3 fdr10 0", "-D 0,1 3"},
+	{"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 20000 0xbff0 1", "-t 20000 -e -D 0,99 1", "-t 20000 -d 0xbff0 1"},
 }
 
 // lidLines begin at LIDs: of a switch and of a host, in a fabric that a subnet manager
@@ -53,7 +53,7 @@ func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines [
 				t.Errorf("state after the C tool (-), after ibkit (+)\n%s", d)
 			}
 		})
-		for _, port := range ibsimtest.Share([]string{"-D 0,1 3", "-D 0,1 0", "-D 0 1"}, i, 3) {
+		for _, port := range ibsimtest.Share([]string{"-D 0,1 3", "-D 0,1 0", "-D 0 1"}, i, 6) {
 			args := strings.Fields(port)
 			read := forC.MustRun(t, host, ibkit(), append([]string{"ibportstate"}, args...)...)
 			compareResults(t, forUs.MustRunC(t, host, "ibportstate", args...), read)
@@ -84,13 +84,13 @@ func TestIbportstate(t *testing.T) {
 			t.Errorf("got exit code %d, want %d; C tool (-), ibkit (+)\n%s", got.Code, want.Code, d)
 		}
 		comparePorts(t, a, b, "Hca1", lidLines, console, "SWLID", lidOf(t, a, "Switch1"), "LID", lidOf(t, a, "Hca2"))
-		comparePorts(t, a, b, "Hca1", ibsimtest.Share(portstateLines, len(hosts), len(hosts)+1), console)
+		comparePorts(t, a, b, "Hca1", slices.Concat(ibsimtest.Share(portstateLines, len(hosts), len(hosts)+1)...), console)
 	})
 	for i, net := range slices.Sorted(maps.Keys(hosts)) {
 		t.Run(net, func(t *testing.T) {
 			host := hosts[net]
 			a, b := two(t, filepath.Join("../nets", net))
-			comparePorts(t, a, b, host, ibsimtest.Share(portstateLines, i, len(hosts)+1), console)
+			comparePorts(t, a, b, host, slices.Concat(ibsimtest.Share(portstateLines, i, len(hosts)+1)...), console)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestIbportstate_Served(t *testing.T) {
 		t.Run(filepath.Base(fabric), func(t *testing.T) {
 			host := hosts[fabric]
 			dump := func(s *ibsimtest.Sim) string { return s.MustRunC(t, host, "iblinkinfo", "-l", "-p").Stdout }
-			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), host, ibsimtest.Share(portstateLines, i, len(hosts)), dump)
+			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), host, slices.Concat(ibsimtest.Share(portstateLines, i, len(hosts))...), dump)
 		})
 	}
 	t.Run("combined", func(t *testing.T) {

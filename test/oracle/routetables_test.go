@@ -95,7 +95,7 @@ func TestRouteTables(t *testing.T) {
 			}
 			words = append(words, "LFTS", tables, "PLAIN", plain, "CACHE", cache, "SWGUID", lids["SWGUID"], "SWLID", lids["SWLID"], "GUIDA", hosts[0], "GUIDB", hosts[len(hosts)-1],
 				" A", " "+a, " B", " "+b)
-			compareSMP(t, s, "", ibsimtest.Share(routeLines, i, 3), words...)
+			compareSMP(t, s, "", ibsimtest.Share(routeLines, i, len(tableFabrics)), words...)
 			compareNative(t, s, plain, cache, topology)
 		})
 	}

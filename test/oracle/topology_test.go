@@ -97,7 +97,7 @@ func TestTopology_Classic(t *testing.T) {
 }
 
 // topologyShares is the number of fabrics that run all cases together, with -short.
-const topologyShares = 5
+const topologyShares = 10
 
 // scanScripts are the names of scripts that list the nodes of one kind.
 var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
