@@ -31,7 +31,7 @@ func TestLFTBalance(t *testing.T) {
 			s.NewSM(t, "", fabric.options...)
 			s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
 			dump := s.MustRunC(t, "", "dump_lfts").Stdout
-			for _, seed := range ibsimtest.Share(seeds, i, 6) {
+			for _, seed := range ibsimtest.Share(seeds, i, 5) {
 				if err := os.WriteFile(tables, []byte(editTables(dump, rand.New(rand.NewPCG(seed, 1)), int(seed))), 0o644); err != nil {
 					t.Fatal(err)
 				}

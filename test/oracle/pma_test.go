@@ -184,7 +184,7 @@ func TestPerfqueryAgents(t *testing.T) {
 		t.Run(caps, func(t *testing.T) {
 			r.compare(t, "perfquery", ibsimtest.Share(lines, i, 2), "SW", lidOfSwitch(t, s, "switch1"))
 			if !wide {
-				r.compare(t, "ibqueryerrors", ibsimtest.Share([]string{"", "--data", "--counters --switch", "-k --details", "-k -K"}, i, 3))
+				r.compare(t, "ibqueryerrors", ibsimtest.Share([]string{"", "--data", "--counters --switch", "-k --details", "-k -K"}, i, 2))
 			}
 		})
 	}
