@@ -106,7 +106,7 @@ func (w *fabricWatch) session(ctx context.Context) (err error) {
 	defer func() { w.summary.Stats = w.client.Stats() }()
 	options := sweep.Options{NoExtendedPortInfo: w.NoExtendedPortInfo, Counters: w.Limits.WindowOptions()}
 	w.sweeper = sweep.New(w.client, options)
-	w.notices = nil
+	w.notices, w.subbed, w.nextBegin = nil, false, time.Time{}
 	if err := w.scan(ctx); err != nil {
 		return err
 	}
@@ -290,8 +290,7 @@ func (w *fabricWatch) listen(ctx context.Context) (err error) {
 	if w.requires(Traps) && !w.began {
 		return err
 	}
-	w.down[Traps] = true
-	w.lost(Traps, err)
+	w.unsubscribed(err)
 	return nil
 }
 
@@ -305,10 +304,15 @@ func (w *fabricWatch) subscribe(ctx context.Context) error {
 	case ctx.Err() != nil, errors.Is(err, umad.ErrDeviceRemoved), w.requires(Traps) && !w.began:
 		return err
 	}
+	w.unsubscribed(err)
+	w.nextBegin = time.Now().Add(trapRetry)
+	return nil
+}
+
+// unsubscribed reports once that there is no subscription to notices.
+func (w *fabricWatch) unsubscribed(err error) {
 	if !w.down[Traps] {
 		w.down[Traps] = true
 		w.lost(Traps, err)
 	}
-	w.nextBegin = time.Now().Add(trapRetry)
-	return nil
 }
