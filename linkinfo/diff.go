@@ -167,6 +167,9 @@ func smaLID(n *fabric.Node) ib.LID {
 }
 
 func (c *comparison) portDiffers(a, b *fabric.Port) bool {
+	if c.State && isRead(a) && isRead(b) && state(a) != state(b) {
+		return true // also if a peer was not read
+	}
 	if c.from.Unread(a) || c.to.Unread(b) {
 		return false
 	}
@@ -197,9 +200,15 @@ func rateDiffers(a, b *fabric.Port) bool {
 	return before.Width != 0 && now.Width != 0 && (before.Width != now.Width || before.Speed != now.Speed)
 }
 
+// isRead reports whether the state of a port is known.
+func isRead(p *fabric.Port) bool { return p != nil && (p.Info != nil || p.Omitted) }
+
 func state(p *fabric.Port) ib.PortState {
-	if p.Info == nil {
-		return ib.PortNoChange
+	switch {
+	case p.Info != nil:
+		return p.Info.State
+	case p.Omitted:
+		return ib.PortDown
 	}
-	return p.Info.State
+	return ib.PortNoChange
 }
