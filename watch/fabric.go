@@ -30,9 +30,9 @@ type fabricWatch struct {
 	sweeper *sweep.Sweeper
 	notices *trap.Subscription // nil: the port cannot receive notices
 
-	known    *fabric.Fabric // of the last scan, also before the port was opened again
+	known *fabric.Fabric // of the last scan, also before the port was opened again
+	gaps
 	raised   map[portKey][]raised
-	silent   map[ib.GUID]bool         // nodes that were reported
 	gone     map[ib.GUID]*fabric.Node // that left the fabric, by GUID of the port
 	down     map[Source]bool          // sources that were reported as lost
 	began    bool                     // the sources work, or were reported
@@ -46,7 +46,7 @@ type fabricWatch struct {
 // watchFabric watches the fabric until ctx ends. It opens the local port again after an
 // error.
 func (r *run) watchFabric(ctx context.Context) error {
-	w := &fabricWatch{run: r, down: map[Source]bool{}, silent: map[ib.GUID]bool{}, gone: map[ib.GUID]*fabric.Node{}}
+	w := &fabricWatch{run: r, down: map[Source]bool{}, gaps: newGaps(), gone: map[ib.GUID]*fabric.Node{}}
 	for {
 		err := w.session(ctx)
 		switch {
@@ -247,6 +247,7 @@ func (w *fabricWatch) scan(ctx context.Context) error {
 		w.nextCheck, w.nextScan = time.Time{}, time.Now().Add(w.Interval)
 		return nil
 	}
+	w.keepNames(f)
 	if w.Known != nil && w.known == nil {
 		w.Known(f)
 	}

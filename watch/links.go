@@ -7,7 +7,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/sweep"
 )
@@ -19,6 +18,7 @@ func (w *fabricWatch) reportChanges(before, now *fabric.Fabric) {
 	for _, n := range linkinfo.Diff(before, now, checks, nil) {
 		d.node(&n)
 	}
+	d.closeGaps()
 }
 
 // A linkDiff compares two scans.
@@ -49,25 +49,29 @@ func (k portKey) in(f *fabric.Fabric) *fabric.Port {
 	return n.Ports[k.port]
 }
 
+// portIn returns a port in a fabric, nil if the fabric has no data of it. The port may be nil.
+func portIn(f *fabric.Fabric, p *fabric.Port) *fabric.Port {
+	if p == nil {
+		return nil
+	}
+	return keyOf(p).in(f)
+}
+
 // node reports the differences of a node and its links.
 func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 	if n.New == nil {
 		d.remember(n.Old)
 	}
 	switch {
+	case n.Old == nil && d.silent[n.New.GUID] != nil:
+		d.returned(d.silent[n.New.GUID], n.New)
 	case n.Old == nil:
-		if d.silent[n.New.GUID] {
-			delete(d.silent, n.New.GUID)
-			d.nodeEvent(n.New, NodeAdded, Recovery, "responds again")
-			return // its links were not reported as down
-		}
 		d.nodeEvent(n.New, NodeAdded, Recovery, "in the fabric")
 		d.links(n.New)
 	case n.New == nil && d.isLinkDown(n.Old):
-		d.nodeEvent(n.Old, NodeRemoved, Problem, "not in the fabric any more")
-		d.links(n.Old)
+		d.removed(n.Old)
 	case n.New == nil:
-		d.silent[n.Old.GUID] = true
+		d.addSilent(n.Old)
 		d.nodeEvent(n.Old, NodeSilent, Problem, "no reply, and no link of it is known to be down")
 		d.links(n.Old)
 	case n.PortCount:
@@ -75,8 +79,8 @@ func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 		d.links(n.Old)
 		d.links(n.New)
 	default:
-		if text := d.renamed(n.Old, n.New); n.Renamed && text != "" {
-			d.nodeEvent(n.New, NodeChanged, Info, text)
+		if n.Renamed {
+			d.renamed(n.Old, n.New)
 		}
 		for _, p := range n.Ports {
 			if p.Old != nil {
@@ -107,16 +111,33 @@ func (d *linkDiff) nodeEvent(n *fabric.Node, kind Kind, level Level, text string
 	d.add(&Event{Source: Links, Event: kind, Level: level, Subject: d.nodePlace(n), Text: text, node: n})
 }
 
-// renamed returns the change of the name and the LID of a node.
-func (d *linkDiff) renamed(old, now *fabric.Node) string {
+// removed reports a node that left the fabric, and its links.
+func (d *linkDiff) removed(n *fabric.Node) {
+	d.nodeEvent(n, NodeRemoved, Problem, "not in the fabric any more")
+	d.links(n)
+}
+
+// returned reports a node that responds again, and what has changed since it did before.
+func (d *linkDiff) returned(old, now *fabric.Node) {
+	d.nodeEvent(now, NodeAdded, Recovery, "responds again")
+	d.renamed(old, now)
+	d.links(old)
+	d.links(now)
+	d.removeSilent(old)
+}
+
+// renamed reports the change of the name of a node, and of the LID of a switch.
+func (d *linkDiff) renamed(old, now *fabric.Node) {
 	var changes []string
 	if a, b := d.Names.Name(old), d.Names.Name(now); a != b {
 		changes = append(changes, fmt.Sprintf("name %q, before %q", b, a))
 	}
-	if a, b := lidOf(old), lidOf(now); a != b {
+	if a, b := lidOf(old), lidOf(now); a != b && isRead(now.Ports[0]) && isRead(old.Ports[0]) {
 		changes = append(changes, fmt.Sprintf("LID %d, before %d", b, a))
 	}
-	return strings.Join(changes, "; ")
+	if len(changes) > 0 {
+		d.nodeEvent(now, NodeChanged, Info, strings.Join(changes, "; "))
+	}
 }
 
 func lidOf(n *fabric.Node) ib.LID {
@@ -160,33 +181,23 @@ func isUp(p *fabric.Port) bool {
 	return p != nil && p.Info != nil && p.Info.State != ib.PortDown && p.Info.State != ib.PortNoChange
 }
 
-// up reports whether the link of a port is up in a scan: if the port has no data, its peer
-// decides. known is false if neither has data.
-func (k portKey) up(f *fabric.Fabric, peer *fabric.Port) (up, known bool) {
-	p := k.in(f)
-	if p == nil || p.Info == nil && !p.Omitted {
-		if peer == nil {
-			return false, false
-		}
-		p = keyOf(peer).in(f)
+// isLinkUp reports whether a link is up, given one of its ports: without data of it, that of
+// the peer decides. known is false if neither has data.
+func isLinkUp(p, peer *fabric.Port) (up, known bool) {
+	if !isRead(p) {
+		p = peer
 	}
-	return isUp(p), p != nil && (p.Info != nil || p.Omitted)
+	return isUp(p), isRead(p)
 }
 
 // link reports the change of a link.
 func (d *linkDiff) link(k portKey) {
-	old, now := k.in(d.before), k.in(d.now)
-	var oldPeer, newPeer *fabric.Port
-	if old != nil {
-		oldPeer = old.Peer
-	}
-	if now != nil {
-		newPeer = now.Peer
-	}
-	wasUp, _ := k.up(d.before, cmp.Or(oldPeer, newPeer))
-	isUp, known := k.up(d.now, cmp.Or(newPeer, oldPeer))
-	e := &Event{Link: &LinkChange{d.state(old), d.state(now)}}
+	old, now := d.last(k), k.in(d.now)
+	oldPeer, newPeer := d.peerOf(old), peerOf(now)
 	peer := cmp.Or(newPeer, oldPeer)
+	wasUp, _ := isLinkUp(old, d.lastOf(cmp.Or(oldPeer, newPeer)))
+	isUp, known := isLinkUp(now, portIn(d.now, peer))
+	e := &Event{Link: &LinkChange{d.state(old), d.state(now)}}
 	switch {
 	case !known:
 		return // events of its nodes report that they do not respond
@@ -228,14 +239,14 @@ func (w *fabricWatch) reportDown(changes []sweep.StateChange) {
 		if c.Now != ib.PortDown || !isUp(c.Port) {
 			continue
 		}
-		old := d.state(c.Port)
-		for _, p := range []*fabric.Port{c.Port, c.Port.Peer} {
+		old, peer := d.state(c.Port), d.peerOf(c.Port)
+		for _, p := range []*fabric.Port{c.Port, peer} {
 			if p != nil && p.Info != nil {
 				p.Info.State = ib.PortDown
 			}
 		}
 		e := &Event{Event: LinkDown, Level: Problem, Text: "was " + old.text(), Link: &LinkChange{old, d.state(c.Port)}}
-		d.linkEvent(e, c.Port, c.Port.Peer)
+		d.linkEvent(e, c.Port, peer)
 	}
 }
 
@@ -259,7 +270,7 @@ func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, strin
 	}
 	var changes []string
 	level := Info
-	if a, b := link.Old.rate(), link.New.rate(); a != b {
+	if a, b := link.Old.rate(), link.New.rate(); a != b && a != "" && b != "" {
 		changes = append(changes, b+", before "+a)
 		level = Problem
 		before, after := linkinfo.NewEnd(old, false), linkinfo.NewEnd(now, false)
@@ -294,57 +305,4 @@ func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, strin
 		changes = append(changes, link.New.Findings...)
 	}
 	return level, strings.Join(changes, "; ")
-}
-
-// state returns the state of a port, nil if it is not known.
-func (d *linkDiff) state(p *fabric.Port) *LinkState {
-	if p == nil || p.Info == nil && !p.Omitted {
-		return nil
-	}
-	s := &LinkState{State: ib.PortDown.String(), Findings: []string{}}
-	if p.Info == nil {
-		return s
-	}
-	e := linkinfo.NewEnd(p, false)
-	s.State = p.Info.State.String()
-	if e.Width != 0 && e.Speed != 0 {
-		s.Width, s.Speed = new(e.Width.String()), new(e.Speed.String())
-	}
-	if p.Peer != nil {
-		s.Peer = d.portPlace(p.Peer)
-	}
-	for _, f := range e.Findings {
-		if f.IsProblem() {
-			s.Findings = append(s.Findings, f.String())
-		}
-	}
-	return s
-}
-
-// rate returns, for example, "4X HDR".
-func (s *LinkState) rate() string {
-	if s == nil || s.Width == nil {
-		return ""
-	}
-	return *s.Width + " " + *s.Speed
-}
-
-// text returns the rate, the state and the findings.
-func (s *LinkState) text() string {
-	if s == nil {
-		return "not known"
-	}
-	return strings.Join(append([]string{strings.TrimSpace(s.rate() + " " + s.State)}, s.Findings...), "; ")
-}
-
-// nodePlace returns the place of a node.
-func (r *run) nodePlace(n *fabric.Node) *Place {
-	return &Place{Name: r.Names.Name(n), GUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
-}
-
-// portPlace returns the place of a port.
-func (r *run) portPlace(p *fabric.Port) *Place {
-	place := r.nodePlace(p.Node)
-	place.Port, place.LID = &p.Number, optional.NonZero(p.LID())
-	return place
 }

@@ -1,0 +1,63 @@
+package watch
+
+import (
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
+	"github.com/ibkit/ibkit/linkinfo"
+)
+
+// state returns the state of a port, nil if it is not known.
+func (d *linkDiff) state(p *fabric.Port) *LinkState {
+	if p == nil || p.Info == nil && !p.Omitted {
+		return nil
+	}
+	s := &LinkState{State: ib.PortDown.String(), Findings: []string{}}
+	if p.Info == nil {
+		return s
+	}
+	e := linkinfo.NewEnd(p, false)
+	s.State = p.Info.State.String()
+	if e.Width != 0 && e.Speed != 0 {
+		s.Width, s.Speed = new(e.Width.String()), new(e.Speed.String())
+	}
+	if p.Peer != nil {
+		s.Peer = d.portPlace(p.Peer)
+	}
+	for _, f := range e.Findings {
+		if f.IsProblem() {
+			s.Findings = append(s.Findings, f.String())
+		}
+	}
+	return s
+}
+
+// rate returns, for example, "4X HDR".
+func (s *LinkState) rate() string {
+	if s == nil || s.Width == nil {
+		return ""
+	}
+	return *s.Width + " " + *s.Speed
+}
+
+// text returns the rate, the state and the findings.
+func (s *LinkState) text() string {
+	if s == nil {
+		return "not known"
+	}
+	return strings.Join(append([]string{strings.TrimSpace(s.rate() + " " + s.State)}, s.Findings...), "; ")
+}
+
+// nodePlace returns the place of a node.
+func (r *run) nodePlace(n *fabric.Node) *Place {
+	return &Place{Name: r.Names.Name(n), GUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
+}
+
+// portPlace returns the place of a port.
+func (r *run) portPlace(p *fabric.Port) *Place {
+	place := r.nodePlace(p.Node)
+	place.Port, place.LID = &p.Number, optional.NonZero(p.LID())
+	return place
+}
