@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sweep"
 )
 
@@ -17,6 +18,11 @@ func (w *fabricWatch) reportChanges(before, now *fabric.Fabric) {
 	checks := linkinfo.Checks{Connection: true, State: true, LID: true, Description: true, PeerPort: true, Rate: true}
 	for _, n := range linkinfo.Diff(before, now, checks, nil) {
 		d.node(&n)
+	}
+	for _, n := range now.Nodes {
+		if old := before.NodeByGUID(n.GUID); old != nil {
+			d.lids(old, n)
+		}
 	}
 	d.closeGaps()
 }
@@ -121,6 +127,7 @@ func (d *linkDiff) removed(n *fabric.Node) {
 func (d *linkDiff) returned(old, now *fabric.Node) {
 	d.nodeEvent(now, NodeAdded, Recovery, "responds again")
 	d.renamed(old, now)
+	d.lids(old, now)
 	d.links(old)
 	d.links(now)
 	d.removeSilent(old)
@@ -132,11 +139,31 @@ func (d *linkDiff) renamed(old, now *fabric.Node) {
 	if a, b := d.Names.Name(old), d.Names.Name(now); a != b {
 		changes = append(changes, fmt.Sprintf("name %q, before %q", b, a))
 	}
-	if a, b := lidOf(old), lidOf(now); a != b && isRead(now.Ports[0]) && isRead(old.Ports[0]) {
+	if a, b := lidOf(old), lidOf(now); a != b && now.Switch != nil && isRead(now.Ports[0]) && isRead(old.Ports[0]) {
 		changes = append(changes, fmt.Sprintf("LID %d, before %d", b, a))
 	}
 	if len(changes) > 0 {
 		d.nodeEvent(now, NodeChanged, Info, strings.Join(changes, "; "))
+	}
+}
+
+// lids reports the ports of an adapter or router with another LID.
+func (d *linkDiff) lids(old, now *fabric.Node) {
+	if now.Info.NodeType == mad.NodeTypeSwitch {
+		return
+	}
+	for _, p := range now.Ports {
+		if p == nil || p.Info == nil {
+			continue
+		}
+		q := d.last(keyOf(p))
+		if q == nil || q.Info == nil || q.LID() == p.LID() {
+			continue
+		}
+		d.add(&Event{
+			Source: Links, Event: NodeChanged, Level: Info, Subject: d.portPlace(p), node: now,
+			Text: fmt.Sprintf("LID %d, before %d", p.LID(), q.LID()),
+		})
 	}
 }
 

@@ -115,6 +115,13 @@ func TestRun_Links(t *testing.T) {
 			name: "the description changed", options: rescans, script: "12s describe leaf2 new name\n",
 			want: []string{`20s node-changed new name: name "new name", before "leaf2"`},
 		},
+		{
+			name: "the subnet manager changed LIDs", options: rescans, before: at(12*time.Second, func(p packet) {
+				p.fabric.Node("node06").Ports[1].Info.LID = 99
+				p.fabric.Node("leaf2").Ports[0].Info.LID = 98
+			}),
+			want: []string{"20s node-changed leaf2: LID 98, before 8", "20s node-changed node06[1]: LID 99, before 10"},
+		},
 	})
 }
 
