@@ -308,8 +308,8 @@ func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, strin
 	if a, b := link.Old.State, link.New.State; a != b {
 		changes = append(changes, b+", before "+a)
 		switch {
-		case now.Info.State == ib.PortActive:
-			level = max(level, Recovery)
+		case now.Info.State == ib.PortActive && level == Info:
+			level = Recovery
 		case old.Info.State == ib.PortActive:
 			level = Problem
 		}

@@ -180,6 +180,14 @@ func TestRun_Levels(t *testing.T) {
 		{scenario{name: "renamed", script: "12s describe leaf2 new\n", options: rescans}, []Level{Info}},
 		{scenario{name: "slower", options: rescans, before: at(12*time.Second, linkOf06(narrow))}, []Level{Problem}},
 		{
+			scenario{name: "not active, then active but slower", before: func(p packet) error {
+				at(12*time.Second, linkOf06(func(_ *ib.LinkWidth, s *ib.PortState) { *s = ib.PortInit }))(p)
+				at(22*time.Second, linkOf06(func(w *ib.LinkWidth, s *ib.PortState) { *w, *s = ib.Width1X, ib.PortActive }))(p)
+				return nil
+			}},
+			[]Level{Problem, Problem},
+		},
+		{
 			scenario{name: "slower, then as before", options: rescans, before: func(p packet) error {
 				if p.since < 22*time.Second {
 					return at(12*time.Second, linkOf06(narrow))(p)
