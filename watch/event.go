@@ -163,7 +163,7 @@ type Event struct {
 	Device  *DeviceData    `json:"device,omitempty"`
 	Count   *int           `json:"count,omitempty"` // of Dropped
 
-	node *fabric.Node // of the subject, for filters; nil: without a node
+	node, peer *fabric.Node // of the subject and of the other end of the link, for filters; nil: without a node
 }
 
 // A Place is a node or one of its ports.

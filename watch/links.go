@@ -253,7 +253,7 @@ func (d *linkDiff) linkEvent(e *Event, subject, peer *fabric.Port) {
 	}
 	e.Source, e.Subject, e.node = Links, d.portPlace(subject), subject.Node
 	if peer != nil {
-		e.Peer = d.portPlace(peer)
+		e.Peer, e.peer = d.portPlace(peer), peer.Node
 	}
 	d.add(e)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 )
 
@@ -209,5 +210,23 @@ func TestRun_Levels(t *testing.T) {
 				t.Errorf("got %v, want %v\n%q", got, test.want, r.lines())
 			}
 		})
+	}
+}
+
+// An event of a link matches the nodes at both ends, also that which it does not begin with.
+func TestEvent_Match(t *testing.T) {
+	s := scenario{script: "12s unlink node06[1]\n"}
+	matches := map[string][]string{}
+	for _, e := range s.watch(t).events {
+		for _, name := range []string{"leaf2", "node06", "node05"} {
+			if !e.Event.IsState() && e.Match(func(n *fabric.Node) bool { return n.Desc.String() == name }) {
+				matches[name] = append(matches[name], e.Event.String())
+			}
+		}
+	}
+	for name, want := range map[string][]string{"leaf2": {"link-down"}, "node06": {"link-down", "node-removed"}, "node05": nil} {
+		if !slices.Equal(matches[name], want) {
+			t.Errorf("%s: got %v, want %v", name, matches[name], want)
+		}
 	}
 }

@@ -245,6 +245,8 @@ func (q *queue) take() (e *Event, dropped int, ok bool) {
 	return e, 0, true
 }
 
-// Match reports whether a function accepts the node that the event is about. Events without
-// a node match.
-func (e *Event) Match(accept func(*fabric.Node) bool) bool { return e.node == nil || accept(e.node) }
+// Match reports whether a function accepts the node that the event is about, or that at the
+// other end of the link. Events without a node match.
+func (e *Event) Match(accept func(*fabric.Node) bool) bool {
+	return e.node == nil || accept(e.node) || e.peer != nil && accept(e.peer)
+}
