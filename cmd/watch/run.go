@@ -96,6 +96,7 @@ func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
 func (c *command) report(e *watch.Event) {
 	switch e.Event {
 	case watch.SourceUp:
+		c.lost = ""
 		if e.Text != "" {
 			fmt.Fprintf(c.env.ErrOut, "watching %v: %s\n", e.Source, cmdutil.Visible(e.Text))
 		} else {

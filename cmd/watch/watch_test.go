@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/watch"
 )
@@ -123,6 +124,25 @@ func TestWatch_ExecEnd(t *testing.T) {
 	code, _, stderr := run(t, "1s unlink leaf002[1]\n", "--source links --interval 50ms --for 3s --exec sleep --exec-jobs 1 --exec-timeout 1h -- 3600")
 	if code != 4 || !strings.Contains(stderr, "warning: run sleep: killed: the time of the watch has ended\n") || !strings.Contains(stderr, "warning: 1 event without a run of sleep\n") {
 		t.Errorf("got exit code %d and %s, want 4, one program killed, and one event without a run", code, stderr)
+	}
+}
+
+// The reason of a loss is printed once for all sources that one port serves, and again if it
+// recurs after they worked.
+func TestCommand_Report(t *testing.T) {
+	const reason = "the link of the local port is down"
+	var out strings.Builder
+	c := &command{env: &cmdutil.Env{ErrOut: &out}}
+	for range 2 {
+		c.report(&watch.Event{Event: watch.SourceLost, Source: watch.Links, Text: reason})
+		c.report(&watch.Event{Event: watch.SourceLost, Source: watch.Counters, Text: reason})
+		c.report(&watch.Event{Event: watch.SourceUp, Source: watch.Links, Text: "2 nodes, 1 link"})
+		c.report(&watch.Event{Event: watch.SourceUp, Source: watch.Counters})
+	}
+	c.report(&watch.Event{Event: watch.Dropped, Source: watch.Self, Count: new(1), Text: "too fast"})
+	want := strings.Repeat("warning: no events of links: "+reason+"\nwatching links: 2 nodes, 1 link\nwatching counters\n", 2) + "warning: 1 event: too fast\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
 
