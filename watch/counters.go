@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,18 +29,46 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 		w.lose(Counters, err)
 		return nil
 	}
-	w.works(Counters, "")
 	before := w.raised
 	w.raised = map[portKey][]raised{} // those of ports that are not read any more end silently
+	unanswered := w.unanswered()
+	if unanswered != nil {
+		w.lose(Counters, unanswered)
+		maps.Copy(w.raised, before)
+	} else {
+		w.works(Counters, "")
+	}
 	for _, n := range w.sweeper.Nodes() {
 		for _, p := range n.Ports {
 			key := keyOf(p.Port)
+			if unanswered != nil && p.Now == nil {
+				continue
+			}
 			if now := w.portCounters(p, before[key]); len(now) > 0 {
 				w.raised[key] = now
+			} else {
+				delete(w.raised, key)
 			}
 		}
 	}
 	return nil
+}
+
+// unanswered returns an error if no other node than that of the local port responded: its link
+// may be down.
+func (w *fabricWatch) unanswered() error {
+	f := w.sweeper.Fabric()
+	if blind := f.Blind(); blind != nil {
+		return blind
+	}
+	for _, n := range w.sweeper.Nodes() {
+		for _, p := range n.Ports {
+			if p.Now != nil && p.Node != f.Start {
+				return nil
+			}
+		}
+	}
+	return errors.New("read counters: no other node responded")
 }
 
 // portCounters reports the changes of a port, given the findings before, and returns those
@@ -63,7 +92,11 @@ func (w *fabricWatch) portCounters(p *counters.Port, before []raised) (now []rai
 		now = append(now, key)
 	}
 	for _, key := range before {
-		if !slices.Contains(now, key) {
+		switch {
+		case slices.Contains(now, key):
+		case p.Now == nil: // without a reply, nothing has ended
+			now = append(now, key)
+		default:
 			w.counterEvent(p, d, counters.Finding{Kind: key.kind, Counter: key.counter}, CounterSettled, Recovery)
 		}
 	}
