@@ -183,6 +183,8 @@ func (p *Place) String() string {
 		return *p.GID
 	case p.Name == "" && p.LID != nil:
 		return fmt.Sprintf("LID %d", *p.LID)
+	case p.Name == "" && p.GUID != nil:
+		return p.GUID.String()
 	case p.Port != nil:
 		return fabric.PortName(p.Name, int(*p.Port))
 	}

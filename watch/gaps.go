@@ -120,12 +120,27 @@ func (w *fabricWatch) keepNames(f *fabric.Fabric) {
 		if f.HasDescription(n) {
 			continue
 		}
-		old := w.silent[n.GUID]
-		if w.known != nil {
-			old = cmp.Or(w.known.NodeByGUID(n.GUID), old)
-		}
-		if old != nil {
+		if old := w.before(n); old != nil {
 			n.Desc = old.Desc
 		}
 	}
+}
+
+// before returns a node as the scan before found it, or the last one that did, nil if none
+// did.
+func (w *fabricWatch) before(n *fabric.Node) *fabric.Node {
+	if w.known != nil {
+		if old := w.known.NodeByGUID(n.GUID); old != nil {
+			return old
+		}
+	}
+	if old := w.silent[n.GUID]; old != nil {
+		return old
+	}
+	for _, p := range n.Ports {
+		if p != nil && w.gone[p.GUID] != nil {
+			return w.gone[p.GUID]
+		}
+	}
+	return nil
 }

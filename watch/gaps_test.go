@@ -120,6 +120,15 @@ func TestRun_LostReplies(t *testing.T) {
 			want: []string{`40s node-changed new: name "new", before "node06"`},
 		},
 		{
+			name: "the description of a node that comes back", script: "12s unlink node06[1]\n22s mute node06 NodeDescription\n25s link node06[1]\n",
+			want: []string{
+				"20s link-down leaf2[4] - node06[1]: was 4X NDR Active",
+				"20s node-removed node06: not in the fabric any more",
+				"30s link-up leaf2[4] - node06[1]: 4X NDR Active",
+				"30s node-added node06: in the fabric",
+			},
+		},
+		{
 			name: "the description of a link that goes down", options: rescans,
 			script: "12s mute leaf2 NodeDescription\n22s unlink node06[1]\n",
 			want: []string{
