@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/umad"
 )
 
 // windows are scenarios that read the counters of a fabric without errors each 30 s.
@@ -136,4 +137,26 @@ func TestRun_CounterData(t *testing.T) {
 		return
 	}
 	t.Error("got no event")
+}
+
+// Counters are read at their times, also while notices cause scans that take longer than the time
+// between them.
+func TestRun_Storm(t *testing.T) {
+	s := scenario{
+		script: "0s model delay=30ms\n40s flap leaf2[4] 250ms 100\n50s counter leaf3[1] SymbolErrorCounter 1000\n",
+		options: Options{
+			Sources: []Source{Links, Traps, Counters}, Interval: 5 * time.Second, Window: 10 * time.Second,
+			Client: umad.ClientOptions{Timeout: time.Second}, Duration: 2 * time.Minute,
+		},
+	}
+	r := s.watch(t)
+	for _, e := range r.events {
+		if e.Event == CounterRaised && e.Subject.String() == "leaf3[1]" {
+			if after := e.Time.Sub(r.start); after > 70*time.Second {
+				t.Errorf("got the event after %v, want it within 20 s after the change at 50 s", after)
+			}
+			return
+		}
+	}
+	t.Errorf("got no event of leaf3[1] in %q", r.lines())
 }

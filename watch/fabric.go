@@ -133,20 +133,23 @@ func (w *fabricWatch) loop(ctx context.Context) error {
 		if w.scanSoon && w.has(Links) {
 			w.nextScan = earliest(w.nextScan, w.sweeper.Scanned().Add(minScan))
 		}
-		if err := w.wait(ctx, earliest(w.nextCheck, w.nextScan, w.nextPass, w.nextBegin)); err != nil {
+		if err := w.wait(ctx, w.next()); err != nil {
 			return err
 		}
-		now := time.Now()
+		if w.lookSoon && w.has(Links) {
+			w.nextCheck = earliest(w.nextCheck, time.Now())
+		}
 		var err error
-		switch {
-		case isDue(w.nextScan, now):
+		switch next := w.next(); {
+		case next.IsZero() || time.Now().Before(next):
+		case next.Equal(w.nextScan):
 			err = w.scan(ctx)
-		case isDue(w.nextCheck, now), w.lookSoon && w.has(Links):
+		case next.Equal(w.nextCheck):
 			w.lookSoon = false
 			err = w.check(ctx)
-		case isDue(w.nextBegin, now):
+		case next.Equal(w.nextBegin):
 			err = w.subscribe(ctx)
-		case isDue(w.nextPass, now):
+		default:
 			err = w.readCounters(ctx)
 		}
 		if err != nil {
@@ -154,6 +157,12 @@ func (w *fabricWatch) loop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// next returns the time of the task that is due first: scans that notices cause do not delay the
+// others for ever.
+func (w *fabricWatch) next() time.Time {
+	return earliest(w.nextCheck, w.nextScan, w.nextPass, w.nextBegin)
 }
 
 // earliest returns the earliest of some times.
@@ -170,8 +179,6 @@ func earliest(times ...time.Time) time.Time {
 		return a.Compare(b)
 	})
 }
-
-func isDue(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
 // wait receives notices until a time, or until some have arrived.
 func (w *fabricWatch) wait(ctx context.Context, until time.Time) error {
