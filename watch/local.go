@@ -87,17 +87,15 @@ func (r *run) watchNetdevs(ctx context.Context) error {
 	}
 	defer context.AfterFunc(ctx, func() { n.Close() })()
 	defer n.Close()
-	running := map[string]bool{}
+	known := netdevTable{}
 	return n.read(func(s netdevState) {
-		was, known := running[s.name]
-		running[s.name] = s.running
-		if s.removed {
-			delete(running, s.name)
+		if known.changed(s) {
+			r.netdev(s)
 		}
-		if known && was == s.running || !known && (s.initial || !s.running) {
-			return
-		}
-		r.netdev(s)
+	}, func(err error) {
+		r.losses.Add(1)
+		r.lost(Local, err)
+		r.up(Local, "network devices of this host")
 	})
 }
 

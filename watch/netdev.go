@@ -27,8 +27,35 @@ func openNetdevs() (*netdevs, error) {
 func (n *netdevs) Close() error { return n.conn.Close() }
 
 // read requests the states of all network devices, and passes these and their changes to a
-// function until the socket is closed.
-func (n *netdevs) read(f func(netdevState)) error {
+// function until the socket is closed. It calls missed, and requests the states again, if the
+// kernel dropped messages because they came faster than they were read.
+func (n *netdevs) read(f func(netdevState), missed func(error)) error {
+	err := n.request()
+	for again := false; err == nil; {
+		var messages []netlink.Message
+		messages, err = n.conn.Receive()
+		switch {
+		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, unix.EBADF):
+			return nil
+		case errors.Is(err, unix.ENOBUFS):
+			missed(fmt.Errorf("read NETLINK_ROUTE: %w", err))
+			again, err = true, n.request()
+			continue
+		case err != nil:
+			err = fmt.Errorf("read NETLINK_ROUTE: %w", err)
+		}
+		for _, m := range messages {
+			if s, ok := parseNetdev(m); ok {
+				s.initial = s.initial && !again
+				f(s)
+			}
+		}
+	}
+	return err
+}
+
+// request requests the states of all network devices.
+func (n *netdevs) request() error {
 	request := netlink.Message{
 		Header: netlink.Header{Type: unix.RTM_GETLINK, Flags: netlink.Request | netlink.Dump},
 		Data:   make([]byte, unix.SizeofIfInfomsg),
@@ -36,20 +63,7 @@ func (n *netdevs) read(f func(netdevState)) error {
 	if _, err := n.conn.Send(request); err != nil {
 		return fmt.Errorf("query network devices: %w", err)
 	}
-	for {
-		messages, err := n.conn.Receive()
-		switch {
-		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, unix.EBADF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("read NETLINK_ROUTE: %w", err)
-		}
-		for _, m := range messages {
-			if s, ok := parseNetdev(m); ok {
-				f(s)
-			}
-		}
-	}
+	return nil
 }
 
 // A netdevState is the state of a network device.
@@ -63,9 +77,27 @@ type netdevState struct {
 	initial    bool // of the list at the start
 }
 
-// parseNetdev parses RTM_NEWLINK and RTM_DELLINK: struct ifinfomsg and attributes.
+// A netdevTable has the last states of network devices by index: names can change.
+type netdevTable map[uint32]netdevState
+
+// changed stores a state. It reports whether the device can transmit and could not before, or
+// vice versa.
+func (t netdevTable) changed(s netdevState) bool {
+	was, known := t[s.index]
+	t[s.index] = s
+	if s.removed {
+		delete(t, s.index)
+	}
+	if known {
+		return was.running != s.running
+	}
+	return s.running && !s.initial
+}
+
+// parseNetdev parses RTM_NEWLINK and RTM_DELLINK: struct ifinfomsg and attributes. It rejects
+// messages of a bridge about its ports, which have the same types.
 func parseNetdev(m netlink.Message) (n netdevState, ok bool) {
-	if t := m.Header.Type; t != unix.RTM_NEWLINK && t != unix.RTM_DELLINK || len(m.Data) < unix.SizeofIfInfomsg {
+	if t := m.Header.Type; t != unix.RTM_NEWLINK && t != unix.RTM_DELLINK || len(m.Data) < unix.SizeofIfInfomsg || m.Data[0] != unix.AF_UNSPEC {
 		return n, false
 	}
 	flags := binary.NativeEndian.Uint32(m.Data[8:])
