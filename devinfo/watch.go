@@ -1,10 +1,16 @@
 package devinfo
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"os"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/verbs"
@@ -24,6 +30,7 @@ const (
 	Failed                    // events of the device cannot be read; Err is the reason
 
 	leaving // uverbs node removed; Event is its name
+	missed  // the kernel dropped uevents
 )
 
 // A Change is an event of a device or a port.
@@ -52,12 +59,15 @@ func Watch(ctx context.Context, o Options, changed func(Change)) error {
 		cancel()
 		_ = uevents.Close()
 	}()
-	go w.uevents(ctx, uevents)
+	failed := make(chan error, 1)
+	go func() { failed <- w.uevents(ctx, uevents) }()
 	w.scan(ctx, changed, true)
 	for {
 		select {
 		case c := <-w.changes:
 			w.handle(ctx, c, changed)
+		case err := <-failed:
+			return cmp.Or(ctx.Err(), err)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -100,11 +110,27 @@ func (w *watcher) handle(ctx context.Context, c Change, changed func(Change)) {
 		}
 		d.close()
 		delete(w.open, c.Device)
+	case missed:
+		w.removeMissing(c.Time, changed)
+		w.scan(ctx, changed, false)
+		return
 	case Added:
 		w.scan(ctx, changed, false)
 		return
 	}
 	changed(c)
+}
+
+// removeMissing reports the devices that do not exist any more.
+func (w *watcher) removeMissing(now time.Time, changed func(Change)) {
+	devices := w.options.enumerate(&Result{})
+	for _, name := range slices.Sorted(maps.Keys(w.open)) {
+		if !slices.ContainsFunc(devices, func(e rdmahost.Device) bool { return e.Name == name }) {
+			w.open[name].close()
+			delete(w.open, name)
+			changed(Change{Time: now, Kind: Removed, Device: name})
+		}
+	}
 }
 
 // scan starts to watch new devices. At the start of watching, all devices are new but
@@ -179,13 +205,18 @@ func (w *watcher) send(ctx context.Context, c Change) {
 	}
 }
 
-// uevents converts uevents of RDMA devices to changes.
-func (w *watcher) uevents(ctx context.Context, f *os.File) {
+// uevents converts uevents of RDMA devices to changes until an error. If the kernel dropped
+// uevents, because those of the whole host came faster than they were read, it goes on.
+func (w *watcher) uevents(ctx context.Context, r io.Reader) error {
 	b := make([]byte, 16<<10)
 	for {
-		n, err := f.Read(b)
-		if err != nil {
-			return
+		n, err := r.Read(b)
+		switch {
+		case errors.Is(err, unix.ENOBUFS):
+			w.send(ctx, Change{Time: time.Now(), Kind: missed})
+			continue
+		case err != nil:
+			return fmt.Errorf("read uevents: %w", err)
 		}
 		u := parseUevent(b[:n])
 		switch {
