@@ -23,6 +23,7 @@ type scenario struct {
 	script string // events of the simulated fabric
 
 	options Options
+	emit    func(*Event) error // nil: none
 
 	// before, if not nil, is called before each packet is sent. An error fails the port.
 	before func(packet) error
@@ -80,6 +81,9 @@ func (s *scenario) watch(t *testing.T) (r stream) {
 		f.Play(script, func(err error) { t.Error(err) })
 		r.summary, r.err = Run(t.Context(), o, func(e *Event) error {
 			r.events = append(r.events, e)
+			if s.emit != nil {
+				return s.emit(e)
+			}
 			return nil
 		})
 	})
