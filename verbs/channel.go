@@ -51,7 +51,7 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 		return nil, ch.fail(noop, c.limit("completion channels", err))
 	}
 	ch.handle = resp.FD
-	ch.file = c.kernel.eventFile(int(resp.FD))
+	ch.file = c.kernel.EventFile(int(resp.FD))
 	return register(&ch.object, ch), nil
 }
 

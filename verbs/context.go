@@ -35,7 +35,7 @@ func Open(name, path string) (*Context, error) {
 func (d Device) Open() (*Context, error) { return d.open(new(linux)) }
 
 func (d Device) open(k kernel) (*Context, error) {
-	fd, err := k.open(d.Path)
+	fd, err := k.Open(d.Path)
 	if err != nil {
 		return nil, &CallError{Op: "open node " + d.Path, Device: d.Name, Err: err}
 	}
@@ -50,7 +50,7 @@ func (d Device) open(k kernel) (*Context, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, k.close(fd))
+		return nil, errors.Join(err, k.Close(fd))
 	}
 	if c.findProvider(d.Path); c.provider != nil {
 		// The responses to doorbells need memory outside of Go's heap: prepared
@@ -194,7 +194,7 @@ func (c *Context) checkPresent(op string) error {
 	if c.closed {
 		return closedError(op, c.name)
 	}
-	if c.removed() || !c.kernel.present(c.fd) {
+	if c.removed() || !c.kernel.Present(c.fd) {
 		return &CallError{Op: op, Device: c.name, Err: unix.EIO}
 	}
 	return nil

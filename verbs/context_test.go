@@ -39,7 +39,7 @@ func TestOpenKnownDriver(t *testing.T) {
 	if _, err := (Device{Name: "dev0", Driver: DriverSIW}).open(f); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.calls) != 1 || !f.calls[0].is(uapi.ObjectDevice, uapi.MethodGetContext) {
+	if len(f.calls) != 1 || !f.calls[0].Is(uapi.ObjectDevice, uapi.MethodGetContext) {
 		t.Errorf("got calls %v, want GET_CONTEXT", f.calls)
 	}
 }
@@ -49,7 +49,7 @@ func TestOpenVendor(t *testing.T) {
 	var got call
 	var in []byte
 	f := &fake{t: t, driver: DriverMLX5, answer: func(c call) error {
-		got, in = c, slices.Clone(c.memory(uapi.AttrUHWIn))
+		got, in = c, slices.Clone(c.Memory(uapi.AttrUHWIn))
 		return contexts(nil)(c)
 	}}
 	c, err := Device{Driver: DriverMLX5}.open(f)
@@ -60,7 +60,7 @@ func TestOpenVendor(t *testing.T) {
 	if len(in) != 32 || req.TotalNumBFRegs != 2 || req.LibCaps != 3 {
 		t.Errorf("got request %+v, want 2 registers, capabilities 3", req)
 	}
-	if n := got.attr(uapi.AttrUHWOut).Len; n != 72 || c.vendor.queryDevice != 56 {
+	if n := got.Attr(uapi.AttrUHWOut).Len; n != 72 || c.vendor.queryDevice != 56 {
 		t.Errorf("got room for %d and %d bytes, want 72 and 56", n, c.vendor.queryDevice)
 	}
 }
@@ -68,13 +68,13 @@ func TestOpenVendor(t *testing.T) {
 // Kernels before 5.6 have only the command, which opens the events too.
 func TestOpenOldKernel(t *testing.T) {
 	f := &fake{t: t, driver: DriverRXE, answer: func(c call) error {
-		if cmd, ok := c.command(); !ok || cmd != uapi.CmdGetContext {
+		if cmd, ok := c.Command(); !ok || cmd != uapi.CmdGetContext {
 			return unix.EPROTONOSUPPORT
 		}
-		if in := c.attr(uapi.AttrCoreIn); in.Len != 8 {
+		if in := c.Attr(uapi.AttrCoreIn); in.Len != 8 {
 			t.Errorf("got structure of %d bytes, want 8", in.Len)
 		}
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.GetContextResp{AsyncFD: fakeEventFD, NumCompVectors: 2}))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.GetContextResp{AsyncFD: fakeEventFD, NumCompVectors: 2}))
 		return nil
 	}}
 	c, err := Device{Name: "dev0"}.open(f)

@@ -38,7 +38,7 @@ func (c *Context) Events() (*Events, error) {
 	if err := c.allocEvents(); err != nil {
 		return nil, err
 	}
-	c.eventFile = c.kernel.eventFile(c.eventFD)
+	c.eventFile = c.kernel.EventFile(c.eventFD)
 	c.events = &Events{file: c.eventFile, context: c}
 	return c.events, nil
 }

@@ -14,11 +14,11 @@ import (
 // withEvents responds to requests for events and counts them.
 func withEvents(allocs *int) func(call) error {
 	return func(c call) error {
-		if !c.is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc) {
+		if !c.Is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc) {
 			return unix.EPROTONOSUPPORT
 		}
 		*allocs++
-		copy(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], uapi.Bytes(new(uint64(fakeEventFD))))
+		copy(c.Attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], uapi.Bytes(new(uint64(fakeEventFD))))
 		return nil
 	}
 }

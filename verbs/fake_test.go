@@ -1,15 +1,14 @@
 package verbs
 
 import (
-	"encoding/binary"
 	"os"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/internal/uverbs/uverbstest"
 )
 
 // A fake is a kernel that responds as the test specifies.
@@ -41,19 +40,19 @@ const (
 	fakeEventFD = 1001
 )
 
-func (f *fake) open(path string) (int, error) {
+func (f *fake) Open(path string) (int, error) {
 	f.opened = append(f.opened, path)
 	return fakeFD, nil
 }
 
-func (f *fake) present(int) bool { return !f.removing }
+func (f *fake) Present(int) bool { return !f.removing }
 
-func (f *fake) close(fd int) error {
+func (f *fake) Close(fd int) error {
 	f.closed = append(f.closed, fd)
 	return nil
 }
 
-func (f *fake) eventFile(fd int) *os.File {
+func (f *fake) EventFile(fd int) *os.File {
 	if fd != fakeEventFD {
 		f.t.Errorf("event file: got file %d, want %d", fd, fakeEventFD)
 	}
@@ -67,7 +66,7 @@ func (f *fake) eventFile(fd int) *os.File {
 }
 
 // write records the message.
-func (f *fake) write(fd int, message []byte, _ bool) error {
+func (f *fake) Write(fd int, message []byte, _ bool) error {
 	if fd != fakeFD {
 		f.t.Errorf("write: got file %d, want %d", fd, fakeFD)
 	}
@@ -75,36 +74,36 @@ func (f *fake) write(fd int, message []byte, _ bool) error {
 	return f.writeError
 }
 
-func (f *fake) mmap(fd int, offset int64, length int) ([]byte, error) {
+func (f *fake) Mmap(fd int, offset int64, length int) ([]byte, error) {
 	if f.maps == nil {
 		return nil, unix.EINVAL
 	}
 	return f.maps(offset, length)
 }
 
-func (f *fake) munmap(b []byte) error {
+func (f *fake) Munmap(b []byte) error {
 	f.unmapped++
 	return nil
 }
 
 // ioctl performs the checks that uverbs_ioctl.c performs before it calls a method.
-func (f *fake) ioctl(fd int, request []byte, _ bool) error {
-	c := parseCall(f.t, request)
+func (f *fake) Ioctl(fd int, request []byte, _ bool) error {
+	c := uverbstest.Parse(f.t, request)
 	if fd != fakeFD {
 		f.t.Errorf("ioctl: got file %d, want %d", fd, fakeFD)
 	}
-	if c.header.Driver != uint32(f.driver) {
+	if c.Header.Driver != uint32(f.driver) {
 		return unix.EINVAL
 	}
 	const driverObjects = 0x1000
-	if c.header.Object >= driverObjects {
+	if c.Header.Object >= driverObjects {
 		return f.answer(c)
 	}
-	if int(c.header.Object) >= len(methodNames) || int(c.header.Method) >= len(methodNames[c.header.Object]) {
+	if int(c.Header.Object) >= len(methodNames) || int(c.Header.Method) >= len(methodNames[c.Header.Object]) {
 		return unix.EPROTONOSUPPORT
 	}
 	// A file has one context until the device is removed.
-	if f.ready && !c.probe && c.is(uapi.ObjectDevice, uapi.MethodGetContext) {
+	if f.ready && !c.Probe && c.Is(uapi.ObjectDevice, uapi.MethodGetContext) {
 		if f.removed {
 			return unix.EIO
 		}
@@ -115,93 +114,19 @@ func (f *fake) ioctl(fd int, request []byte, _ bool) error {
 }
 
 // A call is a request as the kernel sees it.
-type call struct {
-	t      *testing.T
-	header uapi.UverbsHeader
-	attrs  []*uapi.UverbsAttr
-	probe  bool // its attributes are unreadable
-}
-
-func parseCall(t *testing.T, request []byte) call {
-	t.Helper()
-	c := call{t: t, header: uapi.Decode[uapi.UverbsHeader](request)}
-	if want := uapi.UverbsHeaderSize + uapi.UverbsAttrSize*int(c.header.NumAttrs); int(c.header.Length) != want {
-		t.Errorf("request with %d attributes: got length %d, want %d", c.header.NumAttrs, c.header.Length, want)
-	}
-	c.probe = len(request) == uapi.UverbsHeaderSize && c.header.NumAttrs > 0
-	if c.probe {
-		return c
-	}
-	if len(request) != int(c.header.Length) {
-		t.Errorf("got request of %d bytes, want %d", len(request), c.header.Length)
-	}
-	for rest := request[uapi.UverbsHeaderSize:]; len(rest) > 0; rest = rest[uapi.UverbsAttrSize:] {
-		c.attrs = append(c.attrs, (*uapi.UverbsAttr)(unsafe.Pointer(unsafe.SliceData(rest))))
-	}
-	return c
-}
-
-// is reports whether the call is of a method.
-func (c call) is(object, method uint16) bool {
-	return c.header.Object == object && c.header.Method == method
-}
-
-// command returns the command that INVOKE_WRITE carries.
-func (c call) command() (uint64, bool) {
-	if !c.is(uapi.ObjectDevice, uapi.MethodInvokeWrite) || c.probe {
-		return 0, false
-	}
-	return c.number(uapi.AttrWriteCmd), true
-}
-
-// attr returns an attribute, or nil.
-func (c call) attr(id uint16) *uapi.UverbsAttr {
-	i := slices.IndexFunc(c.attrs, func(a *uapi.UverbsAttr) bool { return a.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return c.attrs[i]
-}
-
-// number returns the value that an attribute contains.
-func (c call) number(id uint16) uint64 {
-	a := c.attr(id)
-	if a == nil {
-		c.t.Errorf("got no attribute %#x", id)
-		return 0
-	}
-	return binary.NativeEndian.Uint64(a.Data[:])
-}
-
-// memory returns the memory that an attribute points to.
-func (c call) memory(id uint16) []byte {
-	a := c.attr(id)
-	if a == nil {
-		c.t.Errorf("got no attribute %#x", id)
-		return nil
-	}
-	return unsafe.Slice(*(**byte)(unsafe.Pointer(&a.Data)), a.Len)
-}
-
-// set writes an output.
-func (c call) set(id uint16, b []byte) {
-	if a := c.attr(id); a != nil {
-		copy(c.memory(id), b)
-		a.Flags |= uapi.AttrValidOutput
-	}
-}
+type call = uverbstest.Call
 
 // contexts responds to requests for a context and passes the others to next.
 func contexts(next func(call) error) func(call) error {
 	return func(c call) error {
-		if !c.is(uapi.ObjectDevice, uapi.MethodGetContext) || c.probe {
+		if !c.Is(uapi.ObjectDevice, uapi.MethodGetContext) || c.Probe {
 			return next(c)
 		}
 		vectors, support := uint32(3), uint64(1)
-		c.set(uapi.AttrGetContextNumCompVectors, uapi.Bytes(&vectors))
-		c.set(uapi.AttrGetContextCoreSupport, uapi.Bytes(&support))
-		if c.attr(uapi.AttrUHWOut) != nil && DriverID(c.header.Driver) == DriverMLX5 {
-			c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5AllocUcontextResp{CmdsSuppUHW: uapi.MLX5SuppUHWQueryDevice}))
+		c.Set(uapi.AttrGetContextNumCompVectors, uapi.Bytes(&vectors))
+		c.Set(uapi.AttrGetContextCoreSupport, uapi.Bytes(&support))
+		if c.Attr(uapi.AttrUHWOut) != nil && DriverID(c.Header.Driver) == DriverMLX5 {
+			c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5AllocUcontextResp{CmdsSuppUHW: uapi.MLX5SuppUHWQueryDevice}))
 		}
 		return nil
 	}

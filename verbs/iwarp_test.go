@@ -18,10 +18,10 @@ func openSIW(t *testing.T) (*Context, *maker) {
 	f := &fake{t: t, driver: DriverSIW, answer: contexts(func(c call) error {
 		err := m.answer(c)
 		switch {
-		case c.is(uapi.ObjectCQ, uapi.MethodCQCreate):
-			c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.SIWCreateCQResp{NumCQE: 16, Key: 1 << 12}))
-		case c.is(uapi.ObjectQP, uapi.MethodQPCreate):
-			c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.SIWCreateQPResp{NumSQE: 16, NumRQE: 16, SQKey: 2 << 12, RQKey: 3 << 12}))
+		case c.Is(uapi.ObjectCQ, uapi.MethodCQCreate):
+			c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.SIWCreateCQResp{NumCQE: 16, Key: 1 << 12}))
+		case c.Is(uapi.ObjectQP, uapi.MethodQPCreate):
+			c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.SIWCreateQPResp{NumSQE: 16, NumRQE: 16, SQKey: 2 << 12, RQKey: 3 << 12}))
 		}
 		return err
 	})}
@@ -37,7 +37,7 @@ func TestIWARP(t *testing.T) {
 	c, m := openSIW(t)
 	pd := must(c.AllocPD())(t)
 	must(pd.RegisterMR(must(c.NewMemory(100, false))(t), AccessLocalWrite))(t)
-	if in := m.last(uapi.ObjectDevice, uapi.MethodInvokeWrite).attr(uapi.AttrUHWIn); in == nil || in.Len != 8 {
+	if in := m.last(uapi.ObjectDevice, uapi.MethodInvokeWrite).Attr(uapi.AttrUHWIn); in == nil || in.Len != 8 {
 		t.Errorf("got driver's data %+v, want 8 bytes", in)
 	}
 	cq := must(c.CreateCQ(CQInit{Entries: 8}))(t)

@@ -11,39 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/internal/uverbs"
 )
 
 // A kernel executes requests: the running kernel, or a fake in tests.
-type kernel interface {
-	// open opens a device node.
-	open(path string) (fd int, err error)
+type kernel = uverbs.Kernel
 
-	// ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and its
-	// attributes, or of the header only when a method is probed. The request and the
-	// memory that its attributes point to are pinned. brief: bypass the scheduler.
-	ioctl(fd int, request []byte, brief bool) error
-
-	// write sends a command. brief: the write does not block; bypass the scheduler.
-	write(fd int, message []byte, brief bool) error
-
-	// eventFile returns a file for the runtime's poller. It owns fd from then on.
-	eventFile(fd int) *os.File
-
-	// mmap maps memory of the driver at an offset of a device node, shared for
-	// reading and writing.
-	mmap(fd int, offset int64, length int) ([]byte, error)
-	munmap(b []byte) error
-
-	// present reports whether the device of a node still exists.
-	present(fd int) bool
-
-	close(fd int) error
+func init() {
+	uverbs.Open = func(device string, driver uint32, k uverbs.Kernel) (any, error) {
+		return Device{Name: device, Driver: DriverID(driver)}.open(k)
+	}
 }
 
 // linux is the running kernel.
 type linux struct{}
 
-func (*linux) open(path string) (int, error) {
+func (*linux) Open(path string) (int, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 		if err != unix.EINTR {
@@ -52,7 +35,7 @@ func (*linux) open(path string) (int, error) {
 	}
 }
 
-func (*linux) ioctl(fd int, request []byte, brief bool) error {
+func (*linux) Ioctl(fd int, request []byte, brief bool) error {
 	call := unix.Syscall
 	if brief {
 		call = unix.RawSyscall
@@ -83,7 +66,7 @@ func completed(errno unix.Errno) (done bool, err error) {
 // within the call; such writes may take long and are not brief, because a goroutine
 // in a raw system call delays other goroutines and the collector. The call of
 // syscall.RawSyscall6 is direct, since package unix reaches it by three calls.
-func (*linux) write(fd int, message []byte, brief bool) error {
+func (*linux) Write(fd int, message []byte, brief bool) error {
 	at, length := unsafe.SliceData(message), uintptr(len(message))
 	for {
 		var errno unix.Errno
@@ -98,17 +81,17 @@ func (*linux) write(fd int, message []byte, brief bool) error {
 	}
 }
 
-func (*linux) eventFile(fd int) *os.File {
+func (*linux) EventFile(fd int) *os.File {
 	// If this fails, a read blocks a thread instead of a goroutine.
 	_ = unix.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), fmt.Sprintf("uverbs events %d", fd))
 }
 
-func (*linux) close(fd int) error { return unix.Close(fd) }
+func (*linux) Close(fd int) error { return unix.Close(fd) }
 
-// present looks up the numbers of the node in sysfs. It reports true if the lookup
+// Present looks up the numbers of the node in sysfs. It reports true if the lookup
 // is not possible.
-func (*linux) present(fd int) bool {
+func (*linux) Present(fd int) bool {
 	const nodes = "/sys/dev/char"
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) != nil {
@@ -122,7 +105,7 @@ func (*linux) present(fd int) bool {
 	return err != nil
 }
 
-func (*linux) mmap(fd int, offset int64, length int) ([]byte, error) {
+func (*linux) Mmap(fd int, offset int64, length int) ([]byte, error) {
 	at, err := mapShared(fd, offset, uintptr(length))
 	if err != nil {
 		return nil, err
@@ -130,8 +113,8 @@ func (*linux) mmap(fd int, offset int64, length int) ([]byte, error) {
 	return unsafe.Slice((*byte)(at), length), nil
 }
 
-// munmap bypasses Go's scheduler, as mapShared does.
-func (*linux) munmap(b []byte) error {
+// Munmap bypasses Go's scheduler, as mapShared does.
+func (*linux) Munmap(b []byte) error {
 	_, _, errno := syscall.RawSyscall(unix.SYS_MUNMAP, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0)
 	if errno != 0 {
 		return errno

@@ -19,13 +19,13 @@ func TestWrite(t *testing.T) {
 	fd, message := int(w.Fd()), []byte("doorbell")
 	for _, brief := range []bool{true, false} {
 		if n := testing.AllocsPerRun(10, func() {
-			if err := new(linux).write(fd, message, brief); err != nil {
+			if err := new(linux).Write(fd, message, brief); err != nil {
 				t.Error(err)
 			}
 		}); n != 0 {
 			t.Errorf("brief %v: got %v allocations, want 0", brief, n)
 		}
-		if err := new(linux).write(-1, message, brief); !errors.Is(err, unix.EBADF) {
+		if err := new(linux).Write(-1, message, brief); !errors.Is(err, unix.EBADF) {
 			t.Errorf("brief %v: got error %v, want %v", brief, err, unix.EBADF)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestLimit(t *testing.T) {
 	c, _ := openFake(t, DriverRXE, func(call call) error {
-		call.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.ExQueryDeviceResp{Base: uapi.QueryDeviceResp{MaxCQE: 8, MaxMRSize: 1 << 20}}))
+		call.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.ExQueryDeviceResp{Base: uapi.QueryDeviceResp{MaxCQE: 8, MaxMRSize: 1 << 20}}))
 		return nil
 	})
 	entries := func(n uint64) demand {

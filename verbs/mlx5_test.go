@@ -23,8 +23,8 @@ func openMLX5(t *testing.T, response uapi.MLX5AllocUcontextResp, answer func(cal
 	f := &fake{t: t, driver: DriverMLX5}
 	f.answer = func(c call) error {
 		err := contexts(answer)(c)
-		if c.is(uapi.ObjectDevice, uapi.MethodGetContext) && !c.probe {
-			c.set(uapi.AttrUHWOut, uapi.Bytes(&response))
+		if c.Is(uapi.ObjectDevice, uapi.MethodGetContext) && !c.Probe {
+			c.Set(uapi.AttrUHWOut, uapi.Bytes(&response))
 		}
 		return err
 	}
@@ -47,7 +47,7 @@ func TestMLX5_Context(t *testing.T) {
 			r := mlx5Context
 			change(&r)
 			c, _ := openMLX5(t, r, func(c call) error {
-				c.set(uapi.AttrQueryPortResp, make([]byte, uapi.QueryPortRespExSize))
+				c.Set(uapi.AttrQueryPortResp, make([]byte, uapi.QueryPortRespExSize))
 				return nil
 			})
 			if err := c.CheckQueues(); !errors.Is(err, ErrNoProvider) || !strings.Contains(err.Error(), cause) {
@@ -85,18 +85,18 @@ func TestMLX5_Queues(t *testing.T) {
 			destroyed := ""
 			c, f := openMLX5(t, mlx5Context, func(c call) error {
 				switch {
-				case c.is(uapi.MLX5ObjectUAR, uapi.MLX5MethodUARAlloc):
-					c.set(uapi.MLX5AttrUARLength, binary.NativeEndian.AppendUint32(nil, test.length))
-					c.set(uapi.MLX5AttrUARPageID, binary.NativeEndian.AppendUint32(nil, 7))
+				case c.Is(uapi.MLX5ObjectUAR, uapi.MLX5MethodUARAlloc):
+					c.Set(uapi.MLX5AttrUARLength, binary.NativeEndian.AppendUint32(nil, test.length))
+					c.Set(uapi.MLX5AttrUARPageID, binary.NativeEndian.AppendUint32(nil, 7))
 					if test.err != 0 {
 						return test.err
 					}
-				case c.is(uapi.MLX5ObjectUAR, uapi.MLX5MethodUARDestroy):
+				case c.Is(uapi.MLX5ObjectUAR, uapi.MLX5MethodUARDestroy):
 					destroyed += "doorbell"
-				case c.is(uapi.ObjectCQ, uapi.MethodCQCreate):
-					c.setHandle(uapi.AttrCreateCQHandle, 3)
-					c.set(uapi.AttrCreateCQRespCQE, binary.NativeEndian.AppendUint32(nil, test.cqe))
-				case c.is(uapi.ObjectCQ, uapi.MethodCQDestroy):
+				case c.Is(uapi.ObjectCQ, uapi.MethodCQCreate):
+					c.SetHandle(uapi.AttrCreateCQHandle, 3)
+					c.Set(uapi.AttrCreateCQRespCQE, binary.NativeEndian.AppendUint32(nil, test.cqe))
+				case c.Is(uapi.ObjectCQ, uapi.MethodCQDestroy):
 					destroyed += "queue"
 				}
 				return nil

@@ -110,7 +110,7 @@ func TestCloseWhileMaking(t *testing.T) {
 	pd := must(c.AllocPD())(t)
 	inside, leave := make(chan bool), make(chan bool)
 	f.answer = contexts(func(call call) error {
-		if call.is(uapi.ObjectSRQ, uapi.MethodSRQCreate) {
+		if call.Is(uapi.ObjectSRQ, uapi.MethodSRQCreate) {
 			close(inside)
 			<-leave
 		}
@@ -180,7 +180,7 @@ type countingKernel struct {
 	closed, unmapped atomic.Int32
 }
 
-func (k *countingKernel) close(fd int) error {
+func (k *countingKernel) Close(fd int) error {
 	if fd != fakeFD && fd != fakeEventFD {
 		k.t.Errorf("got close of file %d", fd)
 	}
@@ -188,7 +188,7 @@ func (k *countingKernel) close(fd int) error {
 	return nil
 }
 
-func (k *countingKernel) munmap([]byte) error {
+func (k *countingKernel) Munmap([]byte) error {
 	k.unmapped.Add(1)
 	return nil
 }
@@ -313,7 +313,7 @@ func TestPreparedWrite(t *testing.T) {
 		t.Fatalf("got %d writes, %d calls, want 1, 2", len(f.written), len(m.calls))
 	}
 	for i, call := range m.calls {
-		cmd, _ := call.command()
+		cmd, _ := call.Command()
 		if core := uapi.Decode[uapi.PostSend](m.cores[i]); cmd != 28 || core.QPHandle != 0x01020304 || core.WQESize != 56 {
 			t.Errorf("got command %d, %+v, want 28 of QP 0x01020304", cmd, core)
 		}

@@ -53,7 +53,7 @@ func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 func (q *preparedWrite) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
-		err := c.kernel.write(c.fd, q.message, brief || c.brief.Load())
+		err := c.kernel.Write(c.fd, q.message, brief || c.brief.Load())
 		if err == nil {
 			return nil
 		}

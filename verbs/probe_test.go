@@ -15,9 +15,9 @@ import (
 func TestMethods(t *testing.T) {
 	supported := map[string]bool{"DEVICE QUERY_PORT": true, "QP QP_CREATE": true, "ASYNC_EVENT ASYNC_EVENT_ALLOC": true}
 	c, f := openFake(t, DriverRXE, func(c call) error {
-		if !c.probe {
-			cmd, ok := c.command()
-			if in := c.attr(uapi.AttrCoreIn); !ok || in.Len <= 8 || c.attr(uapi.AttrCoreOut) != nil {
+		if !c.Probe {
+			cmd, ok := c.Command()
+			if in := c.Attr(uapi.AttrCoreIn); !ok || in.Len <= 8 || c.Attr(uapi.AttrCoreOut) != nil {
 				t.Errorf("got request %+v, want a command with an unreadable structure", c)
 			}
 			switch cmd {
@@ -28,10 +28,10 @@ func TestMethods(t *testing.T) {
 			}
 			return unix.EOPNOTSUPP
 		}
-		if c.header.NumAttrs != 1 {
-			t.Errorf("got %d attributes, want 1", c.header.NumAttrs)
+		if c.Header.NumAttrs != 1 {
+			t.Errorf("got %d attributes, want 1", c.Header.NumAttrs)
 		}
-		if supported[methodName(c.header.Object, c.header.Method)] {
+		if supported[methodName(c.Header.Object, c.Header.Method)] {
 			return unix.EFAULT
 		}
 		return unix.EPROTONOSUPPORT

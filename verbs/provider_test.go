@@ -97,10 +97,10 @@ func TestSecondProvider(t *testing.T) {
 	if o.ah.Provided() != "provided" {
 		t.Errorf("AH: got %v, want provided", o.ah.Provided())
 	}
-	if in := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).attr(uapi.AttrUHWIn); in == nil || in.Len != 9 {
+	if in := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).Attr(uapi.AttrUHWIn); in == nil || in.Len != 9 {
 		t.Errorf("got driver's data %+v, want 9 bytes", in)
 	}
-	if m.last(uapi.ObjectQP, uapi.MethodQPCreate).attr(uapi.AttrUHWOut) != nil {
+	if m.last(uapi.ObjectQP, uapi.MethodQPCreate).Attr(uapi.AttrUHWOut) != nil {
 		t.Error("got room for a response, want none")
 	}
 	qp := must(o.pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: o.cq, RecvCQ: o.cq}))(t)

@@ -184,7 +184,7 @@ func TestMulticast(t *testing.T) {
 	c, _, m := openMaker(t)
 	pd, cq := must(c.AllocPD())(t), must(c.CreateCQ(CQInit{Entries: 1}))(t)
 	qp := must(pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: cq, RecvCQ: cq, BlockMulticastLoopback: true}))(t)
-	if got := m.last(uapi.ObjectQP, uapi.MethodQPCreate).number(uapi.AttrCreateQPFlags); got != 1<<1 {
+	if got := m.last(uapi.ObjectQP, uapi.MethodQPCreate).Number(uapi.AttrCreateQPFlags); got != 1<<1 {
 		t.Errorf("flags: got %#x, want 0x2", got)
 	}
 	gid := ib.GID{0: 0xff, 15: 1}
@@ -257,15 +257,15 @@ func TestExplainPath(t *testing.T) {
 	layer, flags := ib.LinkLayerEthernet, uint8(0)
 	c, _ := openFake(t, DriverRXE, func(call call) error {
 		switch {
-		case call.is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.number(uapi.AttrQueryPortPortNum) == 1:
-			call.set(uapi.AttrQueryPortResp, uapi.Bytes(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer), Flags: flags}}))
+		case call.Is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.Number(uapi.AttrQueryPortPortNum) == 1:
+			call.Set(uapi.AttrQueryPortResp, uapi.Bytes(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer), Flags: flags}}))
 			return nil
-		case !call.is(uapi.ObjectDevice, uapi.MethodQueryGIDEntry):
+		case !call.Is(uapi.ObjectDevice, uapi.MethodQueryGIDEntry):
 			return unix.EINVAL
-		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 1:
-			call.set(uapi.AttrQueryGIDEntryRespEntry, uapi.Bytes(&gid))
+		case call.Number(uapi.AttrQueryGIDEntryGIDIndex) == 1:
+			call.Set(uapi.AttrQueryGIDEntryRespEntry, uapi.Bytes(&gid))
 			return nil
-		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 2:
+		case call.Number(uapi.AttrQueryGIDEntryGIDIndex) == 2:
 			return unix.ENODATA
 		}
 		return unix.EINVAL

@@ -62,14 +62,14 @@ var fullAttr = DeviceAttr{
 
 func TestQueryDevice(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		if cmd, _ := c.command(); cmd != uapi.CmdExQueryDevice {
+		if cmd, _ := c.Command(); cmd != uapi.CmdExQueryDevice {
 			t.Errorf("got command %#x, want %#x", cmd, uapi.CmdExQueryDevice)
 		}
-		if in, out := c.attr(uapi.AttrCoreIn), c.attr(uapi.AttrCoreOut); in.Len != 8 || out.Len != 304 {
+		if in, out := c.Attr(uapi.AttrCoreIn), c.Attr(uapi.AttrCoreOut); in.Len != 8 || out.Len != 304 {
 			t.Errorf("got structures of %d and %d bytes, want 8 and 304", in.Len, out.Len)
 		}
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5QueryDeviceResp{
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5QueryDeviceResp{
 			ResponseLength: 200, MaxTSO: 46, TSOQPTypes: 1 << 4, RxHashFieldsMask: 0xff, RxHashFunction: 1,
 			QPRateLimitMin: 47, QPRateLimitMax: 48, PacketPacingQPType: 1 << 2,
 		}))
@@ -92,8 +92,8 @@ func TestQueryDeviceShort(t *testing.T) {
 	c, _ := openFake(t, DriverMLX4, func(c call) error {
 		short := fullDevice
 		short.ResponseLength = 232 // up to device_cap_flags_ex
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&short))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX4QueryDeviceResp{ResponseLength: 40, RxHashFieldsMask: 3}))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&short))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX4QueryDeviceResp{ResponseLength: 40, RxHashFieldsMask: 3}))
 		return nil
 	})
 	got, err := c.QueryDevice()
@@ -113,13 +113,13 @@ func TestQueryDeviceShort(t *testing.T) {
 // A driver without the extended command supports the old one.
 func TestQueryDeviceOld(t *testing.T) {
 	c, _ := openFake(t, DriverMTHCA, func(c call) error {
-		if cmd, _ := c.command(); cmd != uapi.CmdQueryDevice {
+		if cmd, _ := c.Command(); cmd != uapi.CmdQueryDevice {
 			return unix.EOPNOTSUPP
 		}
-		if out := c.attr(uapi.AttrCoreOut); out.Len != 176 {
+		if out := c.Attr(uapi.AttrCoreOut); out.Len != 176 {
 			t.Errorf("got room for %d bytes, want 176", out.Len)
 		}
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice.Base))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice.Base))
 		return nil
 	})
 	got, err := c.QueryDevice()
@@ -151,10 +151,10 @@ var (
 func TestQueryPort(t *testing.T) {
 	resp := fullPort
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		if !c.is(uapi.ObjectDevice, uapi.MethodQueryPort) || c.number(uapi.AttrQueryPortPortNum) != 2 {
+		if !c.Is(uapi.ObjectDevice, uapi.MethodQueryPort) || c.Number(uapi.AttrQueryPortPortNum) != 2 {
 			t.Errorf("got request %+v, want QUERY_PORT of port 2", c)
 		}
-		c.set(uapi.AttrQueryPortResp, uapi.Bytes(&resp))
+		c.Set(uapi.AttrQueryPortResp, uapi.Bytes(&resp))
 		return nil
 	})
 	got, err := c.QueryPort(2)
@@ -173,13 +173,13 @@ func TestQueryPort(t *testing.T) {
 
 func TestQueryPortOld(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		if cmd, ok := c.command(); !ok || cmd != uapi.CmdQueryPort {
+		if cmd, ok := c.Command(); !ok || cmd != uapi.CmdQueryPort {
 			return unix.EPROTONOSUPPORT
 		}
-		if in := uapi.Decode[uapi.QueryPort](c.memory(uapi.AttrCoreIn)); in.PortNum != 2 {
+		if in := uapi.Decode[uapi.QueryPort](c.Memory(uapi.AttrCoreIn)); in.PortNum != 2 {
 			t.Errorf("got port %d, want 2", in.PortNum)
 		}
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullPort.Legacy))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&fullPort.Legacy))
 		return nil
 	})
 	want := fullPortAttr
@@ -196,7 +196,7 @@ func TestQueryPortOld(t *testing.T) {
 
 func TestPortSpeed(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryPortSpeedResp, uapi.Bytes(new(uint64(8000))))
+		c.Set(uapi.AttrQueryPortSpeedResp, uapi.Bytes(new(uint64(8000))))
 		return nil
 	})
 	if got, err := c.PortSpeed(1); got != 8000 || err != nil {
@@ -206,9 +206,9 @@ func TestPortSpeed(t *testing.T) {
 
 func TestCompCounterCaps(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, uapi.Bytes(new(uint32(4))))
-		c.set(uapi.AttrQueryCompCounterCapsMaxValue, uapi.Bytes(new(uint64(5))))
-		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, uapi.Bytes(new(uint32(0x41))))
+		c.Set(uapi.AttrQueryCompCounterCapsMaxCounters, uapi.Bytes(new(uint32(4))))
+		c.Set(uapi.AttrQueryCompCounterCapsMaxValue, uapi.Bytes(new(uint64(5))))
+		c.Set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, uapi.Bytes(new(uint32(0x41))))
 		return nil
 	})
 	got, err := c.CompCounterCaps()
@@ -234,17 +234,17 @@ func TestGIDTable(t *testing.T) {
 	for _, entries := range []int{0, 1, 63, 64, 65, 1000, maxGIDs} {
 		t.Run(strconv.Itoa(entries), func(t *testing.T) {
 			c, f := openFake(t, DriverMLX5, func(c call) error {
-				if size := c.number(uapi.AttrQueryGIDTableEntrySize); size != 32 {
+				if size := c.Number(uapi.AttrQueryGIDTableEntrySize); size != 32 {
 					t.Errorf("got entries of %d bytes, want 32", size)
 				}
-				if c.attr(uapi.AttrQueryGIDTableFlags).Len != 4 {
-					t.Errorf("got flags of %d bytes, want 4", c.attr(uapi.AttrQueryGIDTableFlags).Len)
+				if c.Attr(uapi.AttrQueryGIDTableFlags).Len != 4 {
+					t.Errorf("got flags of %d bytes, want 4", c.Attr(uapi.AttrQueryGIDTableFlags).Len)
 				}
-				if len(c.memory(uapi.AttrQueryGIDTableRespEntries)) < 32*entries {
+				if len(c.Memory(uapi.AttrQueryGIDTableRespEntries)) < 32*entries {
 					return unix.EINVAL
 				}
-				c.set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
-				c.set(uapi.AttrQueryGIDTableRespNumEntries, uapi.Bytes(new(uint64(entries))))
+				c.Set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
+				c.Set(uapi.AttrQueryGIDTableRespNumEntries, uapi.Bytes(new(uint64(entries))))
 				return nil
 			})
 			got, err := c.GIDTable()
@@ -269,13 +269,13 @@ func TestGIDTableRefused(t *testing.T) {
 
 func TestGID(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		if c.number(uapi.AttrQueryGIDEntryPort) != 1 {
-			t.Errorf("got port %d, want 1", c.number(uapi.AttrQueryGIDEntryPort))
+		if c.Number(uapi.AttrQueryGIDEntryPort) != 1 {
+			t.Errorf("got port %d, want 1", c.Number(uapi.AttrQueryGIDEntryPort))
 		}
-		if c.number(uapi.AttrQueryGIDEntryGIDIndex) != 0 {
+		if c.Number(uapi.AttrQueryGIDEntryGIDIndex) != 0 {
 			return unix.ENODATA
 		}
-		c.set(uapi.AttrQueryGIDEntryRespEntry, gidEntries(1))
+		c.Set(uapi.AttrQueryGIDEntryRespEntry, gidEntries(1))
 		return nil
 	})
 	if got, err := c.GID(1, 0); err != nil || got.Ifindex != 7 || got.Type.String() != "RoCE v2" {
@@ -292,14 +292,14 @@ func TestHandles(t *testing.T) {
 		have[i] = uint32(i)
 	}
 	c, f := openFake(t, DriverMLX5, func(c call) error {
-		if c.number(uapi.AttrInfoObjectID) != uapi.ObjectMR || c.attr(uapi.AttrInfoTotalHandles).Len != 4 {
+		if c.Number(uapi.AttrInfoObjectID) != uapi.ObjectMR || c.Attr(uapi.AttrInfoTotalHandles).Len != 4 {
 			t.Errorf("got request %+v, want MRs", c)
 		}
-		n := min(len(have), len(c.memory(uapi.AttrInfoHandlesList))/4)
+		n := min(len(have), len(c.Memory(uapi.AttrInfoHandlesList))/4)
 		for i := range n {
-			copy(c.memory(uapi.AttrInfoHandlesList)[4*i:], uapi.Bytes(&have[i]))
+			copy(c.Memory(uapi.AttrInfoHandlesList)[4*i:], uapi.Bytes(&have[i]))
 		}
-		c.set(uapi.AttrInfoTotalHandles, uapi.Bytes(new(uint32(n))))
+		c.Set(uapi.AttrInfoTotalHandles, uapi.Bytes(new(uint32(n))))
 		return nil
 	})
 	got, err := c.Handles(uapi.ObjectMR)
@@ -311,11 +311,11 @@ func TestHandles(t *testing.T) {
 // A count that exceeds the room is ignored.
 func TestHostileCounts(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		for _, a := range c.attrs {
-			if a.Len > 8 || c.is(uapi.ObjectDevice, uapi.MethodInfoHandles) && a.Len == 4 ||
-				c.is(uapi.ObjectDevice, uapi.MethodQueryGIDTable) && a.ID == uapi.AttrQueryGIDTableRespNumEntries {
-				for i := range c.memory(a.ID) {
-					c.memory(a.ID)[i] = 0xff
+		for _, a := range c.Attrs {
+			if a.Len > 8 || c.Is(uapi.ObjectDevice, uapi.MethodInfoHandles) && a.Len == 4 ||
+				c.Is(uapi.ObjectDevice, uapi.MethodQueryGIDTable) && a.ID == uapi.AttrQueryGIDTableRespNumEntries {
+				for i := range c.Memory(a.ID) {
+					c.Memory(a.ID)[i] = 0xff
 				}
 			}
 		}

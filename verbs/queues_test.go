@@ -55,22 +55,22 @@ var commands = map[uint64]uint16{
 }
 
 func (m *maker) answer(c call) error {
-	cmd, isCommand := c.command()
-	kind, makes := c.header.Object, false
+	cmd, isCommand := c.Command()
+	kind, makes := c.Header.Object, false
 	if isCommand {
 		kind, makes = commands[cmd]
 	} else {
-		makes = c.header.Method == 0 && (kind == uapi.ObjectCQ || kind == uapi.ObjectQP || kind == uapi.ObjectSRQ)
+		makes = c.Header.Method == 0 && (kind == uapi.ObjectCQ || kind == uapi.ObjectQP || kind == uapi.ObjectSRQ)
 	}
 	m.calls = append(m.calls, c)
 	switch {
-	case c.is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc):
-		binary.NativeEndian.PutUint64(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], fakeEventFD)
+	case c.Is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc):
+		binary.NativeEndian.PutUint64(c.Attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], fakeEventFD)
 		return nil
 	case m.refuse[kind] != 0:
 		return m.refuse[kind]
 	case isCommand && !makes:
-		m.cores = append(m.cores, slices.Clone(c.memory(uapi.AttrCoreIn)))
+		m.cores = append(m.cores, slices.Clone(c.Memory(uapi.AttrCoreIn)))
 		return nil
 	case !makes:
 		m.closed = append(m.closed, kind)
@@ -84,44 +84,37 @@ func (m *maker) answer(c call) error {
 	ring := uapi.RXEMMInfo{Offset: uint64(m.handle) << 12, Size: 4 << 12}
 	switch kind {
 	case uapi.ObjectCompChannel:
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.CreateCompChannelResp{FD: fakeEventFD}))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.CreateCompChannelResp{FD: fakeEventFD}))
 	case uapi.ObjectMR:
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.RegMRResp{Handle: m.handle, LKey: 11, RKey: 12}))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.RegMRResp{Handle: m.handle, LKey: 11, RKey: 12}))
 	case uapi.ObjectAH:
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateAHResp{AHNum: 3}))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateAHResp{AHNum: 3}))
 	case uapi.ObjectCQ:
-		c.setHandle(uapi.AttrCreateCQHandle, m.handle)
-		c.set(uapi.AttrCreateCQRespCQE, uapi.Bytes(new(uint32(15))))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateCQResp{MI: ring}))
+		c.SetHandle(uapi.AttrCreateCQHandle, m.handle)
+		c.Set(uapi.AttrCreateCQRespCQE, uapi.Bytes(new(uint32(15))))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateCQResp{MI: ring}))
 	case uapi.ObjectQP:
-		c.setHandle(uapi.AttrCreateQPHandle, m.handle)
-		m.limits = uapi.Decode[uapi.QPCap](c.memory(uapi.AttrCreateQPCap))
-		c.set(uapi.AttrCreateQPRespCap, uapi.Bytes(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
-		c.set(uapi.AttrCreateQPRespQPNum, uapi.Bytes(new(uint32(17))))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
+		c.SetHandle(uapi.AttrCreateQPHandle, m.handle)
+		m.limits = uapi.Decode[uapi.QPCap](c.Memory(uapi.AttrCreateQPCap))
+		c.Set(uapi.AttrCreateQPRespCap, uapi.Bytes(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
+		c.Set(uapi.AttrCreateQPRespQPNum, uapi.Bytes(new(uint32(17))))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
 	case uapi.ObjectSRQ:
-		c.setHandle(uapi.AttrCreateSRQHandle, m.handle)
-		c.set(uapi.AttrCreateSRQRespMaxSGE, uapi.Bytes(new(uint32(2))))
-		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateSRQResp{MI: ring}))
+		c.SetHandle(uapi.AttrCreateSRQHandle, m.handle)
+		c.Set(uapi.AttrCreateSRQRespMaxSGE, uapi.Bytes(new(uint32(2))))
+		c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateSRQResp{MI: ring}))
 	default:
-		c.set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
 	}
 	return nil
-}
-
-// setHandle writes the handle of a created object.
-func (c call) setHandle(id uint16, handle uint32) {
-	if a := c.attr(id); a != nil {
-		binary.NativeEndian.PutUint64(a.Data[:], uint64(handle))
-	}
 }
 
 // last returns the last call of a method.
 func (m *maker) last(object, method uint16) call {
 	m.t.Helper()
 	for i := len(m.calls) - 1; i >= 0; i-- {
-		if m.calls[i].is(object, method) {
+		if m.calls[i].Is(object, method) {
 			return m.calls[i]
 		}
 	}
@@ -185,7 +178,7 @@ func TestCreateQP(t *testing.T) {
 		"flags":   {uapi.AttrCreateQPFlags, 1 << 12},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := q.number(test.attr); got != test.want {
+			if got := q.Number(test.attr); got != test.want {
 				t.Errorf("got %#x, want %#x", got, test.want)
 			}
 		})
@@ -200,7 +193,7 @@ func TestCreateQP(t *testing.T) {
 	if got := s.qp.String(); got != "QP 108 of dev0" {
 		t.Errorf("got name %q, want QP 108 of dev0", got)
 	}
-	if n := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).number(uapi.AttrCreateCQCompChannel); n != fakeEventFD {
+	if n := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).Number(uapi.AttrCreateCQCompChannel); n != fakeEventFD {
 		t.Errorf("got channel %d, want %d", n, fakeEventFD)
 	}
 	if s.cq.Entries() != 15 || s.srq.Cap().MaxSGE != 2 || s.mr.LKey() != 11 || s.mr.RKey() != 12 {

@@ -125,7 +125,7 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	return k.ioctl(fd, r.prepare(&pins, driver), r.brief)
+	return k.Ioctl(fd, r.prepare(&pins, driver), r.brief)
 }
 
 // prepare returns the bytes of the request. It pins them and the memory that they

@@ -26,7 +26,7 @@ type resources struct {
 
 // mapQueue maps memory of the driver at an offset of the device node.
 func (r *resources) mapQueue(offset int64, length int) ([]byte, error) {
-	b, err := r.kernel.mmap(r.fd, offset, length)
+	b, err := r.kernel.Mmap(r.fd, offset, length)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (r *resources) unmapQueue(b []byte) error {
 	r.queueLock.Lock()
 	defer r.queueLock.Unlock()
 	delete(r.queues, unsafe.SliceData(b))
-	return r.kernel.munmap(b)
+	return r.kernel.Munmap(b)
 }
 
 // release closes the files and unmaps the memory. The kernel destroys the objects
@@ -57,11 +57,11 @@ func (r *resources) release() error {
 	case r.eventFile != nil:
 		errs = append(errs, r.eventFile.Close())
 	case r.eventFD >= 0:
-		errs = append(errs, r.kernel.close(r.eventFD))
+		errs = append(errs, r.kernel.Close(r.eventFD))
 	}
-	errs = append(errs, r.kernel.close(r.fd))
+	errs = append(errs, r.kernel.Close(r.fd))
 	for _, b := range r.queues {
-		errs = append(errs, r.kernel.munmap(b))
+		errs = append(errs, r.kernel.Munmap(b))
 	}
 	if r.scratch != nil {
 		errs = append(errs, r.scratch.Close())

@@ -86,7 +86,7 @@ var libraries = map[string][]string{
 	"github.com/gdamore/tcell/v2":       {"cmd/top"},
 	"go.yaml.in/yaml/v3":                {"check", "internal/webconfig", "internal/yamlfile"},
 	"github.com/prometheus":             {"exporter"},
-	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
+	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "internal/uverbs/uverbstest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
 	module + "/cmd/internal/cmdtest":    {"test/..."},
 }

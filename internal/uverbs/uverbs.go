@@ -1,0 +1,36 @@
+// Package uverbs is the interface of the kernel that package verbs uses, so that tests can
+// replace the running kernel.
+package uverbs
+
+import "os"
+
+// Open opens a device of a kernel. The result is a *verbs.Context; package verbs sets it. It is
+// for tests of packages above verbs, which has no such function in its API.
+var Open func(device string, driver uint32, k Kernel) (any, error)
+
+// A Kernel executes requests: the running kernel, or a fake in tests.
+type Kernel interface {
+	// Open opens a device node.
+	Open(path string) (fd int, err error)
+
+	// Ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and its
+	// attributes, or of the header only when a method is probed. The request and the
+	// memory that its attributes point to are pinned. brief: bypass the scheduler.
+	Ioctl(fd int, request []byte, brief bool) error
+
+	// Write sends a command. brief: the write does not block; bypass the scheduler.
+	Write(fd int, message []byte, brief bool) error
+
+	// EventFile returns a file for the runtime's poller. It owns fd from then on.
+	EventFile(fd int) *os.File
+
+	// Mmap maps memory of the driver at an offset of a device node, shared for
+	// reading and writing.
+	Mmap(fd int, offset int64, length int) ([]byte, error)
+	Munmap(b []byte) error
+
+	// Present reports whether the device of a node still exists.
+	Present(fd int) bool
+
+	Close(fd int) error
+}
