@@ -56,7 +56,7 @@ func TestRun_Counters(t *testing.T) {
 	}))
 }
 
-// A port without a reply is reported once, and none of its findings ends by that.
+// A port without a reply is reported once, and its other findings do not end by that.
 func TestRun_CountersSilent(t *testing.T) {
 	const silent = "no reply: the port was read before, and did not respond again"
 	checkAll(t, windows([]scenario{

@@ -120,7 +120,7 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-// Changes of local devices become events with their level; states at the start are none.
+// Changes of local devices become events with their level; states at the start do not.
 func TestDeviceChange(t *testing.T) {
 	for _, test := range []struct {
 		change devinfo.Change

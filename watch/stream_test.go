@@ -23,11 +23,11 @@ type scenario struct {
 	script string // events of the simulated fabric
 
 	options Options
-	emit    func(*Event) error // nil: none
+	emit    func(*Event) error // may be nil
 
 	// before, if not nil, is called before each packet is sent. An error fails the port.
 	before func(packet) error
-	taken  func(opened int) bool // whether another program receives the notices; nil: none does
+	taken  func(opened int) bool // whether another program receives the notices; may be nil
 
 	want []string // lines of stream.lines, without SourceUp at the start
 }

@@ -44,19 +44,19 @@ func (t *tester) events(kind verbs.QPType) error {
 
 // event waits for the event of a completion queue.
 func (s *session) event(e *end) error {
-	ctx, cancel := context.WithTimeout(s.ctx, caseTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
 	cq, err := e.channel.Wait(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("got no event in %v", caseTimeout)
+		return fmt.Errorf("got no event in %v", s.timeout)
 	case err == nil && cq != e.cq:
 		return fmt.Errorf("got an event of %v, want %v", cq, e.cq)
 	}
 	return err
 }
 
-// quiet is the time in which an event that must not occur would occur.
+// quiet is the default of tester.quiet.
 const quiet = 50 * time.Millisecond
 
 // solicited checks that only a solicited message causes an event of a queue that is armed
@@ -79,7 +79,7 @@ func (t *tester) solicited(kind verbs.QPType) error {
 				return err
 			}
 			if flags == 0 {
-				ctx, cancel := context.WithTimeout(s.ctx, quiet)
+				ctx, cancel := context.WithTimeout(s.ctx, s.quiet)
 				_, err := s.b.channel.Wait(ctx)
 				cancel()
 				if !errors.Is(err, context.DeadlineExceeded) {
@@ -126,13 +126,13 @@ func (t *tester) limit() error {
 		if _, err := s.wait(s.b.cq, 2); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(t.ctx, caseTimeout)
+		ctx, cancel := context.WithTimeout(t.ctx, t.timeout)
 		defer cancel()
 		for {
 			e, err := events.Next(ctx)
 			switch {
 			case errors.Is(err, context.DeadlineExceeded):
-				return fmt.Errorf("got no event of the limit in %v", caseTimeout)
+				return fmt.Errorf("got no event of the limit in %v", t.timeout)
 			case err != nil:
 				return err
 			case e.Type == verbs.EventSRQLimitReached && e.Element == s.srq.ID():

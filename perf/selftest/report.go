@@ -72,6 +72,6 @@ func (r *Report) Count(o Outcome) (n int) {
 	return n
 }
 
-// caseTimeout is the maximum time that a case waits for one completion. Adapters may
-// retransmit for some seconds before they give up.
+// caseTimeout is the default of tester.timeout. Adapters may retransmit for some seconds before
+// they give up.
 const caseTimeout = 30 * time.Second

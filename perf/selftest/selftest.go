@@ -46,32 +46,12 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := ports[0]
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
-	t := &tester{ctx: ctx, port: p}
+	t := newTester(ctx, ports[0])
 	if err := t.choose(o.GIDIndex); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	r = t.describe(o.Program)
-	cases := t.all()
-	for i, c := range cases {
-		one := Case{Transport: c.group, Name: c.name, Sizes: append([]int{}, c.sizes...)}
-		if o.Begin != nil {
-			o.Begin(i+1, len(cases), one)
-		}
-		t.run(c, &one)
-		if ctx.Err() != nil {
-			r.Partial = true
-			break
-		}
-		r.Cases = append(r.Cases, one)
-		if o.Done != nil {
-			o.Done(one)
-		}
-	}
-	r.Seconds = time.Since(began).Seconds()
-	return r, context.Cause(ctx)
+	return t.report(o)
 }
 
 // A tester runs cases on one port.
@@ -81,6 +61,39 @@ type tester struct {
 	gid     netip.Addr // of the port; invalid: InfiniBand by LID
 	gidType string
 	index   uint8
+
+	// timeout is the maximum time that a case waits for one completion or event, quiet the
+	// time in which an event that must not occur would occur.
+	timeout, quiet time.Duration
+}
+
+// newTester returns a tester without a GID.
+func newTester(ctx context.Context, p *port.Port) *tester {
+	return &tester{ctx: ctx, port: p, timeout: caseTimeout, quiet: quiet}
+}
+
+// report runs all cases. If ctx ends, it returns its cause and the cases so far.
+func (t *tester) report(o Options) (*Report, error) {
+	began := time.Now()
+	r := t.describe(o.Program)
+	cases := t.all()
+	for i, c := range cases {
+		one := Case{Transport: c.group, Name: c.name, Sizes: append([]int{}, c.sizes...)}
+		if o.Begin != nil {
+			o.Begin(i+1, len(cases), one)
+		}
+		t.run(c, &one)
+		if t.ctx.Err() != nil {
+			r.Partial = true
+			break
+		}
+		r.Cases = append(r.Cases, one)
+		if o.Done != nil {
+			o.Done(one)
+		}
+	}
+	r.Seconds = time.Since(began).Seconds()
+	return r, context.Cause(t.ctx)
 }
 
 // A testCase is a case to run.

@@ -339,7 +339,7 @@ func (s *session) receive(e *end, sges ...verbs.SGE) (id uint64, err error) {
 func (s *session) wait(cq *verbs.CQ, n int) ([]verbs.Completion, error) {
 	var all []verbs.Completion
 	into := make([]verbs.Completion, n)
-	deadline := time.Now().Add(caseTimeout)
+	deadline := time.Now().Add(s.timeout)
 	for len(all) < n {
 		got, err := cq.Poll(into[:n-len(all)])
 		all = append(all, into[:got]...)
@@ -349,7 +349,7 @@ func (s *session) wait(cq *verbs.CQ, n int) ([]verbs.Completion, error) {
 		case s.ctx.Err() != nil:
 			return all, context.Cause(s.ctx)
 		case got == 0 && time.Now().After(deadline):
-			return all, fmt.Errorf("got %d of %d completions in %v", len(all), n, caseTimeout)
+			return all, fmt.Errorf("got %d of %d completions in %v", len(all), n, s.timeout)
 		case got == 0:
 			runtime.Gosched()
 		}
