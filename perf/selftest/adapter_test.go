@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// on returns a tester of an adapter with a defect.
-func on(t *testing.T, defect uverbstest.Defect) *tester {
+// on returns a tester and its adapter, which has a defect.
+func on(t *testing.T, defect uverbstest.Defect) (*tester, *uverbstest.Adapter) {
 	t.Helper()
 	a := uverbstest.NewAdapter(t)
 	a.Defect = defect
@@ -38,7 +38,7 @@ func on(t *testing.T, defect uverbstest.Defect) *tester {
 	if err := r.choose(-1); err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r, a
 }
 
 // find returns the case with a transport and a name.
@@ -55,13 +55,18 @@ func (t *tester) find(tb testing.TB, name string) testCase {
 
 // An adapter without defects passes all cases that it supports, and the report describes it.
 func TestReport(t *testing.T) {
-	r := on(t, uverbstest.NoDefect)
+	r, a := on(t, uverbstest.NoDefect)
 	r.quiet = time.Millisecond
 	var begun, done []string
 	report, err := r.report(Options{
 		Program: "ibkit 1.0.0",
 		Begin:   func(n, of int, c Case) { begun = append(begun, c.Name) },
-		Done:    func(c Case) { done = append(done, c.Name) },
+		Done: func(c Case) {
+			done = append(done, c.Name)
+			if n := a.Objects(); n > 0 {
+				t.Errorf("%s %s: got %d open objects", c.Transport, c.Name, n)
+			}
+		},
 	})
 	if err != nil || report.Partial || !slices.Equal(begun, done) || len(done) != len(report.Cases) {
 		t.Fatalf("got error %v, partial %v, %d cases begun, %d done, %d in the report", err, report.Partial, len(begun), len(done), len(report.Cases))
@@ -134,6 +139,7 @@ func TestCases_Defects(t *testing.T) {
 		{uverbstest.NoFlush, "rc error: write, wrong rkey", "next work request: got 0 of 1 completions"},
 		{uverbstest.NoFlush, "uc flush", "receive: got 0 of 1 completions"},
 		{uverbstest.NoErrorState, "rc error: write, wrong rkey", "next work request: completion: got"},
+		{uverbstest.WrongState, "rc error: write, wrong rkey", "requester: got state RTS, want ERR"},
 		{uverbstest.DroppedAtomic, "rc fetch and add", "atomic 1: got new value"},
 		{uverbstest.WrongAtomic, "rc compare and swap", "atomic 1: got previous value"},
 		{uverbstest.IgnoredInvalidate, "rc memory window and invalidate", "send with invalidate: write through an invalidated key: completion: got success"},
@@ -145,7 +151,7 @@ func TestCases_Defects(t *testing.T) {
 		{uverbstest.FailedDestroy, "rc send", "close QP"},
 	} {
 		t.Run(test.name+" "+test.want, func(t *testing.T) {
-			r := on(t, test.defect)
+			r, _ := on(t, test.defect)
 			r.timeout, r.quiet = time.Millisecond, time.Minute
 			var got Case
 			r.run(r.find(t, test.name), &got)
@@ -163,6 +169,17 @@ func TestCases_Defects(t *testing.T) {
 	}
 }
 
+// The rings are used as often as the name of the case says.
+func TestCases_Wrap(t *testing.T) {
+	for name, want := range map[string]int{"rc 70000 messages in a ring of 64": 70000, "ud 5000 messages in a ring of 64": 5000} {
+		r, a := on(t, uverbstest.NoDefect)
+		var got Case
+		if r.run(r.find(t, name), &got); got.Outcome != Pass || a.Received < want {
+			t.Errorf("%s: got %s and %d messages, want %d", name, got.Outcome, a.Received, want)
+		}
+	}
+}
+
 // What the device lacks is unsupported, not failed.
 func TestCases_Unsupported(t *testing.T) {
 	for name, lack := range map[string]func(*verbs.DeviceAttr){
@@ -173,7 +190,7 @@ func TestCases_Unsupported(t *testing.T) {
 		"xrc send":                      func(d *verbs.DeviceAttr) { d.Caps |= capXRC },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := on(t, uverbstest.NoDefect)
+			r, _ := on(t, uverbstest.NoDefect)
 			lack(&r.port.Limits)
 			var got Case
 			if r.run(r.find(t, name), &got); got.Outcome != Unsupported {
@@ -186,7 +203,7 @@ func TestCases_Unsupported(t *testing.T) {
 // An interrupt ends the cases; the report has those that have ended.
 func TestReport_Interrupted(t *testing.T) {
 	reason := errors.New("interrupted")
-	r := on(t, uverbstest.NoDefect)
+	r, _ := on(t, uverbstest.NoDefect)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r.ctx = ctx
 	report, err := r.report(Options{Begin: func(n, _ int, _ Case) {
@@ -201,7 +218,7 @@ func TestReport_Interrupted(t *testing.T) {
 
 // Without a GID, queue pairs of InfiniBand reach each other by LID.
 func TestReport_InfiniBand(t *testing.T) {
-	r := on(t, uverbstest.NoDefect)
+	r, _ := on(t, uverbstest.NoDefect)
 	r.port.Attr.LinkLayer, r.gid = ib.LinkLayerInfiniBand, netip.Addr{}
 	for _, name := range []string{"rc send", "ud send"} {
 		var got Case
@@ -216,7 +233,7 @@ func TestReport_InfiniBand(t *testing.T) {
 
 // Messages have the sizes around packets that the port allows.
 func TestSizes(t *testing.T) {
-	r := on(t, uverbstest.NoDefect)
+	r, _ := on(t, uverbstest.NoDefect)
 	for kind, want := range map[verbs.QPType][]int{
 		verbs.QPTypeRC: {0, 1, 3, 4, 63, 64, 65, 255, 1023, 1024, 1025, 2049, 64 << 10},
 		verbs.QPTypeUD: {0, 1, 3, 4, 63, 64, 65, 255, 1023, 1024},

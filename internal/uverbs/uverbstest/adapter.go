@@ -19,7 +19,8 @@ const DriverRXE = 14
 // there when the post returns. Lost packets and retries do not exist. It implements
 // uverbs.Kernel.
 type Adapter struct {
-	Defect Defect
+	Defect   Defect
+	Received int // messages that completed a receive
 
 	t     *testing.T
 	mu    sync.Mutex
@@ -50,6 +51,13 @@ func NewAdapter(t *testing.T) *Adapter {
 		}
 	})
 	return a
+}
+
+// Objects returns the number of objects that are open.
+func (a *Adapter) Objects() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.open)
 }
 
 // The objects of the adapter.
@@ -285,7 +293,11 @@ func (a *Adapter) command(cmd uint64, c Call) error {
 		a.modify(a.qps[r.QPHandle], &r)
 	case uapi.CmdQueryQP:
 		q := a.qps[uapi.Decode[uapi.QueryQP](core).QPHandle]
-		c.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.QueryQPResp{State: q.state, CurState: q.state}))
+		state := q.state
+		if a.Defect == WrongState {
+			state = stateRTS
+		}
+		c.Set(uapi.AttrCoreOut, uapi.Bytes(&uapi.QueryQPResp{State: state, CurState: state}))
 	case uapi.CmdModifySRQ:
 		r := uapi.Decode[uapi.ModifySRQ](core)
 		a.srqs[r.SRQHandle].limit = r.SRQLimit

@@ -23,6 +23,7 @@ const (
 	AnyLength                // messages longer than the receive are cut
 	NoFlush                  // work requests after a failed one are not flushed
 	NoErrorState             // queue pairs stay in RTS after a failed work request
+	WrongState               // queries return RTS for the error state
 	DroppedAtomic            // atomics return the value, but do not change it
 	WrongAtomic              // atomics return the new value
 	IgnoredInvalidate        // invalidated keys remain valid

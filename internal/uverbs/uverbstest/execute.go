@@ -346,6 +346,7 @@ func (a *Adapter) receive(q *qp, data []byte, wc uapi.WC, solicited bool) status
 	wc.WRID, wc.Status = r.WRID, uint32(status)
 	a.distort(&wc)
 	q.rq.drop()
+	a.Received++
 	a.complete(q, q.recv, wc, solicited)
 	if s := q.shared; s != nil && s.limit > 0 && s.len() < s.limit {
 		s.limit = 0
