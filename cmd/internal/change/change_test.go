@@ -2,6 +2,8 @@ package change
 
 import (
 	"errors"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -41,5 +43,50 @@ func TestSummary(t *testing.T) {
 				t.Errorf("got exit code %d, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// A risk that a command can override.
+type risk string
+
+func (r risk) String() string { return string(r) }
+func (r risk) Detail() string { return "details of " + string(r) }
+
+// A refusal names each risk, and the flag that overrides them all.
+func TestRefuse(t *testing.T) {
+	if err := Refuse[risk]("disable node01", "to do it", nil); err != nil {
+		t.Errorf("without risks: got %v", err)
+	}
+	err := Refuse("disable node01", "to do it", []risk{"own-link", "last-link"})
+	const want, hint = "refused to disable node01: details of own-link (own-link); details of last-link (last-link)", "to do it: --force own-link,last-link"
+	if err == nil || err.Error() != want || cmdutil.Hint(err) != hint {
+		t.Errorf("got %v with the hint %q, want %s with %q", err, cmdutil.Hint(err), want, hint)
+	}
+}
+
+// A change is confirmed by --yes or at a terminal. A dry run needs no confirmation.
+func TestFlags_Confirm(t *testing.T) {
+	env := &cmdutil.Env{In: strings.NewReader("yes\n"), ErrOut: io.Discard}
+	for _, test := range []struct {
+		name      string
+		flags     Flags
+		may, asks bool
+	}{
+		{"no terminal", Flags{}, false, true},
+		{"--yes", Flags{yes: true}, true, false},
+		{"--dry-run", Flags{DryRun: true}, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := test.flags.CheckConfirm(env); (err == nil) != test.may {
+				t.Errorf("CheckConfirm: got error %v, want one: %v", err, !test.may)
+			}
+			err := test.flags.Confirm(t.Context(), env, "disable node01", "disable node01?")
+			if (err != nil) != test.asks || err != nil && !strings.HasPrefix(err.Error(), "disable node01: ") {
+				t.Errorf("Confirm: got error %v, want one: %v", err, test.asks)
+			}
+		})
+	}
+	if log, err := (&Flags{DryRun: true, log: "/nonexistent/log"}).OpenLog(env, false); log != nil || err != nil {
+		t.Errorf("log of a dry run: got %v, error %v", log, err)
 	}
 }
