@@ -65,7 +65,7 @@ func differences(diffs []NodeDiff) (all []string) {
 	return all
 }
 
-// A comparison has what changed between two scans, and leaves out what one of them did not
+// A comparison has the changes between two scans, and leaves out data that one of them did not
 // read.
 func TestDiff(t *testing.T) {
 	everything := Checks{Connection: true, State: true, LID: true, Description: true, PeerPort: true, Rate: true}

@@ -54,7 +54,7 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 	return nil
 }
 
-// unanswered returns an error if no other node than that of the local port responded: its link
+// unanswered returns an error if only ports of the local node were read: its link
 // may be down.
 func (w *fabricWatch) unanswered() error {
 	f := w.sweeper.Fabric()
@@ -68,7 +68,7 @@ func (w *fabricWatch) unanswered() error {
 			}
 		}
 	}
-	return errors.New("read counters: no other node responded")
+	return errors.New("read counters: no port of another node was read")
 }
 
 // portCounters reports the changes of a port, given the findings before, and returns those

@@ -83,7 +83,7 @@ func TestRun_CountersLocalLink(t *testing.T) {
 		{
 			name: "down", script: "35s unlink host00001[1]\n65s link host00001[1]\n",
 			want: []string{
-				"1m0s source-lost counters: read counters: no other node responded",
+				"1m0s source-lost counters: read counters: no port of another node was read",
 				"1m0s counter-raised host00001[1] - leaf001[1]: LinkDownedCounter +1: the link went down",
 				"1m30s source-up counters",
 				"1m30s counter-settled host00001[1] - leaf001[1]: LinkDownedCounter: below the threshold in the last window",
@@ -100,7 +100,7 @@ func TestRun_CountersLocalLink(t *testing.T) {
 			name: "down, with a finding", script: "25s counter leaf002[1] SymbolErrorCounter 7\n35s unlink host00001[1]\n65s link host00001[1]\n95s counter leaf002[1] SymbolErrorCounter 14\n",
 			want: []string{
 				"30s counter-raised leaf002[1] - host00003[1]: SymbolErrorCounter +7: bit errors on the link",
-				"1m0s source-lost counters: read counters: no other node responded",
+				"1m0s source-lost counters: read counters: no port of another node was read",
 				"1m0s counter-raised host00001[1] - leaf001[1]: LinkDownedCounter +1: the link went down",
 				"1m30s source-up counters",
 				"1m30s counter-settled host00001[1] - leaf001[1]: LinkDownedCounter: below the threshold in the last window",

@@ -180,7 +180,7 @@ func TestCases_Wrap(t *testing.T) {
 	}
 }
 
-// What the device lacks is unsupported, not failed.
+// Missing capabilities of the device are unsupported, not failed.
 func TestCases_Unsupported(t *testing.T) {
 	for name, lack := range map[string]func(*verbs.DeviceAttr){
 		"rc fetch and add":              func(d *verbs.DeviceAttr) { d.AtomicCap = 0 },
