@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -16,39 +17,43 @@ func fromHost(_ *testing.T, f *sim.Fabric, o *FabricOptions) {
 
 // A blind scan has checked nothing: all later stages are skipped, also those alone.
 func TestFabric_Blind(t *testing.T) {
-	for _, only := range [][]string{nil, {"counters", "routing", "pkeys"}} {
-		f := build(t, "demo", "unlink leaf1[3]")
-		o := options(f)
-		fromHost(t, f, &o)
-		o.Only = only
-		r, err := Fabric(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !r.Partial || r.Errors != 1 || found(r)["discovery/blind"] != 1 {
-			t.Errorf("got partial %v, findings %v, want one about the local port", r.Partial, found(r))
-		}
-		for _, s := range r.Stages[1:] {
-			if s.Status != Skipped || s.Comment == "" {
-				t.Errorf("stage %s: got %s, want it skipped with a reason", s.Name, s.Status)
+	synctest.Test(t, func(t *testing.T) {
+		for _, only := range [][]string{nil, {"counters", "routing", "pkeys"}} {
+			f := build(t, "demo", "unlink leaf1[3]")
+			o := options(f)
+			fromHost(t, f, &o)
+			o.Only = only
+			r, err := Fabric(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Partial || r.Errors != 1 || found(r)["discovery/blind"] != 1 {
+				t.Errorf("got partial %v, findings %v, want one about the local port", r.Partial, found(r))
+			}
+			for _, s := range r.Stages[1:] {
+				if s.Status != Skipped || s.Comment == "" {
+					t.Errorf("stage %s: got %s, want it skipped with a reason", s.Name, s.Status)
+				}
 			}
 		}
-	}
+	})
 }
 
 // A stage without anything to check is not passed.
 func TestFabric_Nothing(t *testing.T) {
-	o := options(build(t, "demo,sm=off", ""))
-	o.Only = []string{"pkeys", "routing"}
-	r, err := Fabric(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range r.Stages {
-		if s.Status != Skipped || s.Comment == "" {
-			t.Errorf("stage %s: got %s (%s), want it skipped", s.Name, s.Status, s.Comment)
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "demo,sm=off", ""))
+		o.Only = []string{"pkeys", "routing"}
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		for _, s := range r.Stages {
+			if s.Status != Skipped || s.Comment == "" {
+				t.Errorf("stage %s: got %s (%s), want it skipped", s.Name, s.Status, s.Comment)
+			}
+		}
+	})
 }
 
 // The comparison with subnet administration names the path's end, and is skipped if there is
@@ -64,20 +69,22 @@ func TestFabric_Records(t *testing.T) {
 		{"no subnet manager", "demo,sm=off", "", Skipped, "query subnet administration: the local port knows of no subnet manager", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := options(build(t, test.fabric, test.commands))
-			o.Only = []string{"sa"}
-			r, err := Fabric(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s := stage(t, r, "sa"); s.Status != test.status || s.Comment != test.comment {
-				t.Errorf("got %s (%s), want %s (%s)", s.Status, s.Comment, test.status, test.comment)
-			}
-			for _, f := range r.Findings {
-				if !strings.HasSuffix(f.Detail, test.detail) {
-					t.Errorf("got %s: %s, want %s", f.Subject, f.Detail, test.detail)
+			synctest.Test(t, func(t *testing.T) {
+				o := options(build(t, test.fabric, test.commands))
+				o.Only = []string{"sa"}
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				if s := stage(t, r, "sa"); s.Status != test.status || s.Comment != test.comment {
+					t.Errorf("got %s (%s), want %s (%s)", s.Status, s.Comment, test.status, test.comment)
+				}
+				for _, f := range r.Findings {
+					if !strings.HasSuffix(f.Detail, test.detail) {
+						t.Errorf("got %s: %s, want %s", f.Subject, f.Detail, test.detail)
+					}
+				}
+			})
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/counters"
@@ -246,34 +247,37 @@ func TestFabric_Faults(t *testing.T) {
 	for _, test := range faults {
 		tested[test.kind] = true
 		t.Run(test.kind, func(t *testing.T) {
-			f := build(t, test.fabric, test.commands)
-			if test.change != nil {
-				test.change(t, f)
-			}
-			o := options(f)
-			if test.options != nil {
-				test.options(t, f, &o)
-			}
-			stageName, _, _ := strings.Cut(test.kind, "/")
-			o.Only = []string{stageName}
-			r, err := Fabric(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			kinds := found(r)
-			if kinds[test.kind] == 0 {
-				t.Fatalf("got findings %v, want %s; stage: %+v", slices.Sorted(maps.Keys(kinds)), test.kind, r.Stages)
-			}
-			hasSubject := false
-			for _, f := range r.Findings {
-				hasSubject = hasSubject || f.Stage+"/"+f.Kind == test.kind && (test.subject == "" || f.Subject == test.subject)
-				if f.Next == "" || strings.Contains(f.Next, "{") || f.Detail == "" {
-					t.Errorf("got next step %q and detail %q of %s, want texts", f.Next, f.Detail, f.Kind)
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, test.fabric, test.commands)
+				if test.change != nil {
+					test.change(t, f)
 				}
-			}
-			if !hasSubject {
-				t.Errorf("got %+v, want the subject %s", r.Findings, test.subject)
-			}
+				o := options(f)
+				if test.options != nil {
+					test.options(t, f, &o)
+					time.Sleep(time.Second) // since a baseline
+				}
+				stageName, _, _ := strings.Cut(test.kind, "/")
+				o.Only = []string{stageName}
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kinds := found(r)
+				if kinds[test.kind] == 0 {
+					t.Fatalf("got findings %v, want %s; stage: %+v", slices.Sorted(maps.Keys(kinds)), test.kind, r.Stages)
+				}
+				hasSubject := false
+				for _, f := range r.Findings {
+					hasSubject = hasSubject || f.Stage+"/"+f.Kind == test.kind && (test.subject == "" || f.Subject == test.subject)
+					if f.Next == "" || strings.Contains(f.Next, "{") || f.Detail == "" {
+						t.Errorf("got next step %q and detail %q of %s, want texts", f.Next, f.Detail, f.Kind)
+					}
+				}
+				if !hasSubject {
+					t.Errorf("got %+v, want the subject %s", r.Findings, test.subject)
+				}
+			})
 		})
 	}
 	for _, k := range FabricKinds() {
@@ -322,17 +326,19 @@ func TestFabricKinds(t *testing.T) {
 func TestFabric_Healthy(t *testing.T) {
 	for _, fabric := range []string{tree, "rails,vendor=on", "torus", "dragonfly", "single-switch"} {
 		t.Run(fabric, func(t *testing.T) {
-			o := options(build(t, fabric, ""))
-			r, err := Fabric(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Errors > 0 || r.Partial {
-				t.Errorf("got %+v, want no errors", r.Findings)
-			}
-			if len(r.Stages) != len(FabricStages()) {
-				t.Errorf("got %d stages, want %d", len(r.Stages), len(FabricStages()))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				o := options(build(t, fabric, ""))
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Errors > 0 || r.Partial {
+					t.Errorf("got %+v, want no errors", r.Findings)
+				}
+				if len(r.Stages) != len(FabricStages()) {
+					t.Errorf("got %d stages, want %d", len(r.Stages), len(FabricStages()))
+				}
+			})
 		})
 	}
 }
@@ -348,18 +354,20 @@ func TestFabric_BER(t *testing.T) {
 		{3 * time.Hour, "1e-15 proved for 48 ports"},
 	} {
 		t.Run(test.age.String(), func(t *testing.T) {
-			f := build(t, tree, "")
-			o := options(f)
-			o.Only = []string{"ber"}
-			baseline("clear leaf001[1]")(t, f, &o)
-			o.Since = aged(t, f, test.age)
-			r, err := Fabric(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := stage(t, r, "ber").Comment; !strings.Contains(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, tree, "")
+				o := options(f)
+				o.Only = []string{"ber"}
+				baseline("clear leaf001[1]")(t, f, &o)
+				o.Since = aged(t, f, test.age)
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := stage(t, r, "ber").Comment; !strings.Contains(got, test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
 		})
 	}
 }
@@ -388,69 +396,75 @@ func aged(t *testing.T, f *sim.Fabric, age time.Duration) *counters.Baseline {
 }
 
 func TestFabric_Stored(t *testing.T) {
-	f := build(t, "demo", "")
-	scan, err := topology.Run(t.Context(), topology.Options{Open: options(f).Open})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Fabric(t.Context(), FabricOptions{Stored: &ibdiagnet.Database{Fabric: scan}, Limits: DefaultLimits()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := found(r)
-	for _, want := range []string{"links/not-active", "speed/narrow", "speed/slow"} {
-		if kinds[want] == 0 {
-			t.Errorf("got %v, want %s", kinds, want)
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "demo", "")
+		scan, err := topology.Run(t.Context(), topology.Options{Open: options(f).Open})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, name := range []string{"sm", "pkeys", "counters", "ber", "firmware", "routing", "plan"} {
-		if s := stage(t, r, name); s.Status != Skipped || s.Comment == "" {
-			t.Errorf("stage %s: got %+v, want it skipped with a reason", name, s)
+		r, err := Fabric(t.Context(), FabricOptions{Stored: &ibdiagnet.Database{Fabric: scan}, Limits: DefaultLimits()})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		kinds := found(r)
+		for _, want := range []string{"links/not-active", "speed/narrow", "speed/slow"} {
+			if kinds[want] == 0 {
+				t.Errorf("got %v, want %s", kinds, want)
+			}
+		}
+		for _, name := range []string{"sm", "pkeys", "counters", "ber", "firmware", "routing", "plan"} {
+			if s := stage(t, r, name); s.Status != Skipped || s.Comment == "" {
+				t.Errorf("stage %s: got %+v, want it skipped with a reason", name, s)
+			}
+		}
+	})
 }
 
 // Stored tables of which a part could not be read make the stage partial.
 func TestFabric_StoredTables(t *testing.T) {
-	f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")
-	o := options(f)
-	tables, err := route.Scan(t.Context(), route.Options{Open: o.Open, Client: o.Client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "routing")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(tables.Save(file), file.Close()); err != nil {
-		t.Fatal(err)
-	}
-	o.Tables, o.Only = []string{path}, []string{"routing"}
-	r, err := Fabric(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found(r)["routing/no-response"] != 1 {
-		t.Errorf("got findings %v, want one about the stored tables", found(r))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")
+		o := options(f)
+		tables, err := route.Scan(t.Context(), route.Options{Open: o.Open, Client: o.Client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "routing")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(tables.Save(file), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Tables, o.Only = []string{path}, []string{"routing"}
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found(r)["routing/no-response"] != 1 {
+			t.Errorf("got findings %v, want one about the stored tables", found(r))
+		}
+	})
 }
 
 func TestFabric_Selection(t *testing.T) {
-	o := options(build(t, "demo", ""))
-	o.Only, o.Skip = []string{"links", "speed", "lids"}, []string{"lids"}
-	r, err := Fabric(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, s := range r.Stages {
-		names = append(names, s.Name)
-	}
-	if want := []string{"links", "speed"}; !slices.Equal(names, want) {
-		t.Errorf("got stages %v, want %v", names, want)
-	}
-	if r.Errors != 3 || r.Partial {
-		t.Errorf("got %d errors, partial %v, want 3 errors", r.Errors, r.Partial)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "demo", ""))
+		o.Only, o.Skip = []string{"links", "speed", "lids"}, []string{"lids"}
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range r.Stages {
+			names = append(names, s.Name)
+		}
+		if want := []string{"links", "speed"}; !slices.Equal(names, want) {
+			t.Errorf("got stages %v, want %v", names, want)
+		}
+		if r.Errors != 3 || r.Partial {
+			t.Errorf("got %d errors, partial %v, want 3 errors", r.Errors, r.Partial)
+		}
+	})
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"context"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -175,9 +173,7 @@ func checkMessage(t *testing.T, line badLine, sysfs string) {
 	}
 	var stdout, stderr bytes.Buffer
 	e := &cmdutil.Env{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr, Getenv: getenv}
-	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond) // some lines are valid
-	defer stop()
-	code := run(ctx, e, line.args)
+	code := run(testenv.UntilSoon(t), e, line.args) // some lines are valid
 	text := stderr.String()
 	if m := internals.FindString(text); m != "" {
 		t.Errorf("%v %q: got %q in the message, want a description\n%s", line.env, line.args, m, text)

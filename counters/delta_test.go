@@ -140,10 +140,10 @@ func TestBER(t *testing.T) {
 	}
 	type extended = mad.PortCountersExtended
 	for _, test := range []struct {
-		window time.Duration
-		errors uint64
-		text   string
-		want   [2]BERVerdict
+		counted time.Duration
+		errors  uint64
+		text    string
+		want    [2]BERVerdict
 	}{
 		{10 * time.Second, 0, "0 errors: below 2.5e-13", [2]BERVerdict{BERUnproved, BERUnproved}},
 		{10 * time.Second, 2, "2 errors: 5.0e-13", [2]BERVerdict{BERUnproved, BERUnproved}},
@@ -155,13 +155,13 @@ func TestBER(t *testing.T) {
 		{125 * time.Minute, 3, "3 errors: 1.0e-15", [2]BERVerdict{BERProved, BERProved}},
 		{125 * time.Minute, 20, "20 errors: 6.7e-15", [2]BERVerdict{BERProved, BERExceeded}},
 	} {
-		t.Run(fmt.Sprint(test.errors, " errors in ", test.window), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.errors, " errors in ", test.counted), func(t *testing.T) {
 			p := linkedPort(ib.Width4X, ib.NDR)
-			p.Before, p.Now = extendedSample(0, extended{}), extendedSample(test.window, extended{SymbolErrors: test.errors})
+			p.Before, p.Now = extendedSample(0, extended{}), extendedSample(test.counted, extended{SymbolErrors: test.errors})
 			b, ok := p.SymbolBER(p.Delta())
 			got := [2]BERVerdict{b.Judge(BERRules[0]), b.Judge(BERRules[1])}
 			if !ok || b.String() != test.text || got != test.want {
-				t.Errorf("%d errors in %v: got %s, %v, want %s, %v", test.errors, test.window, b, got, test.text, test.want)
+				t.Errorf("%d errors in %v: got %s, %v, want %s, %v", test.errors, test.counted, b, got, test.text, test.want)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
@@ -76,9 +77,12 @@ func baseline(t testing.TB, nodes []*counters.Node) []byte {
 }
 
 func TestReadBaseline_Errors(t *testing.T) {
-	f := build(t, "single-switch:hosts=2")
-	c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
-	good := string(baseline(t, c.Nodes()))
+	var good string
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2")
+		c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
+		good = string(baseline(t, c.Nodes()))
+	})
 	if _, err := counters.ReadBaseline(strings.NewReader(good), "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -113,17 +117,19 @@ func TestReadBaseline_Errors(t *testing.T) {
 
 // A baseline is marked as partial if data was missing.
 func TestBaseline_Partial(t *testing.T) {
-	f := build(t, "single-switch:hosts=2")
-	c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
-	for _, want := range []bool{false, true} {
-		var text bytes.Buffer
-		if err := counters.WriteBaseline(&text, c.Nodes(), want); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2")
+		c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
+		for _, want := range []bool{false, true} {
+			var text bytes.Buffer
+			if err := counters.WriteBaseline(&text, c.Nodes(), want); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := counters.ReadBaseline(&text, "x"); err != nil || b.Partial != want {
+				t.Errorf("got partial %t, error %v, want %t", b.Partial, err, want)
+			}
 		}
-		if b, err := counters.ReadBaseline(&text, "x"); err != nil || b.Partial != want {
-			t.Errorf("got partial %t, error %v, want %t", b.Partial, err, want)
-		}
-	}
+	})
 }
 
 func FuzzBaseline(f *testing.F) {

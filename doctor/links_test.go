@@ -3,6 +3,7 @@ package doctor
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -23,25 +24,27 @@ func TestCheckLink(t *testing.T) {
 		{"uneven", "node05", func(p *sim.Port) { p.Enable(ib.Width1X, ib.NDR) }, Warning, "1X NDR enabled, 4X NDR at the peer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := sim.Build("demo")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.change != nil {
-				place, err := f.Place(test.node)
+			synctest.Test(t, func(t *testing.T) {
+				f, err := sim.Build("demo")
 				if err != nil {
 					t.Fatal(err)
 				}
-				test.change(place)
-			}
-			port, err := f.Open(test.node)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h := &host{timeout: time.Second}
-			if i := h.checkLink(t.Context(), port); i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
-				t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
-			}
+				if test.change != nil {
+					place, err := f.Place(test.node)
+					if err != nil {
+						t.Fatal(err)
+					}
+					test.change(place)
+				}
+				port, err := f.Open(test.node)
+				if err != nil {
+					t.Fatal(err)
+				}
+				h := &host{timeout: time.Second}
+				if i := h.checkLink(t.Context(), port); i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
+					t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
+				}
+			})
 		})
 	}
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -40,16 +41,18 @@ func TestQuerySM(t *testing.T) {
 		{"unused LID", 999, Error, "the subnet manager at LID 999 does not respond: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			port, err := f.Open("node05")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer port.Close()
-			h := &host{root: t.TempDir(), timeout: 10 * time.Millisecond}
-			i := h.querySM(t.Context(), misledPort{port, test.smLID})
-			if i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
-				t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				port, err := f.Open("node05")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer port.Close()
+				h := &host{root: t.TempDir(), timeout: 10 * time.Millisecond}
+				i := h.querySM(t.Context(), misledPort{port, test.smLID})
+				if i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
+					t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
+				}
+			})
 		})
 	}
 }

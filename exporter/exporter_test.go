@@ -73,7 +73,6 @@ func simulated(tb testing.TB, description string, o Options) (*sim.Fabric, *Expo
 	}
 	o.Fabric.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
 	o.Fabric.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
-	o.Fabric.Client.Timeout = 50 * time.Millisecond
 	return f, New(o)
 }
 
@@ -101,35 +100,37 @@ func sweepNow(tb testing.TB, e *Exporter) string {
 
 // TestNames finds the metrics of the dashboards and rules of other exporters.
 func TestNames(t *testing.T) {
-	all := counters.RcvErrorDetails | counters.XmitDiscardDetails | counters.FECDetails
-	got := map[string]map[string]*dto.MetricFamily{}
-	for _, names := range []Names{Treydock, Guilbaults} {
-		_, e := simulated(t, "faults", Options{Names: names, Fabric: counters.Options{DetailsOf: all}})
-		got[string(names)] = parse(t, sweepWithFailures(t, e))
-	}
-	got["sckyzo"] = got["treydock"]
-	got["node"] = localMetrics(t)
-	file, err := os.Open("testdata/names.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 0 || fields[0] == "#" {
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		all := counters.RcvErrorDetails | counters.XmitDiscardDetails | counters.FECDetails
+		got := map[string]map[string]*dto.MetricFamily{}
+		for _, names := range []Names{Treydock, Guilbaults} {
+			_, e := simulated(t, "faults", Options{Names: names, Fabric: counters.Options{DetailsOf: all}})
+			got[string(names)] = parse(t, sweepWithFailures(t, e))
 		}
-		absent := len(fields) > 2 && fields[2] == "absent:"
-		for source := range strings.SplitSeq(fields[1], ",") {
-			if strings.HasPrefix(fields[0], "node_") {
-				source = "node"
+		got["sckyzo"] = got["treydock"]
+		got["node"] = localMetrics(t)
+		file, err := os.Open("testdata/names.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		lines := bufio.NewScanner(file)
+		for lines.Scan() {
+			fields := strings.Fields(lines.Text())
+			if len(fields) == 0 || fields[0] == "#" {
+				continue
 			}
-			if _, ok := got[source][fields[0]]; ok == absent {
-				t.Errorf("%s of %s: got %t, want %t", fields[0], fields[1], ok, !absent)
+			absent := len(fields) > 2 && fields[2] == "absent:"
+			for source := range strings.SplitSeq(fields[1], ",") {
+				if strings.HasPrefix(fields[0], "node_") {
+					source = "node"
+				}
+				if _, ok := got[source][fields[0]]; ok == absent {
+					t.Errorf("%s of %s: got %t, want %t", fields[0], fields[1], ok, !absent)
+				}
 			}
 		}
-	}
+	})
 }
 
 // sweepWithFailures sweeps and adds a failure of each kind.
@@ -222,12 +223,14 @@ func TestSweep_Fabrics(t *testing.T) {
 	for _, description := range []string{"demo", "faults", "mixed", "torus:x=2,y=2,z=2", "demo,sm=off"} {
 		for _, names := range []Names{Treydock, Guilbaults} {
 			t.Run(description+" "+string(names), func(t *testing.T) {
-				_, e := simulated(t, description, Options{Names: names})
-				for range 2 {
-					if families := parse(t, sweepNow(t, e)); families["ibkit_sweep_nodes"].Metric[0].GetGauge().GetValue() < 8 {
-						t.Errorf("got %v, want all nodes", families["ibkit_sweep_nodes"])
+				synctest.Test(t, func(t *testing.T) {
+					_, e := simulated(t, description, Options{Names: names})
+					for range 2 {
+						if families := parse(t, sweepNow(t, e)); families["ibkit_sweep_nodes"].Metric[0].GetGauge().GetValue() < 8 {
+							t.Errorf("got %v, want all nodes", families["ibkit_sweep_nodes"])
+						}
 					}
-				}
+				})
 			})
 		}
 	}
@@ -235,19 +238,21 @@ func TestSweep_Fabrics(t *testing.T) {
 
 // TestSweep_DuplicateGUIDs exports the ports of the first of several nodes with a GUID.
 func TestSweep_DuplicateGUIDs(t *testing.T) {
-	f, e := simulated(t, "single-switch:hosts=3", Options{})
-	for _, id := range []string{"host002", "host003"} {
-		n := f.Node(id)
-		n.Info.NodeGUID, n.Ports[1].GUID = f.Node("host001").Info.NodeGUID, f.Node("host001").Ports[1].GUID
-	}
-	text := sweepNow(t, e)
-	parse(t, text)
-	if got := series(text, "infiniband_hca_up{"); len(got) != 1 {
-		t.Errorf("got %q, want one adapter", got)
-	}
-	if got := series(text, "ibkit_fabric_conflicts [1-9]"); len(got) != 1 {
-		t.Error("got no conflict")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f, e := simulated(t, "single-switch:hosts=3", Options{})
+		for _, id := range []string{"host002", "host003"} {
+			n := f.Node(id)
+			n.Info.NodeGUID, n.Ports[1].GUID = f.Node("host001").Info.NodeGUID, f.Node("host001").Ports[1].GUID
+		}
+		text := sweepNow(t, e)
+		parse(t, text)
+		if got := series(text, "infiniband_hca_up{"); len(got) != 1 {
+			t.Errorf("got %q, want one adapter", got)
+		}
+		if got := series(text, "ibkit_fabric_conflicts [1-9]"); len(got) != 1 {
+			t.Error("got no conflict")
+		}
+	})
 }
 
 // TestSweep_HostileNames checks that names with special characters do not add series.
@@ -256,88 +261,97 @@ func TestSweep_HostileNames(t *testing.T) {
 		`a",guid="0x1`, `back\slash\n`, "x\"} 1\ninfiniband_switch_up{switch=\"y", "\xff\xfe\x00\x1b[2J", `{{ $labels.x }}`, "ü\u202e日本",
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, names := range []Names{Treydock, Guilbaults} {
-				f, e := simulated(t, "single-switch:hosts=2", Options{Names: names})
-				f.Node("host001").Desc, f.Node("switch1").Desc = mad.NewNodeDescription(name), mad.NewNodeDescription(name)
-				families := parse(t, sweepNow(t, e))
-				for name := range families {
-					if !regexp.MustCompile(`^(infiniband|ibkit)_[a-z0-9_]+$`).MatchString(name) {
-						t.Errorf("got a metric %q", name)
+			synctest.Test(t, func(t *testing.T) {
+				for _, names := range []Names{Treydock, Guilbaults} {
+					f, e := simulated(t, "single-switch:hosts=2", Options{Names: names})
+					f.Node("host001").Desc, f.Node("switch1").Desc = mad.NewNodeDescription(name), mad.NewNodeDescription(name)
+					families := parse(t, sweepNow(t, e))
+					for name := range families {
+						if !regexp.MustCompile(`^(infiniband|ibkit)_[a-z0-9_]+$`).MatchString(name) {
+							t.Errorf("got a metric %q", name)
+						}
 					}
 				}
-			}
-			var b bytes.Buffer
-			e := newEncoder(&b)
-			e.gauge("test_metric", "Help.", func(emit func(labels, float64)) { emit(newLabels("name", name), 1) })
-			if err := e.flush(); err != nil {
-				t.Fatal(err)
-			}
-			got := parse(t, b.String())["test_metric"].Metric
-			if want := strings.ToValidUTF8(name, "\uFFFD"); len(got) != 1 || got[0].Label[0].GetValue() != want {
-				t.Errorf("got %v, want a series with the label %q", got, want)
-			}
+				var b bytes.Buffer
+				e := newEncoder(&b)
+				e.gauge("test_metric", "Help.", func(emit func(labels, float64)) { emit(newLabels("name", name), 1) })
+				if err := e.flush(); err != nil {
+					t.Fatal(err)
+				}
+				got := parse(t, b.String())["test_metric"].Metric
+				if want := strings.ToValidUTF8(name, "\uFFFD"); len(got) != 1 || got[0].Label[0].GetValue() != want {
+					t.Errorf("got %v, want a series with the label %q", got, want)
+				}
+			})
 		})
 	}
 }
 
 // TestSweep_RemovedNode checks that the series of a node end when it is removed.
 func TestSweep_RemovedNode(t *testing.T) {
-	f, e := simulated(t, "single-switch:hosts=3", Options{})
-	if got := series(sweepNow(t, e), `[a-z_]+{.*hca="host002"`); len(got) == 0 {
-		t.Fatal("got no series of host002")
-	}
-	do(t, f, "down host002")
-	if got := series(sweepNow(t, e), `[a-z_]+{.*"host002"`); len(got) > 0 {
-		t.Errorf("got %q, want no series of host002", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f, e := simulated(t, "single-switch:hosts=3", Options{})
+		if got := series(sweepNow(t, e), `[a-z_]+{.*hca="host002"`); len(got) == 0 {
+			t.Fatal("got no series of host002")
+		}
+		do(t, f, "down host002")
+		if got := series(sweepNow(t, e), `[a-z_]+{.*"host002"`); len(got) > 0 {
+			t.Errorf("got %q, want no series of host002", got)
+		}
+	})
 }
 
 // TestSweep_Partial checks that a node that does not respond affects its series only.
 func TestSweep_Partial(t *testing.T) {
-	f, e := simulated(t, "single-switch:hosts=3", Options{})
-	do(t, f, "pma host002 silent")
-	text := sweepNow(t, e)
-	for _, want := range []string{
-		`infiniband_hca_up{guid="0x[0-9a-f]+",hca="host002"} 0`,
-		`infiniband_hca_up{guid="0x[0-9a-f]+",hca="host001"} 1`,
-		`infiniband_hca_collect_timeout{.*} 1`,
-		`infiniband_hca_port_symbol_error_total{.*hca="host003".*} 0`,
-		`ibkit_node_failed_requests{.*node="host002"} [1-9]`,
-		`ibkit_sweep_partial 1`,
-		`ibkit_sweeps_total{result="partial"} 1`,
-		`ibkit_mad_timeouts_total [1-9]`,
-	} {
-		if len(series(text, want)) != 1 {
-			t.Errorf("got no %s", want)
+	synctest.Test(t, func(t *testing.T) {
+		f, e := simulated(t, "single-switch:hosts=3", Options{})
+		do(t, f, "pma host002 silent")
+		text := sweepNow(t, e)
+		for _, want := range []string{
+			`infiniband_hca_up{guid="0x[0-9a-f]+",hca="host002"} 0`,
+			`infiniband_hca_up{guid="0x[0-9a-f]+",hca="host001"} 1`,
+			`infiniband_hca_collect_timeout{.*} 1`,
+			`infiniband_hca_port_symbol_error_total{.*hca="host003".*} 0`,
+			`ibkit_node_failed_requests{.*node="host002"} [1-9]`,
+			`ibkit_sweep_partial 1`,
+			`ibkit_sweeps_total{result="partial"} 1`,
+			`ibkit_mad_timeouts_total [1-9]`,
+		} {
+			if len(series(text, want)) != 1 {
+				t.Errorf("got no %s", want)
+			}
 		}
-	}
-	if got := series(text, `infiniband_hca_port_symbol_error_total{.*hca="host002"`); len(got) > 0 {
-		t.Errorf("got %q", got)
-	}
+		if got := series(text, `infiniband_hca_port_symbol_error_total{.*hca="host002"`); len(got) > 0 {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 // TestSweep_Findings checks the findings between two sweeps.
 func TestSweep_Findings(t *testing.T) {
-	f, e := simulated(t, "single-switch:hosts=3", Options{Interval: time.Hour})
-	do(t, f, "counter switch1[1] SymbolErrorCounter 100")
-	var last sweep
-	step := func() string {
-		if err := e.sweepOnce(t.Context(), &last); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		f, e := simulated(t, "single-switch:hosts=3", Options{Interval: time.Hour})
+		do(t, f, "counter switch1[1] SymbolErrorCounter 100")
+		var last sweep
+		step := func() string {
+			if err := e.sweepOnce(t.Context(), &last); err != nil {
+				t.Fatal(err)
+			}
+			return textOf(t, e)
 		}
-		return textOf(t, e)
-	}
-	if got := series(step(), "ibkit_error_finding{"); len(got) > 0 {
-		t.Errorf("first sweep: got %q, want no findings", got)
-	}
-	if got := series(step(), "ibkit_error_finding{"); len(got) > 0 {
-		t.Errorf("old errors: got %q, want no findings", got)
-	}
-	do(t, f, "counter switch1[2] SymbolErrorCounter 100")
-	got := series(step(), "ibkit_error_finding{")
-	if len(got) != 1 || !strings.Contains(got[0], `class="cable",counter="SymbolErrorCounter",`) || !strings.Contains(got[0], `peer="host002"`) || !strings.Contains(got[0], `port="2"`) {
-		t.Errorf("new errors: got %q, want a finding of port 2", got)
-	}
+		if got := series(step(), "ibkit_error_finding{"); len(got) > 0 {
+			t.Errorf("first sweep: got %q, want no findings", got)
+		}
+		if got := series(step(), "ibkit_error_finding{"); len(got) > 0 {
+			t.Errorf("old errors: got %q, want no findings", got)
+		}
+		time.Sleep(time.Second)
+		do(t, f, "counter switch1[2] SymbolErrorCounter 100")
+		got := series(step(), "ibkit_error_finding{")
+		if len(got) != 1 || !strings.Contains(got[0], `class="cable",counter="SymbolErrorCounter",`) || !strings.Contains(got[0], `peer="host002"`) || !strings.Contains(got[0], `port="2"`) {
+			t.Errorf("new errors: got %q, want a finding of port 2", got)
+		}
+	})
 }
 
 // A fakeSource sweeps with a function.
@@ -447,48 +461,52 @@ func TestExporter_Age(t *testing.T) {
 // TestRun_Memory checks that memory does not grow over sweeps, of which each is compared with
 // the one before.
 func TestRun_Memory(t *testing.T) {
-	_, e := simulated(t, "single-switch:hosts=8,radix=8", Options{})
-	var last sweep
-	heap := func(sweeps int) uint64 {
-		for range sweeps {
-			if err := e.sweepOnce(t.Context(), &last); err != nil {
-				t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		_, e := simulated(t, "single-switch:hosts=8,radix=8", Options{})
+		var last sweep
+		heap := func(sweeps int) uint64 {
+			for range sweeps {
+				if err := e.sweepOnce(t.Context(), &last); err != nil {
+					t.Fatal(err)
+				}
 			}
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			runtime.KeepAlive(last)
+			return m.HeapAlloc
 		}
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		runtime.KeepAlive(last)
-		return m.HeapAlloc
-	}
-	before, goroutines := heap(20), runtime.NumGoroutine()
-	after := heap(200)
-	t.Logf("%d kB after 20 sweeps, %d kB after 220", before>>10, after>>10)
-	const tolerance = 1 << 20 // of caches and pools; a result takes 0.4 MB
-	if after > before+tolerance || runtime.NumGoroutine() > goroutines+1 {
-		t.Errorf("got %d bytes and %d goroutines, want %d and %d", after, runtime.NumGoroutine(), before, goroutines)
-	}
+		before, goroutines := heap(20), runtime.NumGoroutine()
+		after := heap(200)
+		t.Logf("%d kB after 20 sweeps, %d kB after 220", before>>10, after>>10)
+		const tolerance = 1 << 20 // of caches and pools; a result takes 0.4 MB
+		if after > before+tolerance || runtime.NumGoroutine() > goroutines+1 {
+			t.Errorf("got %d bytes and %d goroutines, want %d and %d", after, runtime.NumGoroutine(), before, goroutines)
+		}
+	})
 }
 
 // TestSweep_OtherFabric checks that a port that was moved to another fabric is swept.
 func TestSweep_OtherFabric(t *testing.T) {
-	other, err := sim.Build("torus:x=2,y=2,hosts=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range other.Nodes {
-		n.Info.NodeGUID += 1 << 40
-	}
-	f, e := simulated(t, "single-switch:hosts=2", Options{})
-	var last sweep
-	for range 2 {
-		if err := e.sweepOnce(t.Context(), &last); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		other, err := sim.Build("torus:x=2,y=2,hosts=1")
+		if err != nil {
+			t.Fatal(err)
 		}
-		*f = *other
-	}
-	if got := series(textOf(t, e), "ibkit_sweep_nodes 8"); len(got) != 1 {
-		t.Errorf("got\n%s\nwant 8 nodes", textOf(t, e))
-	}
+		for _, n := range other.Nodes {
+			n.Info.NodeGUID += 1 << 40
+		}
+		f, e := simulated(t, "single-switch:hosts=2", Options{})
+		var last sweep
+		for range 2 {
+			if err := e.sweepOnce(t.Context(), &last); err != nil {
+				t.Error(err)
+			}
+			*f = *other
+		}
+		if got := series(textOf(t, e), "ibkit_sweep_nodes 8"); len(got) != 1 {
+			t.Errorf("got\n%s\nwant 8 nodes", textOf(t, e))
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -62,18 +63,20 @@ func TestDiscover_Blind(t *testing.T) {
 	} {
 		for _, lean := range []bool{false, true} {
 			t.Run(test.name, func(t *testing.T) {
-				f := scanAfter(t, build(t, "demo"), fabric.DiscoverOptions{Lean: lean}, test.command)
-				blind := f.Blind()
-				switch {
-				case test.want == "":
-					if blind != nil {
-						t.Errorf("got blind %v, want a fabric", blind)
+				synctest.Test(t, func(t *testing.T) {
+					f := scanAfter(t, build(t, "demo"), fabric.DiscoverOptions{Lean: lean}, test.command)
+					blind := f.Blind()
+					switch {
+					case test.want == "":
+						if blind != nil {
+							t.Errorf("got blind %v, want a fabric", blind)
+						}
+					case blind == nil || !strings.Contains(blind.Error(), test.want) || !errors.Is(blind, fabric.ErrBlind) || errors.Is(blind, fabric.ErrLinkDown) != test.down:
+						t.Errorf("got blind %v, want %s", blind, test.want)
+					case !f.Partial() || !errors.Is(f.Incomplete(), blind) || len(f.Failures) != 1:
+						t.Errorf("got partial %v, %d failures, %v, want a partial fabric with this reason", f.Partial(), len(f.Failures), f.Incomplete())
 					}
-				case blind == nil || !strings.Contains(blind.Error(), test.want) || !errors.Is(blind, fabric.ErrBlind) || errors.Is(blind, fabric.ErrLinkDown) != test.down:
-					t.Errorf("got blind %v, want %s", blind, test.want)
-				case !f.Partial() || !errors.Is(f.Incomplete(), blind) || len(f.Failures) != 1:
-					t.Errorf("got partial %v, %d failures, %v, want a partial fabric with this reason", f.Partial(), len(f.Failures), f.Incomplete())
-				}
+				})
 			})
 		}
 	}
@@ -104,18 +107,20 @@ func TestDiscover_BlindSwitch(t *testing.T) {
 
 // A stored fabric is not blind, but partial if the scan was.
 func TestFabric_BlindStored(t *testing.T) {
-	f := scanAfter(t, build(t, "demo"), fabric.DiscoverOptions{}, "unlink leaf1[3]")
-	path := filepath.Join(t.TempDir(), "cache")
-	if err := f.WriteCacheFile(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := fabric.ReadCacheFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Blind() != nil || !got.Partial() || got.Incomplete().Error() != "1 request without a reply" {
-		t.Errorf("got blind %v, partial %v, %v", got.Blind(), got.Partial(), got.Incomplete())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := scanAfter(t, build(t, "demo"), fabric.DiscoverOptions{}, "unlink leaf1[3]")
+		path := filepath.Join(t.TempDir(), "cache")
+		if err := f.WriteCacheFile(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := fabric.ReadCacheFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Blind() != nil || !got.Partial() || got.Incomplete().Error() != "1 request without a reply" {
+			t.Errorf("got blind %v, partial %v, %v", got.Blind(), got.Partial(), got.Incomplete())
+		}
+	})
 }
 
 func TestFabric_Lacks(t *testing.T) {
@@ -129,18 +134,20 @@ func TestFabric_Lacks(t *testing.T) {
 		{"blind", "unlink leaf1[3]", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := build(t, "demo")
-			before := scanAfter(t, s, fabric.DiscoverOptions{})
-			records, err := readRecords(t, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := scanAfter(t, s, fabric.DiscoverOptions{}, test.command)
-			for _, other := range []*fabric.Fabric{before, records} {
-				if got := lackText(f.Lacks(other)); got != test.want {
-					t.Errorf("got %s, want %s", got, test.want)
+			synctest.Test(t, func(t *testing.T) {
+				s := build(t, "demo")
+				before := scanAfter(t, s, fabric.DiscoverOptions{})
+				records, err := readRecords(t, s)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				f := scanAfter(t, s, fabric.DiscoverOptions{}, test.command)
+				for _, other := range []*fabric.Fabric{before, records} {
+					if got := lackText(f.Lacks(other)); got != test.want {
+						t.Errorf("got %s, want %s", got, test.want)
+					}
+				}
+			})
 		})
 	}
 }
@@ -161,30 +168,34 @@ func lackText(lacks []fabric.Lack) string {
 
 // A bounded scan lacks no nodes: it did not look for them.
 func TestFabric_LacksBounded(t *testing.T) {
-	s := build(t, "demo")
-	before := scanAfter(t, s, fabric.DiscoverOptions{})
-	if lacks := scanAfter(t, s, fabric.DiscoverOptions{MaxHops: 1}).Lacks(before); lacks != nil {
-		t.Errorf("got %s, want none", lackText(lacks))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := build(t, "demo")
+		before := scanAfter(t, s, fabric.DiscoverOptions{})
+		if lacks := scanAfter(t, s, fabric.DiscoverOptions{MaxHops: 1}).Lacks(before); lacks != nil {
+			t.Errorf("got %s, want none", lackText(lacks))
+		}
+	})
 }
 
 // Lean records have the nodes and links of all records.
 func TestReadRecords_Lean(t *testing.T) {
-	s := build(t, "demo")
-	all, err := readRecords(t, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := s.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer port.Close()
-	lean, err := fabric.ReadRecords(t.Context(), umad.NewClient(port, umad.ClientOptions{}), fabric.RecordOptions{Lean: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := describe(lean), describe(all); got != want || lean.Stats.Sent >= all.Stats.Sent {
-		t.Errorf("got %d requests and\n%s\nwant less than %d and\n%s", lean.Stats.Sent, got, all.Stats.Sent, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := build(t, "demo")
+		all, err := readRecords(t, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, err := s.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer port.Close()
+		lean, err := fabric.ReadRecords(t.Context(), umad.NewClient(port, umad.ClientOptions{}), fabric.RecordOptions{Lean: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := describe(lean), describe(all); got != want || lean.Stats.Sent >= all.Stats.Sent {
+			t.Errorf("got %d requests and\n%s\nwant less than %d and\n%s", lean.Stats.Sent, got, all.Stats.Sent, want)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
@@ -108,56 +109,60 @@ func TestReadLabels(t *testing.T) {
 		{"single-switch:hosts=4,speed=NDR", map[string]string{"switch1 1": "", "host001 1": ""}},
 	} {
 		t.Run(tt.fabric, func(t *testing.T) {
-			s, err := sim.Build(tt.fabric)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := labels(t, s)
-			if f.Partial() {
-				t.Errorf("got a partial fabric: %v", f.Failures)
-			}
-			for _, n := range f.Nodes {
-				for _, p := range n.Ports {
-					if p == nil {
-						continue
-					}
-					key := n.Desc.Clean() + " " + string(rune('0'+p.Number))
-					if want, ok := tt.want[key]; ok && p.Label != want {
-						t.Errorf("%s: got label %q, want %q", key, p.Label, want)
+			synctest.Test(t, func(t *testing.T) {
+				s, err := sim.Build(tt.fabric)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := labels(t, s)
+				if f.Partial() {
+					t.Errorf("got a partial fabric: %v", f.Failures)
+				}
+				for _, n := range f.Nodes {
+					for _, p := range n.Ports {
+						if p == nil {
+							continue
+						}
+						key := n.Desc.Clean() + " " + string(rune('0'+p.Number))
+						if want, ok := tt.want[key]; ok && p.Label != want {
+							t.Errorf("%s: got label %q, want %q", key, p.Label, want)
+						}
 					}
 				}
-			}
+			})
 		})
 	}
 }
 
 // A node that stops responding is a failure; one whose agent rejects the attribute is not.
 func TestReadLabels_Errors(t *testing.T) {
-	s, err := sim.Build("single-switch:hosts=4,vendor=on")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := s.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer port.Close()
-	c := umad.NewClient(port, umad.ClientOptions{Timeout: 50 * time.Millisecond})
-	f, err := Discover(t.Context(), c, DiscoverOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Node("host002").Silent = true
-	s.Node("host003").SetVendorAgent(false)
-	if err := f.ReadLabels(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if len(f.Failures) != 1 || f.Failures[0].NodeGUID != s.Node("host002").Info.NodeGUID || f.Failures[0].Attr != mad.AttrHierarchyInfo {
-		t.Errorf("got failures %v, want that of host002", f.Failures)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := f.ReadLabels(ctx, c); err == nil {
-		t.Error("canceled: got no error")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sim.Build("single-switch:hosts=4,vendor=on")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, err := s.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer port.Close()
+		c := umad.NewClient(port, umad.ClientOptions{Timeout: 50 * time.Millisecond})
+		f, err := Discover(t.Context(), c, DiscoverOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Node("host002").Silent = true
+		s.Node("host003").SetVendorAgent(false)
+		if err := f.ReadLabels(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Failures) != 1 || f.Failures[0].NodeGUID != s.Node("host002").Info.NodeGUID || f.Failures[0].Attr != mad.AttrHierarchyInfo {
+			t.Errorf("got failures %v, want that of host002", f.Failures)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := f.ReadLabels(ctx, c); err == nil {
+			t.Error("canceled: got no error")
+		}
+	})
 }

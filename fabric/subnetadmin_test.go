@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -55,55 +56,61 @@ func TestReadRecords(t *testing.T) {
 		"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=8", "torus", "mixed", "chassis", "chassis:model=ISR9288",
 	} {
 		t.Run(preset, func(t *testing.T) {
-			s, err := sim.Build(preset)
-			if err != nil {
-				t.Fatal(err)
-			}
-			port, err := s.Open("")
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := fabric.Discover(t.Context(), umad.NewClient(port, umad.ClientOptions{}), fabric.DiscoverOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := readRecords(t, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := describe(got), describe(want); got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-			if got, want := attributes(got), attributes(want); got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s, err := sim.Build(preset)
+				if err != nil {
+					t.Fatal(err)
+				}
+				port, err := s.Open("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := fabric.Discover(t.Context(), umad.NewClient(port, umad.ClientOptions{}), fabric.DiscoverOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := readRecords(t, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := describe(got), describe(want); got != want {
+					t.Errorf("got\n%s\nwant\n%s", got, want)
+				}
+				if got, want := attributes(got), attributes(want); got != want {
+					t.Errorf("got\n%s\nwant\n%s", got, want)
+				}
+			})
 		})
 	}
 }
 
 // A reply of one packet makes the result partial.
 func TestReadRecords_Clipped(t *testing.T) {
-	s, err := sim.Build("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.NoRMPP = true
-	f, err := readRecords(t, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !f.Partial() || !strings.Contains(describe(f), "single packet") {
-		t.Errorf("got\n%s\nwant failures about single packets", describe(f))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sim.Build("demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.NoRMPP = true
+		f, err := readRecords(t, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Partial() || !strings.Contains(describe(f), "single packet") {
+			t.Errorf("got\n%s\nwant failures about single packets", describe(f))
+		}
+	})
 }
 
 // Without subnet administration, one request times out.
 func TestReadRecords_NoManager(t *testing.T) {
-	s, err := sim.Build("demo,sm=off")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readRecords(t, s); !errors.Is(err, umad.ErrNoSM) {
-		t.Errorf("got %v, want %v", err, umad.ErrNoSM)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sim.Build("demo,sm=off")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readRecords(t, s); !errors.Is(err, umad.ErrNoSM) {
+			t.Errorf("got %v, want %v", err, umad.ErrNoSM)
+		}
+	})
 }

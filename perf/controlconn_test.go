@@ -5,16 +5,17 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/perf/internal/peererr"
 )
 
 // controlPair returns the server's end of a connection, and the raw other end.
 func controlPair(t *testing.T) (*controlConn, net.Conn) {
 	t.Helper()
-	a, b := testenv.Pair(t)
+	a, b := net.Pipe()
+	t.Cleanup(func() { _ = b.Close() })
 	c := newControlConn("client", a)
 	t.Cleanup(func() { c.close() })
 	return c, b
@@ -44,53 +45,59 @@ func TestPeerTime(t *testing.T) {
 // TestKeepalive checks that keepalive messages are not delivered, and that silence is
 // no error after they have stopped.
 func TestKeepalive(t *testing.T) {
-	one, conn := controlPair(t)
-	other := newControlConn("server", conn)
-	defer other.close()
-	const interval, lifetime = time.Millisecond, 10 * time.Second
-	stopOne, stopOther := one.keepalive(interval, lifetime), other.keepalive(interval, lifetime)
-	if err := one.send(message{Failure: "no"}); err != nil {
-		t.Fatal(err)
-	}
-	var failure *PeerError
-	if m, err := other.next(t.Context(), lifetime); !errors.As(err, &failure) || failure.Error() != "server: no" {
-		t.Errorf("failure of the server: got %+v, %v", m, err)
-	}
-	stopOne()
-	stopOne()
-	stopOther()
-	if err := other.send(message{Started: &struct{}{}}); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := one.next(t.Context(), lifetime); err != nil || m.Started == nil {
-		t.Errorf("message after keepalive: got %+v, %v", m, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		one, conn := controlPair(t)
+		other := newControlConn("server", conn)
+		defer other.close()
+		const interval, lifetime = time.Millisecond, 10 * time.Second
+		stopOne, stopOther := one.keepalive(interval, lifetime), other.keepalive(interval, lifetime)
+		if err := one.send(message{Failure: "no"}); err != nil {
+			t.Fatal(err)
+		}
+		var failure *PeerError
+		if m, err := other.next(t.Context(), lifetime); !errors.As(err, &failure) || failure.Error() != "server: no" {
+			t.Errorf("failure of the server: got %+v, %v", m, err)
+		}
+		stopOne()
+		stopOne()
+		stopOther()
+		if err := other.send(message{Started: &struct{}{}}); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := one.next(t.Context(), lifetime); err != nil || m.Started == nil {
+			t.Errorf("message after keepalive: got %+v, %v", m, err)
+		}
+	})
 }
 
 // TestKeepalive_silentPeer checks that a silent peer is an error, and that any message
 // extends its time.
 func TestKeepalive_silentPeer(t *testing.T) {
-	one, other := controlPair(t)
-	go io.Copy(io.Discard, other)
-	defer one.keepalive(time.Second, 50*time.Millisecond)()
-	for range 5 {
-		if err := (message{Alive: &struct{}{}}).write(other); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		one, other := controlPair(t)
+		go io.Copy(io.Discard, other)
+		defer one.keepalive(time.Second, 50*time.Millisecond)()
+		for range 5 {
+			if err := (message{Alive: &struct{}{}}).write(other); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, peererr.ErrTimeout) {
-		t.Errorf("got %+v, %v, want %v", m, err, peererr.ErrTimeout)
-	}
+		if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, peererr.ErrTimeout) {
+			t.Errorf("got %+v, %v, want %v", m, err, peererr.ErrTimeout)
+		}
+	})
 }
 
 func TestControlConn_closed(t *testing.T) {
-	one, other := controlPair(t)
-	stop := one.keepalive(time.Second, 50*time.Millisecond)
-	stop()
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, peererr.ErrClosed) {
-		t.Errorf("got %+v, %v, want %v", m, err, peererr.ErrClosed)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		one, other := controlPair(t)
+		stop := one.keepalive(time.Second, 50*time.Millisecond)
+		stop()
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, peererr.ErrClosed) {
+			t.Errorf("got %+v, %v, want %v", m, err, peererr.ErrClosed)
+		}
+	})
 }

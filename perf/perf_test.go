@@ -285,7 +285,7 @@ func TestServer_limits(t *testing.T) {
 		}
 	})
 	t.Run("idle client", func(t *testing.T) {
-		if m, err := readMessage(connectToServer(t, func(o *ServeOptions) { o.Idle = time.Millisecond })); err == nil {
+		if m, err := readMessage(connectToServer(t, func(o *ServeOptions) { o.Idle = testenv.Brief() })); err == nil {
 			t.Errorf("got %+v, want a closed connection", m)
 		}
 	})

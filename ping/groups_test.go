@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -15,33 +16,35 @@ import (
 // TestRunGroups pings targets at two ports at the same time. One of them does not
 // reply.
 func TestRunGroups(t *testing.T) {
-	replies := newPort(func(p *umadtest.Port, _ int, m umad.Message) error {
-		p.Deliver(0, serverReply(m))
-		return nil
-	})
-	silent := newPort(func(*umadtest.Port, int, umad.Message) error { return nil })
-	near, far, lost := &Target{Name: "near", To: umad.Target{LID: 3}}, &Target{Name: "far", To: umad.Target{LID: 4}}, &Target{Name: "lost", To: umad.Target{LID: 3}}
-	var mu sync.Mutex
-	outcomes := map[string]int{}
-	o := Options{OUI: OUI, Count: 20, Timeout: 50 * time.Millisecond, Done: func(p *Probe) {
-		if !mu.TryLock() {
-			t.Error("got Done from two ports at once, want one at a time")
-			return
+	synctest.Test(t, func(t *testing.T) {
+		replies := newPort(func(p *umadtest.Port, _ int, m umad.Message) error {
+			p.Deliver(0, serverReply(m))
+			return nil
+		})
+		silent := newPort(func(*umadtest.Port, int, umad.Message) error { return nil })
+		near, far, lost := &Target{Name: "near", To: umad.Target{LID: 3}}, &Target{Name: "far", To: umad.Target{LID: 4}}, &Target{Name: "lost", To: umad.Target{LID: 3}}
+		var mu sync.Mutex
+		outcomes := map[string]int{}
+		o := Options{OUI: OUI, Count: 20, Timeout: 50 * time.Millisecond, Done: func(p *Probe) {
+			if !mu.TryLock() {
+				t.Error("got Done from two ports at once, want one at a time")
+				return
+			}
+			defer mu.Unlock()
+			outcomes[p.Target.Name+" "+p.Outcome.String()]++
+		}}
+		o.Idle = func() {}
+		r, err := RunGroups(t.Context(), []Group{{Port: replies, Targets: []*Target{near, far}}, {Port: silent, Targets: []*Target{lost}}}, o)
+		if err != nil {
+			t.Fatal(err)
 		}
-		defer mu.Unlock()
-		outcomes[p.Target.Name+" "+p.Outcome.String()]++
-	}}
-	o.Idle = func() {}
-	r, err := RunGroups(t.Context(), []Group{{Port: replies, Targets: []*Target{near, far}}, {Port: silent, Targets: []*Target{lost}}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if outcomes["near received"] != 20 || outcomes["far received"] != 20 || outcomes["lost lost"] != 20 || len(outcomes) != 3 {
-		t.Errorf("got outcomes %v, want 20 of each target", outcomes)
-	}
-	if s := &r.Total; s.Sent != 60 || s.Received != 40 || s.Lost != 20 || len(r.Targets) != 3 {
-		t.Errorf("got %d sent, %d received, %d lost of %d targets; want 60, 40, 20 of 3", s.Sent, s.Received, s.Lost, len(r.Targets))
-	}
+		if outcomes["near received"] != 20 || outcomes["far received"] != 20 || outcomes["lost lost"] != 20 || len(outcomes) != 3 {
+			t.Errorf("got outcomes %v, want 20 of each target", outcomes)
+		}
+		if s := &r.Total; s.Sent != 60 || s.Received != 40 || s.Lost != 20 || len(r.Targets) != 3 {
+			t.Errorf("got %d sent, %d received, %d lost of %d targets; want 60, 40, 20 of 3", s.Sent, s.Received, s.Lost, len(r.Targets))
+		}
+	})
 }
 
 // TestRunGroups_Failure ends the run of all ports if one fails.

@@ -2,6 +2,7 @@ package ping
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/sim"
@@ -10,7 +11,11 @@ import (
 
 func TestRun(t *testing.T) {
 	for _, agent := range []Agent{AgentServer, AgentSMA, AgentPMA} {
-		t.Run(agent.String(), func(t *testing.T) { testRun(t, agent) })
+		t.Run(agent.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				testRun(t, agent)
+			})
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/umad"
@@ -116,21 +117,23 @@ func TestServer_ServeAll(t *testing.T) {
 
 // A port that broke is served again when it is back.
 func TestServer_ServeAllRescan(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	f := &fleet{breaks: map[string]bool{"a": true}, cancel: func() {}}
-	notify := f.notify("-")
-	rounds := 0
-	missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, ServePorts{List: f.ports, Rescan: time.Millisecond, Notify: func(name string, attr umad.PortAttr, err error) {
-		notify(name, attr, err)
-		if name != "a" || err != nil {
-			return
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f := &fleet{breaks: map[string]bool{"a": true}, cancel: func() {}}
+		notify := f.notify("-")
+		rounds := 0
+		missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, ServePorts{List: f.ports, Rescan: time.Millisecond, Notify: func(name string, attr umad.PortAttr, err error) {
+			notify(name, attr, err)
+			if name != "a" || err != nil {
+				return
+			}
+			if rounds++; rounds == 3 {
+				cancel()
+			}
+		}})
+		if err != nil || rounds != 3 || len(missing) > 1 {
+			t.Errorf("got %d rounds, missing %q, error %v, events %q, want 3 rounds", rounds, missing, err, f.events)
 		}
-		if rounds++; rounds == 3 {
-			cancel()
-		}
-	}})
-	if err != nil || rounds != 3 || len(missing) > 1 {
-		t.Errorf("got %d rounds, missing %q, error %v, events %q, want 3 rounds", rounds, missing, err, f.events)
-	}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,17 +149,19 @@ func TestApply(t *testing.T) {
 		{nil, "lid=78", "leaf2 0", Changed, ib.PortActive, ib.PhysLinkUp},
 	} {
 		t.Run(test.change+" "+test.port, func(t *testing.T) {
-			r := newRig(t)
-			if test.before != nil {
-				test.before(r)
-			}
-			st := r.apply(t, test.change, test.port).Steps[0]
-			if st.Outcome != test.outcome || st.After == nil || st.After.Info.State != test.state || st.After.Info.PhysState != test.phys {
-				t.Errorf("got %v, %v, %+v", st.Outcome, st.Failure, st.After)
-			}
-			if (st.Failure == nil) != st.Outcome.Good() {
-				t.Errorf("%v: got failure %v", st.Outcome, st.Failure)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				if test.before != nil {
+					test.before(r)
+				}
+				st := r.apply(t, test.change, test.port).Steps[0]
+				if st.Outcome != test.outcome || st.After == nil || st.After.Info.State != test.state || st.After.Info.PhysState != test.phys {
+					t.Errorf("got %v, %v, %+v", st.Outcome, st.Failure, st.After)
+				}
+				if (st.Failure == nil) != st.Outcome.Good() {
+					t.Errorf("%v: got failure %v", st.Outcome, st.Failure)
+				}
+			})
 		})
 	}
 }
@@ -194,37 +197,39 @@ func TestApply_OtherFields(t *testing.T) {
 	for _, port := range []string{"leaf2 1", "node02 1", "leaf2 0"} {
 		for _, change := range []string{"speed=SDR", "espeed=HDR", "espeed=none", "width=all", "mtu=1024", "vls=4", "lid=98", "smlid=6", "lmc=0", "mkey=0x5", "mkeylease=1", "mkeyprot=2"} {
 			t.Run(port+" "+change, func(t *testing.T) {
-				c, err := ParseChange([]string{change})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if c.values[0].managed && port == "leaf2 1" {
-					return
-				}
-				r := newRig(t)
-				name, number, _ := strings.Cut(port, " ")
-				p := r.port(name, number[0]-'0')
-				fill(p)
-				want := p.Info
-				r.apply(t, change, port)
-				got := &Status{Info: p.Info}
-				got.Caps = &got.Info
-				if change != "espeed=none" && c.values[0].get(got) != c.values[0].v && c.values[0].v != everything {
-					t.Errorf("%s: got %d", change, c.values[0].get(got))
-				}
-				// The changed fields, and the command in ClientReregister, which agents
-				// with LIDs have carried out.
-				if c.values[0].Name == "espeed" {
-					got.Info.LinkSpeedExtEnabled = want.LinkSpeedExtEnabled
-				} else {
-					c.values[0].put(got, c.values[0].get(&Status{Info: want, Caps: &want}))
-				}
-				if p.Number == 0 || !p.Node.IsSwitch() {
-					want.ClientReregister = 0
-				}
-				if d := cmp.Diff(want, got.Info); d != "" {
-					t.Errorf("before (-), after (+)\n%s", d)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					c, err := ParseChange([]string{change})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if c.values[0].managed && port == "leaf2 1" {
+						return
+					}
+					r := newRig(t)
+					name, number, _ := strings.Cut(port, " ")
+					p := r.port(name, number[0]-'0')
+					fill(p)
+					want := p.Info
+					r.apply(t, change, port)
+					got := &Status{Info: p.Info}
+					got.Caps = &got.Info
+					if change != "espeed=none" && c.values[0].get(got) != c.values[0].v && c.values[0].v != everything {
+						t.Errorf("%s: got %d", change, c.values[0].get(got))
+					}
+					// The changed fields, and the command in ClientReregister, which agents
+					// with LIDs have carried out.
+					if c.values[0].Name == "espeed" {
+						got.Info.LinkSpeedExtEnabled = want.LinkSpeedExtEnabled
+					} else {
+						c.values[0].put(got, c.values[0].get(&Status{Info: want, Caps: &want}))
+					}
+					if p.Number == 0 || !p.Node.IsSwitch() {
+						want.ClientReregister = 0
+					}
+					if d := cmp.Diff(want, got.Info); d != "" {
+						t.Errorf("before (-), after (+)\n%s", d)
+					}
+				})
 			})
 		}
 	}
@@ -232,23 +237,25 @@ func TestApply_OtherFields(t *testing.T) {
 
 // Reserved bits of the data go back to the agent as they were read.
 func TestApply_ReservedBits(t *testing.T) {
-	r := newRig(t)
-	var sent []byte
-	r.Alter = func(m *umad.Message) {
-		if m.MAD.Attr() == mad.AttrPortInfo && m.MAD.Method() == mad.MethodGetResp {
-			m.MAD.Data()[34] |= 0x18
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		var sent []byte
+		r.Alter = func(m *umad.Message) {
+			if m.MAD.Attr() == mad.AttrPortInfo && m.MAD.Method() == mad.MethodGetResp {
+				m.MAD.Data()[34] |= 0x18
+			}
 		}
-	}
-	r.Lose = func(m *umad.Message) bool {
-		if m.MAD.Method() == mad.MethodSet {
-			sent = append([]byte(nil), m.MAD.Data()...)
+		r.Lose = func(m *umad.Message) bool {
+			if m.MAD.Method() == mad.MethodSet {
+				sent = append([]byte(nil), m.MAD.Data()...)
+			}
+			return false
 		}
-		return false
-	}
-	r.apply(t, "mtu=1024", "leaf2 1")
-	if sent == nil || sent[34]&0x18 != 0x18 {
-		t.Errorf("got data % x", sent)
-	}
+		r.apply(t, "mtu=1024", "leaf2 1")
+		if sent == nil || sent[34]&0x18 != 0x18 {
+			t.Errorf("got data % x", sent)
+		}
+	})
 }
 
 func TestPlan_Risks(t *testing.T) {
@@ -286,28 +293,32 @@ func TestPlan_Risks(t *testing.T) {
 		{"mkeyprot=1", "leaf2 0", []Risk{MKey}, 0, 0},
 	} {
 		t.Run(test.change+" "+test.ports, func(t *testing.T) {
-			r := newRig(t)
-			_, plan := r.plan(t, test.change, strings.Split(test.ports, ",")...)
-			last := plan.Steps[len(plan.Steps)-1]
-			if got := plan.NotForced(nil); !slices.Equal(got, test.risks) || len(last.CutsOff) != test.cut || len(last.Interrupts) != test.paused {
-				t.Errorf("got %v, %d cut off, %d interrupted, want %v, %d, %d", got, len(last.CutsOff), len(last.Interrupts), test.risks, test.cut, test.paused)
-			}
-			if len(plan.NotForced(test.risks)) > 0 {
-				t.Errorf("got %v in spite of a force", plan.NotForced(test.risks))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				_, plan := r.plan(t, test.change, strings.Split(test.ports, ",")...)
+				last := plan.Steps[len(plan.Steps)-1]
+				if got := plan.NotForced(nil); !slices.Equal(got, test.risks) || len(last.CutsOff) != test.cut || len(last.Interrupts) != test.paused {
+					t.Errorf("got %v, %d cut off, %d interrupted, want %v, %d, %d", got, len(last.CutsOff), len(last.Interrupts), test.risks, test.cut, test.paused)
+				}
+				if len(plan.NotForced(test.risks)) > 0 {
+					t.Errorf("got %v in spite of a force", plan.NotForced(test.risks))
+				}
+			})
 		})
 	}
 }
 
 // Ends without a common speed cannot train.
 func TestPlan_NoCommonRate(t *testing.T) {
-	r := newRig(t)
-	peer := r.port("leaf1", 4).Peer
-	peer.Enable(peer.Info.LinkWidthSupported, ib.NDR)
-	_, plan := r.plan(t, "espeed=EDR reset", "leaf1 4")
-	if got := plan.NotForced(nil); !slices.Equal(got, []Risk{LastLink}) || len(plan.Steps[0].CutsOff) != 1 {
-		t.Errorf("got %v, %d nodes", got, len(plan.Steps[0].CutsOff))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		peer := r.port("leaf1", 4).Peer
+		peer.Enable(peer.Info.LinkWidthSupported, ib.NDR)
+		_, plan := r.plan(t, "espeed=EDR reset", "leaf1 4")
+		if got := plan.NotForced(nil); !slices.Equal(got, []Risk{LastLink}) || len(plan.Steps[0].CutsOff) != 1 {
+			t.Errorf("got %v, %d nodes", got, len(plan.Steps[0].CutsOff))
+		}
+	})
 }
 
 // Requests go around the link that is changed.
@@ -320,24 +331,28 @@ func TestPlan_Route(t *testing.T) {
 		"node01":   "0",
 	} {
 		t.Run(port, func(t *testing.T) {
-			_, plan := newRig(t).plan(t, "reset", port)
-			if got := plan.Steps[0].to.Route.String(); got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				_, plan := newRig(t).plan(t, "reset", port)
+				if got := plan.Steps[0].to.Route.String(); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			})
 		})
 	}
 }
 
 // A link is changed once, at a switch.
 func TestPlan_OncePerLink(t *testing.T) {
-	_, plan := newRig(t).plan(t, "reset", "node02", "leaf1 4", "leaf1 4", "leaf1 1", "spine1 1")
-	var got []string
-	for _, st := range plan.Steps {
-		got = append(got, st.Port.Node.Desc.Clean())
-	}
-	if want := []string{"leaf1", "leaf1"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, plan := newRig(t).plan(t, "reset", "node02", "leaf1 4", "leaf1 4", "leaf1 1", "spine1 1")
+		var got []string
+		for _, st := range plan.Steps {
+			got = append(got, st.Port.Node.Desc.Clean())
+		}
+		if want := []string{"leaf1", "leaf1"}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 }
 
 func TestPlan_Errors(t *testing.T) {
@@ -355,10 +370,12 @@ func TestPlan_Errors(t *testing.T) {
 		{"lid=77 lmc=2", "node02", "set LIDs: 77 is not a multiple of 4, the number of LIDs"},
 	} {
 		t.Run(test.change, func(t *testing.T) {
-			_, plan := newRig(t).plan(t, test.change, test.port)
-			if err := plan.Err(); err == nil || err.Error() != test.want {
-				t.Errorf("got error %v, want %s", err, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				_, plan := newRig(t).plan(t, test.change, test.port)
+				if err := plan.Err(); err == nil || err.Error() != test.want {
+					t.Errorf("got error %v, want %s", err, test.want)
+				}
+			})
 		})
 	}
 	for port, want := range map[string]string{
@@ -368,15 +385,17 @@ func TestPlan_Errors(t *testing.T) {
 		"node02 2": "find node02[2]: the ports of node02 have the numbers 1 to 1",
 	} {
 		t.Run(port, func(t *testing.T) {
-			r := newRig(t)
-			s, err := NewSession(t.Context(), r.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			if _, err = s.Plan(t.Context(), Change{Action: Reset}, []Target{target(t, port)}); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got error %v, want %s", err, want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				s, err := NewSession(t.Context(), r.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				if _, err = s.Plan(t.Context(), Change{Action: Reset}, []Target{target(t, port)}); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got error %v, want %s", err, want)
+				}
+			})
 		})
 	}
 }
@@ -397,31 +416,33 @@ func TestApply_MKey(t *testing.T) {
 		"no reply without key":   {2, 0, umad.ErrTimeout, NotAttempted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			r.o.Client.MKey = test.key
-			s, err := NewSession(t.Context(), r.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			p0 := r.port("leaf2", 0)
-			p0.Info.MKey, p0.Info.MKeyProtect = 7, test.protect
-			plan, err := s.Plan(t.Context(), Change{Action: Disable}, []Target{target(t, "leaf2 1")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !errors.Is(plan.Err(), test.err) {
-				t.Fatalf("got error %v, want %v", plan.Err(), test.err)
-			}
-			if plan.Err() != nil {
-				return
-			}
-			if err := s.Apply(t.Context(), plan, nil); err != nil {
-				t.Fatal(err)
-			}
-			if st := plan.Steps[0]; st.Outcome != test.outcome {
-				t.Errorf("got %v, %v, want %v", st.Outcome, st.Failure, test.outcome)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.o.Client.MKey = test.key
+				s, err := NewSession(t.Context(), r.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				p0 := r.port("leaf2", 0)
+				p0.Info.MKey, p0.Info.MKeyProtect = 7, test.protect
+				plan, err := s.Plan(t.Context(), Change{Action: Disable}, []Target{target(t, "leaf2 1")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !errors.Is(plan.Err(), test.err) {
+					t.Fatalf("got error %v, want %v", plan.Err(), test.err)
+				}
+				if plan.Err() != nil {
+					return
+				}
+				if err := s.Apply(t.Context(), plan, nil); err != nil {
+					t.Fatal(err)
+				}
+				if st := plan.Steps[0]; st.Outcome != test.outcome {
+					t.Errorf("got %v, %v, want %v", st.Outcome, st.Failure, test.outcome)
+				}
+			})
 		})
 	}
 }
@@ -453,81 +474,91 @@ func TestApply_Failures(t *testing.T) {
 		}, nil, Unverified, "no reply in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			s, plan := r.plan(t, "disable", "leaf2 1")
-			answered = false
-			r.Lose, r.Alter = test.lose, test.alter
-			if err := s.Apply(t.Context(), plan, nil); err != nil {
-				t.Fatal(err)
-			}
-			st := plan.Steps[0]
-			if st.Outcome != test.outcome || st.Failure == nil || !strings.Contains(st.Failure.Error(), test.failure) {
-				t.Errorf("got %v, %v, want %v, %s", st.Outcome, st.Failure, test.outcome, test.failure)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				s, plan := r.plan(t, "disable", "leaf2 1")
+				answered = false
+				r.Lose, r.Alter = test.lose, test.alter
+				if err := s.Apply(t.Context(), plan, nil); err != nil {
+					t.Fatal(err)
+				}
+				st := plan.Steps[0]
+				if st.Outcome != test.outcome || st.Failure == nil || !strings.Contains(st.Failure.Error(), test.failure) {
+					t.Errorf("got %v, %v, want %v, %s", st.Outcome, st.Failure, test.outcome, test.failure)
+				}
+			})
 		})
 	}
 }
 
 // A reply that is lost does not make a change a failure.
 func TestApply_LostReply(t *testing.T) {
-	r := newRig(t)
-	s, plan := r.plan(t, "disable", "leaf2 1")
-	r.Alter = func(m *umad.Message) {
-		if isSet(m) {
-			m.MAD.SetTID(0)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, plan := r.plan(t, "disable", "leaf2 1")
+		r.Alter = func(m *umad.Message) {
+			if isSet(m) {
+				m.MAD.SetTID(0)
+			}
 		}
-	}
-	if err := s.Apply(t.Context(), plan, nil); err != nil || plan.Steps[0].Outcome != Changed {
-		t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[0].Failure, err)
-	}
+		if err := s.Apply(t.Context(), plan, nil); err != nil || plan.Steps[0].Outcome != Changed {
+			t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[0].Failure, err)
+		}
+	})
 }
 
 // A plan ends at the first failure, or when it is interrupted; the log has all changes.
 func TestApply_Several(t *testing.T) {
-	r := newRig(t)
-	var log []string
-	r.o.Log = func(e Entry) error {
-		log = append(log, map[bool]string{true: "end ", false: "begin "}[e.Ended]+e.Step.Port.Node.Desc.Clean())
-		return nil
-	}
-	r.Lose = func(m *umad.Message) bool { return isSet(m) && m.MAD.Modifier()&0xff == 2 }
-	plan := r.apply(t, "disable", "leaf2 1", "leaf3 2", "leaf4 1")
-	var got []Outcome
-	for _, st := range plan.Steps {
-		got = append(got, st.Outcome)
-	}
-	if want := []Outcome{Changed, NoReply, NotAttempted}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if want := []string{"begin leaf2", "end leaf2", "begin leaf3", "end leaf3"}; !slices.Equal(log, want) {
-		t.Errorf("log: got %q, want %q", log, want)
-	}
-	if r.port("leaf4", 1).Info.PhysState == ib.PhysDisabled {
-		t.Error("a port after the failure was changed")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		var log []string
+		r.o.Log = func(e Entry) error {
+			log = append(log, map[bool]string{true: "end ", false: "begin "}[e.Ended]+e.Step.Port.Node.Desc.Clean())
+			return nil
+		}
+		r.Lose = func(m *umad.Message) bool { return isSet(m) && m.MAD.Modifier()&0xff == 2 }
+		plan := r.apply(t, "disable", "leaf2 1", "leaf3 2", "leaf4 1")
+		var got []Outcome
+		for _, st := range plan.Steps {
+			got = append(got, st.Outcome)
+		}
+		if want := []Outcome{Changed, NoReply, NotAttempted}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if want := []string{"begin leaf2", "end leaf2", "begin leaf3", "end leaf3"}; !slices.Equal(log, want) {
+			t.Errorf("log: got %q, want %q", log, want)
+		}
+		if r.port("leaf4", 1).Info.PhysState == ib.PhysDisabled {
+			t.Error("a port after the failure was changed")
+		}
+	})
 }
 
 func TestApply_Interrupted(t *testing.T) {
-	r := newRig(t)
-	s, plan := r.plan(t, "disable", "leaf2 1", "leaf3 1")
-	ctx, cancel := context.WithCancel(t.Context())
-	err := s.Apply(ctx, plan, func(*Step) { cancel() })
-	if !errors.Is(err, context.Canceled) || plan.Steps[0].Outcome != Changed || plan.Steps[1].Outcome != NotAttempted {
-		t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[1].Outcome, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, plan := r.plan(t, "disable", "leaf2 1", "leaf3 1")
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.Apply(ctx, plan, func(*Step) { cancel() })
+		if !errors.Is(err, context.Canceled) || plan.Steps[0].Outcome != Changed || plan.Steps[1].Outcome != NotAttempted {
+			t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[1].Outcome, err)
+		}
+	})
 }
 
 // A change that cannot be recorded is not made.
 func TestApply_NoLog(t *testing.T) {
-	r := newRig(t)
-	r.o.Log = func(Entry) error { return errors.New("disk full") }
-	s, plan := r.plan(t, "disable", "leaf2 1")
-	if err := s.Apply(t.Context(), plan, nil); err == nil || err.Error() != "write log: disk full" {
-		t.Errorf("got error %v", err)
-	}
-	if r.port("leaf2", 1).Info.PhysState == ib.PhysDisabled {
-		t.Error("the port was changed")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.o.Log = func(Entry) error { return errors.New("disk full") }
+		s, plan := r.plan(t, "disable", "leaf2 1")
+		if err := s.Apply(t.Context(), plan, nil); err == nil || err.Error() != "write log: disk full" {
+			t.Errorf("got error %v", err)
+		}
+		if r.port("leaf2", 1).Info.PhysState == ib.PhysDisabled {
+			t.Error("the port was changed")
+		}
+	})
 }
 
 // The scan of one node and its neighbours finds the same link as one of the whole fabric.
@@ -536,33 +567,37 @@ func TestShow(t *testing.T) {
 		"leaf1 1": "spine1 1 narrow", "leaf1 3": "node01 1", "node01": "leaf1 3", "node07": "leaf2 5 slow", "leaf1 9": "", "8 5": "node07 1 slow",
 	} {
 		t.Run(text, func(t *testing.T) {
-			l, err := Show(t.Context(), newRig(t).o, target(t, text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			if l.Peer != nil {
-				p := l.Peer.Port
-				got = p.Node.Desc.Clean() + " " + string(rune('0'+p.Number))
-			}
-			for _, f := range l.End.Findings {
-				got += " " + f.Kind.String()
-			}
-			if got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				l, err := Show(t.Context(), newRig(t).o, target(t, text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := ""
+				if l.Peer != nil {
+					p := l.Peer.Port
+					got = p.Node.Desc.Clean() + " " + string(rune('0'+p.Number))
+				}
+				for _, f := range l.End.Findings {
+					got += " " + f.Kind.String()
+				}
+				if got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			})
 		})
 	}
 	for text, want := range map[string]string{"leaf1": "requires a port number", "leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
 		t.Run(text, func(t *testing.T) {
-			_, err := Show(t.Context(), newRig(t).o, target(t, text))
-			if text == "leaf1 0" {
-				if err != nil {
-					t.Errorf("got error %v", err)
+			synctest.Test(t, func(t *testing.T) {
+				_, err := Show(t.Context(), newRig(t).o, target(t, text))
+				if text == "leaf1 0" {
+					if err != nil {
+						t.Errorf("got error %v", err)
+					}
+				} else if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got error %v, want %q", err, want)
 				}
-			} else if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got error %v, want %q", err, want)
-			}
+			})
 		})
 	}
 }
@@ -621,17 +656,19 @@ func TestApply_Speeds(t *testing.T) {
 		{"hdr-leaf 3", "espeed=FDR,EDR width=1X,2X reset", ib.EDR, old | ib.FDR | ib.EDR},
 	} {
 		t.Run(test.port+" "+test.change, func(t *testing.T) {
-			r := newRig(t)
-			f, err := sim.Build("mixed")
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Fabric = f
-			r.activate()
-			st := r.apply(t, test.change, test.port).Steps[0]
-			if st.Outcome != Changed || st.After.ActiveSpeed() != test.want || st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext) != test.enabled {
-				t.Errorf("got %v, %v, %v with %v enabled", st.Outcome, st.Failure, st.After.ActiveSpeed(), st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				f, err := sim.Build("mixed")
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Fabric = f
+				r.activate()
+				st := r.apply(t, test.change, test.port).Steps[0]
+				if st.Outcome != Changed || st.After.ActiveSpeed() != test.want || st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext) != test.enabled {
+					t.Errorf("got %v, %v, %v with %v enabled", st.Outcome, st.Failure, st.After.ActiveSpeed(), st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext))
+				}
+			})
 		})
 	}
 }

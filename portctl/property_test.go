@@ -243,76 +243,82 @@ func checkOrder(t *testing.T, s *Session, plan *Plan) {
 
 // TestPlan_CutOff is a plan that disables the links of a switch, and then a port behind them.
 func TestPlan_CutOff(t *testing.T) {
-	r := newRig(t)
-	r.o.Open = r.Opener(func(string) (umad.Port, error) { return r.Open("node02") })
-	_, plan := r.plan(t, "disable", "leaf1 1", "leaf1 2", "leaf2 1")
-	last := plan.Steps[2]
-	if !plan.CutOff || !errors.Is(last.Err, errCutOff) || last.Before == nil || last.Before.Info.State != ib.PortActive {
-		t.Errorf("got error %v, state %+v, want %v, and the state of leaf2[1]", last.Err, last.Before, errCutOff)
-	}
-	var order []string
-	for _, st := range plan.Order {
-		order = append(order, fmt.Sprintf("%s %d", st.Port.Node.Desc.Clean(), st.Port.Number))
-	}
-	if want := []string{"leaf1 1", "leaf2 1", "leaf1 2"}; !slices.Equal(order, want) {
-		t.Errorf("got order %q, want %q", order, want)
-	}
-	_, plan = r.plan(t, "disable", "spine1 4", "spine2 4", "node16 1")
-	if last := plan.Steps[2]; !errors.Is(last.Err, errCutOff) {
-		t.Errorf("node16 behind leaf4: got %v, want %v", last.Err, errCutOff)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.o.Open = r.Opener(func(string) (umad.Port, error) { return r.Open("node02") })
+		_, plan := r.plan(t, "disable", "leaf1 1", "leaf1 2", "leaf2 1")
+		last := plan.Steps[2]
+		if !plan.CutOff || !errors.Is(last.Err, errCutOff) || last.Before == nil || last.Before.Info.State != ib.PortActive {
+			t.Errorf("got error %v, state %+v, want %v, and the state of leaf2[1]", last.Err, last.Before, errCutOff)
+		}
+		var order []string
+		for _, st := range plan.Order {
+			order = append(order, fmt.Sprintf("%s %d", st.Port.Node.Desc.Clean(), st.Port.Number))
+		}
+		if want := []string{"leaf1 1", "leaf2 1", "leaf1 2"}; !slices.Equal(order, want) {
+			t.Errorf("got order %q, want %q", order, want)
+		}
+		_, plan = r.plan(t, "disable", "spine1 4", "spine2 4", "node16 1")
+		if last := plan.Steps[2]; !errors.Is(last.Err, errCutOff) {
+			t.Errorf("node16 behind leaf4: got %v, want %v", last.Err, errCutOff)
+		}
+	})
 }
 
 // TestApply_WrongPort moves the cable of a host to another host after the plan: the port that
 // is there now is not changed.
 func TestApply_WrongPort(t *testing.T) {
-	r := newRig(t)
-	s, plan := r.plan(t, "disable", "node16")
-	a, b := r.port("node16", 1), r.port("node15", 1)
-	far, other := a.Peer, b.Peer
-	r.Disconnect(a)
-	r.Disconnect(b)
-	for _, ends := range [][2]*sim.Port{{a, other}, {b, far}} {
-		if err := r.Connect(ends[0], ends[1]); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, plan := r.plan(t, "disable", "node16")
+		a, b := r.port("node16", 1), r.port("node15", 1)
+		far, other := a.Peer, b.Peer
+		r.Disconnect(a)
+		r.Disconnect(b)
+		for _, ends := range [][2]*sim.Port{{a, other}, {b, far}} {
+			if err := r.Connect(ends[0], ends[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Apply(t.Context(), plan, nil); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := s.Apply(t.Context(), plan, nil); err != nil {
-		t.Fatal(err)
-	}
-	st := plan.Steps[0]
-	if st.Outcome != Failed || !strings.Contains(fmt.Sprint(st.Failure), "another port is at") {
-		t.Errorf("got %v, %v, want %v because of another port", st.Outcome, st.Failure, Failed)
-	}
-	for _, p := range []*sim.Port{a, b} {
-		if p.Info.PhysState == ib.PhysDisabled {
-			t.Errorf("%v is disabled", p)
+		st := plan.Steps[0]
+		if st.Outcome != Failed || !strings.Contains(fmt.Sprint(st.Failure), "another port is at") {
+			t.Errorf("got %v, %v, want %v because of another port", st.Outcome, st.Failure, Failed)
 		}
-	}
+		for _, p := range []*sim.Port{a, b} {
+			if p.Info.PhysState == ib.PhysDisabled {
+				t.Errorf("%v is disabled", p)
+			}
+		}
+	})
 }
 
 // TestApply_WrongPortAtSet exchanges the cables right before the Set, after the port was read
 // again: NodeInfo is read once more before each Set.
 func TestApply_WrongPortAtSet(t *testing.T) {
-	r := newRig(t)
-	s, plan := r.plan(t, "disable", "node16")
-	a, b := r.port("node16", 1), r.port("node15", 1)
-	nodeInfos := 0
-	r.Lose = func(m *umad.Message) bool {
-		if m.MAD.Attr() == mad.AttrNodeInfo {
-			if nodeInfos++; nodeInfos == 2 {
-				far, other := a.Peer, b.Peer
-				r.Disconnect(a)
-				r.Disconnect(b)
-				_, _ = r.Connect(a, other), r.Connect(b, far)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, plan := r.plan(t, "disable", "node16")
+		a, b := r.port("node16", 1), r.port("node15", 1)
+		nodeInfos := 0
+		r.Lose = func(m *umad.Message) bool {
+			if m.MAD.Attr() == mad.AttrNodeInfo {
+				if nodeInfos++; nodeInfos == 2 {
+					far, other := a.Peer, b.Peer
+					r.Disconnect(a)
+					r.Disconnect(b)
+					_, _ = r.Connect(a, other), r.Connect(b, far)
+				}
 			}
+			return false
 		}
-		return false
-	}
-	if err := s.Apply(t.Context(), plan, nil); err != nil {
-		t.Fatal(err)
-	}
-	if st := plan.Steps[0]; st.Outcome != Failed || b.Info.PhysState == ib.PhysDisabled || a.Info.PhysState == ib.PhysDisabled {
-		t.Errorf("got %v, %v, states %v and %v", st.Outcome, st.Failure, a.Info.PhysState, b.Info.PhysState)
-	}
+		if err := s.Apply(t.Context(), plan, nil); err != nil {
+			t.Fatal(err)
+		}
+		if st := plan.Steps[0]; st.Outcome != Failed || b.Info.PhysState == ib.PhysDisabled || a.Info.PhysState == ib.PhysDisabled {
+			t.Errorf("got %v, %v, states %v and %v", st.Outcome, st.Failure, a.Info.PhysState, b.Info.PhysState)
+		}
+	})
 }

@@ -141,18 +141,20 @@ func TestRun(t *testing.T) {
 		{"PortInfo", "4000-4002", "all", 3, 3},
 	} {
 		t.Run(test.attribute+" "+test.target+" "+test.ports, func(t *testing.T) {
-			r, err := Run(t.Context(), demo(t, test.attribute, test.target, test.ports))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(r.Replies) != test.replies || r.Failed != test.failed {
-				t.Errorf("got %d replies, %d failed, want %d, %d failed", len(r.Replies), r.Failed, test.replies, test.failed)
-			}
-			for _, reply := range r.Replies {
-				if (reply.Err == nil) != (reply.Attr != nil) {
-					t.Errorf("got attribute %v and error %v", reply.Attr, reply.Err)
+			synctest.Test(t, func(t *testing.T) {
+				r, err := Run(t.Context(), demo(t, test.attribute, test.target, test.ports))
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				if len(r.Replies) != test.replies || r.Failed != test.failed {
+					t.Errorf("got %d replies, %d failed, want %d, %d failed", len(r.Replies), r.Failed, test.replies, test.failed)
+				}
+				for _, reply := range r.Replies {
+					if (reply.Err == nil) != (reply.Attr != nil) {
+						t.Errorf("got attribute %v and error %v", reply.Attr, reply.Err)
+					}
+				}
+			})
 		})
 	}
 }
@@ -177,10 +179,12 @@ func TestRun_Vendor(t *testing.T) {
 		{"CounterGroupConfig", "leaf1", "2", 1, 0},
 	} {
 		t.Run(test.attribute+" "+test.target+" "+test.ports, func(t *testing.T) {
-			r, err := Run(t.Context(), queryOf(t, "demo:ar=on", test.attribute, test.target, test.ports))
-			if err != nil || len(r.Replies) != test.replies || r.Failed != test.failed {
-				t.Errorf("got %d replies, %d failed, error %v, want %d, %d failed", len(r.Replies), r.Failed, err, test.replies, test.failed)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r, err := Run(t.Context(), queryOf(t, "demo:ar=on", test.attribute, test.target, test.ports))
+				if err != nil || len(r.Replies) != test.replies || r.Failed != test.failed {
+					t.Errorf("got %d replies, %d failed, error %v, want %d, %d failed", len(r.Replies), r.Failed, err, test.replies, test.failed)
+				}
+			})
 		})
 	}
 }
@@ -197,44 +201,50 @@ func TestRun_Redirect(t *testing.T) {
 		"counter host002[1] LinkErrorRecoveryCounter 0": "",
 	} {
 		t.Run(command, func(t *testing.T) {
-			o := queryOf(t, "single-switch:hosts=3", "PortCounters", "1-2", "1", "counter host002[1] SymbolErrorCounter 77", "pkeys host001[1] 0xffff 0x8002", command)
-			r, err := Run(t.Context(), o)
-			if err != nil || len(r.Replies) != 2 || r.Replies[0].Err != nil {
-				t.Fatalf("got %+v, error %v, want 2 replies", r, err)
-			}
-			switch got := r.Replies[1]; {
-			case want != "":
-				if got.Err == nil || got.Err.Error() != want {
-					t.Errorf("got error %v, want %s", got.Err, want)
+			synctest.Test(t, func(t *testing.T) {
+				o := queryOf(t, "single-switch:hosts=3", "PortCounters", "1-2", "1", "counter host002[1] SymbolErrorCounter 77", "pkeys host001[1] 0xffff 0x8002", command)
+				r, err := Run(t.Context(), o)
+				if err != nil || len(r.Replies) != 2 || r.Replies[0].Err != nil {
+					t.Fatalf("got %+v, error %v, want 2 replies", r, err)
 				}
-			case got.Err != nil || got.Attr.(*mad.PortCounters).SymbolErrors != 77:
-				t.Errorf("got %+v, want 77 symbol errors", got)
-			}
+				switch got := r.Replies[1]; {
+				case want != "":
+					if got.Err == nil || got.Err.Error() != want {
+						t.Errorf("got error %v, want %s", got.Err, want)
+					}
+				case got.Err != nil || got.Attr.(*mad.PortCounters).SymbolErrors != 77:
+					t.Errorf("got %+v, want 77 symbol errors", got)
+				}
+			})
 		})
 	}
 }
 
 // An agent that ignores the vendor class costs one timeout, for any number of ports.
 func TestRun_NoVendorAgent(t *testing.T) {
-	r, err := Run(t.Context(), demo(t, "CounterGroupInfo", "leaf1", "all"))
-	if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) || r.Stats.Timeouts != 3 {
-		t.Errorf("got %+v, error %v, want one timeout", r, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Run(t.Context(), demo(t, "CounterGroupInfo", "leaf1", "all"))
+		if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) || r.Stats.Timeouts != 3 {
+			t.Errorf("got %+v, error %v, want one timeout", r, err)
+		}
+	})
 }
 
 // Words of the configuration space are read 18 at a time.
 func TestRun_Addresses(t *testing.T) {
-	o := queryOf(t, "demo:vendor=on", "ConfigSpace", "leaf1", "")
-	for i := range uint32(20) {
-		o.Addresses = append(o.Addresses, i*4)
-	}
-	r, err := Run(t.Context(), o)
-	if err != nil || len(r.Replies) != 2 || r.Failed > 0 {
-		t.Fatalf("got %+v, error %v, want 2 replies", r, err)
-	}
-	if got := r.Replies[1].Attr.(*mad.MlnxConfigSpace).Records[1].Address; got != 19*4 {
-		t.Errorf("got address %d, want %d", got, 19*4)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := queryOf(t, "demo:vendor=on", "ConfigSpace", "leaf1", "")
+		for i := range uint32(20) {
+			o.Addresses = append(o.Addresses, i*4)
+		}
+		r, err := Run(t.Context(), o)
+		if err != nil || len(r.Replies) != 2 || r.Failed > 0 {
+			t.Fatalf("got %+v, error %v, want 2 replies", r, err)
+		}
+		if got := r.Replies[1].Attr.(*mad.MlnxConfigSpace).Records[1].Address; got != 19*4 {
+			t.Errorf("got address %d, want %d", got, 19*4)
+		}
+	})
 }
 
 // Dead nodes cost the timeouts of a few nodes in all.
@@ -255,47 +265,53 @@ func TestRun_DeadNodes(t *testing.T) {
 
 // If the port breaks, all targets have an error, also those that were not started.
 func TestRun_BrokenPort(t *testing.T) {
-	o := demo(t, "NodeInfo", "1-5000", "")
-	broken := &umadtest.Port{
-		Attributes: umad.PortAttr{LID: 1},
-		OnRecv:     func(*umadtest.Port) error { return umad.ErrDeviceRemoved },
-	}
-	o.Open = func(context.Context) (umad.Port, error) { return broken, nil }
-	r, err := Run(t.Context(), o)
-	if !errors.Is(err, umad.ErrDeviceRemoved) || len(r.Replies) != 5000 || r.Failed != 5000 {
-		t.Fatalf("got %d replies, %d failed, error %v, want 5000 failed: %v", len(r.Replies), r.Failed, err, umad.ErrDeviceRemoved)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := demo(t, "NodeInfo", "1-5000", "")
+		broken := &umadtest.Port{
+			Attributes: umad.PortAttr{LID: 1},
+			OnRecv:     func(*umadtest.Port) error { return umad.ErrDeviceRemoved },
+		}
+		o.Open = func(context.Context) (umad.Port, error) { return broken, nil }
+		r, err := Run(t.Context(), o)
+		if !errors.Is(err, umad.ErrDeviceRemoved) || len(r.Replies) != 5000 || r.Failed != 5000 {
+			t.Fatalf("got %d replies, %d failed, error %v, want 5000 failed: %v", len(r.Replies), r.Failed, err, umad.ErrDeviceRemoved)
+		}
+	})
 }
 
 // A node may report that it has no ports.
 func TestRun_NoPorts(t *testing.T) {
-	f, err := sim.Build("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"VLArbitrationTable", "P_KeyTable", "PortInfo"} {
-		o := demo(t, name, "7", "all")
-		o.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
-		for _, n := range f.Nodes {
-			if !n.IsSwitch() {
-				n.Info.NumPorts = 0
+	synctest.Test(t, func(t *testing.T) {
+		f, err := sim.Build("demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"VLArbitrationTable", "P_KeyTable", "PortInfo"} {
+			o := demo(t, name, "7", "all")
+			o.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
+			for _, n := range f.Nodes {
+				if !n.IsSwitch() {
+					n.Info.NumPorts = 0
+				}
+			}
+			r, err := Run(t.Context(), o)
+			if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, errEmpty) {
+				t.Errorf("%s: got %d replies, the first with error %v, error %v, want one with %v", name, len(r.Replies), r.Replies[0].Err, err, errEmpty)
 			}
 		}
-		r, err := Run(t.Context(), o)
-		if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, errEmpty) {
-			t.Errorf("%s: got %d replies, the first with error %v, error %v, want one with %v", name, len(r.Replies), r.Replies[0].Err, err, errEmpty)
-		}
-	}
+	})
 }
 
 func TestRun_Modifier(t *testing.T) {
-	o := demo(t, "PortInfo", "leaf1", "")
-	modifier := uint32(3)
-	o.Modifier = &modifier
-	r, err := Run(t.Context(), o)
-	if err != nil || len(r.Replies) != 1 || r.Replies[0].Modifier != 3 || r.Replies[0].Attr.(*mad.PortInfo).LID != 0 {
-		t.Errorf("got %+v, error %v, want one reply for port 3", r, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := demo(t, "PortInfo", "leaf1", "")
+		modifier := uint32(3)
+		o.Modifier = &modifier
+		r, err := Run(t.Context(), o)
+		if err != nil || len(r.Replies) != 1 || r.Replies[0].Modifier != 3 || r.Replies[0].Attr.(*mad.PortInfo).LID != 0 {
+			t.Errorf("got %+v, error %v, want one reply for port 3", r, err)
+		}
+	})
 }
 
 // Subnet administration has the same attributes as the nodes, except for the port that
@@ -307,28 +323,32 @@ func TestRun_FromSA(t *testing.T) {
 		{"VLArb", "leaf1", "1"}, {"LFT", "leaf1", ""}, {"PortInfo", "route:0", ""},
 	} {
 		t.Run(test.attribute+" "+test.target, func(t *testing.T) {
-			o := demo(t, test.attribute, test.target, test.ports)
-			want, err := Run(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.FromSA, o.SMKey = true, 1
-			got, err := Run(t.Context(), o)
-			if err != nil || got.Failed > 0 || len(got.Replies) != len(want.Replies) {
-				t.Fatalf("got %d replies, %d failed, error %v, want %d: %v", len(got.Replies), got.Failed, err, len(want.Replies), got.Replies[0].Err)
-			}
-			for i := range got.Replies {
-				if d := cmp.Diff(withoutLocalPort(want.Replies[i].Attr), withoutLocalPort(got.Replies[i].Attr)); d != "" {
-					t.Errorf("node (-), subnet administration (+)\n%s", d)
+			synctest.Test(t, func(t *testing.T) {
+				o := demo(t, test.attribute, test.target, test.ports)
+				want, err := Run(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				o.FromSA, o.SMKey = true, 1
+				got, err := Run(t.Context(), o)
+				if err != nil || got.Failed > 0 || len(got.Replies) != len(want.Replies) {
+					t.Fatalf("got %d replies, %d failed, error %v, want %d: %v", len(got.Replies), got.Failed, err, len(want.Replies), got.Replies[0].Err)
+				}
+				for i := range got.Replies {
+					if d := cmp.Diff(withoutLocalPort(want.Replies[i].Attr), withoutLocalPort(got.Replies[i].Attr)); d != "" {
+						t.Errorf("node (-), subnet administration (+)\n%s", d)
+					}
+				}
+			})
 		})
 	}
-	o := demo(t, "NodeInfo", "0,1", "")
-	o.FromSA = true
-	if r, err := Run(t.Context(), o); err != nil || r.Failed != 1 {
-		t.Errorf("directed route: got %+v, error %v, want an error of the reply", r, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := demo(t, "NodeInfo", "0,1", "")
+		o.FromSA = true
+		if r, err := Run(t.Context(), o); err != nil || r.Failed != 1 {
+			t.Errorf("directed route: got %+v, error %v, want an error of the reply", r, err)
+		}
+	})
 }
 
 // withoutLocalPort clears the port that received a request.

@@ -15,15 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs"
 )
-
-func withTimeout(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
@@ -38,7 +33,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 // expect reads the next event and checks its type.
 func expect(t *testing.T, c *Channel, want EventType) Event {
 	t.Helper()
-	e, err := c.Next(withTimeout(t))
+	e, err := c.Next(testenv.Limit(t))
 	if err != nil || e.Type != want {
 		t.Fatalf("got %v, %v, want %v", e.Type, err, want)
 	}
@@ -75,7 +70,7 @@ func TestHandshake(t *testing.T) {
 	c := must(k.open())(t)
 	defer c.Close()
 	id := must(c.NewID(PortSpaceTCP, 0))(t)
-	if err := id.ResolveAddr(nil, loopback, time.Second); err != nil {
+	if err := id.ResolveAddr(nil, loopback, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if e := expect(t, c, EventAddrResolved); e.ID != id {
@@ -84,7 +79,7 @@ func TestHandshake(t *testing.T) {
 	if err := id.Connect(loopback, ConnParam{PrivateData: []byte("ping"), QPN: 5, InitiatorDepth: 3}); err != nil {
 		t.Fatal(err)
 	}
-	r := must(l.Accept(withTimeout(t)))(t)
+	r := must(l.Accept(testenv.Limit(t)))(t)
 	if p := r.Param(); string(p.PrivateData) != "ping" || p.QPN != 5 || p.InitiatorDepth != 3 {
 		t.Errorf("got parameters %+v", p)
 	}
@@ -103,7 +98,7 @@ func TestHandshake(t *testing.T) {
 	}
 	expect(t, c, EventDisconnected)
 	for range 2 { // the second call does not wait
-		if err := r.conn.AwaitEnd(withTimeout(t)); err != nil {
+		if err := r.conn.AwaitEnd(testenv.Limit(t)); err != nil {
 			t.Errorf("await the end: got error %v", err)
 		}
 	}
@@ -129,7 +124,7 @@ func TestDial_Failures(t *testing.T) {
 	}{
 		"create ID":       {fail: map[uint32]error{uapi.CMCmdCreateID: unix.ENOMEM}, want: "create ID: cannot allocate memory"},
 		"resolve address": {fail: map[uint32]error{uapi.CMCmdResolveAddr: unix.ENODEV}, want: "resolve address 127.0.0.1:7174: no such device"},
-		"no answer":       {mute: true, want: "resolve address 127.0.0.1:7174: no reply within 50ms"},
+		"no answer":       {mute: true, want: "resolve address 127.0.0.1:7174: no reply within " + testenv.Brief().String()},
 		"resolve route":   {fail: map[uint32]error{uapi.CMCmdResolveRoute: unix.EINVAL}, want: "resolve route to 127.0.0.1:7174: invalid argument", step: StepRoute},
 		"setup":           {want: "set up queue pair for 127.0.0.1:7174: no memory", step: StepSetup},
 	} {
@@ -138,9 +133,9 @@ func TestDial_Failures(t *testing.T) {
 			k.fail, k.mute = c.fail, c.mute
 			d := Dialer{
 				Setup:    func(context.Context, *ID) (*verbs.QP, error) { return nil, errSetup },
-				Timeouts: Timeouts{Address: 50 * time.Millisecond},
+				Timeouts: Timeouts{Address: testenv.Brief()},
 			}
-			_, err := d.dial(withTimeout(t), must(k.open())(t), loopback)
+			_, err := d.dial(testenv.Limit(t), must(k.open())(t), loopback)
 			if err == nil || err.Error() != c.want {
 				t.Fatalf("got error %v, want %s", err, c.want)
 			}
@@ -157,7 +152,7 @@ func TestDial_LateAddress(t *testing.T) {
 	k.late = 2
 	errSetup := errors.New("no memory")
 	d := Dialer{Setup: func(context.Context, *ID) (*verbs.QP, error) { return nil, errSetup }}
-	if _, err := d.dial(withTimeout(t), must(k.open())(t), loopback); !errors.Is(err, errSetup) || k.late != 0 {
+	if _, err := d.dial(testenv.Limit(t), must(k.open())(t), loopback); !errors.Is(err, errSetup) || k.late != 0 {
 		t.Errorf("got error %v and %d more timeouts, want %v of the next step and 0", err, k.late, errSetup)
 	}
 }
@@ -196,7 +191,7 @@ func TestConn_Reason(t *testing.T) {
 	if err := c.reason(ended, unix.EINVAL); !errors.Is(err, unix.EINVAL) {
 		t.Errorf("without an event: got error %v, want %v", err, unix.EINVAL)
 	}
-	if err := must(l.Accept(withTimeout(t)))(t).Close(); err != nil {
+	if err := must(l.Accept(testenv.Limit(t)))(t).Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.run(t.Context(), StepEstablish, time.Minute, func() error { return &CallError{"establish connection", unix.EINVAL} })
@@ -212,7 +207,7 @@ func TestRequest_PeerGone(t *testing.T) {
 	l := must(ListenConfig{}.listen(loopback, k.open))(t)
 	defer l.Close()
 	_, id := sendRequest(t, k)
-	r := must(l.Accept(withTimeout(t)))(t)
+	r := must(l.Accept(testenv.Limit(t)))(t)
 	defer r.Close()
 	if err := id.Close(); err != nil {
 		t.Fatal(err)
@@ -251,7 +246,7 @@ func TestListenOn(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		id := must(client.NewID(PortSpaceTCP, 0))(t)
 		peer := IPAddr{netip.MustParseAddrPort(fmt.Sprintf("%s:%d", to, port))}
-		if err := errors.Join(id.ResolveAddr(nil, peer, time.Second), id.Connect(peer, ConnParam{})); err != nil {
+		if err := errors.Join(id.ResolveAddr(nil, peer, time.Minute), id.Connect(peer, ConnParam{})); err != nil {
 			t.Fatal(err)
 		}
 		if e := expect(t, c, EventConnectRequest); e.Listener != ids[i] {
@@ -269,7 +264,7 @@ func sendRequest(t *testing.T, k *fakeKernel) (*Channel, *ID) {
 	c := must(k.open())(t)
 	t.Cleanup(func() { _ = c.Close() })
 	id := must(c.NewID(PortSpaceTCP, 0))(t)
-	if err := errors.Join(id.ResolveAddr(nil, loopback, time.Second), id.Connect(loopback, ConnParam{})); err != nil {
+	if err := errors.Join(id.ResolveAddr(nil, loopback, time.Minute), id.Connect(loopback, ConnParam{})); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, c, EventAddrResolved)
@@ -281,7 +276,7 @@ func TestMigrate_SameChannel(t *testing.T) {
 	c := must(newFakeKernel(t).open())(t)
 	defer c.Close()
 	id := must(c.NewID(PortSpaceTCP, 0))(t)
-	if err := errors.Join(id.Migrate(c), id.ResolveAddr(nil, loopback, time.Second)); err != nil {
+	if err := errors.Join(id.Migrate(c), id.ResolveAddr(nil, loopback, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if e := expect(t, c, EventAddrResolved); e.ID != id {
@@ -297,19 +292,19 @@ func TestListener_Failures(t *testing.T) {
 	defer l.Close()
 	k.fail[uapi.CMCmdMigrateID] = unix.ENOMEM
 	c, _ := sendRequest(t, k)
-	if _, err := l.Accept(withTimeout(t)); !errors.Is(err, unix.ENOMEM) {
+	if _, err := l.Accept(testenv.Limit(t)); !errors.Is(err, unix.ENOMEM) {
 		t.Errorf("got error %v, want %v", err, unix.ENOMEM)
 	}
 	expect(t, c, EventRejected)
 	l.open = func() (*Channel, error) { return nil, unix.EMFILE }
 	c, _ = sendRequest(t, k)
-	if _, err := l.Accept(withTimeout(t)); !errors.Is(err, unix.EMFILE) {
+	if _, err := l.Accept(testenv.Limit(t)); !errors.Is(err, unix.EMFILE) {
 		t.Errorf("got error %v, want %v", err, unix.EMFILE)
 	}
 	expect(t, c, EventRejected)
 	l.open, k.fail = k.open, nil
 	c, _ = sendRequest(t, k)
-	r := must(l.Accept(withTimeout(t)))(t)
+	r := must(l.Accept(testenv.Limit(t)))(t)
 	if err := r.Reject([]byte("full")); err != nil {
 		t.Error(err)
 	}
@@ -398,7 +393,7 @@ func BenchmarkCommand(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := id.ResolveAddr(nil, peer, time.Second); err != nil {
+		if err := id.ResolveAddr(nil, peer, time.Minute); err != nil {
 			b.Fatal(err)
 		}
 	}

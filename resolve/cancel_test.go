@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
@@ -62,16 +63,20 @@ func TestFind_RecordTimeout(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{absentGID, absentGUID} {
 		t.Run("SA only/"+address, func(t *testing.T) {
-			_, err := find(t, lossy(t, Options{Mode: LookupSA}, isNodeRecord), address)
-			if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, umad.ErrTimeout) {
-				t.Errorf("got error %v, want %v", err, umad.ErrTimeout)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				_, err := find(t, lossy(t, Options{Mode: LookupSA}, isNodeRecord), address)
+				if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, umad.ErrTimeout) {
+					t.Errorf("got error %v, want %v", err, umad.ErrTimeout)
+				}
+			})
 		})
 		t.Run("all/"+address, func(t *testing.T) {
-			_, err := find(t, lossy(t, Options{}, isNodeRecord), address)
-			if not := (*NotFoundError)(nil); !errors.As(err, &not) || not.By != FromScan {
-				t.Errorf("got error %v, want that the scan did not find the port", err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				_, err := find(t, lossy(t, Options{}, isNodeRecord), address)
+				if not := (*NotFoundError)(nil); !errors.As(err, &not) || not.By != FromScan {
+					t.Errorf("got error %v, want that the scan did not find the port", err)
+				}
+			})
 		})
 	}
 }
@@ -95,30 +100,32 @@ func TestFind_Cancelled(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d/%s", tt.mode, tt.address), func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			seen := 0
-			r := lossy(t, Options{Mode: tt.mode}, func(m *umad.Message) bool {
-				if tt.at(m) {
-					if seen++; seen == tt.number {
-						cancel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				seen := 0
+				r := lossy(t, Options{Mode: tt.mode}, func(m *umad.Message) bool {
+					if tt.at(m) {
+						if seen++; seen == tt.number {
+							cancel()
+						}
 					}
+					return ctx.Err() != nil && seen == tt.number
+				})
+				a, err := Parse(tt.address)
+				if err != nil {
+					t.Fatal(err)
 				}
-				return ctx.Err() != nil && seen == tt.number
+				_, err = r.Find(ctx, a)
+				if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, context.Canceled) {
+					t.Errorf("got error %v, want %v", err, context.Canceled)
+				}
+				seen = tt.number + 1
+				_, err = r.Find(t.Context(), a)
+				if not := (*NotFoundError)(nil); !errors.As(err, &not) || not.Incomplete {
+					t.Errorf("second search: got error %v, want that a complete search did not find it", err)
+				}
 			})
-			a, err := Parse(tt.address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = r.Find(ctx, a)
-			if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, context.Canceled) {
-				t.Errorf("got error %v, want %v", err, context.Canceled)
-			}
-			seen = tt.number + 1
-			_, err = r.Find(t.Context(), a)
-			if not := (*NotFoundError)(nil); !errors.As(err, &not) || not.Incomplete {
-				t.Errorf("second search: got error %v, want that a complete search did not find it", err)
-			}
 		})
 	}
 }

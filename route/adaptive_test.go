@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -214,19 +215,21 @@ func TestAdaptiveReader_Confirm(t *testing.T) {
 
 // Links of a path from which adaptive routing selects have all ports of the group.
 func TestPaths_Adaptive(t *testing.T) {
-	f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
-	_, pair := tracePair(t, f, 0, "host00001", "host00016")
-	if got, want := findingsOf(&pair.Forward), "adaptive: one of ports 5-8"; got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
-	r := NewPathReport(&pair.Forward, nil)
-	if got := r.Hops[1].Adaptive; !slices.Equal(got, []uint16{5, 6, 7, 8}) || r.Hops[0].Adaptive != nil || r.Hops[2].Adaptive != nil {
-		t.Errorf("got ports %v of the leaf, want 5 to 8", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
+		_, pair := tracePair(t, f, 0, "host00001", "host00016")
+		if got, want := findingsOf(&pair.Forward), "adaptive: one of ports 5-8"; got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+		r := NewPathReport(&pair.Forward, nil)
+		if got := r.Hops[1].Adaptive; !slices.Equal(got, []uint16{5, 6, 7, 8}) || r.Hops[0].Adaptive != nil || r.Hops[2].Adaptive != nil {
+			t.Errorf("got ports %v of the leaf, want 5 to 8", got)
+		}
 
-	f.Node("leaf001").LFT[lid(f, "host00016")] = 1
-	_, pair = tracePair(t, f, 0, "host00001", "host00016")
-	if got, want := findingsOf(&pair.Forward), "adaptive: adaptive routing on: static view: group 0 lacks port 1"; !strings.Contains(got, want) {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
+		f.Node("leaf001").LFT[lid(f, "host00016")] = 1
+		_, pair = tracePair(t, f, 0, "host00001", "host00016")
+		if got, want := findingsOf(&pair.Forward), "adaptive: adaptive routing on: static view: group 0 lacks port 1"; !strings.Contains(got, want) {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/sim"
@@ -20,17 +21,19 @@ func mustAnalyze(t testing.TB, r *Routing, o AnalyzeOptions) *Analysis {
 }
 
 func TestAnalyze_Sound(t *testing.T) {
-	a := mustAnalyze(t, mustRead(t, build(t, "fat-tree:radix=8,pods=8")), AnalyzeOptions{})
-	if want := uint64(32 * 31); a.Paths != want || a.Reached != want {
-		t.Errorf("got %d of %d paths, want %d", a.Reached, a.Paths, want)
-	}
-	if len(a.Faults)+len(a.Loops)+len(a.CreditLoops)+len(a.Balance)+len(a.Excess) > 0 {
-		t.Errorf("got findings in a sound routing: %+v", a)
-	}
-	// Pairs at one leaf cross two links, the others four.
-	if want := []uint64{0, 0, 32 * 3, 0, 32 * 28}; !slicesEqual(a.Hops, want) {
-		t.Errorf("got hops %v, want %v", a.Hops, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := mustAnalyze(t, mustRead(t, build(t, "fat-tree:radix=8,pods=8")), AnalyzeOptions{})
+		if want := uint64(32 * 31); a.Paths != want || a.Reached != want {
+			t.Errorf("got %d of %d paths, want %d", a.Reached, a.Paths, want)
+		}
+		if len(a.Faults)+len(a.Loops)+len(a.CreditLoops)+len(a.Balance)+len(a.Excess) > 0 {
+			t.Errorf("got findings in a sound routing: %+v", a)
+		}
+		// Pairs at one leaf cross two links, the others four.
+		if want := []uint64{0, 0, 32 * 3, 0, 32 * 28}; !slicesEqual(a.Hops, want) {
+			t.Errorf("got hops %v, want %v", a.Hops, want)
+		}
+	})
 }
 
 func slicesEqual(a, b []uint64) bool {
@@ -59,20 +62,22 @@ func BenchmarkAnalyze(b *testing.B) {
 
 // Links that are not active are findings if paths cross them, each link once.
 func TestAnalyze_Inactive(t *testing.T) {
-	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-	for _, p := range []*sim.Port{&f.Node("leaf001").Ports[3], &f.Node("host00003").Ports[1]} {
-		p.Info.State = ib.PortArmed
-	}
-	a := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{})
-	var got []string
-	for _, x := range a.Findings(nil) {
-		got = append(got, fmt.Sprintf("%s: %s", x.Kind, x.Detail))
-	}
-	want := []string{
-		"not-active: leaf002[1]: 6 paths cross a link without data (Active at this end, Armed at host00003[1])",
-		"not-active: leaf001[3]: 4 paths cross a link without data (Armed at this end, Active at spine001[1])",
-	}
-	if !slices.Equal(got, want) || a.Reached != a.Paths {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+		for _, p := range []*sim.Port{&f.Node("leaf001").Ports[3], &f.Node("host00003").Ports[1]} {
+			p.Info.State = ib.PortArmed
+		}
+		a := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{})
+		var got []string
+		for _, x := range a.Findings(nil) {
+			got = append(got, fmt.Sprintf("%s: %s", x.Kind, x.Detail))
+		}
+		want := []string{
+			"not-active: leaf002[1]: 6 paths cross a link without data (Active at this end, Armed at host00003[1])",
+			"not-active: leaf001[3]: 4 paths cross a link without data (Armed at this end, Active at spine001[1])",
+		}
+		if !slices.Equal(got, want) || a.Reached != a.Paths {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+	})
 }

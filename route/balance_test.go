@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/sim"
 )
@@ -129,51 +130,57 @@ func TestFindings_Unbalanced(t *testing.T) {
 		}, []string{"4 of 16 switches at level 0: 0 to 30 destinations on each of their up-links, 15.0 on average, worst at pod01-leaf001 (0 to 30), pod02-leaf001 (0 to 30), pod03-leaf001 (0 to 30)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := build(t, threeLevels)
-			test.change(f)
-			var got []string
-			for _, x := range mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil) {
-				got = append(got, x.Detail)
-				if x.Kind != KindUnbalanced || len(x.Balance) == 0 || (x.Node == nil) != (len(x.Balance) > 1) {
-					t.Errorf("got %s with node %v and %d groups, want unbalanced with its groups", x.Kind, x.Node, len(x.Balance))
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, threeLevels)
+				test.change(f)
+				var got []string
+				for _, x := range mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil) {
+					got = append(got, x.Detail)
+					if x.Kind != KindUnbalanced || len(x.Balance) == 0 || (x.Node == nil) != (len(x.Balance) > 1) {
+						t.Errorf("got %s with node %v and %d groups, want unbalanced with its groups", x.Kind, x.Node, len(x.Balance))
+					}
 				}
-			}
-			if slices.Sort(got); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+				if slices.Sort(got); !slices.Equal(got, test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
 		})
 	}
 }
 
 // Parallel links have findings of their own, without advice.
 func TestFindings_ParallelLinks(t *testing.T) {
-	f := build(t, "chassis:model=ISR9096,hosts=8")
-	for _, n := range f.Nodes {
-		if !strings.Contains(n.ID, "spine") {
-			continue
-		}
-		for lid, port := range n.LFT {
-			if p := int(port); p > 0 && p < len(n.Ports) {
-				n.LFT[lid] = uint8((p-1)/3*3 + 1) // the first of three links to a chip
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "chassis:model=ISR9096,hosts=8")
+		for _, n := range f.Nodes {
+			if !strings.Contains(n.ID, "spine") {
+				continue
+			}
+			for lid, port := range n.LFT {
+				if p := int(port); p > 0 && p < len(n.Ports) {
+					n.LFT[lid] = uint8((p-1)/3*3 + 1) // the first of three links to a chip
+				}
 			}
 		}
-	}
-	findings := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil)
-	const want = "2 of 2 switches at level 1: 0 to 6 destinations on each of their parallel links, 2.0 on average, worst at " +
-		"system1-spine03-1 to system1-line02-2 (0 to 6), system1-spine03-1 to system1-line04-1 (0 to 6), system1-spine04-1 to system1-line02-1 (0 to 6)"
-	if len(findings) != 1 || findings[0].Detail != want {
-		t.Errorf("got %+v, want one finding %q", findings, want)
-	}
+		findings := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil)
+		const want = "2 of 2 switches at level 1: 0 to 6 destinations on each of their parallel links, 2.0 on average, worst at " +
+			"system1-spine03-1 to system1-line02-2 (0 to 6), system1-spine03-1 to system1-line04-1 (0 to 6), system1-spine04-1 to system1-line02-1 (0 to 6)"
+		if len(findings) != 1 || findings[0].Detail != want {
+			t.Errorf("got %+v, want one finding %q", findings, want)
+		}
+	})
 }
 
 // In a tree with full bandwidth, a shift has one flow on each link.
 func TestAnalyze_Shift(t *testing.T) {
 	for _, fabric := range []string{threeLevels, "fat-tree:levels=3,radix=12,pods=12", "fat-tree:radix=16,pods=16"} {
 		t.Run(fabric, func(t *testing.T) {
-			a := mustAnalyze(t, mustRead(t, build(t, fabric)), AnalyzeOptions{Patterns: []Pattern{Shift}})
-			if c := a.Congestion[0]; c.Worst != 1 {
-				t.Errorf("got %d flows on %v, want 1", c.Worst, c.Link)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				a := mustAnalyze(t, mustRead(t, build(t, fabric)), AnalyzeOptions{Patterns: []Pattern{Shift}})
+				if c := a.Congestion[0]; c.Worst != 1 {
+					t.Errorf("got %d flows on %v, want 1", c.Worst, c.Link)
+				}
+			})
 		})
 	}
 }

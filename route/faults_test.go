@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -25,65 +26,71 @@ func TestAnalyze_Faults(t *testing.T) {
 		}},
 	} {
 		t.Run(test.preset, func(t *testing.T) {
-			findings := mustAnalyze(t, mustRead(t, build(t, test.preset)), AnalyzeOptions{}).Findings(nil)
-			var all strings.Builder
-			for _, f := range findings {
-				if !slices.Contains(test.kinds, f.Kind) {
-					t.Errorf("got finding %s: %s, want only %s", f.Kind, f.Detail, test.kinds)
+			synctest.Test(t, func(t *testing.T) {
+				findings := mustAnalyze(t, mustRead(t, build(t, test.preset)), AnalyzeOptions{}).Findings(nil)
+				var all strings.Builder
+				for _, f := range findings {
+					if !slices.Contains(test.kinds, f.Kind) {
+						t.Errorf("got finding %s: %s, want only %s", f.Kind, f.Detail, test.kinds)
+					}
+					all.WriteString(f.Detail + "\n")
 				}
-				all.WriteString(f.Detail + "\n")
-			}
-			for _, want := range test.want {
-				if !strings.Contains(all.String(), want) {
-					t.Errorf("got findings\n%swant %q", &all, want)
+				for _, want := range test.want {
+					if !strings.Contains(all.String(), want) {
+						t.Errorf("got findings\n%swant %q", &all, want)
+					}
 				}
-			}
+			})
 		})
 	}
 }
 
 func TestAnalyze_SeveralLIDs(t *testing.T) {
-	r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
-	for _, n := range r.Nodes {
-		if n.IsSwitch() {
-			// Each LID of a host gets a second one that is routed in the same way.
-			lft := make([]uint8, 2*len(n.Tables.LFT))
-			for lid := range lft {
-				lft[lid] = n.Tables.LFT[lid/2]
+	synctest.Test(t, func(t *testing.T) {
+		r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
+		for _, n := range r.Nodes {
+			if n.IsSwitch() {
+				// Each LID of a host gets a second one that is routed in the same way.
+				lft := make([]uint8, 2*len(n.Tables.LFT))
+				for lid := range lft {
+					lft[lid] = n.Tables.LFT[lid/2]
+				}
+				n.Tables.LFT, n.Tables.Top = lft, 2*n.Tables.Top+1
+				n.Ports[0].LID *= 2
+				continue
 			}
-			n.Tables.LFT, n.Tables.Top = lft, 2*n.Tables.Top+1
-			n.Ports[0].LID *= 2
-			continue
+			n.Ports[1].LID *= 2
+			n.Ports[1].LMC = 1
 		}
-		n.Ports[1].LID *= 2
-		n.Ports[1].LMC = 1
-	}
-	a := mustAnalyze(t, r, AnalyzeOptions{})
-	if a.Destinations != 8 || a.Reached != 4*3*2 {
-		t.Errorf("got %d destinations, %d paths, want 8, 24", a.Destinations, a.Reached)
-	}
-	if d := a.Disjoint; d == nil || d.Groups != 4 || d.Same != 4 {
-		t.Errorf("got %+v, want 4 pairs with one path", d)
-	}
+		a := mustAnalyze(t, r, AnalyzeOptions{})
+		if a.Destinations != 8 || a.Reached != 4*3*2 {
+			t.Errorf("got %d destinations, %d paths, want 8, 24", a.Destinations, a.Reached)
+		}
+		if d := a.Disjoint; d == nil || d.Groups != 4 || d.Same != 4 {
+			t.Errorf("got %+v, want 4 pairs with one path", d)
+		}
+	})
 }
 
 func TestAnalyze_Sizes(t *testing.T) {
-	r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
-	n := r.Switches()[0]
-	n.Tables.LFT[1], n.Tables.Cap = 200, 4
-	n.setMulticast(0xc000, [32]uint8{0: 0x80}) // port 255
-	r.Nodes[0].Ports[1].LID = r.Nodes[1].Ports[0].LID
-	var details []string
-	for _, f := range mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil) {
-		if f.Kind == KindExcess || f.Kind == KindDuplicate {
-			details = append(details, f.Detail)
+	synctest.Test(t, func(t *testing.T) {
+		r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
+		n := r.Switches()[0]
+		n.Tables.LFT[1], n.Tables.Cap = 200, 4
+		n.setMulticast(0xc000, [32]uint8{0: 0x80}) // port 255
+		r.Nodes[0].Ports[1].LID = r.Nodes[1].Ports[0].LID
+		var details []string
+		for _, f := range mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil) {
+			if f.Kind == KindExcess || f.Kind == KindDuplicate {
+				details = append(details, f.Detail)
+			}
 		}
-	}
-	for _, want := range []string{"the table has only 4 entries", "entries with a port above 4: 1, for example that of LID 1 with port 200", "multicast entries with a port above 4: 1", "LID "} {
-		if !strings.Contains(strings.Join(details, "\n"), want) {
-			t.Errorf("got findings %q, want one with %q", details, want)
+		for _, want := range []string{"the table has only 4 entries", "entries with a port above 4: 1, for example that of LID 1 with port 200", "multicast entries with a port above 4: 1", "LID "} {
+			if !strings.Contains(strings.Join(details, "\n"), want) {
+				t.Errorf("got findings %q, want one with %q", details, want)
+			}
 		}
-	}
+	})
 }
 
 // Packets that enter a forwarding loop at any switch wait for each other, on each of their

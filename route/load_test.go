@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -187,19 +188,21 @@ func TestLoad_Errors(t *testing.T) {
 }
 
 func TestLoad_Incomplete(t *testing.T) {
-	_, err := Load([]string{"testdata/opensm/opensm.fdbs"}, LoadOptions{})
-	if err == nil || !strings.Contains(err.Error(), "a topology is missing") {
-		t.Errorf("got error %v, want one about the topology", err)
-	}
-	for _, path := range []string{"testdata/opensm/opensm-subnet.lst", writeCache(t), writeTopology(t)} {
-		if _, err := Load([]string{path}, LoadOptions{}); err == nil || !strings.Contains(err.Error(), "read "+path+": no forwarding tables, only nodes and links") {
-			t.Errorf("got error %v, want one about the tables", err)
+	synctest.Test(t, func(t *testing.T) {
+		_, err := Load([]string{"testdata/opensm/opensm.fdbs"}, LoadOptions{})
+		if err == nil || !strings.Contains(err.Error(), "a topology is missing") {
+			t.Errorf("got error %v, want one about the topology", err)
 		}
-	}
-	_, err = Load([]string{"testdata/opensm", writeCache(t)}, LoadOptions{})
-	if err == nil || !strings.Contains(err.Error(), "has a topology already") {
-		t.Errorf("got error %v, want one about two topologies", err)
-	}
+		for _, path := range []string{"testdata/opensm/opensm-subnet.lst", writeCache(t), writeTopology(t)} {
+			if _, err := Load([]string{path}, LoadOptions{}); err == nil || !strings.Contains(err.Error(), "read "+path+": no forwarding tables, only nodes and links") {
+				t.Errorf("got error %v, want one about the tables", err)
+			}
+		}
+		_, err = Load([]string{"testdata/opensm", writeCache(t)}, LoadOptions{})
+		if err == nil || !strings.Contains(err.Error(), "has a topology already") {
+			t.Errorf("got error %v, want one about two topologies", err)
+		}
+	})
 }
 
 // A part of a file has the sections that begin in it, wherever it is cut.

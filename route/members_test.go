@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -136,15 +137,17 @@ func TestMulticastCheck_Compare(t *testing.T) {
 		{"no members", Members{}, "entries for 2 ports without a membership, for example of host00001"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			const group = 0xc001
-			for id, m := range map[string]mad.PortMask{"leaf001": mask(1, 3), "spine001": mask(1, 2), "leaf002": mask(1, 3)} {
-				r.NodeByGUID(f.Node(id).Info.NodeGUID).setMulticast(group, m)
-			}
-			r.Members = map[ib.LID]*Members{group: &test.m}
-			got := strings.TrimSuffix(strings.ReplaceAll(details(mustAnalyze(t, r, AnalyzeOptions{})), "LID 0xc001: ", ""), "\n")
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				const group = 0xc001
+				for id, m := range map[string]mad.PortMask{"leaf001": mask(1, 3), "spine001": mask(1, 2), "leaf002": mask(1, 3)} {
+					r.NodeByGUID(f.Node(id).Info.NodeGUID).setMulticast(group, m)
+				}
+				r.Members = map[ib.LID]*Members{group: &test.m}
+				got := strings.TrimSuffix(strings.ReplaceAll(details(mustAnalyze(t, r, AnalyzeOptions{})), "LID 0xc001: ", ""), "\n")
+				if got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
 		})
 	}
 	// Without entries, a single member is sound, and several ones are not.

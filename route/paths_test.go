@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -129,35 +130,39 @@ func TestPaths(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-			test.change(f, f.Node("leaf001"), f.Node("spine001"), lid(f, to))
-			_, pair := tracePair(t, f, 0, "host00001", to)
-			if got := hopsOf(&pair.Forward); got != test.hops {
-				t.Errorf("got hops %s, want %s", got, test.hops)
-			}
-			if got := findingsOf(&pair.Forward); got != test.want {
-				t.Errorf("got findings %q, want %q", got, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+				test.change(f, f.Node("leaf001"), f.Node("spine001"), lid(f, to))
+				_, pair := tracePair(t, f, 0, "host00001", to)
+				if got := hopsOf(&pair.Forward); got != test.hops {
+					t.Errorf("got hops %s, want %s", got, test.hops)
+				}
+				if got := findingsOf(&pair.Forward); got != test.want {
+					t.Errorf("got findings %q, want %q", got, test.want)
+				}
+			})
 		})
 	}
 }
 
 // A path over a third spine is longer than the direct link.
 func TestPaths_Detour(t *testing.T) {
-	f := build(t, "torus:x=4,y=1,hosts=1,sm=minhop")
-	to := lid(f, "host-1-0-0-1")
-	at := func(id string) *sim.Node { return f.Node(id) }
-	// From switch 0 to switch 1 through switches 3 and 2.
-	at("switch-0-0-0").LFT[to] = portBetween(f, "switch-0-0-0", "switch-3-0-0")
-	at("switch-3-0-0").LFT[to] = portBetween(f, "switch-3-0-0", "switch-2-0-0")
-	at("switch-2-0-0").LFT[to] = portBetween(f, "switch-2-0-0", "switch-1-0-0")
-	_, pair := tracePair(t, f, 0, "host-0-0-0-1", "host-1-0-0-1")
-	if got, want := findingsOf(&pair.Forward), "detour: 5 links; a shortest path has 3"; got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
-	if got := findingsOf(pair.Reverse); got != "" || pair.Forward.IsReverse(pair.Reverse) {
-		t.Errorf("got findings %q of the reverse path, symmetric %v", got, pair.Forward.IsReverse(pair.Reverse))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "torus:x=4,y=1,hosts=1,sm=minhop")
+		to := lid(f, "host-1-0-0-1")
+		at := func(id string) *sim.Node { return f.Node(id) }
+		// From switch 0 to switch 1 through switches 3 and 2.
+		at("switch-0-0-0").LFT[to] = portBetween(f, "switch-0-0-0", "switch-3-0-0")
+		at("switch-3-0-0").LFT[to] = portBetween(f, "switch-3-0-0", "switch-2-0-0")
+		at("switch-2-0-0").LFT[to] = portBetween(f, "switch-2-0-0", "switch-1-0-0")
+		_, pair := tracePair(t, f, 0, "host-0-0-0-1", "host-1-0-0-1")
+		if got, want := findingsOf(&pair.Forward), "detour: 5 links; a shortest path has 3"; got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+		if got := findingsOf(pair.Reverse); got != "" || pair.Forward.IsReverse(pair.Reverse) {
+			t.Errorf("got findings %q of the reverse path, symmetric %v", got, pair.Forward.IsReverse(pair.Reverse))
+		}
+	})
 }
 
 // portBetween returns the port of a switch that leads to another one.
@@ -181,58 +186,64 @@ func TestPaths_Ends(t *testing.T) {
 		{"spine001", "host00003", "spine001[2] leaf002[1]", "host00003[1] leaf002[3]"},
 	} {
 		t.Run(test.from+" "+test.to, func(t *testing.T) {
-			_, pair := tracePair(t, f, 0, test.from, test.to)
-			if f, r := hopsOf(&pair.Forward), hopsOf(pair.Reverse); f != test.forward || r != test.reverse {
-				t.Errorf("got %q and %q, want %q and %q", f, r, test.forward, test.reverse)
-			}
-			for _, p := range []*Path{&pair.Forward, pair.Reverse} {
-				if findings := findingsOf(p); findings != "" || p.Shortest != len(p.Hops) {
-					t.Errorf("got findings %q, %d links on a shortest path, want %d", findings, p.Shortest, len(p.Hops))
+			synctest.Test(t, func(t *testing.T) {
+				_, pair := tracePair(t, f, 0, test.from, test.to)
+				if f, r := hopsOf(&pair.Forward), hopsOf(pair.Reverse); f != test.forward || r != test.reverse {
+					t.Errorf("got %q and %q, want %q and %q", f, r, test.forward, test.reverse)
 				}
-			}
+				for _, p := range []*Path{&pair.Forward, pair.Reverse} {
+					if findings := findingsOf(p); findings != "" || p.Shortest != len(p.Hops) {
+						t.Errorf("got findings %q, %d links on a shortest path, want %d", findings, p.Shortest, len(p.Hops))
+					}
+				}
+			})
 		})
 	}
 }
 
 // The service level is that of the path record, and selects the lane of each link.
 func TestPaths_Lanes(t *testing.T) {
-	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-	for _, n := range f.Nodes {
-		for i := range n.Ports {
-			p := &n.Ports[i]
-			p.Info.OperVLs = ib.VLs4
-			p.SLtoVL = mad.SLtoVLMapping{VL: [16]uint8{uint8(i)}} // of SL 0
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+		for _, n := range f.Nodes {
+			for i := range n.Ports {
+				p := &n.Ports[i]
+				p.Info.OperVLs = ib.VLs4
+				p.SLtoVL = mad.SLtoVLMapping{VL: [16]uint8{uint8(i)}} // of SL 0
+			}
 		}
-	}
-	_, pair := tracePair(t, f, 0, "host00001", "host00003")
-	var lanes []uint8
-	for _, h := range pair.Forward.Hops {
-		if h.VL == nil {
-			t.Fatalf("%v[%d]: unknown lane", h.Output.Node.Desc, h.Output.Number)
+		_, pair := tracePair(t, f, 0, "host00001", "host00003")
+		var lanes []uint8
+		for _, h := range pair.Forward.Hops {
+			if h.VL == nil {
+				t.Fatalf("%v[%d]: unknown lane", h.Output.Node.Desc, h.Output.Number)
+			}
+			lanes = append(lanes, *h.VL)
 		}
-		lanes = append(lanes, *h.VL)
-	}
-	if want := []uint8{1, 3, 2, 1}; !slices.Equal(lanes, want) || pair.Forward.SL == nil || *pair.Forward.SL != 0 {
-		t.Errorf("got lanes %v, SL %v, want %v, 0", lanes, pair.Forward.SL, want)
-	}
-	f.Node("leaf001").Ports[3].SLtoVL.VL[0] = 15
-	f.Node("spine001").Ports[2].SLtoVL.VL[0] = 4
-	_, pair = tracePair(t, f, 0, "host00001", "host00003")
-	want := "lane: leaf001[3]: VL 15 of SL 0 is not operational: packets are dropped\n" +
-		"lane: spine001[2]: VL 4 of SL 0 is not operational: packets are dropped"
-	if got := findingsOf(&pair.Forward); got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
+		if want := []uint8{1, 3, 2, 1}; !slices.Equal(lanes, want) || pair.Forward.SL == nil || *pair.Forward.SL != 0 {
+			t.Errorf("got lanes %v, SL %v, want %v, 0", lanes, pair.Forward.SL, want)
+		}
+		f.Node("leaf001").Ports[3].SLtoVL.VL[0] = 15
+		f.Node("spine001").Ports[2].SLtoVL.VL[0] = 4
+		_, pair = tracePair(t, f, 0, "host00001", "host00003")
+		want := "lane: leaf001[3]: VL 15 of SL 0 is not operational: packets are dropped\n" +
+			"lane: spine001[2]: VL 4 of SL 0 is not operational: packets are dropped"
+		if got := findingsOf(&pair.Forward); got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+	})
 }
 
 // A path without subnet administration has no service level.
 func TestPaths_NoRecords(t *testing.T) {
-	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-	f.Node("host00001").Ports[1].Info.SMLID = 0
-	r, pair := tracePair(t, f, 0, "host00001", "host00003")
-	if r.NoRecords == nil || pair.Forward.SL != nil || pair.Forward.Record != nil || findingsOf(&pair.Forward) != "" {
-		t.Errorf("got %v, SL %v, record %v, findings %q", r.NoRecords, pair.Forward.SL, pair.Forward.Record, findingsOf(&pair.Forward))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+		f.Node("host00001").Ports[1].Info.SMLID = 0
+		r, pair := tracePair(t, f, 0, "host00001", "host00003")
+		if r.NoRecords == nil || pair.Forward.SL != nil || pair.Forward.Record != nil || findingsOf(&pair.Forward) != "" {
+			t.Errorf("got %v, SL %v, record %v, findings %q", r.NoRecords, pair.Forward.SL, pair.Forward.Record, findingsOf(&pair.Forward))
+		}
+	})
 }
 
 func TestPath_CompareRecord(t *testing.T) {
@@ -296,68 +307,74 @@ func TestTracer_Multicast(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-			r := mustRead(t, f)
-			for _, entries := range []map[string][]uint8{sound, test.entries} {
-				for id, ports := range entries {
-					n := r.NodeByGUID(f.Node(id).Info.NodeGUID)
-					n.Tables.MFT = map[ib.LID]mad.PortMask{}
-					var mask mad.PortMask
-					for _, p := range ports {
-						mask.Add(p)
-					}
-					if len(ports) > 0 {
-						n.Tables.MFT[group] = mask
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+				r := mustRead(t, f)
+				for _, entries := range []map[string][]uint8{sound, test.entries} {
+					for id, ports := range entries {
+						n := r.NodeByGUID(f.Node(id).Info.NodeGUID)
+						n.Tables.MFT = map[ib.LID]mad.PortMask{}
+						var mask mad.PortMask
+						for _, p := range ports {
+							mask.Add(p)
+						}
+						if len(ports) > 0 {
+							n.Tables.MFT[group] = mask
+						}
 					}
 				}
-			}
-			p := NewTracer(r).Multicast(endOf(t, r, f, test.from), endOf(t, r, f, test.to), group)
-			if got := hopsOf(&p); got != test.hops {
-				t.Errorf("got hops %s, want %s", got, test.hops)
-			}
-			if got := findingsOf(&p); got != test.want {
-				t.Errorf("got findings %q, want %q", got, test.want)
-			}
+				p := NewTracer(r).Multicast(endOf(t, r, f, test.from), endOf(t, r, f, test.to), group)
+				if got := hopsOf(&p); got != test.hops {
+					t.Errorf("got hops %s, want %s", got, test.hops)
+				}
+				if got := findingsOf(&p); got != test.want {
+					t.Errorf("got findings %q, want %q", got, test.want)
+				}
+			})
 		})
 	}
 }
 
 // Only the block of the group is read, of all groups of ports.
 func TestPaths_Group(t *testing.T) {
-	f := build(t, "broken-multicast")
-	r, pair := tracePair(t, f, 0xc010, "host00001", "host00005")
-	if got, want := hopsOf(&pair.Forward), "host00001[1] leaf001[5] spine001[2] leaf002[1]"; got != want {
-		t.Errorf("got hops %s, want %s", got, want)
-	}
-	if got := findingsOf(&pair.Forward); got != "" || len(r.Routing.Failures) > 0 {
-		t.Errorf("got findings %q, failures %v, want none", got, r.Routing.Failures)
-	}
-	_, pair = tracePair(t, f, 0xc010, "host00001", "host00009")
-	if got, want := findingsOf(&pair.Forward), "unreachable: packets of group 0xc010 do not reach the port"; got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
-	_, pair = tracePair(t, f, 0xc012, "host00001", "host00009")
-	if got, want := findingsOf(&pair.Forward), "unreachable: the path ends at leaf001: the table has no entry\nrecord: subnet administration has no group with LID 0xc012"; got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "broken-multicast")
+		r, pair := tracePair(t, f, 0xc010, "host00001", "host00005")
+		if got, want := hopsOf(&pair.Forward), "host00001[1] leaf001[5] spine001[2] leaf002[1]"; got != want {
+			t.Errorf("got hops %s, want %s", got, want)
+		}
+		if got := findingsOf(&pair.Forward); got != "" || len(r.Routing.Failures) > 0 {
+			t.Errorf("got findings %q, failures %v, want none", got, r.Routing.Failures)
+		}
+		_, pair = tracePair(t, f, 0xc010, "host00001", "host00009")
+		if got, want := findingsOf(&pair.Forward), "unreachable: packets of group 0xc010 do not reach the port"; got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+		_, pair = tracePair(t, f, 0xc012, "host00001", "host00009")
+		if got, want := findingsOf(&pair.Forward), "unreachable: the path ends at leaf001: the table has no entry\nrecord: subnet administration has no group with LID 0xc012"; got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+	})
 }
 
 // A block without a response makes only the paths that use it unknown.
 func TestPaths_MissingBlock(t *testing.T) {
-	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
-	r := mustRead(t, f)
-	spine := r.NodeByGUID(f.Node("spine001").Info.NodeGUID)
-	spine.Tables.Missing = []uint16{0}
-	from, to := endOf(t, r, f, "host00001"), endOf(t, r, f, "host00003")
-	p := NewTracer(r).Unicast(from, to.LID)
-	if got, want := findingsOf(&p), "unseen: the table of spine001 was not read"; got != want {
-		t.Errorf("got findings %q, want %q", got, want)
-	}
-	spine.Tables.Missing = []uint16{1}
-	p = NewTracer(r).Unicast(from, to.LID)
-	if got := findingsOf(&p); got != "" {
-		t.Errorf("got findings %q of a path through other blocks", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+		r := mustRead(t, f)
+		spine := r.NodeByGUID(f.Node("spine001").Info.NodeGUID)
+		spine.Tables.Missing = []uint16{0}
+		from, to := endOf(t, r, f, "host00001"), endOf(t, r, f, "host00003")
+		p := NewTracer(r).Unicast(from, to.LID)
+		if got, want := findingsOf(&p), "unseen: the table of spine001 was not read"; got != want {
+			t.Errorf("got findings %q, want %q", got, want)
+		}
+		spine.Tables.Missing = []uint16{1}
+		p = NewTracer(r).Unicast(from, to.LID)
+		if got := findingsOf(&p); got != "" {
+			t.Errorf("got findings %q of a path through other blocks", got)
+		}
+	})
 }
 
 // The slowest link is the first one with the lowest known rate.

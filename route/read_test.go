@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -25,7 +25,7 @@ func build(t testing.TB, description string) *sim.Fabric {
 	return f
 }
 
-// open returns a client at the first adapter of a fabric, with short timeouts.
+// open returns a client at the first adapter of a fabric.
 func open(t testing.TB, f *sim.Fabric) *umad.Client {
 	t.Helper()
 	port, err := f.Open("")
@@ -33,7 +33,7 @@ func open(t testing.TB, f *sim.Fabric) *umad.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { port.Close() })
-	return umad.NewClient(port, umad.ClientOptions{Timeout: 20 * time.Millisecond})
+	return umad.NewClient(port, umad.ClientOptions{})
 }
 
 // scan returns the nodes and links of a fabric.
@@ -58,78 +58,84 @@ func mustRead(t testing.TB, f *sim.Fabric) *Routing {
 }
 
 func TestRead(t *testing.T) {
-	f := build(t, "fat-tree:radix=8,pods=8")
-	r := mustRead(t, f)
-	for _, n := range f.Nodes {
-		got := r.NodeByGUID(n.Info.NodeGUID)
-		if got == nil {
-			t.Fatalf("%s is missing", n.ID)
-		}
-		if !n.IsSwitch() {
-			continue
-		}
-		if table := got.Tables.LFT[:len(n.LFT)]; !slices.Equal(table, n.LFT) || got.Tables.Top != n.Switch.LinearFDBTop {
-			t.Errorf("%s: got table %v up to %d, want %v up to %d", n.ID, table, got.Tables.Top, n.LFT, n.Switch.LinearFDBTop)
-		}
-		for i := range n.Ports {
-			p := &got.Ports[i]
-			if (p.Peer != nil) != (n.Ports[i].Peer != nil) || p.Peer != nil && p.Peer.Node.GUID != n.Ports[i].Peer.Node.Info.NodeGUID {
-				t.Errorf("%s: got peer %v of port %d, want %v", n.ID, p.Peer, i, n.Ports[i].Peer)
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=8,pods=8")
+		r := mustRead(t, f)
+		for _, n := range f.Nodes {
+			got := r.NodeByGUID(n.Info.NodeGUID)
+			if got == nil {
+				t.Fatalf("%s is missing", n.ID)
+			}
+			if !n.IsSwitch() {
+				continue
+			}
+			if table := got.Tables.LFT[:len(n.LFT)]; !slices.Equal(table, n.LFT) || got.Tables.Top != n.Switch.LinearFDBTop {
+				t.Errorf("%s: got table %v up to %d, want %v up to %d", n.ID, table, got.Tables.Top, n.LFT, n.Switch.LinearFDBTop)
+			}
+			for i := range n.Ports {
+				p := &got.Ports[i]
+				if (p.Peer != nil) != (n.Ports[i].Peer != nil) || p.Peer != nil && p.Peer.Node.GUID != n.Ports[i].Peer.Node.Info.NodeGUID {
+					t.Errorf("%s: got peer %v of port %d, want %v", n.ID, p.Peer, i, n.Ports[i].Peer)
+				}
 			}
 		}
-	}
-	if r.Partial() || len(r.Changing) > 0 {
-		t.Errorf("got failures %v, changing switches %v", r.Failures, r.Changing)
-	}
+		if r.Partial() || len(r.Changing) > 0 {
+			t.Errorf("got failures %v, changing switches %v", r.Failures, r.Changing)
+		}
+	})
 }
 
 // A switch that stops to respond costs two requests, and its blocks are missing.
 func TestRead_SilentSwitch(t *testing.T) {
-	f := build(t, "fat-tree:radix=16,pods=16")
-	c := open(t, f)
-	r := scan(t, c)
-	f.Node("spine003").Silent = true
-	before := c.Stats()
-	if err := Read(context.Background(), c, r, ReadOptions{Multicast: true}); err != nil {
-		t.Fatal(err)
-	}
-	silent := r.NodeByGUID(f.Node("spine003").Info.NodeGUID)
-	if len(r.Failures) != 2 || r.Failures[0].Node != silent || r.Failures[1].Node != silent {
-		t.Errorf("got failures %v, want two of spine003", r.Failures)
-	}
-	if got, want := len(silent.Tables.Missing), len(silent.Tables.LFT)/lftBlock; got != want {
-		t.Errorf("got %d missing blocks, want %d", got, want)
-	}
-	if got := c.Stats().Timeouts - before.Timeouts; got > 6 {
-		t.Errorf("got %d timeouts, want at most those of two requests", got)
-	}
-	var saved bytes.Buffer
-	if err := r.Save(&saved); err != nil {
-		t.Fatal(err)
-	}
-	loaded := &Routing{}
-	if err := loaded.readSaved(&saved, "saved"); err != nil || !loaded.Partial() {
-		t.Errorf("got error %v, partial %v, want a partial routing", err, loaded.Partial())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=16,pods=16")
+		c := open(t, f)
+		r := scan(t, c)
+		f.Node("spine003").Silent = true
+		before := c.Stats()
+		if err := Read(context.Background(), c, r, ReadOptions{Multicast: true}); err != nil {
+			t.Fatal(err)
+		}
+		silent := r.NodeByGUID(f.Node("spine003").Info.NodeGUID)
+		if len(r.Failures) != 2 || r.Failures[0].Node != silent || r.Failures[1].Node != silent {
+			t.Errorf("got failures %v, want two of spine003", r.Failures)
+		}
+		if got, want := len(silent.Tables.Missing), len(silent.Tables.LFT)/lftBlock; got != want {
+			t.Errorf("got %d missing blocks, want %d", got, want)
+		}
+		if got := c.Stats().Timeouts - before.Timeouts; got > 6 {
+			t.Errorf("got %d timeouts, want at most those of two requests", got)
+		}
+		var saved bytes.Buffer
+		if err := r.Save(&saved); err != nil {
+			t.Fatal(err)
+		}
+		loaded := &Routing{}
+		if err := loaded.readSaved(&saved, "saved"); err != nil || !loaded.Partial() {
+			t.Errorf("got error %v, partial %v, want a partial routing", err, loaded.Partial())
+		}
+	})
 }
 
 // A block without a response does not hide the others, be it the first or the last one.
 func TestRead_SilentBlock(t *testing.T) {
 	for block := range 3 {
 		t.Run(fmt.Sprint(block), func(t *testing.T) {
-			f := build(t, "fat-tree:radix=16,pods=16")
-			do(t, f, fmt.Sprintf("mute spine003 LinearForwardingTable %d", block))
-			r := mustRead(t, f)
-			n := f.Node("spine003")
-			got := r.NodeByGUID(n.Info.NodeGUID).Tables
-			if len(r.Failures) != 1 || !slices.Equal(got.Missing, []uint16{uint16(block)}) {
-				t.Errorf("got failures %v, missing blocks %v, want block %d", r.Failures, got.Missing, block)
-			}
-			for lid, port := range n.LFT {
-				if lid/lftBlock != block && got.LFT[lid] != port {
-					t.Fatalf("LID %d: got port %d, want %d", lid, got.LFT[lid], port)
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, "fat-tree:radix=16,pods=16")
+				do(t, f, fmt.Sprintf("mute spine003 LinearForwardingTable %d", block))
+				r := mustRead(t, f)
+				n := f.Node("spine003")
+				got := r.NodeByGUID(n.Info.NodeGUID).Tables
+				if len(r.Failures) != 1 || !slices.Equal(got.Missing, []uint16{uint16(block)}) {
+					t.Errorf("got failures %v, missing blocks %v, want block %d", r.Failures, got.Missing, block)
 				}
-			}
+				for lid, port := range n.LFT {
+					if lid/lftBlock != block && got.LFT[lid] != port {
+						t.Fatalf("LID %d: got port %d, want %d", lid, got.LFT[lid], port)
+					}
+				}
+			})
 		})
 	}
 }
@@ -148,19 +154,21 @@ func do(t *testing.T, f *sim.Fabric, command string) {
 
 // A table that grows while it is read is read again.
 func TestRead_Changed(t *testing.T) {
-	f := build(t, "fat-tree:radix=4,pods=4")
-	c := open(t, f)
-	r := scan(t, c)
-	leaf := f.Node("leaf001")
-	leaf.LFT = append(leaf.LFT, slices.Repeat([]uint8{2}, 70)...)
-	leaf.Switch.LinearFDBTop = ib.LID(len(leaf.LFT) - 1)
-	if err := Read(context.Background(), c, r, ReadOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	n := r.NodeByGUID(leaf.Info.NodeGUID)
-	if got := n.Tables.LFT[:len(leaf.LFT)]; !slices.Equal(got, leaf.LFT) || len(r.Changing) > 0 {
-		t.Errorf("got table %v, changing switches %v; want %v", got, r.Changing, leaf.LFT)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "fat-tree:radix=4,pods=4")
+		c := open(t, f)
+		r := scan(t, c)
+		leaf := f.Node("leaf001")
+		leaf.LFT = append(leaf.LFT, slices.Repeat([]uint8{2}, 70)...)
+		leaf.Switch.LinearFDBTop = ib.LID(len(leaf.LFT) - 1)
+		if err := Read(context.Background(), c, r, ReadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		n := r.NodeByGUID(leaf.Info.NodeGUID)
+		if got := n.Tables.LFT[:len(leaf.LFT)]; !slices.Equal(got, leaf.LFT) || len(r.Changing) > 0 {
+			t.Errorf("got table %v, changing switches %v; want %v", got, r.Changing, leaf.LFT)
+		}
+	})
 }
 
 func TestMulticastModifier(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -21,7 +22,7 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 	if err := p.Send(&m); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
+	if err := p.Recv(&m, time.Now().Add(testenv.WaitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	if m.MAD.Method() != mad.MethodGetResp {

@@ -76,73 +76,77 @@ func TestSend_Routes(t *testing.T) {
 }
 
 func TestSetPortInfo(t *testing.T) {
-	f := build(t, "single-switch:hosts=2,radix=4")
-	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
-	f.master = nil // no subnet manager activates links
-	sw := umad.Target{Route: mad.RouteOf(1)}
-	read := func() (i mad.PortInfo) {
-		if err := get(t, c, sw, &i, 2); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2,radix=4")
+		c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
+		f.master = nil // no subnet manager activates links
+		sw := umad.Target{Route: mad.RouteOf(1)}
+		read := func() (i mad.PortInfo) {
+			if err := get(t, c, sw, &i, 2); err != nil {
+				t.Fatal(err)
+			}
+			return i
+		}
+		change := func(change func(*mad.PortInfo)) error {
+			i := read()
+			i.State, i.PhysState = 0, 0
+			change(&i)
+			return set(t, c, sw, &i, 2)
+		}
+		host := f.Node("host002")
+
+		if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysDisabled }); err != nil {
 			t.Fatal(err)
 		}
-		return i
-	}
-	change := func(change func(*mad.PortInfo)) error {
-		i := read()
-		i.State, i.PhysState = 0, 0
-		change(&i)
-		return set(t, c, sw, &i, 2)
-	}
-	host := f.Node("host002")
-
-	if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysDisabled }); err != nil {
-		t.Fatal(err)
-	}
-	if i := read(); i.State != ib.PortDown || i.PhysState != ib.PhysDisabled || host.Ports[1].up() {
-		t.Errorf("disabled: got %v/%v, peer %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
-	}
-	if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysPolling; i.LinkWidthEnabled = ib.Width1X }); err != nil {
-		t.Fatal(err)
-	}
-	if i := read(); i.State != ib.PortInit || i.LinkWidthActive != ib.Width1X {
-		t.Errorf("enabled at 1X: got %v, %v, want Initialize, 1X", i.State, i.LinkWidthActive)
-	}
-	var refused mad.StatusError
-	if err := change(func(i *mad.PortInfo) { i.State = ib.PortActive }); !errors.As(err, &refused) {
-		t.Errorf("Initialize to Active: got %v, want a status", err)
-	}
-	for _, s := range []ib.PortState{ib.PortArmed, ib.PortActive} {
-		if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
-			t.Errorf("to %v: got %v, %v", s, read().State, err)
+		if i := read(); i.State != ib.PortDown || i.PhysState != ib.PhysDisabled || host.Ports[1].up() {
+			t.Errorf("disabled: got %v/%v, peer %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
 		}
-	}
+		if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysPolling; i.LinkWidthEnabled = ib.Width1X }); err != nil {
+			t.Fatal(err)
+		}
+		if i := read(); i.State != ib.PortInit || i.LinkWidthActive != ib.Width1X {
+			t.Errorf("enabled at 1X: got %v, %v, want Initialize, 1X", i.State, i.LinkWidthActive)
+		}
+		var refused mad.StatusError
+		if err := change(func(i *mad.PortInfo) { i.State = ib.PortActive }); !errors.As(err, &refused) {
+			t.Errorf("Initialize to Active: got %v, want a status", err)
+		}
+		for _, s := range []ib.PortState{ib.PortArmed, ib.PortActive} {
+			if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
+				t.Errorf("to %v: got %v, %v", s, read().State, err)
+			}
+		}
+	})
 }
 
 // The subnet manager of the fabric activates a link that has trained, if both ends are
 // enabled.
 func TestSetPortInfo_Manager(t *testing.T) {
-	f := build(t, "single-switch:hosts=2,radix=4")
-	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
-	sw, host := &f.Node("switch1").Ports[2].Info, &f.Node("host002").Ports[1].Info
-	for _, step := range []struct {
-		state ib.PortState
-		phys  ib.PhysState
-		want  ib.PortState
-	}{
-		{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
-		{ib.PortDown, ib.PhysNoChange, ib.PortActive},
-		{ib.PortNoChange, ib.PhysDisabled, ib.PortDown},
-		{ib.PortDown, ib.PhysNoChange, ib.PortDown},
-		{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
-	} {
-		i := *sw
-		i.State, i.PhysState = step.state, step.phys
-		if err := set(t, c, umad.Target{Route: mad.RouteOf(1)}, &i, 2); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2,radix=4")
+		c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
+		sw, host := &f.Node("switch1").Ports[2].Info, &f.Node("host002").Ports[1].Info
+		for _, step := range []struct {
+			state ib.PortState
+			phys  ib.PhysState
+			want  ib.PortState
+		}{
+			{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
+			{ib.PortDown, ib.PhysNoChange, ib.PortActive},
+			{ib.PortNoChange, ib.PhysDisabled, ib.PortDown},
+			{ib.PortDown, ib.PhysNoChange, ib.PortDown},
+			{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
+		} {
+			i := *sw
+			i.State, i.PhysState = step.state, step.phys
+			if err := set(t, c, umad.Target{Route: mad.RouteOf(1)}, &i, 2); err != nil {
+				t.Fatal(err)
+			}
+			if sw.State != step.want || host.State != step.want {
+				t.Errorf("%v/%v: got %v, peer %v, want %v", step.state, step.phys, sw.State, host.State, step.want)
+			}
 		}
-		if sw.State != step.want || host.State != step.want {
-			t.Errorf("%v/%v: got %v, peer %v, want %v", step.state, step.phys, sw.State, host.State, step.want)
-		}
-	}
+	})
 }
 
 func TestMKey(t *testing.T) {
@@ -161,17 +165,19 @@ func TestMKey(t *testing.T) {
 		{2, 0x1234, true, true, true},
 	} {
 		t.Run(fmt.Sprintf("protect %d, key %#x", test.protect, test.key), func(t *testing.T) {
-			sw.Ports[0].Info.MKeyProtect = test.protect
-			c := client(t, f, "", umad.ClientOptions{MKey: test.key, Timeout: time.Millisecond, Attempts: 1})
-			var i mad.PortInfo
-			err := get(t, c, to, &i, 0)
-			if (err == nil) != test.get || err == nil && (i.MKey != 0) != test.show {
-				t.Errorf("get: got %v, M_Key 0x%x, want success %v, M_Key shown %v", err, i.MKey, test.get, test.show)
-			}
-			desc := mad.NewNodeDescription("renamed")
-			if err := set(t, c, to, &desc, 0); (err == nil) != test.set {
-				t.Errorf("set: got %v, want success %v", err, test.set)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				sw.Ports[0].Info.MKeyProtect = test.protect
+				c := client(t, f, "", umad.ClientOptions{MKey: test.key, Timeout: time.Millisecond, Attempts: 1})
+				var i mad.PortInfo
+				err := get(t, c, to, &i, 0)
+				if (err == nil) != test.get || err == nil && (i.MKey != 0) != test.show {
+					t.Errorf("get: got %v, M_Key 0x%x, want success %v, M_Key shown %v", err, i.MKey, test.get, test.show)
+				}
+				desc := mad.NewNodeDescription("renamed")
+				if err := set(t, c, to, &desc, 0); (err == nil) != test.set {
+					t.Errorf("set: got %v, want success %v", err, test.set)
+				}
+			})
 		})
 	}
 }

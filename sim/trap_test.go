@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -66,43 +67,43 @@ func reported(t *testing.T, f *Fabric, to *Port) (all []string) {
 }
 
 func TestReports(t *testing.T) {
-	f, c := subscriber(t, "demo", "node02")
-	at := f.Node("node02").Ports[1].Management()
-	lid := func(node string) ib.LID { return f.Node(node).firstPort().Info.LID }
-	guid := func(node string) ib.GUID { return f.Node(node).firstPort().GUID }
-	leaf2, node06 := lid("leaf2"), guid("node06")
-	for _, test := range []struct {
-		name   string
-		change func()
-		want   []string
-	}{
-		{"nothing", func() {}, nil},
-		{"link down", func() { do(t, f, "unlink node06[1]") }, []string{fmt.Sprint("128 ", leaf2), fmt.Sprint("65 ", node06)}},
-		{"link up", func() { do(t, f, "link node06[1]") }, []string{fmt.Sprint("128 ", leaf2), fmt.Sprint("64 ", node06)}},
-		{"hang", func() { do(t, f, "hang node06") }, []string{fmt.Sprint("65 ", node06)}},
-		{"resume", func() { do(t, f, "resume node06") }, []string{fmt.Sprint("64 ", node06)}},
-		{"description", func() { do(t, f, "describe node03 a new name") }, []string{fmt.Sprintf("144 %d [NodeDescription]", lid("node03"))}},
-		{"M_Key", func() {
-			p := f.Node("node03").firstPort()
-			p.Info.MKey, p.Info.MKeyProtect = 5, 2
-			keyed := umad.NewClient(mustOpen(t, f, "node02"), umad.ClientOptions{MKey: 7, Attempts: 1, Timeout: 1})
-			if _, err := keyed.Call(t.Context(), &umad.Request{To: umad.Target{LID: p.Info.LID}, Attr: mad.AttrPortInfo}); err == nil || p.Info.MKeyViolations != 1 {
-				t.Errorf("got error %v and %d violations, want no reply and 1", err, p.Info.MKeyViolations)
+	synctest.Test(t, func(t *testing.T) {
+		f, c := subscriber(t, "demo", "node02")
+		at := f.Node("node02").Ports[1].Management()
+		lid := func(node string) ib.LID { return f.Node(node).firstPort().Info.LID }
+		guid := func(node string) ib.GUID { return f.Node(node).firstPort().GUID }
+		leaf2, node06 := lid("leaf2"), guid("node06")
+		for _, step := range []struct {
+			name   string
+			change func()
+			want   []string
+		}{
+			{"nothing", func() {}, nil},
+			{"link down", func() { do(t, f, "unlink node06[1]") }, []string{fmt.Sprint("128 ", leaf2), fmt.Sprint("65 ", node06)}},
+			{"link up", func() { do(t, f, "link node06[1]") }, []string{fmt.Sprint("128 ", leaf2), fmt.Sprint("64 ", node06)}},
+			{"hang", func() { do(t, f, "hang node06") }, []string{fmt.Sprint("65 ", node06)}},
+			{"resume", func() { do(t, f, "resume node06") }, []string{fmt.Sprint("64 ", node06)}},
+			{"description", func() { do(t, f, "describe node03 a new name") }, []string{fmt.Sprintf("144 %d [NodeDescription]", lid("node03"))}},
+			{"M_Key", func() {
+				p := f.Node("node03").firstPort()
+				p.Info.MKey, p.Info.MKeyProtect = 5, 2
+				keyed := umad.NewClient(mustOpen(t, f, "node02"), umad.ClientOptions{MKey: 7, Attempts: 1, Timeout: 1})
+				if _, err := keyed.Call(t.Context(), &umad.Request{To: umad.Target{LID: p.Info.LID}, Attr: mad.AttrPortInfo}); err == nil || p.Info.MKeyViolations != 1 {
+					t.Errorf("got error %v and %d violations, want no reply and 1", err, p.Info.MKeyViolations)
+				}
+			}, []string{"256 Get PortInfo 7"}},
+		} {
+			step.change()
+			if got := reported(t, f, at); !slices.Equal(got, step.want) {
+				t.Errorf("%s: got %q, want %q", step.name, got, step.want)
 			}
-		}, []string{"256 Get PortInfo 7"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.change()
-			if got := reported(t, f, at); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-	inform(t, c, 0)
-	do(t, f, "unlink node06[1]")
-	if got := reported(t, f, at); len(got) > 0 {
-		t.Errorf("after the end of the subscription: got %q, want none", got)
-	}
+		}
+		inform(t, c, 0)
+		do(t, f, "unlink node06[1]")
+		if got := reported(t, f, at); len(got) > 0 {
+			t.Errorf("after the end of the subscription: got %q, want none", got)
+		}
+	})
 }
 
 func mustOpen(t *testing.T, f *Fabric, node string) umad.Port {

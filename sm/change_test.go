@@ -113,65 +113,70 @@ func TestPlan_Risks(t *testing.T) {
 // The request states the sender that managers accept, with the GUID of the master, which a
 // standby manager polls.
 func TestPlan_Request(t *testing.T) {
-	r := newRig(t)
-	_, p := r.plan(t, Standby, "5")
-	if p.Request.State != mad.SMMaster || p.Request.GUID != port(t, r.Fabric, 4).GUID || len(p.Others) != 1 {
-		t.Errorf("got %+v, %d other managers, want the master at LID 4", p.Request, len(p.Others))
-	}
-	_, p = r.plan(t, Standby, "4")
-	if local := p.Request.GUID; local != port(t, r.Fabric, 4).GUID {
-		t.Errorf("without another master: got GUID %v, want that of the local port", local)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		_, p := r.plan(t, Standby, "5")
+		if p.Request.State != mad.SMMaster || p.Request.GUID != port(t, r.Fabric, 4).GUID || len(p.Others) != 1 {
+			t.Errorf("got %+v, %d other managers, want the master at LID 4", p.Request, len(p.Others))
+		}
+		_, p = r.plan(t, Standby, "4")
+		if local := p.Request.GUID; local != port(t, r.Fabric, 4).GUID {
+			t.Errorf("without another master: got GUID %v, want that of the local port", local)
+		}
+	})
 }
 
 func TestPlan_NoManager(t *testing.T) {
-	r := newRig(t)
-	for target, want := range map[string]error{"6": mad.StatusError(mad.StatusBadMethodAttr), "4000": umad.ErrTimeout} {
-		a, err := resolve.Parse(target)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for target, want := range map[string]error{"6": mad.StatusError(mad.StatusBadMethodAttr), "4000": umad.ErrTimeout} {
+			a, err := resolve.Parse(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.o.Targets = []resolve.Address{a}
+			s, err := NewSession(t.Context(), r.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Plan(t.Context(), Change{Operation: Disable}); !errors.Is(err, want) {
+				t.Errorf("%s: got %v, want %v", target, err, want)
+			}
+			_ = s.Close() // of a simulated port
 		}
-		r.o.Targets = []resolve.Address{a}
-		s, err := NewSession(t.Context(), r.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Plan(t.Context(), Change{Operation: Disable}); !errors.Is(err, want) {
-			t.Errorf("%s: got %v, want %v", target, err, want)
-		}
-		_ = s.Close() // of a simulated port
-	}
+	})
 }
 
 func TestApply(t *testing.T) {
-	r := newRig(t)
-	for _, test := range []struct {
-		name      string
-		operation Operation
-		target    string
-		outcome   portctl.Outcome
-		after     mad.SMState
-	}{
-		{"disable", Disable, "5", portctl.Changed, mad.SMNotActive},
-		{"again", Disable, "5", portctl.Unneeded, mad.SMNotActive},
-		{"rejected", Handover, "5", portctl.Rejected, mad.SMNotActive},
-		{"standby", Standby, "5", portctl.Changed, mad.SMStandby},
-		{"master rejects", Disable, "4", portctl.Rejected, mad.SMMaster},
-		{"handover", Handover, "5", portctl.Changed, mad.SMMaster},
-		{"the former master", Disable, "4", portctl.Changed, mad.SMNotActive},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for _, step := range []struct {
+			name      string
+			operation Operation
+			target    string
+			outcome   portctl.Outcome
+			after     mad.SMState
+		}{
+			{"disable", Disable, "5", portctl.Changed, mad.SMNotActive},
+			{"again", Disable, "5", portctl.Unneeded, mad.SMNotActive},
+			{"rejected", Handover, "5", portctl.Rejected, mad.SMNotActive},
+			{"standby", Standby, "5", portctl.Changed, mad.SMStandby},
+			{"master rejects", Disable, "4", portctl.Rejected, mad.SMMaster},
+			{"handover", Handover, "5", portctl.Changed, mad.SMMaster},
+			{"the former master", Disable, "4", portctl.Changed, mad.SMNotActive},
+		} {
+			t.Log(step.name)
 			var entries []bool
 			r.o.Log = func(e Entry) error {
 				entries = append(entries, e.Ended)
 				return nil
 			}
-			check(t, r.apply(t, test.operation, test.target), test.outcome, test.after)
-			if want := []bool{false, true}; test.outcome != portctl.Unneeded && !slices.Equal(entries, want) {
+			check(t, r.apply(t, step.operation, step.target), step.outcome, step.after)
+			if want := []bool{false, true}; step.outcome != portctl.Unneeded && !slices.Equal(entries, want) {
 				t.Errorf("log: got %v, want %v", entries, want)
 			}
-		})
-	}
+		}
+	})
 }
 
 // An agent that accepts an operation without effect is read until the time limit.
@@ -246,57 +251,65 @@ func TestApply_Lost(t *testing.T) {
 
 // A state that has changed since the plan may have other risks: the request is not sent.
 func TestApply_StateChanged(t *testing.T) {
-	r := newRig(t)
-	s, p := r.plan(t, Disable, "5")
-	port(t, r.Fabric, 5).Info.SMLID = 5
-	r.Lose = failOnSet(t)
-	if err := s.Apply(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	check(t, p, portctl.Failed, mad.SMMaster)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, p := r.plan(t, Disable, "5")
+		port(t, r.Fabric, 5).Info.SMLID = 5
+		r.Lose = failOnSet(t)
+		if err := s.Apply(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, portctl.Failed, mad.SMMaster)
+	})
 }
 
 // The LID of the manager may belong to another port after the plan.
 func TestApply_OtherPort(t *testing.T) {
-	r := newRig(t)
-	s, p := r.plan(t, Disable, "5")
-	port(t, r.Fabric, 5).GUID = ib.GUID(7)
-	r.Lose = failOnSet(t)
-	if err := s.Apply(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	if p.Outcome != portctl.Failed || !isWrongPort(p.Failure) {
-		t.Errorf("got %v, %v, want %v because of another port", p.Outcome, p.Failure, portctl.Failed)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, p := r.plan(t, Disable, "5")
+		port(t, r.Fabric, 5).GUID = ib.GUID(7)
+		r.Lose = failOnSet(t)
+		if err := s.Apply(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Outcome != portctl.Failed || !isWrongPort(p.Failure) {
+			t.Errorf("got %v, %v, want %v because of another port", p.Outcome, p.Failure, portctl.Failed)
+		}
+	})
 }
 
 // The state of another port is not that of the manager, also after a rejected operation.
 func TestApply_OtherPortAfterRejection(t *testing.T) {
-	r := newRig(t)
-	s, p := r.plan(t, Disable, "4")
-	r.Alter = func(m *umad.Message) {
-		if isSet(m) {
-			port(t, r.Fabric, 4).GUID = ib.GUID(7)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		s, p := r.plan(t, Disable, "4")
+		r.Alter = func(m *umad.Message) {
+			if isSet(m) {
+				port(t, r.Fabric, 4).GUID = ib.GUID(7)
+			}
 		}
-	}
-	if err := s.Apply(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	if p.Outcome != portctl.Rejected || p.After != nil {
-		t.Errorf("got %v, %+v, want %v and no state", p.Outcome, p.After, portctl.Rejected)
-	}
+		if err := s.Apply(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Outcome != portctl.Rejected || p.After != nil {
+			t.Errorf("got %v, %+v, want %v and no state", p.Outcome, p.After, portctl.Rejected)
+		}
+	})
 }
 
 // An operation that cannot be recorded is not sent.
 func TestApply_LogFails(t *testing.T) {
-	r := newRig(t)
-	full := errors.New("no space left")
-	r.o.Log = func(Entry) error { return full }
-	s, p := r.plan(t, Disable, "5")
-	r.Lose = failOnSet(t)
-	if err := s.Apply(t.Context(), p); !errors.Is(err, full) || p.Outcome != portctl.NotAttempted {
-		t.Errorf("got %v, %v, want %v", err, p.Outcome, full)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		full := errors.New("no space left")
+		r.o.Log = func(Entry) error { return full }
+		s, p := r.plan(t, Disable, "5")
+		r.Lose = failOnSet(t)
+		if err := s.Apply(t.Context(), p); !errors.Is(err, full) || p.Outcome != portctl.NotAttempted {
+			t.Errorf("got %v, %v, want %v", err, p.Outcome, full)
+		}
+	})
 }
 
 func failOnSet(t *testing.T) func(*umad.Message) bool {

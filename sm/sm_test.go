@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -77,36 +78,40 @@ func TestRun(t *testing.T) {
 		"another subnet manager": {func(t *testing.T, f *sim.Fabric) { port(t, f, 4).Info.SMLID = 5 }, 1, []FindingKind{NoMaster}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, o := demo(t)
-			test.change(t, f)
-			r, err := Run(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := kinds(r); len(r.Managers) != test.managers || !slices.Equal(got, test.want) {
-				t.Errorf("got %d managers with %v, want %d with %v; %v", len(r.Managers), got, test.managers, test.want, r.Warnings)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f, o := demo(t)
+				test.change(t, f)
+				r, err := Run(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := kinds(r); len(r.Managers) != test.managers || !slices.Equal(got, test.want) {
+					t.Errorf("got %d managers with %v, want %d with %v; %v", len(r.Managers), got, test.managers, test.want, r.Warnings)
+				}
+			})
 		})
 	}
 }
 
 // A reply of one packet makes the result partial.
 func TestRun_Clipped(t *testing.T) {
-	f, o := demo(t)
-	f.NoRMPP = true
-	o.Mode = resolve.LookupSA
-	for _, n := range f.Nodes {
-		if n.Info.NodeType == mad.NodeTypeCA {
-			n.Ports[1].Info.CapMask |= mad.CapSM
+	synctest.Test(t, func(t *testing.T) {
+		f, o := demo(t)
+		f.NoRMPP = true
+		o.Mode = resolve.LookupSA
+		for _, n := range f.Nodes {
+			if n.Info.NodeType == mad.NodeTypeCA {
+				n.Ports[1].Info.CapMask |= mad.CapSM
+			}
 		}
-	}
-	r, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Error(), "PortInfoRecords is a single packet") || !NewReport(r, nil).Partial {
-		t.Errorf("got %d managers, warnings %v, want one about a single packet", len(r.Managers), r.Warnings)
-	}
+		r, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Error(), "PortInfoRecords is a single packet") || !NewReport(r, nil).Partial {
+			t.Errorf("got %d managers, warnings %v, want one about a single packet", len(r.Managers), r.Warnings)
+		}
+	})
 }
 
 // The state of subnet managers determines the findings.
@@ -143,31 +148,35 @@ func TestCheck(t *testing.T) {
 
 // A target without a subnet manager is no finding, unless it claims to have one.
 func TestRun_Targets(t *testing.T) {
-	f, o := demo(t)
-	port(t, f, 6).Info.CapMask |= mad.CapSM
-	a, err := resolve.Parse("4-7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Targets = []resolve.Address{a}
-	r, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Managers) != 2 || len(r.Without) != 2 || len(kinds(r)) != 0 {
-		t.Errorf("got %d managers, %d ports without one, findings %v; want 2, 2, none", len(r.Managers), len(r.Without), kinds(r))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f, o := demo(t)
+		port(t, f, 6).Info.CapMask |= mad.CapSM
+		a, err := resolve.Parse("4-7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Targets = []resolve.Address{a}
+		r, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Managers) != 2 || len(r.Without) != 2 || len(kinds(r)) != 0 {
+			t.Errorf("got %d managers, %d ports without one, findings %v; want 2, 2, none", len(r.Managers), len(r.Without), kinds(r))
+		}
+	})
 }
 
 // Only Apply sends a Set.
 func TestRun_GetsOnly(t *testing.T) {
-	_, o := demo(t)
-	o.Client.Trace = func(e umad.Event) {
-		if e.Kind == umad.EventSent && e.Method == mad.MethodSet {
-			t.Errorf("got %v", e)
+	synctest.Test(t, func(t *testing.T) {
+		_, o := demo(t)
+		o.Client.Trace = func(e umad.Event) {
+			if e.Kind == umad.EventSent && e.Method == mad.MethodSet {
+				t.Errorf("got %v", e)
+			}
 		}
-	}
-	if _, err := Run(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

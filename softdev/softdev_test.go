@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -139,19 +141,21 @@ func TestApply(t *testing.T) {
 		{"not deleted", Change{Action: Delete, Device: "rxe0"}, fakeKernel{err: unix.EPERM}, []string{"delete 1"}, Failed, "delete device rxe0: operation not permitted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			k := test.kernel
-			p, err := check(&k, test.change)
-			if err != nil {
-				t.Fatal(err)
-			}
-			port, err := p.apply(t.Context(), &k, 50_000_000)
-			r := NewResult(p, port, err)
-			if r.Outcome != test.outcome || r.DryRun || test.failure != "" && !strings.Contains(*r.Failure, test.failure) {
-				t.Errorf("got %+v, failure %v, want outcome %s, failure %q", r, err, test.outcome, test.failure)
-			}
-			if diff := cmp.Diff(test.calls, k.calls); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				k := test.kernel
+				p, err := check(&k, test.change)
+				if err != nil {
+					t.Fatal(err)
+				}
+				port, err := p.apply(t.Context(), &k, time.Second)
+				r := NewResult(p, port, err)
+				if r.Outcome != test.outcome || r.DryRun || test.failure != "" && !strings.Contains(*r.Failure, test.failure) {
+					t.Errorf("got %+v, failure %v, want outcome %s, failure %q", r, err, test.outcome, test.failure)
+				}
+				if diff := cmp.Diff(test.calls, k.calls); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }

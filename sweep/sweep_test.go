@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/counters"
@@ -40,9 +41,10 @@ func begin(t *testing.T, description string) *fixture {
 	return x
 }
 
-// apply applies a command to the simulated fabric.
+// apply applies a command to the simulated fabric, some time after the last pass.
 func (x *fixture) apply(t *testing.T, command string) {
 	t.Helper()
+	time.Sleep(time.Second)
 	c, err := x.sim.ParseCommand("test", 1, command)
 	if err == nil {
 		err = x.sim.Do(c, io.Discard)
@@ -73,96 +75,105 @@ func (x *fixture) port(t *testing.T, name string, number uint8) *fabric.Port {
 }
 
 func TestSweeper_Changed(t *testing.T) {
-	x := begin(t, "demo")
-	switches := 0
-	for _, n := range x.Fabric().Nodes {
-		if n.Switch != nil {
-			switches++
+	synctest.Test(t, func(t *testing.T) {
+		x := begin(t, "demo")
+		switches := 0
+		for _, n := range x.Fabric().Nodes {
+			if n.Switch != nil {
+				switches++
+			}
 		}
-	}
-	// One request per switch, and one for the local port.
-	if sent := x.changed(t, false); sent != switches+1 {
-		t.Errorf("got %d requests, want %d", sent, switches+1)
-	}
-	for _, command := range []string{"unlink leaf2[1]", "link leaf2[1]", "down node06", "up node06"} {
-		t.Run(command, func(t *testing.T) {
+		// One request per switch, and one for the local port.
+		if sent := x.changed(t, false); sent != switches+1 {
+			t.Errorf("got %d requests, want %d", sent, switches+1)
+		}
+		for _, command := range []string{"unlink leaf2[1]", "link leaf2[1]", "down node06", "up node06"} {
+			t.Log(command)
 			x.apply(t, command)
 			x.changed(t, true)
 			if before, err := x.Scan(t.Context()); err != nil || before == nil {
 				t.Errorf("got fabric %v, error %v", before, err)
 			}
 			x.changed(t, false)
-		})
-	}
+		}
+	})
 }
 
 // A node that did not respond to the scan is found when it responds.
 func TestSweeper_ChangedMissing(t *testing.T) {
-	x := begin(t, "demo")
-	x.apply(t, "hang node06")
-	x.changed(t, false) // switches do not notice it
-	if _, err := x.Scan(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	x.changed(t, false)
-	x.apply(t, "resume node06")
-	x.changed(t, true)
+	synctest.Test(t, func(t *testing.T) {
+		x := begin(t, "demo")
+		x.apply(t, "hang node06")
+		x.changed(t, false) // switches do not notice it
+		if _, err := x.Scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		x.changed(t, false)
+		x.apply(t, "resume node06")
+		x.changed(t, true)
+	})
 }
 
 // A switch without responses is reported once, and once when it responds again.
 func TestSweeper_ChangedSilent(t *testing.T) {
-	x := begin(t, "demo")
-	x.apply(t, "hang leaf2")
-	x.changed(t, true)
-	x.changed(t, false)
-	x.apply(t, "resume leaf2")
-	x.changed(t, true)
-	x.changed(t, false)
+	synctest.Test(t, func(t *testing.T) {
+		x := begin(t, "demo")
+		x.apply(t, "hang leaf2")
+		x.changed(t, true)
+		x.changed(t, false)
+		x.apply(t, "resume leaf2")
+		x.changed(t, true)
+		x.changed(t, false)
+	})
 }
 
 // A switch without a state table is checked by PortInfo.
 func TestSweeper_ChangedWithoutTable(t *testing.T) {
-	x := begin(t, "demo")
-	p := x.port(t, "leaf2", 0)
-	p.Info.CapMask2 = 0
-	if sent := x.changed(t, false); sent < int(p.Node.Info.NumPorts) {
-		t.Errorf("got %d requests, want one per port of leaf2", sent)
-	}
-	x.apply(t, "unlink leaf2[1]")
-	x.changed(t, true)
+	synctest.Test(t, func(t *testing.T) {
+		x := begin(t, "demo")
+		p := x.port(t, "leaf2", 0)
+		p.Info.CapMask2 = 0
+		if sent := x.changed(t, false); sent < int(p.Node.Info.NumPorts) {
+			t.Errorf("got %d requests, want one per port of leaf2", sent)
+		}
+		x.apply(t, "unlink leaf2[1]")
+		x.changed(t, true)
+	})
 }
 
 // Windows of counters continue over a scan.
 func TestSweeper_Read(t *testing.T) {
-	x := begin(t, "demo")
-	read := func() *counters.Port {
-		t.Helper()
-		if err := x.Read(t.Context()); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		x := begin(t, "demo")
+		read := func() *counters.Port {
+			t.Helper()
+			if err := x.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return x.Port(x.port(t, "leaf2", 1))
+		}
+		if p := read(); p.Delta() != nil {
+			t.Error("got a window after one pass")
+		}
+		x.apply(t, "counter leaf2[1] SymbolErrorCounter 1000")
+		if c, ok := read().Delta().Change(counters.SymbolErrors); !ok || c.Increase == 0 {
+			t.Errorf("got change %v, %v", c, ok)
+		}
+		if _, err := x.Scan(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return x.Port(x.port(t, "leaf2", 1))
-	}
-	if p := read(); p.Delta() != nil {
-		t.Error("got a window after one pass")
-	}
-	x.apply(t, "counter leaf2[1] SymbolErrorCounter 1000")
-	if c, ok := read().Delta().Change(counters.SymbolErrors); !ok || c.Increase == 0 {
-		t.Errorf("got change %v, %v", c, ok)
-	}
-	if _, err := x.Scan(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	x.apply(t, "counter leaf2[1] SymbolErrorCounter 1005")
-	if c, ok := read().Delta().Change(counters.SymbolErrors); !ok || c.Increase != 5 {
-		t.Errorf("got change %+v, %v after a scan, want 5", c, ok)
-	}
-	for _, n := range x.Nodes() {
-		for _, p := range n.Ports {
-			if p.Info == nil || p.Info.State == ib.PortDown && p.Number != 0 {
-				t.Errorf("%v port %d was read although it is down", n.Desc, p.Number)
+		x.apply(t, "counter leaf2[1] SymbolErrorCounter 1005")
+		if c, ok := read().Delta().Change(counters.SymbolErrors); !ok || c.Increase != 5 {
+			t.Errorf("got change %+v, %v after a scan, want 5", c, ok)
+		}
+		for _, n := range x.Nodes() {
+			for _, p := range n.Ports {
+				if p.Info == nil || p.Info.State == ib.PortDown && p.Number != 0 {
+					t.Errorf("%v port %d was read although it is down", n.Desc, p.Number)
+				}
 			}
 		}
-	}
+	})
 }
 
 // A link that went down between two passes is flapped if it is up in the second one, also if a
@@ -179,31 +190,33 @@ func TestSweeper_LinkDown(t *testing.T) {
 		{"down after the scan", nil, []string{"unlink leaf2[3]"}, counters.Exceeded},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			x := begin(t, "demo")
-			if err := x.Read(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			for _, command := range test.before {
-				x.apply(t, command)
-			}
-			if _, err := x.Scan(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			for _, command := range test.after {
-				x.apply(t, command)
-			}
-			if err := x.Read(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			var got []counters.Kind
-			for _, f := range limits.Findings(x.Port(x.port(t, "leaf2", 3))) {
-				if f.Counter == counters.LinkDowned {
-					got = append(got, f.Kind)
+			synctest.Test(t, func(t *testing.T) {
+				x := begin(t, "demo")
+				if err := x.Read(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-			}
-			if len(got) != 1 || got[0] != test.want {
-				t.Errorf("got findings %v, want %v", got, test.want)
-			}
+				for _, command := range test.before {
+					x.apply(t, command)
+				}
+				if _, err := x.Scan(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, command := range test.after {
+					x.apply(t, command)
+				}
+				if err := x.Read(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var got []counters.Kind
+				for _, f := range limits.Findings(x.Port(x.port(t, "leaf2", 3))) {
+					if f.Counter == counters.LinkDowned {
+						got = append(got, f.Kind)
+					}
+				}
+				if len(got) != 1 || got[0] != test.want {
+					t.Errorf("got findings %v, want %v", got, test.want)
+				}
+			})
 		})
 	}
 }

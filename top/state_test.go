@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/counters"
@@ -66,10 +67,13 @@ func names(s *top.State) (all []string) {
 }
 
 func TestState_Rows(t *testing.T) {
-	all := sample(t, tree, 2, func(f *sim.Fabric, _ int) {
-		apply(t, f, "counter leaf001[2] SymbolErrorCounter 50")
-		apply(t, f, "counter host00003[1] PortRcvErrors 200")
-		apply(t, f, "counter leaf001[1] PortXmitData 2000000")
+	var all []*top.Sample
+	synctest.Test(t, func(t *testing.T) {
+		all = sample(t, tree, 2, func(f *sim.Fabric, _ int) {
+			apply(t, f, "counter leaf001[2] SymbolErrorCounter 50")
+			apply(t, f, "counter host00003[1] PortRcvErrors 200")
+			apply(t, f, "counter leaf001[1] PortXmitData 2000000")
+		})
 	})
 	s := top.NewState(10)
 	for _, one := range all {
@@ -102,114 +106,122 @@ func TestState_Rows(t *testing.T) {
 }
 
 func TestState_Move(t *testing.T) {
-	all := sample(t, tree, 5, nil)
-	s := top.NewState(3)
-	check := func(want *top.Sample, paused bool) {
-		t.Helper()
-		if s.Sample() != want || s.Paused() != paused {
-			at, of := s.Position()
-			t.Errorf("got sample %d of %d, paused %v", at, of, s.Paused())
+	synctest.Test(t, func(t *testing.T) {
+		all := sample(t, tree, 5, nil)
+		s := top.NewState(3)
+		check := func(want *top.Sample, paused bool) {
+			t.Helper()
+			if s.Sample() != want || s.Paused() != paused {
+				at, of := s.Position()
+				t.Errorf("got sample %d of %d, paused %v", at, of, s.Paused())
+			}
 		}
-	}
-	if s.Sample() != nil || s.Rows() != nil {
-		t.Error("got a sample before the first one")
-	}
-	for _, one := range all[:3] {
-		s.Add(one)
-		check(one, false)
-	}
-	s.Move(-1)
-	check(all[1], true)
-	s.Add(all[3]) // removes all[0]
-	check(all[1], true)
-	s.Move(-5)
-	check(all[1], true)
-	s.Add(all[4]) // removes the one that is shown
-	check(all[2], true)
-	s.Move(1)
-	check(all[3], true)
-	s.Move(2)
-	check(all[4], false)
-	s.Pause()
-	check(all[4], true)
-	s.Pause()
-	check(all[4], false)
+		if s.Sample() != nil || s.Rows() != nil {
+			t.Error("got a sample before the first one")
+		}
+		for _, one := range all[:3] {
+			s.Add(one)
+			check(one, false)
+		}
+		s.Move(-1)
+		check(all[1], true)
+		s.Add(all[3]) // removes all[0]
+		check(all[1], true)
+		s.Move(-5)
+		check(all[1], true)
+		s.Add(all[4]) // removes the one that is shown
+		check(all[2], true)
+		s.Move(1)
+		check(all[3], true)
+		s.Move(2)
+		check(all[4], false)
+		s.Pause()
+		check(all[4], true)
+		s.Pause()
+		check(all[4], false)
+	})
 }
 
 // Layouts of earlier scans count as memory, so that a link that flaps does not fill it.
 func TestState_Memory(t *testing.T) {
-	one := sample(t, tree, 1, nil)[0]
-	layout := *one.Layout
-	layout.Ports = make([]top.Port, 20<<10) // 20 MB
-	s := top.NewState(100)
-	for range 10 {
-		next, copied := *one, layout
-		next.Layout = &copied
-		s.Add(&next)
-	}
-	if at, of := s.Position(); at != 4 || of != 4 {
-		t.Errorf("got sample %d of %d, want 4 of 4", at, of)
-	}
-	for range 10 {
-		next := *s.Sample()
-		s.Add(&next)
-	}
-	if _, of := s.Position(); of != 14 {
-		t.Errorf("got %d samples, want 14: they share a layout", of)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		one := sample(t, tree, 1, nil)[0]
+		layout := *one.Layout
+		layout.Ports = make([]top.Port, 20<<10) // 20 MB
+		s := top.NewState(100)
+		for range 10 {
+			next, copied := *one, layout
+			next.Layout = &copied
+			s.Add(&next)
+		}
+		if at, of := s.Position(); at != 4 || of != 4 {
+			t.Errorf("got sample %d of %d, want 4 of 4", at, of)
+		}
+		for range 10 {
+			next := *s.Sample()
+			s.Add(&next)
+		}
+		if _, of := s.Position(); of != 14 {
+			t.Errorf("got %d samples, want 14: they share a layout", of)
+		}
+	})
 }
 
 // A link that goes down is not in later samples, and its history has unknown values.
 func TestState_Layouts(t *testing.T) {
-	all := sample(t, tree, 4, func(f *sim.Fabric, n int) {
-		if n == 2 {
-			apply(t, f, "unlink leaf002[1]")
+	synctest.Test(t, func(t *testing.T) {
+		all := sample(t, tree, 4, func(f *sim.Fabric, n int) {
+			if n == 2 {
+				apply(t, f, "unlink leaf002[1]")
+			}
+		})
+		s := top.NewState(10)
+		for _, one := range all {
+			s.Add(one)
+		}
+		if before, now := len(all[1].Links), len(all[3].Links); before != 8 || now != 7 {
+			t.Errorf("got %d and %d links, want 8 and 7", before, now)
+		}
+		var leaf *top.Node
+		for i := range all[3].Nodes {
+			if n := &all[3].Nodes[i]; n.Name == "leaf002" {
+				leaf = n
+			}
+		}
+		if r := s.ReportPort(leaf.GUID, 1); r != nil {
+			t.Errorf("got a report of a port that is down: %+v", r)
+		}
+		for port, want := range map[uint8][]bool{1: {false, true, false, false}, 2: {false, true, true, true}} {
+			var known []bool
+			for _, p := range s.History(leaf.GUID, port) {
+				known = append(known, !math.IsNaN(float64(p.Errors)))
+			}
+			if !slices.Equal(known, want) {
+				t.Errorf("port %d: got %v, want %v", port, known, want)
+			}
 		}
 	})
-	s := top.NewState(10)
-	for _, one := range all {
-		s.Add(one)
-	}
-	if before, now := len(all[1].Links), len(all[3].Links); before != 8 || now != 7 {
-		t.Errorf("got %d and %d links, want 8 and 7", before, now)
-	}
-	var leaf *top.Node
-	for i := range all[3].Nodes {
-		if n := &all[3].Nodes[i]; n.Name == "leaf002" {
-			leaf = n
-		}
-	}
-	if r := s.ReportPort(leaf.GUID, 1); r != nil {
-		t.Errorf("got a report of a port that is down: %+v", r)
-	}
-	for port, want := range map[uint8][]bool{1: {false, true, false, false}, 2: {false, true, true, true}} {
-		var known []bool
-		for _, p := range s.History(leaf.GUID, port) {
-			known = append(known, !math.IsNaN(float64(p.Errors)))
-		}
-		if !slices.Equal(known, want) {
-			t.Errorf("port %d: got %v, want %v", port, known, want)
-		}
-	}
 }
 
 // Reports contain unknown values as null, which NaN would make invalid.
 func TestState_Reports(t *testing.T) {
-	s := top.NewState(2)
-	s.Add(sample(t, "demo", 1, nil)[0])
-	one := s.Sample().Ports[0]
-	for _, r := range []*top.Report{s.ReportLinks(0), s.ReportNode(one.Port.Node.GUID), s.ReportPort(one.Port.Node.GUID, one.Number)} {
-		b, err := json.Marshal(r)
-		if err != nil || !strings.Contains(string(b), `"errors":null`) {
-			t.Errorf("got %s, %v", b, err)
+	synctest.Test(t, func(t *testing.T) {
+		s := top.NewState(2)
+		s.Add(sample(t, "demo", 1, nil)[0])
+		one := s.Sample().Ports[0]
+		for _, r := range []*top.Report{s.ReportLinks(0), s.ReportNode(one.Port.Node.GUID), s.ReportPort(one.Port.Node.GUID, one.Number)} {
+			b, err := json.Marshal(r)
+			if err != nil || !strings.Contains(string(b), `"errors":null`) {
+				t.Errorf("got %s, %v", b, err)
+			}
 		}
-	}
-	if r := s.ReportLinks(3); len(r.Links) != 3 {
-		t.Errorf("got %d links, want 3", len(r.Links))
-	}
-	if r := s.ReportNode(1); r != nil {
-		t.Errorf("got %+v for an unknown node", r)
-	}
+		if r := s.ReportLinks(3); len(r.Links) != 3 {
+			t.Errorf("got %d links, want 3", len(r.Links))
+		}
+		if r := s.ReportNode(1); r != nil {
+			t.Errorf("got %+v for an unknown node", r)
+		}
+	})
 }
 
 // Paths are followed between passes.

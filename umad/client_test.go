@@ -555,8 +555,8 @@ func TestClient_Random(t *testing.T) {
 	for seed := range uint64(50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
-			o := umad.ClientOptions{MaxWindow: 1 + random.IntN(80), Attempts: 1 + random.IntN(4), Timeout: 100 * time.Millisecond}
-			inBubble(t, o, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+			window, attempts := 1+random.IntN(80), 1+random.IntN(4)
+			inBubble(t, umad.ClientOptions{MaxWindow: window, Attempts: attempts, Timeout: 100 * time.Millisecond}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 				p.OnSend = func(p *umadtest.Port, m umad.Message) error {
 					if random.IntN(10) == 0 {
 						return umad.ErrWouldBlock

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -24,7 +23,7 @@ func ExampleClient_Call() {
 		log.Fatal(err)
 	}
 	defer port.Close()
-	client := umad.NewClient(port, umad.ClientOptions{Timeout: time.Second, Attempts: 3})
+	client := umad.NewClient(port, umad.ClientOptions{Attempts: 3})
 
 	var node mad.NodeInfo
 	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: port.Attr().SMLID}, Attr: node.ID()})
@@ -50,7 +49,7 @@ func ExampleClient_Submit() {
 		log.Fatal(err)
 	}
 	defer port.Close()
-	client := umad.NewClient(port, umad.ClientOptions{Timeout: time.Second, Attempts: 3})
+	client := umad.NewClient(port, umad.ClientOptions{Attempts: 3})
 	answered := 0
 	for lid := range ib.LID(10) {
 		client.Submit(&umad.Request{

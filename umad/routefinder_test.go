@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -115,36 +116,36 @@ func TestRouteFinder(t *testing.T) {
 }
 
 func TestRouteFinder_Errors(t *testing.T) {
-	f, p := openDirected(t, "fat-tree:levels=2,radix=4,pods=2")
-	defer p.Close()
-	c := umad.NewClient(p, umad.ClientOptions{Timeout: 50 * time.Millisecond})
-	dead := f.Node("leaf002")
-	dead.Silent = true
-	loop := f.Node("host00002").Ports[1].Info.LID
-	f.Node("leaf001").LFT[loop] = 3
-	for _, port := range f.Node("leaf001").Ports[1:] {
-		if port.Peer != nil && port.Peer.Node.IsSwitch() {
-			port.Peer.Node.LFT[loop] = port.Peer.Number
-			f.Node("leaf001").LFT[loop] = port.Number
+	synctest.Test(t, func(t *testing.T) {
+		f, p := openDirected(t, "fat-tree:levels=2,radix=4,pods=2")
+		defer p.Close()
+		c := umad.NewClient(p, umad.ClientOptions{Timeout: 50 * time.Millisecond})
+		dead := f.Node("leaf002")
+		dead.Silent = true
+		loop := f.Node("host00002").Ports[1].Info.LID
+		f.Node("leaf001").LFT[loop] = 3
+		for _, port := range f.Node("leaf001").Ports[1:] {
+			if port.Peer != nil && port.Peer.Node.IsSwitch() {
+				port.Peer.Node.LFT[loop] = port.Peer.Number
+				f.Node("leaf001").LFT[loop] = port.Number
+			}
 		}
-	}
-	for name, test := range map[string]struct {
-		lid  ib.LID
-		want string
-	}{
-		"no route": {4000, "find directed route to LID 4000: at 0,1: switch 0x"},
-		"loop":     {loop, "more than 63 hops: the forwarding tables may contain a loop"},
-		"silent":   {f.Node("host00003").Ports[1].Info.LID, "no reply in time"},
-	} {
-		t.Run(name, func(t *testing.T) {
+		for name, test := range map[string]struct {
+			lid  ib.LID
+			want string
+		}{
+			"no route": {4000, "find directed route to LID 4000: at 0,1: switch 0x"},
+			"loop":     {loop, "more than 63 hops: the forwarding tables may contain a loop"},
+			"silent":   {f.Node("host00003").Ports[1].Info.LID, "no reply in time"},
+		} {
 			for range 2 { // the second request uses the first one's result
 				_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: test.lid}, Attr: mad.AttrNodeInfo})
 				if err == nil || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("got error %v, want %s", err, test.want)
+					t.Errorf("%s: got error %v, want %s", name, err, test.want)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // The end of a run ends the requests that wait for a route.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
-	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -63,7 +63,7 @@ func testChannel(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 	for range 3 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		ctx := testenv.UntilSoon(t)
 		for range 2 {
 			if _, err := ch.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
@@ -165,9 +165,7 @@ func TestCQWait(t *testing.T) {
 		t.Error("wait without a channel: got no error")
 	}
 	f.sendEvent(t, cq.ID()) // without a completion: it keeps waiting
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if n, err := cq.Wait(ctx, done[:]); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+	if n, err := cq.Wait(testenv.UntilSoon(t), done[:]); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %d completions, error %v, want 0 and %v", n, err, context.DeadlineExceeded)
 	}
 	if len(f.written) != 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/counters"
@@ -30,44 +31,48 @@ func TestRun_Dropped(t *testing.T) {
 
 // An error of the function that gets the events ends the stream.
 func TestRun_EmitError(t *testing.T) {
-	failed := errors.New("failed")
-	o := Options{Sources: []Source{Links}, Open: open(t, "demo"), Client: umad.ClientOptions{Timeout: 200 * time.Millisecond}}
-	if _, err := Run(t.Context(), o, func(*Event) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("got error %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		failed := errors.New("failed")
+		o := Options{Sources: []Source{Links}, Open: open(t, "demo"), Client: umad.ClientOptions{Timeout: 200 * time.Millisecond}}
+		if _, err := Run(t.Context(), o, func(*Event) error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("got error %v", err)
+		}
+	})
 }
 
 // The local port is opened again after an error, with one pair of events for each source.
 func TestRun_Reopen(t *testing.T) {
-	ports := 0
-	o := Options{
-		Sources: []Source{Links, Counters}, Interval: 20 * time.Millisecond, Window: 20 * time.Millisecond, Client: umad.ClientOptions{Timeout: 200 * time.Millisecond},
-		Limits: counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: 1}, Duration: time.Minute,
-	}
-	again := open(t, "fat-tree:radix=4,pods=2,spines=2")
-	o.Open = func(ctx context.Context) (umad.Port, error) {
-		p, err := again(ctx)
-		if ports++; ports == 1 {
-			p = &failingPort{Port: p, after: 400}
+	synctest.Test(t, func(t *testing.T) {
+		ports := 0
+		o := Options{
+			Sources: []Source{Links, Counters}, Interval: 20 * time.Millisecond, Window: 20 * time.Millisecond, Client: umad.ClientOptions{Timeout: 200 * time.Millisecond},
+			Limits: counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: 1}, Duration: time.Minute,
 		}
-		return p, err
-	}
-	var got []string
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	s, err := Run(ctx, o, func(e *Event) error {
-		if got = append(got, e.Source.String()+" "+e.Event.String()); len(got) == 6 {
-			stop()
+		again := open(t, "fat-tree:radix=4,pods=2,spines=2")
+		o.Open = func(ctx context.Context) (umad.Port, error) {
+			p, err := again(ctx)
+			if ports++; ports == 1 {
+				p = &failingPort{Port: p, after: 400}
+			}
+			return p, err
 		}
-		return nil
+		var got []string
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		s, err := Run(ctx, o, func(e *Event) error {
+			if got = append(got, e.Source.String()+" "+e.Event.String()); len(got) == 6 {
+				stop()
+			}
+			return nil
+		})
+		want := "links source-up, counters source-up, links source-lost, counters source-lost, links source-up, counters source-up"
+		if all := strings.Join(got, ", "); err != nil || all != want {
+			t.Errorf("got %s, error %v, want %s", all, err, want)
+		}
+		if s.Losses != 2 || s.Complete() {
+			t.Errorf("got %+v", s)
+		}
 	})
-	want := "links source-up, counters source-up, links source-lost, counters source-lost, links source-up, counters source-up"
-	if all := strings.Join(got, ", "); err != nil || all != want {
-		t.Errorf("got %s, error %v, want %s", all, err, want)
-	}
-	if s.Losses != 2 || s.Complete() {
-		t.Errorf("got %+v", s)
-	}
 }
 
 // open returns a function that opens ports of one simulated fabric.

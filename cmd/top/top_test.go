@@ -18,6 +18,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/top"
 )
 
@@ -188,13 +189,8 @@ func (s *session) keys(keys ...any) {
 
 func (s *session) end(t *testing.T) {
 	t.Helper()
-	select {
-	case err := <-s.ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("ibkit top does not end")
+	if err := testenv.Receive(t, "end of ibkit top", s.ended); err != nil {
+		t.Error(err)
 	}
 }
 

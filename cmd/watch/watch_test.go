@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -226,9 +225,8 @@ func TestWatch_Partial(t *testing.T) {
 func TestWatch_Interrupt(t *testing.T) {
 	r := program.Start(map[string]string{"IBKIT_SIM": "demo"}, "watch", "--json", "--interval", "1h")
 	r.Out.Await(t, `"counters","event":"source-up"`)
-	began := time.Now()
-	if code := r.End(); code != 0 || time.Since(began) > 30*time.Second {
-		t.Errorf("got exit code %d after %v: %s", code, time.Since(began), r.ErrOut)
+	if code := r.End(); code != 0 {
+		t.Errorf("got exit code %d: %s", code, r.ErrOut)
 	}
 	var e json.RawMessage
 	for line := range strings.Lines(r.Out.String()) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -58,7 +60,7 @@ func TestRunner(t *testing.T) {
 		{"standard error", []string{"sh", "-c", "echo error >&2"}, 0, strings.Repeat("error\n", 3), nil},
 		{"a child that ends later", []string{"sh", "-c", "(sleep 0.05; echo done) & exit 0"}, 0, strings.Repeat("done\n", 3), nil},
 		{"end by a signal", []string{"sh", "-c", "kill -9 $$"}, 0, "", slices.Repeat([]string{"run sh: signal: killed"}, 3)},
-		{"timeout with a child", []string{"sh", "-c", "sleep 600 & wait"}, 50 * time.Millisecond, "", slices.Repeat([]string{"run sh: killed after 50ms"}, 3)},
+		{"timeout with a child", []string{"sh", "-c", "sleep 600 & wait"}, testenv.Brief(), "", slices.Repeat([]string{"run sh: killed after " + testenv.Brief().String()}, 3)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, out, failures := start(t.Context(), t, Options{Command: test.command, Timeout: test.timeout})
@@ -151,12 +153,13 @@ func TestRunner_Descendants(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			mark := marker(t)
-			r, _, failures := start(t.Context(), t, Options{Command: []string{"sh", "-c", test.script, mark}, Timeout: 300 * time.Millisecond})
+			timeout := 15 * testenv.Brief() // for all processes to start, but none needs to
+			r, _, failures := start(t.Context(), t, Options{Command: []string{"sh", "-c", test.script, mark}, Timeout: timeout})
 			r.Submit(nil)
 			r.Close(t.Context())
 			// The command itself may have ended before.
-			if got := strings.Join(*failures, "\n"); !strings.HasPrefix(got, "run sh: killed ") || !strings.HasSuffix(got, "after 300ms") {
-				t.Errorf("got failures %q, want run sh: killed after 300ms", got)
+			if got := strings.Join(*failures, "\n"); !strings.HasPrefix(got, "run sh: killed ") || !strings.HasSuffix(got, "after "+timeout.String()) {
+				t.Errorf("got failures %q, want run sh: killed after %v", got, timeout)
 			}
 			if left := marked(t, mark); len(left) > 0 {
 				t.Errorf("got %d processes after the end, want none: %q", len(left), left)
@@ -207,7 +210,7 @@ func TestRunner_Start(t *testing.T) {
 
 // An interrupt drops the events that wait.
 func TestRunner_Interrupt(t *testing.T) {
-	r, _, _ := start(t.Context(), t, Options{Command: []string{"sleep", "600"}, Timeout: 200 * time.Millisecond})
+	r, _, _ := start(t.Context(), t, Options{Command: []string{"sleep", "600"}, Timeout: testenv.Brief()})
 	for range 4 {
 		r.Submit(nil)
 	}

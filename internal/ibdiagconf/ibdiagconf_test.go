@@ -14,7 +14,7 @@ func TestRead(t *testing.T) {
 CA=mlx5_1
 
 Port=2
-  timeout = 0x32
+  timeout = 0x1d4c0
 MLX_EPI=false
 m_key=0xdeadbeef
 sa_key=0x1
@@ -24,7 +24,7 @@ nd_format=%h %d
 	if err := c.Read(strings.NewReader(text), "test"); err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Device: "mlx5_1", Port: 2, Timeout: 50 * time.Millisecond, MKey: 0xdeadbeef, SAKey: 1, NoExtendedPortInfo: true}
+	want := Config{Device: "mlx5_1", Port: 2, Timeout: 2 * time.Minute, MKey: 0xdeadbeef, SAKey: 1, NoExtendedPortInfo: true}
 	if c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
@@ -49,8 +49,8 @@ func TestRead_Invalid(t *testing.T) {
 	}
 	// Valid lines apply, and the invalid ones are counted.
 	var c Config
-	err := c.Read(strings.NewReader("Port=x\nCA=mlx5_1\nnosuch=1\ntimeout=20"), "f")
-	if want := (Config{Device: "mlx5_1", Timeout: 20 * time.Millisecond}); c != want {
+	err := c.Read(strings.NewReader("Port=x\nCA=mlx5_1\nnosuch=1\ntimeout=60000"), "f")
+	if want := (Config{Device: "mlx5_1", Timeout: time.Minute}); c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
 	if want := `read config: f:1: Port: "x" is not an unsigned 8-bit number; 2 lines are invalid`; err == nil || err.Error() != want {

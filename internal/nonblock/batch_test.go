@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 func TestBatch(t *testing.T) { inBoth(t, testBatch) }
@@ -51,7 +53,7 @@ func testBatch(t *testing.T, c *Conn, peer *os.File) {
 			t.Errorf("message %d: got %q, want %q", i, got, want)
 		}
 	}
-	if _, err := c.ReceiveBatch(in, 4, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err := c.ReceiveBatch(in, 4, testenv.Soon()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("ReceiveBatch without a message: got error %v, want %v", err, os.ErrDeadlineExceeded)
 	}
 	go peer.Write([]byte("late"))

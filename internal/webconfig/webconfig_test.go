@@ -383,10 +383,10 @@ func TestServe_Invalid(t *testing.T) {
 // TestBucket checks the times at which requests are allowed.
 func TestBucket(t *testing.T) {
 	now := time.Unix(0, 0)
-	b := newBucket(2, time.Second, func() time.Time { return now })
+	b := newBucket(2, 1000*time.Minute, func() time.Time { return now })
 	var got []bool
-	for _, ms := range []int{0, 0, 0, 999, 2, 0, 5000, 0, 0} {
-		now = now.Add(time.Duration(ms) * time.Millisecond)
+	for _, minutes := range []int{0, 0, 0, 999, 2, 0, 5000, 0, 0} {
+		now = now.Add(time.Duration(minutes) * time.Minute)
 		got = append(got, b.take())
 	}
 	if want := []bool{true, true, false, false, true, false, true, true, false}; !slices.Equal(got, want) {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/internal/peererr"
@@ -114,15 +115,21 @@ func TestForeignPeer(t *testing.T) {
 	if _, err := c.begin(Layout{}); err == nil || c.peer.version != "6.06" {
 		t.Errorf("version with control characters: got %q, %v", c.peer.version, err)
 	}
-	client, server := pair(t, time.Millisecond)
-	go io.Copy(io.Discard, server.link)
-	if _, err := client.exchangeKeys(key); !errors.Is(err, peererr.ErrTimeout) {
-		t.Errorf("silent peer: got %v, want %v", err, peererr.ErrTimeout)
-	}
-	server.abort()
-	if err := server.lockstep("keys", make([]byte, 1)); !errors.Is(err, peererr.ErrTimeout) {
-		t.Errorf("aborted: got %v, want %v", err, peererr.ErrTimeout)
-	}
+}
+
+// TestForeignPeer_Silent runs against a peer that does not answer.
+func TestForeignPeer_Silent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := pair(t, time.Second)
+		go io.Copy(io.Discard, server.link)
+		if _, err := client.exchangeKeys(key); !errors.Is(err, peererr.ErrTimeout) {
+			t.Errorf("silent peer: got %v, want %v", err, peererr.ErrTimeout)
+		}
+		server.abort()
+		if err := server.lockstep("keys", make([]byte, 1)); !errors.Is(err, peererr.ErrTimeout) {
+			t.Errorf("aborted: got %v, want %v", err, peererr.ErrTimeout)
+		}
+	})
 }
 
 func FuzzParseKey(f *testing.F) {

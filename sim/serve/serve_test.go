@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -75,7 +76,7 @@ func exchange(t *testing.T, p umad.Port, m *umad.Message) umad.Message {
 
 func receive(t *testing.T, p umad.Port) (m umad.Message) {
 	t.Helper()
-	if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
+	if err := p.Recv(&m, time.Now().Add(testenv.WaitLimit)); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -1,14 +1,17 @@
 package conventions
 
 import (
+	"fmt"
+	"go/build"
 	"go/importer"
-	"go/token"
 	"go/types"
-	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,8 +22,7 @@ func TestInternalExports(t *testing.T) {
 	for _, file := range sources(t) {
 		dirs[file.dir] = below(slices.Concat(public, tools), file.dir) && !isInternal(file.dir)
 	}
-	files := exportFiles(t)
-	packages := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	packages := importer.ForCompiler(positions, "gc", openExports(t))
 	for dir, checked := range dirs {
 		if !checked {
 			continue
@@ -48,22 +50,45 @@ func isInternal(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), "internal")
 }
 
-// exportFiles returns the files with the compiler's export data by import path.
+// exportFiles returns the files with the compiler's export data by import path, for all
+// imports of the module.
 func exportFiles(t *testing.T) map[string]string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+	files, err := listExports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var listExports = sync.OnceValues(func() (map[string]string, error) {
+	all, err := parseSources()
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{"./...": true}
+	for _, file := range all {
+		if matched, err := build.Default.MatchFile(filepath.Split(file.path)); err != nil || !matched {
+			continue
+		}
+		for _, spec := range file.parsed.Imports {
+			paths[strings.Trim(spec.Path.Value, `"`)] = true
+		}
+	}
+	args := slices.AppendSeq([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, maps.Keys(paths))
+	list := exec.Command("go", args...)
 	list.Dir, list.Stderr = root, os.Stderr
 	out, err := list.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("list exports: %w", err)
 	}
 	files := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		files[path] = file
 	}
-	return files
-}
+	return files, nil
+})
 
 // internalType returns the name of an internal type that is visible in a declaration
 // of package p with type t, or "".

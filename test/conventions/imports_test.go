@@ -4,8 +4,6 @@ package conventions
 
 import (
 	"fmt"
-	"go/parser"
-	"go/token"
 	"path"
 	"slices"
 	"strconv"
@@ -134,11 +132,7 @@ func check(dir, imported string) string {
 
 func TestImports(t *testing.T) {
 	for _, file := range sources(t) {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file.path, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range parsed.Imports {
+		for _, spec := range file.parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)

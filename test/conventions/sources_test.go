@@ -1,33 +1,53 @@
 package conventions
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // A source is a Go file and the directory of its package, relative to the module.
-type source struct{ path, dir string }
+type source struct {
+	path, dir string
+	parsed    *ast.File
+}
+
+// positions has the positions of the code of all sources.
+var positions = token.NewFileSet()
 
 // sources returns the Go files of the module but tests.
 func sources(t *testing.T) []source {
 	t.Helper()
-	return findSources(t, func(name string) bool { return !isTest(name) })
+	return findSources(t, func(s source) bool { return isTest(s.path) })
 }
 
 // tests returns the Go files of tests.
 func tests(t *testing.T) []source {
 	t.Helper()
-	return findSources(t, isTest)
+	return findSources(t, func(s source) bool { return !isTest(s.path) })
 }
 
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-func findSources(t *testing.T, wanted func(name string) bool) []source {
+// findSources returns the files of the module without those to omit.
+func findSources(t *testing.T, omit func(source) bool) []source {
 	t.Helper()
-	var found []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	all, err := parseSources()
+	if err != nil {
+		t.Fatalf("find sources: %v", err)
+	}
+	return slices.DeleteFunc(slices.Clone(all), omit)
+}
+
+// parseSources parses the Go files of the module.
+var parseSources = sync.OnceValues(func() (found []source, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -38,15 +58,16 @@ func findSources(t *testing.T, wanted func(name string) bool) []source {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(path, ".go") || !wanted(d.Name()) {
+		if !strings.HasSuffix(path, ".go") {
 			return nil
 		}
+		parsed, err := parser.ParseFile(positions, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
 		dir, err := filepath.Rel(root, filepath.Dir(path))
-		found = append(found, source{path, filepath.ToSlash(dir)})
+		found = append(found, source{path, filepath.ToSlash(dir), parsed})
 		return err
 	})
-	if err != nil || len(found) == 0 {
-		t.Fatalf("find sources: %v", err)
-	}
-	return found
-}
+	return found, err
+})

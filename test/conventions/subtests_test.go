@@ -2,8 +2,6 @@ package conventions
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"strings"
 	"testing"
 )
@@ -16,18 +14,13 @@ const minCases = 4
 // of the step before, has a variable with the name step.
 func TestSubtests(t *testing.T) {
 	for _, file := range tests(t) {
-		files := token.NewFileSet()
-		parsed, err := parser.ParseFile(files, file.path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range parsed.Decls {
+		for _, d := range file.parsed.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Body == nil || !strings.HasPrefix(f.Name.Name, "Test") {
 				continue
 			}
 			for _, loop := range loopsWithoutSubtests(f) {
-				t.Errorf("%v: %s has cases that are not subtests", files.Position(loop.Pos()), f.Name.Name)
+				t.Errorf("%v: %s has cases that are not subtests", positions.Position(loop.Pos()), f.Name.Name)
 			}
 		}
 	}

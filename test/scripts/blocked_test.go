@@ -7,8 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -52,12 +52,7 @@ func TestInterrupt_Blocked(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- c.Wait() }()
-			select {
-			case <-ended:
-			case <-time.After(time.Minute):
-				_ = c.Process.Kill()
-				t.Fatalf("got no end after SIGINT, want one; error output %q", &stderr)
-			}
+			testenv.Receive(t, "end after SIGINT", ended)
 			if code := c.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "interrupted: ") {
 				t.Errorf("got exit code %d, error output %q; want 1 and that it was interrupted", code, &stderr)
 			}
@@ -71,8 +66,7 @@ func waitUntilIdle(t *testing.T, pid int) {
 	t.Helper()
 	blocking := []string{fmt.Sprintf("%d ", syscall.SYS_OPENAT), fmt.Sprintf("%d 0x0 ", syscall.SYS_READ)}
 	before := map[string]string{}
-	deadline := time.After(time.Minute)
-	for tick := time.Tick(20 * time.Millisecond); ; {
+	testenv.Await(t, "blocked system call", func() bool {
 		calls, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
 		if err != nil {
 			t.Fatal(err)
@@ -86,15 +80,11 @@ func waitUntilIdle(t *testing.T, pid int) {
 			now[path] = string(text)
 			for _, call := range blocking {
 				if strings.HasPrefix(now[path], call) && now[path] == before[path] {
-					return
+					return true
 				}
 			}
 		}
 		before = now
-		select {
-		case <-deadline:
-			t.Fatalf("got no blocked system call, want one: %q", now)
-		case <-tick:
-		}
-	}
+		return false
+	})
 }

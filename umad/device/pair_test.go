@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -119,7 +120,7 @@ func testPair(t *testing.T, p *Port, general, management *os.File) {
 			}
 		}
 	}
-	limit := time.Now().Add(30 * time.Second)
+	limit := time.Now().Add(testenv.WaitLimit)
 	got := map[mad.Class]bool{}
 	for range 4 {
 		var m umad.Message
@@ -132,7 +133,7 @@ func testPair(t *testing.T, p *Port, general, management *os.File) {
 		t.Errorf("got %v, want four classes", got)
 	}
 	var m umad.Message
-	if err := p.Recv(&m, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := p.Recv(&m, testenv.Soon()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("without a message: got error %v", err)
 	}
 	p.Interrupt()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -26,7 +27,7 @@ func (s *fakeServer) sentTIDs(t *testing.T) (tids []uint64) {
 	t.Helper()
 	var b [ibsimproto.PacketSize]byte
 	for {
-		if err := s.data.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		if err := s.data.SetReadDeadline(testenv.Soon()); err != nil {
 			t.Fatal(err)
 		}
 		n, err := s.data.Read(b[:])

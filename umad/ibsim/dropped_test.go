@@ -3,9 +3,9 @@ package ibsim
 import (
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // A port that is dropped without Close gives its slot back.
@@ -14,21 +14,16 @@ func TestPort_Dropped(t *testing.T) {
 	if _, err := Open(t.Context(), Options{SockName: s.name}); err != nil {
 		t.Fatal(err)
 	}
-	end := time.After(time.Minute)
-	for {
+	testenv.Await(t, "request to disconnect", func() bool {
 		runtime.GC()
 		select {
 		case c := <-s.control:
-			if c.Kind() != ibsimproto.Disconnect {
-				continue
-			}
-			if c.Slot() != testSlot {
+			if c.Kind() == ibsimproto.Disconnect && c.Slot() != testSlot {
 				t.Errorf("got the end of slot %d, want %d", c.Slot(), testSlot)
 			}
-			return
-		case <-end:
-			t.Fatal("got no request to disconnect")
-		case <-time.After(time.Millisecond):
+			return c.Kind() == ibsimproto.Disconnect
+		default:
+			return false
 		}
-	}
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -41,7 +42,7 @@ func packet(m *umad.Message) []byte {
 	return b[:]
 }
 
-func soon() time.Time { return time.Now().Add(30 * time.Second) }
+func soon() time.Time { return time.Now().Add(testenv.WaitLimit) }
 
 func TestOpen(t *testing.T) {
 	s, p := attach(t)
@@ -223,7 +224,7 @@ func TestForeignDatagrams(t *testing.T) {
 		t.Errorf("%d foreign, error %v", p.Foreign(), err)
 	}
 	s.send(t, []byte("not a packet"))
-	if err := p.Recv(&m, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := p.Recv(&m, testenv.Soon()); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -231,7 +232,7 @@ func TestForeignDatagrams(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	s, p := attach(t)
 	var m umad.Message
-	for _, deadline := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Millisecond)} {
+	for _, deadline := range []time.Time{time.Now().Add(-time.Hour), testenv.Soon()} {
 		if err := p.Recv(&m, deadline); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/portctl"
 )
 
@@ -41,7 +42,7 @@ func TestOpen_System(t *testing.T) {
 		`^<29>\w+ +\d+ [\d:]+ ibkit\[\d+\]: time=\S+ msg=begin user=\S+ login=\S+ name="leaf 1"\n$`,
 		`^<29>\w+ +\d+ [\d:]+ ibkit\[\d+\]: time=\S+ msg=end user=\S+ login=\S+ port=3 result=\S.* error="no reply"\n$`,
 	} {
-		if err := server.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := server.SetReadDeadline(time.Now().Add(testenv.WaitLimit)); err != nil {
 			t.Fatal(err)
 		}
 		b := make([]byte, 4096)

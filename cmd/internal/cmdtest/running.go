@@ -3,30 +3,24 @@ package cmdtest
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// A Watched buffer signals each write.
+// A Watched buffer may be read while a command writes to it.
 type Watched struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	written chan struct{}
+	mu   sync.Mutex
+	text bytes.Buffer
 }
-
-func newWatched() *Watched { return &Watched{written: make(chan struct{}, 1)} }
 
 func (w *Watched) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	select {
-	case w.written <- struct{}{}:
-	default:
-	}
 	return w.text.Write(b)
 }
 
@@ -45,14 +39,12 @@ func (w *Watched) Await(t *testing.T, text string) {
 // AwaitMore waits until a text was written more than n times.
 func (w *Watched) AwaitMore(t *testing.T, text string, n int) {
 	t.Helper()
-	late := time.After(time.Minute)
-	for strings.Count(w.String(), text) <= n {
-		select {
-		case <-w.written:
-		case <-late:
-			t.Fatalf("%q was not written: %s", text, w)
+	defer func() {
+		if t.Failed() {
+			t.Logf("output: %s", w)
 		}
-	}
+	}()
+	testenv.Await(t, strconv.Quote(text)+" in the output", func() bool { return strings.Count(w.String(), text) > n })
 }
 
 // A Running command is one that goes on until it is interrupted.
@@ -65,7 +57,7 @@ type Running struct {
 // Start runs a command line that goes on until it is interrupted.
 func (p Program) Start(env map[string]string, args ...string) *Running {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Running{Out: newWatched(), ErrOut: newWatched(), stop: cancel, code: make(chan int, 1)}
+	r := &Running{Out: new(Watched), ErrOut: new(Watched), stop: cancel, code: make(chan int, 1)}
 	e := &cmdutil.Env{Out: r.Out, ErrOut: r.ErrOut, Getenv: func(k string) string { return env[k] }}
 	go func() { r.code <- p(ctx, e, args) }()
 	return r

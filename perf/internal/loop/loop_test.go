@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -295,7 +296,7 @@ func TestPingPong_quiet(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &PingPong{
-		Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: 3}, Quiet: 5 * time.Millisecond,
+		Flow: e.flow, CQ: e, Supervisor: supervise(t, testenv.WaitLimit), Depth: 16, Plan: Plan{Count: 3}, Quiet: 5 * time.Millisecond,
 	}
 	begin := time.Now()
 	if err := p.LeadSends(); err != nil {
@@ -320,7 +321,7 @@ func TestPingPong_samples(t *testing.T) {
 			samples := stats.NewSamples()
 			samples.Keep(5)
 			p := &PingPong{
-				Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: count, Warmup: 2}, Samples: samples,
+				Flow: e.flow, CQ: e, Supervisor: supervise(t, testenv.WaitLimit), Depth: 16, Plan: Plan{Count: count, Warmup: 2}, Samples: samples,
 			}
 			if err := p.Single(); err != nil {
 				t.Fatal(err)

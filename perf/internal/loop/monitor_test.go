@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // TestYieldMonitor checks that exactly the monitor thread gets the policy SCHED_IDLE.
@@ -51,9 +53,9 @@ func TestMonitorThread(t *testing.T) {
 		t.Fatal("the monitor thread is unknown")
 	}
 	begin := sleeps(t, tid)
-	for deadline := time.Now().Add(20 * time.Second); sleeps(t, tid) < begin+10; {
+	for deadline := time.Now().Add(testenv.WaitLimit); sleeps(t, tid) < begin+10; {
 		if time.Now().After(deadline) {
-			t.Fatalf("thread %d went to sleep %d times in 20 s, want 10", tid, sleeps(t, tid)-begin)
+			t.Fatalf("thread %d went to sleep %d times in %v, want 10", tid, sleeps(t, tid)-begin, testenv.WaitLimit)
 		}
 	}
 }
