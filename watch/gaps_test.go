@@ -1,6 +1,9 @@
 package watch
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // silentLeaf2 are the events of leaf2 and of the nodes behind it that do not respond.
 var silentLeaf2 = []string{
@@ -16,7 +19,7 @@ var silentLeaf2 = []string{
 func TestRun_Silent(t *testing.T) {
 	checkAll(t, []scenario{
 		{
-			name: "an adapter", options: rescans, script: "12s hang node06\n25s resume node06\n",
+			name: "an adapter", options: Options{Rescan: 10 * time.Second}, script: "12s hang node06\n25s resume node06\n",
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s node-added node06: responds again",
@@ -40,7 +43,7 @@ func TestRun_Silent(t *testing.T) {
 			want: append([]string{"20s link-down spine1[2] - leaf2[1]: was 4X NDR Active"}, silentLeaf2...),
 		},
 		{
-			name: "an adapter, then its link", script: "12s hang node06\n25s unlink node06[1]\n35s link node06[1]\n45s resume node06\n", options: rescans,
+			name: "an adapter, then its link", script: "12s hang node06\n25s unlink node06[1]\n35s link node06[1]\n45s resume node06\n", options: Options{Rescan: 10 * time.Second},
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",
@@ -50,7 +53,7 @@ func TestRun_Silent(t *testing.T) {
 			},
 		},
 		{
-			name: "an adapter, then its link, found by a check", script: "12s hang node06\n22s unlink node06[1]\n", options: Options{Rescan: 20e9},
+			name: "an adapter, then its link, found by a check", script: "12s hang node06\n22s unlink node06[1]\n", options: Options{Rescan: 20 * time.Second},
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",
@@ -81,7 +84,7 @@ func TestRun_Silent(t *testing.T) {
 				"41s node-added node08: responds again"),
 		},
 		{
-			name: "a new description", script: "12s hang node06\n22s describe node06 new\n25s resume node06\n", options: rescans,
+			name: "a new description", script: "12s hang node06\n22s describe node06 new\n25s resume node06\n", options: Options{Rescan: 10 * time.Second},
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s node-added new: responds again",
@@ -95,10 +98,10 @@ func TestRun_Silent(t *testing.T) {
 func TestRun_LostReplies(t *testing.T) {
 	silent := silentLeaf2[1:]
 	checkAll(t, []scenario{
-		{name: "PortInfo of an adapter", options: rescans, script: "12s mute node06 PortInfo\n35s mute node06 off\n"},
-		{name: "PortInfo of port 0", options: rescans, script: "12s mute leaf2 PortInfo 0\n35s mute leaf2 off\n"},
+		{name: "PortInfo of an adapter", options: Options{Rescan: 10 * time.Second}, script: "12s mute node06 PortInfo\n35s mute node06 off\n"},
+		{name: "PortInfo of port 0", options: Options{Rescan: 10 * time.Second}, script: "12s mute leaf2 PortInfo 0\n35s mute leaf2 off\n"},
 		{
-			name: "PortInfo of a switch", options: rescans, script: "12s mute leaf2 PortInfo\n35s mute leaf2 off\n",
+			name: "PortInfo of a switch", options: Options{Rescan: 10 * time.Second}, script: "12s mute leaf2 PortInfo\n35s mute leaf2 off\n",
 			want: append(silent[:4:4],
 				"41s node-added node05: responds again",
 				"41s node-added node06: responds again",
@@ -106,7 +109,7 @@ func TestRun_LostReplies(t *testing.T) {
 				"41s node-added node08: responds again"),
 		},
 		{
-			name: "PortInfo of a switch, and a link goes down", options: rescans,
+			name: "PortInfo of a switch, and a link goes down", options: Options{Rescan: 10 * time.Second},
 			script: "12s mute leaf2 PortInfo\n25s unlink node06[1]\n35s mute leaf2 off\n",
 			want: append(silent[:4:4],
 				"41s node-added node05: responds again",
@@ -116,7 +119,7 @@ func TestRun_LostReplies(t *testing.T) {
 				"41s node-removed node06: not in the fabric any more"),
 		},
 		{
-			name: "the description", options: rescans, script: "12s mute node06 NodeDescription\n22s describe node06 new\n35s mute node06 off\n",
+			name: "the description", options: Options{Rescan: 10 * time.Second}, script: "12s mute node06 NodeDescription\n22s describe node06 new\n35s mute node06 off\n",
 			want: []string{`40s node-changed new: name "new", before "node06"`},
 		},
 		{
@@ -129,7 +132,7 @@ func TestRun_LostReplies(t *testing.T) {
 			},
 		},
 		{
-			name: "the description of a link that goes down", options: rescans,
+			name: "the description of a link that goes down", options: Options{Rescan: 10 * time.Second},
 			script: "12s mute leaf2 NodeDescription\n22s unlink node06[1]\n",
 			want: []string{
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",

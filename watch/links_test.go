@@ -9,9 +9,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// rescans makes each check a scan.
-var rescans = Options{Rescan: 10 * time.Second}
-
 // at changes the simulated fabric once, before the first packet after a time.
 func at(since time.Duration, change func(packet)) func(packet) error {
 	done := false
@@ -77,7 +74,7 @@ func TestRun_Links(t *testing.T) {
 			},
 		},
 		{
-			name: "two cables exchanged", options: rescans,
+			name: "two cables exchanged", options: Options{Rescan: 10 * time.Second},
 			script: "12s unlink node06[1]\n12s unlink node05[1]\n12s link node06[1] leaf2[3]\n12s link node05[1] leaf2[4]\n",
 			want: []string{
 				"20s link-changed leaf2[3] - node06[1]: connected to node06[1], before node05[1]",
@@ -85,7 +82,7 @@ func TestRun_Links(t *testing.T) {
 			},
 		},
 		{
-			name: "a slower link", options: rescans,
+			name: "a slower link", options: Options{Rescan: 10 * time.Second},
 			before: at(12*time.Second, linkOf06(func(w *ib.LinkWidth, _ *ib.PortState) { *w = ib.Width1X })),
 			want:   []string{"20s link-changed leaf2[4] - node06[1]: 1X NDR, before 4X NDR; narrow: 1X, but both ends have 4X enabled"},
 		},
@@ -113,11 +110,11 @@ func TestRun_Links(t *testing.T) {
 			},
 		},
 		{
-			name: "the description changed", options: rescans, script: "12s describe leaf2 new name\n",
+			name: "the description changed", options: Options{Rescan: 10 * time.Second}, script: "12s describe leaf2 new name\n",
 			want: []string{`20s node-changed new name: name "new name", before "leaf2"`},
 		},
 		{
-			name: "the subnet manager changed LIDs", options: rescans, before: at(12*time.Second, func(p packet) {
+			name: "the subnet manager changed LIDs", options: Options{Rescan: 10 * time.Second}, before: at(12*time.Second, func(p packet) {
 				p.fabric.Node("node06").Ports[1].Info.LID = 99
 				p.fabric.Node("leaf2").Ports[0].Info.LID = 98
 			}),
@@ -177,9 +174,9 @@ func TestRun_Levels(t *testing.T) {
 	}{
 		{scenario{name: "down and up", script: "12s unlink leaf2[1]\n25s link leaf2[1]\n"}, []Level{Problem, Recovery}},
 		{scenario{name: "leaves and comes back", script: "12s unlink node06[1]\n25s link node06[1]\n"}, []Level{Problem, Problem, Recovery, Recovery}},
-		{scenario{name: "silent", script: "12s hang node06\n25s resume node06\n", options: rescans}, []Level{Problem, Recovery}},
-		{scenario{name: "renamed", script: "12s describe leaf2 new\n", options: rescans}, []Level{Info}},
-		{scenario{name: "slower", options: rescans, before: at(12*time.Second, linkOf06(narrow))}, []Level{Problem}},
+		{scenario{name: "silent", script: "12s hang node06\n25s resume node06\n", options: Options{Rescan: 10 * time.Second}}, []Level{Problem, Recovery}},
+		{scenario{name: "renamed", script: "12s describe leaf2 new\n", options: Options{Rescan: 10 * time.Second}}, []Level{Info}},
+		{scenario{name: "slower", options: Options{Rescan: 10 * time.Second}, before: at(12*time.Second, linkOf06(narrow))}, []Level{Problem}},
 		{
 			scenario{name: "not active, then active but slower", before: func(p packet) error {
 				at(12*time.Second, linkOf06(func(_ *ib.LinkWidth, s *ib.PortState) { *s = ib.PortInit }))(p)
@@ -189,7 +186,7 @@ func TestRun_Levels(t *testing.T) {
 			[]Level{Problem, Problem},
 		},
 		{
-			scenario{name: "slower, then as before", options: rescans, before: func(p packet) error {
+			scenario{name: "slower, then as before", options: Options{Rescan: 10 * time.Second}, before: func(p packet) error {
 				if p.since < 22*time.Second {
 					return at(12*time.Second, linkOf06(narrow))(p)
 				}

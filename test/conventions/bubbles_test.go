@@ -22,13 +22,14 @@ const realTime = ""
 // in real time if it is written in a bubble.
 type callGraph struct {
 	*testCode
-	callers  map[string][]string // outside of bubbles
-	used     map[string]bool     // in bubbles or not
-	methods  map[string]string   // types by methods
-	literals map[string]literal
-	values   map[types.Object]string // names of parameters, variables and fields with functions
-	bubbles  map[string]bool         // functions that begin a bubble, for which their arguments are
-	visit    func(n ast.Node, function string)
+	callers   map[string][]string // outside of bubbles
+	used      map[string]bool     // in bubbles or not
+	methods   map[string]string   // types by methods
+	literals  map[string]literal
+	values    map[types.Object]string // names of parameters, variables and fields with functions
+	bubbles   map[string]bool         // functions that begin a bubble, for which their arguments are
+	scenarios map[string]bool         // types with a method that begins a bubble, for which their fields are
+	visit     func(n ast.Node, function string)
 }
 
 // A literal is a function literal, or an element of a table: the function that it is written
@@ -39,7 +40,7 @@ type literal struct{ in, value string }
 func newCallGraph(c *testCode, visit func(n ast.Node, function string)) *callGraph {
 	g := &callGraph{
 		testCode: c, callers: map[string][]string{}, used: map[string]bool{}, methods: map[string]string{},
-		literals: map[string]literal{}, values: map[types.Object]string{}, bubbles: map[string]bool{}, visit: visit,
+		literals: map[string]literal{}, values: map[types.Object]string{}, bubbles: map[string]bool{}, scenarios: map[string]bool{}, visit: visit,
 	}
 	g.each(func(file *ast.File, d ast.Decl) {
 		if d, ok := d.(*ast.FuncDecl); ok {
@@ -86,6 +87,9 @@ func (g *callGraph) declare(file *ast.File, d *ast.FuncDecl) {
 		})
 	}
 	signature := f.Signature()
+	if r := signature.Recv(); r != nil && g.bubbles[name] {
+		g.scenarios[typeName(r.Type())] = true
+	}
 	for i := range signature.Params().Len() {
 		g.values[signature.Params().At(i)] = parameter(f, i)
 		g.used[parameter(f, i)] = false
@@ -120,6 +124,10 @@ func (g *callGraph) walk(root ast.Node, function string) {
 		case *ast.AssignStmt:
 			return g.walkAssignment(n, function)
 		case *ast.CompositeLit:
+			if function != bubble && g.scenarios[typeName(g.info.TypeOf(n))] {
+				g.walk(n, bubble)
+				return false
+			}
 			return g.walkFields(n, function)
 		case *ast.Ident:
 			g.use(g.info.Uses[n], function)

@@ -17,9 +17,9 @@ import (
 const waitLimit = time.Minute
 
 // waiters may wait in real time: package testenv for conditions of other processes and of
-// the kernel, and the measurement loops, which poll with the clock of the processor: time
-// in a bubble stands still while a goroutine runs.
-var waiters = []string{"internal/testenv", "perf/internal/loop"}
+// the kernel, and the measurement loops and the self-test, which poll with the clock of the
+// processor: time in a bubble stands still while a goroutine runs.
+var waiters = []string{"internal/testenv", "perf/internal/loop", "perf/selftest"}
 
 // clocks are functions that take real time, or compare with it, outside of a bubble.
 var clocks = []string{
