@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,17 +23,27 @@ func Main() int {
 	if code, ran := hook.Supervise(os.Args); ran {
 		return code
 	}
-	env := &cmdutil.Env{In: os.Stdin, Out: cmdutil.NewStandardOutput(os.Stdout), ErrOut: os.Stderr, Getenv: os.Getenv}
 	args := os.Args[1:]
 	if name := filepath.Base(os.Args[0]); registry[name].native != "" {
 		args = append([]string{name}, args...)
 	}
 	if len(args) > 0 && registry[args[0]].tool != nil {
-		return run(context.Background(), env, args) // a signal terminates the process
+		return runHere(context.Background(), args) // a signal terminates the process
 	}
 	ctx, stop := interrupt.Notify()
 	defer stop()
-	return run(ctx, env, args)
+	return runHere(ctx, args)
+}
+
+// runHere runs one command line with the environment of the process.
+func runHere(ctx context.Context, args []string) int {
+	return Run(ctx, os.Getenv, os.Stdin, cmdutil.NewStandardOutput(os.Stdout), os.Stderr, args)
+}
+
+// Run runs one command line in the process of its caller, for example a test, and returns
+// its exit code. args begin with the name of a command. It is safe for concurrent use.
+func Run(ctx context.Context, getenv func(string) string, in io.Reader, stdout, stderr io.Writer, args []string) int {
+	return run(ctx, &cmdutil.Env{In: in, Out: stdout, ErrOut: stderr, Getenv: getenv}, args)
 }
 
 // run runs one command line and returns its exit code. A classic tool does not use the
