@@ -2,6 +2,7 @@ package ibsimtest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -132,9 +133,10 @@ func (d *Daemon) Stop() {
 	<-d.ended
 }
 
-// End sends a signal to the program, waits for its end, and returns its result.
+// End sends a signal to the program unless it has ended, waits for its end, and returns its
+// result.
 func (d *Daemon) End(s syscall.Signal) (Result, error) {
-	if err := d.Signal(s); err != nil {
+	if err := d.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return Result{}, err
 	}
 	if err := d.wait(); err != nil {

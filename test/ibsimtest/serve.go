@@ -23,11 +23,10 @@ func StartServer(path string, args ...string) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := makeScratch()
+	s, err := newSim(lib)
 	if err != nil {
-		return nil, fmt.Errorf("start simulator: %w", err)
+		return nil, err
 	}
-	s := &Sim{name: fmt.Sprintf("ibkit-%d-%d", os.Getpid(), started.Add(1)), dir: dir, lib: lib}
 	s.cmd = exec.Command(path, args...)
 	s.cmd.Env = append(os.Environ(), s.Env()...)
 	s.cmd.Stderr = &s.stderr
@@ -36,6 +35,15 @@ func StartServer(path string, args ...string) (*Sim, error) {
 		return nil, fmt.Errorf("start %s: %w", filepath.Base(path), errors.Join(err, s.Stop(), s.complaint()))
 	}
 	return s, nil
+}
+
+// newSim returns a simulator with a name and a scratch directory, which has not started.
+func newSim(lib string) (*Sim, error) {
+	dir, err := makeScratch()
+	if err != nil {
+		return nil, fmt.Errorf("start simulator: %w", err)
+	}
+	return &Sim{name: fmt.Sprintf("ibkit-%d-%d", os.Getpid(), started.Add(1)), dir: dir, lib: lib}, nil
 }
 
 // awaitReady starts the server and reads its output up to the ready line.
@@ -48,6 +56,11 @@ func (s *Sim) awaitReady() error {
 		return err
 	}
 	defer s.killLate()()
+	return s.readReady()
+}
+
+// readReady reads the output of the server up to the ready line.
+func (s *Sim) readReady() error {
 	lines := bufio.NewScanner(s.stdout)
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), readyLine) {

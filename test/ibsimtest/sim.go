@@ -40,11 +40,15 @@ type Sim struct {
 
 	name   string
 	dir    string // scratch directory of the server and of the tools
-	lib    string // libumad2sim.so
+	lib    string // libumad2sim.so; "": not installed
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
 	stderr bytes.Buffer
+
+	ibkit Program    // server and tools in this process; nil: processes
+	end   func()     // ends the server in this process
+	rec   *recording // of the results of C tools; nil: none
 }
 
 // Start runs ibsim on a net file and returns when it serves clients. args are more
@@ -62,14 +66,9 @@ func Start(netFile string, args ...string) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := makeScratch()
+	s, err := newSim(lib)
 	if err != nil {
-		return nil, fmt.Errorf("start ibsim: %w", err)
-	}
-	s := &Sim{
-		name: fmt.Sprintf("ibkit-%d-%d", os.Getpid(), started.Add(1)),
-		dir:  dir,
-		lib:  lib,
+		return nil, err
 	}
 	args = append(append(size.args(), args...), "-s", netFile)
 	s.cmd = exec.Command(path, args...)
@@ -170,7 +169,9 @@ func (s *Sim) CPU() (time.Duration, error) {
 
 // Stop kills the server and removes its scratch directory.
 func (s *Sim) Stop() error {
-	if s.cmd.Process != nil {
+	if s.end != nil {
+		s.end()
+	} else if s.cmd.Process != nil {
 		_ = s.cmd.Process.Kill() // the only error: it has ended
 		_ = s.cmd.Wait()         // always "signal: killed"
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/netgen"
@@ -18,11 +19,22 @@ func New(tb testing.TB, netFile string, args ...string) *Sim {
 }
 
 // NewServer is [StartServer] for tests: errors fail the test, and the server ends with
-// it.
-func NewServer(tb testing.TB, path string, args ...string) *Sim {
+// it. The results of C tools come from a recording in testdata/recorded, or are compared
+// with it.
+func NewServer(tb testing.TB, form Form, ibkit Program, path string, args ...string) *Sim {
 	tb.Helper()
-	s, err := StartServer(path, args...)
-	return s.forTest(tb, err)
+	rec := newRecording(tb, form, temporaryWords(args).hide(strings.Join(args, " ")))
+	var s *Sim
+	var err error
+	if form == Recorded {
+		s, err = ibkit.serve(args)
+	} else {
+		s, err = StartServer(path, args...)
+	}
+	if s.forTest(tb, err); s != nil {
+		s.rec = rec
+	}
+	return s
 }
 
 // forTest makes a simulator end with a test, or fails the test if it did not start.
@@ -49,19 +61,45 @@ func (s *Sim) MustCommand(tb testing.TB, line string) string {
 	return out
 }
 
-// MustRunC is [Sim.RunC] for tests.
+// MustRunC is [Sim.RunC] for tests. On a fabric that ibkit serves, the result may come
+// from a recording.
 func (s *Sim) MustRunC(tb testing.TB, host, tool string, args ...string) Result {
 	tb.Helper()
-	r, err := s.RunC(testContext(tb), host, tool, args...)
-	if err != nil {
-		tb.Fatal(err)
+	return s.MustRetryC(tb, host, func(Result) bool { return true }, tool, args...)
+}
+
+// maxRetries is the maximum number of repetitions of a tool.
+const maxRetries = 10
+
+// MustRetryC is [Sim.MustRunC], and runs the tool again until accept is true, or ten times.
+// The recording has the last result.
+func (s *Sim) MustRetryC(tb testing.TB, host string, accept func(Result) bool, tool string, args ...string) Result {
+	tb.Helper()
+	run := func() (r Result) {
+		tb.Helper()
+		for range 1 + maxRetries {
+			var err error
+			if r, err = s.RunC(testContext(tb), host, tool, args...); err != nil {
+				tb.Fatal(err)
+			}
+			if accept(r) {
+				break
+			}
+		}
+		return r
 	}
-	return r
+	if s.rec == nil {
+		return run()
+	}
+	return s.rec.run(tb, host, tool, args, run)
 }
 
 // MustRun is [Sim.Run] for tests.
 func (s *Sim) MustRun(tb testing.TB, host, path string, args ...string) Result {
 	tb.Helper()
+	if s.ibkit != nil {
+		return s.ibkit.run(tb.Context(), s.getenv(host), path, args)
+	}
 	r, err := s.Run(testContext(tb), host, path, args...)
 	if err != nil {
 		tb.Fatal(err)
