@@ -1,11 +1,8 @@
-//go:build oracle
-
 package oracle
 
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -181,29 +178,6 @@ func (r *addrRig) native(t *testing.T, code int) {
 	got := r.MustRun(t, r.host, native(), args...)
 	if d := cmp.Diff(want.String(), got.Stdout); d != "" || got.Code != code {
 		t.Errorf("%q: got exit code %d\n%s%s", args, got.Code, d, got.Stderr)
-	}
-}
-
-// TestIbaddr compares all addresses of all nodes of the example fabrics, with a subnet
-// manager and without one, when only directed routes work.
-func TestIbaddr(t *testing.T) {
-	for _, net := range nets(t) {
-		t.Run(filepath.Base(net), func(t *testing.T) {
-			t.Parallel()
-			r := &addrRig{Sim: ibsimtest.New(t, net), host: firstHost(t, net)}
-			r.scan(t)
-			if len(r.nodes) <= largeFabric {
-				r.all(t, []string{"", "-L"})
-			}
-			r.NewSM(t, r.host, "lmc 2") // four LIDs for each port of an adapter
-			r.scan(t)
-			r.sm = lidOf(t, r.Sim, r.host)
-			r.all(t, addrFlags)
-			r.native(t, 0)
-			if filepath.Base(net) == "net.2sw2path4hca2port" {
-				r.odd(t, ibsimtest.Share(addrLines, 0, 2))
-			}
-		})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,9 +16,6 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 	"github.com/ibkit/ibkit/test/netgen"
 )
-
-// native is the program under test by its own name.
-func native() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
 
 // TestTenDeadHosts checks that ten hosts that drop requests are reported one by one,
 // and cost three attempts each.

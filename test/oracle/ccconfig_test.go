@@ -1,5 +1,3 @@
-//go:build oracle
-
 package oracle
 
 import (
@@ -8,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // ccLines are command lines of ibccconfig, for leaf1 with LID 3 and node01 with LID 4.
@@ -24,11 +20,36 @@ var ccLines = []string{
 	"nosuch 3", "CK", "", "-h", "CK 0 0 0 0 0", "-t 20000 CK 0xbff0 0 0 0 0", "-t 20000 -e SP 0xbff0 1 1 1 1 1 1", "-C nosuch CK 3 0 0 0 0", "-G CK 0x0002c90000800200 0 0 0 0", "-D CK 3 0 0 0 0",
 }
 
-// ccQueries read what ccLines set.
-var ccQueries = []string{"CK 3", "CK 4", "-c 0x77 CK 4", "SS 3", "SP 3", "CS 4", "CT 4"}
+// TestIbccconfig runs each command line with the C tool on one fabric and with ibkit on
+// another one: they print the same, and ibccquery of either tool reads the same.
+func TestIbccconfig(t *testing.T) {
+	t.Parallel()
+	forC, forUs := serveFabric(t, "demo"), serveFabric(t, "demo")
+	state := func(run runner, queries []string) string {
+		var all strings.Builder
+		for _, line := range queries {
+			all.WriteString(run("ibccquery", strings.Fields(line)...).Stdout)
+		}
+		// Each read without the right key is counted.
+		return violations.ReplaceAllString(all.String(), "")
+	}
+	compareState := func(t *testing.T, queries []string) {
+		t.Helper()
+		if d := cmp.Diff(state(theirTools(t, forC, "node07"), queries), state(ourTools(t, forUs, "node07"), queries)); d != "" {
+			t.Errorf("state after the C tool (-), after ibkit (+)\n%s", d)
+		}
+	}
+	for _, line := range ccLines {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			compareResults(t, theirTools(t, forC, "node07")("ibccconfig", args...), ourTools(t, forUs, "node07")("ibccconfig", args...))
+			compareState(t, queriesAfter(line))
+		})
+	}
+	compareState(t, ccQueries)
+}
 
-// ccNames abbreviates the names in ccLines as in ccQueries.
-var ccNames = strings.NewReplacer("SwitchCongestionSetting", "SS", "ss", "SS", "CACongestionSetting", "CS")
+var violations = regexp.MustCompile(`CC_KeyViolations:.*\n`)
 
 // queriesAfter returns the queries of the attribute that a command line sets.
 func queriesAfter(line string) (queries []string) {
@@ -41,41 +62,8 @@ func queriesAfter(line string) (queries []string) {
 	return queries
 }
 
-// TestIbccconfig runs each command line with the C tool on one fabric and with ibkit on
-// another one: they print the same, and ibccquery of either tool reads the same.
-func TestIbccconfig(t *testing.T) {
-	t.Parallel()
-	forC, forUs := serveFabric(t, "demo"), serveFabric(t, "demo")
-	state := func(run func(tool string, args ...string) ibsimtest.Result, queries []string) string {
-		var all strings.Builder
-		for _, line := range queries {
-			all.WriteString(run("ibccquery", strings.Fields(line)...).Stdout)
-		}
-		// Each read without the right key is counted.
-		return violations.ReplaceAllString(all.String(), "")
-	}
-	byC := func(s *ibsimtest.Sim) func(string, ...string) ibsimtest.Result {
-		return func(tool string, args ...string) ibsimtest.Result { return s.MustRunC(t, "node07", tool, args...) }
-	}
-	byUs := func(s *ibsimtest.Sim) func(string, ...string) ibsimtest.Result {
-		return func(tool string, args ...string) ibsimtest.Result {
-			return s.MustRun(t, "node07", ibkit(), append([]string{tool}, args...)...)
-		}
-	}
-	compareState := func(t *testing.T, queries []string) {
-		t.Helper()
-		if d := cmp.Diff(state(byUs(forC), queries), state(byC(forUs), queries)); d != "" {
-			t.Errorf("state after the C tool (-), after ibkit (+)\n%s", d)
-		}
-	}
-	for _, line := range ccLines {
-		t.Run(line, func(t *testing.T) {
-			args := strings.Fields(line)
-			compareResults(t, byC(forC)("ibccconfig", args...), byUs(forUs)("ibccconfig", args...))
-			compareState(t, queriesAfter(line))
-		})
-	}
-	compareState(t, ccQueries)
-}
+// ccNames abbreviates the names in ccLines as in ccQueries.
+var ccNames = strings.NewReplacer("SwitchCongestionSetting", "SS", "ss", "SS", "CACongestionSetting", "CS")
 
-var violations = regexp.MustCompile(`CC_KeyViolations:.*\n`)
+// ccQueries read what ccLines set.
+var ccQueries = []string{"CK 3", "CK 4", "-c 0x77 CK 4", "SS 3", "SP 3", "CS 4", "CT 4"}

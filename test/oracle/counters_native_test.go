@@ -3,7 +3,6 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -16,17 +15,6 @@ import (
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
-
-// readCounters runs ibkit counters --json on a simulator.
-func readCounters(t *testing.T, s *ibsimtest.Sim, host string, args ...string) counters.Report {
-	t.Helper()
-	r := s.MustRun(t, host, ibkit(), append([]string{"counters", "--sim", "ibsim", "--json"}, args...)...)
-	var report counters.Report
-	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
-		t.Fatalf("ibkit counters %v: exit code %d: %v\n%s", args, r.Code, err, r.Stderr)
-	}
-	return report
-}
 
 // TestCountersEqualPerfquery compares each counter of each port with the output of
 // Debian's perfquery on the same ibsim. Traffic counters change with each packet and
@@ -84,13 +72,6 @@ func TestCountersEqualPerfquery(t *testing.T) {
 func isTraffic(counter string) bool {
 	c, err := counters.ParseCounter(counter)
 	return err == nil && c.IsTraffic()
-}
-
-func deref(v *uint64) string {
-	if v == nil {
-		return "absent"
-	}
-	return strconv.FormatUint(*v, 10)
 }
 
 // TestCounterRates drives counters at known rates and compares the rates that ibkit

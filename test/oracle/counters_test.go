@@ -16,36 +16,6 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A counted is a counter with a value that is set in both simulators.
-type counted struct {
-	node  string
-	port  int
-	attr  string // as ibsim's console names it
-	name  string // as perfquery does, and ibkit
-	value uint64
-}
-
-// worn are the counters of a fabric in bad condition. Traffic counters are missing
-// because ibsim counts each packet in them.
-var worn = []counted{
-	{"Switch1", 1, "PortCounters", "SymbolErrorCounter", 4321},
-	{"Switch1", 1, "PortCounters", "LinkErrorRecoveryCounter", 17},
-	{"Switch1", 2, "PortCounters", "PortXmitDiscards", 99},
-	{"Switch1", 2, "PortXmitDiscardDetails", "PortInactiveDiscards", 60},
-	{"Switch1", 2, "PortXmitDiscardDetails", "PortSwHOQLifetimeLimitDiscards", 39},
-	{"Switch1", 3, "PortCounters", "SymbolErrorCounter", 65535},
-	{"Switch2", 5, "PortCounters", "PortRcvErrors", 1000},
-	{"Switch2", 5, "PortRcvErrorDetails", "PortLocalPhysicalErrors", 700},
-	{"Switch2", 5, "PortRcvErrorDetails", "PortBufferOverrunErrors", 300},
-	{"Hca1", 1, "PortCounters", "LinkDownedCounter", 255},
-	{"Hca1", 1, "PortCounters", "VL15Dropped", 12},
-	{"Hca1", 1, "PortCounters", "ExcessiveBufferOverrunErrors", 15},
-	{"Hca1", 1, "PortOpRcvCounters", "PortOpRcvPkts", 123456},
-	{"Hca1", 1, "PortFlowCtlCounters", "PortRcvFlowPkts", 4000000000},
-	{"Hca2", 2, "PortCounters", "PortRcvConstraintErrors", 8},
-	{"Hca2", 2, "PortCounters", "PortXmitWait", 3000000},
-}
-
 // newWornRig returns the same worn fabric in ibsim and in ibkit's simulator.
 func newWornRig(t *testing.T) (theirs, ours *ibsimtest.Sim) {
 	t.Helper()

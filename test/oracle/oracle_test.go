@@ -1,22 +1,37 @@
-//go:build oracle
-
 // Package oracle compares ibkit with the C tools of Debian: on the same simulated
 // fabric they must print the same.
+//
+// With the build tag oracle the C tools run, on ibsim and on fabrics that ibkit serves.
+// Without it, their results on served fabrics come from recordings in testdata/recorded.
 package oracle
 
 import (
 	"flag"
+	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/ibkit/ibkit/cmd"
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// binary is the program under test by the name of the classic tool.
-var binary = flag.String("bin", "", "`file` to compare, named as the C tool; default: ibkit, built from this tree")
+var (
+	// binary is the program under test by the name of the classic tool.
+	binary = flag.String("bin", "", "`file` to compare, named as the C tool; default: ibkit of this tree")
+	update = flag.Bool("update", false, "write recordings (with the build tag oracle)")
+)
+
+// names are the names under which tests run this program as ibkit.
+var names = []string{"ibkit", "iblinkinfo"}
 
 func TestMain(m *testing.M) {
+	for _, name := range names {
+		if filepath.Base(os.Args[0]) == name {
+			os.Exit(cmd.Main())
+		}
+	}
 	flag.Parse()
 	os.Exit(run(m))
 }
@@ -29,22 +44,61 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	if *binary == "" {
-		if *binary, err = build(dir); err != nil {
+		if *binary, err = link(dir); err != nil {
 			log.Print(err)
 			return 1
 		}
 	}
-	return m.Run()
+	if *update && !live {
+		log.Print("write recordings: the build tag oracle is not set")
+		return 1
+	}
+	code := m.Run()
+	if code == 0 {
+		code = checkRecordings()
+	}
+	return code
 }
 
-// build builds ibkit as a release does and returns the path of its iblinkinfo.
-func build(dir string) (string, error) {
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "ibkit"), "github.com/ibkit/ibkit")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
+// link makes links to this program and returns that of iblinkinfo.
+func link(dir string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
 		return "", err
 	}
-	link := filepath.Join(dir, "iblinkinfo")
-	return link, os.Symlink("ibkit", link)
+	for _, name := range names {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(dir, "iblinkinfo"), nil
 }
+
+// form returns the form of tests on served fabrics.
+func form() ibsimtest.Form {
+	switch {
+	case !live:
+		return ibsimtest.Recorded
+	case *update:
+		return ibsimtest.Renew
+	}
+	return ibsimtest.Live
+}
+
+// checkRecordings returns 1 if a recording belongs to no test, else 0.
+func checkRecordings() int {
+	unused, err := ibsimtest.UnusedRecordings()
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	for _, path := range unused {
+		fmt.Printf("%s: no test uses this recording\n", path)
+	}
+	return min(len(unused), 1)
+}
+
+// ibkit is the binary by its own name.
+func ibkit() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
+
+func native() string { return ibkit() }

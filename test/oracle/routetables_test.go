@@ -1,5 +1,3 @@
-//go:build oracle
-
 package oracle
 
 import (
@@ -12,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -40,64 +39,67 @@ var routeLines = []string{
 	"ibtracert -m 0xc000 A B", "ibtracert -m 0xc000 -n A B", "ibtracert -m 0xc000 A A", "ibtracert -m 0xc000 SWLID SWLID", "ibtracert -m 0xd000 A B", "ibtracert -m 5 A B",
 }
 
-// tableFabrics are fabrics for the tools, with options of opensm.
-var tableFabrics = []struct {
-	name, description string
-	options           []string
-}{
-	{"tree", "fat-tree:radix=4,pods=4", nil},
-	{"wide", "single-switch:hosts=9,radix=20", nil},
-	{"several LIDs", "fat-tree:radix=4,pods=2,spines=2", []string{"lmc 1"}},
-	{"torus", "torus:x=3,y=3,hosts=1", nil},
+// TestRouteTables_Served compares the tools on the tables of ibkit's subnet manager.
+func TestRouteTables_Served(t *testing.T) {
+	t.Parallel()
+	fabrics := []struct{ name, description string }{{"tree", "fat-tree:radix=4,pods=2,spines=2"}, {"wide", "single-switch:hosts=9,radix=20"}}
+	for i, fabric := range fabrics {
+		t.Run(fabric.name, func(t *testing.T) {
+			f, err := sim.Build(fabric.description)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareRouteTables(t, serveFabric(t, fabric.description), f, ibsimtest.Share(routeLines, i, len(fabrics)))
+		})
+	}
 }
 
-// TestRouteTables compares the tools that print forwarding tables and routes with
+// compareRouteTables compares the tools that print forwarding tables and routes with
 // Debian's.
-func TestRouteTables(t *testing.T) {
-	t.Parallel()
-	for i, fabric := range tableFabrics {
-		t.Run(fabric.name, func(t *testing.T) {
-			dir := t.TempDir()
-			net, names := filepath.Join(dir, "net"), filepath.Join(dir, "names")
-			f := exportNet(t, fabric.description, net)
-			s := ibsimtest.New(t, net)
-			s.NewSM(t, "", fabric.options...)
-			lids := map[string]string{}
-			pairs, badPairs := filepath.Join(dir, "pairs"), filepath.Join(dir, "badpairs")
-			words := []string{"DEAD", "40000", "MAP", names, "BADPAIRS", badPairs, "PAIRS", pairs}
-			var hosts []string
-			for _, n := range f.Nodes {
-				if n.IsSwitch() && lids["SWGUID"] == "" {
-					lids["SWGUID"] = n.Info.NodeGUID.String()
-					if err := os.WriteFile(names, fmt.Appendf(nil, "%v \"renamed switch\"\n", n.Info.NodeGUID), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				} else if !n.IsSwitch() {
-					hosts = append(hosts, n.Ports[1].GUID.String())
-				}
-			}
-			lids["SWLID"] = portLID(t, s, lids["SWGUID"])
-			a, b := portLID(t, s, hosts[0]), portLID(t, s, hosts[len(hosts)-1])
-			for path, text := range map[string]string{
-				pairs: fmt.Sprintf("# pairs\n%s %s\n\n  %s %s more\n", a, b, b, a), badPairs: fmt.Sprintf("%s %s\n%s\n", a, b, b),
-			} {
-				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			tables, plain, cache := filepath.Join(dir, "lfts"), filepath.Join(dir, "plain"), filepath.Join(dir, "cache")
-			s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
-			topology := filepath.Join(dir, "topology")
-			for path, args := range map[string][]string{tables: {"dump_lfts"}, plain: {"dump_fts", "-n"}, topology: {"ibnetdiscover"}} {
-				if err := os.WriteFile(path, []byte(s.MustRunC(t, "", args[0], args[1:]...).Stdout), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			words = append(words, "LFTS", tables, "PLAIN", plain, "CACHE", cache, "SWGUID", lids["SWGUID"], "SWLID", lids["SWLID"], "GUIDA", hosts[0], "GUIDB", hosts[len(hosts)-1],
-				" A", " "+a, " B", " "+b)
-			compareSMP(t, s, "", ibsimtest.Share(routeLines, i, len(tableFabrics)), words...)
-			compareNative(t, s, plain, cache, topology)
-		})
+func compareRouteTables(t *testing.T, s *ibsimtest.Sim, f *sim.Fabric, lines []string) {
+	t.Helper()
+	dir := t.TempDir()
+	words := routeWords(t, s, f, dir)
+	tables, plain, cache, topology := filepath.Join(dir, "lfts"), filepath.Join(dir, "plain"), filepath.Join(dir, "cache"), filepath.Join(dir, "topology")
+	s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
+	for _, file := range []struct{ path, line string }{{tables, "dump_lfts"}, {plain, "dump_fts -n"}, {topology, "ibnetdiscover"}} {
+		args := strings.Fields(file.line)
+		writeFile(t, file.path, s.MustRunC(t, "", args[0], args[1:]...).Stdout)
+	}
+	compareSMP(t, s, "", lines, append([]string{"LFTS", tables, "PLAIN", plain, "CACHE", cache}, words...)...)
+	compareNative(t, s, plain, cache, topology)
+}
+
+// routeWords returns the words of routeLines with their replacements, and writes the files
+// that they name.
+func routeWords(t *testing.T, s *ibsimtest.Sim, f *sim.Fabric, dir string) []string {
+	t.Helper()
+	var hosts []string
+	sw := ""
+	for _, n := range f.Nodes {
+		if !n.IsSwitch() {
+			hosts = append(hosts, n.Ports[1].GUID.String())
+		} else if sw == "" {
+			sw = n.Info.NodeGUID.String()
+		}
+	}
+	first, last := hosts[0], hosts[len(hosts)-1]
+	a, b := portLID(t, s, first), portLID(t, s, last)
+	pairs, badPairs, names := filepath.Join(dir, "pairs"), filepath.Join(dir, "badpairs"), filepath.Join(dir, "names")
+	writeFile(t, pairs, fmt.Sprintf("# pairs\n%s %s\n\n  %s %s more\n", a, b, b, a))
+	writeFile(t, badPairs, fmt.Sprintf("%s %s\n%s\n", a, b, b))
+	writeFile(t, names, fmt.Sprintf("%s \"renamed switch\"\n", sw))
+	return []string{
+		"DEAD", "40000", "MAP", names, "BADPAIRS", badPairs, "PAIRS", pairs, "SWGUID", sw, "SWLID", portLID(t, s, sw),
+		"GUIDA", first, "GUIDB", last, " A", " " + a, " B", " " + b,
+	}
+}
+
+// writeFile writes a file of a test.
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

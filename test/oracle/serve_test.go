@@ -1,26 +1,41 @@
-//go:build oracle
-
 package oracle
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/cmd"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/ibsim"
 )
-
-// ibkit is the binary by its own name.
-func ibkit() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
 
 // serveFabric starts ibkit's simulator in place of ibsim.
 func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
 	t.Helper()
-	return ibsimtest.NewServer(t, ibkit(), append([]string{"sim", "serve"}, args...)...)
+	return ibsimtest.NewServer(t, form(), cmd.Run, ibkit(), append([]string{"sim", "serve"}, args...)...)
+}
+
+// A runner runs a command line of a classic tool and returns its result.
+type runner func(tool string, args ...string) ibsimtest.Result
+
+// theirTools returns the C tools at a node.
+func theirTools(t *testing.T, s *ibsimtest.Sim, host string) runner {
+	return func(tool string, args ...string) ibsimtest.Result { return s.MustRunC(t, host, tool, args...) }
+}
+
+// ourTools returns the classic tools of ibkit at a node.
+func ourTools(t *testing.T, s *ibsimtest.Sim, host string) runner {
+	return func(tool string, args ...string) ibsimtest.Result {
+		return s.MustRun(t, host, ibkit(), append([]string{tool}, args...)...)
+	}
 }
 
 var served = []string{"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=8,pods=4"}
@@ -73,69 +88,78 @@ func compareNodes(t *testing.T, fabric string) {
 	}
 }
 
-// TestServedQueries reads single attributes with other tools. In the demo, spine1 has
-// LID 1, spine2 LID 2, leaf1 LID 3, and node01 and node02 behind it LIDs 4 and 5.
-func TestServedQueries(t *testing.T) {
-	s := serveFabric(t, "demo")
-	for _, test := range []struct {
-		command string
-		want    []string // expressions, each for one line
-	}{
-		{"smpquery nodeinfo -D 0", []string{`NodeType:\.+Channel Adapter`, `Guid:\.+0x0002c90000100300`, `PortGuid:\.+0x0002c90000100301`}},
-		{"smpquery nodeinfo 3", []string{`NodeType:\.+Switch`, `NumPorts:\.+16`, `Guid:\.+0x0002c90000800200`}},
-		{"smpquery portinfo -D 0 1", []string{`Lid:\.+4`, `SMLid:\.+4`, `LinkState:\.+Active`, `LinkSpeedExtActive:\.+106\.25 Gbps`}},
-		{"smpquery portinfo 3 3", []string{`LinkState:\.+Active`, `PhysLinkState:\.+LinkUp`}},
-		{"smpquery switchinfo -D 0,1", []string{`LinearFdbCap:\.+49152`, `LinearFdbTop:\.+22`}},
-		{"smpquery nodedesc 1", []string{`Node Description:\.+spine1`}},
-		{"smpquery pkeys -D 0", []string{`\s*0: 0xffff 0x0000.*`, `128 pkeys capacity for this port`}},
-		{"sminfo", []string{`sminfo: sm lid 4 sm guid 0x2c90000100301,.*SMINFO_MASTER`}},
-		{"ibroute 3", []string{`0x0003 000 : \(Switch portguid 0x0002c90000800200: 'leaf1'\)`, `0x0005 004 : \(Channel Adapter portguid 0x0002c90000100401: 'node02'\)`}},
-		{"ibtracert 1 5", []string{
-			`From switch \{0x0002c90000800000\} portnum 0 lid 1-1 "spine1"`,
-			`\[1\] -> switch port \{0x0002c90000800200\}\[1\] lid 3-3 "leaf1"`,
-			`\[4\] -> ca port \{0x0002c90000100401\}\[1\] lid 5-5 "node02"`,
-		}},
-	} {
-		t.Run(test.command, func(t *testing.T) {
-			words := strings.Fields(test.command)
-			r := s.MustRunC(t, "", words[0], words[1:]...)
-			if r.Code != 0 {
-				t.Fatalf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
-			}
-			for _, line := range test.want {
-				if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(r.Stdout) {
-					t.Errorf("no line %s in\n%s", line, r.Stdout)
-				}
-			}
-		})
+// ctl runs a command on the console of the server.
+func ctl(t *testing.T, s *ibsimtest.Sim, command string) string {
+	t.Helper()
+	out, err := s.Control(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// within waits until a condition holds.
+func within(t *testing.T, limit time.Duration, condition string, holds func() bool) {
+	t.Helper()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for start := time.Now(); !holds(); <-poll.C {
+		if time.Since(start) > limit {
+			t.Fatalf("timeout after %v: %s", limit, condition)
+		}
 	}
 }
 
-var complaint = regexp.MustCompile(`(?m)^.* ERR .*$`)
+func lidOfSwitch(t *testing.T, s *ibsimtest.Sim, name string) string {
+	t.Helper()
+	_, after, _ := strings.Cut(ctl(t, s, "dump "+name), "[0] lid ")
+	lid, _, _ := strings.Cut(after, " ")
+	return lid
+}
 
-// TestServedSubnetManager configures fabrics with opensm, and checks its log for
-// complaints about the agents.
-func TestServedSubnetManager(t *testing.T) {
-	for _, fabric := range served {
-		t.Run(fabric, func(t *testing.T) {
-			s := serveFabric(t, "--sm=off", fabric)
-			links := func() string { return s.MustRunC(t, "", "iblinkinfo", "--line").Stdout }
-			if before := links(); strings.Contains(before, "Active/") || !strings.Contains(before, "Initialize/") {
-				t.Fatalf("configured before opensm ran:\n%s", before)
-			}
-			log, err := s.SubnetLog(t.Context(), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, line := range complaint.FindAllString(log, -1) {
-				// ERR 3111: ports without FDR10 reject Mellanox' attribute for it.
-				if !strings.Contains(line, "ERR 3111: Received MAD with error status = 0xC") {
-					t.Error(line)
-				}
-			}
-			if after := links(); strings.Contains(after, "Initialize/") || !strings.Contains(after, "Active/") {
-				t.Errorf("not configured after opensm ran:\n%s", after)
-			}
-		})
+var lidLine = regexp.MustCompile(`Lid:\.+(\d+)`)
+
+// lidOf returns the LID of a node as seen by a program that is attached to it.
+func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
+	t.Helper()
+	m := lidLine.FindStringSubmatch(s.MustRunC(t, node, "smpquery", "portinfo", "-D", "0").Stdout)
+	if m == nil || m[1] == "0" {
+		t.Fatalf("%s has no LID", node)
+	}
+	return m[1]
+}
+
+// native is the program under test by its own name.
+
+var (
+	hostLine = regexp.MustCompile(`(?m)^(?:Hca|Ca)\s+\d+\s+"([^"]+)"`)
+	nodeLine = regexp.MustCompile(`(?m)^(\w+)\s+: (0x[0-9a-f]{16}) `)
+)
+
+// joinGroup makes the port of a host a member of a multicast group, and creates the
+// group if it does not exist.
+func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
+	t.Helper()
+	_, socket, _ := strings.Cut(s.Env()[0], "=")
+	p, err := ibsim.Open(t.Context(), ibsim.Options{SockName: socket, Node: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	attr := p.Attr()
+	r := &mad.MCMemberRecord{
+		MGID:    ib.GID{0: 0xff, 1: 0x12, 2: 0xa0, 3: 0x1c, 15: group},
+		PortGID: ib.MakeGID(attr.GIDPrefix, attr.PortGUID), QKey: 0xb1b, PKey: 0xffff, JoinState: 1,
+	}
+	mask := mad.Components(r, &r.MGID, &r.PortGID, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass, &r.JoinState)
+	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := umad.NewClient(p, umad.ClientOptions{Timeout: 2 * time.Second})
+	if _, err := c.Call(t.Context(), &umad.Request{
+		To: umad.Target{LID: attr.SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: mad.AttrMCMemberRecord, Payload: payload,
+	}); err != nil {
+		t.Fatalf("join: %v", err)
 	}
 }

@@ -16,28 +16,6 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// ctl runs a command on the console of the server.
-func ctl(t *testing.T, s *ibsimtest.Sim, command string) string {
-	t.Helper()
-	out, err := s.Control(t.Context(), command)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// within waits until a condition holds.
-func within(t *testing.T, limit time.Duration, condition string, holds func() bool) {
-	t.Helper()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for start := time.Now(); !holds(); <-poll.C {
-		if time.Since(start) > limit {
-			t.Fatalf("timeout after %v: %s", limit, condition)
-		}
-	}
-}
-
 // TestServedTraps checks that opensm follows links by traps: it sweeps only every ten
 // minutes.
 func TestServedTraps(t *testing.T) {
@@ -83,13 +61,6 @@ func TestServedChanges(t *testing.T) {
 	if r := s.MustRunC(t, "", "smpquery", "-t", "100", "nodeinfo", "-D", "0,1"); r.Code == 0 {
 		t.Errorf("all is lost, but: %s", r.Stdout)
 	}
-}
-
-func lidOfSwitch(t *testing.T, s *ibsimtest.Sim, name string) string {
-	t.Helper()
-	_, after, _ := strings.Cut(ctl(t, s, "dump "+name), "[0] lid ")
-	lid, _, _ := strings.Cut(after, " ")
-	return lid
 }
 
 // TestServedEvents plays a script while a C tool scans.

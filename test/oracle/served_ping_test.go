@@ -3,24 +3,11 @@
 package oracle
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
-
-var lidLine = regexp.MustCompile(`Lid:\.+(\d+)`)
-
-// lidOf returns the LID of a node as seen by a program that is attached to it.
-func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
-	t.Helper()
-	m := lidLine.FindStringSubmatch(s.MustRunC(t, node, "smpquery", "portinfo", "-D", "0").Stdout)
-	if m == nil || m[1] == "0" {
-		t.Fatalf("%s has no LID", node)
-	}
-	return m[1]
-}
 
 // flood sends pings, which must all be answered.
 func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {

@@ -3,45 +3,14 @@
 package oracle
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/umad"
-	"github.com/ibkit/ibkit/umad/ibsim"
 )
-
-// joinGroup makes the port of a host a member of a multicast group, and creates the
-// group if it does not exist.
-func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
-	t.Helper()
-	_, socket, _ := strings.Cut(s.Env()[0], "=")
-	p, err := ibsim.Open(t.Context(), ibsim.Options{SockName: socket, Node: host})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	attr := p.Attr()
-	r := &mad.MCMemberRecord{
-		MGID:    ib.GID{0: 0xff, 1: 0x12, 2: 0xa0, 3: 0x1c, 15: group},
-		PortGID: ib.MakeGID(attr.GIDPrefix, attr.PortGUID), QKey: 0xb1b, PKey: 0xffff, JoinState: 1,
-	}
-	mask := mad.Components(r, &r.MGID, &r.PortGID, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass, &r.JoinState)
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := umad.NewClient(p, umad.ClientOptions{Timeout: 2 * time.Second})
-	if _, err := c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: attr.SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: mad.AttrMCMemberRecord, Payload: payload,
-	}); err != nil {
-		t.Fatalf("join: %v", err)
-	}
-}
 
 // TestServedSubnetTables runs opensm with quality of service and multicast groups on
 // the same net in ibsim and in ibkit, and compares the tables that it has set.

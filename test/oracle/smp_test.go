@@ -1,14 +1,10 @@
-//go:build oracle
-
 package oracle
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -145,18 +141,6 @@ func warnings(r ibsimtest.Result) string {
 	return kept.String()
 }
 
-// TestSMP compares smpquery, smpdump and sminfo on ibsim with opensm.
-func TestSMP(t *testing.T) {
-	t.Parallel()
-	r := &addrRig{Sim: ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port"), host: "Hca1"}
-	r.NewSM(t, r.host)
-	r.scan(t)
-	r.sm = lidOf(t, r.Sim, r.host)
-	words := smpWords(t, r)
-	t.Run("ibsim", func(t *testing.T) { compareSMP(t, r.Sim, r.host, smpLines, words...) })
-	t.Run("GUID", func(t *testing.T) { compareSMP(t, r.Sim, r.host, saLines, words...) })
-}
-
 // TestSMPServed compares the tools on a fabric that ibkit serves, with routes that
 // begin at a LID.
 func TestSMPServed(t *testing.T) {
@@ -252,7 +236,7 @@ func TestIbccquery(t *testing.T) {
 	words := smpWords(t, r)
 	expand := strings.NewReplacer(words...)
 	for _, line := range []string{"SS SWLID 0x1F 0x1FFF 0x2 0xF 8 3 2:5 7", "SP SWLID 5 1 0 7 8 9", "CS LID 1 0x3 150 1 0 2", "CT LID 66 1 1:2 3:4 3:16383"} {
-		if c := r.MustRunC(t, r.host, "ibccconfig", strings.Fields(expand.Replace(line))...); c.Code != 0 {
+		if c := ourTools(t, r.Sim, r.host)("ibccconfig", strings.Fields(expand.Replace(line))...); c.Code != 0 {
 			t.Fatalf("ibccconfig %s: %s%s", line, c.Stdout, c.Stderr)
 		}
 	}

@@ -1,9 +1,6 @@
-//go:build oracle
-
 package oracle
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,9 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // topologyCases are arguments of ibnetdiscover.
@@ -38,14 +32,6 @@ var topologyErrors = []string{
 	"--load-cache {dir}/nosuch", "--load-cache {dir}/map", "--diff {dir}/nosuch", "--diffcheck nonsense", "--Hca", "-q", "-t 0", "{dir}/nosuch/file",
 }
 
-// topologyDiffs are arguments that show changes of links since the cache was written.
-// ibnetdiscover crashes at a port without a link whose LID or name differs.
-var topologyDiffs = []string{
-	"--diff {dir}/cache", "--diff {dir}/cache --diffcheck port", "--diff {dir}/cache --diffcheck sw,port",
-	"--diff {dir}/cache --diffcheck ca", "--diff {dir}/cache --diffcheck sw,ca,router,port,nodedesc",
-	"--diff {dir}/cache --diffcheck sw,nodedesc", "--load-cache {dir}/cache --diff {dir}/cache",
-}
-
 // dateLine is the line of a topology file with the time of the scan.
 var dateLine = regexp.MustCompile(`(?m)^# Topology file: generated on \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$`)
 
@@ -64,56 +50,9 @@ func (b *rig) compareTopology(t *testing.T, name string, cases []string) {
 	}
 }
 
-// traceLine matches a line of the traces of -v and -d, which have addresses of memory.
-var traceLine = regexp.MustCompile(`(?m)^(?:\./libibnetdisc/.*\n|ibdebug: .*\n\n)`)
-
 func normal(text string) string {
 	text = traceLine.ReplaceAllString(text, "")
 	return buildVersion.ReplaceAllString(dateLine.ReplaceAllString(text, "date"), "version")
-}
-
-// TestTopology_Classic compares ibnetdiscover with all options, and the scripts.
-func TestTopology_Classic(t *testing.T) {
-	t.Parallel()
-	for i, net := range nets(t) {
-		for _, configured := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/configured=%t", filepath.Base(net), configured), func(t *testing.T) {
-				b := newRig(t, net, configured)
-				if !configured {
-					b.compareTopology(t, "ibnetdiscover", ibsimtest.Share([]string{"", "-l", "-g -f -m", "-p", "-s"}, i, topologyShares))
-					return
-				}
-				b.compareTopology(t, "ibnetdiscover", ibsimtest.Share(topologyCases, i, topologyShares))
-				for k, name := range scanScripts {
-					b.compareTopology(t, name, ibsimtest.Share([]string{"", "-t 20000"}, i+k, 2))
-				}
-				b.compareTopology(t, "ibidsverify", []string{"-R"})
-				b.sameCaches(t)
-				b.MustCommand(t, fmt.Sprintf("Unlink %q", lastSwitchOrHost(t, net)))
-				b.compareTopology(t, "ibnetdiscover", ibsimtest.Share(topologyDiffs, i, topologyShares))
-			})
-		}
-	}
-}
-
-// topologyShares is the number of fabrics that run all cases together, with -short.
-const topologyShares = 10
-
-// scanScripts are the names of scripts that list the nodes of one kind.
-var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
-
-// TestTopology_Arguments compares command lines that do not depend on the fabric.
-func TestTopology_Arguments(t *testing.T) {
-	t.Parallel()
-	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true)
-	for i, name := range scanScripts {
-		lines := []string{"-h", "--help", "-x", "-t", "-P", "--Ca -5", "-y 0 -t 20000", "{dir}/map", "{dir}/nosuch", "a b"}
-		b.compareTopology(t, name, ibsimtest.Share(lines, i, 2))
-	}
-	b.compareTopology(t, "ibnetdiscover", topologyErrors)
-	b.compareTopology(t, "ibnetdiscover", topologyOptions)
-	b.compareTopology(t, "ibidsverify", []string{"-h", "-x", "-Rx", "-hR"})
-	b.compareTopology(t, "ibcacheedit", []string{"-h", "-x", "--switch"})
 }
 
 // sameCaches checks that both tools write the same cache, byte for byte, except for
@@ -128,7 +67,7 @@ func (b *rig) sameCaches(t *testing.T) {
 	if got != want && !strings.Contains(b.net, "odd-descriptions") {
 		t.Errorf("the caches differ: got %d bytes, want %d", len(got), len(want))
 	}
-	for _, c := range []string{"--load-cache " + cache, "--load-cache " + cache + " -g -m"} {
+	for _, c := range []string{"--load-cache {dir}/ours", "--load-cache {dir}/ours -g -m"} {
 		b.compareTopology(t, "ibnetdiscover", []string{c})
 	}
 }
@@ -140,40 +79,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// TestTopology_File checks that a topology file of ibkit serves ibsim and the scripts
-// as one of ibnetdiscover does.
-func TestTopology_File(t *testing.T) {
-	t.Parallel()
-	for i, net := range nets(t) {
-		t.Run(filepath.Base(net), func(t *testing.T) {
-			b := newRig(t, net, true)
-			ours, theirs := filepath.Join(b.dir, "ours.topo"), filepath.Join(b.dir, "theirs.topo")
-			b.MustRun(t, b.host, native(), "ibnetdiscover", ours)
-			b.MustRunC(t, b.host, "ibnetdiscover", theirs)
-			if d := cmp.Diff(normal(read(t, theirs)), normal(read(t, ours))); d != "" {
-				t.Errorf("C tool (-), ibkit (+)\n%s", d)
-			}
-			for _, name := range ibsimtest.Share(scanScripts, i, len(scanScripts)) {
-				want := b.MustRunC(t, b.host, name, ours)
-				for _, file := range []string{ours, theirs} {
-					if got := b.MustRun(t, b.host, native(), name, file); got.Stdout != want.Stdout {
-						t.Errorf("%s: C tool (-), ibkit (+)\n%s", name, cmp.Diff(want.Stdout, got.Stdout))
-					}
-				}
-			}
-			if strings.Contains(net, "odd-descriptions") {
-				return // ibsim reads other names
-			}
-			again := ibsimtest.New(t, ours)
-			want := b.MustRunC(t, b.host, "ibnetdiscover", "-l").Stdout
-			if got := again.MustRunC(t, "", "ibnetdiscover", "-l").Stdout; !sameLines(got, want) {
-				t.Errorf("ibsim simulates other nodes: %s", cmp.Diff(want, got))
-			}
-			again.OpenSM(t, "")
-		})
-	}
 }
 
 // sameLines reports whether two texts have the same lines in any order.
@@ -193,15 +98,15 @@ func sameLines(a, b string) bool {
 	return true
 }
 
-// TestTopology_CacheEdit compares the caches that both ibcacheedit write.
-func TestTopology_CacheEdit(t *testing.T) {
-	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true)
+// compareCacheEdit compares the caches that both ibcacheedit write.
+func (b *rig) compareCacheEdit(t *testing.T) {
+	t.Helper()
 	list := nodeLine.FindAllStringSubmatch(b.MustRunC(t, b.host, "ibnetdiscover", "-l").Stdout, -1)
 	guids := map[string]string{}
 	for _, n := range list {
 		guids[n[1]] = n[2]
 	}
-	port := regexp.MustCompile(`(?m)^caguid=` + strings.Replace(guids["Ca"], "0x0000000000", "0x", 1) + `\n[^\n]*\n\[1\]\(([0-9a-f]+)\)`).
+	port := regexp.MustCompile(`(?m)^caguid=0x` + strings.TrimLeft(guids["Ca"], "0x") + `\n[^\n]*\n\[1\]\(([0-9a-f]+)\)`).
 		FindStringSubmatch(b.MustRunC(t, b.host, "ibnetdiscover").Stdout)
 	if guids["Switch"] == "" || guids["Ca"] == "" || port == nil {
 		t.Fatalf("got nodes %v, port %v", guids, port)
@@ -227,34 +132,48 @@ func TestTopology_CacheEdit(t *testing.T) {
 	}
 }
 
-// TestTopology_LST runs Debian's ibdmchk on the forwarding tables of opensm, with the
-// subnet.lst of opensm and with that of ibkit.
-func TestTopology_LST(t *testing.T) {
-	dir := t.TempDir()
-	net := ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"])
-	s := ibsimtest.New(t, net)
-	s.NewSM(t, "", "log_flags 0x43", "dump_files_dir "+dir)
-	want, wantText := ibdmchk(t, dir)
-	lst := filepath.Join(dir, "opensm-subnet.lst")
-	theirs := read(t, lst)
-	r := s.MustRun(t, "", native(), "topology", "--format", "lst")
-	if err := os.WriteFile(lst, []byte(r.Stdout), 0o644); err != nil {
-		t.Fatal(err)
+// compareArguments compares command lines that do not depend on the fabric.
+func (b *rig) compareArguments(t *testing.T) {
+	t.Helper()
+	for i, name := range scanScripts {
+		lines := []string{"-h", "--help", "-x", "-t", "-P", "--Ca -5", "-y 0 -t 20000", "{dir}/map", "{dir}/nosuch", "a b"}
+		b.compareTopology(t, name, ibsimtest.Share(lines, i, 2))
 	}
-	got, gotText := ibdmchk(t, dir)
-	if got != want || want.hops == "" || gotText == "" {
-		t.Errorf("got %+v, want %+v\nwith opensm's file:\n%s\nwith ibkit's:\n%s", got, want, wantText, gotText)
-	}
-	if got, want := strings.Count(r.Stdout, "\n"), strings.Count(theirs, "\n"); got != want {
-		t.Errorf("got %d lines, want %d", got, want)
-	}
-	for _, text := range []string{theirs, r.Stdout} {
-		plan := filepath.Join(dir, "plan")
-		if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if r := s.MustRun(t, "", native(), "topology", "--plan", plan); r.Code != 0 {
-			t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
-		}
-	}
+	b.compareTopology(t, "ibnetdiscover", topologyErrors)
+	b.compareTopology(t, "ibnetdiscover", topologyOptions)
+	b.compareTopology(t, "ibidsverify", []string{"-h", "-x", "-Rx", "-hR"})
+	b.compareTopology(t, "ibcacheedit", []string{"-h", "-x", "--switch"})
 }
+
+// newServedRig serves a fabric with ibkit's subnet manager.
+func newServedRig(t *testing.T, fabric, host string) *rig {
+	t.Helper()
+	b := &rig{Sim: serveFabric(t, fabric), dir: t.TempDir(), host: host}
+	b.writeFiles(t)
+	return b
+}
+
+// TestTopology_Served compares ibnetdiscover and the scripts on a served fabric.
+func TestTopology_Served(t *testing.T) {
+	b := newServedRig(t, "fat-tree:radix=4,pods=2,spines=2", "host00003")
+	b.compareTopology(t, "ibnetdiscover", topologyCases)
+	for _, name := range scanScripts {
+		b.compareTopology(t, name, []string{"", "-t 20000"})
+	}
+	b.compareTopology(t, "ibidsverify", []string{"-R"})
+	b.sameCaches(t)
+}
+
+// TestTopology_ServedArguments compares command lines that do not depend on the fabric, and
+// ibcacheedit.
+func TestTopology_ServedArguments(t *testing.T) {
+	b := newServedRig(t, "single-switch:hosts=2,radix=4", "host002")
+	b.compareArguments(t)
+	b.compareCacheEdit(t)
+}
+
+// scanScripts are the names of scripts that list the nodes of one kind.
+var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
+
+// topologyShares is the number of fabrics that run all cases together, with -short.
+const topologyShares = 10

@@ -1,0 +1,6 @@
+//go:build oracle
+
+package oracle
+
+// live is whether the C tools run.
+const live = true
