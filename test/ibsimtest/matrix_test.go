@@ -11,7 +11,7 @@ func TestShare_Union(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 9} {
 		var union []string
 		for i := range n {
-			union = append(union, every(cases, i, n)...)
+			union = append(union, Every(cases, i, n)...)
 		}
 		slices.Sort(union)
 		if !slices.Equal(union, cases) {

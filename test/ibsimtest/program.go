@@ -32,7 +32,7 @@ func (p Program) serve(args []string) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ibkit = p
+	s.inProcess = true
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	s.stdout = out

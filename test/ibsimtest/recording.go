@@ -16,20 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Form selects the source of the results of C tools on a fabric that ibkit serves.
-type Form int
-
-// The forms of a test.
-const (
-	Recorded Form = iota // a recording; no Debian package is necessary
-	Live                 // the installed tools, which must print what is recorded of the same version
-	Renew                // the installed tools, whose results become the recording
-)
-
 // A recording has the results of C tools on one server, in the order of the command lines
 // within each subtest.
 type recording struct {
-	form   Form
 	test   string // name of the test that started the server
 	path   string
 	fabric string // arguments of the server
@@ -62,9 +51,9 @@ var servers = struct {
 
 // newRecording loads the recording of the next server of a test. It is complete at the end
 // of the test.
-func newRecording(tb testing.TB, form Form, fabric string) *recording {
+func newRecording(tb testing.TB, fabric string) *recording {
 	tb.Helper()
-	r := &recording{form: form, test: tb.Name(), fabric: fabric, uses: map[string]int{}, packages: map[string]string{}}
+	r := &recording{test: tb.Name(), fabric: fabric, uses: map[string]int{}, packages: map[string]string{}}
 	servers.Lock()
 	servers.of[r.test]++
 	r.path = recordingPath(r.test, servers.of[r.test])
@@ -143,7 +132,7 @@ func (r *recording) run(tb testing.TB, host, tool string, args []string, live fu
 		test: strings.TrimPrefix(strings.TrimPrefix(tb.Name(), r.test), "/"),
 		line: host + "$ " + words.hide(strings.Join(quoteArgs(append([]string{tool}, args...)), " ")),
 	}
-	if r.form == Recorded {
+	if form == Recorded {
 		found := r.next(now.test, now.line)
 		if found == nil {
 			tb.Fatalf("find %q in %s: not recorded (renew with: %s)", now.line, r.path, r.renewal())
@@ -165,7 +154,7 @@ func (r *recording) keep(tb testing.TB, tool string, now *recorded) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if r.form == Renew {
+	if form == Renew {
 		r.mu.Lock()
 		r.packages[pkg] = version
 		r.mu.Unlock()
@@ -205,7 +194,7 @@ func (r *recorded) replay(tb testing.TB, words temporary) Result {
 func (r *recording) finish(tb testing.TB) {
 	switch {
 	case tb.Failed() || tb.Skipped():
-	case r.form == Renew:
+	case form == Renew:
 		if partial() {
 			tb.Errorf("write %s: -run selects subtests, want whole tests", r.path)
 		} else if err := r.save(); err != nil {
@@ -230,7 +219,7 @@ func testFlag(name string) string { return flag.Lookup(name).Value.String() }
 // UnusedRecordings returns the recordings that no server of this process had: those of
 // tests that do not exist. It returns none if flags select tests.
 func UnusedRecordings() (unused []string, err error) {
-	if testFlag("test.run") != "" || partial() || testFlag("test.list") != "" {
+	if form == Alone || testFlag("test.run") != "" || partial() || testFlag("test.list") != "" {
 		return nil, nil
 	}
 	servers.Lock()

@@ -105,7 +105,7 @@ func TestSteady(t *testing.T) {
 		"ibwarn: [4711] mad_rpc: failed\n":                "ibwarn: [1] mad_rpc: failed\n",
 		"# Topology file: generated on Fri Nov 27 2026\n": "# Topology file: generated on Thu Jan  1 00:00:00 1970\n",
 		"activity count 77 priority":                      "activity count 1 priority",
-		"Lid 4: time 0.123 ms":                            "Lid 4: time 1 ms",
+		"Lid 4: time 0.123 ms":                            "Lid 4: time 1.000 ms",
 		"node 0x55a1f1653320->0x7fff77dd00b0":             "node 0x55->0x55",
 		"port 0x0002c90000100e01 stays":                   "port 0x0002c90000100e01 stays",
 		"lid [12] stays":                                  "lid [12] stays",

@@ -46,9 +46,9 @@ type Sim struct {
 	stdout io.ReadCloser
 	stderr bytes.Buffer
 
-	ibkit Program    // server and tools in this process; nil: processes
-	end   func()     // ends the server in this process
-	rec   *recording // of the results of C tools; nil: none
+	inProcess bool       // server and tools of ibkit run in this process
+	end       func()     // ends the server in this process
+	rec       *recording // of the results of C tools; nil: none
 }
 
 // Start runs ibsim on a net file and returns when it serves clients. args are more

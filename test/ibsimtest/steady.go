@@ -28,7 +28,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(`(?m)^(\t\tActCount\.+)\d+$`), "${1}1"},
 	{regexp.MustCompile(`(?m)^(hw_uptime:).*$`), "$1 1"},
 	{regexp.MustCompile(`\b0x(?:5[56]|7[ef])[0-9a-f]{10}\b`), "0x55"}, // addresses in memory
-	{regexp.MustCompile(`\btime \d+(\.\d+)? ms`), "time 1 ms"},
+	{regexp.MustCompile(`\btime \d+ ms`), "time 1 ms"},
+	{regexp.MustCompile(`\btime \d+\.\d{3} ms`), "time 1.000 ms"},
 	{regexp.MustCompile(`= \d+\.\d{3}/\d+\.\d{3}/\d+\.\d{3} ms`), "= 1.000/1.000/1.000 ms"},
 }
 

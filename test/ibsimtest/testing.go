@@ -18,22 +18,30 @@ func New(tb testing.TB, netFile string, args ...string) *Sim {
 	return s.forTest(tb, err)
 }
 
-// NewServer is [StartServer] for tests: errors fail the test, and the server ends with
-// it. The results of C tools come from a recording in testdata/recorded, or are compared
-// with it.
-func NewServer(tb testing.TB, form Form, ibkit Program, path string, args ...string) *Sim {
+// NewLiveServer is [StartServer] for tests: errors fail the test, and the server ends with
+// it. C tools run on it in each form of the process.
+func NewLiveServer(tb testing.TB, path string, args ...string) *Sim {
 	tb.Helper()
-	rec := newRecording(tb, form, temporaryWords(args).hide(strings.Join(args, " ")))
+	s, err := StartServer(path, args...)
+	return s.forTest(tb, err)
+}
+
+// NewServer starts a server for a test, with which it ends. The form of the process decides
+// whether C tools run on it.
+func NewServer(tb testing.TB, path string, args ...string) *Sim {
+	tb.Helper()
+	if form == Alone {
+		return NewLiveServer(tb, path, args...)
+	}
+	rec := newRecording(tb, temporaryWords(args).hide(strings.Join(args, " ")))
 	var s *Sim
 	var err error
 	if form == Recorded {
-		s, err = ibkit.serve(args)
+		s, err = program.serve(args)
 	} else {
 		s, err = StartServer(path, args...)
 	}
-	if s.forTest(tb, err); s != nil {
-		s.rec = rec
-	}
+	s.forTest(tb, err).rec = rec
 	return s
 }
 
@@ -65,26 +73,11 @@ func (s *Sim) MustCommand(tb testing.TB, line string) string {
 // from a recording.
 func (s *Sim) MustRunC(tb testing.TB, host, tool string, args ...string) Result {
 	tb.Helper()
-	return s.MustRetryC(tb, host, func(Result) bool { return true }, tool, args...)
-}
-
-// maxRetries is the maximum number of repetitions of a tool.
-const maxRetries = 10
-
-// MustRetryC is [Sim.MustRunC], and runs the tool again until accept is true, or ten times.
-// The recording has the last result.
-func (s *Sim) MustRetryC(tb testing.TB, host string, accept func(Result) bool, tool string, args ...string) Result {
-	tb.Helper()
-	run := func() (r Result) {
+	run := func() Result {
 		tb.Helper()
-		for range 1 + maxRetries {
-			var err error
-			if r, err = s.RunC(testContext(tb), host, tool, args...); err != nil {
-				tb.Fatal(err)
-			}
-			if accept(r) {
-				break
-			}
+		r, err := s.RunC(testContext(tb), host, tool, args...)
+		if err != nil {
+			tb.Fatal(err)
 		}
 		return r
 	}
@@ -97,8 +90,8 @@ func (s *Sim) MustRetryC(tb testing.TB, host string, accept func(Result) bool, t
 // MustRun is [Sim.Run] for tests.
 func (s *Sim) MustRun(tb testing.TB, host, path string, args ...string) Result {
 	tb.Helper()
-	if s.ibkit != nil {
-		return s.ibkit.run(tb.Context(), s.getenv(host), path, args)
+	if s.inProcess {
+		return program.run(tb.Context(), s.getenv(host), path, args)
 	}
 	r, err := s.Run(testContext(tb), host, path, args...)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestRoutes_Balance(t *testing.T) {
 		{"fat-tree:radix=20,pods=8,hosts=13,spines=7", "ftree", nil},
 	} {
 		t.Run(test.fabric+" "+test.engine, func(t *testing.T) {
-			s := serveFabric(t, "--sm=off", test.fabric)
+			s := serveLive(t, "--sm=off", test.fabric)
 			if _, err := s.SubnetLog(t.Context(), "", "-R", test.engine); err != nil {
 				t.Fatal(err)
 			}

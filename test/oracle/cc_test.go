@@ -96,7 +96,7 @@ func ccSame(t *testing.T, s *ibsimtest.Sim, host, settings string, agents int) b
 // TestCC sets congestion control with ibkit in one fabric and with ibccconfig in another
 // one: ibccquery prints the same of both, and ibkit finds nothing to change in either.
 func TestCC(t *testing.T) {
-	byUs, byC := serveFabric(t, "demo"), serveFabric(t, "demo")
+	byUs, byC := serveLive(t, "demo"), serveLive(t, "demo")
 	settings := strings.Replace(ccSettings, "@TABLE@", strings.Join(ccTable(), ", "), 1)
 	report, _ := changeCC(t, byUs, "node07", 0, settings, "--yes")
 	if len(report.Change.Steps) != 2 {
@@ -123,7 +123,7 @@ func TestCC(t *testing.T) {
 
 // TestCC_Key protects agents with ibccconfig: ibkit needs the key to change them.
 func TestCC_Key(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	if r := s.MustRunC(t, "node07", "ibccconfig", "CK", "3", "0x77", "1", "0", "0"); r.Code != 0 {
 		t.Fatalf("ibccconfig: got exit code %d\n%s", r.Code, r.Stderr)
 	}

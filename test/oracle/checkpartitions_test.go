@@ -18,7 +18,7 @@ import (
 // enforce, before and after a table loses a key.
 func TestCheckFabric_Partitions(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "partitions.conf")
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	guid := func(node string) string {
 		for line := range strings.Lines(s.MustRunC(t, "", "ibnetdiscover", "-p").Stdout) {
 			if f := strings.Fields(line); strings.Contains(line, "'"+node+"'") || strings.Contains(line, "( '"+node) {

@@ -30,7 +30,7 @@ var watchRates = regexp.MustCompile(`(?m)(^(Detected .*|.*/second)\n)+`)
 // its rates is that of a hash table and varies.
 func TestIbswportwatch(t *testing.T) {
 	t.Parallel()
-	s := serveFabric(t, "single-switch:hosts=6")
+	s := serveLive(t, "single-switch:hosts=6")
 	words := []string{"{lid}", lidOfSwitch(t, s, "switch1"), "{guid}", switchGUID(t, &pmaRig{Sim: s})}
 	const file, ready = "testdata/ibswportwatch.golden", "Checking counts..."
 	scripts := os.Getenv(compatScripts)
@@ -87,7 +87,7 @@ func TestIbswportwatch(t *testing.T) {
 
 // TestIbswportwatch_Rate compares the rate of a counter that grows at a known rate.
 func TestIbswportwatch_Rate(t *testing.T) {
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	ctl(t, s, "rate switch1[2] PortRcvErrors 100")
 	got := s.MustRun(t, "", ibkit(), "ibswportwatch", "-p", "3", "-n", "1", lidOfSwitch(t, s, "switch1"), "2")
 	m := regexp.MustCompile(`Detected excessive rate for PortRcvErrors \(([0-9.]+) cnts/sec\)`).FindStringSubmatch(got.Stdout)

@@ -78,7 +78,7 @@ func isTraffic(counter string) bool {
 // shows. The simulator counts by its own clock.
 func TestCounterRates(t *testing.T) {
 	t.Parallel()
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	want := map[string]float64{
 		"PortXmitData": 4e9, "PortRcvData": 1e9, "PortXmitPkts": 2e6, "SymbolErrorCounter": 5000, "PortXmitWait": 25e6,
 	}

@@ -20,7 +20,7 @@ import (
 func newWornRig(t *testing.T) (theirs, ours *ibsimtest.Sim) {
 	t.Helper()
 	r := newSARig(t)
-	ours = serveFabric(t, r.topo)
+	ours = serveLive(t, r.topo)
 	for _, c := range worn {
 		ibsimName := strings.Replace(c.name, "PktErrors", "PacketErrors", 1)
 		r.theirs.MustCommand(t, fmt.Sprintf("PerformanceSet %q[%d] %s.%s=%d", c.node, c.port, c.attr, ibsimName, c.value))
@@ -113,7 +113,7 @@ func counterValues(text string) map[string]string {
 // with perfquery. ibsim does not have all of them.
 func TestCountersByName(t *testing.T) {
 	t.Parallel()
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
 	for _, table := range []string{
 		"", "-x", "-X", "-S", "-D", "-E", "-T",
@@ -143,7 +143,7 @@ func TestCountersByName(t *testing.T) {
 // TestServedTraffic reads with perfquery the counters that a load increments at both
 // ends of a link.
 func TestServedTraffic(t *testing.T) {
-	s := serveFabric(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
+	s := serveLive(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
 	sent := counterValues(s.MustRunC(t, "", "perfquery", "-x", "1", "1").Stdout)
 	received := counterValues(s.MustRunC(t, "", "perfquery", "-x", sw, "1").Stdout)

@@ -113,7 +113,7 @@ func TestRoutes_Multicast(t *testing.T) {
 // TestRoutes_Members compares the trees of opensm with the members that saquery prints, and
 // finds a member whose entry was removed.
 func TestRoutes_Members(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "fat-tree:radix=8,pods=4,spines=2")
+	s := serveLive(t, "--sm=off", "fat-tree:radix=8,pods=4,spines=2")
 	s.NewSM(t, "host00001")
 	// Without RMPP, as here, a packet has all records only if there are few.
 	for _, host := range []string{"host00002", "host00007"} {

@@ -6,6 +6,7 @@
 package oracle
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -49,10 +50,12 @@ func run(m *testing.M) int {
 			return 1
 		}
 	}
-	if *update && !live {
-		log.Print("write recordings: the build tag oracle is not set")
+	f, err := form()
+	if err != nil {
+		log.Print(err)
 		return 1
 	}
+	ibsimtest.Use(f, cmd.Run)
 	code := m.Run()
 	if code == 0 {
 		code = checkRecordings()
@@ -74,15 +77,22 @@ func link(dir string) (string, error) {
 	return filepath.Join(dir, "iblinkinfo"), nil
 }
 
-// form returns the form of tests on served fabrics.
-func form() ibsimtest.Form {
+// form returns the form of tests on served fabrics. With -short, a test may run a share of
+// its cases, whose results depend on the cases before them.
+func form() (ibsimtest.Form, error) {
 	switch {
+	case *update && !live:
+		return 0, errors.New("write recordings: the build tag oracle is not set")
+	case *update && testing.Short():
+		return 0, errors.New("write recordings: -short selects cases")
 	case !live:
-		return ibsimtest.Recorded
+		return ibsimtest.Recorded, nil
 	case *update:
-		return ibsimtest.Renew
+		return ibsimtest.Renew, nil
+	case testing.Short():
+		return ibsimtest.Alone, nil
 	}
-	return ibsimtest.Live
+	return ibsimtest.Live, nil
 }
 
 // checkRecordings returns 1 if a recording belongs to no test, else 0.

@@ -14,7 +14,7 @@ import (
 // from the 32-bit counters, which stop at their maximum: a reset of one kind does not
 // change the other.
 func TestWideCounters(t *testing.T) {
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
 	ctl(t, s, "perfcaps all 0x9300 2") // with the error counters of 64 bits
 	set := map[string]string{
@@ -75,7 +75,7 @@ func TestWideCounters(t *testing.T) {
 // TestDataCounters shows and clears traffic counters with ibqueryerrors, and shows them
 // next to errors.
 func TestDataCounters(t *testing.T) {
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	for _, counter := range []string{"PortXmitData 5000000000", "PortRcvPkts 77", "PortUnicastRcvPkts 70", "VL15Dropped 4"} {
 		ctl(t, s, "counter host002[1] "+counter)
 	}
@@ -107,7 +107,7 @@ func TestDataCounters(t *testing.T) {
 // TestAllPortsByOne makes perfquery add up the ports of an adapter that does not
 // support this itself.
 func TestAllPortsByOne(t *testing.T) {
-	s := serveFabric(t, "single-switch:hosts=3")
+	s := serveLive(t, "single-switch:hosts=3")
 	ctl(t, s, "counter host001[1] PortRcvErrors 40000")
 	r := s.MustRunC(t, "", "perfquery", "-a", lidOf(t, s, "host001"))
 	if counterValues(r.Stdout)["PortRcvErrors"] != "40000" || !strings.Contains(r.Stdout, "PortSelect:......................255") ||

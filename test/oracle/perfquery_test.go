@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 var perfqueryLines = []string{

@@ -1,15 +1,9 @@
-//go:build oracle
-
 package oracle
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,45 +19,17 @@ type pingFabric struct {
 	lid, guid      string // of the server
 }
 
-// pingFabrics are ibsim with opensm, and ibkit's simulator.
-var pingFabrics = map[string]func(t *testing.T) *pingFabric{
-	"ibsim": func(t *testing.T) *pingFabric {
-		s := ibsimtest.New(t, "../nets/parallel-links-and-router.net")
-		// In a sweep, opensm sends SMInfo to each client that acts as a manager, as
-		// Debian's ping server does. That ends the server: libumad2sim.so crashes on a
-		// class without a registration.
-		s.NewSM(t, "host-a", "sweep_on_trap FALSE", "sweep_interval 0")
-		return &pingFabric{Sim: s, server: "host-b", client: "host-a"}
-	},
-	"sim serve": func(t *testing.T) *pingFabric {
-		return &pingFabric{Sim: serveFabric(t, "demo"), server: "node05", client: "node07"}
-	},
-}
-
-// pingServers start a server at a node.
-var pingServers = map[string]func(t *testing.T, f *pingFabric){
-	"Debian's": func(t *testing.T, f *pingFabric) { f.NewPingServer(t, f.server) },
-	"ibkit's": func(t *testing.T, f *pingFabric) {
-		f.NewDaemon(t, f.server, "starting to serve", ibkit(), "ibping", "-S", "-d")
-	},
-	"ping --serve": func(t *testing.T, f *pingFabric) {
-		f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve")
-	},
-}
-
 var portGUIDLine = regexp.MustCompile(`PortGuid:\.+(0x[0-9a-f]+)`)
 
-// newPingFabric starts a fabric and looks up the addresses of the server.
-func newPingFabric(t *testing.T, name string) *pingFabric {
+// lookUp looks up the addresses of the server.
+func (f *pingFabric) lookUp(t *testing.T) {
 	t.Helper()
-	f := pingFabrics[name](t)
 	f.lid = lidOf(t, f.Sim, f.server)
 	m := portGUIDLine.FindStringSubmatch(f.MustRunC(t, f.server, "smpquery", "nodeinfo", "-D", "0").Stdout)
 	if m == nil {
 		t.Fatal("no port GUID")
 	}
 	f.guid = m[1]
-	return f
 }
 
 // pingLines are command lines of ibping. LID and GUID are replaced by those of the
@@ -149,95 +115,28 @@ func pingNatively(t *testing.T, f *pingFabric, pings []nativePing) {
 	}
 }
 
-// TestPing pings all servers with both clients on both simulators. Output and exit code
-// must be equal except for times.
-func TestPing(t *testing.T) {
-	for i, fabric := range slices.Sorted(maps.Keys(pingFabrics)) {
-		for k, server := range slices.Sorted(maps.Keys(pingServers)) {
-			t.Run(fabric+", "+server, func(t *testing.T) {
-				t.Parallel()
-				f := newPingFabric(t, fabric)
-				pingServers[server](t, f)
-				for _, line := range ibsimtest.Share(pingLines, i+k, len(pingServers)) {
-					args := strings.Fields(strings.NewReplacer("GUID", f.guid, "LID", f.lid).Replace(line))
-					got := f.MustRun(t, f.client, native(), append([]string{"ibping"}, args...)...)
-					want := f.MustRunC(t, f.client, "ibping", args...)
-					if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
-						t.Errorf("ibping %s: got exit code %d, want %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
-					}
-					if want.Code == 2 && got.Stderr != want.Stderr {
-						t.Errorf("ibping %s: %s", line, cmp.Diff(want.Stderr, got.Stderr))
-					}
-				}
-				pingNatively(t, f, ibsimtest.Share(nativePings, i+k, len(pingServers)))
-			})
-		}
-	}
+// TestPing_Agent pings a node of the simulator, which answers itself, with both clients.
+// Output and exit code must be equal except for times.
+func TestPing_Agent(t *testing.T) {
+	t.Parallel()
+	f := &pingFabric{Sim: serveFabric(t, "--ping", "node05", "demo"), server: "node05", client: "node07"}
+	f.lookUp(t)
+	f.comparePings(t, 0, 1)
 }
 
-// TestPingInterrupted ends the clients by a signal. They must print a summary.
-func TestPingInterrupted(t *testing.T) {
-	f := newPingFabric(t, "sim serve")
-	pingServers["ping --serve"](t, f)
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		want := f.NewDaemonC(t, f.client, "Pong from", "ibping", f.lid).MustEnd(t, signal)
-		got := f.NewDaemon(t, f.client, "Pong from", ibkit(), "ibping", f.lid).MustEnd(t, signal)
-		// The C tool prints from its signal handler, at any point of its work: its
-		// numbers and the lines before may be out of date.
-		if w, g := summaryOf(want.Stdout), summaryOf(got.Stdout); got.Code != want.Code || g != w || w == "" {
-			t.Errorf("%v: got exit code %d, want %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
+// comparePings pings the server with both clients, and natively. It is variant i of n.
+func (f *pingFabric) comparePings(t *testing.T, i, n int) {
+	t.Helper()
+	for _, line := range ibsimtest.Share(pingLines, i, n) {
+		args := strings.Fields(strings.NewReplacer("GUID", f.guid, "LID", f.lid).Replace(line))
+		got := f.MustRun(t, f.client, native(), append([]string{"ibping"}, args...)...)
+		want := f.MustRunC(t, f.client, "ibping", args...)
+		if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
+			t.Errorf("ibping %s: got exit code %d, want %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
 		}
-		if !strings.Contains(got.Stdout, "1 packets transmitted, 1 received, 0% packet loss") {
-			t.Errorf("%v: %s", signal, got.Stdout)
+		if want.Code == 2 && got.Stderr != want.Stderr {
+			t.Errorf("ibping %s: %s", line, cmp.Diff(want.Stderr, got.Stderr))
 		}
 	}
-}
-
-var digits = regexp.MustCompile(`\d+`)
-
-// summaryOf returns the summary in the output of ibping, without numbers.
-func summaryOf(stdout string) string {
-	_, summary, _ := strings.Cut(stdout, "\n---")
-	return digits.ReplaceAllString(summary, "N")
-}
-
-// TestPingServer compares the counters of a server with the requests to it.
-func TestPingServer(t *testing.T) {
-	f := newPingFabric(t, "sim serve")
-	s := f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve", "--json", "--debug")
-	flood(t, f.Sim, "node08", f.lid)
-	f.MustRun(t, f.client, ibkit(), "ibping", "-f", "-c", "10", f.lid)
-	f.MustRun(t, f.client, ibkit(), "ibping", "-f", "-c", "1", "-t", "50", "-o", "1", f.lid) // sent three times
-	r := s.MustEnd(t, syscall.SIGTERM)
-	if r.Code != 0 {
-		t.Errorf("got exit code %d, want 0: %s", r.Code, r.Stderr)
-	}
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping-serve.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document any
-	if err := json.Unmarshal([]byte(r.Stdout), &document); err != nil {
-		t.Fatalf("%v: %s", err, r.Stdout)
-	}
-	if err := schema.Validate(document); err != nil {
-		t.Errorf("%v\n%s", err, r.Stdout)
-	}
-	var got struct {
-		Received, Answered, Ignored int
-		Sources                     []struct{ LID, Received, Answered int }
-	}
-	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Ignored != 3 || got.Answered != 110 || got.Received != 110 || len(got.Sources) != 2 {
-		t.Errorf("counted %s", r.Stdout)
-	}
-	if n := strings.Count(r.Stderr, "level=DEBUG"); n != got.Received+got.Ignored {
-		t.Errorf("%d lines in the log, %d packets", n, got.Received+got.Ignored)
-	}
-	want := fmt.Sprintf("LID %s", lidOf(t, f.Sim, f.client))
-	if !strings.Contains(r.Stderr, want) {
-		t.Errorf("%s is not in the log", want)
-	}
+	pingNatively(t, f, ibsimtest.Share(nativePings, i, n))
 }

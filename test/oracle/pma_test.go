@@ -82,7 +82,7 @@ func (r *pmaRig) state(t *testing.T, args []string, tools runner) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, line := range []string{"-l 2 1-8", "-x -l 2 1-8", "1 1", "-x 1 1", "-D 2 2", "-E 4 5", "--oprcvcounters 3 1"} {
+	for _, line := range []string{"-l 2 1-3", "-x -l 2 1-3", "1 1", "-x 1 1", "-D 2 2", "-E 4 5", "--oprcvcounters 3 1"} {
 		b.WriteString(r.mask(tools("perfquery", append([]string{"-t", longTimeout}, strings.Fields(line)...)...).Stdout))
 	}
 	r.wear(t)

@@ -67,7 +67,7 @@ func changePort(t *testing.T, s *ibsimtest.Sim, host string, code int, args ...s
 // TestPort_SubnetManager takes the link of a path out and puts it back. opensm, which
 // follows links by traps only, routes around it and back.
 func TestPort_SubnetManager(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	const leaf, from, to = "leaf2", "node07", "node02"
 	before := uplink(t, s, leaf, from, to)
@@ -96,7 +96,7 @@ func TestPort_SubnetManager(t *testing.T) {
 // TestPort_Slow resets the links that run below their rate, out of the report of linkinfo:
 // they train to the best rate, and opensm activates them.
 func TestPort_Slow(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	slow := s.MustRun(t, "node05", ibkit(), "linkinfo", "--json", "--finding", "slow,narrow")
 	if slow.Code != 3 {

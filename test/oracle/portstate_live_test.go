@@ -3,7 +3,9 @@
 package oracle
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 

@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +72,9 @@ func TestIbportstate_Served(t *testing.T) {
 	for i, fabric := range slices.Sorted(maps.Keys(hosts)) {
 		t.Run(filepath.Base(fabric), func(t *testing.T) {
 			lines := slices.Concat(ibsimtest.Share(portstateLines, i, len(hosts))...)
+			if fabric != "demo" {
+				lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "speed") && !strings.Contains(line, "fdr10") })
+			}
 			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), hosts[fabric], lines, dump)
 		})
 	}

@@ -23,7 +23,7 @@ import (
 func TestRouteTables_Groups(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
 	exportNet(t, groupFabric, net)
-	for i, s := range []*ibsimtest.Sim{ibsimtest.New(t, net), serveFabric(t, "--sm=off", groupFabric)} {
+	for i, s := range []*ibsimtest.Sim{ibsimtest.New(t, net), serveLive(t, "--sm=off", groupFabric)} {
 		t.Run([]string{"ibsim", "served"}[i], func(t *testing.T) {
 			s.NewSM(t, "host00001")
 			for _, host := range []string{"host00001", "host00003", "host00006"} {
@@ -44,7 +44,7 @@ func TestRouteTables_Groups(t *testing.T) {
 // TestRoute_Reroute lets opensm route around a link that goes down. The path returns with
 // the link.
 func TestRoute_Reroute(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "fat-tree:radix=8,pods=2,hosts=2,spines=2")
+	s := serveLive(t, "--sm=off", "fat-tree:radix=8,pods=2,hosts=2,spines=2")
 	s.NewSM(t, "host00001", "sweep_interval 600")
 	path := func() route.PathReport {
 		t.Helper()

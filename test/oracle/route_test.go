@@ -122,7 +122,7 @@ func TestRouteTables_MissingBlock(t *testing.T) {
 func TestRouteTables_EndLID(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=140,radix=150")
 	total := regexp.MustCompile(`(?m)^\d+ valid lids dumped \n`)
-	for i, start := range []int{0, 64, 100} {
+	for i, start := range []int{0, 64} {
 		for _, end := range ibsimtest.Share([]int{64, 65, 128, 0}, i, 2) {
 			t.Run(fmt.Sprintf("%d %d", start, end), func(t *testing.T) {
 				args := []string{"-D", "0,1", fmt.Sprint(start), fmt.Sprint(end)}

@@ -42,16 +42,12 @@ var routeLines = []string{
 // TestRouteTables_Served compares the tools on the tables of ibkit's subnet manager.
 func TestRouteTables_Served(t *testing.T) {
 	t.Parallel()
-	fabrics := []struct{ name, description string }{{"tree", "fat-tree:radix=4,pods=2,spines=2"}, {"wide", "single-switch:hosts=9,radix=20"}}
-	for i, fabric := range fabrics {
-		t.Run(fabric.name, func(t *testing.T) {
-			f, err := sim.Build(fabric.description)
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareRouteTables(t, serveFabric(t, fabric.description), f, ibsimtest.Share(routeLines, i, len(fabrics)))
-		})
+	const fabric = "fat-tree:radix=4,pods=2,spines=2"
+	f, err := sim.Build(fabric)
+	if err != nil {
+		t.Fatal(err)
 	}
+	compareRouteTables(t, serveFabric(t, fabric), f, routeLines)
 }
 
 // compareRouteTables compares the tools that print forwarding tables and routes with
@@ -61,7 +57,7 @@ func compareRouteTables(t *testing.T, s *ibsimtest.Sim, f *sim.Fabric, lines []s
 	dir := t.TempDir()
 	words := routeWords(t, s, f, dir)
 	tables, plain, cache, topology := filepath.Join(dir, "lfts"), filepath.Join(dir, "plain"), filepath.Join(dir, "cache"), filepath.Join(dir, "topology")
-	s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
+	s.MustRun(t, "", ibkit(), "ibnetdiscover", "--cache", cache) // the same as that of the C tool
 	for _, file := range []struct{ path, line string }{{tables, "dump_lfts"}, {plain, "dump_fts -n"}, {topology, "ibnetdiscover"}} {
 		args := strings.Fields(file.line)
 		writeFile(t, file.path, s.MustRunC(t, "", args[0], args[1:]...).Stdout)

@@ -18,7 +18,7 @@ func TestSaqueryClassic_Ibsim(t *testing.T) {
 	r.NewSM(t, r.host)
 	r.scan(t)
 	r.sm = lidOf(t, r.Sim, r.host)
-	compareSaquery(t, r, ibsimtest.Share(saqueryLines, 0, 3))
+	compareSaquery(t, r, ibsimtest.Share(saqueryLines, 0, 2))
 	compareSources(t, r)
 }
 

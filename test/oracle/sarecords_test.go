@@ -52,7 +52,7 @@ var saDifferent = regexp.MustCompile(`(?m)^\s*(Capability mask|capability_mask|A
 // records that fit in one packet.
 func TestSaquery(t *testing.T) {
 	r := newSARig(t)
-	ours := serveFabric(t, r.topo)
+	ours := serveLive(t, r.topo)
 	for _, line := range []string{
 		"-c", "CPI", "-s",
 		"NR 1", "NR 2", "NR 3", "NR 6", "NR 77",

@@ -15,7 +15,7 @@ var complaint = regexp.MustCompile(`(?m)^.* ERR .*$`)
 func TestServedSubnetManager(t *testing.T) {
 	for _, fabric := range served {
 		t.Run(fabric, func(t *testing.T) {
-			s := serveFabric(t, "--sm=off", fabric)
+			s := serveLive(t, "--sm=off", fabric)
 			links := func() string { return s.MustRunC(t, "", "iblinkinfo", "--line").Stdout }
 			if before := links(); strings.Contains(before, "Active/") || !strings.Contains(before, "Initialize/") {
 				t.Fatalf("configured before opensm ran:\n%s", before)
@@ -40,7 +40,7 @@ func TestServedSubnetManager(t *testing.T) {
 // TestServedQueries reads single attributes with other tools. In the demo, spine1 has
 // LID 1, spine2 LID 2, leaf1 LID 3, and node01 and node02 behind it LIDs 4 and 5.
 func TestServedQueries(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	for _, test := range []struct {
 		command string
 		want    []string // expressions, each for one line

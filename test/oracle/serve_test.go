@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ibkit/ibkit/cmd"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/test/ibsimtest"
@@ -20,7 +19,7 @@ import (
 // serveFabric starts ibkit's simulator in place of ibsim.
 func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
 	t.Helper()
-	return ibsimtest.NewServer(t, form(), cmd.Run, ibkit(), append([]string{"sim", "serve"}, args...)...)
+	return ibsimtest.NewServer(t, ibkit(), append([]string{"sim", "serve"}, args...)...)
 }
 
 // A runner runs a command line of a classic tool and returns its result.
@@ -43,10 +42,10 @@ var served = []string{"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=
 // TestServedLinks compares the output of the C tool for a served fabric with that of
 // ibkit for the same fabric, in its own process and through the sockets.
 func TestServedLinks(t *testing.T) {
-	for _, fabric := range served {
+	for i, fabric := range served {
 		t.Run(fabric, func(t *testing.T) {
 			s := serveFabric(t, fabric)
-			for _, args := range [][]string{nil, {"-l"}, {"-p"}, {"-D", "0,1"}, {"--switches-only"}} {
+			for _, args := range ibsimtest.Every([][]string{nil, {"-l"}, {"-p"}, {"-D", "0,1"}, {"--switches-only"}}, i, len(served)) {
 				want := s.MustRunC(t, "", "iblinkinfo", args...)
 				if d := diff(want, s.MustRun(t, "", *binary, args...)); d != "" {
 					t.Errorf("%v through the sockets: C tool (-), ibkit (+)\n%s", args, d)

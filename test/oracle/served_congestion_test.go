@@ -20,7 +20,7 @@ import (
 // output of ibccquery with ibkit's dump of the same attributes. In the demo, leaf1 has
 // LID 3 and node01 LID 4.
 func TestServedCongestion(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	for _, line := range []string{
 		"SS 3 0x1F 0x1FFF 0x2 0xF 8 3 2:5 7",
 		"SS 3 0x4 0 0 0x9 17 0 0:0 0", // the threshold and the packet size only
@@ -140,7 +140,7 @@ func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) s
 
 // TestServedCongestionManager lets opensm set up congestion control in a fabric.
 func TestServedCongestionManager(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "single-switch:hosts=3,radix=8")
+	s := serveLive(t, "--sm=off", "single-switch:hosts=3,radix=8")
 	s.NewSM(t, "host001", "congestion_control TRUE", "cc_key 0x0",
 		"cc_sw_cong_setting_control_map 0x1f", "cc_sw_cong_setting_victim_mask 0x1ff", "cc_sw_cong_setting_threshold 0x0f",
 		"cc_sw_cong_setting_packet_size 8", "cc_sw_cong_setting_marking_rate 1",

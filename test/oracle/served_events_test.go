@@ -19,7 +19,7 @@ import (
 // TestServedTraps checks that opensm follows links by traps: it sweeps only every ten
 // minutes.
 func TestServedTraps(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "", "sweep_interval 600")
 	state := func(text string) func() bool {
 		return func() bool { return strings.Contains(ctl(t, s, "dump node06"), text) }
@@ -39,7 +39,7 @@ func TestServedTraps(t *testing.T) {
 
 // TestServedChanges reads with C tools the changes that the console makes.
 func TestServedChanges(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	links := func() string { return s.MustRunC(t, "", "iblinkinfo", "--line").Stdout }
 	before := links()
 	if strings.Count(before, `"node06"`) == 0 {
@@ -69,7 +69,7 @@ func TestServedEvents(t *testing.T) {
 	if err := os.WriteFile(script, []byte("@10 hang leaf2\n# for good\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveFabric(t, "--events", script, "demo")
+	s := serveLive(t, "--events", script, "demo")
 	s.MustRunC(t, "", "smpquery", "nodeinfo", "-D", "0")
 	first := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
 	again := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
@@ -89,7 +89,7 @@ func TestServedUDP(t *testing.T) {
 	}
 	port := strconv.Itoa(free.LocalAddr().(*net.UDPAddr).Port)
 	free.Close()
-	s := serveFabric(t, "--listen", port, "demo")
+	s := serveLive(t, "--listen", port, "demo")
 	want := s.MustRunC(t, "node07", "iblinkinfo", "--line")
 	t.Setenv("IBSIM_SERVER_NAME", "127.0.0.1")
 	t.Setenv("IBSIM_SERVER_PORT", port)
@@ -117,7 +117,7 @@ func TestServedUDP(t *testing.T) {
 // answer.
 func TestServedCrowd(t *testing.T) {
 	const crowd = 12
-	s := serveFabric(t, "fat-tree:levels=2,radix=8,pods=4")
+	s := serveLive(t, "fat-tree:levels=2,radix=8,pods=4")
 	var lids []string
 	for i := range crowd {
 		node := fmt.Sprintf("host%05d", i+2)
@@ -135,8 +135,8 @@ func TestServedCrowd(t *testing.T) {
 // TestServedModel scans a fabric with a clock, without losses.
 func TestServedModel(t *testing.T) {
 	const fabric = "fat-tree:levels=2,radix=8,pods=4"
-	slow := serveFabric(t, "--model", "hop=1us,service=20us,jitter=5us,seed=3", fabric)
-	quick := serveFabric(t, fabric)
+	slow := serveLive(t, "--model", "hop=1us,service=20us,jitter=5us,seed=3", fabric)
+	quick := serveLive(t, fabric)
 	// The tool lists nodes in the order of replies.
 	sorted := func(r ibsimtest.Result) string {
 		lines := strings.Split(r.Stdout, "\n")

@@ -21,7 +21,7 @@ func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {
 // TestServedPing connects two C programs through a served fabric, whose agents do not
 // take part.
 func TestServedPing(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	const server, client = "node05", "node07"
 	lid := lidOf(t, s, server)
 	s.NewPingServer(t, server)
@@ -30,7 +30,7 @@ func TestServedPing(t *testing.T) {
 
 // TestServedAgentPing pings a node that answers through its own agent.
 func TestServedAgentPing(t *testing.T) {
-	s := serveFabric(t, "--ping", "node05", "demo")
+	s := serveLive(t, "--ping", "node05", "demo")
 	lid := lidOf(t, s, "node05")
 	flood(t, s, "node07", lid)
 	if r := s.MustRunC(t, "node07", "ibping", "-f", "-c", "1", lid); !strings.Contains(r.Stdout, "--- node05 (Lid "+lid+") ibping statistics ---") {

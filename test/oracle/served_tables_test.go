@@ -3,7 +3,6 @@
 package oracle
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ func TestServedSubnetTables(t *testing.T) {
 	if out, err := ibsimtest.Command(t, ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "-o", net).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	theirs, ours := ibsimtest.New(t, net), serveFabric(t, "--sm=off", "net:"+net)
+	theirs, ours := ibsimtest.New(t, net), serveLive(t, "--sm=off", "net:"+net)
 	// In the state after power-on.
 	compareTables(t, theirs, ours, "smpquery -D vlarb 0", "smpquery -D vlarb 0,1 0", "smpquery -D vlarb 0,1 1", "ibroute -M -D 0,1")
 	for _, s := range []*ibsimtest.Sim{theirs, ours} {
@@ -54,7 +53,7 @@ func compareTables(t *testing.T, theirs, ours *ibsimtest.Sim, lines ...string) {
 // TestServedMulticast checks the multicast tables of ibkit's own subnet manager with
 // Debian's tools: the three members of a group in the demo are at leaf1 and leaf4.
 func TestServedMulticast(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveLive(t, "demo")
 	if out := s.MustRunC(t, "", "dump_mfts").Stdout; strings.Count(out, "0 valid mlids dumped") != 6 {
 		t.Errorf("no group: got\n%s", out)
 	}

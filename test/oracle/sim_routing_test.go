@@ -61,8 +61,8 @@ func TestServedUpDown(t *testing.T) {
 				}
 				description, options = description+",root="+root, append(options, "-a", file)
 			}
-			ours := serveFabric(t, "--sm=updown", description)
-			theirs := serveFabric(t, "--sm=off", fabric)
+			ours := serveLive(t, "--sm=updown", description)
+			theirs := serveLive(t, "--sm=off", fabric)
 			if _, err := theirs.SubnetLog(t.Context(), "", options...); err != nil {
 				t.Fatal(err)
 			}

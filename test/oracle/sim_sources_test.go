@@ -31,7 +31,7 @@ var (
 func TestServedChassis(t *testing.T) {
 	for model, boards := range map[string]int{"IS5600": 18 + 3, "ISR9288": 12 + 6, "ISR2012": 12 + 6, "ISR9096": 4 + 6, "ISR4700": 9 + 3} {
 		t.Run(model, func(t *testing.T) {
-			s := serveFabric(t, "chassis:lines=3,systems=2,model="+model)
+			s := serveLive(t, "chassis:lines=3,systems=2,model="+model)
 			text := s.MustRunC(t, "", "ibnetdiscover", "-g").Stdout
 			chassis := map[string]string{} // by the number in the preset
 			found := boardRecord.FindAllStringSubmatch(text, -1)
@@ -64,7 +64,7 @@ func TestServedChassis(t *testing.T) {
 // TestServedSplitPorts shows split ports with the C tool: ports of 2X, and connectors
 // that run at 4X.
 func TestServedSplitPorts(t *testing.T) {
-	s := serveFabric(t, "fat-tree:radix=8,pods=4,split=2,speed=NDR")
+	s := serveLive(t, "fat-tree:radix=8,pods=4,split=2,speed=NDR")
 	want := s.MustRunC(t, "", "iblinkinfo")
 	if d := diff(want, s.MustRun(t, "", *binary)); d != "" {
 		t.Errorf("C tool (-), ibkit (+)\n%s", d)
@@ -82,7 +82,7 @@ func TestServedSplitPorts(t *testing.T) {
 // TestServedGenerations shows all generations of links with the C tool. The tool of
 // Debian 12 does not know XDR, and reports such links as QDR.
 func TestServedGenerations(t *testing.T) {
-	s := serveFabric(t, "mixed")
+	s := serveLive(t, "mixed")
 	const xdr = "212.5 Gbps"
 	want, got := s.MustRunC(t, "", "iblinkinfo", "-l"), s.MustRun(t, "", *binary, "-l")
 	for _, speed := range []string{"2.5", "5.0", "10.0", "14.0625", "25.78125", "53.125", "106.25"} {
@@ -135,7 +135,7 @@ func TestServedJSON(t *testing.T) {
 			if err := os.WriteFile(file, []byte(found), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := serveFabric(t, file)
+			s := serveLive(t, file)
 			// JSON has printable descriptions, and identifies nodes by GUID.
 			host := "H-" + startGUID.FindStringSubmatch(found)[1]
 			for _, args := range ibsimtest.Share([][]string{nil, {"-l"}, {"-p"}}, i, 3) {

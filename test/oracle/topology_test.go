@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // topologyCases are arguments of ibnetdiscover.

@@ -60,7 +60,7 @@ func notices(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 // TestTrap_OpenSM checks that opensm forwards notices to a subscription: it sweeps only
 // because of traps.
 func TestTrap_OpenSM(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	d := subscribe(t, s)
 	var want []string
@@ -134,7 +134,7 @@ func TestIbsendtrap_OpenSM(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func() (s *ibsimtest.Sim, manager, sender, listener string){
 		"sim serve": func() (*ibsimtest.Sim, string, string, string) {
-			return serveFabric(t, "--sm=off", "demo"), "node01", "node05", "node02"
+			return serveLive(t, "--sm=off", "demo"), "node01", "node05", "node02"
 		},
 		"ibsim": func() (*ibsimtest.Sim, string, string, string) {
 			return ibsimtest.New(t, "../nets/multi-port-hosts.net"), "both-on-one", "gateway", "one-on-each"
@@ -175,7 +175,7 @@ func TestIbsendtrap_OpenSM(t *testing.T) {
 
 // TestTrapSend_OpenSM checks that opensm represses each trap.
 func TestTrapSend_OpenSM(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	for _, kind := range []string{"link-state", "link-integrity", "capabilities", "system-image", "m-key", "p-key", "q-key"} {
 		if r := s.MustRun(t, "node05", ibkit(), "trap", "send", "--sim", "ibsim", kind); r.Code != 0 || !strings.Contains(r.Stdout, "repressed after") {
@@ -187,7 +187,7 @@ func TestTrapSend_OpenSM(t *testing.T) {
 // TestTrap_Subscriptions reads the subscriptions with saquery: renewals do not add any, and SIGTERM
 // ends them.
 func TestTrap_Subscriptions(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	count := func() int {
 		return strings.Count(s.MustRunC(t, "node05", "saquery", "IIR").Stdout, "InformInfoRecord dump")
@@ -215,7 +215,7 @@ func TestTrap_Subscriptions(t *testing.T) {
 
 // TestTrap_Lost checks that the end and the start of opensm are reported.
 func TestTrap_Lost(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	sm, err := s.StartSM("node01", "sweep_interval 600")
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestTrap_Lost(t *testing.T) {
 // the C tool for ports that joined.
 func TestMcmReregTest(t *testing.T) {
 	t.Parallel()
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	list := filepath.Join(t.TempDir(), "guids")
 	if err := os.WriteFile(list, []byte("0x0002c90000100501\n0x0002c90000100801\n"), 0o644); err != nil {

@@ -83,7 +83,7 @@ func TestWatch_Ibsim(t *testing.T) {
 // TestWatch_OpenSM checks that notices that opensm forwards, and the link changes behind
 // them, are in one stream. Without notices, the next check would take an hour.
 func TestWatch_OpenSM(t *testing.T) {
-	s := serveFabric(t, "--sm=off", "demo")
+	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	d := s.NewDaemon(t, "node02", `"source":"traps","event":"source-up"`, ibkit(),
 		"watch", "--sim", "ibsim", "--source", "links,traps", "--interval", "1h", "--json")
