@@ -155,7 +155,7 @@ func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := umad.NewClient(p, umad.ClientOptions{Timeout: 2 * time.Second})
+	c := umad.NewClient(p, umad.ClientOptions{Timeout: time.Minute})
 	if _, err := c.Call(t.Context(), &umad.Request{
 		To: umad.Target{LID: attr.SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: mad.AttrMCMemberRecord, Payload: payload,
 	}); err != nil {
