@@ -22,9 +22,9 @@ var deviceTools = map[string]string{
 func TestUsage_DeviceTools(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=1")
 	for _, tool := range slices.Sorted(maps.Keys(deviceTools)) {
-		lines := []string{"-Z", "-h", deviceTools[tool]}
+		lines := []string{"-Z", "-h", deviceTools[tool], "--nosuch"}
 		if strings.HasPrefix(tool, "ibv_") {
-			lines = append(lines, "--nosuch", "a b", "-p 99999999")
+			lines = append(lines, "a b", "-p 99999999")
 		}
 		for _, line := range lines {
 			t.Run(tool+" "+line, func(t *testing.T) {

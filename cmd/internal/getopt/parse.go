@@ -2,6 +2,7 @@ package getopt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,8 @@ func parseLong(program string, options []Option, arg string, rest []string) ([]s
 	name, value, hasValue := strings.Cut(arg, "=")
 	found := findLong(options, name)
 	switch {
+	case len(found) == 0 && !slices.ContainsFunc(options, isLong): // getopt reads the second hyphen as an option
+		return nil, invalidf("%s: invalid option -- '-'", program)
 	case len(found) == 0:
 		return nil, invalidf("%s: unrecognized option '--%s'", program, arg)
 	case len(found) > 1:
@@ -71,6 +74,9 @@ func parseLong(program string, options []Option, arg string, rest []string) ([]s
 	}
 	return rest, o.set(value)
 }
+
+// isLong reports whether the C tool has a long form of an option.
+func isLong(o Option) bool { return o.Long != "" && !o.Extension }
 
 // findLong returns the options that a name stands for: the option of that name, or
 // those whose names begin with it. Extensions have no abbreviations, so that those
