@@ -84,12 +84,9 @@ func TestRecording_Load(t *testing.T) {
 
 // TestRecording_Next returns results of the same line in their order, for each subtest.
 func TestRecording_Next(t *testing.T) {
-	r := &recording{uses: map[string]int{}}
-	for _, result := range []*recorded{
+	r := &recording{uses: map[string]int{}, results: []*recorded{
 		{test: "a", line: "$ x", result: Result{Code: 1}}, {test: "b", line: "$ x", result: Result{Code: 2}}, {test: "a", line: "$ x", result: Result{Code: 3}},
-	} {
-		r.results = append(r.results, result)
-	}
+	}}
 	var got []int
 	for _, test := range []string{"a", "a", "b"} {
 		got = append(got, r.next(test, "$ x").result.Code)
