@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ibkit/ibkit/devinfo"
@@ -193,12 +194,20 @@ func TestRun_Known(t *testing.T) {
 		{"without a local link at first", "0s unlink node01[1]\n12s link node01[1]\n30s unlink node06[1]\n", []string{"source-lost", "22 nodes", "source-up", "link-down", "node-removed"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var got []string
+			var (
+				mu  sync.Mutex
+				got []string
+			)
+			add := func(what string) {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, what)
+			}
 			s := scenario{script: test.script}
-			s.options.Known = func(f *fabric.Fabric) { got = append(got, fmt.Sprint(len(f.Nodes), " nodes")) }
+			s.options.Known = func(f *fabric.Fabric) { add(fmt.Sprint(len(f.Nodes), " nodes")) }
 			s.options.Accept = func(*Event) bool { return true }
 			s.emit = func(e *Event) error {
-				got = append(got, e.Event.String())
+				add(e.Event.String())
 				return nil
 			}
 			s.watch(t)

@@ -45,7 +45,8 @@ type Options struct {
 	Accept func(*Event) bool
 
 	// Known, if not nil, is called with the fabric of the first scan, before the
-	// event SourceUp of Links, Traps and Counters is passed on.
+	// event SourceUp of Links, Traps and Counters is passed on. Other events may be
+	// passed on at the same time.
 	Known func(*fabric.Fabric)
 
 	Count    int           // number of events after which Run ends, without those about the stream; 0: unlimited
