@@ -172,7 +172,7 @@ func (c *routes) run(ctx context.Context) error {
 	var changes []route.Change
 	if before != nil {
 		if before.Partial() {
-			fmt.Fprintf(c.env.ErrOut, "warning: the routing stored in %s is partial\n", c.diff)
+			fmt.Fprintf(c.env.ErrOut, "warning: the routing stored in %s is partial\n", cmdutil.Visible(c.diff))
 		}
 		changes = route.Diff(before, a.Routing, c.names)
 		if changes == nil {
@@ -196,7 +196,7 @@ func (c *routes) store(a *route.Analysis) error {
 		return nil
 	}
 	if info, err := os.Stat(c.save); err == nil && info.Mode().IsRegular() && a.Partial() {
-		fmt.Fprintf(c.env.ErrOut, "warning: %s was not replaced, because the result is partial\n", c.save)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not replaced, because the result is partial\n", cmdutil.Visible(c.save))
 		return nil
 	}
 	if err := fileout.Write(c.save, a.Routing.Save); err != nil {

@@ -83,7 +83,7 @@ func (c *command) store(r *counters.Result) error {
 	case c.save == "":
 		return nil
 	case !r.Complete() && !c.savePartial:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--save-partial stores it)\n", c.save)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--save-partial stores it)\n", cmdutil.Visible(c.save))
 		return nil
 	}
 	return counters.WriteBaselineFile(c.save, r, c.fabric.SimulationBegan())

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/counters"
@@ -126,7 +127,7 @@ func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 	case c.ibdiagnet == "":
 		return nil
 	case partial && !c.ibdiagnetPartial && c.hasIbdiagnet():
-		fmt.Fprintf(c.env.ErrOut, "warning: the files in %s were not replaced, because the result is partial (--ibdiagnet-partial stores it)\n", c.ibdiagnet)
+		fmt.Fprintf(c.env.ErrOut, "warning: the files in %s were not replaced, because the result is partial (--ibdiagnet-partial stores it)\n", cmdutil.Visible(c.ibdiagnet))
 		return nil
 	}
 	files := map[string]func(io.Writer) error{

@@ -307,7 +307,7 @@ func (c *command) storePlan(f *fabric.Fabric) error {
 	case c.writePlan == "":
 		return nil
 	case f.Partial():
-		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial\n", c.writePlan)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial\n", cmdutil.Visible(c.writePlan))
 		return nil
 	}
 	return fileout.Write(c.writePlan, func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), c.names) })

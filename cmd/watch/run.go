@@ -87,7 +87,7 @@ func (c *command) startPrograms(ctx context.Context) (programs *hook.Runner, rel
 func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
 	s := programs.Close(ctx)
 	if s.Dropped > 0 {
-		fmt.Fprintf(c.env.ErrOut, "warning: %s without a run of %s\n", plural.Count(s.Dropped, "event", "events"), c.exec)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s without a run of %s\n", plural.Count(s.Dropped, "event", "events"), cmdutil.Visible(c.exec))
 	}
 	return s.Failed+s.Dropped > 0
 }
@@ -108,7 +108,7 @@ func (c *command) report(e *watch.Event) {
 		}
 		c.lost = e.Text
 	default:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", plural.Count(*e.Count, "event", "events"), e.Text)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", plural.Count(*e.Count, "event", "events"), cmdutil.Visible(e.Text))
 	}
 }
 

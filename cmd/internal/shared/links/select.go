@@ -104,7 +104,7 @@ func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) err
 	case path == "":
 		return nil
 	case f.Partial() && !force:
-		fmt.Fprintf(env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", path)
+		fmt.Fprintf(env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", cmdutil.Visible(path))
 		return nil
 	}
 	return f.WriteCacheFile(path)
@@ -113,7 +113,7 @@ func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) err
 // WarnStored prints a warning about a stored fabric that is partial. f may be nil.
 func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 	if f != nil && f.Partial() {
-		fmt.Fprintf(w, "warning: the fabric stored in %s is partial: %s\n", path, missing(f))
+		fmt.Fprintf(w, "warning: the fabric stored in %s is partial: %s\n", cmdutil.Visible(path), missing(f))
 	}
 }
 
