@@ -11,6 +11,7 @@ import (
 // TestCounters runs the command of the runbook on error counters, and compares its output
 // with the page, without numbers and blanks: rates vary between runs.
 func TestCounters(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("counters.md")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ var (
 // TestFlags checks that each command and flag after the word ibkit exists, in code
 // blocks and inline code, because TestExamples does not run all of them.
 func TestFlags(t *testing.T) {
+	t.Parallel()
 	helps := map[string]string{}
 	for _, page := range append(pages(t), "../CONTRIBUTING.md") {
 		text, err := os.ReadFile(page)

@@ -110,6 +110,7 @@ func help(t *testing.T, args ...string) string {
 // TestMigration compares the tables with the commands: each classic name has a table
 // with exactly its flags, and their replacements exist.
 func TestMigration(t *testing.T) {
+	t.Parallel()
 	sections := migrations(t)
 	pages, err := filepath.Glob("../man/*.1")
 	if err != nil {
