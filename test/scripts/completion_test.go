@@ -49,6 +49,7 @@ func TestBashCompletion(t *testing.T) {
 		{"ibkit completion b", []string{"ibkit", "completion", "b"}, "bash", true},
 	} {
 		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
 			c := exec.Command("bash", append([]string{"--norc", "--noprofile", "-c", complete, "bash", test.line}, test.words...)...)
 			c.Env = append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 			out, err := c.CombinedOutput()

@@ -15,7 +15,7 @@ func TestFullDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer full.Close()
+	t.Cleanup(func() { _ = full.Close() })
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +34,7 @@ func TestFullDevice(t *testing.T) {
 		"ibstatus -h",
 	} {
 		t.Run(line, func(t *testing.T) {
+			t.Parallel()
 			var stderr strings.Builder
 			c := exec.Command(self, strings.Fields(line)...)
 			c.Args[0], c.Stdout, c.Stderr = "ibkit", full, &stderr

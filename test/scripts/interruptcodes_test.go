@@ -64,6 +64,7 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 		{fmt.Sprintf("sim serve --name interrupted-%d demo", os.Getpid()), "Network simulator ready", 0},
 	} {
 		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
 			code, out := interruptAfter(t, test.after, strings.Fields(test.line)...)
 			if code != test.code {
 				t.Errorf("got exit code %d, want %d\n%s", code, test.code, out)
@@ -130,6 +131,7 @@ func TestInterrupt_Files(t *testing.T) {
 		{"exporter --once --textfile F", "", nil},
 	} {
 		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
 			path := dir + "/" + strings.ReplaceAll(test.line, " ", "")
 			args := strings.Fields(strings.ReplaceAll(test.line, "F", path))
 			path += test.file

@@ -12,10 +12,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ibkit/ibkit/cmd"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
 	main := func() { os.Exit(cmd.Main()) }
+	// Most commands wait for replies, not for a processor.
+	testenv.SetParallel(8)
 	testscript.Main(m, map[string]func(){
 		"ibkit":      main,
 		"iblinkinfo": main,
