@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,8 @@ func TestCSV_Formulas(t *testing.T) {
 			env := *env
 			env.Out, env.ErrOut = &out, &errOut
 			args := append(strings.Fields(line), "--sim-events", cmdtest.WriteFile(t, "0s unlink leaf1[1]\n"), "-t", "200")
-			run(t.Context(), &env, args)
+			cmdtest.OutsideBubbles()
+			synctest.Test(t, func(t *testing.T) { run(t.Context(), &env, args) })
 			records, err := csv.NewReader(&out).ReadAll()
 			if err != nil || len(records) == 0 {
 				t.Fatalf("got %d records, error %v: %s", len(records), err, &errOut)

@@ -3,8 +3,6 @@ package cmd
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -130,10 +130,7 @@ func (c lossCase) run(t *testing.T, f *lossFabric, lost string) (o outcome, requ
 // request, and has no wrong value.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	// The first call starts a goroutine, which must not belong to a bubble.
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGQUIT)
-	t.Cleanup(func() { signal.Stop(signals) })
+	cmdtest.OutsideBubbles()
 	for _, c := range lossCases {
 		t.Run(c.fabric+"/"+c.line, func(t *testing.T) {
 			t.Parallel()
@@ -142,11 +139,8 @@ func TestLostReplies(t *testing.T) {
 			if truth.code == cmdutil.ExitFailed || truth.code == cmdutil.ExitUsage || len(requests) == 0 {
 				t.Fatalf("got exit code %d, %d requests\n%s", truth.code, len(requests), truth.err)
 			}
-			for i := range requests {
-				m := &requests[i]
-				if c.mayLose(m) {
-					continue
-				}
+			kept := slices.DeleteFunc(requests, func(m umad.Message) bool { return c.mayLose(&m) })
+			for _, m := range chooseRequests(kept) {
 				got, _ := c.run(t, f, contentOf(m))
 				for _, problem := range f.check(m, &truth, &got) {
 					t.Errorf("without the reply to %s: exit code %d: %s", f.describe(m), got.code, problem)
@@ -154,6 +148,31 @@ func TestLostReplies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// chooseRequests returns the first, the middle and the last request for each attribute, or all
+// requests with -all-cases.
+func chooseRequests(requests []umad.Message) (chosen []*umad.Message) {
+	type kind struct {
+		class mad.Class
+		attr  mad.AttrID
+	}
+	byKind := map[kind][]*umad.Message{}
+	for i := range requests {
+		m := &requests[i]
+		k := kind{m.MAD.Class(), m.MAD.Attr()}
+		byKind[k] = append(byKind[k], m)
+	}
+	for _, all := range byKind {
+		if testenv.AllCases() {
+			chosen = append(chosen, all...)
+			continue
+		}
+		for _, i := range slices.Compact([]int{0, len(all) / 2, len(all) - 1}) {
+			chosen = append(chosen, all[i])
+		}
+	}
+	return chosen
 }
 
 // mayLose reports whether the result need not mention that a request had no reply: it is a

@@ -126,9 +126,15 @@ func TestManualTexts_Flags(t *testing.T) {
 	}
 }
 
+// written has the pages by file name, once a test has asked for them.
+var written map[string][]byte
+
 // manual returns all pages by file name.
 func manual(t *testing.T) map[string][]byte {
 	t.Helper()
+	if written != nil {
+		return written
+	}
 	env := &cmdutil.Env{Out: new(bytes.Buffer), ErrOut: new(bytes.Buffer), Getenv: func(string) string { return "" }}
 	root := newRoot(env, nil)
 	pages := map[string][]byte{}
@@ -150,5 +156,6 @@ func manual(t *testing.T) map[string][]byte {
 			pages[m.name+".1"] = m.write(t)
 		}
 	}
+	written = pages
 	return pages
 }

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/umadtest"
@@ -92,7 +94,8 @@ func runReadOnly(t *testing.T, line string) (rejected []string, output string) {
 			rejected = append(rejected, fmt.Sprintf("%v %s", m.MAD.Method(), m.MAD.Class().AttrName(m.MAD.Attr())))
 		}}
 	}
-	run(t.Context(), e, strings.Fields(line))
+	cmdtest.OutsideBubbles()
+	synctest.Test(t, func(t *testing.T) { run(t.Context(), e, strings.Fields(line)) })
 	if sent == 0 && !strings.HasPrefix(line, "doctor") {
 		t.Errorf("no port was opened: %s%s", &out, &errOut)
 	}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
@@ -28,7 +30,8 @@ func TestStatistics(t *testing.T) {
 			continue // has no fabric flags
 		}
 		t.Run(line, func(t *testing.T) {
-			run(t.Context(), env, args)
+			cmdtest.OutsideBubbles()
+			synctest.Test(t, func(t *testing.T) { run(t.Context(), env, args) })
 			if !counted.Match(errOut.Bytes()) {
 				t.Errorf("got %q, want a line with the number of packets", &errOut)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
@@ -19,8 +20,11 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// cases is the number of random cases of TestApply_Random.
-const cases = 12000
+// Numbers of random cases of TestApply_Random: by default, and with -all-cases.
+const (
+	someCases = 800
+	allCases  = 12000
+)
 
 // A randomCase is a random fabric, of which ports are disabled while cables move and messages
 // are lost.
@@ -143,9 +147,9 @@ func (c *randomCase) fault() {
 // lost between the steps: the ports that are disabled in the end are those that are reported as
 // changed, and no others.
 func TestApply_Random(t *testing.T) {
-	n := cases
-	if testing.Short() {
-		n /= 10
+	n := someCases
+	if testenv.AllCases() {
+		n = allCases
 	}
 	for seed := range uint64(n) {
 		synctest.Test(t, func(t *testing.T) { disableRandomPorts(t, seed) })

@@ -31,7 +31,7 @@ func TestPingExitCodes(t *testing.T) {
 		{"-t 1 77", cmdutil.ExitFindings},
 		{"-t 1 3 77", cmdutil.ExitFindings},
 		{"-t 1 --max-loss 100 77", cmdutil.ExitOK},
-		{"--max-p99 1ns 3", cmdutil.ExitFindings},
+		{"--sim-model service=1us --max-p99 1ns 3", cmdutil.ExitFindings},
 		{"3 node99", cmdutil.ExitPartial},
 		{"3 0x0002c90300000bad", cmdutil.ExitPartial},
 		{"node99", cmdutil.ExitFailed},
@@ -45,7 +45,7 @@ func TestPingExitCodes(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
-			if code, out, err := program.Run(t, nil, args...); code != test.code {
+			if code, out, err := program.RunInBubble(t, nil, args...); code != test.code {
 				t.Errorf("got exit code %d, want %d\n%s%s", code, test.code, out, err)
 			}
 		})
@@ -89,7 +89,7 @@ func TestPingUsage(t *testing.T) {
 		{"-q --lines 3", "exclude each other"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
-			code, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
+			code, out, err := program.RunInBubble(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
 			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
 				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and error %q", code, out, err, cmdutil.ExitUsage, test.want)
 			}
@@ -182,7 +182,7 @@ func TestPingJSON(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			args := append([]string{"ping", "--sim", "demo", "-c", "2", "-f"}, strings.Fields(test.args)...)
-			_, out, _ := program.Run(t, nil, args...)
+			_, out, _ := program.RunInBubble(t, nil, args...)
 			lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 			if len(lines) != test.lines || !strings.Contains(out, test.want) {
 				t.Errorf("got %d lines, want %d with %s:\n%s", len(lines), test.lines, test.want, out)
@@ -207,7 +207,7 @@ func TestPingJSON(t *testing.T) {
 
 // With -v, the numbers of unexpected packets and of all packets are printed.
 func TestPingVerbose(t *testing.T) {
-	_, _, err := program.Run(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
+	_, _, err := program.RunInBubble(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
 	if want := "ibkit ping: 0 unexpected packets received\n1 MAD sent, including 0 retries; 0 timed out\n"; err != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
@@ -245,15 +245,15 @@ func TestPingHost(t *testing.T) {
 func TestPing_Hang(t *testing.T) {
 	events := cmdtest.WriteFile(t, "0s hang node07\n")
 	args := []string{"ping", "--sim", "demo", "--sim-events", events, "--cas", "-c", "1", "-f", "-t", "100"}
-	code, out, err := program.Run(t, nil, append(args, "-q", "--max-loss", "100")...)
+	code, out, err := program.RunInBubble(t, nil, append(args, "-q", "--max-loss", "100")...)
 	if code != cmdutil.ExitPartial || !strings.Contains(err, "find peer of leaf2[5]: ") || strings.Contains(out, "node07") {
 		t.Errorf("got exit code %d\n%s%s, want %d and the port", code, out, err, cmdutil.ExitPartial)
 	}
-	code, out, err = program.Run(t, nil, append(args, "-q", "--expect", cmdtest.WriteFile(t, "node05\nnode07\n"))...)
+	code, out, err = program.RunInBubble(t, nil, append(args, "-q", "--expect", cmdtest.WriteFile(t, "node05\nnode07\n"))...)
 	if code != cmdutil.ExitFindings || !strings.Contains(out, "\n1 of 2 expected hosts replied\nmissing: node07: no reply\n") || !strings.Contains(err, "find peer of leaf2[5]: ") {
 		t.Errorf("got exit code %d\n%s%s, want %d and the name", code, out, err, cmdutil.ExitFindings)
 	}
-	code, out, _ = program.Run(t, nil, append(args, "--json")...)
+	code, out, _ = program.RunInBubble(t, nil, append(args, "--json")...)
 	if code != cmdutil.ExitPartial || !strings.Contains(out, `"unresolved":[{"target":"peer of leaf2[5]","error":"`) {
 		t.Errorf("got exit code %d\n%s, want %d and the port", code, out, cmdutil.ExitPartial)
 	}

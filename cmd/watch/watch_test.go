@@ -35,7 +35,10 @@ func run(t *testing.T, events, line string) (code int, out, err string) {
 	if events != "" {
 		args = append([]string{"watch", "--sim-events", cmdtest.WriteFile(t, events), "-t", "400"}, args[1:]...)
 	}
-	return program.Run(t, env, args...)
+	if slices.Contains(args, "--exec") { // waits for another process
+		return program.Run(t, env, args...)
+	}
+	return program.RunInBubble(t, env, args...)
 }
 
 // decode checks each line of JSON and returns the events.

@@ -5,9 +5,13 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +48,22 @@ func (p Program) Run(t *testing.T, env map[string]string, args ...string) (code 
 	code = p(t.Context(), e, args)
 	return code, stdout.String(), stderr.String()
 }
+
+// RunInBubble runs a command line as [Program.Run] in simulated time. The command must not wait
+// for another process or for the kernel.
+func (p Program) RunInBubble(t *testing.T, env map[string]string, args ...string) (code int, out, err string) {
+	t.Helper()
+	OutsideBubbles()
+	synctest.Test(t, func(t *testing.T) { code, out, err = p.Run(t, env, args...) })
+	return code, out, err
+}
+
+// OutsideBubbles starts the goroutine of package os/signal, which must not belong to a bubble.
+var OutsideBubbles = sync.OnceFunc(func() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGQUIT)
+	signal.Stop(signals)
+})
 
 // WriteFile writes a file that lasts as long as the test, and returns its path.
 func WriteFile(t *testing.T, text string) string {
