@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -27,9 +28,21 @@ func TestMain(m *testing.M) {
 
 // TestPlain runs the scripts that need no fabric.
 func TestPlain(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/plain",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code},
+	dir, err := filepath.Abs("testdata/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	startSignals()
+	var current *testing.T
+	testscript.RunT(serialT{t, &current}, testscript.Params{
+		Dir: dir,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": func(ts *testscript.TestScript, neg bool, args []string) {
+			if len(args) > 1 && isSimulated(ts, args[0], args[1:]) {
+				checkCode(ts, args, runInBubble(current, ts, args[1:]))
+				return
+			}
+			code(ts, neg, args)
+		}},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
@@ -41,8 +54,6 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command [argument...]")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
 	got := 0
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
@@ -51,6 +62,13 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got = exit.ExitCode()
 	}
+	checkCode(ts, args, got)
+}
+
+// checkCode compares an exit code with the first argument of code.
+func checkCode(ts *testscript.TestScript, args []string, got int) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
 	if got != want {
 		ts.Fatalf("%v: got exit code %d, want %d", args[1:], got, want)
 	}
