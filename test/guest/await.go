@@ -11,15 +11,25 @@ const poll = 10 * time.Millisecond
 
 // Await runs a command repeatedly until its exit code is 0.
 func (g *Guest) Await(ctx context.Context, args ...string) error {
+	w := g.watch(ctx, fmt.Sprintf("success of %q", args))
+	defer w.timer.Stop()
+	polls := context.WithValue(ctx, watching{}, w)
 	for {
-		r, err := g.Run(ctx, Command{Args: args})
+		r, err := g.Run(polls, Command{Args: args, poll: true})
 		if err != nil || r.Code == 0 {
 			return err
 		}
 		select {
+		case <-w.timer.C:
+			err = w.ask()
+		case all := <-w.reply:
+			err = w.look(all)
 		case <-time.After(poll):
 		case <-ctx.Done():
 			return fmt.Errorf("wait for success: %w: %w", context.Cause(ctx), &ExitError{args, r})
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -29,13 +29,16 @@ type Guest struct {
 	// Release is the output of uname -r.
 	Release string
 
-	spec    Spec
-	log     io.Writer       // gets the output of commands after the setup
-	ctx     context.Context // ends the guest
-	cancel  context.CancelFunc
-	vm      *vm
-	session *session
-	console *console
+	spec     Spec
+	host     int             // 1 or 2 of a pair
+	peer     *Guest          // the other one of a pair, or nil
+	activity *activity       // of both guests of a pair
+	log      io.Writer       // gets the output of commands after the setup
+	ctx      context.Context // ends the guest
+	end      context.CancelCauseFunc
+	vm       *vm
+	session  *session
+	console  *console
 }
 
 // errClosed is the reason of a guest that was closed.
@@ -47,7 +50,7 @@ func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 	if spec.wired() {
 		return nil, fmt.Errorf("boot guest %s: a wire needs two ends: use BootPair", spec.Name)
 	}
-	return boot(ctx, spec, 1, nil)
+	return boot(ctx, spec, 1, nil, new(activity))
 }
 
 // BootPair starts two guests. The [Wire] device of each is connected to that of the
@@ -63,12 +66,12 @@ func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 		return pair, err
 	}
 	var errs [2]error
-	second := make(chan struct{})
+	both, second := new(activity), make(chan struct{})
 	go func() {
 		defer close(second)
-		pair[1], errs[1] = boot(ctx, b, 2, ends[1])
+		pair[1], errs[1] = boot(ctx, b, 2, ends[1], both)
 	}()
-	pair[0], errs[0] = boot(ctx, a, 1, ends[0])
+	pair[0], errs[0] = boot(ctx, a, 1, ends[0], both)
 	<-second
 	if err := errors.Join(errs[:]...); err != nil {
 		for _, g := range pair {
@@ -78,11 +81,12 @@ func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 		}
 		return pair, err
 	}
+	pair[0].peer, pair[1].peer = pair[1], pair[0]
 	return pair, nil
 }
 
 // boot starts a guest. It closes the end of the wire, which QEMU inherits.
-func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, error) {
+func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *activity) (*Guest, error) {
 	if wire != nil {
 		defer wire.Close()
 	}
@@ -107,14 +111,17 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	if spec.Timeout == 0 {
 		spec.Timeout = defaultTimeout
 	}
-	g := &Guest{spec: spec, Ports: spec.ports(host), console: &console{log: spec.Log}}
+	if spec.Quiet == 0 {
+		spec.Quiet = quietLimit
+	}
+	g := &Guest{spec: spec, host: host, activity: activity, Ports: spec.ports(host), console: &console{log: spec.Log}}
 	ctx, stop := context.WithTimeoutCause(ctx, spec.Timeout, fmt.Errorf("%w: %v", ErrTimeout, spec.Timeout))
 	ctx, cancel := context.WithCancelCause(ctx)
-	g.ctx, g.cancel = ctx, func() { cancel(errClosed); stop() }
+	g.ctx, g.end = ctx, func(cause error) { cancel(cause); stop() }
 
 	h.console = g.console
 	if g.vm, err = startVM(ctx, h); err != nil {
-		g.cancel()
+		g.end(err)
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}
 	g.session = newSession(g.vm.agent)
@@ -125,18 +132,24 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	return g, nil
 }
 
+// name returns the name in errors.
+func (g *Guest) name() string {
+	if g.spec.wired() {
+		return fmt.Sprintf("%s, host %d", g.spec.Name, g.host)
+	}
+	return g.spec.Name
+}
+
 // Close ends the guest. It returns the reason if the guest ended earlier.
 func (g *Guest) Close() error {
 	if errors.Is(context.Cause(g.ctx), errClosed) {
 		return nil
 	}
 	var err error
-	select {
-	case <-g.session.done:
+	if g.session.ended() {
 		err = g.failure()
-	default:
 	}
-	g.cancel()
+	g.end(errClosed)
 	<-g.vm.done
 	<-g.session.done // logging has ended
 	if closeErr := g.vm.agent.Close(); err == nil && closeErr != nil {
@@ -161,6 +174,9 @@ func (g *Guest) failure() error {
 	if reason := findPanic(text); reason != "" {
 		return &PanicError{reason, text}
 	}
+	if hang := (*HangError)(nil); errors.As(context.Cause(g.ctx), &hang) {
+		return fmt.Errorf("guest %s was ended: no progress in the wait for %s", g.name(), hang.Step)
+	}
 	if g.ctx.Err() != nil {
 		return fmt.Errorf("guest %s: %w\n%s", g.spec.Name, context.Cause(g.ctx), tail(text, 20))
 	}
@@ -173,10 +189,8 @@ func (g *Guest) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	select {
-	case <-g.session.done:
+	if g.session.ended() {
 		return g.failure()
-	default:
-		return err
 	}
+	return err
 }

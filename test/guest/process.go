@@ -23,7 +23,9 @@ type Command struct {
 	Stdin string
 	User  bool // run as the unprivileged user named user
 
-	terminal bool // on the console instead of on pipes
+	terminal bool   // on the console instead of on pipes
+	test     string // that starts it, or ""
+	poll     bool   // one of several runs until a condition holds: no progress of a test
 }
 
 // Result is the result of a command.
@@ -48,19 +50,26 @@ func (e *ExitError) Error() string {
 type Process struct {
 	guest *Guest
 	args  []string
+	test  string // that has started it, or ""
+	poll  bool   // see Command
 	id    uint32
 	log   io.Writer
 
 	mu             sync.Mutex // guards the fields below
 	stdout, stderr bytes.Buffer
 	exit           *wire.Exit
+	ended          bool          // by end, with all processes that it had left
+	awaited        int           // steps that wait for it
 	changed        chan struct{} // closed and replaced with each event
 }
 
-// Start starts a command. It runs until it ends, until [Process.Signal] ends it, or
+// start starts a command. It runs until it ends, until [Process.Signal] or end ends it, or
 // until the guest ends.
-func (g *Guest) Start(c Command) (*Process, error) {
-	p := &Process{guest: g, args: c.Args, log: g.log, changed: make(chan struct{})}
+func (g *Guest) start(c Command) (*Process, error) {
+	p := &Process{guest: g, args: c.Args, test: c.test, poll: c.poll, log: g.log, changed: make(chan struct{})}
+	if !c.poll {
+		g.activity.Add(1)
+	}
 	start := wire.Start{Args: c.Args, Env: c.Env, Dir: c.Dir, Stdin: []byte(c.Stdin), Terminal: c.terminal}
 	if c.User {
 		start.User = userID
@@ -77,7 +86,13 @@ func (p *Process) receive(e wire.Event) {
 	defer p.mu.Unlock()
 	p.stdout.Write(e.Stdout)
 	p.stderr.Write(e.Stderr)
-	p.exit = e.Exit
+	if e.Exit != nil {
+		p.exit = e.Exit
+	}
+	p.ended = p.ended || e.Ended
+	if !p.poll && (p.awaited > 0 || e.Exit != nil) {
+		p.guest.activity.Add(1)
+	}
 	if p.log != nil {
 		_, _ = p.log.Write(append(e.Stdout, e.Stderr...))
 	}
@@ -90,10 +105,13 @@ func (p *Process) receive(e wire.Event) {
 // killed.
 func (p *Process) Wait(ctx context.Context) (Result, error) {
 	var r Result
-	err := p.await(ctx, func() bool {
+	err := p.await(ctx, "the end", func() bool {
 		r = Result{Stdout: p.stdout.String(), Stderr: p.stderr.String()}
 		return p.exit != nil
 	})
+	if hang := (*HangError)(nil); errors.As(err, &hang) {
+		return r, err
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			err = errors.Join(err, p.Signal(unix.SIGKILL))
@@ -111,12 +129,15 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 func (p *Process) AwaitOutput(ctx context.Context, text string) error {
 	var ended, found bool
 	var out string
-	err := p.await(ctx, func() bool {
+	err := p.await(ctx, fmt.Sprintf("output %q", text), func() bool {
 		out = p.stdout.String() + p.stderr.String()
 		found = strings.Contains(p.stdout.String(), text) || strings.Contains(p.stderr.String(), text)
 		ended = p.exit != nil
 		return found || ended
 	})
+	if hang := (*HangError)(nil); errors.As(err, &hang) {
+		return err
+	}
 	if err == nil && !found {
 		err = errors.New("command ended")
 	}
@@ -126,15 +147,42 @@ func (p *Process) AwaitOutput(ctx context.Context, text string) error {
 	return nil
 }
 
+// output returns the output on both streams so far.
+func (p *Process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stdout.String() + p.stderr.String()
+}
+
 // Signal sends a signal to the command and its children. It has no effect on a command
 // that has ended.
 func (p *Process) Signal(s unix.Signal) error {
 	return p.guest.explain(p.guest.session.signal(p.id, int(s)))
 }
 
+// end kills the processes of the command, also those that it has left in the background,
+// and returns when the last one has ended.
+func (p *Process) end(ctx context.Context) error {
+	err := p.guest.session.end(p)
+	if err == nil {
+		err = p.await(ctx, "the end after SIGKILL", func() bool { return p.exit != nil && p.ended })
+	}
+	hang := (*HangError)(nil)
+	if errors.As(err, &hang) || err != nil && p.guest.ctx.Err() == nil && !p.guest.session.ended() {
+		return fmt.Errorf("end %q in guest: %w", p.args, err)
+	}
+	return nil
+}
+
 // await returns when a condition holds. It checks the condition after each event, with
-// the lock held.
-func (p *Process) await(ctx context.Context, condition func() bool) error {
+// the lock held. what names the condition.
+func (p *Process) await(ctx context.Context, what string, condition func() bool) error {
+	w, nested := ctx.Value(watching{}).(*watch)
+	if !nested {
+		w = p.guest.watch(ctx, fmt.Sprintf("%s of %q", what, p.args))
+		defer w.timer.Stop()
+	}
+	defer w.follow(p)()
 	for {
 		holds, changed := p.check(condition)
 		if holds {
@@ -142,6 +190,14 @@ func (p *Process) await(ctx context.Context, condition func() bool) error {
 		}
 		select {
 		case <-changed:
+		case <-w.timer.C:
+			if err := w.ask(); err != nil {
+				return err
+			}
+		case all := <-w.reply:
+			if err := w.look(all); err != nil {
+				return err
+			}
 		case <-p.guest.session.done:
 			// The last event may have come since the condition was checked.
 			if holds, _ := p.check(condition); holds {
@@ -162,20 +218,25 @@ func (p *Process) check(condition func() bool) (holds bool, changed <-chan struc
 	return condition(), p.changed
 }
 
-// Run runs a command and waits for its end. An exit code is not an error.
+// Run runs a command and waits for its end. An exit code is not an error. Processes that it
+// leaves in the background end with the context.
 func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
-	p, err := g.Start(c)
+	p, err := g.start(c)
 	if err != nil {
 		return Result{}, err
 	}
-	return p.Wait(ctx)
+	r, err := p.Wait(ctx)
+	if err != nil || p.exit.Left {
+		context.AfterFunc(ctx, func() { _ = g.session.end(p) }) // fails at the end of the guest
+	}
+	return r, err
 }
 
 // Shell runs bash on the terminal of this process and waits for its end. The Spec must
 // have bash as a tool and be Interactive.
 func (g *Guest) Shell(ctx context.Context, rows, columns int) (Result, error) {
 	script := fmt.Sprintf("stty rows %d cols %d; exec bash --login", rows, columns)
-	return g.Run(ctx, Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
+	return g.Run(Patient(ctx, g.spec.Timeout), Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
 }
 
 // Check runs a command and returns its standard output. An exit code other than 0 is an

@@ -39,7 +39,7 @@ func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
 	g := New(tb, spec)
 	g.Must(tb, "mkdir", "-p", workDir)
 	args = slices.Concat([]string{test.name(), "-test.v"}, args)
-	r, err := g.Run(tb.Context(), Command{Args: args, Dir: workDir})
+	r, err := g.Run(tb.Context(), Command{Args: args, Dir: workDir, test: tb.Name()})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -17,10 +17,13 @@ type session struct {
 	hello chan wire.Hello // receives one value
 	done  chan struct{}   // closed when the agent has disconnected
 
+	sending  sync.Mutex // guards requests; not held with mu, so that events pass meanwhile
+	requests *gob.Encoder
+
 	mu        sync.Mutex // guards the fields below
-	requests  *gob.Encoder
 	processes map[uint32]*Process
-	last      uint32 // number of the process started last
+	replies   map[uint32]func(wire.Event) // to requests with a number of their own
+	last      uint32                      // number of a request
 }
 
 func newSession(conn net.Conn) *session {
@@ -30,6 +33,7 @@ func newSession(conn net.Conn) *session {
 		done:      make(chan struct{}),
 		requests:  gob.NewEncoder(conn),
 		processes: map[uint32]*Process{},
+		replies:   map[uint32]func(wire.Event){},
 	}
 	go s.receive()
 	return s
@@ -47,15 +51,34 @@ func (s *session) receive() {
 			s.hello <- *e.Hello
 			continue
 		}
-		s.mu.Lock()
-		p := s.processes[e.ID]
-		if e.Exit != nil {
-			delete(s.processes, e.ID)
-		}
-		s.mu.Unlock()
-		if p != nil {
-			p.receive(e)
-		}
+		s.pass(e)
+	}
+}
+
+// pass passes an event to the process or to the request that it is about.
+func (s *session) pass(e wire.Event) {
+	s.mu.Lock()
+	p, reply := s.processes[e.ID], s.replies[e.ID]
+	delete(s.replies, e.ID)
+	if e.Exit != nil {
+		delete(s.processes, e.ID)
+	}
+	s.mu.Unlock()
+	switch {
+	case reply != nil:
+		reply(e)
+	case p != nil:
+		p.receive(e)
+	}
+}
+
+// ended reports whether the agent has disconnected.
+func (s *session) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -72,21 +95,42 @@ func (s *session) begin() error {
 // start makes the agent start a process.
 func (s *session) start(p *Process, what wire.Start) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.last++
 	p.id = s.last
 	s.processes[p.id] = p
+	s.mu.Unlock()
 	return s.send(wire.Request{ID: p.id, Start: &what})
 }
 
 // signal makes the agent send a signal.
 func (s *session) signal(id uint32, signal int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.send(wire.Request{ID: id, Signal: signal})
 }
 
+// end makes the agent kill all processes of a command.
+func (s *session) end(p *Process) error {
+	return s.ask(wire.Request{End: p.id}, p.receive)
+}
+
+// status makes the agent list the processes of the guest. The channel receives one value.
+func (s *session) status() (<-chan []wire.Process, error) {
+	list := make(chan []wire.Process, 1)
+	return list, s.ask(wire.Request{Status: true}, func(e wire.Event) { list <- e.Status })
+}
+
+// ask sends a request with a number of its own. reply is called with the reply.
+func (s *session) ask(r wire.Request, reply func(wire.Event)) error {
+	s.mu.Lock()
+	s.last++
+	r.ID = s.last
+	s.replies[r.ID] = reply
+	s.mu.Unlock()
+	return s.send(r)
+}
+
 func (s *session) send(r wire.Request) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
 	if err := s.requests.Encode(r); err != nil {
 		return fmt.Errorf("talk to agent: %w", err)
 	}

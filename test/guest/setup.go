@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // insertDir is the directory of modules from Spec.Insert in a guest.
@@ -69,13 +70,8 @@ func (g *Guest) setUp(ctx context.Context) error {
 	if err := g.session.begin(); err != nil {
 		return g.explain(err)
 	}
-	select {
-	case hello := <-g.session.hello:
-		g.Release = hello.Release
-	case <-g.session.done:
-		return g.failure()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := g.awaitHello(ctx); err != nil {
+		return err
 	}
 	if _, err := g.Check(ctx, "sh", "-exc", g.setupScript()); err != nil {
 		return err
@@ -86,6 +82,34 @@ func (g *Guest) setUp(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// awaitHello waits until the agent is ready. Its processes are not known before: only
+// output of the kernel is progress.
+func (g *Guest) awaitHello(ctx context.Context) error {
+	w := g.watch(ctx, "the agent")
+	defer w.timer.Stop()
+	w.limit = max(w.limit, quietLimit) // it unpacks files without output
+	for printed := 0; ; {
+		select {
+		case hello := <-g.session.hello:
+			g.Release = hello.Release
+			return nil
+		case <-g.session.done:
+			return g.failure()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.timer.C:
+			w.timer.Reset(w.interval)
+		}
+		text := g.Console()
+		if w.quiet += w.interval; len(text) > printed {
+			printed, w.quiet, w.progress = len(text), 0, time.Now()
+		}
+		if w.quiet >= w.limit {
+			return w.hang("unknown: the guest boots\n" + tail(text, 20))
+		}
+	}
 }
 
 // setupScript loads modules and makes devices. Duplicate address detection is off: it

@@ -37,6 +37,10 @@ type Spec struct {
 	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
 	Timeout time.Duration
 
+	// Quiet is the longest time that a step of a test may wait without progress, see
+	// [HangError]. Zero is 110 seconds.
+	Quiet time.Duration
+
 	// Log receives the console output of the kernel and the output of programs. It may
 	// be nil.
 	Log io.Writer

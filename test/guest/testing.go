@@ -59,20 +59,34 @@ func TreeModule(tb testing.TB, dir, config string) string {
 	return path
 }
 
-// MustStart is [Guest.Start] for tests.
+// MustStart starts a command. The command and the processes that it starts end with the
+// test.
 func (g *Guest) MustStart(tb testing.TB, args ...string) *Process {
 	tb.Helper()
-	p, err := g.Start(Command{Args: args})
+	return g.MustStartCommand(tb, Command{Args: args})
+}
+
+// MustStartCommand is [Guest.MustStart] for a command with an environment, a directory, an
+// input, or a user.
+func (g *Guest) MustStartCommand(tb testing.TB, c Command) *Process {
+	tb.Helper()
+	c.test = tb.Name()
+	p, err := g.start(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() {
+		if err := p.end(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Error(err)
+		}
+	})
 	return p
 }
 
 // MustRun is [Guest.Run] for tests.
 func (g *Guest) MustRun(tb testing.TB, args ...string) Result {
 	tb.Helper()
-	r, err := g.Run(tb.Context(), Command{Args: args})
+	r, err := g.Run(tb.Context(), Command{Args: args, test: tb.Name()})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -82,11 +96,11 @@ func (g *Guest) MustRun(tb testing.TB, args ...string) Result {
 // Must is [Guest.Check] for tests.
 func (g *Guest) Must(tb testing.TB, args ...string) string {
 	tb.Helper()
-	out, err := g.Check(tb.Context(), args...)
-	if err != nil {
-		tb.Fatal(err)
+	r := g.MustRun(tb, args...)
+	if r.Code != 0 {
+		tb.Fatal(&ExitError{args, r})
 	}
-	return out
+	return r.Stdout
 }
 
 // forTest sets the name and the log to those of a test.

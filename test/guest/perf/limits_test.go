@@ -11,11 +11,7 @@ import (
 // limits tests limits of memory, of locked memory, and of objects.
 func limits(t *testing.T, g *guest.Guest) {
 	run := func(user bool, script string) *guest.Process {
-		p, err := g.Start(guest.Command{Args: []string{"sh", "-c", script}, User: user})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return g.MustStartCommand(t, guest.Command{Args: []string{"sh", "-c", script}, User: user})
 	}
 	const few = "ulimit -l 64; exec ibkit perf "
 	ends(t, run(false, "exec ibkit perf 10.0.0.1 --test write-bw --size 1G -q 64 -n 1"), 1, "server: ", "cannot allocate memory")

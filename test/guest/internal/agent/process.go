@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -30,7 +32,7 @@ func (s *server) start(id uint32, what wire.Start) {
 		s.send(wire.Event{ID: id, Exit: &wire.Exit{Code: -1, Reason: err.Error()}})
 	}
 	cmd := exec.Command(what.Args[0], what.Args[1:]...)
-	cmd.Env = append(os.Environ(), what.Env...)
+	cmd.Env = slices.Concat(os.Environ(), what.Env, []string{fmt.Sprintf("%s=%d", mark, id)})
 	cmd.Dir = what.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if what.User != 0 {
@@ -57,11 +59,13 @@ func (s *server) start(id uint32, what wire.Start) {
 	}
 	s.mu.Lock()
 	s.processes[id] = cmd.Process.Pid
+	s.sessions[cmd.Process.Pid] = id
 	s.mu.Unlock()
 	go func() {
 		e := exit(cmd.Wait())
 		e.Elapsed = time.Since(begin)
 		e.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		e.Left = unix.Kill(-cmd.Process.Pid, 0) == nil
 		s.send(wire.Event{ID: id, Exit: e})
 		s.mu.Lock()
 		delete(s.processes, id)

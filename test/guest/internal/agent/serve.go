@@ -20,7 +20,8 @@ import (
 type server struct {
 	mu        sync.Mutex // guards all below
 	events    *gob.Encoder
-	processes map[uint32]int // process id by the runner's number
+	processes map[uint32]int // process ID of running commands by the runner's number
+	sessions  map[int]uint32 // number of the command that has started a session last
 }
 
 // serve answers the runner until it closes the port.
@@ -44,7 +45,7 @@ func serve() error {
 	if err := unix.Uname(&name); err != nil {
 		return fmt.Errorf("name kernel: %w", err)
 	}
-	s := &server{events: gob.NewEncoder(port), processes: map[uint32]int{}}
+	s := &server{events: gob.NewEncoder(port), processes: map[uint32]int{}, sessions: map[int]uint32{}}
 	s.send(wire.Event{Hello: &wire.Hello{Release: unix.ByteSliceToString(name.Release[:])}})
 	for {
 		var r wire.Request
@@ -54,9 +55,14 @@ func serve() error {
 			}
 			return fmt.Errorf("read request: %w", err)
 		}
-		if r.Start != nil {
+		switch {
+		case r.Start != nil:
 			s.start(r.ID, *r.Start)
-		} else {
+		case r.End != 0:
+			go s.end(r.ID, r.End)
+		case r.Status:
+			go s.status(r.ID)
+		default:
 			s.signal(r.ID, unix.Signal(r.Signal))
 		}
 	}
