@@ -19,9 +19,9 @@ FUZZTIME_CODECS ?= 5s
 CODECS = mad fabric umad/ibsim internal/ibdiagconf
 BENCHFLAGS =
 
-# -short: tests with long lists of cases (sizes, transports, fabrics, command lines) take
-# one of each kind. Empty: all.
-SHORT ?=
+# 1: tests with long lists of cases (sizes, transports, fabrics, command lines) run all of
+# them. Empty: one of each kind.
+ALL_CASES ?=
 
 # More than four times the duration on a quiet machine with two cores.
 TIMEOUT = 15m
@@ -77,13 +77,13 @@ deps: ## install the Debian packages that the tests need
 JOBS = $(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync
 
 .PHONY: test-all
-test-all: export SHORT = -short
 test-all: ## install what the tests need, run all checks with cases of each kind, and count them
 	@rm -rf $(RESULTS)
 	@$(JOBS) INSTALLED=deps deps lint guest test race oracle scripts foreign package fuzz || true
 	@$(MAKE) --no-print-directory summary
 
 .PHONY: test-full
+test-full: export ALL_CASES = 1
 test-full: ## as test-all, with all cases: takes hours
 	@rm -rf $(RESULTS)
 	@$(JOBS) INSTALLED=deps deps lint guest test race oracle scripts foreign package fuzz || true
@@ -110,8 +110,8 @@ oracle scripts guest: export REPEAT = 1
 
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
-	@$(CHECK) oracle go test $(SHORT) -timeout $(ORACLE_TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
-	@$(CHECK) "oracle docs" go test $(SHORT) -timeout $(ORACLE_TIMEOUT) -tags oracle -run Debian ./docs
+	@$(CHECK) oracle go test -timeout $(ORACLE_TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
+	@$(CHECK) "oracle docs" go test -timeout $(ORACLE_TIMEOUT) -tags oracle -run Debian ./docs
 
 # Processors with barriers of their own, by the names of Go and of QEMU.
 FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
@@ -125,12 +125,12 @@ foreign: ## run the assembly of other processors in QEMU's user mode
 
 .PHONY: scripts
 scripts: ## run the command-line scripts on simulated fabrics
-	@$(CHECK) scripts go test $(SHORT) -timeout $(TIMEOUT) -tags oracle -run TestIbsim ./test/scripts
-	@$(CHECK) "scripts cmd" go test $(SHORT) -timeout $(TIMEOUT) -tags oracle -run TestLostReplies ./cmd
+	@$(CHECK) scripts go test -timeout $(TIMEOUT) -tags oracle -run TestIbsim ./test/scripts
+	@$(CHECK) "scripts cmd" go test -timeout $(TIMEOUT) -tags oracle -run TestLostReplies ./cmd
 
 .PHONY: guest
 guest: ## run the tests that boot a kernel with Soft-RoCE in QEMU
-	@$(CHECK) guest go test $(SHORT) -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
+	@$(CHECK) guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
 
 .PHONY: soak
 soak: ## measure between two guests for ten minutes while the link goes down every 20 s
@@ -143,7 +143,7 @@ guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 	@mkdir -p $(BUILD)
-	@for dir in $(if $(SHORT),,$(filter-out $(CODECS),$(FUZZED))); do echo "$(FUZZTIME) $$dir"; done >$(BUILD)/fuzzed
+	@for dir in $(if $(ALL_CASES),$(filter-out $(CODECS),$(FUZZED))); do echo "$(FUZZTIME) $$dir"; done >$(BUILD)/fuzzed
 	@for dir in $(CODECS); do echo "$(FUZZTIME_CODECS) $$dir"; done >>$(BUILD)/fuzzed
 	@nice -n 5 xargs -a $(BUILD)/fuzzed -P 2 -L 1 sh -c '$(CHECK) "fuzz $$1" go tool test2json -t -p $$1 tools/fuzz $$0 $$1'
 
@@ -181,9 +181,9 @@ dist: goreleaser ## build the archives and packages of a release in build/dist
 package: goreleaser ## test the packages: build one twice, compare, install, remove
 	@sed 's/goarch: .*/goarch: [amd64]/' goreleaser.yaml >$(BUILD)/goreleaser-amd64.yaml
 	@sed 's/^dist: .*/&-again/' $(BUILD)/goreleaser-amd64.yaml >$(BUILD)/goreleaser-again.yaml
-	@$(CHECK) "build packages" $(GORELEASER) --config $(if $(SHORT),$(BUILD)/goreleaser-amd64.yaml,goreleaser.yaml)
+	@$(CHECK) "build packages" $(GORELEASER) --config $(if $(ALL_CASES),goreleaser.yaml,$(BUILD)/goreleaser-amd64.yaml)
 	@$(CHECK) "build packages again" $(GORELEASER) --config $(BUILD)/goreleaser-again.yaml
-	@$(CHECK) packages go test $(SHORT) -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
+	@$(CHECK) packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
 
 # The files of packages beside the binary.
 .PHONY: package-files

@@ -151,7 +151,7 @@ func TestLostReplies(t *testing.T) {
 }
 
 // chooseRequests returns the first, the middle and the last request for each attribute, or all
-// requests with -all-cases.
+// requests with [testenv.AllCases].
 func chooseRequests(requests []umad.Message) (chosen []*umad.Message) {
 	type kind struct {
 		class mad.Class

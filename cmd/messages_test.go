@@ -138,7 +138,7 @@ func badLines(t *testing.T) (lines []badLine) {
 }
 
 // share is the part of the command lines that [TestMessages] runs, 1 of so many, without
-// -all-cases. Flags have a few values each, so it has no common factor with their number.
+// [testenv.AllCases]. Flags have a few values each, so it has no common factor with their number.
 const share = 5
 
 // TestMessages checks the messages after mistakes: they have neither names of Go's

@@ -30,7 +30,7 @@ var soundPresets = map[string][]string{
 	"rails": {"", "hosts=13,rails=3,spines=5", "hosts=64,rails=8,spines=8", "hosts=120,rails=16,spines=16"},
 }
 
-// largePresets are the parameters in [soundPresets] of fabrics that take long, for -all-cases.
+// largePresets are the parameters in [soundPresets] of fabrics that take long, for [testenv.AllCases].
 var largePresets = []string{
 	"radix=64,pods=64", "levels=3,radix=24,pods=12", "levels=3,radix=24,pods=5,hosts=13,spines=7,leaves=11,cores=9", "groups=20,switches=8,hosts=8",
 	"lines=36,hosts=11,systems=8", "hosts=120,rails=16,spines=16",

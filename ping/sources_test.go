@@ -38,9 +38,6 @@ func TestServer_ManySources(t *testing.T) {
 // A million pings from as many senders take no more memory than the first few
 // thousand, and no allocation.
 func TestServer_Memory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
 	p := NewServer(ServeOptions{OUI: OUI, Rate: 1000}).portServer(umad.PortAttr{})
 	port := &countingPort{}
 	n := 0

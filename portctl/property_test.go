@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// Numbers of random cases of TestApply_Random: by default, and with -all-cases.
+// Numbers of random cases of TestApply_Random: by default, and with [testenv.AllCases].
 const (
 	someCases = 800
 	allCases  = 12000
@@ -147,11 +147,7 @@ func (c *randomCase) fault() {
 // lost between the steps: the ports that are disabled in the end are those that are reported as
 // changed, and no others.
 func TestApply_Random(t *testing.T) {
-	n := someCases
-	if testenv.AllCases() {
-		n = allCases
-	}
-	for seed := range uint64(n) {
+	for seed := range uint64(testenv.Rounds(someCases, allCases)) {
 		synctest.Test(t, func(t *testing.T) { disableRandomPorts(t, seed) })
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -34,16 +34,17 @@ func peers() []peer {
 		change(&t)
 		return t
 	}
-	return []peer{
-		{"ibv_rc_pingpong", nil, base},
+	return testenv.Cases([]peer{
 		{"ibv_rc_pingpong", []string{"-c"}, with(func(t *Test) { t.Size, t.MTU, t.Iterations = 100_001, 1, 40 })},
 		{"ibv_rc_pingpong", []string{"-e"}, with(func(t *Test) { t.Events, t.Size = true, 1 })},
 		{"ibv_uc_pingpong", nil, with(func(t *Test) { t.Type = verbs.QPTypeUC })},
 		{"ibv_ud_pingpong", nil, with(func(t *Test) { t.Type, t.Size = verbs.QPTypeUD, 1024 })},
-		{"ibv_ud_pingpong", []string{"-e"}, with(func(t *Test) { t.Type, t.Size, t.Events = verbs.QPTypeUD, 64, true })},
-		{"ibv_srq_pingpong", []string{"-q", "1"}, with(func(t *Test) { t.Shared = 1 })},
 		{"ibv_srq_pingpong", []string{"-q", "8"}, with(func(t *Test) { t.Shared, t.Iterations, t.Verify = 8, 1000, false })},
-	}
+	},
+		peer{"ibv_rc_pingpong", nil, base},
+		peer{"ibv_ud_pingpong", []string{"-e"}, with(func(t *Test) { t.Type, t.Size, t.Events = verbs.QPTypeUD, 64, true })},
+		peer{"ibv_srq_pingpong", []string{"-q", "1"}, with(func(t *Test) { t.Shared = 1 })},
+	)
 }
 
 // place returns the port of the guest with the GID of its IPv4 address.

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// poll is the time between two attempts of Await.
+// poll is the least time between two attempts of Await.
 const poll = 10 * time.Millisecond
 
-// Await runs a command repeatedly until its exit code is 0.
+// Await runs a command repeatedly until its exit code is 0. It pauses for as long as the
+// command takes, so that what it waits for has a processor.
 func (g *Guest) Await(ctx context.Context, args ...string) error {
 	w := g.watch(ctx, fmt.Sprintf("success of %q", args))
 	defer w.timer.Stop()
@@ -24,7 +25,7 @@ func (g *Guest) Await(ctx context.Context, args ...string) error {
 			err = w.ask()
 		case all := <-w.reply:
 			err = w.look(all)
-		case <-time.After(poll):
+		case <-time.After(max(poll, r.Elapsed)):
 		case <-ctx.Done():
 			return fmt.Errorf("wait for success: %w: %w", context.Cause(ctx), &ExitError{args, r})
 		}

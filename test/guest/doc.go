@@ -15,7 +15,10 @@
 // [NewPair] boots two guests that are joined by a wire. [RunTests] runs the tests of a
 // package in a guest, including those with the build tag inguest. A guest ends with its
 // test, after [Spec].Timeout, with its context, and with the process that booted it. A
-// panic or an oops of its kernel ends it with a [PanicError].
+// panic or an oops of its kernel ends it with a [PanicError], a step of its test without
+// progress with a [HangError]. A command ends with the test or subtest that has started it.
+//
+// With -short, long matrices have one case of each kind.
 //
 // Tests that boot guests have the build tag guest; make guest runs them. To open a
 // shell in a guest:
@@ -31,7 +34,8 @@
 // guest goes on from its state: that takes a second, a boot four. The agent sets the
 // clock, seeds the random numbers, and unpacks modules, Go programs and the tools of this
 // machine with their libraries from a disk. Then it starts commands that it receives over
-// a virtio-serial port. The processor is always emulated: /dev/kvm does not work on all
+// a virtio-serial port. While a step waits, the runner asks the agent for the processes in
+// the guest and their processor time, to tell a busy command from one that hangs. The processor is always emulated: /dev/kvm does not work on all
 // machines that have it, and results must not depend on it.
 //
 // # Why not an existing runner

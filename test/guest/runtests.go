@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // workDir is the working directory of tests in a guest.
@@ -17,7 +19,7 @@ const workDir = "/root/package"
 
 // RunTests runs the tests of a package in a guest of their own, as root, including
 // those with the build tag inguest. Their working directory has the testdata of the
-// package. Args are arguments of the test binary: "-test.run=Name".
+// package. Args are arguments of the test binary: "-test.run=Name". [testenv.AllCases] applies to them, too.
 func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
 	tb.Helper()
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
@@ -39,7 +41,7 @@ func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
 	g := New(tb, spec)
 	g.Must(tb, "mkdir", "-p", workDir)
 	args = slices.Concat([]string{test.name(), "-test.v"}, args)
-	r, err := g.Run(tb.Context(), Command{Args: args, Dir: workDir, test: tb.Name()})
+	r, err := g.Run(tb.Context(), Command{Args: args, Env: []string{testenv.CasesSetting()}, Dir: workDir, test: tb.Name()})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // programDirs are the directories of Debian programs, including those of root.
@@ -92,13 +93,39 @@ func (im *image) addObject(path string) (dynamic bool, err error) {
 	return f.Section(".dynamic") != nil, nil
 }
 
+// linked caches the output of ldd of this process by its arguments: it starts several
+// programs for each of them.
+var linked struct {
+	sync.Mutex
+	texts map[string]string
+}
+
+// ldd returns the output of ldd.
+func ldd(ctx context.Context, paths []string) (string, error) {
+	linked.Lock()
+	defer linked.Unlock()
+	key := strings.Join(paths, " ")
+	if text, ok := linked.texts[key]; ok {
+		return text, nil
+	}
+	text, err := output(ctx, "ldd", paths...)
+	if err != nil {
+		return "", err
+	}
+	if linked.texts == nil {
+		linked.texts = map[string]string{}
+	}
+	linked.texts[key] = text
+	return text, nil
+}
+
 // sharedLibraries returns the paths of all libraries that the dynamic linker loads for
 // programs and libraries, including the linker.
 func sharedLibraries(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	text, err := output(ctx, "ldd", paths...)
+	text, err := ldd(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

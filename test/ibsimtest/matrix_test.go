@@ -3,6 +3,8 @@ package ibsimtest
 import (
 	"slices"
 	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // TestShare_Union checks that consecutive variants run each case once.
@@ -20,13 +22,11 @@ func TestShare_Union(t *testing.T) {
 	}
 }
 
-// TestShare_Long checks that each variant runs all cases without -short.
-func TestShare_Long(t *testing.T) {
+// TestShare_All checks that each variant runs all cases if all are asked for.
+func TestShare_All(t *testing.T) {
 	cases := []int{1, 2, 3}
+	t.Setenv(testenv.AllCasesVariable, "1")
 	want := 3
-	if testing.Short() {
-		want = 1
-	}
 	if got := len(Share(cases, 7, 3)); got != want {
 		t.Errorf("got %d cases, want %d", got, want)
 	}

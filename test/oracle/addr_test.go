@@ -85,7 +85,7 @@ func (r *addrRig) compareLine(t *testing.T, line string) {
 }
 
 // all runs each node with each set of options, by its addresses in turn. In a large
-// fabric, each node has one set; with -short only as many nodes as there are sets.
+// fabric, each node has one set; by default only as many nodes as there are sets.
 func (r *addrRig) all(t *testing.T, flags []string) {
 	t.Helper()
 	nodes, isLarge := r.nodes, len(r.nodes) > largeFabric

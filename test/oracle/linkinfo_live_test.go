@@ -73,7 +73,7 @@ func TestDiffOfOneNode(t *testing.T) {
 }
 
 // nets returns the net files: examples of ibsim, files in test/nets, and a fat tree. The
-// examples are of one kind: with -short they are the smallest and the largest one.
+// examples are of one kind: by default they are the smallest and the largest one.
 func nets(t *testing.T) []string {
 	t.Helper()
 	find := func(pattern string) []string {

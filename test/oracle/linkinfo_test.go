@@ -161,6 +161,6 @@ var afterUnlink = []string{
 	"",
 }
 
-// linkinfoShares is the number of fabrics that run all cases together, with -short. It is
+// linkinfoShares is the number of fabrics that run all cases together, by default. It is
 // odd, so that each case runs in configured fabrics and in others.
 const linkinfoShares = 9

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -77,22 +78,21 @@ func link(dir string) (string, error) {
 	return filepath.Join(dir, "iblinkinfo"), nil
 }
 
-// form returns the form of tests on served fabrics. With -short, a test may run a share of
-// its cases, whose results depend on the cases before them.
+// form returns the form of tests on served fabrics. A test may run a share of
+// its cases, whose results depend on the cases before them: only [testenv.AllCases] compares
+// them with the recordings.
 func form() (ibsimtest.Form, error) {
 	switch {
 	case *update && !live:
 		return 0, errors.New("write recordings: the build tag oracle is not set")
-	case *update && testing.Short():
-		return 0, errors.New("write recordings: -short selects cases")
 	case !live:
 		return ibsimtest.Recorded, nil
 	case *update:
 		return ibsimtest.Renew, nil
-	case testing.Short():
-		return ibsimtest.Alone, nil
+	case testenv.AllCases():
+		return ibsimtest.Live, nil
 	}
-	return ibsimtest.Live, nil
+	return ibsimtest.Alone, nil
 }
 
 // checkRecordings returns 1 if a recording belongs to no test, else 0.

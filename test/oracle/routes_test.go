@@ -29,7 +29,7 @@ var routedFabrics = []struct{ name, description string }{
 	{"torus3", "torus:x=4,y=4,z=4,hosts=1"},
 }
 
-// engines are the engines of opensm. With -short, each of them runs on the fabric at its
+// engines are the engines of opensm. By default, each of them runs on the fabric at its
 // place in the list, so that trees have ftree, and tori torus-2QoS and minhop, which needs
 // several lanes there.
 var engines = []string{"ftree", "dnup", "minhop", "torus-2QoS", "updn", "dfsssp", "dor", "lash"}

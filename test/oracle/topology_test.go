@@ -177,5 +177,5 @@ func TestTopology_ServedArguments(t *testing.T) {
 // scanScripts are the names of scripts that list the nodes of one kind.
 var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
 
-// topologyShares is the number of fabrics that run all cases together, with -short.
+// topologyShares is the number of fabrics that run all cases together, by default.
 const topologyShares = 10

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -46,17 +47,19 @@ func TestEndless(t *testing.T) {
 		g.Must(t, "ip", "address", "add", v6[i]+"/64", "dev", g.Ports[0].Netdev, "nodad")
 	}
 	const udp = "grep -q ':1C06 ' /proc/net/udp /proc/net/udp6"
-	for _, c := range []struct {
+	type endless struct {
 		name, server, client, ready string
 		addresses                   [2]string
-	}{
-		{"cmtime", "cmtime", "cmtime -s SERVER -c 20", listens, v4},
+	}
+	for _, c := range testenv.Cases([]endless{
 		{"cmtime bound", "cmtime -b SERVER -p 9000", "cmtime -s SERVER -c 3 -b CLIENT -p 9000 -r 1 -t 3000", listens, v4},
-		{"cmtime IPv6", "cmtime -b SERVER", "cmtime -s SERVER -c 2", listens, v6},
-		{"udpong", "udpong -T s -b SERVER", "udpong -T sockets -s SERVER -C 50 -T e -T async", udp, v4},
 		{"udpong rate", "udpong -T s -b SERVER -B 100000 -T b", "udpong -T s -s SERVER -C 20 -S 1400 -B 100000 -T n", udp, v4},
 		{"udpong IPv6", "udpong -T s -b SERVER", "udpong -T s -s SERVER -C 10 -T echo", udp, v6},
-	} {
+	}, []endless{
+		{"cmtime", "cmtime", "cmtime -s SERVER -c 20", listens, v4},
+		{"cmtime IPv6", "cmtime -b SERVER", "cmtime -s SERVER -c 2", listens, v6},
+		{"udpong", "udpong -T s -b SERVER", "udpong -T sockets -s SERVER -C 50 -T e -T async", udp, v4},
+	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			replace := strings.NewReplacer("SERVER", c.addresses[0], "CLIENT", c.addresses[1])
 			server, client := replace.Replace(c.server), strings.Fields(replace.Replace(c.client))

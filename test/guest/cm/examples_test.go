@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -24,25 +25,29 @@ type example struct {
 
 const listens = "rdma resource show cm_id | grep LISTEN"
 
-// examples are all options in both roles.
+// examples are all programs and formats of addresses in both roles.
 var examples = []example{
-	{"ucmatose", "ucmatose", "ucmatose -s SERVER", listens},
 	{"ucmatose several", "ucmatose -c 5 -C 3 -S 5000 -p 9000", "ucmatose -s SERVER -c 5 -C 3 -S 5000 -p 9000", listens},
 	{"ucmatose bound", "ucmatose -b SERVER -f ip", "ucmatose -s SERVER -b CLIENT -f name", listens},
 	{"ucmatose migrated", "ucmatose -m -c 2", "ucmatose -s SERVER -m -c 2", listens},
-	{"ucmatose no data", "ucmatose -C 0 -a 14", "ucmatose -s SERVER -S 0 -t 32 -a 14", listens},
 	{"ucmatose IB port space", "ucmatose -P ib", "ucmatose -s SERVER -P ib", listens},
+	{"udaddy several", "udaddy -c 3 -C 5 -S 1000", "udaddy -s SERVER -c 3 -C 5 -S 1000 -t 32", listens},
+	{"mckey several", "mckey -m 224.1.2.4 -b SERVER -c 2 -C 4 -S 1000", "mckey -s -m 224.1.2.4 -b CLIENT -C 4 -S 1000 -p 0x111 -o", "rdma resource show qp | grep mckey"},
+	{"rdma_server bound", "rdma_server -s SERVER -p 99", "rdma_client -p 99 -s SERVER", listens},
+	{"rdma_xserver RC", "rdma_xserver -p 99 -c r", "rdma_xclient -p 99 -s SERVER -c RC", listens},
+}
+
+// moreExamples are all other options.
+var moreExamples = []example{
+	{"ucmatose", "ucmatose", "ucmatose -s SERVER", listens},
+	{"ucmatose no data", "ucmatose -C 0 -a 14", "ucmatose -s SERVER -S 0 -t 32 -a 14", listens},
 	{"ucmatose sizes differ", "ucmatose -S 4", "ucmatose -s SERVER -S 1000", listens},
 	{"ucmatose unknown formats", "ucmatose -P x -f x", "ucmatose -s SERVER -P tcp -f ipv6", listens},
 	{"udaddy", "udaddy", "udaddy -s SERVER", listens},
-	{"udaddy several", "udaddy -c 3 -C 5 -S 1000", "udaddy -s SERVER -c 3 -C 5 -S 1000 -t 32", listens},
 	{"udaddy bound", "udaddy -b SERVER -p 0x111", "udaddy -s SERVER -b CLIENT -P udp", listens},
 	{"mckey", "mckey -m 224.1.2.3 -b SERVER", "mckey -s -m 224.1.2.3 -b CLIENT", "rdma resource show qp | grep mckey"},
-	{"mckey several", "mckey -m 224.1.2.4 -b SERVER -c 2 -C 4 -S 1000", "mckey -s -m 224.1.2.4 -b CLIENT -C 4 -S 1000 -p 0x111 -o", "rdma resource show qp | grep mckey"},
 	{"rdma_server", "rdma_server", "rdma_client -s SERVER", listens},
-	{"rdma_server bound", "rdma_server -s SERVER -p 99", "rdma_client -p 99 -s SERVER", listens},
 	{"rdma_xserver", "rdma_xserver", "rdma_xclient -s SERVER", listens},
-	{"rdma_xserver RC", "rdma_xserver -p 99 -c r", "rdma_xclient -p 99 -s SERVER -c RC", listens},
 }
 
 // examplesIPv6 are the programs over IPv6.
@@ -114,12 +119,33 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range examples {
+	for _, e := range testenv.Cases(examples, moreExamples...) {
 		t.Run(e.name, compare(e, v4))
 	}
-	for _, e := range examplesIPv6 {
+	for _, e := range testenv.Cases(examplesIPv6[:1], examplesIPv6[1:]...) {
 		t.Run(e.name+" IPv6", compare(e, v6))
 	}
+}
+
+// failures has each failure once: of options, names, addresses, services, sizes and peers.
+var failures = []string{
+	"ucmatose -x", "udaddy -x", "mckey -x", "rdma_client -x", "rdma_xserver -x", "mckey -m",
+	"ucmatose -s HERE -c 3", "ucmatose -s 192.0.2.1", "ucmatose -s nohost", "ucmatose -b nohost -f ip", "ucmatose -s HERE -b 192.0.2.1",
+	"ucmatose -s HERE -p noservice", "ucmatose -s HERE -c -1", "ucmatose -s HERE -S -1", "ucmatose -s fe80::1 -f gid", "ucmatose -s HERE -P ib",
+	"udaddy -s HERE", "udaddy -s HERE -S 2000", "udaddy -s HERE -P ipoib", "udaddy -b 192.0.2.1",
+	"mckey", "mckey -m nohost", "mckey -m 224.1.2.3 -b 192.0.2.1", "mckey -s -M ff12::1 -b HERE", "mckey -s -m 224.1.2.3 -S 5000 -b HERE",
+	"rdma_client -s HERE", "rdma_server -s 192.0.2.1", "rdma_xclient -c u", "rdma_xclient -s HERE -p 999999", "rdma_xclient -s HERE -c x",
+}
+
+// moreFailures are failures of the same kinds by other programs and options.
+var moreFailures = []string{
+	"rdma_server -x", "ucmatose -s", "ucmatose -s HERE", "ucmatose -s nohost -f ip", "ucmatose -b 192.0.2.1", "ucmatose -s HERE -c 0", "ucmatose -s HERE -C -1",
+	"udaddy -s 192.0.2.1", "udaddy -s nohost -f ip", "udaddy -s HERE -c -1",
+	"mckey -m 224.1.2.3", "mckey -M ff12::1", "mckey -s -m ff12::1 -b HERE", "mckey -s -m 224.1.2.3 -p 2 -b HERE", "mckey -s -m 224.1.2.3 -l -b HERE",
+	"mckey -s -m 224.1.2.3 -C 0 -b HERE", "mckey -m ff0e::1:2 -b fd00::1",
+	"rdma_client -s 192.0.2.1", "rdma_client -s nohost", "rdma_server -p noservice",
+	"rdma_xclient -x", "rdma_xserver -c u", "rdma_xclient -s HERE", "rdma_xclient -s 192.0.2.1", "rdma_xclient -s nohost",
+	"rdma_xclient -s HERE -p noservice", "rdma_xserver -p noservice",
 }
 
 // TestExamples_Failures compares the texts and the exit codes of failures.
@@ -130,20 +156,7 @@ func TestExamples_Failures(t *testing.T) {
 	g := guest.New(t, s)
 	here := g.Ports[0].Addr.String()
 	g.Must(t, "ip", "address", "add", "fd00::1/64", "dev", g.Ports[0].Netdev, "nodad")
-	for _, line := range []string{
-		"ucmatose -x", "udaddy -x", "mckey -x", "rdma_client -x", "rdma_server -x", "ucmatose -s", "mckey -m",
-		"ucmatose -s HERE", "ucmatose -s HERE -c 3", "ucmatose -s 192.0.2.1", "ucmatose -s nohost", "ucmatose -s nohost -f ip", "ucmatose -b nohost -f ip",
-		"ucmatose -b 192.0.2.1", "ucmatose -s HERE -b 192.0.2.1", "ucmatose -s HERE -p noservice", "ucmatose -s HERE -c 0", "ucmatose -s HERE -c -1",
-		"ucmatose -s HERE -C -1", "ucmatose -s HERE -S -1", "ucmatose -s fe80::1 -f gid", "ucmatose -s HERE -P ib",
-		"udaddy -s HERE", "udaddy -s 192.0.2.1", "udaddy -s nohost -f ip", "udaddy -s HERE -S 2000", "udaddy -s HERE -P ipoib", "udaddy -s HERE -c -1",
-		"udaddy -b 192.0.2.1",
-		"mckey", "mckey -m 224.1.2.3", "mckey -m nohost", "mckey -m 224.1.2.3 -b 192.0.2.1", "mckey -M ff12::1", "mckey -s -M ff12::1 -b HERE",
-		"mckey -s -m ff12::1 -b HERE", "mckey -s -m 224.1.2.3 -p 2 -b HERE", "mckey -s -m 224.1.2.3 -S 5000 -b HERE", "mckey -s -m 224.1.2.3 -l -b HERE",
-		"mckey -s -m 224.1.2.3 -C 0 -b HERE", "mckey -m ff0e::1:2 -b fd00::1",
-		"rdma_client -s HERE", "rdma_client -s 192.0.2.1", "rdma_client -s nohost", "rdma_server -s 192.0.2.1", "rdma_server -p noservice",
-		"rdma_xclient -x", "rdma_xserver -x", "rdma_xclient -c u", "rdma_xserver -c u", "rdma_xclient -s HERE", "rdma_xclient -s 192.0.2.1", "rdma_xclient -s nohost",
-		"rdma_xclient -s HERE -p 999999", "rdma_xclient -s HERE -p noservice", "rdma_xserver -p noservice", "rdma_xclient -s HERE -c x",
-	} {
+	for _, line := range testenv.Cases(failures, moreFailures...) {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(line, "HERE", here))
 			want := g.MustRun(t, args...)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -44,22 +45,32 @@ func normal(r guest.Result) string {
 	return text
 }
 
+// A pingCase has the options of rping.
+type pingCase struct {
+	name           string
+	server, client []string
+}
+
+// morePings have other sizes.
+var morePings = []pingCase{
+	{"defaults", nil, []string{"-C", "3", "-v"}},
+	{"large", []string{"-S", "65535"}, []string{"-C", "2", "-V", "-S", "65535"}},
+	{"small", []string{"-v", "-S", "23", "-p", "9999"}, []string{"-C", "2", "-v", "-S", "23", "-p", "9999"}},
+}
+
 // TestRping runs all options in both roles against Debian's rping, over IPv4 between two
 // hosts. The output is that of two programs of Debian.
 func TestRping(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
 	host := a.Ports[0].Addr.String()
-	for name, c := range map[string]struct{ server, client []string }{
-		"defaults": {nil, []string{"-C", "3", "-v"}},
-		"data":     {[]string{"-v", "-S", "1000"}, []string{"-C", "70", "-v", "-V", "-S", "1000"}},
-		"large":    {[]string{"-S", "65535"}, []string{"-C", "2", "-V", "-S", "65535"}},
-		"small":    {[]string{"-v", "-S", "23", "-p", "9999"}, []string{"-C", "2", "-v", "-S", "23", "-p", "9999"}},
-		"source":   {[]string{"-q"}, []string{"-C", "2", "-v", "-q", "-I", b.Ports[0].Addr.String()}},
+	for _, c := range testenv.Cases([]pingCase{
+		{"data", []string{"-v", "-S", "1000"}, []string{"-C", "70", "-v", "-V", "-S", "1000"}},
+		{"source", []string{"-q"}, []string{"-C", "2", "-v", "-q", "-I", b.Ports[0].Addr.String()}},
 		// The server has less room than the client announces.
-		"mismatch": {[]string{"-S", "64"}, []string{"-C", "2", "-S", "4096"}},
-	} {
-		t.Run(name, func(t *testing.T) {
+		{"mismatch", []string{"-S", "64"}, []string{"-C", "2", "-S", "4096"}},
+	}, morePings...) {
+		t.Run(c.name, func(t *testing.T) {
 			want := map[bool]guest.Result{}
 			for _, who := range []string{"Debian's alone", "ours", "Debian server", "Debian client"} {
 				served, asked := pinged(t, a, b, ends[who],

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -35,15 +36,7 @@ func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
 func TestSIW(t *testing.T) {
 	t.Parallel()
 	g, host := siwGuest(t, "rping", "cmtime", "strace", "timeout")
-	for _, c := range []struct {
-		name           string
-		server, client []string
-	}{
-		{"defaults", nil, []string{"-C", "3", "-v"}},
-		{"data", []string{"-v", "-S", "1000"}, []string{"-C", "70", "-v", "-V", "-S", "1000"}},
-		{"large", []string{"-S", "65535"}, []string{"-C", "2", "-V", "-S", "65535"}},
-		{"small", []string{"-v", "-S", "23", "-p", "9999"}, []string{"-C", "2", "-v", "-S", "23", "-p", "9999"}},
-	} {
+	for _, c := range testenv.Cases([]pingCase{{"data", []string{"-v", "-S", "1000"}, []string{"-C", "70", "-v", "-V", "-S", "1000"}}}, morePings...) {
 		t.Run(c.name, func(t *testing.T) {
 			want := map[bool]guest.Result{}
 			for _, who := range []string{"Debian's alone", "ours", "Debian server", "Debian client"} {

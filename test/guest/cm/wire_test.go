@@ -36,26 +36,26 @@ var wireFields = []string{
 func TestWire(t *testing.T) {
 	t.Parallel()
 	// messages returns the messages of a client by sender and name; the second of two
-	// with the same name repeats it.
-	messages := func(server, client string, code int) map[string]map[string]string {
+	// with the same name repeats it. With refused, the client runs without the server first.
+	messages := func(server, client string, refused bool) map[string]map[string]string {
 		t.Helper()
+		args := func(host string) []string { return strings.Fields(strings.ReplaceAll(client, "HOST", host)) }
 		capture := filepath.Join(t.TempDir(), "wire.pcap")
 		listening := spec(guest.Wire)
 		listening.Capture = capture
 		a, b := guest.NewPair(t, listening, spec(guest.Wire))
-		var p *guest.Process
-		if server != "" {
-			p = a.MustStart(t, strings.Fields(server)...)
-			if err := a.Await(t.Context(), "sh", "-c", listens); err != nil {
-				t.Fatal(err)
-			}
+		host := a.Ports[0].Addr.String()
+		if refused {
+			run(t, b, 3, args(host)...)
 		}
-		run(t, b, code, strings.Fields(strings.ReplaceAll(client, "HOST", a.Ports[0].Addr.String()))...)
-		if p != nil {
-			signal(t, p, unix.SIGTERM)
-			wait(t, p)
+		p := a.MustStart(t, strings.Fields(server)...)
+		if err := a.Await(t.Context(), "sh", "-c", listens); err != nil {
+			t.Fatal(err)
 		}
-		names := map[string]string{a.Ports[0].Addr.String(): "server ", b.Ports[0].Addr.String(): "client "}
+		run(t, b, 0, args(host)...)
+		signal(t, p, unix.SIGTERM)
+		wait(t, p)
+		names := map[string]string{host: "server ", b.Ports[0].Addr.String(): "client "}
 		for _, g := range []*guest.Guest{a, b} { // writes the capture
 			if err := g.Close(); err != nil {
 				t.Log(err)
@@ -67,19 +67,19 @@ func TestWire(t *testing.T) {
 		}
 		return all
 	}
-	want := messages("cmtime", "cmtime -s HOST -c 1", 0)
+	want := messages("cmtime", "cmtime -s HOST -c 1", false)
 	for _, name := range []string{"client REQ", "server REP", "client RTU", "client DREQ", "server DREP"} {
 		if want[name] == nil {
 			t.Errorf("cmtime of Debian: got no %s", name)
 		}
 	}
-	got := messages("ibkit cmtime", "ibkit cmtime -s HOST -c 1", 0)
+	got := messages("ibkit cmtime", "ibkit cmtime -s HOST -c 1", false)
 	for name, fields := range want {
 		if !maps.Equal(got[name], fields) {
 			t.Errorf("cmtime, %s: got\n%v\nwant\n%v", name, got[name], fields)
 		}
 	}
-	got = messages("ibkit cm --serve", "ibkit cm HOST", 0)
+	got = messages("ibkit cm --serve", "ibkit cm HOST", true)
 	for name := range want {
 		if got[name] == nil {
 			t.Errorf("ibkit cm: got no %s", name)
@@ -89,7 +89,7 @@ func TestWire(t *testing.T) {
 	if got["client REQ"][port] != want["client REQ"][port] {
 		t.Errorf("ibkit cm: got %s, want %s", got["client REQ"][port], want["client REQ"][port])
 	}
-	if got := messages("", "ibkit cm HOST", 3); got["server REJ"]["infiniband.cm.rej.reason"] != "0x0008" {
-		t.Errorf("no server: got %v, want a REJ with reason 8", got)
+	if got["server REJ"]["infiniband.cm.rej.reason"] != "0x0008" {
+		t.Errorf("no server: got %v, want a REJ with reason 8", got["server REJ"])
 	}
 }

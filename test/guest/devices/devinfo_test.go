@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -27,22 +28,29 @@ var spec = guest.Spec{
 // pid matches the process ID in warnings of infiniband-diags.
 var pid = regexp.MustCompile(`\[[0-9]+\]`)
 
+// lines have each option and each failure of the classic names once.
+var lines = []string{
+	"ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -d rxe0 -v", "ibv_devinfo -d rxe0 -i 1", "ibv_devinfo -i 2", "ibv_devinfo -i x",
+	"ibv_devinfo -i 257", "ibv_devinfo -d nosuch", "ibv_devinfo -x", "ibv_devinfo --verb", "ibv_devinfo -d", "ibv_devinfo --list=1", "ibv_devinfo rest",
+	"ibv_devices",
+	"ibstat", "ibstat -l", "ibstat -p", "ibstat rxe1 1", "ibstat rxe0 2", "ibstat rxe0 x", "ibstat -s rxe0", "ibstat nosuch", "ibstat -x", "ibstat -- rxe0 -1",
+	"ibstatus", "ibstatus rxe1:1", "ibstatus rxe0:2", "ibstatus nosuch", "ibstatus -h",
+}
+
+// moreLines combine them in other ways.
+var moreLines = []string{
+	"ibv_devinfo -v", "ibv_devinfo -d rxe1", "ibv_devinfo -i 1", "ibv_devinfo -d rxe0 -i 7", "ibv_devinfo -i 0",
+	"ibv_devinfo --ib-d rxe0", "ibv_devinfo --nosuch", "ibv_devinfo -vd rxe1", "ibv_devinfo -d nosuch -l",
+	"ibv_devices rest",
+	"ibstat -s", "ibstat rxe0", "ibstat rxe0 -1", "ibstat -p rxe1", "ibstat -l rxe1", "ibstat -h", "ibstat --port_list", "ibstat -d rxe0 0",
+	"ibstatus rxe0", "ibstatus rxe0 rxe1",
+}
+
 // TestClassic compares output, messages and exit codes with those of Debian's tools.
 func TestClassic(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
-	for _, line := range []string{
-		"ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -v", "ibv_devinfo -d rxe1", "ibv_devinfo -d rxe0 -v",
-		"ibv_devinfo -d rxe0 -i 1", "ibv_devinfo -i 1", "ibv_devinfo -i 2", "ibv_devinfo -d rxe0 -i 7",
-		"ibv_devinfo -i 0", "ibv_devinfo -i x", "ibv_devinfo -i 257", "ibv_devinfo -d nosuch", "ibv_devinfo -x",
-		"ibv_devinfo --ib-d rxe0", "ibv_devinfo --verb", "ibv_devinfo --nosuch", "ibv_devinfo -d", "ibv_devinfo -vd rxe1",
-		"ibv_devinfo --list=1", "ibv_devinfo rest", "ibv_devinfo -d nosuch -l",
-		"ibv_devices", "ibv_devices rest",
-		"ibstat", "ibstat -l", "ibstat -s", "ibstat -p", "ibstat rxe0", "ibstat rxe1 1", "ibstat rxe0 2", "ibstat rxe0 x",
-		"ibstat rxe0 -1", "ibstat -s rxe0", "ibstat -p rxe1", "ibstat -l rxe1", "ibstat nosuch", "ibstat -x", "ibstat -h",
-		"ibstat --port_list", "ibstat -d rxe0 0", "ibstat -- rxe0 -1",
-		"ibstatus", "ibstatus rxe0", "ibstatus rxe1:1", "ibstatus rxe0:2", "ibstatus nosuch", "ibstatus rxe0 rxe1", "ibstatus -h",
-	} {
+	for _, line := range testenv.Cases(lines, moreLines...) {
 		t.Run(line, func(t *testing.T) { compare(t, g, line) })
 	}
 	t.Run("trace", func(t *testing.T) { trace(t, g) })
@@ -52,7 +60,7 @@ func TestClassic(t *testing.T) {
 
 // missingNodes compares ibkit with Debian's tools while uverbs nodes are missing.
 func missingNodes(t *testing.T, g *guest.Guest) {
-	lines := []string{"ibv_devices", "ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -d rxe0"}
+	lines := testenv.Cases([]string{"ibv_devices", "ibv_devinfo"}, "ibv_devinfo -l", "ibv_devinfo -d rxe0")
 	for _, node := range []string{"uverbs0", "uverbs1"} {
 		g.Must(t, "rm", "/dev/infiniband/"+node)
 		for _, line := range lines {
@@ -198,7 +206,7 @@ func TestVanishing(t *testing.T) {
 	g := guest.New(t, spec)
 	loop := fmt.Sprintf("while true; do rdma link delete rxe1; rdma link add rxe1 type rxe netdev %s; done", g.Ports[1].Netdev)
 	p := g.MustStart(t, "sh", "-c", loop)
-	for range 40 {
+	for range testenv.Rounds(10, 40) {
 		for _, line := range []string{"devinfo --json", "ibv_devinfo -v", "ibstat"} {
 			r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
 			// The classic tools end with an error number; a panic ends with 2.

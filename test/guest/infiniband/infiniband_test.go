@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
@@ -62,14 +64,13 @@ func TestSame(t *testing.T) {
 		both(t, g, line)
 	}
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
-	lines := []string{
-		"ibstat", "ibstat -p", "ibstat -l", "ibstat -s ibtest1", "ibstatus", "ibstatus ibtest1:1",
-		"ibv_devices", "ibv_devinfo", "ibv_devinfo -v", "ibv_devinfo -l", "ibv_devinfo -d ibtest1 -i 1",
-		"iblinkinfo", "iblinkinfo -l", "iblinkinfo -p", "iblinkinfo -d", "iblinkinfo -C ibtest1",
-		"iblinkinfo -D 0,1 -n 1", "iblinkinfo --switches-only",
-		"ibaddr", "ibaddr -C ibtest1 -P 1", "ibaddr -g 4", "ibaddr -l 9", "ibaddr -L 13", "ibaddr -D 0,1", "ibaddr -G 0x0002c90000100801",
-	}
-	for _, line := range lines {
+	for _, line := range testenv.Cases([]string{
+		"ibstat", "ibstat -p", "ibstatus", "ibv_devices", "ibv_devinfo -v", "iblinkinfo", "iblinkinfo -l", "iblinkinfo -C ibtest1", "iblinkinfo -D 0,1 -n 1",
+		"ibaddr -C ibtest1 -P 1", "ibaddr -g 4", "ibaddr -D 0,1", "ibaddr -G 0x0002c90000100801",
+	},
+		"ibstat -l", "ibstat -s ibtest1", "ibstatus ibtest1:1", "ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -d ibtest1 -i 1",
+		"iblinkinfo -p", "iblinkinfo -d", "iblinkinfo --switches-only", "ibaddr", "ibaddr -l 9", "ibaddr -L 13",
+	) {
 		both(t, g, line)
 	}
 	t.Run("counters", func(t *testing.T) { counters(t, g) })
@@ -165,11 +166,9 @@ func TestSubnetManager(t *testing.T) {
 // same until an address changes without the knowledge of opensm.
 func compareSources(t *testing.T, g *guest.Guest) {
 	t.Helper()
-	for _, line := range []string{
-		"linkinfo --csv", "linkinfo --json", "topology --format csv", "topology --json", "topology --format lst", "topology --format slurm",
-		"counters --csv --all --counters SymbolErrorCounter",
-	} {
-		for _, device := range ibports.Devices {
+	for _, line := range testenv.Cases([]string{"linkinfo --json", "topology --format lst", "counters --csv --all --counters SymbolErrorCounter"},
+		"linkinfo --csv", "topology --format csv", "topology --json", "topology --format slurm") {
+		for _, device := range testenv.Cases(ibports.Devices[1:], ibports.Devices[0]) {
 			args := append(append([]string{"ibkit"}, strings.Fields(line)...), "-C", device)
 			t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
 				want := g.MustRun(t, args...)
@@ -198,32 +197,42 @@ func compareSources(t *testing.T, g *guest.Guest) {
 // timely matches numbers of requests in JSON, and times in CSV.
 var timely = regexp.MustCompile(`"stats":\{[^}]*\}|(?m:^\d{4}-\d\d-\d\dT[^,]*,)`)
 
-// queryLines are command lines whose output changes only with the fabric. The kernel
-// reassembles the long replies of opensm for both tools.
+// queryLines are command lines whose output changes only with the fabric: each kind of
+// record, key and attribute. The kernel reassembles the long replies of opensm for both
+// tools.
 var queryLines = []string{
-	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery --list", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery --x", "saquery SWIR",
-	"saquery LFTR", "saquery GIR", "saquery VLAR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -g", "saquery -m", "saquery MCMR",
-	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010",
-	"saquery -l host00010", "saquery -G host00010", "saquery -U 0xGUID", "saquery host00010", "saquery NR host00010", "saquery PIR 1", "saquery PIR host00010",
-	"saquery LR host00001", "saquery GIR 1", "saquery VLAR 1", "saquery SL2VL 1", "saquery -p --dlid 1", "saquery -v SMIR", "saquery -K MCMR", "saquery --node-name-map /run/map NR",
-	"smpquery ni 1", "smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery sl2vl -D 0,1 1", "smpquery vlarb 1 1", "smpquery gi 1", "smpquery si -D 0,1",
-	"smpquery -c ni 1 0", "smpquery -G pi 0xGUID 1", "smpdump 1 0x11", "smpdump -D 0,1 0x12", "smpdump -s -D 0,1 16",
+	"saquery -N", "saquery --list", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery -x", "saquery SWIR",
+	"saquery LFTR", "saquery GIR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -m",
+	"saquery -c", "saquery -L host00010", "saquery --src-to-dst host00001:host00010",
+	"saquery -U 0xGUID", "saquery NR host00010", "saquery LR host00001", "saquery VLAR 1", "saquery -v SMIR", "saquery --node-name-map /run/map NR",
+	"smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery vlarb 1 1", "smpquery si -D 0,1",
+	"smpquery -c ni 1 0", "smpquery -G pi 0xGUID 1", "smpdump 1 0x11", "smpdump -s -D 0,1 16",
+}
+
+// moreQueryLines are other forms of them.
+var moreQueryLines = []string{
+	"saquery", "saquery NR", "saquery -D", "saquery LR", "saquery --x", "saquery VLAR", "saquery -g", "saquery MCMR",
+	"saquery -s", "saquery -O 1", "saquery -l host00010", "saquery -G host00010", "saquery host00010", "saquery PIR 1", "saquery PIR host00010",
+	"saquery GIR 1", "saquery SL2VL 1", "saquery -p --dlid 1", "saquery -K MCMR",
+	"smpquery ni 1", "smpquery sl2vl -D 0,1 1", "smpquery gi 1", "smpdump -D 0,1 0x12",
 }
 
 // missLines are queries of names, GUIDs and records that the fabric does not have.
 var missLines = []string{
-	"saquery -L nosuch", "saquery -l nosuch", "saquery -G nosuch", "saquery -U 0xdead", "saquery -O 99", "saquery nosuch",
-	"saquery PIR /1", "saquery LFTR 1", "saquery --smkey 1 -m 0xc000",
+	"saquery -L nosuch", "saquery -U 0xdead", "saquery -O 99", "saquery PIR /1", "saquery LFTR 1", "saquery --smkey 1 -m 0xc000",
 }
+
+// moreMissLines are other forms of them.
+var moreMissLines = []string{"saquery -l nosuch", "saquery -G nosuch", "saquery nosuch"}
 
 // compareQueries compares queries of nodes and of opensm.
 func compareQueries(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	g.Must(t, "sh", "-c", `echo "0x$1 \"a name from the map\"" >/run/map`, "sh", guid(t, g, ibports.Devices[1]))
-	for _, line := range queryLines {
+	for _, line := range testenv.Cases(queryLines, moreQueryLines...) {
 		both(t, g, strings.ReplaceAll(line, "GUID", guid(t, g, ibports.Devices[1])))
 	}
-	for _, line := range missLines {
+	for _, line := range testenv.Cases(missLines, moreMissLines...) {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(line)
 			want := g.MustRun(t, args...)
@@ -385,11 +394,12 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestReload loads and unloads the module a hundred times, half of them after use.
+// TestReload loads and unloads the module twenty times, or a hundred with all cases, half of
+// them after use.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery"))
-	g.Must(t, "sh", "-ec", `for i in $(seq 50); do
+	g.Must(t, "sh", "-ec", `for i in $(seq $1); do
 		rmmod ibtest
 		insmod /usr/lib/modules/insert/ibtest.ko devices=3 ports=2
 		rmmod ibtest
@@ -399,7 +409,7 @@ func TestReload(t *testing.T) {
 		ibkit ibaddr -C ibtest0 >/dev/null
 		kill $bridge
 		wait $bridge
-	done`)
+	done`, "sh", strconv.Itoa(testenv.Rounds(10, 50)))
 	if text := g.Console(); strings.Contains(text, "WARNING") || strings.Contains(text, "BUG") {
 		t.Errorf("the kernel says:\n%s", text)
 	}

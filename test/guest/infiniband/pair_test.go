@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
@@ -16,13 +17,13 @@ import (
 func TestPair(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery", "perfquery"))
-	lines := []string{
-		"ibkit linkinfo", "ibkit topology", "iblinkinfo", "ibnetdiscover",
-		"smpquery nodeinfo 3", "smpquery portinfo 3 1", "smpquery nodedesc 9", "smpquery pkeys 3 2",
-		"ibkit query PortInfo leaf1 all", "ibkit query NodeDescription 1-22", "ibkit query PortCountersExtended leaf1 1",
-		"perfquery 3 1", "ibaddr 9", "ibaddr", "saquery NR", "sminfo", "ibroute 3", "dump_fts", "ibtracert 5 9", "ibkit sm --wait 0",
-		"ibkit route node02 node07", "ibkit check routes", "smpquery nodeinfo 4000 -t 100",
-	}
+	lines := testenv.Cases([]string{
+		"ibkit linkinfo", "ibkit topology", "ibnetdiscover", "smpquery portinfo 3 1", "ibkit query PortCountersExtended leaf1 1",
+		"perfquery 3 1", "ibaddr", "saquery NR", "sminfo", "dump_fts", "ibtracert 5 9", "ibkit sm --wait 0", "smpquery nodeinfo 4000 -t 100",
+	},
+		"iblinkinfo", "smpquery nodeinfo 3", "smpquery nodedesc 9", "smpquery pkeys 3 2",
+		"ibkit query PortInfo leaf1 all", "ibkit query NodeDescription 1-22", "ibaddr 9", "ibroute 3", "ibkit route node02 node07", "ibkit check routes",
+	)
 	one := ibports.PlugIn(t, g, "demo", "node02", "node07")
 	want := map[string]guest.Result{}
 	for _, line := range lines {

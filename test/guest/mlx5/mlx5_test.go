@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
@@ -41,28 +42,29 @@ var options = peers.Options{Address: "127.0.0.1", Count: count}
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
-	peers.Run(t, g, options, []peers.Test{
-		{"ib_send_lat -F -s 64", "--peer perftest --test send-lat -s 64"},
+	peers.Run(t, g, options, testenv.Cases([]peers.Test{
 		{"ib_send_lat -F -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
 		{"ib_send_bw -F -c UC -s 4096", "--peer perftest --test send-bw --transport uc -s 4K"},
-		{"ib_write_lat -F -s 2", "--peer perftest --test write-lat -s 2"},
-		{"ib_write_bw -F -s 65536", "--peer perftest --test write-bw -s 64K"},
 		{"ib_write_bw -F -b -q 3 -s 512", "--peer perftest --test write-bw -b -q 3 -s 512"},
 		{"ib_read_lat -F -s 2048", "--peer perftest --test read-lat -s 2K"},
-		{"ib_read_bw -F -s 65536", "--peer perftest --test read-bw -s 64K"},
-		{"ib_atomic_lat -F", "--peer perftest --test fetch-add-lat"},
 		{"ib_atomic_bw -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
 		{"ib_send_bw -F -c XRC -b -q 2 -s 4096", "--peer perftest --test send-bw --transport xrc -b -q 2 -s 4K"},
-		{"ib_write_bw -F -c XRC -s 4096", "--peer perftest --test write-bw --transport xrc -s 4K"},
 		{"ib_write_lat -F -c XRC", "--peer perftest --test write-lat --transport xrc -s 2"},
+		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
+		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
+	}, []peers.Test{
+		{"ib_send_lat -F -s 64", "--peer perftest --test send-lat -s 64"},
+		{"ib_write_lat -F -s 2", "--peer perftest --test write-lat -s 2"},
+		{"ib_write_bw -F -s 65536", "--peer perftest --test write-bw -s 64K"},
+		{"ib_read_bw -F -s 65536", "--peer perftest --test read-bw -s 64K"},
+		{"ib_atomic_lat -F", "--peer perftest --test fetch-add-lat"},
+		{"ib_write_bw -F -c XRC -s 4096", "--peer perftest --test write-bw --transport xrc -s 4K"},
 		{"ib_read_bw -F -c XRC -s 512", "--peer perftest --test read-bw --transport xrc -s 512"},
 		{"ib_atomic_lat -F -c XRC", "--peer perftest --test fetch-add-lat --transport xrc"},
-		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
 		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
 		{"ibv_uc_pingpong -s 1024", "--peer pingpong --transport uc -s 1K"},
 		{"ibv_ud_pingpong -s 1024", "--peer pingpong --transport ud -s 1K"},
-		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
-	})
+	}...))
 	mlx5test.CheckKernel(t, g)
 }
 
@@ -74,13 +76,14 @@ func TestVerified(t *testing.T) {
 	s.Tools = append(slices.Clone(s.Tools), "strace")
 	g := guest.New(t, s)
 	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
-	peers.Verified(t, g, options, []string{
-		"--test all -s 64", "--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
-		"--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 4K",
-		"--test write-lat,send-lat --inline -s 200",
-		"--test all -s 64 --transport xrc", "--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
+	peers.Verified(t, g, options, testenv.Cases([]string{
+		"--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
+		"--test send-lat,send-bw --transport ud -s 512", "--test write-lat,send-lat --inline -s 200",
+		"--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
+	},
+		"--test all -s 64", "--test write-bw -b -q 4 -s 4K", "--test all -s 64 --transport xrc",
 		"--test send-lat --inline --events -s 200 --transport xrc",
-	})
+	))
 	systemCalls(t, g)
 	mlx5test.CheckKernel(t, g)
 }

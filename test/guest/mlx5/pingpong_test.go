@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
@@ -38,12 +39,14 @@ func TestPingpongs(t *testing.T) {
 	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}}
 	g := guest.New(t, s)
 	const rxe, mlx5 = "-d rxe0 -g 1", "-d mlx5_0"
-	for i, test := range []struct{ program, options string }{
-		{"ibv_rc_pingpong", rxe + " -c -s 10000"}, {"ibv_rc_pingpong", rxe + " -e -N -m 256"}, {"ibv_uc_pingpong", rxe},
-		{"ibv_ud_pingpong", rxe + " -s 512 -c"}, {"ibv_srq_pingpong", rxe + " -q 3 -r 50"},
-		{"ibv_rc_pingpong", mlx5 + " -c -s 10000 -m 4096 -l 1"}, {"ibv_uc_pingpong", mlx5 + " -e"}, {"ibv_ud_pingpong", mlx5},
-		{"ibv_srq_pingpong", mlx5 + " -q 1 -c"}, {"ibv_xsrq_pingpong", mlx5 + " -s 100"}, {"ibv_xsrq_pingpong", mlx5 + " -e -m 4096"},
-	} {
+	type pingpong struct{ program, options string }
+	for i, test := range testenv.Cases([]pingpong{
+		{"ibv_rc_pingpong", rxe + " -e -N -m 256"}, {"ibv_ud_pingpong", rxe + " -s 512 -c"}, {"ibv_srq_pingpong", rxe + " -q 3 -r 50"},
+		{"ibv_rc_pingpong", mlx5 + " -c -s 10000 -m 4096 -l 1"}, {"ibv_uc_pingpong", mlx5 + " -e"}, {"ibv_xsrq_pingpong", mlx5 + " -e -m 4096"},
+	}, []pingpong{
+		{"ibv_rc_pingpong", rxe + " -c -s 10000"}, {"ibv_uc_pingpong", rxe},
+		{"ibv_ud_pingpong", mlx5}, {"ibv_srq_pingpong", mlx5 + " -q 1 -c"}, {"ibv_xsrq_pingpong", mlx5 + " -s 100"},
+	}...) {
 		t.Run(test.program+" "+test.options, func(t *testing.T) {
 			tcp := 18700 + 2*i
 			args := append(strings.Fields(test.options), "-n", "10", "-p")

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -22,27 +23,38 @@ var classicTools = []string{
 	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
 }
 
-// classicLines are command lines that print something of their own, or that have
-// failed with Debian's programs on one end.
+// classicLines are command lines that print something of their own, or that have failed
+// with Debian's programs on one end: each program, each form of output and each kind of
+// queue.
 var classicLines = []string{
-	"ib_write_lat -s 1000 -n 100", "ib_write_bw -b -q 2 -n 200 -s 4096", "ib_read_bw -n 100 --report_gbits --reversed --perform_warm_up",
-	// Options that latency programs ignore, sizes with a unit, and datagrams.
-	"ib_write_lat -n 50 -t 64 -Q 4 --report_gbits -w 3 -y 1", "ib_send_bw -c UD -n 100", "ib_send_bw -c UD -n 20 -a",
+	"ib_write_bw -b -q 2 -n 200 -s 4096", "ib_read_bw -n 100 --report_gbits --reversed --perform_warm_up",
+	// Options that latency programs ignore, and datagrams of all sizes.
+	"ib_write_lat -n 50 -t 64 -Q 4 --report_gbits -w 3 -y 1", "ib_send_bw -c UD -n 20 -a",
 	// Times of all messages.
-	"ib_send_lat -n 60 -H -C", "ib_write_lat -n 60 -U --reversed", "ib_read_lat -n 60 -U -H", "ib_send_lat -n 60 -U --output=latency --use-srq",
-	// Tests by time, with the default margin and with the load of the processors.
-	"ib_send_lat -D 2 --cpu_util --out_json", "ib_write_bw -s 64 -D 2 --cpu_util --out_json",
+	"ib_read_lat -n 60 -U -H", "ib_send_lat -n 60 -U --output=latency --use-srq",
+	// A test by time, with the load of the processors.
+	"ib_send_lat -D 2 --cpu_util --out_json",
 	// Files.
-	"ib_send_bw -n 100 -b -l 4 --report_gbits --out_json", "ib_read_lat -n 50 -e --out_json", "ib_atomic_lat -n 50 -A CMP_AND_SWAP --out_json",
-	"ib_atomic_bw -n 50 -e --out_json", "ib_read_lat -n 50 --out_json --output=latency",
-	// Queues and memory.
-	"ib_send_bw -q 2 --use-srq -n 100", "ib_send_bw -n 100 -r 100 --recv_post_list 5 --use_hugepages --reversed",
-	"ib_write_bw -q 3 -n 100 --mr_per_qp --perform_warm_up", "ib_send_bw -n 100 -e -X 0 -s 64K",
-	// Both directions.
-	"ib_read_bw -b -n 100 --perform_warm_up --report-both", "ib_send_bw -b -n 100 --report-both",
-	// Rates, gaps and counters.
+	"ib_atomic_lat -n 50 -A CMP_AND_SWAP --out_json", "ib_atomic_bw -n 50 -e --out_json",
+	// Queues and memory, both directions, rates and counters.
+	"ib_send_bw -n 100 -r 100 --recv_post_list 5 --use_hugepages --reversed", "ib_send_bw -b -n 100 --report-both",
 	"ib_write_bw -s 64 -n 100 --rate_limit 1000 --rate_units p --rate_limit_type SW --burst_size 10 -W hw_counters/sent_pkts,hw_counters/rcvd_pkts",
-	"ib_send_lat -n 50 --latency_gap 100",
+}
+
+// moreClassicLines have more options.
+var moreClassicLines = []string{
+	// Sizes with a unit, and datagrams.
+	"ib_write_lat -s 1000 -n 100", "ib_send_bw -c UD -n 100",
+	// Times of all messages.
+	"ib_send_lat -n 60 -H -C", "ib_write_lat -n 60 -U --reversed",
+	// Tests by time, with the default margin.
+	"ib_write_bw -s 64 -D 2 --cpu_util --out_json",
+	// Files.
+	"ib_send_bw -n 100 -b -l 4 --report_gbits --out_json", "ib_read_lat -n 50 -e --out_json", "ib_read_lat -n 50 --out_json --output=latency",
+	// Queues and memory.
+	"ib_send_bw -q 2 --use-srq -n 100", "ib_write_bw -q 3 -n 100 --mr_per_qp --perform_warm_up", "ib_send_bw -n 100 -e -X 0 -s 64K",
+	// Both directions, and gaps.
+	"ib_read_bw -b -n 100 --perform_warm_up --report-both", "ib_send_lat -n 50 --latency_gap 100",
 	// Options without effect.
 	"ib_send_bw -n 100 --disable_pcie_relaxed --use_old_post_send --force-link Ethernet --wait_destroy 1 --inline_recv 4 --perform_warm_up",
 	"ib_write_lat -n 50 -d rxe0 --ipv6",
@@ -61,7 +73,7 @@ func TestClassicNames(t *testing.T) {
 	// Without the frequency of a processor perftest prints no figures.
 	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
 	g.Must(t, "sh", "-c", "echo 8 >/proc/sys/vm/nr_hugepages")
-	for i, line := range classicLines {
+	for i, line := range testenv.Cases(classicLines, moreClassicLines...) {
 		t.Run(line, func(t *testing.T) {
 			c := classicLine{g: g, args: append(strings.Fields(line), "-F"), tcp: 18700 + 2*i}
 			if !strings.Contains(line, "--ipv6") {

@@ -9,19 +9,27 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
 // managedLines are command lines of perftest whose programs, and with -R also their queue
-// pairs, are connected by the connection manager.
+// pairs, are connected by the connection manager: each program, each transport.
 var managedLines = []string{
-	"ib_send_lat -R -n 50", "ib_send_lat -R -n 50 -c UD", "ib_send_lat -R -n 20 -a -c UD", "ib_send_lat -R -n 50 -e --use-srq",
-	"ib_send_bw -R -n 100", "ib_send_bw -R -n 100 -b -q 3", "ib_send_bw -R -n 100 -c UD", "ib_send_bw -R -n 100 -c UD -b -q 2", "ib_send_bw -R -n 100 -e -T 32 --out_json",
-	"ib_write_lat -R -n 50", "ib_write_lat -R -D 2", "ib_write_lat -R -n 50 -s 5000 --out_json -T 8",
-	"ib_write_bw -R -n 100 -q 2", "ib_write_bw -R -n 100 -b -s 4096", "ib_write_bw -R -s 64 -D 2",
-	"ib_read_lat -R -n 50", "ib_read_lat -R -n 50 -U -u 16", "ib_read_bw -R -n 100 -q 4", "ib_read_bw -R -n 100 -b", "ib_read_bw -R -n 100 -o 1 --report_gbits",
-	"ib_atomic_lat -R -n 50", "ib_atomic_lat -R -n 50 -A CMP_AND_SWAP", "ib_atomic_bw -R -n 50", "ib_atomic_bw -R -n 50 -b -e",
-	"ib_send_lat -z -n 50", "ib_send_bw -z -n 100 -b", "ib_send_bw -z -n 100 -c UD", "ib_write_lat -z -n 50", "ib_write_bw -z -n 100 -c UC",
+	"ib_send_lat -R -n 50 -c UD", "ib_send_lat -R -n 50 -e --use-srq", "ib_send_bw -R -n 100 -b -q 3", "ib_send_bw -R -n 100 -e -T 32 --out_json",
+	"ib_write_lat -R -n 50", "ib_write_bw -R -s 64 -D 2", "ib_read_lat -R -n 50 -U -u 16", "ib_read_bw -R -n 100 -o 1 --report_gbits",
+	"ib_atomic_lat -R -n 50 -A CMP_AND_SWAP", "ib_atomic_bw -R -n 50 -b -e", "ib_send_bw -z -n 100 -c UD", "ib_write_bw -z -n 100 -c UC",
+}
+
+// moreManagedLines have more combinations of programs and options.
+var moreManagedLines = []string{
+	"ib_send_lat -R -n 50", "ib_send_lat -R -n 20 -a -c UD",
+	"ib_send_bw -R -n 100", "ib_send_bw -R -n 100 -c UD", "ib_send_bw -R -n 100 -c UD -b -q 2",
+	"ib_write_lat -R -D 2", "ib_write_lat -R -n 50 -s 5000 --out_json -T 8",
+	"ib_write_bw -R -n 100 -q 2", "ib_write_bw -R -n 100 -b -s 4096",
+	"ib_read_lat -R -n 50", "ib_read_bw -R -n 100 -q 4", "ib_read_bw -R -n 100 -b",
+	"ib_atomic_lat -R -n 50", "ib_atomic_bw -R -n 50",
+	"ib_send_lat -z -n 50", "ib_send_bw -z -n 100 -b", "ib_write_lat -z -n 50",
 	"ib_read_lat -z -n 50", "ib_read_bw -z -n 100 -q 2", "ib_atomic_lat --comm_rdma_cm -n 50", "ib_atomic_bw -z -n 50 -b",
 }
 
@@ -35,7 +43,7 @@ func TestClassicNames_CM(t *testing.T) {
 		Programs: []guest.Program{guest.Ibkit},
 	})
 	showFrequency(t, g)
-	for i, line := range managedLines {
+	for i, line := range testenv.Cases(managedLines, moreManagedLines...) {
 		t.Run(line, func(t *testing.T) {
 			c := managedLine{g: g, args: append(strings.Fields(line), "-F"), port: 19000 + 4*i}
 			theirServer, ourClient := c.run(t, 0, c.args, c.ours())

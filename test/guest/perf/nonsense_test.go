@@ -7,24 +7,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// nonsense has data of other programs and of attackers.
-var nonsense = map[string]string{
-	"a huge length":  `\377\377\377\377`,
-	"HTTP request":   `GET / HTTP/1.1\r\n\r\n`,
-	"no JSON":        `\000\000\000\004{{{{`,
-	"half a message": `\000\000\000\100{"hello":{`,
-	"wrong order":    `\000\000\000\026{"finish":{"sent":[]}}`,
-	"no data":        ``,
+// nonsense has data of other programs and of attackers, in the format of printf.
+var nonsense = []string{
+	`\377\377\377\377`,                       // a huge length
+	`GET / HTTP/1.1\r\n\r\n`,                 // another protocol
+	`\000\000\000\004{{{{`,                   // no JSON
+	`\000\000\000\100{"hello":{`,             // half a message
+	`\000\000\000\026{"finish":{"sent":[]}}`, // wrong order
+	``,
+}
+
+// nonsenseFor returns the data for a peer. Other protocols than that of ibkit perf know
+// neither lengths nor JSON.
+func nonsenseFor(flags string) []string {
+	if flags == "" {
+		return nonsense
+	}
+	return testenv.Cases([]string{nonsense[1], ""}, nonsense[0], nonsense[2], nonsense[3], nonsense[4])
 }
 
 // badClients sends nonsense to the server.
 func badClients(t *testing.T, g *guest.Guest) {
-	for name, text := range nonsense {
+	for _, text := range nonsense {
 		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc 10.0.0.1 18516", text)); r.Code >= 128 {
-			t.Errorf("%s: got exit code %d of nc: %s", name, r.Code, r.Stderr)
+			t.Errorf("%q: got exit code %d of nc: %s", text, r.Code, r.Stderr)
 		}
 	}
 }
@@ -33,7 +43,7 @@ func badClients(t *testing.T, g *guest.Guest) {
 func badServers(t *testing.T, g *guest.Guest) {
 	tcp := uint16(18610)
 	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
-		for name, text := range nonsense {
+		for _, text := range nonsenseFor(flags) {
 			tcp++
 			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc -l -p %d", text, tcp))
 			if err := g.AwaitTCP(t.Context(), tcp); err != nil {
@@ -43,7 +53,7 @@ func badServers(t *testing.T, g *guest.Guest) {
 			r := ends(t, p, 1)
 			blamesPeer(t, r)
 			if t.Failed() {
-				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+				t.Fatalf("%q, %s:\n%s", text, flags, r.Stderr)
 			}
 			if _, err := listen.Wait(t.Context()); err != nil {
 				t.Error(err)
@@ -63,7 +73,7 @@ func blamesPeer(t *testing.T, r guest.Result) {
 // badPrograms sends nonsense to servers with the protocol of another program.
 func badPrograms(t *testing.T, g *guest.Guest) {
 	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
-		for name, text := range nonsense {
+		for _, text := range nonsenseFor(flags) {
 			p := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, strings.Fields(flags)...)...)
 			if err := p.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
 				t.Fatal(err)
@@ -72,7 +82,7 @@ func badPrograms(t *testing.T, g *guest.Guest) {
 			r := ends(t, p, 1)
 			blamesPeer(t, r)
 			if t.Failed() {
-				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+				t.Fatalf("%q, %s:\n%s", text, flags, r.Stderr)
 			}
 		}
 	}

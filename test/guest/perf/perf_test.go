@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -33,7 +34,9 @@ func TestPerf(t *testing.T) {
 		Tools:    []string{"rdma", "strace"},
 		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/perf", Test: true}},
 	})
-	t.Run("package", func(t *testing.T) { g.Must(t, "perf.test", "-test.v", "-test.run=^TestGuest") })
+	t.Run("package", func(t *testing.T) {
+		g.Must(t, "env", testenv.CasesSetting(), "perf.test", "-test.v", "-test.run=^TestGuest")
+	})
 	t.Run("command", func(t *testing.T) { command(t, g) })
 	nothingLeft(t, g)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -32,29 +33,37 @@ var opcodes = []struct {
 	{"--test send-lat,send-bw --size 512 --transport ud", []int{100}, []int{100}},
 }
 
+// A peerLine has the command lines of a program and of ibkit perf.
+type peerLine struct{ theirs, ours string }
+
 // others are programs that test with ibkit perf, each as client and as server: each
-// test of perftest with each transport that perftest has for it, and each pingpong.
-var others = []struct{ theirs, ours string }{
-	{"ib_send_lat -x 1 -F -s 3000", "--peer perftest --test send-lat -s 3000"},
+// transport and each operation of perftest, and the pingpongs with one queue and with several.
+var others = []peerLine{
 	{"ib_send_lat -x 1 -F -s 3000 -c UC", "--peer perftest --test send-lat -s 3000 --transport uc"},
+	{"ib_send_bw -x 1 -F -s 512 -c UD", "--peer perftest --test send-bw -s 512 --transport ud"},
+	{"ib_write_lat -x 1 -F -s 3000", "--peer perftest --test write-lat -s 3000"},
+	{"ib_read_bw -x 1 -F -s 3000", "--peer perftest --test read-bw -s 3000"},
+	{"ib_atomic_lat -x 1 -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-lat"},
+	{"ibv_ud_pingpong -g 1 -s 512", "--peer pingpong --transport ud -s 512 --verify"},
+	{"ibv_srq_pingpong -g 1 -q 4 -s 3000", "--peer pingpong --srq 4 -s 3000"},
+}
+
+// moreOthers complete others: each test of perftest with each transport that perftest has
+// for it, and each pingpong.
+var moreOthers = []peerLine{
+	{"ib_send_lat -x 1 -F -s 3000", "--peer perftest --test send-lat -s 3000"},
 	{"ib_send_lat -x 1 -F -s 512 -c UD", "--peer perftest --test send-lat -s 512 --transport ud"},
 	{"ib_send_bw -x 1 -F -s 3000", "--peer perftest --test send-bw -s 3000"},
 	{"ib_send_bw -x 1 -F -s 3000 -c UC", "--peer perftest --test send-bw -s 3000 --transport uc"},
-	{"ib_send_bw -x 1 -F -s 512 -c UD", "--peer perftest --test send-bw -s 512 --transport ud"},
-	{"ib_write_lat -x 1 -F -s 3000", "--peer perftest --test write-lat -s 3000"},
 	{"ib_write_lat -x 1 -F -s 3000 -c UC", "--peer perftest --test write-lat -s 3000 --transport uc"},
 	{"ib_write_bw -x 1 -F -s 3000", "--peer perftest --test write-bw -s 3000"},
 	{"ib_write_bw -x 1 -F -s 3000 -c UC", "--peer perftest --test write-bw -s 3000 --transport uc"},
 	{"ib_read_lat -x 1 -F -s 3000", "--peer perftest --test read-lat -s 3000"},
-	{"ib_read_bw -x 1 -F -s 3000", "--peer perftest --test read-bw -s 3000"},
 	{"ib_atomic_lat -x 1 -F -A FETCH_AND_ADD", "--peer perftest --test fetch-add-lat"},
-	{"ib_atomic_lat -x 1 -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-lat"},
 	{"ib_atomic_bw -x 1 -F -A FETCH_AND_ADD", "--peer perftest --test fetch-add-bw"},
 	{"ib_atomic_bw -x 1 -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
 	{"ibv_rc_pingpong -g 1 -s 3000", "--peer pingpong -s 3000 --verify"},
 	{"ibv_uc_pingpong -g 1 -s 3000", "--peer pingpong --transport uc -s 3000 --verify"},
-	{"ibv_ud_pingpong -g 1 -s 512", "--peer pingpong --transport ud -s 512 --verify"},
-	{"ibv_srq_pingpong -g 1 -q 4 -s 3000", "--peer pingpong --srq 4 -s 3000"},
 }
 
 // TestWire runs each test between two hosts, with verified payloads, and compares the
@@ -66,7 +75,8 @@ func TestWire(t *testing.T) {
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}},
 		Programs: []guest.Program{guest.Ibkit},
 	}
-	for _, c := range others {
+	lines := testenv.Cases(others, moreOthers...)
+	for _, c := range lines {
 		spec.Tools = append(spec.Tools, strings.Fields(c.theirs)[0])
 	}
 	slices.Sort(spec.Tools)
@@ -80,7 +90,7 @@ func TestWire(t *testing.T) {
 		args := append([]string{"ibkit", "perf", server, "-n", "20", "--verify"}, strings.Fields(c.args)...)
 		b.Must(t, args...)
 	}
-	for i, c := range others {
+	for i, c := range lines {
 		tcp := 18600 + 2*i
 		theirs := append(strings.Fields(c.theirs), "-d", "rxe0", "-n", "50", "-p", fmt.Sprint(tcp))
 		ours := append(strings.Fields(c.ours), "-n", "50")
