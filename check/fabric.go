@@ -171,7 +171,7 @@ func (r *fabricRun) reason(s FabricStage) string {
 	return s.needs(r)
 }
 
-// skippedIf skips the current stage if it had nothing to check.
+// skippedIf skips the current stage if it is empty.
 func (r *fabricRun) skippedIf(nothing bool, reason string) {
 	if s := r.stage; nothing && s.Errors+s.Warnings+s.Unknown == 0 {
 		r.skipped("%s", reason)

@@ -20,7 +20,7 @@ func TestHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.MustRun(t, "timeout", "6", "sh", "-c", "while :; do :; done")
-	if r, err := g.Run(guest.Patient(t.Context(), time.Minute), guest.Command{Args: []string{"sleep", "5"}}); err != nil || r.Code != 0 {
+	if r, err := g.Run(guest.Idle(t.Context(), time.Minute), guest.Command{Args: []string{"sleep", "5"}}); err != nil || r.Code != 0 {
 		t.Fatalf("declared wait: got exit code %d, %v", r.Code, err)
 	}
 	p := g.MustStart(t, "sh", "-c", "echo begun; sleep 1000; true")

@@ -236,7 +236,7 @@ func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 // have bash as a tool and be Interactive.
 func (g *Guest) Shell(ctx context.Context, rows, columns int) (Result, error) {
 	script := fmt.Sprintf("stty rows %d cols %d; exec bash --login", rows, columns)
-	return g.Run(Patient(ctx, g.spec.Timeout), Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
+	return g.Run(Idle(ctx, g.spec.Timeout), Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
 }
 
 // Check runs a command and returns its standard output. An exit code other than 0 is an

@@ -44,13 +44,13 @@ func (e *HangError) Error() string {
 		e.Step, e.Guest, cmp.Or(e.Test, "unknown"), e.Quiet.Round(time.Second), e.Elapsed.Round(time.Second), e.Output, e.Processes)
 }
 
-// patience is the key of a context for the time of [Patient].
-type patience struct{}
+// idleKey is the context key of [Idle].
+type idleKey struct{}
 
-// Patient returns a context for steps that wait for a known time without progress, as for a
+// Idle returns a context for steps that wait for a known time without progress, as for a
 // timeout of the kernel: they may take that time longer.
-func Patient(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, patience{}, d)
+func Idle(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, idleKey{}, d)
 }
 
 // A watch looks for progress while a step waits: commands that start or end, output of the
@@ -80,7 +80,7 @@ type watching struct{}
 // watch begins a step.
 func (g *Guest) watch(ctx context.Context, step string) *watch {
 	limit := g.spec.Quiet
-	if d, ok := ctx.Value(patience{}).(time.Duration); ok {
+	if d, ok := ctx.Value(idleKey{}).(time.Duration); ok {
 		limit += d
 	}
 	now := time.Now()

@@ -91,9 +91,9 @@ func TestWatch_Hang(t *testing.T) {
 func TestWatch_Progress(t *testing.T) {
 	const end = time.Hour // of the command
 	for name, c := range map[string]struct {
-		status  func(age time.Duration) []wire.Event // of a command with ID 1
-		patient time.Duration
-		hangs   bool
+		status func(age time.Duration) []wire.Event // of a command with ID 1
+		idle   time.Duration
+		hangs  bool
 	}{
 		"busy":          {func(age time.Duration) []wire.Event { return status(age / 5) }, 0, false},
 		"asleep":        {func(age time.Duration) []wire.Event { return status(age / 50) }, 0, true},
@@ -117,7 +117,7 @@ func TestWatch_Progress(t *testing.T) {
 				})
 				p := g.MustStart(t, "test")
 				time.AfterFunc(end, func() { p.receive(wire.Event{Exit: &wire.Exit{}}) })
-				_, err := p.Wait(Patient(t.Context(), c.patient))
+				_, err := p.Wait(Idle(t.Context(), c.idle))
 				if hang := (*HangError)(nil); errors.As(err, &hang) != c.hangs {
 					t.Errorf("got error %v after %v, want a HangError: %v", err, time.Since(begin), c.hangs)
 				}

@@ -66,7 +66,7 @@ func run(devices int, timeout time.Duration, command []string) (int, error) {
 	}
 	defer g.Close()
 	if len(command) > 0 {
-		r, err := g.Run(guest.Patient(ctx, timeout), guest.Command{Args: command})
+		r, err := g.Run(guest.Idle(ctx, timeout), guest.Command{Args: command})
 		if err != nil {
 			return 0, err
 		}

@@ -123,8 +123,8 @@ func (s *server) status(id uint32) {
 	s.send(wire.Event{ID: id, Status: list})
 }
 
-// patience is the number of times that end looks for processes while some are unknown.
-const patience = 200
+// endAttempts is how often end looks for processes while some are unknown.
+const endAttempts = 200
 
 // end kills the processes of a command until none is left and its output has been sent: they
 // may start others meanwhile, and the kernel may take time to end one.
@@ -134,7 +134,7 @@ func (s *server) end(id, command uint32) {
 		if err != nil {
 			s.send(wire.Event{ID: command, Stderr: []byte("agent: end command: " + err.Error() + "\n")})
 		}
-		if left == 0 && (unknown == 0 || n >= patience) {
+		if left == 0 && (unknown == 0 || n >= endAttempts) {
 			s.send(wire.Event{ID: id, Ended: true})
 			return
 		}
