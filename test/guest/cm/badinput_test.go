@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/cm"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -87,7 +88,7 @@ func TestFlood(t *testing.T) {
 
 	var clients []*guest.Process
 	for range 3 {
-		clients = append(clients, g.MustStart(t, "ibkit", "cm", "--count", "300", "--parallel", "64", host))
+		clients = append(clients, g.MustStart(t, "ibkit", "cm", "--count", fmt.Sprint(testenv.Rounds(100, 300)), "--parallel", "64", host))
 	}
 	killed := []*guest.Process{
 		g.MustStart(t, "ibkit", "cm", "--count", "100000", "--parallel", "64", host),

@@ -22,13 +22,12 @@ func TestManager(t *testing.T) {
 	g.Must(t, "rdma", "link", "delete", "rxe0")
 	host := g.Ports[0].Addr.String()
 	reload(t, g, "netdev="+g.Ports[0].Netdev, "cm=1", "strict=1")
-	for _, c := range []struct{ server, client string }{
+	type pair struct{ server, client string }
+	for _, c := range testenv.Cases([]pair{
 		{"rdma_server", "rdma_client -s HOST"},
 		{"ucmatose -c 3 -C 2", "ucmatose -s HOST -c 3 -C 2"},
-		{"rdma_xserver", "rdma_xclient -s HOST"},
 		{"rdma_xserver -c x", "rdma_xclient -s HOST -c x"},
-		{"rdma_xserver -c X -p 99", "rdma_xclient -s HOST -c X -p 99"},
-	} {
+	}, pair{"rdma_xserver", "rdma_xclient -s HOST"}, pair{"rdma_xserver -c X -p 99", "rdma_xclient -s HOST -c X -p 99"}) {
 		want := [2]guest.Result{}
 		for i, ours := range testenv.Cases([][2]bool{{false, false}, {true, false}, {false, true}}, [2]bool{true, true}) {
 			name := strings.Join([]string{c.server, program(ours[0]), program(ours[1])}, ", ")
