@@ -18,7 +18,7 @@
 // panic or an oops of its kernel ends it with a [PanicError], a step of its test without
 // progress with a [HangError]. A command ends with the test or subtest that has started it.
 //
-// With -short, long matrices have one case of each kind.
+// Long matrices have one case of each kind, with ALL_CASES=1 all cases.
 //
 // Tests that boot guests have the build tag guest; make guest runs them. To open a
 // shell in a guest:
