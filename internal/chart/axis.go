@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// axis maps a range of values to pixels.
+// axis maps a value range to pixels.
 type axis struct {
 	from, to, step float64
 	begin, length  float64 // pixels; negative lengths go upwards
@@ -11,7 +11,7 @@ type axis struct {
 // minSteps is the minimum number of steps of an axis.
 const minSteps = 5
 
-// newAxis returns an axis with steps of 1, 2 or 5 times a power of ten, which are whole
+// newAxis returns an axis with steps that are 1, 2 or 5 times a power of ten, and whole
 // numbers if whole is set. An empty range starts at its value.
 func newAxis(from, to, begin, length float64, whole bool) axis {
 	if !(to > from) {

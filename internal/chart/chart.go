@@ -11,7 +11,7 @@ import (
 // A Chart is a set of lines over two axes.
 type Chart struct {
 	Title, X, Y string
-	XTick       func(float64) string // returns the label of a position on the X axis; nil: the number
+	XTick       func(float64) string // returns the label at an X position; nil: the number
 	XWhole      bool                 // the X axis has labels at whole numbers only
 	Series      []Series
 }
@@ -22,17 +22,17 @@ type Series struct {
 	Points []Point
 }
 
-// A Point is a point of a line.
+// A Point is a point on a line.
 type Point struct{ X, Y float64 }
 
 // Sizes in pixels.
 const (
 	width, height = 860, 420
-	left, right   = 80, 240 // for the labels, and for the names of lines
+	left, right   = 80, 240 // for labels and line names
 	top, bottom   = 40, 60
 	maxNames      = 18
 	nameHeight    = 18
-	maxDots       = 60 // points of a line that are marked with dots
+	maxDots       = 60 // maximum points on a line with dots
 	titleSize     = 15
 	textSize      = 12
 )
@@ -45,7 +45,7 @@ var colours = [MaxSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e6
 
 const gridColour = "#e0e0e0"
 
-// align is the position of a text relative to its point.
+// align is the position of a text relative to a point.
 type align int
 
 const (
@@ -62,7 +62,7 @@ type canvas interface {
 	text(at Point, size int, a align, upright bool, text string)
 }
 
-// drawAll draws charts one below the other.
+// drawAll draws charts below each other.
 func drawAll(c canvas, charts []Chart) {
 	for i, one := range charts {
 		one.draw(moved{c, float64(i * height)})
@@ -140,7 +140,7 @@ func (c Chart) draw(on canvas) {
 	}
 }
 
-// name draws the name of a line beside the chart, up to maxNames of them.
+// name draws the line's name beside the chart, up to maxNames per chart.
 func (c Chart) name(on canvas, i int, colour string) {
 	y, text := float64(top+i*nameHeight), c.Series[i].Name
 	switch more := len(c.Series) - maxNames; {
@@ -154,5 +154,5 @@ func (c Chart) name(on canvas, i int, colour string) {
 	on.text(Point{width - right + 38, y + 4}, textSize, atStart, false, text)
 }
 
-// number formats a label of an axis.
+// number formats an axis label.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }

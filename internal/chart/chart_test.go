@@ -44,7 +44,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestPNG checks that the image has lines and texts at the positions of the SVG.
+// TestPNG checks that the image has lines and texts at the same positions as the SVG.
 func TestPNG(t *testing.T) {
 	var b bytes.Buffer
 	if err := PNG(&b, charts); err != nil {

@@ -16,8 +16,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// scale is the number of PNG dots per pixel on each axis, for screens of high
-// resolution.
+// scale is the number of PNG dots per pixel on each axis, for high-resolution screens.
 const scale = 2
 
 // PNG writes charts below each other as a PNG image.
@@ -30,7 +29,7 @@ func PNG(w io.Writer, charts []Chart) error {
 	}
 	c.faces = map[int]font.Face{}
 	for _, size := range []int{titleSize, textSize} {
-		// 72 dots per inch make a point one dot.
+		// At 72 dots per inch, a point is a dot.
 		face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: scale * float64(size), DPI: 72, Hinting: font.HintingFull})
 		if err != nil {
 			return fmt.Errorf("open font: %w", err)
@@ -51,7 +50,7 @@ type pngCanvas struct {
 	faces map[int]font.Face
 }
 
-// paint returns a colour of the SVG form "#rrggbb".
+// paint returns the colour for an SVG value "#rrggbb".
 func paint(name string) image.Image {
 	var c color.RGBA
 	if _, err := fmt.Sscanf(name, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
@@ -61,7 +60,7 @@ func paint(name string) image.Image {
 	return image.NewUniform(c)
 }
 
-// fill fills closed shapes of the same orientation.
+// fill fills closed shapes with the same orientation.
 func (c *pngCanvas) fill(shapes [][]Point, colour string) {
 	x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, s := range shapes {

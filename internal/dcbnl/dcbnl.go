@@ -1,5 +1,5 @@
-// Package dcbnl queries the data center bridging settings of network devices with
-// RTM_GETDCB of rtnetlink (linux/dcbnl.h).
+// Package dcbnl queries data center bridging settings of network devices with the
+// rtnetlink request RTM_GETDCB (linux/dcbnl.h).
 package dcbnl
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Constants of linux/rtnetlink.h and linux/dcbnl.h.
+// Constants from linux/rtnetlink.h and linux/dcbnl.h.
 const (
 	getDCB = 78 // RTM_GETDCB
 
@@ -34,26 +34,23 @@ const Priorities = 8
 // codePoints is the number of DSCPs.
 const codePoints = 64
 
-// Bridging holds the priority settings of a network device: flow control per priority
-// (struct ieee_pfc; IEEE 802.1Qbb) and the mapping of packets to priorities (struct
-// dcb_app).
+// Bridging holds the priority settings for a network device: flow control per priority (struct
+// ieee_pfc; IEEE 802.1Qbb) and the mapping from packets to priorities (struct dcb_app).
 type Bridging struct {
 	Classes     uint8              // number of priorities that support flow control at once
-	Enabled     uint8              // bit mask of priorities with flow control
+	Enabled     uint8              // bit mask: priorities with flow control
 	Requests    [Priorities]uint64 // pauses sent
 	Indications [Priorities]uint64 // pauses received
 
-	// DSCP maps code points to priorities. If a code point is mapped more than
-	// once, the highest priority counts. Other packets have the priority of their
-	// VLAN tag, if any.
+	// DSCP maps code points to priorities. If a code point is mapped more than once, the
+	// highest priority counts. Other packets have the priority in their VLAN tag, if any.
 	DSCP map[uint8]uint8
 }
 
 // ErrNone is the error for a device or driver without data center bridging.
 var ErrNone = errors.New("no data center bridging")
 
-// Get queries the settings of a network device. Errors wrap ErrNone or an error of
-// netlink.
+// Get queries the settings for a network device. Errors wrap ErrNone or a netlink error.
 func Get(netdev string) (Bridging, error) {
 	c, err := netlink.Dial(unix.NETLINK_ROUTE, nil)
 	if err != nil {
@@ -131,8 +128,8 @@ func (p *Bridging) readPFC(b []byte) {
 	}
 }
 
-// readTable parses entries of struct dcb_app: __u8 selector, priority; __u16 protocol,
-// in host byte order.
+// readTable parses struct dcb_app entries: __u8 selector, priority; __u16 protocol, in
+// host byte order.
 func (p *Bridging) readTable(ad *netlink.AttributeDecoder) error {
 	for ad.Next() {
 		b := ad.Bytes()

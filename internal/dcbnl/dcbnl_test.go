@@ -9,7 +9,7 @@ import (
 	"github.com/mdlayher/netlink"
 )
 
-// reply encodes a reply of the kernel, including an attribute that parse ignores.
+// reply encodes a kernel reply, including an attribute that parse ignores.
 func reply(tb testing.TB, pfc []byte) []byte {
 	tb.Helper()
 	e := netlink.NewAttributeEncoder()

@@ -1,9 +1,9 @@
-// Package fileout writes the output files of commands.
+// Package fileout writes command output files.
 //
-// A regular file is replaced as a whole: until Commit, and after an error, the
-// former content stays. Symbolic links are followed, and the new file has the
-// mode and the owner of the former. Anything else that has a name, such as a
-// FIFO, a terminal or /dev/full, is written through.
+// A regular file is replaced as a whole: until Commit, and after an error, the former
+// content stays. Symbolic links are followed, and the new file keeps the former mode and
+// owner. Anything else that has a name, such as a FIFO, a terminal or /dev/full, is
+// written through.
 package fileout
 
 import (
@@ -24,21 +24,20 @@ import (
 
 // A File is an output file. It ends with Commit or Abort.
 type File struct {
-	path string // of the caller
+	path string // as the caller gave it
 	file *os.File
 
-	// temp and target are the names of the new and of the former content of a
-	// regular file; empty if the file is written through.
+	// temp and target name the new and former content for a regular file; empty if the
+	// file is written through.
 	temp, target string
 
-	// buffer holds the content of a regular file that is overwritten in place;
-	// nil otherwise.
+	// buffer holds the content for a regular file that is overwritten in place; nil otherwise.
 	buffer *bytes.Buffer
 }
 
-// Create opens a file for writing and creates it if it does not exist. It
-// reports missing directories and permissions early, before the content exists.
-// The former content stays until Commit. Opening a FIFO waits for its reader.
+// Create opens a file for writing and creates it if it does not exist. It reports missing
+// directories and permissions early, before the content exists. The former content stays
+// until Commit. Opening a FIFO waits for a reader.
 func Create(path string) (*File, error) {
 	f := &File{path: path}
 	if err := f.open(); err != nil {
@@ -47,9 +46,9 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
-// Check returns the reason why a file cannot be written, before its content exists. It leaves
-// the file as it is, and does not open other kinds of files, such as a FIFO, for which this
-// would wait.
+// Check returns the reason why a file cannot be written, before any content exists. It
+// leaves the file as it is, and does not open other kinds of files, such as a FIFO, for
+// which this would wait.
 func Check(path string) error {
 	if i, err := os.Stat(path); err == nil && !i.Mode().IsRegular() && !i.IsDir() {
 		return nil
@@ -62,8 +61,8 @@ func Check(path string) error {
 	return nil
 }
 
-// Write replaces the content of a file by the output of a function. If the
-// function returns an error, a regular file keeps its former content.
+// Write replaces the file content with the output of a function. If the function returns
+// an error, a regular file keeps the former content.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
@@ -135,12 +134,12 @@ func (f *File) createTemp(target string, mode fs.FileMode) error {
 	}
 }
 
-// maxLinks is the number of symbolic links that Linux follows in one path.
+// maxLinks is the number of symbolic links that Linux follows in a path.
 const maxLinks = 40
 
-// resolve follows the symbolic links that path is, down to a name that is not
-// a link, whether or not it exists. magic reports that one is a link of the proc
-// file system, such as /dev/stdout: its text is not the name of a file.
+// resolve follows symbolic links from path down to a name that is not a link, whether or
+// not it exists. magic reports a link in the proc file system, such as /dev/stdout: the
+// link text is not a file name.
 func resolve(path string) (target string, magic bool, err error) {
 	for range maxLinks {
 		link, err := os.Readlink(path)
@@ -173,8 +172,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit puts the new content in place of the former. After an error the former
-// content of a regular file stays.
+// Commit replaces the former content with the new content. After an error a regular file
+// keeps the former content.
 func (f *File) Commit() error {
 	defer f.Abort()
 	var steps []func() error
@@ -200,7 +199,7 @@ func (f *File) flush() error {
 	return err
 }
 
-// Abort ends the file without its new content. It has no effect after Commit.
+// Abort ends the file without the new content. It has no effect after Commit.
 func (f *File) Abort() {
 	if f.file == nil {
 		return
@@ -212,8 +211,7 @@ func (f *File) Abort() {
 	f.file = nil
 }
 
-// wrap adds the path that the caller gave, in place of the name of a temporary
-// file.
+// wrap adds the caller's path in place of a temporary file name.
 func (f *File) wrap(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err

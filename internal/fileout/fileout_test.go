@@ -28,7 +28,7 @@ func check(t *testing.T, path, want string) {
 	}
 }
 
-// checkOnly checks that a directory has no other files: no temporary ones.
+// checkOnly checks that a directory has no other files, in particular no temporary files.
 func checkOnly(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -242,7 +242,7 @@ func TestCreate_Errors(t *testing.T) {
 	}
 }
 
-// asNobody runs a function with the file permissions of an ordinary user.
+// asNobody runs a function with an ordinary user's file permissions.
 func asNobody(t *testing.T, f func()) {
 	if os.Getuid() != 0 {
 		f()
@@ -251,7 +251,7 @@ func asNobody(t *testing.T, f func()) {
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // the thread ends with the goroutine, and so do its permissions
+		runtime.LockOSThread() // the thread and its permissions end with the goroutine
 		if err := syscall.Setfsuid(65534); err != nil {
 			t.Error(err)
 			return
@@ -264,7 +264,7 @@ func asNobody(t *testing.T, f func()) {
 // TestCreate_Permissions writes as a user who may write the file or the
 // directory, but not both.
 func TestCreate_Permissions(t *testing.T) {
-	// A directory of t.TempDir is below one that only its owner can enter.
+	// A t.TempDir directory is below a directory that only the owner can enter.
 	dir, err := os.MkdirTemp("", "fileout")
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestCreate_Permissions(t *testing.T) {
 	}
 }
 
-// Check reports the errors of Create without a change.
+// Check reports the same errors as Create without a change.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	path, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "fifo")

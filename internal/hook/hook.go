@@ -1,8 +1,8 @@
-// Package hook runs a command once per event, with the event as its standard input.
+// Package hook runs a command once per event, with the event as standard input.
 //
-// A supervisor process runs the commands of each job one after the other. It adopts the
-// processes that a command leaves behind, so that none escapes the end of its time, by
-// leaving the process group, the session, or its parent.
+// A supervisor process runs the commands for each job in sequence. It adopts the processes
+// that a command leaves behind, so that no process escapes the end of its time by leaving
+// the process group, the session or its parent.
 package hook
 
 import (
@@ -20,16 +20,16 @@ type Options struct {
 	Command []string      // program and arguments, which no shell interprets
 	Jobs    int           // commands that run at the same time
 	Timeout time.Duration // after which a command and the processes that it started are killed
-	Queue   int           // events that wait for a command; further ones are dropped
-	Output  io.Writer     // standard output and error of the commands
-	Failed  func(error)   // called, one at a time, for each command that failed
+	Queue   int           // events that wait for a command; more are dropped
+	Output  io.Writer     // standard output and error for the commands
+	Failed  func(error)   // called, never concurrently, for each command that failed
 }
 
 // A Runner runs commands in the background. Submit is safe for concurrent use.
 type Runner struct {
 	opts    Options
-	path    string          // of the program
-	end     context.Context // of running commands
+	path    string          // program path
+	end     context.Context // ends running commands
 	events  chan []byte
 	workers sync.WaitGroup
 	stop    context.CancelFunc
@@ -40,15 +40,16 @@ type Runner struct {
 	ran, failed, dropped atomic.Int64
 }
 
-// Stats are the counts of a runner.
+// Stats are a runner's counts.
 type Stats struct {
 	Ran     int // commands that ended, with or without success
-	Failed  int // those that did not start, failed, or took too long
+	Failed  int // commands that did not start, failed, or took too long
 	Dropped int // events without a command, because too many waited or the runner ended
 }
 
-// New finds the program and starts a runner. The end of ctx kills running commands, and drops
-// the events that wait and later ones. The program of the process must call [Supervise] first.
+// New finds the program and starts a runner. When ctx ends, running commands are killed,
+// and waiting and later events are dropped. The program of the process must call
+// [Supervise] first.
 func New(ctx context.Context, o Options) (*Runner, error) {
 	path, err := exec.LookPath(o.Command[0])
 	if err != nil {
@@ -74,9 +75,9 @@ func (r *Runner) Submit(event []byte) bool {
 	}
 }
 
-// Close waits for the commands of the events that were queued. If ctx ends before, events
-// that wait are dropped; commands that run may take the rest of their time, until the context
-// of [New] ends. Submit must not be called any more.
+// Close waits for the commands for queued events. If ctx ends before, waiting events are
+// dropped; running commands may take the rest of their time, until the context passed to
+// [New] ends. Submit must not be called any more.
 func (r *Runner) Close(ctx context.Context) Stats {
 	close(r.events)
 	defer context.AfterFunc(ctx, r.stop)()
@@ -85,7 +86,7 @@ func (r *Runner) Close(ctx context.Context) Stats {
 	return Stats{int(r.ran.Load()), int(r.failed.Load()), int(r.dropped.Load())}
 }
 
-// work runs commands one after the other.
+// work runs commands in sequence.
 func (r *Runner) work() {
 	var s *supervisor
 	defer func() { s.close() }()
@@ -109,8 +110,8 @@ func (r *Runner) fail(err error) {
 	r.opts.Failed(err)
 }
 
-// run runs the command for an event. It returns the supervisor for the next one, nil after a
-// failure: it may hold processes that cannot be killed.
+// run runs the command for an event. It returns the supervisor for the next event, nil
+// after a failure: it may hold processes that cannot be killed.
 func (r *Runner) run(s *supervisor, event []byte) (*supervisor, error) {
 	var err error
 	if s == nil {
@@ -129,7 +130,7 @@ func (r *Runner) run(s *supervisor, event []byte) (*supervisor, error) {
 	return nil, err
 }
 
-// A lockedWriter writes to the output of the runner.
+// A lockedWriter writes to the runner's output.
 type lockedWriter struct{ r *Runner }
 
 func (w *lockedWriter) Write(b []byte) (int, error) {

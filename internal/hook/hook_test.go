@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a runner whose failures are stored.
+// start starts a runner and stores the failures.
 func start(ctx context.Context, t *testing.T, o Options) (r *Runner, out *bytes.Buffer, failures *[]string) {
 	t.Helper()
 	out, failures = &bytes.Buffer{}, &[]string{}
@@ -117,7 +117,7 @@ func TestRunner_Bounds(t *testing.T) {
 	}
 }
 
-// A marker is an argument of sleep that only processes of one test have.
+// A marker is an argument to sleep that only processes from a single test have.
 func marker(t *testing.T) string {
 	t.Helper()
 	h := fnv.New32a()
@@ -140,8 +140,8 @@ func marked(t *testing.T, marker string) (found []string) {
 	return found
 }
 
-// No process of a command outlives it: neither those in sessions of their own, nor those
-// whose parents have ended, nor those that are started during the end.
+// No process started by a command outlives it: processes in their own sessions, orphans,
+// and processes that start while the command ends.
 func TestRunner_Descendants(t *testing.T) {
 	for _, test := range []struct{ name, script string }{
 		{"session", "setsid sleep $0 & sleep $0"},
@@ -168,7 +168,7 @@ func TestRunner_Descendants(t *testing.T) {
 	}
 }
 
-// The end kills commands that run, and drops the events that wait and later ones.
+// The end kills running commands, and drops waiting and later events.
 func TestRunner_End(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	mark := marker(t)
@@ -194,7 +194,7 @@ func TestRunner_End(t *testing.T) {
 	}
 }
 
-// A program that cannot start is the failure of its event.
+// A program that cannot start makes the event fail.
 func TestRunner_Start(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o700); err != nil {

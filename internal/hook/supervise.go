@@ -16,14 +16,14 @@ import (
 // superviseArgument makes a program a supervisor process.
 const superviseArgument = "__supervise"
 
-// The files of a supervisor process.
+// The files that a supervisor process uses.
 const (
 	requestsFD = 3
 	resultsFD  = 4
 )
 
-// Supervise runs the supervisor process if this process was started as one: args are those of
-// the program. It reports whether it did, and returns the exit code of the process.
+// Supervise runs the supervisor process if this process was started as a supervisor: args
+// are the program arguments. It reports whether it did, and returns the process exit code.
 func Supervise(args []string) (code int, ran bool) {
 	if len(args) < 5 || args[1] != superviseArgument {
 		return 0, false
@@ -59,9 +59,9 @@ func Supervise(args []string) (code int, ran bool) {
 	return 0, true
 }
 
-// A container runs commands one after the other, and holds all processes that they start.
+// A container runs commands in sequence, and holds all processes that they start.
 type container struct {
-	path    string // of the program
+	path    string // program path
 	argv    []string
 	timeout time.Duration
 
@@ -78,14 +78,14 @@ func newContainer(path string, argv []string, timeout time.Duration) *container 
 	return c
 }
 
-// Times of the end of processes.
+// Times for ending processes.
 const (
 	killInterval = 5 * time.Millisecond // until processes that lost their parent are looked for
 	killTime     = 5 * time.Second      // after which processes in the kernel are given up
 )
 
 // run runs the command for an event until it and all processes that it started have ended.
-// It returns "" for a success, or the reason of the failure.
+// It returns "" on success, or the failure reason.
 func (c *container) run(event []byte) string {
 	leader, err := c.start(event)
 	if err != nil {
@@ -101,14 +101,14 @@ func (c *container) run(event []byte) string {
 			return g.kill(fmt.Sprintf("after %v", c.timeout))
 		case <-c.ended:
 			return g.kill("by a signal")
-		case <-c.events: // no event comes before the result of this one
+		case <-c.events: // no event comes before this result
 			return g.kill("at the end")
 		}
 	}
 	return statusText(g.status)
 }
 
-// start starts the command. Its standard input is the event.
+// start starts the command. The standard input is the event.
 func (c *container) start(event []byte) (pid int, err error) {
 	in, toIn, err := os.Pipe()
 	if err != nil {
@@ -125,14 +125,14 @@ func (c *container) start(event []byte) (pid int, err error) {
 		return 0, fmt.Errorf("start: %w", err)
 	}
 	go func() {
-		_, _ = toIn.Write(event) // the command may succeed without reading its input
+		_, _ = toIn.Write(event) // the command may succeed without reading the input
 		_ = toIn.Close()
 	}()
 	return pid, nil
 }
 
-// A group is the processes of one command: its first one, and all whose parents have ended,
-// which this process adopts.
+// A group is the processes of a command: the first process, and all orphans, which this
+// process adopts.
 type group struct {
 	leader int
 	ended  bool // the leader
@@ -156,8 +156,8 @@ func (g *group) reap() (all bool) {
 	}
 }
 
-// kill kills all processes and returns the reason. Only children are killed, whose IDs
-// stay theirs until reap collects them; then their own children are children of this
+// kill kills all processes and returns the reason. Only children are killed: a child keeps
+// its ID until reap collects it, and then the grandchildren become children of this
 // process. So a process that starts others at the same time does not escape.
 func (g *group) kill(when string) string {
 	reason := "killed " + when
@@ -183,7 +183,7 @@ func (g *group) kill(when string) string {
 	return reason
 }
 
-// statusText returns the reason of a failure, "" for a success.
+// statusText returns the failure reason, "" on success.
 func statusText(s unix.WaitStatus) string {
 	switch {
 	case s.Signaled():

@@ -14,15 +14,15 @@ import (
 // A supervisor is the connection to a supervisor process.
 type supervisor struct {
 	cmd      *exec.Cmd
-	requests *os.File // events; its end kills the command that runs, and ends the process
-	results  *os.File // for each event "", or the reason of a failure
+	requests *os.File // events; closing it kills the running command and ends the process
+	results  *os.File // for each event "", or a failure reason
 }
 
-// self is the file of this program, also after its replacement or removal.
+// self is this program's file, even after it is replaced or removed.
 const self = "/proc/self/exe"
 
-// startSupervisor starts a supervisor process in a process group of its own: an interrupt from
-// the terminal does not end it.
+// startSupervisor starts a supervisor process in a separate process group: an interrupt
+// from the terminal does not end it.
 func (r *Runner) startSupervisor() (*supervisor, error) {
 	requests, toRequests, err := os.Pipe()
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Runner) startSupervisor() (*supervisor, error) {
 	return &supervisor{cmd, toRequests, results}, nil
 }
 
-// run runs the command for an event and returns the reason of a failure.
+// run runs the command for an event and returns the failure reason.
 func (s *supervisor) run(event []byte) error {
 	if err := writeMessage(s.requests, event); err != nil {
 		return fmt.Errorf("send event to supervisor: %w", err)
@@ -67,7 +67,7 @@ func (s *supervisor) run(event []byte) error {
 // end kills the command that runs. It may be called at any time.
 func (s *supervisor) end() { _ = s.requests.Close() } // run returns the error
 
-// close ends the process, and waits for it and its output.
+// close ends the process, and waits for the process and the output.
 func (s *supervisor) close() {
 	if s == nil {
 		return
@@ -77,11 +77,10 @@ func (s *supervisor) close() {
 	_ = s.cmd.Wait() // the results have the errors
 }
 
-// maxMessage is the maximum length of a message in bytes: events have names and texts of
-// nodes.
+// maxMessage is the maximum message length in bytes: events have node names and texts.
 const maxMessage = 1 << 24
 
-// writeMessage writes a message: its length in 4 bytes, and the bytes.
+// writeMessage writes a message: the length in 4 bytes, then the bytes.
 func writeMessage(w io.Writer, b []byte) error {
 	if len(b) > maxMessage {
 		return fmt.Errorf("write message: got %d bytes, want at most %d", len(b), maxMessage)
@@ -90,7 +89,7 @@ func writeMessage(w io.Writer, b []byte) error {
 	return err
 }
 
-// readMessage reads a message. It returns [io.EOF] after the last one.
+// readMessage reads a message. It returns [io.EOF] after the last message.
 func readMessage(r io.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -1,12 +1,11 @@
-// Package hostname returns the name of this host as the servers of infiniband-diags send
-// it.
+// Package hostname returns this host's name as infiniband-diags servers send it.
 package hostname
 
 import (
 	"golang.org/x/sys/unix"
 )
 
-// WithDomain returns the host's name, a dot and its NIS domain, which is "(none)" on most
+// WithDomain returns the host name, a dot and the NIS domain, which is "(none)" on most
 // hosts (infiniband-diags, ibping.c and ibsysstat.c; getdomainname(2)).
 func WithDomain() string {
 	var u unix.Utsname

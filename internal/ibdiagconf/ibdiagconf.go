@@ -1,4 +1,4 @@
-// Package ibdiagconf reads ibdiag.conf, the configuration file of infiniband-diags.
+// Package ibdiagconf reads ibdiag.conf, the infiniband-diags configuration file.
 package ibdiagconf
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// DefaultPath is the path that most builds of infiniband-diags read.
+// DefaultPath is the path that most infiniband-diags builds read.
 const DefaultPath = "/etc/infiniband-diags/ibdiag.conf"
 
-// A Config holds the settings of a file. Read does not change settings that the file
+// A Config holds the settings from a file. Read does not change settings that the file
 // does not contain.
 type Config struct {
 	Device  string
 	Port    uint8         // 0 for any port
 	Timeout time.Duration // 0 for the default
 	MKey    uint64
-	SAKey   uint64 // SM_Key of requests to subnet administration
+	SAKey   uint64 // SM_Key in requests to subnet administration
 
 	NoExtendedPortInfo bool // MLX_EPI is not true
 }
 
 // ReadFile reads a file into c. If optional is set, a missing file is not an error.
-// Otherwise its errors are those of opening the file and of Read.
+// ReadFile returns errors from opening the file and from Read.
 func (c *Config) ReadFile(path string, optional bool) error {
 	f, err := interrupt.Open(path)
 	if optional && errors.Is(err, fs.ErrNotExist) {
@@ -43,10 +43,10 @@ func (c *Config) ReadFile(path string, optional bool) error {
 	return c.Read(f, path)
 }
 
-// Read reads KEY=VALUE lines. It ignores blank lines and lines that start with #. The
-// name of the file appears in errors. An invalid line is an error, but Read applies all
-// other lines, so that a caller can continue with a warning. The error is that of the first
-// invalid line, with the number of such lines.
+// Read reads KEY=VALUE lines. It ignores blank lines and lines that start with #. Errors
+// contain the file name. An invalid line is an error, but Read applies all other lines, so
+// that a caller can continue with a warning. The error describes the first invalid line,
+// with the number of invalid lines.
 func (c *Config) Read(r io.Reader, name string) error {
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {

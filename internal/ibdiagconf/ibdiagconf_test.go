@@ -47,7 +47,7 @@ func TestRead_Invalid(t *testing.T) {
 			}
 		})
 	}
-	// Valid lines apply, and the invalid ones are counted.
+	// Valid lines apply, and invalid lines are counted.
 	var c Config
 	err := c.Read(strings.NewReader("Port=x\nCA=mlx5_1\nnosuch=1\ntimeout=60000"), "f")
 	if want := (Config{Device: "mlx5_1", Timeout: time.Minute}); c != want {

@@ -10,22 +10,22 @@ const (
 	offKind    = 8
 	offUsed    = 12
 	offData    = 16
-	offConnect = 12 // of the node's name in a CONNECT
+	offConnect = 12 // node name in a CONNECT
 )
 
-// ControlDataSize is the size in bytes of the data of a control datagram.
+// ControlDataSize is the size in bytes of the data in a control datagram.
 const ControlDataSize = 64
 
 // ControlSize is the size in bytes of a datagram on a control socket.
 const ControlSize = offData + ControlDataSize
 
-// NodeIDSize is the size in bytes of the name of a node, including a NUL.
+// NodeIDSize is the node name size in bytes, including a NUL.
 const NodeIDSize = 32
 
-// A Kind is the type of a control datagram (enum SIM_CTL_TYPES).
+// A Kind is a control datagram type (enum SIM_CTL_TYPES).
 type Kind uint32
 
-// The kinds. A reply has the kind of its request, or is an Error.
+// The kinds. A reply has the same kind as the request, or is an Error.
 const (
 	Error Kind = iota
 	Connect
@@ -40,11 +40,11 @@ const (
 	GetPKeys
 )
 
-// A Control is struct sim_ctl, a request to the server or its reply. Numbers are in
+// A Control is struct sim_ctl, a request to the server or a reply. Numbers are in
 // host byte order.
 type Control [ControlSize]byte
 
-// NewControl returns a request of the client in a slot.
+// NewControl returns a request from the client in a slot.
 func NewControl(kind Kind, slot uint32, data [ControlDataSize]byte) (c Control) {
 	binary.NativeEndian.PutUint32(c[0:], magic)
 	binary.NativeEndian.PutUint32(c[4:], slot)
@@ -63,7 +63,7 @@ func ParseControl(b []byte) (c Control, ok bool) {
 	return Control(b), true
 }
 
-// Slot returns the slot of the client at the server.
+// Slot returns the client's slot at the server.
 func (c *Control) Slot() uint32 { return binary.NativeEndian.Uint32(c[4:]) }
 
 // Kind returns the kind.
@@ -75,12 +75,12 @@ func (c *Control) SetKind(k Kind) { binary.NativeEndian.PutUint32(c[offKind:], u
 // Data returns the data, in place.
 func (c *Control) Data() []byte { return c[offData:] }
 
-// ClientInfo is the data of a Connect (struct sim_client_info) without the queue pair,
-// which is 0.
+// ClientInfo is the data of a Connect (struct sim_client_info) without the queue
+// pair, which is 0.
 type ClientInfo struct {
 	ID   uint32 // identifies the data socket; in the reply, the slot
 	IsSM bool   // the client receives the requests that the node's agents do not answer
-	Node string // ID or description of the node, shorter than NodeIDSize; "": the server's choice
+	Node string // node ID or description, shorter than NodeIDSize; "": the server's choice
 }
 
 // Encode returns the data of a Connect.

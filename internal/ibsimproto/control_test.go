@@ -12,7 +12,7 @@ func TestClientInfo(t *testing.T) {
 			t.Errorf("%+v became %+v", info, got)
 		}
 	}
-	// A name that fills all of its room and has no end is cut there.
+	// A name that fills the whole field and has no end is cut there.
 	data := ClientInfo{}.Encode()
 	for i := range data {
 		data[i] = 'x'

@@ -1,6 +1,5 @@
-// Package ibsimproto implements the datagrams and socket names of the protocol between
-// ibsim, the fabric simulator of linux-rdma, and its clients (ibsim:
-// include/ibsim.h).
+// Package ibsimproto implements the datagrams and socket names in the protocol between
+// ibsim, the linux-rdma fabric simulator, and its clients (ibsim: include/ibsim.h).
 package ibsimproto
 
 import (
@@ -25,11 +24,11 @@ const (
 // PacketSize is the size in bytes of a datagram on a data socket.
 const PacketSize = offMAD + madSize
 
-// StatusDropped is the status of a request that is returned without a reply: ETIMEDOUT
-// of most architectures.
+// StatusDropped is the status in a request that is returned without a reply: ETIMEDOUT on
+// most architectures.
 const StatusDropped = 110
 
-// A Packet is struct sim_request: a MAD with its source and destination.
+// A Packet is struct sim_request: a MAD with source and destination.
 type Packet [PacketSize]byte
 
 // Reset clears everything except the MAD.
@@ -53,16 +52,16 @@ func (p *Packet) SQP() uint32 { return binary.BigEndian.Uint32(p[offSQP:]) }
 // Status returns 0 or an error number.
 func (p *Packet) Status() uint32 { return binary.BigEndian.Uint32(p[offStatus:]) }
 
-// Length returns the length in bytes of the MAD. It is less than 256 for messages whose
-// length is not in the MAD, such as a table of subnet administration.
+// Length returns the MAD length in bytes. It is less than 256 for messages that do not
+// contain a length, such as a subnet administration table.
 func (p *Packet) Length() int {
 	return int(min(binary.BigEndian.Uint64(p[offLength:]), madSize))
 }
 
-// SetLength sets the length of the MAD.
+// SetLength sets the MAD length.
 func (p *Packet) SetLength(n int) { binary.BigEndian.PutUint64(p[offLength:], uint64(n)) }
 
-// MAD returns the 256 bytes of the MAD, in place.
+// MAD returns the 256 MAD bytes, in place.
 func (p *Packet) MAD() []byte { return p[offMAD:] }
 
 // SetLIDs sets the destination and the source LID.

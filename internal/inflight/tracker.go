@@ -1,50 +1,48 @@
-// Package inflight tracks requests that were sent, so that a reply is recognised
-// by its transaction ID: as the reply that is awaited, as one that comes after its
-// request was given up, or as a duplicate.
+// Package inflight tracks sent requests and recognises replies by transaction ID: awaited
+// replies, late replies after a request was given up, and duplicates.
 package inflight
 
 import "time"
 
-// A State is the state of a request that was sent.
+// A State is the state of a sent request.
 type State uint8
 
-// The states of a request.
+// The request states.
 const (
 	unused   State = iota
-	Waiting        // for its reply
+	Waiting        // no reply yet
 	Expired        // given up, without a reply so far
 	Answered       // by a reply, even if that came late
 )
 
-// An Entry is a request that was sent. The tracker keeps it after its end until it
+// An Entry is a sent request. After the request ends, the tracker keeps the entry until it
 // needs the room.
 type Entry[T any] struct {
-	TID   uint32        // transaction ID (the lower half, the upper one is the transport's)
+	TID   uint32        // transaction ID (lower half; the transport sets the upper half)
 	State State         // changed by the tracker only
 	Slow  bool          // does not count as in flight; set by [Tracker.Release]
-	Sent  time.Duration // since an epoch of the caller
+	Sent  time.Duration // since the caller's epoch
 	Data  T
 }
 
 const (
-	// minPlaces and maxPlaces bound the number of entries that a tracker keeps.
-	// It keeps more than maxPlaces only if that many requests wait.
+	// minPlaces and maxPlaces bound the number of entries that a tracker keeps. It keeps
+	// more than maxPlaces only if that many requests wait.
 	minPlaces = 4096
 	maxPlaces = 1 << 16
 
-	// keepExpired is how long a tracker protects an entry without a reply from
-	// being replaced, for the sake of a late reply.
+	// keepExpired is how long a tracker protects an entry without a reply from being
+	// replaced, for a late reply.
 	keepExpired = time.Minute
 )
 
-// A Tracker holds the requests that were sent last. Transaction IDs are given out
-// in ascending order, so that the oldest request is found by counting. The lower
-// bits of an ID are the place of its entry.
+// A Tracker holds the requests that were sent last. Transaction IDs ascend, so that the
+// oldest request is found by counting. The lower ID bits are the entry's place.
 //
-// An [Entry] pointer is valid until the next call of Add.
+// An [Entry] pointer is valid until the next call to Add.
 type Tracker[T any] struct {
-	places       []Entry[T] // their number is a power of two
-	next         uint32     // ID of the next request
+	places       []Entry[T] // the length is a power of two
+	next         uint32     // next request ID
 	oldest       uint32     // no request before it waits
 	oldestOnTime uint32     // no request before it is in flight
 	outstanding  int
@@ -52,7 +50,7 @@ type Tracker[T any] struct {
 	expired      int
 }
 
-// New returns a tracker whose first transaction ID is first.
+// New returns a tracker with the given first transaction ID.
 func New[T any](first uint32) *Tracker[T] {
 	return &Tracker[T]{places: make([]Entry[T], minPlaces), next: first, oldest: first, oldestOnTime: first}
 }
@@ -63,13 +61,13 @@ func (t *Tracker[T]) Outstanding() int { return t.outstanding }
 // InFlight returns the number of outstanding requests that are not slow.
 func (t *Tracker[T]) InFlight() int { return t.inFlight }
 
-// Add returns the entry of a request that is sent now. It waits for its reply.
+// Add returns the entry for a request that is sent now. It waits for a reply.
 func (t *Tracker[T]) Add(now time.Duration) *Entry[T] {
 	if size := len(t.places); 2*(t.outstanding+1) > size || size < maxPlaces && 2*(t.outstanding+t.expired+1) > size {
 		t.grow()
 	}
 	protect := 2*(t.outstanding+t.expired) < len(t.places)
-	for t.next == 0 || t.occupied(now, protect) { // an ID of 0 looks unset to some
+	for t.next == 0 || t.occupied(now, protect) { // some programs treat an ID of 0 as unset
 		t.next++
 	}
 	e := t.at(t.next)
@@ -83,14 +81,14 @@ func (t *Tracker[T]) Add(now time.Duration) *Entry[T] {
 	return e
 }
 
-// occupied reports whether the next ID has no place, because the place holds a
-// request that waits, or one that expired recently and is protected.
+// occupied reports whether the next ID has no place, because a waiting request, or a
+// recently expired and protected request, holds it.
 func (t *Tracker[T]) occupied(now time.Duration, protect bool) bool {
 	e := t.at(t.next)
 	return e.State == Waiting || protect && e.State == Expired && now-e.Sent < keepExpired
 }
 
-// Cancel removes the entry of a request that was not sent after all.
+// Cancel removes the entry for a request that was not sent after all.
 func (t *Tracker[T]) Cancel(e *Entry[T]) { t.end(e, unused) }
 
 // Expire gives a request up.
@@ -99,8 +97,8 @@ func (t *Tracker[T]) Expire(e *Entry[T]) {
 	t.expired++
 }
 
-// Answer records a reply and returns the state before it: Waiting for the first
-// reply, Expired for a late one, Answered for a duplicate.
+// Answer records a reply and returns the state before it: Waiting for the first reply,
+// Expired for a late reply, Answered for a duplicate.
 func (t *Tracker[T]) Answer(e *Entry[T]) State {
 	before := e.State
 	switch before {
@@ -129,8 +127,8 @@ func (t *Tracker[T]) Release(e *Entry[T]) {
 	}
 }
 
-// Find returns the entry of a transaction ID, or nil if the tracker does not know
-// it, or not any more.
+// Find returns the entry for a transaction ID, or nil if the tracker does not know it,
+// or not any more.
 func (t *Tracker[T]) Find(tid uint32) *Entry[T] {
 	if e := t.at(tid); e.State != unused && e.TID == tid {
 		return e
@@ -160,8 +158,7 @@ func (t *Tracker[T]) OldestOnTime() *Entry[T] {
 
 func (t *Tracker[T]) at(tid uint32) *Entry[T] { return &t.places[int(tid)&(len(t.places)-1)] }
 
-// grow doubles the number of places. Entries in different places stay in different
-// places.
+// grow doubles the number of places. Entries in different places stay in different places.
 func (t *Tracker[T]) grow() {
 	old := t.places
 	t.places = make([]Entry[T], 2*len(old))

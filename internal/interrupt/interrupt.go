@@ -1,5 +1,5 @@
-// Package interrupt ends blocking operations on files when a signal interrupts the
-// process. Opening a FIFO waits for its peer and reading a terminal for input, and neither
+// Package interrupt ends blocking file operations when a signal interrupts the process.
+// Opening a FIFO waits for the peer and reading a terminal waits for input, and neither
 // takes a context.
 package interrupt
 
@@ -15,13 +15,14 @@ import (
 	"time"
 )
 
-// current is the context of [Notify]; nil: signals terminate the process.
+// current is the context from [Notify]; nil: signals terminate the process.
 var current atomic.Pointer[context.Context]
 
-// Notify returns a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or
-// SIGTERM terminates the process; a second SIGHUP does not, as a terminal that closes and its
-// shell each send one. If SIGHUP is ignored, as nohup(1) does, it stays so. [Hangups] takes
-// SIGHUP out. The cause of the context names the signal. stop restores the behaviour of signals.
+// Notify returns a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT
+// or SIGTERM terminates the process; a second SIGHUP does not, as a terminal that closes
+// and the shell in it both send SIGHUP. If SIGHUP is ignored, as with nohup(1), it stays
+// ignored. [Hangups] takes SIGHUP out. The context's cause names the signal. stop restores
+// the signal behaviour.
 func Notify() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ends, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -52,7 +53,7 @@ func Notify() (ctx context.Context, stop func()) {
 	}
 }
 
-// cause is why the context of [Notify] ended, such as "interrupt signal received".
+// cause is why the [Notify] context ended, such as "interrupt signal received".
 type cause struct{ os.Signal }
 
 func (c cause) Error() string { return c.String() + " signal received" }
@@ -62,8 +63,8 @@ func (cause) Unwrap() error { return context.Canceled }
 // reloaders is the number of commands to which SIGHUP has another meaning.
 var reloaders atomic.Int32
 
-// Hangups returns a channel of SIGHUP for a command that does something else than end: it
-// reads its files again. Signals that arrive at the same time may become one.
+// Hangups returns a SIGHUP channel for a command that reads its files again instead of
+// ending. Signals that arrive at the same time may become one.
 func Hangups() (hangups <-chan os.Signal, stop func()) {
 	reloaders.Add(1)
 	c := make(chan os.Signal, 1)
@@ -77,8 +78,8 @@ func Hangups() (hangups <-chan os.Signal, stop func()) {
 // Open opens a file for reading. See [OpenFile].
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile opens a file like [os.OpenFile]. An interrupt ends the wait for the peer of a
-// FIFO, and later the reads and writes of the FIFO.
+// OpenFile opens a file like [os.OpenFile]. An interrupt ends the wait for the FIFO peer,
+// and later FIFO reads and writes.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	ctx := current.Load()
 	if info, err := os.Stat(path); ctx == nil || err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
@@ -104,14 +105,14 @@ func openFIFO(ctx context.Context, path string, flag int) (*os.File, error) {
 		return nil, fmt.Errorf("open %s: %w", path, ctx.Err())
 	case r := <-opened:
 		if r.err == nil {
-			// Without a deadline of the FIFO, a second signal ends its reads and writes.
+			// Without a deadline on the FIFO, a second signal ends reads and writes.
 			context.AfterFunc(ctx, func() { _ = r.file.SetDeadline(time.Unix(1, 0)) })
 		}
 		return r.file, r.err
 	}
 }
 
-// Reader returns a reader whose reads an interrupt ends.
+// Reader returns a reader with reads that an interrupt ends.
 func Reader(in io.Reader) io.Reader {
 	ctx := current.Load()
 	if ctx == nil {
@@ -125,7 +126,7 @@ type reader struct {
 	in  io.Reader
 }
 
-// Read leaves a blocked read behind if it is interrupted. The data of this read is lost.
+// Read leaves a blocked read behind if it is interrupted. The data from this read is lost.
 func (r *reader) Read(p []byte) (int, error) {
 	type result struct {
 		n   int

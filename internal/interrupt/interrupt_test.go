@@ -28,7 +28,7 @@ func send(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// A SIGHUP ends a command, once: further ones do not terminate the process.
+// A SIGHUP ends a command once: further signals do not terminate the process.
 func TestNotify_Hangup(t *testing.T) {
 	ctx, stop := Notify()
 	defer stop()
@@ -70,7 +70,7 @@ func TestOpenFIFO_Interrupted(t *testing.T) {
 	}
 }
 
-// An interrupt ends the read of a FIFO whose writer does not write.
+// An interrupt ends the read from a FIFO if the writer does not write.
 func TestOpenFIFO_Read(t *testing.T) {
 	path := fifo(t)
 	writer, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles regular expressions at their first use. A program with many
-// commands would otherwise compile those of all commands at each start.
+// Package lazyregexp compiles regular expressions at first use. A program with many
+// commands would otherwise compile the expressions for all commands at each start.
 package lazyregexp
 
 import (
@@ -11,7 +11,7 @@ import (
 // concurrent use.
 type Regexp struct{ compiled func() *regexp.Regexp }
 
-// New returns an expression. Its first use panics if the expression is invalid.
+// New returns an expression. The first use panics if the expression is invalid.
 func New(expr string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }

@@ -18,7 +18,7 @@ func TestRegexp(t *testing.T) {
 	}
 }
 
-// An invalid expression panics at its first use.
+// An invalid expression panics at first use.
 func TestRegexp_Invalid(t *testing.T) {
 	r := New("(")
 	defer func() {

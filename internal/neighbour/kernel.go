@@ -66,8 +66,8 @@ func (k *kernel) find(ip netip.Addr, netdev int) (*entry, error) {
 	return nil, nil
 }
 
-// await returns the entry of an IP address. If the table does not contain it, await
-// triggers address resolution and waits for its result.
+// await returns the entry for an IP address. If the table does not contain it, await
+// triggers address resolution and waits for the result.
 func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) (*entry, error) {
 	if e, err := k.find(ip, link.Index); e != nil || err != nil {
 		return e, err

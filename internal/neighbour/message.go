@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// native is the byte order of netlink messages.
+// native is the netlink byte order.
 var native = binary.NativeEndian
 
 // family returns the address family of an IP address.
@@ -21,8 +21,7 @@ func family(ip netip.Addr) uint8 {
 	return unix.AF_INET6
 }
 
-// route is a route to an address: struct rtmsg of linux/rtnetlink.h with its
-// attributes.
+// route is a route to an address: struct rtmsg from linux/rtnetlink.h with attributes.
 type route struct {
 	netdev          int // index
 	source, gateway netip.Addr
@@ -60,7 +59,7 @@ func parseRoute(b []byte) (r route, err error) {
 			r.source, _ = netip.AddrFromSlice(ad.Bytes())
 		case unix.RTA_GATEWAY:
 			r.gateway, _ = netip.AddrFromSlice(ad.Bytes())
-		case unix.RTA_VIA: // gateway of the other IP version: family and address
+		case unix.RTA_VIA: // gateway with the other IP version: family and address
 			if via := ad.Bytes(); len(via) > 2 {
 				r.gateway, _ = netip.AddrFromSlice(via[2:])
 			}
@@ -72,8 +71,7 @@ func parseRoute(b []byte) (r route, err error) {
 	return r, nil
 }
 
-// entry is an entry of the neighbour table: struct ndmsg of linux/neighbour.h with its
-// attributes.
+// entry is a neighbour table entry: struct ndmsg from linux/neighbour.h with attributes.
 type entry struct {
 	ip       netip.Addr
 	netdev   int // index
@@ -81,7 +79,7 @@ type entry struct {
 	linkAddr []byte
 }
 
-// neighboursRequest encodes a request for all neighbours of an address family.
+// neighboursRequest encodes a request for all neighbours in an address family.
 func neighboursRequest(family uint8) []byte {
 	b := make([]byte, unix.SizeofNdMsg)
 	b[0] = family
@@ -116,7 +114,7 @@ func parseEntry(b []byte) (e entry, err error) {
 		return e, fmt.Errorf("parse neighbour: %w", err)
 	}
 	if e.state&unix.NUD_NOARP != 0 {
-		e.linkAddr = nil // the kernel reports the address of the local device
+		e.linkAddr = nil // the kernel reports the local device's address
 	}
 	return e, nil
 }

@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	if d := cmp.Diff(route{netdev: 4, source: netip.MustParseAddr("192.0.2.2"), gateway: gateway}, r, same); err != nil || d != "" {
 		t.Errorf("route: error %v, (-want +got):\n%s", err, d)
 	}
-	// The address family precedes a gateway of the other IP version.
+	// The address family precedes a gateway with the other IP version.
 	via := encode(t, make([]byte, unix.SizeofRtMsg), func(e *netlink.AttributeEncoder) {
 		e.Bytes(unix.RTA_VIA, append([]byte{unix.AF_INET6, 0}, netip.MustParseAddr("fe80::1").AsSlice()...))
 	})

@@ -1,5 +1,5 @@
-// Package neighbour queries the kernel for the next hop to an IP address: the
-// network device and the link-layer address of the gateway or of the peer itself.
+// Package neighbour queries the kernel for the next hop to an IP address: the network
+// device and the link-layer address of the gateway or of the peer itself.
 package neighbour
 
 import (
@@ -17,21 +17,19 @@ var ErrNoReply = errors.New("no host on the link responds to this address")
 // A NextHop is the next hop to an IP address.
 type NextHop struct {
 	Local   bool       // the address belongs to this host
-	Netdev  string     // network device of the route, or of the local address
-	Source  netip.Addr // source address of the route; invalid if the kernel does not report it
+	Netdev  string     // network device on the route or with the local address
+	Source  netip.Addr // source address on the route; invalid if the kernel does not report it
 	Gateway netip.Addr // invalid if the address is on the link
 
-	// LinkAddr is the link-layer address of the gateway or, without a gateway, of
-	// the address itself. Ethernet addresses have 6 bytes. IPoIB addresses have
-	// 20, the last 16 of which are the GID of the port (RFC 4391, 9.1.1). It is
-	// nil for devices without link-layer addresses.
+	// LinkAddr is the link-layer address of the gateway or, without a gateway, of the address
+	// itself. Ethernet addresses have 6 bytes. IPoIB addresses have 20, and the last 16 are
+	// the port GID (RFC 4391, 9.1.1). It is nil for devices without link-layer addresses.
 	LinkAddr []byte
 }
 
-// Lookup returns the next hop to an address. If the neighbour table does not contain
-// it, Lookup sends an empty UDP packet to the discard port of the address, which
-// makes the kernel resolve the next hop, and waits until ctx ends or the kernel gives
-// up.
+// Lookup returns the next hop to an address. If the neighbour table does not contain it,
+// Lookup sends an empty UDP packet to the address's discard port, which makes the kernel
+// resolve the next hop, and waits until ctx ends or the kernel gives up.
 func Lookup(ctx context.Context, ip netip.Addr) (*NextHop, error) {
 	hop, err := lookup(ctx, ip)
 	if err != nil {
@@ -70,7 +68,7 @@ func lookup(ctx context.Context, ip netip.Addr) (*NextHop, error) {
 	return hop, nil
 }
 
-// local returns the next hop to an address of this host; nil for other addresses.
+// local returns the next hop to an address on this host; nil for other addresses.
 func local(ip netip.Addr) (*NextHop, error) {
 	links, err := net.Interfaces()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mmsghdr is struct mmsghdr of <sys/socket.h>.
+// mmsghdr is struct mmsghdr from <sys/socket.h>.
 type mmsghdr struct {
 	unix.Msghdr
-	len uint32 // of the received message
+	len uint32 // received message length
 }
 
 // A Batch holds messages that a single system call sends or receives on a socket.
@@ -20,7 +20,7 @@ type Batch struct {
 	headers []mmsghdr
 }
 
-// NewBatch returns a batch of count buffers of size bytes each.
+// NewBatch returns a batch with count buffers, each with size bytes.
 func NewBatch(count, size int) *Batch {
 	b := &Batch{
 		buffers: make([][]byte, count),
@@ -47,9 +47,9 @@ func (b *Batch) Buffer(i int) []byte { return b.buffers[i] }
 // Message returns the message that [Conn.ReceiveBatch] read into a buffer.
 func (b *Batch) Message(i int) []byte { return b.buffers[i][:b.headers[i].len] }
 
-// SendBatch writes the first n buffers of b as n messages and returns the number
-// of messages that the socket accepted. The error is the one of the first message
-// that it did not accept; EAGAIN if the socket has no room.
+// SendBatch writes the first n buffers of b as n messages and returns the number of
+// messages that the socket accepted. The error is for the first message that it did not
+// accept; EAGAIN if the socket has no room.
 func (c *Conn) SendBatch(b *Batch, n int) (int, error) {
 	c.batch = b.headers[:n]
 	if err := c.raw.Control(c.writeBatch); err != nil {
@@ -59,24 +59,24 @@ func (c *Conn) SendBatch(b *Batch, n int) (int, error) {
 		return 0, c.err
 	}
 	if c.n < n {
-		// The kernel keeps the error of the next message to itself. A full
-		// queue is by far the most frequent one, and any other one is
-		// reported when that message is sent again.
+		// The kernel does not report the error for the next message. A full queue is by
+		// far the most frequent error, and any other error is reported when that message
+		// is sent again.
 		return c.n, unix.EAGAIN
 	}
 	return n, nil
 }
 
-// ReceiveBatch reads up to n messages into b and returns their number. It waits
-// for the first one as [Conn.Receive] does.
+// ReceiveBatch reads up to n messages into b and returns their number. It waits for the
+// first message as [Conn.Receive] does.
 func (c *Conn) ReceiveBatch(b *Batch, n int, deadline time.Time) (int, error) {
 	c.batch = b.headers[:n]
 	return c.next(c.readBatch, deadline)
 }
 
-// mmsg runs the system call sendmmsg or recvmmsg without waiting. The call does not block, so
-// the scheduler is not informed of it: otherwise its monitor thread wakes up each 20 µs to
-// give the processor of a call with many messages to another thread.
+// mmsg runs the system call sendmmsg or recvmmsg without waiting. The call does not block,
+// so the scheduler is not informed: otherwise its monitor thread wakes up each 20 µs to
+// give the processor that runs a call with many messages to another thread.
 func mmsg(call, fd uintptr, batch []mmsghdr) (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(&batch[0])), uintptr(len(batch)), unix.MSG_DONTWAIT, 0, 0)

@@ -15,8 +15,8 @@ import (
 
 func TestBatch(t *testing.T) { inBoth(t, testBatch) }
 
-// testBatch sends three messages in one call and receives two replies in one call
-// that has room for more.
+// testBatch sends three messages in a single call and receives two replies in a call with
+// room for more.
 func testBatch(t *testing.T, c *Conn, peer *os.File) {
 	out := NewBatch(3, 4)
 	for i := range out.Size() {
@@ -62,7 +62,7 @@ func testBatch(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
-// Of a batch that exceeds the room of the socket, the first messages are sent.
+// If a batch exceeds the socket's room, the first messages are sent.
 func TestSendBatch_Full(t *testing.T) {
 	c, peer := pair(t)
 	const size = 64

@@ -1,7 +1,6 @@
-// Package nonblock reads and writes whole messages on a file descriptor of Go's
-// poller: one system call per message, or per batch of messages on a socket. It
-// polls only after a read that found no message, does not allocate, and a waiting
-// read can be interrupted.
+// Package nonblock reads and writes whole messages on a file descriptor in Go's poller: a
+// system call per message, or per message batch on a socket. It polls only after a read
+// that found no message, does not allocate, and a waiting read can be interrupted.
 package nonblock
 
 import (
@@ -14,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Conn carries messages over a descriptor. Its methods are not safe for
-// concurrent use, except Interrupt.
+// A Conn carries messages over a descriptor. The methods are not safe for concurrent use,
+// except Interrupt.
 type Conn struct {
 	file        File
 	raw         syscall.RawConn
@@ -91,9 +90,9 @@ func (c *Conn) Send(b []byte) error {
 	return c.err
 }
 
-// Receive reads the next message into b and returns its length. It returns
-// os.ErrDeadlineExceeded if no message arrives before the deadline or an Interrupt. A
-// zero deadline never expires.
+// Receive reads the next message into b and returns the length. It returns
+// os.ErrDeadlineExceeded if no message arrives before the deadline or an Interrupt. A zero
+// deadline never expires.
 func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 	c.in = b
 	return c.next(c.read, deadline)
@@ -139,8 +138,8 @@ func (c *Conn) expired(deadline time.Time) bool {
 		// An error means that the file is closed, which the read reports.
 		_ = c.file.SetReadDeadline(deadline)
 	}
-	// Interrupt sets its mark first and its own deadline then: either the mark
-	// is seen here, or Interrupt's deadline replaces the one set above.
+	// Interrupt sets its mark first and then its own deadline: either the mark is seen
+	// here, or Interrupt's deadline replaces the deadline set above.
 	if c.interrupted.Load() {
 		c.stale = true
 		return true
@@ -148,7 +147,7 @@ func (c *Conn) expired(deadline time.Time) bool {
 	return false
 }
 
-// Interrupt ends the current wait for a message, or the next one.
+// Interrupt ends the current wait for a message, or the next wait.
 func (c *Conn) Interrupt() {
 	if t := c.thread.Load(); t != nil {
 		t.wake()

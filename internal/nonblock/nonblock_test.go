@@ -74,7 +74,7 @@ func TestFull(t *testing.T) {
 	t.Errorf("got no error after 10000 messages, want %v", unix.EAGAIN)
 }
 
-// A deadline ends one wait; a later call waits again.
+// A deadline ends a single wait; a later call waits again.
 func TestDeadline(t *testing.T) { inBoth(t, testDeadline) }
 
 func testDeadline(t *testing.T, c *Conn, peer *os.File) {
@@ -90,8 +90,8 @@ func testDeadline(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
-// An interrupt before or during a wait ends one wait. Messages that have arrived are
-// read first.
+// An interrupt before or during a wait ends a single wait. Messages that have arrived
+// are read first.
 func TestInterrupt(t *testing.T) { inBoth(t, testInterrupt) }
 
 func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
@@ -116,7 +116,7 @@ func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
-// Any number of interrupts without a wait end the next one.
+// Any number of interrupts without a wait end the next wait.
 func TestInterrupt_Many(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *Conn, _ *os.File) {
 		for range 1000 {
@@ -184,8 +184,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// TestReceive_Reads checks the number of reads per message: one if it has arrived,
-// and one more if the caller waits for it.
+// TestReceive_Reads checks the read count per message: 1 if the message has arrived, and 2
+// if the caller waits for it.
 func TestReceive_Reads(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread waits in a system call. A long wait occupies a thread of the process,
-// but the kernel wakes the waiting thread itself, without the detour through Go's
-// poller.
+// thread waits in a system call. A long wait occupies a process thread, but the kernel
+// wakes the waiting thread itself, without the detour through Go's poller.
 type thread struct {
 	wakeup *os.File // an eventfd that Interrupt writes to
 	fds    [2]unix.PollFd
@@ -53,9 +52,9 @@ func (c *Conn) Release() error {
 	return nil
 }
 
-// wake ends the current wait, or the next one.
+// wake ends the current wait, or the next wait.
 func (t *thread) wake() {
-	// The kernel adds the numbers of calls that no wait has read. A write blocks when
+	// The kernel adds the numbers from calls that no wait has read. A write blocks when
 	// the sum overflows.
 	_, _ = t.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }

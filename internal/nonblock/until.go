@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// UntilDone calls read, which waits for a file. The end of ctx interrupts the wait, and
-// UntilDone returns ctx.Err(). The file has no read deadline before and after it.
+// UntilDone calls read, which waits for a file. When ctx ends, the wait is interrupted,
+// and UntilDone returns ctx.Err(). The file has no read deadline before and after it.
 func UntilDone(ctx context.Context, f File, read func() error) error {
 	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// The end of a context ends one read; a later one waits again.
+// When a context ends, a single read ends; a later read waits again.
 func TestUntilDone(t *testing.T) {
 	local, peer := testenv.SocketPair(t)
 	b := make([]byte, 64)

@@ -1,4 +1,4 @@
-// Package optional makes pointers for members of JSON documents that may be absent.
+// Package optional makes pointers for JSON document members that may be absent.
 package optional
 
 // NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as

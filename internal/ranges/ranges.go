@@ -1,4 +1,4 @@
-// Package ranges parses and formats lists of numbers such as "1-4,7".
+// Package ranges parses and formats number lists such as "1-4,7".
 package ranges
 
 import (
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Parse parses a list of numbers from 0 to 255 and ranges of them. Each element of the
-// result is the first and the last number of a range. noun names a number in errors: "a
-// port number".
+// Parse parses a list of numbers from 0 to 255 and number ranges. Each element of the result
+// is the first and last number of a range. noun names a number in errors: "a port number".
 func Parse(list, noun string, limit uint8) (ranges [][2]uint8, err error) {
 	for element := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(element), "-")
@@ -40,8 +39,8 @@ func parseNumber(s, noun string, limit uint8) (uint8, error) {
 	return uint8(n), nil
 }
 
-// Format returns the list of some numbers in ascending order, with ranges of two numbers
-// or more.
+// Format returns a list of numbers in ascending order, with ranges for two or more
+// consecutive numbers.
 func Format[T ~int | ~uint16](numbers []T) string {
 	var b []byte
 	for i := 0; i < len(numbers); i++ {

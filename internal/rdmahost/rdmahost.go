@@ -1,4 +1,4 @@
-// Package rdmahost lists the RDMA devices of a host.
+// Package rdmahost lists a host's RDMA devices.
 package rdmahost
 
 import (
@@ -23,7 +23,7 @@ type Device struct {
 	DriverID *uint64 // enum rdma_driver_id
 }
 
-// A Query selects the sources of a list.
+// A Query selects the sources for a list.
 type Query struct {
 	Sysfs   sysfs.FS
 	Netlink bool // query NETLINK_RDMA, which describes the running kernel only
@@ -37,8 +37,8 @@ type Problem struct {
 	Err    error
 }
 
-// Devices lists the devices in the order of libibverbs: those of NETLINK_RDMA by
-// index, then those that only sysfs knows by the number of their node.
+// Devices lists the devices in libibverbs order: NETLINK_RDMA devices by index, then
+// devices that only sysfs knows, by node number.
 func (q Query) Devices() ([]Device, []Problem) {
 	var devices []Device
 	var problems []Problem
@@ -76,7 +76,7 @@ func (q Query) Devices() ([]Device, []Problem) {
 	return append(devices, rest...), problems
 }
 
-// nodeNumber returns the number of a uverbs node. Names without one sort last.
+// nodeNumber returns a uverbs node's number. Names without a number sort last.
 func nodeNumber(name string) int {
 	var n int
 	if _, err := fmt.Sscanf(name, "uverbs%d", &n); err != nil {

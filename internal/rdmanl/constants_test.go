@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The constants are those of a C compiler with <rdma/rdma_netlink.h> of
+// The constants are as a C compiler reads them from <rdma/rdma_netlink.h> in
 // linux-libc-dev 6.1, printed by testdata/nldev.c.
 func TestConstants(t *testing.T) {
 	text, err := os.ReadFile("testdata/nldev.txt")

@@ -2,7 +2,7 @@ package rdmanl
 
 import "github.com/mdlayher/netlink"
 
-// AddLink creates a software device of a type, "rxe" or "siw", on a network device. It
+// AddLink creates a software device with the type "rxe" or "siw" on a network device. It
 // requires CAP_NET_ADMIN. The kernel loads the module with the alias rdma-link-TYPE. It
 // returns EINVAL for a type without a module, ENODEV for an unknown network device, and
 // EEXIST for a name that is used.

@@ -1,4 +1,4 @@
-// Package rdmanl queries RDMA devices over NETLINK_RDMA (RDMA_NL_NLDEV of
+// Package rdmanl queries RDMA devices over NETLINK_RDMA (RDMA_NL_NLDEV in
 // <rdma/rdma_netlink.h>).
 package rdmanl
 
@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// nldev is the netlink client for devices. The type of a message consists of the
-// client and the command: RDMA_NL_GET_TYPE(client, op).
+// nldev is the netlink client for devices. A message type consists of the client and the
+// command: RDMA_NL_GET_TYPE(client, op).
 const nldev = 5
 
 // Commands (enum rdma_nldev_command).
@@ -103,12 +103,11 @@ const (
 	attrMaxRange        = 92
 )
 
-// A Device contains the kernel's attributes of a device. Missing attributes are nil
-// or "".
+// A Device contains the kernel's attributes of a device. Missing attributes are nil or "".
 type Device struct {
 	Index        uint32
 	Name         string
-	Ports        uint32 // number of the last port
+	Ports        uint32 // last port number
 	FWVersion    string
 	NodeGUID     *ib.GUID
 	SysImageGUID *ib.GUID
@@ -116,8 +115,7 @@ type Device struct {
 	Protocol     string // "ib", "roce", "iw"
 }
 
-// A Port contains the kernel's attributes of a port. Missing attributes are nil or
-// "".
+// A Port contains the kernel's attributes of a port. Missing attributes are nil or "".
 type Port struct {
 	Device      string
 	Number      uint32
@@ -148,8 +146,7 @@ func Dial() (*Conn, error) {
 // Close closes the socket.
 func (c *Conn) Close() error { return c.c.Close() }
 
-// Devices returns all devices of this network namespace in the order of their
-// indices.
+// Devices returns all devices in this network namespace, sorted by index.
 func (c *Conn) Devices() ([]Device, error) {
 	return dump(c, cmdGet, nil, parseDevice)
 }
@@ -159,7 +156,7 @@ func (c *Conn) Ports(device uint32) ([]Port, error) {
 	return dump(c, cmdPortGet, func(e *netlink.AttributeEncoder) { e.Uint32(attrDevIndex, device) }, parsePort)
 }
 
-// A Chardev is the device node of a client of a device.
+// A Chardev is the device node of a device client.
 type Chardev struct {
 	Name     string  // "uverbs0"
 	DriverID *uint64 // enum rdma_driver_id; uverbs only

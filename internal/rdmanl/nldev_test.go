@@ -20,7 +20,7 @@ func encode(t testing.TB, build func(*netlink.AttributeEncoder)) []byte {
 	return b
 }
 
-// device and port encode responses of the kernel, with one unknown attribute.
+// device and port encode kernel responses, with an unknown attribute.
 func device(e *netlink.AttributeEncoder) {
 	e.Uint32(attrDevIndex, 3)
 	e.String(attrDevName, "mlx5_0")

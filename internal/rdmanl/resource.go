@@ -13,7 +13,7 @@ import (
 // A ResourceKind is a kind of kernel objects that the kernel lists.
 type ResourceKind int
 
-// The kinds of objects.
+// The object kinds.
 const (
 	Contexts ResourceKind = iota // open devices
 	PDs                          // protection domains
@@ -21,11 +21,11 @@ const (
 	CQs                          // completion queues
 	SRQs                         // shared receive queues
 	QPs                          // queue pairs
-	CMIDs                        // IDs of the connection manager
+	CMIDs                        // connection manager IDs
 )
 
-// resourceKinds has the command and the attribute of the table of each kind, its name
-// and the release of Linux that lists it first.
+// resourceKinds has the command and table attribute for each kind, the kind's name and the
+// first Linux release that lists it.
 var resourceKinds = [...]struct {
 	cmd, table uint16
 	name       string
@@ -40,17 +40,17 @@ var resourceKinds = [...]struct {
 	CMIDs:    {cmdResCMIDGet, attrResCMID, "connection IDs", "4.17"},
 }
 
-// String returns the name of the kind in the plural.
+// String returns the kind's name in the plural.
 func (k ResourceKind) String() string { return resourceKinds[k].name }
 
-// Since returns the release of Linux that lists objects of the kind first.
+// Since returns the first Linux release that lists objects of the kind.
 func (k ResourceKind) Since() string { return resourceKinds[k].since }
 
-// A Resource is an object of a device. The kernel sets the attributes that its kind has
+// A Resource is a device object. The kernel sets the attributes that the object kind has
 // (drivers/infiniband/core/nldev.c, fill_res_*_entry); the others are nil.
 type Resource struct {
 	PID        *uint32 // process that created the object; nil if another PID namespace has it
-	KernelName string  // module of the kernel that created the object, or ""
+	KernelName string  // kernel module that created the object, or ""
 
 	Port *uint32
 
@@ -66,7 +66,7 @@ type Resource struct {
 
 	CQE         *uint32
 	Users       *uint64
-	PollContext *uint8 // enum ib_poll_context; CQs of the kernel only
+	PollContext *uint8 // enum ib_poll_context; kernel CQs only
 	Moderation  *bool  // adaptive moderation is on
 
 	Length       *uint64
@@ -74,13 +74,13 @@ type Resource struct {
 	LocalDMALKey *uint32 // only with CAP_NET_ADMIN
 	GlobalRKey   *uint32 // only with CAP_NET_ADMIN
 
-	QPs []QPRange // queue pairs of an SRQ
+	QPs []QPRange // queue pairs that use an SRQ
 }
 
 // A QPRange is a range of consecutive QP numbers.
 type QPRange struct{ First, Last uint32 }
 
-// String returns the number, or the first and the last one: "17-20".
+// String returns the number, or the first and last number: "17-20".
 func (r QPRange) String() string {
 	if r.First == r.Last {
 		return strconv.FormatUint(uint64(r.First), 10)
@@ -110,8 +110,8 @@ func (c *Conn) Resources(device uint32, kind ResourceKind) ([]Resource, error) {
 	return all, nil
 }
 
-// unsupported returns the cause of a failed query about a device. The kernel returns
-// EINVAL for a device that does not exist and for commands that it does not know.
+// unsupported returns why a device query failed. The kernel returns EINVAL both for a
+// device that does not exist and for unknown commands.
 func (c *Conn) unsupported(device uint32, err error) error {
 	if !errors.Is(err, unix.EINVAL) {
 		return err
@@ -134,8 +134,7 @@ func parseResources(b []byte, table uint16) ([]Resource, error) {
 	})
 }
 
-// parseTable parses a message with a table: an attribute with one nested attribute per
-// entry.
+// parseTable parses a message with a table: an attribute with a nested attribute per entry.
 func parseTable[T any](b []byte, table uint16, entry func(*netlink.AttributeDecoder) T) ([]T, error) {
 	var all []T
 	err := parse(b, func(ad *netlink.AttributeDecoder) {
@@ -146,7 +145,7 @@ func parseTable[T any](b []byte, table uint16, entry func(*netlink.AttributeDeco
 	return all, err
 }
 
-// entries parses the nested attributes of the current attribute.
+// entries parses the attributes nested in the current attribute.
 func entries[T any](ad *netlink.AttributeDecoder, entry func(*netlink.AttributeDecoder) T) (all []T) {
 	ad.Nested(func(list *netlink.AttributeDecoder) error {
 		for list.Next() {
@@ -160,7 +159,7 @@ func entries[T any](ad *netlink.AttributeDecoder, entry func(*netlink.AttributeD
 	return all
 }
 
-// set sets the field of the current attribute.
+// set sets the field for the current attribute.
 func (r *Resource) set(ad *netlink.AttributeDecoder) {
 	switch ad.Type() {
 	case attrResPID:
@@ -224,7 +223,7 @@ func (r *Resource) set(ad *netlink.AttributeDecoder) {
 	}
 }
 
-// parseQPs parses a list of QP numbers and of ranges of them.
+// parseQPs parses a list with QP numbers and ranges.
 func parseQPs(ad *netlink.AttributeDecoder) []QPRange {
 	return entries(ad, func(ad *netlink.AttributeDecoder) (r QPRange) {
 		for ad.Next() {

@@ -19,7 +19,7 @@ func nest(e *netlink.AttributeEncoder, attr uint16, build func(*netlink.Attribut
 	})
 }
 
-// srqs encodes a response with an SRQ of a process and one of the kernel.
+// srqs encodes a response with a process's SRQ and a kernel SRQ.
 func srqs(e *netlink.AttributeEncoder) {
 	e.Uint32(attrDevIndex, 1)
 	e.String(attrDevName, "mlx5_0")
@@ -90,8 +90,8 @@ func TestParseStatistics(t *testing.T) {
 	}
 }
 
-// oldKernel is a kernel with one device, which supports only the queries before Linux
-// 4.16.
+// oldKernel is a kernel with a single device, which supports only the queries
+// before Linux 4.16.
 func oldKernel(t *testing.T) *Conn {
 	t.Helper()
 	c := nltest.Dial(func(request []netlink.Message) ([]netlink.Message, error) {

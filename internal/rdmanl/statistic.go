@@ -10,15 +10,15 @@ import (
 // A Statistic is a set of counters that the driver keeps.
 type Statistic struct {
 	Port      uint32
-	CounterID *uint32 // of counters that are bound to queue pairs; nil for those of the port
-	Mode      *uint32 // of bound counters: 1 automatic, 2 manual (enum rdma_nl_counter_mode)
-	QPType    *uint8  // of counters bound automatically
+	CounterID *uint32 // for counters bound to queue pairs; nil for port counters
+	Mode      *uint32 // for bound counters: 1 automatic, 2 manual (enum rdma_nl_counter_mode)
+	QPType    *uint8  // for automatically bound counters
 	QPs       []QPRange
 	MRN       *uint32 // memory region with the counters, or nil
 	Counters  map[string]uint64
 }
 
-// PortStatistic returns the counters of a port; nil if the driver does not count.
+// PortStatistic returns the port counters; nil if the driver does not count.
 func (c *Conn) PortStatistic(device, port uint32) (*Statistic, error) {
 	messages, err := c.execute(cmdStatGet, 0, func(e *netlink.AttributeEncoder) {
 		e.Uint32(attrDevIndex, device)
@@ -35,7 +35,7 @@ func (c *Conn) PortStatistic(device, port uint32) (*Statistic, error) {
 	return &s, err
 }
 
-// BoundStatistics returns the counters that are bound to the objects of a kind, [QPs] or
+// BoundStatistics returns the counters that are bound to objects of a kind, [QPs] or
 // [MRs]. The list is empty if the driver or the kernel does not support them.
 func (c *Conn) BoundStatistics(device uint32, kind ResourceKind) ([]Statistic, error) {
 	table := resourceKinds[kind].table
@@ -63,8 +63,7 @@ func (c *Conn) BoundStatistics(device uint32, kind ResourceKind) ([]Statistic, e
 	return all, nil
 }
 
-// parseStatistics parses the sets of counters in a table. Objects without counters are
-// omitted.
+// parseStatistics parses the counter sets in a table. Objects without counters are omitted.
 func parseStatistics(b []byte, table uint16) ([]Statistic, error) {
 	all, err := parseTable(b, table, func(ad *netlink.AttributeDecoder) (s Statistic) {
 		for ad.Next() {
@@ -81,7 +80,7 @@ func parseStatistics(b []byte, table uint16) ([]Statistic, error) {
 	return some, err
 }
 
-// set sets the field of the current attribute.
+// set sets the field for the current attribute.
 func (s *Statistic) set(ad *netlink.AttributeDecoder) {
 	switch ad.Type() {
 	case attrPortIndex:

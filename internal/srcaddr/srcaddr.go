@@ -6,11 +6,11 @@ import (
 	"net/netip"
 )
 
-// discard is the port of the discard protocol (RFC 863), which needs no listener.
+// discard is the discard protocol port (RFC 863), which needs no listener.
 const discard = 9
 
-// For returns the source address of IP packets to an address. It sends no packet: it
-// only connects a UDP socket.
+// For returns the source address for IP packets to an address. It sends no packet: it only
+// connects a UDP socket.
 func For(to netip.Addr) (netip.Addr, error) {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.Unmap(), discard)))
 	if err != nil {

@@ -15,17 +15,16 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Dir is a directory of sysfs. Its methods return nil for a file that does not
-// exist, because the set of files depends on the kernel and the driver. They also
-// return nil for a file that cannot be read or parsed, and append the error to the
-// list of problems.
+// A Dir is a sysfs directory. The methods return nil for a file that does not exist,
+// because the available files depend on the kernel and the driver. They also return nil
+// for a file that cannot be read or parsed, and append the error to the list of problems.
 type Dir struct {
 	path     string
 	problems *[]error
 }
 
-// Dir returns the directory with the given path below the root. Its methods, and those
-// of its subdirectories, append errors to problems.
+// Dir returns the directory with the given path below the root. The methods, including the
+// methods of subdirectories, append errors to problems.
 func (fs FS) Dir(problems *[]error, elements ...string) Dir {
 	return Dir{fs.path(elements...), problems}
 }
@@ -33,7 +32,7 @@ func (fs FS) Dir(problems *[]error, elements ...string) Dir {
 // Sub returns a subdirectory.
 func (d Dir) Sub(name string) Dir { return Dir{filepath.Join(d.path, name), d.problems} }
 
-// Path returns the path of the directory, including the root.
+// Path returns the directory path, including the root.
 func (d Dir) Path() string { return d.path }
 
 // Exists reports whether the directory exists.
@@ -42,7 +41,7 @@ func (d Dir) Exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// Names returns the sorted names of the entries; nil if the directory does not exist.
+// Names returns the sorted entry names; nil if the directory does not exist.
 func (d Dir) Names() []string {
 	entries, err := os.ReadDir(d.path)
 	if d.failed(err) {
@@ -55,8 +54,7 @@ func (d Dir) Names() []string {
 	return names
 }
 
-// Numbers returns the entries whose names are numbers from 0 to max, in ascending
-// order.
+// Numbers returns the entries with a number from 0 to max as the name, in ascending order.
 func (d Dir) Numbers(max int) []int {
 	var numbers []int
 	for _, name := range d.Names() {
@@ -68,7 +66,7 @@ func (d Dir) Numbers(max int) []int {
 	return numbers
 }
 
-// Text returns the contents of a file without leading and trailing white space.
+// Text returns the file contents without leading and trailing white space.
 func (d Dir) Text(name string) *string {
 	b, err := readFile(filepath.Join(d.path, name))
 	if d.failed(err) {
@@ -89,7 +87,7 @@ func (d Dir) Int(name string) *int { return parsed(d, name, parseInt) }
 // GUID returns the GUID in a file.
 func (d Dir) GUID(name string) *ib.GUID { return parsed(d, name, parseGUID) }
 
-// Link returns the last element of the target of a symbolic link.
+// Link returns the last element of a symbolic link target.
 func (d Dir) Link(name string) *string {
 	target, err := os.Readlink(filepath.Join(d.path, name))
 	if d.failed(err) {
@@ -113,10 +111,10 @@ func parsed[T any](d Dir, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// pageSize is the maximum size of a file in sysfs: the largest PAGE_SIZE of the kernel.
+// pageSize is the maximum size of a sysfs file: the kernel's largest PAGE_SIZE.
 const pageSize = 64 << 10
 
-// readFile reads a file of sysfs, which one read returns completely. os.ReadFile makes
+// readFile reads a sysfs file, which a single read returns completely. os.ReadFile makes
 // three times as many system calls, because it tries to add the file to the poller.
 func readFile(path string) ([]byte, error) {
 	fail := func(op string, err error) ([]byte, error) { return nil, &fs.PathError{Op: op, Path: path, Err: err} }
@@ -149,7 +147,7 @@ func retry(call func() (int, error)) (int, error) {
 
 // failed reports whether err is an error. It adds the error to the problems unless the
 // file does not exist or is not a directory: a class may contain files, for example
-// abi_version, beside the directories of its devices.
+// abi_version, beside the device directories.
 func (d Dir) failed(err error) bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 		*d.problems = append(*d.problems, err)

@@ -43,7 +43,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// FuzzDir checks that the contents of a file lead to either a value or a problem.
+// FuzzDir checks that file contents lead to either a value or a problem.
 func FuzzDir(f *testing.F) {
 	f.Add("4: ACTIVE")
 	f.Add("b859:9f03:0001:e2d4")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A GID is an entry of the GID table of a port.
+// A GID is an entry in a port's GID table.
 type GID struct {
 	Index  uint32
 	GID    netip.Addr
@@ -17,7 +17,7 @@ type GID struct {
 func (d Dir) GIDs(linkLayer *string) []GID {
 	gids, attrs := d.Sub("gids"), d.Sub("gid_attrs")
 	types, ndevs := attrs.Sub("types"), attrs.Sub("ndevs")
-	// Reading the type or the network device of an empty entry fails with EINVAL.
+	// For an empty entry, reading the type or the network device fails with EINVAL.
 	var all []GID
 	for _, i := range gids.Numbers(1<<16 - 1) {
 		name := strconv.Itoa(i)
@@ -41,7 +41,7 @@ func (d Dir) GIDs(linkLayer *string) []GID {
 	return all
 }
 
-// gidType converts a GID type from sysfs, which has one name for IB and RoCE v1, to
+// gidType converts a GID type from sysfs, which has the same name for IB and RoCE v1, to
 // the name that ibv_devinfo prints.
 func gidType(kind string, layer *string) string {
 	if kind == "IB/RoCE v1" {
@@ -53,7 +53,7 @@ func gidType(kind string, layer *string) string {
 	return kind
 }
 
-// GIDs reads the GID table of a port. It omits entries that cannot be read.
+// GIDs reads a port's GID table. It omits entries that cannot be read.
 func (fs FS) GIDs(device string, port uint8) []GID {
 	var problems []error
 	d := fs.Dir(&problems, infiniband, device, "ports", strconv.Itoa(int(port)))

@@ -54,7 +54,7 @@ type Port struct {
 	GUID      ib.GUID      // lower half of gids/0
 }
 
-// Port reads a port of a device.
+// Port reads a device port.
 func (fs FS) Port(device string, number uint8) (Port, error) {
 	p, err := fs.port(device, number)
 	if err != nil {
@@ -96,8 +96,8 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 	return p, nil
 }
 
-// DeviceNames returns the names of the devices in the order of readdir, which libibumad
-// uses to choose a device.
+// DeviceNames returns the device names in readdir order, which libibumad uses to
+// choose a device.
 func (fs FS) DeviceNames() []string {
 	dir, err := os.Open(fs.path(infiniband))
 	if err != nil {
@@ -108,16 +108,16 @@ func (fs FS) DeviceNames() []string {
 	return names
 }
 
-// A MADNode is a directory class/infiniband_mad/umad<N>. Its device node carries the
-// MADs of one port.
+// A MADNode is a directory class/infiniband_mad/umad<N>. The device node carries the
+// MADs for a port.
 type MADNode struct {
 	Name   string // "umad0"
 	Device string // ibdev
 	Port   uint8  // port
 }
 
-// MADNodes reads the MAD device nodes in the order of their numbers. It omits nodes
-// without files, whose device is being removed.
+// MADNodes reads the MAD device nodes in ascending order. It omits nodes without files,
+// where the device is being removed.
 func (fs FS) MADNodes() ([]MADNode, error) {
 	names, err := fs.list("umad", infinibandMAD)
 	if err != nil {
@@ -141,13 +141,13 @@ func (fs FS) MADNodes() ([]MADNode, error) {
 	return nodes, nil
 }
 
-// MADABIVersion reads the ABI version of the MAD device nodes.
+// MADABIVersion reads the ABI version for MAD device nodes.
 func (fs FS) MADABIVersion() (int, error) {
 	n, err := fs.readUint(31, infinibandMAD, "abi_version")
 	return int(n), err
 }
 
-// parseGUID parses a GUID of four groups, for example "0002:c903:00a0:1b2c".
+// parseGUID parses a GUID with four groups, for example "0002:c903:00a0:1b2c".
 func parseGUID(s string) (ib.GUID, error) {
 	b, err := hexGroups(s, 4)
 	if err != nil {
@@ -156,7 +156,7 @@ func parseGUID(s string) (ib.GUID, error) {
 	return ib.GUID(be64(b)), nil
 }
 
-// parseGID parses a GID of eight groups of four digits.
+// parseGID parses a GID with eight groups of four digits.
 func parseGID(s string) (prefix uint64, guid ib.GUID, err error) {
 	b, err := hexGroups(s, 8)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package sysfs reads the attributes of RDMA devices from /sys/class/infiniband and
-// related classes. The mount point of sysfs is a value, so that tests and copies of
-// other hosts can use another directory.
+// Package sysfs reads RDMA device attributes from /sys/class/infiniband and related
+// classes. The sysfs mount point is a value, so that tests and copies of other hosts can
+// use another directory.
 package sysfs
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// An FS is the mount point of sysfs.
+// An FS is the sysfs mount point.
 type FS string
 
 // Default is the usual mount point.
@@ -22,7 +22,7 @@ func (fs FS) path(elements ...string) string {
 	return filepath.Join(append([]string{string(fs)}, elements...)...)
 }
 
-// read returns the contents of a file without leading and trailing white space.
+// read returns the file contents without leading and trailing white space.
 func (fs FS) read(elements ...string) (string, error) {
 	b, err := os.ReadFile(fs.path(elements...))
 	if err != nil {
@@ -31,8 +31,7 @@ func (fs FS) read(elements ...string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readUint returns the number at the start of a file. The prefix of the number
-// determines its base.
+// readUint returns the number at the start of a file. The number's prefix determines the base.
 func (fs FS) readUint(bits int, elements ...string) (uint64, error) {
 	text, err := fs.read(elements...)
 	if err != nil {
@@ -64,8 +63,8 @@ func parseInt(text string) (int, error) {
 	return n, nil
 }
 
-// list returns the names in a directory that consist of a prefix and a number, in the
-// order of the numbers.
+// list returns the names in a directory that consist of a prefix and a number,
+// sorted by number.
 func (fs FS) list(prefix string, elements ...string) ([]string, error) {
 	entries, err := os.ReadDir(fs.path(elements...))
 	if err != nil {

@@ -15,7 +15,7 @@ func tree(t testing.TB, files map[string]string) FS {
 	return FS(testenv.WriteTree(t, files))
 }
 
-// mlx5 contains the files of a device with one port.
+// mlx5 contains the files for a device with a single port.
 var mlx5 = map[string]string{
 	"class/infiniband/mlx5_0/node_type":              "1: CA",
 	"class/infiniband/mlx5_0/node_guid":              "b859:9f03:0001:e2d4",
@@ -86,7 +86,7 @@ func TestMADNodes(t *testing.T) {
 	files := maps.Clone(mlx5)
 	files["class/infiniband_mad/umad10/ibdev"] = "mlx5_2"
 	files["class/infiniband_mad/umad10/port"] = "2"
-	files["class/infiniband_mad/umad9/ibdev"] = "mlx5_1" // its file port has been removed
+	files["class/infiniband_mad/umad9/ibdev"] = "mlx5_1" // the file port has been removed
 	nodes, err := tree(t, files).MADNodes()
 	if want := []MADNode{{"umad0", "mlx5_0", 1}, {"umad10", "mlx5_2", 2}}; err != nil || !slices.Equal(nodes, want) {
 		t.Errorf("got %+v, %v, want %+v", nodes, err, want)

@@ -11,11 +11,11 @@ import (
 // testing/synctest.
 const WaitLimit = time.Minute
 
-// poll is the time between two checks of a condition.
+// poll is the time between two condition checks.
 const poll = time.Millisecond
 
-// Await waits until a condition of another process or of the kernel is true, and fails the test
-// if it is not.
+// Await waits until a condition in another process or in the kernel is true, and fails the
+// test if it is not.
 func Await(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
 	for end := time.Now().Add(WaitLimit); !condition(); time.Sleep(poll) {
@@ -25,8 +25,8 @@ func Await(tb testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Receive returns the next value of a channel, or the zero value if the channel is closed. It
-// fails the test without one.
+// Receive returns the next value from a channel, or the zero value if the channel is
+// closed. It fails the test without a value.
 func Receive[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	select {

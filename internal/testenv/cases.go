@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// AllCasesVariable is the environment variable of [AllCases].
+// AllCasesVariable is the environment variable for [AllCases].
 const AllCasesVariable = "ALL_CASES"
 
-// CasesSetting returns the setting of [AllCases] as NAME=VALUE, for a test binary in a guest.
+// CasesSetting returns the [AllCases] setting as NAME=VALUE, for a test binary in a guest.
 func CasesSetting() string { return AllCasesVariable + "=" + os.Getenv(AllCasesVariable) }
 
-// AllCases reports whether tests with long lists of similar or random cases run all of them,
-// for which ALL_CASES is set in the environment. By default they run some of each kind.
+// AllCases reports whether tests with long lists of similar or random cases run all cases,
+// for which ALL_CASES is set in the environment. By default they run some cases of each kind.
 func AllCases() bool { return os.Getenv(AllCasesVariable) != "" }
 
-// Cases returns the cases of a test: by default the representatives, which have one of each
-// kind, with [AllCases] the others too.
+// Cases returns the test cases: by default the representatives, which include each kind,
+// with [AllCases] the others too.
 func Cases[T any](representatives []T, others ...T) []T {
 	if AllCases() {
 		return slices.Concat(representatives, others)

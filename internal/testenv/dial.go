@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Dial connects to a program of this host that listens on a TCP port, or will listen
-// soon.
+// Dial connects to a program on this host that listens on a TCP port, or will listen soon.
 func Dial(tb testing.TB, port int) net.Conn {
 	tb.Helper()
 	end := time.Now().Add(time.Minute)
@@ -24,7 +23,7 @@ func Dial(tb testing.TB, port int) net.Conn {
 	}
 }
 
-// Listen listens on a free TCP port of this host until the test ends.
+// Listen listens on a free TCP port on this host until the test ends.
 func Listen(tb testing.TB) net.Listener {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

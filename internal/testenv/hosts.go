@@ -9,12 +9,12 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// hosts are archives of the sysfs of hosts with various adapters.
+// hosts are sysfs archives from hosts with various adapters.
 //
 //go:embed hosts/*.txtar
 var hosts embed.FS
 
-// Host unpacks the sysfs of a host below a new directory and returns the directory.
+// Host unpacks a host's sysfs below a new directory and returns the directory.
 func Host(tb testing.TB, name string) string {
 	tb.Helper()
 	text, err := hosts.ReadFile("hosts/" + name + ".txtar")
@@ -24,7 +24,7 @@ func Host(tb testing.TB, name string) string {
 	return unpack(tb, txtar.Parse(text))
 }
 
-// Hosts returns the names of all hosts.
+// Hosts returns all host names.
 func Hosts(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := fs.Glob(hosts, "hosts/*.txtar")

@@ -1,5 +1,4 @@
-// Package testenv contains helpers for the tests of several packages. Only tests
-// import it.
+// Package testenv contains helpers for tests in several packages. Only tests import it.
 package testenv
 
 import (
@@ -12,9 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// WriteTree writes files below a new directory and returns the directory. The keys
-// are paths below it. A newline is appended to each text, as in files of the kernel.
-// A key "a -> b" creates the symbolic link a to b.
+// WriteTree writes files below a new directory and returns the directory. The keys are
+// paths below it. A newline is appended to each text, as in kernel files. A key "a -> b"
+// creates the symbolic link a to b.
 func WriteTree(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	root := tb.TempDir()
@@ -36,9 +35,8 @@ func WriteTree(tb testing.TB, files map[string]string) string {
 	return root
 }
 
-// UnpackTree writes the files of a txtar archive, for example the sysfs of a host,
-// below a new directory and returns the directory. A name "a -> b" creates the
-// symbolic link a to b.
+// UnpackTree writes the files from a txtar archive, for example a host's sysfs, below a new
+// directory and returns the directory. A name "a -> b" creates the symbolic link a to b.
 func UnpackTree(tb testing.TB, archive string) string {
 	tb.Helper()
 	a, err := txtar.ParseFile(archive)

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Timeline holds values until they are due. It has a thread and an event file of its
-// own, because the runtime's timers may be a millisecond late, which is a long time
-// compared with the delays of switches.
+// A Timeline holds values until they are due. It has a separate thread and event file,
+// because the runtime's timers may be a millisecond late, which is a long time compared
+// with switch delays.
 type Timeline[T any] struct {
 	event int // readable when the next time has changed
 
@@ -33,7 +33,8 @@ func New[T any]() (*Timeline[T], error) {
 	return &Timeline[T]{event: event}, nil
 }
 
-// Add adds a value. Values with the same time are delivered in the order of Add.
+// Add adds a value. Values with the same time are delivered in the order in which
+// they were added.
 func (t *Timeline[T]) Add(due time.Time, value T) {
 	t.mu.Lock()
 	heap.Push(&t.waiting, &entry[T]{due: due, order: t.count, value: value})
@@ -80,7 +81,7 @@ func (t *Timeline[T]) Run(deliver func([]T)) {
 	}
 }
 
-// take returns the values that are due, or the time until the next one (nil: no value).
+// take returns the values that are due, or the time until the next value (nil: no value).
 func (t *Timeline[T]) take(due []T, now time.Time) (_ []T, wait *unix.Timespec, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

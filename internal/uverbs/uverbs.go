@@ -1,11 +1,11 @@
-// Package uverbs is the interface of the kernel that package verbs uses, so that tests can
+// Package uverbs is the kernel interface that package verbs uses, so that tests can
 // replace the running kernel.
 package uverbs
 
 import "os"
 
-// Open opens a device of a kernel. The result is a *verbs.Context; package verbs sets it. It is
-// for tests of packages above verbs, which has no such function in its API.
+// Open opens a kernel device. The result is a *verbs.Context; package verbs sets it. It is
+// for tests in packages above verbs, which has no such function in its API.
 var Open func(device string, driver uint32, k Kernel) (any, error)
 
 // A Kernel executes requests: the running kernel, or a fake in tests.
@@ -13,9 +13,9 @@ type Kernel interface {
 	// Open opens a device node.
 	Open(path string) (fd int, err error)
 
-	// Ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and its
-	// attributes, or of the header only when a method is probed. The request and the
-	// memory that its attributes point to are pinned. brief: bypass the scheduler.
+	// Ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and attributes, or
+	// the header only when a method is probed. The request and the memory that the
+	// attributes point to are pinned. brief: bypass the scheduler.
 	Ioctl(fd int, request []byte, brief bool) error
 
 	// Write sends a command. brief: the write does not block; bypass the scheduler.
@@ -24,12 +24,11 @@ type Kernel interface {
 	// EventFile returns a file for the runtime's poller. It owns fd from then on.
 	EventFile(fd int) *os.File
 
-	// Mmap maps memory of the driver at an offset of a device node, shared for
-	// reading and writing.
+	// Mmap maps driver memory at an offset in a device node, shared for reading and writing.
 	Mmap(fd int, offset int64, length int) ([]byte, error)
 	Munmap(b []byte) error
 
-	// Present reports whether the device of a node still exists.
+	// Present reports whether a node's device still exists.
 	Present(fd int) bool
 
 	Close(fd int) error

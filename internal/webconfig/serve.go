@@ -13,16 +13,16 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// errNoTLS ends handshakes after the file lost its section for TLS.
+// errNoTLS ends handshakes after the file lost its TLS section.
 var errNoTLS = errors.New("the web configuration has no tls_server_config any more")
 
-// Serve serves requests on a listener as the file at path configures it, or without TLS and
-// passwords if path is empty. It returns the error of [http.Server.Serve]. The server must
-// not serve another listener.
+// Serve serves requests on a listener as the file at path configures it, or without TLS
+// and passwords if path is empty. It returns the error from [http.Server.Serve]. The
+// server must not serve another listener.
 //
-// The file is read again for each request and each connection with TLS, so that changes of
-// the file and of certificates apply at once, except those of HTTP/2, of the limit of
-// requests, and between HTTP and HTTPS. While it is invalid, requests fail.
+// The file is read again for each request and each TLS connection, so that file and
+// certificate changes apply at once, except changes to HTTP/2 and the request limit, and
+// between HTTP and HTTPS. While it is invalid, requests fail.
 func Serve(l net.Listener, server *http.Server, path string, log *slog.Logger) error {
 	if path == "" {
 		return server.Serve(l)
@@ -68,9 +68,9 @@ type site struct {
 	limit *bucket
 
 	mu     sync.Mutex
-	failed string // the last error of the file, which is logged once
+	failed string // the last file error, which is logged once
 
-	checking  sync.Mutex // one password at a time: each takes some 100 ms of a processor
+	checking  sync.Mutex // one password at a time: each takes some 100 ms of processor time
 	passwords map[[sha256.Size]byte]bool
 }
 
@@ -114,10 +114,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func fail(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) }
 
-// maxPasswords is the maximum number of results of passwords that are remembered.
+// maxPasswords is the maximum number of password results that are remembered.
 const maxPasswords = 64
 
-// authenticated reports whether a request has the name and the password of a user.
+// authenticated reports whether a request has a user's name and password.
 func (s *site) authenticated(c *Config, r *http.Request) bool {
 	name, password, ok := r.BasicAuth()
 	if !ok {
@@ -125,8 +125,8 @@ func (s *site) authenticated(c *Config, r *http.Request) bool {
 	}
 	hash, known := c.Users[name]
 	if !known {
-		// The password is compared with the hash of any user, so that the time does
-		// not reveal which names exist.
+		// The password is compared with the hash of any user, so that the time does not
+		// reveal which names exist.
 		for _, hash = range c.Users {
 			break
 		}
@@ -145,7 +145,7 @@ func (s *site) authenticated(c *Config, r *http.Request) bool {
 	return known && valid
 }
 
-// A bucket limits requests: each takes a token, of which one is added per interval. The nil
+// A bucket limits requests: each takes a token, and a token is added per interval. The nil
 // bucket has no limit.
 type bucket struct {
 	size     float64
@@ -164,7 +164,7 @@ func newBucket(burst uint64, interval time.Duration, now func() time.Time) *buck
 	return &bucket{size: float64(burst), interval: interval, now: now, tokens: float64(burst), at: now()}
 }
 
-// take takes a token. It reports whether there was one.
+// take takes a token. It reports whether the bucket had a token.
 func (b *bucket) take() bool {
 	if b == nil {
 		return true

@@ -1,10 +1,10 @@
-// Package webconfig reads the web configuration files of Prometheus' exporters, and serves
-// HTTP as they configure it: TLS, passwords, headers and a limit of requests
+// Package webconfig reads the web configuration files of Prometheus exporters, and serves
+// HTTP as they configure it: TLS, passwords, headers and a request limit
 // (https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md).
 //
 // exporter-toolkit has the same for exporters in general. It is not used here because it
-// links html/template, by way of a connection tracker of its dependencies: with that, the
-// linker keeps all exported methods of all types.
+// links html/template through a connection tracker in its dependencies: with
+// html/template, the linker keeps all exported methods of all types.
 package webconfig
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
-// A Config is the content of a file. The zero value is that of an empty file: HTTP without
-// TLS or passwords.
+// A Config is the file content. The zero value is an empty file: HTTP without TLS or
+// passwords.
 type Config struct {
 	TLS     *tls.Config       // nil: no TLS
 	HTTP2   bool              // with TLS
-	Headers map[string]string // of responses
-	Users   map[string]string // hashes of passwords by bcrypt; empty: no passwords
+	Headers map[string]string // in responses
+	Users   map[string]string // bcrypt password hashes; empty: no passwords
 
 	// Burst is the number of requests at a time, which increases by one in each
 	// Interval; 0: no limit.
@@ -37,8 +37,8 @@ type Config struct {
 	Interval time.Duration
 }
 
-// Read reads a file, and the files with certificates and keys that it names. Errors of its
-// content have the line and the key.
+// Read reads a file, and the certificate and key files that it names. Content errors have
+// the line and the key.
 func Read(path string) (*Config, error) {
 	data, err := yamlfile.Read(path)
 	if err != nil {
@@ -50,10 +50,10 @@ func Read(path string) (*Config, error) {
 // A file is the reader of a file.
 type file struct {
 	yamlfile.File
-	dir string // of relative paths
+	dir string // for relative paths
 }
 
-// parse reads the content of a file.
+// parse reads the file content.
 func parse(path string, data []byte) (*Config, error) {
 	c := &Config{HTTP2: true}
 	f := file{yamlfile.File(path), filepath.Dir(path)}
@@ -106,7 +106,7 @@ var headerValues = map[string][]string{
 	"Content-Security-Policy":   nil,
 }
 
-// headers reads the headers of responses.
+// headers reads the response headers.
 func (f file) headers(n *yaml.Node, c *Config) error {
 	c.Headers = map[string]string{}
 	return f.Entries(n, "headers", func(name string, k, value *yaml.Node) error {
@@ -129,7 +129,7 @@ func (f file) headers(n *yaml.Node, c *Config) error {
 	})
 }
 
-// users reads the names and passwords of users. Errors do not contain the passwords.
+// users reads user names and passwords. Errors do not contain the passwords.
 func (f file) users(n *yaml.Node, c *Config) error {
 	c.Users = map[string]string{}
 	return f.Entries(n, "basic_auth_users", func(name string, _, value *yaml.Node) error {
@@ -145,7 +145,7 @@ func (f file) users(n *yaml.Node, c *Config) error {
 	})
 }
 
-// rateLimit reads the limit of requests.
+// rateLimit reads the request limit.
 func (f file) rateLimit(n *yaml.Node, c *Config) error {
 	err := f.Mapping(n, "rate_limit", map[string]yamlfile.Field{
 		"burst":    yamlfile.Parsed(f.File, "burst", &c.Burst, yamlfile.ParseCount),
@@ -157,8 +157,8 @@ func (f file) rateLimit(n *yaml.Node, c *Config) error {
 	return err
 }
 
-// A tlsSection is the section tls_server_config. Of each pair of a text and a file with this
-// text, one is set.
+// A tlsSection is the section tls_server_config. In each pair, either the text or a file
+// with this text is set.
 type tlsSection struct {
 	file
 	cert, key, ca source
@@ -177,7 +177,7 @@ type source struct {
 	what       string
 }
 
-// source returns the field of a text, or of a path.
+// source returns the field for a text, or for a path.
 func (f file) source(s *source, what string, isPath bool) yamlfile.Field {
 	return func(n *yaml.Node) error {
 		var text string
@@ -232,7 +232,7 @@ var curves = map[string]tls.CurveID{
 	"CurveP256": tls.CurveP256, "CurveP384": tls.CurveP384, "CurveP521": tls.CurveP521, "X25519": tls.X25519,
 }
 
-// oneOf returns a parser of the names of values.
+// oneOf returns a parser for value names.
 func oneOf[T any](values map[string]T) func(string) (T, error) {
 	return func(name string) (T, error) {
 		v, ok := values[name]
@@ -258,7 +258,7 @@ func parseSuite(name string) (uint16, error) {
 	return 0, errors.New("want the name of a secure cipher suite of Go's crypto/tls")
 }
 
-// listOf returns a field with a list of values.
+// listOf returns a field with a value list.
 func listOf[T any](f yamlfile.File, what string, to *[]T, parse func(string) (T, error)) yamlfile.Field {
 	return optional(func(n *yaml.Node) error {
 		return f.List(n, what, func(n *yaml.Node) error {
@@ -353,7 +353,7 @@ func (t *tlsSection) config() (*tls.Config, error) {
 	return c, nil
 }
 
-// verifySANs checks that the certificate of a client, if it has one, has an allowed name.
+// verifySANs checks that the client certificate, if any, has an allowed name.
 func (t *tlsSection) verifySANs(s tls.ConnectionState) error {
 	if len(s.PeerCertificates) == 0 {
 		return nil // clientAuth allows it

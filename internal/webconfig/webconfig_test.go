@@ -24,10 +24,10 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// secretHash is the hash of "secret" by bcrypt, with the lowest cost.
+// secretHash is the bcrypt hash of "secret", with the lowest cost.
 const secretHash = "$2a$04$qjK.4VqPElnmLaAP7PnNZu54lz2FjuJosyzbTc49ME0V64NmjwNqe"
 
-// A pair is a certificate with its key, as text.
+// A pair is a certificate and key, as text.
 type pair struct {
 	cert, key string
 	tls       tls.Certificate
@@ -215,7 +215,7 @@ func serve(t *testing.T, path string) (at string) {
 	return l.Addr().String()
 }
 
-// get returns the status and the text of a response. The status is 0 after an error.
+// get returns the status and text of a response. The status is 0 after an error.
 func get(t *testing.T, client *http.Client, url string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -279,7 +279,7 @@ func TestServe_Clients(t *testing.T) {
 	}
 }
 
-// TestServe_Version checks that a client without the lowest version of TLS cannot connect.
+// TestServe_Version checks that a client without the lowest TLS version cannot connect.
 func TestServe_Version(t *testing.T) {
 	server := newPair(t, "server")
 	at := "https://" + serve(t, config(t, server, withFiles+"  min_version: TLS13\n"))
@@ -321,8 +321,8 @@ func TestServe_Users(t *testing.T) {
 	}
 }
 
-// TestServe_Changes checks that changes of the file and of the certificate apply at once, and
-// that an invalid file fails requests.
+// TestServe_Changes checks that file and certificate changes apply at once, and that an
+// invalid file fails requests.
 func TestServe_Changes(t *testing.T) {
 	first, second := newPair(t, "server"), newPair(t, "server")
 	path := config(t, first, withFiles)
@@ -355,7 +355,7 @@ func TestServe_Changes(t *testing.T) {
 	}
 }
 
-// TestServe_Limit checks the status of requests above the limit.
+// TestServe_Limit checks the status for requests above the limit.
 func TestServe_Limit(t *testing.T) {
 	at := serve(t, config(t, pair{}, "rate_limit:\n  burst: 2\n  interval: 1h\n"))
 	var got []int
@@ -368,7 +368,7 @@ func TestServe_Limit(t *testing.T) {
 	}
 }
 
-// TestServe_Invalid returns the error of the file.
+// TestServe_Invalid checks that Serve returns an error for an invalid file.
 func TestServe_Invalid(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package yamlfile reads YAML files whose keys are declared. Errors contain the file, the
+// Package yamlfile reads YAML files with declared keys. Errors contain the file, the
 // line and the key.
 package yamlfile
 
@@ -18,14 +18,14 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// ErrEmpty is the error of a file without content other than comments.
+// ErrEmpty is the error for a file without content other than comments.
 var ErrEmpty = errors.New("the file is empty")
 
-// maxSize is the largest size of a file in bytes.
+// maxSize is the largest file size in bytes.
 const maxSize = 1 << 20
 
-// A File is the name of a YAML file with mappings, whose keys are declared. JSON is a part
-// of YAML. Its errors are of type [*textfile.Error].
+// A File is the name of a YAML file with mappings and declared keys. JSON is a part of
+// YAML. Errors have the type [*textfile.Error].
 type File string
 
 // Read reads a file.
@@ -45,7 +45,7 @@ func Read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Root parses the only document of a file.
+// Root parses the only document in a file.
 func (f File) Root(data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var n yaml.Node
@@ -65,9 +65,9 @@ func (f File) Root(data []byte) (*yaml.Node, error) {
 	return n.Content[0], nil
 }
 
-// syntax converts an error of the parser: "yaml: line 3: did not find …". The parser omits the
-// number of the first line, and the numbers of its own errors, other than those of its
-// scanner, are from 0 (parser.fail of go.yaml.in/yaml/v3).
+// syntax converts a parser error: "yaml: line 3: did not find …". The parser omits the
+// number of the first line, and counts lines from 0 in its own errors, but not in scanner
+// errors (parser.fail in go.yaml.in/yaml/v3).
 func (f File) syntax(data []byte, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &textfile.Error{File: string(f), Line: 1, Err: errors.New(text)}
@@ -84,7 +84,7 @@ func (f File) syntax(data []byte, err error) error {
 	return e
 }
 
-// parserErrors are the errors of the parser with numbers of lines from 0 (parserc.go).
+// parserErrors are the parser errors with line numbers from 0 (parserc.go).
 var parserErrors = []string{
 	"did not find expected <document start>", "did not find expected node content",
 	"did not find expected '-' indicator", "did not find expected key",
@@ -96,7 +96,7 @@ func (f File) Errorf(n *yaml.Node, format string, args ...any) error {
 	return &textfile.Error{File: string(f), Line: n.Line, Err: fmt.Errorf(format, args...)}
 }
 
-// A Field reads the value of a key.
+// A Field reads a key's value.
 type Field func(*yaml.Node) error
 
 // Mapping reads the fields of a mapping. It rejects unknown and repeated keys.
@@ -110,7 +110,7 @@ func (f File) Mapping(n *yaml.Node, what string, fields map[string]Field) error 
 	})
 }
 
-// Entries reads a mapping whose keys are names.
+// Entries reads a mapping with names as keys.
 func (f File) Entries(n *yaml.Node, what string, each func(key string, k, value *yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
 		return f.Errorf(n, "%s: got %s, want a mapping", what, nodeText(n))
@@ -154,7 +154,7 @@ func (f File) Text(n *yaml.Node, what string, to *string) error {
 	return nil
 }
 
-// Parsed returns a field whose text a function parses.
+// Parsed returns a field with text that a function parses.
 func Parsed[T any](f File, what string, to *T, parse func(string) (T, error)) Field {
 	return func(n *yaml.Node) error {
 		var text string
@@ -199,7 +199,7 @@ func ParsePositive(s string) (float64, error) {
 	return v, nil
 }
 
-// ParseTime parses a duration of at least 0.
+// ParseTime parses a duration that is at least 0.
 func ParseTime(s string) (time.Duration, error) {
 	v, err := time.ParseDuration(s)
 	if err != nil || v < 0 {

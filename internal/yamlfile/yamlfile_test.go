@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// TestRoot_Syntax checks the lines of errors of the parser.
+// TestRoot_Syntax checks the line numbers in parser errors.
 func TestRoot_Syntax(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"first line", "a: [", "file:1: did not find expected node content"},

@@ -11,13 +11,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// DriverRXE is RDMA_DRIVER_RXE of <rdma/ib_user_ioctl_verbs.h>, the driver of an [Adapter].
+// DriverRXE is RDMA_DRIVER_RXE from <rdma/ib_user_ioctl_verbs.h>, the [Adapter] driver.
 const DriverRXE = 14
 
-// An Adapter is the kernel's side of a Soft-RoCE device that moves messages between queue pairs
-// of one process. It executes work requests within the doorbell, so that all completions are
-// there when the post returns. Lost packets and retries do not exist. It implements
-// uverbs.Kernel.
+// An Adapter is the kernel's side of a Soft-RoCE device that moves messages between queue
+// pairs in a process. It executes work requests within the doorbell, so that all
+// completions are there when the post returns. Lost packets and retries do not exist. It
+// implements uverbs.Kernel.
 type Adapter struct {
 	Defect   Defect
 	Received int // messages that completed a receive
@@ -30,10 +30,10 @@ type Adapter struct {
 	qps   map[uint32]*qp
 	mrs   map[uint32]*region // by handle
 	mws   map[uint32]*window // by handle
-	rings map[int64]*ring    // by offset of the mapping
+	rings map[int64]*ring    // by mapping offset
 	open  map[uint32]bool    // handles of all objects
-	files map[int]*os.File   // write ends of files of events
-	async int                // file of asynchronous events
+	files map[int]*os.File   // write ends of event files
+	async int                // asynchronous event file
 }
 
 // NewAdapter returns an adapter. The test fails if objects are left at its end.
@@ -53,21 +53,21 @@ func NewAdapter(t *testing.T) *Adapter {
 	return a
 }
 
-// Objects returns the number of objects that are open.
+// Objects returns the number of open objects.
 func (a *Adapter) Objects() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.open)
 }
 
-// The objects of the adapter.
+// The adapter's objects.
 type (
 	cq struct {
 		*ring
 		id      uint64
-		channel int  // file of events
+		channel int  // event file
 		armed   bool // for the next completion
-		only    bool // for the next solicited one
+		only    bool // for the next solicited completion
 	}
 	srq struct {
 		*ring
@@ -129,7 +129,7 @@ func (a *Adapter) EventFile(fd int) *os.File {
 	return r
 }
 
-// Write implements uverbs.Kernel: doorbells and the arming of completion queues.
+// Write implements uverbs.Kernel: doorbells and completion queue arming.
 func (a *Adapter) Write(_ int, message []byte, _ bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -261,10 +261,10 @@ func (a *Adapter) createQP(c Call) {
 	c.Set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateQPResp{SQMI: a.share(q.sq), RQMI: a.share(q.rq)}))
 }
 
-// input returns the value of an input.
+// input returns an input value.
 func input[T any](c Call, id uint16) T { return uapi.Decode[T](c.Input(id)) }
 
-// command executes a command of write(2).
+// command executes a write(2) command.
 func (a *Adapter) command(cmd uint64, c Call) error {
 	core := c.Input(uapi.AttrCoreIn)
 	handle := uint32(0)

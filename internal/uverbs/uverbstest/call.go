@@ -1,4 +1,4 @@
-// Package uverbstest has test doubles of the kernel for package verbs.
+// Package uverbstest has kernel test doubles for package verbs.
 package uverbstest
 
 import (
@@ -15,10 +15,10 @@ type Call struct {
 	t      *testing.T
 	Header uapi.UverbsHeader
 	Attrs  []*uapi.UverbsAttr
-	Probe  bool // its attributes are unreadable
+	Probe  bool // the attributes are unreadable
 }
 
-// Parse parses the request of an ioctl, and checks its lengths.
+// Parse parses an ioctl request, and checks the lengths.
 func Parse(t *testing.T, request []byte) Call {
 	t.Helper()
 	c := Call{t: t, Header: uapi.Decode[uapi.UverbsHeader](request)}
@@ -38,7 +38,7 @@ func Parse(t *testing.T, request []byte) Call {
 	return c
 }
 
-// Is reports whether the call is of a method.
+// Is reports whether the call is for a method.
 func (c Call) Is(object, method uint16) bool {
 	return c.Header.Object == object && c.Header.Method == method
 }
@@ -80,7 +80,7 @@ func (c Call) Memory(id uint16) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&a.Data)), a.Len)
 }
 
-// Input returns the bytes of an input, which an attribute of up to 8 bytes contains.
+// Input returns the input bytes, which an attribute with up to 8 bytes contains.
 func (c Call) Input(id uint16) []byte {
 	if a := c.Attr(id); a != nil && int(a.Len) <= len(a.Data) {
 		return a.Data[:a.Len]

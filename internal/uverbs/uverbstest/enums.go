@@ -1,6 +1,6 @@
 package uverbstest
 
-// An access is a set of rights to memory (enum ib_uverbs_access_flags of
+// An access is a set of memory access rights (enum ib_uverbs_access_flags in
 // <rdma/ib_user_ioctl_verbs.h>).
 type access uint32
 
@@ -12,8 +12,7 @@ const (
 	accessMWBind       access = 1 << 4
 )
 
-// An opcode is an operation of a send work request (enum ib_uverbs_wr_opcode of
-// <rdma/ib_user_verbs.h>).
+// An opcode is a send operation (enum ib_uverbs_wr_opcode in <rdma/ib_user_verbs.h>).
 type opcode uint32
 
 const (
@@ -30,14 +29,14 @@ const (
 
 func (o opcode) isAtomic() bool { return o == opCompareSwap || o == opFetchAdd }
 
-// The flags of a send work request (enum ib_send_flags of the kernel's <rdma/ib_verbs.h>).
+// Send work request flags (enum ib_send_flags in the kernel's <rdma/ib_verbs.h>).
 const (
 	sendSignaled  = 1 << 1
 	sendSolicited = 1 << 2
 	sendInline    = 1 << 3
 )
 
-// A status is the result of a work request (enum ib_wc_status of <rdma/ib_verbs.h>).
+// A status is a work request result (enum ib_wc_status in <rdma/ib_verbs.h>).
 type status uint32
 
 const (
@@ -53,8 +52,7 @@ const (
 	statusRNRExceeded   status = 13
 )
 
-// The operations of completions (enum ib_uverbs_wc_opcode of <rdma/ib_user_verbs.h>); those of
-// sends are 0.
+// Completion operations (enum ib_uverbs_wc_opcode in <rdma/ib_user_verbs.h>); sends are 0.
 const (
 	completedWrite           = 1
 	completedRead            = 2
@@ -66,14 +64,14 @@ const (
 	completedRecvWriteImm    = 129
 )
 
-// The flags of completions (enum ib_wc_flags of <rdma/ib_verbs.h>).
+// Completion flags (enum ib_wc_flags in <rdma/ib_verbs.h>).
 const (
 	wcGRH            = 1 << 0
 	wcWithImm        = 1 << 1
 	wcWithInvalidate = 1 << 2
 )
 
-// The states of queue pairs (enum ib_qp_state of <rdma/ib_verbs.h>) that matter here.
+// The queue pair states (enum ib_qp_state in <rdma/ib_verbs.h>) that matter here.
 const (
 	stateReset = 0
 	stateRTR   = 2
@@ -81,18 +79,18 @@ const (
 	stateError = 6
 )
 
-// The attributes of a change of a queue pair (enum ib_qp_attr_mask) that matter here.
+// The attributes in a queue pair change (enum ib_qp_attr_mask) that matter here.
 const (
 	maskAccess = 1 << 3
 	maskQKey   = 1 << 6
 	maskDest   = 1 << 20
 )
 
-// The types of queue pairs (enum ib_qp_type) that matter here.
+// The queue pair types (enum ib_qp_type) that matter here.
 const (
 	kindRC = 2
 	kindUD = 4
 )
 
-// eventSRQLimitReached is IB_EVENT_SRQ_LIMIT_REACHED of enum ib_event_type.
+// eventSRQLimitReached is IB_EVENT_SRQ_LIMIT_REACHED from enum ib_event_type.
 const eventSRQLimitReached = 15

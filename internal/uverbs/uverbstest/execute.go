@@ -38,7 +38,7 @@ func (a *Adapter) fail(q *qp) {
 	a.flush(q)
 }
 
-// flush completes all posted work requests of a queue pair.
+// flush completes all work requests posted to a queue pair.
 func (a *Adapter) flush(q *qp) {
 	for w := q.sq.first(); w != nil; w = q.sq.first() {
 		id := (*uapi.RXESendWQE)(w).WRID
@@ -59,7 +59,7 @@ func (a *Adapter) flush(q *qp) {
 	}
 }
 
-// complete adds a completion, and the event of an armed queue.
+// complete adds a completion, and the event if the queue is armed.
 func (a *Adapter) complete(q *qp, to *cq, wc uapi.WC, solicited bool) {
 	if wc.QPNum = q.number; a.Defect == WrongQPN {
 		wc.QPNum++
@@ -72,7 +72,7 @@ func (a *Adapter) complete(q *qp, to *cq, wc uapi.WC, solicited bool) {
 	a.event(to.channel, uapi.Bytes(&uapi.CompEvent{CQHandle: to.id}))
 }
 
-// event writes a record to a file of events.
+// event writes a record to an event file.
 func (a *Adapter) event(fd int, record []byte) {
 	if f := a.files[fd]; f != nil && a.Defect != LostEvent {
 		if _, err := f.Write(record); err != nil {
@@ -81,12 +81,12 @@ func (a *Adapter) event(fd int, record []byte) {
 	}
 }
 
-// sgesOf returns the SGEs behind the head of a work request.
+// sgesOf returns the SGEs behind the work request head.
 func sgesOf(wqe unsafe.Pointer, head int, count uint32) []uapi.RXESGE {
 	return unsafe.Slice((*uapi.RXESGE)(unsafe.Add(wqe, head)), count)
 }
 
-// memory returns memory of the process at an address of the device.
+// memory returns process memory at a device address.
 func memory(addr uint64, length uint32) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), length)
 }
@@ -130,7 +130,7 @@ func gather(sges []uapi.RXESGE) (data []byte) {
 	return data
 }
 
-// scatter writes data to SGEs, with the defects of the adapter.
+// scatter writes data to SGEs, with the adapter's defects.
 func (a *Adapter) scatter(sges []uapi.RXESGE, data []byte) {
 	for _, s := range sges {
 		to := memory(s.Addr, s.Length)
@@ -148,7 +148,7 @@ func (a *Adapter) scatter(sges []uapi.RXESGE, data []byte) {
 	}
 }
 
-// execute executes the work requests of a queue pair.
+// execute executes the work requests in a queue pair.
 func (a *Adapter) execute(q *qp) {
 	for w := q.sq.first(); w != nil; w = q.sq.first() {
 		if q.state != stateRTS {
@@ -172,7 +172,7 @@ func (a *Adapter) execute(q *qp) {
 	}
 }
 
-// completed are the operations of completions.
+// completed are the completion operations.
 var completed = map[opcode]uint32{
 	opWrite: completedWrite, opWriteWithImm: completedWrite, opRead: completedRead,
 	opCompareSwap: completedCompareSwap, opFetchAdd: completedFetchAdd,
@@ -189,7 +189,7 @@ func (a *Adapter) find(number uint32) *qp {
 	return nil
 }
 
-// operate executes one work request and returns its status.
+// operate executes a work request and returns the status.
 func (a *Adapter) operate(q *qp, wqe *uapi.RXESendWQE) status {
 	op := opcode(wqe.Opcode)
 	at := unsafe.Pointer(wqe)
@@ -249,7 +249,7 @@ func (a *Adapter) invalidate(key uint32) {
 	}
 }
 
-// respond executes a request at the responder and returns the status of the requester.
+// respond executes a request at the responder and returns the requester's status.
 func (a *Adapter) respond(q, peer *qp, wqe *uapi.RXESendWQE, sges []uapi.RXESGE, data []byte) status {
 	union := unsafe.Pointer(&wqe.WR)
 	solicited := wqe.SendFlags&sendSolicited != 0
@@ -323,7 +323,7 @@ func (a *Adapter) atomic(q, peer *qp, op opcode, x *uapi.RXEAtomic, sges []uapi.
 	return statusOK
 }
 
-// receive completes a receive with data and returns the status of the requester.
+// receive completes a receive with data and returns the requester's status.
 func (a *Adapter) receive(q *qp, data []byte, wc uapi.WC, solicited bool) status {
 	w := q.rq.first()
 	if w == nil {
@@ -355,7 +355,7 @@ func (a *Adapter) receive(q *qp, data []byte, wc uapi.WC, solicited bool) status
 	return answer
 }
 
-// distort applies the defects of completions of receives.
+// distort applies the receive completion defects.
 func (a *Adapter) distort(wc *uapi.WC) {
 	switch a.Defect {
 	case WrongID:

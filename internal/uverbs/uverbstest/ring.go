@@ -8,14 +8,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A ring is the kernel's side of a queue of Soft-RoCE (struct rxe_queue_buf). One slot stays
-// free.
+// A ring is the kernel's side of a Soft-RoCE queue (struct rxe_queue_buf). A slot stays free.
 type ring struct {
 	memory []byte
 	head   *uapi.RXEQueueBuf
 }
 
-// newRing returns a ring for at least count elements of at least size bytes.
+// newRing returns a ring for at least count elements of at least size bytes each.
 func newRing(count, size uint32) *ring {
 	slots, shift := uint32(1)<<bits.Len32(count), bits.Len32(size-1)
 	words := make([]uint64, (uapi.RXEQueueBufSize+int(slots)<<shift)/8)
