@@ -9,8 +9,8 @@ import (
 // poll is the least time between two attempts of Await.
 const poll = 10 * time.Millisecond
 
-// Await runs a command repeatedly until its exit code is 0. It pauses for as long as the
-// command takes, so that what it waits for has a processor.
+// Await runs a command repeatedly until the exit code is 0. It pauses for as long as the
+// command takes, so that the awaited program has a processor.
 func (g *Guest) Await(ctx context.Context, args ...string) error {
 	w := g.watch(ctx, fmt.Sprintf("success of %q", args))
 	defer w.timer.Stop()

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// console stores and forwards the console output of a kernel.
+// console stores and forwards a kernel's console output.
 type console struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,11 +31,11 @@ func (c *console) String() string {
 	return strings.ReplaceAll(c.text.String(), "\r\n", "\n")
 }
 
-// panics matches the first line of a fatal kernel report. The kernel's command line
-// makes an oops fatal.
+// panics matches the first line of a fatal kernel report. The kernel's command line makes
+// an oops fatal.
 var panics = regexp.MustCompile(`(?m)^.*\b(Kernel panic - not syncing|Oops:).*$`)
 
-// findPanic returns the line with the reason of a panic, or "".
+// findPanic returns the line with the panic reason, or "".
 func findPanic(console string) string { return panics.FindString(console) }
 
 // tail returns the last lines of a text, for an error message.

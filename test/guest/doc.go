@@ -1,6 +1,5 @@
 // Package guest boots a Debian kernel with Soft-RoCE in QEMU and runs programs in it:
-// ibkit, its tests, Debian's tools. It needs no privileges, no RDMA hardware and no
-// KVM.
+// ibkit, its tests, Debian's tools. It needs no privileges, no RDMA hardware and no KVM.
 //
 // A test lists its requirements and gets a guest that meets them, or fails:
 //
@@ -12,11 +11,11 @@
 //	want := g.Must(t, "ibv_devinfo", "-v")
 //	got := g.Must(t, "ibkit", "ibv_devinfo", "-v")
 //
-// [NewPair] boots two guests that are joined by a wire. [RunTests] runs the tests of a
-// package in a guest, including those with the build tag inguest. A guest ends with its
-// test, after [Spec].Timeout, with its context, and with the process that booted it. A
-// panic or an oops of its kernel ends it with a [PanicError], a step of its test without
-// progress with a [HangError]. A command ends with the test or subtest that has started it.
+// [NewPair] boots two guests that are joined by a wire. [RunTests] runs a package's tests
+// in a guest, including tests with the build tag inguest. A guest ends with its test,
+// after [Spec].Timeout, with its context, and with the process that booted it. A kernel
+// panic or oops ends it with a [PanicError], a test step without progress with a
+// [HangError]. A command ends with the test or subtest that has started it.
 //
 // Long matrices have one case of each kind, with ALL_CASES=1 all cases.
 //
@@ -31,19 +30,20 @@
 // unpacked into ibkit/guest in the user's cache directory, about 400 MB. The initial file
 // system has busybox and an agent, which loads the modules that all guests have and waits
 // for the runner. The machine is saved then, about 100 MB in the same directory, and each
-// guest goes on from its state: that takes a second, a boot four. The agent sets the
-// clock, seeds the random numbers, and unpacks modules, Go programs and the tools of this
-// machine with their libraries from a disk. Then it starts commands that it receives over
-// a virtio-serial port. While a step waits, the runner asks the agent for the processes in
-// the guest and their processor time, to tell a busy command from one that hangs. The processor is always emulated: /dev/kvm does not work on all
-// machines that have it, and results must not depend on it.
+// guest goes on from the saved state: that takes a second, a boot four. The agent sets the
+// clock, seeds the random numbers, and unpacks modules, Go programs and this machine's
+// tools with their libraries from a disk. Then it starts commands that it receives over a
+// virtio-serial port. While a step waits, the runner queries the agent for the processes
+// in the guest and their processor time, to distinguish a busy command from a command that
+// hangs. The processor is always emulated: /dev/kvm does not work on all machines that
+// have it, and results must not depend on it.
 //
 // # Why not an existing runner
 //
-// According to their documentation, github.com/hugelgupf/vmtest starts QEMU with a
-// kernel of the user or from a container image, and builds images of u-root's programs.
-// It adds u-root as a dependency, but does not provide the modules of Debian's kernel,
-// C tools with their libraries, devices, or many commands in one guest. lmb.io/vimto
-// needs a kernel with 9p, overlayfs and virtio built in, which are modules in Debian,
-// and has no network.
+// According to their documentation, github.com/hugelgupf/vmtest starts QEMU with a user's
+// kernel or a kernel from a container image, and builds images with u-root programs. It
+// adds u-root as a dependency, but does not provide the modules for Debian's kernel, C
+// tools with their libraries, devices, or many commands in a single guest. lmb.io/vimto
+// needs a kernel with 9p, overlayfs and virtio built in, which are modules in Debian, and
+// has no network.
 package guest

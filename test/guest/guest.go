@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// ErrTimeout is the error of a guest that exceeds the timeout of its [Spec].
+// ErrTimeout is the error from a guest that exceeds the timeout in its [Spec].
 var ErrTimeout = errors.New("guest exceeded its timeout")
 
-// PanicError reports a panic or an oops of the kernel in a guest.
+// PanicError reports a kernel panic or oops in a guest.
 type PanicError struct {
-	Reason  string // line of the kernel
+	Reason  string // line from the kernel
 	Console string // complete output
 }
 
@@ -30,9 +30,9 @@ type Guest struct {
 	Release string
 
 	spec     Spec
-	host     int             // 1 or 2 of a pair
-	peer     *Guest          // the other one of a pair, or nil
-	activity *activity       // of both guests of a pair
+	host     int             // 1 or 2 in a pair
+	peer     *Guest          // the other guest in a pair, or nil
+	activity *activity       // shared by both guests in a pair
 	log      io.Writer       // gets the output of commands after the setup
 	ctx      context.Context // ends the guest
 	end      context.CancelCauseFunc
@@ -41,10 +41,10 @@ type Guest struct {
 	console  *console
 }
 
-// errClosed is the reason of a guest that was closed.
+// errClosed is the reason if a guest was closed.
 var errClosed = errors.New("guest was closed")
 
-// Boot starts a guest and returns when its setup is complete. The guest ends with the
+// Boot starts a guest and returns when the setup is complete. The guest ends with the
 // context at the latest.
 func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 	if spec.wired() {
@@ -53,8 +53,7 @@ func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 	return boot(ctx, spec, 1, nil, new(activity))
 }
 
-// BootPair starts two guests. The [Wire] device of each is connected to that of the
-// other.
+// BootPair starts two guests. Their [Wire] devices are connected to each other.
 func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 	var pair [2]*Guest
 	if !a.wired() || !b.wired() {
@@ -85,7 +84,7 @@ func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 	return pair, nil
 }
 
-// boot starts a guest. It closes the end of the wire, which QEMU inherits.
+// boot starts a guest. It closes its end of the wire, which QEMU inherits.
 func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *activity) (*Guest, error) {
 	if wire != nil {
 		defer wire.Close()
@@ -164,7 +163,7 @@ func (g *Guest) Wait() error {
 	return g.failure()
 }
 
-// Console returns the console output of the kernel so far.
+// Console returns the kernel's console output so far.
 func (g *Guest) Console() string { return g.console.String() }
 
 // failure returns the reason why the guest ended. The guest must have ended.
@@ -183,8 +182,7 @@ func (g *Guest) failure() error {
 	return errors.Join(fmt.Errorf("guest %s ended by itself\n%s", g.spec.Name, tail(text, 20)), g.vm.err)
 }
 
-// explain replaces an error in the communication with a guest that has ended by the
-// reason of its end.
+// explain replaces a communication error with the reason why the guest ended, if it has.
 func (g *Guest) explain(err error) error {
 	if err == nil {
 		return nil

@@ -18,24 +18,24 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/cpio"
 )
 
-// image is the only file system of a guest.
+// image is a guest's only file system.
 type image struct {
 	files map[string]imageFile // by absolute path
 }
 
 type imageFile struct {
 	mode uint32 // kind and permissions
-	body []byte // or target of a link
+	body []byte // or link target
 }
 
-// userID is the number of the user and the group that [User] names.
+// userID is the user and group number that [User] names.
 const userID = 1000
 
 // newImage returns an image without files.
 func newImage() *image { return &image{files: map[string]imageFile{}} }
 
-// baseImage returns an image with the directories of Debian, busybox, the agent, and
-// modules that the agent loads.
+// baseImage returns an image with Debian's directories, busybox, the agent, and modules
+// that the agent loads.
 func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error) {
 	im := newImage()
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
@@ -66,9 +66,9 @@ func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error)
 	return im, im.addModules(ctx, k, append(modules, "virtio_blk"))
 }
 
-// addBusybox adds busybox and a link for each of its programs. They are last in the
-// PATH, so that programs of Debian take precedence. The shell is dash because the shell
-// of busybox prefers its built-in programs.
+// addBusybox adds busybox and a link for each busybox program. They are last in the PATH,
+// so that Debian programs take precedence. The shell is dash because the busybox shell
+// prefers its built-in programs.
 func (im *image) addBusybox(ctx context.Context) error {
 	if err := im.addPrograms(ctx, []string{"busybox", "dash"}); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (im *image) add(name string, permissions uint32, body []byte) {
 	im.put(name, imageFile{cpio.File | permissions, body})
 }
 
-// addFiles adds a file of this machine, or a directory with its contents, with their
-// permissions.
+// addFiles adds a file from this machine, or a directory with its contents, and keeps
+// the permissions.
 func (im *image) addFiles(name, from string) error {
 	return filepath.WalkDir(from, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -135,8 +135,8 @@ func (im *image) has(name string) bool {
 	return ok
 }
 
-// merged returns the path of a file on a system with merged /usr, as Debian has: below
-// a directory, not below a link to it.
+// merged returns a file path on a system with merged /usr, as Debian has: below a
+// directory, not below a link to it.
 func merged(name string) string {
 	name = path.Clean(name)
 	for _, dir := range []string{"/bin/", "/sbin/", "/lib/", "/lib64/"} {
@@ -147,7 +147,7 @@ func merged(name string) string {
 	return name
 }
 
-// initrd writes the image as first file system of a kernel.
+// initrd writes the image as a kernel's first file system.
 func (im *image) initrd() (*os.File, error) {
 	f, err := unnamedFile()
 	if err != nil {

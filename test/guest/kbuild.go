@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// BuildModule builds the out-of-tree kernel module whose sources and Kbuild file are in
-// a directory, with the package linux-headers-amd64. It returns the path of the module,
-// for [Spec].Insert. The directory is not changed; the module is cached until the
-// sources or the kernel change.
+// BuildModule builds an out-of-tree kernel module from the sources and Kbuild file in a
+// directory, with the package linux-headers-amd64. It returns the module path, for
+// [Spec].Insert. The directory is not changed; the module is cached until the sources or
+// the kernel change.
 func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 	sum, err := hashDir(dir)
 	if err != nil {
@@ -39,10 +39,10 @@ func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 	return onlyModule(to)
 }
 
-// BuildTreeModule builds a module of the kernel's own source that Debian's kernel package
-// lacks. dir is its directory in the source, config its option: "CONFIG_RDMA_SIW". The
-// source is that of the package linux-source of the kernel's version, which is downloaded
-// to the cache.
+// BuildTreeModule builds a module from the kernel's own source that Debian's kernel
+// package lacks. dir is the module's directory in the source, config its option:
+// "CONFIG_RDMA_SIW". The source is from the linux-source package with the kernel's
+// version, which is downloaded to the cache.
 func (k *Kernel) BuildTreeModule(ctx context.Context, dir, config string) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -70,7 +70,7 @@ func (k *Kernel) BuildTreeModule(ctx context.Context, dir, config string) (strin
 	return onlyModule(to)
 }
 
-// unpackSource unpacks a directory of the kernel's source below another directory.
+// unpackSource unpacks a kernel source directory below another directory.
 func (k *Kernel) unpackSource(ctx context.Context, dir, to string) error {
 	parts := strings.SplitN(k.Release, ".", 3)
 	if len(parts) < 3 {
@@ -126,7 +126,7 @@ func onlyModule(dir string) (string, error) {
 	return files[0], nil
 }
 
-// hashDir hashes names and contents of the files in a directory.
+// hashDir hashes the names and contents of all files in a directory.
 func hashDir(dir string) ([]byte, error) {
 	sum := sha256.New()
 	files := os.DirFS(dir)

@@ -17,7 +17,7 @@ import (
 // vmlinux is the name of the unpacked kernel in its cache directory.
 const vmlinux = "vmlinux"
 
-// metaPackage depends on the newest kernel of the Debian release.
+// metaPackage depends on the newest kernel in the Debian release.
 const metaPackage = "linux-image-amd64"
 
 // Kernel is a Debian kernel, unpacked in the cache.
@@ -33,8 +33,8 @@ var found struct {
 	kernel *Kernel
 }
 
-// FindKernel returns the kernel that linux-image-amd64 depends on in the package lists
-// of this machine. It downloads the kernel if it is not cached.
+// FindKernel returns the kernel that linux-image-amd64 depends on in this machine's
+// package lists. It downloads the kernel if it is not cached.
 func FindKernel(ctx context.Context) (*Kernel, error) {
 	found.Lock()
 	defer found.Unlock()
@@ -81,12 +81,12 @@ func findKernel(ctx context.Context) (*Kernel, error) {
 	}, nil
 }
 
-// kernelPackage is one version of a package with a kernel.
+// kernelPackage is a version of a package with a kernel.
 type kernelPackage struct {
 	name, version, release string
 }
 
-// kernelDependency matches the Depends field of the meta package, see deb-control(5).
+// kernelDependency matches the Depends field in the meta package, see deb-control(5).
 var kernelDependency = regexp.MustCompile(`(?m)^Depends:.*?\b(linux-image-([0-9][^ ,]*)) \(= ([^)]+)\)`)
 
 func parseMetaPackage(text string) (kernelPackage, error) {
@@ -128,7 +128,7 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 }
 
 // downloadPackage downloads a Debian package into a directory without other packages, and
-// returns its path.
+// returns the package path.
 func downloadPackage(ctx context.Context, name, dir string) (string, error) {
 	apt := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
 	apt.Dir = dir
@@ -142,7 +142,7 @@ func downloadPackage(ctx context.Context, name, dir string) (string, error) {
 	return debs[0], nil
 }
 
-// cacheDir returns the directory of files that are kept between runs. It can be removed
+// cacheDir returns the directory for files that are kept between runs. It can be removed
 // while no guest is starting.
 func cacheDir() (string, error) {
 	base, err := os.UserCacheDir()
@@ -156,8 +156,8 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// lock waits until no other process holds the file. The kernel releases the lock at the
-// end of the process.
+// lock waits until no other process holds the file. The kernel releases the lock when
+// the process ends.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -170,8 +170,8 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// output runs a program of this machine, also one that only root has in the PATH, and
-// returns its output.
+// output runs a program on this machine, including programs that only root has in the
+// PATH, and returns the output.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := lookProgram(name)
 	if err != nil {

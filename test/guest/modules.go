@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// moduleTree has the output of depmod for the modules of a kernel.
+// moduleTree has the depmod output for a kernel's modules.
 type moduleTree struct {
 	dir     string
 	paths   map[string]string   // path below dir by module name
-	needs   map[string][]string // paths of dependencies by the path of a module
+	needs   map[string][]string // dependency paths by module path
 	builtin map[string]bool     // by module name
 }
 
@@ -43,15 +43,15 @@ func readModules(dir string) (*moduleTree, error) {
 	return t, nil
 }
 
-// moduleName returns the name of the module in a file. File names may have dashes in
-// place of underscores.
+// moduleName returns the name of the module in a file. File names may have dashes in place
+// of underscores.
 func moduleName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".ko")
 	return strings.ReplaceAll(name, "-", "_")
 }
 
-// closure returns the sorted paths of the named modules and their dependencies. It
-// fails if the kernel does not have a module.
+// closure returns the sorted paths of the named modules and their dependencies. It fails
+// if the kernel does not have a module.
 func (t *moduleTree) closure(names []string) ([]string, error) {
 	found := map[string]bool{}
 	for _, name := range names {
@@ -112,5 +112,5 @@ func readModule(ctx context.Context, path string) ([]byte, error) {
 	return []byte(out), err
 }
 
-// plainModule returns the file name of a module without the suffix of its compression.
+// plainModule returns a module's file name without the compression suffix.
 func plainModule(path string) string { return strings.TrimSuffix(path, ".xz") }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childVariable marks the child process of the test.
+// childVariable marks the test's child process.
 const childVariable = "GUEST_TEST_CHILD"
 
 // TestParentDeath kills a process that has booted a guest and waits for QEMU to

@@ -18,25 +18,25 @@ import (
 // Command is a program to run in a guest.
 type Command struct {
 	Args  []string // Args[0] is looked up in the guest's PATH
-	Env   []string // added to the environment of the guest
+	Env   []string // added to the guest's environment
 	Dir   string   // default: the root directory
 	Stdin string
 	User  bool // run as the unprivileged user named user
 
 	terminal bool   // on the console instead of on pipes
 	test     string // that starts it, or ""
-	poll     bool   // one of several runs until a condition holds: no progress of a test
+	poll     bool   // repeated until a condition holds: no test progress
 }
 
-// Result is the result of a command.
+// Result is a command's result.
 type Result struct {
 	Stdout, Stderr string
 	Code           int           // 128 + number if a signal ended it
-	Elapsed        time.Duration // of the process, by the clock of the guest
-	CPU            time.Duration // user and system time of the process
+	Elapsed        time.Duration // duration of the process, by the guest's clock
+	CPU            time.Duration // the process's user and system time
 }
 
-// ExitError is the error of a command with an unexpected exit code.
+// ExitError is the error for a command with an unexpected exit code.
 type ExitError struct {
 	Args []string
 	Result
@@ -80,7 +80,7 @@ func (g *Guest) start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// receive handles an event of the process.
+// receive handles a process event.
 func (p *Process) receive(e wire.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,8 +101,7 @@ func (p *Process) receive(e wire.Event) {
 }
 
 // Wait returns when the command has ended and all processes that share its output have
-// closed it. An exit code is not an error. If the context ends first, the command is
-// killed.
+// closed it. An exit code is not an error. If the context ends first, the command is killed.
 func (p *Process) Wait(ctx context.Context) (Result, error) {
 	var r Result
 	err := p.await(ctx, "the end", func() bool {
@@ -160,8 +159,8 @@ func (p *Process) Signal(s unix.Signal) error {
 	return p.guest.explain(p.guest.session.signal(p.id, int(s)))
 }
 
-// end kills the processes of the command, also those that it has left in the background,
-// and returns when the last one has ended.
+// end kills the command's processes, including background processes that it has left, and
+// returns when the last process has ended.
 func (p *Process) end(ctx context.Context) error {
 	err := p.guest.session.end(p)
 	if err == nil {
@@ -218,8 +217,8 @@ func (p *Process) check(condition func() bool) (holds bool, changed <-chan struc
 	return condition(), p.changed
 }
 
-// Run runs a command and waits for its end. An exit code is not an error. Processes that it
-// leaves in the background end with the context.
+// Run runs a command and waits until it ends. An exit code is not an error. Processes that
+// it leaves in the background end with the context.
 func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 	p, err := g.start(c)
 	if err != nil {
@@ -227,20 +226,20 @@ func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 	}
 	r, err := p.Wait(ctx)
 	if err != nil || p.exit.Left {
-		context.AfterFunc(ctx, func() { _ = g.session.end(p) }) // fails at the end of the guest
+		context.AfterFunc(ctx, func() { _ = g.session.end(p) }) // fails when the guest ends
 	}
 	return r, err
 }
 
-// Shell runs bash on the terminal of this process and waits for its end. The Spec must
-// have bash as a tool and be Interactive.
+// Shell runs bash on this process's terminal and waits until it ends. The Spec must have
+// bash as a tool and be Interactive.
 func (g *Guest) Shell(ctx context.Context, rows, columns int) (Result, error) {
 	script := fmt.Sprintf("stty rows %d cols %d; exec bash --login", rows, columns)
 	return g.Run(Idle(ctx, g.spec.Timeout), Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
 }
 
-// Check runs a command and returns its standard output. An exit code other than 0 is an
-// [ExitError].
+// Check runs a command and returns the standard output. An exit code other than 0 is
+// an [ExitError].
 func (g *Guest) Check(ctx context.Context, args ...string) (string, error) {
 	r, err := g.Run(ctx, Command{Args: args})
 	if err == nil && r.Code != 0 {

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// module is the path of the module of this package.
+// module is this package's module path.
 const module = "github.com/ibkit/ibkit"
 
-// Program is a Go program. It is built without cgo and added to /usr/bin of a guest.
+// Program is a Go program. It is built without cgo and added to a guest's /usr/bin.
 type Program struct {
 	Package string // import path
 	Name    string // file name in the guest; default: the last element of Package
-	Test    bool   // build the tests of the package, with the tag inguest; the name ends in .test
+	Test    bool   // build the package's tests, with the tag inguest; the name ends in .test
 }
 
 // Ibkit is ibkit, built from this tree.
@@ -35,14 +35,13 @@ func (p Program) name() string {
 	return name
 }
 
-// built caches the programs of this process: linking takes longer than most tests with
-// them.
+// built caches this process's programs: linking takes longer than most tests with them.
 var built struct {
 	sync.Mutex
 	bodies map[Program][]byte
 }
 
-// buildProgram returns the executable of a program.
+// buildProgram returns a program's executable.
 func buildProgram(ctx context.Context, p Program) ([]byte, error) {
 	built.Lock()
 	defer built.Unlock()

@@ -14,12 +14,12 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// workDir is the working directory of tests in a guest.
+// workDir is the working directory for tests in a guest.
 const workDir = "/root/package"
 
-// RunTests runs the tests of a package in a guest of their own, as root, including
-// those with the build tag inguest. Their working directory has the testdata of the
-// package. Args are arguments of the test binary: "-test.run=Name". [testenv.AllCases] applies to them, too.
+// RunTests runs a package's tests in a separate guest, as root, including tests with the
+// build tag inguest. Their working directory has the package's testdata. Args are test
+// binary arguments: "-test.run=Name". [testenv.AllCases] applies to them, too.
 func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
 	tb.Helper()
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()

@@ -15,22 +15,21 @@ import (
 	"time"
 )
 
-// savedLifetime is the time after which the state of a machine that another version of
-// the tree saved is removed.
+// savedLifetime is the time after which a machine state that another version of the tree
+// saved is removed.
 const savedLifetime = 24 * time.Hour
 
-// saveTimeout is the longest time for booting a machine and saving its state, which take
-// 8 s on a quiet machine.
+// saveTimeout is the longest time for booting a machine and saving the state, which take 8
+// s on a quiet machine.
 const saveTimeout = 2 * time.Minute
 
-// initrds caches the first file systems of this process by the modules that are loaded.
+// initrds caches this process's first file systems by the modules that are loaded.
 var initrds struct {
 	sync.Mutex
 	files map[string]*os.File
 }
 
-// baseInitrd returns the first file system of all guests with the same base. It is not
-// closed.
+// baseInitrd returns the first file system of all guests with the same base. It is not closed.
 func baseInitrd(ctx context.Context, k *Kernel, modules []string) (*os.File, error) {
 	initrds.Lock()
 	defer initrds.Unlock()
@@ -53,10 +52,10 @@ func baseInitrd(ctx context.Context, k *Kernel, modules []string) (*os.File, err
 	return f, nil
 }
 
-// savedState returns the state of the machine whose agent waits for its first request,
-// from the cache. Booting and loading modules take most of the time of a small test, and
-// all guests with the same base do it alike: one boots, and the others go on from its
-// state.
+// savedState returns the state of a machine with an agent that waits for its first
+// request, from the cache. Booting and loading modules take most of the time in a small
+// test, and all guests with the same base do it alike: the first guest boots, and the
+// others go on from that state.
 func savedState(ctx context.Context, h hardware) (*os.File, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -112,7 +111,7 @@ func removeSaved(cache string) error {
 	return nil
 }
 
-// identity returns a hash of all that the state of a machine depends on.
+// identity returns a hash of everything that a machine's state depends on.
 func (h hardware) identity(ctx context.Context) (string, error) {
 	version, err := output(ctx, qemu, "--version")
 	if err != nil {
@@ -126,7 +125,7 @@ func (h hardware) identity(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), nil
 }
 
-// saveState boots a machine and writes its state to a file.
+// saveState boots a machine and writes the state to a file.
 func saveState(ctx context.Context, h hardware, to string) error {
 	console := &console{}
 	ours, theirs, err := socketPair()
@@ -154,7 +153,7 @@ func saveState(ctx context.Context, h hardware, to string) error {
 	defer v.agent.Close()
 	_, err = io.ReadFull(v.agent, make([]byte, 1))
 	if err == nil {
-		// QEMU reads the next command when the last one has ended.
+		// QEMU reads the next command when the last command has ended.
 		_, err = fmt.Fprintf(ours, "migrate_set_parameter max-bandwidth 100G\nmigrate \"exec:cat >'%s'\"\nquit\n", to)
 	}
 	if err != nil {

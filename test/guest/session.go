@@ -11,10 +11,10 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// session is the connection to the agent, on the side of the runner.
+// session is the connection to the agent, on the runner's side.
 type session struct {
 	conn  net.Conn
-	hello chan wire.Hello // receives one value
+	hello chan wire.Hello // receives a single value
 	done  chan struct{}   // closed when the agent has disconnected
 
 	sending  sync.Mutex // guards requests; not held with mu, so that events pass meanwhile
@@ -22,8 +22,8 @@ type session struct {
 
 	mu        sync.Mutex // guards the fields below
 	processes map[uint32]*Process
-	replies   map[uint32]func(wire.Event) // to requests with a number of their own
-	last      uint32                      // number of a request
+	replies   map[uint32]func(wire.Event) // to requests with their own numbers
+	last      uint32                      // number of the last request
 }
 
 func newSession(conn net.Conn) *session {
@@ -112,13 +112,13 @@ func (s *session) end(p *Process) error {
 	return s.ask(wire.Request{End: p.id}, p.receive)
 }
 
-// status makes the agent list the processes of the guest. The channel receives one value.
+// status makes the agent list the processes in the guest. The channel receives a single value.
 func (s *session) status() (<-chan []wire.Process, error) {
 	list := make(chan []wire.Process, 1)
 	return list, s.ask(wire.Request{Status: true}, func(e wire.Event) { list <- e.Status })
 }
 
-// ask sends a request with a number of its own. reply is called with the reply.
+// ask sends a request with its own number. reply is called with the reply.
 func (s *session) ask(r wire.Request, reply func(wire.Event)) error {
 	s.mu.Lock()
 	s.last++

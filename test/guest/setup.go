@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// insertDir is the directory of modules from Spec.Insert in a guest.
+// insertDir is the directory for modules from Spec.Insert in a guest.
 const insertDir = "/usr/lib/modules/insert/"
 
-// disk returns an archive of the contents of the spec.
+// disk returns an archive of the spec's contents.
 func (s Spec) disk(ctx context.Context, k *Kernel) (*os.File, error) {
 	im := newImage()
 	if err := im.addModules(ctx, k, slices.Concat(s.baseModules(), s.modules())); err != nil {
@@ -46,8 +46,8 @@ func (s Spec) disk(ctx context.Context, k *Kernel) (*os.File, error) {
 	return im.disk()
 }
 
-// baseModules returns the modules that are loaded before the state of a machine is
-// saved: the bus, the port of the agent, and those that all guests with devices have.
+// baseModules returns the modules that are loaded before a machine's state is saved: the
+// bus, the agent's port, and the modules that all guests with devices have.
 func (s Spec) baseModules() []string {
 	names := []string{"virtio_pci", "virtio_console"}
 	if len(s.Devices) > 0 {
@@ -65,7 +65,7 @@ func (s Spec) modules() []string {
 	return append(names, s.Modules...)
 }
 
-// setUp starts the agent and creates the devices of the spec.
+// setUp starts the agent and creates the spec's devices.
 func (g *Guest) setUp(ctx context.Context) error {
 	if err := g.session.begin(); err != nil {
 		return g.explain(err)
@@ -85,7 +85,7 @@ func (g *Guest) setUp(ctx context.Context) error {
 }
 
 // awaitHello waits until the agent is ready. Its processes are not known before: only
-// output of the kernel is progress.
+// kernel output is progress.
 func (g *Guest) awaitHello(ctx context.Context) error {
 	w := g.watch(ctx, "the agent")
 	defer w.timer.Stop()
@@ -113,8 +113,8 @@ func (g *Guest) awaitHello(ctx context.Context) error {
 }
 
 // setupScript loads modules and makes devices. Duplicate address detection is off: it
-// takes a second, and no other host shares the addresses. One ip runs all
-// of its commands: a process costs about 10 ms.
+// takes a second, and no other host shares the addresses. A single ip process runs all ip
+// commands: a process costs about 10 ms.
 func (g *Guest) setupScript() string {
 	var s, ip, rdma strings.Builder
 	for _, name := range g.spec.modules() {
@@ -142,9 +142,8 @@ func (g *Guest) setupScript() string {
 	return s.String()
 }
 
-// readyScript succeeds when the port is active and has its GIDs, which the kernel
-// adds some time after the addresses, at the lowest indexes. It prints the state and
-// the GIDs.
+// readyScript succeeds when the port is active and has GIDs, which the kernel adds some
+// time after the addresses, at the lowest indexes. It prints the state and the GIDs.
 func (p Port) readyScript() string {
 	a := p.Addr.As4()
 	return fmt.Sprintf(`cd /sys/class/infiniband/%s/ports/1 || exit

@@ -18,11 +18,10 @@ type Spec struct {
 	// Tools are installed Debian programs, by name. Their libraries are added.
 	Tools []string
 
-	// Programs are Go programs of this tree.
+	// Programs are Go programs from this tree.
 	Programs []Program
 
-	// Files are files and directories of this machine, by their absolute path in the
-	// guest.
+	// Files are files and directories on this machine, by absolute path in the guest.
 	Files map[string]string
 
 	// Modules are kernel modules to load, by name. Insert are modules from
@@ -30,30 +29,29 @@ type Spec struct {
 	// that Devices need, before the devices are created.
 	Modules, Insert []string
 
-	// Capture is a file of this machine for the packets on Wire, in pcap format. It is
-	// complete after the end of the guest.
+	// Capture is a file on this machine for the packets on Wire, in pcap format. It is
+	// complete after the guest has ended.
 	Capture string
 
 	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
 	Timeout time.Duration
 
-	// Quiet is the longest time that a step of a test may wait without progress, see
+	// Quiet is the longest time that a test step may wait without progress, see
 	// [HangError]. Zero is 110 seconds.
 	Quiet time.Duration
 
-	// Log receives the console output of the kernel and the output of programs. It may
-	// be nil.
+	// Log receives the kernel's console output and program output. It may be nil.
 	Log io.Writer
 
-	// Interactive connects the terminal of this process to [Guest.Shell].
+	// Interactive connects this process's terminal to [Guest.Shell].
 	Interactive bool
 }
 
-// defaultTimeout applies to a Spec without a timeout. It is more than four times the
-// duration of the longest test on a quiet machine.
+// defaultTimeout applies to a Spec without a timeout. It is more than four times as long
+// as the longest test on a quiet machine.
 const defaultTimeout = 20 * time.Minute
 
-// Device is a Soft-RoCE device on a network device of its own. When Boot returns, it is
+// Device is a Soft-RoCE device on a separate network device. When Boot returns, it is
 // active and has GIDs for an IPv6 link-local and an IPv4 address.
 type Device struct {
 	Name string
@@ -63,21 +61,21 @@ type Device struct {
 // Link is the kind of network device below an RDMA device.
 type Link int
 
-// The kinds of Link.
+// The Link kinds.
 const (
 	Dummy Link = iota // it talks to itself only
-	Veth              // one end of a pair; the other one is up and has no address
+	Veth              // one end of a pair; the other end is up and has no address
 	Wire              // joins two guests, see BootPair; one in each
 )
 
-// Port has the names and the address of a Device in a guest.
+// Port has a Device's names and address in a guest.
 type Port struct {
 	Device string     // RDMA device
 	Netdev string     // network device
 	Addr   netip.Addr // IPv4
 }
 
-// prefixLen is the prefix length of all addresses.
+// prefixLen is the prefix length for all addresses.
 const prefixLen = 24
 
 // ports returns the network devices and their addresses: 10.0.DEVICE.HOST.
@@ -110,7 +108,7 @@ func (l Link) netdev(i int) string {
 // rdmaModules are loaded if there are devices.
 var rdmaModules = []string{"ib_uverbs", "ib_umad", "rdma_ucm", "rdma_rxe", "crc32_generic"}
 
-// module is the driver of a network device.
+// module is the network device driver.
 func (l Link) module() string {
 	return [...]string{Dummy: "dummy", Veth: "veth", Wire: "virtio_net"}[l]
 }

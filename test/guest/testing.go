@@ -8,8 +8,8 @@ import (
 // New is [Boot] for tests: errors fail the test, and the guest ends with it.
 func New(tb testing.TB, spec Spec) *Guest {
 	tb.Helper()
-	// The context of a test is canceled before its cleanup functions run, which must
-	// not look like an early end of the guest.
+	// The test context is canceled before cleanup functions run, which must not look like
+	// an early end of the guest.
 	g, err := Boot(context.WithoutCancel(tb.Context()), forTest(tb, spec))
 	if err != nil {
 		tb.Fatal(err)
@@ -103,7 +103,7 @@ func (g *Guest) Must(tb testing.TB, args ...string) string {
 	return r.Stdout
 }
 
-// forTest sets the name and the log to those of a test.
+// forTest sets the name and the log for a test.
 func forTest(tb testing.TB, spec Spec) Spec {
 	if spec.Name == "" {
 		spec.Name = tb.Name()

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// programDirs are the directories of Debian programs, including those of root.
+// programDirs are the directories with Debian programs, including root's programs.
 var programDirs = []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
 // lookProgram returns the path of a Debian program.
@@ -28,8 +28,7 @@ func lookProgram(name string) (string, error) {
 	return "", fmt.Errorf("find program %s: not installed; make deps installs what tests need", name)
 }
 
-// addPrograms adds Debian programs to an image, with their libraries and the
-// interpreters of scripts.
+// addPrograms adds Debian programs to an image, with their libraries and script interpreters.
 func (im *image) addPrograms(ctx context.Context, names []string) error {
 	var objects []string
 	for _, name := range names {
@@ -93,8 +92,8 @@ func (im *image) addObject(path string) (dynamic bool, err error) {
 	return f.Section(".dynamic") != nil, nil
 }
 
-// linked caches the output of ldd of this process by its arguments: it starts several
-// programs for each of them.
+// linked caches ldd output in this process by arguments: ldd starts several programs for
+// each argument.
 var linked struct {
 	sync.Mutex
 	texts map[string]string
@@ -146,9 +145,8 @@ func sharedLibraries(ctx context.Context, paths []string) ([]string, error) {
 	return slices.Compact(libraries), nil
 }
 
-// addProviders adds the files that name the providers of libibverbs, and returns the
-// providers. All of them are added, as on a host, because libibverbs spends time on
-// each.
+// addProviders adds the files that name the libibverbs providers, and returns the
+// providers. All are added, as on a host, because libibverbs spends time on each.
 func (im *image) addProviders(libibverbs string) ([]string, error) {
 	const dir = "/etc/libibverbs.d"
 	drivers, err := os.ReadDir(dir)

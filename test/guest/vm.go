@@ -20,21 +20,21 @@ import (
 type vm struct {
 	agent net.Conn
 	pid   int
-	done  chan struct{} // closed at the end of QEMU
-	err   error         // result of QEMU; valid after done
+	done  chan struct{} // closed when QEMU ends
+	err   error         // QEMU's result; valid after done
 }
 
 // hardware has the parts of a vm.
 type hardware struct {
 	kernel   *Kernel
-	initrd   *os.File // file system of the agent
-	disk     *os.File // contents of the spec, read by the agent
-	state    *os.File // of a vm with the same parts, from which this one goes on, or nil
+	initrd   *os.File // agent file system
+	disk     *os.File // spec contents, read by the agent
+	state    *os.File // saved state of a vm with the same parts, from which this vm goes on, or nil
 	monitor  *os.File // for commands to QEMU, or nil
 	wire     *os.File // a stream socket to another guest, or nil
-	host     int      // part of the network address of the end of the wire
+	host     int      // part of the network address at the wire's end
 	console  io.Writer
-	terminal bool   // the terminal of this process is the console
+	terminal bool   // this process's terminal is the console
 	capture  string // file for packets on the wire, or ""
 }
 
@@ -67,8 +67,8 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 	v := &vm{agent: agent, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The kernel sends the parent death signal at the end of the thread that
-		// started the child, so that thread must live as long as the child.
+		// The kernel sends the parent death signal when the thread that started the child
+		// ends, so that thread must live as long as the child.
 		runtime.LockOSThread()
 		err := cmd.Start()
 		if err == nil {
@@ -96,8 +96,8 @@ func (d *descriptors) add(f *os.File) int {
 	return 2 + len(*d)
 }
 
-// args returns the arguments of QEMU and the files that they name. A restart of the
-// guest, after a panic or at the end of the agent, ends QEMU.
+// args returns QEMU's arguments and the files that they name. A guest restart, after a
+// panic or when the agent ends, ends QEMU.
 func (h hardware) args(agent *os.File, files *descriptors) []string {
 	args := append(h.machine(files),
 		"-chardev", "stdio,id=console,signal=off",
@@ -106,7 +106,7 @@ func (h hardware) args(agent *os.File, files *descriptors) []string {
 	if h.wire != nil {
 		args = append(args, "-netdev", fmt.Sprintf("socket,id=wire,fd=%d", files.add(h.wire)))
 		if h.capture != "" {
-			// A comma ends the value of an option.
+			// A comma ends an option value.
 			args = append(args, "-object", "filter-dump,id=capture,netdev=wire,file="+strings.ReplaceAll(h.capture, ",", ",,"))
 		}
 	}
@@ -119,17 +119,17 @@ func (h hardware) args(agent *os.File, files *descriptors) []string {
 	return args
 }
 
-// machine returns the arguments of QEMU that the saved state of a vm depends on.
+// machine returns the QEMU arguments that a vm's saved state depends on.
 func (h hardware) machine(files *descriptors) []string {
 	args := []string{
 		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024",
 		"-kernel", h.kernel.Image,
 		"-initrd", fmt.Sprintf("/proc/self/fd/%d", files.add(h.initrd)),
-		// On a loaded machine, the check of the timer in the kernel can miss the
-		// emulated interrupts, and the kernel panics. Its check of the TSC fails too,
-		// although the emulated processors share one counter; without it a program
-		// reads the clock without a system call, as on a real machine.
+		// On a loaded machine, the kernel's timer check can miss the emulated interrupts,
+		// and the kernel panics. The kernel's TSC check fails too, although the emulated
+		// processors share a counter; without it a program reads the clock without a
+		// system call, as on a real machine.
 		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t no_timer_check clocksource=tsc tsc=reliable mitigations=off",
 		"-serial", "chardev:console",
 		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,

@@ -10,11 +10,11 @@ import (
 	"os/exec"
 )
 
-// The header of a bzImage (Documentation/arch/x86/boot.rst), little-endian.
+// The bzImage header (Documentation/arch/x86/boot.rst), little-endian.
 const (
-	setupSectsOffset    = 0x1f1 // byte: sectors of 512 bytes before the kernel, less one
+	setupSectsOffset    = 0x1f1 // byte: 512-byte sectors before the kernel, less one
 	magicOffset         = 0x202 // "HdrS"
-	payloadOffsetOffset = 0x248 // from the start of the kernel, bytes
+	payloadOffsetOffset = 0x248 // bytes from the start of the kernel
 	payloadLengthOffset = 0x24c // bytes
 	headerEnd           = 0x250
 )
@@ -32,9 +32,9 @@ func payload(image []byte) ([]byte, error) {
 	return image[start:end], nil
 }
 
-// compressions are those of Debian's kernels, with the programs that undo them.
-// The kernel build appends the uncompressed size if the format does not contain it. The
-// programs would reject it.
+// compressions are the formats that Debian's kernels use, with the programs that undo
+// them. The kernel build appends the uncompressed size if the format does not contain it.
+// The programs would reject it.
 var compressions = []struct {
 	magic   string
 	trailer int // bytes
@@ -44,9 +44,9 @@ var compressions = []struct {
 	{"\x28\xb5\x2f\xfd", 4, []string{"zstd", "-dcq"}},             // Debian 13
 }
 
-// unpackKernel writes the kernel that is compressed in an image. The machine
-// would unpack it by itself at each boot, which takes most of the time to the
-// first program when its processor is emulated.
+// unpackKernel writes the kernel that is compressed in an image. The machine would unpack
+// it by itself at each boot, which takes most of the time to the first program when its
+// processor is emulated.
 func unpackKernel(ctx context.Context, from, to string) error {
 	image, err := os.ReadFile(from)
 	if err != nil {

@@ -11,32 +11,32 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// quietLimit is the default of Spec.Quiet. With an interval until its end is noticed, a step
-// ends within two minutes of its last progress.
+// quietLimit is the default for Spec.Quiet. With an interval until its end is noticed, a
+// step ends within two minutes of its last progress.
 const quietLimit = 110 * time.Second
 
 // looks is the number of times that a step without progress looks at the guest.
 const looks = 11
 
-// busy is the part of the time between two looks for which a process uses a processor if it
-// works. A guest counts the time that its processors wait for those of this machine, so that
-// the load of this machine does not matter.
+// busy is the part of the time between two looks for which a process uses a processor if
+// it works. A guest counts the time that its processors wait for this machine's
+// processors, so that this machine's load does not matter.
 const busy = 0.1
 
-// activity counts what happens in a guest, or in both of a pair: commands that start or
-// end, and output that a step waits for.
+// activity counts what happens in a guest, or in both guests in a pair: commands that
+// start or end, and output that a step waits for.
 type activity struct{ atomic.Uint64 }
 
-// HangError reports a step of a test without progress. The guest has ended, and so has the
-// other one of its pair.
+// HangError reports a test step without progress. The guest has ended, and so has the
+// other guest in its pair.
 type HangError struct {
 	Guest     string
 	Test      string        // that waits; empty if it is not known
-	Step      string        // what it waits for: `output "ready" of ["ibkit" "ping"]`
-	Elapsed   time.Duration // of the step
+	Step      string        // awaited condition: `output "ready" of ["ibkit" "ping"]`
+	Elapsed   time.Duration // since the step began
 	Quiet     time.Duration // since the last progress
-	Output    string        // of the command: its last lines
-	Processes string        // of the guest, a line for each
+	Output    string        // the command's last output lines
+	Processes string        // processes in the guest, a line for each
 }
 
 func (e *HangError) Error() string {
@@ -44,37 +44,37 @@ func (e *HangError) Error() string {
 		e.Step, e.Guest, cmp.Or(e.Test, "unknown"), e.Quiet.Round(time.Second), e.Elapsed.Round(time.Second), e.Output, e.Processes)
 }
 
-// idleKey is the context key of [Idle].
+// idleKey is the context key for [Idle].
 type idleKey struct{}
 
 // Idle returns a context for steps that wait for a known time without progress, as for a
-// timeout of the kernel: they may take that time longer.
+// kernel timeout: they may take that time longer.
 func Idle(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, idleKey{}, d)
 }
 
-// A watch looks for progress while a step waits: commands that start or end, output of the
-// command that it waits for, and processor time of that command. Load of this machine
+// A watch looks for progress while a step waits: commands that start or end, output from
+// the command that it waits for, and that command's processor time. Load on this machine
 // delays looks, so that a step has more time then.
 type watch struct {
 	guest    *Guest
 	step     string
-	process  *Process // that the step waits for, or the last one
+	process  *Process // process that the step waits for, or the last
 	previous *Process // that it has waited for before
 	limit    time.Duration
 	interval time.Duration
 
-	begin, progress time.Time // of the step, of the last progress
+	begin, progress time.Time // times of the step's begin and last progress
 	timer           *time.Timer
 	reply           <-chan []wire.Process // nil if none is expected
-	late            time.Duration         // of the reply
-	quiet           time.Duration         // of all looks since the last progress
+	late            time.Duration         // reply delay
+	quiet           time.Duration         // over all looks since the last progress
 	seen            uint64                // activity
-	id              uint32                // of the process at the last look
-	cpu             time.Duration         // of the process at the last look
+	id              uint32                // process ID at the last look
+	cpu             time.Duration         // process time at the last look
 }
 
-// watching is the key of a context for the watch of a step that runs commands repeatedly.
+// watching is the context key for the watch of a step that runs commands repeatedly.
 type watching struct{}
 
 // watch begins a step.
@@ -139,7 +139,7 @@ func (w *watch) look(all []wire.Process) error {
 	return nil
 }
 
-// hang ends the guest and returns the error of the step.
+// hang ends the guest and returns the step's error.
 func (w *watch) hang(processes string) error {
 	err := &HangError{
 		Guest: w.guest.name(), Step: w.step, Elapsed: time.Since(w.begin), Quiet: time.Since(w.progress), Processes: processes,

@@ -16,7 +16,7 @@ import (
 )
 
 // fakeGuest returns a guest without a machine. agent replies to each request, by default
-// with the ID of the request.
+// with the request's ID.
 func fakeGuest(t *testing.T, agent func(wire.Request) []wire.Event) *Guest {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -51,7 +51,7 @@ func fakeGuest(t *testing.T, agent func(wire.Request) []wire.Event) *Guest {
 	return g
 }
 
-// sleeper is an agent whose commands print a line and sleep.
+// sleeper is an agent with commands that print a line and sleep.
 func sleeper(r wire.Request) []wire.Event {
 	switch {
 	case r.Start != nil:
@@ -89,9 +89,9 @@ func TestWatch_Hang(t *testing.T) {
 }
 
 func TestWatch_Progress(t *testing.T) {
-	const end = time.Hour // of the command
+	const end = time.Hour // duration of the command
 	for name, c := range map[string]struct {
-		status func(age time.Duration) []wire.Event // of a command with ID 1
+		status func(age time.Duration) []wire.Event // status of a command with ID 1
 		idle   time.Duration
 		hangs  bool
 	}{
@@ -130,7 +130,7 @@ func status(cpu time.Duration) []wire.Event {
 	return []wire.Event{{Status: []wire.Process{{ID: 1, CPU: cpu}}}}
 }
 
-// TestWatch_Pair waits in one guest while the other one works.
+// TestWatch_Pair waits in a guest while the other guest works.
 func TestWatch_Pair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := fakeGuest(t, sleeper), fakeGuest(t, sleeper)
@@ -185,7 +185,7 @@ func TestMustStart_End(t *testing.T) {
 			}
 			return sleeper(r)
 		})
-		t.Cleanup(func() { // runs after those of the commands
+		t.Cleanup(func() { // runs after the commands' cleanups
 			synctest.Wait()
 			slices.Sort(ended)
 			if want := []uint32{1, 3}; !slices.Equal(ended, want) {

@@ -17,14 +17,13 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// interrupted are the causes of connections that fail because the peer or the link
-// disappears.
+// interrupted are the causes of connections that fail because the peer or the link disappears.
 var interrupted = []cm.Cause{
 	cm.CauseNoListener, cm.CauseRefused, cm.CauseRejected, cm.CauseNoReply, cm.CauseNotEstablished, cm.CauseNoDisconnect,
 	cm.CauseNoRoute, cm.CauseNoNeighbour, cm.CauseNoDevice, cm.CauseStale,
 }
 
-// checkInterrupted checks the result of a client whose peer or link has disappeared.
+// checkInterrupted checks the result from a client after the peer or link has disappeared.
 func checkInterrupted(t *testing.T, r guest.Result, count int) {
 	t.Helper()
 	var v cm.Result
@@ -69,7 +68,7 @@ func signal(t *testing.T, p *guest.Process, s unix.Signal) {
 	}
 }
 
-// TestFlood floods a listener. Some of the clients are killed.
+// TestFlood floods a listener. Some clients are killed.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(guest.Dummy))
@@ -103,7 +102,7 @@ func TestFlood(t *testing.T) {
 		signal(t, p, unix.SIGKILL)
 		wait(t, p)
 	}
-	// The server keeps serving, and all its connections end.
+	// The server keeps serving, and all connections end.
 	if err := g.Await(t.Context(), "ibkit", "cm", host); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +125,7 @@ func TestFlood(t *testing.T) {
 	noIDs(t, g)
 }
 
-// TestKilledServer kills the server at each step of a connection.
+// TestKilledServer kills the server at each connection step.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(guest.Dummy))
@@ -187,11 +186,11 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// hangs are the steps of TestHang of package rdmacm.
+// hangs are the steps of TestHang in package rdmacm.
 var hangs = []string{"address", "route", "connect", "response", "reject", "establish", "disconnect"}
 
-// TestKilledClient has clients of servers that hang at each step of a connection, all at a
-// time, and kills them.
+// TestKilledClient connects clients to servers that hang at each connection step, all at a
+// time, and kills the clients.
 func TestKilledClient(t *testing.T) {
 	t.Parallel()
 	s := spec(guest.Dummy)
@@ -225,7 +224,7 @@ func TestKilledClient(t *testing.T) {
 				wait(t, p)
 			}
 			run(t, g, 0, c.client...)
-			// Of the server, only its listeners are left.
+			// Only the server's listeners are left.
 			if err := g.Await(t.Context(), "sh", "-c", "! rdma resource show qp | grep ibkit && ! rdma resource show cm_id | grep -v LISTEN"); err != nil {
 				t.Error(err)
 			}
@@ -237,7 +236,7 @@ func TestKilledClient(t *testing.T) {
 	}
 }
 
-// TestLinkDown takes the link of the client down during connections. The link stays down,
+// TestLinkDown takes the client's link down during connections. The link stays down,
 // see TestLinkUp.
 func TestLinkDown(t *testing.T) {
 	t.Parallel()
@@ -258,9 +257,9 @@ func TestLinkDown(t *testing.T) {
 	noIDs(t, a)
 }
 
-// TestLinkUp takes the link down and up while Debian's cmtime connects. Queue pair 1 of
-// Soft-RoCE may send no packet any more then, for any program: ibkit connects if cmtime
-// does, and both do after the device has been created again.
+// TestLinkUp takes the link down and up while Debian's cmtime connects. Soft-RoCE queue
+// pair 1 may send no packet any more then, for any program: ibkit connects if cmtime does,
+// and both do after the device has been created again.
 func TestLinkUp(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
@@ -295,8 +294,9 @@ func TestLinkUp(t *testing.T) {
 	b.Must(t, "rdma", "link", "delete", "rxe0")
 	b.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", netdev)
 	awaitLine("rdma link", "state ACTIVE")
-	// The new device has its GIDs some time later, and its queue pairs have the numbers of
-	// earlier ones, which the kernel of the server rejects as stale until it has removed its own.
+	// The new device has GIDs some time later, and the new queue pairs have the same
+	// numbers as earlier queue pairs, which the server's kernel rejects as stale until it
+	// has removed its own.
 	for _, client := range []string{"ibkit cm " + host, "cmtime -s " + host + " -c 3"} {
 		if err := b.Await(t.Context(), strings.Fields(client)...); err != nil {
 			t.Error(err)

@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// benchRounds is the number of runs of each program, in turn.
+	// benchRounds is the number of runs for each program, in turn.
 	benchRounds = 5
 
-	// benchConnections is the number of connections of a run, all at a time.
+	// benchConnections is the number of connections in a run, all at a time.
 	benchConnections = 1000
 
-	// benchPings is the number of round trips of a run of rping.
+	// benchPings is the number of round trips in an rping run.
 	benchPings = 1000
 )
 
-// A contest is a client with its server.
+// A contest is a client with a server.
 type contest struct {
 	name           string
 	server, client string
 	count          int
-	group          string // compared with the last one of the same group
+	group          string // compared with the last contest in the same group
 }
 
 func contests(host string) []contest {
 	count, pings := strconv.Itoa(benchConnections), " -C "+strconv.Itoa(benchPings)
 	n, many := " -c "+count, " --count "+count+" --parallel "+count
 	var all []contest
-	// With taskset, each process has a processor of its own.
+	// With taskset, each process has a separate processor.
 	for _, own := range []struct{ server, client string }{{}, {"taskset 2 ", "taskset 1 "}} {
 		add := func(name, server, client, group string) {
 			all = append(all, contest{"`" + own.client + name, own.server + server, own.client + client, benchConnections, own.client + group})
@@ -56,7 +56,7 @@ func contests(host string) []contest {
 		contest{"`rping" + pings + "`", "rping -s", "rping -c -a " + host + pings, benchPings, "rping"})
 }
 
-// runContest runs a client and its server once.
+// runContest runs a client and a server once.
 func runContest(b *testing.B, g *guest.Guest, c contest) guest.Result {
 	b.Helper()
 	p := g.MustStart(b, strings.Fields(c.server)...)
@@ -76,7 +76,7 @@ func runContest(b *testing.B, g *guest.Guest, c contest) guest.Result {
 	return r
 }
 
-// stepTimes are the times of a connection in the table of cmtime, in µs, by step.
+// stepTimes are the connection times in cmtime's table, in µs, by step.
 func stepTimes(out string) map[string]float64 {
 	times := map[string]float64{}
 	for _, m := range regexp.MustCompile(`(?m)^(\w+ ?\w+) *: .* ([\d.]+)$`).FindAllStringSubmatch(out, -1) {
@@ -126,7 +126,7 @@ func BenchmarkConnections(b *testing.B) {
 	}
 }
 
-// measureUnder returns the medians of the steps of ibkit cm, in µs.
+// measureUnder returns the median step times for ibkit cm, in µs.
 func measureUnder(b *testing.B, g *guest.Guest, host string) map[string]float64 {
 	b.Helper()
 	names := map[rdmacm.Step]string{

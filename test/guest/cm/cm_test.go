@@ -14,7 +14,7 @@ import (
 
 const pkg = "github.com/ibkit/ibkit/rdmacm"
 
-// TestPackage runs the tests of package rdmacm: connections of a device to itself.
+// TestPackage runs the tests in package rdmacm: connections from a device to itself.
 func TestPackage(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, guest.Spec{
@@ -23,7 +23,7 @@ func TestPackage(t *testing.T) {
 	}, pkg, "-test.run=^TestGuest")
 }
 
-// TestRemoval removes the device of a connection.
+// TestRemoval removes the device that a connection uses.
 func TestRemoval(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, guest.Spec{

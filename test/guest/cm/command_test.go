@@ -28,7 +28,7 @@ func spec(link guest.Link) guest.Spec {
 	}
 }
 
-// run runs a program and checks its exit code.
+// run runs a program and checks the exit code.
 func run(t testing.TB, g *guest.Guest, code int, args ...string) guest.Result {
 	t.Helper()
 	r := g.MustRun(t, args...)
@@ -38,7 +38,7 @@ func run(t testing.TB, g *guest.Guest, code int, args ...string) guest.Result {
 	return r
 }
 
-// measure runs ibkit cm and decodes its result.
+// measure runs ibkit cm and decodes the result.
 func measure(t testing.TB, g *guest.Guest, code int, args ...string) cm.Result {
 	t.Helper()
 	var v cm.Result
@@ -49,7 +49,7 @@ func measure(t testing.TB, g *guest.Guest, code int, args ...string) cm.Result {
 	return v
 }
 
-// serve starts ibkit cm --serve. stop ends it and returns its output.
+// serve starts ibkit cm --serve. stop ends it and returns the output.
 func serve(t *testing.T, g *guest.Guest, args ...string) (stop func() string) {
 	t.Helper()
 	p := g.MustStart(t, append([]string{"ibkit", "cm", "--serve"}, args...)...)
@@ -102,7 +102,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("got %+v", v)
 		}
 		t.Logf("%.0f connections per second", float64(v.Established)/v.Seconds)
-		// The first one starts at once.
+		// The first connection starts at once.
 		if v := measure(t, g, 0, "--count", "4", "--rate", "10", host); v.Seconds < 0.3 {
 			t.Errorf("4 connections at 10 per second: got %v s, want at least 0.3", v.Seconds)
 		}
@@ -126,7 +126,7 @@ func TestCommand(t *testing.T) {
 	t.Run("rejected", func(t *testing.T) {
 		stop := serve(t, g, "--max", "1")
 		defer stop()
-		// rping connects and waits: the server of cm has no receive for its message.
+		// rping connects and waits: the cm server has no receive for the message.
 		busy := g.MustStart(t, "rping", "-c", "-a", host, "-p", "7471", "-C", "1")
 		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep 'state RTS .*comm rping'"); err != nil {
 			t.Fatal(err)
@@ -165,7 +165,8 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// TestCommand_Peers connects two hosts, of which one runs Debian's cmtime or rping.
+// TestCommand_Peers connects two hosts, with ibkit on one host and Debian's cmtime or
+// rping on the other.
 func TestCommand_Peers(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
@@ -184,8 +185,8 @@ func TestCommand_Peers(t *testing.T) {
 			t.Errorf("got %q, want 20 accepted; cmtime:\n%s", got, out)
 		}
 	})
-	// The server of cmtime 44 keeps the completion queue of its first connection for all
-	// others, and rejects them when that one has ended.
+	// The cmtime 44 server keeps the completion queue from the first connection for all
+	// others, and rejects them when the first connection has ended.
 	for port, args := range map[int][]string{
 		7471: {"cmtime"},
 		7000: {"rping", "-s", "-P", "-a", host, "-p", "7000"},

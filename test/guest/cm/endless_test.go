@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// measured are the numbers that differ from run to run: those after the colon of
-// cmtime and from the time on of udpong.
+// measured are the numbers that differ from run to run: cmtime's numbers after the colon,
+// and udpong's from the time on.
 var measured = regexp.MustCompile(`(?m)(: |[kmg\d]) +[\d.]+(s +[\d.]+ +[\d.]+| *[\d.]+ +[\d.]+ *[\d.]+)$`)
 
 // stopped starts a server that does not end itself, runs clients, and stops it.
@@ -35,7 +35,7 @@ func stopped(t *testing.T, g *guest.Guest, server, ready string, clients func())
 	return r
 }
 
-// TestEndless runs the programs whose servers do not end: cmtime and udpong.
+// TestEndless runs the programs with servers that do not end: cmtime and udpong.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	s := spec(guest.Wire)
@@ -69,7 +69,8 @@ func TestEndless(t *testing.T) {
 			if !strings.Contains(want, "#") {
 				t.Fatalf("Debian's programs: got no numbers in\n%s", want)
 			}
-			// Debian's server of cmtime rejects connections after its first ones have ended.
+			// Debian's cmtime server rejects connections after the first
+			// connections have ended.
 			stopped(t, a, server, c.ready, func() {
 				if got := text(run(t, b, 0, append([]string{"ibkit"}, client...)...)); got != want {
 					t.Errorf("ibkit to Debian's server: got\n%s\nwant\n%s", got, want)

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// exampleTools are programs of Debian's rdmacm-utils.
+// exampleTools are programs from Debian's rdmacm-utils.
 var exampleTools = []string{"ucmatose", "udaddy", "mckey", "rdma_client", "rdma_server", "rdma_xclient", "rdma_xserver"}
 
 // An example is a program with a server and a client.
@@ -19,13 +19,13 @@ type example struct {
 	name           string
 	server, client string // command lines; SERVER and CLIENT stand for the addresses
 
-	// ready is a line of rdma resource that appears when the server is ready.
+	// ready is a line from rdma resource that appears when the server is ready.
 	ready string
 }
 
 const listens = "rdma resource show cm_id | grep LISTEN"
 
-// examples are all programs and formats of addresses in both roles.
+// examples are all programs and address formats in both roles.
 var examples = []example{
 	{"ucmatose several", "ucmatose -c 5 -C 3 -S 5000 -p 9000", "ucmatose -s SERVER -c 5 -C 3 -S 5000 -p 9000", listens},
 	{"ucmatose bound", "ucmatose -b SERVER -f ip", "ucmatose -s SERVER -b CLIENT -f name", listens},
@@ -90,8 +90,8 @@ func runExample(t *testing.T, a, b *guest.Guest, e example, ours [2]bool, addres
 	return server, client
 }
 
-// TestExamples runs the programs in both roles against Debian's. The output is that of
-// two programs of Debian.
+// TestExamples runs the programs in both roles against Debian's. The output is the same as
+// from two Debian programs.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, exampleSpec(), exampleSpec())
@@ -127,7 +127,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// failures has each failure once: of options, names, addresses, services, sizes and peers.
+// failures has each failure once: options, names, addresses, services, sizes and peers.
 var failures = []string{
 	"ucmatose -x", "udaddy -x", "mckey -x", "rdma_client -x", "rdma_xserver -x", "mckey -m",
 	"ucmatose -s HERE -c 3", "ucmatose -s 192.0.2.1", "ucmatose -s nohost", "ucmatose -b nohost -f ip", "ucmatose -s HERE -b 192.0.2.1",
@@ -137,7 +137,7 @@ var failures = []string{
 	"rdma_client -s HERE", "rdma_server -s 192.0.2.1", "rdma_xclient -c u", "rdma_xclient -s HERE -p 999999", "rdma_xclient -s HERE -c x",
 }
 
-// moreFailures are failures of the same kinds by other programs and options.
+// moreFailures are the same kinds of failures with other programs and options.
 var moreFailures = []string{
 	"rdma_server -x", "ucmatose -s", "ucmatose -s HERE", "ucmatose -s nohost -f ip", "ucmatose -b 192.0.2.1", "ucmatose -s HERE -c 0", "ucmatose -s HERE -C -1",
 	"udaddy -s 192.0.2.1", "udaddy -s nohost -f ip", "udaddy -s HERE -c -1",
@@ -148,7 +148,7 @@ var moreFailures = []string{
 	"rdma_xclient -s HERE -p noservice", "rdma_xserver -p noservice",
 }
 
-// TestExamples_Failures compares the texts and the exit codes of failures.
+// TestExamples_Failures compares failure texts and exit codes.
 func TestExamples_Failures(t *testing.T) {
 	t.Parallel()
 	s := exampleSpec()

@@ -35,8 +35,8 @@ func pinged(t *testing.T, a, b *guest.Guest, ends [2][]string, server, client []
 	return served, pinged
 }
 
-// normal returns the error output without the messages about an end of the connection
-// that the original does not always print before it ends itself.
+// normal returns the error output without the messages about an end of the connection that
+// the original does not always print before it ends itself.
 func normal(r guest.Result) string {
 	text := strings.ReplaceAll(r.Stderr, "client DISCONNECT EVENT...\n", "")
 	if r.Code != 0 {
@@ -45,7 +45,7 @@ func normal(r guest.Result) string {
 	return text
 }
 
-// A pingCase has the options of rping.
+// A pingCase has rping options.
 type pingCase struct {
 	name           string
 	server, client []string
@@ -59,7 +59,7 @@ var morePings = []pingCase{
 }
 
 // TestRping runs all options in both roles against Debian's rping, over IPv4 between two
-// hosts. The output is that of two programs of Debian.
+// hosts. The output is the same as from two Debian programs.
 func TestRping(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))

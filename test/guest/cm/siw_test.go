@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// siwGuest boots a guest with a device of software iWARP, whose module is built from the
-// source of the kernel, and returns its address.
+// siwGuest boots a guest with a software iWARP device and returns its address. The
+// device's module is built from the kernel source.
 func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
 	t.Helper()
 	g = guest.New(t, guest.Spec{
@@ -32,7 +32,7 @@ func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
 }
 
 // TestSIW connects over software iWARP: rping in both roles against Debian's, which uses
-// libsiw, cm, and Debian's cmtime to the servers of ibkit.
+// libsiw, cm, and Debian's cmtime to ibkit's servers.
 func TestSIW(t *testing.T) {
 	t.Parallel()
 	g, host := siwGuest(t, "rping", "cmtime", "strace", "timeout")
@@ -47,8 +47,8 @@ func TestSIW(t *testing.T) {
 						want[isServer] = r
 						continue
 					}
-					// Debian's rping ends with 255 if it sees the end of the TCP connection
-					// before the last completion.
+					// Debian's rping ends with 255 if it sees the end of the TCP
+					// connection before the last completion.
 					debian := who == "Debian server" && isServer || who == "Debian client" && !isServer
 					if r.Stdout != want[isServer].Stdout || r.Code != 0 && !(debian && r.Code == 255) {
 						t.Errorf("%s, server %v: got exit code %d\n%s%s\nwant 0\n%s", who, isServer, r.Code, r.Stdout, r.Stderr, want[isServer].Stdout)
@@ -58,7 +58,7 @@ func TestSIW(t *testing.T) {
 		})
 	}
 	t.Run("cm", func(t *testing.T) {
-		p := g.MustStart(t, "ibkit", "cm", "--serve", host) // all addresses of siw are those of its interface, not of lo
+		p := g.MustStart(t, "ibkit", "cm", "--serve", host) // siw has no addresses on lo, only on its interface
 		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show cm_id | grep LISTEN"); err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +112,8 @@ func TestSIW(t *testing.T) {
 	}
 }
 
-// pingedBounded runs a server and a client, and both again if the first message of the
-// client waits in the kernel, see docs/connections.md.
+// pingedBounded runs a server and a client, and both again if the client's first message
+// waits in the kernel, see docs/connections.md.
 func pingedBounded(t *testing.T, g *guest.Guest, ends [2][]string, server, client []string) (served, asked guest.Result) {
 	t.Helper()
 	for i := range ends {
@@ -121,7 +121,7 @@ func pingedBounded(t *testing.T, g *guest.Guest, ends [2][]string, server, clien
 	}
 	for range 5 {
 		served, asked = pinged(t, g, g, ends, server, client)
-		const late = 124 // of timeout
+		const late = 124 // from timeout
 		if served.Code != late && asked.Code != late {
 			break
 		}
@@ -131,14 +131,14 @@ func pingedBounded(t *testing.T, g *guest.Guest, ends [2][]string, server, clien
 }
 
 // allAddresses checks that a listener on all addresses has a TCP socket for each family:
-// one for IPv6 does not accept IPv4. The guest cannot connect to them: a listener of siw
-// does not accept packets of the interface lo.
+// an IPv6 socket does not accept IPv4. The guest cannot connect to them: a siw listener
+// does not accept packets from the interface lo.
 func allAddresses(t *testing.T, g *guest.Guest) {
 	p := g.MustStart(t, "ibkit", "cm", "--serve")
 	if err := p.AwaitOutput(t.Context(), "accepting connections"); err != nil {
 		t.Fatal(err)
 	}
-	const port, listen = ":1D2F", " 0A " // 7471; the state of /proc/net/tcp
+	const port, listen = ":1D2F", " 0A " // 7471; the state in /proc/net/tcp
 	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		if got := g.Must(t, "cat", file); !strings.Contains(got, port) || !strings.Contains(got, listen) {
 			t.Errorf("%s: got\n%s\nwant a socket that listens on port 7471", file, got)

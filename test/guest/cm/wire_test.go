@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/cmwire"
 )
 
-// wireFields are fields of requests and replies that do not differ from connection to
-// connection, as those of queue pairs, sequence numbers and ports of clients do.
+// wireFields are request and reply fields that do not differ from connection to
+// connection, unlike queue pairs, sequence numbers and client ports.
 var wireFields = []string{
 	"infiniband.cm.req.serviceid", "infiniband.cm.req.localcaguid", "infiniband.cm.req.localqkey", "infiniband.cm.req.responderres",
 	"infiniband.cm.req.initdepth", "infiniband.cm.req.remoteresptout", "infiniband.cm.req.transpsvctype", "infiniband.cm.req.e2eflowctrl",
@@ -30,13 +30,13 @@ var wireFields = []string{
 	"infiniband.mad.attributemodifier",
 }
 
-// TestWire decodes the messages between two hosts by Wireshark's dissector: those of
-// cmtime are the same as of Debian's, message by message and field by field, and ibkit cm
+// TestWire decodes the messages between two hosts with Wireshark's dissector: cmtime's
+// messages are the same as Debian's, message by message and field by field, and ibkit cm
 // is rejected without a server.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	// messages returns the messages of a client by sender and name; the second of two
-	// with the same name repeats it. With refused, the client runs without the server first.
+	// messages returns a client's messages by sender and name; the second of two with the
+	// same name repeats it. With refused, the client runs without the server first.
 	messages := func(server, client string, refused bool) map[string]map[string]string {
 		t.Helper()
 		args := func(host string) []string { return strings.Fields(strings.ReplaceAll(client, "HOST", host)) }

@@ -1,5 +1,4 @@
-// Package cmwire decodes the messages of the connection manager in captures, by
-// Wireshark's dissector.
+// Package cmwire decodes connection manager messages in captures, with Wireshark's dissector.
 package cmwire
 
 import (
@@ -8,21 +7,20 @@ import (
 	"testing"
 )
 
-// names are the messages of class CM by attribute (InfiniBand Architecture, volume 1,
-// 16.7.2).
+// names are the messages in class CM by attribute (InfiniBand Architecture, volume 1, 16.7.2).
 var names = map[string]string{
 	"0x0010": "REQ", "0x0012": "REJ", "0x0013": "REP", "0x0014": "RTU", "0x0015": "DREQ", "0x0016": "DREP", "0x0017": "SIDR_REQ", "0x0018": "SIDR_REP",
 }
 
-// A Message is a message of the connection manager.
+// A Message is a connection manager message.
 type Message struct {
-	From   string // IP address of the sender
-	Name   string // "REQ"; the number of an unknown attribute
+	From   string // sender IP address
+	Name   string // "REQ"; the number for an unknown attribute
 	Fields map[string]string
 }
 
-// Decode returns the messages of a capture in order, with fields of tshark that are
-// present in them. It fails the test if the dissector rejects one.
+// Decode returns the messages from a capture in order, with the tshark fields that are
+// present in them. It fails the test if the dissector rejects a message.
 func Decode(tb testing.TB, capture string, fields ...string) []Message {
 	tb.Helper()
 	args := []string{

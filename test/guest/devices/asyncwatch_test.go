@@ -12,11 +12,11 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// eventFD matches the number of a file descriptor.
+// eventFD matches a file descriptor number.
 var eventFD = regexp.MustCompile(`FD [0-9]+`)
 
 // TestAsyncwatch compares ibv_asyncwatch with Debian's: usage and errors, and the events
-// of a port that goes down and up while both run.
+// from a port that goes down and up while both run.
 func TestAsyncwatch(t *testing.T) {
 	t.Parallel()
 	with := spec

@@ -1,7 +1,7 @@
 //go:build guest
 
-// Package devices_test compares devinfo's classic names with Debian's tools on
-// Soft-RoCE, and its own views with iproute2.
+// Package devices_test compares devinfo's classic names with Debian's tools on Soft-RoCE,
+// and its own views with iproute2.
 package devices_test
 
 import (
@@ -25,7 +25,7 @@ var spec = guest.Spec{
 	Programs: []guest.Program{guest.Ibkit},
 }
 
-// pid matches the process ID in warnings of infiniband-diags.
+// pid matches the process ID in infiniband-diags warnings.
 var pid = regexp.MustCompile(`\[[0-9]+\]`)
 
 // lines have each option and each failure of the classic names once.
@@ -46,7 +46,7 @@ var moreLines = []string{
 	"ibstatus rxe0", "ibstatus rxe0 rxe1",
 }
 
-// TestClassic compares output, messages and exit codes with those of Debian's tools.
+// TestClassic compares output, messages and exit codes with Debian's tools.
 func TestClassic(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
@@ -86,8 +86,8 @@ func compare(t *testing.T, g *guest.Guest, line string) {
 	}
 }
 
-// BenchmarkClassic measures processes of ibkit and of Debian's tools in turn, by the
-// clock of the guest, and reports medians and their ratio.
+// BenchmarkClassic measures ibkit and Debian processes in turn, by the guest's clock, and
+// reports medians and their ratio.
 func BenchmarkClassic(b *testing.B) {
 	g := guest.New(b, spec)
 	const rounds = 31
@@ -114,7 +114,7 @@ func BenchmarkClassic(b *testing.B) {
 	}
 }
 
-// trace checks the system calls of ibv_devinfo.
+// trace checks the ibv_devinfo system calls.
 func trace(t *testing.T, g *guest.Guest) {
 	r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,ioctl,write", "ibkit", "ibv_devinfo", "-v")
 	const node = "/dev/infiniband/uverbs"

@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// runCheck runs a check, as an unprivileged user if user is set. It returns the item
-// of the subject, and the exit code.
+// runCheck runs a check, as an unprivileged user if user is set. It returns the item for
+// the subject, and the exit code.
 func runCheck(t *testing.T, g *guest.Guest, user bool, check, subject string) (doctor.Item, int) {
 	t.Helper()
 	r, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "doctor", "--json", "--only", check}, User: user})
@@ -34,7 +34,7 @@ func runCheck(t *testing.T, g *guest.Guest, user bool, check, subject string) (d
 	return found.Items[i], r.Code
 }
 
-// TestDoctor causes one problem at a time, expects doctor to report it, and runs the
+// TestDoctor causes a single problem at a time, expects doctor to report it, and runs the
 // printed commands, which must fix it.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -158,7 +158,7 @@ func TestDoctor(t *testing.T) {
 	}
 	g.Must(t, "ip", "netns", "delete", "other")
 
-	// No problems are left but those of QEMU's clock.
+	// Only problems with QEMU's clock are left.
 	if r := g.MustRun(t, "ibkit", "doctor", "--quiet", "--skip", "clock"); r.Code != 0 || r.Stdout+r.Stderr != "" {
 		t.Errorf("got exit code %d, want 0 and no output\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}

@@ -26,7 +26,7 @@ func rdmaLinks(t *testing.T, g *guest.Guest) string {
 	return strings.Join(all, ", ")
 }
 
-// TestLink adds and deletes devices with ibkit and with rdma of iproute2.
+// TestLink adds and deletes devices with ibkit and with rdma from iproute2.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -65,7 +65,7 @@ func TestLink(t *testing.T) {
 	step(add+"--yes --log -", 0, "rxe7 was added: port 1 is active, GID ", first+", rxe7 dummy7 ACTIVE")
 	step(add+"--yes", 0, "rxe7 exists already", first+", rxe7 dummy7 ACTIVE")
 	step("ibkit link add rxe8 --type rxe --netdev dummy7 --yes", 1, "dummy7 has the rxe device rxe7", first+", rxe7 dummy7 ACTIVE")
-	step("rdma link delete rxe7", 0, "", first) // of ibkit's device by rdma, and the other way round
+	step("rdma link delete rxe7", 0, "", first) // rdma deletes ibkit's device, and vice versa
 	step("rdma link add rxe7 type rxe netdev dummy7", 0, "", first+", rxe7 dummy7 ACTIVE")
 	step("user ibkit link delete rxe7 --yes --log -", 1, "run as root", first+", rxe7 dummy7 ACTIVE")
 	step("ibkit link delete rxe7 --yes --log /root/changes", 0, "rxe7 was deleted", first)
@@ -74,7 +74,7 @@ func TestLink(t *testing.T) {
 	}
 	step("ibkit link delete rxe7 --yes", 1, "no such device", first)
 
-	// The port of a network device that is down, and a type without a module.
+	// The port on a network device that is down, and a type without a module.
 	g.Must(t, "ip", "link", "set", "dummy7", "down")
 	step(add+"--yes --log -", 3, "its port is not active: ip link set dummy7 up", first+", rxe7 dummy7 DOWN")
 	step("ibkit link delete rxe7 --yes --log - --json", 0, `"outcome": "deleted"`, first)

@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// resourceKinds has the attributes of objects: their names in the JSON of rdma resource,
-// and in that of ibkit. The owner is compared too.
+// resourceKinds has the object attributes: their names in the JSON from rdma resource and
+// from ibkit. The owner is compared too.
 var resourceKinds = []struct {
 	theirs, ours string
 	attrs        map[string]string
@@ -37,8 +37,8 @@ var resourceKinds = []struct {
 // An entry is an object in JSON.
 type entry map[string]any
 
-// text returns the value of an attribute; "" if it is missing. rdma prints keys as text
-// in hexadecimal, and an empty list of queue pairs not at all.
+// text returns the attribute value; "" if it is missing. rdma prints keys as text in
+// hexadecimal, and an empty list of queue pairs not at all.
 func (e entry) text(name string) string {
 	switch v := e[name].(type) {
 	case nil:
@@ -55,7 +55,7 @@ func (e entry) text(name string) string {
 	}
 }
 
-// describe returns the attributes of an object in a fixed order.
+// describe returns an object's attributes in a fixed order.
 func (e entry) describe(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -64,8 +64,7 @@ func (e entry) describe(names []string) string {
 	return b.String()
 }
 
-// compareResources compares the objects of ibkit with those of rdma, and returns their
-// number by kind.
+// compareResources compares ibkit's objects with rdma's, and returns their number by kind.
 func compareResources(t *testing.T, g *guest.Guest) map[string]int {
 	t.Helper()
 	r := g.MustRun(t, "ibkit", "devinfo", "--resources", "--json")
@@ -80,7 +79,7 @@ func compareResources(t *testing.T, g *guest.Guest) map[string]int {
 	for _, kind := range resourceKinds {
 		theirNames, ourNames := []string{"ifname", "pid", "comm"}, []string{"ifname", "pid", "comm"}
 		if kind.theirs == "srq" {
-			// rdma 6.1 prints the list of queue pairs as the name of the process.
+			// rdma 6.1 prints the list of queue pairs as the process name.
 			theirNames, ourNames = theirNames[:2], ourNames[:2]
 		}
 		for their, our := range kind.attrs {
@@ -112,14 +111,14 @@ func compareResources(t *testing.T, g *guest.Guest) map[string]int {
 	return counts
 }
 
-// TestResources compares the objects of idle and of working programs, and the counters,
-// with iproute2.
+// TestResources compares the objects that idle and working programs have, and the
+// counters, with iproute2.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	with := spec
 	with.Tools = append([]string{"rping", "ibv_srq_pingpong"}, spec.Tools...)
 	g := guest.New(t, with)
-	compareResources(t, g) // those of the kernel only
+	compareResources(t, g) // kernel objects only
 
 	host := g.Ports[0].Addr.String()
 	await := func(line string) {
@@ -190,7 +189,7 @@ func resourceViews(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// compareCounters compares the counters of ports.
+// compareCounters compares port counters.
 func compareCounters(t *testing.T, g *guest.Guest) {
 	var theirs []map[string]any
 	if err := json.Unmarshal([]byte(g.Must(t, "rdma", "-j", "statistic", "show")), &theirs); err != nil {

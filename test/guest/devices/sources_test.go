@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// A report has the compared fields of devinfo's JSON.
+// A report has the devinfo JSON fields that are compared.
 type report struct {
 	Devices []struct {
 		Name         string

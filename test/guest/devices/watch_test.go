@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/watch"
 )
 
-// libstdbuf is the library of stdbuf: ibv_asyncwatch does not flush its output.
+// libstdbuf is the stdbuf library: ibv_asyncwatch does not flush its output.
 const libstdbuf = "/usr/libexec/coreutils/libstdbuf.so"
 
 // asyncEvents returns the events that ibv_asyncwatch has printed.
@@ -28,8 +28,8 @@ func asyncEvents(out string) (all []string) {
 	return all
 }
 
-// TestWatchStream checks that ibkit watch reports the asynchronous events of a device that
-// Debian's ibv_asyncwatch prints, in the same order, and devices and network devices besides.
+// TestWatchStream checks that ibkit watch reports the same asynchronous device events as
+// Debian's ibv_asyncwatch, in the same order, and devices and network devices besides.
 func TestWatchStream(t *testing.T) {
 	t.Parallel()
 	s := spec

@@ -1,5 +1,5 @@
-// Package ibports gives guests InfiniBand ports: the ports of the kernel module
-// test/kmod/ibtest, plugged into a simulated fabric by test/simbridge.
+// Package ibports gives guests InfiniBand ports: the kernel module test/kmod/ibtest
+// provides the ports, and test/simbridge plugs them into a simulated fabric.
 package ibports
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// Devices lists the module's devices. Each has one port.
+// Devices lists the module's devices. Each has a single port.
 var Devices = []string{"ibtest0", "ibtest1"}
 
 // bridge is the program that plugs the ports into a fabric.
 var bridge = guest.Program{Package: BridgePackage}
 
-// BridgePackage is the import path of the bridge.
+// BridgePackage is the bridge's import path.
 const BridgePackage = "github.com/ibkit/ibkit/test/simbridge"
 
-// Spec returns the spec of a guest with the module, ibkit, and Debian tools, for a test
-// in a directory of test/guest.
+// Spec returns the spec for a guest with the module, ibkit, and Debian tools, for a test
+// in a directory in test/guest.
 func Spec(tb testing.TB, tools ...string) guest.Spec {
 	tb.Helper()
 	return guest.Spec{
@@ -40,8 +40,8 @@ type Bridge struct {
 	process *guest.Process
 }
 
-// PlugIn connects the two devices of a guest to the ports of two nodes of a fabric.
-// args are additional options of simbridge.
+// PlugIn connects a guest's two devices to the ports of two nodes in a fabric. args are
+// additional simbridge options.
 func PlugIn(tb testing.TB, g *guest.Guest, fabric, first, second string, args ...string) *Bridge {
 	tb.Helper()
 	args = slices.Concat([]string{

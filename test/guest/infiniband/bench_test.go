@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// BenchmarkScan compares how long the links of 1,008 ports take through a real
-// kernel: ibkit and Debian's iblinkinfo, in turn, and ibkit with other windows.
+// BenchmarkScan compares how long the links on 1,008 ports take through a real kernel:
+// ibkit and Debian's iblinkinfo, in turn, and ibkit with other windows.
 func BenchmarkScan(b *testing.B) {
 	spec := ibports.Spec(b, "iblinkinfo")
 	spec.Timeout, spec.Log = 20*time.Minute, io.Discard

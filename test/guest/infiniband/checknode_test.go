@@ -14,7 +14,7 @@ import (
 )
 
 // TestCheckNode checks a node with InfiniBand ports as an unprivileged user, against the
-// manifest of the node: as it is, and while the ports are down.
+// node's manifest: as it is, and while the ports are down.
 func TestCheckNode(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestCM connects two InfiniBand ports by their GIDs, through the connection manager of
-// the kernel and the subnet administration of the fabric.
+// TestCM connects two InfiniBand ports by GID, through the kernel's connection manager and
+// the fabric's subnet administration.
 func TestCM(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t, "rdma")

@@ -11,10 +11,10 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// counterLine is a line of perfquery.
+// counterLine is a line from perfquery.
 var counterLine = regexp.MustCompile(`(?m)^(\w+):\.*(\d+)$`)
 
-// counters compares the error counters of two ports, through the kernel, with the output
+// counters compares the error counters on two ports, through the kernel, with the output
 // of Debian's perfquery.
 func counters(t *testing.T, g *guest.Guest) {
 	r := g.MustRun(t, "ibkit", "counters", "--json", "--all", "leaf3/4", "leaf4/4")

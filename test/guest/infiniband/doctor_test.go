@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestDoctor checks for a subnet manager: before one runs, after the printed command
-// has started one, as an unprivileged user, and after the subnet manager has died.
+// TestDoctor checks for a subnet manager: before one runs, after the printed command has
+// started one, as an unprivileged user, and after the subnet manager has died.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t, "opensm")

@@ -1,6 +1,6 @@
 //go:build guest
 
-// Package infiniband_test runs ibkit and Debian's tools on InfiniBand ports of a real
+// Package infiniband_test runs ibkit and Debian's tools on InfiniBand ports in a real
 // kernel, through /dev/infiniband/umadN.
 package infiniband_test
 
@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// tools are Debian programs that query a fabric or the ports of this host.
+// tools are Debian programs that query a fabric or this host's ports.
 var tools = []string{
 	"iblinkinfo", "ibnetdiscover", "smpquery", "perfquery", "ibqueryerrors", "ibping", "ibaddr", "sminfo", "saquery", "smpdump",
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
@@ -40,8 +40,8 @@ func both(t *testing.T, g *guest.Guest, line string) {
 	})
 }
 
-// blocks splits the output of iblinkinfo into sorted blocks, one for each node: their
-// order depends on the order of replies.
+// blocks splits the iblinkinfo output into sorted blocks, one for each node: their order
+// depends on the reply order.
 func blocks(text string) []string {
 	var found []string
 	for line := range strings.Lines(text) {
@@ -55,7 +55,7 @@ func blocks(text string) []string {
 	return found
 }
 
-// TestSame compares the output of classic names.
+// TestSame compares the output under classic names.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
@@ -78,7 +78,7 @@ func TestSame(t *testing.T) {
 }
 
 // TestTools runs Debian tools without a counterpart to test the ports: directed routes
-// and LIDs, subnet and performance management, tables of subnet administration that the
+// and LIDs, subnet and performance management, subnet administration tables that the
 // kernel reassembles.
 func TestTools(t *testing.T) {
 	t.Parallel()
@@ -129,8 +129,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestSubnetManager configures a fabric with opensm, which answers queries of its own
-// host and of another one.
+// TestSubnetManager configures a fabric with opensm, which answers queries from its own
+// host and another host.
 func TestSubnetManager(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, append(tools, "opensm", "ibportstate")...))
@@ -162,8 +162,8 @@ func TestSubnetManager(t *testing.T) {
 	compareSources(t, g)
 }
 
-// compareSources compares the fabric in the records of opensm with a scan: they are the
-// same until an address changes without the knowledge of opensm.
+// compareSources compares the fabric in opensm's records with a scan: they are the same
+// until an address changes without opensm's knowledge.
 func compareSources(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	for _, line := range testenv.Cases([]string{"linkinfo --json", "topology --format lst", "counters --csv --all --counters SymbolErrorCounter"},
@@ -194,12 +194,11 @@ func compareSources(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// timely matches numbers of requests in JSON, and times in CSV.
+// timely matches request counts in JSON, and times in CSV.
 var timely = regexp.MustCompile(`"stats":\{[^}]*\}|(?m:^\d{4}-\d\d-\d\dT[^,]*,)`)
 
-// queryLines are command lines whose output changes only with the fabric: each kind of
-// record, key and attribute. The kernel reassembles the long replies of opensm for both
-// tools.
+// queryLines are command lines with output that changes only with the fabric: each kind of
+// record, key and attribute. The kernel reassembles opensm's long replies for both tools.
 var queryLines = []string{
 	"saquery -N", "saquery --list", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery -x", "saquery SWIR",
 	"saquery LFTR", "saquery GIR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -m",
@@ -217,7 +216,7 @@ var moreQueryLines = []string{
 	"smpquery ni 1", "smpquery sl2vl -D 0,1 1", "smpquery gi 1", "smpdump -D 0,1 0x12",
 }
 
-// missLines are queries of names, GUIDs and records that the fabric does not have.
+// missLines are queries for names, GUIDs and records that the fabric does not have.
 var missLines = []string{
 	"saquery -L nosuch", "saquery -U 0xdead", "saquery -O 99", "saquery PIR /1", "saquery LFTR 1", "saquery --smkey 1 -m 0xc000",
 }
@@ -225,7 +224,7 @@ var missLines = []string{
 // moreMissLines are other forms of them.
 var moreMissLines = []string{"saquery -l nosuch", "saquery -G nosuch", "saquery nosuch"}
 
-// compareQueries compares queries of nodes and of opensm.
+// compareQueries compares queries to nodes and to opensm.
 func compareQueries(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	g.Must(t, "sh", "-c", `echo "0x$1 \"a name from the map\"" >/run/map`, "sh", guid(t, g, ibports.Devices[1]))
@@ -248,7 +247,7 @@ func compareQueries(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// guid returns the port GUID of a device as hexadecimal digits.
+// guid returns a device's port GUID as hexadecimal digits.
 func guid(t *testing.T, g *guest.Guest, device string) string {
 	t.Helper()
 	gid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/"+device+"/ports/1/gids/0"))
@@ -260,7 +259,7 @@ func TestPing(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
-	// Its output stays in its buffer.
+	// The output stays in the buffer.
 	server := g.MustStart(t, "ibping", "-S", "-C", "ibtest1", "-ddd")
 	if err := server.AwaitOutput(t.Context(), "umad_recv: fd"); err != nil {
 		t.Fatal(err)
@@ -275,8 +274,8 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// TestCalls checks the system calls of a scan: the newer registration, one write per
-// request, reads that do not block, and no thread for each of them.
+// TestCalls checks the system calls in a scan: the newer registration, one write per
+// request, reads that do not block, and no thread for each read.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "strace"))
@@ -317,7 +316,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// TestKernel tests the handling of MADs in the kernel.
+// TestKernel tests how the kernel handles MADs.
 func TestKernel(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t)
@@ -374,7 +373,7 @@ func TestBridgeDies(t *testing.T) {
 	g.Must(t, "ibkit", "ibaddr", "-C", "ibtest0")
 }
 
-// complaint matches the beginning of a kernel report about a fault in a module.
+// complaint matches the beginning of a kernel report about a module fault.
 var complaint = regexp.MustCompile(`BUG:|WARNING:|Oops|general protection|scheduling while atomic|refcount_t`)
 
 // TestHostile writes invalid records to the module. The kernel must continue, and new
@@ -394,8 +393,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestReload loads and unloads the module twenty times, or a hundred with all cases, half of
-// them after use.
+// TestReload loads and unloads the module twenty times, or a hundred with all cases, half
+// of them after use.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery"))

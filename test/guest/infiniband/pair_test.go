@@ -12,8 +12,8 @@ import (
 )
 
 // TestPair runs ibkit on the two devices of an adapter with planes: ibtest0 sends general
-// packets only and reports IsSMDisabled, ibtest1 directed-route packets only. Both have the
-// same port GUID. The output must be that of the same host with one device.
+// packets only and reports IsSMDisabled, ibtest1 directed-route packets only. Both have
+// the same port GUID. The output must be the same as on a host with a single device.
 func TestPair(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery", "perfquery"))
@@ -47,7 +47,7 @@ func TestPair(t *testing.T) {
 		}
 	}
 
-	// Debian's tools of 44.0 do not know pairs: neither device does for both kinds.
+	// Debian's tools 44.0 do not know pairs: neither device does for both kinds.
 	for _, args := range [][]string{{"smpquery", "-t", "100", "-C", "ibtest0", "-D", "nodeinfo", "0,1"}, {"perfquery", "-t", "100", "-C", "ibtest1", "3", "1"}} {
 		if r := g.MustRun(t, args...); r.Code == 0 {
 			t.Errorf("%s: got exit code 0, want a timeout: the device sends packets of the other one", strings.Join(args, " "))
@@ -55,7 +55,7 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// words returns the arguments of a command line of ibkit or of a classic name.
+// words returns the arguments in a command line for ibkit or a classic name.
 func words(line string) []string {
 	args := strings.Fields(line)
 	if args[0] != "ibkit" {
@@ -64,7 +64,7 @@ func words(line string) []string {
 	return args
 }
 
-// steady returns output without what differs from one run to the next.
+// steady returns output without the parts that differ between runs.
 func steady(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {

@@ -11,11 +11,11 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// growing are the counters of the fabric that grow between two calls.
+// growing are the fabric counters that grow between two calls.
 var growing = regexp.MustCompile(`(?m)^(Port(Unicast|Multicast)?(Xmit|Rcv)(Data|Pkts)|SymbolErrorCounter|PortXmitWait|(Xmt|Rcv)DataSL0|QP1Dropped):.*\n| \[(SymbolErrorCounter|PortXmitWait) == [^]]*\]`)
 
-// counterLines are command lines of performance management that change nothing. The
-// local ports are those of node02 and node07 of the demo.
+// counterLines are performance management command lines that change nothing. The local
+// ports belong to node02 and node07 in the demo.
 var counterLines = []string{
 	"perfquery", "perfquery -x", "perfquery 3 1", "perfquery -x 3 1", "perfquery -a 3", "perfquery -x -a 3", "perfquery -a 3 1-3", "perfquery -l 3 1,2", "perfquery -a 4",
 	"perfquery -D 18 4", "perfquery -E 3 1", "perfquery -X 3 1", "perfquery -S 3 1", "perfquery -T 3 1", "perfquery -c 3 1", "perfquery --rcvcc 3 1", "perfquery --swportvlcong 4 1",
@@ -36,7 +36,7 @@ func sameCounters(t *testing.T, g *guest.Guest) {
 			}
 		})
 	}
-	// Each tool resets a counter that the other one reads.
+	// Each tool resets a counter that the other tool reads.
 	for _, reset := range []struct {
 		tool, reader       []string
 		lid, port, counter string

@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestSysstat queries the name and 64 processors of a host, through the kernel, which
-// transfers long replies in segments. Both clients query both servers.
+// TestSysstat queries a host's name and 64 processors, through the kernel, which transfers
+// long replies in segments. Both clients query both servers.
 func TestSysstat(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "ibsysstat"))
@@ -26,7 +26,7 @@ func TestSysstat(t *testing.T) {
 		printf 'processor\t: %d\nmodel name\t: A processor with a long name\ncpu MHz\t\t: 2600.000\n\n' $i
 	done >/run/processors
 	mount --bind /run/processors /proc/cpuinfo`)
-	const lid = "11" // of node07
+	const lid = "11" // node07
 	for server, ready := range map[string]string{
 		"ibsysstat -S -C ibtest1 -ddd":     "umad_recv: fd",
 		"ibkit ibsysstat -S -C ibtest1 -d": "starting to serve",
@@ -78,8 +78,8 @@ func TestSysstat(t *testing.T) {
 	})
 }
 
-// unlost runs a client of ibsysstat, up to four times if its query is lost: it is not
-// repeated.
+// unlost runs an ibsysstat client, up to four times if the query is lost: the client does
+// not repeat it.
 func unlost(t *testing.T, g *guest.Guest, line string) (r guest.Result) {
 	t.Helper()
 	for range 4 {
@@ -119,10 +119,10 @@ func TestLossyTables(t *testing.T) {
 	}
 }
 
-// BenchmarkTables compares how long a table of opensm takes: ibkit and Debian's saquery, in
-// turn, on fabrics with 990 and 10,090 nodes. Most of the elapsed time is that of opensm
-// and of the kernel, which transfers the segments; the time of the processors is that of
-// the tools. Both wait for long replies: saquery's default is a second.
+// BenchmarkTables compares how long an opensm table takes: ibkit and Debian's saquery, in
+// turn, on fabrics with 990 and 10,090 nodes. opensm and the kernel, which transfers the
+// segments, take most of the elapsed time; the tools use the processor time. Both wait for
+// long replies: saquery's default is a second.
 func BenchmarkTables(b *testing.B) {
 	for name, fabric := range map[string]string{
 		"990 nodes":    "fat-tree:levels=2,radix=64,pods=30,hosts=32,spines=30",

@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestRedirect reads counters from agents that redirect requests: to a LID or a GID, with a
-// partition key at index 2 of the local port. The bridge drops requests with another key,
-// and those without the global route header that a GID requires.
+// TestRedirect reads counters from agents that redirect requests: to a LID or a GID, with
+// a partition key at index 2 on the local port. The bridge drops requests with another
+// key, and requests without the global route header that a GID requires.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "perfquery"))

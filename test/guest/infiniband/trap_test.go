@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestTrap subscribes through the kernel with opensm, which receives the traps of simulated
-// switches and of ibkit, and forwards them.
+// TestTrap subscribes through the kernel with opensm, which receives the traps from
+// simulated switches and from ibkit, and forwards them.
 func TestTrap(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "opensm", "saquery"))
@@ -32,7 +32,7 @@ func TestTrap(t *testing.T) {
 	if n := strings.Count(g.Must(t, "saquery", "IIR"), "InformInfoRecord dump"); n != 2 {
 		t.Errorf("got %d subscriptions, want 2", n)
 	}
-	// Two programs of a port cannot receive reports.
+	// Two programs cannot receive reports on the same port.
 	if r := g.MustRun(t, "ibkit", "trap", "-C", "ibtest1"); r.Code != 1 || !strings.Contains(r.Stderr, "taken by another program") {
 		t.Errorf("second subscriber: got exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
@@ -47,7 +47,7 @@ func TestTrap(t *testing.T) {
 	await(sm, "num:128")
 	await(d, `"name":"link-state"`)
 	await(d, `"name":"node05"},"text":"port is not reachable any more"`)
-	// No trap reports a change of the switch itself. A signal makes opensm sweep.
+	// No trap reports a change on the switch itself. A signal makes opensm sweep.
 	for _, step := range []struct{ change, notice string }{
 		{"disable", `"name":"node06"},"text":"port is not reachable any more"`}, {"enable", `"name":"node06"},"text":"port is reachable"`},
 	} {

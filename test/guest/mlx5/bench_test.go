@@ -13,17 +13,17 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// costRounds is the number of runs of each program, in turn.
+// costRounds is the number of runs for each program, in turn.
 const costRounds = 7
 
-// counterparts are the functions of libibverbs by method of package verbs.
+// counterparts are the libibverbs functions for methods in package verbs.
 var counterparts = []struct{ ours, theirs string }{
 	{"PostSend", "ibv_post_send"}, {"PostSend", "ibv_wr"}, {"PostRecv", "ibv_post_recv"}, {"Poll", "ibv_poll_cq"},
 }
 
-// BenchmarkCost compares the processor time of posting and polling with that of libmlx5,
-// on the same module in the same guest. Ratios compare runs of the same round, because the
-// speed of a guest changes with the load of its host.
+// BenchmarkCost compares the processor time for posting and polling with libmlx5, on the
+// same module in the same guest. Ratios compare runs in the same round, because a guest's
+// speed changes with the load on its host.
 func BenchmarkCost(b *testing.B) {
 	s := withLibrary(b, spec(b), "cost")
 	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/test/guest/mlx5/cost", Name: "gocost"})
@@ -60,11 +60,12 @@ func BenchmarkCost(b *testing.B) {
 	}
 }
 
-// BenchmarkPrograms compares the programs of perftest in ibkit with Debian's on libmlx5, each
-// as server and as client, in turn. Two programs that poll and the thread of the module share
-// two processors, so that most of the time is that of the guest's scheduler. The thread, which
-// has a real-time priority, is bound to the processor of ibkit's server: on that of a client
-// bound to it, too, a read of 64 bytes took 13 times as long, with nobody on the other one.
+// BenchmarkPrograms compares ibkit's perftest programs with Debian's on libmlx5, each as
+// server and as client, in turn. Two programs that poll and the module's thread share two
+// processors, so that the guest's scheduler takes most of the time. The thread, which has
+// a real-time priority, is bound to the same processor as ibkit's server: when it was
+// bound to the processor of a client, a read of 64 bytes took 13 times as long, with the
+// other processor idle.
 func BenchmarkPrograms(b *testing.B) {
 	g := guest.New(b, spec(b))
 	g.Must(b, "sh", "-c", `taskset -p 2 $(ps | awk '$3 == "[mlx5test]" { print $1 }')`)

@@ -11,12 +11,12 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 )
 
-// TestManager connects queue pairs of RC and of XRC by the connection manager, with
-// Debian's programs at both ends, at one, and ibkit at both. The output is that of Debian's.
+// TestManager connects RC and XRC queue pairs with the connection manager, with Debian's
+// programs at both ends, at one end, and ibkit at both. The output is the same as Debian's.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	s := spec(t)
-	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for its network device
+	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for the network device
 	s.Tools = append(s.Tools, "ip", "rdma", "rdma_xclient", "rdma_xserver", "rdma_client", "rdma_server", "ucmatose")
 	g := guest.New(t, s)
 	g.Must(t, "rdma", "link", "delete", "rxe0")

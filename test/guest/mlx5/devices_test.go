@@ -27,7 +27,7 @@ func reload(t *testing.T, g *guest.Guest, parameters ...string) {
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	s := spec(t)
-	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for its network device
+	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for the network device
 	s.Tools = append(s.Tools, "ip", "rdma")
 	g := guest.New(t, s)
 	t.Run("two devices", func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestDevices(t *testing.T) {
 		peers.Finish(t, theirs)
 		mlx5test.CheckKernel(t, g)
 	})
-	// Packets need a GRH: native tests select GIDs without an option, as one side does with
-	// programs of Debian, which need -x on InfiniBand.
+	// Packets need a GRH: native tests select GIDs without an option, as the ibkit side
+	// does with Debian's programs, which need -x on InfiniBand.
 	t.Run("GRH", func(t *testing.T) {
 		reload(t, g, "devices=2", "strict=2", "grh=2") // only the second device
 		for _, devices := range [][2]string{{"mlx5_1", "mlx5_0"}, {"mlx5_0", "mlx5_1"}} {
@@ -144,7 +144,7 @@ func TestDevices(t *testing.T) {
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	s := spec(t)
-	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for its network device
+	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for the network device
 	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/test/guest/mlx5/objects", Name: "objects"})
 	s.Tools = append(s.Tools, "ip", "rdma")
 	g := guest.New(t, s)

@@ -1,4 +1,3 @@
-// Package mlx5 tests the queues of mlx5 adapters in guests: the kernel module
-// test/kmod/mlx5test simulates the adapter, and Debian's libmlx5 is the reference for its
-// behaviour.
+// Package mlx5 tests mlx5 adapter queues in guests: the kernel module test/kmod/mlx5test
+// simulates the adapter, and Debian's libmlx5 is the reference for its behaviour.
 package mlx5

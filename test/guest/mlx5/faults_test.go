@@ -16,10 +16,10 @@ import (
 // faultsProgram is the program that causes errors with package verbs.
 var faultsProgram = guest.Program{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}
 
-// TestFaults compares the completions of failed requests with those that libmlx5 reports:
-// status and vendor syndrome of each error, and of each syndrome of completions. It does the
-// same with uses of memory windows, and with too small completion queues: their events, the
-// completions before them, and the queues afterwards.
+// TestFaults compares the completions of failed requests with libmlx5: status and vendor
+// syndrome for each error, and for each completion syndrome. It does the same with uses of
+// memory windows, and with too small completion queues: events, earlier completions, and
+// the queues afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := filepath.Join(t.TempDir(), "cfaults")

@@ -64,10 +64,10 @@ func wholeMatrix() []matrixCase {
 	return all
 }
 
-// TestMatrix runs all programs of perftest on all transports between Debian's programs on
-// libmlx5 and those of ibkit, each as server and as client, with -a all sizes from 2 bytes to
-// 8 MiB, or to the MTU. Latency programs print cycles (-C): perftest measures the frequency of the
-// processor after each size otherwise, and prints inf if that fails.
+// TestMatrix runs all perftest programs on all transports between Debian's programs on
+// libmlx5 and ibkit's programs, each as server and as client, with -a all sizes from 2 bytes
+// to 8 MiB, or to the MTU. Latency programs print cycles (-C): perftest measures the
+// processor frequency after each size otherwise, and prints inf if that fails.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))

@@ -20,7 +20,7 @@ var programs = []string{
 	"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_xsrq_pingpong", "ibv_devinfo",
 }
 
-// spec describes a guest with one adapter.
+// spec describes a guest with a single adapter.
 func spec(t testing.TB) guest.Spec {
 	t.Helper()
 	return guest.Spec{
@@ -68,7 +68,7 @@ func TestPeers(t *testing.T) {
 	mlx5test.CheckKernel(t, g)
 }
 
-// TestVerified runs all tests of ibkit perf with verified payloads, and checks their system
+// TestVerified runs all ibkit perf tests with verified payloads, and checks their system
 // calls.
 func TestVerified(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func systemCalls(t *testing.T, g *guest.Guest) {
 }
 
 // TestSelfTest runs the self-test on the module: with the defaults, and with the variables
-// that users of libmlx5 set.
+// that libmlx5 users set.
 func TestSelfTest(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
@@ -136,8 +136,8 @@ func TestSelfTest(t *testing.T) {
 	mlx5test.CheckKernel(t, g)
 }
 
-// TestDevinfo compares attributes with Debian's ibv_devinfo, with those that libmlx5 adds:
-// segmentation, receive hashing and packet pacing.
+// TestDevinfo compares attributes with Debian's ibv_devinfo, including attributes that
+// libmlx5 adds: segmentation, receive hashing and packet pacing.
 func TestDevinfo(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 )
 
-// TestPayload runs each operation of each transport with libmlx5 and compares all bytes: the
-// module is right about data before it is used to check another provider.
+// TestPayload runs each operation on each transport with libmlx5 and compares all bytes:
+// the module is right about data before it is used to check another provider.
 func TestPayload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, withLibrary(t, spec(t), "payload"))
@@ -21,7 +21,7 @@ func TestPayload(t *testing.T) {
 		rc, ud := strings.HasPrefix(transport, "RC"), strings.HasPrefix(transport, "UD")
 		for _, op := range []struct {
 			name     string
-			messages int // of all sizes and forms
+			messages int // all sizes and forms
 			defined  bool
 		}{
 			{"send", 16, true}, {"send with immediate", 16, true}, {"send with invalidate", 16, rc},

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
-// masks replace the parts of outputs that differ from run to run.
+// masks replace the output parts that differ from run to run.
 var masks = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -31,7 +31,7 @@ func mask(text string) string {
 	return text
 }
 
-// TestPingpongs runs the pingpong programs of libibverbs and ibkit under their names with
+// TestPingpongs runs the libibverbs pingpong programs and ibkit under their names with
 // each other, on Soft-RoCE and on mlx5. Their output differs in numbers only.
 func TestPingpongs(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestPingpongs(t *testing.T) {
 		peers.Finish(t, client)
 		peers.Finish(t, server)
 	})
-	// The library posts a receive again whose memory had a page fault, also the last one.
+	// The library reposts a receive after a page fault in its memory, also the last receive.
 	t.Run("page faults", func(t *testing.T) {
 		const parameter = "/sys/module/mlx5test/parameters/page_faults"
 		args := []string{"ibv_srq_pingpong", "-d", "mlx5_0", "-q", "2", "-r", "4", "-n", "20", "-c", "-p"}

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// violations are the cases of testdata/strict.c with a part of the description by the module.
+// violations are the testdata/strict.c cases with a part of the module's description.
 var violations = [][2]string{
 	{"valid", "status 0, 0 violations"},
 	{"queue pair", ": request of QP"},
@@ -48,8 +48,8 @@ var violations = [][2]string{
 	{"record of a new CQ", "CQ: doorbell record 01"},
 }
 
-// TestStrict violates the ABI by stores to the queues of libmlx5. The module detects each
-// violation, so that a test without violations has checked what it posted.
+// TestStrict violates the ABI with stores to libmlx5 queues. The module detects each
+// violation, so that a test without violations has checked the data that it posted.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, withLibrary(t, spec(t), "strict"))

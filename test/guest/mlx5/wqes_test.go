@@ -15,10 +15,10 @@ import (
 
 var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FILE`")
 
-// library is libmlx5 of Debian. Programs of its API need it by this name, too.
+// library is Debian's libmlx5. Programs that use its API need it by this name, too.
 const library = "/usr/lib/x86_64-linux-gnu/libmlx5.so.1"
 
-// compile compiles a C program of testdata that uses libmlx5 and returns its path.
+// compile compiles a C program from testdata that uses libmlx5 and returns its path.
 func compile(tb testing.TB, name string) string {
 	tb.Helper()
 	program := filepath.Join(tb.TempDir(), name)
@@ -37,7 +37,7 @@ func withLibrary(tb testing.TB, s guest.Spec, name string) guest.Spec {
 }
 
 // TestWorkRequests posts the same work requests with libmlx5 and with package verbs/mlx5,
-// and compares the bytes in the queues. Its output is verbs/mlx5/testdata/libmlx5.wqes.
+// and compares the bytes in the queues. The output is verbs/mlx5/testdata/libmlx5.wqes.
 func TestWorkRequests(t *testing.T) {
 	t.Parallel()
 	s := withLibrary(t, spec(t), "wqes")

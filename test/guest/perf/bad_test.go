@@ -58,8 +58,9 @@ func nothingLeft(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// client starts a client whose test lasts until something ends it, with messages of a
-// packet. On a busy machine acknowledgements take longer than the default timeout of 67 ms.
+// client starts a client with a test that lasts until something ends it, with messages in
+// single packets. On a busy machine acknowledgements take longer than the default timeout,
+// 67 ms.
 func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
 	t.Helper()
 	line := []string{"ibkit", "perf", "-D", "600s", "--qp-timeout", "17"}
@@ -80,7 +81,7 @@ func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
 
 // awaitTraffic waits until the device has sent messages that count: after the warm-up
 // of a test, which takes 200 ms or 100 messages, and more packets than the messages in
-// flight have, 128 of a packet.
+// flight have, 128 packets.
 func awaitTraffic(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	const script = `sent=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts

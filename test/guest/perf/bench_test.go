@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// A cell is a test with one message size.
+// A cell is a test with a single message size.
 type cell struct {
 	op, kind   string
 	size       int
@@ -43,24 +43,23 @@ func cells() []cell {
 	return all
 }
 
-// rounds is the number of measurements of each cell, in turn. A shared host runs a
-// guest at full speed for some tenths of a second and at two thirds of it for the next:
-// many short rounds average this for both.
+// rounds is the number of measurements for each cell, in turn. A shared host runs a guest
+// at full speed for some tenths of a second and at two thirds speed for the next: many
+// short rounds average this for both.
 const rounds = 11
 
 // list is the number of messages that are posted at a time if it is more than one.
 const list = 16
 
-// A figure is the result of one run, and the processor time of the programs of both
-// ends.
+// A figure is the result of a run, and the processor time that the programs at both ends used.
 type figure struct {
 	value     float64 // µs or MiB/s
 	processor time.Duration
 }
 
-// BenchmarkPerftest measures the same with ibkit perf and with Debian's perftest in
-// turn, and prints a table of medians: of the median times for latency, of the averages
-// for bandwidth. The ratio of the best results depends least on other load.
+// BenchmarkPerftest measures the same with ibkit perf and with Debian's perftest in turn,
+// and prints a table of medians: median times for latency, averages for bandwidth. The
+// ratio between the best results depends least on other load.
 func BenchmarkPerftest(b *testing.B) {
 	g := guest.New(b, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
@@ -91,9 +90,8 @@ func BenchmarkPerftest(b *testing.B) {
 	}
 }
 
-// processorMHz returns the frequency of the processor, which perftest needs. The
-// benchmark needs it too: perftest prints cycles even if its own measurement of the
-// frequency fails.
+// processorMHz returns the processor frequency, which perftest needs. The benchmark needs
+// it too: perftest prints cycles even if its own frequency measurement fails.
 func processorMHz(b *testing.B, g *guest.Guest) float64 {
 	mhz, err := strconv.ParseFloat(strings.TrimSpace(g.Must(b, "sh", "-c", "sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -1")), 64)
 	if err != nil {
@@ -102,17 +100,18 @@ func processorMHz(b *testing.B, g *guest.Guest) float64 {
 	return mhz
 }
 
-// serveScript starts a server of ibkit perf. The output of an earlier one must not end the wait.
+// serveScript starts an ibkit perf server. The output from an earlier server must
+// not end the wait.
 const serveScript = `rm -f /root/server; ibkit perf --serve >/root/server 2>&1 & until grep -q serving /root/server; do kill -0 $! && usleep 10000 || exit; done; `
 
-// pairScript returns a script that runs a command line of perftest as server and as
-// client. 0x4853 is its port. The client must be the first to connect to it.
+// pairScript returns a script that runs a perftest command line as server and as client.
+// 0x4853 is the server's port. The client must be the first to connect to it.
 func pairScript(line string) string {
 	return line + ` >/root/server 2>&1 & until grep -qi ':4853 0*:0000 0A' /proc/net/tcp /proc/net/tcp6; do kill -0 $! && usleep 10000 || exit; done; ` + line +
 		` 10.0.0.1; wait`
 }
 
-// row returns the row of a cell.
+// row returns a cell's row.
 func (c cell) row(figures [4][]figure) string {
 	unit, best := "MiB/s", rounds-1
 	if c.kind == "lat" {
@@ -169,11 +168,10 @@ func (c cell) ours(b *testing.B, g *guest.Guest, best bool) figure {
 	return f
 }
 
-// The second line of the shell's times: processor time of its children.
+// The second line in the shell's times: processor time that its children used.
 var childTimes = regexp.MustCompile(`(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$`)
 
-// processor returns the processor time of both ends, from the end of the output of a
-// script.
+// processor returns the processor time at both ends, from the end of a script's output.
 func processor(b *testing.B, out string) time.Duration {
 	m := childTimes.FindStringSubmatch(out)
 	if m == nil {
@@ -190,7 +188,7 @@ func processor(b *testing.B, out string) time.Duration {
 	return time.Duration(sum * float64(time.Second))
 }
 
-// A row of perftest: size, iterations and figures.
+// A perftest row: size, iterations and figures.
 var perftestRow = regexp.MustCompile(`(?m)^ (\d+)[ \t]+(\d+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)`)
 
 // theirs measures a cell with perftest, and repeats a run without figures.

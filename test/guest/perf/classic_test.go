@@ -18,21 +18,20 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// classicTools are the programs of perftest that ibkit replaces.
+// classicTools are the perftest programs that ibkit replaces.
 var classicTools = []string{
 	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
 }
 
-// classicLines are command lines that print something of their own, or that have failed
-// with Debian's programs on one end: each program, each form of output and each kind of
-// queue.
+// classicLines are command lines that have special output, or that have failed with
+// Debian's programs at one end: each program, each output form and each queue kind.
 var classicLines = []string{
 	"ib_write_bw -b -q 2 -n 200 -s 4096", "ib_read_bw -n 100 --report_gbits --reversed --perform_warm_up",
 	// Options that latency programs ignore, and datagrams of all sizes.
 	"ib_write_lat -n 50 -t 64 -Q 4 --report_gbits -w 3 -y 1", "ib_send_bw -c UD -n 20 -a",
-	// Times of all messages.
+	// Times for all messages.
 	"ib_read_lat -n 60 -U -H", "ib_send_lat -n 60 -U --output=latency --use-srq",
-	// A test by time, with the load of the processors.
+	// A test by time, with the processor load.
 	"ib_send_lat -D 2 --cpu_util --out_json",
 	// Files.
 	"ib_atomic_lat -n 50 -A CMP_AND_SWAP --out_json", "ib_atomic_bw -n 50 -e --out_json",
@@ -45,7 +44,7 @@ var classicLines = []string{
 var moreClassicLines = []string{
 	// Sizes with a unit, and datagrams.
 	"ib_write_lat -s 1000 -n 100", "ib_send_bw -c UD -n 100",
-	// Times of all messages.
+	// Times for all messages.
 	"ib_send_lat -n 60 -H -C", "ib_write_lat -n 60 -U --reversed",
 	// Tests by time, with the default margin.
 	"ib_write_bw -s 64 -D 2 --cpu_util --out_json",
@@ -60,8 +59,8 @@ var moreClassicLines = []string{
 	"ib_write_lat -n 50 -d rxe0 --ipv6",
 }
 
-// TestClassicNames replaces a program of perftest by ibkit on one end, then on the
-// other, and compares the output without figures.
+// TestClassicNames replaces a perftest program with ibkit at one end, then at the other,
+// and compares the output without figures.
 func TestClassicNames(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -70,7 +69,7 @@ func TestClassicNames(t *testing.T) {
 		Programs: []guest.Program{guest.Ibkit},
 		Modules:  []string{"macvlan"},
 	})
-	// Without the frequency of a processor perftest prints no figures.
+	// Without the processor frequency perftest prints no figures.
 	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
 	g.Must(t, "sh", "-c", "echo 8 >/proc/sys/vm/nr_hugepages")
 	for i, line := range testenv.Cases(classicLines, moreClassicLines...) {
@@ -103,15 +102,15 @@ func TestClassicNames(t *testing.T) {
 	t.Run("no device", func(t *testing.T) { noDevice(t, g) })
 }
 
-// A classicLine is a command line of perftest.
+// A classicLine is a perftest command line.
 type classicLine struct {
 	g    *guest.Guest
 	args []string
-	tcp  int // and the next one
+	tcp  int // and the next
 }
 
-// run runs the line on both ends, one of them with ibkit, and returns the output of both
-// and their JSON files.
+// run runs the line at both ends, with ibkit at one end, and returns the output from
+// both and their JSON files.
 func (c classicLine) run(t *testing.T, serve bool) (server, client string) {
 	tcp := c.tcp
 	theirs, ours := c.args, append([]string{"ibkit"}, c.args...)
@@ -152,8 +151,8 @@ func (c classicLine) json() bool {
 // rows matches the numbers of a row.
 var rows = regexp.MustCompile(`(?m)^ \d+ +(\d+) +([\d.]+)[ \t]+([\d.]+)(?:[ \t]+([\d.]+))?`)
 
-// checkTimed checks the figures of a test of 2 s: both ends print the iterations that
-// were counted. Those of latency are round trips, which the rate counts.
+// checkTimed checks the figures of a test that takes 2 s: both ends print the iterations
+// that were counted. In latency tests these are round trips, which the rate counts.
 func checkTimed(t *testing.T, ours, theirs string) {
 	t.Helper()
 	row, other := rows.FindStringSubmatch(ours), rows.FindStringSubmatch(theirs)
@@ -170,8 +169,8 @@ func checkTimed(t *testing.T, ours, theirs string) {
 	for i := range v {
 		v[i], _ = strconv.ParseFloat(row[i+1], 64)
 	}
-	// A client of perftest measures the frequency of its processor first, which may take
-	// longer than the test of a busy server.
+	// A perftest client measures its processor frequency first, which may take longer than
+	// a busy server's test.
 	if iterations, latency, rate := v[0], v[1], v[2]; iterations > 0 && (rate < iterations/2*0.99 || rate > iterations/2*1.01 || latency*rate < 0.49e6 || latency*rate > 0.51e6) {
 		t.Errorf("got %v round trips in 2 s of half %v µs, and %v per second", iterations, latency, rate)
 	}
@@ -195,8 +194,8 @@ func checkRates(t *testing.T, ours, theirs string) {
 	}
 }
 
-// endless ends a test without end after its first row. The passive side of ib_write_bw
-// ends with its peer; that of ib_send_bw of perftest does not.
+// endless ends a test without end after the first row. In ib_write_bw the passive side
+// ends with its peer; in perftest's ib_send_bw it does not.
 func endless(t *testing.T, g *guest.Guest, name string, tcp int) {
 	line := strings.Fields(name + " -x 1 -F -s 64 --run_infinitely -D 1")
 	run := func(server, client []string, tcp int) (serves, asks string) {
@@ -210,11 +209,11 @@ func endless(t *testing.T, g *guest.Guest, name string, tcp int) {
 		if err := c.AwaitOutput(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		passive := "remote address" // before the end of the test
+		passive := "remote address" // before the test ends
 		if name == "ib_send_bw" {
 			passive = row
 		}
-		if server[0] == "ibkit" || name == "ib_send_bw" { // perftest fills its buffer
+		if server[0] == "ibkit" || name == "ib_send_bw" { // perftest fills the buffer
 			if err := s.AwaitOutput(t.Context(), passive); err != nil {
 				t.Fatal(err)
 			}
@@ -239,8 +238,8 @@ func endless(t *testing.T, g *guest.Guest, name string, tcp int) {
 	}
 }
 
-// killedByTime kills a peer during a test by time. The other one must not wait for the end
-// of that time, and must not print a row.
+// killedByTime kills a peer during a test by time. The other peer must not wait until that
+// time ends, and must not print a row.
 func killedByTime(t *testing.T, g *guest.Guest) {
 	for i, name := range []string{"ib_send_lat", "ib_write_lat"} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +262,7 @@ func killedByTime(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// longReversed runs a test of 12 s whose client is passive: its next message is at the
+// longReversed runs a test of 12 s with a passive client: its next message is at the
 // server from the beginning.
 func longReversed(t *testing.T, g *guest.Guest) {
 	c := classicLine{g: g, args: strings.Fields("ib_write_bw --reversed -x 1 -F -s 64 -n 120 --rate_limit 10 --rate_units p --rate_limit_type SW --burst_size 1"), tcp: 18814}
@@ -278,9 +277,9 @@ func toFirstRow(text string) string {
 	return head + "MsgRate[Mpps]\n" + row + "\n"
 }
 
-// rails measures other devices by their addresses: the address that the user names
-// selects device and GID on both ends. One is on a network device above that of rxe0,
-// which has its GIDs, too.
+// rails measures other devices by their addresses: the address that the user names selects
+// device and GID at both ends. rxe8 is on a network device above rxe0's, and rxe0 has the
+// GIDs of rxe8, too.
 func rails(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `ip link add dummy9 type dummy
 		ip link set dummy9 up
@@ -338,8 +337,8 @@ func rails(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// classicLimits exceeds limits of the device on both ends, or of the client alone, and
-// runs tests with different settings of both ends.
+// classicLimits exceeds device limits at both ends, or at the client alone, and runs tests
+// with different settings at both ends.
 func classicLimits(t *testing.T, g *guest.Guest) {
 	for i, c := range []struct{ server, client, want, serverWant string }{
 		{"ib_write_bw -q 16384", "ib_write_bw -q 16384", "hint: reduce -t, -r or -q", ""},
@@ -397,7 +396,7 @@ var (
 	quotes  = regexp.MustCompile(`(?m)"|,$`)
 )
 
-// compareLayouts compares the output of a program of both projects.
+// compareLayouts compares the output of a program from both projects.
 func compareLayouts(t *testing.T, side, ours, theirs string) {
 	t.Helper()
 	got, want := layout(ours), layout(theirs)
@@ -409,10 +408,10 @@ func compareLayouts(t *testing.T, side, ours, theirs string) {
 	}
 }
 
-// layout returns the output of a program without figures and without lines that depend
-// on the noise of the machine. ibkit never requests relaxed ordering. ib_read_bw begins
-// with an additional rule. Lists of samples count as one: perftest omits the two
-// longest. The files of perftest 4.5 have no quotes, and commas before braces.
+// layout returns a program's output without figures and without lines that depend on
+// machine noise. ibkit never requests relaxed ordering. ib_read_bw begins with an
+// additional rule. Sample lists count as a single item: perftest omits the two longest.
+// The files from perftest 4.5 have no quotes, and commas before braces.
 func layout(text string) string {
 	text = rules.ReplaceAllString(text, "")
 	text = spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")

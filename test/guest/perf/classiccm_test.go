@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// managedLines are command lines of perftest whose programs, and with -R also their queue
-// pairs, are connected by the connection manager: each program, each transport.
+// managedLines are perftest command lines where the connection manager connects the
+// programs, and with -R also their queue pairs: each program, each transport.
 var managedLines = []string{
 	"ib_send_lat -R -n 50 -c UD", "ib_send_lat -R -n 50 -e --use-srq", "ib_send_bw -R -n 100 -b -q 3", "ib_send_bw -R -n 100 -e -T 32 --out_json",
 	"ib_write_lat -R -n 50", "ib_write_bw -R -s 64 -D 2", "ib_read_lat -R -n 50 -U -u 16", "ib_read_bw -R -n 100 -o 1 --report_gbits",
@@ -33,7 +33,7 @@ var moreManagedLines = []string{
 	"ib_read_lat -z -n 50", "ib_read_bw -z -n 100 -q 2", "ib_atomic_lat --comm_rdma_cm -n 50", "ib_atomic_bw -z -n 50 -b",
 }
 
-// TestClassicNames_CM replaces a program of perftest by ibkit on one end, then on the
+// TestClassicNames_CM replaces a perftest program with ibkit at one end, then at the
 // other, and compares the output without figures. It leaves no object in the kernel.
 func TestClassicNames_CM(t *testing.T) {
 	t.Parallel()
@@ -56,23 +56,23 @@ func TestClassicNames_CM(t *testing.T) {
 	nothingLeft(t, g)
 }
 
-// showFrequency adds the frequency of the processor to /proc/cpuinfo: without it perftest
+// showFrequency adds the processor frequency to /proc/cpuinfo: without it perftest
 // prints no figures.
 func showFrequency(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
 }
 
-// A managedLine is a command line of perftest with connections of the connection manager.
+// A managedLine is a perftest command line with connection manager connections.
 type managedLine struct {
 	g    *guest.Guest
 	args []string
-	port int // and the next ones
+	port int // and the following ports
 }
 
 func (c managedLine) ours() []string { return append([]string{"ibkit"}, c.args...) }
 
-// run runs a program on each end and returns the output of both and their JSON files.
+// run runs a program at each end and returns the output from both and their JSON files.
 func (c managedLine) run(t *testing.T, n int, serves, asks []string) (server, client string) {
 	t.Helper()
 	port := strconv.Itoa(c.port + n)
@@ -95,7 +95,7 @@ func (c managedLine) run(t *testing.T, n int, serves, asks []string) (server, cl
 	return server, client
 }
 
-// awaitManaged waits until a program listens at a port of the connection manager.
+// awaitManaged waits until a program listens at a connection manager port.
 func awaitManaged(t *testing.T, g *guest.Guest, port string) {
 	t.Helper()
 	if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("rdma resource show cm_id | grep 'LISTEN.*:%s '", port)); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/cmwire"
 )
 
-// TestPerf_CM connects the queue pairs of ibkit perf by the connection manager.
+// TestPerf_CM connects ibkit perf queue pairs with the connection manager.
 func TestPerf_CM(t *testing.T) {
 	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
@@ -87,7 +87,7 @@ func TestPerf_CM(t *testing.T) {
 // libgcc is a library that rping loads to end a thread.
 const libgcc = "/lib/x86_64-linux-gnu/libgcc_s.so.1"
 
-// foreignRequests connects rping to the listener of a test: it is rejected, and the test
+// foreignRequests connects rping to a test's listener: it is rejected, and the test
 // is not affected.
 func foreignRequests(t *testing.T, g *guest.Guest) {
 	// The listener exists between prepare and connect, for milliseconds.
@@ -106,7 +106,7 @@ func foreignRequests(t *testing.T, g *guest.Guest) {
 	t.Logf("%d attempts", strings.Count(g.Must(t, "sh", "-c", "touch /root/rping; cat /root/rping"), "connect error"))
 }
 
-// killedClient kills a client during a test: the server serves the next one.
+// killedClient kills a client during a test: the server serves the next client.
 func killedClient(t *testing.T, g *guest.Guest) {
 	p := client(t, g, "10.0.0.1 --cm --test send-bw")
 	awaitTests(t, g, 2)
@@ -120,8 +120,8 @@ func killedClient(t *testing.T, g *guest.Guest) {
 	g.Must(t, "ibkit", "perf", "10.0.0.1", "--cm", "--test", "send-lat", "-n", "20")
 }
 
-// managerCalls checks the system calls of connections: writes to rdma_cm and waits, and no
-// library.
+// managerCalls checks a connection's system calls: writes to rdma_cm and waits,
+// and no library.
 func managerCalls(t *testing.T, g *guest.Guest) {
 	r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,read,ioctl,write,writev,mmap,epoll_ctl,poll,fcntl,close",
 		"ibkit", "perf", "10.0.0.1", "--cm", "--test", "send-lat", "-n", "20")
@@ -145,7 +145,7 @@ func managerCalls(t *testing.T, g *guest.Guest) {
 	t.Log(calls)
 }
 
-// managedPeers runs tests with programs of perftest in both roles.
+// managedPeers runs tests with perftest programs in both roles.
 func managedPeers(t *testing.T, g *guest.Guest) {
 	for i, c := range []struct{ theirs, ours string }{
 		{"ib_send_lat -R -C -s 64 -n 100", "--peer perftest --cm --test send-lat -s 64 -n 100"},
@@ -184,8 +184,8 @@ func managedPeers(t *testing.T, g *guest.Guest) {
 // managerMessages are the messages that connections and datagram services use.
 var managerMessages = []string{"REQ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"}
 
-// TestWire_CM connects two hosts by the connection manager, of which one runs Debian's
-// perftest, and decodes the messages by Wireshark's dissector. The hosts also send to
+// TestWire_CM connects two hosts with the connection manager, with Debian's perftest on
+// one host, and decodes the messages with Wireshark's dissector. The hosts also send to
 // multicast groups.
 func TestWire_CM(t *testing.T) {
 	t.Parallel()
@@ -248,8 +248,8 @@ func TestWire_CM(t *testing.T) {
 	t.Logf("messages by sender and name: %v", seen)
 }
 
-// swapped runs a command line of perftest between two hosts: with ibkit at the client,
-// then at the server.
+// swapped runs a perftest command line between two hosts: with ibkit at the client, then
+// at the server.
 func swapped(t *testing.T, a, b *guest.Guest, host, server, client string, port *int) {
 	for _, ours := range []int{0, 1} {
 		*port++

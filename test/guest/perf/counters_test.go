@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// counters reads the local counters during a run of ibkit perf: Soft-RoCE has no agent
-// for counters, so the command reads those of the kernel.
+// counters reads the local counters while ibkit perf runs: Soft-RoCE has no agent for
+// counters, so the command reads the kernel's counters.
 func counters(t *testing.T, g *guest.Guest) {
 	client := g.MustStart(t, "ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64K", "-D", "5s")
 	r := g.MustRun(t, "ibkit", "counters", "--json", "--rate", "3s")

@@ -16,17 +16,17 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// times are the results of a latency test in µs.
+// times are latency test results in µs.
 type times struct{ typical, average, p99 float64 }
 
-// latencyRounds is the number of measurements of a program.
+// latencyRounds is the number of measurements for a program.
 const latencyRounds = 15
 
-// BenchmarkPerftestLatency measures the latency of short messages as users do, with few
-// messages: with perftest, with its programs in ibkit, with ibkit perf, and with perftest
-// again, in turn. Ratios compare a run with the first one of perftest in the same round,
-// because the speed of a guest changes with the load of its host. Those of the second one
-// show how much of a ratio is chance.
+// BenchmarkPerftestLatency measures short-message latency as users do, with few messages:
+// with perftest, with ibkit's perftest programs, with ibkit perf, and with perftest again,
+// in turn. Ratios compare a run with the first perftest run in the same round, because a
+// guest's speed changes with the load on its host. Ratios for the second perftest run show
+// how much of a ratio is chance.
 func BenchmarkPerftestLatency(b *testing.B) {
 	verbs := []string{"send", "write", "read", "atomic"}
 	var tools []string
@@ -99,11 +99,11 @@ func latencyRows(b *testing.B, g *guest.Guest, verb string, n int, mhz float64) 
 // median returns the middle value.
 func median(values []float64) float64 { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// A row of latencies: minimum, maximum, typical, average, deviation, P99.
+// A latency row: minimum, maximum, typical, average, deviation, P99.
 var latencyRow = regexp.MustCompile(`(?m)^ \d+[ \t]+\d+[ \t]+[\d.]+[ \t]+[\d.]+[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+[-\w.]+[ \t]+([\d.]+)`)
 
-// pairTimes runs a program with the command line of perftest as server and as client.
-// Its unit is 1/scale µs.
+// pairTimes runs a program with the perftest command line as server and as client. The
+// program's unit is 1/scale µs.
 func pairTimes(b *testing.B, g *guest.Guest, line string, scale float64) times {
 	out := g.Must(b, "sh", "-c", pairScript(line))
 	m := latencyRow.FindStringSubmatch(out)
@@ -121,7 +121,7 @@ func pairTimes(b *testing.B, g *guest.Guest, line string, scale float64) times {
 	return times{v[0], v[1], v[2]}
 }
 
-// nativeTimes runs ibkit perf with a server of its own.
+// nativeTimes runs ibkit perf with a separate server.
 func nativeTimes(b *testing.B, g *guest.Guest, line string) times {
 	out := g.Must(b, "sh", "-c", serveScript+line+`; kill $!; wait`)
 	var document struct {

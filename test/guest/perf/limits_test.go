@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// limits tests limits of memory, of locked memory, and of objects.
+// limits tests limits on memory, locked memory, and objects.
 func limits(t *testing.T, g *guest.Guest) {
 	run := func(user bool, script string) *guest.Process {
 		return g.MustStartCommand(t, guest.Command{Args: []string{"sh", "-c", script}, User: user})
@@ -40,8 +40,8 @@ func limits(t *testing.T, g *guest.Guest) {
 	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw -q 8 -n 10"), 1, "server: ", "limit of QPs reached", "rdma.max")
 	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
 	finishServer(t, server)
-	// In Linux 6.1, a removed control group that has limits of a device leaves a
-	// dangling pointer, which causes an oops when the device is removed.
+	// In Linux 6.1, a removed control group that has device limits leaves a dangling
+	// pointer, which causes an oops when the device is removed.
 	g.Must(t, "sh", "-exc", `
 		echo rxe0 hca_handle=max hca_object=max >/sys/fs/cgroup/few/rdma.max
 		rmdir /sys/fs/cgroup/few

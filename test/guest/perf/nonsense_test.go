@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// nonsense has data of other programs and of attackers, in the format of printf.
+// nonsense has data from other programs and from attackers, in printf format.
 var nonsense = []string{
 	`\377\377\377\377`,                       // a huge length
 	`GET / HTTP/1.1\r\n\r\n`,                 // another protocol
@@ -21,8 +21,8 @@ var nonsense = []string{
 	``,
 }
 
-// nonsenseFor returns the data for a peer. Other protocols than that of ibkit perf know
-// neither lengths nor JSON.
+// nonsenseFor returns the data for a peer. Protocols other than ibkit perf's know neither
+// lengths nor JSON.
 func nonsenseFor(flags string) []string {
 	if flags == "" {
 		return nonsense
@@ -70,7 +70,7 @@ func blamesPeer(t *testing.T, r guest.Result) {
 	}
 }
 
-// badPrograms sends nonsense to servers with the protocol of another program.
+// badPrograms sends nonsense to servers with another program's protocol.
 func badPrograms(t *testing.T, g *guest.Guest) {
 	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
 		for _, text := range nonsenseFor(flags) {

@@ -68,7 +68,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// finish waits for a program, which must succeed, and returns its output.
+// finish waits for a program, which must succeed, and returns the output.
 func finish(t *testing.T, p *guest.Process) string {
 	t.Helper()
 	r, err := p.Wait(t.Context())

@@ -1,7 +1,6 @@
 //go:build guest
 
-// Package perf_test runs tests of the data path on Soft-RoCE, with Debian's programs as
-// peers.
+// Package perf_test runs data path tests on Soft-RoCE, with Debian's programs as peers.
 package perf_test
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestPingpong connects package pingpong to the examples of libibverbs, each as client
+// TestPingpong connects package pingpong to the libibverbs examples, each as client
 // and as server.
 func TestPingpong(t *testing.T) {
 	t.Parallel()
@@ -27,7 +26,7 @@ func TestPingpong(t *testing.T) {
 	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
 }
 
-// TestPerf tests package perf and its command in one guest.
+// TestPerf tests package perf and its command in a single guest.
 func TestPerf(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -139,8 +138,8 @@ func finishServer(t *testing.T, server *guest.Process) {
 	}
 }
 
-// processorTime checks that the loops of short tests use no more processor time than they
-// last: the time of preparations does not count.
+// processorTime checks that loops in short tests use no more processor time than they
+// last: preparation time does not count.
 func processorTime(t *testing.T, g *guest.Guest) {
 	type side struct {
 		Seconds float64

@@ -8,8 +8,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestPerftest connects package perftest to the programs of perftest, each as client
-// and as server.
+// TestPerftest connects package perftest to perftest programs, each as client and as server.
 func TestPerftest(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, guest.Spec{

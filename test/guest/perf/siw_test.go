@@ -11,12 +11,12 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// siwPair boots two joined guests, each with a device of software iWARP, whose module is
-// built from the source of the kernel. It returns the address of the first one.
+// siwPair boots two joined guests, each with a software iWARP device, and returns the
+// first guest's address. The module is built from the kernel source.
 func siwPair(t *testing.T) (a, b *guest.Guest, host string) {
 	t.Helper()
 	spec := guest.Spec{
-		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}}, // for its network device
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}}, // for the network device
 		Modules:  []string{"crc32c_generic", "libcrc32c"},
 		Insert:   []string{guest.TreeModule(t, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
 		Tools:    append([]string{"ip", "rdma"}, classicTools...),
@@ -31,8 +31,8 @@ func siwPair(t *testing.T) (a, b *guest.Guest, host string) {
 	return a, b, a.Ports[0].Addr.String()
 }
 
-// TestSIW runs tests over software iWARP. Programs of perftest at one end sometimes hang,
-// as two of them do: their first message can wait in the kernel of the other host, see
+// TestSIW runs tests over software iWARP. perftest programs at one end sometimes hang, as
+// two perftest programs do: their first message can wait in the other host's kernel, see
 // docs/connections.md.
 func TestSIW(t *testing.T) {
 	t.Parallel()

@@ -17,8 +17,8 @@ var (
 	flapTime = flag.Duration("flap", 4*time.Second, "interval at which TestSoak takes the link down")
 )
 
-// soakTests are tests that verify payloads. The emulated hosts sometimes pause for
-// longer than the default timeout of rc, 67 ms.
+// soakTests are tests that verify payloads. The emulated hosts sometimes pause for longer
+// than rc's default timeout, 67 ms.
 var soakTests = []string{
 	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2 --qp-timeout 17",
 	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096 --qp-timeout 17",
@@ -27,9 +27,9 @@ var soakTests = []string{
 	"--test send-bw,write-lat --transport uc -D 500ms --size 3000",
 }
 
-// TestSoak measures repeatedly between two hosts while the link goes down and up. A
-// test that ends early must report why, no payload may be corrupted, and at the end the
-// server must have the same size as after its first tests, and no verbs objects.
+// TestSoak measures repeatedly between two hosts while the link goes down and up. A test
+// that ends early must report why, no payload may be corrupted, and at the end the server
+// must have the same size as after its first tests, and no verbs objects.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	spec := guest.Spec{
@@ -54,7 +54,7 @@ func TestSoak(t *testing.T) {
 		t.Logf("%s", strings.TrimSpace(r.Stderr))
 		return false
 	}
-	for _, line := range soakTests { // brings Go's heap to its final size
+	for _, line := range soakTests { // grows Go's heap to its final size
 		measure(line)
 	}
 	before, files := holds(t, a)
@@ -106,7 +106,7 @@ func TestSoak(t *testing.T) {
 	if !settled {
 		t.Error("got no complete test on a stable link")
 	}
-	const grown = 8 << 10 // KiB of growth that is accepted: Go's heap takes some dozens of tests to settle
+	const grown = 8 << 10 // accepted growth in KiB: Go's heap takes some dozens of tests to settle
 	now, open := holds(t, a)
 	t.Logf("the server had %d KiB and has %d KiB", before, now)
 	if now > before+grown || open != files {
@@ -121,7 +121,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// holds returns the anonymous memory of the server in a guest, in KiB, and its number
+// holds returns the server's anonymous memory in a guest, in KiB, and the number
 // of open files.
 func holds(t *testing.T, g *guest.Guest) (kib, files int) {
 	t.Helper()

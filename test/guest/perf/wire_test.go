@@ -14,9 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// The opcodes of the base transport header (InfiniBand Architecture Specification,
-// volume 1, section 9.2.1) that tests of perf use: of packets from the client, and of
-// packets from the server.
+// Base transport header opcodes (InfiniBand Architecture Specification, volume 1, section
+// 9.2.1) that perf tests use: for packets from the client, and for packets from the server.
 var opcodes = []struct {
 	args                string
 	requests, responses []int
@@ -33,11 +32,11 @@ var opcodes = []struct {
 	{"--test send-lat,send-bw --size 512 --transport ud", []int{100}, []int{100}},
 }
 
-// A peerLine has the command lines of a program and of ibkit perf.
+// A peerLine has the command lines for a program and for ibkit perf.
 type peerLine struct{ theirs, ours string }
 
-// others are programs that test with ibkit perf, each as client and as server: each
-// transport and each operation of perftest, and the pingpongs with one queue and with several.
+// others are programs that test with ibkit perf, each as client and as server: each transport
+// and each perftest operation, and the pingpongs with a single queue and with several.
 var others = []peerLine{
 	{"ib_send_lat -x 1 -F -s 3000 -c UC", "--peer perftest --test send-lat -s 3000 --transport uc"},
 	{"ib_send_bw -x 1 -F -s 512 -c UD", "--peer perftest --test send-bw -s 512 --transport ud"},
@@ -48,8 +47,8 @@ var others = []peerLine{
 	{"ibv_srq_pingpong -g 1 -q 4 -s 3000", "--peer pingpong --srq 4 -s 3000"},
 }
 
-// moreOthers complete others: each test of perftest with each transport that perftest has
-// for it, and each pingpong.
+// moreOthers complete others: each perftest test with each transport that perftest has for
+// it, and each pingpong.
 var moreOthers = []peerLine{
 	{"ib_send_lat -x 1 -F -s 3000", "--peer perftest --test send-lat -s 3000"},
 	{"ib_send_lat -x 1 -F -s 512 -c UD", "--peer perftest --test send-lat -s 512 --transport ud"},
@@ -140,8 +139,8 @@ func dissect(t *testing.T, capture string) map[string]int {
 	seen := map[string]int{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		// The dissector guesses the protocol of payloads, and random ones sometimes
-		// look like Ethernet or RPC: only InfiniBand headers count.
+		// The dissector guesses payload protocols, and random payloads sometimes look like
+		// Ethernet or RPC: only InfiniBand headers count.
 		if len(fields) != 3 || fields[1] == "" || strings.Contains(fields[2], "Malformed Packet: InfiniBand") {
 			t.Fatalf("got %q from tshark, want a valid packet", line)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// ethernetAddresses looks up the GIDs of a neighbour by its IP address. The neighbour is
-// another network namespace, which answers requests.
+// ethernetAddresses looks up a neighbour's GIDs by IP address. The neighbour is another
+// network namespace, which answers requests.
 func ethernetAddresses(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `
 ip netns add peer
@@ -50,7 +50,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 		t.Errorf("%q, want %q", got, want)
 	}
 
-	// The own GIDs are those of the device.
+	// The own GIDs are the device's.
 	for _, target := range []string{"10.9.0.1", "route:0"} {
 		t.Run(target, func(t *testing.T) {
 			own := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "gids", target)
@@ -75,7 +75,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 	}
 }
 
-// word returns the word after another one.
+// word returns the word after another word.
 func word(text, before string) string {
 	fields := strings.Fields(text)
 	for i := range len(fields) - 1 {
@@ -86,8 +86,8 @@ func word(text, before string) string {
 	return ""
 }
 
-// otherHostsAddresses looks up the GIDs of another host by its IP address and by a GID.
-// They must be those in its kernel.
+// otherHostsAddresses looks up another host's GIDs by IP address and by GID. They must be
+// the GIDs in that host's kernel.
 func otherHostsAddresses(t *testing.T, from, of *guest.Guest) {
 	own := strings.TrimSpace(of.Must(t, "ibkit", "addr", "--plain", "--columns", "gids"))
 	mac := strings.TrimSpace(of.Must(t, "cat", "/sys/class/net/"+of.Ports[0].Netdev+"/address"))
@@ -99,8 +99,7 @@ func otherHostsAddresses(t *testing.T, from, of *guest.Guest) {
 	}
 }
 
-// infinibandAddresses compares addresses from the MAD layer of the kernel with Debian's
-// ibaddr.
+// infinibandAddresses compares addresses from the kernel's MAD layer with Debian's ibaddr.
 func infinibandAddresses(t *testing.T, g *guest.Guest) {
 	for _, line := range []string{
 		"-C ibtest0", "-C ibtest1 -P 1 -L", "-C ibtest0 -gL 11", "-C ibtest0 -l 3", "-C ibtest0 -g -D 0,1", "-C ibtest1 -G 0x0002c90000100801",

@@ -1,7 +1,7 @@
 //go:build guest
 
-// Package pings_test pings in a guest: over Soft-RoCE, and over InfiniBand ports
-// of a kernel whose fabric is simulated.
+// Package pings_test pings in a guest: over Soft-RoCE, and over InfiniBand ports in a
+// kernel with a simulated fabric.
 package pings_test
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestPings runs all tests of this package in one guest.
+// TestPings runs all tests in this package in a single guest.
 func TestPings(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t, "ibping", "ibaddr", "rdma")
@@ -37,7 +37,7 @@ func TestPings(t *testing.T) {
 	}
 }
 
-// comeAndGo removes the port of a server and adds it again.
+// comeAndGo removes a server's port and adds it again.
 func comeAndGo(t *testing.T, g *guest.Guest) {
 	server := g.MustStart(t, "ibkit", "ping", "--serve")
 	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0/1 (Ethernet)"); err != nil {
@@ -58,7 +58,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 	g.Must(t, "rdma", "link", "delete", "rxe1")
 }
 
-// end interrupts a server and returns its result.
+// end interrupts a server and returns the result.
 func end(t *testing.T, p *guest.Process) guest.Result {
 	t.Helper()
 	if err := p.Signal(unix.SIGINT); err != nil {
@@ -73,8 +73,8 @@ func end(t *testing.T, p *guest.Process) guest.Result {
 
 var times = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
-// pairs pings a server by LID and by GUID with both clients, from the other port and
-// from its own.
+// pairs pings a server by LID and by GUID with both clients, from the other port
+// and from its own.
 func pairs(t *testing.T, g *guest.Guest, server []string) {
 	p := g.MustStart(t, server...)
 	lid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/lid"))

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestRoCE pings another host over Soft-RoCE by all kinds of addresses, until the link
-// of that host goes down.
+// TestRoCE pings another host over Soft-RoCE by all kinds of addresses, until that host's
+// link goes down.
 func TestRoCE(t *testing.T) {
 	t.Parallel()
 	a, b, gid, ip := rocePair(t)
@@ -80,7 +80,7 @@ func TestTwoRails(t *testing.T) {
 			t.Errorf("got no packet sent by %s, want those to its network", device)
 		}
 	}
-	// Addresses without a path do not stop the others, each with its own cause.
+	// Addresses without a path do not stop the others, and each has a separate cause.
 	r = g.MustRun(t, "ibkit", "ping", "-c", "1", "-q", first, "192.0.2.7", "fe80::7", "198.51.100.7", "none")
 	for _, want := range []string{
 		"ping: find path to 192.0.2.7: no RoCE port of this host leads there", "ping: find path to 198.51.100.7: no RoCE port",
@@ -95,14 +95,14 @@ func TestTwoRails(t *testing.T) {
 	}
 }
 
-// TestRoCEUnplugged takes down the link of the host that pings.
+// TestRoCEUnplugged takes down the link on the pinging host.
 func TestRoCEUnplugged(t *testing.T) {
 	t.Parallel()
 	_, b, gid, ip := rocePair(t)
 	goDown(t, b, b, []string{gid, ip}, "unreachable: ")
 }
 
-// rocePair boots two hosts. The first one answers pings at a GID and an IP address.
+// rocePair boots two hosts. The first host answers pings at a GID and an IP address.
 func rocePair(t *testing.T) (a, b *guest.Guest, gid, ip string) {
 	t.Helper()
 	spec := guest.Spec{
@@ -136,8 +136,7 @@ func awaitPing(t *testing.T, from *guest.Guest, address string) {
 // sums matches a summary with replies and losses.
 var sums = regexp.MustCompile(`\d+ sent, [1-9]\d* received, .*, [\d.]*[1-9][\d.]*% loss in`)
 
-// goDown takes a link down while a guest pings addresses, and checks the outcome of
-// probes.
+// goDown takes a link down while a guest pings addresses, and checks the probe outcomes.
 func goDown(t *testing.T, from, g *guest.Guest, addresses []string, outcome string) {
 	var running []*guest.Process
 	for _, address := range addresses {

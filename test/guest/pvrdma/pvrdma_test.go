@@ -17,10 +17,10 @@ var programs = []string{
 	"ibv_rc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_devinfo",
 }
 
-// address is that of the network device below the adapter. Its GID has index 1.
+// address belongs to the network device below the adapter. Its GID has index 1.
 const address = "10.7.0.1"
 
-// boot starts a guest with one adapter.
+// boot starts a guest with a single adapter.
 func boot(t *testing.T) *guest.Guest {
 	t.Helper()
 	const module = "/mlx5test.ko"
@@ -62,8 +62,8 @@ func TestPeers(t *testing.T) {
 	mlx5test.CheckKernel(t, g)
 }
 
-// TestVerified runs the tests of ibkit perf with verified payloads, and compares
-// ibv_devinfo with Debian's.
+// TestVerified runs the ibkit perf tests with verified payloads, and compares ibv_devinfo
+// with Debian's.
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	g := boot(t)

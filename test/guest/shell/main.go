@@ -1,9 +1,8 @@
-// Shell opens a shell in a guest that has ibkit, Soft-RoCE devices and Debian's
-// RDMA tools:
+// Shell opens a shell in a guest that has ibkit, Soft-RoCE devices and Debian's RDMA tools:
 //
 //	go run ./test/guest/shell [-devices N] [COMMAND [ARG...]]
 //
-// With a command it runs that and exits with its code.
+// With a command it runs that command and exits with the command's code.
 package main
 
 import (

@@ -19,8 +19,8 @@ var spec = guest.Spec{
 	Tools:   []string{"ibv_devinfo", "rdma", "ip", "strace"},
 }
 
-// TestVerbs compares queries with Debian's ibv_devinfo, and watches a port go down and
-// up and the removal of a device.
+// TestVerbs compares queries with Debian's ibv_devinfo, and watches a port go down and up
+// and a device removal.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, spec, pkg, "-test.run=^TestGuest")
@@ -30,19 +30,19 @@ func TestVerbs(t *testing.T) {
 type calls struct {
 	opens, ioctls, libibverbs int
 	maps                      int // for both sides to write
-	doorbells, arms           int // writes of POST_SEND and of REQ_NOTIFY_CQ
+	doorbells, arms           int // POST_SEND and REQ_NOTIFY_CQ writes
 	others                    int // on the device's file
 }
 
-// Lines of a trace: a call with the node of the device, and the beginning of a write of
-// POST_SEND and of REQ_NOTIFY_CQ: command and lengths in words.
+// Trace lines: a call with the device node, and the beginning of a POST_SEND and a
+// REQ_NOTIFY_CQ write: command and lengths in words.
 var (
 	call     = regexp.MustCompile(`(\w+)\((.*/dev/infiniband/uverbs.*)`)
 	doorbell = regexp.MustCompile(`"\\34\\0\\0\\0\\10\\0\\1\\0.*, 32\b`)
 	arm      = regexp.MustCompile(`"\\27\\0\\0\\0\\4\\0\\0\\0.*, 16\b`)
 )
 
-// trace runs a program with strace, which prints the file of each descriptor.
+// trace runs a program with strace, which prints the file for each descriptor.
 func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	t.Helper()
 	r := g.MustRun(t, slices.Concat(
@@ -76,8 +76,8 @@ func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	return c
 }
 
-// TestCalls checks the system calls: one open, ioctls, no write to the device, no file
-// of libibverbs. Debian's ibv_devinfo verifies the trace.
+// TestCalls checks the system calls: a single open, ioctls, no write to the device, no
+// libibverbs file. Debian's ibv_devinfo verifies the trace.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	s := spec
@@ -92,8 +92,8 @@ func TestCalls(t *testing.T) {
 	}
 	t.Logf("queries: %+v", c)
 
-	// One queue pair sends 53 messages to another, each of which waits for an event:
-	// rings are mapped, a doorbell is a write.
+	// A queue pair sends 53 messages to another, and each waits for an event: rings are
+	// mapped, a doorbell is a write.
 	c = trace(t, g, "verbs.test", "-test.run=^TestGuestCompletionEvents$")
 	if c.opens != 2 || c.maps != 2*3 || c.doorbells != 53 || c.arms == 0 || c.arms > 3*100 || c.others != 0 || c.libibverbs != 0 {
 		t.Errorf("data: %+v", c)

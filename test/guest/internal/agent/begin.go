@@ -15,11 +15,11 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// disk has the files of the guest.
+// disk has the guest's files.
 const disk = "/dev/vda"
 
-// begin makes a saved machine a guest: the time, random numbers, files. The module of
-// the disk is loaded here because the saved machine had another disk.
+// begin makes a saved machine a guest: the time, random numbers, files. The disk module is
+// loaded here because the saved machine had another disk.
 func begin(b wire.Begin) error {
 	now := unix.NsecToTimespec(b.Time.UnixNano())
 	if err := unix.ClockSettime(unix.CLOCK_REALTIME, &now); err != nil {
@@ -42,8 +42,8 @@ func begin(b wire.Begin) error {
 	return nil
 }
 
-// seed adds random bytes to the generator of the kernel, as random(4) describes: without,
-// all guests would have the numbers of the saved machine.
+// seed adds random bytes to the kernel's generator, as random(4) describes: otherwise, all
+// guests would have the same numbers as the saved machine.
 func seed(random []byte) error {
 	f, err := os.OpenFile("/dev/urandom", os.O_RDWR, 0)
 	if err != nil {
@@ -59,8 +59,8 @@ func seed(random []byte) error {
 	return nil
 }
 
-// openDisk opens the disk, which appears some time after its module was loaded. The
-// timeout of the runner limits the loop.
+// openDisk opens the disk, which appears some time after the disk module was loaded. The
+// runner's timeout limits the loop.
 func openDisk() (*os.File, error) {
 	for {
 		f, err := os.Open(disk)
@@ -71,7 +71,7 @@ func openDisk() (*os.File, error) {
 	}
 }
 
-// unpack writes the files of an archive.
+// unpack writes the files from an archive.
 func unpack(from *os.File) error {
 	for archive := tar.NewReader(from); ; {
 		h, err := archive.Next()
@@ -94,8 +94,9 @@ func unpack(from *os.File) error {
 	}
 }
 
-// unpackFile writes the file whose contents begin at the position of the archive, and does
-// not move that. The kernel copies them: copies by a program take twice as long in emulation.
+// unpackFile writes the file with contents at the current archive position, and does not
+// move that position. The kernel copies the contents: copies by a program take twice as
+// long in emulation.
 func unpackFile(h *tar.Header, from *os.File) error {
 	f, err := os.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, h.FileInfo().Mode())
 	if err != nil {

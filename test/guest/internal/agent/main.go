@@ -1,6 +1,6 @@
-// Agent is the first program of a guest. As process 1 it prepares the environment of a
-// Linux system and adopts orphans. Its child starts the commands of the runner. The
-// guest ends with that child.
+// Agent is the first program in a guest. As process 1 it prepares a Linux system
+// environment and adopts orphans. Its child starts the runner's commands. The guest ends
+// with that child.
 package main
 
 import (

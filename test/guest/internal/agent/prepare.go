@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts are those that programs count on, in order.
+// mounts are the file systems that programs count on, in order.
 var mounts = []struct{ kind, dir string }{
 	{"proc", "/proc"},
 	{"sysfs", "/sys"},
@@ -20,7 +20,7 @@ var mounts = []struct{ kind, dir string }{
 	{"debugfs", "/sys/kernel/debug"},
 }
 
-// modules names the modules to load, among them those of the port to the runner.
+// modules names the modules to load, including the modules for the port to the runner.
 const modules = "/etc/modules"
 
 // prepare makes the system usable: file systems, environment, modules.
@@ -53,9 +53,9 @@ func prepare() error {
 	return tellClock()
 }
 
-// tellClock adds the clock rate to /proc/cpuinfo, which lacks it on an emulated
-// processor. The tools of perftest take cycles for time by it, and refuse to
-// report without. QEMU's emulated cycle counter counts nanoseconds.
+// tellClock adds the clock rate to /proc/cpuinfo, which lacks it on an emulated processor.
+// perftest tools convert cycles to time with it, and refuse to report without. QEMU's
+// emulated cycle counter counts nanoseconds.
 func tellClock() error {
 	const info, with = "/proc/cpuinfo", "/run/cpuinfo"
 	text, err := os.ReadFile(info)

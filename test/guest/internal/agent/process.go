@@ -15,10 +15,10 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// console is the terminal of the guest.
+// console is the guest's terminal.
 const console = "/dev/ttyS0"
 
-// stream sends the output of a process.
+// stream sends a process's output.
 type stream func([]byte)
 
 func (s stream) Write(b []byte) (int, error) {
@@ -88,8 +88,7 @@ func exit(err error) *wire.Exit {
 	return &wire.Exit{Code: ended.ExitCode()}
 }
 
-// signal sends a signal to a process and its group. A process that has ended is
-// ignored.
+// signal sends a signal to a process and its group. A process that has ended is ignored.
 func (s *server) signal(id uint32, sig unix.Signal) {
 	s.mu.Lock()
 	pid := s.processes[id]

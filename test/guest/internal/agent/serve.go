@@ -78,9 +78,8 @@ func (s *server) send(e wire.Event) {
 	}
 }
 
-// openPort opens the virtio-serial port with a name. The driver learns the name from a
-// message of the device some time after it was loaded. The timeout of the runner limits
-// the loop.
+// openPort opens a named virtio-serial port. The driver learns the name from a device
+// message some time after the driver was loaded. The runner's timeout limits the loop.
 func openPort(name string) (*os.File, error) {
 	for {
 		files, err := filepath.Glob("/sys/class/virtio-ports/*/name")

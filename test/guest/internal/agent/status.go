@@ -15,15 +15,14 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// tick is the unit of times in /proc/PID/stat, USER_HZ of the kernel.
+// tick is the time unit in /proc/PID/stat, the kernel's USER_HZ.
 const tick = 10 * time.Millisecond
 
-// mark is the variable of the environment with the number of the command that a process
-// belongs to.
+// mark is the environment variable with the number of the command that a process belongs to.
 const mark = "GUEST_COMMAND"
 
-// A process is a process of user space. ID is that of its mark; a command begins in a
-// session of its own, so that processes that have removed the mark are known by that.
+// A process is a user space process. ID is from its mark; a command begins in a separate
+// session, so that the session identifies processes that have removed the mark.
 type process struct {
 	wire.Process
 	parent  int
@@ -31,7 +30,7 @@ type process struct {
 	unknown bool // has no environment, as at the moment when it starts another program
 }
 
-// processes returns all processes of user space but the agent's.
+// processes returns all user space processes except the agent's.
 func processes() ([]process, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -62,9 +61,9 @@ func processes() ([]process, error) {
 }
 
 // parseStat parses /proc/PID/stat, see proc(5). It reports whether the process belongs to
-// user space. Args is the name of the program.
+// user space. Args is the program name.
 func parseStat(text string) (p process, user bool, err error) {
-	const kthreadd = 2 // parent of the kernel's threads
+	const kthreadd = 2 // parent of kernel threads
 	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || end < open {
 		return p, false, fmt.Errorf("got no name in %q", text)
@@ -90,7 +89,7 @@ func parseStat(text string) (p process, user bool, err error) {
 	return p, p.PID != kthreadd && p.parent != kthreadd, nil
 }
 
-// marked returns the number of the command in an environment, or 0.
+// marked returns the command number in an environment, or 0.
 func marked(environment string) uint32 {
 	for variable := range strings.SplitSeq(environment, "\x00") {
 		if value, ok := strings.CutPrefix(variable, mark+"="); ok {
@@ -101,13 +100,12 @@ func marked(environment string) uint32 {
 	return 0
 }
 
-// command returns the number of the command that a process belongs to, or 0. The lock is
-// held.
+// command returns the number of the command that a process belongs to, or 0. The lock is held.
 func (s *server) command(p process) uint32 {
 	return cmp.Or(p.ID, s.sessions[p.session])
 }
 
-// status sends the processes of the guest.
+// status sends the processes in the guest.
 func (s *server) status(id uint32) {
 	all, err := processes()
 	if err != nil {
@@ -126,8 +124,8 @@ func (s *server) status(id uint32) {
 // endAttempts is how often end looks for processes while some are unknown.
 const endAttempts = 200
 
-// end kills the processes of a command until none is left and its output has been sent: they
-// may start others meanwhile, and the kernel may take time to end one.
+// end kills a command's processes until none is left and the output has been sent: they
+// may start others meanwhile, and the kernel may take time to end a process.
 func (s *server) end(id, command uint32) {
 	for n := 0; ; n++ {
 		left, unknown, err := s.kill(command)
@@ -142,9 +140,9 @@ func (s *server) end(id, command uint32) {
 	}
 }
 
-// kill kills the processes of a command. It returns their number, with one for the command
-// itself until its end was reported, and that of processes whose command is unknown. Those
-// that have ended count until process 1 has noticed.
+// kill kills a command's processes. It returns their number, including the command itself
+// until its end was reported, and the number of processes with an unknown command.
+// Processes that have ended count until process 1 has noticed.
 func (s *server) kill(id uint32) (left, unknown int, err error) {
 	all, err := processes()
 	if err != nil {

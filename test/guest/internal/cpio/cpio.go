@@ -1,6 +1,5 @@
-// Package cpio writes archives in the "new ASCII" format of cpio, from which
-// Linux fills its first file system (Documentation/driver-api/early-userspace/
-// buffer-format.rst).
+// Package cpio writes archives in the cpio "new ASCII" format, from which Linux fills its
+// first file system (Documentation/driver-api/early-userspace/buffer-format.rst).
 package cpio
 
 import (
@@ -9,7 +8,7 @@ import (
 	"io"
 )
 
-// The kinds of file, as in st_mode.
+// File kinds, as in st_mode.
 const (
 	Dir  = 0o040000
 	File = 0o100000
@@ -18,8 +17,7 @@ const (
 
 const trailer = "TRAILER!!!"
 
-// Writer writes an archive. Its methods stop working at the first error, which
-// Close returns.
+// Writer writes an archive. The methods stop working at the first error, which Close returns.
 type Writer struct {
 	w      *bufio.Writer
 	offset int
@@ -32,8 +30,8 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 1<<20)}
 }
 
-// Add adds a file. Mode is kind and permissions; body is the content of a file
-// or the target of a link. Directories must come before their contents.
+// Add adds a file. Mode is kind and permissions; body is the file content or the link
+// target. Directories must come before their contents.
 func (w *Writer) Add(name string, mode uint32, body []byte) {
 	w.inode++
 	w.entry(name, mode, w.inode, body)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWriter holds an archive against one that GNU cpio unpacks.
+// TestWriter compares an archive with an archive that GNU cpio unpacks.
 func TestWriter(t *testing.T) {
 	var b strings.Builder
 	w := NewWriter(&b)

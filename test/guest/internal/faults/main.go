@@ -2,9 +2,9 @@
 
 // Command faults causes errors on the first device and prints the completions, for
 // comparison with test/guest/mlx5/testdata/faults.c. With arguments, it injects faults:
-// each is a syndrome and a vendor syndrome. With the argument "windows" alone, it uses memory
-// windows; with "overrun", too small completion queues; with "limit", it waits for the event
-// of the limit of an SRQ.
+// each is a syndrome and a vendor syndrome. With the argument "windows" alone, it uses
+// memory windows; with "overrun", too small completion queues; with "limit", it waits for
+// an SRQ limit event.
 package main
 
 import (
@@ -97,7 +97,7 @@ func (s *side) print(fault, name string, n int) {
 		if must(s.cq.Poll(into)) == 0 {
 			continue
 		}
-		vendor := "0" // as %#x of C; libmlx5 sets it for errors only
+		vendor := "0" // as C's %#x; libmlx5 sets it for errors only
 		if v := into[0].VendorErr; v != 0 {
 			vendor = fmt.Sprintf("%#x", v)
 		}
@@ -106,7 +106,7 @@ func (s *side) print(fault, name string, n int) {
 	}
 }
 
-// faults are the causes of errors. Each returns the number of completions of the peer.
+// faults are error causes. Each returns the number of completions at the peer.
 var faults = []struct {
 	name  string
 	cause func(h *host, a, b *side, name string) (received int)
@@ -172,7 +172,7 @@ var faults = []struct {
 	}},
 }
 
-// run causes one fault.
+// run causes a single fault.
 func (h *host) run(name string, cause func(h *host, a, b *side, name string) int) {
 	a, b := h.create(), h.create()
 	a.connect(b)
@@ -224,7 +224,7 @@ func (s *side) bind(name string, w *window, of *verbs.MR) {
 	w.key = next
 }
 
-// access uses a memory window of the peer.
+// access uses a memory window at the peer.
 func (s *side) access(name string, opcode verbs.Opcode, w *window, length uint32) {
 	s.post(opcode, length, func(wr *verbs.SendWR) { wr.RKey = w.key })
 	s.print(name, "requester", 1)
@@ -264,7 +264,7 @@ var windows = []struct {
 	}},
 }
 
-// useWindows uses memory windows of a region.
+// useWindows uses memory windows on a region.
 func (h *host) useWindows(of *verbs.MR) {
 	for _, test := range windows {
 		mw := must(h.pd.AllocMW())
@@ -280,7 +280,7 @@ func (h *host) useWindows(of *verbs.MR) {
 	}
 }
 
-// event prints an event of a side.
+// event prints an event on a side.
 func (s *side) event(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -352,7 +352,7 @@ func (h *host) inject(codes string) {
 	})
 }
 
-// limit consumes receives of an SRQ until its event arrives.
+// limit consumes receives from an SRQ until the limit event arrives.
 func (h *host) limit() {
 	srq := must(h.pd.CreateSRQ(verbs.SRQInit{MaxWR: depth, MaxSGE: 1}))
 	a, b := h.create(), &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: 4 * depth}))}

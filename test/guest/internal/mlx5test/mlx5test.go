@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// CheckKernel reports violations of the ABI by user space, and errors of the kernel. A
-// module that is loaded again counts violations from 0, so that the log is decisive.
+// CheckKernel reports ABI violations by user space, and kernel errors. A reloaded module
+// counts violations from 0, so that the log is decisive.
 func CheckKernel(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops|violation' || true"); out != "" {

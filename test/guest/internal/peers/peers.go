@@ -1,6 +1,6 @@
 //go:build guest
 
-// Package peers runs ibkit perf with programs of Debian in one guest.
+// Package peers runs ibkit perf with Debian's programs in a single guest.
 package peers
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// A Test has the command line of their program and the options of ibkit perf, both without
-// the number of messages and ports: "ib_send_lat -s 64" and "--peer perftest --test send-lat".
+// A Test has the command line for their program and the ibkit perf options, both without
+// the message count and ports: "ib_send_lat -s 64" and "--peer perftest --test send-lat".
 type Test [2]string
 
 // Options are common to all tests.
 type Options struct {
-	Address string   // of the guest
-	Count   string   // of messages
-	Common  []string // options of their programs
+	Address string   // guest address
+	Count   string   // message count
+	Common  []string // options for their programs
 }
 
-// firstPort is the TCP port of the first server.
+// firstPort is the first server's TCP port.
 const firstPort = 18600
 
 // Run runs each test with the other program as server and as client.
@@ -62,7 +62,8 @@ func Finish(t *testing.T, p *guest.Process) {
 	}
 }
 
-// Verified runs tests of ibkit perf with itself, in its options, with verified payloads.
+// Verified runs ibkit perf tests against itself, with the options in tests and
+// verified payloads.
 func Verified(t *testing.T, g *guest.Guest, o Options, tests []string) {
 	server := g.MustStart(t, "ibkit", "perf", "--serve")
 	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {

@@ -1,6 +1,6 @@
-// Program cost measures the processor time of package verbs: of posting writes of 64 bytes,
-// of posting receives and of polling, in ns per message. It prints "name batch ns" for the
-// median of all rounds. Program testdata/cost.c does the same with libmlx5.
+// Program cost measures the processor time that package verbs takes to post writes of 64
+// bytes, to post receives and to poll, in ns per message. It prints "name batch ns" for
+// the median over all rounds. Program testdata/cost.c does the same with libmlx5.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// A pair is two connected queue pairs of one process.
+// A pair is two connected queue pairs in a process.
 type pair struct {
 	qps [2]*verbs.QP
 	cqs [2]*verbs.CQ
@@ -178,7 +178,7 @@ func (p *pair) sends(batch int) error {
 	return nil
 }
 
-// receives measures posting of receives.
+// receives measures posting receives.
 func (p *pair) receives(batch int) error {
 	wrs := make([]verbs.RecvWR, batch)
 	for i := range wrs {

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command objects uses what no other program of the tests does on the first device: queue
-// pairs of XRC domains that two contexts share, moderated completion queues, and dma-bufs. With the argument "removal", it posts until the device is removed.
+// Command objects uses features that no other test program uses on the first device: queue
+// pairs in XRC domains that two contexts share, moderated completion queues, and dma-bufs.
+// With the argument "removal", it posts until the device is removed.
 package main
 
 import (
@@ -35,7 +36,7 @@ func fatal(v ...any) {
 	os.Exit(1)
 }
 
-// expect ends the program unless an error is the expected one.
+// expect ends the program unless an error is the expected error.
 func expect(what string, err, want error) {
 	if !errors.Is(err, want) {
 		fatal(fmt.Sprintf("%s: got error %v, want %v", what, err, want))
@@ -43,7 +44,7 @@ func expect(what string, err, want error) {
 	fmt.Println(what+":", err)
 }
 
-// A pair is two connected queue pairs. Completions of the second one are ignored.
+// A pair is two connected queue pairs. Completions for the second queue pair are ignored.
 type pair struct {
 	cq *verbs.CQ
 	qp [2]*verbs.QP
@@ -111,7 +112,7 @@ func domains(first, second *verbs.Context) {
 	opened := must(y.OpenQP(qp.Number(), verbs.QPStateInit))
 	_, err = y.OpenQP(qp.Number()+1, verbs.QPStateInit)
 	expect("open a queue pair that does not exist", err, unix.EINVAL)
-	// It outlives the one who created it.
+	// It outlives its creator.
 	number := qp.Number()
 	check(qp.Close())
 	mtu := ib.MTU1024
@@ -131,11 +132,11 @@ func domains(first, second *verbs.Context) {
 	check(x.Close())
 }
 
-// longest is the longest period of moderation.
+// longest is the longest moderation period.
 const longest = 65535 * time.Microsecond
 
-// moderation checks that the event of a completion is late if more completions are to come,
-// and in time if they have come or without moderation.
+// moderation checks that a completion event is late if more completions are to come, and
+// in time if they have come or without moderation.
 func moderation(c *verbs.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -178,8 +179,8 @@ func refusals(c *verbs.Context) {
 	}
 }
 
-// removal posts until the device is removed, and then until the queue is full: the pages of
-// the doorbell registers are ordinary memory then.
+// removal posts until the device is removed, and then until the queue is full: the
+// doorbell register pages are ordinary memory then.
 func removal(c *verbs.Context) {
 	p := newPair(c, nil)
 	fmt.Println("posting")
