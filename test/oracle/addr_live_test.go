@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestIbaddr compares all addresses of all nodes of the example fabrics, with a subnet
-// manager and without one, when only directed routes work.
+// TestIbaddr compares all addresses of all nodes in the example fabrics, with a subnet
+// manager and without, when only directed routes work.
 func TestIbaddr(t *testing.T) {
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestIbaddr(t *testing.T) {
 			if len(r.nodes) <= largeFabric {
 				r.all(t, []string{"", "-L"})
 			}
-			r.NewSM(t, r.host, "lmc 2") // four LIDs for each port of an adapter
+			r.NewSM(t, r.host, "lmc 2") // four LIDs for each adapter port
 			r.scan(t)
 			r.sm = lidOf(t, r.Sim, r.host)
 			r.all(t, addrFlags)

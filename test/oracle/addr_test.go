@@ -12,11 +12,11 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// addrFlags are combinations of the options of ibaddr itself.
+// addrFlags are combinations of ibaddr's own options.
 var addrFlags = []string{"", "-g", "-l", "-L", "-gl", "-lg -L", "-l -l", "-L --lid", "--gid_show"}
 
-// addrLines are command lines of ibaddr without a target, with a target in an unusual
-// form, or with other options. LID, GUID and ROUTE are replaced by those of a node.
+// addrLines are ibaddr command lines without a target, with a target in an unusual form,
+// or with other options. LID, GUID and ROUTE are replaced with a node's addresses.
 var addrLines = []string{
 	"", "-g", "-l", "-L", "-D 0", "-D 0 1", "-D 0,", "-D ROUTE,", "-t 20000 -D 0,255", "-t 20000 -D 0,0", "-t 20000 -D 0,x", "-t 20000 -D 1,2", "-t 20000 -D +0,-1",
 	"-D ", "-t 20000 -D 0x0,0x1", "-D GUID", "LID x", "LID 1 2", "LID 255", "LID 256", "LID -1", "-- LID", "LID -g", "0x1", "01", "08", "1x", "x1", "0x", "1e3",
@@ -31,7 +31,7 @@ var addrLines = []string{
 
 var pid = regexp.MustCompile(`\[pid \d+\]`)
 
-// addrRig is a fabric with the addresses of its nodes.
+// addrRig is a fabric with node addresses.
 type addrRig struct {
 	*ibsimtest.Sim
 	host  string
@@ -61,8 +61,8 @@ func (r *addrRig) scan(t *testing.T) {
 	r.nodes = fabric.Nodes
 }
 
-// compare runs both tools and compares standard output and exit code, and the error
-// output of a usage message.
+// compare runs both tools and compares standard output and exit code, and the error output
+// if it is a usage message.
 func (r *addrRig) compare(t *testing.T, line string) {
 	t.Run(line, func(t *testing.T) { r.compareLine(t, line) })
 }
@@ -85,7 +85,7 @@ func (r *addrRig) compareLine(t *testing.T, line string) {
 }
 
 // all runs each node with each set of options, by its addresses in turn. In a large
-// fabric, each node has one set; by default only as many nodes as there are sets.
+// fabric, each node has a single set; by default only as many nodes as there are sets.
 func (r *addrRig) all(t *testing.T, flags []string) {
 	t.Helper()
 	nodes, isLarge := r.nodes, len(r.nodes) > largeFabric
@@ -106,7 +106,7 @@ func (r *addrRig) all(t *testing.T, flags []string) {
 // largeFabric is the number of nodes above which each node is compared once.
 const largeFabric = 50
 
-// targets returns the addresses of a node.
+// targets returns a node's addresses.
 func (r *addrRig) targets(n *addrNode) []string {
 	all := []string{"-D " + n.Route}
 	if n.LID != 0 {
@@ -128,10 +128,10 @@ func (n *addrNode) guid() string {
 			return p.GUID
 		}
 	}
-	return n.GUID // a switch's port 0 has that of the node
+	return n.GUID // a switch's port 0 has the node's GUID
 }
 
-// odd compares command lines with the addresses of one node.
+// odd compares command lines with the addresses of a single node.
 func (r *addrRig) odd(t *testing.T, lines []string) {
 	t.Helper()
 	n := &r.nodes[len(r.nodes)-1]
@@ -141,8 +141,8 @@ func (r *addrRig) odd(t *testing.T, lines []string) {
 	}
 }
 
-// native looks up each node with ibkit addr by all its addresses, in one run, and
-// compares the output with that of ibaddr.
+// native looks up each node with ibkit addr by all its addresses, in a single run, and
+// compares the output with ibaddr's.
 func (r *addrRig) native(t *testing.T, code int) {
 	t.Helper()
 	names := map[string]int{}

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// imbalances returns the details of the findings about balance.
+// imbalances returns the details of the balance findings.
 func imbalances(t *testing.T, s *ibsimtest.Sim) (details []string) {
 	t.Helper()
 	_, text := checkRoutes(t, s)
@@ -28,7 +28,7 @@ func imbalances(t *testing.T, s *ibsimtest.Sim) (details []string) {
 	return details
 }
 
-// heat moves the entries of an output port of a switch to another one.
+// heat moves the entries from one output port on a switch to another.
 func heat(t *testing.T, s *ibsimtest.Sim, node string, from, to uint8) {
 	t.Helper()
 	var r route.TablesReport
@@ -42,9 +42,9 @@ func heat(t *testing.T, s *ibsimtest.Sim, node string, from, to uint8) {
 	}
 }
 
-// TestRoutes_Balance checks the findings about balance on tables of opensm. A three-level
-// tree has one with advice for minhop, and one for a hot port with ftree. Even tables do not
-// have any, nor have leaves with fewer hosts than uplinks.
+// TestRoutes_Balance checks the balance findings on opensm tables. A three-level tree has
+// a finding with advice for minhop, and a finding about a hot port with ftree. Even tables
+// do not have any, nor have leaves with fewer hosts than uplinks.
 func TestRoutes_Balance(t *testing.T) {
 	t.Parallel()
 	const (

@@ -17,7 +17,7 @@ type outcome struct {
 	Stdout     string
 }
 
-// diff compares the results of two tools and returns "" if they are equal. For failed
+// diff compares the results from two tools and returns "" if they are equal. For failed
 // runs it compares the exit codes and checks that both printed a message: the C tool
 // prints some errors to standard output, which ibkit uses for results only.
 func diff(want, got ibsimtest.Result) string {
@@ -36,8 +36,8 @@ func diff(want, got ibsimtest.Result) string {
 	return d
 }
 
-// blocks splits the output of iblinkinfo into blocks, one for each node: a header and
-// the following lines, which are indented or, in a comparison of two fabrics, marked.
+// blocks splits the iblinkinfo output into blocks, one for each node: a header and the
+// following lines, which are indented or, in a comparison of two fabrics, marked.
 func blocks(stdout string) []string {
 	var found []string
 	for line := range strings.Lines(stdout) {

@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// TestTenDeadHosts checks that ten hosts that drop requests are reported one by one,
-// and cost three attempts each.
+// TestTenDeadHosts checks that ten hosts that drop requests are reported one by one, and
+// cost three attempts each.
 func TestTenDeadHosts(t *testing.T) {
 	b := newRig(t, ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"]), false)
 	text, err := os.ReadFile(b.net)
@@ -63,7 +63,7 @@ func TestSimulatorDies(t *testing.T) {
 	watchdog := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	defer watchdog.Stop()
 	lines := bufio.NewReader(stderr)
-	for range 1000 { // one line for each MAD
+	for range 1000 { // a line for each MAD
 		if _, err := lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ ccti_increase = 1
 ccti_min = 2
 `
 
-// ccTable returns entries of a table of two blocks.
+// ccTable returns entries for a table with two blocks.
 func ccTable() (entries []string) {
 	for i := range 67 {
 		entries = append(entries, fmt.Sprintf("%d:%d", i%4, i*200))
@@ -64,7 +64,7 @@ func ccTable() (entries []string) {
 	return entries
 }
 
-// ccConfig are command lines of ibccconfig.
+// ccConfig are ibccconfig command lines.
 func ccConfig() []string {
 	table := ccTable()
 	return []string{
@@ -93,8 +93,8 @@ func ccSame(t *testing.T, s *ibsimtest.Sim, host, settings string, agents int) b
 	return len(report.Change.Steps) == 0 && report.Change.Same == agents
 }
 
-// TestCC sets congestion control with ibkit in one fabric and with ibccconfig in another
-// one: ibccquery prints the same of both, and ibkit finds nothing to change in either.
+// TestCC sets congestion control with ibkit in one fabric and with ibccconfig in another:
+// ibccquery prints the same for both, and ibkit finds nothing to change in either.
 func TestCC(t *testing.T) {
 	byUs, byC := serveLive(t, "demo"), serveLive(t, "demo")
 	settings := strings.Replace(ccSettings, "@TABLE@", strings.Join(ccTable(), ", "), 1)

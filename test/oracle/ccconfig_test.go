@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ccLines are command lines of ibccconfig, for leaf1 with LID 3 and node01 with LID 4.
+// ccLines are ibccconfig command lines, for leaf1 with LID 3 and node01 with LID 4.
 var ccLines = []string{
 	"SS 3 0x1F 0x1FFF 0x2 0xF 8 3 2:5 7", "SwitchCongestionSetting 3 0x4 0 0 0x9 17 0 0:0 0", "ss 3 1 0xfff 123 1 2 3 3:16383 65536", "SS 3 1 " + strings.Repeat("f", 64) + " 0x 31 256 17 9:99999 1",
 	"SP 3 5 1 0 7 8 9", "SP 3 16 1 1 2 0 300", "SP 3 0 1 1 15 255 65535", "SP 3 17 1 0 0 0 0", "SP 4 1 1 0 0 0 0", "SP 3 5 3 3 31 256 65536",
@@ -21,7 +21,7 @@ var ccLines = []string{
 }
 
 // TestIbccconfig runs each command line with the C tool on one fabric and with ibkit on
-// another one: they print the same, and ibccquery of either tool reads the same.
+// another: they print the same, and ibccquery from either tool reads the same.
 func TestIbccconfig(t *testing.T) {
 	t.Parallel()
 	forC, forUs := serveFabric(t, "demo"), serveFabric(t, "demo")
@@ -51,7 +51,7 @@ func TestIbccconfig(t *testing.T) {
 
 var violations = regexp.MustCompile(`CC_KeyViolations:.*\n`)
 
-// queriesAfter returns the queries of the attribute that a command line sets.
+// queriesAfter returns the queries for the attribute that a command line sets.
 func queriesAfter(line string) (queries []string) {
 	for _, q := range ccQueries {
 		words := strings.Fields(q)

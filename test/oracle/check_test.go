@@ -15,13 +15,13 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A checkedNode is a root directory with the sysfs of a host, and its manifest.
+// A checkedNode is a root directory with a host's sysfs, and its manifest.
 type checkedNode struct {
 	t              *testing.T
 	root, manifest string
 }
 
-// newCheckedNode returns a host whose first port is active.
+// newCheckedNode returns a host with an active first port.
 func newCheckedNode(t *testing.T) *checkedNode {
 	t.Helper()
 	n := &checkedNode{t, t.TempDir(), filepath.Join(t.TempDir(), "node.yaml")}
@@ -50,9 +50,8 @@ func (n *checkedNode) set(name, text string) {
 	}
 }
 
-// TestCheckNode_Slurm lets slurmd run the health check of the packages: it drains the node
-// while a port is down, and while it flaps, and leaves a node alone that an administrator
-// has drained.
+// TestCheckNode_Slurm lets slurmd run the packaged health check: it drains the node while a
+// port is down, and while it flaps, and leaves a node alone that an administrator has drained.
 func TestCheckNode_Slurm(t *testing.T) {
 	t.Parallel()
 	n := newCheckedNode(t)
@@ -72,7 +71,7 @@ HealthCheckInterval=1
 NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=1
 PartitionName=p Nodes=%[1]s Default=YES
 `)
-	// The health check finds ibkit in PATH, and its settings by a variable.
+	// The health check finds ibkit in PATH, and its settings through a variable.
 	c.write("health", fmt.Sprintf("#!/bin/sh\nexport PATH=%s:/usr/bin:/bin SLURM_CONF=%s IBKIT_CHECK_CONFIG=%s\nexec %s\n",
 		filepath.Dir(native()), c.conf(), settings, script), 0o700)
 	c.start("slurmctld", "slurmd")
@@ -100,8 +99,8 @@ PartitionName=p Nodes=%[1]s Default=YES
 	if _, err := c.scontrol(t.Context(), "update", "NodeName="+host, "State=DRAIN", "Reason=maintenance"); err != nil {
 		t.Fatal(err)
 	}
-	// The health check resumes only nodes with a reason of its own. Without the state, the
-	// node is healthy; the second state from now on is that of a check that began later.
+	// The health check resumes only nodes with its own reason. Without the state, the node
+	// is healthy; the second state from now on is from a check that began later.
 	for range 2 {
 		if err := os.Remove(state); err != nil {
 			t.Fatal(err)
@@ -113,7 +112,7 @@ PartitionName=p Nodes=%[1]s Default=YES
 	}
 }
 
-// stored returns the state of a node, "" without a file.
+// stored returns a node's state, "" without a file.
 func stored(t *testing.T, state string) string {
 	t.Helper()
 	text, err := os.ReadFile(state)
@@ -123,8 +122,8 @@ func stored(t *testing.T, state string) string {
 	return string(text)
 }
 
-// TestCheck_Nagios lets negate of the Monitoring Plugins interpret the results: it exchanges
-// states, and with -s their names in the output.
+// TestCheck_Nagios lets negate from the Monitoring Plugins interpret the results: it
+// exchanges states, and with -s their names in the output.
 func TestCheck_Nagios(t *testing.T) {
 	t.Parallel()
 	n := newCheckedNode(t)
@@ -149,7 +148,7 @@ func TestCheck_Nagios(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			words := strings.Fields(test.line)
 			line := append([]string{native(), "check", words[0], "--format", "nagios"}, words[1:]...)
-			// Each state becomes the next one.
+			// Each state becomes the next state.
 			negate := ibsimtest.Command(t, "/usr/lib/nagios/plugins/negate", append([]string{"-s", "-o", "WARNING", "-w", "CRITICAL", "-c", "UNKNOWN", "-u", "OK"}, line...)...)
 			out, err := negate.Output()
 			states := []string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}

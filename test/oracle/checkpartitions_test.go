@@ -51,7 +51,7 @@ func TestCheckFabric_Partitions(t *testing.T) {
 	}
 }
 
-// checkPartitions returns the findings of the stage pkeys, and its comment.
+// checkPartitions returns the pkeys stage findings, and the stage comment.
 func checkPartitions(t *testing.T, s *ibsimtest.Sim) (findings []string, comment string) {
 	t.Helper()
 	out := s.MustRun(t, "", ibkit(), "check", "fabric", "--only", "pkeys", "--json")

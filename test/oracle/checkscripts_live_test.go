@@ -15,19 +15,19 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// watchLines are command lines of ibswportwatch, each for another port of a switch. The
-// counters change while it waits.
+// watchLines are ibswportwatch command lines, each for another switch port. The counters
+// change while it waits.
 var watchLines = []string{
 	"-p 4 -n 1 {lid} 1", "-v -p 4 -n 1 {lid} 2", "-b -p 4 -n 1 {lid} 3", "-bvG -p 4 -n 1 {guid} 4", "-n 0 {lid} 5",
 	"-h", "-x", "-p", "-n 1 {lid} 99",
 }
 
-// watchRates are the lines of ibswportwatch whose order varies.
+// watchRates are the ibswportwatch lines that vary in order.
 var watchRates = regexp.MustCompile(`(?m)(^(Detected .*|.*/second)\n)+`)
 
-// TestIbswportwatch compares with the recorded output of the script of rdma-core 44, which
-// Debian's package does not have, while its module IBswcountlimits.pm is Debian's. The order of
-// its rates is that of a hash table and varies.
+// TestIbswportwatch compares with the recorded output of the rdma-core 44 script, which
+// Debian's package does not have, while its module IBswcountlimits.pm is Debian's. The
+// order of its rates comes from a hash table and varies.
 func TestIbswportwatch(t *testing.T) {
 	t.Parallel()
 	s := serveLive(t, "single-switch:hosts=6")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// compatScripts is the environment variable with a directory of the scripts of rdma-core,
+// compatScripts is the environment variable with a directory for the rdma-core scripts,
 // which Debian does not install. If it is set, TestCheckScripts records their output.
 const compatScripts = "IBKIT_COMPAT_SCRIPTS"
 
@@ -21,8 +21,8 @@ var scriptLines = []string{
 	"ibclearerrors", "ibclearcounters", "ibclearcounters {topology}", "ibclearerrors -C ibsim0 -P 1 -t 500",
 }
 
-// TestCheckScripts compares the scripts for error counters with the recorded output of
-// those of rdma-core 44, run by bash.
+// TestCheckScripts compares the error counter scripts with the recorded output of the
+// rdma-core 44 scripts, run by bash.
 func TestCheckScripts(t *testing.T) {
 	t.Parallel()
 	r := newPMARig(t)

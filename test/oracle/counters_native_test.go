@@ -16,9 +16,9 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestCountersEqualPerfquery compares each counter of each port with the output of
-// Debian's perfquery on the same ibsim. Traffic counters change with each packet and
-// are compared on served fabrics.
+// TestCountersEqualPerfquery compares each counter on each port with the output of
+// Debian's perfquery on the same ibsim. Traffic counters change with each packet and are
+// compared on served fabrics.
 func TestCountersEqualPerfquery(t *testing.T) {
 	t.Parallel()
 	theirs, ours := newWornRig(t)
@@ -31,7 +31,7 @@ func TestCountersEqualPerfquery(t *testing.T) {
 						t.Fatalf("%s port %d: no counters", n.Name, p.Number)
 					}
 					if n.Type == "Channel Adapter" && len(n.Ports) > 1 {
-						continue // its ports have LIDs of their own
+						continue // its ports have separate LIDs
 					}
 					address := []string{strconv.Itoa(int(*n.LID)), strconv.Itoa(int(p.Number))}
 					want := map[string]string{}
@@ -74,8 +74,8 @@ func isTraffic(counter string) bool {
 	return err == nil && c.IsTraffic()
 }
 
-// TestCounterRates drives counters at known rates and compares the rates that ibkit
-// shows. The simulator counts by its own clock.
+// TestCounterRates drives counters at known rates and compares the rates that ibkit shows.
+// The simulator counts by its own clock.
 func TestCounterRates(t *testing.T) {
 	t.Parallel()
 	s := serveLive(t, "single-switch:hosts=3")
@@ -108,8 +108,8 @@ func TestCounterRates(t *testing.T) {
 	near("lost bandwidth", p.LostBandwidth, 25e6*8*8/200e9)
 }
 
-// TestCounterRatesIbsim drives the counters of ibsim on its console, which sets values
-// and does not know time: the increase is exact, and the rate follows from the window.
+// TestCounterRatesIbsim drives the ibsim counters on its console, which sets values and
+// does not know time: the increase is exact, and the rate follows from the window.
 func TestCounterRatesIbsim(t *testing.T) {
 	t.Parallel()
 	r := newSARig(t)
@@ -140,8 +140,8 @@ func TestCounterRatesIbsim(t *testing.T) {
 	}
 }
 
-// TestCountersFindings compares the ports with errors with those of Debian's
-// ibqueryerrors, with the same threshold file, on ibsim and on served fabrics.
+// TestCountersFindings compares the ports that have errors with Debian's ibqueryerrors,
+// with the same threshold file, on ibsim and on served fabrics.
 func TestCountersFindings(t *testing.T) {
 	t.Parallel()
 	theirs, ours := newWornRig(t)

@@ -41,9 +41,8 @@ func withoutTraffic(r ibsimtest.Result) ibsimtest.Result {
 	return r
 }
 
-// TestPerfquery reads, adds up and resets the counters of one worn fabric with Debian's
-// perfquery, in ibsim and in ibkit's simulator. Each line depends on the lines before
-// it.
+// TestPerfquery reads, adds up and resets the counters in a worn fabric with Debian's
+// perfquery, in ibsim and in ibkit's simulator. Each line depends on the lines before it.
 func TestPerfquery(t *testing.T) {
 	t.Parallel()
 	theirs, ours := newWornRig(t)
@@ -52,7 +51,7 @@ func TestPerfquery(t *testing.T) {
 		"-D 2 2", "-E 3 5", "--oprcvcounters 1 1", "--flowctlcounters 1 1",
 		"-a 2", "-a 2 1,3", "-a 2 1-3", "-l 2 1-3", "-l 2 1,2",
 		"-r 2 1", "2 1", // read, then reset
-		"-R 2 2 0x0020", "2 2", // one that is not set
+		"-R 2 2 0x0020", "2 2", // a counter that is not set
 		"-R 2 2 0x0040", "2 2", // discards
 		"-D -R 2 2", "-D 2 2", "-E -r 3 5", "-E 3 5", "3 5",
 		"-R -a 2", "-a 2", "-l 2 1-8",
@@ -68,7 +67,7 @@ func TestPerfquery(t *testing.T) {
 	}
 }
 
-// TestIbqueryerrors lists the errors of one worn fabric with Debian's ibqueryerrors, in
+// TestIbqueryerrors lists the errors in a worn fabric with Debian's ibqueryerrors, in
 // ibsim and in ibkit's simulator.
 func TestIbqueryerrors(t *testing.T) {
 	t.Parallel()
@@ -97,7 +96,7 @@ func TestIbqueryerrors(t *testing.T) {
 
 var counterLine = regexp.MustCompile(`(?m)^(\w+):\.*(\d+)$`)
 
-// counterValues returns the counters in the output of perfquery, without QP1Dropped, for
+// counterValues returns the counters in the perfquery output, without QP1Dropped, for
 // which it prints VL15Dropped (see mad.PortCounters).
 func counterValues(text string) map[string]string {
 	found := map[string]string{}
@@ -109,8 +108,8 @@ func counterValues(text string) map[string]string {
 	return found
 }
 
-// TestCountersByName sets each counter of perfquery by its name there, and reads it
-// with perfquery. ibsim does not have all of them.
+// TestCountersByName sets each perfquery counter by its name there, and reads it with
+// perfquery. ibsim does not have all of them.
 func TestCountersByName(t *testing.T) {
 	t.Parallel()
 	s := serveLive(t, "single-switch:hosts=3")
@@ -126,7 +125,7 @@ func TestCountersByName(t *testing.T) {
 		i := 0
 		for name := range want {
 			i++
-			value := strconv.Itoa(1 + i%3) // which fits the smallest, of two bits
+			value := strconv.Itoa(1 + i%3) // which fits the smallest counter, with two bits
 			if table == "-x" {
 				value = strconv.Itoa(i * 1e12)
 			}

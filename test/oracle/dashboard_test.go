@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A dashboard is the parts of a dashboard of Grafana that have expressions.
+// A dashboard is the parts of a Grafana dashboard that have expressions.
 type dashboard struct {
 	Panels []struct {
 		Title   string                  `json:"title"`
@@ -39,8 +39,8 @@ func results(t *testing.T, at, query string) int {
 	return len(answer.Data.Result)
 }
 
-// waitless are the parts of alerts that only a long time or a state that the simulator does
-// not have makes true, and parts in place of them that are true at once.
+// waitless are the alert parts that only a long time or a state that the simulator does
+// not have makes true, and replacement parts that are true at once.
 var waitless = map[string][2]string{
 	"IbkitSweepStale":     {"> 600", ">= 0"},
 	"IbkitExporterAbsent": {"ibkit_sweep_timestamp_seconds", "ibkit_no_such_metric"},
@@ -48,8 +48,8 @@ var waitless = map[string][2]string{
 	"IbkitFabricConflict": {"> 0", ">= 0"},
 }
 
-// TestExporter_Dashboard lets Prometheus scrape fabrics with faults, and one that cannot be
-// swept: each expression of the dashboard and each of the alerts has a result.
+// TestExporter_Dashboard lets Prometheus scrape fabrics with faults, and a fabric that
+// cannot be swept: each dashboard expression and each alert has a result.
 func TestExporter_Dashboard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func TestExporter_Dashboard(t *testing.T) {
 		}
 		at := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		targets = append(targets, fmt.Sprintf("%q", at))
-		// There is no ibsim for the last one.
+		// There is no ibsim for the last fabric.
 		env := []string{"SIM_HOST=" + host, "IBSIM_SOCKNAME=none-" + filepath.Base(dir), native()}
 		log := startServer(t, "env", append(append(env, "exporter", "--interval", "1s", "--listen", at), args...)...)
 		await(t, "a sweep", log, func() bool { return strings.Contains(fetch("http://"+at+"/metrics"), "ibkit_sweeps_total") })

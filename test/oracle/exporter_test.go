@@ -25,7 +25,7 @@ import (
 
 const monitoring = "../../packaging/monitoring"
 
-// startServer starts a program for the duration of a test.
+// startServer starts a program until the test ends.
 func startServer(t *testing.T, program string, args ...string) (output func() string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -62,7 +62,7 @@ func await(t *testing.T, what string, log func() string, check func() bool) {
 	}
 }
 
-// fetch returns the body of a response, or "".
+// fetch returns a response body, or "".
 func fetch(url string) string {
 	response, err := http.Get(url)
 	if err != nil {
@@ -76,7 +76,7 @@ func fetch(url string) string {
 	return string(text)
 }
 
-// An alert is an alert of Prometheus.
+// An alert is a Prometheus alert.
 type alert struct {
 	Labels map[string]string `json:"labels"`
 	State  string            `json:"state"`
@@ -103,7 +103,7 @@ func firing(t *testing.T, url string) (all []alert) {
 	return all
 }
 
-// instant returns the only value of a query.
+// instant returns the only value for a query.
 func instant(t *testing.T, url, query string) string {
 	t.Helper()
 	var answer struct {
@@ -125,7 +125,7 @@ func instant(t *testing.T, url, query string) string {
 }
 
 // TestExporter_Prometheus lets Prometheus scrape a fabric in which a cable degrades: our
-// alert fires for its port only.
+// alert fires for that cable's port only.
 func TestExporter_Prometheus(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -252,8 +252,8 @@ func TestExporter_Promtool(t *testing.T) {
 // windowed are the metrics that only a second sweep has.
 var windowed = map[string]bool{"ibkit_error_finding": true, "ibkit_port_lost_bandwidth_ratio": true, "ibkit_missing_node": true}
 
-// The files of counters of ports: those of the kernel (drivers/infiniband/core/sysfs.c), and
-// of mlx5 (drivers/infiniband/hw/mlx5/counters.c).
+// The port counter files: kernel counters (drivers/infiniband/core/sysfs.c), and mlx5
+// counters (drivers/infiniband/hw/mlx5/counters.c).
 const (
 	portCounters = "VL15_dropped excessive_buffer_overrun_errors link_downed link_error_recovery local_link_integrity_errors " +
 		"multicast_rcv_packets multicast_xmit_packets port_rcv_constraint_errors port_rcv_data port_rcv_errors port_rcv_packets " +
@@ -266,7 +266,7 @@ const (
 		"rx_atomic_requests rx_dct_connect rx_icrc_encapsulated rx_read_requests rx_write_requests"
 )
 
-// TestExporter_NodeExporter compares the metrics of a host with all counters with those of
+// TestExporter_NodeExporter compares the metrics for a host that has all counters with
 // Debian's node_exporter.
 func TestExporter_NodeExporter(t *testing.T) {
 	t.Parallel()

@@ -39,8 +39,7 @@ func TestIbqueryerrorsClassic(t *testing.T) {
 	newPMARig(t).compareErrors(t, ibsimtest.Share(ibqueryerrorsLines, 1, 2))
 }
 
-// compareErrors compares ibqueryerrors. The names of details are exchanged in the output of
-// the C tool.
+// compareErrors compares ibqueryerrors. Detail names are exchanged in the C tool's output.
 func (r *pmaRig) compareErrors(t *testing.T, lines []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +52,7 @@ func (r *pmaRig) compareErrors(t *testing.T, lines []string) {
 			t.Fatal(err)
 		}
 	}
-	// The cache of the C tool is the same.
+	// The C tool's cache is the same.
 	if got := r.MustRun(t, r.host, ibkit(), "ibnetdiscover", "--cache", filepath.Join(dir, "cache")); got.Code != 0 {
 		t.Fatalf("ibnetdiscover: %s", got.Stderr)
 	}
@@ -68,8 +67,7 @@ func (r *pmaRig) compareErrors(t *testing.T, lines []string) {
 	}
 }
 
-// swapOnce exchanges the names of details in the first output, which is that of the C
-// tool.
+// swapOnce exchanges detail names in the first output, which is the C tool's.
 func swapOnce(mask func(string) string) func(string) string {
 	first := true
 	return func(s string) string {
@@ -81,7 +79,7 @@ func swapOnce(mask func(string) string) func(string) string {
 	}
 }
 
-// caGUID returns the GUID of a port of a remote adapter.
+// caGUID returns the GUID of a port on a remote adapter.
 func caGUID(t *testing.T, r *pmaRig) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^\[\d+\]\(([0-9a-f]+)\).*# lid (\d+)`).FindAllStringSubmatch(r.MustRunC(t, r.host, "ibnetdiscover").Stdout, -1)

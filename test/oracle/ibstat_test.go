@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestIbstat compares the local adapter of a simulated fabric. The C tool reads it from
+// TestIbstat compares the local adapter in a simulated fabric. The C tool reads it from
 // the files that libumad2sim.so writes, which lack the link layer: ibstat then prints IB.
 func TestIbstat(t *testing.T) {
 	t.Parallel()

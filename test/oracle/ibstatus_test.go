@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// TestIbstatus compares ibstatus with Debian's script, which is changed to read a
-// directory of the test instead of /sys.
+// TestIbstatus compares ibstatus with Debian's script, which is changed to read a test
+// directory instead of /sys.
 func TestIbstatus(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

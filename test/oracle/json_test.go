@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestJSON validates the JSON of each fabric.
+// TestJSON validates the JSON for each fabric.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo.json")

@@ -46,10 +46,10 @@ func TestLFTBalance(t *testing.T) {
 	}
 }
 
-// seeds are the seeds of edits, and the number of edited lines in 40.
+// seeds are the edit seeds, and the number of edited lines in 40.
 var seeds = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 
-// editTables edits the output of dump_lfts: of count in 40 lines the port or the name
+// editTables edits the dump_lfts output: in count of 40 lines the port or the name
 // changes, or the line is removed.
 func editTables(dump string, r *rand.Rand, count int) string {
 	names := []string{"12 hosts", "info", "nan1", "Unicast", "path", "a: 'b", "(x) : (y portguid z: 'w')", "-1", "1e1", ".5x", ""}

@@ -55,8 +55,8 @@ func TestSameAsC(t *testing.T) {
 	}
 }
 
-// TestDiffOfOneNode compares the differences of one node with those that the C tool
-// finds in the whole fabric.
+// TestDiffOfOneNode compares the differences on a single node with the differences that
+// the C tool finds in the whole fabric.
 func TestDiffOfOneNode(t *testing.T) {
 	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true)
 	b.MustCommand(t, `Unlink "Hca1"`)
@@ -72,8 +72,8 @@ func TestDiffOfOneNode(t *testing.T) {
 	}
 }
 
-// nets returns the net files: examples of ibsim, files in test/nets, and a fat tree. The
-// examples are of one kind: by default they are the smallest and the largest one.
+// nets returns the net files: ibsim examples, files in test/nets, and a fat tree. The
+// examples are similar: by default they are the smallest and the largest example.
 func nets(t *testing.T) []string {
 	t.Helper()
 	find := func(pattern string) []string {
@@ -90,8 +90,8 @@ func nets(t *testing.T) []string {
 
 var anyNodeLine = regexp.MustCompile(`(?m)^(?:Switch|Hca|Ca)\s+\d+\s+"([^"]+)"`)
 
-// lastSwitchOrHost returns the ID of the last node of a net file. Without its links,
-// most fabrics change in more than one place.
+// lastSwitchOrHost returns the ID of the last node of a net file. Without its links, most
+// fabrics change in more than one place.
 func lastSwitchOrHost(t *testing.T, net string) string {
 	t.Helper()
 	text, err := os.ReadFile(net)
@@ -102,8 +102,8 @@ func lastSwitchOrHost(t *testing.T, net string) string {
 	return string(all[len(all)-1][1])
 }
 
-// TestCacheIsReadByC checks that the C tool prints the same from a cache of ibkit as
-// from a cache of ibnetdiscover.
+// TestCacheIsReadByC checks that the C tool prints the same from an ibkit cache as from an
+// ibnetdiscover cache.
 func TestCacheIsReadByC(t *testing.T) {
 	t.Parallel()
 	for _, net := range nets(t) {

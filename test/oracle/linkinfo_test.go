@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// cases are arguments of iblinkinfo. {dir} is replaced by the directory with the cache
+// cases are iblinkinfo arguments. {dir} is replaced with the directory that has the cache
 // and the name map.
 var cases = []string{
 	"",
@@ -82,11 +82,10 @@ func (b *rig) writeFiles(t *testing.T) {
 // args returns the arguments of a case.
 func (b *rig) args(line string) []string { return strings.Fields(b.expand.Replace(line)) }
 
-// differs reports whether the output of ibkit differs on purpose.
+// differs reports whether the ibkit output differs on purpose.
 //
-// The C tool continues from an adapter as from a switch, by a route that leaves the
-// adapter again, and reports "Port not available" for the link it came by. ibkit shows
-// the peer.
+// The C tool continues from an adapter as from a switch, by a route that leaves the adapter
+// again, and reports "Port not available" for the link it came by. ibkit shows the peer.
 //
 // With -D, the C tool compares the new state of a node with itself, and finds no
 // difference. TestDiffOfOneNode tests ibkit.
@@ -96,10 +95,9 @@ func differs(net, line string) bool {
 }
 
 // farther has the nets on which the C tool shows properties of the local node that are
-// visible from two hops away: the other port of an adapter, or the place of a board in
-// its chassis. The C tool exceeds its limit of hops by a packet or two, depending on
-// the order of replies. ibkit keeps the limit, and shows the same with a limit of one
-// more.
+// visible from two hops away: the other port on an adapter, or a board's place in its
+// chassis. The C tool exceeds its hop limit by a packet or two, depending on the reply
+// order. ibkit keeps the limit, and shows the same with a limit increased by 1.
 var farther = map[string]bool{"net.2sw2path4hca2port": true, "multi-port-hosts.net": true, "chassis.net": true}
 
 // compare runs both tools on each case.
@@ -140,7 +138,7 @@ func TestLinkinfo_Served(t *testing.T) {
 	t.Run("unlinked", func(t *testing.T) { b.compare(t, afterUnlink) })
 }
 
-// afterUnlink are arguments that show changes of links since the cache was written.
+// afterUnlink are arguments that show link changes since the cache was written.
 var afterUnlink = []string{
 	"--diff {dir}/cache",
 	"--diff {dir}/cache -l",

@@ -20,8 +20,8 @@ import (
 	"github.com/ibkit/ibkit/umad/ibsim"
 )
 
-// multicastTables are tables of one group in a tree of four leaves (L1 to L4, hosts at
-// ports 1 to 4) and two spines (S1 at port 5 of each leaf, S2 at port 6).
+// multicastTables are tables for a single group in a tree of four leaves (L1 to L4, hosts
+// at ports 1 to 4) and two spines (S1 at port 5 on each leaf, S2 at port 6).
 var multicastTables = []struct {
 	name   string
 	ports  map[string]string
@@ -45,7 +45,7 @@ var (
 	apart          = regexp.MustCompile(`do not reach (\d+) of (\d+) members`)
 )
 
-// TestRoutes_Multicast compares the verdicts on multicast tables with those of ibdmchk.
+// TestRoutes_Multicast compares the verdicts on multicast tables with ibdmchk.
 func TestRoutes_Multicast(t *testing.T) {
 	dir := t.TempDir()
 	net := filepath.Join(dir, "net")
@@ -110,8 +110,8 @@ func TestRoutes_Multicast(t *testing.T) {
 	}
 }
 
-// TestRoutes_Members compares the trees of opensm with the members that saquery prints, and
-// finds a member whose entry was removed.
+// TestRoutes_Members compares opensm's trees with the members that saquery prints, and
+// finds a member with a removed entry.
 func TestRoutes_Members(t *testing.T) {
 	s := serveLive(t, "--sm=off", "fat-tree:radix=8,pods=4,spines=2")
 	s.NewSM(t, "host00001")
@@ -156,8 +156,8 @@ func TestRoutes_Members(t *testing.T) {
 	}
 }
 
-// removeMulticast removes the port of a host from the entry of a multicast LID of its switch,
-// without the knowledge of the subnet manager.
+// removeMulticast removes a host's port from the multicast LID entry on its switch,
+// without the subnet manager's knowledge.
 func removeMulticast(t *testing.T, s *ibsimtest.Sim, host, group string) {
 	t.Helper()
 	lid, err := strconv.ParseUint(group, 0, 16)

@@ -11,20 +11,20 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// usageOption matches an option in the usage text of infiniband-diags.
+// usageOption matches an option in an infiniband-diags usage text.
 var usageOption = regexp.MustCompile(`(?m)^  --([\w-]+)(?:, -(\w))?`)
 
-// smpTools are the tools whose command lines begin with their name.
+// smpTools are the tools with command lines that begin with their name.
 var smpTools = []string{"smpquery", "smpdump", "sminfo", "ibccquery"}
 
-// TestOptions checks that each option of a tool, with its letter and its long name, is in one
-// of the command lines that are compared.
+// TestOptions checks that each tool option, with its letter and its long name, is in a
+// command line that is compared.
 func TestOptions(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/back-to-back.net")
 	smp := slices.Concat(smpLines, saLines, combinedLines, congestionLines)
 	elsewhere := map[string]bool{
 		"saquery -x": true, "saquery --x": true, "saquery -D": true, "saquery --list": true, // long tables: in the guest
-		"ibsysstat --Server": true, // started by the tests of ping and system status
+		"ibsysstat --Server": true, // started by the ping and system status tests
 		"ibsysstat -S":       true,
 	}
 	for tool, lines := range map[string][]string{

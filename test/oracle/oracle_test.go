@@ -1,5 +1,5 @@
-// Package oracle compares ibkit with the C tools of Debian: on the same simulated
-// fabric they must print the same.
+// Package oracle compares ibkit with Debian's C tools: on the same simulated fabric they
+// must print the same.
 //
 // With the build tag oracle the C tools run, on ibsim and on fabrics that ibkit serves.
 // Without it, their results on served fabrics come from recordings in testdata/recorded.
@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	// binary is the program under test by the name of the classic tool.
+	// binary is the program under test, by the classic tool's name.
 	binary = flag.String("bin", "", "`file` to compare, named as the C tool; default: ibkit of this tree")
 	update = flag.Bool("update", false, "write recordings (with the build tag oracle)")
 )
@@ -64,7 +64,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// link makes links to this program and returns that of iblinkinfo.
+// link makes links to this program and returns the iblinkinfo link.
 func link(dir string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -78,9 +78,9 @@ func link(dir string) (string, error) {
 	return filepath.Join(dir, "iblinkinfo"), nil
 }
 
-// form returns the form of tests on served fabrics. A test may run a share of
-// its cases, whose results depend on the cases before them: only [testenv.AllCases] compares
-// them with the recordings.
+// form returns the form of tests on served fabrics. A test may run a share of its cases,
+// with results that depend on the cases before them: only [testenv.AllCases] compares them
+// with the recordings.
 func form() (ibsimtest.Form, error) {
 	switch {
 	case *update && !live:

@@ -31,7 +31,7 @@ func TestTopology_Page(t *testing.T) {
 			page := filepath.Join(dir, "fabric.html")
 			out, err := ibsimtest.Command(t, native(), "topology", "--sim", test.fabric, "--format", "html").Output()
 			if len(out) == 0 {
-				t.Fatal(err) // the exit code is 0 with findings of links
+				t.Fatal(err) // the exit code is 0 with link findings
 			}
 			if err := os.WriteFile(page, out, 0o600); err != nil {
 				t.Fatal(err)
@@ -94,8 +94,7 @@ func TestTopology_Graphviz(t *testing.T) {
 	}
 }
 
-// requests returns the addresses that a page requested, without those of the browser
-// itself.
+// requests returns the addresses that a page requested, without the browser's own requests.
 func requests(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -10,13 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWideCounters reads and resets 64-bit counters with perfquery. They are separate
-// from the 32-bit counters, which stop at their maximum: a reset of one kind does not
-// change the other.
+// TestWideCounters reads and resets 64-bit counters with perfquery. They are separate from the
+// 32-bit counters, which stop at their maximum: a reset of one kind does not change the other.
 func TestWideCounters(t *testing.T) {
 	s := serveLive(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
-	ctl(t, s, "perfcaps all 0x9300 2") // with the error counters of 64 bits
+	ctl(t, s, "perfcaps all 0x9300 2") // with 64-bit error counters
 	set := map[string]string{
 		"PortXmitData": "5000000000000", "PortMulticastRcvPkts": "18446744073709551615",
 		"SymbolErrorCounter": "1099511627776", "LinkDownedCounter": "300", "ExcessiveBufferOverrunErrors": "16",
@@ -104,7 +103,7 @@ func TestDataCounters(t *testing.T) {
 	has("", false, dropped)
 }
 
-// TestAllPortsByOne makes perfquery add up the ports of an adapter that does not
+// TestAllPortsByOne makes perfquery add up the ports on an adapter that does not
 // support this itself.
 func TestAllPortsByOne(t *testing.T) {
 	s := serveLive(t, "single-switch:hosts=3")

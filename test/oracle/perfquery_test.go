@@ -41,7 +41,7 @@ func TestPerfqueryClassic(t *testing.T) {
 	r.compare(t, "perfquery", slices.Concat(ibsimtest.Share(perfqueryLines, 1, 2), perfqueryServed), "GUID", switchGUID(t, r))
 }
 
-// switchGUID returns the GUID of a switch.
+// switchGUID returns a switch GUID.
 func switchGUID(t *testing.T, r *pmaRig) string {
 	t.Helper()
 	for _, m := range nodeLine.FindAllStringSubmatch(r.MustRunC(t, r.host, "ibnetdiscover", "-l").Stdout, -1) {
@@ -90,12 +90,12 @@ func TestPerfqueryAgents(t *testing.T) {
 	}
 }
 
-// overwritten are the counters at bytes 224 to 239 of a packet, which libumad2sim.so
-// overwrites in the replies that it receives.
+// overwritten are the counters at packet bytes 224 to 239, which libumad2sim.so overwrites
+// in the replies that it receives.
 var overwritten = regexp.MustCompile(`(?m)^(VL15Dropped|PortXmitWait):.*\n`)
 
-// TestErrorCorrection compares the layouts of PortExtendedSpeedsCounters, with counters of
-// each mode of error correction, and those that ibkit counters reads.
+// TestErrorCorrection compares the PortExtendedSpeedsCounters layouts, with counters for
+// each error correction mode, and the counters that ibkit counters reads.
 func TestErrorCorrection(t *testing.T) {
 	t.Parallel()
 	s := serveFabric(t, "single-switch:hosts=3")
@@ -111,7 +111,7 @@ func TestErrorCorrection(t *testing.T) {
 			ctl(t, s, fmt.Sprintf("counter switch1[%d] FECCorrectableBlockCtrLane%d %d", mode+1, lane, 20*mode+lane))
 		}
 	}
-	for _, caps := range []string{"0xd300 2", "0x5200", "0x9300 2"} { // with and without counters of RS-FEC
+	for _, caps := range []string{"0xd300 2", "0x5200", "0x9300 2"} { // with and without RS-FEC counters
 		ctl(t, s, "perfcaps switch1 "+caps)
 		t.Run(caps, func(t *testing.T) {
 			r.compare(t, "perfquery", []string{"-T SW 1", "-T SW 2", "-T SW 3", "-T -a SW", "-T -l SW 1-4", "--extended_s SW 3"}, "SW", sw)

@@ -33,7 +33,7 @@ var pingFabrics = map[string]func(t *testing.T) *pingFabric{
 	},
 }
 
-// newPingFabric starts a fabric and looks up the addresses of the server.
+// newPingFabric starts a fabric and looks up the server addresses.
 func newPingFabric(t *testing.T, name string) *pingFabric {
 	t.Helper()
 	f := pingFabrics[name](t)
@@ -73,8 +73,8 @@ func TestPingInterrupted(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		want := f.NewDaemonC(t, f.client, "Pong from", "ibping", f.lid).MustEnd(t, signal)
 		got := f.NewDaemon(t, f.client, "Pong from", ibkit(), "ibping", f.lid).MustEnd(t, signal)
-		// The C tool prints from its signal handler, at any point of its work: its
-		// numbers and the lines before may be out of date.
+		// The C tool prints from its signal handler, at any point in its work: its numbers
+		// and the lines before may be out of date.
 		if w, g := summaryOf(want.Stdout), summaryOf(got.Stdout); got.Code != want.Code || g != w || w == "" {
 			t.Errorf("%v: got exit code %d, want %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
 		}
@@ -86,13 +86,13 @@ func TestPingInterrupted(t *testing.T) {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// summaryOf returns the summary in the output of ibping, without numbers.
+// summaryOf returns the summary in the ibping output, without numbers.
 func summaryOf(stdout string) string {
 	_, summary, _ := strings.Cut(stdout, "\n---")
 	return digits.ReplaceAllString(summary, "N")
 }
 
-// TestPingServer compares the counters of a server with the requests to it.
+// TestPingServer compares a server's counters with the requests to it.
 func TestPingServer(t *testing.T) {
 	f := newPingFabric(t, "sim serve")
 	s := f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve", "--json", "--debug")

@@ -16,12 +16,12 @@ import (
 type pingFabric struct {
 	*ibsimtest.Sim
 	server, client string
-	lid, guid      string // of the server
+	lid, guid      string // server addresses
 }
 
 var portGUIDLine = regexp.MustCompile(`PortGuid:\.+(0x[0-9a-f]+)`)
 
-// lookUp looks up the addresses of the server.
+// lookUp looks up the server addresses.
 func (f *pingFabric) lookUp(t *testing.T) {
 	t.Helper()
 	f.lid = lidOf(t, f.Sim, f.server)
@@ -32,8 +32,8 @@ func (f *pingFabric) lookUp(t *testing.T) {
 	f.guid = m[1]
 }
 
-// pingLines are command lines of ibping. LID and GUID are replaced by those of the
-// server. The timeout is one that a busy machine does not exceed.
+// pingLines are ibping command lines. LID and GUID are replaced with the server's. A busy
+// machine does not exceed the timeout.
 var pingLines = []string{
 	"-t 20000 -c 1 LID",
 	"-t 20000 -f -c 100 LID",
@@ -58,8 +58,8 @@ var pingTimes = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
 func maskTimes(s string) string { return pingTimes.ReplaceAllString(s, "TIME") }
 
-// A nativePing is a command line of ibkit ping. LID, GUID and NAME are replaced by those of
-// the server.
+// A nativePing is an ibkit ping command line. LID, GUID and NAME are replaced with the
+// server's.
 type nativePing struct {
 	line string
 	code int
@@ -82,7 +82,7 @@ var nativePings = []nativePing{
 	{"-f -c 2 LID 0xbff0", 3, "2 lost"},
 }
 
-// pingNatively pings a server with command lines of ibkit ping.
+// pingNatively pings a server with ibkit ping command lines.
 func pingNatively(t *testing.T, f *pingFabric, pings []nativePing) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
@@ -115,8 +115,8 @@ func pingNatively(t *testing.T, f *pingFabric, pings []nativePing) {
 	}
 }
 
-// TestPing_Agent pings a node of the simulator, which answers itself, with both clients.
-// Output and exit code must be equal except for times.
+// TestPing_Agent pings a simulator node, which answers itself, with both clients. Output
+// and exit code must be equal except for times.
 func TestPing_Agent(t *testing.T) {
 	t.Parallel()
 	f := &pingFabric{Sim: serveFabric(t, "--ping", "node05", "demo"), server: "node05", client: "node07"}

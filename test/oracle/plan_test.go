@@ -31,7 +31,7 @@ MTS3600 sw2
    P3 -> MT25208 h6 P1
 `
 
-// cabledNet is the fabric in the form of ibsim.
+// cabledNet is the fabric in ibsim's format.
 func cabledNet() string {
 	var net strings.Builder
 	for h := range 6 {
@@ -47,8 +47,8 @@ func cabledNet() string {
 	return net.String()
 }
 
-// cablesOfIbdm is a script for Debian's ibdmsh: it prints the cables in a list of links
-// and in a .topo file, each at both ends. The ends of the list have GUIDs of systems.
+// cablesOfIbdm is a script for Debian's ibdmsh: it prints the cables in a link list and in
+// a .topo file, each at both ends. The ends of the list have system GUIDs.
 const cablesOfIbdm = `
 proc cables {kind fabric} {
 	foreach pair [IBFabric_NodeByName_get $fabric] {
@@ -70,11 +70,11 @@ cables plan $plan
 exit
 `
 
-// namedNode matches a line of ibnetdiscover -l.
+// namedNode matches a line from ibnetdiscover -l.
 var namedNode = regexp.MustCompile(`(?m)^\w+\s+: (0x[0-9a-f]{16}) .*"(.*)"$`)
 
-// ibdmCables returns the cables that ibdm reads from a list of links, with names for the
-// GUIDs of systems, and from a plan. Each cable is two texts, one for each direction.
+// ibdmCables returns the cables that ibdm reads from a link list, with names for system
+// GUIDs, and from a plan. Each cable is two texts, one for each direction.
 func ibdmCables(t *testing.T, list, plan string, names map[string]string) (found, planned map[string]bool) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script")
@@ -100,8 +100,8 @@ func ibdmCables(t *testing.T, list, plan string, names map[string]string) (found
 }
 
 // TestPlan_Miswirings plants errors in the cabling of a running ibsim, and compares the
-// findings of --plan with the difference between the list of links that ibkit writes and
-// the plan, both as Debian's ibdm reads them. Its program ibtopodiff, which is to print
+// --plan findings with the difference between the link list that ibkit writes and the
+// plan, both as Debian's ibdm reads them. The ibdm program ibtopodiff, which is to print
 // this difference, ends with a buffer overflow when it prints a GUID.
 func TestPlan_Miswirings(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestPlan_Miswirings(t *testing.T) {
 			if len(planned) != 16 {
 				t.Fatalf("ibdm reads %d cables of the plan", len(planned)/2)
 			}
-			different := map[string]string{} // from ports to planned peers, or those found
+			different := map[string]string{} // from ports to planned peers, or found peers
 			for _, sets := range [][2]map[string]bool{{found, planned}, {planned, found}} {
 				for cable := range sets[0] {
 					if port, peer, _ := strings.Cut(cable, " "); !sets[1][cable] {

@@ -35,7 +35,7 @@ func maskIbsim(s string) string {
 	return trafficOf.ReplaceAllString(ibsimGrows.ReplaceAllString(withoutQP1(s), ""), "")
 }
 
-// TestIbqueryerrorsNets compares ibqueryerrors on all example nets and a generated one,
+// TestIbqueryerrorsNets compares ibqueryerrors on all example nets and a generated net,
 // with counters at their largest values.
 func TestIbqueryerrorsNets(t *testing.T) {
 	t.Parallel()
@@ -55,8 +55,8 @@ func TestIbqueryerrorsNets(t *testing.T) {
 	}
 }
 
-// TestIbqueryerrorsLoss compares a fabric in which an agent does not respond, and one that
-// loses packets now and then.
+// TestIbqueryerrorsLoss compares a fabric in which an agent does not respond, and a fabric
+// that loses packets now and then.
 func TestIbqueryerrorsLoss(t *testing.T) {
 	t.Parallel()
 	theirs := newIbsimPMARig(t)
@@ -67,8 +67,8 @@ func TestIbqueryerrorsLoss(t *testing.T) {
 	theirs.compare(t, "ibqueryerrors", []string{"", "--ca"})
 	theirs.compare(t, "perfquery", []string{"3 1", "-e 3 1"})
 	theirs.MustCommand(t, `Error "Switch2" 0 1`)
-	// The scan of the C tool does not repeat lost requests, and ibsim counts each lost
-	// packet in PortRcvErrors.
+	// The C tool's scan does not repeat lost requests, and ibsim counts each lost packet
+	// in PortRcvErrors.
 	cache := filepath.Join(t.TempDir(), "cache")
 	if r := theirs.MustRunC(t, theirs.host, "ibnetdiscover", "--cache", cache); r.Code != 0 {
 		t.Fatalf("ibnetdiscover: %s", r.Stderr)
@@ -77,8 +77,8 @@ func TestIbqueryerrorsLoss(t *testing.T) {
 	theirs.compare(t, "ibqueryerrors", []string{"{line}", "{line} --data", "{line} -r"}, "{line}", "-s PortRcvErrors --skip-sl --load-cache "+cache)
 }
 
-// TestIbqueryerrorsNoSM checks that a missing subnet administration is a failure. That of
-// the C tool has exit code 0.
+// TestIbqueryerrorsNoSM checks that missing subnet administration is a failure. The C
+// tool's failure has exit code 0.
 func TestIbqueryerrorsNoSM(t *testing.T) {
 	s := ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net")
 	s.OpenSM(t, "Hca1") // which ends

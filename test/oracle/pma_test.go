@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A pmaRig is a worn fabric on which the classic tools of performance management run in
-// turn with those of ibkit.
+// A pmaRig is a worn fabric on which the classic performance management tools run in
+// turn with ibkit's.
 type pmaRig struct {
 	*ibsimtest.Sim
 	host string
@@ -24,8 +24,8 @@ type pmaRig struct {
 	mask func(string) string
 }
 
-// wornFabric is the topology of ibsim's example net.2sw2path4hca2port after opensm.
-// Hca1 has the LIDs 3 and 5, Hca2 1 and 6, Switch1 2 and Switch2 4.
+// wornFabric is the topology of ibsim's example net.2sw2path4hca2port after opensm. Hca1
+// has the LIDs 3 and 5, Hca2 1 and 6, Switch1 2 and Switch2 4.
 const wornFabric = "topo:testdata/worn.topo"
 
 // newPMARig returns the worn fabric in ibkit's simulator.
@@ -42,7 +42,7 @@ func newPMARig(t *testing.T) *pmaRig {
 
 var qp1Line = regexp.MustCompile(`(?m)^QP1Dropped:.*\n`)
 
-// withoutQP1 removes the counter that libibmad reads at the place of VL15Dropped.
+// withoutQP1 removes the counter that libibmad reads in place of VL15Dropped.
 func withoutQP1(s string) string { return qp1Line.ReplaceAllString(s, "") }
 
 // compare runs both tools on each command line, each on the worn fabric. If the line
@@ -89,8 +89,8 @@ func (r *pmaRig) state(t *testing.T, args []string, tools runner) string {
 	return b.String()
 }
 
-// TestRedirectedAgents compares agents that redirect requests: to a LID, with a P_Key, and
-// to a GID, which libibmad does not follow. ibkit counters and query follow each of them.
+// TestRedirectedAgents compares agents that redirect requests: to a LID, with a P_Key, and to
+// a GID, which libibmad does not follow. ibkit counters and query follow each redirection.
 func TestRedirectedAgents(t *testing.T) {
 	t.Parallel()
 	s := serveFabric(t, "single-switch:hosts=3")
@@ -106,7 +106,7 @@ func TestRedirectedAgents(t *testing.T) {
 			ctl(t, s, redirect)
 			r.compare(t, "perfquery", []string{"2 1", "-x 2 1", "-D 2 1", "-T 2 1", "-R 2 1 0x1", "-r 2 1"})
 			if strings.HasPrefix(redirect, "redirectgid") {
-				// The warning of the C tool has LID 0 in place of that of the agent.
+				// The C tool's warning has LID 0 in place of the agent's.
 				want, got := s.MustRunC(t, "", "ibqueryerrors"), s.MustRun(t, "", ibkit(), "ibqueryerrors")
 				if got.Stdout != want.Stdout || got.Code != want.Code || !strings.Contains(got.Stderr, "query failed on host002, Lid 2 port 1") {
 					t.Errorf("ibqueryerrors: got exit code %d and\n%s%s\nwant %d and\n%s%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
@@ -167,8 +167,8 @@ type counted struct {
 	value uint64
 }
 
-// worn are the counters of a fabric in bad condition. Traffic counters are missing
-// because ibsim counts each packet in them.
+// worn are the counters of a fabric in bad condition. Traffic counters are missing because
+// ibsim counts each packet in them.
 var worn = []counted{
 	{"Switch1", 1, "PortCounters", "SymbolErrorCounter", 4321},
 	{"Switch1", 1, "PortCounters", "LinkErrorRecoveryCounter", 17},
@@ -206,5 +206,5 @@ func deref(v *uint64) string {
 	return strconv.FormatUint(*v, 10)
 }
 
-// traceLine matches a line of the traces of -v and -d, which have addresses of memory.
+// traceLine matches a -v or -d trace line, which contains memory addresses.
 var traceLine = regexp.MustCompile(`(?m)^(?:\./libibnetdisc/.*\n|ibdebug: .*\n\n)`)

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// uplink returns the port of a leaf switch through which packets from one host to another
+// uplink returns the port on a leaf switch through which packets from one host to another
 // leave it, "" if there is no path.
 func uplink(t *testing.T, s *ibsimtest.Sim, leaf, from, to string) string {
 	t.Helper()
@@ -45,7 +45,7 @@ func uplink(t *testing.T, s *ibsimtest.Sim, leaf, from, to string) string {
 	return ""
 }
 
-// changePort runs ibkit port with a log in a file, and returns its report and the log.
+// changePort runs ibkit port with a log in a file, and returns the report and the log.
 func changePort(t *testing.T, s *ibsimtest.Sim, host string, code int, args ...string) (portctl.Report, string) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
@@ -64,7 +64,7 @@ func changePort(t *testing.T, s *ibsimtest.Sim, host string, code int, args ...s
 	return report, string(text)
 }
 
-// TestPort_SubnetManager takes the link of a path out and puts it back. opensm, which
+// TestPort_SubnetManager takes a link on a path out and puts it back. opensm, which
 // follows links by traps only, routes around it and back.
 func TestPort_SubnetManager(t *testing.T) {
 	s := serveLive(t, "--sm=off", "demo")
@@ -93,8 +93,8 @@ func TestPort_SubnetManager(t *testing.T) {
 	within(t, time.Minute, "opensm routes over the link again", func() bool { return uplink(t, s, leaf, from, to) == before })
 }
 
-// TestPort_Slow resets the links that run below their rate, out of the report of linkinfo:
-// they train to the best rate, and opensm activates them.
+// TestPort_Slow resets the links that run below their rate, as linkinfo reports them: they
+// train to the best rate, and opensm activates them.
 func TestPort_Slow(t *testing.T) {
 	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
@@ -112,7 +112,7 @@ func TestPort_Slow(t *testing.T) {
 	}
 }
 
-// TestPort_Ibsim changes ports of ibsim, as the C tool and the console show.
+// TestPort_Ibsim changes ibsim ports, as the C tool and the console show.
 func TestPort_Ibsim(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/fdr10.net")
 	const host = "H-0002c90300000200"

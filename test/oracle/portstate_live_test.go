@@ -14,7 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestIbportstate compares the tools on ibsim, whose console is the witness.
+// TestIbportstate compares the tools on ibsim, and the states that its console
+// prints afterwards.
 func TestIbportstate(t *testing.T) {
 	t.Parallel()
 	hosts := map[string]string{"fdr10.net": "H-0002c90300000200", "speeds-and-widths.net": "edr", "parallel-links-and-router.net": ""}

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// portstateLines are operations of ibportstate on port 3 of the first switch, its port 0,
-// and a host. They change the fabric one after another: those of a row belong together.
+// portstateLines are ibportstate operations on port 3 of the first switch, its port 0, and
+// a host. They change the fabric one after another: the lines in a row belong together.
 var portstateLines = [][]string{
 	{"-D 0 1", "-D 0,1 0", "-D 0,1 3", "-D 0,1 3 query", "-D 0,1 4", "-D 0,1,3 5", "-D 0,1 200", "-D 0,1 x", "-e -D 0,1 -1", "-K -D 0,1 0", "-K -D 0 1"},
 	{"-D 0,1 3 speed 1", "-D 0,1 3 speed 3", "-D 0,1 3 speed 7", "-D 0,1 3 speed 15", "-D 0,1 3 speed 0", "-D 0,1 3 speed 16", "-D 0,1 3 speed"},
@@ -32,19 +32,19 @@ var portstateLines = [][]string{
 	{"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 20000 0xbff0 1", "-t 20000 -e -D 0,99 1", "-t 20000 -d 0xbff0 1"},
 }
 
-// lidLines begin at LIDs: of a switch and of a host, in a fabric that a subnet manager
-// configured.
+// lidLines begin at LIDs: a switch's and a host's, in a fabric that a subnet
+// manager configured.
 var lidLines = []string{
 	"SWLID 0", "LID 1", "LID 1 query", "LID 0", "SWLID 5 mtu 2", "SWLID 5 espeed 0 vls 1", "SWLID 5 disable", "-D 0,1 5", "SWLID 5 enable", "-D 0,1 5", "LID 1 mtu 2", "-L SWLID 6", "-t 20000 0xbff0 1",
 }
 
-// changeLine matches a line with an operation, and its port. ibsim drops requests to the peer
-// of a port with a LID.
+// changeLine matches a line with an operation, and its port. ibsim drops requests to the
+// peer of a port with a LID.
 var changeLine = regexp.MustCompile(`^(-D \S+ \d+) [a-z]`)
 
 // comparePorts runs each command line with the C tool on one server and with ibkit on
-// another one. Both must print the same, and both servers must have the same state
-// afterwards, as the tools read it.
+// another. Both must print the same, and both servers must have the same state afterwards,
+// as the tools read it.
 func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines []string, dump func(*ibsimtest.Sim, runner) string, words ...string) {
 	t.Helper()
 	expand := strings.NewReplacer(words...)

@@ -18,8 +18,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestRouteTables_Groups compares the tools on the tables of groups that opensm made, on
-// ibsim and on a fabric that ibkit serves.
+// TestRouteTables_Groups compares the tools on the group tables that opensm made, on ibsim
+// and on a fabric that ibkit serves.
 func TestRouteTables_Groups(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
 	exportNet(t, groupFabric, net)
@@ -66,8 +66,8 @@ func TestRoute_Reroute(t *testing.T) {
 	if first == "" {
 		t.Fatalf("got path %+v", before)
 	}
-	// opensm balances the ports of a switch by their present use, so that the first
-	// path need not come back: the one over the other spine must go.
+	// opensm balances a switch's ports by their present use, so that the first path need
+	// not come back: the path over the other spine must go.
 	ctl(t, s, "unlink "+first+"[1]")
 	within(t, time.Minute, "opensm routes around "+first, func() bool {
 		p := spine(path())
@@ -83,9 +83,9 @@ func TestRoute_Reroute(t *testing.T) {
 	within(t, time.Minute, "opensm routes around "+second, func() bool { return spine(path()) == first })
 }
 
-// TestRoute_Native compares the paths of ibkit route with ibtracert, their service levels,
+// TestRoute_Native compares the ibkit route paths with ibtracert, their service levels,
 // MTUs and rates with saquery, and their virtual lanes with smpquery. DFSSSP uses several
-// service levels, and chooses one of those that are possible at each request.
+// service levels, and chooses one of the possible levels at each request.
 func TestRoute_Native(t *testing.T) {
 	const description = "torus:x=4,y=4,z=4,hosts=1"
 	net := filepath.Join(t.TempDir(), "net")
@@ -109,7 +109,7 @@ func TestRoute_Native(t *testing.T) {
 	}
 }
 
-// simGUID returns the GUID of the only port of a host, or of port 0 of a switch.
+// simGUID returns the GUID of a host's only port, or of port 0 of a switch.
 func simGUID(f *sim.Fabric, id string) string {
 	n := f.Node(id)
 	if n.IsSwitch() {
@@ -121,8 +121,7 @@ func simGUID(f *sim.Fabric, id string) string {
 // note matches a remark below a path: ibsim has wide ports that are linked by 4X.
 var note = regexp.MustCompile(`(?m)^note: .*\n`)
 
-// comparePath compares the paths between two ports, and adds the service level of the
-// first one.
+// comparePath compares the paths between two ports, and adds the first path's service level.
 func comparePath(t *testing.T, s *ibsimtest.Sim, from, to string, engine string, levels map[uint8]bool) {
 	t.Helper()
 	var want string

@@ -15,7 +15,7 @@ import (
 const groupFabric = "fat-tree:radix=20,pods=3,hosts=2,spines=2"
 
 // groupLines are command lines about two multicast groups: three hosts A, B and C are
-// members of the first one, only host C of the second one, and N of none.
+// members of the first group, only host C is a member of the second, and N is in neither.
 var groupLines = []string{
 	"ibtracert -m G1 A B", "ibtracert -m G1 B A", "ibtracert -m G1 A C", "ibtracert -n -m G1 C B", "ibtracert --mlid G1 --no_info A B", "ibtracert -m G1 A A",
 	"ibtracert -m G1 A N", "ibtracert -m G1 N A", "ibtracert -m G2 A C", "ibtracert -m G2 C A", "ibtracert -m G1 N N",
@@ -58,7 +58,7 @@ func portGUID(t *testing.T, s *ibsimtest.Sim, lid string) string {
 	return strings.TrimLeft(strings.Fields(after)[0], ".")
 }
 
-// TestRouteTables_ServedGroups compares the tools on the tables of groups that ibkit's
+// TestRouteTables_ServedGroups compares the tools on the group tables that ibkit's
 // subnet manager made.
 func TestRouteTables_ServedGroups(t *testing.T) {
 	s := serveFabric(t, groupFabric)
@@ -69,8 +69,8 @@ func TestRouteTables_ServedGroups(t *testing.T) {
 	compareSMP(t, s, "", groupLines, groupWords(t, s, map[string]string{"1": "0xc001", "2": "0xc002"})...)
 }
 
-// brokenTables are commands that change the tables or agents of a fabric with two leaves
-// and two spines, the first of which has LID 7.
+// brokenTables are commands that change the tables or agents in a fabric with two leaves
+// and two spines. The first spine has LID 7.
 var brokenTables = []string{
 	"lft spine001 4 200", "lft spine001 4 1", "lft spine001 4 255", "lft spine001 4 0", "lft spine001 4 3", "lft leaf002 4 2", "top spine001 3", "top spine001 0xffff",
 	"lft leaf001 4 0", "lft leaf001 1 255", "mute spine001 LinearForwardingTable", "mute spine001 SwitchInfo", "mute spine001 NodeDescription", "mute leaf002 NodeInfo",
@@ -92,8 +92,8 @@ func TestRouteTables_Broken(t *testing.T) {
 	}
 }
 
-// TestRouteTables_MissingBlock compares the tools on a switch that does not return one
-// block of its table. dump_fts prints the entries of the block before it in its place.
+// TestRouteTables_MissingBlock compares the tools on a switch that does not return a block
+// in its table. In its place, dump_fts prints the entries from the block before it.
 func TestRouteTables_MissingBlock(t *testing.T) {
 	s := serveFabric(t, "fat-tree:radix=4,pods=2,spines=2")
 	for _, command := range []string{"lft spine001 300 2", "lft spine001 70 1", "top spine001 300"} {
@@ -117,8 +117,8 @@ func TestRouteTables_MissingBlock(t *testing.T) {
 	}
 }
 
-// TestRouteTables_EndLID checks the only entry that ibroute omits: that of the end of the
-// range if it is a multiple of 64.
+// TestRouteTables_EndLID checks the only entry that ibroute omits: the end of the range if
+// it is a multiple of 64.
 func TestRouteTables_EndLID(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=140,radix=150")
 	total := regexp.MustCompile(`(?m)^\d+ valid lids dumped \n`)

@@ -20,8 +20,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// routedFabrics are small fabrics for each engine of opensm: a tree, an irregular one and
-// tori.
+// routedFabrics are small fabrics for each opensm engine: a tree, an irregular
+// fabric and tori.
 var routedFabrics = []struct{ name, description string }{
 	{"tree", "fat-tree:radix=8,pods=4"},
 	{"irregular", "dragonfly:groups=3,switches=3,hosts=2"},
@@ -29,12 +29,12 @@ var routedFabrics = []struct{ name, description string }{
 	{"torus3", "torus:x=4,y=4,z=4,hosts=1"},
 }
 
-// engines are the engines of opensm. By default, each of them runs on the fabric at its
-// place in the list, so that trees have ftree, and tori torus-2QoS and minhop, which needs
+// engines are opensm's engines. By default, each engine runs on the fabric at its place
+// in the list, so that trees have ftree, and tori torus-2QoS and minhop, which needs
 // several lanes there.
 var engines = []string{"ftree", "dnup", "minhop", "torus-2QoS", "updn", "dfsssp", "dor", "lash"}
 
-// exportNet writes a simulated fabric as a net file of ibsim and returns the fabric.
+// exportNet writes a simulated fabric as an ibsim net file and returns the fabric.
 func exportNet(t *testing.T, description, path string) *sim.Fabric {
 	t.Helper()
 	f, err := sim.Build(description)
@@ -52,8 +52,8 @@ func exportNet(t *testing.T, description, path string) *sim.Fabric {
 	return f
 }
 
-// engineOptions returns the options of opensm for an engine. updn and dnup need a root
-// in fabrics that are not trees, and torus-2QoS the links of the origin.
+// engineOptions returns the opensm options for an engine. updn and dnup need a root in
+// fabrics that are not trees, and torus-2QoS the links of the origin.
 func engineOptions(t *testing.T, f *sim.Fabric, engine, description, dir string) []string {
 	t.Helper()
 	options := []string{"routing_engine " + engine, "qos TRUE", "log_flags 0x43", "dump_files_dir " + dir}
@@ -90,7 +90,7 @@ func engineOptions(t *testing.T, f *sim.Fabric, engine, description, dir string)
 	return options
 }
 
-// A verdict is the result of a check of a routing.
+// A verdict is the result of a routing check.
 type verdict struct {
 	loop bool // a credit loop
 	hops string
@@ -101,8 +101,8 @@ var (
 	hopsLine = regexp.MustCompile(`(?m)^\s+(\d+)\s+(\d+)$`)
 )
 
-// ibdmchk runs Debian's ibdmchk on the dumps in a directory. On fabrics of this size it
-// ends with a segmentation fault after its verdict.
+// ibdmchk runs Debian's ibdmchk on the dumps in a directory. On fabrics this small it ends
+// with a segmentation fault after the verdict.
 func ibdmchk(t *testing.T, dir string, args ...string) (verdict, string) {
 	t.Helper()
 	multicast := filepath.Join(dir, "opensm.mcfdbs")
@@ -132,7 +132,7 @@ func ibdmchk(t *testing.T, dir string, args ...string) (verdict, string) {
 	return v, text
 }
 
-// checkRoutes runs ibkit check routes and returns its verdict and report. s may be nil.
+// checkRoutes runs ibkit check routes and returns the verdict and report. s may be nil.
 func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, string) {
 	t.Helper()
 	args = append([]string{"check", "routes", "--json"}, args...)
@@ -165,8 +165,8 @@ func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, strin
 	return v, text
 }
 
-// writeLanes writes the service levels of the paths and the lanes of a stored routing
-// for ibdmchk, and returns its options.
+// writeLanes writes the path service levels and the lanes in a stored routing for ibdmchk,
+// and returns ibdmchk's options.
 func writeLanes(t *testing.T, saved, dir string) []string {
 	t.Helper()
 	r, err := route.Load([]string{saved}, route.LoadOptions{})
@@ -205,9 +205,9 @@ func writeLanes(t *testing.T, saved, dir string) []string {
 	return []string{"-c", psl, "-d", slvl}
 }
 
-// TestRoutes_Engines compares the verdicts on the tables of each engine of opensm with
-// those of ibdmchk: from the dumps of opensm on one virtual lane, from the dumps with
-// the service levels of subnet administration, and read over ibsim.
+// TestRoutes_Engines compares the verdicts on the tables from each opensm engine with
+// ibdmchk: from opensm's dumps on a single virtual lane, from the dumps with service
+// levels from subnet administration, and read over ibsim.
 func TestRoutes_Engines(t *testing.T) {
 	t.Parallel()
 	for i, fabric := range routedFabrics {
@@ -255,7 +255,7 @@ func compareEngine(t *testing.T, f *sim.Fabric, net, engine, description string)
 	t.Logf("credit loops on one lane; with service levels: %v", want.loop)
 }
 
-// TestRoutes_Faults compares the verdicts on tables of opensm that were edited.
+// TestRoutes_Faults compares the verdicts on edited opensm tables.
 func TestRoutes_Faults(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
 	exportNet(t, "fat-tree:radix=4,pods=4", net)
@@ -294,11 +294,11 @@ func TestRoutes_Faults(t *testing.T) {
 	}
 }
 
-// missingPaths matches the number of paths in the output of ibdmchk.
+// missingPaths matches the number of paths in the ibdmchk output.
 var missingPaths = regexp.MustCompile(`Found (\d+) missing paths`)
 
 // compareMissingPaths compares the number of paths that do not lead to their destination
-// according to a list of links and forwarding tables: of ibkit and of ibdmchk.
+// according to a link list and forwarding tables, from ibkit and from ibdmchk.
 func compareMissingPaths(t *testing.T, list, tables string) {
 	t.Helper()
 	out, _ := ibsimtest.Command(t, "/usr/bin/ibdmchk", "-s", list, "-f", tables, "-m", os.DevNull).Output() // it ends with a segmentation fault
@@ -318,7 +318,7 @@ func compareMissingPaths(t *testing.T, list, tables string) {
 	}
 }
 
-// TestRoutes_IdleManager checks that the count of opensm's SMInfo advances by its own reply
+// TestRoutes_IdleManager checks that the SMInfo count in opensm advances by its own reply
 // only, so that the tables are read once.
 func TestRoutes_IdleManager(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")

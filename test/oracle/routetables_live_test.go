@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// tableFabrics are fabrics for the tools, with options of opensm.
+// tableFabrics are fabrics for the tools, with opensm options.
 var tableFabrics = []struct {
 	name, description string
 	options           []string

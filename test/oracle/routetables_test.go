@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// routeLines are command lines of the tools that print forwarding tables and routes. Words
-// in capitals are replaced by the addresses of two hosts and a switch.
+// routeLines are command lines for the tools that print forwarding tables and routes.
+// Words in capitals are replaced with the addresses of two hosts and a switch.
 var routeLines = []string{
 	"dump_fts", "dump_fts -a", "dump_fts -n", "dump_fts -na", "dump_fts 3", "dump_fts 3 5", "dump_fts 0x2 0x3", "dump_fts 5 3", "dump_fts 1 9999", "dump_fts x",
 	"dump_fts -M", "dump_fts -Mn", "dump_fts -Mv 0xc000 0xc003", "dump_fts -Ma 0xc000 0xc003", "dump_fts -Man 0xc000 0xc003", "dump_fts -Ma 5 0xc001", "dump_fts --node-name-map MAP",
@@ -39,7 +39,7 @@ var routeLines = []string{
 	"ibtracert -m 0xc000 A B", "ibtracert -m 0xc000 -n A B", "ibtracert -m 0xc000 A A", "ibtracert -m 0xc000 SWLID SWLID", "ibtracert -m 0xd000 A B", "ibtracert -m 5 A B",
 }
 
-// TestRouteTables_Served compares the tools on the tables of ibkit's subnet manager.
+// TestRouteTables_Served compares the tools on the tables from ibkit's subnet manager.
 func TestRouteTables_Served(t *testing.T) {
 	t.Parallel()
 	const fabric = "fat-tree:radix=4,pods=2,spines=2"
@@ -57,7 +57,7 @@ func compareRouteTables(t *testing.T, s *ibsimtest.Sim, f *sim.Fabric, lines []s
 	dir := t.TempDir()
 	words := routeWords(t, s, f, dir)
 	tables, plain, cache, topology := filepath.Join(dir, "lfts"), filepath.Join(dir, "plain"), filepath.Join(dir, "cache"), filepath.Join(dir, "topology")
-	s.MustRun(t, "", ibkit(), "ibnetdiscover", "--cache", cache) // the same as that of the C tool
+	s.MustRun(t, "", ibkit(), "ibnetdiscover", "--cache", cache) // the same as the C tool's
 	for _, file := range []struct{ path, line string }{{tables, "dump_lfts"}, {plain, "dump_fts -n"}, {topology, "ibnetdiscover"}} {
 		args := strings.Fields(file.line)
 		writeFile(t, file.path, s.MustRunC(t, "", args[0], args[1:]...).Stdout)
@@ -91,7 +91,7 @@ func routeWords(t *testing.T, s *ibsimtest.Sim, f *sim.Fabric, dir string) []str
 	}
 }
 
-// writeFile writes a file of a test.
+// writeFile writes a file for a test.
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -99,8 +99,8 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// compareNative compares the entries of ibkit routes, read over ibsim and from files, with
-// those of dump_fts.
+// compareNative compares the entries that ibkit routes reads over ibsim and from files
+// with dump_fts.
 func compareNative(t *testing.T, s *ibsimtest.Sim, dump, cache, topology string) {
 	t.Helper()
 	text, err := os.ReadFile(dump)

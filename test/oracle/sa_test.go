@@ -8,10 +8,9 @@ import (
 
 // TestByGUID starts scans at a port by its GUID, which a running opensm resolves.
 //
-// Release 44 of the C tool routes such a scan by LID first, which ibsim does not
-// support: the scan ends only if no node is behind the port. The output of ibkit for a
-// GUID is therefore compared with that of the C tool for the directed route of the same
-// node.
+// The C tool in release 44 routes such a scan by LID first, which ibsim does not support:
+// the scan ends only if no node is behind the port. The ibkit output for a GUID is
+// therefore compared with the C tool's output for the directed route to the same node.
 func TestByGUID(t *testing.T) {
 	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port", false)
 	b.NewSM(t, "Hca1")

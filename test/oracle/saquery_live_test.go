@@ -22,7 +22,7 @@ func TestSaqueryClassic_Ibsim(t *testing.T) {
 	compareSources(t, r)
 }
 
-// compareSources compares attributes of nodes with the records of opensm.
+// compareSources compares node attributes with opensm's records.
 func compareSources(t *testing.T, r *addrRig) {
 	expand := strings.NewReplacer(smpWords(t, r)...)
 	for _, line := range []string{"NodeDescription 1-6", "LFT SWLID", "gi LID", "SwitchInfo SWLID"} {

@@ -13,9 +13,9 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// saqueryLines are command lines of saquery whose replies fit in one packet: neither
-// simulator passes longer ones on to the C tool. LID, LID2 and SWLID are replaced by
-// those of two adapters and a switch.
+// saqueryLines are saquery command lines with replies that fit in a single packet: neither
+// simulator passes longer replies on to the C tool. LID, LID2 and SWLID are replaced with
+// the LIDs of two adapters and a switch.
 var saqueryLines = []string{
 	"-c", "CPI", "classportinfo", "-s", "NR LID", "NR SWLID", "NodeRecord LID2", "NR 77", "NR 0", "NR 70000", "NR -5", "LID", "-N LID",
 	"SMIR", "SMIR SMLID", "SMIR LID2", "SWIR SWLID", "SWIR LID", "switchinforecord SWLID",
@@ -56,7 +56,7 @@ func TestSaqueryClassic(t *testing.T) {
 	}
 }
 
-// buildVersion matches the version of a tool.
+// buildVersion matches a tool version.
 var buildVersion = regexp.MustCompile(`BUILD VERSION: .*`)
 
 // counting matches numbers that change with each query.

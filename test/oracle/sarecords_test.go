@@ -23,14 +23,14 @@ import (
 // subnet administration, with the same LIDs and the subnet manager at the same port.
 type saRig struct {
 	theirs *ibsimtest.Sim
-	topo   string // fabric of ibkit's simulator: the output of ibnetdiscover
+	topo   string // fabric for ibkit's simulator: the ibnetdiscover output
 }
 
 func newSARig(t *testing.T) *saRig {
 	t.Helper()
 	r := &saRig{theirs: ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")}
-	// ibnetdiscover prints the adapter that it runs on last. The subnet manager of
-	// ibkit is at the first adapter.
+	// ibnetdiscover prints the adapter that it runs on last. ibkit's subnet manager is at
+	// the first adapter.
 	r.theirs.NewSM(t, "Hca2")
 	r.topo = "topo:" + filepath.Join(t.TempDir(), "topo")
 	topo := r.theirs.MustRunC(t, "Hca1", "ibnetdiscover")
@@ -43,13 +43,13 @@ func newSARig(t *testing.T) *saRig {
 	return r
 }
 
-// Differences between the simulators: capabilities, sizes of tables, ages, and the
-// distribution of routes of equal length by opensm and ibkit.
+// Differences between the simulators: capabilities, table sizes, ages, and how opensm and
+// ibkit distribute routes with equal length.
 var saDifferent = regexp.MustCompile(`(?m)^\s*(Capability mask|capability_mask|ActCount|partition_cap|revision|mtu|` +
 	`LinearFDBCap|LifeTimeValue|PartitionEnforcementCap|flags|MulticastFDBTop)\b.*\n`)
 
 // TestSaquery sends the same queries with Debian's saquery to both administrations, for
-// records that fit in one packet.
+// records that fit in a single packet.
 func TestSaquery(t *testing.T) {
 	r := newSARig(t)
 	ours := serveLive(t, r.topo)
@@ -79,8 +79,8 @@ func TestSaquery(t *testing.T) {
 	}
 }
 
-// sortRecords sorts the records in the output of saquery: their order depends on the
-// internal order of an administration.
+// sortRecords sorts the records in the saquery output: their order depends on an
+// administration's internal order.
 func sortRecords(stdout string) string {
 	var found []string
 	for line := range strings.Lines(stdout) {
@@ -94,7 +94,7 @@ func sortRecords(stdout string) string {
 	return strings.Join(found, "")
 }
 
-// tableOf reads records from the administration of a port.
+// tableOf reads records from a port's administration.
 func tableOf[T any, R interface {
 	*T
 	mad.Attribute

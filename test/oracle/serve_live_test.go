@@ -43,7 +43,7 @@ func TestServedQueries(t *testing.T) {
 	s := serveLive(t, "demo")
 	for _, test := range []struct {
 		command string
-		want    []string // expressions, each for one line
+		want    []string // expressions, each for a single line
 	}{
 		{"smpquery nodeinfo -D 0", []string{`NodeType:\.+Channel Adapter`, `Guid:\.+0x0002c90000100300`, `PortGuid:\.+0x0002c90000100301`}},
 		{"smpquery nodeinfo 3", []string{`NodeType:\.+Switch`, `NumPorts:\.+16`, `Guid:\.+0x0002c90000800200`}},

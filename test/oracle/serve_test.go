@@ -22,7 +22,7 @@ func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
 	return ibsimtest.NewServer(t, ibkit(), append([]string{"sim", "serve"}, args...)...)
 }
 
-// A runner runs a command line of a classic tool and returns its result.
+// A runner runs a classic tool's command line and returns the result.
 type runner func(tool string, args ...string) ibsimtest.Result
 
 // theirTools returns the C tools at a node.
@@ -30,7 +30,7 @@ func theirTools(t *testing.T, s *ibsimtest.Sim, host string) runner {
 	return func(tool string, args ...string) ibsimtest.Result { return s.MustRunC(t, host, tool, args...) }
 }
 
-// ourTools returns the classic tools of ibkit at a node.
+// ourTools returns ibkit's classic tools at a node.
 func ourTools(t *testing.T, s *ibsimtest.Sim, host string) runner {
 	return func(tool string, args ...string) ibsimtest.Result {
 		return s.MustRun(t, host, ibkit(), append([]string{tool}, args...)...)
@@ -39,8 +39,8 @@ func ourTools(t *testing.T, s *ibsimtest.Sim, host string) runner {
 
 var served = []string{"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=8,pods=4"}
 
-// TestServedLinks compares the output of the C tool for a served fabric with that of
-// ibkit for the same fabric, in its own process and through the sockets.
+// TestServedLinks compares the C tool's output for a served fabric with ibkit's for the
+// same fabric, in its own process and through the sockets.
 func TestServedLinks(t *testing.T) {
 	for i, fabric := range served {
 		t.Run(fabric, func(t *testing.T) {
@@ -63,14 +63,14 @@ var (
 	ownLine = regexp.MustCompile(`(?m)^(?:CA|Switch): (?:(0x[0-9a-f]{16}) )?(.*):$`)
 )
 
-// TestServedNodes compares the nodes in the output of ibnetdiscover and of ibkit.
+// TestServedNodes compares the nodes in the output from ibnetdiscover and from ibkit.
 func TestServedNodes(t *testing.T) {
 	for _, fabric := range served {
 		t.Run(fabric, func(t *testing.T) { compareNodes(t, fabric) })
 	}
 }
 
-// compareNodes compares the nodes of one fabric.
+// compareNodes compares the nodes in a single fabric.
 func compareNodes(t *testing.T, fabric string) {
 	s := serveFabric(t, fabric)
 	var got, want []string
@@ -87,7 +87,7 @@ func compareNodes(t *testing.T, fabric string) {
 	}
 }
 
-// ctl runs a command on the console of the server.
+// ctl runs a command on the server console.
 func ctl(t *testing.T, s *ibsimtest.Sim, command string) string {
 	t.Helper()
 	out, err := s.Control(t.Context(), command)
@@ -118,7 +118,7 @@ func lidOfSwitch(t *testing.T, s *ibsimtest.Sim, name string) string {
 
 var lidLine = regexp.MustCompile(`Lid:\.+(\d+)`)
 
-// lidOf returns the LID of a node as seen by a program that is attached to it.
+// lidOf returns a node's LID as seen by a program that is attached to it.
 func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
 	t.Helper()
 	m := lidLine.FindStringSubmatch(s.MustRunC(t, node, "smpquery", "portinfo", "-D", "0").Stdout)
@@ -135,8 +135,8 @@ var (
 	nodeLine = regexp.MustCompile(`(?m)^(\w+)\s+: (0x[0-9a-f]{16}) `)
 )
 
-// joinGroup makes the port of a host a member of a multicast group, and creates the
-// group if it does not exist.
+// joinGroup makes a host's port a member of a multicast group, and creates the group if it
+// does not exist.
 func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
 	t.Helper()
 	_, socket, _ := strings.Cut(s.Env()[0], "=")

@@ -17,8 +17,8 @@ import (
 )
 
 // TestServedCongestion changes settings with Debian's ibccconfig, and compares the
-// output of ibccquery with ibkit's dump of the same attributes. In the demo, leaf1 has
-// LID 3 and node01 LID 4.
+// ibccquery output with ibkit's dump of the same attributes. In the demo, leaf1 has LID 3
+// and node01 LID 4.
 func TestServedCongestion(t *testing.T) {
 	s := serveLive(t, "demo")
 	for _, line := range []string{
@@ -71,8 +71,8 @@ func TestServedCongestion(t *testing.T) {
 		})
 	}
 
-	// A query of the log restarts its counter. libumad2sim passes on 224 of the 256
-	// bytes of a packet: ibccquery may print random events at the end.
+	// A log query restarts its counter. libumad2sim passes on 224 of the 256 bytes of a
+	// packet: ibccquery may print random events at the end.
 	if log := ibccquery(t, s, "CongestionLog 3"); !strings.Contains(log, "LogEventsCounter:................1\n") {
 		t.Errorf("got\n%s\nwant one event", log)
 	}
@@ -90,7 +90,7 @@ func TestServedCongestion(t *testing.T) {
 		if !strings.Contains(out, test.want) || !strings.Contains(own, test.want) {
 			t.Errorf("log of LID %d: ibccquery:\n%s\nibkit:\n%s\nwant event\n%s", test.lid, out, own, test.want)
 		}
-		// Both have the same fields but for the time of the reply.
+		// Both have the same fields except for the reply time.
 		head, _, _ := strings.Cut(out, "CurrentTimeStamp")
 		if test.lid == 4 {
 			head = strings.Replace(head, "Counter:...........1", "Counter:...........0", 1)
@@ -121,7 +121,7 @@ func ibccquery(t *testing.T, s *ibsimtest.Sim, line string) string {
 	return text
 }
 
-// readCongestion reads an attribute through ibkit's client and returns its dump.
+// readCongestion reads an attribute through ibkit's client and returns the attribute dump.
 func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) string {
 	t.Helper()
 	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassCC, Attr: a.ID()})

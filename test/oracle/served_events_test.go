@@ -113,8 +113,7 @@ func TestServedUDP(t *testing.T) {
 	})
 }
 
-// TestServedCrowd attaches more C programs than ibsim supports. All of them must
-// answer.
+// TestServedCrowd attaches more C programs than ibsim supports. All of them must answer.
 func TestServedCrowd(t *testing.T) {
 	const crowd = 12
 	s := serveLive(t, "fat-tree:levels=2,radix=8,pods=4")
@@ -137,7 +136,7 @@ func TestServedModel(t *testing.T) {
 	const fabric = "fat-tree:levels=2,radix=8,pods=4"
 	slow := serveLive(t, "--model", "hop=1us,service=20us,jitter=5us,seed=3", fabric)
 	quick := serveLive(t, fabric)
-	// The tool lists nodes in the order of replies.
+	// The tool lists nodes in reply order.
 	sorted := func(r ibsimtest.Result) string {
 		lines := strings.Split(r.Stdout, "\n")
 		slices.Sort(lines)

@@ -18,8 +18,8 @@ func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {
 	}
 }
 
-// TestServedPing connects two C programs through a served fabric, whose agents do not
-// take part.
+// TestServedPing connects two C programs through a served fabric. The fabric's agents do
+// not take part.
 func TestServedPing(t *testing.T) {
 	s := serveLive(t, "demo")
 	const server, client = "node05", "node07"

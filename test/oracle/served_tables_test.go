@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestServedSubnetTables runs opensm with quality of service and multicast groups on
-// the same net in ibsim and in ibkit, and compares the tables that it has set.
+// TestServedSubnetTables runs opensm with quality of service and multicast groups on the
+// same net in ibsim and in ibkit, and compares the tables that it has set.
 func TestServedSubnetTables(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
 	if out, err := ibsimtest.Command(t, ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "-o", net).CombinedOutput(); err != nil {
@@ -50,8 +50,8 @@ func compareTables(t *testing.T, theirs, ours *ibsimtest.Sim, lines ...string) {
 	}
 }
 
-// TestServedMulticast checks the multicast tables of ibkit's own subnet manager with
-// Debian's tools: the three members of a group in the demo are at leaf1 and leaf4.
+// TestServedMulticast checks the multicast tables from ibkit's own subnet manager with
+// Debian's tools: the three group members in the demo are at leaf1 and leaf4.
 func TestServedMulticast(t *testing.T) {
 	s := serveLive(t, "demo")
 	if out := s.MustRunC(t, "", "dump_mfts").Stdout; strings.Count(out, "0 valid mlids dumped") != 6 {

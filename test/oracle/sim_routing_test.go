@@ -15,10 +15,10 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// hostLIDs matches the line of an adapter in the output of iblinkinfo -l.
+// hostLIDs matches an adapter's line in the iblinkinfo -l output.
 var hostLIDs = regexp.MustCompile(`(?m)^\S+ "\s*([^"]*host[^"]*)"\s+(\d+)\s+1\[`)
 
-// hosts returns the LIDs of all hosts by name.
+// hosts returns all host LIDs by name.
 func hosts(t *testing.T, s *ibsimtest.Sim) map[string]string {
 	t.Helper()
 	lids := map[string]string{}
@@ -38,10 +38,9 @@ func trace(t *testing.T, s *ibsimtest.Sim, from, to string) int {
 	return strings.Count(r.Stdout, "->")
 }
 
-// TestServedUpDown compares path lengths between all hosts in fabrics that ibkit's
-// subnet manager configures with sm=updown and opensm with -R updn. Both choose roots
-// of trees themselves. In other fabrics, opensm finds no root, and both get the first
-// switch.
+// TestServedUpDown compares path lengths between all hosts in fabrics that ibkit's subnet
+// manager configures with sm=updown and opensm with -R updn. In trees, both choose the
+// roots themselves. In other fabrics, opensm finds no root, and both get the first switch.
 func TestServedUpDown(t *testing.T) {
 	t.Parallel()
 	const firstSwitch = "0x0002c90000800000"

@@ -16,18 +16,16 @@ import (
 )
 
 var (
-	// A record of ibnetdiscover -g: the chassis, the model and slot, and the
-	// description of a switch.
+	// An ibnetdiscover -g record: the chassis, the model and slot, and the switch description.
 	boardRecord = regexp.MustCompile(`sysimgguid=\S+\t\t# Chassis (\d+)\nswitchguid=\S+\t# (\S+ \w+ \d+ Chip \d+)\nSwitch\t\d+ "\S+"\t\t# "(.*)" (?:base|enhanced)`)
 
-	// The position of a node in its name in the preset.
+	// A node's position, from its name in the preset.
 	boardName = regexp.MustCompile(`^(?:MF0;)?system(\d)[:-](?:IS5600/)?(S|L|spine|line)(\d+)(?:/U|-)(\d)$`)
 )
 
-// TestServedChassis compares the chassis and slots in the output of ibnetdiscover with
-// the names of the nodes. It identifies Voltaire's boards by their wiring and Mellanox'
-// by their descriptions. The external port numbers of iblinkinfo must be those of
-// ibkit.
+// TestServedChassis compares the chassis and slots in the ibnetdiscover output with the
+// node names. It identifies Voltaire's boards by their wiring and Mellanox' by their
+// descriptions. The external port numbers in iblinkinfo must be the same as ibkit's.
 func TestServedChassis(t *testing.T) {
 	for model, boards := range map[string]int{"IS5600": 18 + 3, "ISR9288": 12 + 6, "ISR2012": 12 + 6, "ISR9096": 4 + 6, "ISR4700": 9 + 3} {
 		t.Run(model, func(t *testing.T) {
@@ -61,7 +59,7 @@ func TestServedChassis(t *testing.T) {
 	}
 }
 
-// TestServedSplitPorts shows split ports with the C tool: ports of 2X, and connectors
+// TestServedSplitPorts shows split ports with the C tool: 2X ports, and connectors
 // that run at 4X.
 func TestServedSplitPorts(t *testing.T) {
 	s := serveLive(t, "fat-tree:radix=8,pods=4,split=2,speed=NDR")
@@ -79,8 +77,8 @@ func TestServedSplitPorts(t *testing.T) {
 	}
 }
 
-// TestServedGenerations shows all generations of links with the C tool. The tool of
-// Debian 12 does not know XDR, and reports such links as QDR.
+// TestServedGenerations shows all link generations with the C tool. Debian 12's tool does
+// not know XDR, and reports such links as QDR.
 func TestServedGenerations(t *testing.T) {
 	s := serveLive(t, "mixed")
 	const xdr = "212.5 Gbps"
@@ -99,7 +97,7 @@ func TestServedGenerations(t *testing.T) {
 	}
 }
 
-// without removes the links of b whose lines contain a word.
+// without removes the links from b that contain a word in a line.
 func without(a, b, word string) (string, string) {
 	left := map[string]bool{}
 	end := func(line string) string { // GUID, name and port
@@ -123,8 +121,8 @@ func without(a, b, word string) (string, string) {
 
 var startGUID = regexp.MustCompile(`"start":"0x([0-9a-f]{16})"`)
 
-// TestServedJSON scans a fabric that opensm has configured in ibsim, serves the JSON,
-// and compares the output of the C tools with that for ibsim.
+// TestServedJSON scans a fabric that opensm has configured in ibsim, serves the JSON, and
+// compares the C tool output with the output for ibsim.
 func TestServedJSON(t *testing.T) {
 	t.Parallel()
 	for i, net := range nets(t) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestNetFile compares the output of ibkit for a net file with that of the C tool for
-// ibsim with the same file. The nets do not contain NDR, which ibsim 0.10 rejects.
+// TestNetFile compares the ibkit output for a net file with the C tool's output for ibsim
+// with the same file. The nets do not contain NDR, which ibsim 0.10 rejects.
 func TestNetFile(t *testing.T) {
 	t.Parallel()
 	for i, net := range absolute(t, nets(t)) {
@@ -34,7 +34,7 @@ func TestNetFile(t *testing.T) {
 	}
 }
 
-// TestTopologyFile loads a topology file of the C tool and exports it: only the order
+// TestTopologyFile loads a topology file from the C tool and exports it: only the order
 // may change. The C tool must print the same for ibsim with the exported net.
 func TestTopologyFile(t *testing.T) {
 	t.Parallel()
@@ -116,8 +116,7 @@ func records(text string) map[string]string {
 	return found
 }
 
-// guidsAndLinks returns the lines of iblinkinfo without LIDs, which depend on the
-// subnet manager.
+// guidsAndLinks returns the iblinkinfo lines without LIDs, which depend on the subnet manager.
 func guidsAndLinks(stdout string) map[string]int {
 	found := map[string]int{}
 	for line := range strings.Lines(stdout) {

@@ -58,8 +58,7 @@ func TestTopology_Slurm(t *testing.T) {
 	}
 }
 
-// showTopology runs slurmctld and returns the output of "scontrol show topology" and
-// the log.
+// showTopology runs slurmctld and returns the output of "scontrol show topology" and the log.
 func showTopology(t *testing.T, conf []byte, nodes string) (shown, log string) {
 	t.Helper()
 	c := newCluster(t, fmt.Sprintf(`TopologyPlugin=topology/tree

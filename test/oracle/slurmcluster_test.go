@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// slurmConf is a configuration of Slurm for tests, without munge and accounting.
+// slurmConf is a Slurm configuration for tests, without munge and accounting.
 const slurmConf = `ClusterName=test
 SlurmctldHost=%[1]s(127.0.0.1)
 SlurmctldPort=%[2]d
@@ -36,14 +36,14 @@ JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 `
 
-// A cluster is a directory with the configuration of running servers of Slurm.
+// A cluster is a directory with the configuration for running Slurm servers.
 type cluster struct {
 	t     *testing.T
 	dir   string
-	ended chan error // of a server
+	ended chan error // from a server
 }
 
-// newCluster writes slurm.conf. more is added to it, with %[1]s for the name of this host and
+// newCluster writes slurm.conf. more is added to it, with %[1]s for this host's name and
 // %[4]s for the directory.
 func newCluster(t *testing.T, more string) *cluster {
 	t.Helper()
@@ -84,7 +84,7 @@ func (c *cluster) start(servers ...string) {
 	}
 }
 
-// shortHostname returns the name of this host without its domain.
+// shortHostname returns this host's name without its domain.
 func shortHostname(t *testing.T) string {
 	t.Helper()
 	host, err := os.Hostname()
@@ -99,7 +99,7 @@ func (c *cluster) conf() string { return filepath.Join(c.dir, "slurm.conf") }
 
 func (c *cluster) env() []string { return append(os.Environ(), "SLURM_CONF="+c.conf()) }
 
-// write writes a file of the directory.
+// write writes a file in the directory.
 func (c *cluster) write(name, text string, mode os.FileMode) {
 	c.t.Helper()
 	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), mode); err != nil {
@@ -115,7 +115,7 @@ func (c *cluster) scontrol(ctx context.Context, args ...string) (string, error) 
 	return string(text), err
 }
 
-// output returns the output of the servers.
+// output returns the servers' output.
 func (c *cluster) output() string {
 	var all strings.Builder
 	paths, _ := filepath.Glob(filepath.Join(c.dir, "*.out")) // the pattern is valid
@@ -126,7 +126,7 @@ func (c *cluster) output() string {
 	return all.String()
 }
 
-// wait runs scontrol until its output is the wanted one, and returns the output.
+// wait runs scontrol until it prints the wanted output, and returns the output.
 func (c *cluster) wait(wanted func(string) bool, args ...string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)

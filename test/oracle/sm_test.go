@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// smReport is the output of ibkit sm.
+// smReport is the ibkit sm output.
 type smReport struct {
 	Partial  bool
 	Findings []struct{ Kind string }
@@ -30,7 +30,7 @@ type smReport struct {
 	}
 }
 
-// querySM runs ibkit sm, and returns its report and the kinds of all findings.
+// querySM runs ibkit sm, and returns the report and the kinds of all findings.
 func querySM(t *testing.T, s *ibsimtest.Sim, code int, args ...string) (r smReport, kinds string) {
 	t.Helper()
 	got := s.MustRun(t, "Hca1", ibkit(), append([]string{"sm", "--json", "--wait", "20ms"}, args...)...)
@@ -73,7 +73,7 @@ func TestSM(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	// The master knows the state of the standby after its next sweep.
+	// The master knows the standby's state after its next sweep.
 	within(t, time.Minute, "the master knows the standby", func() bool {
 		return s.MustRun(t, "Hca1", ibkit(), "sm", "--wait", "20ms").Code == 0
 	})
@@ -129,7 +129,7 @@ func TestSMOperations(t *testing.T) {
 	}
 }
 
-// setSM runs ibkit sm --set, and returns the report of the change.
+// setSM runs ibkit sm --set, and returns the change report.
 func setSM(t *testing.T, s *ibsimtest.Sim, code int, args ...string) *sm.ReportChange {
 	t.Helper()
 	r := s.MustRun(t, "Hca1", ibkit(), append([]string{"sm", "--json", "--yes", "--log", "-", "--set"}, args...)...)

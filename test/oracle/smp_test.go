@@ -15,9 +15,9 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// smpLines are command lines of smpquery, smpdump and sminfo. Words in capitals are
-// replaced by the addresses of a host, of a switch next to it, and of a dead LID. Both
-// simulators return requests without a reply at once, so that a long timeout costs no time.
+// smpLines are smpquery, smpdump and sminfo command lines. Words in capitals are replaced
+// with addresses: a host's, an adjacent switch's, and a dead LID. Both simulators return
+// requests without a reply at once, so that a long timeout costs no time.
 var smpLines = []string{
 	"smpquery nodeinfo LID", "smpquery NI SWLID", "smpquery -D NodeInfo 0", "smpquery -D ni ROUTE", "smpquery -D ni 1,SWPORT", "smpquery -D ni ROUTE,",
 	"smpquery nodedesc LID", "smpquery -D nd ROUTE", "smpquery -D ND 0", "smpquery --node-name-map MAP nd SWLID", "smpquery --node-name-map MAP nd LID",
@@ -75,7 +75,7 @@ var combinedLines = []string{
 	"smpdump LID 0x9999", "smpdump -D ROUTE 0x9999", "smpdump SWLID x",
 }
 
-// activity is the activity count of a subnet manager, which advances.
+// activity is a subnet manager's activity count, which advances.
 var activity = regexp.MustCompile(`activity count \d+`)
 
 // compareSMP runs both tools on each command line: standard output and exit code must be
@@ -92,7 +92,7 @@ func compareSMP(t *testing.T, s *ibsimtest.Sim, host string, lines []string, wor
 	}
 }
 
-// compareResults compares the results of two tools.
+// compareResults compares the results from two tools.
 func compareResults(t *testing.T, want, got ibsimtest.Result) {
 	t.Helper()
 	if got.Code != want.Code {
@@ -106,8 +106,8 @@ func compareResults(t *testing.T, want, got ibsimtest.Result) {
 	}
 }
 
-// maskRun masks the differences between two runs: numbers of processes, activity counts
-// and addresses in memory. It also masks bytes that ibkit does not print on a terminal.
+// maskRun masks the differences between two runs: process numbers, activity counts and
+// memory addresses. It also masks bytes that ibkit does not print on a terminal.
 func maskRun(stdout string) string {
 	stdout = traceProcess.ReplaceAllString(stdout, "[pid]$1")
 	b := []byte(nodeAddress.ReplaceAllString(activity.ReplaceAllString(pid.ReplaceAllString(stdout, "[pid]"), ""), "$1"))
@@ -122,13 +122,13 @@ func maskRun(stdout string) string {
 // traceProcess matches the process in the lines that ibtracert -m -v adds.
 var traceProcess = regexp.MustCompile(`(?m)^\[\d+\]( (?:new_node|find_mcpath|get_port|switch_mclookup):)`)
 
-// nodeAddress matches the address in memory of a node that ibtracert -m -v prints.
+// nodeAddress matches the memory address of a node that ibtracert -m -v prints.
 var nodeAddress = regexp.MustCompile(`(insert dist \d+|find_mcpath: dist \d+) node 0x[0-9a-f]+`)
 
 var processID = regexp.MustCompile(`\[\d+\]`)
 
-// warnings returns the warnings of libibmad in the output of a tool, and the whole
-// error output of a usage error. The first line of a traced call has no counterpart.
+// warnings returns the libibmad warnings in a tool's output, and the whole error output
+// for a usage error. The first line of a traced call has no counterpart.
 func warnings(r ibsimtest.Result) string {
 	if r.Code == 2 {
 		return r.Stderr
@@ -172,8 +172,8 @@ func TestSMPServed(t *testing.T) {
 	}
 }
 
-// compareCombined compares routes that begin at a LID. ibkit runs in the process of its
-// simulator, because its client for ibsim rejects such routes.
+// compareCombined compares routes that begin at a LID. ibkit runs in the same process as
+// its simulator, because its client for ibsim rejects such routes.
 func compareCombined(t *testing.T, r *addrRig, words ...string) {
 	for _, line := range combinedLines {
 		t.Run(line, func(t *testing.T) {
@@ -203,7 +203,7 @@ func smpWords(t *testing.T, r *addrRig) []string {
 	}
 }
 
-// writeText writes a file that lasts as long as the test, and returns its path.
+// writeText writes a file that lasts as long as the test, and returns the path.
 func writeText(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "text")
@@ -213,8 +213,7 @@ func writeText(t *testing.T, text string) string {
 	return path
 }
 
-// congestionLines are command lines of ibccquery. Words in capitals are replaced as in
-// smpLines.
+// congestionLines are ibccquery command lines. Words in capitals are replaced as in smpLines.
 var congestionLines = []string{
 	"ibccquery CP LID", "ibccquery ClassPortInfo SWLID", "ibccquery CI LID", "ibccquery congestioninfo SWLID", "ibccquery CK LID", "ibccquery -c 5 CK SWLID",
 	"ibccquery SS SWLID", "ibccquery SS LID", "ibccquery SP SWLID", "ibccquery SP SWLID 3", "ibccquery SP SWLID 0", "ibccquery SP SWLID 99", "ibccquery SP LID",

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// sysstatServers start a server of system status at a node.
+// sysstatServers start a system status server at a node.
 var sysstatServers = map[string]func(t *testing.T, f *pingFabric){
 	"Debian's": func(t *testing.T, f *pingFabric) {
 		d, err := f.StartC(f.server, "starting to serve", []string{"SIM_SET_ISSM=1"}, "ibsysstat", "-S", "-d")
@@ -31,8 +31,7 @@ var sysstatServers = map[string]func(t *testing.T, f *pingFabric){
 	},
 }
 
-// sysstatLines are command lines of ibsysstat. LID and GUID are replaced by those of the
-// server.
+// sysstatLines are ibsysstat command lines. LID and GUID are replaced with the server's.
 var sysstatLines = []string{
 	"LID", "LID ping", "LID host", "LID cpu", "-L LID host", "--Lid LID ping", "-G GUID host", "--Guid GUID cpu",
 	"-o 0x1405 LID host", "--oui 5125 LID", "-o 0x01001405 LID", "-t 20000 -o 0x1406 LID", "-t 20000 -o x LID host",
@@ -44,7 +43,7 @@ var sysstatLines = []string{
 	"--config /nonexistent LID host", "--sm_port SMLID -G GUID", "--debug LID host", "-d LID", "--version", "-V",
 }
 
-// cpuClock matches the clock rate of a processor, which changes.
+// cpuClock matches a processor's clock rate, which changes.
 var cpuClock = regexp.MustCompile(`MHZ  [\d.]+`)
 
 // TestSysstat queries all servers with both clients on both simulators. Output and exit code

@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/top"
 )
 
-// A terminal is Debian's tmux with one program.
+// A terminal is Debian's tmux with a single program.
 type terminal struct {
 	t   *testing.T
 	dir string
@@ -41,7 +41,7 @@ func newTerminal(t *testing.T, env []string, args ...string) *terminal {
 
 func (m *terminal) socket() string { return filepath.Join(m.dir, "socket") }
 
-// run runs a command of tmux with the server of the terminal.
+// run runs a tmux command with the terminal's server.
 func (m *terminal) run(args ...string) (string, error) {
 	cmd := ibsimtest.Command(m.t, "tmux", append([]string{"-S", m.socket()}, args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
@@ -49,7 +49,7 @@ func (m *terminal) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// tmux runs a command of tmux, which must succeed.
+// tmux runs a tmux command, which must succeed.
 func (m *terminal) tmux(args ...string) string {
 	m.t.Helper()
 	out, err := m.run(args...)
@@ -105,7 +105,7 @@ func (m *terminal) draw(path, title string) {
 	}
 }
 
-// coloured matches the escape sequences of foreground colours.
+// coloured matches the escape sequences for foreground colours.
 var coloured = regexp.MustCompile(`\x1b\[[0-9;]*(3[1-8]|9[0-7])`)
 
 // TestTop_Tmux uses all screens in tmux, with and without colour.
@@ -173,8 +173,8 @@ func TestTop_Suspend(t *testing.T) {
 	m.keys("q")
 }
 
-// TestTop_Ibsim checks that counters and links that change on the console of Debian's ibsim
-// appear, and that the screen has the links of Debian's iblinkinfo.
+// TestTop_Ibsim checks that counters and links that change on the console of Debian's
+// ibsim appear, and that the screen has the same links as Debian's iblinkinfo.
 func TestTop_Ibsim(t *testing.T) {
 	t.Parallel()
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")

@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// topologyDiffs are arguments that show changes of links since the cache was written.
-// ibnetdiscover crashes at a port without a link whose LID or name differs.
+// topologyDiffs are arguments that show link changes since the cache was written.
+// ibnetdiscover crashes at a port without a link if the LID or name differs.
 var topologyDiffs = []string{
 	"--diff {dir}/cache", "--diff {dir}/cache --diffcheck port", "--diff {dir}/cache --diffcheck sw,port",
 	"--diff {dir}/cache --diffcheck ca", "--diff {dir}/cache --diffcheck sw,ca,router,port,nodedesc",
@@ -53,8 +53,8 @@ func TestTopology_Arguments(t *testing.T) {
 	newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true).compareArguments(t)
 }
 
-// TestTopology_File checks that a topology file of ibkit serves ibsim and the scripts
-// as one of ibnetdiscover does.
+// TestTopology_File checks that an ibkit topology file serves ibsim and the scripts as an
+// ibnetdiscover file does.
 func TestTopology_File(t *testing.T) {
 	t.Parallel()
 	for i, net := range nets(t) {
@@ -92,8 +92,8 @@ func TestTopology_CacheEdit(t *testing.T) {
 	newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true).compareCacheEdit(t)
 }
 
-// TestTopology_LST runs Debian's ibdmchk on the forwarding tables of opensm, with the
-// subnet.lst of opensm and with that of ibkit.
+// TestTopology_LST runs Debian's ibdmchk on opensm's forwarding tables, with opensm's
+// subnet.lst and with ibkit's.
 func TestTopology_LST(t *testing.T) {
 	dir := t.TempDir()
 	net := ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"])

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// topologyCases are arguments of ibnetdiscover.
+// topologyCases are ibnetdiscover arguments.
 var topologyCases = []string{
 	"", "-l", "--list", "-H", "-S", "-R", "-g", "-p", "-m", "-f", "-s", "-g -f -m", "-s -l", "-p -f", "-e -o 1", "-o 16 -t 20000 -y 0",
 	"--node-name-map {dir}/map", "--node-name-map {dir}/map -g", "--node-name-map {dir}/map -l", "--node-name-map {dir}/map -p",
@@ -21,8 +21,8 @@ var topologyCases = []string{
 	"--diff {dir}/cache",
 }
 
-// topologyOptions are the options that topologyCases lacks: long names, and those of all
-// tools.
+// topologyOptions are the options that topologyCases lacks: long names, and options that
+// all tools have.
 var topologyOptions = []string{
 	"--full --show", "--grouping", "--Hca_list", "--Switch_list", "--Router_list", "--ports", "--max_hops", "--outstanding_smps 4",
 	"-z /nonexistent", "--config /nonexistent", "-C ibsim0 -P 1", "--Ca ibsim0 --Port 1", "--timeout 20000", "--m_key 0", "--errors",
@@ -34,11 +34,10 @@ var topologyErrors = []string{
 	"--load-cache {dir}/nosuch", "--load-cache {dir}/map", "--diff {dir}/nosuch", "--diffcheck nonsense", "--Hca", "-q", "-t 0", "{dir}/nosuch/file",
 }
 
-// dateLine is the line of a topology file with the time of the scan.
+// dateLine is the line of a topology file with the scan time.
 var dateLine = regexp.MustCompile(`(?m)^# Topology file: generated on \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$`)
 
-// compareTopology compares the exact standard output and the exit code of a classic
-// name.
+// compareTopology compares a classic name's exact standard output and exit code.
 func (b *rig) compareTopology(t *testing.T, name string, cases []string) {
 	t.Helper()
 	for _, c := range cases {
@@ -174,7 +173,7 @@ func TestTopology_ServedArguments(t *testing.T) {
 	b.compareCacheEdit(t)
 }
 
-// scanScripts are the names of scripts that list the nodes of one kind.
+// scanScripts are the names of scripts that list all nodes of a kind.
 var scanScripts = []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"}
 
 // topologyShares is the number of fabrics that run all cases together, by default.

@@ -27,8 +27,8 @@ func subscribe(t *testing.T, s *ibsimtest.Sim, args ...string) *ibsimtest.Daemon
 	return s.NewDaemon(t, "node02", "subscribed to notices", ibkit(), append([]string{"trap", "--sim", "ibsim", "--json"}, args...)...)
 }
 
-// notices returns the names of the notices that a subscriber has received, with the names or
-// GIDs of their subjects, sorted.
+// notices returns the names of the notices that a subscriber has received, with their
+// subjects' names or GIDs, sorted.
 func notices(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 	t.Helper()
 	out, _ := d.Output()
@@ -118,7 +118,7 @@ func multicast(t *testing.T, s *ibsimtest.Sim, method mad.Method) {
 	}
 }
 
-// forwarded are the notices that opensm forwards for the traps of ibsendtrap, with the number
+// forwarded are the notices that opensm forwards for the ibsendtrap traps, with the number
 // of traps. It forwards no traps 129 to 131 (opensm/osm_trap_rcv.c).
 var forwarded = map[string]int{
 	"capabilities node05": 2, "system-image node05": 1, "m-key node05": 2, "p-key node01": 1, "q-key node01": 1,
@@ -238,8 +238,8 @@ func TestTrap_Lost(t *testing.T) {
 	}
 }
 
-// TestMcmReregTest checks with saquery that the ports have joined, and the output with that of
-// the C tool for ports that joined.
+// TestMcmReregTest checks with saquery that the ports have joined, and compares the output
+// with the C tool's for ports that joined.
 func TestMcmReregTest(t *testing.T) {
 	t.Parallel()
 	s := serveLive(t, "--sm=off", "demo")

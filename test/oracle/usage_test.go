@@ -17,8 +17,8 @@ var deviceTools = map[string]string{
 	"ibv_rc_pingpong": "-m", "ibv_uc_pingpong": "-s", "ibv_ud_pingpong": "-r", "ibv_srq_pingpong": "-q", "ibv_xsrq_pingpong": "-c",
 }
 
-// TestUsage_DeviceTools compares the results of command lines that no device is necessary
-// for: unknown options, missing values and too many arguments.
+// TestUsage_DeviceTools compares the results of command lines for which no device is
+// necessary: unknown options, missing values and too many arguments.
 func TestUsage_DeviceTools(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=1")
 	for _, tool := range slices.Sorted(maps.Keys(deviceTools)) {
@@ -30,7 +30,7 @@ func TestUsage_DeviceTools(t *testing.T) {
 			t.Run(tool+" "+line, func(t *testing.T) {
 				want := theirTools(t, s, "")(tool, strings.Fields(line)...)
 				got := ourTools(t, s, "")(tool, strings.Fields(line)...)
-				// The size of ibv_ud_pingpong and the MTU of ibv_xsrq_pingpong are 1024.
+				// The ibv_ud_pingpong size and the ibv_xsrq_pingpong MTU are 1024.
 				want.Stdout = strings.Replace(want.Stdout, "(default 2048)", "(default 1024)", 1)
 				if d := cmp.Diff(want.Stdout, got.Stdout); d != "" || got.Code != want.Code || want.Code == 0 {
 					t.Errorf("got exit code %d, want %d; C tool (-), ibkit (+)\n%s", got.Code, want.Code, d)

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestVendstat_NoAgentIbsim compares the errors about nodes of ibsim, which ignore the vendor
-// class.
+// TestVendstat_NoAgentIbsim compares the errors about ibsim nodes, which ignore
+// the vendor class.
 func TestVendstat_NoAgentIbsim(t *testing.T) {
 	s := ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")
 	for _, line := range noAgentLines {

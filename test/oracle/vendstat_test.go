@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// vendorNet has an InfiniScale III, a Quantum with extended versions of the firmware, and
-// adapters with and without such.
+// vendorNet has an InfiniScale III, a Quantum with extended firmware versions, and
+// adapters with and without extended versions.
 const vendorNet = `
 vendid=0x2c9
 devid=0xb924
@@ -37,9 +37,8 @@ Hca	1 "new"	# "new"
 [1]	"is3"[2]
 `
 
-// vendstatLines are command lines of vendstat. LIDs are those of vendorNet: 1 is3, 2
-// quantum, 3 old, 4 new. libumad2sim passes on the first 16 records of the configuration
-// space.
+// vendstatLines are vendstat command lines. LIDs are from vendorNet: 1 is3, 2 quantum, 3
+// old, 4 new. libumad2sim passes on the first 16 configuration space records.
 var vendstatLines = []string{
 	"-N 1", "-N 2", "-N 3", "-N 4", "--N 4", "-N", "-N -L 2", "-Nw 1", "-w 1", "-w 2", "-N -w 4", "-wN 1 7", "-N -G GUID", "-N -e 1", "-N -v 1", "-N 0x2",
 	"-i 2", "-i 2 7", "-i 1 200", "-i", "-i 2 0x7", "-i 2 x", "-i 2 -1", "-iN 2",
@@ -55,7 +54,7 @@ var vendstatLines = []string{
 	"--debug -N 1", "-d -w 1", "-d -i 2 7", "-d --timeout 20000 -N 0xbff0", "--help", "--version", "-V",
 }
 
-// uptime is the uptime of a device, which advances.
+// uptime is a device's uptime, which advances.
 var uptime = regexp.MustCompile(`(?m)^hw_uptime:.*$`)
 
 // TestVendstat compares vendstat on a fabric that ibkit serves.
@@ -73,7 +72,7 @@ func TestVendstat(t *testing.T) {
 	}
 }
 
-// guidOf returns the port GUID of an adapter.
+// guidOf returns an adapter's port GUID.
 func guidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
 	t.Helper()
 	r := s.MustRun(t, node, ibkit(), "ibaddr", "-g")
@@ -81,7 +80,7 @@ func guidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
 	return "0x" + strings.ReplaceAll(gid[strings.LastIndex(gid, "::")+2:], ":", "")
 }
 
-// noAgentLines are command lines of vendstat to a node that ignores the vendor class.
+// noAgentLines are vendstat command lines to a node that ignores the vendor class.
 var noAgentLines = []string{"-t 20000 -N 1", "-t 20000 -e -N 1", "-t 20000 -i 1 2", "-t 20000 -c 0,1 1 2", "-t 20000 -R f0014 1", "-t 20000 -W 10,1 1"}
 
 // TestVendstat_NoAgent compares the errors about nodes without a vendor agent.
@@ -93,7 +92,7 @@ func TestVendstat_NoAgent(t *testing.T) {
 }
 
 // compareVendstat compares the output, the exit code and all of standard error except
-// the output of libibmad about a port that does not open.
+// libibmad's output about a port that does not open.
 func compareVendstat(t *testing.T, s *ibsimtest.Sim, line string) {
 	want := s.MustRunC(t, "", "vendstat", strings.Fields(line)...)
 	got := s.MustRun(t, "", ibkit(), append([]string{"vendstat"}, strings.Fields(line)...)...)

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/watch"
 )
 
-// watched returns the events that a running ibkit watch --json has printed, without those
+// watched returns the events that a running ibkit watch --json has printed, without events
 // about the stream, with their subjects and peers.
 func watched(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 	t.Helper()
@@ -39,8 +39,8 @@ func watched(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 	return all
 }
 
-// expect waits until ibkit watch has printed some events after others, and returns the number
-// of all events.
+// expect waits until ibkit watch has printed some events after others, and returns the
+// number of all events.
 func expect(t *testing.T, d *ibsimtest.Daemon, from int, want ...string) (next int) {
 	t.Helper()
 	within(t, time.Minute, strings.Join(want, ", "), func() bool {
@@ -50,8 +50,8 @@ func expect(t *testing.T, d *ibsimtest.Daemon, from int, want ...string) (next i
 	return len(watched(t, d))
 }
 
-// TestWatch_Ibsim checks that changes on the console of Debian's ibsim become events: links,
-// nodes and counters. iblinkinfo agrees with the last state.
+// TestWatch_Ibsim checks that changes on the console of Debian's ibsim become events:
+// links, nodes and counters. iblinkinfo agrees with the last state.
 func TestWatch_Ibsim(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")
 	s.OpenSM(t, "gateway")
@@ -81,7 +81,7 @@ func TestWatch_Ibsim(t *testing.T) {
 }
 
 // TestWatch_OpenSM checks that notices that opensm forwards, and the link changes behind
-// them, are in one stream. Without notices, the next check would take an hour.
+// them, are in a single stream. Without notices, the next check would take an hour.
 func TestWatch_OpenSM(t *testing.T) {
 	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")

@@ -23,10 +23,10 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// secretHash is the hash of "secret" by bcrypt, with the lowest cost.
+// secretHash is the bcrypt hash of "secret", with the lowest cost.
 const secretHash = "$2a$04$qjK.4VqPElnmLaAP7PnNZu54lz2FjuJosyzbTc49ME0V64NmjwNqe"
 
-// writeCertificate writes a certificate of the loopback address to NAME.crt and NAME.key.
+// writeCertificate writes a certificate for the loopback address to NAME.crt and NAME.key.
 func writeCertificate(t *testing.T, dir, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -111,7 +111,7 @@ func TestWebConfig_Promtool(t *testing.T) {
 	}
 }
 
-// TestWebConfig_Prometheus scrapes with TLS, certificates of clients and passwords by
+// TestWebConfig_Prometheus scrapes with TLS, client certificates and passwords, with
 // Prometheus and curl.
 func TestWebConfig_Prometheus(t *testing.T) {
 	t.Parallel()
