@@ -24,7 +24,7 @@ type Daemon struct {
 	stdout, stderr strings.Builder
 }
 
-// lineBuffer is the library that stdbuf of coreutils preloads.
+// lineBuffer is the library that stdbuf from coreutils preloads.
 const lineBuffer = "/usr/libexec/coreutils/libstdbuf.so"
 
 // StartC runs a Debian tool as [Sim.RunC] does, with additional environment variables.
@@ -46,7 +46,7 @@ func (s *Sim) Start(host, ready, path string, args ...string) (*Daemon, error) {
 }
 
 func (s *Sim) start(host, ready string, env []string, path string, args []string) (*Daemon, error) {
-	dir, err := os.MkdirTemp(s.dir, "cwd-") // removed with the directory of the server
+	dir, err := os.MkdirTemp(s.dir, "cwd-") // removed with the server directory
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Sim) start(host, ready string, env []string, path string, args []string
 	return nil, fmt.Errorf("start %s: %s before it printed %q:\n%s%s", filepath.Base(path), why, ready, out, errs)
 }
 
-// Output returns the output of the program so far.
+// Output returns the program output so far.
 func (d *Daemon) Output() (stdout, stderr string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +114,7 @@ func (d *Daemon) Output() (stdout, stderr string) {
 // Signal sends a signal to the program, for example SIGSTOP to make it hang.
 func (d *Daemon) Signal(sig syscall.Signal) error { return d.cmd.Process.Signal(sig) }
 
-// wait waits for the end of the program, and kills it after a timeout.
+// wait waits until the program ends, and kills it after a timeout.
 func (d *Daemon) wait() error {
 	late := time.NewTimer(toolTimeout)
 	defer late.Stop()
@@ -133,8 +133,8 @@ func (d *Daemon) Stop() {
 	<-d.ended
 }
 
-// End sends a signal to the program unless it has ended, waits for its end, and returns its
-// result.
+// End sends a signal to the program unless it has ended, waits for its end, and
+// returns the result.
 func (d *Daemon) End(s syscall.Signal) (Result, error) {
 	if err := d.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return Result{}, err
@@ -147,10 +147,10 @@ func (d *Daemon) End(s syscall.Signal) (Result, error) {
 	return r, nil
 }
 
-// NewPingServer runs the server of ibping at a node for the duration of a test, and
-// returns when it serves, which only -d makes it report. No packet may be sent to it
-// earlier: libumad2sim.so accepts packets when it attaches, registers their classes
-// later, and crashes if a packet arrives in between.
+// NewPingServer runs the ibping server at a node until the test ends, and returns when it
+// serves, which only -d makes it report. No packet may be sent to it earlier:
+// libumad2sim.so accepts packets when it attaches, registers their classes later, and
+// crashes if a packet arrives in between.
 func (s *Sim) NewPingServer(tb testing.TB, host string) {
 	tb.Helper()
 	d, err := s.StartC(host, "starting to serve", []string{"SIM_SET_ISSM=1"}, "ibping", "-S", "-d")

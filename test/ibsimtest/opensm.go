@@ -10,18 +10,17 @@ import (
 	"syscall"
 )
 
-// subnetUp is the log message of opensm after all LIDs and routes are set.
+// subnetUp is opensm's log message after all LIDs and routes are set.
 const subnetUp = "SUBNET UP"
 
-// ConfigureSubnet runs opensm once: it assigns LIDs, sets the forwarding tables of the
-// switches, makes all ports active, and ends.
+// ConfigureSubnet runs opensm once: it assigns LIDs, sets the switch forwarding tables,
+// makes all ports active, and ends.
 func (s *Sim) ConfigureSubnet(ctx context.Context, host string) error {
 	_, err := s.SubnetLog(ctx, host)
 	return err
 }
 
-// SubnetLog is [Sim.ConfigureSubnet] with more options of opensm. It returns the log of
-// opensm.
+// SubnetLog is [Sim.ConfigureSubnet] with more opensm options. It returns the opensm log.
 func (s *Sim) SubnetLog(ctx context.Context, host string, options ...string) (string, error) {
 	dir, err := os.MkdirTemp(s.dir, "opensm-")
 	if err != nil {
@@ -59,14 +58,14 @@ func smEnv(dir string) []string {
 // answers queries as subnet administration.
 type SM struct{ *Daemon }
 
-// StartSM runs opensm, with lines of an options file if there are any, and returns when
+// StartSM runs opensm, with lines for an options file if there are any, and returns when
 // the subnet is up.
 func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 	return s.startSM(host, subnetUp, options)
 }
 
-// StartStandby is [Sim.StartSM] for a manager of lower priority than a running one. It
-// returns when the manager is a standby.
+// StartStandby is [Sim.StartSM] for a manager with lower priority than the running
+// manager. It returns when the manager is a standby.
 func (s *Sim) StartStandby(host string, options ...string) (*SM, error) {
 	return s.startSM(host, "Entering STANDBY state", options)
 }
@@ -97,8 +96,7 @@ func (s *Sim) startSM(host, ready string, options []string) (*SM, error) {
 	return &SM{d}, nil
 }
 
-// Stop terminates opensm, which releases its slot at the server, also if it was stopped by
-// SIGSTOP.
+// Stop terminates opensm, which releases its slot at the server, even after a SIGSTOP.
 func (sm *SM) Stop() error {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
 		if err := sm.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {

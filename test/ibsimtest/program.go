@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// A Program runs a command line of ibkit in this process and returns its exit code. args
-// begin with the name of a command.
+// A Program runs an ibkit command line in this process and returns the exit code. args
+// begin with a command name.
 type Program func(ctx context.Context, getenv func(string) string, in io.Reader, stdout, stderr io.Writer, args []string) int
 
-// run returns the result of a command line. path has the name of the program, ibkit or a
-// classic name.
+// run returns the result of a command line. path has the program name, ibkit or a classic
+// name.
 func (p Program) run(ctx context.Context, getenv func(string) string, path string, args []string) Result {
 	if name := filepath.Base(path); name != "ibkit" {
 		args = append([]string{name}, args...)
@@ -46,11 +46,11 @@ func (p Program) serve(args []string) (*Sim, error) {
 	if err := s.readReady(); err != nil {
 		return nil, fmt.Errorf("start simulator: %w", errors.Join(err, s.Stop(), s.complaint()))
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }() // until its end
+	go func() { _, _ = io.Copy(io.Discard, out) }() // until it ends
 	return s, nil
 }
 
-// getenv returns the environment of a program at a node.
+// getenv returns the environment for a program at a node.
 func (s *Sim) getenv(host string) func(string) string {
 	env := map[string]string{}
 	for _, v := range append(s.Env(), append(hostEnv(host), "IBKIT_SIM=ibsim")...) {

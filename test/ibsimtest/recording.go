@@ -16,41 +16,41 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A recording has the results of C tools on one server, in the order of the command lines
-// within each subtest.
+// A recording has the C tool results for a single server, in the order of the command
+// lines within each subtest.
 type recording struct {
 	test   string // name of the test that started the server
 	path   string
-	fabric string // arguments of the server
+	fabric string // server arguments
 
 	mu       sync.Mutex
-	packages map[string]string // versions of Debian packages
+	packages map[string]string // Debian package versions
 	results  []*recorded
-	uses     map[string]int // of results by key
+	uses     map[string]int // result uses by key
 }
 
-// A recorded is the result of one command line.
+// A recorded is the result of a single command line.
 type recorded struct {
-	test   string // name of the subtest, relative to the test of the recording
+	test   string // subtest name, relative to the test that the recording is for
 	line   string // node and command line
 	result Result
 	files  map[string]string // that the tool wrote, by path
 	used   bool
 }
 
-// key identifies the command line of a result. Results with equal keys have an order.
+// key identifies a result's command line. Results with equal keys have an order.
 func (r *recorded) key() string { return r.test + "\n" + r.line }
 
-// servers counts the servers of each test that have not ended, and has the paths of the
-// recordings of all servers so far.
+// servers counts each test's servers that have not ended, and has the recording paths for
+// all servers so far.
 var servers = struct {
 	sync.Mutex
 	of    map[string]int
 	paths []string
 }{of: map[string]int{}}
 
-// newRecording loads the recording of the next server of a test. It is complete at the end
-// of the test.
+// newRecording loads the recording for a test's next server. It is complete when
+// the test ends.
 func newRecording(tb testing.TB, fabric string) *recording {
 	tb.Helper()
 	r := &recording{test: tb.Name(), fabric: fabric, uses: map[string]int{}, packages: map[string]string{}}
@@ -73,14 +73,14 @@ func newRecording(tb testing.TB, fabric string) *recording {
 	return r
 }
 
-// recordings is the directory of the recordings of a package.
+// recordings is the directory with a package's recordings.
 const recordings = "testdata/recorded"
 
-// unportable matches the characters of a test name that a file name cannot have.
+// unportable matches the characters in a test name that a file name cannot have.
 var unportable = regexp.MustCompile(`[^\w./,=+-]`)
 
-// recordingPath returns the path of the recording of a server: the first one of the test,
-// or a later one.
+// recordingPath returns the path of the recording of a server: the test's first server, or
+// a later server.
 func recordingPath(test string, number int) string {
 	name := unportable.ReplaceAllString(test, "_")
 	if number > 1 {
@@ -95,8 +95,8 @@ func (r *recording) renewal() string {
 	return fmt.Sprintf("go test -tags oracle ./test/oracle -run '^%s$' -update", test)
 }
 
-// next returns the recorded result of a command line and marks it as used, or nil if there
-// is none.
+// next returns the recorded result of a command line and marks it as used, or nil if it
+// is not recorded.
 func (r *recording) next(test, line string) *recorded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *recording) add(new *recorded) {
 	r.results = append(r.results, new)
 }
 
-// run returns the result of a C tool for a test: from the recording, or from live.
+// run returns a C tool result for a test: from the recording, or from live.
 func (r *recording) run(tb testing.TB, host, tool string, args []string, live func() Result) Result {
 	tb.Helper()
 	words := temporaryWords(args)
@@ -147,7 +147,7 @@ func (r *recording) run(tb testing.TB, host, tool string, args []string, live fu
 	return result
 }
 
-// keep adds a live result to the recording, or compares it with the recorded one.
+// keep adds a live result to the recording, or compares it with the recorded result.
 func (r *recording) keep(tb testing.TB, tool string, now *recorded) {
 	tb.Helper()
 	pkg, version, err := packageOf(tool)
@@ -177,7 +177,7 @@ func (r *recording) keep(tb testing.TB, tool string, now *recorded) {
 	}
 }
 
-// replay writes the files that the tool wrote, and returns its result.
+// replay writes the files that the tool wrote, and returns the tool's result.
 func (r *recorded) replay(tb testing.TB, words temporary) Result {
 	tb.Helper()
 	for path, text := range r.files {
@@ -216,8 +216,8 @@ func partial() bool {
 
 func testFlag(name string) string { return flag.Lookup(name).Value.String() }
 
-// UnusedRecordings returns the recordings that no server of this process had: those of
-// tests that do not exist. It returns none if flags select tests.
+// UnusedRecordings returns the recordings that no server in this process had: recordings
+// for tests that do not exist. The list is empty if flags select tests.
 func UnusedRecordings() (unused []string, err error) {
 	if form == Alone || testFlag("test.run") != "" || partial() || testFlag("test.list") != "" {
 		return nil, nil

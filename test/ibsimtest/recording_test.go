@@ -82,7 +82,7 @@ func TestRecording_Load(t *testing.T) {
 	}
 }
 
-// TestRecording_Next returns results of the same line in their order, for each subtest.
+// TestRecording_Next returns results for the same line in their order, for each subtest.
 func TestRecording_Next(t *testing.T) {
 	r := &recording{uses: map[string]int{}, results: []*recorded{
 		{test: "a", line: "$ x", result: Result{Code: 1}}, {test: "b", line: "$ x", result: Result{Code: 2}}, {test: "a", line: "$ x", result: Result{Code: 3}},
@@ -113,7 +113,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestTemporary replaces directories of tests by words, and words by directories.
+// TestTemporary replaces test directories with words, and words with directories.
 func TestTemporary(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	words := temporaryWords([]string{"-l", dir + "/x", other, dir})

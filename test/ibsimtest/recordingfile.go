@@ -14,19 +14,19 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// A recording is a txtar archive. Its comment has the fabric and the versions of packages.
-// Sections are:
+// A recording is a txtar archive. The archive comment has the fabric and the package
+// versions. Sections are:
 //
-//	-- test NAME --          the results that follow are those of a subtest, or of the test
+//	-- test NAME --          the following results are from a subtest, or from the test
 //	-- NODE$ TOOL ARGS --    a command line and its standard output
 //	-- stderr --             error output of the last command line, if it has some
 //	-- exit code N --        its exit code if it is not 0
 //	-- file PATH --          a file that it wrote
-//	-- stdout of LINE --     empty: the standard output is the last one of another line
-//	-- stderr of LINE --     empty: the error output is the last one of another line
+//	-- stdout of LINE --     empty: the standard output is the last output of another line
+//	-- stderr of LINE --     empty: the error output is the last output of another line
 //
-// A text that txtar cannot hold has one quoted string for each line, and its section has
-// the prefix "quoted".
+// A text that txtar cannot hold has a quoted string for each line, and its section has the
+// prefix "quoted".
 const (
 	testSection   = "test "
 	stderrSection = "stderr"
@@ -37,7 +37,7 @@ const (
 	quotedPrefix  = "quoted "
 )
 
-// title begins the comment of a recording.
+// title begins a recording's comment.
 const title = "Results of Debian's tools, written by: "
 
 const fabricTitle = "fabric: "
@@ -67,7 +67,7 @@ func (r *recording) save() error {
 	return os.WriteFile(r.path, txtar.Format(&a), 0o644)
 }
 
-// outputs are the texts on one stream so far.
+// outputs are the texts on a stream so far.
 type outputs struct {
 	lines map[string]string // that printed a text last
 	texts map[string]string // that a line printed last
@@ -75,8 +75,8 @@ type outputs struct {
 
 func newOutputs() *outputs { return &outputs{lines: map[string]string{}, texts: map[string]string{}} }
 
-// earlier returns a line whose last output was the same text if it is longer than a
-// reference, and notes the text as that of a line.
+// earlier returns a line with text as its last output if text is longer than a reference,
+// and notes text as the last output of line.
 func (o *outputs) earlier(line, text string) (earlier string, found bool) {
 	earlier, found = o.lines[text]
 	found = found && o.texts[earlier] == text && len(text) > len(sameStdout+earlier)
@@ -87,7 +87,7 @@ func (o *outputs) earlier(line, text string) (earlier string, found bool) {
 	return earlier, found
 }
 
-// sections returns the sections of a result.
+// sections returns a result's sections.
 func (r *recorded) sections(stdout, stderr *outputs) (all []txtar.File) {
 	if earlier, ok := stdout.earlier(r.line, r.result.Stdout); ok {
 		all = append(all, section(r.line, ""), section(sameStdout+earlier, ""))
@@ -122,7 +122,7 @@ func section(name, text string) txtar.File {
 	return txtar.File{Name: quotedPrefix + name, Data: []byte(quoted.String())}
 }
 
-// printable reports whether a text has no control characters except those of lines.
+// printable reports whether a text has no control characters except line ends and tabs.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c == '\uFFFD' || c < ' ' && c != '\n' && c != '\t' || c == 0x7f })
 }
@@ -155,7 +155,7 @@ func (r *recording) load() error {
 	return nil
 }
 
-// parseComment reads the comment of a recording.
+// parseComment reads a recording's comment.
 func (r *recording) parseComment(comment string) error {
 	for line := range strings.Lines(comment) {
 		line = strings.TrimSuffix(line, "\n")
@@ -170,7 +170,7 @@ func (r *recording) parseComment(comment string) error {
 	return nil
 }
 
-// parse reads one section of a result.
+// parse reads a single section of a result.
 func (r *recording) parse(test, name, text string) error {
 	if line, ok := strings.CutPrefix(name, sameStdout); ok {
 		return r.repeat(line, func(to, from *Result) { to.Stdout = from.Stdout })
@@ -205,7 +205,7 @@ func (r *recording) parse(test, name, text string) error {
 	return errors.New("unknown")
 }
 
-// repeat copies an output of the last result with a line to the result that is being read.
+// repeat copies an output from the last result for a line to the result that is being read.
 func (r *recording) repeat(line string, copyOutput func(to, from *Result)) error {
 	for i := len(r.results) - 2; i >= 0; i-- {
 		if r.results[i].line == line {

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// rssInterval is the time between two reads of the memory of a process.
+// rssInterval is the time between two reads of a process's memory size.
 const rssInterval = 500 * time.Microsecond
 
-// watchRSS samples the resident memory of a process. stop ends it and returns the peak
-// in bytes. ru_maxrss of wait4 is not usable: Go starts a child that shares the memory
-// of its parent until it calls exec, and the peak of the parent is counted for the
-// child.
+// watchRSS samples a process's resident memory. stop ends it and returns the peak in
+// bytes. wait4's ru_maxrss is not usable: Go starts a child that shares the parent's
+// memory until it calls exec, and the parent's peak is counted for the child.
 func watchRSS(pid int) (stop func() int64) {
 	done := make(chan struct{})
 	peak := make(chan int64)
@@ -38,7 +37,7 @@ func watchRSS(pid int) (stop func() int64) {
 	}
 }
 
-// peakRSS returns the VmHWM of a process in bytes, or 0 after its end.
+// peakRSS returns a process's VmHWM in bytes, or 0 after the process has ended.
 func peakRSS(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Sim) awaitReady() error {
 	return s.readReady()
 }
 
-// readReady reads the output of the server up to the ready line.
+// readReady reads the server output up to the ready line.
 func (s *Sim) readReady() error {
 	lines := bufio.NewScanner(s.stdout)
 	for lines.Scan() {
@@ -71,7 +71,7 @@ func (s *Sim) readReady() error {
 }
 
 // Control runs a command on the console of ibkit's simulator, as "ibkit sim ctl" does, and
-// returns its output.
+// returns the output.
 func (s *Sim) Control(ctx context.Context, command string) (string, error) {
 	dir := func(name string) string {
 		if name == "XDG_RUNTIME_DIR" {

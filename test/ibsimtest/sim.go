@@ -1,5 +1,5 @@
-// Package ibsimtest runs Debian's ibsim and the C tools that attach to it, for tests
-// and benchmarks. Its processes end with the process that started them.
+// Package ibsimtest runs Debian's ibsim and the C tools that attach to it, for tests and
+// benchmarks. The processes end with the process that started them.
 //
 // A missing tool is an error and never a reason to skip a test.
 package ibsimtest
@@ -18,41 +18,41 @@ import (
 	"time"
 )
 
-// prompt ends the output of ibsim when it is ready for a command.
+// prompt ends ibsim's output when it is ready for a command.
 const prompt = "sim> "
 
-// maxCommand is the maximum length of a line on the console of ibsim.
+// maxCommand is the maximum line length on the ibsim console.
 const maxCommand = 126
 
-// clockTick is the unit of processor times in /proc/PID/stat: a hundredth of a second
-// on all architectures (USER_HZ).
+// clockTick is the unit for processor times in /proc/PID/stat: a hundredth of a second on
+// all architectures (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
-// started counts the simulators of this process, for unique names.
+// started counts this process's simulators, for unique names.
 var started atomic.Int32
 
 // A Sim is a running ibsim server. Env and the methods that run tools are safe for
 // concurrent use, the others are not.
 type Sim struct {
-	// WatchRSS sets Result.MaxRSS. It slows programs down a little, and may miss the
-	// peak of a program that runs for a few milliseconds.
+	// WatchRSS sets Result.MaxRSS. It slows programs down a little, and may miss the peak
+	// of a program that runs for a few milliseconds.
 	WatchRSS bool
 
 	name   string
-	dir    string // scratch directory of the server and of the tools
+	dir    string // scratch directory for the server and the tools
 	lib    string // libumad2sim.so; "": not installed
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
 	stderr bytes.Buffer
 
-	inProcess bool       // server and tools of ibkit run in this process
+	inProcess bool       // ibkit's server and tools run in this process
 	end       func()     // ends the server in this process
-	rec       *recording // of the results of C tools; nil: none
+	rec       *recording // recorded C tool results; nil: no recording
 }
 
-// Start runs ibsim on a net file and returns when it serves clients. args are more
-// options of ibsim, for example "-I" to accept duplicate GUIDs.
+// Start runs ibsim on a net file and returns when it serves clients. args are more ibsim
+// options, for example "-I" to accept duplicate GUIDs.
 func Start(netFile string, args ...string) (*Sim, error) {
 	size, err := measure(netFile)
 	if err != nil {
@@ -81,8 +81,8 @@ func Start(netFile string, args ...string) (*Sim, error) {
 	return s, nil
 }
 
-// run starts the server and waits for its first answer. Its input stays open: at the
-// end of its input, ibsim reads in a busy loop.
+// run starts the server and waits for the first answer. The server's input stays open: at
+// the end of its input, ibsim reads in a busy loop.
 func (s *Sim) run() error {
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -97,8 +97,8 @@ func (s *Sim) run() error {
 	if _, err := s.readPrompt(); err != nil {
 		return err
 	}
-	// ibsim prints the first prompt before it binds its sockets, and answers a command
-	// after that.
+	// ibsim prints the first prompt before it binds its sockets, and answers a
+	// command after that.
 	_, err = s.Command("Attached")
 	return err
 }
@@ -109,9 +109,9 @@ func (s *Sim) Env() []string {
 	return []string{"IBSIM_SOCKNAME=" + s.name, "XDG_RUNTIME_DIR=" + s.dir}
 }
 
-// Command runs one line on the console of the server, for example `Unlink "S-1"[2]`,
-// and returns its output after the command took effect. A complaint of ibsim (a line
-// that begins with '#', other than the heading of Dump, or contains "bad") is an error.
+// Command runs a line on the server console, for example `Unlink "S-1"[2]`, and returns
+// the output after the command took effect. An ibsim complaint (a line that begins with
+// '#', other than the heading of Dump, or contains "bad") is an error.
 func (s *Sim) Command(line string) (string, error) {
 	if len(line) > maxCommand || strings.Contains(line, "\n") {
 		return "", fmt.Errorf("run ibsim command %q: longer than %d bytes or more than one line", line, maxCommand)
@@ -144,7 +144,7 @@ func (s *Sim) readPrompt() (string, error) {
 	return string(bytes.TrimSuffix(out, []byte(prompt))), nil
 }
 
-// CPU returns the processor time of the server so far, in units of 10 ms.
+// CPU returns the server's processor time so far, in units of 10 ms.
 func (s *Sim) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
@@ -178,13 +178,13 @@ func (s *Sim) Stop() error {
 	return os.RemoveAll(s.dir)
 }
 
-// killLate kills the server after a timeout, so that a reader of its output ends, until the
-// returned function is called.
+// killLate kills the server after a timeout, so that a reader of its output ends, until
+// the returned function is called.
 func (s *Sim) killLate() (stop func() bool) {
 	return time.AfterFunc(toolTimeout, func() { _ = s.cmd.Process.Kill() }).Stop
 }
 
-// complaint returns the last line on standard error of a server that ended.
+// complaint returns the last standard error line from a server that ended.
 func (s *Sim) complaint() error {
 	lines := strings.Split(strings.TrimSpace(s.stderr.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" {
@@ -193,7 +193,7 @@ func (s *Sim) complaint() error {
 	return nil
 }
 
-// dieWithParent makes the kernel kill the command at the end of this process.
+// dieWithParent makes the kernel kill the command when this process ends.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

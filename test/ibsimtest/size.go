@@ -10,7 +10,7 @@ import (
 // netSize has the limits that ibsim needs to load a net.
 type netSize struct{ nodes, switches, ports int }
 
-// defaultSize has the limits of ibsim without options.
+// defaultSize has ibsim's limits without options.
 var defaultSize = netSize{nodes: 2048, switches: 256, ports: 13312}
 
 // measure counts the nodes of a net file. Port 0 of a switch counts as a port.
@@ -45,7 +45,7 @@ func measure(netFile string) (netSize, error) {
 	return size, lines.Err()
 }
 
-// args returns ibsim's options for a net of this size.
+// args returns ibsim's options for a net with this size.
 func (s netSize) args() []string {
 	return []string{
 		"-N", strconv.Itoa(max(s.nodes, defaultSize.nodes)),

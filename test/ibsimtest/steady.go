@@ -41,14 +41,13 @@ func steady(text string) string {
 	return text
 }
 
-// temporary are the directories of tests that a command line names, by their words in
-// recordings.
+// temporary are the test directories that a command line names, by their words in recordings.
 type temporary []struct{ word, dir string }
 
-// testDir matches a directory of testing.T.TempDir.
+// testDir matches a testing.T.TempDir directory.
 var testDir = regexp.MustCompile(regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `/Test[^/\s]*/\d+`)
 
-// temporaryWords finds the directories in the arguments of a tool.
+// temporaryWords finds the directories in a tool's arguments.
 func temporaryWords(args []string) (words temporary) {
 	seen := map[string]bool{}
 	for _, arg := range args {
@@ -80,7 +79,7 @@ func (words temporary) show(text string) string {
 }
 
 // watch returns a function that returns the files in temporary directories that did not
-// exist before, by their names in the arguments of a tool.
+// exist before, by their names in a tool's arguments.
 func (words temporary) watch(args []string) func(testing.TB) map[string]string {
 	var absent []string
 	for _, arg := range args {
@@ -126,7 +125,7 @@ func quoteArgs(args []string) []string {
 // packages has the package and version of each tool, after the first query.
 var packages sync.Map // string → [2]string
 
-// packageOf returns the Debian package of a tool and its version.
+// packageOf returns a tool's Debian package and version.
 func packageOf(tool string) (name, version string, err error) {
 	if known, ok := packages.Load(tool); ok {
 		p := known.([2]string)

@@ -19,14 +19,14 @@ func New(tb testing.TB, netFile string, args ...string) *Sim {
 }
 
 // NewLiveServer is [StartServer] for tests: errors fail the test, and the server ends with
-// it. C tools run on it in each form of the process.
+// it. C tools run on it in each process form.
 func NewLiveServer(tb testing.TB, path string, args ...string) *Sim {
 	tb.Helper()
 	s, err := StartServer(path, args...)
 	return s.forTest(tb, err)
 }
 
-// NewServer starts a server for a test, with which it ends. The form of the process decides
+// NewServer starts a server for a test and ends it with the test. The process form decides
 // whether C tools run on it.
 func NewServer(tb testing.TB, path string, args ...string) *Sim {
 	tb.Helper()
@@ -122,22 +122,22 @@ func (s *Sim) NewSM(tb testing.TB, host string, options ...string) {
 	})
 }
 
-// Command returns a command that ends with the test, whatever failed before, or with the
-// process of the test.
+// Command returns a command that ends with the test, whatever failed before, or with
+// the test process.
 func Command(tb testing.TB, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(tb.Context(), name, args...)
 	dieWithParent(cmd)
 	return cmd
 }
 
-// testContext limits the duration of a tool, so that the error names it.
+// testContext limits how long a tool runs, so that the error names it.
 func testContext(tb testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(tb.Context(), toolTimeout)
 	tb.Cleanup(cancel)
 	return ctx
 }
 
-// WriteNet writes the net file of a fat tree and returns its path.
+// WriteNet writes a fat tree's net file and returns the path.
 func WriteNet(tb testing.TB, name string, tree netgen.FatTree) string {
 	tb.Helper()
 	net, err := tree.Build()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// toolTimeout is the maximum duration of a tool. The longest takes less than a minute
-// on a quiet machine.
+// toolTimeout is the maximum time that a tool may run. The longest run takes less than a
+// minute on a quiet machine.
 const toolTimeout = 5 * time.Minute
 
 // ErrMissing is wrapped by errors about tools that are not installed.
@@ -28,8 +28,8 @@ type Result struct {
 	MaxRSS          int64 // bytes; 0 unless Sim.WatchRSS is set
 }
 
-// findTool returns the path of a tool of a Debian package. It does not search PATH,
-// which may have another program of the same name.
+// findTool returns the path of a tool in a Debian package. It does not search PATH, which
+// may have another program with the same name.
 func findTool(name string) (string, error) {
 	for _, dir := range []string{"/usr/sbin", "/usr/bin"} {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -49,12 +49,10 @@ func findPreload() (string, error) {
 }
 
 // memory is a file system without a disk. libumad2sim.so makes and removes some 50
-// directories and files in each run of a tool: 7 ms here, up to 200 ms on a disk
-// with other load.
+// directories and files in each tool run: 7 ms here, up to 200 ms on a disk with other load.
 const memory = "/dev/shm"
 
-// makeScratch makes the scratch directory of a server and of the tools that attach to
-// it.
+// makeScratch makes the scratch directory for a server and for the tools that attach to it.
 func makeScratch() (string, error) {
 	if _, err := os.Stat(memory); err != nil {
 		return os.MkdirTemp("", "ibsimtest-")
@@ -67,8 +65,8 @@ func makeScratch() (string, error) {
 func (s *Sim) ClientLibrary() string { return s.lib }
 
 // RunC runs a Debian tool as a client of the server, attached to the node with the ID
-// or description host (empty: the first one of the net file). An exit code other than 0
-// is not an error.
+// or description host (empty: the first node in the net file). An exit code other than
+// 0 is not an error.
 func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Result, error) {
 	path, err := findTool(tool)
 	if err != nil {
@@ -79,7 +77,7 @@ func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Resu
 	return r, err
 }
 
-// Run runs a program that speaks the protocol of ibsim itself, for example ibkit.
+// Run runs a program that speaks the ibsim protocol itself, for example ibkit.
 func (s *Sim) Run(ctx context.Context, host, path string, args ...string) (Result, error) {
 	return s.exec(ctx, append(hostEnv(host), "IBKIT_SIM=ibsim"), path, args)
 }
@@ -142,7 +140,7 @@ func hostEnv(host string) []string {
 	return []string{"SIM_HOST=" + host}
 }
 
-// withoutNoise removes the greeting of libumad2sim.so.
+// withoutNoise removes the libumad2sim.so greeting.
 func withoutNoise(stderr string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(stderr) {
