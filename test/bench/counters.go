@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A served fabric is one of ibkit's simulator, with delays.
+// A served fabric is a fabric in ibkit's simulator, with delays.
 type servedFabric struct{ name, fabric, events string }
 
 // servedFabrics are the fabrics on which the agents need 20 µs per packet.
@@ -74,9 +74,9 @@ func (f servedFabric) serve(dir, ours string) (*ibsimtest.Sim, error) {
 	return serve(ours, append(args, f.fabric)...)
 }
 
-// counterTools returns ibkit with its native and its classic name, and the C tool with its
-// default window and with 16 requests in flight. Without an SA it does not start, except
-// with --skip-sl.
+// counterTools returns ibkit under its native and its classic name, and the C tool with
+// the default window and with 16 requests in flight. Without an SA it does not start,
+// except with --skip-sl.
 func counterTools(s *ibsimtest.Sim, ours, name string) []contestant {
 	ibkit := filepath.Join(filepath.Dir(ours), "ibkit")
 	run := func(args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {

@@ -13,10 +13,10 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// sweepDuration matches the duration of a sweep in its metrics.
+// sweepDuration matches the sweep duration in the metrics.
 var sweepDuration = regexp.MustCompile(`(?m)^ibkit_sweep_duration_seconds (\S+)$`)
 
-// compareExporter compares sweeps of ibkit exporter with those of treydock's exporter,
+// compareExporter compares sweeps by ibkit exporter with sweeps by treydock's exporter,
 // which runs ibnetdiscover and then perfquery for each switch (collectors/switch.go). The
 // second tool here runs the same programs without the exporter around them. ibkit serves
 // the fabric, with LIDs and routes.
@@ -51,7 +51,7 @@ func compareExporter(ctx context.Context, t *table, name, dir, ours string, runs
 		}
 		return c
 	}
-	// The time of the sweep without the text, which the second tool does not make either.
+	// The sweep time without the text, which the second tool does not write either.
 	sweep := native("--switches", "--details", "none")
 	whole := sweep.run
 	sweep.name = "sweep of this"
@@ -74,15 +74,14 @@ func compareExporter(ctx context.Context, t *table, name, dir, ours string, runs
 	return nil
 }
 
-// currentAgents is the command that gives the agents the capabilities of current switches,
-// whose PortCountersExtended has the error counters, too. ibkit sim serve removes the latter, because
-// libumad2sim.so damages the end of the attribute: perfquery then prints wrong errors, in
-// the same time. Without it, ibkit would read PortCounters as well, for the errors, which
-// the other tool would not read at all.
+// currentAgents is the command that gives the agents the same capabilities as current
+// switches, where PortCountersExtended has the error counters, too. ibkit sim serve
+// removes the error counters, because libumad2sim.so damages the end of the attribute:
+// perfquery then prints wrong errors, in the same time. Without this command, ibkit would
+// read PortCounters as well, for the errors, which the other tool would not read at all.
 const currentAgents = "perfcaps all 0x9300 2"
 
-// perfqueries reads the counters of all switch ports with a link as treydock's exporter
-// does.
+// perfqueries reads the counters of all switch ports with a link as treydock's exporter does.
 func perfqueries(ctx context.Context, s *ibsimtest.Sim) (ibsimtest.Result, error) {
 	began := time.Now()
 	total, err := s.RunC(ctx, "", "ibnetdiscover", "--ports")

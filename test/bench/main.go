@@ -1,22 +1,22 @@
-// Bench compares the speed of ibkit with that of Debian's iblinkinfo on simulated fat
-// trees, and that of ibkit's simulator with that of ibsim, as seen by Debian's
-// ibnetdiscover. On the last fabric, "slow", links and agents have delays:
+// Bench compares the speed of ibkit with Debian's iblinkinfo on simulated fat trees, and
+// ibkit's simulator with ibsim, as seen by Debian's ibnetdiscover. On the last fabric,
+// "slow", links and agents have delays:
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
-// With -views it compares only the views of ibkit, on all of these fabrics but "slow".
+// With -views it compares only ibkit views, on all these fabrics except "slow".
 //
 // With -counters it compares ibkit counters with Debian's ibqueryerrors.
 //
 // With -topology it compares ibkit topology with Debian's ibnetdiscover and ibnodes.
 //
-// With -routes it compares ibkit dump_fts with Debian's dump_fts, and ibkit check routes
-// with ibdmchk.
+// With -routes it compares ibkit dump_fts with Debian's dump_fts, and ibkit check
+// routes with ibdmchk.
 //
-// With -queries it compares ibkit query with a shell loop of Debian's smpquery and with a
-// scan, and measures the tables of ibkit sa, on ibkit's simulator.
+// With -queries it compares ibkit query with a shell loop over Debian's smpquery and with
+// a scan, and measures the ibkit sa tables, on ibkit's simulator.
 //
-// With -exporter it compares sweeps of ibkit exporter with Debian's ibnetdiscover and one
+// With -exporter it compares sweeps by ibkit exporter with Debian's ibnetdiscover and a
 // perfquery per switch, on ibkit's simulator.
 //
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
@@ -76,7 +76,7 @@ func main() {
 	}
 }
 
-// A comparison compares tools on the fabric with a name. It keeps its files in dir.
+// A comparison compares tools on a named fabric. It keeps its files in dir.
 type comparison func(ctx context.Context, t *table, name, dir, ours string, runs int) error
 
 func run(ctx context.Context, nets []string, pings bool, on comparison, runs int) error {
@@ -107,7 +107,7 @@ func run(ctx context.Context, nets []string, pings bool, on comparison, runs int
 	return t.flush()
 }
 
-// compare runs all contests on one net.
+// compare runs all contests on a net.
 func compare(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	if name == "slow" {
 		return compareSlow(ctx, t, name, ours, runs)
@@ -141,8 +141,8 @@ func compare(ctx context.Context, t *table, name, dir, ours string, runs int) (e
 	return nil
 }
 
-// compareViews runs the contest of ibkit's views on one net. It omits the net "slow",
-// on which the agents determine the time.
+// compareViews runs the contest between ibkit views on a net. It omits the net "slow",
+// where the agents determine the time.
 func compareViews(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	if name == "slow" {
 		return nil
@@ -189,7 +189,7 @@ func startNet(dir, name string) (*ibsimtest.Sim, error) {
 	return ibsimtest.Start(file)
 }
 
-// writeNet writes the fat tree with a name to a file of dir.
+// writeNet writes a named fat tree to a file in dir.
 func writeNet(dir, name string) (file string, err error) {
 	shape, ok := netgen.Shapes[name]
 	if !ok {

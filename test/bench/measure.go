@@ -17,12 +17,12 @@ type contestant struct {
 	name   string
 	sim    *ibsimtest.Sim
 	run    func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
-	prints string // output format; tools with the same format print the same number of lines
+	prints string // output format; tools with the same format print equally many lines
 	code   int    // exit code: 3 for a native view of a fabric that no subnet manager configures
 }
 
 // tools returns ibkit, the C tool, and the C tool with a window of 16 packets in flight
-// instead of 2: without the latter, most of the ratio would be due to the window.
+// instead of 2: without this third contestant, most of the ratio would be due to the window.
 func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	return []contestant{
 		{name: "ibkit", sim: sim, run: func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
@@ -33,7 +33,7 @@ func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	}
 }
 
-// nativeViews returns the native views of the same scan as those of tools.
+// nativeViews returns the native views of the same scan as tools.
 func nativeViews(sim *ibsimtest.Sim, ours string) []contestant {
 	var views []contestant
 	for _, args := range [][]string{{"linkinfo"}, {"linkinfo", "--problems"}, {"linkinfo", "--json"}, {"linkinfo", "--csv"}} {
@@ -52,7 +52,7 @@ const (
 )
 
 // slowTools returns ibkit and Debian's tools on a fabric with delays that ibkit serves,
-// and ibkit with the same fabric in its own process, without sockets.
+// and ibkit with the same fabric in the same process, without sockets.
 func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
 	inProcess := func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
 		return sim.Run(ctx, "", ours, "--sim", slowFabric, "--sim-model", slowModel)
@@ -79,7 +79,7 @@ func debian(tool string, args ...string) func(context.Context, *ibsimtest.Sim) (
 	}
 }
 
-// build builds ibkit as a release does and returns the path of its iblinkinfo.
+// build builds ibkit as for a release and returns the iblinkinfo path.
 func build(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "ibkit"), "github.com/ibkit/ibkit")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -109,10 +109,10 @@ func noStrays() error {
 	return nil
 }
 
-// A sample has the cost of one run.
+// A sample has the cost of a run.
 type sample struct {
 	wall, user, sys time.Duration
-	sim             time.Duration // processor time of the simulator
+	sim             time.Duration // simulator processor time
 	rss             int64         // bytes
 	lines           int           // printed
 	rtt             time.Duration // average in the output of a ping tool, or 0

@@ -18,8 +18,8 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// pings is the number of pings of each tool. Each is sent when the reply to the last
-// one has arrived.
+// pings is the ping count for each tool. Each ping is sent when the reply to the last
+// ping has arrived.
 const pings = 20000
 
 // manyTargets is the number of targets that share the pings.
@@ -35,10 +35,10 @@ type pingContest struct {
 type pinging struct {
 	contestant
 	pings    int
-	oneByOne bool // one is under way at a time, so that the round trips make up the time
+	oneByOne bool // a single ping is under way at a time, so that the round trips make up the time
 }
 
-// comparePings compares ibkit ping and its ibping with Debian's ibping -f.
+// comparePings compares ibkit ping and ibkit ibping with Debian's ibping -f.
 func comparePings(ctx context.Context, w io.Writer, ours string, runs int) (err error) {
 	ibkit := filepath.Join(filepath.Dir(ours), "ibkit")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -95,7 +95,7 @@ func comparePing(ctx context.Context, w io.Writer, start func(context.Context, s
 	return nil
 }
 
-// faster returns the ratio of the speeds of a tool and of Debian's: the median of the
+// faster returns how much faster a tool is than Debian's: the median ratio over the
 // rounds, in each of which both ran.
 func (c *pingContest) faster(ours, theirs result, n int) float64 {
 	var ratios []float64
@@ -107,8 +107,8 @@ func (c *pingContest) faster(ours, theirs result, n int) float64 {
 	return ratios[len(ratios)/2]
 }
 
-// accounted returns the sum of the round-trip times that a tool printed as a part of
-// its elapsed time, start and end included: the median of the rounds.
+// accounted returns the sum of the round-trip times that a tool printed as a part of the
+// elapsed time, start and end included: the median over the rounds.
 func accounted(r result, n int) float64 {
 	var parts []float64
 	for _, s := range r.samples {
@@ -118,8 +118,8 @@ func accounted(r result, n int) float64 {
 	return parts[len(parts)/2]
 }
 
-// replyTimeout is the timeout of a reply in ms with many requests in flight: on a busy
-// machine a process can be delayed for more than a second.
+// replyTimeout is the reply timeout in ms with many requests in flight: on a busy machine
+// a process can be delayed for more than a second.
 const replyTimeout = "10000"
 
 // ibpingServer starts Debian's server. It reports that it is ready only with an option
@@ -166,8 +166,8 @@ func onIbsim(ctx context.Context, ibkit, server string, start func(*ibsimtest.Si
 	}}, stop, nil
 }
 
-// onServe pings many targets through ibkit's simulator, which answers for them.
-// Debian's tool has one target at a time.
+// onServe pings many targets through ibkit's simulator, which answers for them. Debian's
+// tool has a single target at a time.
 func onServe(ctx context.Context, ibkit string) (c pingContest, stop func() error, err error) {
 	s, err := ibsimtest.StartServer(ibkit, "sim", "serve", "--ping", "all", fmt.Sprintf("single-switch:radix=%d,hosts=%d", manyTargets+1, manyTargets+1))
 	if err != nil {
@@ -189,8 +189,8 @@ func onServe(ctx context.Context, ibkit string) (c pingContest, stop func() erro
 	}}, s.Stop, nil
 }
 
-// onAgents pings all hosts of a fat tree on ibsim through their agents. Debian's tool
-// pings one through the server that it needs.
+// onAgents pings all hosts in a fat tree on ibsim through their agents. Debian's tool
+// pings a single host through the server that it needs.
 func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() error, err error) {
 	file := filepath.Join(filepath.Dir(ibkit), "agents.net")
 	shape := netgen.Shapes["ft100"]
@@ -227,7 +227,7 @@ func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() err
 
 var lidLine = regexp.MustCompile(`start 0x([0-9a-f]+) `)
 
-// lidOf returns the LID of a node from Debian's ibaddr.
+// lidOf returns a node's LID from Debian's ibaddr.
 func lidOf(ctx context.Context, s *ibsimtest.Sim, node string) (string, error) {
 	r, err := s.RunC(ctx, node, "ibaddr", "-l")
 	if err != nil {
@@ -262,7 +262,7 @@ var (
 )
 
 // rttOf returns the average round-trip time in the output of ibkit's tools, or 0 for
-// Debian's, whose clock is wrong.
+// Debian's tools, which use a wrong clock.
 func rttOf(tool string, r ibsimtest.Result) time.Duration {
 	if m := rttMember.FindStringSubmatch(r.Stdout); m != nil {
 		ns, err := strconv.Atoi(m[1])

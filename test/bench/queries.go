@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// sampled is the number of calls of smpquery from which the time of a loop over all end
-// ports is extrapolated.
+// sampled is the number of smpquery calls from which the time of a loop over all end ports
+// is extrapolated.
 const sampled = 100
 
-// compareQueries compares one query of PortInfo of all end ports with a shell loop of
-// Debian's smpquery and with a scan, and measures tables of subnet administration. ibkit
+// compareQueries compares a single PortInfo query for all end ports with a shell loop over
+// Debian's smpquery and with a scan, and measures subnet administration tables. ibkit
 // serves the fabric, because ibsim does not transfer segments.
 func compareQueries(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	file, err := writeNet(dir, name)
@@ -70,7 +70,7 @@ func compareQueries(ctx context.Context, t *table, name, dir, ours string, runs 
 	return nil
 }
 
-// extrapolated returns the result of a loop over all ports, from that of a part of them.
+// extrapolated returns the result of a loop over all ports, from a loop over some of them.
 func extrapolated(r result, ports int) result {
 	scale := func(d time.Duration) time.Duration { return d * time.Duration(ports) / sampled }
 	all := result{name: fmt.Sprintf("%d × smpquery, extrapolated", ports), rss: r.rss}

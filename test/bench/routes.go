@@ -17,8 +17,8 @@ const (
 	checkLimit = "400" // seconds
 )
 
-// compareRoutes compares the read of all forwarding tables with Debian's dump_fts, and the
-// check of the dumps of opensm with ibdmchk.
+// compareRoutes compares reading all forwarding tables with Debian's dump_fts, and
+// checking opensm's dumps with ibdmchk.
 func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	net, err := netgen.Shapes[name].Build()
 	if err != nil {
@@ -43,7 +43,7 @@ func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs i
 			return sim.Run(ctx, "", path, args...)
 		}
 	}
-	// All LIDs but the highest, which dump_fts omits if it is a multiple of 64.
+	// All LIDs except the highest, which dump_fts omits if it is a multiple of 64.
 	last := fmt.Sprint(len(net.Hosts) + len(net.Switches) - 1)
 	reading := []contestant{
 		{name: "ibkit dump_fts", sim: s, run: run(ibkit, "dump_fts", "1", last), prints: "tables"},
@@ -56,12 +56,12 @@ func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs i
 	files := []contestant{
 		{name: "ibkit check routes --load", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable", "--load", list+","+tables), prints: "check of files"},
 	}
-	// It ends with a segmentation fault after its verdict.
+	// It ends with a segmentation fault after the verdict.
 	ibdmchk := contestant{name: "ibdmchk", sim: s, run: run("/bin/sh", "-c", "/usr/bin/ibdmchk -s "+list+" -f "+tables+" -m /dev/null; exit 0"), prints: "ibdmchk"}
 	if len(net.Hosts) <= maxChecked {
 		files = append(files, ibdmchk)
 	}
-	// Ratios are those to the first tool of a contest.
+	// Ratios are relative to the first tool in a contest.
 	for _, tools := range [][]contestant{reading[:2], reading[2:4], reading[4:], files} {
 		results, err := contest(ctx, tools, runs)
 		if err != nil {

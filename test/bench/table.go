@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A result has all counted runs of one tool on one net.
+// A result has all counted runs of a tool on a net.
 type result struct {
 	name    string
 	rss     int64 // bytes
 	samples []sample
 }
 
-// median returns the median of one quantity.
+// median returns the median of a quantity.
 func median(r result, of func(sample) time.Duration) time.Duration {
 	values := make([]time.Duration, len(r.samples))
 	for i, s := range r.samples {
@@ -34,7 +34,7 @@ func middle[T time.Duration | float64](values []T) T {
 	return values[mid]
 }
 
-// ratio returns the median of the ratios of wall times in each round: other load on the
+// ratio returns the median of the wall time ratios in each round: other load on the
 // machine lasts longer than a round.
 func ratio(r, first result) float64 {
 	values := make([]float64, len(r.samples))
@@ -44,8 +44,7 @@ func ratio(r, first result) float64 {
 	return middle(values)
 }
 
-// meanSim returns the mean processor time of the simulator, whose resolution is too low
-// for a median.
+// meanSim returns the simulator's mean processor time, which is too coarse for a median.
 func (r result) meanSim() time.Duration {
 	var sum time.Duration
 	for _, s := range r.samples {
@@ -54,7 +53,7 @@ func (r result) meanSim() time.Duration {
 	return sum / time.Duration(len(r.samples))
 }
 
-// A table prints medians, and the ratios of wall times to those of the first tool.
+// A table prints medians, and wall time ratios relative to the first tool.
 type table struct {
 	w   *tabwriter.Writer
 	err error

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// compareTopology compares the scans that end in a topology file, and the lists of
-// nodes, for which Debian's ibnodes scans twice.
+// compareTopology compares the scans that end in a topology file, and the node lists, for
+// which Debian's ibnodes scans twice.
 func compareTopology(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	s, err := startNet(dir, name)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 // bubble is the function that runs its argument in simulated time.
 const bubble = "testing/synctest.Test"
 
-// realTime is the name of the caller of tests and of initial values of variables.
+// realTime is the caller name for tests and for initial values of variables.
 const realTime = ""
 
-// A callGraph finds the functions of tests that run in real time: tests, and functions that
-// they call outside of bubbles. It knows functions by their names, so it assumes that a
-// function is in real time if one of its callers is. A method without a call by its name is
-// called through an interface, by the functions that name its type. A function literal with a
-// variable, a field or a parameter of a function runs in the functions that use it, and never
-// in real time if it is written in a bubble.
+// A callGraph finds the test functions that run in real time: tests, and functions that
+// they call outside of bubbles. It knows functions by name, so it assumes that a function
+// is in real time if any caller is. A method without a call by name is called through an
+// interface, by the functions that name the receiver type. A function literal with a
+// variable, field or function parameter runs in the functions that use it, and never in
+// real time if it is written in a bubble.
 type callGraph struct {
 	*testCode
 	callers   map[string][]string // outside of bubbles
@@ -32,8 +32,8 @@ type callGraph struct {
 	visit     func(n ast.Node, function string)
 }
 
-// A literal is a function literal, or an element of a table: the function that it is written
-// in, and the name of the value that runs or uses it.
+// A literal is a function literal, or a table element: the function that contains it, and
+// the name of the value that runs or uses it.
 type literal struct{ in, value string }
 
 // newCallGraph walks all functions, and calls visit for their code outside of bubbles.
@@ -68,7 +68,7 @@ func (g *callGraph) each(visit func(*ast.File, ast.Decl)) {
 	}
 }
 
-// declare notes the parameters of a function, the type of a method, and whether it is a test.
+// declare notes a function's parameters, a method's receiver type, and whether it is a test.
 func (g *callGraph) declare(file *ast.File, d *ast.FuncDecl) {
 	f, ok := g.info.Defs[d.Name].(*types.Func)
 	if !ok {
@@ -112,7 +112,7 @@ func isRun(file *ast.File, d *ast.FuncDecl) bool {
 	return d.Recv == nil && (name == "init" || strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz"))
 }
 
-// walk visits the code of a function, and notes the names that it uses.
+// walk visits a function's code, and notes the names that it uses.
 func (g *callGraph) walk(root ast.Node, function string) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		if n != nil && function != bubble {
@@ -136,7 +136,7 @@ func (g *callGraph) walk(root ast.Node, function string) {
 	})
 }
 
-// walkCall walks a call with the functions among its arguments.
+// walkCall walks a call with the functions among the arguments.
 func (g *callGraph) walkCall(n *ast.CallExpr, function string) bool {
 	callee := g.callee(n)
 	if callee == nil {
@@ -175,7 +175,7 @@ func (g *callGraph) walkAssignment(n *ast.AssignStmt, function string) bool {
 	return false
 }
 
-// walkFields walks a structure with the functions among its fields.
+// walkFields walks a structure with the functions among the fields.
 func (g *callGraph) walkFields(n *ast.CompositeLit, function string) bool {
 	structure, ok := g.typeOf(n).(*types.Struct)
 	if !ok {
@@ -209,7 +209,7 @@ func (g *callGraph) declareValue(o types.Object) string {
 	return g.values[o]
 }
 
-// walkValue walks an expression that is passed on as a value, and has its effect later.
+// walkValue walks an expression that is passed on as a value, and takes effect later.
 func (g *callGraph) walkValue(x ast.Expr, value, function string) {
 	if _, known := g.used[value]; !known || function == bubble {
 		g.walk(x, function)
@@ -249,7 +249,7 @@ func (g *callGraph) use(o types.Object, function string) {
 	}
 }
 
-// inRealTime returns the functions that run in real time, each with one that runs it.
+// inRealTime returns the functions that run in real time, each with a function that runs it.
 func (g *callGraph) inRealTime() map[string]string {
 	for method, of := range g.methods {
 		if !g.used[method] {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// lintian accepts lines of 80 columns in Debian's changelog, where the list items of
+// lintian accepts lines of 80 columns in Debian's changelog, where the list items from
 // CHANGELOG.md have two more.
 func TestChangelog_Columns(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// TestComments checks that the comment of a function does not begin with the name of
-// another one, which it had before it was renamed.
+// TestComments checks that a function comment does not begin with another function's name,
+// which it had before it was renamed.
 func TestComments(t *testing.T) {
 	for _, file := range sources(t) {
 		for _, d := range file.parsed.Decls {

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestInternalExports checks that the exported declarations of a public package have
-// no type of an internal package, which other modules cannot name.
+// TestInternalExports checks that the exported declarations in a public package have no
+// type from an internal package, which other modules cannot name.
 func TestInternalExports(t *testing.T) {
 	dirs := map[string]bool{}
 	for _, file := range sources(t) {
@@ -90,8 +90,8 @@ var listExports = sync.OnceValues(func() (map[string]string, error) {
 	return files, nil
 })
 
-// internalType returns the name of an internal type that is visible in a declaration
-// of package p with type t, or "".
+// internalType returns the name of an internal type that is visible in a declaration in
+// package p with type t, or "".
 func internalType(t types.Type, p *types.Package) string {
 	var visit func(types.Type) string
 	seen := map[types.Type]bool{}

@@ -1,5 +1,5 @@
-// Package conventions tests rules about the source code that no linter knows: the
-// direction of imports, and who prints.
+// Package conventions tests rules about the source code that no linter knows: import
+// directions, and who prints.
 package conventions
 
 import (
@@ -13,18 +13,18 @@ import (
 
 const module = "github.com/ibkit/ibkit"
 
-// root is the directory of the module.
+// root is the module directory.
 const root = "../.."
 
-// A rule lists the packages of this module that packages in some directories may import:
-// directories, with those below them. An import from the directory's own package is
-// always allowed. The first rule that has the directory of a package applies to it.
+// A rule lists the packages in this module that packages in some directories may import:
+// directories, with everything below them. An import from the directory's own package is
+// always allowed. The first rule that has a package's directory applies to it.
 type rule struct {
-	dirs  []string // patterns of [match]
+	dirs  []string // [match] patterns
 	allow []string
 }
 
-// Groups of directories, each with those that its packages may import.
+// Directory groups, each with the directories that its packages may import.
 var (
 	leaves     = []string{"internal", "textfile"}
 	wire       = []string{"ib", "mad"}
@@ -40,14 +40,14 @@ var rules = []rule{
 	{[]string{"."}, []string{"cmd"}},
 	{[]string{"cmd"}, slices.Concat([]string{"cmd"}, parts)},
 	{[]string{"cmd/..."}, parts},
-	// Tools do not import each other, but doctor reads the results of three, portctl checks
-	// links as linkinfo does, cc and sm have the outcomes of portctl, and softdev lists the
-	// users of a device as devinfo does.
+	// Tools do not import each other, but doctor reads the results of three, portctl
+	// checks links as linkinfo does, cc and sm have the outcomes from portctl, and softdev
+	// lists the users of a device as devinfo does.
 	{[]string{"doctor/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
 	{[]string{"softdev/..."}, slices.Concat([]string{"devinfo"}, public, leaves)},
-	// check runs the checks of other tools.
+	// check runs other tools' checks.
 	{[]string{"check/..."}, slices.Concat([]string{"counters", "devinfo", "doctor", "linkinfo", "route", "sm", "topology"}, public, leaves)},
-	// exporter exports the results of three tools.
+	// exporter exports results from three tools.
 	{[]string{"exporter/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
 	{[]string{"cc/...", "sm/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
 	// Programs that run for long repeat sweeps by sweep, which reads counters.
@@ -74,8 +74,7 @@ var rules = []rule{
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/..."}, slices.Concat([]string{"cmd"}, parts)},
 }
 
-// libraries are packages that few may import, with the patterns of the directories
-// that may.
+// libraries are packages that few may import, with the directory patterns that may.
 var libraries = map[string][]string{
 	"github.com/spf13/cobra":            {"cmd/..."},
 	"github.com/spf13/pflag":            {"cmd/..."},
@@ -100,7 +99,7 @@ func matchAny(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, dir) })
 }
 
-// below reports whether a directory is one of some or below one of them.
+// below reports whether a directory is one of the parents or below one of them.
 func below(parents []string, dir string) bool {
 	return slices.ContainsFunc(parents, func(p string) bool { return match(p+"/...", dir) })
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // TestUnusedMethods checks that the linker omits methods without a caller. It keeps all
-// exported methods of all types if a function in use looks up methods by a computed name, as
-// templates do: then the program is larger by a seventh. go build -ldflags=-dumpdep shows
-// the path to such a function.
+// exported methods of all types if a function in use looks up methods by a computed name,
+// as templates do: then the program is larger by a seventh. go build -ldflags=-dumpdep
+// shows the path to such a function.
 func TestUnusedMethods(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ibkit")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, module)
@@ -30,7 +30,7 @@ func TestUnusedMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Methods of types of the program: the last one is used.
+	// Methods on types in the program: the last method is used.
 	const unused, lookup, used = "time.Time.GobEncode", "text/template.(*state).evalField", "time.Time.Format"
 	var got []string
 	for _, s := range symbols {

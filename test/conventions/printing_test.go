@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// printers may use the standard output of the process. All other packages write to
-// a writer that the caller passes. Package testenv redirects it.
+// printers may use the process's standard output. All other packages write to a writer
+// that the caller passes. Package testenv redirects it.
 var printers = []string{".", "cmd", "test/...", "packaging/...", "internal/testenv"}
 
 func TestPrinting(t *testing.T) {

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// waitLimit is the shortest limit of the wait for another process or for the kernel.
+// waitLimit is the shortest limit for a wait for another process or for the kernel.
 const waitLimit = time.Minute
 
-// waiters may wait in real time: package testenv for conditions of other processes and of
-// the kernel, and the measurement loops and the self-test, which poll with the clock of the
-// processor: time in a bubble stands still while a goroutine runs.
+// waiters may wait in real time: package testenv for conditions in other processes and in
+// the kernel, and the measurement loops and the self-test, which poll with the processor
+// clock: time in a bubble stands still while a goroutine runs.
 var waiters = []string{"internal/testenv", "perf/internal/loop", "perf/selftest"}
 
 // clocks are functions that take real time, or compare with it, outside of a bubble.
@@ -27,11 +27,11 @@ var clocks = []string{
 	"context.WithTimeout", "context.WithTimeoutCause", "context.WithDeadline", "context.WithDeadlineCause",
 }
 
-// waits matches the names of parameters and fields with durations for which the code under
-// test waits.
+// waits matches names of parameters and fields with durations for which the code
+// under test waits.
 var waits = regexp.MustCompile(`(?i)(timeouts?|wait|within|deadline|limit|lifetime|interval|window|rescan|idle|quiet)$`)
 
-// A timeSite is a use of real time in a function of a test.
+// A timeSite is a use of real time in a test function.
 type timeSite struct {
 	position       token.Position
 	what, function string
@@ -39,11 +39,11 @@ type timeSite struct {
 }
 
 // TestRealTime checks that tests run in simulated time: a busy machine exceeds each real
-// deadline, and others wait for each sleep. Tests run the code that waits in a bubble of
-// testing/synctest, or pass a clock. For a condition of another process or of the kernel they
-// wait by package testenv. A duration may be passed to code outside of a bubble if it is at
-// least [waitLimit]. The check finds constants only, and not those in command lines, in input
-// files or in the code under test.
+// deadline, and others wait for each sleep. Tests run the code that waits in a
+// testing/synctest bubble, or pass a clock. For a condition in another process or in the
+// kernel they use package testenv. A duration may be passed to code outside of a bubble if
+// it is at least [waitLimit]. The check finds only constants, and no constants in command
+// lines, in input files or in the code under test.
 func TestRealTime(t *testing.T) {
 	for _, s := range findRealTime(findTestCode(t)) {
 		t.Errorf("%v: got %s outside of a bubble in %s, want simulated time", s.position, s.what, s.test)
@@ -104,7 +104,7 @@ func (c *testCode) realTimeIn(n ast.Node) string {
 	return ""
 }
 
-// realTimeOfCall describes the use of real time by a call.
+// realTimeOfCall describes how a call uses real time.
 func (c *testCode) realTimeOfCall(n *ast.CallExpr) string {
 	f := c.callee(n)
 	if f == nil {
@@ -129,7 +129,8 @@ func (c *testCode) realTimeOfCall(n *ast.CallExpr) string {
 	return ""
 }
 
-// usesWaiter reports whether an expression is a deadline of package testenv or the zero time.
+// usesWaiter reports whether an expression is a deadline from package testenv or
+// the zero time.
 func (c *testCode) usesWaiter(x ast.Expr) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		name, ok := n.(*ast.Ident)
@@ -141,7 +142,7 @@ func (c *testCode) usesWaiter(x ast.Expr) (found bool) {
 	return found || isZero
 }
 
-// isNow reports whether the receiver of a method is time.Now().
+// isNow reports whether a method's receiver is time.Now().
 func (c *testCode) isNow(method ast.Expr) bool {
 	selector, ok := method.(*ast.SelectorExpr)
 	if !ok {
@@ -151,8 +152,8 @@ func (c *testCode) isNow(method ast.Expr) bool {
 	return ok && fullName(c.callee(now)) == "time.Now"
 }
 
-// shortWait describes a constant duration below [waitLimit] for a parameter or field with the
-// name of a wait, or returns "".
+// shortWait describes a constant duration below [waitLimit] for a parameter or field with
+// a wait name, or returns "".
 func (c *testCode) shortWait(name string, x ast.Expr) string {
 	value := c.info.Types[x]
 	if value.Value == nil || value.Type == nil || value.Type.String() != "time.Duration" || !waits.MatchString(name) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// realTimeCases is the text of a test, in which each comment "real" marks a line with a use of
-// real time.
+// realTimeCases is the text of a test, in which each comment "real" marks a line that
+// uses real time.
 const realTimeCases = `package cases
 
 import (
@@ -90,7 +90,7 @@ func (sleeper) wait() { time.Sleep(1) }
 func BenchmarkRun(b *testing.B) { time.Sleep(1) }
 `
 
-// TestFindRealTime checks the lines of [realTimeCases] that are found.
+// TestFindRealTime checks which [realTimeCases] lines are found.
 func TestFindRealTime(t *testing.T) {
 	c := newTestCode(positions)
 	file, err := parser.ParseFile(positions, "cases_test.go", realTimeCases, parser.SkipObjectResolution)

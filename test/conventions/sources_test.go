@@ -12,22 +12,22 @@ import (
 	"testing"
 )
 
-// A source is a Go file and the directory of its package, relative to the module.
+// A source is a Go file and its package directory, relative to the module.
 type source struct {
 	path, dir string
 	parsed    *ast.File
 }
 
-// positions has the positions of the code of all sources.
+// positions has the code positions for all sources.
 var positions = token.NewFileSet()
 
-// sources returns the Go files of the module but tests.
+// sources returns the module's Go files except tests.
 func sources(t *testing.T) []source {
 	t.Helper()
 	return findSources(t, func(s source) bool { return isTest(s.path) })
 }
 
-// tests returns the Go files of tests.
+// tests returns the module's Go test files.
 func tests(t *testing.T) []source {
 	t.Helper()
 	return findSources(t, func(s source) bool { return !isTest(s.path) })
@@ -35,7 +35,7 @@ func tests(t *testing.T) []source {
 
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-// findSources returns the files of the module without those to omit.
+// findSources returns the module's files except files to omit.
 func findSources(t *testing.T, omit func(source) bool) []source {
 	t.Helper()
 	all, err := parseSources()
@@ -45,7 +45,7 @@ func findSources(t *testing.T, omit func(source) bool) []source {
 	return slices.DeleteFunc(slices.Clone(all), omit)
 }
 
-// parseSources parses the Go files of the module.
+// parseSources parses the module's Go files.
 var parseSources = sync.OnceValues(func() (found []source, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

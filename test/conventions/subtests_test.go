@@ -9,9 +9,9 @@ import (
 // minCases is the number of cases from which a table needs subtests.
 const minCases = 4
 
-// TestSubtests checks that the cases of a table run as subtests, so that one can be run
-// alone and all failures appear. A loop over steps, each of which begins with the result
-// of the step before, has a variable with the name step.
+// TestSubtests checks that table cases run as subtests, so that a case can be run alone
+// and all failures appear. A loop over steps, each of which begins with the result of the
+// previous step, has a variable with the name step.
 func TestSubtests(t *testing.T) {
 	for _, file := range tests(t) {
 		for _, d := range file.parsed.Decls {
@@ -26,7 +26,7 @@ func TestSubtests(t *testing.T) {
 	}
 }
 
-// loopsWithoutSubtests returns the loops over tables in a test that report failures of
+// loopsWithoutSubtests returns the loops over tables in a test that report failures in
 // the test itself.
 func loopsWithoutSubtests(f *ast.FuncDecl) (found []*ast.RangeStmt) {
 	tables := map[string]bool{} // variables
@@ -71,7 +71,7 @@ func isTable(x ast.Expr) bool {
 	return ok
 }
 
-// calls reports whether statements call a method of t with one of some names.
+// calls reports whether statements call a method on t with one of the names.
 func calls(body *ast.BlockStmt, names ...string) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {

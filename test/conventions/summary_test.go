@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A failed run of checks ends with the failed tests and the commands that run them alone.
+// A failed check run ends with the failed tests and the commands that run them alone.
 func TestSummary(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

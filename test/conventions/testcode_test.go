@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// testCode is the code of tests with its types: files of tests without build tags, and
-// packages that only tests import.
+// testCode is the test code with types: test files without build tags, and packages that
+// only tests import.
 type testCode struct {
 	positions *token.FileSet
 	info      *types.Info
@@ -29,7 +29,7 @@ func newTestCode(positions *token.FileSet) *testCode {
 	}}
 }
 
-// findTestCode checks the types of all test code.
+// findTestCode checks the types in all test code.
 func findTestCode(t *testing.T) *testCode {
 	t.Helper()
 	c := newTestCode(positions)
@@ -56,14 +56,13 @@ func findTestCode(t *testing.T) *testCode {
 // testPackages are the packages that only tests without build tags import.
 var testPackages = []string{"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/netgen"}
 
-// openExports returns a function that opens the export data of a package.
+// openExports returns a function that opens a package's export data.
 func openExports(t *testing.T) importer.Lookup {
 	files := exportFiles(t)
 	return func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 }
 
-// withoutBodies returns a file with the declarations of functions only, whose types are
-// found faster.
+// withoutBodies returns a file with function declarations only, for faster type checks.
 func withoutBodies(f *ast.File) *ast.File {
 	short := *f
 	short.Decls = slices.Clone(f.Decls)
@@ -77,7 +76,7 @@ func withoutBodies(f *ast.File) *ast.File {
 	return &short
 }
 
-// check finds the types. An external test may have a package twice, from its source and as an
+// check finds the types. An external test may have a package twice, from source and as an
 // import of an import: the errors about that are ignored, as the compiler finds all others.
 func (c *testCode) check(packages map[string][]*ast.File, compiled types.Importer) {
 	for path, files := range packages {
@@ -91,7 +90,7 @@ func (c *testCode) check(packages map[string][]*ast.File, compiled types.Importe
 	}
 }
 
-// withPackage is an importer that has one package with the declarations of its tests.
+// withPackage is an importer that returns the tested package with its test declarations.
 type withPackage struct {
 	types.Importer
 	tested *types.Package
@@ -104,7 +103,7 @@ func (w withPackage) Import(path string) (*types.Package, error) {
 	return w.Importer.Import(path)
 }
 
-// callee returns the function or method of a call, or nil.
+// callee returns the function or method that a call names, or nil.
 func (c *testCode) callee(n *ast.CallExpr) *types.Func {
 	fun := ast.Unparen(n.Fun)
 	switch x := fun.(type) { // with type arguments
@@ -123,10 +122,10 @@ func (c *testCode) callee(n *ast.CallExpr) *types.Func {
 	return f
 }
 
-// typeOf returns the type of an expression without its name, or nil.
+// typeOf returns an expression's type without its name, or nil.
 func (c *testCode) typeOf(x ast.Expr) types.Type {
 	if t := c.info.Types[x].Type; t != nil {
-		if p, ok := t.Underlying().(*types.Pointer); ok { // of an element &T{} without &T
+		if p, ok := t.Underlying().(*types.Pointer); ok { // element &T{} without &T
 			t = p.Elem()
 		}
 		return t.Underlying()

@@ -1,4 +1,4 @@
-// Fattree writes the net file of a fat tree for ibsim to standard output:
+// Fattree writes a fat tree net file for ibsim to standard output:
 //
 //	go run ./test/fattree -levels 3 -radix 40 -pods 26 > net
 package main

@@ -1,5 +1,4 @@
-// Package netgen writes the net files of large simulated fabrics in the format
-// of ibsim.
+// Package netgen writes net files for large simulated fabrics in ibsim's format.
 package netgen
 
 import (
@@ -15,12 +14,12 @@ var Shapes = map[string]FatTree{
 	"ft10k": {Levels: 3, Radix: 40, Width: 26}, // 10,400 hosts, 1440 switches, 31200 links
 }
 
-// A FatTree describes a non-blocking fat tree of equal switches. Half of the ports of
-// each switch lead down, half up. In an incomplete tree, the top level has the minimum
+// A FatTree describes a non-blocking fat tree with equal switches. On each switch, half of
+// the ports lead down, half up. In an incomplete tree, the top level has the minimum
 // number of switches, and several links connect the same two switches.
 type FatTree struct {
 	Levels int // 2: leaves and spines; 3: pods of leaves and spines, and cores
-	Radix  int // ports of a switch, even
+	Radix  int // ports per switch, even
 	Width  int // number of leaves (2 levels) or pods (3 levels)
 }
 
@@ -39,7 +38,7 @@ func (t FatTree) check() error {
 	return nil
 }
 
-// Build returns the fabric. Its first node is a host, H-0000000.
+// Build returns the fabric. The first node is a host, H-0000000.
 func (t FatTree) Build() (*Net, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (t FatTree) Build() (*Net, error) {
 			}
 		}
 	}
-	// The spines with the same place in their pods share a group of cores.
+	// Spines with the same place in their pods share a group of cores.
 	cores := net.switches("S-C%04d", "core-%d", t.top()*half, t.Radix)
 	for place := range half {
 		var peers []*Node
@@ -72,8 +71,8 @@ func (t FatTree) Build() (*Net, error) {
 	return net, nil
 }
 
-// top returns how many switches each group of the top level has: the fewest
-// to which all switches below can lead the same number of links.
+// top returns how many switches each top-level group has: the fewest to which all switches
+// below can lead the same number of links.
 func (t FatTree) top() int {
 	half := t.Radix / 2
 	for n := 1; n < half; n++ {
@@ -109,8 +108,7 @@ func (net *Net) switches(id, desc string, n, radix int) []*Node {
 	return net.Switches[first:]
 }
 
-// joinTop spreads the upper half of the ports of each switch in below over the
-// switches of the top level.
+// joinTop spreads the upper half of each switch's ports in below over the top-level switches.
 func (net *Net) joinTop(below, top []*Node) {
 	for _, b := range below {
 		for i := range b.Size / 2 {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A Net is a fabric of hosts and switches.
+// A Net is a fabric with hosts and switches.
 type Net struct {
 	Hosts, Switches []*Node
 }
@@ -27,7 +27,7 @@ type end struct {
 	port int
 }
 
-// connect leads a link between the lowest free ports of two nodes.
+// connect leads a link between the lowest free ports on two nodes.
 func (n *Node) connect(m *Node) {
 	n.peers = append(n.peers, end{m, len(m.peers) + 1})
 	m.peers = append(m.peers, end{n, len(n.peers)})
@@ -42,8 +42,8 @@ func (net *Net) Links() int {
 	return ends / 2
 }
 
-// header makes all links 4X HDR. The bases keep the GUIDs of hosts, of which
-// ibsim takes two each, apart from those of switches.
+// header makes all links 4X HDR. The bases keep the host GUIDs, two for each host in
+// ibsim, apart from the switch GUIDs.
 const header = `caguid=0x0010000000100000
 switchguid=0x0010000000800000
 width=3

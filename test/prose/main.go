@@ -1,9 +1,9 @@
-// Prose measures the plain English of the project: how often comments, documents,
-// manual pages, schemas and printed strings use words that hide the meaning. Usage:
+// Prose measures the project's plain English: how often comments, documents, manual pages,
+// schemas and printed strings use words that hide the meaning. Usage:
 //
 //	go run ./test/prose [-list] [directory or file ...]
 //
-// It prints the rate of each word group per 1,000 words, and with -list the lines.
+// It prints the rate for each word group per 1,000 words, and with -list the lines.
 package main
 
 import (

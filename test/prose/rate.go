@@ -7,8 +7,8 @@ import (
 )
 
 // A group is a set of words that stand for a habit, with the highest rate that is
-// accepted: uses per 1,000 words. The limits are near the highest rate that comments
-// of cilium/ebpf, mdlayher/netlink, prometheus/procfs and cli/cli reach.
+// accepted: uses per 1,000 words. The limits are near the highest rate that comments in
+// cilium/ebpf, mdlayher/netlink, prometheus/procfs and cli/cli reach.
 type group struct {
 	name  string
 	words *regexp.Regexp
@@ -49,7 +49,7 @@ func hits(texts []text) []hit {
 	return found
 }
 
-// A rate is the use of one group in texts of one kind.
+// A rate is the use of a group in texts of a single kind.
 type rate struct {
 	kind        kind
 	group       group
@@ -69,7 +69,7 @@ func (r rate) String() string {
 		r.kind, r.group.name, r.uses, r.words, r.perThousand(), r.group.limit)
 }
 
-// rates returns one rate per kind of text and group.
+// rates returns a rate per kind of text and group.
 func rates(texts []text) []rate {
 	var all []rate
 	for _, k := range []kind{comments, testComments, documents, printed, schemas} {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A kind is a category of text with limits of its own.
+// A kind is a text category with separate limits.
 type kind string
 
 const (
@@ -31,9 +31,8 @@ type text struct {
 	body string
 }
 
-// readTexts collects the prose below directories and in files: comments of Go files,
-// string literals of commands, documents, the sources of manual pages, and the
-// descriptions in JSON schemas.
+// readTexts collects the prose below directories and in files: comments in Go files, string
+// literals in commands, documents, manual page sources, and the descriptions in JSON schemas.
 func readTexts(roots ...string) ([]text, error) {
 	var texts []text
 	for _, root := range roots {
@@ -80,7 +79,7 @@ func readFile(path string) ([]text, error) {
 
 var description = regexp.MustCompile(`"description": ("(?:[^"\\]|\\.)*")`)
 
-// readSchema returns the descriptions in a JSON schema that has each on one line.
+// readSchema returns the descriptions in a JSON schema that has each on a separate line.
 func readSchema(path, data string) []text {
 	var texts []text
 	for i, line := range strings.Split(data, "\n") {
@@ -134,7 +133,7 @@ func readGo(path string) ([]text, error) {
 		case *ast.ImportSpec:
 			return false
 		case *ast.BasicLit:
-			// A text has blanks; one word is a key, a name or a format.
+			// A text has blanks; a single word is a key, a name or a format.
 			if s, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && strings.Contains(strings.TrimSpace(s), " ") {
 				texts = append(texts, text{printed, path, files.Position(n.Pos()).Line, s})
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestInterrupt_Blocked interrupts commands that wait for the peer of a FIFO or for input.
-// The first signal ends them.
+// TestInterrupt_Blocked interrupts commands that wait for a FIFO peer or for input. The
+// first signal ends them.
 func TestInterrupt_Blocked(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,8 +60,8 @@ func TestInterrupt_Blocked(t *testing.T) {
 	}
 }
 
-// waitUntilIdle waits until a process waits for the opening of a file or for its input: a
-// thread is in the same system call at two points in time.
+// waitUntilIdle waits until a process waits to open a file or for input: a thread is in
+// the same system call at two points in time.
 func waitUntilIdle(t *testing.T, pid int) {
 	t.Helper()
 	blocking := []string{fmt.Sprintf("%d ", syscall.SYS_OPENAT), fmt.Sprintf("%d 0x0 ", syscall.SYS_READ)}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// complete is a script for bash that completes a command line as bash does at a Tab. It
-// prints one candidate per line, without descriptions.
+// complete is a bash script that completes a command line as bash does at a Tab. It prints
+// a candidate per line, without descriptions.
 const complete = `
 source <(ibkit completion bash) || exit
 compopt() { :; } # works in a completion only
@@ -22,7 +22,7 @@ for reply in "${COMPREPLY[@]}"; do echo "${reply%% *}"; done
 `
 
 // TestBashCompletion completes command lines in a bash without the package
-// bash-completion. words are those of COMP_WORDS: bash splits a line at = and :.
+// bash-completion. words are as in COMP_WORDS: bash splits a line at = and :.
 func TestBashCompletion(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestHangup_End checks that SIGHUP ends commands in order, as SIGTERM does: with the code of
-// their results, and not by the signal.
+// TestHangup_End checks that SIGHUP ends commands in order, as SIGTERM does: with the
+// result exit code, and not by the signal.
 func TestHangup_End(t *testing.T) {
 	name := fmt.Sprintf("hangup-%d", os.Getpid())
 	served := ibkit(t, "sim", "serve", "--name", name, "demo")
@@ -66,7 +66,7 @@ func TestHangup_Ignored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "ibkit") // the shell makes it the name of the program
+	path := filepath.Join(t.TempDir(), "ibkit") // the shell uses it as the program name
 	if err := os.Symlink(self, path); err != nil {
 		t.Fatal(err)
 	}

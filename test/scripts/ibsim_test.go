@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestIbsim runs the scripts that look at simulated fabrics. They have these
-// commands beside those of testscript:
+// TestIbsim runs the scripts that look at simulated fabrics. They have these commands
+// beside testscript's:
 //
 //	ibsim FILE [option...]         start ibsim on a net file for the rest of the script
 //	serve FABRIC [option...]       start ibkit's own simulator instead
@@ -24,7 +24,7 @@ import (
 //	ctool HOST TOOL [argument...]  run a C tool; look at its output with stdout
 //	code N COMMAND [argument...]   run a command and check its exit code
 //
-// $NETS is the directory of the net files.
+// $NETS is the net file directory.
 func TestIbsim(t *testing.T) {
 	nets, err := filepath.Abs("../nets")
 	if err != nil {
@@ -64,8 +64,7 @@ func simOf(ts *testscript.TestScript) *ibsimtest.Sim {
 	return sim
 }
 
-// withArgs makes a command of the script that takes at least n arguments and
-// cannot be negated.
+// withArgs makes a script command that takes at least n arguments and cannot be negated.
 func withArgs(n int, usage string, f func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < n {

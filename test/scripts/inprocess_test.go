@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/cmd"
 )
 
-// serialT runs scripts one after the other, and knows the test of the current one: commands
-// on simulated fabrics run in the process of the test, which has one working directory.
+// serialT runs scripts in sequence, and knows the current script's test: commands on
+// simulated fabrics run in the test process, which has a single working directory.
 type serialT struct {
 	*testing.T
 	current **testing.T
@@ -42,8 +42,8 @@ func isSimulated(ts *testscript.TestScript, want string, args []string) bool {
 	return (simulated || want == "2") && args[0] == "ibkit" && !waits
 }
 
-// runInBubble runs a command line of ibkit in the process of the test, in simulated time and in
-// the directory of the script, and returns its exit code.
+// runInBubble runs an ibkit command line in the test process, in simulated time and in the
+// script directory, and returns the exit code.
 func runInBubble(t *testing.T, ts *testscript.TestScript, args []string) (code int) {
 	dir, err := os.Getwd()
 	ts.Check(err)
@@ -56,7 +56,7 @@ func runInBubble(t *testing.T, ts *testscript.TestScript, args []string) (code i
 	return code
 }
 
-// startSignals starts the goroutine of package os/signal, which must not belong to a bubble.
+// startSignals starts the os/signal goroutine, which must not belong to a bubble.
 func startSignals() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGQUIT)

@@ -15,18 +15,18 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// slow makes each agent of a simulated fabric respond so slowly that a scan takes
-// many seconds.
+// slow makes each agent in a simulated fabric respond so slowly that a scan takes many
+// seconds.
 const slow = "service=100ms,queue=100"
 
-// A step is a signal that a command gets after a line of its output that contains a text.
+// A step is a signal that a command gets after an output line that contains a text.
 type step struct {
 	text   string
 	signal os.Signal
 }
 
-// signalAt sends signals to a running command, one after the other. It waits for the end of
-// the command and returns the output.
+// signalAt sends signals to a running command in sequence. It waits until the command ends
+// and returns the output.
 func signalAt(t *testing.T, c *exec.Cmd, output io.Reader, steps ...step) string {
 	t.Helper()
 	var all strings.Builder
@@ -50,9 +50,8 @@ func signalAt(t *testing.T, c *exec.Cmd, output io.Reader, steps ...step) string
 	return all.String()
 }
 
-// interrupt runs a command, interrupts it after its first request for the port of a
-// switch, and returns its results. The arguments include -v -v, which prints the
-// requests.
+// interrupt runs a command, interrupts it after its first request for a switch port, and
+// returns the results. The arguments include -v -v, which prints the requests.
 func interrupt(t *testing.T, dir string, args ...string) (code int, signal syscall.Signal, stdout, stderr string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -132,7 +131,7 @@ func TestInterrupt_Iblinkinfo(t *testing.T) {
 	}
 }
 
-// runOnce runs a command in this process's program until its end.
+// runOnce runs a command in this process's program until it ends.
 func runOnce(t *testing.T, name string, args ...string) (code int, output string) {
 	t.Helper()
 	self, err := os.Executable()

@@ -15,8 +15,8 @@ import (
 )
 
 // TestInterrupt_ExitCodes interrupts each native command that may run for long: the exit
-// code is 1 without a result, 4 with a partial one, and that of the results of a command that
-// runs until it is interrupted.
+// code is 1 without a result, 4 with a partial result, and the code for the results if a
+// command runs until it is interrupted.
 func TestInterrupt_ExitCodes(t *testing.T) {
 	const (
 		scan    = "Get PortInfo modifier 0x2"
@@ -26,7 +26,7 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {
 		line  string // without ibkit
-		after string // the command is interrupted after a line of output that contains this text
+		after string // the command is interrupted after an output line that contains this text
 		code  int
 	}{
 		{"cc" + scanned, scan, 1},
@@ -73,14 +73,14 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 	}
 }
 
-// interruptAfter runs ibkit, interrupts it after a line of output that contains a text, and
+// interruptAfter runs ibkit, interrupts it after an output line that contains a text, and
 // returns the exit code and the end of the output.
 func interruptAfter(t *testing.T, text string, args ...string) (code int, output string) {
 	t.Helper()
 	return signalled(t, ibkit(t, args...), step{text, os.Interrupt})
 }
 
-// ibkit returns a command line of ibkit.
+// ibkit returns an ibkit command line.
 func ibkit(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -92,8 +92,8 @@ func ibkit(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// signalled runs a command, sends signals to it, and returns the exit code and the end of the
-// output.
+// signalled runs a command, sends signals to it, and returns the exit code and the end
+// of the output.
 func signalled(t *testing.T, c *exec.Cmd, steps ...step) (code int, output string) {
 	t.Helper()
 	read, write, err := os.Pipe()
@@ -120,7 +120,7 @@ func TestInterrupt_Files(t *testing.T) {
 	slow := strings.Fields("--sim single-switch --sim-model " + slow + " -t 60000 -vv")
 	for _, test := range []struct {
 		line, file string
-		fresh      *regexp.Regexp // the content of a new file; nil: none is written
+		fresh      *regexp.Regexp // new file content; nil: no file is written
 	}{
 		{"linkinfo --cache F", "", nil},
 		{"topology --cache F", "", nil},
@@ -157,8 +157,8 @@ func TestInterrupt_Files(t *testing.T) {
 	}
 }
 
-// TestInterrupt_Ibnetdiscover interrupts the classic name: the signal ends it, as it ends the
-// C tool, but the former file remains, and no other one.
+// TestInterrupt_Ibnetdiscover interrupts the classic name: the signal ends it, as it ends
+// the C tool, but the former file remains, and no other file.
 func TestInterrupt_Ibnetdiscover(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "topology")

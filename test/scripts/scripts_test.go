@@ -1,5 +1,5 @@
-// Package scripts tests command lines with scripts of commands and their expected
-// output, one txtar archive in testdata for each subject.
+// Package scripts tests command lines with scripts that contain commands and their
+// expected output, in a txtar archive in testdata for each subject.
 package scripts
 
 import (
@@ -65,7 +65,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	checkCode(ts, args, got)
 }
 
-// checkCode compares an exit code with the first argument of code.
+// checkCode compares an exit code with the first argument to code.
 func checkCode(ts *testscript.TestScript, args []string, got int) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -11,8 +11,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// serve starts ibkit's own simulator for the rest of the script: serve FABRIC
-// [option...].
+// serve starts ibkit's own simulator for the rest of the script: serve FABRIC [option...].
 func serve(ts *testscript.TestScript, args []string) {
 	// The command that scripts know as ibkit comes first in their PATH.
 	dir, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))

@@ -9,15 +9,15 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// Table sizes of the kernel module (IBTEST_GIDS, IBTEST_PKEYS).
+// Table sizes in the kernel module (IBTEST_GIDS, IBTEST_PKEYS).
 const (
 	gidEntries  = 8
 	pkeyEntries = 32
 )
 
-// describePort encodes the attributes of a port as struct ibtest_port. The fields
-// are those of the kernel's struct ib_port_attr (<rdma/ib_verbs.h>). States, widths
-// and MTUs use PortInfo's codes; speeds use the order of [mad.Speed].
+// describePort encodes port attributes as struct ibtest_port. The fields are the same as
+// in the kernel's struct ib_port_attr (<rdma/ib_verbs.h>). States, widths and MTUs use
+// PortInfo's codes; speeds use the [mad.Speed] order.
 func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 	r := newRecord(portAttr, number)
 	i := &p.Info
@@ -44,7 +44,7 @@ func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 	return r
 }
 
-// describeNode encodes the attributes of a node as struct ibtest_node.
+// describeNode encodes node attributes as struct ibtest_node.
 func describeNode(n *sim.Node) record {
 	r := newRecord(nodeAttr, 0)
 	w := bytes.NewBuffer(r[:offUnion])

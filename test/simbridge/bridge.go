@@ -21,22 +21,22 @@ import (
 
 const permissive = ib.PermissiveLID
 
-// A Plug connects a port of this host to a port of the fabric.
+// A Plug connects a port on this host to a port in the fabric.
 type Plug struct {
 	Device string // such as "ibtest0"
 	Port   uint32 // from 1
-	Node   string // in the syntax of [sim.Fabric.Place]
+	Node   string // in [sim.Fabric.Place] syntax
 	Role   Role
 }
 
-// A Role is the part of a port in a pair of devices, as adapters with planes have them. The
-// two ports of a pair are plugged into the same port of the fabric.
+// A Role is a port's part in a pair of devices, as adapters with planes have them. The two
+// ports of a pair are plugged into the same fabric port.
 type Role uint8
 
 // The roles. A General port has the capability IsSMDisabled and no subnet management, a
 // Management port sends directed-route packets only.
 const (
-	Both Role = iota // not one of a pair
+	Both Role = iota // not in a pair
 	General
 	Management
 )
@@ -59,31 +59,31 @@ func ParsePlug(s string) (Plug, error) {
 	return p, nil
 }
 
-// A Bridge carries datagrams between a fabric and the kernel ports that are plugged
-// into it. While a Bridge runs, it is the only user of the fabric.
+// A Bridge carries datagrams between a fabric and the kernel ports that are plugged into
+// it. While a Bridge runs, it is the only user of the fabric.
 type Bridge struct {
 	devices []*device
 	delayed *timeline.Timeline[delivery]
 	mu      sync.Mutex // guards the fields below
 	fabric  *sim.Fabric
 	hosts   map[*sim.Port]*host
-	out     []delivery // output of the record that is being handled
+	out     []delivery // output for the record that is being handled
 
 	segments int // packets with a segment between two hosts so far
 
-	// LoseEvery loses the last of each such number of these packets; 0: none. It must
+	// LoseEvery loses the last of each such number of these packets; 0: no loss. It must
 	// be set before Run.
 	LoseEvery int
 }
 
-// device is a device of the kernel module.
+// device is a kernel module device.
 type device struct {
 	name  string
 	file  *os.File
 	hosts map[uint32]*host
 }
 
-// defaultDev is the directory of the module's device nodes.
+// defaultDev is the directory for the module's device nodes.
 const defaultDev = "/dev"
 
 // Open opens the devices and plugs their ports into the fabric.
@@ -136,7 +136,7 @@ func (b *Bridge) plug(p Plug, dev string) error {
 	return nil
 }
 
-// device returns a device of the module and opens it on first use.
+// device returns a module device and opens it on first use.
 func (b *Bridge) device(name, dev string) (*device, error) {
 	for _, d := range b.devices {
 		if d.name == name {
@@ -191,7 +191,7 @@ func (b *Bridge) close() {
 	}
 }
 
-// serve handles the records of a device until the device is closed.
+// serve handles a device's records until the device is closed.
 func (b *Bridge) serve(d *device) error {
 	var r record
 	for {

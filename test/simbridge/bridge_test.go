@@ -18,7 +18,7 @@ type kernel struct {
 	fd int
 }
 
-// plugged returns a bridge with a fabric of three hosts on one switch. The second and
+// plugged returns a bridge with a fabric that has three hosts on a switch. The second and
 // the third host are plugged in; the fabric's subnet manager runs on the first.
 func plugged(t testing.TB) (b *Bridge, first, second kernel) {
 	t.Helper()
@@ -131,7 +131,7 @@ func TestPortFollows(t *testing.T) {
 	b.receive(1, r)
 	// The port's record precedes the reply, so that a subnet manager may rely on it.
 	reported := first.expect(portAttr)
-	// Offsets of lid and reregister in struct ibtest_port.
+	// lid and reregister offsets in struct ibtest_port.
 	if lid, reregister := reported.u16(offUnion+142), reported[offUnion+157]; lid != 99 || reregister != 1 {
 		t.Errorf("got LID %d, reregister %d, want 99, 1", lid, reregister)
 	}
@@ -214,8 +214,8 @@ func FuzzHandle(f *testing.F) {
 	})
 }
 
-// TestAccepts checks the partition key and the global route header of requests to the queue
-// pair of a redirection.
+// TestAccepts checks the partition key and the global route header in requests to a
+// redirection's queue pair.
 func TestAccepts(t *testing.T) {
 	b, _, _ := plugged(t)
 	from := b.hosts[&b.fabric.Node("host002").Ports[1]]
@@ -226,7 +226,7 @@ func TestAccepts(t *testing.T) {
 		key   mad.PKey
 		byGID bool
 		index uint16
-		gid   string // of the header: none, "other" or "same"
+		gid   string // in the header: none, "other" or "same"
 		want  bool
 	}{
 		{"default key", 0, false, 0, "", true},

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// host is a port of this host that is plugged into the fabric.
+// host is a port on this host that is plugged into the fabric.
 type host struct {
 	device *device
 	number uint32
@@ -31,25 +31,25 @@ func (b *Bridge) newHost(d *device, number uint32, at *sim.Port) *host {
 	return h
 }
 
-// describe returns the record with the current state of the port.
+// describe returns the record with the current port state.
 func (h *host) describe() record {
 	port := *h.at
 	if h.role == General {
 		port.Info.CapMask |= mad.CapSMDisabled
 	}
 	r := describePort(h.number, &port, h.added)
-	h.at.Info.ClientReregister = 0 // one request is enough
+	h.at.Info.ClientReregister = 0 // a single request is enough
 	h.info, h.pkeys = h.at.Info, slices.Clone(h.at.PKeys)
 	return r
 }
 
-// changed reports whether the port's state differs from the one the kernel has.
+// changed reports whether the port state differs from the state that the kernel has.
 func (h *host) changed() bool {
 	return h.info != h.at.Info || !slices.Equal(h.pkeys, h.at.PKeys)
 }
 
-// add replaces the capabilities that the host adds to its port. They are visible in
-// the PortInfo of the fabric.
+// add replaces the capabilities that the host adds to its port. They are visible in the
+// fabric's PortInfo.
 func (h *host) add(added mad.PortCapMask) {
 	h.at.Info.CapMask &^= h.added
 	h.added = added
@@ -59,7 +59,8 @@ func (h *host) add(added mad.PortCapMask) {
 	}
 }
 
-// sends reports whether the host can send a packet: one of a pair cannot send all.
+// sends reports whether the host can send a packet: a device in a pair cannot send all
+// packets.
 func (h *host) sends(p *mad.Packet) bool {
 	switch h.role {
 	case General:
@@ -70,8 +71,8 @@ func (h *host) sends(p *mad.Packet) bool {
 	return true
 }
 
-// manages reports whether a request goes to the host before the agents of its node:
-// requests for a subnet manager that runs on the host.
+// manages reports whether a request goes to the host before its node's agents: requests
+// for a subnet manager that runs on the host.
 func (h *host) manages(p *mad.Packet) bool {
 	if h.hadSM || !h.added.Has(mad.CapSM) {
 		return false

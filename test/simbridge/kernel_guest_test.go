@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestGuestHostile writes records to the kernel that only a defective program would
-// write. The kernel rejects them or treats them as output of a defective fabric.
+// TestGuestHostile writes records to the kernel that only a defective program would write.
+// The kernel rejects them or treats them as output from a defective fabric.
 func TestGuestHostile(t *testing.T) {
 	fd, err := unix.Open("/dev/ibtest0", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestGuestHostile(t *testing.T) {
 		case !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ENOENT):
 			t.Fatalf("write: %v", err)
 		}
-		// Discard the output of the host.
+		// Discard the host's output.
 		var out record
 		for {
 			if n, _ := unix.Read(fd, out[:]); n <= 0 {
@@ -65,7 +65,7 @@ func plausible(r *record, random *rand.Rand) {
 	m[2] = byte(1 + random.IntN(2))                                         // its version
 	m[3] = []byte{0x01, 0x02, 0x81, 0x12, 0x92, 0x05, 0x07}[random.IntN(7)] // method
 	if random.IntN(2) > 0 {
-		m[6], m[7] = byte(random.IntN(70)), byte(random.IntN(70)) // hop pointer and hop count of a directed route
+		m[6], m[7] = byte(random.IntN(70)), byte(random.IntN(70)) // directed route: hop pointer and count
 	}
 	qp := byte(1)
 	if m[1] == 0x01 || m[1] == 0x81 {

@@ -1,13 +1,13 @@
-// Simbridge plugs InfiniBand ports of the kernel module test/kmod/ibtest into a
+// Simbridge plugs InfiniBand ports from the kernel module test/kmod/ibtest into a
 // simulated fabric, until it is interrupted. Programs without any knowledge of the
-// simulator then see the fabric through /dev/infiniband/umadN and can take part in
-// it, for example as a subnet manager or an ibping server:
+// simulator then see the fabric through /dev/infiniband/umadN and can take part in it, for
+// example as a subnet manager or an ibping server:
 //
 //	simbridge -sm off -plug ibtest0=host00001 -plug ibtest1=host00002 fat-tree
 //
-// The agents of the fabric answer first. Requests that no agent answers go to the
-// destination host if it is plugged in: requests of classes that a program has
-// registered for, and subnet administration if a subnet manager runs on that host.
+// The fabric's agents answer first. Requests that no agent answers go to the destination
+// host if it is plugged in: requests in classes that a program has registered for, and
+// subnet administration if a subnet manager runs on that host.
 package main
 
 import (

@@ -15,7 +15,7 @@ type delivery struct {
 }
 
 // deliver writes records that are due and delays the others. A write error needs no
-// handling: the next read of the device returns it as well.
+// handling: the next device read returns it as well.
 func (b *Bridge) deliver(out []delivery) {
 	for i := range out {
 		d := &out[i]
@@ -28,8 +28,8 @@ func (b *Bridge) deliver(out []delivery) {
 	}
 }
 
-// handle passes a record of a device through the fabric. The returned deliveries are
-// valid until the next call. The caller holds the lock.
+// handle passes a device record through the fabric. The returned deliveries are valid
+// until the next call. The caller holds the lock.
 func (b *Bridge) handle(d *device, r *record) []delivery {
 	b.out = b.out[:0]
 	if h := d.hosts[r.port()]; h != nil {
@@ -110,9 +110,9 @@ func (b *Bridge) forward(from *host, r *record) {
 	})
 }
 
-// accepts reports whether the queue pair of a redirection accepts a datagram: it must have
-// the partition key of the redirection and, if this has a GID, a global route header with
-// the GID (InfiniBand Architecture, Volume 1, 9.6.1 and 13.5.2).
+// accepts reports whether a redirection's queue pair accepts a datagram: it must have the
+// redirection's partition key and, if the redirection has a GID, a global route header
+// with the GID (InfiniBand Architecture, Volume 1, 9.6.1 and 13.5.2).
 func (b *Bridge) accepts(from *host, r *record) bool {
 	to := b.fabric.PerfRedirect(r.destQP())
 	if to == nil {
@@ -128,9 +128,9 @@ func (b *Bridge) accepts(from *host, r *record) bool {
 	return to.RedirectGID == [gidSize]uint8{} || r[offHasGRH] != 0 && [gidSize]uint8(r[offDGID:]) == to.RedirectGID
 }
 
-// Hop pointer and hop count of directed-route packets (InfiniBand Architecture,
-// Volume 1, 14.2.1.2). The pointer equals the count before the last hop, and is 1
-// before the first hop of the return path.
+// Hop pointer and hop count in directed-route packets (InfiniBand Architecture, Volume 1,
+// 14.2.1.2). The pointer equals the count before the last hop, and is 1 before the first
+// hop on the return path.
 const (
 	offHopPointer = 6
 	offHopCount   = 7
@@ -164,8 +164,8 @@ func (b *Bridge) forwardResponse(from *host, r *record, m *mad.Packet) {
 	})
 }
 
-// back returns a request that takes the route of a response: the ports at which the
-// request came in, in reverse order.
+// back returns a request that takes a response route: the ports at which the request came
+// in, in reverse order.
 func back(m *mad.Packet) *mad.Packet {
 	path := m.ReturnPath().Ports()
 	slices.Reverse(path)
@@ -176,7 +176,7 @@ func back(m *mad.Packet) *mad.Packet {
 	return &route
 }
 
-// answerQuery passes a query to the agents of the host's own port.
+// answerQuery passes a query to the agents on the host's own port.
 func (b *Bridge) answerQuery(h *host, r *record) {
 	reply := func(due time.Time, k kind, p *mad.Packet) {
 		q := newRecord(k, h.number)

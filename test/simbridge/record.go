@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// recordSize is the size of struct ibtest_record (test/kmod/ibtest/ibtest.h). Each
-// read and each write of the device transfers one record.
+// recordSize is the size of struct ibtest_record (test/kmod/ibtest/ibtest.h). Each device
+// read and each device write transfers a single record.
 const recordSize = 336
 
 // kind is enum ibtest_kind.
@@ -16,7 +16,7 @@ type kind uint32
 
 const (
 	sent   kind = 1 // a datagram that leaves the port
-	query  kind = 2 // a request of this host to the agents of the port
+	query  kind = 2 // a request from this host to the port's agents
 	caps   kind = 3 // capabilities that the host has added to the port
 	toHost kind = 16
 )
@@ -25,16 +25,16 @@ const (
 const (
 	arrived  = toHost + iota // a datagram that arrives at the port
 	answer                   // the reply to a query
-	decline                  // no agent of the port answers the query
-	portAttr                 // new attributes of the port
-	nodeAttr                 // new attributes of the device
+	decline                  // no agent on the port answers the query
+	portAttr                 // new port attributes
+	nodeAttr                 // new device attributes
 )
 
 // record is struct ibtest_record. Integers are in host byte order; GUIDs and MADs are
 // in wire byte order.
 type record [recordSize]byte
 
-// Offsets of the fields.
+// Field offsets.
 const (
 	offKind   = 0
 	offPort   = 4
@@ -55,7 +55,7 @@ const (
 	offAdded = offUnion // struct ibtest_caps
 )
 
-// Offsets of the GIDs in a global route header.
+// GID offsets in a global route header.
 const (
 	offSGID = offGRH + 8
 	offDGID = offGRH + 24
@@ -101,7 +101,7 @@ func (r *record) setQueuePairs(qpn uint32) {
 	binary.NativeEndian.PutUint32(r[offDestQP:], qpn)
 }
 
-// turn swaps source and destination of a datagram.
+// turn swaps a datagram's source and destination.
 func (r *record) turn() {
 	r.setLIDs(ib.LID(r.u16(offDLID)), ib.LID(r.u16(offSLID)))
 	src, dest := r.u32(offSrcQP), r.u32(offDestQP)

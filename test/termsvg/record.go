@@ -1,5 +1,4 @@
-// Package termsvg runs programs on a terminal and draws their output with its colors as
-// SVG.
+// Package termsvg runs programs on a terminal and draws their output with its colors as SVG.
 package termsvg
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// Run runs a program on a terminal with a number of columns and returns its output. An
-// exit code other than 0 is not an error.
+// Run runs a program on a terminal with a number of columns and returns the program
+// output. An exit code other than 0 is not an error.
 func Run(program *exec.Cmd, columns uint16) (string, error) {
 	terminal, err := pty.StartWithSize(program, &pty.Winsize{Rows: 50, Cols: columns})
 	if err != nil {
@@ -20,7 +19,7 @@ func Run(program *exec.Cmd, columns uint16) (string, error) {
 	}
 	defer terminal.Close()
 	var printed strings.Builder
-	// Linux ends a terminal whose other side was closed with EIO.
+	// Linux ends a terminal with EIO after its other end was closed.
 	_, readErr := io.Copy(&printed, terminal)
 	if err := program.Wait(); err != nil && program.ProcessState == nil {
 		return "", fmt.Errorf("wait for %s: %w", program.Path, err)

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Of a character of the font below, in pixels: monospaced fonts are 0.6 as wide
-// as high.
+// Character sizes in the font below, in pixels: monospaced fonts are 0.6 as wide as high.
 const (
 	fontSize   = 13
 	charWidth  = 7.8
@@ -19,26 +18,25 @@ const (
 	titleBar   = 30
 )
 
-// A style is a selection by control sequences of a terminal.
+// A style is a selection by terminal control sequences.
 type style struct {
 	bold, faint, underline, reverse bool
-	colour                          int // 30 to 37, 90 to 97; 0: that of plain text
+	colour                          int // 30 to 37, 90 to 97; 0: plain text colour
 }
 
-// colours are those of a terminal with a dark background.
+// colours are for a terminal with a dark background.
 var colours = map[int]string{
 	31: "#ff6b68", 32: "#7ec77b", 33: "#e5c07b", 34: "#6cb0f5", 35: "#d19ae6", 36: "#56c8d8", 90: "#8a919e", 91: "#ff6b68", 92: "#7ec77b", 93: "#e5c07b",
 }
 
-// The colours of plain text and of the background.
+// The plain text and background colours.
 const (
 	foreground = "#d7dae0"
 	background = "#1e2127"
 )
 
-// Draw draws lines of a terminal as SVG, under a title. It knows the control
-// sequences for bold, faint, underlined, reversed and coloured text, and returns an error
-// for others.
+// Draw draws terminal lines as SVG, under a title. It knows the control sequences for
+// bold, faint, underlined, reversed and coloured text, and returns an error for others.
 func Draw(title, text string) ([]byte, error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var body bytes.Buffer
@@ -68,8 +66,8 @@ func Draw(title, text string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// drawLine draws the spans of a line at y, which begins in a style, and the background of
-// reversed text. It returns the number of columns.
+// drawLine draws the spans in a line at y, which begins in a style, and the background
+// behind reversed text. It returns the number of columns.
 func drawLine(behind, out *bytes.Buffer, line string, y int, s *style) (columns int, err error) {
 	for line != "" {
 		text, rest, isControl := strings.Cut(line, "\x1b[")
@@ -93,8 +91,7 @@ func drawLine(behind, out *bytes.Buffer, line string, y int, s *style) (columns 
 	return columns, nil
 }
 
-// change applies the numbers of a sequence Select Graphic Rendition (ECMA-48,
-// 8.3.117).
+// change applies the numbers in a Select Graphic Rendition sequence (ECMA-48, 8.3.117).
 func (s *style) change(codes string) error {
 	for code := range strings.SplitSeq(codes, ";") {
 		n, err := strconv.Atoi(code)
@@ -120,7 +117,7 @@ func (s *style) change(codes string) error {
 			s.reverse = false
 		case n == 39:
 			s.colour = 0
-		case n == 49: // default background: there is no other one
+		case n == 49: // default background: there is no other
 		case colours[n] != "":
 			s.colour = n
 		default:
