@@ -6,17 +6,22 @@ import (
 	"encoding/json"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/test/guest"
 )
 
 // counters reads the local counters while ibkit perf runs: Soft-RoCE has no agent for
 // counters, so the command reads the kernel's counters.
 func counters(t *testing.T, g *guest.Guest) {
-	client := g.MustStart(t, "ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64K", "-D", "5s")
+	traffic := client(t, g, "10.0.0.1 --test write-bw")
+	awaitTests(t, g, 2)
+	awaitTraffic(t, g)
 	r := g.MustRun(t, "ibkit", "counters", "--json", "--rate", "3s")
-	if end, err := client.Wait(t.Context()); err != nil || end.Code != 0 {
-		t.Errorf("perf: got exit code %d, %v", end.Code, err)
+	if err := traffic.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
 	}
+	ends(t, traffic, 4, "interrupted")
 	var report struct {
 		Schema string
 		Window float64
