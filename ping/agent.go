@@ -1,6 +1,6 @@
-// Package ping measures whether ports reply, and how fast, and it serves the pings
-// of others. A probe is a management datagram; a ping server, the subnet
-// management agent or the performance management agent of the port replies to it.
+// Package ping measures whether ports reply, and how fast, and serves pings from other
+// programs. A probe is a management datagram; a ping server, the port's subnet management
+// agent or performance management agent replies.
 package ping
 
 import (
@@ -9,17 +9,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// class is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c).
+// class is the vendor class for OpenFabrics' ping (infiniband-diags, ibping.c).
 const class mad.Class = 0x32
 
-// OUI is the default OUI of ping packets: that of the OpenIB Alliance, which ibping
-// uses.
+// OUI is the default OUI in ping packets: the OpenIB Alliance's OUI, which ibping uses.
 const OUI = mad.OpenIB
 
 // An Agent replies to probes.
 type Agent uint8
 
-// The agents. Every port of an InfiniBand fabric has the two management agents.
+// The agents. Every port in an InfiniBand fabric has the two management agents.
 const (
 	AgentServer Agent = iota // a ping server, such as ibping -S
 	AgentSMA                 // the subnet management agent: Get NodeInfo on QP0
@@ -39,7 +38,7 @@ func (a Agent) String() string {
 // MarshalText returns the same as String.
 func (a Agent) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText is the reverse of MarshalText.
+// UnmarshalText parses the text from MarshalText.
 func (a *Agent) UnmarshalText(text []byte) error {
 	for i, name := range agentNames {
 		if string(text) == name {

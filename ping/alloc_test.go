@@ -9,8 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// simTargets returns a port of a simulated fabric and n targets in it, all of which
-// have ping servers.
+// simTargets returns a port in a simulated fabric and n targets, all with ping servers.
 func simTargets(tb testing.TB, agent Agent, n int) (umad.Port, []*Target) {
 	tb.Helper()
 	f, err := sim.Build("single-switch:radix=65,hosts=65")
@@ -33,7 +32,7 @@ func simTargets(tb testing.TB, agent Agent, n int) (umad.Port, []*Target) {
 	return port, targets
 }
 
-// runSim sends a number of probes in total, and fails if one is lost.
+// runSim sends a number of probes in total, and fails on any loss.
 func runSim(tb testing.TB, port umad.Port, targets []*Target, probes int) {
 	tb.Helper()
 	seen := 0
@@ -46,7 +45,7 @@ func runSim(tb testing.TB, port umad.Port, targets []*Target, probes int) {
 	}
 }
 
-// After the start of a run, a probe needs no allocation, for any number of targets.
+// After a run has started, a probe needs no allocation, for any target count.
 func TestRun_NoAllocation(t *testing.T) {
 	for _, agent := range []Agent{AgentServer, AgentSMA, AgentPMA} {
 		if raceEnabled && agent != AgentServer {
@@ -89,7 +88,7 @@ func TestRun_ConstantMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkRun pings a simulated fabric, which takes most of the time.
+// BenchmarkRun pings a simulated fabric, which uses most of the time.
 func BenchmarkRun(b *testing.B) {
 	for _, n := range []int{1, 64} {
 		b.Run(map[int]string{1: "one target", 64: "64 targets"}[n], func(b *testing.B) {

@@ -8,9 +8,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ListenForAnswers makes a port receive the answers to one-way pings, and returns
-// the method of these answers: the first one that no other program at the port
-// uses. It must be called before any packet of the ping class is sent.
+// ListenForAnswers makes a port receive the answers to one-way pings, and returns the
+// method of the answers: the first method that no other program at the port uses. It must
+// be called before any ping class packet is sent.
 //
 // An ibping server (infiniband-diags) at the same port occupies all methods. The
 // error then wraps [umad.ErrTaken].

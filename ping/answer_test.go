@@ -15,8 +15,8 @@ func TestListenForAnswers(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {
 		name   string
-		taken  int   // methods of other programs
-		err    error // of other methods
+		taken  int   // methods used by other programs
+		err    error // with other methods
 		method mad.Method
 		want   error
 	}{

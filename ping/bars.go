@@ -7,9 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// barsOf merges the bars of a histogram into at most a given number. Their widths
-// have a constant ratio, so that a few long round trips do not merge all others
-// into one bar.
+// barsOf merges histogram bars into at most a given number. The bar widths have a constant
+// ratio, so that a few long round trips do not merge all others into a single bar.
 func barsOf(from []hdrhistogram.Bar, most int) []Bar {
 	for len(from) > 0 && from[0].Count == 0 {
 		from = from[1:]

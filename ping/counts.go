@@ -2,9 +2,9 @@ package ping
 
 import "time"
 
-// Counts are the numbers of pings that a server received, by their outcome.
+// Counts are the pings that a server received, by outcome.
 type Counts struct {
-	Received uint64 // well-formed pings, the sum of the others and of those that wait
+	Received uint64 // well-formed pings: the sum of the others and the waiting pings
 	Answered uint64
 	Limited  uint64 // not answered: the source exceeds its rate
 	Dropped  uint64 // not answered: the queue was full, and the source had the largest share
@@ -25,28 +25,26 @@ type ServedPort struct {
 	Port   uint8
 }
 
-// A SourceCount has the numbers of pings of one source at one port.
+// A SourceCount has the ping counts for a source at a port.
 type SourceCount struct {
 	ServedPort
 	From Source
 	Counts
-	First, Last time.Time // arrival of the first and the last ping
+	First, Last time.Time // first and last ping arrival
 }
 
-// ServeCounts are the numbers of pings that a server has received so far.
+// ServeCounts are the ping counts of a server so far.
 type ServeCounts struct {
-	Name     string        // of the server, which it sends in replies
+	Name     string        // of the server, sent in replies
 	Duration time.Duration // since NewServer
 	Ports    []ServedPort
 	Total    Counts
 	Ignored  uint64 // packets that are not pings
 
-	// Sources are the most recent sources of each port, sorted by descending
-	// number of pings.
+	// Sources are the most recent sources at each port, sorted by descending ping count.
 	Sources []SourceCount
 
-	// Forgotten is the number of sources that were removed from Sources in
-	// favour of more recent ones. Their pings are in Total. A source that comes
-	// back is counted again.
+	// Forgotten counts the sources that were removed from Sources in favour of more recent
+	// sources. Their pings are in Total. A source that comes back is counted again.
 	Forgotten uint64
 }

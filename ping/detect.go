@@ -14,10 +14,10 @@ const (
 	detectTimeout  = 250 * time.Millisecond
 )
 
-// Detect sets the Agent of targets: [AgentServer] if a ping server replies, else
-// [AgentPMA], which is on the same queue pair as a server would be. Over RoCE
-// there is no management agent, and the Agent is always AgentServer. If ctx ends,
-// Detect returns its error.
+// Detect sets the Agent field of targets: [AgentServer] if a ping server replies, else
+// [AgentPMA], which is on the same queue pair as a server would be. Over RoCE there is no
+// management agent, and the Agent is always AgentServer. If ctx ends, Detect returns the
+// context's error.
 func Detect(ctx context.Context, port umad.Port, targets []*Target, o Options) error {
 	for _, t := range targets {
 		t.Agent = AgentServer

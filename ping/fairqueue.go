@@ -5,7 +5,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// maxWaiting is the maximum number of pings that wait for their replies at a port.
+// maxWaiting is the maximum number of pings waiting for replies at a port.
 const maxWaiting = 1024
 
 // pending is a ping that waits for its reply.
@@ -16,7 +16,7 @@ type pending struct {
 	next   *pending
 }
 
-// A backlog is the queue of the pings of one source.
+// A backlog is the ping queue of a source.
 type backlog struct {
 	head, tail *pending
 	waiting    int
@@ -24,15 +24,15 @@ type backlog struct {
 	before, after *source // in the ring of sources with a backlog
 }
 
-// A fairQueue serves the sources in turn, one reply each, regardless of how many
-// pings they send. If it is full, a source with more than an equal share of the
-// queue loses a ping for each new one.
+// A fairQueue serves the sources in turn, with one reply each, regardless of how many pings
+// they send. If the queue is full, a source with more than an equal share loses a ping for
+// each new ping.
 type fairQueue struct {
-	turn   *source // next one in the ring of sources with a backlog
-	active int     // length of the ring
+	turn   *source // next in the ring of sources with a backlog
+	active int     // ring length
 	len    int
 	free   *pending
-	grh    umad.GRH // of the last popped ping
+	grh    umad.GRH // address of the last popped ping
 }
 
 // push adds a ping. It returns the source that lost a ping for it, which may be s
@@ -85,9 +85,9 @@ func (q *fairQueue) pop(m *umad.Message) *source {
 	return s
 }
 
-// loser returns the source that loses a ping for another one of s: s itself if it
-// has its share, else a source with more than its share. As the queue is full,
-// there is one.
+// loser returns the source that loses a ping for a new ping from s: s itself if it has used
+// up an equal share, else a source with more than an equal share. Such a source exists
+// because the queue is full.
 func (q *fairQueue) loser(s *source) *source {
 	active := q.active
 	if s.waiting == 0 {
@@ -122,7 +122,7 @@ func (q *fairQueue) newPending(m *umad.Message) *pending {
 	return p
 }
 
-// added counts a ping that was added to the backlog of s.
+// added counts a ping that was added to s's backlog.
 func (q *fairQueue) added(s *source) {
 	q.len++
 	if s.waiting++; s.waiting > 1 {
@@ -133,12 +133,12 @@ func (q *fairQueue) added(s *source) {
 		s.before, s.after, q.turn = s, s, s
 		return
 	}
-	// At the end of the round.
+	// Insert at the end of the round.
 	s.before, s.after = q.turn.before, q.turn
 	s.before.after, s.after.before = s, s
 }
 
-// drop removes the oldest ping of s.
+// drop removes s's oldest ping.
 func (q *fairQueue) drop(s *source) {
 	p := s.head
 	if s.head = p.next; s.head == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// FuzzFairQueue adds packets of several sources in any order, removes some meanwhile, and
+// FuzzFairQueue adds packets from several sources in any order, removes some meanwhile, and
 // compares the queue with a simple queue per source.
 func FuzzFairQueue(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 0x80, 1, 0xc0})
@@ -79,7 +79,7 @@ func FuzzFairQueue(f *testing.F) {
 	})
 }
 
-// check compares the counts of the queue with its contents.
+// check compares the queue's counts with the contents.
 func check(t *testing.T, q *fairQueue, sources []source, model [][]uint64) {
 	t.Helper()
 	active, total := 0, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A fate decides the outcome of a probe. Probes are numbered from 0.
+// A fate decides a probe's outcome. Probes are numbered from 0.
 type fate func(p *umadtest.Port, n int, m umad.Message) error
 
 // newPort returns a port on which probes have a fate.
@@ -26,14 +26,14 @@ func newPort(f fate) *umadtest.Port {
 	}
 }
 
-// serverReply returns the reply of a server of ibkit to a ping.
+// serverReply returns the reply from an ibkit server to a ping.
 func serverReply(m umad.Message) umad.Message {
 	makeReply(&m, "host")
 	m.MAD.SetTID(m.MAD.TID()&0xffffffff | 0xabcd<<48)
 	return m
 }
 
-// ibpingReply returns the reply of infiniband-diags' server to a ping.
+// ibpingReply returns the reply from an infiniband-diags server to a ping.
 func ibpingReply(m umad.Message, host string) umad.Message {
 	m = serverReply(m)
 	clear(m.MAD.Data())
@@ -41,7 +41,7 @@ func ibpingReply(m umad.Message, host string) umad.Message {
 	return m
 }
 
-// agentReply returns the reply of a management agent of a node.
+// agentReply returns the reply from a node's management agent.
 func agentReply(m umad.Message, node ib.GUID) umad.Message {
 	if !m.MAD.Class().IsSMP() {
 		return umadtest.Reply(m)
@@ -51,7 +51,7 @@ func agentReply(m umad.Message, node ib.GUID) umad.Message {
 	})
 }
 
-// pingFrom returns the request of an ibping client at a LID.
+// pingFrom returns the request from an ibping client at a LID.
 func pingFrom(lid ib.LID, tid uint64) umad.Message {
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1, SL: 3, PathBits: 2, PKeyIndex: 1}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: mad.MethodGet, TID: tid})

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// FuzzReceive receives an arbitrary packet twice, after a probe to each kind of
-// agent. The probe must end once, or wait.
+// FuzzReceive receives an arbitrary packet twice, after a probe to each agent type. The
+// probe must end once, or wait.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{}, uint16(7), uint8(0))
 	for agent := range agentNames {

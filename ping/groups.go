@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Group is the targets that are reached through one port.
+// A Group is the targets that are reached through a port.
 type Group struct {
 	Port    umad.Port
 	Targets []*Target
@@ -20,9 +20,9 @@ type Group struct {
 	Answer mad.Method
 }
 
-// RunGroups pings the targets of all groups at the same time, as [Run] does for one
-// port. The window applies to each port. The functions of the options are called one
-// at a time. If a port fails, the run ends for all groups.
+// RunGroups pings the targets in all groups at the same time, as [Run] does for a single
+// port. The window applies to each port. Calls to the option functions do not overlap. If a
+// port fails, the run ends for all groups.
 func RunGroups(ctx context.Context, groups []Group, o Options) (*Result, error) {
 	if len(groups) == 1 {
 		o.Answer = cmp.Or(groups[0].Answer, o.Answer)
@@ -57,7 +57,7 @@ func RunGroups(ctx context.Context, groups []Group, o Options) (*Result, error) 
 	return result, nil
 }
 
-// A turnPort is a port of a run that shares its result with other runs: the run holds a
+// A turnPort is the port of a run that shares the result with other runs: the run holds a
 // lock except while it waits for a packet.
 type turnPort struct {
 	umad.Port

@@ -13,8 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// TestRunGroups pings targets at two ports at the same time. One of them does not
-// reply.
+// TestRunGroups pings targets at two ports at the same time. One target does not reply.
 func TestRunGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replies := newPort(func(p *umadtest.Port, _ int, m umad.Message) error {
@@ -47,7 +46,7 @@ func TestRunGroups(t *testing.T) {
 	})
 }
 
-// TestRunGroups_Failure ends the run of all ports if one fails.
+// TestRunGroups_Failure ends the run at all ports if a port fails.
 func TestRunGroups_Failure(t *testing.T) {
 	broken := newPort(func(*umadtest.Port, int, umad.Message) error { return umad.ErrDeviceRemoved })
 	silent := newPort(func(*umadtest.Port, int, umad.Message) error { return nil })

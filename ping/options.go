@@ -11,7 +11,7 @@ import (
 type Options struct {
 	OUI     uint32 // of ping servers, usually [OUI]
 	MKey    uint64 // for subnet management agents
-	Payload []byte // for ping servers, at most [PayloadSize] bytes; those of ibkit return it
+	Payload []byte // for ping servers, at most [PayloadSize] bytes; ibkit servers return it
 
 	Count    int           // probes per target; negative: until the context ends
 	Interval time.Duration // between two probes to a target; 0: the next probe follows the reply
@@ -19,12 +19,12 @@ type Options struct {
 	Timeout  time.Duration // for a reply; 0: 1s
 	Attempts int           // maximum number of times a probe is sent, up to 255; 0: 1
 
-	// Answer is the method of the answers to one-way pings. It is required if a
-	// target is OneWay; [ListenForAnswers] returns it.
+	// Answer is the method for answers to one-way pings. It is required if a target is
+	// OneWay; [ListenForAnswers] returns it.
 	Answer mad.Method
 
-	// Window is the maximum number of probes in flight (default 64). Probes whose
-	// reply is late do not count.
+	// Window is the maximum number of probes in flight (default 64). Probes with a late
+	// reply do not count.
 	Window int
 
 	// Done, if set, is called for each probe that ended, and for each late or
@@ -63,7 +63,7 @@ func (o *Options) setDefaults() {
 	o.Payload = o.Payload[:min(len(o.Payload), PayloadSize)]
 }
 
-// A Result holds the statistics of a run.
+// A Result holds the run statistics.
 type Result struct {
 	Targets  []*Target
 	Total    Stats

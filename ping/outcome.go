@@ -7,17 +7,17 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An Outcome is the result of a probe, or of one more reply to it.
+// An Outcome is the result of a probe, or of a further reply to the probe.
 type Outcome uint8
 
-// A probe ends with one of the first seven outcomes. The other two are replies
-// that arrive after a probe has ended.
+// A probe ends with any of the first seven outcomes. The other two are replies that arrive
+// after a probe has ended.
 const (
 	Received    Outcome = iota // a valid reply in time
 	Lost                       // no reply in time
 	Refused                    // the reply has a status other than 0
 	Corrupted                  // the reply has invalid content
-	WrongOUI                   // the reply has the OUI of another vendor
+	WrongOUI                   // the reply has another vendor's OUI
 	WrongSource                // the reply is from another port or node than the target
 	Unreachable                // the probe could not be sent
 
@@ -40,7 +40,7 @@ func (o Outcome) String() string {
 // MarshalText returns the same as String.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText is the reverse of MarshalText.
+// UnmarshalText parses the text from MarshalText.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {
 		if string(text) == name {
@@ -51,20 +51,20 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return fmt.Errorf("parse outcome %q: unknown", text)
 }
 
-// A Probe describes a probe that ended, or one more reply to it.
+// A Probe describes a probe that ended, or a further reply to the probe.
 type Probe struct {
 	Target  *Target
-	Seq     int // number of the probe to the target, from 0
+	Seq     int // probe number for the target, from 0
 	Outcome Outcome
 	Sent    time.Time     // last attempt
 	RTT     time.Duration // from the last attempt to the reply; 0: no reply
-	Host    []byte        // name of the ping server, which may hold control characters
+	Host    []byte        // ping server name, which may hold control characters
 	Node    ib.GUID       // node that replied to [AgentSMA]
-	Total   *Stats        // of all targets, this probe included
-	Err     error         // cause of an outcome other than Received, if there is more to report than the outcome
+	Total   *Stats        // for all targets, this probe included
+	Err     error         // cause if the outcome is not Received and there is more to report than the outcome
 }
 
-// Reason returns the cause of an outcome other than Received in words.
+// Reason returns the cause in words if the outcome is not Received.
 func (p *Probe) Reason() string {
 	if p.Err != nil {
 		return p.Err.Error()

@@ -13,8 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// pingOne pings one target and returns the outcomes in the order in which they were
-// reported.
+// pingOne pings a target and returns the outcomes in the order in which they were reported.
 func pingOne(t *testing.T, target *Target, o Options, f fate) (r *Result, outcomes []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +33,7 @@ func pingOne(t *testing.T, target *Target, o Options, f fate) (r *Result, outcom
 	return r, outcomes, err
 }
 
-// TestRun_Outcomes checks the outcome and the statistics of each kind of reply.
+// TestRun_Outcomes checks the outcome and the statistics for each type of reply.
 func TestRun_Outcomes(t *testing.T) {
 	answer := func(change func(m *umad.Message)) fate {
 		return func(p *umadtest.Port, _ int, m umad.Message) error {
@@ -258,7 +257,7 @@ func TestRun_Outcomes(t *testing.T) {
 		"stray packets": {
 			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
 				a := serverReply(m)
-				a.MAD.SetTID(a.MAD.TID() + 5000) // of another request
+				a.MAD.SetTID(a.MAD.TID() + 5000) // for another request
 				p.Deliver(roundTrip/2, a)
 				p.Deliver(roundTrip/2, m) // not a response
 				p.Deliver(roundTrip, serverReply(m))
@@ -291,7 +290,7 @@ func TestRun_Outcomes(t *testing.T) {
 	}
 }
 
-// counts returns the counts of s.
+// counts returns the counts from s.
 func (s *Stats) counts() [11]int {
 	return [...]int{
 		s.Sent, s.Received, s.Lost, s.Refused, s.Corrupted, s.WrongOUI, s.WrongSource, s.Unreachable, s.Late, s.Duplicated, s.Silent,

@@ -95,8 +95,7 @@ func TestRun_Pace(t *testing.T) {
 	})
 }
 
-// The window limits the probes in flight, except those to targets that do not
-// reply.
+// The window limits the probes in flight, except probes to targets that do not reply.
 func TestRun_Window(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inFlight, most := 0, 0
@@ -131,7 +130,7 @@ func TestRun_Window(t *testing.T) {
 	})
 }
 
-// The end of the context ends a run at once, and probes in flight do not count.
+// Context cancellation ends a run at once, and probes in flight do not count.
 func TestRun_Cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -178,7 +177,7 @@ func TestDetect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		port := newPort(func(p *umadtest.Port, n int, m umad.Message) error {
 			if m.Addr.LID == 7 || m.Addr.LID == 9 && n >= 4 {
-				p.Deliver(roundTrip, serverReply(m)) // of LID 9 to the second attempt
+				p.Deliver(roundTrip, serverReply(m)) // from LID 9 to the second attempt
 			}
 			return nil
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// portServer is the part of a server at one port.
+// portServer is the part of a server that serves a port.
 type portServer struct {
 	server *Server
 	at     ServedPort
@@ -27,10 +27,9 @@ type portServer struct {
 }
 
 const (
-	// drainEvery is the number of rounds after which the server receives all
-	// packets that have arrived, and not only the next one. This keeps a source
-	// with few pings from waiting behind one with many. The other rounds save a
-	// system call per ping.
+	// drainEvery is the number of rounds after which the server receives all packets that
+	// have arrived, and not only the next packet. This keeps a source with few pings from
+	// waiting behind a source with many. The other rounds save a system call per ping.
 	drainEvery = 8
 
 	// maxDrain is the maximum number of packets received before a reply is sent
@@ -143,7 +142,7 @@ func (p *portServer) reply(port umad.Responder) error {
 	return nil
 }
 
-// log logs the outcome of a ping.
+// log logs the outcome for a ping.
 func (p *portServer) log(outcome string, from *umad.Addr, reason string) {
 	log := p.server.o.Log
 	if !log.Enabled(context.Background(), slog.LevelDebug) {
@@ -156,7 +155,7 @@ func (p *portServer) log(outcome string, from *umad.Addr, reason string) {
 	log.LogAttrs(context.Background(), slog.LevelDebug, outcome, attrs...)
 }
 
-// addTo adds the counts of the port.
+// addTo adds the port's counts.
 func (p *portServer) addTo(c *ServeCounts) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

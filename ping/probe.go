@@ -4,7 +4,7 @@ import (
 	"github.com/ibkit/ibkit/internal/inflight"
 )
 
-// probe is an attempt of a probe that was sent.
+// probe is an attempt that was sent.
 type probe struct {
 	target  *Target
 	seq     int

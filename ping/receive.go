@@ -51,7 +51,7 @@ func (r *runner) receive(now time.Duration) {
 	}
 }
 
-// eventOf maps the state of a probe before a reply to the kind of event.
+// eventOf maps the probe state before a reply to the event kind.
 var eventOf = map[inflight.State]umad.EventKind{
 	inflight.Waiting:  umad.EventReceived,
 	inflight.Expired:  umad.EventLate,
@@ -77,7 +77,7 @@ func (r *runner) stray() {
 	}
 }
 
-// judge returns the outcome of a reply, and records the identity of its sender.
+// judge returns the outcome for a reply, and records the sender's identity.
 func (r *runner) judge(e *entry, m *umad.Message) (Outcome, error) {
 	t := e.Data.target
 	if !t.isSource(&m.Addr) {
@@ -98,8 +98,8 @@ func (r *runner) judge(e *entry, m *umad.Message) (Outcome, error) {
 	return r.judgeServer(e, &m.MAD)
 }
 
-// judgeNode checks a NodeInfo: it must be of the target's port, and of the same
-// node as the replies before.
+// judgeNode checks a NodeInfo: it must describe the target's port, and the same node as
+// earlier replies.
 func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	info := &r.info
 	if err := mad.Decode(info, p.Data()); err != nil {
@@ -118,12 +118,12 @@ func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	return Received, nil
 }
 
-// errOtherHost is the cause of a reply whose server has another name than before.
+// errOtherHost is the cause if the server name in a reply differs from earlier replies.
 var errOtherHost = errors.New("earlier replies came from another host")
 
-// judgeServer checks the reply of a ping server. A server of ibkit returns all
-// data of the probe and adds its name. A server of infiniband-diags returns only a
-// name, which can be compared with its earlier replies.
+// judgeServer checks the reply from a ping server. An ibkit server returns all probe data
+// and adds the server name. An infiniband-diags server returns only a name, which can be
+// compared with earlier replies.
 func (r *runner) judgeServer(e *entry, p *mad.Packet) (Outcome, error) {
 	t, data := e.Data.target, p.Data()
 	if p.OUI() != r.o.OUI {

@@ -5,10 +5,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// servedMethods are the methods of pings.
+// servedMethods are the ping methods.
 var servedMethods = []mad.Method{mad.MethodGet, mad.MethodSend}
 
-// rejectReason returns why m is not a ping, or "" if it is one.
+// rejectReason returns why m is not a ping, or "" for a ping.
 func rejectReason(m *umad.Message, oui uint32) string {
 	h, rmpp := m.MAD.Header(), m.MAD.RMPP()
 	switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Schema identifies the JSON objects of `ibkit ping`, which schema/ping.json
-// describes. An incompatible change gets another number.
+// Schema identifies the JSON objects that `ibkit ping` prints (schema/ping.json). An
+// incompatible change gets another number.
 const Schema = "ibkit/ping/1"
 
-// A Report is the JSON object with the statistics of a run: the output of `ibkit
-// ping --json`, and the last line of `ibkit ping --json-lines`. A nil pointer stands
-// for a value that does not exist.
+// A Report is the JSON object with the run statistics: the `ibkit ping --json` output, and
+// the last line that `ibkit ping --json-lines` prints. A nil pointer stands for a value
+// that does not exist.
 type Report struct {
 	Schema     string             `json:"schema"`
 	Type       string             `json:"type"` // "summary"
@@ -23,12 +23,12 @@ type Report struct {
 	Seconds    float64            `json:"seconds"`
 	Targets    []TargetReport     `json:"targets"`
 	Unresolved []UnresolvedReport `json:"unresolved"`
-	Expected   *ExpectedReport    `json:"expected"` // nil without a list of expected hosts
+	Expected   *ExpectedReport    `json:"expected"` // nil without an expected host list
 	Total      StatsReport        `json:"total"`
 	Stray      int                `json:"stray"`
 }
 
-// A TargetReport has the statistics of one target.
+// A TargetReport has the statistics for a target.
 type TargetReport struct {
 	Target   string     `json:"target"`
 	Agent    Agent      `json:"via"`
@@ -48,11 +48,11 @@ type UnresolvedReport struct {
 
 // An ExpectedReport has the expected hosts that did not reply.
 type ExpectedReport struct {
-	Hosts   int                `json:"hosts"`   // number of expected hosts
+	Hosts   int                `json:"hosts"`   // expected host count
 	Missing []UnresolvedReport `json:"missing"` // without a reply, or not found
 }
 
-// A StatsReport has the values of [Stats].
+// A StatsReport has the values from [Stats].
 type StatsReport struct {
 	Sent        int         `json:"sent"`
 	Received    int         `json:"received"`
@@ -69,8 +69,7 @@ type StatsReport struct {
 	Histogram   []BarReport `json:"histogram"`
 }
 
-// An RTTReport has the distribution of round-trip times. The unit is the
-// nanosecond.
+// An RTTReport has the round-trip time distribution. The unit is the nanosecond.
 type RTTReport struct {
 	Min    int64 `json:"min_ns"`
 	Avg    int64 `json:"avg_ns"`
@@ -83,15 +82,15 @@ type RTTReport struct {
 	Jitter int64 `json:"jitter_ns"`
 }
 
-// A BarReport is a bar of a histogram. The unit of the times is the nanosecond.
+// A BarReport is a histogram bar. Times are in nanoseconds.
 type BarReport struct {
 	From  int64 `json:"from_ns"`
 	To    int64 `json:"to_ns"`
 	Count int   `json:"count"`
 }
 
-// A ProbeReport is the JSON object of one probe: a line of `ibkit ping
-// --json-lines`, except the last one.
+// A ProbeReport is the JSON object for a probe: any line that `ibkit ping --json-lines`
+// prints, except the last line.
 type ProbeReport struct {
 	Schema   string    `json:"schema"`
 	Type     string    `json:"type"` // "probe"
@@ -106,8 +105,9 @@ type ProbeReport struct {
 	Error    *string   `json:"error"`
 }
 
-// Report returns the report of a result, without unresolved targets and problems.
-// It contains histograms of at most the given number of bars, or none if that is 0.
+// Report returns the report for a result, without unresolved targets and problems. It
+// contains histograms with at most the given number of bars, or no histograms if the number
+// is 0.
 func (r *Result) Report(bars int) *Report {
 	report := &Report{
 		Schema: Schema, Type: "summary", Began: r.Start, Seconds: r.Duration.Seconds(),

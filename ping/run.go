@@ -29,9 +29,9 @@ const (
 	lateWindow = 2 * time.Second
 )
 
-// Run pings targets through a port until Count probes to each have ended, or ctx
-// has. In both cases it returns the statistics. An error is one of the port. Nothing
-// else may use the port meanwhile.
+// Run pings targets through a port until Count probes to each have ended, or ctx has. In
+// both cases it returns the statistics. An error is a port error. No other code may use the
+// port meanwhile.
 //
 // Each target has its own schedule: a target that does not reply does not delay the
 // others. The monotonic clock is read right before a probe is handed to the system,
@@ -76,7 +76,7 @@ func (r *runner) start(ctx context.Context, port umad.Port, targets []*Target) e
 	return nil
 }
 
-// Significant digits of histograms. Two digits take 25 kB and one takes 3.5 kB,
+// Significant digits of histograms. Two digits use 25 kB and a single digit uses 3.5 kB,
 // which matters with thousands of targets.
 const (
 	totalDigits = 3
@@ -93,31 +93,31 @@ func targetDigits(targets int) int {
 	return 1
 }
 
-// runner is the state of a run.
+// runner is the run state.
 type runner struct {
 	port   umad.Port
 	attr   umad.PortAttr
 	o      Options
-	ids    uint64 // upper half of the IDs in the data of probes
+	ids    uint64 // upper half of the IDs in probe data
 	result *Result
 	sent   *inflight.Tracker[probe]
 
 	next    schedule // probes to be sent, by time
 	retries schedule // probes to be sent again, at once
-	paused  schedule // probes that follow an unreachable one; due later than all of next
+	paused  schedule // probes that follow an unreachable probe; due later than all probes in next
 
 	in, out umad.Message
 	report  Probe
 	info    mad.NodeInfo
 	limited bool          // the window delays a probe that is due
 	full    bool          // the port had no room at the last attempt
-	shown   bool          // Done was called after the last call of Idle
-	wake    time.Duration // deadline of the last Recv
+	shown   bool          // Done was called after the last Idle call
+	wake    time.Duration // last Recv deadline
 
 	statusRequested atomic.Bool
 }
 
-// clock returns the time since the start of the run.
+// clock returns the time since the run started.
 func (r *runner) clock() time.Duration { return time.Since(r.result.Start) }
 
 // run sends and receives until all probes have ended.
@@ -148,7 +148,7 @@ func (r *runner) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// poll processes a packet if one is waiting, and reports whether there was one.
+// poll processes a waiting packet, if any, and reports whether it processed a packet.
 func (r *runner) poll() bool {
 	if r.port.Recv(&r.in, past) != nil {
 		return false // a permanent error is returned again by the next Recv
@@ -169,8 +169,7 @@ func (r *runner) drain() error {
 
 // recv waits for a packet and processes it.
 func (r *runner) recv(until time.Duration) error {
-	// A deadline that is too early does no harm, and setting a new one for each
-	// packet takes time.
+	// An early deadline does no harm, and setting a new deadline for each packet takes time.
 	if now := r.clock(); r.wake <= now || r.wake > until {
 		r.wake = until
 	}
@@ -210,8 +209,8 @@ func (r *runner) until() time.Duration {
 // lateAfter returns the time after which a probe without a reply counts as late.
 func (r *runner) lateAfter() time.Duration { return max(minLateAfter, 8*r.result.Total.Avg()) }
 
-// expire ends the probes that waited too long. If the window delays other probes,
-// it removes the late ones from the window.
+// expire ends the probes that waited too long. If the window delays other probes, expire
+// removes the late probes from the window.
 func (r *runner) expire(now time.Duration) {
 	if e := r.sent.Oldest(); e != nil && now-e.Sent >= r.o.Timeout {
 		// Replies may be waiting if the process itself was delayed.
@@ -230,7 +229,7 @@ func (r *runner) expire(now time.Duration) {
 	}
 }
 
-// lost ends an attempt without a reply, and schedules the next one if any is left.
+// lost ends an attempt without a reply, and schedules the next attempt if any is left.
 func (r *runner) lost(e *entry) {
 	r.sent.Expire(e)
 	if r.o.Trace != nil {
@@ -244,8 +243,7 @@ func (r *runner) lost(e *entry) {
 	r.ended(e, Lost, 0, umad.ErrTimeout)
 }
 
-// ended counts a probe that has ended, and without an interval schedules the next
-// one.
+// ended counts a probe that has ended, and without an interval schedules the next probe.
 func (r *runner) ended(e *entry, o Outcome, rtt time.Duration, err error) {
 	t, seq := e.Data.target, e.Data.seq
 	r.count(e, o, rtt, err)

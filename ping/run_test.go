@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// testRun pings a node of a simulated fabric and a LID that no node has.
+// testRun pings a node in a simulated fabric and a LID that no node has.
 func testRun(t *testing.T, agent Agent) {
 	f, err := sim.Build("demo")
 	if err != nil {

@@ -10,10 +10,10 @@ type slot struct {
 	attempts uint8 // so far
 }
 
-// A schedule is a queue of slots in the order of their times. All targets have the
-// same interval, so the target that was served last is due last.
+// A schedule is a slot queue in due time order. All targets have the same interval, so the
+// target that was served last is due last.
 type schedule struct {
-	ring []slot // its length is a power of two
+	ring []slot // the length is a power of two
 	head int
 	len  int
 }

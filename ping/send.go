@@ -75,8 +75,8 @@ func (r *runner) launched(e *entry, s *slot, err error) {
 		s.target.Stats.Sent++
 		r.result.Total.Sent++
 		if r.o.Interval > 0 {
-			// After a delay the schedule continues from now, without a burst of
-			// the missed probes.
+			// After a delay the schedule continues from now, without a burst for the
+			// missed probes.
 			r.plan(&r.next, s.target, s.seq+1, max(s.due+r.o.Interval, e.Sent))
 		}
 	}

@@ -28,7 +28,7 @@ func openRoCE(t *testing.T) *device.Port {
 	return p
 }
 
-// ownGID returns a GID of the device's and its index.
+// ownGID returns a device GID and the GID index.
 func ownGID(t *testing.T, is func(netip.Addr) bool) (netip.Addr, uint8) {
 	t.Helper()
 	dir := "/sys/class/infiniband/" + roceDevice + "/ports/1/gids/"
@@ -69,9 +69,8 @@ func exchange(t *testing.T, p *device.Port, gid netip.Addr, index uint8, method,
 	return r
 }
 
-// TestGuestServeRoCE pings a server over Soft-RoCE: over an IPv6 GID by a request
-// and its response, over an IPv4-mapped one by two packets of which neither is a
-// response.
+// TestGuestServeRoCE pings a server over Soft-RoCE: over an IPv6 GID by a request and a
+// response, over an IPv4-mapped GID by two packets that are not responses.
 func TestGuestServeRoCE(t *testing.T) {
 	server := NewServer(ServeOptions{OUI: OUI})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,12 +97,12 @@ func TestGuestServeRoCE(t *testing.T) {
 	r := exchange(t, client, v6, v6index, mad.MethodGet, 0)
 	check("IPv6, Get", &r, mad.MethodGetResp, v6)
 
-	// Should the kernel begin to hand this over, one-way messages are not needed any more.
+	// If the kernel begins to deliver this packet, one-way messages are no longer needed.
 	if r := exchange(t, client, v4, v4index, mad.MethodGet, 0); r.Status == 0 {
 		t.Errorf("IPv4-mapped, Get: got %v", r.MAD.Method())
 	}
 
-	// Each client has a method of its own.
+	// Each client has a separate method.
 	for i := range 2 {
 		client := openRoCE(t)
 		answer, err := ListenForAnswers(client, OUI)
@@ -116,7 +115,7 @@ func TestGuestServeRoCE(t *testing.T) {
 		check("IPv6, Send", &r, answer, v6)
 	}
 
-	// A second server at the port reports the first one.
+	// A second server at the port reports the first server.
 	if _, err := server.listen(openRoCE(t)); err == nil || !strings.Contains(err.Error(), umad.ErrTaken.Error()) {
 		t.Errorf("a second server: %v", err)
 	}

@@ -16,13 +16,13 @@ type ServePort struct {
 	Open func(context.Context) (umad.Port, error)
 }
 
-// ServePorts specify the ports of [Server.ServeAll].
+// ServePorts specify the ports for [Server.ServeAll].
 type ServePorts struct {
 	// List returns the ports that exist now, or an error if there are none.
 	List func() ([]ServePort, error)
 
-	// Rescan is the interval at which ServeAll looks for new ports, and tries
-	// those again that could not be served or broke; 0: never.
+	// Rescan is the interval at which ServeAll looks for new ports, and retries ports that
+	// could not be served or broke; 0: never.
 	Rescan time.Duration
 
 	// Notify, if set, is called when a port begins to be served, with its
@@ -31,9 +31,8 @@ type ServePorts struct {
 	Notify func(name string, attr umad.PortAttr, err error)
 }
 
-// ServeAll answers pings at all ports until ctx ends. It returns the names of the
-// ports that were not served at the end, or an error if no port can be served, now
-// and later.
+// ServeAll answers pings at all ports until ctx ends. It returns the port names that were
+// not served at the end, or an error if no port can be served, now and later.
 func (s *Server) ServeAll(ctx context.Context, p ServePorts) (missing []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &portSet{server: s, ServePorts: p, state: map[string]error{}, ended: make(chan portError)}
@@ -71,7 +70,7 @@ func (s *Server) ServeAll(ctx context.Context, p ServePorts) (missing []string, 
 	}
 }
 
-// portSet is the state of ServeAll.
+// portSet is the ServeAll state.
 type portSet struct {
 	ServePorts
 	server  *Server
@@ -86,7 +85,7 @@ type portError struct {
 	err  error
 }
 
-// scan begins to serve the ports that are not served, and returns those that failed.
+// scan begins to serve the ports that are not served, and returns the failed ports.
 func (a *portSet) scan(ctx context.Context) (failed []portError, err error) {
 	ports, err := a.List()
 	for _, p := range ports {
@@ -136,7 +135,7 @@ func (a *portSet) serve(ctx context.Context, p ServePort) error {
 	return nil
 }
 
-// set records the state of a port, and reports a change.
+// set records a port's state, and reports a change.
 func (a *portSet) set(name string, attr umad.PortAttr, err error) {
 	before, known := a.state[name]
 	if a.Notify != nil && (!known || fmt.Sprint(before) != fmt.Sprint(err)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A fleet is a set of ports, some of which cannot be opened, or break.
+// A fleet is a set of ports; some cannot be opened, or break.
 type fleet struct {
 	opens  map[string]error
 	breaks map[string]bool
@@ -43,7 +43,7 @@ func (f *fleet) ports() ([]ServePort, error) {
 	return ports, nil
 }
 
-// notify records events, and ends the server at the one that contains last.
+// notify records events, and ends the server at the event that contains last.
 func (f *fleet) notify(last string) func(string, umad.PortAttr, error) {
 	return func(name string, attr umad.PortAttr, err error) {
 		event := fmt.Sprintf("%s serves %s", name, attr.Device)

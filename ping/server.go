@@ -16,16 +16,16 @@ import (
 
 // ServeOptions configure a [Server].
 type ServeOptions struct {
-	OUI  uint32  // of the pings to answer, usually [OUI]
+	OUI  uint32  // in the pings to answer, usually [OUI]
 	Name string  // sent in replies, at most 215 bytes (default: host and NIS domain name)
-	Rate float64 // maximum number of replies to a source per second; 0: unlimited
+	Rate float64 // maximum replies to a source per second; 0: unlimited
 
 	// Log, if set, gets a debug message for each ping.
 	Log *slog.Logger
 }
 
-// A Server answers pings at any number of ports. It counts the pings of each source
-// in a bounded amount of memory.
+// A Server answers pings at any number of ports. It counts the pings from each source in
+// bounded memory.
 type Server struct {
 	o     ServeOptions
 	now   func() time.Time
@@ -46,9 +46,9 @@ func NewServer(o ServeOptions) *Server {
 	return &Server{o: o, now: time.Now, start: time.Now()}
 }
 
-// Serve answers pings at a port until ctx ends, for which it returns nil, or the
-// port breaks. It may be called for several ports at the same time. It adds to the
-// counts of an earlier port with the same device and number.
+// Serve answers pings at a port until ctx ends, for which it returns nil, or the port
+// breaks. It may be called for several ports at the same time. It adds to the counts for an
+// earlier port with the same device and number.
 func (s *Server) Serve(ctx context.Context, port umad.Port) error {
 	serve, err := s.listen(port)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) listen(port umad.Port) (func(context.Context) error, error) {
 	return func(ctx context.Context) error { return p.serve(ctx, r) }, nil
 }
 
-// portServer returns the server of a port.
+// portServer returns the server for a port.
 func (s *Server) portServer(a umad.PortAttr) *portServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A request of an ibping client gets the reply of an ibping server.
+// A request from an ibping client gets the reply of an ibping server.
 func TestServer_Classic(t *testing.T) {
 	p := pings(pingFrom(7, 0x12345))
 	s := serveAll(t, ServeOptions{OUI: OUI, Name: "host.(none)"}, p)
@@ -51,7 +51,7 @@ func TestServer_LongName(t *testing.T) {
 	}
 }
 
-// The server returns the data of a client of ibkit, to a Get and to a Send.
+// The server returns an ibkit client's data, to a Get and to a Send.
 func TestServer_Echo(t *testing.T) {
 	grh := &umad.GRH{SGIDIndex: 1, HopLimit: 64, DGID: ib.GIDFrom(netip.MustParseAddr("fe80::7"))}
 	for _, answer := range []mad.Method{0, firstAnswerMethod, lastAnswerMethod} {
@@ -131,7 +131,7 @@ func TestServer_Ignored(t *testing.T) {
 	}
 }
 
-// A source gets the replies of one second at once, and further ones at the rate.
+// A source gets one second's replies at once, and further replies at the rate.
 func TestServer_Rate(t *testing.T) {
 	p := &umadtest.Port{}
 	for i := range 30 {
@@ -142,7 +142,7 @@ func TestServer_Rate(t *testing.T) {
 	now := s.start
 	s.now = func() time.Time { return now }
 	p.OnRecv = func(p *umadtest.Port) error {
-		if p.Pending() == 11 { // 20 of the first source were received
+		if p.Pending() == 11 { // 20 packets from the first source were received
 			now = now.Add(550 * time.Millisecond)
 		}
 		return nil
@@ -167,7 +167,7 @@ func TestServer_Fair(t *testing.T) {
 			p.Deliver(0, pingFrom(ib.LID(8+i%3), uint64(i)))
 		}
 	}
-	// The number of packets received between a ping and its reply.
+	// Packets received between a ping and the reply.
 	waited := 0
 	p.OnSend = func(p *umadtest.Port, m umad.Message) error {
 		if m.Addr.LID != 7 {

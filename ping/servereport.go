@@ -6,12 +6,12 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// ServeSchema identifies the JSON objects of `ibkit ping --serve`, which
-// schema/ping-serve.json describes. An incompatible change gets another number.
+// ServeSchema identifies the JSON objects that `ibkit ping --serve` prints
+// (schema/ping-serve.json). An incompatible change gets another number.
 const ServeSchema = "ibkit/ping-serve/1"
 
-// A ServeReport is the JSON object of a server: the output of `ibkit ping --serve
-// --json`. A nil pointer stands for a value that does not exist.
+// A ServeReport is the JSON object for a server: the `ibkit ping --serve --json` output. A
+// nil pointer stands for a value that does not exist.
 type ServeReport struct {
 	Schema  string             `json:"schema"`
 	Name    string             `json:"name"`
@@ -23,13 +23,13 @@ type ServeReport struct {
 	Forgotten uint64         `json:"forgotten_sources"`
 }
 
-// A ServedPortReport names a port of a server.
+// A ServedPortReport names a server port.
 type ServedPortReport struct {
 	Device string `json:"device"`
 	Port   uint8  `json:"port"`
 }
 
-// A CountsReport has the values of [Counts].
+// A CountsReport has the values from [Counts].
 type CountsReport struct {
 	Received uint64 `json:"received"`
 	Answered uint64 `json:"answered"`
@@ -38,7 +38,7 @@ type CountsReport struct {
 	Failed   uint64 `json:"failed"`
 }
 
-// A SourceReport has the counts of a source at a port.
+// A SourceReport has the counts for a source at a port.
 type SourceReport struct {
 	ServedPortReport
 	LID *ib.LID `json:"lid"`
@@ -48,7 +48,7 @@ type SourceReport struct {
 	Last  time.Time `json:"last"`
 }
 
-// Report returns the report of the counts.
+// Report returns the report for the counts.
 func (c *ServeCounts) Report() *ServeReport {
 	r := &ServeReport{
 		Schema:       ServeSchema,

@@ -8,11 +8,11 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// maxSources is the maximum number of sources that a server counts separately at a
-// port. It bounds the memory that senders with many addresses can occupy.
+// maxSources is the maximum number of sources that a server counts separately at a port. It
+// bounds the memory that senders with many addresses can use.
 const maxSources = 4096
 
-// A Source is the sender of pings.
+// A Source is a ping sender.
 type Source struct {
 	LID ib.LID // 0 if the packets have a global route header
 	GID ib.GID // zero if they have none
@@ -33,21 +33,21 @@ func (s Source) String() string {
 	return fmt.Sprintf("LID %d", s.LID)
 }
 
-// A source is the server's record of a Source.
+// A source is the server's record for a Source.
 type source struct {
 	from        Source
 	counts      Counts
 	first, last time.Duration // since the server was made
 
-	tokens   float64 // number of replies that it may get at once
+	tokens   float64 // replies that the source may get at once
 	refilled time.Duration
 
 	newer, older *source // by last
 	backlog
 }
 
-// allow consumes a token if one is left. Tokens are added at a rate, and at most
-// those of one second are kept.
+// allow consumes a token if one is left. Tokens are added at a rate, and at most one
+// second's tokens are kept.
 func (s *source) allow(now time.Duration, rate float64) bool {
 	if rate <= 0 {
 		return true
@@ -61,7 +61,7 @@ func (s *source) allow(now time.Duration, rate float64) bool {
 	return true
 }
 
-// sources are the most recent sources of a port.
+// sources are a port's most recent sources.
 type sources struct {
 	bySource       map[Source]*source
 	newest, oldest *source
@@ -70,7 +70,7 @@ type sources struct {
 	forgottenCounts Counts
 }
 
-// get returns the record of a source that sent a packet now.
+// get returns the record for a source that sent a packet now.
 func (t *sources) get(from Source, now time.Duration, rate float64) *source {
 	s := t.bySource[from]
 	switch s {
@@ -95,9 +95,9 @@ func (t *sources) get(from Source, now time.Duration, rate float64) *source {
 	return s
 }
 
-// newSource returns a record to be filled. At the limit it reuses the record of the
-// least recent source without a backlog. There is one, because fewer pings can wait
-// than there are sources.
+// newSource returns a record to be filled. At the limit it reuses the record of the least
+// recent source without a backlog. Such a source exists because fewer pings can wait than
+// there are sources.
 func (t *sources) newSource() *source {
 	if len(t.bySource) < maxSources {
 		return new(source)

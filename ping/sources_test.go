@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// The number of sources is bounded, and the total counts all pings.
+// The source count is bounded, and the total counts all pings.
 func TestServer_ManySources(t *testing.T) {
 	p := &umadtest.Port{}
 	const senders = 3 * maxSources
@@ -84,7 +84,7 @@ func (p *countingPort) Send(*umad.Message) error {
 	return nil
 }
 
-// Tokens are added at the rate, up to those of one second.
+// Tokens are added at the rate, up to one second's tokens.
 func TestSource_Allow(t *testing.T) {
 	tests := []struct {
 		rate  float64

@@ -6,19 +6,19 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histograms count round trips in steps of 100 ns. Longer ones than a minute count
+// Histograms count round trips in steps of 100 ns. Round trips longer than a minute count
 // as a minute.
 const (
 	step    = 100 * time.Nanosecond
 	longest = time.Minute
 )
 
-// Stats are the results of probes.
+// Stats are the probe results.
 type Stats struct {
 	Sent int // without retries
 
-	// Each probe that has ended is counted once in the following. Probes in
-	// flight at the end of a run are not counted.
+	// Each probe that has ended is counted once in the following. Probes in flight when a
+	// run ends are not counted.
 	Received    int
 	Lost        int
 	Refused     int
@@ -30,19 +30,19 @@ type Stats struct {
 	Late       int // replies to probes in Lost
 	Duplicated int // further replies to a probe
 
-	// Silent is the number of probes since the last reply.
+	// Silent counts the probes since the last reply.
 	Silent int
 
 	Min, Max time.Duration // 0 without a reply
 	sum      time.Duration
-	jitter   time.Duration // sum of the differences between successive round trips
+	jitter   time.Duration // sum of differences between successive round trips
 	last     time.Duration
 	digits   int
 	times    *hdrhistogram.Histogram // nil: no reply
 }
 
-// newStats returns statistics with a precision of so many significant digits. The
-// histogram is allocated for the first reply, because many targets may be silent.
+// newStats returns statistics with the given number of significant digits. The histogram is
+// allocated for the first reply, because many targets may be silent.
 func newStats(digits int) Stats { return Stats{digits: digits} }
 
 // count counts an outcome.
@@ -88,11 +88,11 @@ func (s *Stats) add(rtt time.Duration) {
 	s.Min, s.Max = min(s.Min, rtt), max(s.Max, rtt)
 	s.sum += rtt
 	s.last = rtt
-	// The value is within the range of the histogram, so there is no error.
+	// The value is within the histogram range, so there is no error.
 	_ = s.times.RecordValue(int64(min(max(rtt, step), longest) / step))
 }
 
-// Bad returns the number of probes that ended without a valid reply.
+// Bad counts the probes that ended without a valid reply.
 func (s *Stats) Bad() int {
 	return s.Lost + s.Refused + s.Corrupted + s.WrongOUI + s.WrongSource + s.Unreachable
 }
@@ -101,8 +101,8 @@ func (s *Stats) Bad() int {
 // ended while all probes were in flight.
 func (s *Stats) HasResult() bool { return s.Received+s.Bad() > 0 }
 
-// Loss returns the share of probes without a valid reply, from 0 to 1. It does not
-// include probes in flight at the end of a run.
+// Loss returns the fraction of probes without a valid reply, from 0 to 1. It does not
+// include probes in flight when a run ends.
 func (s *Stats) Loss() float64 {
 	bad := s.Bad()
 	if bad == 0 {
@@ -127,7 +127,7 @@ func (s *Stats) Jitter() time.Duration {
 	return s.jitter / time.Duration(s.Received-1)
 }
 
-// StdDev returns the standard deviation of the round-trip times.
+// StdDev returns the round-trip time standard deviation.
 func (s *Stats) StdDev() time.Duration {
 	if s.Received == 0 {
 		return 0
@@ -135,8 +135,8 @@ func (s *Stats) StdDev() time.Duration {
 	return time.Duration(s.times.StdDev() * float64(step))
 }
 
-// Quantile returns the round-trip time that q percent of the replies did not
-// exceed. It is between Min and Max.
+// Quantile returns the round-trip time that q percent of replies did not exceed. It is
+// between Min and Max.
 func (s *Stats) Quantile(q float64) time.Duration {
 	if s.Received == 0 {
 		return 0
@@ -144,14 +144,14 @@ func (s *Stats) Quantile(q float64) time.Duration {
 	return min(max(time.Duration(s.times.ValueAtQuantile(q))*step, s.Min), s.Max)
 }
 
-// A Bar is a part of a distribution of round-trip times.
+// A Bar is part of a round-trip time distribution.
 type Bar struct {
 	From, To time.Duration // at least From and less than To
 	Count    int
 }
 
-// Bars returns the distribution of the round-trip times in at most the given number
-// of bars, whose widths have a constant ratio. It returns nil without a reply.
+// Bars returns the round-trip time distribution in at most the given number of bars. The
+// bar widths have a constant ratio. It returns nil without a reply.
 func (s *Stats) Bars(most int) []Bar {
 	if s.Received == 0 || most < 1 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The account of round trips whose figures are known.
+// The statistics for round trips with known results.
 func TestStats(t *testing.T) {
 	s := newStats(totalDigits)
 	if s.Avg() != 0 || s.StdDev() != 0 || s.Jitter() != 0 || s.Quantile(50) != 0 || s.Loss() != 0 || s.Bars(5) != nil {
@@ -26,7 +26,7 @@ func TestStats(t *testing.T) {
 		{"p90", s.Quantile(90), 90 * time.Microsecond},
 		{"p99", s.Quantile(99), 100 * time.Microsecond},
 		{"p99.9", s.Quantile(99.9), 100 * time.Microsecond},
-		{"stddev", s.StdDev(), 28723 * time.Nanosecond},                   // of 10, 20, ... 100
+		{"stddev", s.StdDev(), 28723 * time.Nanosecond},                   // for 10, 20, ... 100
 		{"jitter", s.Jitter(), (900*10 + 99*90) * time.Microsecond / 999}, // nine steps up, one down
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -40,8 +40,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// A round trip above the range of the histogram counts as the longest in it; Max is
-// exact.
+// A round trip above the histogram range counts as the longest value in the range; Max
+// is exact.
 func TestStatsOutOfRange(t *testing.T) {
 	s := newStats(1)
 	s.count(Received, time.Hour)

@@ -6,42 +6,41 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Target is a port to be pinged, and the statistics of its probes.
+// A Target is a port to be pinged, with the statistics for the probes.
 type Target struct {
 	Name  string // for display
 	Agent Agent  // expected to reply
 
-	// To is the place of the port in an InfiniBand fabric. Only a subnet
-	// management agent can be reached by a directed route.
+	// To is the port's address in an InfiniBand fabric. Only a subnet management agent can
+	// be reached by a directed route.
 	To umad.Target
 
 	// GRH addresses the port over RoCE, which has no LIDs; nil: the port is in an
 	// InfiniBand fabric.
 	GRH *umad.GRH
 
-	// OneWay makes a ping consist of two packets that are not request and
-	// response: Linux drops responses if the GIDs are IPv4-mapped.
+	// OneWay makes a ping use two packets that are not request and response: Linux drops
+	// responses if the GIDs are IPv4-mapped.
 	OneWay bool
 
-	// PortGUID, if not 0, is the GUID of the port. The reply of an AgentSMA must
-	// contain it.
+	// PortGUID, if not 0, is the port GUID. An AgentSMA reply must contain it.
 	PortGUID ib.GUID
 
 	Stats Stats
 
-	packet mad.Packet // the constant part of all probes
+	packet mad.Packet // constant part of all probes
 	first  identity
 }
 
-// identity is the sender of the first reply, with which later replies are compared.
+// identity is the first reply's sender, for comparison with later replies.
 type identity struct {
 	known bool
 	node  ib.GUID
-	echo  bool     // it is a server of ibkit
-	name  [64]byte // of the server, cut if longer
+	echo  bool     // it is an ibkit server
+	name  [64]byte // server name, cut if longer
 }
 
-// prepare builds the constant part of the probes to t.
+// prepare builds the constant part of probes to t.
 func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 	p := &t.packet
 	switch t.Agent {
@@ -52,7 +51,7 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 			Route:    t.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 		}
 		if smp.Directed && t.To.LID != 0 {
-			smp.DrSLID = attr.LID // destination of the part of the reply's path that is routed by LID
+			smp.DrSLID = attr.LID // destination for the LID-routed part of the reply's path
 		}
 		p.PutSMP(smp)
 	case AgentPMA:
@@ -69,7 +68,7 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 	}
 }
 
-// address returns the destination of probes to t.
+// address returns the destination for probes to t.
 func (t *Target) address() umad.Addr {
 	a := umad.Addr{LID: t.To.LID, SL: t.To.SL, GRH: t.GRH}
 	if t.Agent != AgentSMA {
@@ -80,8 +79,8 @@ func (t *Target) address() umad.Addr {
 	return a
 }
 
-// isSource reports whether a reply comes from the target's address. The address of
-// a directed route is unknown and always matches.
+// isSource reports whether a reply comes from the target's address. A directed route's
+// address is unknown and always matches.
 func (t *Target) isSource(a *umad.Addr) bool {
 	switch {
 	case t.GRH != nil:
