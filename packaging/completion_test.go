@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// completionCases are command lines before the tabulator key, and a part of the
+// completionCases are command lines before the tabulator key, with part of the
 // expected completion.
 var completionCases = []struct{ typed, want string }{
 	{"ibkit linkin", "linkinfo"},
@@ -34,8 +34,8 @@ var completionCases = []struct{ typed, want string }{
 	{"ibkit devinfo ml", "mlx5_"},
 }
 
-// completionHome creates the environment of a shell: ibkit in the PATH, the scripts in
-// the directories of the packages, a host with an adapter, and a node name map.
+// completionHome creates a shell environment: ibkit in the PATH, the scripts in the package
+// directories, a host with an adapter, and a node name map.
 func completionHome(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -127,8 +127,7 @@ func typeInto(t *testing.T, shell *exec.Cmd, keys, want string) string {
 	return ""
 }
 
-// TestFishCompletion has fish complete the same lines, of which it shows the last
-// words.
+// TestFishCompletion has fish complete the same lines; fish shows the last words.
 func TestFishCompletion(t *testing.T) {
 	dir, env := completionHome(t)
 	for _, test := range completionCases {

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestContainer runs the binary as a container of packaging/Containerfile does:
-// in a root directory with no other file, not even /proc, /sys and /tmp, in
-// namespaces of its own, as a user without privileges.
+// TestContainer runs the binary as a container built from packaging/Containerfile does: in
+// a root directory with no other file, not even /proc, /sys and /tmp, in separate
+// namespaces, as a user without privileges.
 func TestContainer(t *testing.T) {
 	binary, err := os.ReadFile(one(t, "ibkit_linux_amd64_v1/ibkit"))
 	if err != nil {

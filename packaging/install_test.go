@@ -52,11 +52,11 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// runClassicNames runs each classic name of the package on the fabric demo and on
-// a host without devices.
+// runClassicNames runs each classic name in the package on the fabric demo and on a host
+// without devices.
 func runClassicNames(t *testing.T, root string) {
 	t.Helper()
-	// The output and the exit code of each run: those of the C tools.
+	// The output and the exit code for each run match the C tools.
 	runs := map[string]struct {
 		args []string
 		want string
@@ -178,11 +178,11 @@ func freshDebian(t *testing.T) string {
 	return root
 }
 
-// changing are the files that dpkg writes whatever it does, and those of the
-// group, which stays.
+// changing are the files that dpkg writes whatever it does, and the group files, because
+// the group stays.
 var changing = regexp.MustCompile(`^(var/lib/dpkg/(status|status-old|lock.*|triggers/.*|available.*)|var/log/.*|etc/g?(shadow|group)-?)$`)
 
-// tree returns the mode and the contents of each file below a root.
+// tree returns the mode and contents for each file below a root.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -222,12 +222,12 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// TestUnit verifies the units of the package with systemd, and checks their exposure. The
-// exporter has the network in addition to what the ping server has.
+// TestUnit verifies the package's units with systemd, and checks their exposure. In
+// addition to the ping server's permissions, the exporter has network access.
 func TestUnit(t *testing.T) {
 	root := t.TempDir()
 	command(t, "dpkg-deb", "--extract", one(t, "*_amd64.deb"), root)
-	// The units and the program that it depends on are those of the host.
+	// The units and the program that it depends on come from the host.
 	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0/usr/lib/systemd/system" && mkdir -p "$0/bin" && cp /bin/kill "$0/bin"`, root)
 	for unit, exposure := range map[string]string{"ibkit-ping.service": "15", "ibkit-exporter.service": "20"} {
 		if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, unit); out != "" {

@@ -16,8 +16,8 @@ func TestLintian(t *testing.T) {
 	}
 }
 
-// TestRPMLint checks the package for amd64. rpmlint unpacks it with cpio, and packages
-// of nfpm have absolute names: without the option below, cpio would write to /.
+// TestRPMLint checks the package for amd64. rpmlint unpacks it with cpio, and nfpm packages
+// have absolute names: without the option below, cpio would write to /.
 func TestRPMLint(t *testing.T) {
 	cpio, err := exec.LookPath("cpio")
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// dist has the archives and packages of all architectures, again those of amd64,
+// dist has the archives and packages for all architectures. again has the amd64 files,
 // built a second time from the same commit.
 const (
 	dist  = "../build/dist"
 	again = "../build/dist-again"
 )
 
-// one returns the file that a pattern stands for.
+// one returns the only file that matches a pattern.
 func one(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dist, pattern))
@@ -40,7 +40,7 @@ func command(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// TestReproducible compares two builds of the same commit.
+// TestReproducible compares two builds from the same commit.
 func TestReproducible(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(again, `ibkit[_\-]*.*`))
 	if err != nil || len(files) != 4 {
@@ -82,7 +82,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// architectures returns the number of architectures with packages.
+// architectures counts the architectures with packages.
 func architectures() int {
 	if testenv.AllCases() {
 		return 5

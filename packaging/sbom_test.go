@@ -13,13 +13,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestBills validates the bills with the schema of CycloneDX, and compares their
-// contents with the output of go version.
+// TestBills validates the bills with the CycloneDX schema, and compares the contents with
+// go version output.
 func TestBills(t *testing.T) {
 	module := strings.TrimSpace(command(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
 	compiler := jsonschema.NewCompiler()
 	for _, name := range []string{"spdx.schema.json", "jsf-0.82.schema.json", "bom-1.6.schema.json"} {
-		// The module has one of them under another name.
+		// The module has a schema under another name.
 		found, err := filepath.Glob(filepath.Join(module, "schema", strings.Replace(name, ".schema", ".schema*", 1)))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("found %q for %s: %v", found, name, err)

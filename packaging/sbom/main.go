@@ -1,6 +1,5 @@
-// Command sbom writes the bill of materials of a Go binary as CycloneDX JSON: the
-// modules that the build information of the binary lists. Runs with the same binary
-// write the same bytes.
+// Command sbom writes the bill of materials for a Go binary as CycloneDX JSON: the modules
+// listed in the binary's build information. Runs with the same binary write the same bytes.
 //
 //	sbom -version VERSION -time RFC3339 BINARY FILE
 package main
@@ -78,8 +77,8 @@ func newBill(info *buildinfo.BuildInfo, version, built string) *cyclonedx.BOM {
 	return b
 }
 
-// newComponent makes a component of a module. The sum is that of go.sum: h1: and
-// the base 64 of a SHA-256 of the module's files.
+// newComponent makes a component from a module. The sum is from go.sum: h1: and the base 64
+// of a SHA-256 over the module's files.
 func newComponent(kind cyclonedx.ComponentType, path, version, sum string) cyclonedx.Component {
 	c := cyclonedx.Component{Type: kind, Name: path, Version: version}
 	c.PackageURL = "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
