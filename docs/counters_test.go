@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCounters runs the command of the runbook on error counters, and compares its output
-// with the page, without numbers and blanks: rates vary between runs.
+// TestCounters runs the command in the error counter runbook, and compares the output with
+// the page, without numbers and blanks: rates vary between runs.
 func TestCounters(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("counters.md")

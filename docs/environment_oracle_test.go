@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// variable matches the names of environment variables in a library of rdma-core: whole
-// strings, of which those of MLX_… are the beginnings.
+// variable matches environment variable names in an rdma-core library: whole strings, or
+// only the beginnings for MLX_….
 var variable = regexp.MustCompile(`^(MLX[45]_[A-Z_]{4,}|MLX_[A-Z]+|HUGE_[A-Z]+|(RDMAV|IBV)_[A-Z_]+|VERBS_LOG_[A-Z]+|SYSFS_PATH)$`)
 
-// contiguous are the ends of the names that begin with MLX_.
+// contiguous lists the endings for names that begin with MLX_.
 var contiguous = []string{"_ALLOC_TYPE", "_MAX_LOG2_CONTIG_BSIZE", "_MIN_LOG2_CONTIG_BSIZE"}
 
-// The page of perf has all environment variables of libmlx5 and of libibverbs. It abbreviates
-// names that have the same beginning as the one before: `MLX5_STALL_CQ_POLL_MIN`, `_MAX`.
+// The perf page has all libmlx5 and libibverbs environment variables. It abbreviates names
+// that begin like the preceding name: `MLX5_STALL_CQ_POLL_MIN`, `_MAX`.
 func TestEnvironment_Debian(t *testing.T) {
 	page, err := os.ReadFile("perf.md")
 	if err != nil {

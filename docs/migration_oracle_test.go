@@ -18,7 +18,7 @@ var notInDebian = map[string]bool{
 	"ibdatacounters": true, "ibdatacounts": true, "ibswportwatch": true, "ibsendtrap": true, "mcm_rereg_test": true,
 }
 
-// TestMigration_Debian checks that the tables contain each flag of Debian's tools.
+// TestMigration_Debian checks that the tables contain each flag in Debian's tools.
 func TestMigration_Debian(t *testing.T) {
 	for _, section := range migrations(t) {
 		for _, name := range section.classic {
@@ -30,7 +30,7 @@ func TestMigration_Debian(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			out, _ := ibsimtest.Command(t, path, "-h").CombinedOutput() // the exit code of -h is 1 or 255
+			out, _ := ibsimtest.Command(t, path, "-h").CombinedOutput() // -h exits with 1 or 255
 			flags := helpFlags(string(out))
 			if len(flags) == 0 && len(section.flags) > 0 {
 				t.Errorf("%s -h: got no flags in\n%s", name, out)
@@ -44,8 +44,8 @@ func TestMigration_Debian(t *testing.T) {
 	}
 }
 
-// TestMigration_DebianPrograms checks that the list of programs is that of Debian's package, and
-// that each of them is a classic name.
+// TestMigration_DebianPrograms checks that the program list matches Debian's package, and
+// that each program is a classic name.
 func TestMigration_DebianPrograms(t *testing.T) {
 	files, err := ibsimtest.Command(t, "dpkg", "-L", "infiniband-diags").Output()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// A migration is a section of migration.md with its table of flags.
+// A migration is a migration.md section with a flag table.
 type migration struct {
 	classic []string // classic names
 	native  string   // native command
 
-	flags       map[string]bool // supported flags of the classic names
-	replacement map[string]bool // flags of the native command
-	unsupported map[string]bool // flags of the C tools that ibkit does not support
+	flags       map[string]bool // supported classic flags
+	replacement map[string]bool // native flags
+	unsupported map[string]bool // C tool flags that ibkit does not support
 }
 
 var (
@@ -66,7 +66,7 @@ func migrations(t *testing.T) []migration {
 	return sections
 }
 
-// flagsIn returns the flags in the inline code of a cell.
+// flagsIn returns the flags in a table cell's inline code.
 func flagsIn(cell string) map[string]bool {
 	flags := map[string]bool{}
 	for _, q := range quoted.FindAllString(cell, -1) {
@@ -77,11 +77,11 @@ func flagsIn(cell string) map[string]bool {
 	return flags
 }
 
-// helpFlags returns the flags in the help of a command.
+// helpFlags returns the flags in a command's help text.
 func helpFlags(help string) map[string]bool {
 	flags := map[string]bool{}
 	for line := range strings.Lines(help) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "[") // the programs of librdmacm have brackets
+		line = strings.TrimLeft(strings.TrimSpace(line), "[") // librdmacm programs print brackets
 		if !strings.HasPrefix(line, "-") {
 			continue
 		}
@@ -93,7 +93,7 @@ func helpFlags(help string) map[string]bool {
 	return flags
 }
 
-// help returns the help of a command.
+// help returns the help text for a command.
 func help(t *testing.T, args ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -152,7 +152,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// missing returns the elements of a that are not in b, sorted.
+// missing returns the sorted elements that are in a but not in b.
 func missing(a, b map[string]bool) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {

@@ -13,19 +13,19 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// perftestPrograms are the programs of perftest that ibkit replaces. Those at a distance of
-// four have another operation and another measurement.
+// perftestPrograms are the perftest programs that ibkit replaces. Programs four entries
+// apart differ in both operation and measurement.
 var perftestPrograms = []string{
 	"ib_send_lat", "ib_write_lat", "ib_read_lat", "ib_atomic_lat", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_send_bw",
 }
 
-// programSets are the sets of programs in the column of the status.
+// programSets are the program sets in the status column.
 var programSets = map[string]func(name string) bool{
 	"bandwidth tests": func(name string) bool { return strings.HasSuffix(name, "_bw") },
 	"latency tests":   func(name string) bool { return strings.HasSuffix(name, "_lat") },
 }
 
-// member reports whether a set of the table has a program. "all but" and "but" exclude
+// member reports whether a set in the table has a program. "all but" and "but" exclude
 // programs, a comma and "and" join sets, and "`ib_send_*`" is a pattern.
 func member(t *testing.T, set, program string) bool {
 	t.Helper()
@@ -45,7 +45,7 @@ func member(t *testing.T, set, program string) bool {
 	return false
 }
 
-// A perftestOption is a row of the table.
+// A perftestOption is a table row.
 type perftestOption struct {
 	names  []string
 	newer  bool
@@ -77,7 +77,7 @@ func perftestOptions(t *testing.T) []perftestOption {
 	return options
 }
 
-// in returns the status of the option for a program, "" if there is none.
+// in returns the option's status for a program, "" without a status.
 func (o perftestOption) in(t *testing.T, program string) string {
 	t.Helper()
 	for _, s := range o.status {
@@ -89,11 +89,11 @@ func (o perftestOption) in(t *testing.T, program string) string {
 	return ""
 }
 
-// listedOption matches the options of a line in the help of perftest.
+// listedOption matches the options in a line from perftest's help.
 var listedOption = regexp.MustCompile(`^\s*(-[a-zA-Z])?(?:, )?(--[a-zA-Z][-\w]*)?`)
 
-// TestPerftestOptions_Debian compares the table of options in both directions with the help of
-// Debian's programs, and with the options that the programs accept without listing them.
+// TestPerftestOptions_Debian compares the option table in both directions with the help texts
+// from Debian's programs, and with the options that the programs accept but do not list.
 func TestPerftestOptions_Debian(t *testing.T) {
 	options := perftestOptions(t)
 	if len(options) < 100 {

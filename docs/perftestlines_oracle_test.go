@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// perftestLines are values and combinations of options. Each program gets each line, so
-// that most contain options of other programs.
+// perftestLines are option values and combinations. Each program gets each line, so that
+// most lines contain options for other programs.
 var perftestLines = []string{
 	"", "-a", "-A CMP_AND_SWAP", "-A ADD", "-b", "-c RC", "-c UC", "-c UD", "-c XRC", "-c XX", "-C", "-e", "-F", "-g", "-H", "-U", "-N", "-R", "-z",
 	"-D 1", "-D 0", "-D 2 -f 1", "-D 3 -f 1", "-D 4 -f 2", "-D 5 -a", "-D 5 -e", "-D 3 --cpu_util", "--cpu_util", "-f -1",
@@ -31,10 +31,10 @@ var perftestLines = []string{
 	"--siz 64", "--report_g", "--out_j", "--re", "--nonsense", "-9", "-n", "-n100", "-Fx1", "--iters=100", "x y",
 }
 
-// pingpongPrograms are the examples of libibverbs that ibkit replaces.
+// pingpongPrograms are the libibverbs examples that ibkit replaces.
 var pingpongPrograms = []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_xsrq_pingpong"}
 
-// pingpongLines are values and combinations of options of these programs.
+// pingpongLines are option values and combinations for these programs.
 var pingpongLines = []string{
 	"", "-p 0", "-p 65536", "-p -1", "-p abc", "-i 1", "-i -1", "-s 0", "-s 1", "-s -1", "-s abc", "-m 0", "-m 1024", "-m 1500", "-r 0", "-r 500", "-n 0", "-n 10", "-l 15", "-e", "-g 0", "-g -1",
 	"-c", "-c 3", "-q 0", "-q 4", "-q 255", "-q 256", "-q 600", "-q -1", "-q 4 -r 2", "-r 3", "-o", "-P", "-N", "--nonsense", "-9", "-p", "x y",
@@ -49,8 +49,8 @@ func TestPingpongLines_Debian(t *testing.T) {
 	}
 }
 
-// TestPerftestLines_Debian compares which command lines the programs accept, without a device:
-// both projects parse the line before they look for one.
+// TestPerftestLines_Debian compares which command lines the programs accept, without a
+// device: both projects parse the line before they look for a device.
 func TestPerftestLines_Debian(t *testing.T) {
 	theirs := []string{"IB device none not found", "Did not detect devices"}
 	for i, program := range perftestPrograms {
@@ -60,8 +60,8 @@ func TestPerftestLines_Debian(t *testing.T) {
 	}
 }
 
-// compareLines compares which lines Debian's program and ibkit accept: they print one of
-// some texts about the device then.
+// compareLines compares which lines Debian's program and ibkit accept: both then print a
+// known text about the device.
 func compareLines(t *testing.T, program string, lines, theirs, ours []string) {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures of terminal sessions to pictures/")
 
-// recordings contains the command lines of each terminal session, on the host mlx5-ib.
+// recordings contains the command lines for each terminal session, on the host mlx5-ib.
 var recordings = map[string][]string{
 	"run.svg": {
 		"ibkit linkinfo --sim demo --problems",
@@ -58,7 +58,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPictures_XML parses all pictures, including those that are drawn by hand.
+// TestPictures_XML parses all pictures, including hand-drawn pictures.
 func TestPictures_XML(t *testing.T) {
 	found, err := filepath.Glob("pictures/*.svg")
 	if err != nil || len(found) == 0 {
