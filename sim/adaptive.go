@@ -6,22 +6,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// maxARGroups is the number of groups of ports that a switch can have.
+// maxARGroups is the maximum number of port groups in a switch.
 const maxARGroups = 1024
 
 // noGroup marks a LID without adaptive routing.
 const noGroup = 0xffff
 
-// adaptiveRouting are the tables of a switch for adaptive routing.
+// adaptiveRouting are a switch's adaptive routing tables.
 type adaptiveRouting struct {
 	groups []mad.PortMask
-	byLID  []uint16 // group of each LID, or noGroup
+	byLID  []uint16 // group for each LID, or noGroup
 	known  map[mad.PortMask]uint16
 }
 
-// SetAdaptiveRouting turns adaptive routing of switches on or off. The switches need
-// vendor agents. The group of a LID has the ports that the subnet manager considers equally
-// good; a LID with a single one is routed by the forwarding table.
+// SetAdaptiveRouting turns adaptive routing on or off for switches. The switches need
+// vendor agents. The group for a LID has the ports that the subnet manager considers
+// equally good; a LID with a single port is routed by the forwarding table.
 func (f *Fabric) SetAdaptiveRouting(on bool, switches ...*Node) error {
 	for _, n := range switches {
 		if !n.hasAdaptiveRouting() {
@@ -45,7 +45,7 @@ func (f *Fabric) SetAdaptiveRouting(on bool, switches ...*Node) error {
 	return nil
 }
 
-// adapt fills the tables of the switches that have adaptive routing.
+// adapt fills the tables in switches that have adaptive routing.
 func (g *graph) adapt(lids []*Port, newRouter func() router) {
 	behind := make([][]int, len(g.switches))
 	for lid, p := range lids {
@@ -87,7 +87,7 @@ func (r *adaptiveRouting) reset(lids int) {
 	}
 }
 
-// set enters a group of ports for LIDs. LIDs with one port, and those beyond the maximum
+// set enters a port group for LIDs. LIDs with a single port, and LIDs beyond the maximum
 // number of groups, have no group.
 func (r *adaptiveRouting) set(lids []int, links []hop) {
 	if len(links) < 2 {

@@ -6,33 +6,32 @@ import (
 )
 
 // A balancer enters routes into forwarding tables. At each switch, a destination gets the
-// port with the fewest ones so far, of those on shortest paths. Of several such ports, the
-// number of the destination selects one: switches with the same ports mostly make the same
+// shortest-path port with the fewest destinations so far. If several ports are equal, the
+// destination number selects a port: switches with the same ports mostly make the same
 // choice, so that paths from different sources to a destination meet early.
 //
-// Only the packets of end ports to each other count. The choice of a switch decides which
-// switches they cross next, so it is made before those of the switches that follow, which
-// then balance the destinations that they see. With tables that are balanced independently
-// of each other, as those of opensm's engine minhop, all destinations that leaves send to a
-// spine can have the same port there.
+// Only packets between end ports count. A switch's choice decides which switches they cross
+// next, so it is made before the choices at the switches that follow, which then balance
+// the destinations that they see. With independently balanced tables, as from opensm's
+// engine minhop, all destinations that leaves send to a spine can have the same port there.
 type balancer struct {
 	tables [][]uint8
 	lids   []*Port
 	hosts  []bool      // switches with adapters
 	loads  []portLoads // by switch
-	spare  []int       // by switch: index of the next link of a destination that is no load
+	spare  []int       // by switch: next link index for a destination that is no load
 	routed int         // end ports
 
-	// The routes to one switch.
+	// The routes to a switch.
 	steps   []step
 	hops    []hop
-	crossed []bool // by switch and destination: packets of end ports cross the switch
+	crossed []bool // by switch and destination: packets from end ports cross the switch
 }
 
-// portLoads are the end ports that are reached through each port of a switch.
+// portLoads counts the end ports that are reached through each port of a switch.
 type portLoads [256]uint32
 
-// A step is the links of a switch on shortest paths, hops[first:end].
+// A step is the shortest-path links of a switch, hops[first:end].
 type step struct{ from, first, end int }
 
 func newBalancer(tables [][]uint8, lids []*Port) *balancer {
@@ -72,7 +71,7 @@ func (b *balancer) routeTo(r router, to int, lids []int) {
 	}
 }
 
-// route enters the routes to destinations at one switch.
+// route enters the routes to destinations at a switch.
 func (b *balancer) route(s step, lids []int) {
 	links, table, loads := b.hops[s.first:s.end], b.tables[s.from], &b.loads[s.from]
 	crossed := b.crossed[s.from*len(lids):][:len(lids)]
@@ -108,7 +107,7 @@ func next(i, n int) int {
 	return i
 }
 
-// least returns the least load of some links, and how many of them have it.
+// least returns the least load among the links, and how many links have this load.
 func (l *portLoads) least(links []hop) (least uint32, count int) {
 	least = math.MaxUint32
 	for _, h := range links {

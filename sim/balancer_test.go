@@ -8,8 +8,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// destinations returns the LIDs of adapters to which packets of adapters cross each output
-// port.
+// destinations returns the adapter LIDs to which packets from adapters cross each output port.
 func destinations(t *testing.T, f *Fabric) map[*Port]map[ib.LID]bool {
 	t.Helper()
 	through := map[*Port]map[ib.LID]bool{}
@@ -35,8 +34,8 @@ func destinations(t *testing.T, f *Fabric) map[*Port]map[ib.LID]bool {
 	return through
 }
 
-// The links of a switch to the switches above it differ by at most one destination, at all
-// levels of a tree.
+// A switch's links to the switches above differ by at most one destination, at all levels
+// of a tree.
 func TestBalancer_Uplinks(t *testing.T) {
 	upper := []string{"spine", "core", "-S"} // in the IDs of switches
 	isUp := func(p *Port) bool {
@@ -66,8 +65,8 @@ func TestBalancer_Uplinks(t *testing.T) {
 	}
 }
 
-// Paths from all sources to a destination meet at one core: each switch above the leaves has
-// a destination on one uplink only, and each output port of a core leads to others.
+// Paths from all sources to a destination meet at a single core: each switch above the leaves
+// has a destination on a single uplink only, and each output port of a core leads to others.
 func TestBalancer_SamePaths(t *testing.T) {
 	f := build(t, "fat-tree:levels=3,radix=8,pods=4")
 	through := destinations(t, f)
@@ -87,7 +86,7 @@ func TestBalancer_SamePaths(t *testing.T) {
 	}
 }
 
-// The entries of a spine for destinations that leaves send to another spine are even, too: a
+// A spine's entries for destinations that leaves send to another spine are even, too: a
 // change at a leaf does not make the spine uneven.
 func TestBalancer_SpareEntries(t *testing.T) {
 	f := build(t, "fat-tree:levels=3,radix=8,pods=4")

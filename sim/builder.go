@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// builder adds nodes and links to a fabric, all with the same link settings. It keeps
-// the first error, so that the code of a preset needs no error handling.
+// builder adds nodes and links to a fabric, all with the same link settings. It keeps the
+// first error, so that preset code needs no error handling.
 type builder struct {
 	fabric *Fabric
 	link   LinkSpec
@@ -44,8 +44,8 @@ func (b *builder) addHost(format string, args ...any) *Node {
 	return b.add(mad.NodeTypeCA, 1, format, args...)
 }
 
-// connect links the lowest free port of one node to the lowest free port of another.
-// Links between two split switches use whole connectors.
+// connect links a node's lowest free port to the lowest free port of another node. Links
+// between two split switches use whole connectors.
 func (b *builder) connect(n, m *Node) *Port {
 	if b.err != nil {
 		return nil
@@ -57,7 +57,7 @@ func (b *builder) connect(n, m *Node) *Port {
 	return p
 }
 
-// free returns a free port of a node for a link to another node.
+// free returns a node's free port for a link to another node.
 func (b *builder) free(n, other *Node) *Port {
 	if b.splits[n] && other.IsSwitch() {
 		if p := b.whole(n); p != nil {

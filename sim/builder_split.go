@@ -2,9 +2,9 @@ package sim
 
 import "github.com/ibkit/ibkit/ib"
 
-// splitParameter selects switches whose connectors are split for cables to two hosts:
-// each connector is two ports of two lanes with consecutive numbers. A cable that uses
-// a whole connector has all four lanes on the first port; the second port stays down.
+// splitParameter selects switches with connectors that are split for cables to two hosts:
+// each connector is two 2-lane ports with consecutive numbers. A cable that uses a whole
+// connector has all four lanes on the first port; the second port stays down.
 var splitParameter = Parameter{"split", "1", "2: two ports per connector of a switch with hosts; hosts have 2X"}
 
 // split returns the number of ports per connector.
@@ -32,7 +32,7 @@ func (b *builder) addEdge(connectors, split int, format string, args ...any) *No
 	return n
 }
 
-// whole returns the first port of a free connector of a split switch.
+// whole returns the first port of a split switch's free connector.
 func (b *builder) whole(n *Node) *Port {
 	i := b.next[n] + 1
 	if i%2 == 0 {

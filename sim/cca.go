@@ -2,23 +2,22 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// ccTableBlocks is the number of 64-entry blocks in an adapter's congestion control
-// table.
+// ccTableBlocks is the number of 64-entry blocks in an adapter's congestion control table.
 const ccTableBlocks = 2
 
-// congestion is the state of the congestion control agent of a port: port 0 of a
-// switch, or a port of an adapter.
+// congestion is the state of a port's congestion control agent: switch port 0, or an
+// adapter port.
 type congestion struct {
 	key    mad.CongestionKeyInfo
 	marks  mad.SwitchCongestionSetting // switches
 	ports  []mad.PortCongestionSetting // switches, by port number
 	limits mad.CACongestionSetting     // adapters
-	last   uint16                      // adapters: highest valid index of table
+	last   uint16                      // adapters: highest valid table index
 	table  [ccTableBlocks]mad.CongestionControlTable
 	log    mad.CongestionLog
 }
 
-// congestion returns the state of the port's agent.
+// congestion returns the agent state for the port.
 func (p *Port) congestion() *congestion {
 	if p.cc == nil {
 		p.cc = &congestion{}
@@ -31,8 +30,8 @@ func (p *Port) congestion() *congestion {
 	return p.cc
 }
 
-// ccAgent answers requests for one attribute. set changes the state; get, which also
-// writes the reply to a Set, returns the attribute.
+// ccAgent answers requests for an attribute. set changes the state; get, which also writes
+// the reply to a Set, returns the attribute.
 type ccAgent struct {
 	get          func(f *Fabric, c *congestion, modifier uint32) (mad.Attribute, mad.Status)
 	set          func(c *congestion, p *mad.Packet) mad.Status
@@ -52,9 +51,8 @@ var ccAgents = map[mad.AttrID]ccAgent{
 	mad.AttrTimeStamp:                   {get: getTimeStamp},
 }
 
-// answerCC is the congestion control agent of a node (InfiniBand
-// Architecture, Volume 1, annex A10). It turns a request into its reply and reports
-// whether the agent replies.
+// answerCC is a node's congestion control agent (InfiniBand Architecture, Volume 1, annex
+// A10). It turns a request into its reply and reports whether the agent replies.
 func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method != mad.MethodGet && method != mad.MethodSet {
@@ -111,7 +109,7 @@ func getCongestionKeyInfo(_ *Fabric, c *congestion, _ uint32) (mad.Attribute, ma
 	return &c.key, 0
 }
 
-// setCongestionKeyInfo keeps the number of violations unless it is set to 0.
+// setCongestionKeyInfo keeps the violation count unless the request sets it to 0.
 func setCongestionKeyInfo(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.CongestionKeyInfo
 	if mad.Decode(&set, p.Data()) != nil {
@@ -124,7 +122,7 @@ func setCongestionKeyInfo(c *congestion, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// getCongestionLog returns the log and restarts the count of events.
+// getCongestionLog returns the log and restarts the event count.
 func getCongestionLog(f *Fabric, c *congestion, _ uint32) (mad.Attribute, mad.Status) {
 	log := c.log
 	log.TimeStamp = f.timeStamp()
@@ -161,7 +159,7 @@ func setSwitchCongestion(c *congestion, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// portBlock returns the settings of the ports in a block, nil for a block without ports.
+// portBlock returns the port settings in a block, nil for a block without ports.
 func (c *congestion) portBlock(a *mad.SwitchPortCongestionSetting, modifier uint32) []mad.PortCongestionSetting {
 	if uint64(modifier)*uint64(len(a.Ports)) >= uint64(len(c.ports)) {
 		return nil
@@ -230,12 +228,12 @@ func getTimeStamp(f *Fabric, _ *congestion, _ uint32) (mad.Attribute, mad.Status
 	return &mad.TimeStamp{Time: f.timeStamp()}, 0
 }
 
-// timeStamp returns the uptime of the fabric in units of 1.024 µs.
+// timeStamp returns the fabric's uptime in units of 1.024 µs.
 func (f *Fabric) timeStamp() uint32 { return uint32(f.uptime().Nanoseconds() / 1024) }
 
-// LogCongestion adds an event to the congestion logs of the switch and of the sending
-// adapter: the switch port at has marked a packet that travels from one port to
-// another. A log keeps the latest events.
+// LogCongestion adds an event to the congestion logs in the switch and the sending adapter:
+// the switch port at has marked a packet that travels between two ports. A log keeps the
+// latest events.
 func (f *Fabric) LogCongestion(at, from, to *Port, sl uint8) {
 	now := f.timeStamp()
 	from, to = from.Management(), to.Management()

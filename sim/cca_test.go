@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// congestionRequest sends a request of congestion control to a LID. It reports whether
-// a reply came, and decodes the reply into a.
+// congestionRequest sends a congestion control request to a LID. It reports whether a reply
+// arrived, and decodes the reply into a.
 func congestionRequest(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute, modifier uint32, key uint64) (mad.Status, bool) {
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
@@ -41,8 +41,8 @@ func mustCongestion(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a 
 	}
 }
 
-// openCongestion returns the fabric's port to send from, and the LIDs of its switch
-// and its second host.
+// openCongestion returns the fabric's port to send from, and the LIDs of the switch and the
+// second host.
 func openCongestion(t *testing.T) (f *Fabric, p umad.Port, sw, host ib.LID) {
 	t.Helper()
 	f = build(t, "single-switch:hosts=3,radix=40")
@@ -136,7 +136,7 @@ func TestSwitchCongestion(t *testing.T) {
 	}
 }
 
-// TestPortCongestion sets ports of the second block, the last of which do not exist.
+// TestPortCongestion sets ports in the second block, including ports that do not exist.
 func TestPortCongestion(t *testing.T) {
 	_, p, sw, _ := openCongestion(t)
 	var set mad.SwitchPortCongestionSetting

@@ -17,14 +17,14 @@ import (
 //   - the path of a file that [ReadFile] reads: "fabric.net", "topology,sm=updown";
 //   - net:FILE, topo:FILE or json:FILE, to skip the recognition of the format.
 //
-// The fabric is configured: its links are active and routes are set. The parameters
-// sm and root, which files accept as well, choose the subnet manager: sm=minhop uses
-// shortest paths, sm=updown up/down routing, with the switches of root=ID as roots; sm=off
-// leaves the fabric in the state before a subnet manager has run. vendor=on gives all nodes the agents of
-// NVIDIA's attributes ([Node.SetVendorAgent]), ar=on also turns on adaptive routing. options
-// are further parameters, which override those of the description.
+// The fabric is configured: its links are active and routes are set. The parameters sm and
+// root, which files accept as well, choose the subnet manager: sm=minhop uses shortest
+// paths, sm=updown up/down routing, with the switches from root=ID as roots; sm=off leaves
+// the fabric in the state before a subnet manager has run. vendor=on gives all nodes agents
+// for NVIDIA's attributes ([Node.SetVendorAgent]), ar=on also turns on adaptive routing.
+// options are further parameters, which override the description's parameters.
 //
-// A fabric from a JSON file in which a port has a LID keeps the state of the file; only
+// A fabric from a JSON file in which a port has a LID keeps the state from the file; only
 // routes, which the file does not contain, are added.
 func Build(description string, options ...string) (*Fabric, error) {
 	if prefix, path, ok := strings.Cut(description, ":"); ok {
@@ -55,7 +55,7 @@ func Build(description string, options ...string) (*Fabric, error) {
 	if path, _ := cutOptions(description); !strings.ContainsRune(path, '/') {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(name); err == nil {
-				name = path // a file whose name does not end at the first comma
+				name = path // a file name that does not end at the first comma
 			}
 			return nil, fmt.Errorf("unknown fabric %q: not a file, and not one of %s", name, strings.Join(known(), ", "))
 		}
@@ -63,7 +63,7 @@ func Build(description string, options ...string) (*Fabric, error) {
 	return buildFile(description, options, readAny)
 }
 
-// known returns the presets and the prefixes of file formats.
+// known returns the presets and the file format prefixes.
 func known() []string {
 	var names []string
 	for _, p := range Presets {
@@ -101,8 +101,8 @@ func buildFile(description string, more []string, read func(path string) (*Fabri
 	return f, nil
 }
 
-// checkParameters returns an error for an empty parameter and for one that a description has
-// twice. Only roots can be repeated.
+// checkParameters returns an error for empty and repeated parameters. Only roots can
+// be repeated.
 func checkParameters(parameters []string) error {
 	given := map[string]bool{}
 	for _, p := range parameters {

@@ -10,7 +10,7 @@ import (
 // An Event is a command that is applied to a fabric in use at a given time.
 type Event struct {
 	After   time.Duration // since Play
-	Packets uint64        // number of packets sent since Play; 0: After applies
+	Packets uint64        // packets sent since Play; 0: After applies
 	Command Command
 }
 
@@ -20,18 +20,18 @@ type eventQueue struct {
 	byPacket []Event // in order
 	packets  uint64  // sent since Play
 	count    uint64
-	played   int // number of events of Play
-	pending  int // of these, not applied yet
+	played   int // events passed to Play
+	pending  int // events passed to Play that are not applied yet
 
-	applying time.Time // time of the event that is being applied; zero: now
+	applying time.Time // time of the event being applied; zero: now
 
 	failed func(error)
 }
 
-// Play starts the clock of events. An event is applied when the next packet is sent
-// after its time, or on [Fabric.Advance], and acts as if it were at its time: what follows
-// it, such as the next change of a flap, counts from there. failed is called with the error
-// of an event that cannot be applied, for example a link to a port that is in use.
+// Play starts the event clock. An event is applied when the next packet is sent after the
+// event time, or on [Fabric.Advance], and acts as if applied at the event time: follow-up
+// changes, such as the next change in a flap, count from the event time. failed is called
+// with the error if an event cannot be applied, for example a link to a port that is in use.
 func (f *Fabric) Play(events []Event, failed func(error)) {
 	now := time.Now()
 	q := &eventQueue{failed: failed, played: len(events), pending: len(events)}
@@ -52,8 +52,8 @@ func (q *eventQueue) add(s scheduled) {
 	q.count++
 }
 
-// EarlyEvents returns the number of events of [Fabric.Play] that were applied before the
-// first request for counters: no comparison with its reply shows their changes.
+// EarlyEvents counts the events from [Fabric.Play] that were applied before the first
+// request for counters: no comparison with the first reply shows their changes.
 func (f *Fabric) EarlyEvents() int { return f.early }
 
 // countersRead notes the first request for counters.
@@ -78,7 +78,7 @@ func (f *Fabric) scheduleAfter(after time.Duration, c Command) {
 	f.events.add(scheduled{due: begin.Add(after), command: c})
 }
 
-// NextEvent returns the time of the next event that does not count packets. It reports
+// NextEvent returns the time for the next event that does not count packets. It reports
 // false if no such event is pending.
 func (f *Fabric) NextEvent() (time.Time, bool) {
 	if f.events == nil || len(f.events.byTime) == 0 {

@@ -209,15 +209,15 @@ func (f *Fabric) setPower(n *Node, on bool) {
 	}
 }
 
-// activate sets the state of a new link to Active, as the fabric's own subnet manager
-// would if it runs.
+// activate sets a new link's state to Active, as the fabric's own subnet manager does if
+// it runs.
 func (f *Fabric) activate(p *Port) {
 	if f.master != nil && !f.master.Node.Silent && p.up() && p.Peer.up() {
 		p.Info.State, p.Peer.Info.State = ib.PortActive, ib.PortActive
 	}
 }
 
-// handOver sets the SM LID of all ports to the LID of another port.
+// handOver sets the SM LID on all ports to the LID of another port.
 func (f *Fabric) handOver(to *Port) error {
 	to = to.Management()
 	lid := to.Info.LID
@@ -259,7 +259,7 @@ func parseDump(f *Fabric, l *eventLine) (action, error) {
 	}, nil
 }
 
-// dump writes a node and one line for each of its ports.
+// dump writes a node, with a line for each port.
 func (n *Node) dump(out io.Writer) error {
 	state := ""
 	if n.Silent {

@@ -30,7 +30,7 @@ type commandSpec struct {
 	name, usage, about string
 	readOnly           bool
 
-	// parse reads the arguments of the command.
+	// parse reads the command's arguments.
 	parse func(f *Fabric, l *eventLine) (func(*Fabric, io.Writer) error, error)
 }
 
@@ -74,7 +74,7 @@ func init() { // parseHelp refers to commands
 	}
 }
 
-// ParseCommand parses one command. Errors name the file and the line number.
+// ParseCommand parses a single command. Errors name the file and the line number.
 func (f *Fabric) ParseCommand(file string, number int, text string) (Command, error) {
 	l := &eventLine{netLine: netLine{file: file, number: number, text: strings.TrimRight(text, " \t\r\n")}}
 	l.blanks()
@@ -115,11 +115,11 @@ func parseHelp(_ *Fabric, _ *eventLine) (func(*Fabric, io.Writer) error, error) 
 	}, nil
 }
 
-// aboutColumn is the width of the commands in the table of [CommandHelp]. A longer one
-// has a line of its own.
+// aboutColumn is the width of the command column in the [CommandHelp] table. A longer
+// command uses a separate line.
 const aboutColumn = 30
 
-// CommandHelp returns a table of all commands.
+// CommandHelp returns a table with all commands.
 func CommandHelp() string {
 	var b strings.Builder
 	for _, v := range commands {

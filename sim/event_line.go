@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An eventLine is one line of an event script or of the console.
+// An eventLine is a line in an event script or on the console.
 type eventLine struct{ netLine }
 
 // isBare reports whether a name with this byte needs no quotation marks.
@@ -24,7 +24,7 @@ func (l *eventLine) name(what string) (string, error) {
 	return "", l.expected(what)
 }
 
-// node reads the ID or the description of a node.
+// node reads a node ID or description.
 func (l *eventLine) node(f *Fabric) (*Node, error) {
 	l.blanks()
 	start := l.at
@@ -49,8 +49,8 @@ func (l *eventLine) port(f *Fabric) (*Port, error) {
 	return l.portOf(n)
 }
 
-// ports reads NODE or NODE[NUMBER], and returns the ports of the node from a number on, or
-// the one port.
+// ports reads NODE or NODE[NUMBER], and returns the node's ports from a number on, or the
+// selected port.
 func (l *eventLine) ports(f *Fabric, from int) ([]Port, error) {
 	n, err := l.node(f)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *eventLine) integer(what string, most uint64) (uint64, error) {
 	return l.netLine.integer(what, most)
 }
 
-// when reads the time of an event: a duration, or @ and a number of packets.
+// when reads an event time: a duration, or @ and a packet count.
 func (l *eventLine) when(e *Event) (err error) {
 	l.blanks()
 	start := l.at

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A modelField is a parameter of a model.
+// A modelField is a model parameter.
 type modelField struct {
 	name  string
 	parse func(l *eventLine, m *Model) error
@@ -36,7 +36,7 @@ var modelFields = []modelField{
 	}},
 }
 
-// ModelParameters returns the names of the parameters that [Model.ParseModel] accepts.
+// ModelParameters returns the parameter names that [Model.ParseModel] accepts.
 func ModelParameters() []string {
 	var names []string
 	for _, f := range modelFields {
@@ -47,9 +47,9 @@ func ModelParameters() []string {
 
 func modelNames() string { return strings.Join(ModelParameters(), ", ") }
 
-// ParseModel sets parameters of a model, for example "hop=1us,loss=0.01". Names are
-// those of the fields in lower case; commas or blanks separate the parameters. The
-// model does not change if there is an error.
+// ParseModel sets model parameters, for example "hop=1us,loss=0.01". Names are the field
+// names in lower case; commas or blanks separate the parameters. The model does not change
+// if there is an error.
 func (m *Model) ParseModel(text string) error {
 	next := *m
 	l := &eventLine{netLine{file: "clock model", text: text}}
@@ -76,7 +76,7 @@ func (l *eventLine) model(m *Model) error {
 	return nil
 }
 
-// modelField reads a parameter. given has the names of those before it.
+// modelField reads a parameter. given has the names of preceding parameters.
 func (l *eventLine) modelField(m *Model, given map[string]bool) error {
 	start := l.at
 	name := l.run(isLetter)

@@ -22,9 +22,9 @@ import (
 //	20ms   flap "leaf1"[3] 50ms 4
 //	@1000  model loss=0.1
 //
-// Times count from [Fabric.Play]; @ and a number count the packets sent since then.
-// The commands are those of [Fabric.ParseCommand] except for read-only ones. Errors
-// name the file, line and column, and no events are returned.
+// Times count from [Fabric.Play]; @ and a number count the packets sent since then. The
+// commands are the [Fabric.ParseCommand] commands except read-only commands. Errors name
+// the file, line and column, and no events are returned.
 func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	var events []Event
 	lines := textfile.NewReader(r, name)
@@ -56,8 +56,8 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 }
 
 // ReadEvents returns events from a description: random events for "random" or
-// "random:seed=7,count=20,within=10s" (see [Fabric.RandomEvents]), else the events of
-// the file with that name (see [Fabric.ParseEvents]).
+// "random:seed=7,count=20,within=10s" (see [Fabric.RandomEvents]), else the events in the
+// file with that name (see [Fabric.ParseEvents]).
 func (f *Fabric) ReadEvents(description string) ([]Event, error) {
 	if name, parameters, _ := strings.Cut(description, ":"); name == "random" {
 		o, err := parseRandom(parameters)
@@ -80,7 +80,7 @@ const maxRandom = 100_000
 // RandomOptions configure random events.
 type RandomOptions struct {
 	Seed   uint64
-	Count  int           // number of failures; each ends after a while
+	Count  int           // failures; each ends after a while
 	Within time.Duration // period in which the failures begin
 }
 

@@ -104,7 +104,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("got no command %s, %s:\n%s", c.name, c.about, help)
 		}
 	}
-	// Descriptions begin in one column, below commands that are longer.
+	// Descriptions begin in the same column, below commands that are longer.
 	for _, want := range []string{
 		"\n  sweep                          run the fabric's own subnet manager once\n",
 		"\n  firmware NODE MAJOR MINOR SUBMINOR\n                                 set the version of the firmware (vendor)\n",
@@ -115,7 +115,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestCommand_PKeys sets a partition table, which the agent of the port returns.
+// TestCommand_PKeys sets a partition table, which the port's agent returns.
 func TestCommand_PKeys(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	do(t, f, "pkeys host002[1] 0xffff 0x8001")
@@ -260,8 +260,8 @@ func TestPlay_Idle(t *testing.T) {
 	})
 }
 
-// Events before the first request for counters are counted, by time or number of packets, but
-// not the later changes of a flap.
+// Events before the first request for counters are counted, by time or packet count, but
+// not later changes in a flap.
 func TestFabric_EarlyEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3,radix=4")

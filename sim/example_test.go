@@ -35,7 +35,7 @@ func ExampleBuild() {
 	// host00001: LID 1, Active, connected to "leaf001"[1]
 }
 
-// A request to a node of the fabric, here along a directed route of one hop.
+// A request to a node in the fabric, here along a one-hop directed route.
 func ExampleFabric_Open() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleFabric_Open() {
 	// Output: leaf1
 }
 
-// A fabric from code: two hosts on one switch.
+// A fabric from code: two hosts on a switch.
 func ExampleFabric_Add() {
 	var fabric sim.Fabric
 	sw, err := fabric.Add(sim.NodeSpec{Kind: mad.NodeTypeSwitch, ID: "switch", Ports: 4})
@@ -94,7 +94,7 @@ func ExampleFabric_Add() {
 	// port 3: Down
 }
 
-// A net file of ibsim.
+// An ibsim net file.
 func ExampleParseNet() {
 	const net = `
 Switch	4 "leaf"
@@ -117,7 +117,7 @@ Ca	1 "host"	# "a host"
 	// read fabric: fabric.net:1:10: got "leaf", want the ID of the node in quotation marks
 }
 
-// A command that changes a fabric in use, and one that prints.
+// A command that changes a fabric in use, and a command that prints.
 func ExampleFabric_ParseCommand() {
 	fabric, err := sim.Build("single-switch:hosts=2,radix=4")
 	if err != nil {

@@ -46,7 +46,7 @@ func netFDR10(p *Port) string {
 	return fmt.Sprintf("\t# \"%s\" lid 0 4xFDR10", oneLine(p.Peer.Node.Desc.String()))
 }
 
-// kinds are the words of both formats for each node type.
+// kinds are the words for each node type in both formats.
 var kinds = map[mad.NodeType]struct{ word, guid, letter string }{
 	mad.NodeTypeSwitch: {"Switch", "switch", "S"},
 	mad.NodeTypeCA:     {"Ca", "ca", "H"},
@@ -61,8 +61,8 @@ func writeIDs(out *bufio.Writer, n *Node) {
 	}
 }
 
-// netID returns the ID of a node, or a substitute if the ID contains special
-// characters of the format.
+// netID returns a node's ID, or a substitute if the ID contains the format's special
+// characters.
 func netID(n *Node) string {
 	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"\r\n") {
 		return topologyID(n)
@@ -93,13 +93,13 @@ func netDesc(n *Node) string {
 	return `"` + strings.ReplaceAll(desc, `"`, "'") + `"`
 }
 
-// oneLine replaces line ends with blanks. In the format of ibnetdiscover a name may
-// contain quotation marks: the last one in a line ends the name.
+// oneLine replaces line ends with blanks. In the ibnetdiscover format a name may contain
+// quotation marks: the last quotation mark in a line ends the name.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// WriteTopology writes the fabric in the format of ibnetdiscover, which ibsim and
-// [ParseTopology] read: names, GUIDs, LIDs, and the links that are up with their
-// active widths and speeds.
+// WriteTopology writes the fabric in the ibnetdiscover format, which ibsim and
+// [ParseTopology] read: names, GUIDs, LIDs, and the links that are up with their active
+// widths and speeds.
 func (f *Fabric) WriteTopology(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString("#\n# Topology file: written by ibkit\n#\n")

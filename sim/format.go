@@ -11,11 +11,11 @@ import (
 	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
-// ErrCache is wrapped by the error of [ReadFile] for a binary cache of a scan, as
+// ErrCache is wrapped by the error that [ReadFile] returns for a binary scan cache, as
 // ibnetdiscover --cache writes it.
 var ErrCache = errors.New("a cache of a scan")
 
-// A fileFormat is a format of fabric files.
+// A fileFormat is a fabric file format.
 type fileFormat struct {
 	parse func(r io.Reader, name string) (*Fabric, error)
 
@@ -23,15 +23,15 @@ type fileFormat struct {
 	configure func(*Fabric) error
 }
 
-// fileFormats are the formats of files by their prefixes in descriptions.
+// fileFormats are the file formats by prefix in descriptions.
 var fileFormats = map[string]fileFormat{
 	"net":  {parseNetFile, (*Fabric).Configure},
 	"topo": {ParseTopology, (*Fabric).reconfigure},
 	"json": {ParseJSON, (*Fabric).resume},
 }
 
-// ReadFile reads a net file of ibsim ([ParseNet]), the output of ibnetdiscover
-// ([ParseTopology]) or of ibkit linkinfo --json --attributes ([ParseJSON]). It recognises the
+// ReadFile reads an ibsim net file ([ParseNet]), or output from ibnetdiscover
+// ([ParseTopology]) or ibkit linkinfo --json --attributes ([ParseJSON]). It recognises the
 // format by the content. A net file may include others; as in ibsim, their paths are
 // relative to the working directory.
 func ReadFile(path string) (*Fabric, error) {
@@ -65,11 +65,11 @@ func readAs(path string, format fileFormat) (*Fabric, error) {
 	return format.parse(file, path)
 }
 
-// detectSize is the number of bytes at the start of a file that must show its
-// format. Comments at the start may not be longer.
+// detectSize is the number of bytes at the file start that must show the format. Comments
+// at the start may not be longer.
 const detectSize = 1 << 16
 
-// detect returns the format of a file, and the whole content to be parsed.
+// detect returns a file's format, and the whole content to be parsed.
 func detect(r io.Reader, name string) (fileFormat, io.Reader, error) {
 	in := bufio.NewReaderSize(r, detectSize)
 	start, err := in.Peek(detectSize)
@@ -98,14 +98,14 @@ func detect(r io.Reader, name string) (fileFormat, io.Reader, error) {
 	return fileFormats["net"], bytes.NewReader(whole), nil
 }
 
-// isCache reports whether a file starts with the magic number of libibnetdisc's
-// caches, in either byte order.
+// isCache reports whether a file starts with the magic number in libibnetdisc caches, in
+// either byte order.
 func isCache(start []byte) bool {
 	return bytes.HasPrefix(start, []byte{0x8f, 0xe7, 0x83, 0x2b}) || bytes.HasPrefix(start, []byte{0x2b, 0x83, 0xe7, 0x8f})
 }
 
-// checkText checks that the first line other than comments begins as lines of net
-// files and topology files do.
+// checkText checks that the first line other than comments begins as in net files and
+// topology files.
 func checkText(start []byte, name string) error {
 	lines := bufio.NewScanner(bytes.NewReader(start))
 	lines.Buffer(nil, detectSize+1)
@@ -123,9 +123,8 @@ func checkText(start []byte, name string) error {
 	return nil
 }
 
-// isTopology distinguishes the two text formats, which have the same grammar: in the
-// output of ibnetdiscover, the comment of each link has its width and speed, and no
-// link has options.
+// isTopology distinguishes the two text formats, which have the same grammar: in ibnetdiscover
+// output, the comment on each link has the width and speed, and no link has options.
 func isTopology(text []byte) bool {
 	links := 0
 	for line := range strings.Lines(string(text)) {
@@ -141,8 +140,8 @@ func isTopology(text []byte) bool {
 	return links > 0
 }
 
-// hasRunning reports whether a port line names no options and has the width and speed
-// of the link in its comment.
+// hasRunning reports whether a port line names no options and has the link's width and
+// speed in the comment.
 func (l *netLine) hasRunning() bool {
 	var p netPort
 	var n netReader

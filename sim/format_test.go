@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// write creates a file in a directory of the test's own.
+// write creates a file in the test's temporary directory.
 func write(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fabric")
@@ -48,7 +48,7 @@ func TestReadFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The links of this one are as ibnetdiscover prints them.
+		// The links in this file are as ibnetdiscover prints them.
 		want := filepath.Base(net) == "fdr10.net"
 		if got := isTopology(content); got != want || checkText(content, net) != nil {
 			t.Errorf("%s: got topology %v, want %v", net, got, want)
@@ -56,8 +56,8 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestReadFile_Topology reads output of ibnetdiscover: the headings of -g and the
-// speeds of -f do not change the format.
+// TestReadFile_Topology reads ibnetdiscover output: the headings from -g and the speeds
+// from -f do not change the format.
 func TestReadFile_Topology(t *testing.T) {
 	const start = "#\n# Topology file: generated on Sat Nov 21 10:00:00 2026\n#\n# Initiated from node 0002c90000100000 port 0002c90000100001\n\n"
 	const nodes = "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x2c90000800100\nswitchguid=0x2c90000800100(2c90000800100)\n" +
@@ -81,8 +81,8 @@ func TestReadFile_Topology(t *testing.T) {
 	}
 }
 
-// TestBuild_TopologyWithoutLID checks that a port without a LID stays without one, and
-// that its link is not active.
+// TestBuild_TopologyWithoutLID checks that a port without a LID gets no LID, and that the
+// link is not active.
 func TestBuild_TopologyWithoutLID(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Node("host002").Ports[1].Info.LID = 0
@@ -178,7 +178,7 @@ func TestBuild_Parameters(t *testing.T) {
 	if f := build(t, net); f.Node("s").LFT == nil {
 		t.Error("a net file has no routes, want some")
 	}
-	// A comma in the name of a file is not an option.
+	// A comma in a file name is not an option.
 	path := filepath.Join(t.TempDir(), "a,b.net")
 	content, err := os.ReadFile(net)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestBuild_Parameters(t *testing.T) {
 	}
 }
 
-// FuzzReadFile checks that any content is read or refused with the name of the file.
+// FuzzReadFile checks that any content is read or refused with the file name.
 func FuzzReadFile(f *testing.F) {
 	f.Add("Switch 4 \"s\"\n[1]\t\"h\"[1]\n")
 	f.Add(pair(f))

@@ -2,11 +2,11 @@ package sim
 
 import "github.com/ibkit/ibkit/ib"
 
-// devices are the device IDs of a generation of switches and adapters, in decimal as
-// in the PCI ID database.
+// devices are the device IDs of a switch and adapter generation, in decimal as in the PCI
+// ID database.
 type devices struct{ fabric, adapter uint16 }
 
-// generations are the devices of NVIDIA (formerly Mellanox) for each speed.
+// generations are the NVIDIA (formerly Mellanox) devices for each speed.
 var generations = map[ib.Speed]devices{
 	ib.SDR:   {47396, 23108}, // InfiniScale III, InfiniHost
 	ib.DDR:   {47396, 25218}, // InfiniScale III, InfiniHost III Ex
@@ -19,12 +19,11 @@ var generations = map[ib.Speed]devices{
 	ib.XDR:   {54004, 4131},  // Quantum-3, ConnectX-8
 }
 
-// devicesOf returns the devices whose highest speed is s (0: HDR).
+// devicesOf returns the devices with the highest speed s (0: HDR).
 func devicesOf(s ib.Speed) devices { return generations[or(s, ib.HDR)] }
 
-// hasExtendedPortInfo reports whether the devices of a generation have NVIDIA's
-// ExtendedPortInfo: those of the speeds from FDR10 to HDR, as rdma-core expects
-// (libibnetdisc/ibnetdisc.c).
+// hasExtendedPortInfo reports whether the devices in a generation have NVIDIA's
+// ExtendedPortInfo: speeds from FDR10 to HDR, as rdma-core expects (libibnetdisc/ibnetdisc.c).
 func (n *Node) hasExtendedPortInfo() bool {
 	for _, speed := range []ib.Speed{ib.FDR10, ib.FDR, ib.EDR, ib.HDR} {
 		if d := generations[speed]; n.Info.DeviceID == d.fabric || n.Info.DeviceID == d.adapter {

@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// routeAll fills the forwarding tables for lids, the ports by LID. If several ports of
-// a switch are on shortest paths, a [balancer] spreads the destinations over them.
+// routeAll fills the forwarding tables for lids, the ports by LID. If several switch ports
+// are on shortest paths, a [balancer] spreads the destinations over the ports.
 func (f *Fabric) routeAll(lids []*Port) error {
 	g := newGraph(f)
 	newRouter, plan, err := g.routers(f, lids)
@@ -29,8 +29,8 @@ func (f *Fabric) routeAll(lids []*Port) error {
 	return nil
 }
 
-// routers returns a function that makes routers of the manager's algorithm, and the plan
-// of up/down routing.
+// routers returns a function that makes routers with the manager's algorithm, and the
+// up/down routing plan.
 func (g *graph) routers(f *Fabric, lids []*Port) (func() router, *upDownPlan, error) {
 	if f.Manager.Routing != UpDown {
 		return func() router { return newMinHop(g) }, nil, nil
@@ -39,7 +39,7 @@ func (g *graph) routers(f *Fabric, lids []*Port) (func() router, *upDownPlan, er
 	return func() router { return newUpDown(plan) }, plan, err
 }
 
-// A graph numbers the switches of a fabric and holds the links between them.
+// A graph numbers the switches in a fabric and holds the links between them.
 type graph struct {
 	switches []*Node
 	links    [][]hop // by switch number
@@ -51,7 +51,7 @@ type hop struct {
 	to   int32
 }
 
-// newGraph numbers the switches of a fabric.
+// newGraph numbers the switches in a fabric.
 func newGraph(f *Fabric) *graph {
 	g := &graph{}
 	for _, n := range f.Nodes {
@@ -99,11 +99,11 @@ func (g *graph) attach(tables [][]uint8, lids []*Port) [][]int {
 	return behind
 }
 
-// A router computes routes. It keeps its buffers between destinations and must be used
-// by one goroutine only.
+// A router computes routes. It keeps buffers between destinations and must be used by a
+// single goroutine only.
 type router interface {
-	// routeTo calls choose for each switch with a path to the destination switch, with
-	// the links that are equally good. They lead to the destination or to switches of
-	// earlier calls. choose must not keep the links.
+	// routeTo calls choose for each switch with a path to the destination switch, with the
+	// links that are equally good. They lead to the destination or to switches from earlier
+	// calls. choose must not keep the links.
 	routeTo(to int, choose func(from int, links []hop))
 }

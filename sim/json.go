@@ -12,19 +12,19 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// linksSchemas are the schemas of ibkit linkinfo --json that can be read (see
+// linksSchemas are the ibkit linkinfo --json schemas that can be read (see
 // schema/linkinfo.json). Version 1 always contains the attributes, version 2 with
 // --attributes.
 var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2"}
 
-// ParseJSON parses the output of ibkit linkinfo --json --attributes: all nodes with
-// NodeInfo, SwitchInfo and PortInfo, and the links. Ports keep the state in the file,
-// with LIDs and port states; the file has no forwarding tables. A port without a
-// PortInfo gets the one of its peer.
+// ParseJSON parses ibkit linkinfo --json --attributes output: all nodes with NodeInfo,
+// SwitchInfo and PortInfo, and the links. Ports keep the state in the file, with LIDs and
+// port states; the file has no forwarding tables. A port without a PortInfo gets the
+// peer's PortInfo.
 //
 // The file must contain the whole fabric: output that was filtered by nodes or ports is
-// rejected. Only the output of a partial scan may lack ports, which are then down.
-// Errors name the file (name), line, column and JSON member.
+// rejected. Only partial scan output may lack ports, which are then down. Errors name the
+// file (name), line, column and JSON member.
 func ParseJSON(r io.Reader, name string) (*Fabric, error) {
 	j := &jsonReader{at: newPositions(r, name), byGUID: map[ib.GUID]*jsonNode{}}
 	j.tokens = json.NewDecoder(j.at)
@@ -35,8 +35,8 @@ func ParseJSON(r io.Reader, name string) (*Fabric, error) {
 	return f, nil
 }
 
-// A jsonReader decodes one node at a time, because the text of a large fabric would
-// double the memory that is needed.
+// A jsonReader decodes nodes one by one, because the text for a large fabric would double
+// the memory use.
 type jsonReader struct {
 	at     *positions
 	tokens *json.Decoder
@@ -126,7 +126,7 @@ func (j *jsonReader) readNodes() error {
 	return j.delimiter(']', "the end of the array")
 }
 
-// member joins a path and the name of a member.
+// member joins a path and a member name.
 func member(path, name string) string { return strings.TrimSuffix(path+"."+name, ".") }
 
 // delimiter decodes a bracket.
@@ -165,12 +165,12 @@ func (j *jsonReader) value(v any, path string) error {
 	return nil
 }
 
-// errorf returns an error with the position of the last token.
+// errorf returns an error with the last token's position.
 func (j *jsonReader) errorf(format string, args ...any) error {
 	return j.at.errorf(j.tokens.InputOffset()-1, format, args...)
 }
 
-// syntax adds a position to an error of the decoder or of the file.
+// syntax adds a position to a decoder or file error.
 func (j *jsonReader) syntax(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return j.at.errorf(j.at.end(), "unexpected end of the file")

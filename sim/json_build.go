@@ -55,8 +55,8 @@ func (from *jsonNode) add(f *Fabric) error {
 	return nil
 }
 
-// management sets up port 0 of a switch. Old files contain only its LID; its
-// capabilities are then those of the other ports.
+// management sets up port 0 of a switch. Old files contain only the LID; the capabilities
+// are then taken from the other ports.
 func (from *jsonNode) management(p *Port) {
 	if from.port0 != nil {
 		p.Info = *from.port0
@@ -104,7 +104,7 @@ func (j *jsonReader) link(f *Fabric, p *Port, from *jsonNode, to *jsonPeer) erro
 	return nil
 }
 
-// mirror gives a port without a PortInfo the capabilities and the state of its peer.
+// mirror gives a port without a PortInfo the peer's capabilities and state.
 func (p *Port) mirror(of *Port) {
 	lid := p.Info.LID
 	p.Info = of.Info

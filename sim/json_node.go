@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A jsonNode is a node of the file.
+// A jsonNode is a node in the file.
 type jsonNode struct {
 	path, place string
 	desc        string
@@ -21,12 +21,12 @@ type jsonNode struct {
 	port0       *mad.PortInfo
 	ports       []jsonPort // by number; entry 0 is not used
 
-	// The last PortInfo and its text: most ports of a switch have the same.
+	// The last PortInfo and text: most ports in a switch have the same.
 	text     []byte
 	portInfo *mad.PortInfo
 }
 
-// A jsonPort is a port of the file.
+// A jsonPort is a port in the file.
 type jsonPort struct {
 	path string // "": the port is not in the file
 	guid ib.GUID
@@ -35,7 +35,7 @@ type jsonPort struct {
 	peer *jsonPeer
 }
 
-// A jsonPeer identifies the peer of a port.
+// A jsonPeer identifies a port's peer.
 type jsonPeer struct {
 	guid   ib.GUID
 	number uint8
@@ -43,13 +43,13 @@ type jsonPeer struct {
 
 func (n *jsonNode) String() string { return n.path + " (" + n.place + ")" }
 
-// errorf returns an error with the position of the node.
+// errorf returns an error with the node's position.
 func (n *jsonNode) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", n.place, fmt.Errorf(format, args...))
 }
 
 // nodeMembers are the members that define a node. The other members follow from them or
-// describe problems of the fabric.
+// describe fabric problems.
 type nodeMembers struct {
 	GUID        string          `json:"guid"`
 	Description string          `json:"description"`
@@ -71,8 +71,8 @@ type portMembers struct {
 	} `json:"peer"`
 }
 
-// read decodes a node. Errors begin with the path of the member, except for type errors
-// of the JSON decoder.
+// read decodes a node. Errors begin with the member's path, except for type errors from the
+// JSON decoder.
 func (n *jsonNode) read(text []byte) error {
 	var m nodeMembers
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -116,8 +116,8 @@ func (n *jsonNode) read(text []byte) error {
 	return nil
 }
 
-// complete checks that the file has the ports that a full scan reads: all ports of a
-// switch, and the port by which another node was found.
+// complete checks that the file has the ports that a full scan reads: all switch ports, and
+// the port by which another node was found.
 func (n *jsonNode) complete() error {
 	first, last := 1, len(n.ports)-1
 	if n.info.NodeType != mad.NodeTypeSwitch {

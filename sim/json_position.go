@@ -14,9 +14,9 @@ type positions struct {
 	name string
 
 	kept   []byte // text from the mark on
-	offset int64  // offset of the mark
-	line   int    // line of the mark, from 0
-	before int64  // offset of the start of that line
+	offset int64  // mark offset
+	line   int    // mark line, from 0
+	before int64  // offset of the line start
 }
 
 func newPositions(r io.Reader, name string) *positions { return &positions{r: r, name: name} }
@@ -37,7 +37,7 @@ func (p *positions) mark(offset int64) {
 	p.offset = offset
 }
 
-// find returns the line of an offset, from 0, and the offset of the start of the line.
+// find returns the line for an offset, from 0, and the line's start offset.
 func (p *positions) find(offset int64) (line int, start int64) {
 	text := p.kept[:max(0, min(offset-p.offset, int64(len(p.kept))))]
 	line, start = p.line+bytes.Count(text, []byte("\n")), p.before
@@ -57,7 +57,7 @@ func (p *positions) errorf(offset int64, format string, args ...any) error {
 	return fmt.Errorf("%s: %w", p.of(offset), fmt.Errorf(format, args...))
 }
 
-// kindOf returns the JSON type of a Go type.
+// kindOf returns the JSON type for a Go type.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

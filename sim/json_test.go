@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// pair returns the output of ibkit linkinfo --json for a switch with one host.
+// pair returns ibkit linkinfo --json output for a switch with one host.
 func pair(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/pair.json")
@@ -60,10 +60,10 @@ func TestBuild_JSONWithoutLID(t *testing.T) {
 	}
 }
 
-// A port without PortInfo gets the one of its peer.
+// A port without PortInfo gets the peer's PortInfo.
 func TestParseJSON_UnknownPort(t *testing.T) {
 	text := pair(t)
-	i := strings.LastIndex(text, `"info":{"mkey"`) // of the switch's port
+	i := strings.LastIndex(text, `"info":{"mkey"`) // for the switch's port
 	text = text[:i] + `"info":null,"was":` + text[i+len(`"info":`):]
 	f, err := ParseJSON(strings.NewReader(text), "f")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestParseJSON_UnknownPort(t *testing.T) {
 	}
 }
 
-// Filtered files are rejected. Files of partial scans may lack ports.
+// Filtered files are rejected. Files from partial scans may lack ports.
 func TestParseJSON_Filter(t *testing.T) {
 	text := pair(t)
 	i, j := strings.Index(text, `,{"number":3,`), strings.Index(text, `,{"number":4,`)

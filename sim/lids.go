@@ -9,8 +9,8 @@ import (
 // lastLID is the highest unicast LID (InfiniBand Architecture, Volume 1, 4.1.3).
 const lastLID = 0xbfff
 
-// planLIDs returns the ports by LID, for all switches and linked ports of other nodes.
-// Ports without a LID get the next free ones in the order of the nodes.
+// planLIDs returns the ports by LID, for all switches and linked ports on other nodes.
+// Ports without a LID get the next free LIDs in node order.
 func (f *Fabric) planLIDs() ([]*Port, error) {
 	var fresh, settled []*Port
 	wanted := 0

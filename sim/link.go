@@ -5,8 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// portInfo returns the PortInfo of a new port. External ports are down; port 0 of a
-// switch is always up.
+// portInfo returns the PortInfo for a new port. External ports are down; switch port 0 is
+// always up.
 func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 	width, speed := or(l.Width, ib.Width4X), or(l.Speed, ib.HDR)
 	i := mad.PortInfo{
@@ -56,11 +56,10 @@ const (
 	linkDownToPolling mad.LinkDownDefault = 2
 )
 
-// upTo returns a speed and all slower ones, without FDR10, which PortInfo cannot
-// express.
+// upTo returns a speed and all slower speeds, without FDR10, which PortInfo cannot express.
 func upTo(s ib.Speed) ib.Speed { return (s<<1 - 1) &^ ib.FDR10 }
 
-// setSpeeds writes a set of speeds to the three groups of speed fields of PortInfo.
+// setSpeeds writes a set of speeds to the three speed field groups in PortInfo.
 func setSpeeds(i *mad.PortInfo, s ib.Speed, fields func(*mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2)) {
 	speed, ext, ext2 := fields(i)
 	*speed = mad.LinkSpeed(s & (ib.SDR | ib.DDR | ib.QDR))
@@ -74,7 +73,7 @@ func enableSpeeds(i *mad.PortInfo, s ib.Speed) {
 	})
 }
 
-// Enable sets the enabled widths and speeds of a port and retrains its link.
+// Enable sets a port's enabled widths and speeds and retrains the link.
 func (p *Port) Enable(width ib.LinkWidth, speeds ib.Speed) {
 	p.Info.LinkWidthEnabled = width & p.Info.LinkWidthSupported
 	enableSpeeds(&p.Info, speeds&p.Info.SupportedSpeeds(&p.Info, nil))
@@ -94,8 +93,8 @@ func (p *Port) Degrade(width ib.LinkWidth, speed ib.Speed) {
 	}
 }
 
-// train brings a link up at the best width and speed that both ends have enabled. The
-// link goes down if they have nothing in common, or if one end is disabled.
+// train brings a link up at the best width and speed that both ends have enabled. The link
+// goes down if both ends have nothing in common, or if either end is disabled.
 func (p *Port) train() {
 	peer := p.Peer
 	if peer == nil {
@@ -133,7 +132,7 @@ func (p *Port) run(width ib.LinkWidth, speed ib.Speed) {
 	}
 }
 
-// fdr10If returns the FDR10 bit of NVIDIA's ExtendedPortInfo if yes is set.
+// fdr10If returns the FDR10 bit for NVIDIA's ExtendedPortInfo if yes is set.
 func fdr10If(yes bool) mad.MlnxLinkSpeed {
 	if yes {
 		return 1

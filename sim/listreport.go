@@ -1,7 +1,6 @@
 package sim
 
-// ListSchema identifies the JSON form of a [ListReport]; schema/sim-list.json describes
-// it.
+// ListSchema identifies the JSON form for a [ListReport]; schema/sim-list.json describes it.
 const ListSchema = "ibkit/sim-list/1"
 
 // A ListReport is the document that "ibkit sim list --json" prints.
@@ -17,7 +16,7 @@ type PresetReport struct {
 	Parameters []Parameter `json:"parameters"`
 }
 
-// NewListReport returns the report of all presets.
+// NewListReport returns the report on all presets.
 func NewListReport() *ListReport {
 	r := &ListReport{Schema: ListSchema, Presets: make([]PresetReport, len(Presets))}
 	for i, p := range Presets {

@@ -13,9 +13,9 @@ const (
 	// packets can deadlock. The presets torus and dragonfly use UpDown by default.
 	MinHop Routing = iota
 
-	// UpDown uses paths that lead towards a root first and away from it then, never
-	// the other way round, so that packets cannot deadlock. They are the shortest
-	// paths of this kind, and in a fat tree shortest paths.
+	// UpDown uses paths that lead towards a root first and away from it then, never the
+	// other way round, so that packets cannot deadlock. They are the shortest paths that
+	// meet this rule, and in a fat tree shortest paths.
 	UpDown
 )
 
@@ -23,11 +23,10 @@ const (
 type Manager struct {
 	Routing Routing
 
-	// Roots are the IDs of the root switches for UpDown. By default, each connected
-	// part of the fabric has one root: of the switches with adapters, the first one
-	// with the smallest distance to its farthest switch. In a fat tree this is a
-	// leaf; then all shortest paths between hosts lead up and then down, and there
-	// is a path between any two switches.
+	// Roots are the root switch IDs for UpDown. By default, each connected part of the
+	// fabric has a single root: the first switch with adapters and the smallest distance to
+	// the farthest switch. In a fat tree this is a leaf; then all shortest paths between
+	// hosts lead up and then down, and there is a path between any two switches.
 	//
 	// With several roots there are no paths between switches that only lead down
 	// from different roots, as with opensm's root GUID file. Configure fails if
@@ -35,19 +34,19 @@ type Manager struct {
 	Roots []string
 }
 
-// A setup is the subnet manager that a description of a fabric selects, and whether all
-// nodes have vendor agents and adaptive routing.
+// A setup is the subnet manager that a fabric description selects, and whether all nodes
+// have vendor agents and adaptive routing.
 type setup struct {
 	off              bool
-	standard         Routing // of sm=on
+	standard         Routing // from sm=on
 	manager          Manager
 	vendor, adaptive bool
 }
 
-// setupNames are the parameters of a setup.
+// setupNames are the setup parameters.
 var setupNames = []string{"sm", "root", "vendor", "ar"}
 
-// set sets a parameter. It reports false if the parameter is not one of a setup.
+// set sets a parameter. It reports false if the parameter is not a setup parameter.
 func (s *setup) set(name, value string) (bool, error) {
 	switch name {
 	case "sm":

@@ -14,8 +14,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Fabric is a set of nodes and the links between them. It is not safe for concurrent
-// use.
+// A Fabric is a set of nodes and the links between them. It is not safe for concurrent use.
 type Fabric struct {
 	Nodes []*Node
 
@@ -26,17 +25,17 @@ type Fabric struct {
 	// Manager configures Configure. The zero value selects shortest paths.
 	Manager Manager
 
-	// NoRMPP limits replies of subnet administration to one MAD, for clients without
-	// support for RMPP.
+	// NoRMPP limits subnet administration replies to one MAD, for clients without RMPP
+	// support.
 	NoRMPP bool
 
 	byID    map[string]*Node
-	senders map[*Port]uint64 // number of senders made
+	senders map[*Port]uint64 // senders made
 	extra   []mad.Packet     // packets that follow the reply to a request
 
 	inUse   bool    // a sender exists
-	master  *Port   // port of the fabric's own subnet manager; nil: not configured
-	setting *Port   // port whose state a request is changing
+	master  *Port   // the fabric's own subnet manager port; nil: not configured
+	setting *Port   // port that a request is changing
 	changed []*Node // switches with link changes since Notifications
 	notices []notice
 	sent    []Notification // for Notifications
@@ -46,26 +45,26 @@ type Fabric struct {
 	clock     func() time.Time // nil: time.Now
 	firstLook time.Time        // first access to counters
 	wasRead   bool             // a request for counters arrived
-	early     int              // number of events before this request
+	early     int              // events before this request
 
 	admin administration
 
 	events *eventQueue     // nil: no events
-	pulled map[*Port]*Port // last peers of disconnected ports
+	pulled map[*Port]*Port // last peers, by disconnected port
 
 	// Buffers for frequent attributes, which would be allocated otherwise.
 	nodeInfo mad.NodeInfo
 	portInfo mad.PortInfo
 	perfInfo mad.ClassPortInfo
-	perfQPs  map[uint32]*Node // by queue pair, the nodes whose requests are redirected to it
+	perfQPs  map[uint32]*Node // by queue pair, the nodes that redirect requests to it
 	samples  mad.PortSamplesControl
 }
 
 // A Node is a channel adapter, a switch or a router. The fields used for routing come
 // first, so that they share a cache line.
 type Node struct {
-	// Ports is indexed by port number. Entry 0 is the management port of a switch
-	// and not used for other nodes.
+	// Ports is indexed by port number. Entry 0 is a switch's management port and not used
+	// for other nodes.
 	Ports []Port
 
 	Info   mad.NodeInfo
@@ -73,11 +72,10 @@ type Node struct {
 	Desc   mad.NodeDescription
 	Switch mad.SwitchInfo // switches only
 
-	// LFT is the linear forwarding table of a switch: the port for each LID, or
-	// noRoute.
+	// LFT is a switch's linear forwarding table: the port for each LID, or noRoute.
 	LFT []uint8
 
-	mft map[ib.LID]*mad.PortMask // multicast forwarding table of a switch
+	mft map[ib.LID]*mad.PortMask // multicast forwarding table in a switch
 
 	// Silent makes the node discard all packets that it receives.
 	Silent bool
@@ -91,17 +89,17 @@ type Node struct {
 	fabric  *Fabric
 	perf    perfAgent
 	vendor  *vendorAgent // nil: the node does not answer NVIDIA's attributes
-	split   bool         // each connector of a switch has two ports
+	split   bool         // each switch connector has two ports
 	off     bool         // powered off
 	changed bool         // in Fabric.changed
 	busy    busy
-	index   int // number of the switch while routes are computed
+	index   int // switch number while routes are computed
 }
 
 // A Port is a port of a node. The fields used for routing come first.
 type Port struct {
 	Node   *Node
-	Peer   *Port // port at the other end of the cable; nil: no cable
+	Peer   *Port // port at the other cable end; nil: no cable
 	Number uint8
 	Info   mad.PortInfo
 	GUID   ib.GUID
@@ -144,7 +142,7 @@ type LinkSpec struct {
 	Speed ib.Speed     // fastest; 0: HDR
 }
 
-// NVIDIA's vendor ID and GUIDs, for the nodes of presets.
+// NVIDIA's vendor ID and GUIDs, for preset nodes.
 const (
 	defaultVendor = 0x2c9
 
@@ -152,9 +150,9 @@ const (
 	firstHCAGUID    = 0x0002c90000100000
 )
 
-// nextGUID returns the GUID of the next node and leaves room for the GUIDs of an
-// adapter's ports. The first GUIDs of adapters and switches are 0x7000 nodes apart;
-// after 0x4000 nodes the GUIDs continue in another block of the vendor.
+// nextGUID returns the GUID for the next node and leaves room for an adapter's port GUIDs.
+// The first adapter and switch GUIDs are 0x7000 nodes apart; after 0x4000 nodes the GUIDs
+// continue in another vendor block.
 func (f *Fabric) nextGUID(first ib.GUID) ib.GUID {
 	const block = 0x4000
 	i := uint64(len(f.Nodes))
@@ -255,7 +253,7 @@ func (f *Fabric) Connect(a, b *Port) error {
 	return nil
 }
 
-// Disconnect disconnects the cable of a port.
+// Disconnect disconnects a port's cable.
 func (f *Fabric) Disconnect(p *Port) {
 	if peer := p.Peer; peer != nil {
 		p.linkChanges()
@@ -265,5 +263,5 @@ func (f *Fabric) Disconnect(p *Port) {
 	}
 }
 
-// String returns the name of the port as in net files: "leaf1"[3].
+// String returns the port name as in net files: "leaf1"[3].
 func (p *Port) String() string { return fmt.Sprintf("%q[%d]", p.Node.ID, p.Number) }

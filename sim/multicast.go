@@ -2,9 +2,9 @@ package sim
 
 import "github.com/ibkit/ibkit/ib"
 
-// routeGroups brings the multicast forwarding tables up to date with the groups of
-// the fabric's own subnet manager. They are computed when a table is read, not at
-// each change of a group.
+// routeGroups brings the multicast forwarding tables up to date with the groups in the
+// fabric's own subnet manager. They are computed when a table is read, not at each
+// group change.
 func (f *Fabric) routeGroups() {
 	if f.master == nil {
 		return
@@ -33,8 +33,8 @@ func (f *Fabric) unroute(g *group) {
 	}
 }
 
-// routeGroup fills in a tree: the shortest paths from the switch of the first member
-// to the switches of all members.
+// routeGroup fills in a tree: the shortest paths from the first member's switch to all
+// members' switches.
 func (f *Fabric) routeGroup(g *group, ports map[ib.GID]*Port) {
 	var root *Node
 	var towards map[*Node]*Port

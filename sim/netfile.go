@@ -13,14 +13,14 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// ParseNet parses a net file of ibsim. The fabric is the one that ibsim 0.10 simulates
+// ParseNet parses an ibsim net file. The fabric is the same that ibsim 0.10 simulates
 // before a subnet manager has run: the same GUIDs, widths and speeds, and links in state
 // Initialize. Errors name the file (name), line and column.
 //
-// The grammar is that of ibsim (its README and sim_net.c) with these exceptions:
-// include is rejected, since a reader has no directory ([ReadFile] supports it), as are
-// commands of ibsim's console ("do ...") other than Link and Unlink, and lines that
-// ibsim ignores because they are unknown. Extended speeds include NDR, as in ibsim 0.12.
+// The grammar follows ibsim (the README and sim_net.c) with these exceptions: include is
+// rejected, since a reader has no directory ([ReadFile] supports it), as are ibsim console
+// commands ("do ...") other than Link and Unlink, and lines that ibsim ignores because they
+// are unknown. Extended speeds include NDR, as in ibsim 0.12.
 func ParseNet(r io.Reader, name string) (*Fabric, error) {
 	n := newNetReader(netRules)
 	n.open = func(string) (io.ReadCloser, error) {
@@ -36,8 +36,8 @@ func parseNetFile(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// Limits of a fabric file. They exceed the number of LIDs, and keep an error in a file
-// from filling the memory.
+// Fabric file limits. They exceed the number of LIDs, and keep an error in a file from
+// filling the memory.
 const (
 	maxNetNodes = 1 << 16
 	maxNetPorts = 1 << 19
@@ -52,19 +52,19 @@ const (
 	topologyRules
 )
 
-// A netReader collects the nodes of a file. The fabric is made at the end, because lines
+// A netReader collects the nodes from a file. The fabric is made at the end, because lines
 // may refer to later nodes.
 type netReader struct {
 	rules rules
 	open  func(path string) (io.ReadCloser, error)
-	depth int // of nested includes
+	depth int // for nested includes
 
 	nodes    []*netNode
 	byID     map[string]*netNode
 	guids    map[ib.GUID]*netNode
 	aliases  map[string]*netPort
 	ports    int
-	current  *netNode // node of the port lines that follow
+	current  *netNode // node for the port lines that follow
 	commands []netCommand
 
 	// Assignments to the nodes that follow.
@@ -111,7 +111,7 @@ func (n *netReader) load(r io.Reader, name string) (*Fabric, error) {
 	return f, nil
 }
 
-// read reads one file.
+// read reads a file.
 func (n *netReader) read(r io.Reader, name string) error {
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {
@@ -126,7 +126,7 @@ func (n *netReader) read(r io.Reader, name string) error {
 	return nil
 }
 
-// line reads one line.
+// line reads a line.
 func (n *netReader) line(l *netLine) error {
 	switch {
 	case l.text == "" || l.text[0] == '#':
@@ -148,8 +148,8 @@ func (n *netReader) line(l *netLine) error {
 	return l.expected("a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)")
 }
 
-// lineReader returns the function that reads the rest of a line that begins with a word,
-// nil for an unknown word.
+// lineReader returns the function that reads a line beginning with the given word, nil for
+// an unknown word.
 func lineReader(word string) func(*netReader, *netLine) error {
 	node := func(kind mad.NodeType) func(*netReader, *netLine) error {
 		return func(n *netReader, l *netLine) error { return n.nodeLine(l, kind) }
@@ -178,9 +178,9 @@ func lineReader(word string) func(*netReader, *netLine) error {
 		return (*netReader).include
 	case "do":
 		return (*netReader).command
-	case "Chassis", "pdebug": // a heading of ibnetdiscover -g; ibsim's debug output
+	case "Chassis", "pdebug": // an ibnetdiscover -g heading; ibsim's debug output
 		return func(*netReader, *netLine) error { return nil }
-	case "Non": // the other heading of ibnetdiscover -g
+	case "Non": // the other ibnetdiscover -g heading
 		return func(_ *netReader, l *netLine) error {
 			if !l.accept("-Chassis Nodes") {
 				return l.expected(`"Non-Chassis Nodes"`)
@@ -191,7 +191,7 @@ func lineReader(word string) func(*netReader, *netLine) error {
 	return nil
 }
 
-// guidBase reads the GUID of the next node of a kind: an absolute GUID after =, or an
+// guidBase reads the GUID for the next node of a kind: an absolute GUID after =, or an
 // offset to the last absolute GUID after +.
 func (n *netReader) guidBase(l *netLine, kind mad.NodeType) error {
 	l.blanks()
@@ -209,7 +209,7 @@ func (n *netReader) guidBase(l *netLine, kind mad.NodeType) error {
 		v = 0
 	}
 	n.next[kind] = n.base[kind] + ib.GUID(v)
-	if _, err := l.guid(); err != nil { // of port 0
+	if _, err := l.guid(); err != nil { // for port 0
 		return err
 	}
 	return l.end()
@@ -251,7 +251,7 @@ func (n *netReader) assign(l *netLine, word string) error {
 	return l.end()
 }
 
-// Masks of all widths, speeds and extended speeds.
+// Masks for all widths, speeds and extended speeds.
 const (
 	maxWidths    = 31
 	maxSpeeds    = 7
@@ -267,7 +267,7 @@ func (l *netLine) end() error {
 	return nil
 }
 
-// module reads the prefix of the IDs of the nodes that follow.
+// module reads the ID prefix for the nodes that follow.
 func (n *netReader) module(l *netLine) error {
 	l.blanks()
 	if !l.accept("=") {

@@ -34,7 +34,7 @@ func (n *netReader) build() (*Fabric, error) {
 	return f, nil
 }
 
-// linked returns the ports of the node that are linked, by number.
+// linked returns the node's linked ports, by number.
 func (node *netNode) linked() []*netPort {
 	var out []*netPort
 	for _, p := range node.ports {
@@ -46,7 +46,7 @@ func (node *netNode) linked() []*netPort {
 	return out
 }
 
-// resolve finds the peer of each port and checks that the lines of both ends agree.
+// resolve finds each port's peer and checks that the lines for both ends agree.
 func (n *netReader) resolve() error {
 	for _, node := range n.nodes {
 		for number := 1; number <= node.spec.Ports; number++ {
@@ -69,8 +69,7 @@ func (n *netReader) resolve() error {
 	return nil
 }
 
-// findPeer finds the peer of a port. A port with an alias has no line that names its
-// peer.
+// findPeer finds a port's peer. A port with an alias has no line that names the peer.
 func (n *netReader) findPeer(p *netPort) error {
 	if to := n.aliases[p.remote]; to != nil {
 		if to.peer != nil {
@@ -145,8 +144,8 @@ func (n *netReader) addNode(f *Fabric, from *netNode) error {
 	return nil
 }
 
-// discovered sets up a port of a topology file. It supports the active width and speed
-// and all lower ones.
+// discovered sets up a port from a topology file. The port supports the active and all
+// lower widths and speeds.
 func (p *Port) discovered(line *netPort) {
 	l := LinkSpec{}
 	if line == nil || line.running == nil {
@@ -227,8 +226,9 @@ func (f *Fabric) link(line *netPort) error {
 	return nil
 }
 
-// limitSpeeds adjusts a trained link as ibsim does: each group of speeds is treated
-// alone, extended speeds are kept only if one is active, FDR10 only if none is.
+// limitSpeeds adjusts a trained link as ibsim does: each speed group is handled separately,
+// extended speeds are kept only if an extended speed is active, FDR10 only if no extended
+// speed is active.
 func (p *Port) limitSpeeds(a, b ability) {
 	i := &p.Info
 	i.LinkSpeedActive = mad.LinkSpeed((a.speed & b.speed).Speed().Max())
@@ -241,7 +241,7 @@ func (p *Port) limitSpeeds(a, b ability) {
 	}
 }
 
-// relink connects two ports of a topology file with their active width and speed.
+// relink connects two ports from a topology file with their active width and speed.
 func (f *Fabric) relink(line *netPort, a, b *Port) error {
 	peer := line.peer
 	if *line.running != *peer.running {

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// A netCommand is a "do" line: a command of ibsim's console that changes links. It is
-// applied after all links have been made.
+// A netCommand is a "do" line: an ibsim console command that changes links. It is applied
+// after all links have been made.
 type netCommand struct {
 	at   *netLine
 	link bool
-	ends []netEnd // unlink: one, link: two
+	ends []netEnd // unlink: one end, link: two
 }
 
-// A netEnd identifies a port; number 0 stands for all ports of the node.
+// A netEnd identifies a port; number 0 stands for all node ports.
 type netEnd struct {
 	id     string
 	number int

@@ -8,10 +8,10 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A netLine is a line of a file and a position in it.
+// A netLine is a line of a file and a position in the line.
 type netLine struct {
 	file   string
-	number int // from 1; 0: the text is not a line of a file
+	number int // from 1; 0: the text is not from a file
 	text   string
 	at     int // position in text
 }
@@ -50,7 +50,7 @@ func (l *netLine) blanks() {
 	l.at = len(l.text) - len(strings.TrimLeft(l.rest(), " \t"))
 }
 
-// run reads the longest sequence of bytes in a set.
+// run reads the longest byte sequence with all bytes in a set.
 func (l *netLine) run(in func(c byte) bool) string {
 	start := l.at
 	for l.at < len(l.text) && in(l.text[l.at]) {
@@ -108,8 +108,8 @@ func (l *netLine) bracketed() (int, error) {
 	return n, nil
 }
 
-// maxPorts is the highest number of external ports: NumPorts is one byte, and 255
-// stands for all ports in requests.
+// maxPorts is the highest external port count: NumPorts is a single byte, and 255 stands
+// for all ports in requests.
 const maxPorts = 254
 
 // external skips the external port number on a chassis, which ibnetdiscover -g prints as

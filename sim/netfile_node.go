@@ -8,26 +8,26 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A netNode is a node of a file.
+// A netNode is a node in a file.
 type netNode struct {
 	at    *netLine
 	spec  NodeSpec
 	ports map[int]*netPort // ports with a line
 
-	ability  ability // of ports without a line
+	ability  ability // for ports without a line
 	enhanced bool    // enhanced port 0
-	lid      ib.LID  // of port 0
+	lid      ib.LID  // for port 0
 	lmc      uint8
 }
 
-// A netPort is a port of a file.
+// A netPort is a port in a file.
 type netPort struct {
 	at     *netLine
 	node   *netNode
 	number int
-	alias  string // name of the port for other nodes; "": no alias
+	alias  string // port name for other nodes; "": no alias
 
-	remote       string // ID or alias of the peer's node; "": the line defines an alias only
+	remote       string // peer node's ID or alias; "": the line defines an alias only
 	remoteNumber int
 	peer         *netPort
 
@@ -112,7 +112,7 @@ func (n *netReader) add(node *netNode) {
 	n.vendor, n.system = 0, 0
 }
 
-// expand adds the prefix of the module to an ID without one.
+// expand adds the module prefix to an ID without a prefix.
 func (n *netReader) expand(id string) string {
 	if n.prefix == "" || strings.Contains(id, "#") {
 		return id
@@ -131,7 +131,8 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 	desc := comment
 	if quoted, ok := strings.CutPrefix(comment, `"`); ok {
 		if r == topologyRules {
-			// ibnetdiscover does not escape quotation marks: the last one ends the name.
+			// ibnetdiscover does not escape quotation marks: the last quotation mark ends
+			// the name.
 			end := max(strings.LastIndexByte(quoted, '"'), 0)
 			desc, rest = quoted[:end], quoted[end:]
 		} else {
@@ -158,7 +159,7 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 // descEnds are the texts that end a description without quotation marks.
 var descEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
-// permissiveLID is the LID of some ports without a LID.
+// permissiveLID is the LID on some ports without a LID.
 const permissiveLID = 0xffff
 
 // lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values and the permissive LID are 0.

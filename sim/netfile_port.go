@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// portLine reads a port of the current node:
+// portLine reads a port on the current node:
 //
 //	[1]	"remote"[2]	w=2 s=7 e=4
 //	[1](100001) 	"remote"[2](100003)		# lid 3 lmc 0 "name" lid 4 4xHDR
@@ -76,7 +76,7 @@ func (n *netReader) alias(l *netLine, p *netPort) error {
 	return nil
 }
 
-// remote reads the peer of the port. The default port number is 1.
+// remote reads the port's peer. The default port number is 1.
 func (n *netReader) remote(l *netLine, p *netPort) error {
 	var err error
 	if p.remote, err = l.quoted("the ID of the node at the other end"); err != nil {
@@ -98,12 +98,12 @@ func (n *netReader) remote(l *netLine, p *netPort) error {
 	if err := l.external(); err != nil {
 		return err
 	}
-	_, err = l.guid() // also on the line of the peer
+	_, err = l.guid() // also on the peer's line
 	return err
 }
 
-// options reads the options w=, s= and e=: the bits of the widths, speeds and extended
-// speeds that the port has enabled, as in PortInfo.
+// options reads the options w=, s= and e=: bits for the widths, speeds and extended speeds
+// that the port has enabled, as in PortInfo.
 func (p *netPort) options(l *netLine) error {
 	for l.blanks(); l.rest() != "" && l.rest()[0] != '#'; l.blanks() {
 		start := l.at
@@ -134,8 +134,8 @@ func (p *netPort) options(l *netLine) error {
 	return nil
 }
 
-// annotation reads the comment of ibnetdiscover on a link: LID and LMC of an adapter's
-// port, then name, LID, width and speed of the peer.
+// annotation reads the ibnetdiscover comment on a link: the adapter port's LID and LMC,
+// then the peer's name, LID, width and speed.
 func (n *netReader) annotation(l *netLine, p *netPort) error {
 	comment := l.comment()
 	end := comment[strings.LastIndexByte(comment, '"')+1:]
@@ -148,7 +148,7 @@ func (n *netReader) annotation(l *netLine, p *netPort) error {
 	case n.rules == topologyRules:
 		p.running = &r
 	case !known || kind == mad.NodeTypeRouter:
-		return nil // ibsim ignores the comments of routers
+		return nil // ibsim ignores router comments
 	}
 	if kind != mad.NodeTypeSwitch {
 		var err error

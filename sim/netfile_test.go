@@ -33,7 +33,7 @@ func parseNet(t *testing.T, text string) *Fabric {
 	return f
 }
 
-// TestParseNet_Numbering checks the assignments to one or all following nodes, and the
+// TestParseNet_Numbering checks the assignments to the next or all following nodes, and the
 // GUIDs that ibsim assigns.
 func TestParseNet_Numbering(t *testing.T) {
 	f := parseNet(t, `
@@ -83,7 +83,7 @@ Switch 1 "t"
 	}
 }
 
-// TestParseNet_Modules checks the prefixes and aliases of modules.
+// TestParseNet_Modules checks module prefixes and aliases.
 func TestParseNet_Modules(t *testing.T) {
 	f := parseNet(t, `
 module = "left"
@@ -231,7 +231,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestParseTopology_LIDs checks that configuring a fabric keeps the LIDs of a file.
+// TestParseTopology_LIDs checks that configuring a fabric keeps the LIDs from a file.
 func TestParseTopology_LIDs(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Node("host002").Ports[1].Info.LID = 77

@@ -8,7 +8,7 @@ import (
 // request has no data; the reply contains the host name.
 const classPing mad.Class = 0x32
 
-// offPingData is the offset after the OUI of vendor classes in the second range.
+// offPingData is the offset after the OUI in vendor classes from the second range.
 const offPingData = 40
 
 // answerPing answers a ping if the node runs a ping server.

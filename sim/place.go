@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Place returns the port that a program attaches to: port 0 of a switch, or the first
-// port of another node that is up. name is a node's ID or, if no node has this ID, a
-// description. A number in brackets selects a port of an adapter: "H-1[2]". The empty
-// name stands for the first channel adapter.
+// Place returns the port that a program attaches to: switch port 0, or the first port that
+// is up on another node. name is a node's ID or, if no node has this ID, a description. A
+// number in brackets selects an adapter port: "H-1[2]". The empty name stands for the first
+// channel adapter.
 func (f *Fabric) Place(name string) (*Port, error) {
 	if name == "" {
 		if p := f.firstAdapter(); p != nil {
@@ -52,6 +52,6 @@ func cutPort(name string) (node string, port int, ok bool) {
 	return node, port, err == nil && port > 0
 }
 
-// Management returns the port with the management settings for packets that arrive at
-// this port: port 0 of a switch, otherwise the port itself.
+// Management returns the port with the management settings for packets that arrive at this
+// port: switch port 0, otherwise the port itself.
 func (p *Port) Management() *Port { return p.Node.managed(p.Number) }

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// answerPerf is the performance management agent of a node (InfiniBand Architecture,
-// Volume 1, 16.1). It turns a request into its reply and reports whether the agent
-// replies. It supports all attributes that perfquery reads.
+// answerPerf is a node's performance management agent (InfiniBand Architecture, Volume 1,
+// 16.1). It turns a request into its reply and reports whether the agent replies. It
+// supports all attributes that perfquery reads.
 func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	n, elsewhere := f.redirected(d)
@@ -33,8 +33,8 @@ func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// answerCounters writes the counters of the selected ports into a reply. A Set resets
-// the selected counters first.
+// answerCounters writes the selected ports' counters into a reply. A Set resets the
+// selected counters first.
 func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	t := allCounters().tables[p.Attr()]
 	if t == nil || t.switchesOnly && !n.IsSwitch() || t.extended && !n.perf.caps.HasExtended() {
@@ -68,7 +68,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	return status
 }
 
-// selectPorts returns the ports that a PortSelect stands for, nil for an invalid one.
+// selectPorts returns the ports that a PortSelect stands for, nil for an invalid PortSelect.
 func (n *Node) selectPorts(selected uint8) []Port {
 	first := 1
 	if n.IsSwitch() {

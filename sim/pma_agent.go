@@ -6,20 +6,20 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A perfFault is a defect of a performance management agent.
+// A perfFault is a performance management agent defect.
 type perfFault uint8
 
 const (
 	perfSilent    perfFault = iota + 1 // no replies
-	perfOtherPort                      // replies with the number of another port
+	perfOtherPort                      // replies with another port's number
 	perfRejected                       // replies with an error status
 )
 
-// A perfAgent is the performance management agent of a node.
+// A perfAgent is a node's performance management agent.
 type perfAgent struct {
 	perfCaps
 	fault    perfFault
-	late     time.Duration // delay of each reply
+	late     time.Duration // delay before each reply
 	redirect *mad.ClassPortInfo
 }
 
@@ -29,7 +29,7 @@ const (
 	oldTick     = 31 // SwitchX, Switch-IB and Switch-IB 2
 )
 
-// tick returns the unit of the node's PortXmitWait.
+// tick returns the node's PortXmitWait unit.
 func (n *Node) tick() uint8 {
 	switch n.Info.DeviceID {
 	case 51000, 52000, 53000:
@@ -38,9 +38,9 @@ func (n *Node) tick() uint8 {
 	return defaultTick
 }
 
-// SetPerfRedirect makes the agent of a node redirect all requests to a queue pair of a
-// port, whose agent answers for the node. P_Key 0 is the default key. With byGID the
-// agent returns the GID of the port without its LID. A nil port ends the redirection.
+// SetPerfRedirect makes a node's agent redirect all requests to a queue pair on a port; the
+// agent there answers for the node. P_Key 0 is the default key. With byGID the agent
+// returns the port GID without the LID. A nil port ends the redirection.
 func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey, byGID bool) {
 	for redirected, other := range f.perfQPs {
 		if other == n {
@@ -64,7 +64,7 @@ func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey, by
 	n.perf.redirect = &info
 }
 
-// PerfRedirect returns the address of a queue pair as the agent returns it that redirects
+// PerfRedirect returns a queue pair's address as reported by the agent that redirects
 // requests to the queue pair; nil: there is no such agent.
 func (f *Fabric) PerfRedirect(qpn uint32) *mad.ClassPortInfo {
 	if n := f.perfQPs[qpn]; n != nil {
@@ -73,8 +73,8 @@ func (f *Fabric) PerfRedirect(qpn uint32) *mad.ClassPortInfo {
 	return nil
 }
 
-// redirected returns the node for which the agent at a destination answers, and the
-// ClassPortInfo with the address of the agent if there is another one.
+// redirected returns the node for which the agent at a destination answers, and, if another
+// agent answers for this node, the ClassPortInfo with that agent's address.
 func (f *Fabric) redirected(d destination) (*Node, *mad.ClassPortInfo) {
 	if n := f.perfQPs[d.qpn]; n != nil {
 		return n, nil

@@ -2,14 +2,14 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// perfCaps are the capabilities of a performance management agent.
+// perfCaps are PMA capabilities.
 type perfCaps struct {
 	caps  mad.PerfCapMask
 	caps2 mad.PerfCapMask2
 }
 
-// newPerfCaps returns the capabilities of current devices. Only switches support
-// AllPortSelect, as NVIDIA's do.
+// newPerfCaps returns the capabilities for current devices. Only switches support
+// AllPortSelect, like NVIDIA switches.
 func newPerfCaps(isSwitch bool) perfCaps {
 	c := perfCaps{mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped, mad.PerfAdditionalExtended}
 	if isSwitch {
@@ -18,14 +18,13 @@ func newPerfCaps(isSwitch bool) perfCaps {
 	return c
 }
 
-// SetPerfCaps sets the capabilities of the performance management agent, for example to
-// those of an older device. Unsupported attributes are rejected, and unsupported
-// counters are 0.
+// SetPerfCaps sets the PMA capabilities, for example for an older device. Unsupported
+// attributes are rejected, and unsupported counters are 0.
 func (n *Node) SetPerfCaps(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) {
 	n.perf.perfCaps = perfCaps{caps, caps2}
 }
 
-// PerfCaps returns the capabilities of the performance management agent.
+// PerfCaps returns the PMA capabilities.
 func (n *Node) PerfCaps() (mad.PerfCapMask, mad.PerfCapMask2) { return n.perf.caps, n.perf.caps2 }
 
 func (c perfCaps) classPortInfo() mad.ClassPortInfo {

@@ -71,7 +71,7 @@ func parseRate(f *Fabric, l *eventLine) (action, error) {
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounterRate(p, name, perSecond) }, nil
 }
 
-// counter reads a port and the name of a counter.
+// counter reads a port and a counter name.
 func (l *eventLine) counter(f *Fabric) (*Port, string, error) {
 	p, err := l.port(f)
 	if err != nil {

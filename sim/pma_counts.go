@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// counts are the counters of a port. They are created at the first access.
+// counts are a port's counters. They are created at the first access.
 type counts struct {
-	tables  [][]uint64    // by the index of the table; nil: all are 0
+	tables  [][]uint64    // by table index; nil: all are 0
 	rates   []rate        // growth without traffic
-	updated time.Duration // uptime of the last update
+	updated time.Duration // uptime at the last update
 }
 
-// A rate is the growth of a counter per second.
+// A rate is a counter's growth per second.
 type rate struct {
 	name   string
 	perSec float64
 }
 
-// placesOf returns the places of a counter. Names are not case-sensitive.
+// placesOf returns a counter's places. Names are not case-sensitive.
 func placesOf(name string) ([]counterPlace, error) {
 	if places := allCounters().places[name]; places != nil {
 		return places, nil
@@ -34,8 +34,8 @@ func placesOf(name string) ([]counterPlace, error) {
 	return nil, fmt.Errorf("unknown counter %q", name)
 }
 
-// Counter returns a counter of a port by name. If several attributes contain the
-// counter, the widest one is returned.
+// Counter returns a port counter by name. If several attributes contain the counter, the
+// widest value is returned.
 func (f *Fabric) Counter(p *Port, name string) (uint64, error) {
 	places, err := placesOf(name)
 	if err != nil {
@@ -45,8 +45,8 @@ func (f *Fabric) Counter(p *Port, name string) (uint64, error) {
 	return p.counts.at(places[0]), nil
 }
 
-// SetCounter sets a counter of a port in all attributes that contain it. Attributes with
-// a smaller field get its largest value.
+// SetCounter sets a port counter in all attributes that contain the counter. Attributes
+// with a smaller field get the largest value that fits.
 func (f *Fabric) SetCounter(p *Port, name string, value uint64) error {
 	places, err := placesOf(name)
 	if err != nil {
@@ -62,8 +62,8 @@ func (f *Fabric) SetCounter(p *Port, name string, value uint64) error {
 	return nil
 }
 
-// AddCounter increases a counter of a port. 64-bit counters wrap around, others stop at
-// their largest value.
+// AddCounter increases a port counter. 64-bit counters wrap around, others stop at their
+// largest value.
 func (f *Fabric) AddCounter(p *Port, name string, value uint64) error {
 	places, err := placesOf(name)
 	if err != nil {
@@ -74,8 +74,8 @@ func (f *Fabric) AddCounter(p *Port, name string, value uint64) error {
 	return nil
 }
 
-// SetCounterRate makes a counter of a port grow by perSecond from now on, in addition to
-// the traffic. 0 stops the growth.
+// SetCounterRate makes a port counter grow by perSecond from now on, in addition to the
+// traffic. 0 stops the growth.
 func (f *Fabric) SetCounterRate(p *Port, name string, perSecond float64) error {
 	places, err := placesOf(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *counts) at(a counterPlace) uint64 {
 	return 0
 }
 
-// table returns the values of a table for writing.
+// table returns a table's values for writing.
 func (c *counts) table(t *counterTable) []uint64 {
 	if c.tables[t.index] == nil {
 		c.tables[t.index] = make([]uint64, len(t.counters))
@@ -135,14 +135,14 @@ func (c *counterField) sum(v, more uint64) uint64 {
 	return min(v+more, c.limit)
 }
 
-// addTo adds the values of a table to sums.
+// addTo adds a table's values to sums.
 func (c *counts) addTo(t *counterTable, sums []uint64) {
 	for i, v := range c.tables[t.index] {
 		sums[i] = t.counters[i].sum(sums[i], v)
 	}
 }
 
-// reset sets the counters of a table that a mask selects to 0.
+// reset clears the table counters that a mask selects.
 func (c *counts) reset(t *counterTable, mask uint64) {
 	values := c.tables[t.index]
 	for i := range values {

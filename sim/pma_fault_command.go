@@ -19,7 +19,7 @@ func parseClear(f *Fabric, l *eventLine) (action, error) {
 	}, err
 }
 
-// ClearCounters sets all counters of a port to 0. Their growth continues.
+// ClearCounters sets all port counters to 0. Their growth continues.
 func (f *Fabric) ClearCounters(p *Port) {
 	f.updateCounters(p)
 	clear(p.counts.tables)

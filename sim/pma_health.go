@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// addWear gives the demo the counters of a cluster after some time of operation: a bad
-// cable, a congested link, a host that was restarted many times.
+// addWear gives the demo the counters of a cluster that has been in operation for some
+// time: a bad cable, a congested link, a host that was restarted many times.
 func addWear(f *Fabric) {
 	f.Model.Load, f.Model.Uptime = 0.2, 31*time.Hour
 
@@ -29,12 +29,12 @@ func addWear(f *Fabric) {
 		"PortSwLifetimeLimitDiscards":    23,
 		"PortXmitWait":                   91_338_402,
 	})
-	f.mustGrow(congested, "PortXmitWait", 187.5e6) // 6 % of 200 Gb/s in ticks of 8 bytes
+	f.mustGrow(congested, "PortXmitWait", 187.5e6) // 6 % of 200 Gb/s in 8-byte ticks
 
 	f.mustCount(f.Node("node10").Ports[1].Peer, map[string]uint64{"LinkDownedCounter": 17, "LinkErrorRecoveryCounter": 1})
 }
 
-// mustCount sets counters of a port of a preset.
+// mustCount sets counters on a preset port.
 func (f *Fabric) mustCount(p *Port, values map[string]uint64) {
 	for name, value := range values {
 		if err := f.SetCounter(p, name, value); err != nil {

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// answerSamples answers requests for PortSamplesControl (InfiniBand Architecture, Volume
-// 1, 16.1.3.2). Simulated ports report the unit of PortXmitWait and 32-bit counters; they
-// have no sampling mechanism, and reject a Set.
+// answerSamples answers requests for PortSamplesControl (InfiniBand Architecture, Volume 1,
+// 16.1.3.2). Simulated ports report the PortXmitWait unit and 32-bit counters; they have no
+// sampling mechanism, and reject a Set.
 func (f *Fabric) answerSamples(n *Node, p *mad.Packet, set bool) mad.Status {
 	if set {
 		return mad.StatusBadMethodAttr

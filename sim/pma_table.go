@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A counterTable is an attribute of performance management with its counters in the
-// order of package mad.
+// A counterTable is a performance management attribute with counters in the same order as
+// in package mad.
 type counterTable struct {
 	index        int
 	empty        func() mad.Attribute
@@ -17,14 +17,14 @@ type counterTable struct {
 	extended     bool // PortCountersExtended
 }
 
-// A counterField is a counter of an attribute.
+// A counterField is a counter in an attribute.
 type counterField struct {
 	name  string // as in the classic dump
 	limit uint64 // largest value
 	bit   int    // in CounterSelect, or from 16 on in CounterSelect2
 }
 
-// A counterPlace locates the value of a counter.
+// A counterPlace locates a counter's value.
 type counterPlace struct {
 	table *counterTable
 	index int
@@ -32,14 +32,14 @@ type counterPlace struct {
 
 // A counterSet holds all counters.
 type counterSet struct {
-	// tables are the supported attributes. Each has values of its own: a reset in one
+	// tables are the supported attributes. Each has separate values: a reset in one
 	// attribute does not affect the others.
 	tables map[mad.AttrID]*counterTable
 
-	// rsfec is PortExtendedSpeedsCounters in the layout of links with RS-FEC.
+	// rsfec is PortExtendedSpeedsCounters in the RS-FEC link layout.
 	rsfec *counterTable
 
-	// places has the places of each counter by name, the widest first.
+	// places has the places for each counter by name, the widest first.
 	places map[string][]counterPlace
 }
 
@@ -88,14 +88,14 @@ func (s *counterSet) add(id mad.AttrID) {
 		// This counter was added last, and so was its bit.
 		t.moveLast("QP1Dropped")
 	case mad.AttrPortCountersExtended:
-		const casts = 8 // the counters of traffic use CounterSelect
+		const casts = 8 // the traffic counters use CounterSelect
 		for i := range t.counters[casts:] {
 			t.counters[casts+i].bit = 16 + i
 		}
 	}
 }
 
-// moveLast moves the bit of a counter after all others.
+// moveLast moves a counter's bit after all others.
 func (t *counterTable) moveLast(name string) {
 	i := slices.IndexFunc(t.counters, func(c counterField) bool { return c.name == name })
 	for k := range t.counters[i:] {
@@ -114,7 +114,7 @@ func isSelection(name string) bool {
 	return name == portSelect || name == counterSelect || name == counterSelect2
 }
 
-// selection returns the selected port and counters of an attribute.
+// selection returns an attribute's selected port and counters.
 func (t *counterTable) selection(a mad.Attribute) (port uint8, mask uint64) {
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
 		switch name {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// perf sends a request of performance management to a LID and decodes the reply into a.
+// perf sends a performance management request to a LID and decodes the reply into a.
 func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute) mad.Status {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
@@ -34,13 +34,13 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 	return m.MAD.Status()
 }
 
-// selecting returns the selection of a port and some of its counters.
+// selecting returns a selection with a port and some counters.
 func selecting(port uint8, mask uint16) mad.PortSelection {
 	return mad.PortSelection{PortSelect: port, CounterSelect: mask}
 }
 
-// openPerf returns a fabric of three hosts on a switch with LID 1, the switch, and a
-// port to send from.
+// openPerf returns a fabric with three hosts on a switch with LID 1, the switch, and a port
+// to send from.
 func openPerf(t *testing.T) (*Fabric, *Node, umad.Port) {
 	t.Helper()
 	f := build(t, "single-switch:hosts=3")
@@ -59,8 +59,8 @@ func count(t *testing.T, f *Fabric, p *Port, name string, value uint64) {
 	}
 }
 
-// TestCounters_Limits checks that counters of PortCounters stop at their largest value
-// and that 64-bit counters wrap around.
+// TestCounters_Limits checks that counters in PortCounters stop at their largest value and
+// that 64-bit counters wrap around.
 func TestCounters_Limits(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid := s.Ports[0].Info.LID
@@ -96,8 +96,8 @@ func TestCounters_Limits(t *testing.T) {
 	}
 }
 
-// TestCounterSelect resets the counters of each attribute one by one: each bit of
-// CounterSelect resets one counter.
+// TestCounterSelect resets the counters in each attribute one by one: each CounterSelect
+// bit resets a single counter.
 func TestCounterSelect(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid, port := s.Ports[0].Info.LID, &s.Ports[2]
@@ -237,7 +237,7 @@ func TestPerfCaps(t *testing.T) {
 	}
 }
 
-// clocked gives a fabric a clock of its own and returns a function that advances it.
+// clocked gives a fabric a separate clock and returns a function that advances the clock.
 func clocked(f *Fabric) func(time.Duration) {
 	at := time.Unix(1e9, 0)
 	f.clock = func() time.Time { return at }
@@ -253,8 +253,8 @@ func read(t *testing.T, f *Fabric, p *Port, name string) uint64 {
 	return v
 }
 
-// TestTraffic checks that the counters at both ends of a link agree, do not depend on
-// the number of reads, and do not change while the link is down.
+// TestTraffic checks that the counters at both ends of a link agree, do not depend on the
+// read count, and do not change while the link is down.
 func TestTraffic(t *testing.T) {
 	once, often := build(t, "single-switch:hosts=3"), build(t, "single-switch:hosts=3")
 	var end [2]uint64

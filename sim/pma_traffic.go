@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// now returns the time of the fabric's clock: during an event, that of the event.
+// now returns the fabric's clock time: during an event, the event time.
 func (f *Fabric) now() time.Time {
 	if f.events != nil && !f.events.applying.IsZero() {
 		return f.events.applying
@@ -19,13 +19,13 @@ func (f *Fabric) now() time.Time {
 	return time.Now()
 }
 
-// Began returns the time from which the counters of the fabric increase: that of the first
-// access to them. It is zero before.
+// Began returns the time from which the fabric's counters increase: the first access to
+// counters. It is zero before.
 func (f *Fabric) Began() time.Time { return f.firstLook }
 
-// Continue makes the counters those of a fabric that began at a time, for example in another
-// process. It must be called before the first access to counters. Events, and values that
-// commands have set, are not continued.
+// Continue makes the counters continue from a fabric that began at a time, for example in
+// another process. It must be called before the first access to counters. Events, and
+// values that commands have set, are not continued.
 func (f *Fabric) Continue(began time.Time) { f.firstLook = began }
 
 // uptime returns the time since the fabric came up.
@@ -37,8 +37,8 @@ func (f *Fabric) uptime() time.Duration {
 	return f.Model.Uptime + now.Sub(f.firstLook)
 }
 
-// updateCounters brings the counters of a port up to date. It must be called before the
-// counters are read and before the link of the port changes.
+// updateCounters brings a port's counters up to date. It must be called before the counters
+// are read and before the port's link changes.
 func (f *Fabric) updateCounters(p *Port) {
 	if p.counts == nil {
 		p.counts = &counts{tables: make([][]uint64, allCounters().count())}
@@ -48,7 +48,7 @@ func (f *Fabric) updateCounters(p *Port) {
 		return
 	}
 	grow := func(name string, perSec float64) {
-		// The difference of the counts at both times, so that the result does not
+		// The difference between the counts at both times, so that the result does not
 		// depend on the number of updates.
 		c.add(allCounters().places[name], countAt(perSec, now)-countAt(perSec, c.updated))
 	}
@@ -78,7 +78,7 @@ func countAt(perSec float64, after time.Duration) uint64 {
 // A flow is the traffic that a port sends per second.
 type flow struct{ words, packets, multicast float64 }
 
-// flow returns the traffic of a port, which is 0 if its link is not active.
+// flow returns a port's traffic, which is 0 if the link is not active.
 func (f *Fabric) flow(p *Port) flow {
 	if f.Model.Load <= 0 || p == nil || !p.up() || p.Info.State != ib.PortActive {
 		return flow{}
@@ -89,12 +89,12 @@ func (f *Fabric) flow(p *Port) flow {
 
 	lane := p.Info.ActiveSpeed(&p.Node.managed(p.Number).Info, p.Ext).LaneGbps()
 	bytes := load * lane * float64(p.Info.LinkWidthActive.Lanes()) * 1e9 / 8
-	// Whole numbers per second give the same sums at both ends of a link.
+	// Whole numbers per second give the same sums at both link ends.
 	packets := math.Floor(bytes / size)
 	return flow{words: math.Floor(bytes / 4), packets: packets, multicast: math.Floor(packets / 1000)}
 }
 
-// countLinkDowned counts that the link of a port goes down if it was up.
+// countLinkDowned counts that a port's link goes down if it was up.
 func (p *Port) countLinkDowned() {
 	f := p.Node.fabric
 	if !f.inUse || p.Info.PhysState != ib.PhysLinkUp {
@@ -105,8 +105,8 @@ func (p *Port) countLinkDowned() {
 	p.counts.add(allCounters().places["LinkDownedCounter"], 1)
 }
 
-// linkChanges updates the counters at both ends of a link. It must be called before the
-// width, speed or state of the link changes.
+// linkChanges updates the counters at both link ends. It must be called before the link
+// width, speed or state changes.
 func (p *Port) linkChanges() {
 	f := p.Node.fabric
 	if !f.inUse || f.Model.Load <= 0 || p.Peer == nil {

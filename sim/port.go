@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// clientPort implements [umad.Port] and [umad.Responder] for a port of a fabric.
+// clientPort implements [umad.Port] and [umad.Responder] for a fabric port.
 type clientPort struct {
 	at      *Port
 	sender  *Sender
@@ -19,8 +19,7 @@ type clientPort struct {
 	listens bool
 }
 
-// Open returns a port of the fabric to send from. node has the syntax of
-// [Fabric.Place].
+// Open returns a fabric port to send from. node has the syntax of [Fabric.Place].
 func (f *Fabric) Open(node string) (umad.Port, error) {
 	at, err := f.Place(node)
 	if err != nil {
@@ -29,7 +28,7 @@ func (f *Fabric) Open(node string) (umad.Port, error) {
 	return &clientPort{at: at, sender: f.NewSender(at), wake: make(chan struct{}, 1)}, nil
 }
 
-// firstPort returns the default port of a node.
+// firstPort returns a node's default port.
 func (n *Node) firstPort() *Port {
 	if n.IsSwitch() {
 		return &n.Ports[0]
@@ -79,9 +78,9 @@ func (p *clientPort) Send(m *umad.Message) error {
 	return nil
 }
 
-// Listen makes Recv return the packets that agents of the fabric send to the port without a
-// request: the reports of subnet administration. Events of the fabric then take effect at
-// their time also while Recv waits. Only one port of a fabric can listen.
+// Listen makes Recv return the packets that the fabric's agents send to the port without a
+// request: subnet administration reports. Fabric events then take effect at their time also
+// while Recv waits. Only a single port in a fabric can listen.
 func (p *clientPort) Listen(s umad.Service) error {
 	if s.Class != mad.ClassSA {
 		return fmt.Errorf("listen for %v by %s: the port receives responses only", s.Class, p.at)
@@ -152,7 +151,7 @@ func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// advance applies the events that are due. It returns the time of the next one if that is
+// advance applies the events that are due. It returns the next event's time if that is
 // earlier than a deadline.
 func (p *clientPort) advance(deadline time.Time) time.Time {
 	f := p.sender.fabric
@@ -184,13 +183,12 @@ func (p *clientPort) sleep(until time.Time) bool {
 	}
 }
 
-// timerSlack is the maximum delay of the runtime's timers in an idle process, which
-// waits for whole milliseconds.
+// timerSlack is the maximum delay for runtime timers in an idle process, which waits for
+// whole milliseconds.
 const timerSlack = time.Millisecond
 
-// spin waits for a time that is too close for a timer. It reports false if the time is
-// not that close, or if the clock does not advance, as in tests with a clock of their
-// own.
+// spin waits for a time that is too close for a timer. It reports false if the time is not
+// that close, or if the clock does not advance, as in tests with a separate clock.
 func spin(until time.Time) bool {
 	start := time.Now()
 	if until.Sub(start) > timerSlack {

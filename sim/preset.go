@@ -62,11 +62,11 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 	return b.fabric, nil
 }
 
-// params are the parameters of a preset with their values. It keeps the first error, so
-// that the code of a preset needs no error handling.
+// params are preset parameters with their values. It keeps the first error, so that preset
+// code needs no error handling.
 type params struct {
 	values map[string]string
-	given  map[string]bool // those that are not defaults
+	given  map[string]bool // values that are not defaults
 	setup  setup
 	err    error
 }
@@ -133,7 +133,7 @@ func (p *params) link(l LinkSpec) LinkSpec {
 	return l
 }
 
-// speedByName returns a speed of PortInfo by name, 0 for an unknown name.
+// speedByName returns a PortInfo speed by name, 0 for an unknown name.
 func speedByName(name string) ib.Speed {
 	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
 		if s != ib.FDR10 && strings.EqualFold(s.String(), name) {

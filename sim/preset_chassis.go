@@ -49,9 +49,8 @@ var chassis = Preset{
 	},
 }
 
-// The IS5600 of Mellanox: line boards with 18 internal ports, one to each of the spine
-// boards, and 18 external ones. All chips are InfiniScale IV; their descriptions contain
-// their slots.
+// The Mellanox IS5600: line boards with 18 internal ports, one to each spine board, and 18
+// external ports. All chips are InfiniScale IV; their descriptions contain their slots.
 const (
 	mellanoxModel  = "IS5600"
 	mellanoxLines  = 36
@@ -59,7 +58,7 @@ const (
 	mellanoxRadix  = 36
 )
 
-// mellanox adds a chassis and returns the chips of its line boards.
+// mellanox adds a chassis and returns the line board chips.
 func (b *builder) mellanox(name string, lines int) []*Node {
 	b.link.Speed = ib.QDR
 	system := b.systemGUID()
@@ -83,9 +82,8 @@ func (b *builder) mellanox(name string, lines int) []*Node {
 	return out
 }
 
-// voltaireChassis are Voltaire's chassis by model. The position of a chip follows from
-// the wiring between the boards and the device IDs, as in rdma-core's
-// libibnetdisc/chassis.c.
+// voltaireChassis are Voltaire's chassis by model. A chip's position follows from the
+// wiring between the boards and the device IDs, as in rdma-core's libibnetdisc/chassis.c.
 var voltaireChassis = map[string]voltaireModel{
 	"ISR9288": {spine: 0x5a08, line: 0x5a09, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.SDR},
 	"ISR2012": {spine: 0x5a37, line: 0x5a38, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.DDR},
@@ -98,17 +96,17 @@ const (
 	firstVoltaireGUID = 0x0008f10400400000
 )
 
-// A voltaireModel describes the boards of a chassis, their chips and the wiring.
+// A voltaireModel describes the boards in a chassis, their chips and the wiring.
 type voltaireModel struct {
-	spine, line           uint16 // device IDs of the boards
+	spine, line           uint16 // board device IDs
 	radix                 int    // ports per chip
 	lines, spines         int    // boards
 	spineChips, lineChips int    // chips per board
-	inner                 int    // ports of a line chip to spines, which come first
+	inner                 int    // line chip ports to spines, which come first
 	speed                 ib.Speed
 }
 
-// voltaire adds a chassis and returns the chips of its line boards.
+// voltaire adds a chassis and returns the line board chips.
 func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	b.link.Speed = c.speed
 	chips := func(word string, device uint16, boards, chips int) []*Node {
@@ -124,9 +122,8 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	}
 	spines := chips("spine", c.spine, c.spines, c.spineChips)
 	out := chips("line", c.line, lines, c.lineChips)
-	// The ports of a line chip are distributed over the spine chips, several in a row if
-	// there are more ports than chips. The ports of a spine chip follow the order of
-	// the line chips.
+	// A line chip's ports are distributed over the spine chips, several in a row if there
+	// are more ports than chips. A spine chip's ports follow the line chip order.
 	links := c.inner / len(spines)
 	for i, line := range out {
 		for k := range c.inner {
@@ -136,14 +133,14 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	return out
 }
 
-// wire links a port of a node to a port of another node.
+// wire links a node's port to a port of another node.
 func (b *builder) wire(n *Node, port int, m *Node, peer int) {
 	if b.err == nil {
 		b.err = b.fabric.Connect(&n.Ports[port], &m.Ports[peer])
 	}
 }
 
-// systemGUID returns the GUID of the next system.
+// systemGUID returns the GUID for the next system.
 func (b *builder) systemGUID() ib.GUID { return firstSystemGUID + ib.GUID(len(b.fabric.Nodes))<<8 }
 
 const firstSystemGUID = 0x0002c90000a00000

@@ -2,7 +2,7 @@ package sim
 
 import "fmt"
 
-// halfRadix is the default of parameters that are half the radix.
+// halfRadix is the default for parameters that are half the radix.
 const halfRadix = "radix/2"
 
 var fatTree = Preset{
@@ -41,7 +41,7 @@ var fatTree = Preset{
 	},
 }
 
-// half returns a parameter whose default is half the radix.
+// half returns a parameter with half the radix as the default.
 func (p *params) half(name string, radix int) int {
 	if p.values[name] != halfRadix {
 		return p.number(name, 1, radix)
@@ -52,8 +52,7 @@ func (p *params) half(name string, radix int) int {
 	return radix / 2
 }
 
-// atMost checks that the connectors of a switch are sufficient for its downlinks and
-// uplinks.
+// atMost checks that a switch's connectors are sufficient for the downlinks and uplinks.
 func (p *params) atMost(radix int, down string, n int, up string, m int) {
 	if n+m > radix {
 		p.fail("%s=%d and %s=%d: a switch has radix=%d", down, n, up, m, radix)
@@ -97,8 +96,8 @@ func (b *builder) pod(t *treeShape, leaves int, prefix string, firstHost int) []
 	return out
 }
 
-// fatTree3 adds pods of two levels and links them by cores: each spine of a pod has its
-// own group of cores.
+// fatTree3 adds pods with two levels and links them by cores: each spine in a pod has a
+// separate core group.
 func (b *builder) fatTree3(t *treeShape) {
 	tops := make([][]*Node, t.pods)
 	for i := range tops {

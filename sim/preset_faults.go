@@ -31,17 +31,17 @@ var faults = Preset{
 		// A link that flaps.
 		f.mustGrow(f.Node("host5").Ports[1].Peer, "LinkDownedCounter", 0.8)
 		f.mustGrow(f.Node("host5").Ports[1].Peer, "LinkErrorRecoveryCounter", 0.8)
-		// Another user clears the counters of a port again and again.
+		// Another user clears a port's counters again and again.
 		cleared := f.Node("host6").Ports[1].Peer
 		f.mustGrow(cleared, "SymbolErrorCounter", 20)
 		f.clearEvery(cleared, 700*time.Millisecond)
-		// A partition that one host is not in.
+		// A partition that excludes one host.
 		f.mustGrow(f.Node("host3").Ports[1].Peer, "PortRcvConstraintErrors", 3)
 		f.breakAgents()
 	},
 }
 
-// degradeCable makes the errors of a link grow that cannot carry its rate.
+// degradeCable makes the errors grow on a link that cannot carry the configured rate.
 func (f *Fabric) degradeCable(p *Port) {
 	p.SetFEC(mad.FECRS)
 	f.mustCount(p, map[string]uint64{"SymbolErrorCounter": 5210, "LinkErrorRecoveryCounter": 61, "PortFECUncorrectableBlockCtr": 407})
@@ -62,7 +62,7 @@ func (f *Fabric) congest(p *Port) {
 	f.mustGrow(p, "PortSwHOQLifetimeLimitDiscards", 25)
 }
 
-// clearEvery clears the counters of a port, again and again.
+// clearEvery clears a port's counters again and again.
 func (f *Fabric) clearEvery(p *Port, period time.Duration) {
 	c := Command{where: "preset faults", text: "clear " + p.String()}
 	c.do = func(f *Fabric, _ io.Writer) error {
@@ -73,7 +73,7 @@ func (f *Fabric) clearEvery(p *Port, period time.Duration) {
 	f.scheduleAfter(period, c)
 }
 
-// breakAgents gives some hosts agents of old or unusual devices.
+// breakAgents gives some hosts agents from old or unusual devices.
 func (f *Fabric) breakAgents() {
 	f.Node("spine2").SetPerfCaps(mad.PerfExtendedWidthNoIETF|mad.PerfXmitWait, 0) // without AllPortSelect
 	f.Node("host7").SetPerfCaps(0, 0)                                             // PortCounters only

@@ -26,8 +26,8 @@ var mixed = Preset{
 	},
 }
 
-// rack adds a leaf with hosts of one generation and links it to the spines. The cables
-// between the switches do not limit the speed.
+// rack adds a leaf with hosts from the same generation and links the leaf to the spines.
+// The cables between the switches do not limit the speed.
 func (b *builder) rack(s ib.Speed, hosts int, spines []*Node) {
 	b.link.Speed = s
 	name := strings.ToLower(s.String())

@@ -5,8 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The presets with faults in their routing. Each has one fault, in the tables of the
-// leaves and spines of a small fat tree, except for the torus.
+// The presets with routing faults. Each preset has a single fault, in the leaf and spine
+// tables of a small fat tree, except for the torus.
 var (
 	loopFault = Preset{
 		Name: "forwarding-loop", About: "a fat tree in which packets to a host circle between a leaf and a spine",
@@ -38,10 +38,10 @@ func faultTree(b *builder, _ *params) {
 	b.fatTree2(&treeShape{radix: 8, split: 1, pods: 4, hosts: 4, spines: 2})
 }
 
-// hostLID returns the LID of an adapter.
+// hostLID returns an adapter's LID.
 func (f *Fabric) hostLID(id string) ib.LID { return f.Node(id).Ports[1].Info.LID }
 
-// portTo returns the port of a switch that leads to another node.
+// portTo returns the switch port that leads to another node.
 func (f *Fabric) portTo(from, to string) uint8 {
 	n := f.Node(from)
 	for i := range n.Ports {
@@ -79,14 +79,14 @@ func (f *Fabric) injectImbalance() {
 	}
 }
 
-// Multicast LIDs of the groups, above those of subnet administration.
+// Multicast LIDs for the groups, above the LIDs that subnet administration uses.
 const (
 	splitMLID = firstMLID + 0x10
 	loopMLID  = firstMLID + 0x11
 )
 
-// injectMulticast enters the trees of two groups. The hosts of three leaves are members of
-// both; another member of the first group has no entry.
+// injectMulticast enters the trees for two groups. The hosts at three leaves are members of
+// both; another member in the first group has no entry.
 func (f *Fabric) injectMulticast() {
 	for _, mlid := range []ib.LID{splitMLID, loopMLID} {
 		hosts := []string{"host00001", "host00005", "host00009", "host00013"}

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// TestPresets checks that all ports of each preset can be reached, except in those with
-// faults in their tables. The tests of package route check these.
+// TestPresets checks that all ports in each preset can be reached, except in presets with
+// table faults. The tests in package route check these presets.
 func TestPresets(t *testing.T) {
 	for _, p := range Presets {
 		if p.Name == loopFault.Name || p.Name == deadEndFault.Name {
@@ -63,7 +63,7 @@ func TestFatTree_Shapes(t *testing.T) {
 }
 
 // TestSplitPorts checks that a split connector has two 2X ports, and that the second port
-// of a whole connector is down.
+// on a whole connector is down.
 func TestSplitPorts(t *testing.T) {
 	f := build(t, "fat-tree:radix=6,pods=2,hosts=2,spines=2,split=2,speed=NDR")
 	leaf := f.Node("leaf001")
@@ -82,8 +82,8 @@ func TestSplitPorts(t *testing.T) {
 	}
 }
 
-// TestMixed_Speeds checks that each rack and its uplinks run at the speed of the rack,
-// and that uplinks of FDR10 run at QDR, since the spines do not support FDR10.
+// TestMixed_Speeds checks that each rack and the rack's uplinks run at the rack speed, and
+// that FDR10 uplinks run at QDR, since the spines do not support FDR10.
 func TestMixedSpeeds(t *testing.T) {
 	f := build(t, "mixed")
 	for s := ib.SDR; s <= ib.XDR; s <<= 1 {

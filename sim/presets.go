@@ -31,7 +31,7 @@ var dragonfly = Preset{
 	routing: UpDown,
 	build: func(b *builder, p *params) {
 		groups, switches, hosts := p.number("groups", 1, 128), p.number("switches", 1, 128), p.number("hosts", 1, 128)
-		global := (groups + switches - 2) / switches // links of a switch to other groups
+		global := (groups + switches - 2) / switches // switch links to other groups
 		all := make([][]*Node, groups)
 		for g := range all {
 			for s := range switches {
@@ -47,7 +47,7 @@ var dragonfly = Preset{
 		}
 		for g := range all {
 			for o := g + 1; o < groups; o++ {
-				// One switch has the link to the o-th other group.
+				// A single switch has the link to the o-th other group.
 				b.connect(all[g][(o-1)%switches], all[o][g%switches])
 			}
 		}
@@ -81,7 +81,7 @@ var torus = Preset{
 			for d := range size {
 				next := c
 				next[d] = (c[d] + 1) % size[d]
-				// A ring of two switches has one link.
+				// A ring of two switches has a single link.
 				if size[d] > 2 || size[d] == 2 && c[d] == 0 {
 					b.connect(nodes[at(c)], nodes[at(next)])
 				}
@@ -90,7 +90,7 @@ var torus = Preset{
 	},
 }
 
-// forEach calls visit with each point of a grid.
+// forEach calls visit with each grid point.
 func forEach(size []int, visit func([3]int)) {
 	for z := range size[2] {
 		for y := range size[1] {

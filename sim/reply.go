@@ -14,7 +14,7 @@ type replies struct {
 	fifo  []reply // replies without a delay
 	head  int
 	heap  replyHeap
-	count uint64 // of replies added to the heap
+	count uint64 // for replies added to the heap
 	mad   mad.Packet
 }
 
@@ -32,7 +32,7 @@ func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
 
 func (q *replies) add(due time.Time, from umad.Addr, p *mad.Packet) {
 	if due.IsZero() {
-		// If the queue never becomes empty, reuse the room of replies already read.
+		// If the queue never becomes empty, reuse the space of replies already read.
 		if len(q.fifo) == cap(q.fifo) && q.head > len(q.fifo)/2 {
 			n := copy(q.fifo, q.fifo[q.head:])
 			q.fifo, q.head = q.fifo[:n], 0

@@ -5,12 +5,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// destination is the name of [Destination] in the code of agents.
+// destination is the name for [Destination] in agent code.
 type destination = Destination
 
 // route returns the destination of a packet that leaves a port for a LID or along its
-// directed route, and fills in the return path of a directed route. It reports false if
-// the packet is lost on its path.
+// directed route, and fills in a directed route's return path. It reports false if the
+// packet is lost on its path.
 func (f *Fabric) route(from *Port, lid ib.LID, management bool, p *mad.Packet) (destination, bool) {
 	if p.Class() != mad.ClassSMPDirected {
 		return f.routeLID(from, lid, management)
@@ -42,7 +42,7 @@ const (
 	offReturnPath  = 192
 )
 
-// leave follows the link of a port.
+// leave follows a port's link.
 func (d *destination) leave(port uint8) bool {
 	if int(port) >= len(d.node.Ports) || port == 0 {
 		return false
@@ -57,7 +57,7 @@ func (d *destination) leave(port uint8) bool {
 }
 
 // routeLID follows the forwarding tables to a LID. Subnet management packets need links
-// that are up, other packets active ones.
+// that are up, other packets need active links.
 func (f *Fabric) routeLID(from *Port, lid ib.LID, management bool) (destination, bool) {
 	d := destination{node: from.Node, entry: from.Number}
 	if lid == ib.PermissiveLID || from.answersTo(lid) {
@@ -86,7 +86,7 @@ func (f *Fabric) routeLID(from *Port, lid ib.LID, management bool) (destination,
 	return d, false // forwarding loop
 }
 
-// answersTo reports whether a LID is one of the port's LIDs.
+// answersTo reports whether a LID is among the port's LIDs.
 func (p *Port) answersTo(lid ib.LID) bool {
 	base := p.Info.LID
 	return base != 0 && lid >= base && int(lid) < int(base)+1<<p.Info.LMC

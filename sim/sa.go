@@ -6,17 +6,17 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An administration is the state of subnet administration.
+// An administration is the subnet administration state.
 type administration struct {
 	services      []*mad.ServiceRecord
 	groups        []*group
 	subscriptions []*mad.InformInfoRecord
 	reports       []Notification // to subscribers, not sent yet
-	reportID      uint32         // transaction ID of the last report
+	reportID      uint32         // last report's transaction ID
 	stale         bool           // reachable may have changed
 	reachable     map[*Port]bool // since the first subscription
 	transfers     []*transfer    // replies in progress, the oldest first
-	activity      uint32         // count of SMInfo: replies and writes of tables
+	activity      uint32         // SMInfo count: replies and table writes
 	disabled      map[*Port]bool // with a subnet manager in the state NotActive
 }
 
@@ -33,22 +33,22 @@ type saQuery struct {
 	refused mad.Status // set by records that cannot answer the request
 }
 
-// has reports whether the component mask selects all of the fields, which are passed as
+// has reports whether the component mask selects all the fields, which are passed as
 // pointers into record.
 func (q *saQuery) has(record mad.Attribute, fields ...any) bool {
 	return q.mask.Has(mad.Components(record, fields...))
 }
 
-// trustedKey is the SM_Key of trusted requesters, who may read partition keys,
-// management keys and the members of multicast groups (15.4.1). It is opensm's default.
+// trustedKey is the SM_Key for trusted requesters, who may read partition keys, management
+// keys and multicast group members (15.4.1). It is opensm's default.
 const trustedKey = 1
 
-// responseBit turns a method into that of its response.
+// responseBit turns a method into the response method.
 const responseBit = mad.MethodGetResp &^ mad.MethodGet
 
-// answerSA is subnet administration at the port of the fabric's own subnet manager
-// (InfiniBand Architecture, Volume 1, chapter 15). It turns a request into its reply and
-// reports whether there is a reply.
+// answerSA is subnet administration at the fabric's own subnet manager port (InfiniBand
+// Architecture, Volume 1, chapter 15). It turns a request into its reply and reports
+// whether there is a reply.
 func (f *Fabric) answerSA(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	switch {
@@ -80,8 +80,8 @@ func (f *Fabric) answerSA(d destination, p *mad.Packet) bool {
 	case method != mad.MethodGetTable:
 		copy(p.Data(), records.data)
 	case f.NoRMPP:
-		// As opensm behind libumad2sim: the data that fit one packet, without RMPP
-		// version and type, but with the length of all data.
+		// As opensm behind libumad2sim: the data that fit a packet, without RMPP version
+		// and type, but with the total data length.
 		header := mad.RMPPPayloadSize - mad.SADataSize
 		copy(p.Data(), records.data)
 		p.SetRMPP(mad.RMPP{Flags: mad.RMPPActive, Length: uint32(header + len(records.data))})
@@ -91,7 +91,7 @@ func (f *Fabric) answerSA(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// answer carries out a request and returns the records of the reply.
+// answer carries out a request and returns the reply records.
 func (q *saQuery) answer(id mad.AttrID) (recordList, mad.Status) {
 	if id == mad.AttrClassPortInfo {
 		return q.classPortInfo()
@@ -125,8 +125,8 @@ func (q *saQuery) answer(id mad.AttrID) (recordList, mad.Status) {
 	return list, status
 }
 
-// The optional capabilities: multicast, and comparison of single bits of a
-// PortInfoRecord's CapMask (15.2.5.1).
+// The optional capabilities: multicast, and single-bit comparison in a PortInfoRecord's
+// CapMask (15.2.5.1).
 const (
 	saCapMulticast = 1 << 9
 	saCapMatch     = 1 << 13
@@ -142,5 +142,5 @@ func (q *saQuery) classPortInfo() (list recordList, _ mad.Status) {
 	})
 }
 
-// qp1QKey is the well-known Q_Key of queue pair 1 (3.5.3).
+// qp1QKey is the well-known Q_Key for queue pair 1 (3.5.3).
 const qp1QKey = 0x80010000

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// saClient returns a client at a node of a fabric.
+// saClient returns a client at a fabric node.
 func saClient(t testing.TB, description, node string, change func(*Fabric)) (*Fabric, *umad.Client) {
 	t.Helper()
 	f, err := Build(description)
@@ -74,7 +74,7 @@ func TestAdministration_Nodes(t *testing.T) {
 	}
 }
 
-// TestAdministration_Ports queries the records of ports.
+// TestAdministration_Ports queries port records.
 func TestAdministration_Ports(t *testing.T) {
 	f, c := saClient(t, "single-switch:hosts=3", "", nil)
 	sw := f.named("switch")
@@ -135,7 +135,7 @@ func checkStatus(t *testing.T, err error, want mad.Status) {
 	}
 }
 
-// exchange sends a request about one record and overwrites the record with the reply.
+// exchange sends a request about a record and overwrites the record with the reply.
 func exchange(t *testing.T, f *Fabric, c *umad.Client, method mad.Method, r mad.Attribute, fields ...any) error {
 	t.Helper()
 	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(r, fields...)}, r)
@@ -162,7 +162,7 @@ func TestAdministration_Get(t *testing.T) {
 	checkStatus(t, exchange(t, f, c, mad.MethodGet, &n), mad.StatusTooManyRecords)
 	checkStatus(t, exchange(t, f, c, mad.MethodSet, &n), mad.StatusBadMethodAttr)
 	checkStatus(t, exchange(t, f, c, mad.MethodGetMulti, &n), mad.StatusBadMethod)
-	checkStatus(t, exchange(t, f, c, mad.MethodGet, new(mad.SMInfo)), mad.StatusTooManyRecords) // has the number of LinkRecord
+	checkStatus(t, exchange(t, f, c, mad.MethodGet, new(mad.SMInfo)), mad.StatusTooManyRecords) // has LinkRecord's number
 	checkStatus(t, exchange(t, f, c, mad.MethodGet, new(mad.PortInfoExtended)), mad.StatusInvalidRequest)
 	var info mad.ClassPortInfo
 	if err := exchange(t, f, c, mad.MethodGet, &info); err != nil || info.ClassVersion != 2 {
@@ -356,7 +356,7 @@ func FuzzAdministration(f *testing.F) {
 	})
 }
 
-// BenchmarkNodeTable reads the records of all 10,368 end ports of a fabric.
+// BenchmarkNodeTable reads the records for all 10,368 end ports in a fabric.
 func BenchmarkNodeTable(b *testing.B) {
 	_, c := saClient(b, "fat-tree:levels=3,radix=36,pods=32", "", nil)
 	for b.Loop() {

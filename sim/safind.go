@@ -6,10 +6,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An saKind implements the requests for one kind of record.
+// An saKind implements the requests for one record type.
 type saKind struct {
-	// records yields the records of the fabric. It may omit records that cannot match
-	// the request. nil: Get is not supported.
+	// records yields the fabric's records. It may omit records that cannot match the
+	// request. nil: Get is not supported.
 	records func(*saQuery) iter.Seq[mad.Attribute]
 
 	// match, if set, returns components that are not compared for equality, and a
@@ -19,10 +19,10 @@ type saKind struct {
 	// trusted restricts the records to trusted requesters.
 	trusted bool
 
-	// first makes Get return the first of several records.
+	// first makes Get return the first record if there are several.
 	first bool
 
-	// set and remove change the state and return the record of the reply.
+	// set and remove change the state and return the reply record.
 	set, remove func(*saQuery) (mad.Attribute, mad.Status)
 }
 
@@ -96,7 +96,7 @@ func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
 	return list, 0
 }
 
-// maxAnswer limits the size of a reply in bytes.
+// maxAnswer limits the reply size in bytes.
 const maxAnswer = 256 << 20
 
 // equal reports whether a and b agree in the bits that are set.

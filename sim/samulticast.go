@@ -41,8 +41,8 @@ func (f *Fabric) multicast() []*group {
 	return f.admin.groups
 }
 
-// memberRecords yields the members of the groups. Groups without members, and all groups
-// for requesters that are not trusted, have one record without a port (15.4.1.2), except in
+// memberRecords yields the group members. Groups without members, and all groups for
+// requesters that are not trusted, have a single record without a port (15.4.1.2), except in
 // a request for a port, which opensm answers (osm_sa_mcmember_record.c, mcmr_by_comp_mask).
 func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	var any mad.MCMemberRecord
@@ -84,8 +84,8 @@ func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 }
 
-// join adds a port to a group or adds join states of a member. A missing group is
-// created from the request (15.2.5.17.2).
+// join adds a port to a group or adds join states to a member. A missing group is created
+// from the request (15.2.5.17.2).
 func join(q *saQuery) (mad.Attribute, mad.Status) {
 	r, status := q.member()
 	if status != 0 {
@@ -127,7 +127,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 	return &answer, 0
 }
 
-// leave removes join states of a member. A group is deleted with its last member.
+// leave removes join states from a member. A group is deleted with its last member.
 func leave(q *saQuery) (mad.Attribute, mad.Status) {
 	r, status := q.member()
 	if status != 0 {
@@ -188,7 +188,7 @@ func (f *Fabric) group(mgid ib.GID) *group {
 	return nil
 }
 
-// member returns the index of a member, -1 if the port is not a member.
+// member returns a member's index, -1 if the port is not a member.
 func (g *group) member(port ib.GID) int {
 	return slices.IndexFunc(g.members, func(m mad.MCMemberRecord) bool { return m.PortGID == port })
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// pathRecords yields the paths between ports that the request identifies by GID or LID,
-// or from or to all ports if it identifies one end only. The paths follow the forwarding
+// pathRecords yields the paths between ports that the request identifies by GID or LID, or
+// from or to all ports if it identifies a single end only. The paths follow the forwarding
 // tables; there is no record without a route.
 func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	var want mad.PathRecord
@@ -42,10 +42,10 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// maxPaths limits the paths of one request: the largest fabrics have billions.
+// maxPaths limits the paths per request: the largest fabrics have billions.
 const maxPaths = 1 << 20
 
-// pathLID returns the destination LID: the requested one, or the port's first.
+// pathLID returns the destination LID: the requested LID, or the port's first LID.
 func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) ib.LID {
 	if q.has(want, &want.DLID) {
 		return want.DLID
@@ -53,7 +53,7 @@ func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) ib.LID {
 	return to.Info.LID
 }
 
-// ends returns the ports that match one end of a path.
+// ends returns the ports that match a path end.
 func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid ib.LID) []*Port {
 	var ports []*Port
 	for p := range q.fabric.endPorts() {
@@ -68,9 +68,8 @@ func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid ib.LID) []*Port {
 // gid returns the port's first GID.
 func (p *Port) gid() ib.GID { return ib.MakeGID(p.Info.GIDPrefix, p.GUID) }
 
-// matchPath adapts a path to the selectors of a request: the MTU and rate of a better
-// path are lowered to the requested ones. Components that describe the use of a path are
-// not compared.
+// matchPath adapts a path to the selectors in a request: the MTU and rate of a better path are
+// lowered to the requested values. Components that describe the path's use are not compared.
 func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.PathRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -90,8 +89,8 @@ func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 }
 
-// selector returns the selector of a value: exactly if the request has only the value,
-// and best if the request does not have the value.
+// selector returns the selector for a value: exactly if the request has only the value, and
+// best if the request does not have the value.
 func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Selector) mad.Selector {
 	switch {
 	case !q.has(record, value):
@@ -102,9 +101,8 @@ func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Sele
 	return s
 }
 
-// fit lowers a value of a path to want, or to below if the value must be less. It
-// reports false if the value is too low. order is the result of comparing the value
-// to want.
+// fit lowers a path's value to want, or to below if the value must be less. It reports
+// false if the value is too low. order is the result of comparing the value to want.
 func fit[T ib.MTU | ib.Rate](has *T, want, below T, order int, s mad.Selector) bool {
 	switch s {
 	case mad.SelectGreater:
@@ -123,7 +121,7 @@ func fit[T ib.MTU | ib.Rate](has *T, want, below T, order int, s mad.Selector) b
 	return true
 }
 
-// limit returns the condition that a selector of the request sets on a comparison.
+// limit returns the condition that a selector in the request sets on a comparison.
 func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selector) func(order int) bool {
 	switch q.selector(record, selector, value, s) {
 	case mad.SelectExactly:
@@ -136,11 +134,11 @@ func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selecto
 	return func(int) bool { return true }
 }
 
-// pathLifeTime is opensm's default packet lifetime: 4.096 µs << 18, about one second.
+// pathLifeTime is opensm's default packet lifetime: 4.096 µs << 18, about a second.
 const pathLifeTime = 18
 
-// path returns the path from a port to a LID of another port, with the lowest MTU and
-// rate of its links. It reports false if there is no route.
+// path returns the path from a port to another port's LID, with the lowest MTU and rate on
+// the path. It reports false if there is no route.
 func (f *Fabric) path(from, to *Port, lid ib.LID) (r mad.PathRecord, ok bool) {
 	pkey, ok := commonPKey(from, to)
 	if !ok {
@@ -175,7 +173,7 @@ func (f *Fabric) path(from, to *Port, lid ib.LID) (r mad.PathRecord, ok bool) {
 	return r, true
 }
 
-// mtu returns the MTU of a port. Port 0 of a switch has its maximum MTU.
+// mtu returns a port's MTU. Switch port 0 has the maximum MTU that the port supports.
 func (p *Port) mtu() ib.MTU {
 	if p.Peer == nil {
 		return p.Info.MTUCap
@@ -183,7 +181,7 @@ func (p *Port) mtu() ib.MTU {
 	return p.Info.NeighborMTU
 }
 
-// rate returns the rate of a port's link, 0 for port 0 of a switch.
+// rate returns a port's link rate, 0 for switch port 0.
 func (p *Port) rate() ib.Rate {
 	if p.Peer == nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 )
 
 // endPorts yields the ports that have a LID or get one when the fabric is configured:
-// port 0 of switches and linked ports of other nodes. If the request selects a LID, with
-// which all records but paths begin, other nodes are omitted.
+// switch port 0 and linked ports on other nodes. If the request selects a LID, with which
+// all records but paths begin, other nodes are omitted.
 func (q *saQuery) endPorts() iter.Seq[*Port] {
 	var r mad.NodeRecord
 	wanted := q.has(&r, &r.LID) && mad.Decode(&r, q.data) == nil
@@ -37,7 +37,7 @@ func (f *Fabric) endPorts() iter.Seq[*Port] {
 	}
 }
 
-// physical yields the ports that share the LID of p: all ports of a switch, otherwise p.
+// physical yields the ports that share p's LID: all ports of a switch, otherwise p.
 func (p *Port) physical() iter.Seq[*Port] {
 	return func(yield func(*Port) bool) {
 		if !p.Node.IsSwitch() {
@@ -83,8 +83,7 @@ func portInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// matchCapMask compares only the bits of CapMask that are set if the modifier requests
-// it.
+// matchCapMask compares only the set bits in CapMask if the modifier requests it.
 func matchCapMask(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.PortInfoRecord
 	mask := q.mask & mad.Components(&want, &want.PortInfo.CapMask)
@@ -164,8 +163,8 @@ func pkeyRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// sltovlRecords yields one table per input and output port of a switch. All input ports
-// share a table in the simulator.
+// sltovlRecords yields a table per input and output port of a switch. All input ports share
+// a table in the simulator.
 func sltovlRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		var r mad.SLtoVLMappingTableRecord
@@ -188,8 +187,8 @@ func sltovlRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// mftRecords yields the blocks of the multicast forwarding tables up to the last one
-// in use, as opensm does.
+// mftRecords yields the multicast forwarding table blocks up to the last block in use, as
+// opensm does.
 func mftRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		q.fabric.routeGroups()

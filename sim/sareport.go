@@ -5,7 +5,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// classManager is the type of the producer of notices of a manager (13.4.8.2).
+// classManager is the producer type in a manager's notices (13.4.8.2).
 const classManager = 4
 
 // report sends a notice to the subscribers (13.4.11).
@@ -31,7 +31,7 @@ func (f *Fabric) report(issuer *Port, n *mad.Notice) {
 	}
 }
 
-// subscriber returns the port of a subscriber if the subnet manager can reach it.
+// subscriber returns a subscriber's port if the subnet manager can reach it.
 func (f *Fabric) subscriber(gid ib.GID) (*Port, bool) {
 	p, ok := f.portByGID(gid)
 	if !ok {
@@ -41,7 +41,7 @@ func (f *Fabric) subscriber(gid ib.GID) (*Port, bool) {
 	return p, ok
 }
 
-// Values of a subscription that select all LIDs, types, traps and producers (13.4.8.3).
+// Subscription values that select all LIDs, types, traps and producers (13.4.8.3).
 const (
 	anyOf       = 0xffff
 	anyProducer = 0xffffff
@@ -64,7 +64,7 @@ func covers(s *mad.InformInfo, r *mad.Report) bool {
 		(s.ProducerType == anyProducer || s.ProducerType == n.ProducerType)
 }
 
-// reportOwn reports a notice of the subnet manager itself: traps 64 to 67.
+// reportOwn reports a notice from the subnet manager itself: traps 64 to 67.
 func (f *Fabric) reportOwn(trap uint16, gid ib.GID) {
 	if f.master == nil || len(f.admin.subscriptions) == 0 {
 		return
@@ -74,8 +74,8 @@ func (f *Fabric) reportOwn(trap uint16, gid ib.GID) {
 	}
 }
 
-// reportReachable reports the ports that came into service and that went out of service
-// since the last call, after links or nodes have changed.
+// reportReachable reports the ports that went into or out of service since the last call,
+// after links or nodes have changed.
 func (f *Fabric) reportReachable() {
 	a := &f.admin
 	if !a.stale || f.master == nil || len(a.subscriptions) == 0 {
@@ -97,8 +97,8 @@ func (f *Fabric) reportReachable() {
 	}
 }
 
-// reachable returns the end ports to which there are links from the subnet manager, and whose
-// agents reply.
+// reachable returns the end ports that have a path of links from the subnet manager and a
+// responding agent.
 func (f *Fabric) reachable() map[*Port]bool {
 	nodes := map[*Node]bool{f.master.Node: true}
 	ports := map[*Port]bool{f.master: true}

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// maxKept limits the number of services and of subscriptions.
+// maxKept limits the number of services, and separately the number of subscriptions.
 const maxKept = 1 << 16
 
 func serviceRecords(q *saQuery) iter.Seq[mad.Attribute] {
@@ -19,7 +19,7 @@ func serviceRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// setService registers a service, or replaces the one with the same ID, GID and key
+// setService registers a service, or replaces the service with the same ID, GID and key
 // (15.2.5.14.1). Leases do not expire.
 func setService(q *saQuery) (mad.Attribute, mad.Status) {
 	r := new(mad.ServiceRecord)
@@ -53,7 +53,7 @@ func removeService(q *saQuery) (mad.Attribute, mad.Status) {
 	return old, 0
 }
 
-// service returns the index of a service, -1 if it is not registered.
+// service returns a service's index, -1 if it is not registered.
 func (a *administration) service(r *mad.ServiceRecord) int {
 	for i, s := range a.services {
 		if s.ServiceID == r.ServiceID && s.GID == r.GID && s.PKey == r.PKey {

@@ -7,18 +7,18 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// maxTransfers limits the replies in progress. The oldest ones are discarded, in case
+// maxTransfers limits the replies in progress. The oldest replies are discarded, in case
 // their receivers do not acknowledge segments.
 const maxTransfers = 64
 
-// A transfer is a reply of many segments in progress.
+// A transfer is a multi-segment reply in progress.
 type transfer struct {
 	to     *Port
 	tid    uint64
 	sender *umad.RMPPSender
 }
 
-// transmit replies with the first segment of data, with the headers of p.
+// transmit replies with the first data segment, with the headers from p.
 func (f *Fabric) transmit(d destination, p *mad.Packet, data []byte) {
 	a := &f.admin
 	a.remove(d.from, p.TID())
@@ -30,7 +30,7 @@ func (f *Fabric) transmit(d destination, p *mad.Packet, data []byte) {
 	t.sender.Next(f.elapsed(), p)
 }
 
-// acknowledge handles an acknowledgement of segments and replies with the next ones.
+// acknowledge handles a segment acknowledgement and replies with the next segments.
 func (f *Fabric) acknowledge(d destination, p *mad.Packet) bool {
 	t := f.admin.transfer(d.from, p.TID())
 	if t == nil {
@@ -56,7 +56,7 @@ func (f *Fabric) acknowledge(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// elapsed returns the time for the timeouts of transfers.
+// elapsed returns the time for transfer timeouts.
 func (f *Fabric) elapsed() time.Duration { return f.now().Sub(time.Unix(0, 0)) }
 
 func (a *administration) transfer(to *Port, tid uint64) *transfer {

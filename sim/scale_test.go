@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// scales are the largest fabrics: with the memory that they may use, and the time to
-// build one.
+// scales are the largest fabrics, with the memory that they may use and the time to
+// build them.
 var scales = []struct {
 	name, description string
 	hosts             int
@@ -53,8 +53,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// BenchmarkBuild reports the time and the memory to build a fabric. A fabric of 10,368
-// end ports must take less than a second.
+// BenchmarkBuild reports the time and the memory to build a fabric. The build must take
+// less than a second for 10,368 end ports.
 func BenchmarkBuild(b *testing.B) {
 	for _, s := range scales {
 		b.Run(s.name, func(b *testing.B) {

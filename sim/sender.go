@@ -8,8 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Sender sends packets from a port of a fabric. It must not be used concurrently with
-// the fabric.
+// A Sender sends packets from a fabric port. It must not be used concurrently with the fabric.
 type Sender struct {
 	fabric *Fabric
 	at     *Port
@@ -17,7 +16,7 @@ type Sender struct {
 }
 
 // NewSender returns a sender at a port. Random losses and delays depend on the seed, the
-// port and the number of senders made for the port before, but not on other senders.
+// port and how many senders were made for the port before, but not on other senders.
 func (f *Fabric) NewSender(at *Port) *Sender {
 	if !f.inUse {
 		f.begin()
@@ -56,9 +55,9 @@ type Destination struct {
 // Port returns the port at which the packet arrives.
 func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 
-// Route returns the destination of a packet to a LID and queue pair, or along its
-// directed route, and fills in the return path. It reports false if the packet is lost
-// or the node is silent. Due events are applied first.
+// Route returns the destination for a packet to a LID and queue pair, or along its directed
+// route, and fills in the return path. It reports false if the packet is lost or the node
+// is silent. Due events are applied first.
 func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool) {
 	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
@@ -66,14 +65,14 @@ func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool
 	return d, ok && !d.node.Silent && !s.at.Node.off
 }
 
-// Back returns the destination of the response to a directed-route request: the
+// Back returns the destination for the response to a directed-route request: the
 // requester's port.
 func (s *Sender) Back(to *Port, hops int) Destination {
 	return Destination{node: to.Node, entry: to.Number, hops: hops}
 }
 
-// Carry delivers a packet: arrive is called with the time of each arrival, which can be
-// never, once or twice. The zero time means immediately.
+// Carry delivers a packet: arrive is called with each arrival time, which can be never,
+// once or twice. The zero time means immediately.
 func (s *Sender) Carry(d Destination, p *mad.Packet, arrive func(time.Time, *mad.Packet)) {
 	m := &s.fabric.Model
 	if m.isExact() {
@@ -87,7 +86,7 @@ func (s *Sender) Carry(d Destination, p *mad.Packet, arrive func(time.Time, *mad
 	}
 }
 
-// time returns a time of arrival, or the zero time if the model has no delays.
+// time returns an arrival time, or the zero time if the model has no delays.
 func (m *Model) time(at time.Time) time.Time {
 	if !m.isTimed() {
 		return time.Time{}
@@ -95,9 +94,9 @@ func (m *Model) time(at time.Time) time.Time {
 	return at
 }
 
-// Exchange passes a request to the agents of a node. deliver is called with each reply
-// and the time when it arrives, as in Carry. If no agent answers, deliver is called with
-// the request, its time of arrival and false. Exchange overwrites p.
+// Exchange passes a request to a node's agents. deliver is called with each reply and the
+// arrival time, as in Carry. If no agent answers, deliver is called with the request, the
+// request's arrival time and false. Exchange overwrites p.
 func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Time, p *mad.Packet, answered bool)) {
 	f := s.fabric
 	if f.Model.isExact() {
@@ -127,7 +126,7 @@ func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Ti
 	}
 }
 
-// exchange lets the agents of a node answer a packet.
+// exchange lets a node's agents answer a packet.
 func (f *Fabric) exchange(d Destination, at time.Time, p *mad.Packet, deliver func(time.Time, *mad.Packet, bool)) {
 	if late := d.node.perf.late; late > 0 && p.Class() == mad.ClassPM {
 		if at.IsZero() {

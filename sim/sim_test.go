@@ -119,8 +119,7 @@ func TestSetPortInfo(t *testing.T) {
 	})
 }
 
-// The subnet manager of the fabric activates a link that has trained, if both ends are
-// enabled.
+// The fabric's subnet manager activates a link that has trained, if both ends are enabled.
 func TestSetPortInfo_Manager(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=2,radix=4")

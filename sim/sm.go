@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Configure does the work of a subnet manager once: it assigns LIDs to ports without
-// one, fills the forwarding tables according to f.Manager, and activates all links that
-// are up. The SM LID is that of the first channel adapter with a link. The fabric does
-// not change if there is an error.
+// Configure does a subnet manager's work once: it assigns LIDs to ports without one, fills
+// the forwarding tables according to f.Manager, and activates all links that are up. The SM
+// LID is the LID of the first channel adapter with a link. The fabric does not change if
+// there is an error.
 func (f *Fabric) Configure() error {
 	lids, err := f.planLIDs()
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *Fabric) configure(lids []*Port) error {
 	return nil
 }
 
-// reconfigure is Configure for a fabric with the LIDs of an earlier scan: if some port has
-// a LID, ports without one are left out, as opensm leaves out a node with GUID 0.
+// reconfigure is Configure for a fabric with LIDs from an earlier scan: if some port has a
+// LID, ports without one are left out, as opensm leaves out a node with GUID 0.
 func (f *Fabric) reconfigure() error {
 	lids, err := f.knownLIDs()
 	if err != nil {
@@ -64,8 +64,7 @@ func (f *Fabric) reconfigure() error {
 	return f.configure(lids)
 }
 
-// resume is reconfigure for a fabric with the states of ports as well: it only computes
-// routes.
+// resume is reconfigure for a fabric that also has port states: it only computes routes.
 func (f *Fabric) resume() error {
 	lids, err := f.knownLIDs()
 	if err != nil {

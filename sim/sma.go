@@ -4,8 +4,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// answerSMP is the subnet management agent of a node (InfiniBand Architecture, Volume 1,
-// 14.2). It turns a request into its reply and reports whether the agent replies.
+// answerSMP is a node's subnet management agent (InfiniBand Architecture, Volume 1, 14.2).
+// It turns a request into its reply and reports whether the agent replies.
 func (f *Fabric) answerSMP(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method == mad.MethodTrap {
@@ -42,8 +42,8 @@ func (f *Fabric) answerSMP(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// An agent answers requests for one attribute. set changes the node; get, which also
-// answers a Set, writes the attribute into the reply.
+// An agent answers requests for an attribute. set changes the node; get, which also answers
+// a Set, writes the attribute into the reply.
 type agent struct {
 	get, set func(f *Fabric, d destination, p *mad.Packet) mad.Status
 }
@@ -71,7 +71,7 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrARLinearForwardingTable:  {get: getARLFT},
 }
 
-// A keyCheck is the result of comparing M_Keys.
+// A keyCheck is the result of an M_Key comparison.
 type keyCheck uint8
 
 const (
@@ -80,8 +80,8 @@ const (
 	keyRefused           // no reply
 )
 
-// checkKey compares the M_Key of a packet with that of the port (14.2.4). A Set requires
-// the right key; the protection bits determine the result of a Get.
+// checkKey compares a packet's M_Key with the port's M_Key (14.2.4). A Set requires the
+// right key; the protection bits determine the result of a Get.
 func (d destination) checkKey(p *mad.Packet) keyCheck {
 	info := &d.node.managed(d.entry).Info
 	switch {
@@ -95,8 +95,8 @@ func (d destination) checkKey(p *mad.Packet) keyCheck {
 	return keyAccepted
 }
 
-// managed returns the port with the management settings for packets that arrive at a
-// port: port 0 of a switch, otherwise the port itself.
+// managed returns the port with the management settings for packets that arrive at a port:
+// switch port 0, otherwise the port itself.
 func (n *Node) managed(entry uint8) *Port {
 	if n.IsSwitch() {
 		return &n.Ports[0]
@@ -104,14 +104,14 @@ func (n *Node) managed(entry uint8) *Port {
 	return &n.Ports[entry]
 }
 
-// hideKey clears the M_Key of a PortInfo.
+// hideKey clears the M_Key in a PortInfo.
 func hideKey(p *mad.Packet) {
 	if p.Attr() == mad.AttrPortInfo {
 		clear(p.Data()[:8])
 	}
 }
 
-// encode writes an attribute into a reply and returns the status of the reply.
+// encode writes an attribute into a reply and returns the reply status.
 func encode(p *mad.Packet, a mad.Attribute) mad.Status {
 	if mad.Encode(a, p.Data()) != nil {
 		return mad.StatusBadValue

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// switchNode reads the ID or the description of a switch.
+// switchNode reads a switch's ID or description.
 func (l *eventLine) switchNode(f *Fabric) (*Node, error) {
 	l.blanks()
 	start := l.at
@@ -93,7 +93,7 @@ func parseEnforce(f *Fabric, l *eventLine) (action, error) {
 	}, err
 }
 
-// A mute selects requests that the subnet management agent of a node does not answer.
+// A mute selects requests that a node's subnet management agent does not answer.
 type mute struct {
 	attr     mad.AttrID
 	any      bool // all modifiers

@@ -2,14 +2,14 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// fecInfo returns the PortInfoExtended of a port.
+// fecInfo returns a port's PortInfoExtended.
 func (p *Port) fecInfo() *mad.PortInfoExtended {
 	return &mad.PortInfoExtended{CapMask: 1, FECModeActive: p.fec}
 }
 
-// SetFEC sets the mode of forward error correction that PortInfoExtended reports: 0 off,
-// 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC. The node has PortInfoExtended and
-// counters of RS-FEC from then on.
+// SetFEC sets the forward error correction mode that PortInfoExtended reports: 0 off, 1
+// Fire code, 2 RS-FEC, 3 low-latency RS-FEC. The node has PortInfoExtended and RS-FEC
+// counters from then on.
 func (p *Port) SetFEC(mode uint16) {
 	p.fec = mode
 	management := &p.Node.managed(p.Number).Info

@@ -8,14 +8,14 @@ import (
 const (
 	mftBlock       = 32    // multicast LIDs in one MulticastForwardingTable packet
 	mftGroup       = 16    // ports in one mask
-	multicastCap   = 0x400 // multicast LIDs of a switch
-	mftBlockMask   = 0x1ff // bits of the modifier
+	multicastCap   = 0x400 // multicast LIDs per switch
+	mftBlockMask   = 0x1ff // modifier bits
 	mftGroupShift  = 28    // of the modifier
 	lastRoutedMLID = firstMLID + multicastCap - 1
 )
 
-// mftBlock returns a block of a switch's multicast forwarding table: for 32 multicast
-// LIDs, masks of the 16 ports of a group.
+// mftBlock returns a block from a switch's multicast forwarding table: for 32 multicast
+// LIDs, masks for the 16 ports in a group.
 func (n *Node) mftBlock(block, group int) (t mad.MulticastForwardingTable) {
 	for i := range t.Masks {
 		if ports := n.mft[ib.LID(firstMLID+block*mftBlock+i)]; ports != nil {
@@ -53,8 +53,8 @@ func (n *Node) routeMLID(mlid ib.LID) *mad.PortMask {
 	return n.mft[mlid]
 }
 
-// mftPosition returns the block and the group of ports that a modifier selects. It
-// reports false if the switch has no such block or ports.
+// mftPosition returns the block and the port group that a modifier selects. It reports
+// false if the switch has no such block or ports.
 func (n *Node) mftPosition(modifier uint32) (block, group int, ok bool) {
 	block, group = int(modifier&mftBlockMask), int(modifier>>mftGroupShift)
 	return block, group, block < int(n.Switch.MulticastFDBCap)/mftBlock && group <= int(n.Info.NumPorts)/mftGroup

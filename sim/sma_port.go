@@ -5,8 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// setPortInfo sets the fields of a PortInfo that can be written (InfiniBand
-// Architecture, Volume 1, 14.2.5.6).
+// setPortInfo sets the writable fields in a PortInfo (InfiniBand Architecture, Volume
+// 1, 14.2.5.6).
 func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	var set mad.PortInfo
@@ -43,7 +43,7 @@ func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 }
 
 // Values in a Set that enable all supported widths and speeds, or disable all extended
-// speeds of a group.
+// speeds in a group.
 const (
 	allWidths    ib.LinkWidth      = 0xff
 	allSpeeds    mad.LinkSpeed     = 0xf
@@ -68,7 +68,7 @@ func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
 	return 0
 }
 
-// enabled is the enabled widths and speeds of a port.
+// enabled is a port's enabled widths and speeds.
 type enabled struct {
 	width ib.LinkWidth
 	speed mad.LinkSpeed
@@ -76,8 +76,8 @@ type enabled struct {
 	ext2  mad.LinkSpeedExt2
 }
 
-// enable sets a set of widths or speeds, and reports false for a value that the port does
-// not support. all stands for the supported set; disabled is kept as it is.
+// enable enables a set of widths or speeds, and reports false for a value that the port
+// does not support. all stands for the supported set; disabled is kept as it is.
 func enable[T ~uint8](to *T, v, supported, all, disabled T) bool {
 	switch {
 	case v == 0:
@@ -107,7 +107,7 @@ func setExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// setState changes the state of a port: Down retrains the link, Armed and Active follow
+// setState changes a port's state: Down retrains the link, Armed and Active follow
 // Initialize, and a physical state disables or enables the port.
 func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 	i := &p.Info
@@ -145,7 +145,7 @@ func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 }
 
 // retrain takes a link down and brings it up again. The agents report the latter as a
-// change of their own: it happens after the Set. A subnet manager of the fabric follows it.
+// separate change: it happens after the Set. The fabric's subnet manager follows it.
 func (p *Port) retrain() {
 	f := p.Node.fabric
 	p.down(ib.PhysPolling)

@@ -16,7 +16,7 @@ func getLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return encode(p, &t)
 }
 
-// forwarding returns a block of the linear forwarding table.
+// forwarding returns a linear forwarding table block.
 func (n *Node) forwarding(block int) (t mad.LinearForwardingTable) {
 	for i := range t.Ports {
 		t.Ports[i] = noRoute
@@ -48,8 +48,8 @@ func (n *Node) growLFT(size int) {
 	}
 }
 
-// tablePort returns the port that the modifier of a table selects: the upper half of the
-// modifier on a switch, otherwise the port at which the packet arrived.
+// tablePort returns the port that a table's modifier selects: the modifier's upper half on
+// a switch, otherwise the port at which the packet arrived.
 func (d destination) tablePort(modifier uint32) *Port {
 	if !d.node.IsSwitch() {
 		return d.port(0)
@@ -99,9 +99,9 @@ func setSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// sltovlPort returns the output port of an SLtoVLMappingTable. On a switch, bits 8 to 15
-// of the modifier are the input port and bits 0 to 7 the output port (InfiniBand
-// Architecture, Volume 1, 14.2.5.8). All input ports share a table.
+// sltovlPort returns the output port for an SLtoVLMappingTable. On a switch, modifier bits
+// 8 to 15 are the input port and bits 0 to 7 the output port (InfiniBand Architecture,
+// Volume 1, 14.2.5.8). All input ports share a table.
 func (d destination) sltovlPort(modifier uint32) *Port {
 	if !d.node.IsSwitch() {
 		return d.port(0)

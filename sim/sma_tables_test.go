@@ -101,8 +101,8 @@ func TestMulticastForwardingTable(t *testing.T) {
 	})
 }
 
-// TestMulticastRoutes checks that the members of a group, and they alone, receive a
-// packet from each of them exactly once.
+// TestMulticastRoutes checks that a packet from each group member reaches all other
+// members, and no other port, exactly once.
 func TestMulticastRoutes(t *testing.T) {
 	for _, fabric := range []string{"demo", "fat-tree:radix=8,pods=4", "torus:x=4,y=4", "single-switch:hosts=4"} {
 		t.Run(fabric, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestMulticastFollowsGroups(t *testing.T) {
 			if err := get(t, c, sw, &table, 0); err != nil {
 				t.Fatal(err)
 			}
-			return table.Masks[1] // of the group after the broadcast group
+			return table.Masks[1] // for the group after the broadcast group
 		}
 		if got := masks(); got != 0 {
 			t.Errorf("no group: got mask %#x, want 0", got)

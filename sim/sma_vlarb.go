@@ -2,11 +2,11 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// vlArbitration is the state of a port's arbitration between virtual lanes.
+// vlArbitration is a port's virtual lane arbitration state.
 type vlArbitration struct{ low, high [64]mad.VLArbEntry }
 
-// defaultVLArbitration gives VL 0 high priority and shares the rest between the
-// other data lanes, as ibsim and the default configuration of opensm do.
+// defaultVLArbitration gives VL 0 high priority and shares the rest between the other data
+// lanes, as ibsim and opensm's default configuration do.
 var defaultVLArbitration = func() vlArbitration {
 	const dataVLs, weight = 15, 4
 	var v vlArbitration
@@ -17,15 +17,15 @@ var defaultVLArbitration = func() vlArbitration {
 	return v
 }()
 
-// A vlArbBlock is one block of a port's table: the entries that the port has.
+// A vlArbBlock is a block in a port's table: the entries that the port has.
 type vlArbBlock struct {
 	port    *Port
 	entries func(*vlArbitration) []mad.VLArbEntry
 }
 
-// vlArbBlock returns the block that a modifier selects: the upper half is 1 or 2 for
-// the table of low priority and 3 or 4 for the one of high priority, the lower half
-// is the port of a switch (InfiniBand Architecture, Volume 1, 14.2.5.9).
+// vlArbBlock returns the block that a modifier selects: the upper half is 1 or 2 for the
+// low-priority table and 3 or 4 for the high-priority table, the lower half is the switch
+// port (InfiniBand Architecture, Volume 1, 14.2.5.9).
 func (d destination) vlArbBlock(modifier uint32) (vlArbBlock, bool) {
 	number := uint32(0)
 	if d.node.IsSwitch() {
@@ -38,8 +38,8 @@ func (d destination) vlArbBlock(modifier uint32) (vlArbBlock, bool) {
 	return port.vlArbBlock(block)
 }
 
-// vlArbBlock returns one of the four blocks of a port, counted from 0. It reports
-// false if the port's table is shorter.
+// vlArbBlock returns a port's block by index, from 0 to 3. It reports false if the port's
+// table is shorter.
 func (p *Port) vlArbBlock(block uint32) (vlArbBlock, bool) {
 	const size = 32
 	capacity, first := int(p.Info.VLArbLowCap), int(block%2)*size

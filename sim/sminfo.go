@@ -11,7 +11,7 @@ func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: f.admin.activity, State: f.smState(port)})
 }
 
-// smState returns the state of the subnet manager at a port.
+// smState returns the subnet manager state at a port.
 func (f *Fabric) smState(p *Port) mad.SMState {
 	switch {
 	case f.admin.disabled[p]:
@@ -22,7 +22,7 @@ func (f *Fabric) smState(p *Port) mad.SMState {
 	return mad.SMStandby
 }
 
-// The operations of a Set of SMInfo (InfiniBand Architecture, Volume 1, 14.4.1).
+// The operations in an SMInfo Set (InfiniBand Architecture, Volume 1, 14.4.1).
 const (
 	smHandover    = 1
 	smAcknowledge = 2
@@ -31,7 +31,7 @@ const (
 	smDiscover    = 5
 )
 
-// setSMInfo changes the state of a subnet manager as opensm does (osm_sminfo_rcv.c and
+// setSMInfo changes a subnet manager's state as opensm does (osm_sminfo_rcv.c and
 // osm_sm_state_mgr.c), but at once: a manager that takes over makes the master standby, and
 // a discovery ends with the state in which it began.
 func setSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {

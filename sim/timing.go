@@ -9,24 +9,24 @@ import (
 // All randomness comes from Seed: a run with the same requests repeats exactly.
 type Model struct {
 	Hop     time.Duration // time per link
-	Service time.Duration // time of an agent per packet
+	Service time.Duration // agent time per packet
 	Queue   int           // packets that can wait for an agent; further packets are dropped, as VL15 has no flow control. 0: no limit
 
-	Loss      float64       // fraction of the packets that are lost, 0 to 1
-	Duplicate float64       // fraction of the packets that arrive twice
-	Delay     time.Duration // added to the time of every packet
-	Jitter    time.Duration // maximum of a random time that is added
-	Reorder   float64       // fraction of the packets that are delayed by Late
+	Loss      float64       // fraction of packets lost, 0 to 1
+	Duplicate float64       // fraction of packets that arrive twice
+	Delay     time.Duration // added to every packet's time
+	Jitter    time.Duration // maximum added random time
+	Reorder   float64       // fraction of packets delayed by Late
 	Late      time.Duration
 
-	// Timeout is the time after which a lost request is returned to the client of a
-	// served fabric, as the client's kernel would report it. 0: at once, as ibsim does. It
-	// does not apply within a process.
+	// Timeout is the time after which a lost request is returned to a served fabric's
+	// client, as the client's kernel would report it. 0: at once, as ibsim does. It does
+	// not apply within a process.
 	Timeout time.Duration
 
-	// Load is the average utilisation of links that performance counters show, 0 to 1.
-	// The utilisation of each direction of a link depends on Seed and the sending port.
-	// Uptime is the duration of the traffic before the first access to counters.
+	// Load is the average link utilisation that performance counters show, 0 to 1. The
+	// utilisation in each link direction depends on Seed and the sending port. Uptime is
+	// the traffic duration before the first access to counters.
 	Load   float64
 	Uptime time.Duration
 
@@ -41,11 +41,11 @@ func (m *Model) isTimed() bool {
 // isExact reports whether every packet arrives once, without a delay.
 func (m *Model) isExact() bool { return !m.isTimed() && m.Loss == 0 && m.Duplicate == 0 }
 
-// busy is the time until which the agents of a node are busy.
+// busy is the time until which a node's agents are busy.
 type busy struct{ until time.Time }
 
-// serve returns the time when the agents of a node have handled a packet. It reports
-// false if the queue is full.
+// serve returns the time when a node's agents have handled a packet. It reports false if
+// the queue is full.
 func (m *Model) serve(n *Node, arrival time.Time) (time.Time, bool) {
 	start := arrival
 	if n.busy.until.After(start) {
@@ -66,7 +66,7 @@ type arrivals struct {
 
 func (a *arrivals) times() []time.Time { return a.at[:a.count] }
 
-// travel returns the arrivals of a packet that is sent at a time.
+// travel returns the arrivals for a packet that is sent at a time.
 func (m *Model) travel(rng *rand.Rand, hops int, start time.Time) (a arrivals) {
 	switch {
 	case m.Loss > 0 && rng.Float64() < m.Loss:

@@ -9,11 +9,11 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ParseTopology parses a topology file: the output of ibnetdiscover (infiniband-diags,
+// ParseTopology parses a topology file: ibnetdiscover output (infiniband-diags,
 // ibnetdiscover.c), also with -g or -f. The fabric has the names, GUIDs, LIDs and active
-// widths and speeds of the file. The file does not contain supported widths and speeds:
-// ports support the active ones and all lower ones. Links are in state Initialize, as
-// before a subnet manager has run; [Fabric.Configure] keeps the LIDs.
+// widths and speeds from the file. The file does not contain supported widths and speeds:
+// ports support the active and all lower widths and speeds. Links are in state Initialize,
+// as before a subnet manager has run; [Fabric.Configure] keeps the LIDs.
 //
 // Unknown widths and speeds are read as 4X and SDR. Errors name the file (name), line
 // and column.
@@ -25,7 +25,7 @@ func ParseTopology(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// An activeRate is the active width and speed of a link.
+// An activeRate is a link's active width and speed.
 type activeRate struct {
 	width ib.LinkWidth
 	speed ib.Speed
@@ -54,8 +54,8 @@ func parseRunning(text string) (activeRate, bool) {
 	return r, ok && r.width != 0 && r.speed != 0
 }
 
-// enable enables the widths and speeds of a link that runs at r, as ibsim does: 4X and
-// 12X include narrower widths, a speed includes all slower ones.
+// enable enables the widths and speeds for a link that runs at r, as ibsim does: 4X and 12X
+// include narrower widths, a speed includes all slower speeds.
 func (r activeRate) enable(a *ability) {
 	switch r.width {
 	case ib.Width12X:

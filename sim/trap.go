@@ -5,12 +5,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Notification is a packet that an agent of the fabric sends without a request: a trap to
-// the subnet manager, or a report of subnet administration to a subscriber.
+// A Notification is a packet that a fabric agent sends without a request: a trap to the
+// subnet manager, or a subnet administration report to a subscriber.
 type Notification struct {
 	To       *Port // destination
 	From, At ib.LID
-	QPN      uint32 // of both ends
+	QPN      uint32 // for both ends
 	MAD      mad.Packet
 }
 
@@ -33,8 +33,8 @@ func (f *Fabric) Notifications() []Notification {
 	return sent
 }
 
-// notify sends the packets about changes. It is called after each event, so that packets
-// do not depend on the number of events that are applied at a time.
+// notify sends the packets about changes. It is called after each event, so that packets do
+// not depend on how many events are applied at a time.
 func (f *Fabric) notify() {
 	if len(f.sent) >= maxNotices {
 		return
@@ -65,8 +65,8 @@ func (f *Fabric) notify() {
 	f.admin.reports = nil
 }
 
-// notice records a change of a link. The switch sends a trap, unless a subnet manager made
-// the change (InfiniBand Architecture, Volume 1, 14.2.5.4 and 14.3.4).
+// notice records a link change. The switch sends a trap, unless a subnet manager made the
+// change (InfiniBand Architecture, Volume 1, 14.2.5.4 and 14.3.4).
 func (p *Port) notice() {
 	n := p.Node
 	f := n.fabric
@@ -84,7 +84,7 @@ func (p *Port) notice() {
 	}
 }
 
-// raise makes the agent of a port send a trap.
+// raise makes a port's agent send a trap.
 func (f *Fabric) raise(from *Port, trap uint16, kind mad.NoticeType, details mad.Attribute) {
 	if !f.inUse || len(f.notices) >= maxNotices {
 		return
@@ -94,14 +94,14 @@ func (f *Fabric) raise(from *Port, trap uint16, kind mad.NoticeType, details mad
 	}
 }
 
-// newNotice returns a notice of the specification. It reports false for details that do not
-// fit their fields.
+// newNotice returns a notice from the specification. It reports false for details that do
+// not fit their fields.
 func newNotice(issuer *Port, trap uint16, kind mad.NoticeType, producer uint32, details mad.Attribute) (mad.Notice, bool) {
 	n := mad.Notice{Generic: 1, Type: kind, ProducerType: producer, TrapNumber: trap, IssuerLID: issuer.Info.LID}
 	return n, n.EncodeDetails(details) == nil
 }
 
-// trapOf returns the packet of a trap.
+// trapOf returns the packet for a trap.
 func trapOf(n *notice) (p mad.Packet) {
 	p.PutSMP(mad.SMPRequest{TID: uint64(n.from.Info.LID), Method: mad.MethodTrap, Attr: mad.AttrNotice})
 	_ = mad.Encode(&n.Notice, p.Data()) // the values fit: newNotice has encoded them
@@ -121,7 +121,7 @@ func (f *Fabric) receiveTrap(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// setDescription changes the description of a node, which reports this by trap 144.
+// setDescription changes a node's description, which the node reports by trap 144.
 func (n *Node) setDescription(d mad.NodeDescription) {
 	n.Desc = d
 	p := n.firstPort().Management()

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// subscriber returns a fabric, and a client at a node that has subscribed to all notices of
+// subscriber returns a fabric, and a client at a node that has subscribed to all notices in
 // the specification.
 func subscriber(t *testing.T, description, node string) (*Fabric, *umad.Client) {
 	t.Helper()
@@ -38,7 +38,7 @@ func inform(t *testing.T, c *umad.Client, subscribe uint8) {
 }
 
 // reported returns the notices that were reported to a port since the last call, as the
-// number of the trap and the LID or the GUID that it is about.
+// trap number and the LID or GUID that the trap is about.
 func reported(t *testing.T, f *Fabric, to *Port) (all []string) {
 	t.Helper()
 	for _, n := range f.Notifications() {
@@ -178,7 +178,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// The manager represses a trap of a client and reports it. After a handover, the new manager
+// The manager represses a client's trap and reports it. After a handover, the new manager
 // does not know the subscription.
 func TestTraps_Client(t *testing.T) {
 	f, c := subscriber(t, "demo", "node02")

@@ -1,13 +1,13 @@
 package sim
 
-// upDown finds paths that lead up first and then down. Forwarding depends on the
-// destination of a packet only, not on its source. A switch therefore uses a path that
-// leads down for all packets if there is one, since packets that came from above may use
-// no other, and a path that leads up otherwise.
+// upDown finds paths that lead up first and then down. Forwarding depends on a packet's
+// destination only, not on the source. If a downward path exists, a switch therefore uses
+// it for all packets, since packets that came from above may use no other; otherwise the
+// switch uses an upward path.
 type upDown struct {
 	*upDownPlan
 	cost  []int32 // hops to the destination; -1: no path
-	equal []hop   // the shortest paths of a switch
+	equal []hop   // a switch's shortest paths
 }
 
 func newUpDown(p *upDownPlan) *upDown {
@@ -34,7 +34,7 @@ func (u *upDown) routeTo(to int, choose func(from int, links []hop)) {
 	}
 }
 
-// best selects the shortest paths by some links of a switch. It reports false if there
+// best selects the shortest paths over some of a switch's links. It reports false if there
 // are none.
 func (u *upDown) best(n int32, links []hop) bool {
 	u.equal = u.equal[:0]

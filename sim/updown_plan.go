@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// An upDownPlan defines which end of each link between switches is the upper one: the
-// end that is nearer to a root or, at the same distance, comes first in the fabric.
+// An upDownPlan defines the upper end for each link between switches: the end that is
+// nearer to a root or, at the same distance, comes first in the fabric.
 type upDownPlan struct {
 	order      []int32 // the switches from top to bottom
-	position   []int   // of each switch in order
-	ups, downs [][]hop // the links of each switch
+	position   []int   // each switch's position in order
+	ups, downs [][]hop // by switch
 	chosen     bool    // the user has chosen the roots
 }
 
@@ -52,7 +52,7 @@ func (g *graph) planUpDown(f *Fabric, lids []*Port) (*upDownPlan, error) {
 	return p, nil
 }
 
-// chosenRoots returns the numbers of the root switches of the manager.
+// chosenRoots returns the numbers of the manager's root switches.
 func chosenRoots(f *Fabric) ([]int32, error) {
 	var roots []int32
 	for _, id := range f.Manager.Roots {
@@ -78,8 +78,7 @@ func hostsAt(lids []*Port, switches int) []bool {
 	return hosts
 }
 
-// walk returns the distance of each switch from the nearest start switch, -1 if there is
-// no path.
+// walk returns each switch's distance from the nearest start switch, -1 if there is no path.
 func (g *graph) walk(from []int32) []int32 {
 	distance := slices.Repeat([]int32{-1}, len(g.switches))
 	for _, n := range from {
@@ -97,9 +96,8 @@ func (g *graph) walk(from []int32) []int32 {
 	return distance
 }
 
-// central returns the root of the part of the fabric that contains a switch: of the
-// switches with adapters, the first one with the smallest distance to its farthest
-// switch.
+// central returns the root for the part of the fabric that contains a switch: the first
+// switch with adapters and the smallest distance to the farthest switch.
 func (g *graph) central(member int, hosts []bool) int32 {
 	root, least := int32(member), int32(math.MaxInt32)
 	for n, d := range g.walk([]int32{int32(member)}) {
@@ -114,7 +112,7 @@ func (g *graph) central(member int, hosts []bool) int32 {
 }
 
 // check checks that with the chosen roots each adapter can be reached from all switches
-// with adapters in its part of the fabric.
+// with adapters in the same part of the fabric.
 func (p *upDownPlan) check(g *graph, tables [][]uint8, lids []*Port) error {
 	if p == nil || !p.chosen {
 		return nil
@@ -138,7 +136,7 @@ func (p *upDownPlan) check(g *graph, tables [][]uint8, lids []*Port) error {
 	return nil
 }
 
-// parts numbers the parts of the fabric that are not connected, by switch.
+// parts numbers the unconnected parts of the fabric, by switch.
 func (g *graph) parts() []int {
 	part := make([]int, len(g.switches))
 	for i := range part {

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// irregular returns a fabric of randomly linked switches: in several connected parts,
-// with hosts at some of the switches and with parallel links.
+// irregular returns a fabric with randomly linked switches: in several connected parts,
+// with hosts at some switches and with parallel links.
 func irregular(t *testing.T, seed uint64) *Fabric {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -38,12 +38,12 @@ func irregular(t *testing.T, seed uint64) *Fabric {
 	return b.fabric
 }
 
-// A channel is one direction of a link, identified by the sending port.
+// A channel is a link direction, identified by the sending port.
 type channel = *Port
 
-// walkTables follows the forwarding tables of all switches to all LIDs. It returns the
-// channels that packets use after each channel, and the number of pairs of a switch and
-// a LID in the same part of the fabric without a route.
+// walkTables follows the forwarding tables in all switches to all LIDs. It returns the
+// channels that packets use after each channel, and how many pairs (a switch and a LID in
+// the same part of the fabric) have no route.
 func walkTables(t *testing.T, f *Fabric) (next map[channel]map[channel]bool, lost int) {
 	t.Helper()
 	next = map[channel]map[channel]bool{}
@@ -125,7 +125,7 @@ func ring(next map[channel]map[channel]bool) []channel {
 	return found
 }
 
-// turnsUp returns a turn from a downward channel to an upward one.
+// turnsUp returns a turn from a downward channel to an upward channel.
 func turnsUp(p *upDownPlan, next map[channel]map[channel]bool) string {
 	isDown := func(c channel) bool { return p.position[c.Peer.Node.index] > p.position[c.Node.index] }
 	for c, after := range next {
@@ -184,7 +184,7 @@ func TestUpDown(t *testing.T) {
 	}
 }
 
-// TestUpDown_FatTree checks that the routes of a fat tree are shortest paths, spread as
+// TestUpDown_FatTree checks that the routes in a fat tree are shortest paths, spread as
 // well as with MinHop.
 func TestUpDown_FatTree(t *testing.T) {
 	const tree = "fat-tree:levels=3,radix=6,pods=6"

@@ -14,7 +14,7 @@ type vendorAgent struct {
 	firmware [3]uint8                              // major, minor, subminor
 }
 
-// simFirmware is the version of the firmware of all nodes.
+// simFirmware is the firmware version of all nodes.
 var simFirmware = [3]uint8{31, 20, 12}
 
 // SetVendorAgent makes a node answer NVIDIA's attributes: the vendor class 0x0a, and in
@@ -37,7 +37,7 @@ func (n *Node) SetVendorAgent(on bool) {
 	}
 }
 
-// answerVendor is the agent of NVIDIA's vendor class (vendstat.c of infiniband-diags). It
+// answerVendor is the agent for NVIDIA's vendor class (vendstat.c in infiniband-diags). It
 // turns a request into its reply and reports whether the agent replies.
 func (f *Fabric) answerVendor(d destination, p *mad.Packet) bool {
 	n, method := d.node, p.Method()
@@ -70,13 +70,13 @@ func (f *Fabric) vendorAttribute(n *Node, p *mad.Packet, set bool) (mad.Attribut
 	case attr == mad.AttrMlnxGeneralInfo:
 		return f.generalInfo(n), 0
 	case attr == mad.AttrMlnxCounterGroupInfo && int(port) < len(n.Ports):
-		// The masks have the values that the examples of vendstat select.
+		// The masks have the values that the vendstat examples select.
 		return &mad.MlnxCounterGroupInfo{Groups: 2, Masks: [2]uint32{0x7, 0x106}}, 0
 	}
 	return nil, mad.StatusBadMethodAttr
 }
 
-// generalInfo returns the versions of the hardware and the firmware.
+// generalInfo returns the hardware and firmware versions.
 func (f *Fabric) generalInfo(n *Node) *mad.MlnxGeneralInfo {
 	a := &mad.MlnxGeneralInfo{
 		HWRevision: uint16(n.Info.Revision), DeviceID: n.Info.DeviceID, Uptime: uint32(f.uptime().Seconds()),
@@ -90,8 +90,8 @@ func (f *Fabric) generalInfo(n *Node) *mad.MlnxGeneralInfo {
 	return a
 }
 
-// The counters PortXmitWait in the configuration space of InfiniScale III (vendstat.c):
-// the words of the 24 ports are a page apart and begin with port 4.
+// The PortXmitWait counters in InfiniScale III configuration space (vendstat.c): the words
+// for the 24 ports are a page apart and begin with port 4.
 const (
 	infiniScaleIII      = 47396
 	infiniScaleWaits    = 0x10013c
@@ -100,7 +100,7 @@ const (
 	infiniScalePageBits = 12
 )
 
-// accessConfigSpace reads or writes the words that the records of a packet address. Words
+// accessConfigSpace reads or writes the words addressed by the records in a packet. Words
 // are 0 until they are written, except counters.
 func (f *Fabric) accessConfigSpace(n *Node, p *mad.Packet, set bool) (mad.Attribute, mad.Status) {
 	var a mad.MlnxConfigSpace
@@ -121,7 +121,7 @@ func (f *Fabric) accessConfigSpace(n *Node, p *mad.Packet, set bool) (mad.Attrib
 	return &a, 0
 }
 
-// portWait returns the counter at an address of InfiniScale III.
+// portWait returns the counter at an InfiniScale III address.
 func (f *Fabric) portWait(n *Node, address uint32) (uint32, bool) {
 	page := (address - infiniScaleWaits) >> infiniScalePageBits
 	if n.Info.DeviceID != infiniScaleIII || page < 1 || page > infiniScalePages || address&(1<<infiniScalePageBits-1) != infiniScaleWaits&(1<<infiniScalePageBits-1) {

@@ -40,11 +40,11 @@ func parseFirmware(f *Fabric, l *eventLine) (action, error) {
 	}, nil
 }
 
-// errNoVendorAgent is the error of a command for NVIDIA's attributes.
+// errNoVendorAgent is the error for NVIDIA attribute commands.
 var errNoVendorAgent = errors.New("the node has no agent of NVIDIA's attributes")
 
-// parseAdaptive parses "adaptive NODE|all [off]". Of all nodes it selects the switches with
-// a vendor agent.
+// parseAdaptive parses "adaptive NODE|all [off]". For all, it selects the switches with a
+// vendor agent.
 func parseAdaptive(f *Fabric, l *eventLine) (action, error) {
 	nodes, on, err := l.nodesOn(f)
 	return func(f *Fabric, _ io.Writer) error {

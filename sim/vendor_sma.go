@@ -5,7 +5,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The agents of NVIDIA's attributes of subnet management and of HierarchyInfo answer for
+// The agents for NVIDIA's subnet management attributes and for HierarchyInfo answer for
 // nodes with a vendor agent.
 
 func getVendorCapabilities(_ *Fabric, d destination, p *mad.Packet) mad.Status {
@@ -20,7 +20,7 @@ func getVendorCapabilities(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return encode(p, &a)
 }
 
-// hasAdaptiveRouting reports whether the node has the tables of adaptive routing.
+// hasAdaptiveRouting reports whether the node has adaptive routing tables.
 func (n *Node) hasAdaptiveRouting() bool { return n.vendor != nil && n.IsSwitch() }
 
 func getPrivateLFTInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
@@ -98,8 +98,8 @@ func getHierarchyInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return encode(p, &a)
 }
 
-// hierarchy returns the template of the port and its position: the cage, the port in the
-// cage, and the part of a split port. Cages of NDR and XDR have two ports.
+// hierarchy returns the port's template and position: the cage, the port in the cage, and
+// the part within a split port. NDR and XDR cages have two ports.
 func (p *Port) hierarchy() (template uint64, records []mad.HierarchyRecord) {
 	add := func(selector uint8, value int) {
 		records = append(records, mad.NewHierarchyRecord(selector, uint32(value)))

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// request sends a request with the data of an attribute to a LID. It reports whether a reply
-// came, and decodes the reply into the attribute.
+// request sends a request with an attribute's data to a LID. It reports whether a reply
+// arrived, and decodes the reply into the attribute.
 func request(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.Method, a mad.Attribute, modifier uint32) (mad.Status, bool) {
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid}}
@@ -96,7 +96,7 @@ func TestVendorAgent_ConfigSpace(t *testing.T) {
 	}
 }
 
-// Positions distinguish the ports of cages and of split connectors.
+// Positions distinguish the ports in cages and in split connectors.
 func TestHierarchy(t *testing.T) {
 	for _, tt := range []struct {
 		fabric, node string
@@ -133,7 +133,7 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-// The group of a LID has all ports on shortest paths, and the static port is one of them.
+// The group for a LID has all ports on shortest paths, including the static port.
 func TestAdaptiveRouting(t *testing.T) {
 	for _, sm := range []string{"minhop", "updown"} {
 		t.Run(sm, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestAdaptiveRouting(t *testing.T) {
 	}
 }
 
-// Commands start and stop the agents of a fabric in use.
+// Commands start and stop a fabric's agents in use.
 func TestVendorCommands(t *testing.T) {
 	f := build(t, "fat-tree:levels=2,radix=8,pods=4")
 	leaf := f.Node("leaf001")

@@ -15,8 +15,8 @@ const (
 	// maxClients limits the resources that clients can occupy.
 	maxClients = 1024
 
-	// maxBacklog is the number of packets queued for a client that does not read. The
-	// kernel queues ten more. Without the backlog, the server and a client that sends
+	// maxBacklog is the maximum number of packets queued for a client that does not read.
+	// The kernel queues ten more. Without the backlog, the server and a client that sends
 	// without reading would block each other.
 	maxBacklog = 1024
 )
@@ -27,18 +27,18 @@ type client struct {
 	at     *sim.Port
 	sender *sim.Sender
 	data   *socket
-	out    []delivery // output of the packet that is being handled
+	out    []delivery // output for the packet that is being handled
 
-	isSM  bool // receives requests that the agents of the node do not answer
+	isSM  bool // receives requests that the node's agents do not answer
 	hadSM bool // the port had CapSM before the client set it
 
 	drained chan struct{} // closed when the last packet has been read
 
 	mu      sync.Mutex // guards the fields below
 	ended   bool
-	leaving bool                // no more packets will follow those that have arrived
+	leaving bool                // no more packets will follow the packets that have arrived
 	backlog []ibsimproto.Packet // sent by sendBacklog, which runs while backlog is not empty
-	sending sync.WaitGroup      // of sendBacklog
+	sending sync.WaitGroup      // for sendBacklog
 }
 
 // attach adds a client and starts its reader. The caller holds the lock.
@@ -55,7 +55,7 @@ func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket
 		slot++
 	}
 	data, err := open(slot)
-	// Another program may use the UDP port of a slot.
+	// Another program may use a slot's UDP port.
 	for errors.Is(err, unix.EADDRINUSE) && slot < maxClients {
 		for slot++; s.clients[slot] != nil; slot++ {
 		}
@@ -81,7 +81,7 @@ func (s *Server) detach(c *client) {
 	c.end()
 }
 
-// end stops the reader and the sender of a client.
+// end stops a client's reader and sender.
 func (c *client) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +89,8 @@ func (c *client) end() {
 	c.data.shutdown()
 }
 
-// setSM records whether the client is a manager, and sets CapSM of its port. The caller
-// holds the lock.
+// setSM records whether the client is a manager, and sets CapSM on the client's port. The
+// caller holds the lock.
 func (s *Server) setSM(c *client, isSM bool) {
 	if isSM == c.isSM {
 		return
@@ -120,7 +120,7 @@ func (s *Server) dropDead() {
 	}
 }
 
-// read handles the packets of a client until it is detached.
+// read handles a client's packets until the client is detached.
 func (s *Server) read(c *client) {
 	var b [ibsimproto.PacketSize + 1]byte
 	for {
@@ -189,7 +189,7 @@ func (c *client) send(p *ibsimproto.Packet) bool {
 	return true
 }
 
-// sendBacklog sends the backlog of a client.
+// sendBacklog sends a client's backlog.
 func (c *client) sendBacklog() {
 	for {
 		c.data.awaitRoom()

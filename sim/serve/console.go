@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The protocol of the console, by which programs of the same user change a served fabric:
-// each line sent is a command. The reply is the output of the command, with a bar before
-// each line, and a last line with the result.
+// The console protocol, which the same user's programs use to change a served fabric: each
+// line sent is a command. The reply is the command output, with a bar before each line, and
+// a last line with the result.
 const (
 	outputPrefix = "|"
 	doneLine     = "ok"
@@ -26,8 +26,8 @@ const (
 	maxCommand = 1 << 16 // bytes
 )
 
-// ConsolePath returns the default path of the console of a server: in XDG_RUNTIME_DIR, or
-// else in a directory of the user in the directory for temporary files.
+// ConsolePath returns the default path for a server's console: in XDG_RUNTIME_DIR, or else
+// in the user's directory below the directory for temporary files.
 func ConsolePath(sockName string, getenv func(string) string) string {
 	dir := getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
@@ -36,7 +36,7 @@ func ConsolePath(sockName string, getenv func(string) string) string {
 	return filepath.Join(dir, fmt.Sprintf("ibkit-%d", os.Getuid()), "sim-"+strings.ReplaceAll(sockName, "/", "_")+".ctl")
 }
 
-// listenConsole opens the socket of the console with access for this user only.
+// listenConsole opens the console socket with access for this user only.
 func listenConsole(path string) (*net.UnixListener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -48,7 +48,7 @@ func listenConsole(path string) (*net.UnixListener, error) {
 	address := &net.UnixAddr{Net: "unix", Name: path}
 	l, err := net.ListenUnix("unix", address)
 	if errors.Is(err, unix.EADDRINUSE) {
-		// Remove the socket of a server that was killed.
+		// Remove the socket left by a killed server.
 		if c, err := net.DialUnix("unix", nil, address); err == nil {
 			c.Close()
 			return nil, unix.EADDRINUSE
@@ -99,8 +99,8 @@ func (s *Server) serveConsole(l *net.UnixListener) error {
 	}
 }
 
-// isSameUser reports whether the peer runs as the same user or as root. Some systems do
-// not check the permissions of sockets.
+// isSameUser reports whether the peer runs as the same user or as root. Some systems do not
+// check socket permissions.
 func isSameUser(c *net.UnixConn) bool {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -114,7 +114,7 @@ func isSameUser(c *net.UnixConn) bool {
 	return err == nil && same
 }
 
-// converse handles the commands of one connection.
+// converse handles the commands on a connection.
 func (s *Server) converse(c *net.UnixConn) {
 	defer func() {
 		s.mu.Lock()

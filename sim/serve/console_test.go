@@ -71,7 +71,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// TestConsole_Private checks the permissions of the console.
+// TestConsole_Private checks the console permissions.
 func TestConsole_Private(t *testing.T) {
 	_, _, path := console(t, build(t, "demo"))
 	for file, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -94,7 +94,7 @@ func TestConsole_Private(t *testing.T) {
 	}
 }
 
-// TestConsole_Stale checks that the socket of a server that was killed is replaced.
+// TestConsole_Stale checks that a killed server's socket is replaced.
 func TestConsole_Stale(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ctl")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: path})
@@ -150,8 +150,8 @@ func TestServe_Traps(t *testing.T) {
 	receive(t, p) // when the link comes up again
 }
 
-// TestServe_TrapBeforeClose checks that the manager receives a trap of a client that closes
-// its port at once, and that its response returns to a client that waits.
+// TestServe_TrapBeforeClose checks that the manager receives a trap from a client that
+// closes the port at once, and that the manager's response returns to a client that waits.
 func TestServe_TrapBeforeClose(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Unconfigure()
@@ -199,7 +199,7 @@ func TestServe_Delays(t *testing.T) {
 	_, name := serve(t, f, 0)
 	p := attach(t, name, "")
 	answered, lost := 0, 0
-	// All are handled if the server is so slow that it gets one at a time.
+	// All packets are handled if the server is so slow that it gets a single packet at a time.
 	testenv.Await(t, "reply and lost request", func() bool {
 		start := time.Now()
 		for range 4 { // one is handled, up to two wait, the last is dropped

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// handleControl turns a control datagram into its reply. open opens the data socket of a
-// client that attaches. handleControl reports false for a datagram of another protocol,
+// handleControl turns a control datagram into its reply. open opens the data socket for a
+// client that attaches. handleControl reports false for a datagram in another protocol,
 // which gets no reply.
 func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, error)) (ibsimproto.Control, bool) {
 	c, ok := ibsimproto.ParseControl(b)
@@ -52,8 +52,8 @@ func (s *Server) connect(data []byte, open func(slot, id uint32) (*socket, error
 	return true
 }
 
-// answerQuery answers a query of a client about its port in data. It reports false for an
-// unknown client or query.
+// answerQuery answers, in data, a client's query about the client's port. It reports false
+// for an unknown client or query.
 func (s *Server) answerQuery(c *client, kind ibsimproto.Kind, data []byte) bool {
 	if c == nil {
 		return false

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A Console is a connection to the console of a server.
+// A Console is a connection to a server's console.
 type Console struct {
 	conn  net.Conn
 	lines *bufio.Reader
 }
 
-// DialConsole connects to the console of a server that runs as the same user.
+// DialConsole connects to the console on a server that runs as the same user.
 func DialConsole(ctx context.Context, path string) (*Console, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// runEvents applies the events of the fabric when they are due, until the context ends.
+// runEvents applies the fabric's events when they are due, until the context ends.
 func (s *Server) runEvents(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

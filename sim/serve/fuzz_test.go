@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// idle returns a server whose clients are not connected to programs.
+// idle returns a server with clients that are not connected to programs.
 func idle(t *testing.T, f *sim.Fabric) (*Server, func(slot, id uint32) (*socket, error)) {
 	t.Helper()
 	s, err := newServer(f)
@@ -107,7 +107,7 @@ func pair(t *testing.T) (a, b *socket) {
 	return a, b
 }
 
-// count returns the number of datagrams that are queued.
+// count returns the number of queued datagrams.
 func count(t *testing.T, s *socket) (n int) {
 	t.Helper()
 	var b [ibsimproto.PacketSize]byte

@@ -10,13 +10,12 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// A listener is a control socket of one kind and a function that opens data sockets of
-// the same kind.
+// A listener is a control socket and a function that opens data sockets of the same kind.
 type listener struct {
 	control net.PacketConn
 
-	// open opens the data socket for a slot and connects it to the data socket of a
-	// client, whose ID is id and whose control socket has the address from.
+	// open opens the data socket for a slot and connects it to a client's data socket. The
+	// client has the ID id and a control socket with the address from.
 	open func(slot, id uint32, from net.Addr) (*socket, error)
 }
 
@@ -51,8 +50,8 @@ func listenUDP(port int) (*listener, error) {
 	}, nil
 }
 
-// withoutAddress removes the addresses from a network error: the names of abstract
-// sockets contain NUL bytes.
+// withoutAddress removes the addresses from a network error: abstract socket names contain
+// NUL bytes.
 func withoutAddress(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

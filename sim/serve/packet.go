@@ -9,14 +9,14 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// The base version of all MADs and the highest class version.
+// The base version in all MADs and the highest class version.
 const (
 	baseVersion     = 1
 	maxClassVersion = 2
 )
 
-// slotShift is the position of the requester's slot in a transaction ID, as in ibsim.
-// Responses are returned to this slot.
+// slotShift is the requester slot's position in a transaction ID, as in ibsim. Responses
+// are returned to this slot.
 const slotShift = 48
 
 // A delivery is a packet to a client.
@@ -26,7 +26,7 @@ type delivery struct {
 	packet ibsimproto.Packet
 }
 
-// handlePacket handles a packet from a client. Only the reader of the client calls it.
+// handlePacket handles a packet from a client. Only the client's reader calls it.
 func (s *Server) handlePacket(c *client, b []byte) {
 	s.received.Add(1)
 	if len(b) != ibsimproto.PacketSize {
@@ -106,13 +106,13 @@ func (s *Server) timeout() time.Time {
 	return time.Time{}
 }
 
-// add adds a packet with the header of p and the MAD m to the output.
+// add adds a packet with p's header and the MAD m to the output.
 func (c *client) add(to *client, due time.Time, p *ibsimproto.Packet, m *mad.Packet) {
 	c.out = append(c.out, delivery{to: to, due: due, packet: *p})
 	copy(c.out[len(c.out)-1].packet.MAD(), m[:])
 }
 
-// request passes a request to the agents of a node or to a client. It reports false if
+// request passes a request to a node's agents or to a client. It reports false if
 // neither answers.
 func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent bool) {
 	d, ok := c.sender.Route(p.DLID(), p.DQP(), m)
@@ -149,8 +149,8 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 	return sent
 }
 
-// length returns the number of valid bytes in a reply. A table of subnet administration that
-// is cut to one packet contains its own length.
+// length returns the number of valid bytes in a reply. A subnet administration table that
+// is cut to one packet contains the table length.
 func length(p *mad.Packet) int {
 	if h := p.RMPP(); p.Class() == mad.ClassSA && h.Flags.Has(mad.RMPPActive) && h.Type == mad.RMPPNone {
 		return min(mad.Size-mad.RMPPPayloadSize+int(h.Length), mad.Size)
@@ -164,8 +164,8 @@ const (
 	offHopCount   = 7
 )
 
-// takesFirst reports whether a request goes to the client before the agents of its node:
-// a request for a subnet manager, unless the fabric's own runs at the node.
+// takesFirst reports whether a request goes to the client before the node's agents: a
+// request for a subnet manager, unless the fabric's own runs at the node.
 func (c *client) takesFirst(m *mad.Packet) bool {
 	if c.hadSM {
 		return false
@@ -175,7 +175,7 @@ func (c *client) takesFirst(m *mad.Packet) bool {
 
 // forwardResponse passes a response to the client with the request. It reports false if
 // there is no such client or no route to it. The response to a directed-route request
-// returns by the route of the request.
+// returns by the request's route.
 func (s *Server) forwardResponse(c *client, p *ibsimproto.Packet, m *mad.Packet) bool {
 	requester := s.clients[uint32(m.TID()>>slotShift)]
 	if requester == nil {
@@ -192,11 +192,11 @@ func (s *Server) forwardResponse(c *client, p *ibsimproto.Packet, m *mad.Packet)
 		}
 	}
 	c.sender.Carry(d, m, func(due time.Time, m *mad.Packet) { c.add(requester, due, p, m) })
-	return true // the loss of a response is not reported
+	return true // response loss is not reported
 }
 
-// isRMPPControl reports whether a packet is an acknowledgement, stop or abort of RMPP,
-// which may have no reply.
+// isRMPPControl reports whether a packet is an RMPP acknowledgement, stop or abort, which
+// may have no reply.
 func isRMPPControl(m *mad.Packet) bool {
 	const (
 		offType, offFlags = 25, 26

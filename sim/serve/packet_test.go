@@ -48,8 +48,8 @@ func TestServe_Seed(t *testing.T) {
 	}
 }
 
-// TestForward_Directed sends a directed-route request to the subnet manager of another
-// client, which receives the return path.
+// TestForward_Directed sends a directed-route request to another client's subnet manager,
+// which receives the return path.
 func TestForward_Directed(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Unconfigure()
@@ -107,7 +107,7 @@ func TestSend_DeadUDPClient(t *testing.T) {
 	}
 }
 
-// closedPort returns an unused UDP port of this host.
+// closedPort returns an unused UDP port on this host.
 func closedPort(t *testing.T) int {
 	t.Helper()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -1,10 +1,10 @@
-// Package serve serves a simulated fabric on the sockets of ibsim, the simulator of
-// linux-rdma, for the same clients: C tools with libumad2sim.so preloaded, and ibkit's
+// Package serve serves a simulated fabric on the sockets used by ibsim, the linux-rdma
+// simulator, for the same clients: C tools with libumad2sim.so preloaded, and ibkit's
 // package umad/ibsim.
 //
-// The agents of the fabric answer first. Requests that no agent answers go to a client at
-// the destination node, if one has registered as a subnet manager; its responses return
-// to the requester. Other requests come back at once with an error, as in ibsim.
+// The fabric's agents answer first. Requests that no agent answers go to a client at the
+// destination node, if a client has registered as a subnet manager; the client's responses
+// return to the requester. Other requests come back at once with an error, as in ibsim.
 package serve
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// Options configure the sockets of a server. The zero value selects the default sockets
-// of ibsim, for clients on this host only.
+// Options configure a server's sockets. The zero value selects ibsim's default sockets, for
+// clients on this host only.
 type Options struct {
-	SockName string // first part of the names of the sockets; "": "sim"
+	SockName string // first part of the socket names; "": "sim"
 
 	// UDPPort, if not 0, is a port for clients on other hosts, on all IPv4 addresses of
-	// this host. Each client uses another port above it.
+	// this host. Each client uses a different higher port.
 	UDPPort int
 
-	// RMPP transfers long replies of subnet administration in segments. libumad2sim.so
-	// does not support RMPP: its clients need replies that are cut to one packet.
+	// RMPP transfers long subnet administration replies in segments. libumad2sim.so does
+	// not support RMPP: clients that use it need replies that are cut to one packet.
 	RMPP bool
 
-	// Console is the path of the socket for commands of the same user, see [ConsolePath].
-	// "": the server has no console.
+	// Console is the socket path for commands from the same user, see [ConsolePath]. "":
+	// the server has no console.
 	Console string
 }
 
@@ -48,7 +48,7 @@ type Counters struct {
 	Overflowed uint64 // dropped: the client does not read
 }
 
-// A Server serves one fabric and is its only user.
+// A Server serves a fabric and is the only user of that fabric.
 type Server struct {
 	listeners []*listener
 	console   *net.UnixListener // nil: no console
@@ -68,9 +68,9 @@ type Server struct {
 
 // Listen opens the sockets. [Server.Serve] serves them.
 //
-// libumad2sim.so discards the last 32 bytes of each MAD and returns random data in their
-// place. PortCountersExtended has some of its error counters there, so Listen removes
-// these counters from the capabilities of the agents; C tools use other attributes then.
+// libumad2sim.so discards the last 32 bytes of each MAD and returns random data instead.
+// PortCountersExtended has some error counters in these bytes, so Listen removes these
+// counters from the agents' capabilities; C tools use other attributes then.
 func Listen(f *sim.Fabric, o Options) (*Server, error) {
 	for _, n := range f.Nodes {
 		caps, caps2 := n.PerfCaps()
@@ -175,7 +175,7 @@ func (s *Server) serveControl(l *listener) error {
 			s.malformed.Add(1)
 			continue
 		}
-		// A client that does not wait for the reply does not get one.
+		// A client that does not wait for the reply gets no reply.
 		_, _ = l.control.WriteTo(reply[:], from)
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 var started atomic.Int32
 
-// serve serves a fabric during a test and returns the name of its sockets.
+// serve serves a fabric during a test and returns the socket name.
 func serve(t *testing.T, f *sim.Fabric, udpPort int) (*Server, string) {
 	t.Helper()
 	return serveWith(t, f, Options{UDPPort: udpPort})
@@ -91,7 +91,7 @@ func nodeInfo(route mad.Route) *umad.Message {
 	return m
 }
 
-// TestServe_SameReplies compares the replies to a client with those within the process.
+// TestServe_SameReplies compares the replies to a client with the replies within the process.
 func TestServe_SameReplies(t *testing.T) {
 	f := build(t, "demo")
 	_, name := serve(t, build(t, "demo"), 0)
@@ -151,7 +151,7 @@ func TestAttach_ByDescription(t *testing.T) {
 	}
 }
 
-// TestForward passes a request from one client to another, and the response back.
+// TestForward passes a request from a client to another client, and the response back.
 func TestForward(t *testing.T) {
 	f := build(t, "single-switch")
 	s, name := serve(t, f, 0)
@@ -235,8 +235,8 @@ func lastHost(f *sim.Fabric) *sim.Node {
 	return nil
 }
 
-// TestAttach_DeadClient checks that the slot of a client that ended without disconnecting
-// is reused.
+// TestAttach_DeadClient checks that a slot is reused if the client ended without
+// disconnecting.
 func TestAttach_DeadClient(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
 	names := ibsimproto.SockName(name)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is a datagram socket connected to that of a client. Its reader blocks a thread
+// A socket is a datagram socket connected to a client's socket. The reader blocks a thread
 // and does not use the runtime's poller: a client with two outstanding requests waits for
 // each reply, and a poller adds three system calls and a wake-up to the two system calls
 // that a packet needs.
@@ -35,8 +35,8 @@ func newSocket(family int, local, remote unix.Sockaddr) (*socket, error) {
 	return s, nil
 }
 
-// connect connects the socket, for the first time or again. It fails if the socket of a
-// client on this host is closed.
+// connect connects the socket, for the first time or again. It fails if the client is on
+// this host and the client's socket is closed.
 func (s *socket) connect() error { return unix.Connect(s.fd, s.remote) }
 
 // read waits for a datagram. After shutdown it returns 0 bytes or an error.
@@ -49,7 +49,7 @@ func (s *socket) read(b []byte) (int, error) {
 	}
 }
 
-// send sends a datagram. It returns EAGAIN if the queue of the client is full.
+// send sends a datagram. It returns EAGAIN if the client's queue is full.
 func (s *socket) send(b []byte) error {
 	for {
 		err := unix.Send(s.fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
@@ -77,7 +77,7 @@ func (s *socket) close() { _ = unix.Close(s.fd) }
 func unixSockaddr(a *net.UnixAddr) unix.Sockaddr { return &unix.SockaddrUnix{Name: a.Name} }
 
 // udpSockaddr returns an IPv4 address for system calls; a nil IP stands for all addresses
-// of this host.
+// on this host.
 func udpSockaddr(ip net.IP, port int) unix.Sockaddr {
 	a := &unix.SockaddrInet4{Port: port}
 	copy(a.Addr[:], ip.To4())

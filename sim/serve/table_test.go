@@ -34,7 +34,7 @@ func TestServe_Tables(t *testing.T) {
 	}
 }
 
-// TestServe_RMPP reads a table in segments, of which some are lost or arrive twice.
+// TestServe_RMPP reads a table in segments; some segments are lost or arrive twice.
 func TestServe_RMPP(t *testing.T) {
 	for _, model := range []string{"seed=1", "loss=0.02", "loss=0.02,duplicate=0.1", "jitter=200us"} {
 		t.Run(model, func(t *testing.T) {
