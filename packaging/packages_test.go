@@ -82,7 +82,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// architectures counts the architectures with packages.
+// architectures returns the number of architectures with packages.
 func architectures() int {
 	if testenv.AllCases() {
 		return 5

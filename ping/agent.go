@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// class is the vendor class for OpenFabrics' ping (infiniband-diags, ibping.c).
+// class is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c).
 const class mad.Class = 0x32
 
 // OUI is the default OUI in ping packets: the OpenIB Alliance's OUI, which ibping uses.

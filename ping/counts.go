@@ -44,7 +44,7 @@ type ServeCounts struct {
 	// Sources are the most recent sources at each port, sorted by descending ping count.
 	Sources []SourceCount
 
-	// Forgotten counts the sources that were removed from Sources in favour of more recent
-	// sources. Their pings are in Total. A source that comes back is counted again.
+	// Forgotten is the number of sources that were removed from Sources in favour of more
+	// recent sources. Their pings are in Total. A source that comes back is counted again.
 	Forgotten uint64
 }

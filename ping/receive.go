@@ -43,8 +43,7 @@ func (r *runner) receive(now time.Duration) {
 	case state == inflight.Answered:
 		r.count(e, Duplicated, rtt, nil)
 	case int(e.Data.attempt) < r.o.Attempts:
-		// The reply to an earlier attempt, while a later one stands for the
-		// probe.
+		// The reply to an earlier attempt, while a later attempt stands for the probe.
 		r.stray()
 	default:
 		r.count(e, Late, rtt, nil)

@@ -30,7 +30,7 @@ type Stats struct {
 	Late       int // replies to probes in Lost
 	Duplicated int // further replies to a probe
 
-	// Silent counts the probes since the last reply.
+	// Silent is the number of probes since the last reply.
 	Silent int
 
 	Min, Max time.Duration // 0 without a reply
@@ -92,7 +92,7 @@ func (s *Stats) add(rtt time.Duration) {
 	_ = s.times.RecordValue(int64(min(max(rtt, step), longest) / step))
 }
 
-// Bad counts the probes that ended without a valid reply.
+// Bad returns the number of probes that ended without a valid reply.
 func (s *Stats) Bad() int {
 	return s.Lost + s.Refused + s.Corrupted + s.WrongOUI + s.WrongSource + s.Unreachable
 }
