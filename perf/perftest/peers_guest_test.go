@@ -214,10 +214,10 @@ func (p program) starved(results []Result, err, theirs error) bool {
 
 // attempt runs a test and checks its results. A test by time that has counted no message
 // runs again, for longer.
-func (p program) attempt(t *testing.T, client bool, run func(p program) (results []Result, ours, theirs error, out *bytes.Buffer)) {
+func (p program) attempt(t *testing.T, client bool, run func(p program) (results []Result, out *bytes.Buffer, ours, theirs error)) {
 	t.Helper()
 	for range 3 {
-		results, err, theirs, out := run(p)
+		results, out, err, theirs := run(p)
 		if !p.starved(results, err, theirs) {
 			p.check(t, client, results, err, theirs, out)
 			return
@@ -235,7 +235,7 @@ func (p program) passive(client bool) bool { return !client && !p.test.Bidirecti
 func TestGuestClient(t *testing.T) {
 	for i, p := range programs() {
 		t.Run(p.String(), func(t *testing.T) {
-			p.attempt(t, true, func(p program) (results []Result, ours, theirs error, out *bytes.Buffer) {
+			p.attempt(t, true, func(p program) (results []Result, out *bytes.Buffer, ours, theirs error) {
 				tcp := 18800 + i
 				server, out := p.command(t, tcp, false)
 				if err := server.Start(); err != nil {
@@ -245,7 +245,7 @@ func TestGuestClient(t *testing.T) {
 				if err != nil {
 					server.Process.Kill()
 				}
-				return results, err, server.Wait(), out
+				return results, out, err, server.Wait()
 			})
 		})
 	}
@@ -258,7 +258,7 @@ func TestGuestServer(t *testing.T) {
 			continue // slow, and the same for both sides
 		}
 		t.Run(p.String(), func(t *testing.T) {
-			p.attempt(t, false, func(p program) (results []Result, ours, theirs error, out *bytes.Buffer) {
+			p.attempt(t, false, func(p program) (results []Result, out *bytes.Buffer, ours, theirs error) {
 				l := testenv.Listen(t)
 				client, out := p.command(t, l.Addr().(*net.TCPAddr).Port, true)
 				if err := client.Start(); err != nil {
@@ -268,7 +268,7 @@ func TestGuestServer(t *testing.T) {
 				if err != nil {
 					client.Process.Kill()
 				}
-				return results, err, client.Wait(), out
+				return results, out, err, client.Wait()
 			})
 		})
 	}
