@@ -128,7 +128,10 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 func (p *Process) AwaitOutput(ctx context.Context, text string) error {
 	var ended, found bool
 	var out string
-	err := p.await(ctx, fmt.Sprintf("output %q", text), func() bool {
+	w := p.guest.watch(ctx, fmt.Sprintf("output %q of %q", text, p.args))
+	defer w.timer.Stop()
+	w.longest = outputLimits * w.limit
+	err := p.await(context.WithValue(ctx, watching{}, w), "", func() bool {
 		out = p.stdout.String() + p.stderr.String()
 		found = strings.Contains(p.stdout.String(), text) || strings.Contains(p.stderr.String(), text)
 		ended = p.exit != nil

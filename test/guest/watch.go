@@ -15,6 +15,10 @@ import (
 // step ends within two minutes of its last progress.
 const quietLimit = 110 * time.Second
 
+// outputLimits is the time for which a step waits for a text while the command prints
+// others, in limits without progress.
+const outputLimits = 3
+
 // looks is the number of times that a step without progress looks at the guest.
 const looks = 11
 
@@ -69,6 +73,8 @@ type watch struct {
 	reply           <-chan []wire.Process // nil if none is expected
 	late            time.Duration         // reply delay
 	quiet           time.Duration         // over all looks since the last progress
+	waited          time.Duration         // over all looks
+	longest         time.Duration         // for the step, whatever its progress; 0: unlimited
 	seen            uint64                // activity
 	id              uint32                // process ID at the last look
 	cpu             time.Duration         // process time at the last look
@@ -119,6 +125,9 @@ func (w *watch) ask() error {
 // look looks for progress.
 func (w *watch) look(all []wire.Process) error {
 	w.reply = nil
+	if w.waited += w.interval; w.longest > 0 && w.waited >= w.longest {
+		return w.hang(table(all))
+	}
 	var cpu time.Duration
 	for _, p := range all {
 		if p.ID == w.process.id {

@@ -126,6 +126,36 @@ func TestWatch_Progress(t *testing.T) {
 	}
 }
 
+// TestWatch_EndlessOutput waits for a text from a command that goes on printing others.
+func TestWatch_EndlessOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		g := fakeGuest(t, func(r wire.Request) []wire.Event {
+			if r.Status {
+				return status(time.Since(begin))
+			}
+			return sleeper(r)
+		})
+		p := g.MustStart(t, "ping")
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Second):
+					p.receive(wire.Event{Stdout: []byte("lost\n")})
+				}
+			}
+		}()
+		err := p.AwaitOutput(t.Context(), "reply")
+		if hang := (*HangError)(nil); !errors.As(err, &hang) || time.Since(begin) > 7*time.Minute {
+			t.Errorf("got error %v after %v, want a HangError within 7m", err, time.Since(begin))
+		}
+	})
+}
+
 func status(cpu time.Duration) []wire.Event {
 	return []wire.Event{{Status: []wire.Process{{ID: 1, CPU: cpu}}}}
 }
