@@ -232,7 +232,7 @@ bench-queries: ## compare the speed of query with that of Debian's smpquery
 
 .PHONY: bench-exporter
 bench-exporter: ## measure sweeps and scrapes, and compare with Debian's perfquery per switch
-	go test ./exporter -run '^$$' -bench . -benchmem
+	go test ./internal/tool/exporter -run '^$$' -bench . -benchmem
 	go run ./test/bench -exporter -nets users,ft10k -runs 1 $(BENCHFLAGS)
 
 .PHONY: bench-tables

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/tool/check"
 )
 
 // nextCommand is a command in the next step of a finding.

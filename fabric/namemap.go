@@ -10,8 +10,8 @@ import (
 	"unicode"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // DefaultNameMapPath is the default file of node names of Debian's

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 func TestNameMap(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // ParseEvents parses an event script. Each line has a time and a command:

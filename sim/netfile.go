@@ -9,8 +9,8 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // ParseNet parses an ibsim net file. The fabric is the same that ibsim 0.10 simulates

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/fabric/resolve"
 )
 
 var program = cmdtest.Native(New)

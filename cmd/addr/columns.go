@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 // A portLine is a port of a target.

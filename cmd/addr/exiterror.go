@@ -7,7 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/fabric/resolve"
 )
 
 // exitError reports targets that were not found, and returns the exit code as an error.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ibkit/ibkit/cc"
 	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -22,7 +21,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/cc"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/umad"
 )
 

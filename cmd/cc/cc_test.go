@@ -12,10 +12,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/cc"
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/cc"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/ibsim"

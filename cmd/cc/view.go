@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ibkit/ibkit/cc"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/ranges"
+	"github.com/ibkit/ibkit/internal/tool/cc"
 )
 
 // The tables of --show.

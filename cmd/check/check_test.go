@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -22,7 +22,7 @@ import (
 var program = cmdtest.Native(New)
 
 // dumps is the directory with files of opensm for one fabric.
-const dumps = "../../route/testdata/opensm"
+const dumps = "../../internal/tool/route/testdata/opensm"
 
 func TestCheckRoutes_Views(t *testing.T) {
 	for name, args := range map[string][]string{

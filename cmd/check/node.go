@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/tool/check"
 )
 
 // nodeCheck is one call of check node.

@@ -20,8 +20,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // routes is one call of check routes.

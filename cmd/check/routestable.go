@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // printSummary prints the size of the routing and the results without findings. partial

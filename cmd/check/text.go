@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/check"
 )
 
 // printText prints the findings with their next steps, and a table of the stages.

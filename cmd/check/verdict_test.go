@@ -10,10 +10,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/check"
 )
 
 // times are the parts of outputs that differ between runs.
@@ -109,7 +109,7 @@ func TestCheck_JSON(t *testing.T) {
 
 // A stored fabric has the findings of the files.
 func TestCheckFabric_Stored(t *testing.T) {
-	code, out, _ := program.Run(t, nil, "check", "fabric", "--from", "../../ibdiagnet/testdata/nosuch")
+	code, out, _ := program.Run(t, nil, "check", "fabric", "--from", "../../fabric/ibdiagnet/testdata/nosuch")
 	if code != cmdutil.ExitUsage {
 		t.Errorf("got exit code %d and %q, want %d", code, out, cmdutil.ExitUsage)
 	}

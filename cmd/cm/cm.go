@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/cm"
 )
 
 // command holds the flags of cm.

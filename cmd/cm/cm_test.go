@@ -6,11 +6,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/cm"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

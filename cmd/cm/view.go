@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/cm"
 )
 
 // A view prints a result as text.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // parts are the values of --reset.

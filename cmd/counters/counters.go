@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // command is one call of counters.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )

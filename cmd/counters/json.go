@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/counters"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // writeJSON writes a document, with one node per line.

@@ -11,12 +11,12 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/umad/device"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // rows are the flags that select and sort the ports to show.

@@ -10,9 +10,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/umad"
 )

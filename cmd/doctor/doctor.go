@@ -16,7 +16,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/doctor"
+	"github.com/ibkit/ibkit/internal/tool/doctor"
 )
 
 // checkNames returns the names of all checks with descriptions.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/doctor"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/doctor"
 )
 
 var program = cmdtest.Native(New)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/doctor"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/doctor"
 )
 
 // view prints a result as text.

@@ -19,11 +19,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
-	"github.com/ibkit/ibkit/counters"
-	"github.com/ibkit/ibkit/exporter"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/exporter"
 )
 
 // defaultListen is the port of treydock's exporter, on loopback.

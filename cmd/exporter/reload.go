@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/exporter"
+	"github.com/ibkit/ibkit/internal/tool/exporter"
 )
 
 // reloadOn reads the files again at each signal until ctx ends.

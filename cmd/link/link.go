@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdev"
 )
 
 // command is one call of link add or link delete.

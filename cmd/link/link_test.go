@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdev"
 )
 
 var program = cmdtest.Native(New)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdev"
 )
 
 // showPlan prints the change.

@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/linkinfo"
 )
 

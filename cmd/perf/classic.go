@@ -6,7 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // flushClassic prints the measurements of one table like a program of perftest. It

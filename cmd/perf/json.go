@@ -2,7 +2,7 @@ package perf
 
 import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // document prints the report on a result, with the reason if it ended early.

@@ -3,7 +3,7 @@ package perf
 import (
 	"fmt"
 
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A missedLimit is a limit that a measurement does not meet.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/verbs"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
 )
 
 // checkPort validates the flags that select the local port and GID.

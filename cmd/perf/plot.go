@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/chart"
 	"github.com/ibkit/ibkit/internal/fileout"
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // plotForms are the formats of --plot by the extension of the file.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/chart"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/host"
-	"github.com/ibkit/ibkit/perf/stats"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 )
 
 // portInfo returns the port of one side of testResult.

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A flagScope is the tests that a flag applies to.

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/perf/selftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/selftest"
 )
 
 // selfTestFlags are the flags of perf --self-test.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf/selftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/selftest"
 )
 
 // selfTestReport has a case of each outcome.

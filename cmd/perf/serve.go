@@ -16,8 +16,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
 )
 
 // serverFlags are the flags of perf --serve.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
 )
 
 // A view prints measurements, each kind of test in its own table.

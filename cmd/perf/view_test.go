@@ -9,8 +9,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/stats"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 )
 
 func TestMicro(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/ping"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 // An expectation is an address of --expect: at least one of its ports has to reply.

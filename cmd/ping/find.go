@@ -10,9 +10,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 )

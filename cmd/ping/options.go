@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ping"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 var rules = cmdutil.FlagRules{

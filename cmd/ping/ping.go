@@ -16,9 +16,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 // command is one call of ping.

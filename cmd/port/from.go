@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/portctl"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // The sizes of lists of ports, in bytes.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // record writes a line to the log before a change and another one after it.

@@ -19,10 +19,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/portctl"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // command is one call of port.

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/portctl"
 )
 
 // A view prints ports and plans.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/query"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/query"
 )
 
 // newListReport returns the document of --list.

@@ -17,9 +17,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/internal/tool/query"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/query"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 // command is one call of query.

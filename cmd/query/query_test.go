@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
-	"github.com/ibkit/ibkit/query"
+	"github.com/ibkit/ibkit/internal/tool/query"
 )
 
 // The JSON conforms to the schema and has an exported type, with and without results.

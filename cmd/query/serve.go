@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/tool/sysstat"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sysstat"
 	"github.com/ibkit/ibkit/umad"
 )
 

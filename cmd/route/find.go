@@ -5,10 +5,10 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // find returns the ports of pairs, or the pairs of one port and all others. Pairs of a file

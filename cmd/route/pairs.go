@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A pair is the addresses of two ports. The second one is not used with --to-all.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 func TestScanPairs(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // command is one call of route.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 var program = cmdtest.Native(New)
 
 // dumps is the directory with files of opensm for one fabric.
-const dumps = "../../route/testdata/opensm"
+const dumps = "../../internal/tool/route/testdata/opensm"
 
 func TestRoute_Views(t *testing.T) {
 	pairs := cmdtest.WriteFile(t, "# pairs\nnode01 node16\n\n0x0002c90000800000 5\n")

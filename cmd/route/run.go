@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // print writes the selected view.

@@ -17,9 +17,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // command is one call of routes.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 var program = cmdtest.Native(New)
 
 // dumps is the directory with files of opensm for one fabric.
-const dumps = "../../route/testdata/opensm"
+const dumps = "../../internal/tool/route/testdata/opensm"
 
 func TestRoutes_Views(t *testing.T) {
 	for name, args := range map[string]string{

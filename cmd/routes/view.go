@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // A view prints a part of a routing.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sa"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/umadtest"
 )

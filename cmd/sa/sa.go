@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sa"
 )
 
 // command is one call of sa.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
-	"github.com/ibkit/ibkit/sa"
+	"github.com/ibkit/ibkit/internal/tool/sa"
 )
 
 // The JSON conforms to the schema and has an exported type, with and without results.

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sa"
 )
 
 // A view prints a result. Records are decoded one by one, because a table may have tens of

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/sim/serve"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // ctlCommand is one call of sim ctl.

@@ -14,9 +14,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/portctl"
-	"github.com/ibkit/ibkit/sm"
 )
 
 // apply plans the operation of --set, and sends it.

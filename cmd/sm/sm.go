@@ -16,9 +16,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/sm"
 )
 
 // command is one call of sm.

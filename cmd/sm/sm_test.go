@@ -7,7 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/sm"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 )
 
 // The JSON conforms to the schema and has an exported type, with and without results.

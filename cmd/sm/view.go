@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sm"
 )
 
 // A view prints a result.

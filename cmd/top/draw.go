@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // The lines of a screen: two of the summary, one for the state, the table, and one for keys.

@@ -3,7 +3,7 @@ package top
 import (
 	"github.com/gdamore/tcell/v2"
 
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // A binding is a key with its meaning, for the help.

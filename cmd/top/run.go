@@ -18,10 +18,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // find returns the screen of the node or port with an address.

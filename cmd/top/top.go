@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // command is one call of top.

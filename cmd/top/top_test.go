@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 var program = cmdtest.Native(New)

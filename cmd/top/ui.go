@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/top"
+	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // A viewKind is a kind of screen.

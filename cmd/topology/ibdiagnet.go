@@ -16,12 +16,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ibdiagnet"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/umad"
 )
 

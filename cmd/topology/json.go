@@ -3,7 +3,7 @@ package topology
 import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
 // writeJSON writes a [topology.Report], one node or cable at a time.

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
 // printTable writes the table of findings, nodes, ports or cables, and a summary.

@@ -18,13 +18,13 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ibdiagnet"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/route"
-	"github.com/ibkit/ibkit/topology"
 	"github.com/ibkit/ibkit/umad"
 )
 

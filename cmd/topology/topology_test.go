@@ -11,7 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/trap"
+	"github.com/ibkit/ibkit/internal/tool/trap"
 )
 
 // sendCommand is one call of trap send.

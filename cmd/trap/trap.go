@@ -15,10 +15,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/trap"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
-	"github.com/ibkit/ibkit/trap"
+	"github.com/ibkit/ibkit/internal/tool/trap"
 )
 
 var program = cmdtest.Native(New)

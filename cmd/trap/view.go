@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/trap"
 )
 
 // A view prints events.

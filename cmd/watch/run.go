@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/watch"
 	"github.com/ibkit/ibkit/umad"
-	"github.com/ibkit/ibkit/watch"
 )
 
 // execQueue limits the events that wait for a program.

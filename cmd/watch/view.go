@@ -5,7 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/watch"
+	"github.com/ibkit/ibkit/internal/tool/watch"
 )
 
 // A view prints events as rows.

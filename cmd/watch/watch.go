@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/watch"
+	"github.com/ibkit/ibkit/internal/tool/watch"
 )
 
 // command is one call of watch.

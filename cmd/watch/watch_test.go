@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/hook"
-	"github.com/ibkit/ibkit/watch"
+	"github.com/ibkit/ibkit/internal/tool/watch"
 )
 
 var program = cmdtest.Native(New)

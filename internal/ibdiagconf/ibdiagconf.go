@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // DefaultPath is the path that most infiniband-diags builds read.

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // secretHash is the bcrypt hash of "secret", with the lowest cost.

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // ErrEmpty is the error for a file without content other than comments.

@@ -26,12 +26,11 @@ type rule struct {
 
 // Directory groups, each with the directories that its packages may import.
 var (
-	leaves     = []string{"internal", "textfile"}
-	wire       = []string{"ib", "mad"}
-	management = slices.Concat(wire, []string{"umad"})
-	data       = []string{"ib", "verbs"}
-	public     = slices.Concat(management, data, []string{"fabric", "ibdiagnet", "rdmacm", "sim", "resolve", "textfile"})
-	tools      = []string{"cc", "check", "cm", "counters", "devinfo", "linkinfo", "ping", "perf", "doctor", "exporter", "portctl", "query", "route", "sa", "sm", "softdev", "sweep", "sysstat", "top", "topology", "trap", "watch"}
+	leaves     = []string{"internal"} // without internal/tool
+	management = []string{"ib", "mad", "umad"}
+	data       = []string{"ib", "verbs", "rdmacm"}
+	public     = []string{"ib", "mad", "umad", "verbs", "rdmacm", "fabric", "sim"}
+	tools      = []string{"devinfo", "linkinfo", "ping", "internal/tool"}
 	parts      = slices.Concat([]string{"cmd/internal"}, tools, public, leaves)
 )
 
@@ -40,38 +39,18 @@ var rules = []rule{
 	{[]string{"."}, []string{"cmd"}},
 	{[]string{"cmd"}, slices.Concat([]string{"cmd"}, parts)},
 	{[]string{"cmd/..."}, parts},
-	// Tools do not import each other, but doctor reads the results of three, portctl
-	// checks links as linkinfo does, cc and sm have the outcomes from portctl, and softdev
-	// lists the users of a device as devinfo does.
-	{[]string{"doctor/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
-	{[]string{"softdev/..."}, slices.Concat([]string{"devinfo"}, public, leaves)},
-	// check runs other tools' checks.
-	{[]string{"check/..."}, slices.Concat([]string{"counters", "devinfo", "doctor", "linkinfo", "route", "sm", "topology"}, public, leaves)},
-	// exporter exports results from three tools.
-	{[]string{"exporter/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
-	{[]string{"cc/...", "sm/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
-	// Programs that run for long repeat sweeps by sweep, which reads counters.
-	{[]string{"sweep/..."}, slices.Concat([]string{"counters"}, public, leaves)},
-	{[]string{"top/..."}, slices.Concat([]string{"counters", "linkinfo", "route", "sweep"}, public, leaves)},
-	{[]string{"watch/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo", "sweep", "trap"}, public, leaves)},
-	{[]string{"portctl/..."}, slices.Concat([]string{"linkinfo"}, public, leaves)},
-	{[]string{"cm/..."}, slices.Concat([]string{"cm/internal", "cm/exchange"}, public, leaves)},
-	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sysstat/...", "topology/...", "trap/..."}, slices.Concat(public, leaves)},
-	{[]string{"perf/..."}, slices.Concat([]string{"perf"}, public, leaves)},
+	// A tool may combine the results of others, as check does.
+	{[]string{"internal/tool/..."}, slices.Concat(tools, public, leaves)},
+	{[]string{"devinfo/...", "linkinfo/...", "ping/..."}, slices.Concat(public, leaves)},
 	// Public packages import downwards.
-	{[]string{"resolve/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
-	{[]string{"ibdiagnet/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
-	{[]string{"fabric/..."}, slices.Concat(management, leaves)},
+	{[]string{"fabric/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
 	{[]string{"sim/..."}, slices.Concat(management, []string{"sim"}, leaves)},
 	{[]string{"umad/..."}, slices.Concat(management, leaves)},
-	{[]string{"verbs/..."}, slices.Concat(data, leaves)},
-	{[]string{"rdmacm/..."}, slices.Concat(data, leaves)},
-	{[]string{"mad/..."}, wire},
+	{[]string{"verbs/...", "rdmacm/..."}, slices.Concat(data, leaves)},
+	{[]string{"mad/..."}, []string{"ib", "mad"}},
 	{[]string{"ib/..."}, nil},
-	{[]string{"textfile/..."}, nil},
-	{[]string{"internal/..."}, []string{"ib", "internal", "textfile"}},
-	{[]string{"test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
-	{[]string{"docs/...", "man/...", "packaging/...", "schema/..."}, slices.Concat([]string{"cmd"}, parts)},
+	{[]string{"internal/..."}, []string{"ib", "internal"}},
+	{[]string{"docs/...", "man/...", "packaging/...", "schema/...", "test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
 }
 
 // libraries are packages that few may import, with the directory patterns that may.
@@ -81,8 +60,8 @@ var libraries = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"cmd/internal/render"},
 	"github.com/fatih/color":            {"cmd/internal/render"},
 	"github.com/gdamore/tcell/v2":       {"cmd/top"},
-	"go.yaml.in/yaml/v3":                {"check", "internal/webconfig", "internal/yamlfile"},
-	"github.com/prometheus":             {"exporter"},
+	"go.yaml.in/yaml/v3":                {"internal/tool/check", "internal/webconfig", "internal/yamlfile"},
+	"github.com/prometheus":             {"internal/tool/exporter"},
 	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "internal/uverbs/uverbstest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
 	module + "/cmd/internal/cmdtest":    {"test/..."},
@@ -99,9 +78,12 @@ func matchAny(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, dir) })
 }
 
-// below reports whether a directory is one of the parents or below one of them.
+// below reports whether a directory is one of the parents or below one of them. Tools are
+// below "internal/tool" only.
 func below(parents []string, dir string) bool {
-	return slices.ContainsFunc(parents, func(p string) bool { return match(p+"/...", dir) })
+	return slices.ContainsFunc(parents, func(p string) bool {
+		return match(p+"/...", dir) && (p != "internal" || !match("internal/tool/...", dir))
+	})
 }
 
 // check returns the reason why the package in a directory may not import a path, or
@@ -155,9 +137,12 @@ func TestCheck(t *testing.T) {
 		{"cmd/ping", module + "/cmd/perf", false},
 		{"cmd/ping", module + "/cmd", false},
 		{"ping", module + "/umad", true},
-		{"ping", module + "/perf", false},
+		{"ping", module + "/internal/tool/perf", false},
 		{"ping", "github.com/spf13/cobra", false},
-		{"doctor", module + "/linkinfo", true},
+		{"internal/tool/doctor", module + "/linkinfo", true},
+		{"internal/tool/doctor", module + "/cmd/doctor", false},
+		{"internal/sysfs", module + "/internal/tool/doctor", false},
+		{"fabric", module + "/internal/tool/route", false},
 		{"sim", module + "/fabric", false},
 		{"verbs", module + "/mad", false},
 		{"verbs/rxe", module + "/verbs/provider", true},

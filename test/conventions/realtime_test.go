@@ -19,7 +19,7 @@ const waitLimit = time.Minute
 // waiters may wait in real time: package testenv for conditions in other processes and in
 // the kernel, and the measurement loops and the self-test, which poll with the processor
 // clock: time in a bubble stands still while a goroutine runs.
-var waiters = []string{"internal/testenv", "perf/internal/loop", "perf/selftest"}
+var waiters = []string{"internal/testenv", "internal/tool/perf/internal/loop", "internal/tool/perf/selftest"}
 
 // clocks are functions that take real time, or compare with it, outside of a bubble.
 var clocks = []string{

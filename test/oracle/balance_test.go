@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

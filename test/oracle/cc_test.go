@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ibkit/ibkit/cc"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/cc"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/internal/tool/check"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

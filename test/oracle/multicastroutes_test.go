@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/ibsim"

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/topology"
 )
 
 // cabling is the plan of the fabric that the function cabledNet describes, as a .topo file

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/portctl"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )

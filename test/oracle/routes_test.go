@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/portctl"
-	"github.com/ibkit/ibkit/sm"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/tool/top"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 	"github.com/ibkit/ibkit/test/termsvg"
-	"github.com/ibkit/ibkit/top"
 )
 
 // A terminal is Debian's tmux with a single program.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/tool/watch"
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/watch"
 )
 
 // watched returns the events that a running ibkit watch --json has printed, without events

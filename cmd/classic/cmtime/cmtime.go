@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/ibkit/ibkit/cm/timing"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
+	"github.com/ibkit/ibkit/internal/tool/cm/timing"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

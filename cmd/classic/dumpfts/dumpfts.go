@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/forwarding"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
-	"github.com/ibkit/ibkit/counters"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // A threshold is the lowest value of a counter that is an error; 0: no value is one.

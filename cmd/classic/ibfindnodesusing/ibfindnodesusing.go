@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/umad"
 )
 

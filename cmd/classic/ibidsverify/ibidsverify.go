@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/topology"
 )
 
 // cacheDir is the directory with the topology files of the scripts.

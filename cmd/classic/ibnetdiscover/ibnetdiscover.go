@@ -14,9 +14,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/topology"
 )
 
 // command is one call of ibnetdiscover.

@@ -14,9 +14,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/topology"
 )
 
 // types are the types of nodes that the scripts list. ibnodes runs two of the others.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/mad"
 )
 

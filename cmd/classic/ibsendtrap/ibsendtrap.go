@@ -8,8 +8,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/trap"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -1,8 +1,8 @@
 package ibsendtrap
 
 import (
+	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/trap"
 )
 
 // traps are the traps by name, with the details in which they differ from those of package

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/sysstat"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sysstat"
 	"github.com/ibkit/ibkit/umad"
 )
 

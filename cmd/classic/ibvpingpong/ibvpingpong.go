@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/libibverbs"
 	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/pingpong"
+	"github.com/ibkit/ibkit/internal/tool/perf/pingpong"
 	"github.com/ibkit/ibkit/verbs"
 )
 

@@ -7,11 +7,11 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/cm/exchange"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

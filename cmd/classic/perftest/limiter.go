@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // A limiter holds the options of the rate limiter.

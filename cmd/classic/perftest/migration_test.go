@@ -8,7 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // sets are the sets of programs that options belong to.

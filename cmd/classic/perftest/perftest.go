@@ -21,9 +21,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/perfhint"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf"
-	"github.com/ibkit/ibkit/perf/host"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
 

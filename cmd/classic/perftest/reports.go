@@ -7,7 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/internal/fileout"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // printSamples prints the times of all messages, and the heading of the row once more.

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/host"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // fail records an error of the output. The test continues.

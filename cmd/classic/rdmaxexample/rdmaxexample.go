@@ -7,10 +7,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/ibkit/ibkit/cm/oneway"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
+	"github.com/ibkit/ibkit/internal/tool/cm/oneway"
 )
 
 // command is one call of a program.

@@ -8,10 +8,10 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/ibkit/ibkit/cm/udpong"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
+	"github.com/ibkit/ibkit/internal/tool/cm/udpong"
 )
 
 // command is one call of udpong.

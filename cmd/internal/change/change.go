@@ -11,7 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // Flags are the flags --dry-run, --yes and --log.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // The exit code depends on the outcomes of all changes.

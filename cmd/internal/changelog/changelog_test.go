@@ -14,7 +14,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // The system log gets a datagram for each record, with facility daemon and priority notice.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/fabric/resolve"
 )
 
 // Exit codes of the native names.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/resolve"
 )
 
 // ParseTargets parses the targets of a command line, and those of a file if there is one

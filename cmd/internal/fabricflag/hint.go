@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 

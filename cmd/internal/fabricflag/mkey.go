@@ -13,7 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/interrupt"
-	"github.com/ibkit/ibkit/textfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // PromptKey prompts for a key such as an M_Key without echo. Other users can read the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/fabric/resolve"
 )
 
 // NodePatterns are the values of --node: patterns of names and GUIDs of nodes. The zero

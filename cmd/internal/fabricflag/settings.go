@@ -13,11 +13,11 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ibdiagnet"
-	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/umad"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/cm"
 	"github.com/ibkit/ibkit/test/guest"
 )
 

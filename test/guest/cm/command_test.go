@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/cm"
+	"github.com/ibkit/ibkit/internal/tool/cm"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/test/guest"
 )

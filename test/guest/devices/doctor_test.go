@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/doctor"
+	"github.com/ibkit/ibkit/internal/tool/doctor"
 	"github.com/ibkit/ibkit/test/guest"
 )
 

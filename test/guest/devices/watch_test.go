@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/tool/watch"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/watch"
 )
 
 // libstdbuf is the stdbuf library: ibv_asyncwatch does not flush its output.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/internal/tool/check"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )

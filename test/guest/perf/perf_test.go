@@ -23,7 +23,7 @@ func TestPingpong(t *testing.T) {
 	guest.RunTests(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:   []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"},
-	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
+	}, "github.com/ibkit/ibkit/internal/tool/perf/pingpong", "-test.run=^TestGuest")
 }
 
 // TestPerf tests package perf and its command in a single guest.
@@ -32,7 +32,7 @@ func TestPerf(t *testing.T) {
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    []string{"rdma", "strace"},
-		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/perf", Test: true}},
+		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/internal/tool/perf", Test: true}},
 	})
 	t.Run("package", func(t *testing.T) {
 		g.Must(t, "env", testenv.CasesSetting(), "perf.test", "-test.v", "-test.run=^TestGuest")

@@ -16,5 +16,5 @@ func TestPerftest(t *testing.T) {
 		Tools: []string{
 			"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
 		},
-	}, "github.com/ibkit/ibkit/perf/perftest", "-test.run=^TestGuest")
+	}, "github.com/ibkit/ibkit/internal/tool/perf/perftest", "-test.run=^TestGuest")
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/umad"
 )
 

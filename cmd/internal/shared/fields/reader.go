@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // A Reader reads the texts of selected fields of many attributes, without an allocation

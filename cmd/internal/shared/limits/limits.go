@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // Flags are the flags for thresholds and waiting.

@@ -8,9 +8,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/textfile"
 )
 
 // columns are the columns of the CSV. "" stands for a value that is unknown or does

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // A Member is a member of a JSON object.

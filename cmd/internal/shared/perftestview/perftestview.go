@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
 // Rule separates the parts of the output.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ibkit/ibkit/perf/perftest"
-	"github.com/ibkit/ibkit/perf/stats"
+	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
 

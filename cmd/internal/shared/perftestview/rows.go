@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/stats"
+	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 )
 
 // Columns are the heading of the figures.

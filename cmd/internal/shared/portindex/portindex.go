@@ -12,10 +12,10 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/route"
 )
 
 // Parse parses the address of one port for [Index.Port].

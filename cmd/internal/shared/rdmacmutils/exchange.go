@@ -3,9 +3,9 @@ package rdmacmutils
 import (
 	"context"
 
-	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/internal/tool/cm/exchange"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
+	"github.com/ibkit/ibkit/internal/tool/cm/exchange"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )

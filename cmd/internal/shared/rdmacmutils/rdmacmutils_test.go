@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/cm/exchange"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // WithUsage makes the failure to read the files of --load a usage error, as for all files

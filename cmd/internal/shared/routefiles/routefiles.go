@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // Flags are the values of --load and --lmc.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/perf/selftest"
+	"github.com/ibkit/ibkit/internal/tool/perf/selftest"
 	"github.com/ibkit/ibkit/test/guest"
 )
 

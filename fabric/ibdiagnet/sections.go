@@ -1,0 +1,200 @@
+package ibdiagnet
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// absent is the text of values that are unknown.
+const absent = "N/A"
+
+// A sectionHandler reads the rows of a section.
+type sectionHandler func(*row) error
+
+// readSections reads the sections with a handler: a line START_NAME, a header, rows, and
+// a line END_NAME. Lines outside of sections are passed to comment.
+func readSections(l *textfile.Reader, handlers map[string]sectionHandler, comment func(string)) (found map[string]bool, err error) {
+	found = map[string]bool{}
+	var handler sectionHandler
+	var end string
+	r := row{}
+	for l.Next() {
+		line := strings.TrimRight(l.Text(), "\r ")
+		name, starts := strings.CutPrefix(line, "START_")
+		switch {
+		case starts && end != "":
+			return nil, l.Errorf("got %s, want %s", textfile.Quote(line), end)
+		case starts:
+			if handler = handlers[name]; handler != nil && found[name] {
+				return nil, l.Errorf("the file has a second section %s", textfile.Quote(name))
+			}
+			found[name] = true
+			end, r = "END_"+name, row{}
+		case end == "":
+			comment(line)
+		case line == end:
+			end = ""
+		case handler == nil || line == "":
+		default:
+			if r.fields, err = splitLine(line); err != nil {
+				return nil, l.At(err)
+			}
+			if r.columns == nil {
+				if r.columns, err = columnsOf(r.fields); err != nil {
+					return nil, l.At(err)
+				}
+				continue
+			}
+			if err := handler(&r); err != nil {
+				return nil, l.At(err)
+			}
+		}
+	}
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	if end != "" {
+		return nil, l.Errorf("got the end of the file, want %s", end)
+	}
+	return found, nil
+}
+
+// splitLine returns the fields of a line.
+func splitLine(line string) ([]string, error) {
+	if !strings.Contains(line, `"`) {
+		return strings.Split(line, ","), nil
+	}
+	reader := csv.NewReader(strings.NewReader(line))
+	reader.LazyQuotes = true // quotation marks in descriptions are not always doubled
+	fields, err := reader.Read()
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		err = parse.Err
+	}
+	return fields, err
+}
+
+// columnsOf returns the indices of columns by name in lower case: the sections write
+// NodeGUID and NodeGuid.
+func columnsOf(names []string) (map[string]int, error) {
+	columns := map[string]int{}
+	for i, name := range names {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, twice := columns[name]; twice {
+			return nil, fmt.Errorf("the header has column %s twice", textfile.Quote(name))
+		}
+		columns[name] = i
+	}
+	return columns, nil
+}
+
+// A row is a row of a section.
+type row struct {
+	columns map[string]int // by name in lower case
+	fields  []string
+
+	placed map[*column]map[string]place // see places
+}
+
+// A place is a column of the section with a field of an attribute.
+type place struct {
+	name  string // of the column
+	index int
+}
+
+// index returns the index of a column by its name, -1 if there is none.
+func (r *row) index(name string) int {
+	if i, ok := r.columns[strings.ToLower(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// text returns a field by its index; false if the value is unknown.
+func (r *row) text(i int) (string, bool) {
+	if i < 0 || i >= len(r.fields) {
+		return "", false
+	}
+	text := strings.TrimSpace(r.fields[i])
+	return text, text != "" && !strings.EqualFold(text, absent) && !strings.EqualFold(text, "NA")
+}
+
+// number returns a field as a number; false if it is unknown.
+func (r *row) number(name string, bits int) (uint64, bool, error) {
+	return r.numberAt(place{name, r.index(name)}, bits)
+}
+
+func (r *row) numberAt(at place, bits int) (uint64, bool, error) {
+	text, ok := r.text(at.index)
+	if !ok {
+		return 0, false, nil
+	}
+	base := 10
+	if digits, hex := strings.CutPrefix(strings.ToLower(text), "0x"); hex {
+		text, base = digits, 16
+	}
+	v, err := strconv.ParseUint(text, base, bits)
+	if err != nil {
+		return 0, false, fmt.Errorf("%s: got %s, want a number of %d bits", at.name, textfile.Quote(text), bits)
+	}
+	return v, true, nil
+}
+
+// required returns a field that must be there.
+func (r *row) required(name string, bits int) (uint64, error) {
+	v, ok, err := r.number(name, bits)
+	if err == nil && !ok {
+		err = fmt.Errorf("got no value of column %s", name)
+	}
+	return v, err
+}
+
+func (r *row) guid(name string) (ib.GUID, error) {
+	v, err := r.required(name, 64)
+	return ib.GUID(v), err
+}
+
+// places returns the columns of a section by the name of their field. columns must not
+// be empty.
+func (r *row) places(columns []column) map[string]place {
+	if known := r.placed[&columns[0]]; known != nil {
+		return known
+	}
+	places := map[string]place{}
+	for _, c := range columns {
+		if i := r.index(c.name); i >= 0 && c.field != "" {
+			places[c.field] = place{c.name, i}
+		}
+	}
+	if r.placed == nil {
+		r.placed = map[*column]map[string]place{}
+	}
+	r.placed[&columns[0]] = places
+	return places
+}
+
+// store sets the fields of an attribute to the values of a row. Fields without a value
+// remain. any reports whether there was a value.
+func (r *row) store(a mad.Attribute, columns []column) (any bool, err error) {
+	places := r.places(columns)
+	mad.Visit(a, func(name string, width int, v uint64) uint64 {
+		at, ok := places[name]
+		if !ok || err != nil {
+			return v
+		}
+		var n uint64
+		if n, ok, err = r.numberAt(at, width); !ok || err != nil {
+			return v
+		}
+		any = true
+		return n
+	})
+	return any, err
+}

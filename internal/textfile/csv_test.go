@@ -1,0 +1,37 @@
+package textfile_test
+
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/textfile"
+)
+
+func TestCSVText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                "",
+		"leaf1":           "leaf1",
+		"a=b":             "a=b",
+		" =1":             " =1",
+		"größer":          "größer",
+		`=HYPERLINK("x")`: `'=HYPERLINK("x")`,
+		"+1":              "'+1",
+		"-1":              "'-1",
+		"@SUM(1)":         "'@SUM(1)",
+		"\t=1":            "'\t=1",
+		"\r=1":            "'\r=1",
+		"\n=1":            "'\n=1",
+		"＝1":              "'＝1",
+		"'=1":             "''=1",
+		"'":               "''",
+	} {
+		t.Run(text, func(t *testing.T) {
+			got := textfile.CSVText(text)
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if again := textfile.ParseCSVText(got); again != text {
+				t.Errorf("parsed again: got %q, want %q", again, text)
+			}
+		})
+	}
+}

@@ -1,0 +1,290 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// FabricOptions are the options of [Fabric].
+type FabricOptions struct {
+	// Open opens the port from which to scan. It is not called with Stored.
+	Open   func(context.Context) (umad.Port, error)
+	Client umad.ClientOptions
+
+	// Stored, if not nil, is the fabric to check, and perhaps its counters. Stages that
+	// send requests are skipped.
+	Stored *ibdiagnet.Database
+
+	// Tables are files with forwarding tables, to be read instead of those of the
+	// switches. LMC is that of end ports if the files do not contain it.
+	Tables []string
+	LMC    uint8
+
+	// Discover replaces [fabric.Discover] if it is not nil.
+	Discover           fabric.Discoverer
+	NoExtendedPortInfo bool
+
+	SMLID ib.LID // of subnet administration; 0: that of the local port's manager
+	SMKey uint64 // for the members of multicast groups; 0: as an untrusted client
+
+	Plan   *topology.Plan     // intended cabling; nil: unknown
+	Since  *counters.Baseline // earlier counters; may be nil
+	Window time.Duration      // between two readings of counters; 0: one reading
+
+	Limits Limits
+	Only   []string // names of the stages to run; nil: all
+	Skip   []string // names of the stages to leave out
+	Names  *fabric.NameMap
+
+	// Progress, if not nil, is called during scans.
+	Progress func(fabric.Progress)
+}
+
+// A FabricStage is a stage of [Fabric].
+type FabricStage struct {
+	Name  string
+	About string // subject of the stage, as a noun phrase
+
+	// needs returns the reason why the stage cannot run, "" if it can.
+	needs func(*fabricRun) string
+	run   func(context.Context, *fabricRun) error
+}
+
+// FabricStages returns the stages of [Fabric] in their order: a later finding is often a
+// consequence of an earlier one.
+func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
+
+// fabricStages has most names of UFM's validation tests (Mellanox/ufm_sdk_3.0,
+// scripts/ufm_validation_test).
+var fabricStages = []FabricStage{
+	{"discovery", "replies of all nodes and ports", always, checkDiscovery},
+	{"lids", "LIDs: assigned, unique, fitting their LMC", always, checkLIDs},
+	{"guids", "GUIDs: not zero, unique", always, checkGUIDs},
+	{"names", "descriptions of nodes: not empty, unique", always, checkNames},
+	{"links", "states of links, compared at both ends", needsStates, checkLinks},
+	{"speed", "speed and width of links against both ends and the thresholds", needsStates, checkSpeed},
+	{"sm", "subnet managers: one active master", needsRequests, checkManagers},
+	{"sa", "nodes that subnet administration lists, compared with the scan", needsScan, checkRecords},
+	{"pkeys", "partitions of ports, compared with their switch", needsRequests, checkPartitions},
+	{"counters", "error counters of ports", needsCounters, checkCounters},
+	{"ber", "bit error rates of symbol errors, by the window rule", needsCounters, checkBER},
+	{"firmware", "firmware versions within a type of device", needsRequests, checkFirmware},
+	{"routing", "paths between all ports, loops, balance, multicast", needsTables, checkRouting},
+	{"tree", "structure of the switches, uplinks of a fat tree", always, checkTree},
+	{"rails", "rails: adapters of hosts on the leaf switches", always, checkRails},
+	{"plan", "cabling, compared with the plan", needsPlan, checkPlan},
+}
+
+func always(*fabricRun) string { return "" }
+
+// needsStates requires the states of both ends of links.
+func needsStates(r *fabricRun) string {
+	if r.fabric.Sparse {
+		return "the file has no states of links"
+	}
+	return ""
+}
+
+func needsRequests(r *fabricRun) string {
+	if r.opts.Stored != nil {
+		return "not stored in files"
+	}
+	return ""
+}
+
+func needsCounters(r *fabricRun) string {
+	if r.opts.Stored != nil && len(r.opts.Stored.Counters) == 0 {
+		return "the file has no counters"
+	}
+	return ""
+}
+
+func needsTables(r *fabricRun) string {
+	if r.opts.Stored != nil && len(r.opts.Tables) == 0 {
+		return "requires files with tables"
+	}
+	return ""
+}
+
+func needsPlan(r *fabricRun) string {
+	if r.opts.Plan == nil {
+		return "requires a plan"
+	}
+	return ""
+}
+
+// fabricRun is one run of the stages.
+type fabricRun struct {
+	*runner
+	opts   FabricOptions
+	fabric *fabric.Fabric
+	names  *fabric.NameMap
+
+	topology []topology.Finding // of three stages
+	ends     []linkinfo.End     // of two stages; nil: not read
+	counters *counters.Result   // of two stages; nil: not read
+	firmware *firmwareProbe     // nil: not read
+}
+
+// Fabric checks a fabric. It returns an error if no fabric could be read, if a request
+// could not be sent, or if ctx ends.
+func Fabric(ctx context.Context, o FabricOptions) (*Result, error) {
+	r := &fabricRun{runner: newRunner("fabric", fabricKinds, &o.Limits, o.Only, o.Skip), opts: o, names: o.Names}
+	for _, s := range fabricStages {
+		if !r.selects(s.Name) && s.Name != fabricStages[0].Name {
+			continue
+		}
+		start := r.begin(s.Name, s.About)
+		if reason := r.reason(s); reason != "" {
+			r.skipped("%s", reason)
+		} else if err := s.run(ctx, r); err != nil {
+			return nil, err
+		}
+		r.end(start)
+	}
+	if !r.selects(fabricStages[0].Name) && r.fabric.Blind() == nil {
+		r.leaveOut(fabricStages[0].Name)
+	}
+	r.values()
+	return r.finish(), nil
+}
+
+// reason returns the reason why a stage cannot run, "" if it can. After a blind scan there is
+// nothing to check.
+func (r *fabricRun) reason(s FabricStage) string {
+	if r.fabric != nil && r.fabric.Blind() != nil {
+		return fabric.ErrBlind.Error()
+	}
+	return s.needs(r)
+}
+
+// skippedIf skips the current stage if it is empty.
+func (r *fabricRun) skippedIf(nothing bool, reason string) {
+	if s := r.stage; nothing && s.Errors+s.Warnings+s.Unknown == 0 {
+		r.skipped("%s", reason)
+	}
+}
+
+// leaveOut removes a stage that ran only for the others.
+func (r *runner) leaveOut(name string) {
+	s := r.result.Stages[0]
+	r.result.Errors -= s.Errors
+	r.result.Warnings -= s.Warnings
+	r.result.Stages = r.result.Stages[1:]
+	r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f Finding) bool { return f.Stage == name })
+}
+
+// values adds the sizes of the fabric.
+func (r *fabricRun) values() {
+	s := topology.Summarize(r.fabric, 0)
+	r.value("switches", float64(s.Switches), "")
+	r.value("adapters", float64(s.CAs), "")
+	r.value("cables", float64(s.Cables), "")
+}
+
+// checkDiscovery reads the fabric.
+func checkDiscovery(ctx context.Context, r *fabricRun) error {
+	if r.opts.Stored != nil {
+		r.fabric = r.opts.Stored.Fabric
+	} else {
+		result, err := linkinfo.Run(ctx, linkinfo.Options{
+			Open: r.opts.Open, Client: r.opts.Client, Discover: r.opts.Discover,
+			NoExtendedPortInfo: r.opts.NoExtendedPortInfo, Progress: r.opts.Progress,
+		})
+		if err != nil {
+			return err
+		}
+		r.fabric = result.Fabric
+	}
+	f := r.fabric
+	r.result.Partial = f.Partial()
+	r.topology = topology.Check(f, r.names)
+	r.addTopology(r.topology, topology.Blind)
+	for _, failure := range f.Failures {
+		if !errors.Is(failure.Err, fabric.ErrBlind) {
+			r.add(noResponse, r.failed(failure))
+		}
+	}
+	if f.Unanswered > 0 {
+		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored scan has %s without a reply", count(f.Unanswered, "request"))})
+	}
+	for _, c := range f.Conflicts {
+		guid, port := c.GUID, int(c.Port)
+		r.add(conflict, Finding{Subject: c.GUID.String(), NodeGUID: &guid, Port: &port, Detail: c.Detail})
+	}
+	s := topology.Summarize(f, 0)
+	r.comment("%s, %s, %s", count(s.Switches, "switch"), count(s.CAs, "adapter"), count(s.Cables, "cable"))
+	return nil
+}
+
+// failed returns the finding for a request without a response.
+func (r *fabricRun) failed(failure fabric.Failure) Finding {
+	guid, port := failure.NodeGUID, int(failure.Port)
+	f := Finding{Subject: failure.Route.String(), NodeGUID: &guid, Port: &port, Detail: fmt.Sprintf("%v: %v", failure.Attr, failure.Err)}
+	if n := r.fabric.NodeByGUID(guid); n != nil {
+		f.Subject = r.nodePort(n, failure.Port)
+	}
+	return f
+}
+
+// nodeName returns the name of a node, or its GUID if the name is empty.
+func (r *fabricRun) nodeName(n *fabric.Node) string { return textOr(r.names.Name(n), n.GUID.String()) }
+
+// nodePort returns the name of a node with the number of a port, if it is one.
+func (r *fabricRun) nodePort(n *fabric.Node, port uint8) string {
+	if port == 0 || port == mad.AllPorts {
+		return r.nodeName(n)
+	}
+	return fabric.PortName(r.nodeName(n), int(port))
+}
+
+// nodeFinding returns a finding about a node.
+func (r *fabricRun) nodeFinding(n *fabric.Node, format string, args ...any) Finding {
+	guid := n.GUID
+	return Finding{Subject: r.nodeName(n), NodeGUID: &guid, Detail: fmt.Sprintf(format, args...)}
+}
+
+// portFinding returns a finding about a port.
+func (r *fabricRun) portFinding(p *fabric.Port, format string, args ...any) Finding {
+	guid, number := p.Node.GUID, int(p.Number)
+	return Finding{Subject: r.portName(p), NodeGUID: &guid, Port: &number, Detail: fmt.Sprintf(format, args...)}
+}
+
+// portName returns the name of a port, for example "leaf1[3]".
+func (r *fabricRun) portName(p *fabric.Port) string {
+	return fabric.PortName(r.nodeName(p.Node), int(p.Number))
+}
+
+// count returns a number with a noun in its form.
+func count(n int, noun string) string {
+	ending := "s"
+	if noun[len(noun)-1] == 'h' {
+		ending = "es"
+	}
+	return plural.Count(n, noun, noun+ending)
+}
+
+// call runs a function with a client of the local port.
+func (r *fabricRun) call(ctx context.Context, o umad.ClientOptions, f func(*umad.Client)) (err error) {
+	port, err := r.opts.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	c := umad.NewClient(port, o)
+	f(c)
+	return c.Run(ctx)
+}

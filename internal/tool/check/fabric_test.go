@@ -1,0 +1,470 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/sm"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// build returns a simulated fabric after some commands.
+func build(t *testing.T, fabric, commands string) *sim.Fabric {
+	t.Helper()
+	f, err := sim.Build(fabric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(commands, ";") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		c, err := f.ParseCommand("command", 1, line)
+		if err == nil {
+			err = f.Do(c, io.Discard)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+// options returns the options for a simulated fabric.
+func options(f *sim.Fabric) FabricOptions {
+	l := DefaultLimits()
+	l.SMWait = 0
+	return FabricOptions{
+		Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
+		Client: umad.ClientOptions{Timeout: 50 * time.Millisecond, Attempts: 2},
+		Limits: l,
+	}
+}
+
+// found returns the kinds of the findings with their number.
+func found(r *Result) map[string]int {
+	kinds := map[string]int{}
+	for _, f := range r.Findings {
+		kinds[f.Stage+"/"+f.Kind]++
+	}
+	return kinds
+}
+
+// stage returns a stage of a result.
+func stage(t *testing.T, r *Result, name string) Stage {
+	t.Helper()
+	i := slices.IndexFunc(r.Stages, func(s Stage) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("got no stage %s", name)
+	}
+	return r.Stages[i]
+}
+
+// A fault is a fabric with a finding.
+type fault struct {
+	kind     string // STAGE/KIND
+	fabric   string
+	commands string
+	change   func(*testing.T, *sim.Fabric)                 // nil: none
+	options  func(*testing.T, *sim.Fabric, *FabricOptions) // nil: none
+	subject  string                                        // of a finding; "": any
+}
+
+// baseline reads the counters before commands.
+func baseline(commands string) func(*testing.T, *sim.Fabric, *FabricOptions) {
+	return func(t *testing.T, f *sim.Fabric, o *FabricOptions) {
+		t.Helper()
+		r, err := counters.Run(t.Context(), counters.Options{Open: o.Open, Data: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "baseline")
+		if err := counters.WriteBaselineFile(path, r, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if o.Since, err = counters.ReadBaselineFile(path); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(commands, ";") {
+			c, err := f.ParseCommand("command", 1, strings.TrimSpace(line))
+			if err == nil {
+				err = f.Do(c, io.Discard)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// plan sets a plan.
+func plan(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
+	return func(t *testing.T, _ *sim.Fabric, o *FabricOptions) {
+		t.Helper()
+		var err error
+		if o.Plan, err = topology.ParsePlan([]byte("#StartDevice,StartPort,EndDevice,EndPort,Speed,LinkType\n"+text), "plan.csv"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// thresholds sets thresholds.
+func thresholds(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
+	return func(t *testing.T, _ *sim.Fabric, o *FabricOptions) {
+		t.Helper()
+		var err error
+		if o.Limits, err = ParseLimits([]byte(text), "thresholds.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		o.Limits.SMWait = 0
+	}
+}
+
+const tree = "fat-tree:radix=8,pods=4,spines=2"
+
+var faults = []fault{
+	{kind: "discovery/no-response", fabric: "demo", commands: "mute node06 NodeDescription", subject: "0x0002c90000100900"},
+	{kind: "discovery/blind", fabric: "demo", commands: "unlink leaf1[3]", options: fromHost, subject: "node01[1]"},
+	{kind: "discovery/blind", fabric: "demo", commands: "hang leaf1", options: fromHost, subject: "node01[1]"},
+	{kind: "discovery/conflict", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		a, b := f.Node("host00001"), f.Node("host00016")
+		b.Info.NodeGUID = a.Info.NodeGUID
+	}},
+	{kind: "lids/zero-lid", fabric: "demo,sm=off"},
+	{kind: "lids/duplicate-lid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		f.Node("host00002").Ports[1].Info.LID = f.Node("host00001").Ports[1].Info.LID
+	}},
+	{kind: "lids/lid-range", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		p := &f.Node("host00002").Ports[1]
+		p.Info.LID, p.Info.LMC = 0x101, 2
+	}},
+	{kind: "guids/zero-guid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00002").Info.NodeGUID = 0 }},
+	{kind: "guids/duplicate-guid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		f.Node("host00016").Info.NodeGUID = f.Node("host00001").Info.NodeGUID
+	}},
+	{kind: "names/empty-name", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00002").Desc = mad.NodeDescription{} }},
+	{kind: "names/duplicate-name", fabric: "demo", commands: "describe node06 node05", subject: "node05, node05"},
+	{kind: "links/no-reply", fabric: "demo", commands: "mute node06 PortInfo"},
+	{kind: "links/no-peer", fabric: "demo", commands: "hang node06"},
+	{kind: "links/one-sided", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00003").Ports[1].Info.LinkWidthActive = ib.Width1X }},
+	{kind: "links/not-active", fabric: "demo", subject: "leaf3[4]"},
+	{kind: "links/unstable", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		f.Node("leaf001").Ports[3].Info.PhysState = ib.PhysLinkErrorRecovery
+	}},
+	{kind: "links/disabled", fabric: tree, options: thresholds("severity: {links/disabled: warning}"), change: func(_ *testing.T, f *sim.Fabric) {
+		f.Node("leaf001").Ports[8].Info.PhysState = ib.PhysDisabled
+	}},
+	{kind: "links/invalid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00002").Info.NodeGUID = 0 }},
+	{kind: "speed/narrow", fabric: "demo", subject: "leaf1[1]"},
+	{kind: "speed/slow", fabric: "demo", subject: "leaf2[5]"},
+	{kind: "speed/limited", fabric: tree, options: thresholds("severity: {speed/limited: warning}"), change: func(_ *testing.T, f *sim.Fabric) {
+		for _, p := range []*sim.Port{&f.Node("host00003").Ports[1], f.Node("host00003").Ports[1].Peer} {
+			p.Info.LinkWidthSupported |= ib.Width12X
+		}
+	}},
+	{kind: "speed/uneven", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00003").Ports[1].Info.LinkWidthEnabled = ib.Width1X }},
+	{kind: "speed/below-minimum", fabric: tree, options: thresholds("min_speed: NDR")},
+	{kind: "sm/no-master", fabric: "demo,sm=off"},
+	{kind: "sm/two-masters", fabric: "demo", change: func(_ *testing.T, f *sim.Fabric) {
+		p := &f.Node("node02").Ports[1]
+		p.Info.CapMask |= mad.CapSM
+		p.Info.SMLID = p.Info.LID
+	}},
+	{kind: "sm/equal-priority", fabric: "demo", change: func(_ *testing.T, f *sim.Fabric) { f.Node("node02").Ports[1].Info.CapMask |= mad.CapSM }},
+	{kind: "sm/no-reply", fabric: "demo", commands: "mute node01 SMInfo"},
+	{kind: "sa/missing-node", fabric: "demo", commands: "down leaf2", subject: "leaf2"},
+	{kind: "sa/missing-node", fabric: "demo", commands: "hang leaf2", subject: "node06"},
+	{kind: "pkeys/no-default-partition", fabric: "demo", commands: "pkeys node06[1] 0x8001", subject: "node06[1]"},
+	{kind: "pkeys/not-on-switch", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x8001; pkeys leaf2[4] 0xffff; enforce leaf2[4]", subject: "node06[1]"},
+	{kind: "pkeys/limited-members", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x0001; pkeys node05[1] 0xffff 0x0001", subject: "partition 0x0001"},
+	{kind: "pkeys/no-response", fabric: "demo", commands: "mute node06 P_KeyTable", subject: "node06[1]"},
+	{kind: "counters/exceeded", fabric: "demo", subject: "leaf1[1]"},
+	{kind: "counters/congested", fabric: "demo", subject: "leaf4[4]"},
+	{kind: "counters/saturated", fabric: "demo", commands: "perfcaps leaf1 0; counter leaf1[1] SymbolErrorCounter 65535", subject: "leaf1[1]"},
+	{kind: "counters/no-response", fabric: "demo", commands: "pma leaf1 silent", subject: "leaf1"},
+	{kind: "counters/increased", fabric: tree, options: baseline("counter leaf001[1] PortRcvErrors 3"), subject: "leaf001[1]"},
+	{kind: "counters/flapped", fabric: tree, options: baseline("counter leaf001[1] LinkDownedCounter 1"), subject: "leaf001[1]"},
+	{kind: "counters/cleared", fabric: "demo", options: baseline("clear leaf1[1]"), subject: "leaf1[1]"},
+	{kind: "ber/bit-errors", fabric: tree, options: baseline("counter leaf001[1] SymbolErrorCounter 30000"), subject: "leaf001[1]"},
+	{kind: "firmware/firmware-differs", fabric: "demo,vendor=on", commands: "firmware node06 31 10 8", subject: "node06"},
+	{kind: "firmware/no-response", fabric: "demo,vendor=on", commands: "vendor node06 off", subject: "node06"},
+	{kind: "routing/unreachable", fabric: "dead-end"},
+	{kind: "routing/forwarding-loop", fabric: "forwarding-loop"},
+	{kind: "routing/not-active", fabric: "demo", subject: "leaf3"},
+	{kind: "routing/credit-loop", fabric: "credit-loop"},
+	{kind: "routing/unbalanced", fabric: "unbalanced-leaf"},
+	{kind: "routing/multicast", fabric: "broken-multicast"},
+	{kind: "routing/beyond-switch", fabric: tree, commands: "lft leaf001 3 99"},
+	{kind: "routing/duplicate-lid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
+		f.Node("host00002").Ports[1].Info.LID = f.Node("host00001").Ports[1].Info.LID
+	}},
+	{kind: "routing/no-response", fabric: tree, commands: "mute leaf001 LinearForwardingTable", subject: "leaf001"},
+	{kind: "tree/wrong-structure", fabric: "torus", options: thresholds("topology: fat-tree")},
+	{kind: "tree/level-link", fabric: tree, commands: "link leaf001[8] leaf002[8]", options: thresholds("topology: fat-tree"), subject: "leaf001[8]"},
+	{kind: "tree/few-uplinks", fabric: tree, commands: "unlink leaf003[6]", subject: "leaf003"},
+	{kind: "tree/uneven-uplinks", fabric: "fat-tree:radix=8,pods=4,hosts=4,spines=4", commands: "unlink leaf003[8]; unlink leaf002[7]; link leaf003[8] spine003[2]", subject: "leaf003"},
+	{kind: "rails/wrong-rail", fabric: "rails", commands: "unlink leaf1[3]; unlink leaf2[3]; link leaf1[3] host003-mlx5_1[1]; link leaf2[3] host003-mlx5_0[1]; sweep", subject: "host003 mlx5_1[1]"},
+	{kind: "plan/missing-node", fabric: tree, options: plan("leaf001,Port 1,host99999,Port 1,,\n")},
+	{kind: "plan/missing-cable", fabric: tree, commands: "unlink leaf001[5]", options: plan("leaf001,Port 5,spine001,Port 1,,\n")},
+	{kind: "plan/wrong-peer", fabric: tree, options: plan("leaf001,Port 1,host00007,Port 1,,\n")},
+	{kind: "plan/swapped", fabric: tree, options: plan("leaf001,Port 1,host00002,Port 1,,\nleaf001,Port 2,host00001,Port 1,,\n")},
+	{kind: "plan/unexpected-cable", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
+	{kind: "plan/slower", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,400G,\n")},
+	{kind: "plan/ambiguous", fabric: "rails", options: plan("leaf1,Port 1,host001,Port 7,,\n")},
+	{kind: "plan/duplicate-name", fabric: tree, commands: "describe host00002 host00001", options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
+}
+
+// untested are findings that no simulated fabric has.
+var untested = []string{
+	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // of package sm, which tests them
+	"counters/disappeared",                  // of package counters
+	"sa/no-response",                        // of package fabric: a table in a single packet
+	"routing/same-path", "routing/changing", // of package route, which tests them
+}
+
+func TestFabric_Faults(t *testing.T) {
+	tested := map[string]bool{}
+	for _, name := range untested {
+		tested[name] = true
+	}
+	for _, test := range faults {
+		tested[test.kind] = true
+		t.Run(test.kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, test.fabric, test.commands)
+				if test.change != nil {
+					test.change(t, f)
+				}
+				o := options(f)
+				if test.options != nil {
+					test.options(t, f, &o)
+					time.Sleep(time.Second) // since a baseline
+				}
+				stageName, _, _ := strings.Cut(test.kind, "/")
+				o.Only = []string{stageName}
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kinds := found(r)
+				if kinds[test.kind] == 0 {
+					t.Fatalf("got findings %v, want %s; stage: %+v", slices.Sorted(maps.Keys(kinds)), test.kind, r.Stages)
+				}
+				hasSubject := false
+				for _, f := range r.Findings {
+					hasSubject = hasSubject || f.Stage+"/"+f.Kind == test.kind && (test.subject == "" || f.Subject == test.subject)
+					if f.Next == "" || strings.Contains(f.Next, "{") || f.Detail == "" {
+						t.Errorf("got next step %q and detail %q of %s, want texts", f.Next, f.Detail, f.Kind)
+					}
+				}
+				if !hasSubject {
+					t.Errorf("got %+v, want the subject %s", r.Findings, test.subject)
+				}
+			})
+		})
+	}
+	for _, k := range FabricKinds() {
+		if name := k.Stage + "/" + k.Name; !tested[name] {
+			t.Errorf("no test has a fabric with %s", name)
+		}
+	}
+}
+
+// All findings of the packages behind the stages are declared.
+func TestFabricKinds(t *testing.T) {
+	names := func(kinds ...string) []string { return kinds }
+	var links, speeds, managers, routes []string
+	for _, k := range linkinfo.Kinds {
+		if slices.Contains(speedKinds, k) {
+			speeds = append(speeds, k.String())
+		} else {
+			links = append(links, k.String())
+		}
+	}
+	for _, k := range sm.Kinds {
+		managers = append(managers, string(k))
+	}
+	for _, k := range route.Kinds {
+		routes = append(routes, string(k))
+	}
+	for stage, want := range map[string][]string{
+		"links": links, "speed": speeds, "sm": managers, "routing": routes,
+		"counters": names(counters.Exceeded.String(), counters.Flapped.String(), counters.Saturated.String(), counters.Cleared.String(), counters.Disappeared.String()),
+	} {
+		for _, name := range want {
+			if !slices.ContainsFunc(FabricKinds(), func(k Kind) bool { return k.Stage == stage && k.Name == name }) {
+				t.Errorf("the finding %s/%s is not declared", stage, name)
+			}
+		}
+	}
+	known := map[string]bool{}
+	for _, k := range slices.Concat(FabricKinds(), NodeKinds()) {
+		if k.Next == "" || k.Severity == "" {
+			t.Errorf("%s/%s has no next step or severity", k.Stage, k.Name)
+		}
+		known[k.Stage+"/"+k.Name] = true
+	}
+}
+
+func TestFabric_Healthy(t *testing.T) {
+	for _, fabric := range []string{tree, "rails,vendor=on", "torus", "dragonfly", "single-switch"} {
+		t.Run(fabric, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := options(build(t, fabric, ""))
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Errors > 0 || r.Partial {
+					t.Errorf("got %+v, want no errors", r.Findings)
+				}
+				if len(r.Stages) != len(FabricStages()) {
+					t.Errorf("got %d stages, want %d", len(r.Stages), len(FabricStages()))
+				}
+			})
+		})
+	}
+}
+
+// The window rule: a window that is too short is not a proof, a longer one is.
+func TestFabric_BER(t *testing.T) {
+	for _, test := range []struct {
+		age  time.Duration
+		want string
+	}{
+		{10 * time.Second, "1e-14 unproved for 48 ports: the window is too short, want 12m0s"},
+		{13 * time.Minute, "1e-14 proved for 48 ports; 1e-15 unproved"},
+		{3 * time.Hour, "1e-15 proved for 48 ports"},
+	} {
+		t.Run(test.age.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := build(t, tree, "")
+				o := options(f)
+				o.Only = []string{"ber"}
+				baseline("clear leaf001[1]")(t, f, &o)
+				o.Since = aged(t, f, test.age)
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := stage(t, r, "ber").Comment; !strings.Contains(got, test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// aged returns the counters of a fabric as a baseline of some age.
+func aged(t *testing.T, f *sim.Fabric, age time.Duration) *counters.Baseline {
+	t.Helper()
+	r, err := counters.Run(t.Context(), counters.Options{Open: options(f).Open, Data: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range r.AllPorts() {
+		if p.Now != nil {
+			p.Now.BasicAt, p.Now.ExtendedAt = p.Now.BasicAt.Add(-age), p.Now.ExtendedAt.Add(-age)
+		}
+	}
+	var text strings.Builder
+	if err := counters.WriteBaseline(&text, r.Nodes, false); err != nil {
+		t.Fatal(err)
+	}
+	b, err := counters.ReadBaseline(strings.NewReader(text.String()), "baseline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestFabric_Stored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "demo", "")
+		scan, err := topology.Run(t.Context(), topology.Options{Open: options(f).Open})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Fabric(t.Context(), FabricOptions{Stored: &ibdiagnet.Database{Fabric: scan}, Limits: DefaultLimits()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := found(r)
+		for _, want := range []string{"links/not-active", "speed/narrow", "speed/slow"} {
+			if kinds[want] == 0 {
+				t.Errorf("got %v, want %s", kinds, want)
+			}
+		}
+		for _, name := range []string{"sm", "pkeys", "counters", "ber", "firmware", "routing", "plan"} {
+			if s := stage(t, r, name); s.Status != Skipped || s.Comment == "" {
+				t.Errorf("stage %s: got %+v, want it skipped with a reason", name, s)
+			}
+		}
+	})
+}
+
+// Stored tables of which a part could not be read make the stage partial.
+func TestFabric_StoredTables(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")
+		o := options(f)
+		tables, err := route.Scan(t.Context(), route.Options{Open: o.Open, Client: o.Client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "routing")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(tables.Save(file), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Tables, o.Only = []string{path}, []string{"routing"}
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found(r)["routing/no-response"] != 1 {
+			t.Errorf("got findings %v, want one about the stored tables", found(r))
+		}
+	})
+}
+
+func TestFabric_Selection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "demo", ""))
+		o.Only, o.Skip = []string{"links", "speed", "lids"}, []string{"lids"}
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range r.Stages {
+			names = append(names, s.Name)
+		}
+		if want := []string{"links", "speed"}; !slices.Equal(names, want) {
+			t.Errorf("got stages %v, want %v", names, want)
+		}
+		if r.Errors != 3 || r.Partial {
+			t.Errorf("got %d errors, partial %v, want 3 errors", r.Errors, r.Partial)
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package check
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// needsScan requires a fabric from a scan, to be compared with subnet administration.
+func needsScan(r *fabricRun) string {
+	if r.opts.Discover != nil {
+		return "the fabric is from subnet administration"
+	}
+	return needsRequests(r)
+}
+
+// checkRecords compares the scan with the nodes that subnet administration lists: nodes that
+// do not respond, and nodes behind them, are only there. It skips the comparison if subnet
+// administration does not respond.
+func checkRecords(ctx context.Context, r *fabricRun) (err error) {
+	if r.fabric.Unfinished() {
+		r.skipped("the scan ended early")
+		return nil
+	}
+	port, err := r.opts.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	c := umad.NewClient(port, r.opts.Client)
+	records, err := fabric.ReadRecords(ctx, c, fabric.RecordOptions{To: umad.Target{LID: r.opts.SMLID}, SMKey: r.opts.SMKey, Lean: true})
+	switch {
+	case ctx.Err() != nil, errors.Is(err, umad.ErrDeviceRemoved):
+		return err
+	case err != nil:
+		r.skipped("%v", err)
+		return nil
+	}
+	for _, lack := range r.fabric.Lacks(records) {
+		r.add(string(topology.MissingNode), r.lackFinding(lack))
+	}
+	if len(records.Failures) > 0 {
+		r.add(noResponse, Finding{Detail: records.Failures[0].Err.Error()})
+	}
+	r.comment("%s in subnet administration", count(len(records.Nodes), "node"))
+	return nil
+}
+
+// lackFinding returns the finding for a node that the scan did not find.
+func (r *fabricRun) lackFinding(lack fabric.Lack) Finding {
+	detail := "the scan did not find this node of subnet administration"
+	if lack.End != nil {
+		detail += "; the path to it ends at " + r.portName(lack.End)
+	}
+	return r.nodeFinding(lack.Node, "%s", detail)
+}

@@ -1,0 +1,365 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/sm"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// checkLIDs reports the findings of package topology about LIDs.
+func checkLIDs(_ context.Context, r *fabricRun) error {
+	r.addTopology(r.topology, topology.ZeroLID, topology.DuplicateLID, topology.LIDRange)
+	return nil
+}
+
+// checkGUIDs reports the findings of package topology about GUIDs.
+func checkGUIDs(_ context.Context, r *fabricRun) error {
+	r.addTopology(r.topology, topology.ZeroGUID, topology.DuplicateGUID)
+	return nil
+}
+
+// checkNames reports the findings of package topology about descriptions.
+func checkNames(_ context.Context, r *fabricRun) error {
+	r.addTopology(r.topology, topology.EmptyName, topology.DuplicateName)
+	return nil
+}
+
+// addTopology adds findings of some kinds.
+func (r *fabricRun) addTopology(findings []topology.Finding, kinds ...topology.Kind) {
+	for _, f := range findings {
+		if !slices.Contains(kinds, f.Kind) {
+			continue
+		}
+		var subjects []string
+		for _, e := range f.Ends {
+			name := e.Name
+			if e.Port != nil {
+				name = fmt.Sprintf("%s[%s]", name, *e.Port)
+			}
+			subjects = append(subjects, name)
+		}
+		finding := Finding{Subject: strings.Join(subjects, ", "), Detail: f.Detail, Next: f.Job}
+		if ports := f.Ports(); len(ports) > 0 {
+			guid, number := ports[0].Node.GUID, int(ports[0].Number)
+			finding.NodeGUID, finding.Port = &guid, &number
+		}
+		r.add(string(f.Kind), finding)
+	}
+}
+
+// speedKinds are the findings of links that belong to the stage speed.
+var speedKinds = []linkinfo.Kind{linkinfo.Narrow, linkinfo.Slow, linkinfo.Limited, linkinfo.Uneven}
+
+// checkLinks reports the states of links.
+func checkLinks(_ context.Context, r *fabricRun) error {
+	r.addLinks(func(k linkinfo.Kind) bool { return !slices.Contains(speedKinds, k) })
+	active, all := 0, linkinfo.Links(r.ends)
+	for _, l := range all {
+		if l.Near.Port.Peer != nil && l.Near.Port.Info != nil && l.Near.Port.Info.State == ib.PortActive {
+			active++
+		}
+	}
+	r.comment("%s active", count(active, "link"))
+	r.skippedIf(len(all) == 0, "no ports")
+	return nil
+}
+
+// addLinks adds the findings of links of some kinds, each once for both ends.
+func (r *fabricRun) addLinks(wanted func(linkinfo.Kind) bool) {
+	if r.ends == nil {
+		r.ends = linkinfo.Ends(r.fabric, r.fabric.Nodes)
+	}
+	add := func(e *linkinfo.End, findings []linkinfo.Finding) {
+		for _, f := range findings {
+			if wanted(f.Kind) {
+				r.add(f.Kind.String(), r.portFinding(e.Port, "%s", f.Detail()+r.peerText(e.Port)))
+			}
+		}
+	}
+	for _, l := range linkinfo.Links(r.ends) {
+		add(l.Near, l.Near.Findings)
+		if l.Far != nil {
+			add(l.Far, l.FarFindings())
+		}
+	}
+}
+
+// peerText names the peer of a port.
+func (r *fabricRun) peerText(p *fabric.Port) string {
+	if p.Peer == nil {
+		return ""
+	}
+	return "; peer " + r.portName(p.Peer)
+}
+
+// checkSpeed reports speeds and widths below those of both ends, or below the limits.
+func checkSpeed(_ context.Context, r *fabricRun) error {
+	r.addLinks(func(k linkinfo.Kind) bool { return slices.Contains(speedKinds, k) })
+	rates := map[string]int{}
+	var order []string
+	for _, l := range linkinfo.Links(r.ends) {
+		e := l.Near
+		if e.Width == 0 || e.Port.Peer == nil {
+			continue
+		}
+		name := rateText(e)
+		if rates[name]++; rates[name] == 1 {
+			order = append(order, name)
+		}
+		if e.Width.Lanes() < r.limits.MinWidth.Lanes() || e.Speed != 0 && e.Speed < r.limits.MinSpeed {
+			r.add(belowMinimum, r.portFinding(e.Port, "%s, want at least %s%s", name, minimum(r.limits), r.peerText(e.Port)))
+		}
+	}
+	var parts []string
+	for _, name := range order {
+		parts = append(parts, fmt.Sprintf("%d at %s", rates[name], name))
+	}
+	r.comment("%s", strings.Join(parts, ", "))
+	r.skippedIf(len(order) == 0, "no links")
+	return nil
+}
+
+// rateText returns the width and the speed of a link, as far as they are known.
+func rateText(e *linkinfo.End) string {
+	if e.Speed == 0 {
+		return e.Width.String() + " (unknown speed)"
+	}
+	return e.Width.String() + " " + e.Speed.String()
+}
+
+// minimum describes the limits of links.
+func minimum(l *Limits) string {
+	var parts []string
+	if l.MinWidth != 0 {
+		parts = append(parts, l.MinWidth.String())
+	}
+	if l.MinSpeed != 0 {
+		parts = append(parts, l.MinSpeed.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// checkManagers compares the subnet managers. Between two readings, it queries the firmware,
+// which takes as long if there are agents that do not respond.
+func checkManagers(ctx context.Context, r *fabricRun) error {
+	o := sm.Options{
+		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Wait: r.limits.SMWait,
+		Mode: resolve.LookupNodes, Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
+	}
+	if r.selects("firmware") {
+		o.Meanwhile = r.probeFirmware
+	}
+	result, err := sm.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, f := range result.Findings {
+		r.add(string(f.Kind), Finding{Detail: f.Detail})
+	}
+	masters := []string{}
+	for _, m := range result.Managers {
+		for _, f := range m.Findings {
+			guid := m.GUID()
+			if m.Node != nil {
+				guid = m.Node.NodeGUID
+			}
+			r.add(string(f.Kind), Finding{Subject: m.Name(r.names), NodeGUID: &guid, Detail: f.Detail})
+		}
+		if m.Info != nil && m.Info.State == mad.SMMaster {
+			masters = append(masters, fmt.Sprintf("%s (LID %d, priority %d)", m.Name(r.names), m.To.LID, m.Info.Priority))
+		}
+	}
+	r.result.Partial = r.result.Partial || result.Partial()
+	r.comment("%s, master %s", count(len(result.Managers), "manager"), textOr(strings.Join(masters, ", "), "unknown"))
+	return nil
+}
+
+// textOr returns a text, or another one if it is empty.
+func textOr(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// readCounters reads the counters, if another stage has not read them.
+func (r *fabricRun) readCounters(ctx context.Context) error {
+	if r.counters != nil {
+		return nil
+	}
+	o := counters.Options{
+		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Window: r.opts.Window, Since: r.opts.Since,
+		Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
+		Limits:  counters.Limits{Thresholds: r.limits.Thresholds, Wait: r.limits.MaxWait, BER: r.limits.BER},
+	}
+	if s := r.opts.Stored; s != nil {
+		o.Database = &ibdiagnet.Database{Fabric: s.Fabric, Created: s.Created, Counters: s.Counters, Increases: s.Increases}
+	}
+	var err error
+	r.counters, err = counters.Run(ctx, o)
+	return err
+}
+
+// checkCounters compares the error counters with their thresholds.
+func checkCounters(ctx context.Context, r *fabricRun) error {
+	if err := r.readCounters(ctx); err != nil {
+		return err
+	}
+	for _, n := range r.counters.Nodes {
+		for _, failure := range n.Failures {
+			guid := n.GUID
+			r.add(noResponse, Finding{Subject: r.nodePort(n.Node, failure.Port), NodeGUID: &guid, Detail: fmt.Sprintf("%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err)})
+		}
+	}
+	ports := 0
+	for p := range r.counters.AllPorts() {
+		for _, f := range r.counters.Findings(p) {
+			if kind := counterKind(f); kind != counters.BitErrors.String() {
+				r.add(kind, r.portFinding(p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+			}
+		}
+	}
+	for _, n := range r.counters.Nodes {
+		ports += n.NumRead()
+	}
+	window := "since counters were cleared"
+	if r.opts.Since != nil || r.opts.Window > 0 {
+		window = "in " + longestWindow(r.counters).Round(time.Second).String()
+	}
+	r.comment("%s, %s", count(ports, "port"), window)
+	r.skippedIf(ports == 0, "no port with counters")
+	return nil
+}
+
+// counterKind returns the kind of a finding of counters.
+func counterKind(f counters.Finding) string {
+	switch {
+	case f.Kind != counters.Exceeded:
+		return f.Kind.String()
+	case f.Class == counters.Congestion:
+		return congested
+	case f.InWindow:
+		return increased
+	}
+	return f.Kind.String()
+}
+
+// counterText returns the counter and its meaning.
+func counterText(f counters.Finding) string {
+	if f.Meaning == "" {
+		return f.Text()
+	}
+	return f.Text() + ": " + f.Meaning
+}
+
+// longestWindow returns the longest time between two samples of a port.
+func longestWindow(r *counters.Result) (window time.Duration) {
+	for p := range r.AllPorts() {
+		if d := p.Delta(); d != nil {
+			window = max(window, d.Window())
+		}
+	}
+	return window
+}
+
+// checkBER applies the window rule for bit error rates.
+func checkBER(ctx context.Context, r *fabricRun) error {
+	if r.opts.Since == nil && r.opts.Window == 0 {
+		r.skipped("requires two readings: a window or a baseline")
+		return nil
+	}
+	if err := r.readCounters(ctx); err != nil {
+		return err
+	}
+	measured := 0
+	verdicts := make([][counters.BERExceeded + 1]int, len(r.limits.BER))
+	needs := make([]time.Duration, len(r.limits.BER))
+	for p := range r.counters.AllPorts() {
+		for _, f := range r.counters.Findings(p) {
+			if f.Kind == counters.BitErrors {
+				r.add(f.Kind.String(), r.portFinding(p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+			}
+		}
+		d := p.Delta()
+		if d == nil {
+			continue
+		}
+		b, ok := p.SymbolBER(d)
+		if !ok {
+			continue
+		}
+		measured++
+		for i, rule := range r.limits.BER {
+			verdicts[i][b.Judge(rule)]++
+			needs[i] = max(needs[i], rule.Needs(b.BitRate()))
+		}
+	}
+	var parts []string
+	for i, rule := range r.limits.BER {
+		switch v := verdicts[i]; {
+		case v[counters.BERUnproved] > 0:
+			parts = append(parts, fmt.Sprintf("%.0e unproved for %s: the window is too short, want %v",
+				rule.Limit, count(v[counters.BERUnproved], "port"), needs[i].Round(time.Second)))
+		default:
+			parts = append(parts, fmt.Sprintf("%.0e proved for %s", rule.Limit, count(v[counters.BERProved], "port")))
+		}
+	}
+	r.comment("%s: %s", count(measured, "port"), strings.Join(parts, "; "))
+	r.skippedIf(measured == 0, "no port with two readings of symbol errors")
+	return nil
+}
+
+// checkRouting analyses the forwarding tables.
+func checkRouting(ctx context.Context, r *fabricRun) error {
+	a, err := route.Check(ctx, route.Options{
+		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Load: r.opts.Tables, LMC: r.opts.LMC,
+		SMLID: r.opts.SMLID, SMKey: r.opts.SMKey,
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range a.Findings(r.names) {
+		finding := Finding{Detail: f.Detail}
+		if f.Node != nil {
+			guid := f.Node.GUID
+			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(f.Node.GUID, f.Node.Desc)
+		}
+		r.add(string(f.Kind), finding)
+	}
+	for _, failure := range a.Routing.Failures {
+		finding := Finding{Detail: failure.Err.Error()}
+		if n := failure.Node; n != nil {
+			guid := n.GUID
+			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(n.GUID, n.Desc)
+		}
+		r.add(noResponse, finding)
+	}
+	if n := a.Routing.Unread; n > 0 && len(r.opts.Tables) > 0 { // otherwise those of the scan
+		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored tables have %s without a response", count(n, "request"))})
+	}
+	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)
+	r.skippedIf(a.Paths == 0, "no paths: less than two ports with a LID")
+	return nil
+}
+
+// checkPlan compares the cabling with the plan.
+func checkPlan(_ context.Context, r *fabricRun) error {
+	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), topology.MissingNode, topology.MissingCable, topology.WrongPeer,
+		topology.Swapped, topology.UnexpectedCable, topology.Slower, topology.Ambiguous, topology.DuplicateName)
+	r.comment("%s in the plan", count(len(r.opts.Plan.Cables), "cable"))
+	r.skippedIf(len(r.opts.Plan.Cables) == 0, "no cables in the plan")
+	return nil
+}

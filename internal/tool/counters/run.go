@@ -1,0 +1,346 @@
+package counters
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [Run]. With the zero value and a function Open, Run reads
+// the error counters of all ports, and those of switches without errors only as sums.
+type Options struct {
+	// Open opens the port to send from.
+	Open func(context.Context) (umad.Port, error)
+
+	Client umad.ClientOptions
+
+	// Stored, if not nil, is the fabric whose counters are read, without a scan.
+	Stored *fabric.Fabric
+
+	// Database, if not nil, has the fabric and the counters, and no request is sent. The
+	// options for a window, details and targets do not apply.
+	Database *ibdiagnet.Database
+
+	// Discover replaces [fabric.Discover] if it is not nil.
+	Discover fabric.Discoverer
+
+	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
+	// from QDR.
+	NoExtendedPortInfo bool
+
+	// Targets select ports by address: all ports of a switch, one port of an adapter.
+	// Without targets all ports are read. Resolve has the options to find them.
+	Targets []resolve.Address
+	Resolve resolve.Options
+
+	// Want selects nodes; nil: all. With AfterScan it is called after the scan, when
+	// the descriptions of all nodes are known.
+	Want      func(*fabric.Node) bool
+	AfterScan bool
+
+	Ports func(*fabric.Port) bool // selects ports; nil: all
+
+	// Data reads the counters of traffic, too, and every port.
+	Data bool
+
+	// Lanes reads the counters by virtual lane and service level.
+	Lanes bool
+
+	// Details reads the attributes that explain errors of every port, instead of those
+	// with findings.
+	Details bool
+
+	// DetailsOf selects attributes that are read of every port besides those that
+	// explain findings.
+	DetailsOf DetailSet
+
+	// Window is the time between two passes; 0: a single pass.
+	Window time.Duration
+
+	// Windows is the number of windows (default 1); negative: until the context ends.
+	Windows int
+
+	// Since, if not nil, is the first pass.
+	Since *Baseline
+
+	// Before, if not nil, is the result of an earlier run. Its last samples are those
+	// before the first pass. Ports that it does not have are not compared.
+	Before *Result
+
+	Limits Limits
+
+	// Each, if not nil, is called after each window, and after a single pass.
+	Each func(*Result) error
+
+	// Progress, if not nil, is called during the scan.
+	Progress func(fabric.Progress)
+}
+
+// Result is the result of [Run].
+type Result struct {
+	Fabric *fabric.Fabric
+	Nodes  []*Node // those selected, in the order of the fabric
+
+	Limits Limits
+
+	Began   time.Time // of the last pass
+	Passes  int
+	Missing []Missing // ports of the baseline whose node is not in the fabric
+
+	// Since is the baseline that the samples are compared with, or nil.
+	Since *Baseline
+
+	Stats umad.Stats
+
+	collector *Collector
+}
+
+// Partial reports whether data is missing, of the fabric or of the baseline.
+func (r *Result) Partial() bool { return !r.Complete() || r.Since != nil && r.Since.Partial }
+
+// Complete reports whether the counters of all selected ports of the fabric were read.
+func (r *Result) Complete() bool {
+	return !r.Fabric.Partial() && !slices.ContainsFunc(r.Nodes, func(n *Node) bool { return len(n.Failures) > 0 })
+}
+
+// Findings returns the findings of a port, the worst first.
+func (r *Result) Findings(p *Port) []Finding { return r.Limits.Findings(p) }
+
+// Run reads the counters of a fabric. If the scan or a pass ends early, it returns the
+// partial result together with an error.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Database != nil {
+		return o.fromDatabase()
+	}
+	port, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer port.Close()
+	s := &session{
+		Options: o,
+		client:  umad.NewClient(port, o.Client),
+		local:   port.Attr(),
+		result:  &Result{Limits: o.Limits, Since: o.Since},
+		changes: o.Window > 0 || o.Since != nil || o.Before != nil,
+	}
+	// The result refers to the session. It must not hold the result before, and through it
+	// those of all earlier runs.
+	s.Before = nil
+	return s.run(ctx, o.Before)
+}
+
+// A session is one call of Run.
+type session struct {
+	Options
+	client   *umad.Client
+	local    umad.PortAttr
+	selected selection
+	result   *Result
+	changes  bool // the result has changes of counters
+}
+
+func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
+	c := NewCollector(s.client, s.collectOptions())
+	r := s.result
+	r.collector = c
+	r.Began = time.Now()
+	switch {
+	case s.Since != nil:
+		c.earlier = s.Since.sample
+	case before != nil:
+		c.Continue(before.collector)
+	}
+	if err := s.firstPass(ctx, c); err != nil {
+		if r.Fabric == nil {
+			return nil, err
+		}
+		s.update()
+		return r, err
+	}
+	if s.Since != nil {
+		if err := s.Since.check(c.Nodes()); err != nil {
+			return nil, err
+		}
+		r.Missing = s.Since.missing(r.Fabric)
+	}
+	s.update()
+	if s.Window <= 0 {
+		return r, s.each()
+	}
+	next := time.Now() // the first pass may take much longer than the next ones
+	for i := 0; s.Windows < 0 || i < max(s.Windows, 1); i++ {
+		next = next.Add(s.Window)
+		if err := sleep(ctx, next); err != nil {
+			return r, err
+		}
+		r.Began = time.Now()
+		err := c.Read(ctx, r.Fabric)
+		s.update()
+		if err != nil {
+			return r, err
+		}
+		if err := s.each(); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// sleep waits until a time.
+func sleep(ctx context.Context, until time.Time) error {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (s *session) update() {
+	s.result.Nodes, s.result.Stats = s.result.collector.Nodes(), s.client.Stats()
+	s.result.Passes++
+}
+
+func (s *session) each() error {
+	if s.Each == nil {
+		return nil
+	}
+	return s.Each(s.result)
+}
+
+// firstPass discovers the fabric and reads the counters once.
+func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
+	r := s.result
+	discover := fabric.DiscoverOptions{
+		NoExtendedPortInfo: s.NoExtendedPortInfo, OmitDownPorts: true, Progress: s.Progress,
+	}
+	switch {
+	case s.Stored != nil:
+		r.Fabric = s.Stored
+	case s.Discover != nil:
+		r.Fabric, err = s.Discover(ctx, s.client, discover)
+	case len(s.Targets) > 0 || s.AfterScan:
+		r.Fabric, err = fabric.Discover(ctx, s.client, discover)
+	default:
+		discover.Lean = c.opts.Suspicious != nil
+		if r.Fabric, err = c.Scan(ctx, discover); err != nil {
+			return err
+		}
+		return s.describe(ctx, c)
+	}
+	if err != nil {
+		return err
+	}
+	if len(s.Targets) > 0 {
+		if s.selected, err = s.find(ctx, r.Fabric); err != nil {
+			return err
+		}
+	}
+	return c.Read(ctx, r.Fabric)
+}
+
+// describe reads the descriptions of nodes with findings or failures, and of the peers of
+// their ports, which a lean scan omits.
+func (s *session) describe(ctx context.Context, c *Collector) error {
+	var nodes []*fabric.Node
+	for _, n := range c.Nodes() {
+		if len(n.Failures) > 0 {
+			nodes = append(nodes, n.Node)
+		}
+		for _, p := range n.Ports {
+			if len(s.Limits.Findings(p)) == 0 {
+				continue
+			}
+			nodes = append(nodes, n.Node)
+			if p.Peer != nil {
+				nodes = append(nodes, p.Peer.Node)
+			}
+		}
+	}
+	return s.result.Fabric.ReadDescriptions(ctx, s.client, nodes)
+}
+
+// collectOptions returns the options for the collector.
+func (s *session) collectOptions() CollectOptions {
+	all := s.Data || s.Lanes || s.Details || s.DetailsOf != 0 || s.Window > 0 || s.Since != nil
+	o := CollectOptions{Want: s.wantsNode, Ports: s.wantsPort, Attributes: ErrorAttributes, Details: s.details}
+	if all {
+		o.Attributes = AllAttributes
+	}
+	if !all && len(s.Targets) == 0 && s.Ports == nil {
+		o.Suspicious = s.Limits.suspicious
+	}
+	return o
+}
+
+func (s *session) wantsNode(n *fabric.Node) bool {
+	return (s.Want == nil || s.Want(n)) && (s.selected == nil || s.selected.hasNode(n))
+}
+
+func (s *session) wantsPort(p *fabric.Port) bool {
+	return (s.Ports == nil || s.Ports(p)) && (s.selected == nil || s.selected.hasPort(p))
+}
+
+// details selects the attributes that explain the counters of a port.
+func (s *session) details(p *Port) DetailSet {
+	set := s.DetailsOf
+	if s.Lanes {
+		set |= LaneDetails
+	}
+	if s.Details {
+		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
+	}
+	return set | s.Limits.details(p, s.changes)
+}
+
+// Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
+// port of its own with the options of the run.
+func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part) error {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer port.Close()
+	r.collector.client = umad.NewClient(port, o.Client)
+	return r.collector.Clear(ctx, ports, parts)
+}
+
+// Node returns the node of a port.
+func (r *Result) Node(p *Port) *Node { return p.node }
+
+// NumRead returns the number of ports whose counters were read, on their own or as a
+// part of the sums.
+func (n *Node) NumRead() int {
+	if n.Total != nil && len(n.Ports) == 0 {
+		return int(n.Info.NumPorts)
+	}
+	read := 0
+	for _, p := range n.Ports {
+		if p.Now != nil {
+			read++
+		}
+	}
+	return read
+}
+
+// AllPorts yields the ports of all nodes that were read or did not respond.
+func (r *Result) AllPorts() iter.Seq[*Port] {
+	return func(yield func(*Port) bool) {
+		for _, n := range r.Nodes {
+			for _, p := range n.Ports {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,420 @@
+// Package endpoint creates the verbs objects of one side of a test: a protection
+// domain, memory, completion queues and queue pairs.
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"syscall"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/verbs"
+	"github.com/ibkit/ibkit/verbs/dmamem"
+)
+
+// GRH is the number of bytes before the payload of a received datagram.
+const GRH = 40
+
+// Options are the properties of an endpoint.
+type Options struct {
+	Type      verbs.QPType // QPTypeXRCInit: of XRC, each with a target
+	Groups    int          // of queue pairs, each with its own completion queue
+	GroupSize int          // queue pairs per group
+	Depth     int          // sends in flight per queue pair
+	RecvDepth int          // receives posted per queue pair; may be 0
+	Out, In   int          // bytes of send and of receive memory per queue pair
+	Inline    int          // bytes
+	Events    bool
+	Vector    uint32 // completion vector of the first group; the others use the following ones
+	Huge      bool
+	Shared    bool // one receive queue with RecvDepth receives for all queue pairs
+	Separate  bool // memory regions of their own for each queue pair
+
+	OutAccess verbs.Access // of the device to send memory
+	InAccess  verbs.Access // of the device to receive memory
+	QPAccess  verbs.Access // of the peer through a queue pair
+}
+
+// An Address is the part of a queue pair that the peer needs.
+type Address struct {
+	QPN  uint32 `json:"qpn"`  // 24 bits; of XRC: of the target
+	PSN  uint32 `json:"psn"`  // 24 bits, of the first packet sent
+	Addr uint64 `json:"addr"` // of the receive memory
+	RKey uint32 `json:"rkey"`
+
+	// Of XRC: the queue pair that sends, and the shared receive queue. A number of 0 is
+	// that of a queue pair that is not used.
+	SendQPN uint32 `json:"send_qpn,omitempty"`
+	SendPSN uint32 `json:"send_psn,omitempty"`
+	SRQN    uint32 `json:"srqn,omitempty"`
+}
+
+// A Group is the queue pairs of one thread, which share a completion queue.
+type Group struct {
+	CQ  *verbs.CQ
+	QPs []QueuePair
+}
+
+// A QueuePair is a queue pair and its memory.
+type QueuePair struct {
+	QP      *verbs.QP
+	Target  *verbs.QP  // of XRC: receives
+	SRQ     *verbs.SRQ // of XRC: its receive queue
+	Out, In loop.Area
+	Address Address
+}
+
+// An Endpoint is one side of a test.
+type Endpoint struct {
+	Groups []Group
+	Port   *port.Port
+
+	pd      *verbs.PD
+	xrcd    *verbs.XRCD // of XRC
+	srq     *verbs.SRQ  // of all queue pairs, with Options.Shared; of XRC: of all groups
+	memory  []*dmamem.Memory
+	ah      *verbs.AH
+	options Options
+}
+
+// New creates an endpoint with unconnected queue pairs. It takes over the port: Close
+// closes it, and so does New on failure.
+func New(p *port.Port, o Options) (*Endpoint, error) {
+	e := &Endpoint{Port: p, options: o}
+	if err := e.create(); err != nil {
+		return nil, errors.Join(o.explain(err), e.Close())
+	}
+	return e, nil
+}
+
+// Reasons for a failure of New, which wraps them.
+var (
+	ErrQueueLimit  = errors.New("above a limit of the device")
+	ErrInlineLimit = errors.New("the device may not support that much inline data")
+)
+
+// explain adds the likely reason to the error of an invalid argument.
+func (o Options) explain(err error) error {
+	switch {
+	case !errors.Is(err, syscall.EINVAL):
+	case errors.As(err, new(*verbs.LimitError)):
+		return fmt.Errorf("%w (%w)", err, ErrQueueLimit)
+	case o.Inline > 0:
+		return fmt.Errorf("%w (%w: %d bytes)", err, ErrInlineLimit, o.Inline)
+	}
+	return err
+}
+
+func (e *Endpoint) create() error {
+	var err error
+	o, c := e.options, e.Port.Context
+	if e.pd, err = c.AllocPD(); err != nil {
+		return err
+	}
+	registered := 1 // queue pairs per pair of regions
+	if !o.Separate {
+		registered = o.Groups * o.GroupSize
+	}
+	var r regions
+	if o.Type == verbs.QPTypeXRCInit {
+		if e.xrcd, err = c.OpenXRCD(verbs.XRCDInit{}); err != nil {
+			return err
+		}
+	} else if o.Shared {
+		if e.srq, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(max(1, o.RecvDepth)), MaxSGE: 1}); err != nil {
+			return err
+		}
+	}
+	for g := range o.Groups {
+		init := verbs.CQInit{Entries: o.GroupSize * (o.Depth + o.RecvDepth), Vector: (o.Vector + uint32(g)) % max(1, c.CompVectors())}
+		if o.Events {
+			if init.Channel, err = c.NewCompChannel(); err != nil {
+				return err
+			}
+		}
+		group := Group{}
+		if group.CQ, err = c.CreateCQ(init); err != nil {
+			return err
+		}
+		for n := range o.GroupSize {
+			at := (g*o.GroupSize + n) % registered
+			if at == 0 {
+				if r, err = e.register(registered); err != nil {
+					return err
+				}
+			}
+			q := QueuePair{Out: area(r.out, at*o.Out, o.Out), In: area(r.in, at*o.In, o.In)}
+			if q.QP, err = e.createQP(group.CQ); err != nil {
+				return err
+			}
+			q.Address = Address{QPN: q.QP.Number(), PSN: rand.Uint32() & 0xffffff, Addr: q.In.Addr, RKey: r.in.RKey()}
+			if e.xrcd != nil {
+				if err = e.createTarget(&q, group.CQ); err != nil {
+					return err
+				}
+			}
+			group.QPs = append(group.QPs, q)
+		}
+		e.Groups = append(e.Groups, group)
+	}
+	return nil
+}
+
+// regions are the send and the receive memory of queue pairs.
+type regions struct{ out, in *verbs.MR }
+
+// register allocates and registers the memory of queue pairs.
+func (e *Endpoint) register(queuePairs int) (r regions, err error) {
+	o := e.options
+	if r.out, err = e.registerRegion(queuePairs*o.Out, o.OutAccess); err == nil {
+		r.in, err = e.registerRegion(queuePairs*o.In, o.InAccess)
+	}
+	return r, err
+}
+
+func (e *Endpoint) registerRegion(size int, access verbs.Access) (*verbs.MR, error) {
+	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge && size > 0)
+	if err != nil {
+		return nil, err
+	}
+	e.memory = append(e.memory, m)
+	return e.pd.RegisterMR(m, access)
+}
+
+func area(mr *verbs.MR, at, length int) loop.Area {
+	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
+}
+
+// createTarget creates the part of a queue pair of XRC that receives.
+func (e *Endpoint) createTarget(q *QueuePair, cq *verbs.CQ) (err error) {
+	o := e.options
+	if q.SRQ = e.srq; q.SRQ == nil {
+		q.SRQ, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(max(1, o.RecvDepth)), MaxSGE: 1, XRCD: e.xrcd, CQ: cq})
+		if err != nil {
+			return err
+		}
+		if o.Shared {
+			e.srq = q.SRQ
+		}
+	}
+	if q.Target, err = e.xrcd.CreateQP(); err != nil {
+		return err
+	}
+	q.Address.SendQPN, q.Address.SendPSN = q.QP.Number(), q.Address.PSN
+	q.Address.QPN, q.Address.SRQN = q.Target.Number(), q.SRQ.Number()
+	return nil
+}
+
+// createQP creates a queue pair in state RESET.
+func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
+	o := e.options
+	if o.Type == verbs.QPTypeXRCInit {
+		return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, Dedicated: true, Cap: verbs.QPCap{
+			MaxSendWR: uint32(o.Depth), MaxSendSGE: 1, MaxInline: uint32(o.Inline),
+		}})
+	}
+	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, SRQ: e.srq, Dedicated: true, Cap: verbs.QPCap{
+		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
+		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
+	}})
+}
+
+// QPs returns all queue pairs in order.
+func (e *Endpoint) QPs() []QueuePair {
+	var all []QueuePair
+	for _, g := range e.Groups {
+		all = append(all, g.QPs...)
+	}
+	return all
+}
+
+// Addresses returns the addresses of all queue pairs in order.
+func (e *Endpoint) Addresses() []Address {
+	var all []Address
+	for _, q := range e.QPs() {
+		all = append(all, q.Address)
+	}
+	return all
+}
+
+// Shared returns the common receive queue, nil without Options.Shared.
+//
+// With XRC, a receive queue belongs to the completion queue of the first group.
+func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
+
+// AH returns the address handle of the peer for UD, nil for other types.
+func (e *Endpoint) AH() *verbs.AH { return e.ah }
+
+// SetDestination creates the address handle of the peer for UD from the path to it. The
+// queue pairs have been connected by other means than Connect.
+func (e *Endpoint) SetDestination(path verbs.Path) (err error) {
+	e.ah, err = e.pd.CreateAH(path)
+	return err
+}
+
+// Close destroys all objects and closes the port.
+func (e *Endpoint) Close() error {
+	var errs []error
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			errs = append(errs, q.QP.Close())
+			if q.Target != nil {
+				errs = append(errs, q.Target.Close())
+			}
+		}
+	}
+	e.Groups = nil
+	errs = append(errs, e.Port.Close()) // with all other objects
+	for _, m := range e.memory {
+		errs = append(errs, m.Close())
+	}
+	e.memory = nil
+	return errors.Join(errs...)
+}
+
+// A Link describes the connection of queue pairs. Zero values are used as they are.
+type Link struct {
+	GID             netip.Addr // of the peer; invalid: InfiniBand by LID
+	GIDIndex        uint8      // local
+	LID             ib.LID     // of the peer
+	MTU             ib.MTU
+	SL              uint8
+	TrafficClass    uint8
+	FlowLabel       uint32
+	FlowLabels      []uint32 // unless empty: of the queue pairs, in turn
+	StaticRate      ib.Rate  // 0: that of the port
+	HopLimit        uint8
+	PKeyIndex       uint16
+	Timeout         uint8 // see verbs.QPAttr
+	RetryCount      uint8
+	RNRRetry        uint8
+	MinRNRTimer     uint8
+	MaxRdAtomic     uint8  // reads and atomics in flight to the peer
+	MaxDestRdAtomic uint8  // reads and atomics in flight from the peer
+	QKey            uint32 // of UD, on both sides
+}
+
+// Begin moves the queue pairs to INIT, in which they accept receives.
+func (e *Endpoint) Begin(link Link) error {
+	attr := verbs.QPAttr{PKeyIndex: &link.PKeyIndex, Port: &e.Port.Number}
+	if e.options.Type == verbs.QPTypeUD {
+		attr.QKey = &link.QKey
+	} else {
+		attr.Access = &e.options.QPAccess
+	}
+	return e.modify(verbs.QPStateInit, func(int, *verbs.QP) (verbs.QPAttr, bool) { return attr, true })
+}
+
+// Path returns the path of a link.
+func (e *Endpoint) Path(link Link) verbs.Path {
+	return verbs.Path{
+		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
+		TrafficClass: link.TrafficClass, DLID: link.LID, SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
+	}
+}
+
+// Connect moves the queue pairs to RTS, each connected to its peer.
+func (e *Endpoint) Connect(link Link, peers []Address) error {
+	if n := e.options.Groups * e.options.GroupSize; len(peers) != n {
+		return fmt.Errorf("connect %d queue pairs: the peer has %d", n, len(peers))
+	}
+	path := e.Path(link)
+	kind := e.options.Type
+	err := e.modify(verbs.QPStateRTR, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
+		var attr verbs.QPAttr
+		if n := len(link.FlowLabels); n > 0 {
+			path.FlowLabel = link.FlowLabels[i%n]
+		}
+		if kind != verbs.QPTypeUD {
+			attr.Path, attr.PathMTU = &path, &link.MTU
+			attr.DestQPN, attr.RQPSN = peers[i].of(qp)
+		}
+		if t := qp.Type(); t == verbs.QPTypeRC || t == verbs.QPTypeXRCTarget {
+			attr.MaxDestRdAtomic, attr.MinRNRTimer = &link.MaxDestRdAtomic, &link.MinRNRTimer
+		}
+		return attr, peers[i].uses(qp)
+	})
+	if err != nil {
+		return err
+	}
+	local := e.Addresses()
+	err = e.modify(verbs.QPStateRTS, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
+		attr := verbs.QPAttr{SQPSN: &local[i].PSN}
+		switch qp.Type() {
+		case verbs.QPTypeRC, verbs.QPTypeXRCInit:
+			attr.Timeout, attr.RetryCount, attr.RNRRetry = &link.Timeout, &link.RetryCount, &link.RNRRetry
+			attr.MaxRdAtomic = &link.MaxRdAtomic
+		case verbs.QPTypeXRCTarget:
+			attr.Timeout = &link.Timeout
+		}
+		return attr, peers[i].uses(qp)
+	})
+	if err == nil && kind == verbs.QPTypeUD {
+		e.ah, err = e.pd.CreateAH(path)
+	}
+	if err == nil && link.StaticRate != 0 && kind != verbs.QPTypeUD {
+		err = e.checkRate(link.StaticRate)
+	}
+	return err
+}
+
+// ErrRate is returned if the device does not limit the rate of a queue pair.
+var ErrRate = errors.New("the device does not limit the rate")
+
+// checkRate checks that the device has accepted a rate: some ignore it.
+func (e *Endpoint) checkRate(want ib.Rate) error {
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			status, err := q.QP.Query()
+			if err != nil {
+				return err
+			}
+			if got := status.Path.StaticRate; got != want {
+				return fmt.Errorf("limit QP %#x of %s to %v Gb/s: %w", q.QP.Number(), e.Port.Device, want.Gbps(), ErrRate)
+			}
+		}
+	}
+	return nil
+}
+
+// modify moves queue pairs to a state. attr returns the attributes of queue pair i, of
+// either part of it with XRC, and whether it is moved.
+func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verbs.QPAttr, bool)) error {
+	for i, q := range e.QPs() {
+		for _, qp := range []*verbs.QP{q.QP, q.Target} {
+			if qp == nil {
+				continue
+			}
+			if a, use := attr(i, qp); use {
+				if err := qp.Modify(to, a); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// of returns the number of the peer's queue pair that a local one is connected to, and the
+// number of its first packet.
+func (a *Address) of(qp *verbs.QP) (qpn, psn *uint32) {
+	if qp.Type() == verbs.QPTypeXRCTarget {
+		return &a.SendQPN, &a.SendPSN
+	}
+	return &a.QPN, &a.PSN
+}
+
+// uses reports whether the peer has a queue pair for a local one: both parts of XRC are
+// optional.
+func (a *Address) uses(qp *verbs.QP) bool {
+	switch qp.Type() {
+	case verbs.QPTypeXRCInit, verbs.QPTypeXRCTarget:
+		qpn, _ := a.of(qp)
+		return *qpn != 0
+	}
+	return true
+}

@@ -1,0 +1,202 @@
+package perf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+)
+
+// A message is a message between client and server: its length in four bytes,
+// big-endian, and a JSON object with one member. The client begins:
+//
+//	hello      hello             once, and after a failed test
+//	prepare    prepared          the test; the server's queue pairs
+//	connect    started           the client's queue pairs; the server is ready
+//	finish     result            number of messages sent; the server's figures
+//
+// Either side may send a failure instead of any message. A failure of the server ends
+// the test. The next test may begin after both sides have sent hello again. From
+// prepared to the end of the test each side sends alive at intervals, because data can
+// move without any activity of the processes.
+type message struct {
+	Hello    *host.Identity `json:"hello,omitempty"`
+	Prepare  *request       `json:"prepare,omitempty"`
+	Prepared *prepared      `json:"prepared,omitempty"`
+	Connect  *connect       `json:"connect,omitempty"`
+	Started  *struct{}      `json:"started,omitempty"`
+	Finish   *finish        `json:"finish,omitempty"`
+	Result   *Side          `json:"result,omitempty"`
+	Alive    *struct{}      `json:"alive,omitempty"`
+	Failure  string         `json:"failure,omitempty"`
+}
+
+// request is the client's request for a test.
+type request struct {
+	Test Test       `json:"test"`
+	GIDs []port.GID `json:"gids"` // of the client, for the server to choose from
+	LID  ib.LID     `json:"lid"`  // of an InfiniBand port
+
+	// GIDs of the port with the LID, for a server whose port needs GIDs.
+	InfiniBandGIDs []port.GID `json:"infiniband_gids"`
+
+	CPUs []int `json:"cpus"` // of the client's loops; empty: those that the server leaves
+
+	ReduceDepth bool `json:"reduce_depth"` // see Options
+}
+
+// prepared describes the server's side of a test.
+type prepared struct {
+	Port            host.PortInfo      `json:"port"`
+	ClientGID       port.GID           `json:"client_gid"`
+	MaxDestRdAtomic uint8              `json:"reads_in"` // reads and atomics that the server answers at a time
+	QueuePairs      []endpoint.Address `json:"queue_pairs"`
+	CPUs            []int              `json:"cpus"` // of the server's loops
+	Yield           bool               `json:"yield"`
+	AliveEvery      time.Duration      `json:"alive_every_ns"` // maximum interval of the client's alive messages
+	Manager         *managed           `json:"manager"`        // of a test whose queue pairs the connection manager connects
+}
+
+// connect describes the client's side of a test.
+type connect struct {
+	GID             port.GID           `json:"gid"`
+	LID             ib.LID             `json:"lid"`
+	MTU             int                `json:"mtu"`
+	MaxDestRdAtomic uint8              `json:"reads_in"`
+	QueuePairs      []endpoint.Address `json:"queue_pairs"`
+}
+
+// finish holds the number of messages that the client sent, by queue pair.
+type finish struct {
+	Sent []uint64 `json:"sent"`
+}
+
+// maxMessage is the maximum length of a message in bytes, enough for maxQueuePairs.
+const maxMessage = 1 << 20
+
+// errMessage is wrapped if the peer violates the protocol.
+var errMessage = errors.New("the peer sent an invalid message")
+
+// A ForeignPeerError is the error of a peer that speaks the protocol of another
+// program.
+type ForeignPeerError struct {
+	Program Program // "" if it is unknown
+	head    [4]byte
+}
+
+func (e *ForeignPeerError) Error() string {
+	if e.Program == "" {
+		return fmt.Sprintf("%v: it begins with %q", errMessage, e.head[:])
+	}
+	return fmt.Sprintf("%v: it begins with %q, like those of %s", errMessage, e.head[:], e.Program)
+}
+
+// Unwrap returns the general error of an invalid message.
+func (e *ForeignPeerError) Unwrap() error { return errMessage }
+
+// write sends a message with a single call.
+func (m message) write(w io.Writer) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(body) > maxMessage {
+		return fmt.Errorf("send message of %d bytes: above the maximum of %d", len(body), maxMessage)
+	}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	return err
+}
+
+// readMessage reads the next message.
+func readMessage(r io.Reader) (message, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return message{}, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxMessage {
+		return message{}, &ForeignPeerError{programOf(head), head}
+	}
+	// ReadAll allocates for the bytes that arrive, not for the announced length.
+	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err != nil {
+		return message{}, err
+	}
+	if len(body) < int(n) {
+		return message{}, io.ErrUnexpectedEOF
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return message{}, fmt.Errorf("%w: %s", errMessage, printable(err.Error())) // the error may quote the message
+	}
+	if m.Hello != nil {
+		sanitizeIdentity(m.Hello)
+	}
+	if m.Prepared != nil {
+		sanitizePort(&m.Prepared.Port)
+	}
+	if m.Result != nil {
+		m.Result.sanitize()
+	}
+	return m, nil
+}
+
+// programOf guesses the program that sent the first bytes of a connection.
+func programOf(head [4]byte) Program {
+	const hex = "0123456789abcdef"
+	switch {
+	case head[0] >= '0' && head[0] <= '9' && head[1] == '.': // a version, such as 6.06
+		return Perftest
+	case len(bytes.Trim(head[:], hex)) == 0: // a LID
+		return Pingpong
+	}
+	return ""
+}
+
+// sanitizeIdentity makes the peer's texts safe for a terminal.
+func sanitizeIdentity(id *host.Identity) {
+	for _, text := range []*string{&id.Program, &id.Host, &id.Kernel, &id.BootID} {
+		*text = printable(*text)
+	}
+}
+
+// sanitizePort makes the peer's texts safe for a terminal.
+func sanitizePort(e *host.PortInfo) {
+	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why} {
+		*text = printable(*text)
+	}
+	e.GID = e.GID.WithZone("") // a zone may be any text
+}
+
+// sanitize makes the names of the peer's counters safe for a terminal.
+func (s *Side) sanitize() {
+	safe := make(host.Counters, len(s.Counters))
+	for name, v := range s.Counters {
+		safe[printable(name)] = v
+	}
+	s.Counters = safe
+}
+
+// printable returns a text without control characters, of limited length.
+func printable(text string) string {
+	const longest = 2000
+	var b []rune
+	for _, r := range text {
+		if len(b) == longest {
+			break
+		}
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			r = ' '
+		}
+		b = append(b, r)
+	}
+	return string(b)
+}

@@ -1,0 +1,231 @@
+package perftest
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
+	"github.com/ibkit/ibkit/internal/tool/perf/stats"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A Test holds the settings of a program. The first group must be equal on both sides:
+// the protocol exchanges only a Layout.
+type Test struct {
+	Order
+
+	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC, QPTypeUD or, for XRC, QPTypeXRCInit
+	QueuePairs  int           // -q
+	Iterations  int           // -n, messages per queue pair
+	Duration    time.Duration // -D, with Timed; with Infinite: between results
+	Margin      time.Duration // -f: uncounted time at the start and at the end
+	CompareSwap bool          // -A CMP_AND_SWAP; otherwise fetch and add
+	SizeGiven   bool          // -s: a datagram that exceeds the peer's MTU is an error
+
+	Gbits bool // --report_gbits: figures are in Gb/s instead of MiB/s
+
+	Multicast *Multicast // -g: datagrams are sent to groups; nil: to queue pairs
+
+	// Local settings.
+	MTU             ib.MTU        // -m; the peer may have a smaller one; 0: that of the port
+	TxDepth         int           // -t
+	RxDepth         int           // -r
+	Moderation      int           // -Q
+	ModerationGiven bool          // -Q: holds for large messages, too
+	List            int           // -l
+	RecvList        int           // --recv_post_list; 0: 1
+	PollBatch       int           // --cqe_poll; 0: a default
+	Inline          int           // -I: maximum size of inline messages
+	OutReads        int           // -o; 0: as many as the device supports
+	Events          bool          // -e
+	Vector          int           // -X: completion vector for events
+	SL              uint8         // -S
+	TrafficClass    uint8         // --tclass
+	FlowLabels      []uint32      // --flow_label: of the queue pairs, in turn
+	DLID            ib.LID        // --dlid: LID of the peer; 0: the one that it sends
+	PKeyIndex       uint16        // --pkey_index
+	Timeout         uint8         // -u
+	RetryCount      uint8         // --retry_count
+	SharedReceives  bool          // --use-srq
+	RegionPerQP     bool          // --mr_per_qp
+	Huge            bool          // --use_hugepages
+	OnDemand        bool          // --odp
+	Rate            float64       // --rate_limit SW: messages per second; 0: unlimited
+	ByteRate        float64       // --rate_limit SW: bytes per second; 0: unlimited
+	Burst           int           // --burst_size: messages posted without a pause
+	StaticRate      ib.Rate       // --rate_limit HW; 0: that of the port
+	Gap             time.Duration // --latency_gap: pause before each message
+	Keep            bool          // -H, -U: Samples keeps all times
+	CPUUtil         bool          // --cpu_util, with Timed or Infinite
+}
+
+// A Result holds the figures of one size.
+type Result struct {
+	Size     int
+	Partial  bool           // the test failed before the end
+	Messages uint64         // counted messages of all queue pairs
+	Elapsed  time.Duration  // of the counted messages, or of the counted part of a timed test; 0 for latency by number
+	Samples  *stats.Samples // of latency: whole round trips
+	Rates    []stats.Rate   // of bandwidth: over time
+	Theirs   *Report        // figures of the peer
+	LoopTime time.Duration  // of the whole loop
+	User     time.Duration  // processor time of the loop
+	System   time.Duration  // processor time of the loop
+	CPUUtil  float64        // with Test.CPUUtil: percent; see [host.Load]
+}
+
+// Bytes returns the amount of data.
+func (r Result) Bytes() uint64 { return uint64(r.Size) * r.Messages }
+
+// DefaultMargin returns the margin of the programs for a duration, in whole seconds.
+func DefaultMargin(duration time.Duration) time.Duration {
+	return (duration / 4).Truncate(time.Second)
+}
+
+// CyclesPerNanosecond returns the frequency of the processor's time-stamp counter in GHz,
+// 0 if programs cannot read the counter.
+func CyclesPerNanosecond() float64 { return loop.TicksPerNanosecond() }
+
+// fitDatagrams reduces sizes of datagrams to an MTU in bytes, and reports whether it
+// changed them.
+func (t *Test) fitDatagrams(mtu int) bool {
+	if t.Type != verbs.QPTypeUD || slices.Max(t.Sizes) <= mtu {
+		return false
+	}
+	sizes := []int{mtu}
+	if t.All {
+		sizes = AllSizes(mtu, t.Type)
+	}
+	t.Sizes = sizes
+	return true
+}
+
+// XRC reports whether the test runs over XRC.
+func (t *Test) XRC() bool { return t.Type == verbs.QPTypeXRCInit }
+
+// Shared reports whether queue pairs share a receive queue.
+func (t *Test) Shared() bool { return t.SharedReceives || t.XRC() }
+
+// Connection returns the value of -c.
+func (t *Test) Connection() string {
+	if t.XRC() {
+		return "XRC"
+	}
+	return t.Type.String()
+}
+
+// Numbers returns the number of queue pairs that perftest counts: with XRC those that
+// send and those that receive, if both sides do both.
+func (t *Test) Numbers() int {
+	if t.XRC() && t.twoWay() {
+		return 2 * t.QueuePairs
+	}
+	return t.QueuePairs
+}
+
+// twoWay reports whether both sides send and receive, as perftest counts it.
+func (t *Test) twoWay() bool { return t.Bidirectional || !t.Bandwidth }
+
+// AtomicSize is the size of all messages of atomics.
+const AtomicSize = 8
+
+// AllSizes returns the sizes of -a: powers of two, up to the MTU for datagrams.
+func AllSizes(mtu int, kind verbs.QPType) []int {
+	last := 23
+	if kind == verbs.QPTypeUD {
+		last = bits.Len(uint(mtu)) - 1
+	}
+	var sizes []int
+	for n := 1; n <= last; n++ {
+		sizes = append(sizes, 1<<n)
+	}
+	return sizes
+}
+
+// latencyDepth is the capacity of the send queue in latency tests. The programs have 1
+// and wait for the completion of each send. More lets a loop request few completions,
+// which the peer cannot notice.
+const latencyDepth = 64
+
+// depth returns the capacity of the send queue of a queue pair.
+func (t *Test) depth() int {
+	switch {
+	case !t.Bandwidth:
+		return latencyDepth
+	case !t.Timed:
+		return min(t.TxDepth, t.Iterations)
+	}
+	return t.TxDepth
+}
+
+// Moderate returns the number of messages per completion. Large messages have one each,
+// as in perftest.
+func (t *Test) Moderate(size int) int {
+	const large = 8192
+	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events && !t.ModerationGiven {
+		return 1
+	}
+	return min(t.Moderation, t.depth())
+}
+
+// rate returns the limit in messages per second, 0 without a limit.
+func (t *Test) rate(size int) float64 {
+	if t.ByteRate > 0 {
+		return t.ByteRate / float64(size)
+	}
+	return t.Rate
+}
+
+// minIterations is the minimum of the programs.
+const minIterations = 5
+
+// Check returns an error if the settings are invalid.
+func (t *Test) Check() error {
+	switch {
+	case t.QueuePairs < 1 || t.TxDepth < 1 || t.RxDepth < 1 || t.Moderation < 1 || t.List < 1 || len(t.Sizes) == 0:
+		return fmt.Errorf("%d queue pairs, tx depth %d, rx depth %d, CQ moderation %d, post list %d, %d sizes: each must be above 0",
+			t.QueuePairs, t.TxDepth, t.RxDepth, t.Moderation, t.List, len(t.Sizes))
+	case !t.Bandwidth && t.QueuePairs > 1:
+		return fmt.Errorf("%d queue pairs: a latency test uses one", t.QueuePairs)
+	case !t.Bandwidth && t.Bidirectional:
+		return fmt.Errorf("bidirectional latency: only bandwidth tests can be bidirectional")
+	case t.Timed && (t.All || len(t.Sizes) > 1):
+		return fmt.Errorf("several sizes by time: a timed test has one size")
+	case t.Timed && t.Events:
+		return fmt.Errorf("events by time: a timed test polls")
+	case t.Infinite && (t.All || len(t.Sizes) > 1):
+		return fmt.Errorf("several sizes without end: an endless test has one size")
+	case t.Infinite && (!t.Bandwidth || t.Events || t.Verb == Send && t.Bidirectional || t.rate(1) > 0):
+		return fmt.Errorf("endless test of latency, with events, with a rate, or of sends in both directions: not supported by the programs")
+	case t.Infinite && t.Duration <= 0:
+		return fmt.Errorf("endless test with results every %v: the time must be above 0", t.Duration)
+	case t.SharedReceives && t.Verb != Send:
+		return fmt.Errorf("shared receive queue of %v: only sends use receives", t.Verb)
+	case t.Shared() && t.Verb == Send && t.QueuePairs > t.RxDepth:
+		return fmt.Errorf("shared receive queue with %d receives for %d queue pairs: each needs one", t.RxDepth, t.QueuePairs)
+	case t.rate(1) > 0 && (!t.Bandwidth || t.Verb == Atomic || t.Verb == Send && t.Bidirectional):
+		return fmt.Errorf("rate of latency, atomics, or sends in both directions: not supported by the programs")
+	case t.OnDemand && (t.Verb == Atomic || t.Type == verbs.QPTypeUC):
+		return fmt.Errorf("on-demand paging with %v over %v: not supported by the programs", t.Verb, t.Type)
+	case t.Timed && t.Duration <= 2*t.Margin:
+		return fmt.Errorf("duration %v with a margin of %v at each end: no time is left to measure", t.Duration, t.Margin)
+	case !t.Timed && t.Iterations < minIterations:
+		return fmt.Errorf("%d iterations: below the minimum of %d", t.Iterations, minIterations)
+	case t.Type == verbs.QPTypeUD && t.Verb != Send:
+		return fmt.Errorf("UD does not support %v", t.Verb)
+	case t.Type == verbs.QPTypeUC && (t.Verb == Read || t.Verb == Atomic):
+		return fmt.Errorf("UC does not support %v", t.Verb)
+	}
+	if err := t.checkMulticast(); err != nil {
+		return err
+	}
+	for _, size := range t.Sizes {
+		if size < 1 || t.Verb == Atomic && size != AtomicSize {
+			return fmt.Errorf("size %d of %v", size, t.Verb)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+// Package portctl changes the state and the settings of ports. A [Session] scans the
+// fabric, [Session.Plan] determines what a change does and what it cuts off, and
+// [Session.Apply] carries it out port by port. [Show] reads a port and its peer.
+package portctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [NewSession] and [Show].
+type Options struct {
+	Open    func(context.Context) (umad.Port, error)
+	Client  umad.ClientOptions
+	Resolve resolve.Options
+
+	// NoExtendedPortInfo omits the vendor attribute for FDR10.
+	NoExtendedPortInfo bool
+
+	// Wait is the time limit for a link to come up after a change.
+	Wait time.Duration
+
+	// Log, if not nil, is called before and after each change. A change is not made if
+	// the call before it fails.
+	Log func(Entry) error
+
+	Progress func(fabric.Progress)
+}
+
+// An Entry is an event for the log of changes: a change that begins, or that has ended.
+type Entry struct {
+	Step  *Step
+	Ended bool
+}
+
+// AddressedPort is the number in a [Target] for the port that has the address.
+const AddressedPort = -1
+
+// A Target is a port of a node.
+type Target struct {
+	Address resolve.Address // of the node, or of any of its ports
+	Number  int             // of the port; AddressedPort: the one with the address
+
+	// File and Line are the place of the target in a list, for errors; "": another source.
+	File string
+	Line int
+}
+
+// A Session is access to a fabric that was scanned. It is not safe for concurrent use.
+type Session struct {
+	Options
+	Fabric *fabric.Fabric
+
+	port     umad.Port
+	client   *umad.Client
+	resolver *resolve.Resolver
+	graph    *graph
+}
+
+// NewSession opens the local port and scans the fabric. The caller closes the session.
+func NewSession(ctx context.Context, o Options) (s *Session, err error) {
+	s, err = open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = s.Close() // the first error is the cause
+			s = nil
+		}
+	}()
+	if err := s.scan(ctx); err != nil {
+		return s, err
+	}
+	s.Resolve.Mode, s.Resolve.Scanned = resolve.LookupNodes, s.Fabric
+	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	return s, nil
+}
+
+func open(ctx context.Context, o Options) (*Session, error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}
+	if attr := port.Attr(); attr.LinkLayer == resolve.Ethernet {
+		return nil, errors.Join(fmt.Errorf("use %s/%d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), port.Close())
+	}
+	return s, nil
+}
+
+// Close closes the local port.
+func (s *Session) Close() error { return s.port.Close() }
+
+// Stats returns the counts of the client.
+func (s *Session) Stats() umad.Stats { return s.client.Stats() }
+
+// scan scans the whole fabric.
+func (s *Session) scan(ctx context.Context) (err error) {
+	s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true, Progress: s.Progress})
+	if err != nil {
+		return err
+	}
+	s.graph = newGraph(s.Fabric, s.port.Attr().SMLID)
+	return nil
+}
+
+// lookUp finds the ports with the address of a target. For a port of a switch such as
+// leaf1[3], it returns the management port and sets the number.
+func (s *Session) lookUp(ctx context.Context, t *Target) ([]*resolve.Port, error) {
+	found, err := s.resolver.Find(ctx, t.Address)
+	failed, ok := errors.AsType[*resolve.PortError](err)
+	if !ok || !failed.External || t.Number != AddressedPort {
+		return found, err
+	}
+	t.Address.Name, t.Number = failed.Node, failed.Number
+	return s.resolver.Find(ctx, t.Address)
+}
+
+// find returns the port of a target in the scan.
+func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
+	found, err := s.lookUp(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	var at *fabric.Port
+	for _, f := range found {
+		p := s.located(f)
+		switch {
+		case p == nil:
+			return nil, fmt.Errorf("find %s: no such port in the scan of the fabric", t.Address)
+		case at != nil && at.Node != p.Node:
+			return nil, fmt.Errorf("find %s: several nodes have this address", t.Address)
+		case at != nil && t.Number == AddressedPort:
+			return nil, fmt.Errorf("find %s: the node has several ports", t.Address)
+		}
+		at = p
+	}
+	if at == nil {
+		return nil, fmt.Errorf("find %s: no such port", t.Address)
+	}
+	if at.Node.Duplicate && t.Address.Kind != resolve.Route && t.Address.Kind != resolve.LID {
+		return nil, fmt.Errorf("find %s: two nodes have this GUID", t.Address)
+	}
+	return numbered(at, t)
+}
+
+// numbered returns the port of a target, given a port with its address.
+func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
+	n, number := at.Node, t.Number
+	if number == AddressedPort {
+		number = int(at.Number)
+	}
+	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	switch {
+	case t.Number == AddressedPort && isSwitch:
+		return nil, fmt.Errorf("find %s: the address of a switch requires a port number", t.Address)
+	case number > int(n.Info.NumPorts) || number < 1 && !isSwitch || number < 0:
+		return nil, fabric.NoPortError(fmt.Sprint(t.Address), number, int(n.Info.NumPorts))
+	case number < len(n.Ports) && n.Ports[number] != nil:
+		return n.Ports[number], nil
+	}
+	return &fabric.Port{Node: n, Number: uint8(number), GUID: n.Info.PortGUID}, nil
+}
+
+// located returns the port of the scan that a resolved port is, or nil.
+func (s *Session) located(p *resolve.Port) *fabric.Port {
+	f := s.Fabric
+	if p.FoundBy == resolve.FromScan && p.PortGUID != 0 && p.Node != nil {
+		for _, n := range f.Nodes { // nodes with the same GUID differ in their ports
+			if number := int(p.Node.LocalPort); n.GUID == p.Node.NodeGUID && n.Desc == *p.Description && number < len(n.Ports) && n.Ports[number] != nil {
+				return n.Ports[number]
+			}
+		}
+	}
+	at := portWithLID(f, p.To.LID)
+	if p.To.LID == 0 && int(f.StartPort) < len(f.Start.Ports) {
+		at = f.Start.Ports[f.StartPort]
+	}
+	for _, exit := range p.To.Route.Ports() {
+		if at == nil || int(exit) >= len(at.Node.Ports) || at.Node.Ports[exit] == nil {
+			return nil
+		}
+		at = at.Node.Ports[exit].Peer
+	}
+	return at
+}
+
+// A Link is a port and its peer, checked against each other.
+type Link struct {
+	Session *Session // closed
+
+	Port *fabric.Port
+	End  linkinfo.End
+	Peer *linkinfo.End // nil: no link, or an unknown peer
+}
+
+// Show reads a port and its peer.
+func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
+	s, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	p, err := s.near(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	l = &Link{Session: s, Port: p, End: linkinfo.NewEnd(p, true)}
+	if p.Peer != nil {
+		peer := linkinfo.NewEnd(p.Peer, true)
+		l.Peer = &peer
+	}
+	if p.Info == nil {
+		return nil, fmt.Errorf("read %s: no reply", fabric.PortName(fmt.Sprint(t.Address), int(p.Number)))
+	}
+	return l, nil
+}
+
+// near finds a port by a scan of the node and its neighbours. If the route to the node is
+// not known, or the port was not read, it scans the whole fabric.
+func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
+	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	found, err := s.lookUp(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 1 {
+		if p, err := s.scanAt(ctx, found[0].To, t); p != nil || err != nil {
+			return p, err
+		}
+	}
+	if s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: s.NoExtendedPortInfo, Progress: s.Progress}); err != nil {
+		return nil, err
+	}
+	s.Resolve.Mode, s.Resolve.Scanned = resolve.LookupNodes, s.Fabric
+	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	return s.find(ctx, t)
+}
+
+// scanAt scans a node and its neighbours. It returns nil if the scan does not have the
+// port.
+func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric.Port, error) {
+	route := to.Route
+	if to.LID != 0 {
+		first, err := fabric.RouteTo(ctx, s.client, to.LID)
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		route = to.RouteAfter(first)
+	}
+	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{From: umad.Target{Route: route}, MaxHops: 1, NoExtendedPortInfo: s.NoExtendedPortInfo})
+	if err != nil {
+		return nil, err
+	}
+	at := &fabric.Port{Node: f.Start, Number: f.StartPort}
+	p, err := numbered(at, t)
+	if err != nil {
+		return nil, err
+	}
+	if p.Info == nil && p.Number != f.StartPort && f.Start.Info.NodeType != mad.NodeTypeSwitch {
+		return nil, nil
+	}
+	s.Fabric = f
+	return p, nil
+}
+
+// managed reports whether a subnet manager serves the local port.
+func (s *Session) managed() bool { return s.port.Attr().State == ib.PortActive }

@@ -1,0 +1,235 @@
+package route
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+)
+
+// readForwardingDump reads the linear forwarding tables of a file that opensm writes as
+// opensm.fdbs and ibdiagnet as ibdiagnet.fdbs (opensm, osm_dump.c):
+//
+//	dump_ucast_routes: Switch 0x0002c90000800400
+//	LID    : Port : Hops : Optimal
+//	0x0001 : 001  : 01   : yes
+//	0x0002 : UNREACHABLE
+//
+// Sections are independent, and all processors read the file: that of 10,400 end
+// ports has 460 MB.
+func (r *Routing) readForwardingDump(in io.ReaderAt, size int64, file string) error {
+	workers := int64(runtime.GOMAXPROCS(0))
+	const least = 1 << 20
+	workers = min(workers, size/least+1)
+	d := &forwardingDump{routing: r, in: in, size: size, seen: map[*Node]bool{}}
+	errs := make([]error, workers)
+	var group sync.WaitGroup
+	for i := range workers {
+		group.Go(func() { errs[i] = d.part(size*i/workers, size*(i+1)/workers) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		var at *offsetError
+		if errors.As(err, &at) {
+			return &textfile.Error{File: file, Line: d.lineAt(at.offset), Err: at}
+		}
+		if err != nil {
+			return &textfile.Error{File: file, Err: err}
+		}
+	}
+	return nil
+}
+
+// A forwardingDump is a file of linear forwarding tables.
+type forwardingDump struct {
+	routing *Routing
+	in      io.ReaderAt
+	size    int64
+
+	mu   sync.Mutex
+	seen map[*Node]bool // switches with a section
+}
+
+// An offsetError is a problem with the line at an offset of a file.
+type offsetError struct {
+	offset  int64
+	problem string
+}
+
+func (e *offsetError) Error() string { return e.problem }
+
+// lineAt returns the number of the line that begins at an offset.
+func (d *forwardingDump) lineAt(offset int64) int {
+	line := 1
+	buffer := make([]byte, 1<<20)
+	for at := int64(0); at < offset; {
+		n, err := d.in.ReadAt(buffer[:min(int64(len(buffer)), offset-at)], at)
+		line += bytes.Count(buffer[:n], []byte("\n"))
+		at += int64(n)
+		if err != nil {
+			break
+		}
+	}
+	return line
+}
+
+var sectionMark = []byte("dump_ucast_routes: Switch 0x")
+
+// part reads the sections whose first lines begin between two offsets.
+func (d *forwardingDump) part(from, to int64) error {
+	begin := max(from-1, 0)
+	lines := newOffsetReader(io.NewSectionReader(d.in, begin, d.size-begin), begin)
+	if from > 0 {
+		if _, _, err := lines.next(); err != nil { // the end of a line of the part before
+			return ignoreEOF(err)
+		}
+	}
+	s := forwardingSection{dump: d}
+	for {
+		line, offset, err := lines.next()
+		if err != nil {
+			s.finish()
+			return ignoreEOF(err)
+		}
+		line = bytes.TrimRight(line, " \r\n")
+		switch {
+		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
+		case line[0] == '0':
+			if s.node == nil {
+				if from > 0 {
+					continue // of a section that began in the part before
+				}
+				return &offsetError{offset, "an entry before the first line with a switch"}
+			}
+			if problem := s.entry(line); problem != "" {
+				return &offsetError{offset, problem}
+			}
+		case bytes.Contains(line, sectionMark):
+			s.finish()
+			if offset >= to {
+				return nil
+			}
+			if problem := s.begin(line); problem != "" {
+				return &offsetError{offset, problem}
+			}
+		default:
+			if s.node == nil && from > 0 {
+				continue
+			}
+			return &offsetError{offset, "got " + textfile.Quote(line) + ", want a switch or an entry such as 0x0001 : 001"}
+		}
+	}
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// A forwardingSection is the table of one switch while it is read.
+type forwardingSection struct {
+	dump *forwardingDump
+	node *Node
+	lft  []uint8 // by LID
+}
+
+// begin starts the section of a switch.
+func (s *forwardingSection) begin(line []byte) (problem string) {
+	digits := line[bytes.Index(line, sectionMark)+len(sectionMark):]
+	guid, ok := hexNumber(digits, 64)
+	if !ok {
+		return "got " + textfile.Quote(digits) + ", want the GUID of a switch"
+	}
+	n, problem := s.dump.routing.switchByGUID(guid)
+	if problem != "" {
+		return problem
+	}
+	s.dump.mu.Lock()
+	defer s.dump.mu.Unlock()
+	if s.dump.seen[n] {
+		return fmt.Sprintf("switch 0x%016x has two sections", guid)
+	}
+	s.dump.seen[n] = true
+	s.node, s.lft = n, s.lft[:0]
+	return ""
+}
+
+// finish stores the table of the section.
+func (s *forwardingSection) finish() {
+	if s.node == nil {
+		return
+	}
+	t := s.node.tables()
+	t.LFT = append([]uint8{}, s.lft...) // not nil
+	t.Top = ib.LID(max(len(s.lft)-1, 0))
+	s.node = nil
+}
+
+// entry reads the output port of a LID.
+func (s *forwardingSection) entry(line []byte) (problem string) {
+	lid, rest, ok := lidColumn(line)
+	if !ok || lid > int(ib.MaxUnicastLID) {
+		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
+	}
+	port := NoRoute
+	if !bytes.HasPrefix(rest, []byte("UNREACHABLE")) {
+		if port, ok = portColumn(rest); !ok {
+			return "got " + textfile.Quote(rest) + ", want a port from 000 to 255 or UNREACHABLE"
+		}
+	}
+	for len(s.lft) <= lid {
+		s.lft = append(s.lft, NoRoute)
+	}
+	s.lft[lid] = uint8(port)
+	return ""
+}
+
+// lidColumn reads a LID and the colon after it.
+func lidColumn(line []byte) (lid int, rest []byte, ok bool) {
+	if len(line) < 2 || line[0] != '0' || line[1] != 'x' {
+		return 0, nil, false
+	}
+	i := 2
+	for ; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c >= '0' && c <= '9':
+			lid = lid<<4 | int(c-'0')
+		case c >= 'a' && c <= 'f':
+			lid = lid<<4 | int(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			lid = lid<<4 | int(c-'A'+10)
+		default:
+			rest = bytes.TrimLeft(line[i:], " ")
+			if i == 2 || len(rest) == 0 || rest[0] != ':' {
+				return 0, nil, false
+			}
+			return lid, bytes.TrimLeft(rest[1:], " "), true
+		}
+		if lid > 0xffff {
+			return 0, nil, false
+		}
+	}
+	return 0, nil, false
+}
+
+// portColumn reads a port: three digits, or more or less of them before a colon, so that
+// the end of a truncated file is not a port.
+func portColumn(text []byte) (port int, ok bool) {
+	digits := 0
+	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
+		if port = port*10 + int(text[digits]-'0'); port > 255 {
+			return 0, false
+		}
+		digits++
+	}
+	rest := bytes.TrimLeft(text[digits:], " ")
+	return port, digits == 3 && len(rest) == 0 || digits > 0 && len(rest) > 0 && rest[0] == ':'
+}

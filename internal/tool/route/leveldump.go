@@ -1,0 +1,207 @@
+package route
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+)
+
+// A levelSection is the node of a dump of opensm with a section per node:
+//
+//	Switch 0x0002c90000800400, base LID 2, "leaf001"
+//	Channel Adapter 0x0002c90000100001, base LID 1, "host00001"
+type levelSection struct {
+	node *Node // nil: no section has begun
+}
+
+// begin starts a section if the line is the first one of a section.
+func (s *levelSection) begin(r *Routing, line []byte) (begun bool, problem string) {
+	var rest []byte
+	for _, kind := range []string{"Switch ", "Channel Adapter ", "Router "} {
+		if after, ok := bytes.CutPrefix(line, []byte(kind)); ok {
+			rest = after
+		}
+	}
+	if rest == nil {
+		return false, ""
+	}
+	digits, _, _ := bytes.Cut(rest, []byte(","))
+	guid, ok := prefixedHex(digits, 64)
+	if !ok {
+		return true, "got " + textfile.Quote(rest) + ", want a GUID"
+	}
+	if s.node = r.nodeByAnyGUID(ib.GUID(guid)); s.node == nil {
+		return true, fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
+	}
+	return true, ""
+}
+
+// nodeByAnyGUID returns the node with a GUID, or with a port that has it.
+func (r *Routing) nodeByAnyGUID(guid ib.GUID) *Node {
+	if n := r.byGUID[guid]; n != nil {
+		return n
+	}
+	if r.byPortGUID == nil {
+		r.byPortGUID = map[ib.GUID]*Node{}
+		for _, n := range r.Nodes {
+			for i := range n.Ports {
+				if p := &n.Ports[i]; p.GUID != 0 && r.byPortGUID[p.GUID] == nil {
+					r.byPortGUID[p.GUID] = n
+				}
+			}
+		}
+	}
+	return r.byPortGUID[guid]
+}
+
+// readSLtoVLDump reads tables from service levels to virtual lanes, in the forms of
+// ibdiagnet.slvl (switch, input and output port, a digit per level) and of
+// opensm-sl2vl.dump (osm_dump.c), which has sections:
+//
+//	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
+//	5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
+func (r *Routing) readSLtoVLDump(in io.Reader, file string) error {
+	return r.readLevelDump(in, file, r.addSLtoVL)
+}
+
+// readLevelDump reads a file whose lines may belong to the section of a node, which is
+// nil outside of a section.
+func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, line []byte) (problem string)) error {
+	l := textfile.NewReader(in, file)
+	var s levelSection
+	for l.Next() {
+		line := bytes.TrimSpace(l.Bytes())
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if begun, problem := s.begin(r, line); problem != "" {
+			return l.Errorf("%s", problem)
+		} else if begun {
+			continue
+		}
+		if problem := add(s.node, line); problem != "" {
+			return l.Errorf("%s", problem)
+		}
+	}
+	return l.Err()
+}
+
+// addSLtoVL adds the table of a pair of ports. n is the node of the section.
+func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
+	var lanes [16]uint8
+	fields := bytes.Fields(line)
+	invalid := func() string {
+		return "got " + textfile.Quote(line) + ", want an input port, an output port and 16 virtual lanes"
+	}
+	switch {
+	case len(fields) == 11: // GUID, ports, 8 bytes
+		guid, ok := prefixedHex(fields[0], 64)
+		if !ok {
+			return invalid()
+		}
+		if n, problem = r.switchByGUID(guid); problem != "" {
+			return problem
+		}
+		for i, f := range fields[3:] {
+			pair, ok := prefixedHex(f, 8)
+			if !ok {
+				return invalid()
+			}
+			lanes[2*i], lanes[2*i+1] = uint8(pair>>4), uint8(pair&15)
+		}
+		fields = fields[1:3]
+	case len(fields) == 19 && string(fields[2]) == ":":
+		if n == nil {
+			return "a table before the first line with a switch"
+		}
+		for i, f := range fields[3:] {
+			vl, ok := decimalNumber(f, 15)
+			if !ok {
+				return invalid()
+			}
+			lanes[i] = uint8(vl)
+		}
+	default:
+		return invalid()
+	}
+	inPort, okIn := decimalNumber(fields[0], 255)
+	outPort, okOut := decimalNumber(fields[1], 255)
+	if !okIn || !okOut {
+		return invalid()
+	}
+	if !n.IsSwitch() {
+		return "" // lanes of adapters cannot be part of a loop
+	}
+	if int(max(inPort, outPort)) >= len(n.Ports) {
+		return fmt.Sprintf("port %s: want 0 to %d", fabric.PortName(n.GUID.String(), int(max(inPort, outPort))), len(n.Ports)-1)
+	}
+	n.setSLtoVL(uint8(inPort), uint8(outPort), lanes)
+	return ""
+}
+
+// setSLtoVL sets the table of a pair of ports. The other pairs of the switch keep the
+// lane with the number of the service level.
+func (n *Node) setSLtoVL(inPort, outPort uint8, lanes [16]uint8) {
+	t := n.tables()
+	if t.SLtoVL == nil {
+		t.SLtoVL = make([][16]uint8, len(n.Ports)*len(n.Ports))
+		for i := range t.SLtoVL {
+			for sl := range t.SLtoVL[i] {
+				t.SLtoVL[i][sl] = uint8(sl)
+			}
+		}
+	}
+	t.SLtoVL[int(inPort)*len(n.Ports)+int(outPort)] = lanes
+}
+
+// readPathSLDump reads the service levels of paths, in the form of ibdiagnet.psl (node,
+// destination LID, level) or with a section per source (ibdm, Fabric.cpp):
+//
+//	0x0002c90000000099 154 0
+//	0x009a : 0
+func (r *Routing) readPathSLDump(in io.Reader, file string) error {
+	if r.PathSLs == nil {
+		r.PathSLs = &PathSLs{}
+	}
+	return r.readLevelDump(in, file, r.addPathSL)
+}
+
+// addPathSL adds the service level of the paths from a node. n is the node of the
+// section.
+func (r *Routing) addPathSL(n *Node, line []byte) (problem string) {
+	var lid uint64
+	var level []byte
+	fields := bytes.Fields(line)
+	ok := false
+	switch {
+	case len(fields) == 3 && string(fields[1]) == ":":
+		if n == nil {
+			return "a level before the first line with a node"
+		}
+		lid, ok = prefixedHex(fields[0], 16)
+		level = fields[2]
+	case len(fields) == 3:
+		var guid uint64
+		if guid, ok = prefixedHex(fields[0], 64); ok {
+			if n = r.nodeByAnyGUID(ib.GUID(guid)); n == nil {
+				return fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
+			}
+			lid, ok = decimalNumber(fields[1], uint64(ib.MaxUnicastLID))
+		}
+		level = fields[2]
+	}
+	sl, valid := decimalNumber(level, 15)
+	if !ok || !valid || !ib.LID(lid).IsUnicast() {
+		return "got " + textfile.Quote(line) + ", want a node, a destination LID and a service level"
+	}
+	for i := range n.Ports {
+		if p := &n.Ports[i]; p.LID != 0 {
+			r.PathSLs.Set(p, ib.LID(lid), uint8(sl))
+		}
+	}
+	return ""
+}

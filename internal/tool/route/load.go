@@ -1,0 +1,263 @@
+package route
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/textfile"
+)
+
+// LoadOptions are the options of [Load].
+type LoadOptions struct {
+	// LMC is that of end ports if the files do not contain it (opensm-subnet.lst).
+	LMC uint8
+}
+
+// A fileKind is a kind of file that [Load] reads.
+type fileKind uint8
+
+// The kinds, in the order in which they are read: the topology precedes the tables.
+const (
+	emptyFile fileKind = iota
+	savedFile
+	cacheFile
+	topologyFile
+	subnetListFile
+	forwardingFile
+	multicastFile
+	tableFile
+	sltovlFile
+	pathSLFile
+)
+
+// dumpNames are the files of a directory that [Load] reads: those of opensm and of
+// ibdiagnet.
+var dumpNames = []string{
+	"opensm-subnet.lst", "opensm.fdbs", "opensm.mcfdbs", "opensm-sl2vl.dump", "opensm-path-sl.dump",
+	"ibdiagnet.lst", "ibdiagnet.fdbs", "ibdiagnet.mcfdbs", "ibdiagnet.slvl", "ibdiagnet.psl",
+	"ibdiagnet2.lst", "ibdiagnet2.fdbs", "ibdiagnet2.mcfdbs", "ibdiagnet2.slvl", "ibdiagnet2.psl",
+}
+
+// A LoadError is the failure to read the files of [Options].
+type LoadError struct{ Err error }
+
+func (e *LoadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// Load reads files. Their content determines their kind: a saved routing; a topology
+// (opensm-subnet.lst, or the output or a cache of ibnetdiscover) with the tables of opensm
+// (.fdbs, .mcfdbs, opensm-sl2vl.dump), of ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or of
+// dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files
+// are ignored. Files without a forwarding table are an error. The error of an invalid line
+// is a [*textfile.Error].
+func Load(paths []string, o LoadOptions) (*Routing, error) {
+	files, err := expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	type source struct {
+		path string
+		kind fileKind
+	}
+	var sources []source
+	for _, path := range files {
+		kind, err := detect(path)
+		if err != nil {
+			return nil, err
+		}
+		if kind != emptyFile {
+			sources = append(sources, source{path, kind})
+		}
+	}
+	slices.SortStableFunc(sources, func(a, b source) int { return int(a.kind) - int(b.kind) })
+	r := &Routing{}
+	for i, s := range sources {
+		switch {
+		case i > 0 && s.kind <= subnetListFile:
+			return nil, fmt.Errorf("read %s: %s has a topology already", s.path, sources[0].path)
+		case i == 0 && s.kind > subnetListFile:
+			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", s.path)
+		}
+		if r, err = r.load(s.path, s.kind, o); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(sources) == 0:
+		return nil, fmt.Errorf("read %s: no content", paths[0])
+	case !r.hasTables():
+		return nil, fmt.Errorf("read %s: no forwarding tables, only nodes and links: the tables are missing (%s)", sources[0].path, tableFiles)
+	}
+	return r, nil
+}
+
+// tableFiles are examples of files with tables, for messages.
+const tableFiles = "opensm.fdbs, or the output of dump_fts"
+
+// hasTables reports whether a table was read, or the routing has no switch.
+func (r *Routing) hasTables() bool {
+	switches := 0
+	for _, n := range r.Nodes {
+		if n.Tables.Known() || n.Tables != nil && len(n.Tables.MFT) > 0 {
+			return true
+		}
+		if n.IsSwitch() {
+			switches++
+		}
+	}
+	return switches == 0
+}
+
+// expand replaces directories by the files in them.
+func expand(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() { // opening the file reports an error
+			files = append(files, path)
+			continue
+		}
+		found := false
+		for _, name := range dumpNames {
+			file := filepath.Join(path, name)
+			if _, err := os.Stat(file); err == nil {
+				files, found = append(files, file), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("read %s: no files of opensm or ibdiagnet, such as %s, in the directory", path, dumpNames[0])
+		}
+	}
+	return files, nil
+}
+
+// load reads one file and returns the routing, another one for a file with a whole
+// topology.
+func (r *Routing) load(path string, kind fileKind, o LoadOptions) (*Routing, error) {
+	if kind == cacheFile {
+		f, err := fabric.ReadCacheFile(path)
+		if err != nil {
+			return nil, err
+		}
+		r = FromFabric(f)
+		for _, n := range r.Nodes {
+			n.Tables.forget()
+		}
+		return r, nil
+	}
+	file, err := interrupt.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if kind == topologyFile {
+		return readTopology(file, path)
+	}
+	if err := r.read(file, path, kind, o); err != nil {
+		return nil, fmt.Errorf("read %w", err)
+	}
+	return r, nil
+}
+
+// forget removes the size of the tables in use, which the files with tables determine.
+func (t *Tables) forget() {
+	if t != nil {
+		t.Top, t.MulticastTop = 0, 0
+	}
+}
+
+// read adds the tables or the topology in a file.
+func (r *Routing) read(in *os.File, path string, kind fileKind, o LoadOptions) error {
+	switch kind {
+	case forwardingFile:
+		info, err := in.Stat()
+		if err != nil {
+			return err
+		}
+		return r.readForwardingDump(in, info.Size(), path)
+	case savedFile:
+		return r.readSaved(in, path)
+	case subnetListFile:
+		return r.readSubnetList(in, path, o.LMC)
+	case multicastFile:
+		return r.readMulticastDump(in, path)
+	case tableFile:
+		return r.readTableDump(in, path)
+	case sltovlFile:
+		return r.readSLtoVLDump(in, path)
+	}
+	return r.readPathSLDump(in, path)
+}
+
+// detect returns the kind of a file.
+func detect(path string) (fileKind, error) {
+	file, err := interrupt.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("read routing: %w", err)
+	}
+	defer file.Close()
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, fmt.Errorf("read %s: %w", path, err)
+	}
+	kind, ok := detectKind(head[:n])
+	if !ok {
+		err := fmt.Errorf("got %s, want a saved routing, or a file of opensm, ibdiagnet, ibnetdiscover or dump_fts", textfile.Quote(firstLine(head[:n])))
+		return 0, fmt.Errorf("read %w", &textfile.Error{File: path, Line: 1, Err: err})
+	}
+	return kind, nil
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return line
+}
+
+// cacheMagic begins a cache of libibnetdisc (libibnetdisc/ibnetdisc_cache.h).
+var cacheMagic = []byte{0x2b, 0x83, 0xe7, 0x8f}
+
+// detectKind returns the kind of a file with a beginning.
+func detectKind(head []byte) (fileKind, bool) {
+	if len(bytes.TrimSpace(head)) == 0 {
+		return emptyFile, true
+	}
+	if bytes.HasPrefix(head, cacheMagic) {
+		return cacheFile, true
+	}
+	sections := false // of nodes with service levels
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		fields := bytes.Fields(line)
+		switch {
+		case bytes.HasPrefix(line, []byte(`{"schema":"ibkit/`)):
+			return savedFile, true
+		case bytes.HasPrefix(line, []byte("{ ")):
+			return subnetListFile, true
+		case bytes.HasPrefix(line, []byte("# Topology file: ")), bytes.HasPrefix(line, []byte("vendid=0x")):
+			return topologyFile, true
+		case bytes.Contains(line, sectionMark):
+			return forwardingFile, true
+		case bytes.HasPrefix(line, []byte("Unicast lids ")), bytes.HasPrefix(line, []byte("Multicast mlids ")):
+			return tableFile, true
+		case bytes.HasPrefix(line, []byte("LID    : Out Port(s)")):
+			return multicastFile, true
+		case bytes.HasPrefix(line, []byte("#in out")), len(fields) == 11 && bytes.HasPrefix(line, []byte("0x")):
+			return sltovlFile, true
+		case len(fields) == 3 && bytes.HasPrefix(line, []byte("0x")) && (sections || string(fields[1]) != ":"):
+			return pathSLFile, true
+		case bytes.Contains(line, []byte(", base LID ")):
+			sections = true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,70 @@
+package route
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// readMulticastDump reads the multicast forwarding tables of a file that opensm writes
+// as opensm.mcfdbs and ibdiagnet as ibdiagnet.mcfdbs (opensm, osm_dump.c):
+//
+//	Switch 0x0002c9010bb90090
+//	LID    : Out Port(s)
+//	0xC000 : 0x007 0x008
+func (r *Routing) readMulticastDump(in io.Reader, file string) error {
+	l := textfile.NewReader(in, file)
+	var n *Node
+	for l.Next() {
+		line := bytes.TrimSpace(l.Bytes())
+		switch {
+		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
+		case bytes.HasPrefix(line, []byte("Switch ")):
+			guid, ok := prefixedHex(bytes.TrimSpace(line[len("Switch "):]), 64)
+			if !ok {
+				return l.Errorf("got %s, want the GUID of a switch", textfile.Quote(line))
+			}
+			var problem string
+			if n, problem = r.switchByGUID(guid); problem != "" {
+				return l.Errorf("%s", problem)
+			}
+		case n == nil:
+			return l.Errorf("got %s, want a switch", textfile.Quote(line))
+		default:
+			if !n.addMulticast(line) {
+				return l.Errorf("got %s, want a multicast LID and ports such as 0xC000 : 0x007", textfile.Quote(line))
+			}
+		}
+	}
+	return l.Err()
+}
+
+// addMulticast adds the ports of a multicast LID.
+func (n *Node) addMulticast(line []byte) bool {
+	lid, rest, ok := lidColumn(line)
+	if !ok || !ib.LID(lid).IsMulticast() {
+		return false
+	}
+	var mask mad.PortMask
+	for field := range bytes.FieldsSeq(rest) {
+		port, ok := prefixedHex(field, 8)
+		if !ok {
+			return false
+		}
+		mask.Add(uint8(port))
+	}
+	n.setMulticast(ib.LID(lid), mask)
+	return true
+}
+
+// setMulticast sets the ports of a multicast LID.
+func (n *Node) setMulticast(lid ib.LID, mask mad.PortMask) {
+	t := n.tables()
+	if t.MFT == nil {
+		t.MFT = map[ib.LID]mad.PortMask{}
+	}
+	t.MFT[lid] = mask
+}

@@ -1,0 +1,85 @@
+package route
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// readSubnetList reads the nodes and links of a file that opensm writes as
+// opensm-subnet.lst and ibdiagnet as ibdiagnet.lst: see [ibdiagnet.ParseListLine].
+//
+// lmc is the LMC of end ports, which the file does not contain.
+func (r *Routing) readSubnetList(in io.Reader, file string, lmc uint8) error {
+	l := textfile.NewReader(in, file)
+	for l.Next() {
+		line := bytes.TrimSpace(l.Bytes())
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if problem := r.addListed(line, lmc); problem != "" {
+			return l.Errorf("%s", problem)
+		}
+	}
+	return l.Err()
+}
+
+// addListed adds the link of one line and its nodes.
+func (r *Routing) addListed(line []byte, lmc uint8) (problem string) {
+	l, err := ibdiagnet.ParseListLine(line)
+	if err != nil {
+		return err.Error()
+	}
+	var ports [2]*Port
+	for i := range ports {
+		if ports[i], problem = r.listedPort(&l.Ends[i], lmc); problem != "" {
+			return problem
+		}
+	}
+	a, b := ports[0], ports[1]
+	switch {
+	case l.State == ib.PortDown:
+		return ""
+	case a == b:
+		return fmt.Sprintf("port %d of 0x%016x is linked to itself", a.Number, uint64(a.Node.GUID))
+	case a.Peer != nil && a.Peer != b || b.Peer != nil && b.Peer != a:
+		return fmt.Sprintf("port %d of 0x%016x has another link in a line before", a.Number, uint64(a.Node.GUID))
+	}
+	connect(a, b)
+	for _, p := range ports {
+		p.Width, p.State, p.Speed = l.Width, l.State, l.Speed
+	}
+	return ""
+}
+
+// listedPort returns the port of an end of a link and adds its node if it is new.
+func (r *Routing) listedPort(e *ibdiagnet.ListEnd, lmc uint8) (*Port, string) {
+	n := r.byGUID[e.Info.NodeGUID]
+	if n == nil {
+		n = r.add(e.Info.NodeGUID, e.Info.NodeType, e.Info.NumPorts)
+		n.Desc = mad.NewNodeDescription(e.Desc)
+	}
+	if n.Type != e.Info.NodeType || len(n.Ports) != int(e.Info.NumPorts)+1 {
+		return nil, fmt.Sprintf("0x%016x is a %v with %d ports, in a line before a %v with %d",
+			uint64(n.GUID), e.Info.NodeType, e.Info.NumPorts, n.Type, len(n.Ports)-1)
+	}
+	p := &n.Ports[e.Port]
+	p.GUID = e.Info.PortGUID
+	owner := p
+	if n.IsSwitch() {
+		owner = &n.Ports[0]
+		owner.GUID = e.Info.PortGUID
+	} else {
+		owner.LMC = lmc
+	}
+	if owner.LID != 0 && owner.LID != e.LID {
+		return nil, fmt.Sprintf("port %d of 0x%016x has LID %d, in a line before LID %d", e.Port, uint64(n.GUID), e.LID, owner.LID)
+	}
+	owner.LID = e.LID
+	return p, ""
+}

@@ -1,0 +1,139 @@
+package route
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// readTableDump reads the output of dump_fts, dump_lfts, dump_mfts and ibroute
+// (infiniband-diags, dump_fts.c), and the file opensm-lfts.dump:
+//
+//	Unicast lids [0x0-0x18] of switch Lid 2 guid 0x0002c90000800400 (leaf001):
+//	0x0001 001 : (Channel Adapter portguid 0x0002c90000100001: 'host00001')
+//	Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x0002c90000800400 (leaf001):
+//	0xc000        x     x
+//
+// The text does not contain links: a topology must have been read before.
+func (r *Routing) readTableDump(in io.Reader, file string) error {
+	l := textfile.NewReader(in, file)
+	d := tableDump{routing: r}
+	for l.Next() {
+		if problem := d.line(l.Bytes()); problem != "" {
+			return l.Errorf("%s", problem)
+		}
+	}
+	return l.Err()
+}
+
+// A tableDump is the output of dump_fts while it is read.
+type tableDump struct {
+	routing   *Routing
+	node      *Node
+	multicast bool
+	masks     bool // multicast tables as hexadecimal masks (-n)
+}
+
+func (d *tableDump) line(line []byte) (problem string) {
+	switch {
+	case bytes.HasPrefix(line, []byte("Unicast lids ")), bytes.HasPrefix(line, []byte("Multicast mlids ")):
+		return d.begin(line)
+	case bytes.HasPrefix(line, []byte(" MLid       Port Mask")):
+		d.masks = true
+		return ""
+	case !bytes.HasPrefix(line, []byte("0x")):
+		return "" // columns, numbers of entries, warnings
+	case d.node == nil:
+		return "an entry before the first line with a switch"
+	case d.multicast:
+		return d.multicastEntry(line)
+	}
+	return d.unicastEntry(line)
+}
+
+// begin starts the table of a switch.
+func (d *tableDump) begin(line []byte) (problem string) {
+	mark := []byte(" guid 0x")
+	at := bytes.Index(line, mark)
+	if at < 0 || len(line) < at+len(mark)+16 {
+		return "got " + textfile.Quote(line) + ", want the GUID of a switch"
+	}
+	guid, ok := hexNumber(line[at+len(mark):][:16], 64)
+	if !ok {
+		return "got " + textfile.Quote(line[at+1:]) + ", want the GUID of a switch"
+	}
+	if d.node, problem = d.routing.switchByGUID(guid); problem != "" {
+		return problem
+	}
+	d.multicast, d.masks = bytes.HasPrefix(line, []byte("Multicast")), false
+	if t := d.node.tables(); !d.multicast {
+		t.LFT, t.Top = []uint8{}, 0
+	}
+	return ""
+}
+
+// unicastEntry reads "0x0001 001 …".
+func (d *tableDump) unicastEntry(line []byte) (problem string) {
+	invalid := func() string { return "got " + textfile.Quote(line) + ", want a LID and a port such as 0x0001 001" }
+	if len(line) < len("0x0001 001") || line[6] != ' ' {
+		return invalid()
+	}
+	lid, okLID := hexNumber(line[2:6], 16)
+	port, okPort := decimalNumber(line[7:10], 255)
+	if !okLID || !okPort || lid > uint64(ib.MaxUnicastLID) {
+		return invalid()
+	}
+	t := d.node.tables()
+	for len(t.LFT) <= int(lid) {
+		t.LFT = append(t.LFT, NoRoute)
+	}
+	t.LFT[lid], t.Top = uint8(port), ib.LID(len(t.LFT)-1)
+	return ""
+}
+
+// multicastEntry reads a multicast LID and its ports: an x in the column of each port,
+// or a mask of four digits for each 16 ports.
+func (d *tableDump) multicastEntry(line []byte) (problem string) {
+	const ports = len("0xc000      ")
+	if len(line) < ports || line[6] != ' ' {
+		return "got " + textfile.Quote(line) + ", want a multicast LID and ports"
+	}
+	lid, ok := hexNumber(line[2:6], 16)
+	if !ok || !ib.LID(lid).IsMulticast() {
+		return fmt.Sprintf("got %s, want a multicast LID", textfile.Quote(line[:6]))
+	}
+	var mask mad.PortMask
+	columns := line[ports:]
+	if d.masks {
+		columns = bytes.TrimSpace(columns)
+		if len(columns)%4 != 0 || len(columns) > 64 {
+			return "got " + textfile.Quote(columns) + ", want masks of 16 ports"
+		}
+		for i := 0; i < len(columns); i += 4 {
+			bits, err := strconv.ParseUint(string(columns[i:i+4]), 16, 16)
+			if err != nil {
+				return "got " + textfile.Quote(columns) + ", want masks of 16 ports"
+			}
+			for bit := range mftPorts {
+				if bits>>bit&1 != 0 {
+					mask.Add(uint8(i/4*mftPorts + bit))
+				}
+			}
+		}
+	} else {
+		for i, c := range columns {
+			if i%2 == 0 && c == 'x' && i/2 < 256 {
+				mask.Add(uint8(i / 2))
+			} else if c != ' ' {
+				return "got " + textfile.Quote(columns) + ", want an x in the columns of ports"
+			}
+		}
+	}
+	d.node.setMulticast(ib.LID(lid), mask)
+	return ""
+}

@@ -1,0 +1,151 @@
+package sm
+
+import (
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
+	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// ReportSchema identifies the JSON form of a [Report]; schema/sm.json describes it.
+const ReportSchema = "ibkit/sm/1"
+
+// A Report is the document that "ibkit sm --json" prints. nil stands for an unknown or
+// missing value.
+type Report struct {
+	Schema   string          `json:"schema"`
+	Partial  bool            `json:"partial"` // a source could not be read, or only in part
+	SMLID    *ib.LID         `json:"sm_lid"`  // of the manager that serves the local port
+	Findings []Finding       `json:"findings"`
+	Managers []ReportManager `json:"managers"` // with a change: before it, the changed one first
+	Change   *ReportChange   `json:"change"`   // nil: the managers are only shown
+}
+
+// A ReportChange is the change of the first manager.
+type ReportChange struct {
+	Operation Operation        `json:"operation"`
+	DryRun    bool             `json:"dry_run"` // not made: a dry run, or a refusal
+	Request   ReportRequest    `json:"request"`
+	Risks     []Risk           `json:"risks"`
+	Outcome   *portctl.Outcome `json:"outcome"` // nil: the change was not to be made
+	Failure   *string          `json:"failure"`
+	After     *ReportState     `json:"after"` // nil: not read
+	Seconds   *float64         `json:"seconds"`
+}
+
+// A ReportRequest is the SMInfo in the request.
+type ReportRequest struct {
+	GUID     ib.GUID     `json:"guid"`
+	State    ReportState `json:"state"`
+	Priority uint8       `json:"priority"`
+	Activity uint32      `json:"activity"`
+}
+
+// A ReportManager is a subnet manager.
+type ReportManager struct {
+	Name      *string      `json:"name"`
+	NodeGUID  *ib.GUID     `json:"node_guid"`
+	GUID      *ib.GUID     `json:"guid"` // of the port
+	LID       *ib.LID      `json:"lid"`
+	Route     *string      `json:"route"` // to a port without a LID
+	IsSM      *bool        `json:"is_sm"` // the port has the capability
+	State     *ReportState `json:"state"`
+	Priority  *uint8       `json:"priority"`
+	Activity  *uint32      `json:"activity"` // activity count
+	Advances  *bool        `json:"advances"` // the activity count
+	WaitMS    *float64     `json:"wait_ms"`  // time between two readings
+	InRecords *bool        `json:"in_sa"`    // subnet administration has a record; nil: it was not queried
+	Error     *string      `json:"error"`
+	Findings  []Finding    `json:"findings"`
+}
+
+// A ReportState is the state of a subnet manager.
+type ReportState struct {
+	Value uint8  `json:"value"`
+	Name  string `json:"name"`
+}
+
+// NewReport returns the report on a result.
+func NewReport(r *Result, names *fabric.NameMap) *Report {
+	report := &Report{
+		Schema: ReportSchema, Partial: r.Partial(), SMLID: optional.NonZero(r.Local.SMLID),
+		Findings: orEmpty(r.Findings), Managers: make([]ReportManager, len(r.Managers)),
+	}
+	for i, m := range r.Managers {
+		report.Managers[i] = newReportManager(m, names)
+		if r.Records {
+			report.Managers[i].InRecords = new(m.Record != nil)
+		}
+	}
+	return report
+}
+
+// NewChangeReport returns the report on a plan. With dryRun, or before [Session.Apply], it
+// has no outcome.
+func NewChangeReport(p *Plan, local umad.PortAttr, dryRun bool, names *fabric.NameMap) *Report {
+	r := NewReport(&Result{Local: local, Managers: append([]*Manager{p.Manager}, p.Others...), Warnings: p.Warnings}, names)
+	q := &p.Request
+	r.Change = &ReportChange{
+		Operation: p.Operation, DryRun: dryRun, Risks: append([]Risk{}, p.Risks...),
+		Request: ReportRequest{q.GUID, *reportState(q), q.Priority, q.ActCount},
+	}
+	if !dryRun {
+		r.Change.Outcome, r.Change.After, r.Change.Seconds = &p.Outcome, reportState(p.After), new(p.Elapsed.Seconds())
+	}
+	if p.Failure != nil {
+		r.Change.Failure = new(p.Failure.Error())
+	}
+	return r
+}
+
+// reportState returns the state in an SMInfo, which may be nil.
+func reportState(i *mad.SMInfo) *ReportState {
+	if i == nil {
+		return nil
+	}
+	return &ReportState{uint8(i.State), i.State.String()}
+}
+
+func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
+	j := ReportManager{
+		Name: optional.NonZero(m.Name(names)), GUID: optional.NonZero(m.GUID()), LID: optional.NonZero(m.To.LID),
+		IsSM: m.IsSM, Advances: m.Advanced(), Findings: orEmpty(m.Findings),
+	}
+	if m.Node != nil {
+		j.NodeGUID = &m.Node.NodeGUID
+	}
+	if !m.To.Route.IsNone() {
+		j.Route = new(m.To.Route.String())
+	}
+	info := m.Info
+	if m.Later != nil {
+		info = m.Later
+		j.WaitMS = new(float64(m.Elapsed.Microseconds()) / 1000)
+	}
+	if info != nil {
+		j.State = reportState(info)
+		j.Priority, j.Activity = &info.Priority, &info.ActCount
+	}
+	if m.Err != nil {
+		j.Error = new(m.Err.Error())
+	}
+	return j
+}
+
+// Name returns the name of the manager's node, "" if it is unknown.
+func (m *Manager) Name(names *fabric.NameMap) string {
+	if m.Node == nil || m.Description == nil {
+		return ""
+	}
+	return names.NameOf(m.Node.NodeGUID, *m.Description)
+}
+
+// orEmpty returns a list that JSON shows as a list if there are no findings.
+func orEmpty(findings []Finding) []Finding {
+	if findings == nil {
+		return []Finding{}
+	}
+	return findings
+}

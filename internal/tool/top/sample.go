@@ -1,0 +1,168 @@
+package top
+
+import (
+	"math"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Sample is the state of the fabric in one window. It does not change.
+type Sample struct {
+	*Layout
+	Time     time.Time     // end of the window
+	Window   time.Duration // 0: there was one pass, and values have no rates
+	Took     time.Duration // duration of the pass
+	Interval time.Duration // until the next pass; 0: it is the last one
+	Stats    umad.Stats    // since the start
+
+	Values []Value // of Layout.Ports
+
+	// Findings are the findings about counters, and Changes the error counters that
+	// increased, by index of the port, for ports that have some.
+	Findings map[int32][]counters.Finding
+	Changes  map[int32][]Change
+
+	Failed   int     // requests of the pass without a response
+	Failures []error // of the pass, with the names of nodes
+	Totals   Totals
+}
+
+// Partial reports whether a request of the scan or of the pass had no valid response.
+func (s *Sample) Partial() bool { return s.Failed > 0 || s.Fabric.Partial() }
+
+// A Value is the rates of a port in a window, NaN if unknown.
+type Value struct {
+	Errors float32 // increases of error counters per second, without waiting
+	Xmit   float32 // part of the rate of the link, 0 to 1
+	Rcv    float32
+	Wait   float32 // part of the rate of the link that was lost by waiting
+}
+
+// A Change is the increase of an error counter.
+type Change struct {
+	Counter   counters.Counter
+	Increase  uint64
+	Value     uint64
+	PerSecond float64
+}
+
+// Totals are sums over the ports of a sample.
+type Totals struct {
+	Xmit    float64 // bits per second that adapters sent
+	Errors  float64 // per second
+	Erring  int     // links with errors in the window
+	Waiting int     // links that lost bandwidth above the limit
+}
+
+var unknown = float32(math.NaN())
+
+// newSample returns the sample of a pass.
+func (l *Layout) newSample(port func(int32) *counters.Port, limits *counters.Limits) *Sample {
+	s := &Sample{
+		Layout: l, Values: make([]Value, len(l.Ports)),
+		Findings: map[int32][]counters.Finding{}, Changes: map[int32][]Change{},
+	}
+	for i := range s.Values {
+		s.Values[i] = Value{unknown, unknown, unknown, unknown}
+		if p := port(int32(i)); p != nil {
+			s.add(int32(i), p, limits)
+		}
+	}
+	for i := range l.Links {
+		v := s.Link(int32(i))
+		if v.Errors > 0 {
+			s.Totals.Erring++
+		}
+		if float64(v.Wait) > limits.Wait {
+			s.Totals.Waiting++
+		}
+	}
+	return s
+}
+
+// add adds the counters of a port.
+func (s *Sample) add(i int32, p *counters.Port, limits *counters.Limits) {
+	if found := limits.Findings(p); len(found) > 0 {
+		s.Findings[i] = found
+	}
+	d := p.Delta()
+	if d == nil {
+		return
+	}
+	s.Window = max(s.Window, d.Window())
+	v := &s.Values[i]
+	rate := func(part float64, ok bool) float32 {
+		if !ok {
+			return unknown
+		}
+		return float32(part)
+	}
+	v.Xmit = rate(p.Utilization(d, counters.XmitData))
+	v.Rcv = rate(p.Utilization(d, counters.RcvData))
+	v.Wait = rate(p.LostBandwidth(d))
+	for c := range counters.XmitData {
+		ch, ok := d.Change(c)
+		if !ok || c == counters.XmitWait {
+			continue
+		}
+		if math.IsNaN(float64(v.Errors)) {
+			v.Errors = 0
+		}
+		if ch.Increase == 0 {
+			continue
+		}
+		perSecond := float64(ch.Increase) / ch.Window.Seconds()
+		v.Errors += float32(perSecond)
+		s.Changes[i] = append(s.Changes[i], Change{c, ch.Increase, ch.Now.N, perSecond})
+	}
+	if !s.isSwitch(i) && v.Xmit > 0 {
+		s.Totals.Xmit += float64(v.Xmit) * s.Ports[i].Rate
+	}
+	if v.Errors > 0 {
+		s.Totals.Errors += float64(v.Errors)
+	}
+}
+
+// Link returns the values of a link: the sum of the errors of both ends, the transmission of
+// the near end as Xmit and that of the far end as Rcv, and the larger part of waiting.
+func (s *Sample) Link(link int32) Value {
+	l := s.Links[link]
+	v := s.Values[l.Near]
+	if l.Far < 0 {
+		return v
+	}
+	far := s.Values[l.Far]
+	v.Errors = sum(v.Errors, far.Errors)
+	if far.Xmit == far.Xmit { // known: the sender counts what it sends
+		v.Rcv = far.Xmit
+	}
+	v.Wait = larger(v.Wait, far.Wait)
+	return v
+}
+
+// sum adds values, and ignores one that is unknown.
+func sum(a, b float32) float32 {
+	switch {
+	case a != a:
+		return b
+	case b != b:
+		return a
+	}
+	return a + b
+}
+
+// larger returns the larger value, and ignores one that is unknown.
+func larger(a, b float32) float32 {
+	if a != a || b > a {
+		return b
+	}
+	return a
+}
+
+// size returns the memory of the sample in bytes, without the layout.
+func (s *Sample) size() int {
+	const value, entry = 16, 120
+	return len(s.Values)*value + (len(s.Findings)+len(s.Changes))*entry
+}

@@ -1,0 +1,235 @@
+// Package top samples the counters of a fabric, and prepares the screens of a monitor:
+// links by error rate, utilization and waiting, nodes, ports and paths, now and in recent
+// samples. It does not draw.
+package top
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/sweep"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [Run].
+type Options struct {
+	Open   func(context.Context) (umad.Port, error)
+	Client umad.ClientOptions
+
+	NoExtendedPortInfo bool
+	Names              *fabric.NameMap
+	Limits             counters.Limits
+
+	Interval time.Duration // between passes of counters; 0: by their cost, from MinInterval
+	Rescan   time.Duration // between scans, if no state of a link changes
+
+	Samples int // after which Run ends; 0: unlimited
+
+	// Paths are requests for the paths between two ports, which are followed between
+	// passes.
+	Paths <-chan PathRequest
+
+	Progress func(fabric.Progress)
+}
+
+// MinInterval is the shortest interval that [Run] selects, and share the part of a core that
+// checks and passes then use at most.
+const (
+	MinInterval = 5 * time.Second
+	share       = 0.04
+)
+
+// intervalFor returns the interval at which a pass and the check before it, which took some
+// time of a core, use at most share of it, in whole seconds.
+func intervalFor(took time.Duration) time.Duration {
+	d := time.Duration(float64(took) / share)
+	return max(MinInterval, (d + time.Second - 1).Truncate(time.Second))
+}
+
+// A PathRequest requests the paths between two ports in both directions.
+type PathRequest struct {
+	// Find returns the pair of ports.
+	Find func(*route.Routing) (route.Pair, error)
+
+	// Done is called by the goroutine of Run.
+	Done func(*Paths, error)
+}
+
+// Paths are the paths between two ports.
+type Paths struct {
+	Forward route.Path
+	Reverse *route.Path // nil: no port has the LID of the destination
+	Read    time.Time   // of the forwarding tables
+}
+
+// Run samples a fabric until ctx ends, and passes each sample on. The first sample has no
+// window. A scan that fails after the first one is repeated: problem is called with its
+// error, and with nil when it works again.
+func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)) (err error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	client := umad.NewClient(port, o.Client)
+	s := &sampler{Options: o, client: client, each: each, problem: problem}
+	s.sweeper = sweep.New(client, sweep.Options{
+		NoExtendedPortInfo: o.NoExtendedPortInfo, Counters: o.Limits.WindowOptions(), Progress: o.Progress,
+	})
+	if err := s.scan(ctx); err != nil {
+		return err
+	}
+	began := processorTime()
+	if err := s.pass(ctx, began); err != nil {
+		return err
+	}
+	return s.loop(ctx)
+}
+
+// A sampler is one call of Run.
+type sampler struct {
+	Options
+	client  *umad.Client
+	sweeper *sweep.Sweeper
+	layout  *Layout
+	each    func(*Sample)
+	problem func(error)
+	failing bool
+	blind   bool // the last scan found no other node
+	count   int
+	every   time.Duration // time between passes
+}
+
+// loop repeats passes until ctx ends.
+func (s *sampler) loop(ctx context.Context) error {
+	next := time.Now()
+	for s.Samples == 0 || s.count < s.Samples {
+		if next = next.Add(s.every); next.Before(time.Now()) {
+			next = time.Now() // the pass took longer than the interval
+		}
+		if err := s.wait(ctx, next); err != nil {
+			return err
+		}
+		began := processorTime()
+		scanned, err := s.update(ctx)
+		if scanned {
+			began = processorTime() // scans are rare
+		}
+		if err == nil {
+			err = s.pass(ctx, began)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, umad.ErrDeviceRemoved):
+			return err
+		case err != nil || s.failing:
+			s.failing = err != nil
+			s.problem(err)
+		}
+	}
+	return nil
+}
+
+// wait follows paths until a time.
+func (s *sampler) wait(ctx context.Context, until time.Time) error {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-s.Paths:
+			r.Done(s.follow(ctx, r))
+		case <-t.C:
+			return nil
+		}
+	}
+}
+
+// update scans the fabric again if a link has changed, or if it is time.
+func (s *sampler) update(ctx context.Context) (scanned bool, err error) {
+	_, changed, err := s.sweeper.Changed(ctx)
+	if err != nil {
+		return false, err
+	}
+	if changed || s.blind || time.Since(s.sweeper.Scanned()) >= s.Rescan {
+		return true, s.scan(ctx)
+	}
+	return false, nil
+}
+
+// scan scans the fabric. A blind scan is an error if an earlier one was not.
+func (s *sampler) scan(ctx context.Context) error {
+	if _, err := s.sweeper.Scan(ctx); err != nil {
+		return err
+	}
+	f := s.sweeper.Fabric()
+	blind := f.Blind()
+	s.blind = blind != nil
+	if s.blind && s.layout != nil && s.layout.Fabric.Blind() == nil {
+		return blind
+	}
+	l := newLayout(f, s.Names)
+	if s.layout != nil {
+		l.compare(s.layout, s.Names)
+	}
+	s.layout = l
+	return nil
+}
+
+// pass reads the counters and passes the sample on. cpu is the processor time of the process
+// before it and the check of the links.
+func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
+	began := time.Now()
+	if err := s.sweeper.Read(ctx); err != nil {
+		return err
+	}
+	l := s.layout
+	sample := l.newSample(func(i int32) *counters.Port { return s.sweeper.Port(l.Ports[i].Port) }, &s.Limits)
+	sample.Time, sample.Took, sample.Stats = time.Now(), time.Since(began), s.client.Stats()
+	for _, n := range s.sweeper.Nodes() {
+		sample.Failed += len(n.Failures)
+		sample.Failures = append(sample.Failures, n.FailureErrors(s.Names)...)
+	}
+	switch s.every = s.Interval; {
+	case s.every > 0:
+	case s.count == 0: // the first pass costs more, and its sample has no rates
+		s.every = MinInterval
+	default:
+		s.every = intervalFor(processorTime() - cpu)
+	}
+	s.count++
+	if s.count != s.Samples {
+		sample.Interval = s.every
+	}
+	s.each(sample)
+	return nil
+}
+
+// follow reads the entries of two LIDs in the forwarding tables and follows them.
+func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
+	routing := route.FromFabric(s.sweeper.Fabric())
+	pair, err := r.Find(routing)
+	if err != nil {
+		return nil, err
+	}
+	if err := route.Read(ctx, s.client, routing, route.ReadOptions{LIDs: lids(pair)}); err != nil {
+		return nil, err
+	}
+	tracer := route.NewTracer(routing)
+	p := &Paths{Forward: tracer.Unicast(pair.From, pair.ToLID), Read: time.Now()}
+	if pair.To != nil {
+		back := tracer.Unicast(pair.To, pair.FromLID)
+		p.Reverse = &back
+	}
+	return p, nil
+}
+
+// lids returns the LIDs whose entries the paths of a pair need.
+func lids(p route.Pair) []ib.LID { return []ib.LID{p.FromLID, p.ToLID} }

@@ -1,0 +1,120 @@
+package topology_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// cabling formats the data that all formats of files contain.
+func cabling(f *fabric.Fabric) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d hops\n", f.MaxHops)
+	for _, n := range f.Nodes {
+		fmt.Fprintf(&b, "%v %q %v at %v, LMC %d\n", n.Info.NodeType, n.Desc.String(), n.GUID, n.Route, n.Info.NumPorts)
+		for _, p := range n.Ports {
+			if p != nil && p.Peer != nil {
+				fmt.Fprintf(&b, "  %d %v LID %d %v %v to %v port %d\n", p.Number, p.GUID, p.LID(), p.Info.LinkWidthActive,
+					p.Info.ActiveSpeed(p.Caps(), p.Ext), p.Peer.Node.GUID, p.Peer.Number)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Each format has the cabling of the fabric.
+func TestParseFabric(t *testing.T) {
+	for _, preset := range []string{"demo", "mixed", "chassis"} {
+		f := scan(t, preset, nil)
+		texts := formats(t, f)
+		var b bytes.Buffer
+		if err := (&ibdiagnet.Database{Fabric: f}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		texts["db_csv"] = b.Bytes()
+		for name, text := range texts {
+			if name == "csv" {
+				continue // a plan
+			}
+			t.Run(preset+"/"+name, func(t *testing.T) {
+				d, err := topology.ParseFabric(text, "file")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := cabling(f)
+				if name == "cache" { // which cannot store FDR10
+					want = strings.ReplaceAll(want, "FDR10", "QDR")
+				}
+				if diff := cmp.Diff(want, cabling(d.Fabric)); diff != "" {
+					t.Errorf("want (-), got (+)\n%s", diff)
+				}
+				if sparse := name != "cache" && name != "db_csv"; d.Fabric.Sparse != sparse {
+					t.Errorf("got sparse %v, want %v", d.Fabric.Sparse, sparse)
+				}
+			})
+		}
+	}
+}
+
+func TestParseFabric_Errors(t *testing.T) {
+	info, err := mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: 1}.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := `"description":"a","info":` + string(info)
+	for _, test := range []struct{ name, text, want string }{
+		{"empty", "", "read fabric file: want a cache"},
+		{"binary", "a\x00b", "read fabric file: want a cache"},
+		{"plan", "StartDevice,EndDevice\na,b\n", "read fabric file: want a cache"},
+		{"cache", "\x2b\x83\xe7\x8f", "read cache file: offset 0"},
+		{"list", "{ CA Ports:01 x\n", "read file:1: got \"x\", want SystemGUID:"},
+		{"db_csv", "START_NODES\nNodeGUID\nx\n", "read file:3: NodeGUID: got \"x\""},
+		{"netdiscover", "Switch\t2 \"S-0000000000000001\"\n[9]\t\"S-0000000000000002\"[1]\n", "file:2"},
+		{"JSON", "{\n1}", "read fabric: file:2: "},
+		{"schema", `{"schema":"ibkit/topology/1"}`, `got schema "ibkit/topology/1", want ibkit/linkinfo/2`},
+		{"no nodes", `{"schema":"ibkit/linkinfo/2"}`, "got no nodes"},
+		{"no attributes", `{"schema":"ibkit/linkinfo/2","nodes":[{"description":"a"}]}`, "node 0 has no attributes"},
+		{"GUID twice", `{"schema":"ibkit/linkinfo/2","nodes":[{` + attributes + `},{` + attributes + `}]}`, "is that of another node"},
+		{"filtered", `{"schema":"ibkit/linkinfo/2","nodes":[{` + attributes + `,"ports":[{"number":1,"guid":"0x0000000000000001","peer":{"node_guid":"0x0000000000000002","port":1}}]}]}`, "is not in the file, which may be filtered"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := topology.ParseFabric([]byte(test.text), "file"); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// Every link of a fabric that was read has two ends.
+func FuzzParseFabric(f *testing.F) {
+	for _, text := range formats(f, scan(f, "single-switch:hosts=2", nil)) {
+		f.Add(text)
+	}
+	info, err := mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: 1}.MarshalJSON()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(`{"schema":"ibkit/linkinfo/2","start":"0x1","nodes":[{"description":"a","info":` + string(info) + `,"ports":[{"number":1,"guid":"0x0000000000000001"}]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := topology.ParseFabric(data, "file")
+		if err != nil {
+			return
+		}
+		for _, n := range d.Fabric.Nodes {
+			for _, p := range n.Ports {
+				if p != nil && p.Peer != nil && p.Peer.Peer != p {
+					t.Fatalf("port %d of %v: the link has one end", p.Number, n.GUID)
+				}
+			}
+		}
+		topology.Levels(d.Fabric)
+	})
+}

@@ -1,0 +1,130 @@
+package topology_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/topology"
+)
+
+func TestRecognizeShape(t *testing.T) {
+	for description, want := range map[string]string{
+		"demo": "fat tree", "single-switch": "single switch", "fat-tree:levels=3,radix=8,pods=4": "fat tree",
+		"dragonfly": "dragonfly", "dragonfly:groups=9,switches=8": "dragonfly", "torus": "torus", "torus:x=3,y=3": "torus",
+		"torus:x=5,y=4": "torus", "torus:x=6,y=5,z=3": "torus", "torus:x=4,y=4,z=4": "torus",
+		"net:../../../test/nets/back-to-back.net": "", "net:../../../test/nets/routers.net": "",
+	} {
+		t.Run(description, func(t *testing.T) {
+			f := scan(t, description, nil)
+			s := topology.RecognizeShape(f)
+			if s.Name != want {
+				t.Errorf("got %q, want %q", s.Name, want)
+			}
+			// Neighbours in a torus differ by one step in one dimension.
+			for _, c := range topology.Cables(f) {
+				a, b := s.Grid[c.A.Node], s.Grid[c.B.Node]
+				if a == nil || b == nil {
+					continue
+				}
+				steps := 0
+				for d := range a {
+					if a[d] != b[d] {
+						steps++
+					}
+				}
+				if steps != 1 {
+					t.Errorf("got neighbours at %v and %v", a, b)
+				}
+			}
+		})
+	}
+}
+
+func TestPicture_HostileSVG(t *testing.T) {
+	f := hostile(t)
+	text := render(t, topology.NewPicture(f, nil, nil).WriteSVG)
+	d := xml.NewDecoder(strings.NewReader(text))
+	elements := map[string]int{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			elements[e.Name.Local]++
+			for _, a := range e.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || strings.Contains(a.Name.Local, "href") {
+					t.Errorf("got the attribute %s", a.Name.Local)
+				}
+			}
+		}
+	}
+	if elements["script"] > 0 || elements["img"] > 0 || elements["text"] != len(f.Nodes) {
+		t.Errorf("got the elements %v", elements)
+	}
+}
+
+func TestPicture_HostileHTML(t *testing.T) {
+	f := hostile(t)
+	page := render(t, topology.NewPicture(f, nil, nil).WriteHTML)
+	_, rest, _ := strings.Cut(page, `<script id="data" type="application/json">`)
+	text, after, ok := strings.Cut(rest, "</script>")
+	if !ok || strings.ContainsAny(text, "<>&") || strings.Count(after, "<script") != 1 {
+		t.Error("the data ends the script element")
+	}
+	var data struct{ Nodes [][]any }
+	if err := json.Unmarshal([]byte(text), &data); err != nil || len(data.Nodes) != len(f.Nodes) {
+		t.Fatalf("got %d nodes, error %v", len(data.Nodes), err)
+	}
+	for i, n := range f.Nodes {
+		if data.Nodes[i][0] != n.Desc.Clean() {
+			t.Errorf("got name %q, want %q", data.Nodes[i][0], n.Desc.Clean())
+		}
+	}
+	names := strings.NewReplacer(text, "")
+	if url := regexp.MustCompile(`https?:|src=|href=|url\(|import|fetch|XMLHttp|WebSocket|innerHTML|eval\(`).FindString(names.Replace(page)); url != "" {
+		t.Errorf("got %q in the page", url)
+	}
+	if !strings.Contains(page, "default-src 'none'") {
+		t.Error("got no Content-Security-Policy")
+	}
+}
+
+// The colour of a cable is that of its worst finding.
+func TestPicture_Colours(t *testing.T) {
+	f := scan(t, "demo", nil)
+	cable := topology.Cables(f)[1] // between switches
+	for kind, colour := range map[string]string{
+		"": "", "narrow": "#d97706", "slower": "#d97706", "swapped": "#7c3aed", "not-active": "#d62728", "zero-lid": "#d62728",
+	} {
+		marks := map[*fabric.Port]topology.Mark{}
+		if kind != "" {
+			marks[cable.B] = topology.Mark{Kind: kind, Text: kind + ": x"}
+		}
+		var found []string
+		for _, m := range regexp.MustCompile(`<line [^>]* stroke="(#\w+)"`).FindAllStringSubmatch(render(t, topology.NewPicture(f, nil, marks).WriteSVG), -1) {
+			found = append(found, m[1])
+		}
+		if got := strings.Join(found, " "); got != colour {
+			t.Errorf("%s: got the colours %q, want %q", kind, got, colour)
+		}
+	}
+}
+
+// A page about 10,368 hosts has less than 5 MB.
+func TestPicture_Size(t *testing.T) {
+	f := scan(t, "fat-tree:levels=3,radix=48,pods=18", nil)
+	p := topology.NewPicture(f, nil, nil)
+	if size := len(render(t, p.WriteHTML)); size > 5<<20 || !p.Folded() {
+		t.Errorf("got %d bytes, folded %t", size, p.Folded())
+	}
+}

@@ -1,0 +1,191 @@
+package trap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// names are the nodes of ports. Nodes that left the fabric stay, because notices of their end
+// name them.
+type names struct {
+	mode   resolve.LookupMode
+	byLID  map[ib.LID]*Node
+	byGUID map[ib.GUID]known // by the GUID of the port
+
+	// unknown are the addresses of which subnet administration has no record.
+	unknown map[Place]bool
+}
+
+// known is the node of a port, and its LID.
+type known struct {
+	node *Node
+	lid  ib.LID
+}
+
+func (x *names) init(mode resolve.LookupMode) {
+	x.mode = mode
+	x.byLID, x.byGUID, x.unknown = map[ib.LID]*Node{}, map[ib.GUID]known{}, map[Place]bool{}
+}
+
+// load reads the names of all nodes.
+func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error {
+	if x.mode != resolve.LookupNodes {
+		clipped, err := x.loadRecords(ctx, c, sa)
+		if !clipped && err == nil || x.mode == resolve.LookupSA || ctx.Err() != nil {
+			return err
+		}
+	}
+	f, err := fabric.Discover(ctx, c, fabric.DiscoverOptions{NoExtendedPortInfo: true})
+	if f == nil {
+		return fmt.Errorf("scan the fabric: %w", err)
+	}
+	for _, n := range f.Nodes {
+		node := &Node{n.GUID, n.Desc}
+		for _, p := range n.Ports {
+			if p != nil && (p.Number == 0 || n.Info.NodeType != mad.NodeTypeSwitch) {
+				x.add(p.LID(), p.GUID, node)
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("scan the fabric: %w", err)
+	case f.Partial():
+		return fmt.Errorf("scan the fabric: %w", f.Incomplete())
+	}
+	return nil
+}
+
+// loadRecords reads the names of all nodes from subnet administration.
+func (x *names) loadRecords(ctx context.Context, c *umad.Client, sa umad.Target) (clipped bool, err error) {
+	table, err := c.GetTable(ctx, &umad.TableRequest{To: sa, Match: &mad.NodeRecord{}})
+	if err != nil {
+		return false, err
+	}
+	records, err := umad.Records[mad.NodeRecord](table)
+	for i := range records {
+		x.addRecord(&records[i])
+	}
+	return table.Clipped, err
+}
+
+func (x *names) add(lid ib.LID, guid ib.GUID, n *Node) {
+	if lid != 0 {
+		x.byLID[lid] = n
+	}
+	x.byGUID[guid] = known{n, lid}
+}
+
+// nodes returns all nodes, by GUID.
+func (x *names) nodes() []*Node {
+	byGUID := map[ib.GUID]*Node{}
+	for _, k := range x.byGUID {
+		byGUID[k.node.GUID] = k.node
+	}
+	var all []*Node
+	for _, guid := range slices.Sorted(maps.Keys(byGUID)) {
+		all = append(all, byGUID[guid])
+	}
+	return all
+}
+
+func (x *names) addRecord(r *mad.NodeRecord) {
+	x.add(r.LID, r.NodeInfo.PortGUID, &Node{r.NodeInfo.NodeGUID, r.Description})
+}
+
+// complete fills in the nodes of a notice. It queries subnet administration for nodes that
+// are not known, and for those whose names may have changed.
+func (x *names) complete(ctx context.Context, c *umad.Client, sa umad.Target, n *Notice) {
+	if n.Notice.Generic != 0 {
+		switch n.Notice.TrapNumber {
+		case mad.TrapGIDInService:
+			delete(x.byGUID, n.Subject.GID.GUID())
+			clear(x.unknown)
+		case mad.TrapCapabilities:
+			x.renew(ctx, c, n.Subject.LID)
+		}
+	}
+	for _, p := range []*Place{&n.Subject, &n.Issuer} {
+		if x.fill(p); p.Node == nil && !p.GID.IsMulticast() {
+			x.query(ctx, c, sa, *p)
+			x.fill(p)
+		}
+	}
+}
+
+// renew replaces the name of a node that has changed. The node returns the new name; the
+// record of subnet administration still has the old one until the manager has read it.
+func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
+	old := x.byLID[lid]
+	delete(x.byLID, lid)
+	if x.mode == resolve.LookupSA || old == nil {
+		return
+	}
+	var d mad.NodeDescription
+	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassSMPLIDRouted, Attr: d.ID()})
+	if err != nil || mad.Decode(&d, reply.Data()) != nil {
+		return
+	}
+	now := &Node{old.GUID, d} // notices that were passed on have the old one
+	x.byLID[lid] = now
+	for guid, k := range x.byGUID {
+		if k.node == old {
+			x.byGUID[guid] = known{now, k.lid}
+		}
+	}
+}
+
+// fill fills in the node of a place if it is known.
+func (x *names) fill(p *Place) {
+	if p.GID.IsZero() {
+		p.Node = x.byLID[p.LID]
+		return
+	}
+	port := x.byGUID[p.GID.GUID()]
+	p.Node = port.node
+	if p.LID == 0 {
+		p.LID = port.lid
+	}
+}
+
+// query requests the record of the node of a place.
+func (x *names) query(ctx context.Context, c *umad.Client, sa umad.Target, p Place) {
+	var r mad.NodeRecord
+	var mask mad.ComponentMask
+	switch {
+	case !p.GID.IsZero():
+		r.NodeInfo.PortGUID = p.GID.GUID()
+		mask = mad.Components(&r, &r.NodeInfo.PortGUID)
+	case p.LID != 0:
+		r.LID = p.LID
+		mask = mad.Components(&r, &r.LID)
+	}
+	key := Place{LID: r.LID, GID: p.GID}
+	if mask == 0 || x.unknown[key] {
+		return
+	}
+	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, &r)
+	if err != nil {
+		return
+	}
+	reply, err := c.Call(ctx, &umad.Request{To: sa, Class: mad.ClassSA, Attr: r.ID(), Payload: payload})
+	if err == nil {
+		err = mad.Decode(&r, reply.Data())
+	}
+	if err != nil {
+		if !errors.Is(err, context.Canceled) && len(x.unknown) < maxPending {
+			x.unknown[key] = true
+		}
+		return
+	}
+	x.addRecord(&r)
+}

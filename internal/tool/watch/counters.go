@@ -1,0 +1,156 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A raised finding is one that was reported and has not ended.
+type raised struct {
+	kind    counters.Kind
+	counter counters.Counter
+}
+
+// readCounters reads the counters and reports those whose findings are new, and those whose
+// findings ended.
+func (w *fabricWatch) readCounters(ctx context.Context) error {
+	w.nextPass = time.Now().Add(w.Window)
+	err := w.sweeper.Read(ctx)
+	switch {
+	case err != nil && (!w.began || errors.Is(err, umad.ErrDeviceRemoved) || ctx.Err() != nil):
+		return err
+	case err != nil:
+		w.lose(Counters, err)
+		return nil
+	}
+	before := w.raised
+	w.raised = map[portKey][]raised{} // those of ports that are not read any more end silently
+	unanswered := w.unanswered()
+	if unanswered != nil {
+		w.lose(Counters, unanswered)
+		maps.Copy(w.raised, before)
+	} else {
+		w.works(Counters, "")
+	}
+	for _, n := range w.sweeper.Nodes() {
+		for _, p := range n.Ports {
+			key := keyOf(p.Port)
+			if unanswered != nil && p.Now == nil {
+				continue
+			}
+			if now := w.portCounters(p, before[key]); len(now) > 0 {
+				w.raised[key] = now
+			} else {
+				delete(w.raised, key)
+			}
+		}
+	}
+	return nil
+}
+
+// unanswered returns an error if only ports of the local node were read: its link
+// may be down.
+func (w *fabricWatch) unanswered() error {
+	f := w.sweeper.Fabric()
+	if blind := f.Blind(); blind != nil {
+		return blind
+	}
+	for _, n := range w.sweeper.Nodes() {
+		for _, p := range n.Ports {
+			if p.Now != nil && p.Node != f.Start {
+				return nil
+			}
+		}
+	}
+	return errors.New("read counters: no port of another node was read")
+}
+
+// portCounters reports the changes of a port, given the findings before, and returns those
+// of now.
+func (w *fabricWatch) portCounters(p *counters.Port, before []raised) (now []raised) {
+	d := p.Delta()
+	if d == nil && p.Now != nil {
+		return before // there is no window
+	}
+	for _, f := range w.Limits.Findings(p) {
+		key := raised{f.Kind, f.Counter}
+		switch {
+		case f.Kind == counters.Cleared:
+			w.counterEvent(p, d, f, CountersCleared, Info)
+			continue
+		case !f.IsProblem():
+			continue
+		case !slices.Contains(before, key):
+			w.counterEvent(p, d, f, CounterRaised, Problem)
+		}
+		now = append(now, key)
+	}
+	for _, key := range before {
+		switch {
+		case slices.Contains(now, key):
+		case p.Now == nil: // without a reply, nothing has ended
+			now = append(now, key)
+		default:
+			w.counterEvent(p, d, counters.Finding{Kind: key.kind, Counter: key.counter}, CounterSettled, Recovery)
+		}
+	}
+	return now
+}
+
+// counterEvent reports a finding.
+func (w *fabricWatch) counterEvent(p *counters.Port, d *counters.Delta, f counters.Finding, kind Kind, level Level) {
+	e := &Event{
+		Source: Counters, Event: kind, Level: level, Subject: w.portPlace(p.Port), node: p.Port.Node,
+		Counter: &CounterChange{Kind: f.Kind.String()}, Text: f.Text(),
+	}
+	if p.Now != nil {
+		e.Time = p.Now.At()
+	}
+	if p.Peer != nil {
+		e.Peer = w.portPlace(p.Peer)
+	}
+	if f.Meaning != "" {
+		e.Text += ": " + f.Meaning
+	}
+	c := e.Counter
+	if f.Class != 0 {
+		c.Class = new(f.Class.String())
+	}
+	if d != nil {
+		c.Window = new(d.Window().Seconds())
+	}
+	if f.Kind != counters.Cleared && f.Kind != counters.Disappeared {
+		c.Name = new(f.Counter.String())
+		if p.Now != nil {
+			if v, ok := p.Now.Value(f.Counter); ok {
+				c.Value = &v.N
+			}
+		}
+		if d != nil {
+			if ch, ok := d.Change(f.Counter); ok {
+				c.Increase = &ch.Increase
+			}
+			if rate, ok := d.PerSecond(f.Counter); ok {
+				c.Rate = &rate
+			}
+		}
+	}
+	if kind == CounterSettled {
+		e.Text = settledText(f)
+	}
+	w.add(e)
+}
+
+// settledText describes the end of a finding.
+func settledText(f counters.Finding) string {
+	if f.Kind == counters.Disappeared {
+		return "the port responds again"
+	}
+	return f.Counter.String() + ": below the threshold in the last window"
+}
