@@ -29,7 +29,7 @@ var (
 	leaves     = []string{"internal"} // without internal/tool
 	management = []string{"ib", "mad", "umad"}
 	data       = []string{"ib", "verbs", "rdmacm"}
-	public     = []string{"ib", "mad", "umad", "verbs", "rdmacm", "fabric", "sim"}
+	public     = []string{"ib", "mad", "umad", "verbs", "rdmacm", "fabric", "sim", "report"}
 	tools      = []string{"devinfo", "linkinfo", "ping", "internal/tool"}
 	parts      = slices.Concat([]string{"cmd/internal"}, tools, public, leaves)
 )
@@ -43,11 +43,12 @@ var rules = []rule{
 	{[]string{"internal/tool/..."}, slices.Concat(tools, public, leaves)},
 	{[]string{"devinfo/...", "linkinfo/...", "ping/..."}, slices.Concat(public, leaves)},
 	// Public packages import downwards.
-	{[]string{"fabric/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
+	{[]string{"fabric/..."}, slices.Concat(management, []string{"fabric", "report"}, leaves)},
 	{[]string{"sim/..."}, slices.Concat(management, []string{"sim"}, leaves)},
 	{[]string{"umad/..."}, slices.Concat(management, leaves)},
 	{[]string{"verbs/...", "rdmacm/..."}, slices.Concat(data, leaves)},
 	{[]string{"mad/..."}, []string{"ib", "mad"}},
+	{[]string{"report"}, []string{"ib"}},
 	{[]string{"ib/..."}, nil},
 	{[]string{"internal/..."}, []string{"ib", "internal"}},
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/...", "test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},

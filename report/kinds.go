@@ -1,0 +1,297 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Kind names a type of finding. Names are stable: scripts match them.
+type Kind string
+
+// A KindInfo describes a kind.
+type KindInfo struct {
+	Kind     Kind
+	Severity Severity // default
+	Meaning  string   // noun phrase or sentence without its full stop
+
+	// Hint is the next step. {node} stands for the node GUID, {port} for the port number.
+	Hint string
+
+	// Ibdiagnet is the name in ibdiagnet 2 (ibdiag_fabric_errs.h of NVIDIA's SDK), or "".
+	Ibdiagnet string
+
+	// Runbook is a section of docs/runbooks.md, or "".
+	Runbook string
+}
+
+// Info returns the description of a kind. An undeclared kind is an error without hint.
+func (k Kind) Info() KindInfo {
+	if info, ok := byKind[k]; ok {
+		return info
+	}
+	return KindInfo{Kind: k, Severity: Error}
+}
+
+// Kinds returns the descriptions of all kinds.
+func Kinds() []KindInfo { return append([]KindInfo(nil), kinds...) }
+
+// HintFor returns the next step for a finding of this kind, or "" if there is none.
+func (k Kind) HintFor(f Finding) string {
+	text := k.Info().Hint
+	if f.NodeGUID != nil {
+		text = strings.ReplaceAll(text, "{node}", f.NodeGUID.String())
+	}
+	if f.Port != nil {
+		text = strings.ReplaceAll(text, "{port}", fmt.Sprint(*f.Port))
+	}
+	return text
+}
+
+var byKind = func() map[Kind]KindInfo {
+	all := make(map[Kind]KindInfo, len(kinds))
+	for _, k := range kinds {
+		all[k.Kind] = k
+	}
+	return all
+}()
+
+// Kinds of any tool.
+const (
+	NoReply   Kind = "no-reply"
+	Unchecked Kind = "unchecked"
+	NotActive Kind = "not-active"
+	Blind     Kind = "blind"
+	Conflict  Kind = "conflict"
+	Changing  Kind = "changing"
+)
+
+// Kinds of links.
+const (
+	NoPeer       Kind = "no-peer"
+	OneSided     Kind = "one-sided"
+	Unstable     Kind = "unstable"
+	Narrow       Kind = "narrow"
+	Slow         Kind = "slow"
+	Disabled     Kind = "disabled"
+	Limited      Kind = "limited"
+	Uneven       Kind = "uneven"
+	Invalid      Kind = "invalid"
+	BelowMinimum Kind = "below-minimum"
+)
+
+// Kinds of addresses and names.
+const (
+	ZeroLID       Kind = "zero-lid"
+	DuplicateLID  Kind = "duplicate-lid"
+	LIDRange      Kind = "lid-range"
+	OtherLID      Kind = "other-lid"
+	OtherPort     Kind = "other-port"
+	ZeroGUID      Kind = "zero-guid"
+	DuplicateGUID Kind = "duplicate-guid"
+	EmptyName     Kind = "empty-name"
+	DuplicateName Kind = "duplicate-name"
+)
+
+// Kinds of subnet managers, subnet administration and partitions.
+const (
+	NoMaster       Kind = "no-master"
+	TwoMasters     Kind = "two-masters"
+	EqualPriority  Kind = "equal-priority"
+	NoManager      Kind = "no-manager"
+	Stalled        Kind = "stalled"
+	OtherMaster    Kind = "other-master"
+	WrongState     Kind = "wrong-state"
+	UnscannedNode  Kind = "unscanned-node"
+	NoDefaultPKey  Kind = "no-default-partition"
+	NotOnSwitch    Kind = "not-on-switch"
+	LimitedMembers Kind = "limited-members"
+)
+
+// Kinds of counters.
+const (
+	Exceeded    Kind = "exceeded"
+	Increased   Kind = "increased"
+	Congested   Kind = "congested"
+	Flapped     Kind = "flapped"
+	BitErrors   Kind = "bit-errors"
+	Saturated   Kind = "saturated"
+	Cleared     Kind = "cleared"
+	Disappeared Kind = "disappeared"
+)
+
+// Kinds of routing.
+const (
+	Unreachable    Kind = "unreachable"
+	ForwardingLoop Kind = "forwarding-loop"
+	CreditLoop     Kind = "credit-loop"
+	Unbalanced     Kind = "unbalanced"
+	Multicast      Kind = "multicast"
+	SamePath       Kind = "same-path"
+	BeyondSwitch   Kind = "beyond-switch"
+)
+
+// Kinds of structure and cabling plans.
+const (
+	WrongStructure  Kind = "wrong-structure"
+	LevelLink       Kind = "level-link"
+	FewUplinks      Kind = "few-uplinks"
+	UnevenUplinks   Kind = "uneven-uplinks"
+	WrongRail       Kind = "wrong-rail"
+	MissingNode     Kind = "missing-node"
+	MissingCable    Kind = "missing-cable"
+	WrongPeer       Kind = "wrong-peer"
+	Swapped         Kind = "swapped"
+	UnexpectedCable Kind = "unexpected-cable"
+	Slower          Kind = "slower"
+	Ambiguous       Kind = "ambiguous"
+)
+
+// Kinds of congestion control.
+const (
+	CCMissing Kind = "no-congestion-control"
+	CCOff     Kind = "congestion-control-off"
+	CCDiffers Kind = "setting-differs"
+)
+
+// Kinds of host devices.
+const (
+	FirmwareDiffers  Kind = "firmware-differs"
+	PCIeSlow         Kind = "pcie-slow"
+	PCIeBelow        Kind = "pcie-below"
+	NoUMAD           Kind = "no-umad"
+	PortDown         Kind = "port-down"
+	LowMTU           Kind = "mtu-low"
+	NoIPv4GID        Kind = "no-ipv4-gid"
+	UnreadableDevice Kind = "device"
+	MissingDevice    Kind = "missing-device"
+	UnexpectedDevice Kind = "unexpected-device"
+	DeviceDiffers    Kind = "device-differs"
+	MissingPort      Kind = "missing-port"
+	PortState        Kind = "port-state"
+	RateBelow        Kind = "rate-below"
+	WidthBelow       Kind = "width-below"
+	SpeedBelow       Kind = "speed-below"
+	MissingGID       Kind = "missing-gid"
+	Flapping         Kind = "flapping"
+)
+
+const (
+	hintCable    = "reseat or replace the cable of port {port} of {node}; then: ibkit linkinfo --node {node}"
+	hintLink     = "ibkit linkinfo --node {node}"
+	hintBalance  = "ibkit routes --balance, then compare the routing engine of the subnet manager with the topology"
+	hintRoutes   = "ibkit check routes --limit 0, then restart the routing of the subnet manager"
+	hintPlan     = "ibkit topology --plan FILE --punch-list"
+	hintTopology = "ibkit topology --check"
+	hintManagers = "ibkit sm --wait 10s"
+	hintCounters = "ibkit counters {node} --rate 10s"
+	hintTree     = "compare the cabling with the plan: ibkit linkinfo --node {node}"
+	hintEnforce  = "compare the partitions in the configuration of the subnet manager with ibkit query P_KeyTable {node}"
+	hintExpect   = "replace or configure the device, or write the manifest again: ibkit check node --write-expect FILE"
+	hintPCIe     = "reseat the adapter, or use a slot with more lanes or a newer PCIe generation"
+	hintLocal    = "ibkit doctor --only links; reseat or replace the cable"
+
+	runbookReach  = "a-node-is-unreachable"
+	runbookSlow   = "the-fabric-is-slow"
+	runbookFlaps  = "a-link-flaps"
+	runbookCables = "after-cabling"
+	runbookCC     = "set-up-congestion-control"
+	runbookHost   = "rdma-does-not-work-on-a-host"
+	runbookJob    = "before-a-job"
+	runbookRoCE   = "roce-does-not-connect"
+)
+
+// kinds declares all kinds.
+var kinds = []KindInfo{
+	{NoReply, Error, "a node, port or subnet manager does not reply", "check power, management processor and links of the node or its peer; then: ibkit ping --via sma", "NODE_NO_RESPONSE", runbookReach},
+	{Unchecked, Unknown, "a query without a valid reply left something unchecked", "ibkit ping --via pma {node}", "NODE_NO_RESPONSE", runbookReach},
+	{NotActive, Error, "no subnet manager has activated the link, or it is down", "check that a subnet manager runs: " + hintManagers, "LINK_LOGICAL_STATE_NOT_ACTIVE", runbookReach},
+	{Blind, Error, "the scan found no other node", "check the cable of port {port} of this host and the port at its other end: ibkit doctor; then check again", "", runbookReach},
+	{Conflict, Warning, "replies contradict each other", "scan again; if the conflict remains: " + hintTopology, "", ""},
+	{Changing, Warning, "tables changed while they were read", "repeat the check when the subnet manager is idle", "", ""},
+
+	{NoPeer, Error, "the link is up, but the peer does not reply", "check the node behind port {port} of {node}: its firmware does not respond", "NODE_NO_RESPONSE", runbookReach},
+	{OneSided, Error, "the ends report different states, widths or speeds", "reset the link: ibkit port {node} {port} reset", "BAD_LINK", runbookFlaps},
+	{Unstable, Error, "the link is training or recovers from errors", hintCable, "BAD_LINK", runbookFlaps},
+	{Narrow, Error, "fewer lanes than both ends have enabled", hintCable, "LINK_UNEXPECTED_WIDTH", runbookSlow},
+	{Slow, Error, "slower than both ends have enabled", hintCable, "LINK_UNEXPECTED_SPEED", runbookSlow},
+	{Disabled, Info, "disabled by configuration", "ibkit port {node} {port} enable", "", ""},
+	{Limited, Info, "both ends support more than is enabled", "enable all speeds: ibkit port {node} {port} speed=all espeed=all reset", "", runbookSlow},
+	{Uneven, Warning, "one end enables less than the other", hintLink, "LINK_DIFFERENT_SPEED", runbookSlow},
+	{Invalid, Error, "values that the specification does not allow", "update the firmware of {node}", "", ""},
+	{BelowMinimum, Error, "slower than the thresholds require", hintCable, "LINK_UNEXPECTED_SPEED", runbookSlow},
+
+	{ZeroLID, Error, "no LID is assigned", "check that the subnet manager can reach the port: " + hintManagers, "PORT_LID_ZERO", runbookReach},
+	{DuplicateLID, Error, "two ports have one LID", "restart the subnet manager, which assigns the LIDs again", "PORT_DUPLICATED_LID", ""},
+	{LIDRange, Error, "the base LID contradicts the LMC", "check the LMC in the configuration of the subnet manager", "PORT_INVALID_LID", ""},
+	{OtherLID, Error, "the port replies at a LID that is not its own", "ibkit check fabric --only lids,routing", "", ""},
+	{OtherPort, Error, "another port replies at the LID", "ibkit check fabric --only lids,routing", "", ""},
+	{ZeroGUID, Error, "the GUID is zero", "burn the GUIDs of the device again", "", ""},
+	{DuplicateGUID, Error, "two devices have one GUID", "find the devices by ibkit topology -l and burn the GUIDs of one again", "DUPLICATED_NODE_GUID", ""},
+	{EmptyName, Warning, "the node description is empty", "set the description on the host, for example by rdma-ndd", "", ""},
+	{DuplicateName, Warning, "nodes share a description", "set different descriptions, or a node name map", "NODE_DUPLICATED_NODE_DESC", ""},
+
+	{NoMaster, Error, "no subnet manager is master", "start a subnet manager; its log shows why it is not the master", "SM_NOT_FOUND_MASTER", runbookReach},
+	{TwoMasters, Error, "several subnet managers are masters", "stop all subnet managers but one; check the links between their nodes", "SM_FOUND_MANY_MASTERS", ""},
+	{EqualPriority, Warning, "the GUID decides which subnet manager is master", "set different priorities of the subnet managers", "", ""},
+	{NoManager, Warning, "the port has the capability, but no subnet manager", "start the subnet manager again, or clear the capability of the port", "", ""},
+	{Stalled, Error, "the activity count does not advance", "restart the subnet manager: it does not send packets", "", ""},
+	{OtherMaster, Error, "another manager than the master serves the local port", hintManagers, "SM_NOT_CORRECT_MASTER", ""},
+	{WrongState, Warning, "subnet administration reports another state", hintManagers, "", ""},
+	{UnscannedNode, Error, "subnet administration lists a node that the scan did not find", "check the power and the management processor of the first missing node on the path; then: ibkit check fabric --only discovery,sa", "NODE_NO_RESPONSE", runbookReach},
+	{NoDefaultPKey, Error, "the port lacks the default partition", hintEnforce, "PKEY_MISMATCH", ""},
+	{NotOnSwitch, Error, "the switch port lacks a partition of its adapter", hintEnforce, "PKEY_MISMATCH", ""},
+	{LimitedMembers, Warning, "a partition has limited members only", "make a member full in the configuration of the subnet manager", "", ""},
+
+	{Exceeded, Warning, "an error counter is above its threshold", hintCounters, "PM_COUNTER_EXCEEDS_THRESHOLD", runbookSlow},
+	{Increased, Error, "an error counter increased", hintCounters, "PM_COUNTER_INCREASED", runbookSlow},
+	{Congested, Warning, "packets wait too long", "find the traffic: ibkit counters --rate 10s --sort wait", "", runbookSlow},
+	{Flapped, Error, "the link went down, and is up again", hintCable, "BAD_LINK", runbookFlaps},
+	{BitErrors, Error, "the bit error rate is above a limit", hintCable, "BER_EXCEEDS_THRESHOLD", runbookSlow},
+	{Saturated, Warning, "a counter is at its largest value", "ibkit counters --reset errors {node}", "PM_COUNTER_OVERFLOW", ""},
+	{Cleared, Warning, "counters were cleared in the window", "repeat the check; find the program that clears counters", "PM_NEGATIVE_DELTA_COUNTERS", ""},
+	{Disappeared, Error, "a port that was read before does not reply again", hintLink, "NODE_NO_RESPONSE", runbookReach},
+
+	{Unreachable, Error, "paths end before their destination", hintRoutes, "", runbookReach},
+	{ForwardingLoop, Error, "tables forward packets in a loop", hintRoutes, "", ""},
+	{CreditLoop, Error, "buffers can wait for each other for ever", "select a routing engine without credit loops, for example up/down", "", ""},
+	{Unbalanced, Warning, "links of a switch have uneven numbers of destinations", hintBalance, "", runbookSlow},
+	{Multicast, Error, "a multicast group has a loop, or does not reach all members", hintRoutes, "", ""},
+	{SamePath, Warning, "all LIDs of a port have the same path", hintRoutes, "", ""},
+	{BeyondSwitch, Error, "a table exceeds the switch", hintRoutes, "", ""},
+
+	{WrongStructure, Error, "the structure is not the intended one", "ibkit topology --format html > fabric.html", "", runbookCables},
+	{LevelLink, Error, "a link connects switches of one level", hintTree, "", runbookCables},
+	{FewUplinks, Warning, "a switch has fewer uplinks than its siblings", hintTree, "", runbookCables},
+	{UnevenUplinks, Warning, "a switch has uneven uplinks", hintTree, "", runbookCables},
+	{WrongRail, Error, "an adapter is on the leaf switch of another rail", "exchange the cables of the host; then: ibkit check fabric --only rails", "", runbookCables},
+	{MissingNode, Error, "a planned node is missing", hintPlan, "", runbookCables},
+	{MissingCable, Error, "a planned cable is missing", hintPlan, "", runbookCables},
+	{WrongPeer, Error, "a cable ends at another port than planned", hintPlan, "", runbookCables},
+	{Swapped, Error, "two cables are exchanged", hintPlan, "", runbookCables},
+	{UnexpectedCable, Warning, "a cable is not in the plan", hintPlan, "", runbookCables},
+	{Slower, Error, "a link is slower than planned", hintPlan, "LINK_UNEXPECTED_SPEED", runbookCables},
+	{Ambiguous, Warning, "a name in the plan fits several nodes", "use GUIDs or unique names in the plan", "", runbookCables},
+
+	{CCMissing, Warning, "the node does not support congestion control", "", "", runbookCC},
+	{CCOff, Warning, "congestion control is off, and on at most nodes of the type", "", "", runbookCC},
+	{CCDiffers, Warning, "a setting differs from most nodes of the type", "", "", runbookCC},
+
+	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
+	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},
+	{PCIeBelow, Error, "the PCI Express link is below the manifest", hintPCIe, "", runbookHost},
+	{NoUMAD, Warning, "no device node for management datagrams", "modprobe ib_umad", "", runbookHost},
+	{PortDown, Warning, "the port is not active", "check the cable and the peer port", "", runbookHost},
+	{LowMTU, Warning, "the MTU is lower than the network device permits", "set the MTU of the network device again", "", runbookRoCE},
+	{NoIPv4GID, Warning, "no RoCE v2 GID over IPv4", "add an IPv4 address to the network device", "", runbookRoCE},
+	{UnreadableDevice, Error, "the device could not be read", "ibkit doctor", "", runbookHost},
+	{MissingDevice, Error, "a device of the manifest is missing", "ibkit doctor --only modules,devices; lspci shows whether the slot has the device", "", runbookHost},
+	{UnexpectedDevice, Warning, "a device is not in the manifest", hintExpect, "", runbookJob},
+	{DeviceDiffers, Error, "type or board differs from the manifest", hintExpect, "", runbookJob},
+	{MissingPort, Error, "a port of the manifest is missing", hintExpect, "", runbookJob},
+	{PortState, Error, "the port state differs from the manifest", "ibkit doctor --only ports,links", "", runbookHost},
+	{RateBelow, Error, "the rate is below the manifest", hintLocal, "", runbookHost},
+	{WidthBelow, Error, "the width is below the manifest", hintLocal, "", runbookHost},
+	{SpeedBelow, Error, "the speed is below the manifest", hintLocal, "", runbookHost},
+	{MissingGID, Error, "a GID is missing", "ibkit doctor --only gids", "", runbookRoCE},
+	{Flapping, Error, "the link went down repeatedly within the window", "reseat or replace the cable; the finding ends when the downs are older than the window", "", runbookFlaps},
+}
