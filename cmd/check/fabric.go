@@ -135,7 +135,6 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 		return err
 	}
 	o := &c.options
-	o.Tables, o.LMC = c.files.Load, c.files.LMC
 	if err := c.readStored(); err != nil {
 		return err
 	}
@@ -172,12 +171,15 @@ const databaseFile = "ibdiagnet2.db_csv"
 // in db_csv, and the tables.
 func (c *fabricCheck) readStored() (err error) {
 	if info, err := os.Stat(c.source.File); err == nil && info.IsDir() {
-		if len(c.options.Tables) == 0 {
-			c.options.Tables = []string{c.source.File}
+		if len(c.files.Load) == 0 {
+			c.files.Load = []string{c.source.File}
 		}
 		c.source.File = filepath.Join(c.source.File, databaseFile)
 	}
-	c.options.Stored, err = c.source.Database()
+	if c.options.Stored, err = c.source.Database(); err != nil || !c.selects("routing") {
+		return err
+	}
+	c.options.Tables, err = c.files.Read()
 	return err
 }
 
@@ -194,7 +196,7 @@ func (c *fabricCheck) run(ctx context.Context) error {
 		c.fabric.WarnEarlyEvents(c.env)
 	}
 	if err != nil {
-		return fabricflag.WithHint(routefiles.WithUsage(err))
+		return fabricflag.WithHint(err)
 	}
 	return c.print(r)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/route/dump"
 )
 
 // routes is one call of check routes.
@@ -140,7 +141,10 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 		return cmdutil.UsageErrorf("%s has no effect without --smkey or --path-sls", cmdutil.FlagName(flags, "sm-port"))
 	}
 	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
-	o.Load, o.LMC, o.PathSLs, o.Analyze.WithSwitches = c.files.Load, c.files.LMC, c.pathSLs, c.withSwitches
+	o.PathSLs, o.Analyze.WithSwitches = c.pathSLs, c.withSwitches
+	if o.Loaded, err = c.files.Read(); err != nil {
+		return err
+	}
 	c.names, err = c.fabric.Names(c.env)
 	return err
 }
@@ -150,7 +154,7 @@ func (c *routes) run(ctx context.Context) error {
 	var before *route.Routing
 	if c.diff != "" {
 		var err error
-		if before, err = route.Load([]string{c.diff}, route.LoadOptions{LMC: c.files.LMC}); err != nil {
+		if before, err = dump.Load([]string{c.diff}, dump.LoadOptions{LMC: c.files.LMC}); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
@@ -159,7 +163,7 @@ func (c *routes) run(ctx context.Context) error {
 	a, err := route.Check(ctx, c.options)
 	bar.Close()
 	if err != nil {
-		return routefiles.WithUsage(err)
+		return err
 	}
 	if a.EndPorts == 0 && !a.Partial() {
 		err := errors.New("analyze routing: no port has a LID, so that there are no paths")
@@ -199,7 +203,7 @@ func (c *routes) store(a *route.Analysis) error {
 		fmt.Fprintf(c.env.ErrOut, "warning: %s was not replaced, because the result is partial\n", cmdutil.Visible(c.save))
 		return nil
 	}
-	if err := fileout.Write(c.save, a.Routing.Save); err != nil {
+	if err := fileout.Write(c.save, func(w io.Writer) error { return dump.Save(w, a.Routing) }); err != nil {
 		return fmt.Errorf("store routing: %w", err)
 	}
 	return nil

@@ -71,6 +71,11 @@ var verdictRules = []cmdutil.Clash{
 	{Flags: []string{"list"}, Others: []string{"json", "format", "only", "skip", "write-thresholds"}},
 }
 
+// selects reports whether a stage is to be run.
+func (v *verdict) selects(stage string) bool {
+	return (len(v.only) == 0 || slices.Contains(v.only, stage)) && !slices.Contains(v.skip, stage)
+}
+
 // complete checks the flags and reads the thresholds.
 func (v *verdict) complete(flags *pflag.FlagSet) (err error) {
 	if v.json {

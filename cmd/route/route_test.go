@@ -14,7 +14,7 @@ import (
 var program = cmdtest.Native(New)
 
 // dumps is the directory with files of opensm for one fabric.
-const dumps = "../../internal/tool/route/testdata/opensm"
+const dumps = "../../internal/tool/route/dump/testdata/opensm"
 
 func TestRoute_Views(t *testing.T) {
 	pairs := cmdtest.WriteFile(t, "# pairs\nnode01 node16\n\n0x0002c90000800000 5\n")

@@ -30,7 +30,7 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 	r, err := route.Paths(ctx, c.options)
 	bar.Close()
 	if err != nil {
-		return routefiles.WithUsage(err)
+		return err
 	}
 	c.unchecked = r.Unchecked()
 	if err := c.checkFailOn(); err != nil {

@@ -165,7 +165,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o := &c.options
-	o.Open, o.Client, o.Load, o.LMC, o.Select = c.fabric.Open(c.env), c.fabric.Client(c.env), c.files.Load, c.files.LMC, c.selectTables
+	o.Open, o.Client, o.Select = c.fabric.Open(c.env), c.fabric.Client(c.env), c.selectTables
+	if o.Loaded, err = c.files.Read(); err != nil {
+		return err
+	}
 	c.names, err = c.fabric.Names(c.env)
 	return err
 }
@@ -283,7 +286,7 @@ func (c *command) run(ctx context.Context) error {
 	bar.Close()
 	switch {
 	case err != nil:
-		return routefiles.WithUsage(err)
+		return err
 	case len(c.files.Load) > 0:
 		if err := c.find(r); err != nil {
 			return err

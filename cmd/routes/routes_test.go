@@ -18,7 +18,7 @@ import (
 var program = cmdtest.Native(New)
 
 // dumps is the directory with files of opensm for one fabric.
-const dumps = "../../internal/tool/route/testdata/opensm"
+const dumps = "../../internal/tool/route/dump/testdata/opensm"
 
 func TestRoutes_Views(t *testing.T) {
 	for name, args := range map[string]string{

@@ -22,6 +22,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/route/dump"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -135,7 +136,7 @@ func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 		"lst":    func(w io.Writer) error { return ibdiagnet.WriteList(w, f, c.names) },
 	}
 	if c.routing != nil {
-		files["fdbs"] = c.routing.WriteForwarding
+		files["fdbs"] = func(w io.Writer) error { return dump.WriteForwarding(w, c.routing) }
 	}
 	return c.writeIbdiagnet(files)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/route/dump"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -169,7 +170,7 @@ func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, strin
 // and returns ibdmchk's options.
 func writeLanes(t *testing.T, saved, dir string) []string {
 	t.Helper()
-	r, err := route.Load([]string{saved}, route.LoadOptions{})
+	r, err := dump.Load([]string{saved}, dump.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 var program = cmdtest.Classic(New)
 
 // tables is the output of dump_fts on the fabric of writeCache.
-const tables = "../../../internal/tool/route/testdata/dump_fts.txt"
+const tables = "../../../internal/tool/route/dump/testdata/dump_fts.txt"
 
 // writeCache writes the cache of ibnetdiscover for the fabric of the tables.
 func writeCache(t *testing.T) string {

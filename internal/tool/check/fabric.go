@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
@@ -28,10 +29,8 @@ type FabricOptions struct {
 	// send requests are skipped.
 	Stored *ibdiagnet.Database
 
-	// Tables are files with forwarding tables, to be read instead of those of the
-	// switches. LMC is that of end ports if the files do not contain it.
-	Tables []string
-	LMC    uint8
+	// Tables, if not nil, are forwarding tables from files, instead of the switches' own.
+	Tables *route.Routing
 
 	// Discover replaces [fabric.Discover] if it is not nil.
 	Discover           fabric.Discoverer
@@ -113,7 +112,7 @@ func needsCounters(r *fabricRun) string {
 }
 
 func needsTables(r *fabricRun) string {
-	if r.opts.Stored != nil && len(r.opts.Tables) == 0 {
+	if r.opts.Stored != nil && r.opts.Tables == nil {
 		return "requires files with tables"
 	}
 	return ""

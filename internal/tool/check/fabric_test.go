@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/route/dump"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -434,10 +435,13 @@ func TestFabric_StoredTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(tables.Save(file), file.Close()); err != nil {
+		if err := errors.Join(dump.Save(file, tables), file.Close()); err != nil {
 			t.Fatal(err)
 		}
-		o.Tables, o.Only = []string{path}, []string{"routing"}
+		if o.Tables, err = dump.Load([]string{path}, dump.LoadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		o.Only = []string{"routing"}
 		r, err := Fabric(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)

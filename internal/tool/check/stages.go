@@ -325,7 +325,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 // checkRouting analyses the forwarding tables.
 func checkRouting(ctx context.Context, r *fabricRun) error {
 	a, err := route.Check(ctx, route.Options{
-		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Load: r.opts.Tables, LMC: r.opts.LMC,
+		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Loaded: r.opts.Tables,
 		SMLID: r.opts.SMLID, SMKey: r.opts.SMKey,
 	})
 	if err != nil {
@@ -347,7 +347,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		}
 		r.add(noResponse, finding)
 	}
-	if n := a.Routing.Unread; n > 0 && len(r.opts.Tables) > 0 { // otherwise those of the scan
+	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise those of the scan
 		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored tables have %s without a response", count(n, "request"))})
 	}
 	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)

@@ -1,10 +1,7 @@
 package route
 
 import (
-	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -95,21 +92,6 @@ func TestAdaptive_Static(t *testing.T) {
 	a := checkAdaptive(t, f)
 	if text := a.Adaptive.Text(nil); a.Adaptive.Static != 1 || !strings.Contains(text, "adaptive routing on: static view (1 of 8 switches, for example leaf001: group 0 lacks port 1") {
 		t.Errorf("got %+v, %s", a.Adaptive, text)
-	}
-
-	// A file has no groups.
-	a = checkAdaptive(t, buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on"))
-	var b bytes.Buffer
-	if err := a.Routing.Save(&b); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "routing")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := Check(t.Context(), Options{Load: []string{path}})
-	if err != nil || loaded.Adaptive.Static != 8 {
-		t.Errorf("loaded: got %+v, error %v, want a static view", loaded.Adaptive, err)
 	}
 }
 

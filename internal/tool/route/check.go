@@ -14,17 +14,17 @@ import (
 
 // Options are the options of [Scan] and [Check].
 type Options struct {
-	// Open opens the port from which to scan. It is not called with Load.
+	// Loaded, if not nil, is a routing from files, as package dump reads it. No port is
+	// opened.
+	Loaded *Routing
+
+	// Open opens the port from which to scan. It is not called with Loaded.
 	Open func(context.Context) (umad.Port, error)
 
 	Client umad.ClientOptions
 
 	// Stored, if not nil, is the fabric whose tables are read, without a scan.
 	Stored *fabric.Fabric
-
-	// Load has the paths of files to read instead of scanning.
-	Load []string
-	LMC  uint8 // see [LoadOptions]
 
 	// SMLID is the LID of subnet administration; 0: that of the local port's subnet
 	// manager.
@@ -65,11 +65,9 @@ type session struct {
 func (o Options) open(ctx context.Context) (s *session, closePort func() error, err error) {
 	closePort = func() error { return nil }
 	s = &session{opts: o}
-	if len(o.Load) > 0 {
-		if s.routing, err = Load(o.Load, LoadOptions{LMC: o.LMC}); err != nil {
-			err = &LoadError{err}
-		}
-		return s, closePort, err
+	if o.Loaded != nil {
+		s.routing = o.Loaded
+		return s, closePort, nil
 	}
 	port, err := o.Open(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestAnalyze_Sizes(t *testing.T) {
 		r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
 		n := r.Switches()[0]
 		n.Tables.LFT[1], n.Tables.Cap = 200, 4
-		n.setMulticast(0xc000, [32]uint8{0: 0x80}) // port 255
+		n.SetMulticast(0xc000, [32]uint8{0: 0x80}) // port 255
 		r.Nodes[0].Ports[1].LID = r.Nodes[1].Ports[0].LID
 		var details []string
 		for _, f := range mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil) {
@@ -101,16 +101,16 @@ func TestAnalyze_LoopLanes(t *testing.T) {
 			r := &Routing{PathSLs: &PathSLs{}}
 			var ring [3]*Node
 			for i := range ring {
-				ring[i] = r.add(ib.GUID(i+1), mad.NodeTypeSwitch, 3)
+				ring[i] = r.Add(ib.GUID(i+1), mad.NodeTypeSwitch, 3)
 				ring[i].Tables = &Tables{LFT: slices.Repeat([]uint8{NoRoute}, lftBlock), Top: lftBlock - 1}
 			}
 			for i := range ring {
-				connect(&ring[i].Ports[1], &ring[(i+1)%3].Ports[2])
+				Connect(&ring[i].Ports[1], &ring[(i+1)%3].Ports[2])
 			}
 			host := func(lid ib.LID, at int) *Port {
-				n := r.add(ib.GUID(0x100+int(lid)), mad.NodeTypeCA, 1)
+				n := r.Add(ib.GUID(0x100+int(lid)), mad.NodeTypeCA, 1)
 				n.Ports[1].LID = lid
-				connect(&n.Ports[1], &ring[at].Ports[3])
+				Connect(&n.Ports[1], &ring[at].Ports[3])
 				return &n.Ports[1]
 			}
 			from, to := host(1, entry), host(2, (entry+1)%3)

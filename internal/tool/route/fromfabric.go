@@ -10,7 +10,7 @@ func FromFabric(f *fabric.Fabric) *Routing {
 	r := &Routing{}
 	known := make(map[*fabric.Node]*Node, len(f.Nodes))
 	for _, from := range f.Nodes {
-		n := r.add(from.GUID, from.Info.NodeType, uint8(len(from.Ports)-1))
+		n := r.Add(from.GUID, from.Info.NodeType, uint8(len(from.Ports)-1))
 		n.Desc, n.Route = from.Desc, from.Route
 		known[from] = n
 		for _, p := range from.Ports {

@@ -47,7 +47,7 @@ func (s *session) submitLanes(g *graph, sw int32, n *Node) {
 						s.routing.Failures = append(s.routing.Failures, Failure{Node: n, Attr: r.Attr.String(), Modifier: r.Modifier, Err: err})
 						return
 					}
-					n.setSLtoVL(uint8(in), uint8(out), table.VL)
+					n.SetLanes(uint8(in), uint8(out), table.VL)
 				},
 			})
 		}

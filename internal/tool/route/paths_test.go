@@ -249,7 +249,7 @@ func TestPaths_NoRecords(t *testing.T) {
 func TestPath_CompareRecord(t *testing.T) {
 	a, b := &Node{Type: mad.NodeTypeCA}, &Node{Type: mad.NodeTypeCA}
 	out, in := &Port{Node: a, MTU: ib.MTU2048, Width: ib.Width4X, Speed: ib.HDR}, &Port{Node: b}
-	connect(out, in)
+	Connect(out, in)
 	for _, test := range []struct {
 		name string
 		path Path

@@ -8,8 +8,8 @@ type PathSLs struct {
 	Most   uint8             // highest service level
 }
 
-// unknownSL is the entry of a path with an unknown service level.
-const unknownSL = 0xff
+// UnknownSL is the entry of a path with an unknown service level.
+const UnknownSL = 0xff
 
 // Set sets the service level of the path from a port to a LID.
 func (s *PathSLs) Set(from *Port, to ib.LID, sl uint8) {
@@ -18,7 +18,7 @@ func (s *PathSLs) Set(from *Port, to ib.LID, sl uint8) {
 	}
 	levels := s.levels[from]
 	for len(levels) <= int(to) {
-		levels = append(levels, unknownSL)
+		levels = append(levels, UnknownSL)
 	}
 	levels[to] = sl
 	s.levels[from] = levels
@@ -31,8 +31,12 @@ func (s *PathSLs) Of(from *Port, to ib.LID) (sl uint8, known bool) {
 		return 0, false
 	}
 	levels := s.levels[from]
-	if int(to) >= len(levels) || levels[to] == unknownSL {
+	if int(to) >= len(levels) || levels[to] == UnknownSL {
 		return 0, false
 	}
 	return levels[to], true
 }
+
+// From returns the service levels of the paths from a port, by destination LID, with
+// UnknownSL; nil: all are unknown.
+func (s *PathSLs) From(p *Port) []uint8 { return s.levels[p] }

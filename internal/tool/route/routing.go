@@ -1,7 +1,7 @@
 // Package route reads the forwarding tables of a subnet and analyses its routing.
 //
-// [Read] reads the tables of all switches of a fabric, [Load] reads files: a saved
-// routing, or the dumps of other programs. [Analyze] checks a [Routing]: it finds
+// [Read] reads the tables of all switches of a fabric, package dump those in files.
+// [Analyze] checks a [Routing]: it finds
 // unreachable ports, loops and imbalance. [Paths] follows the tables between pairs of ports.
 package route
 
@@ -41,7 +41,7 @@ type Routing struct {
 	NoMembers error
 
 	byGUID     map[ib.GUID]*Node
-	byPortGUID map[ib.GUID]*Node // filled by nodeByAnyGUID
+	byPortGUID map[ib.GUID]*Node // filled by NodeByAnyGUID
 }
 
 // A Node is a switch or an end node.
@@ -154,22 +154,3 @@ func (n *Node) Lane(in, out, sl uint8) uint8 {
 	}
 	return n.Tables.SLtoVL[int(in)*len(n.Ports)+int(out)][sl]
 }
-
-// add appends a node with count ports beside port 0.
-func (r *Routing) add(guid ib.GUID, kind mad.NodeType, count uint8) *Node {
-	n := &Node{GUID: guid, Type: kind, Ports: make([]Port, int(count)+1), index: len(r.Nodes)}
-	for i := range n.Ports {
-		n.Ports[i].Node, n.Ports[i].Number = n, uint8(i)
-	}
-	if r.byGUID == nil {
-		r.byGUID = map[ib.GUID]*Node{}
-	}
-	if r.byGUID[guid] == nil {
-		r.byGUID[guid] = n
-	}
-	r.Nodes = append(r.Nodes, n)
-	return n
-}
-
-// connect makes two ports the ends of a link.
-func connect(a, b *Port) { a.Peer, b.Peer = b, a }

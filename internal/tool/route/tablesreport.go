@@ -129,7 +129,7 @@ func (t *Tables) Entries(f *TableFilter) []Entry {
 		e := Entry{ib.LID(lid), t.Lookup(ib.LID(lid))}
 		switch {
 		case !f.has(e.LID) || f.Ports != nil && !slices.Contains(f.Ports, e.Port):
-		case e.Port == NoRoute && (!f.All || t.isMissing(e.LID)):
+		case e.Port == NoRoute && (!f.All || t.IsMissing(e.LID)):
 		default:
 			entries = append(entries, e)
 		}

@@ -145,7 +145,7 @@ func (p *Path) enter(port *Port) bool {
 func (n *Node) dead(lid ib.LID) Cause {
 	port := n.Tables.Lookup(lid)
 	switch {
-	case !n.Tables.Known() || n.Tables.isMissing(lid):
+	case !n.Tables.Known() || n.Tables.IsMissing(lid):
 		return Unseen
 	case lid > n.Tables.Top:
 		return BeyondTop

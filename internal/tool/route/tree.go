@@ -127,7 +127,7 @@ func (t *tree) hop(s int32, lid ib.LID) int32 {
 func (t *tree) otherHop(s int32, lid ib.LID) int32 {
 	g, port, n := t.graph, t.out[s], t.graph.switches[s]
 	switch {
-	case g.top[s] < 0 || n.Tables.isMissing(lid):
+	case g.top[s] < 0 || n.Tables.IsMissing(lid):
 		return failed(Unseen)
 	case int32(lid) > g.top[s]:
 		return failed(BeyondTop)
@@ -152,8 +152,8 @@ func (t *tree) otherHop(s int32, lid ib.LID) int32 {
 	return failed(WrongEnd)
 }
 
-// isMissing reports whether the block of a LID was not read.
-func (t *Tables) isMissing(lid ib.LID) bool {
+// IsMissing reports whether the block of a LID was not read.
+func (t *Tables) IsMissing(lid ib.LID) bool {
 	for _, block := range t.Missing {
 		if int(block) == int(lid)/lftBlock {
 			return true

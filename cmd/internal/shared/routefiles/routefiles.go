@@ -3,6 +3,8 @@
 package routefiles
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/route/dump"
 )
 
 // Flags are the values of --load and --lmc.
@@ -29,6 +32,19 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 // RegisterLMC defines --lmc.
 func (f *Flags) RegisterLMC(flags *pflag.FlagSet) {
 	cmdutil.NumberFlag(flags, &f.LMC, "lmc", "", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--load)")
+}
+
+// Read reads the files of --load, or returns nil without --load. An invalid file is a
+// usage error, as for all files that the user names.
+func (f *Flags) Read() (*route.Routing, error) {
+	if len(f.Load) == 0 {
+		return nil, nil
+	}
+	r, err := dump.Load(f.Load, dump.LoadOptions{LMC: f.LMC})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	return r, err
 }
 
 // Clash returns the rule that --load excludes the flags of a scan, and others.

@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // maxSavedLine limits the length of a line of a saved routing: a switch with tables of
@@ -19,7 +21,7 @@ const maxSavedLine = 64 << 20
 
 // A savedReader reads a saved routing.
 type savedReader struct {
-	routing *Routing
+	routing *route.Routing
 	file    string
 	in      *bufio.Reader
 	line    int
@@ -27,8 +29,8 @@ type savedReader struct {
 	nodes   []savedNode
 }
 
-// readSaved reads the output of [Routing.Save].
-func (r *Routing) readSaved(in io.Reader, file string) error {
+// readSaved reads the output of [Save].
+func readSaved(r *route.Routing, in io.Reader, file string) error {
 	s := &savedReader{routing: r, file: file, in: bufio.NewReaderSize(in, 1<<20)}
 	var head savedHead
 	if err := s.decode(&head); err != nil {
@@ -38,7 +40,7 @@ func (r *Routing) readSaved(in io.Reader, file string) error {
 		return s.errorf("got schema %q, want %q", head.Schema, SavedSchema)
 	}
 	if head.PathSLs {
-		r.PathSLs = &PathSLs{}
+		r.PathSLs = &route.PathSLs{}
 	}
 	for range head.Nodes {
 		if err := s.node(); err != nil {
@@ -100,12 +102,12 @@ func (s *savedReader) node() error {
 	if err != nil {
 		return s.errorf("description: %v", err)
 	}
-	var route mad.Route
-	if err := route.UnmarshalText([]byte(saved.Route)); err != nil {
+	var path mad.Route
+	if err := path.UnmarshalText([]byte(saved.Route)); err != nil {
 		return s.errorf("%v", err)
 	}
-	n := s.routing.add(saved.GUID, mad.NodeType(saved.Type), saved.NumPorts)
-	n.Desc, n.Route = mad.NewNodeDescription(string(desc)), route
+	n := s.routing.Add(saved.GUID, mad.NodeType(saved.Type), saved.NumPorts)
+	n.Desc, n.Route = mad.NewNodeDescription(string(desc)), path
 	if saved.Tables != nil {
 		var ok bool
 		if n.Tables, ok = saved.Tables.tables(len(n.Ports)); !ok || !n.IsSwitch() {
@@ -113,7 +115,7 @@ func (s *savedReader) node() error {
 		}
 	}
 	if saved.Adaptive {
-		n.Adaptive = &Adaptive{Unconfirmed: "files do not contain its groups"}
+		n.Adaptive = &route.Adaptive{Unconfirmed: "files do not contain its groups"}
 	}
 	for i := range saved.Ports {
 		if err := s.port(n, &saved.Ports[i]); err != nil {
@@ -125,7 +127,7 @@ func (s *savedReader) node() error {
 	return nil
 }
 
-func (s *savedReader) port(n *Node, saved *savedPort) error {
+func (s *savedReader) port(n *route.Node, saved *savedPort) error {
 	if int(saved.Number) >= len(n.Ports) {
 		return s.errorf("port %d: want 0 to %d", saved.Number, len(n.Ports)-1)
 	}
@@ -137,7 +139,7 @@ func (s *savedReader) port(n *Node, saved *savedPort) error {
 	p.Width, p.Speed, p.MTU, p.VLs = ib.LinkWidth(saved.Width), ib.Speed(saved.Speed), ib.MTU(saved.MTU), ib.VLCap(saved.VLs)
 	for lid, sl := range saved.SLs {
 		switch {
-		case sl == unknownSL:
+		case sl == route.UnknownSL:
 		case sl > 15 || s.routing.PathSLs == nil || !ib.LID(lid).IsUnicast():
 			return s.errorf("port %d: invalid service level %d of LID %d", saved.Number, sl, lid)
 		default:
@@ -148,7 +150,7 @@ func (s *savedReader) port(n *Node, saved *savedPort) error {
 }
 
 // connect makes the links of a node.
-func (s *savedReader) connect(n *Node, saved *savedNode) error {
+func (s *savedReader) connect(n *route.Node, saved *savedNode) error {
 	for _, port := range saved.Ports {
 		if port.Peer == nil {
 			continue
@@ -163,7 +165,7 @@ func (s *savedReader) connect(n *Node, saved *savedNode) error {
 }
 
 // find returns the port with an identity.
-func (s *savedReader) find(a *savedPeer) (*Port, error) {
+func (s *savedReader) find(a *savedPeer) (*route.Port, error) {
 	if a.Node < 0 || a.Node >= len(s.routing.Nodes) || int(a.Port) >= len(s.routing.Nodes[a.Node].Ports) {
 		return nil, s.errorf("port %d of node %d is not in the file", a.Port, a.Node)
 	}
@@ -183,16 +185,16 @@ func (s *savedReader) references(head *savedHead) error {
 	if head.Groups == nil {
 		return nil
 	}
-	r.Members = make(map[ib.LID]*Members, len(head.Groups))
+	r.Members = make(map[ib.LID]*route.Members, len(head.Groups))
 	for i := range head.Groups {
 		g := &head.Groups[i]
 		if !g.LID.IsMulticast() || r.Members[g.LID] != nil || g.Unknown < 0 {
 			return s.errorf("invalid group with LID 0x%x", uint16(g.LID))
 		}
-		m := &Members{Unknown: g.Unknown}
+		m := &route.Members{Unknown: g.Unknown}
 		r.Members[g.LID] = m
 		for _, part := range []struct {
-			to    *[]*Port
+			to    *[]*route.Port
 			peers []savedPeer
 		}{{&m.Receivers, g.Receivers}, {&m.Senders, g.Senders}} {
 			for k := range part.peers {

@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bufio"
@@ -9,17 +9,19 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/ib"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // A savedWriter writes a routing.
 type savedWriter struct {
-	routing *Routing
-	line    map[*Node]int // of each node, from 0 for the first node
+	routing *route.Routing
+	line    map[*route.Node]int // of each node, from 0 for the first node
 }
 
 // Save writes the routing in the form that [Load] reads.
-func (r *Routing) Save(w io.Writer) error {
-	s := &savedWriter{r, make(map[*Node]int, len(r.Nodes))}
+func Save(w io.Writer, r *route.Routing) error {
+	s := &savedWriter{r, make(map[*route.Node]int, len(r.Nodes))}
 	for i, n := range r.Nodes {
 		s.line[n] = i
 	}
@@ -40,14 +42,14 @@ func (r *Routing) Save(w io.Writer) error {
 	return out.Flush()
 }
 
-func (w *savedWriter) node(n *Node) *savedNode {
+func (w *savedWriter) node(n *route.Node) *savedNode {
 	s := &savedNode{
 		GUID: n.GUID, Type: uint8(n.Type), Desc: hex.EncodeToString([]byte(n.Desc.String())),
-		Route: n.Route.String(), NumPorts: uint8(len(n.Ports) - 1), Ports: []savedPort{}, Tables: n.Tables.saved(), Adaptive: n.Adaptive != nil,
+		Route: n.Route.String(), NumPorts: uint8(len(n.Ports) - 1), Ports: []savedPort{}, Tables: saved(n.Tables), Adaptive: n.Adaptive != nil,
 	}
 	for i := range n.Ports {
 		p := &n.Ports[i]
-		if p.isEmpty() {
+		if isEmpty(p) {
 			continue
 		}
 		port := savedPort{
@@ -55,7 +57,7 @@ func (w *savedWriter) node(n *Node) *savedNode {
 			Width: uint8(p.Width), Speed: uint16(p.Speed), MTU: uint8(p.MTU), VLs: uint8(p.VLs), Peer: w.peer(p.Peer),
 		}
 		if w.routing.PathSLs != nil {
-			port.SLs = w.routing.PathSLs.levels[p]
+			port.SLs = w.routing.PathSLs.From(p)
 		}
 		s.Ports = append(s.Ports, port)
 	}
@@ -63,7 +65,7 @@ func (w *savedWriter) node(n *Node) *savedNode {
 }
 
 // groups returns the stored form of the members, nil for nil.
-func (w *savedWriter) groups(members map[ib.LID]*Members) []savedGroup {
+func (w *savedWriter) groups(members map[ib.LID]*route.Members) []savedGroup {
 	if members == nil {
 		return nil
 	}
@@ -75,7 +77,7 @@ func (w *savedWriter) groups(members map[ib.LID]*Members) []savedGroup {
 	return groups
 }
 
-func (w *savedWriter) peers(ports []*Port) []savedPeer {
+func (w *savedWriter) peers(ports []*route.Port) []savedPeer {
 	peers := make([]savedPeer, len(ports))
 	for i, p := range ports {
 		peers[i] = *w.peer(p)
@@ -84,14 +86,14 @@ func (w *savedWriter) peers(ports []*Port) []savedPeer {
 }
 
 // peer returns the identity of a port, nil for nil.
-func (w *savedWriter) peer(p *Port) *savedPeer {
+func (w *savedWriter) peer(p *route.Port) *savedPeer {
 	if p == nil {
 		return nil
 	}
 	return &savedPeer{w.line[p.Node], p.Number}
 }
 
-func (w *savedWriter) linesOf(nodes []*Node) []int {
+func (w *savedWriter) linesOf(nodes []*route.Node) []int {
 	var lines []int
 	for _, n := range nodes {
 		lines = append(lines, w.line[n])

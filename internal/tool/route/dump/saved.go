@@ -1,8 +1,10 @@
-package route
+package dump
 
 import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // SavedSchema identifies the form of a saved routing: a line of JSON with a [savedHead],
@@ -78,12 +80,12 @@ type savedTables struct {
 }
 
 // isEmpty reports whether a port has neither an address nor a link.
-func (p *Port) isEmpty() bool {
+func isEmpty(p *route.Port) bool {
 	return p.GUID == 0 && p.LID == 0 && p.State == 0 && p.Peer == nil
 }
 
 // saved returns the stored form of tables.
-func (t *Tables) saved() *savedTables {
+func saved(t *route.Tables) *savedTables {
 	if t == nil {
 		return nil
 	}
@@ -105,8 +107,8 @@ func (t *Tables) saved() *savedTables {
 
 // tables returns the tables of a switch with a number of ports. It reports false if
 // they have an invalid size.
-func (s *savedTables) tables(ports int) (*Tables, bool) {
-	t := &Tables{
+func (s *savedTables) tables(ports int) (*route.Tables, bool) {
+	t := &route.Tables{
 		Cap: s.Cap, Top: s.Top, LFT: s.LFT, Missing: s.Missing,
 		MulticastCap: s.MulticastCap, MulticastTop: s.MulticastTop,
 	}

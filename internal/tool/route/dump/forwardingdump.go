@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // readForwardingDump reads the linear forwarding tables of a file that opensm writes as
@@ -22,11 +24,11 @@ import (
 //
 // Sections are independent, and all processors read the file: that of 10,400 end
 // ports has 460 MB.
-func (r *Routing) readForwardingDump(in io.ReaderAt, size int64, file string) error {
+func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file string) error {
 	workers := int64(runtime.GOMAXPROCS(0))
 	const least = 1 << 20
 	workers = min(workers, size/least+1)
-	d := &forwardingDump{routing: r, in: in, size: size, seen: map[*Node]bool{}}
+	d := &forwardingDump{routing: r, in: in, size: size, seen: map[*route.Node]bool{}}
 	errs := make([]error, workers)
 	var group sync.WaitGroup
 	for i := range workers {
@@ -47,12 +49,12 @@ func (r *Routing) readForwardingDump(in io.ReaderAt, size int64, file string) er
 
 // A forwardingDump is a file of linear forwarding tables.
 type forwardingDump struct {
-	routing *Routing
+	routing *route.Routing
 	in      io.ReaderAt
 	size    int64
 
 	mu   sync.Mutex
-	seen map[*Node]bool // switches with a section
+	seen map[*route.Node]bool // switches with a section
 }
 
 // An offsetError is a problem with the line at an offset of a file.
@@ -136,7 +138,7 @@ func ignoreEOF(err error) error {
 // A forwardingSection is the table of one switch while it is read.
 type forwardingSection struct {
 	dump *forwardingDump
-	node *Node
+	node *route.Node
 	lft  []uint8 // by LID
 }
 
@@ -147,7 +149,7 @@ func (s *forwardingSection) begin(line []byte) (problem string) {
 	if !ok {
 		return "got " + textfile.Quote(digits) + ", want the GUID of a switch"
 	}
-	n, problem := s.dump.routing.switchByGUID(guid)
+	n, problem := switchByGUID(s.dump.routing, guid)
 	if problem != "" {
 		return problem
 	}
@@ -166,7 +168,7 @@ func (s *forwardingSection) finish() {
 	if s.node == nil {
 		return
 	}
-	t := s.node.tables()
+	t := s.node.AddTables()
 	t.LFT = append([]uint8{}, s.lft...) // not nil
 	t.Top = ib.LID(max(len(s.lft)-1, 0))
 	s.node = nil
@@ -178,14 +180,14 @@ func (s *forwardingSection) entry(line []byte) (problem string) {
 	if !ok || lid > int(ib.MaxUnicastLID) {
 		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
 	}
-	port := NoRoute
+	port := route.NoRoute
 	if !bytes.HasPrefix(rest, []byte("UNREACHABLE")) {
 		if port, ok = portColumn(rest); !ok {
 			return "got " + textfile.Quote(rest) + ", want a port from 000 to 255 or UNREACHABLE"
 		}
 	}
 	for len(s.lft) <= lid {
-		s.lft = append(s.lft, NoRoute)
+		s.lft = append(s.lft, route.NoRoute)
 	}
 	s.lft[lid] = uint8(port)
 	return ""

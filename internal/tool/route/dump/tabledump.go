@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // readTableDump reads the output of dump_fts, dump_lfts, dump_mfts and ibroute
@@ -20,7 +22,7 @@ import (
 //	0xc000        x     x
 //
 // The text does not contain links: a topology must have been read before.
-func (r *Routing) readTableDump(in io.Reader, file string) error {
+func readTableDump(r *route.Routing, in io.Reader, file string) error {
 	l := textfile.NewReader(in, file)
 	d := tableDump{routing: r}
 	for l.Next() {
@@ -33,8 +35,8 @@ func (r *Routing) readTableDump(in io.Reader, file string) error {
 
 // A tableDump is the output of dump_fts while it is read.
 type tableDump struct {
-	routing   *Routing
-	node      *Node
+	routing   *route.Routing
+	node      *route.Node
 	multicast bool
 	masks     bool // multicast tables as hexadecimal masks (-n)
 }
@@ -67,11 +69,11 @@ func (d *tableDump) begin(line []byte) (problem string) {
 	if !ok {
 		return "got " + textfile.Quote(line[at+1:]) + ", want the GUID of a switch"
 	}
-	if d.node, problem = d.routing.switchByGUID(guid); problem != "" {
+	if d.node, problem = switchByGUID(d.routing, guid); problem != "" {
 		return problem
 	}
 	d.multicast, d.masks = bytes.HasPrefix(line, []byte("Multicast")), false
-	if t := d.node.tables(); !d.multicast {
+	if t := d.node.AddTables(); !d.multicast {
 		t.LFT, t.Top = []uint8{}, 0
 	}
 	return ""
@@ -88,9 +90,9 @@ func (d *tableDump) unicastEntry(line []byte) (problem string) {
 	if !okLID || !okPort || lid > uint64(ib.MaxUnicastLID) {
 		return invalid()
 	}
-	t := d.node.tables()
+	t := d.node.AddTables()
 	for len(t.LFT) <= int(lid) {
-		t.LFT = append(t.LFT, NoRoute)
+		t.LFT = append(t.LFT, route.NoRoute)
 	}
 	t.LFT[lid], t.Top = uint8(port), ib.LID(len(t.LFT)-1)
 	return ""
@@ -119,9 +121,9 @@ func (d *tableDump) multicastEntry(line []byte) (problem string) {
 			if err != nil {
 				return "got " + textfile.Quote(columns) + ", want masks of 16 ports"
 			}
-			for bit := range mftPorts {
+			for bit := range maskPorts {
 				if bits>>bit&1 != 0 {
-					mask.Add(uint8(i/4*mftPorts + bit))
+					mask.Add(uint8(i/4*maskPorts + bit))
 				}
 			}
 		}
@@ -134,6 +136,9 @@ func (d *tableDump) multicastEntry(line []byte) (problem string) {
 			}
 		}
 	}
-	d.node.setMulticast(ib.LID(lid), mask)
+	d.node.SetMulticast(ib.LID(lid), mask)
 	return ""
 }
+
+// maskPorts is the number of ports in a mask of a multicast table.
+const maskPorts = 16

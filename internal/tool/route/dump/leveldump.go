@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // A levelSection is the node of a dump of opensm with a section per node:
@@ -15,11 +17,11 @@ import (
 //	Switch 0x0002c90000800400, base LID 2, "leaf001"
 //	Channel Adapter 0x0002c90000100001, base LID 1, "host00001"
 type levelSection struct {
-	node *Node // nil: no section has begun
+	node *route.Node // nil: no section has begun
 }
 
 // begin starts a section if the line is the first one of a section.
-func (s *levelSection) begin(r *Routing, line []byte) (begun bool, problem string) {
+func (s *levelSection) begin(r *route.Routing, line []byte) (begun bool, problem string) {
 	var rest []byte
 	for _, kind := range []string{"Switch ", "Channel Adapter ", "Router "} {
 		if after, ok := bytes.CutPrefix(line, []byte(kind)); ok {
@@ -34,28 +36,10 @@ func (s *levelSection) begin(r *Routing, line []byte) (begun bool, problem strin
 	if !ok {
 		return true, "got " + textfile.Quote(rest) + ", want a GUID"
 	}
-	if s.node = r.nodeByAnyGUID(ib.GUID(guid)); s.node == nil {
+	if s.node = r.NodeByAnyGUID(ib.GUID(guid)); s.node == nil {
 		return true, fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
 	}
 	return true, ""
-}
-
-// nodeByAnyGUID returns the node with a GUID, or with a port that has it.
-func (r *Routing) nodeByAnyGUID(guid ib.GUID) *Node {
-	if n := r.byGUID[guid]; n != nil {
-		return n
-	}
-	if r.byPortGUID == nil {
-		r.byPortGUID = map[ib.GUID]*Node{}
-		for _, n := range r.Nodes {
-			for i := range n.Ports {
-				if p := &n.Ports[i]; p.GUID != 0 && r.byPortGUID[p.GUID] == nil {
-					r.byPortGUID[p.GUID] = n
-				}
-			}
-		}
-	}
-	return r.byPortGUID[guid]
 }
 
 // readSLtoVLDump reads tables from service levels to virtual lanes, in the forms of
@@ -64,13 +48,13 @@ func (r *Routing) nodeByAnyGUID(guid ib.GUID) *Node {
 //
 //	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
 //	5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
-func (r *Routing) readSLtoVLDump(in io.Reader, file string) error {
-	return r.readLevelDump(in, file, r.addSLtoVL)
+func readSLtoVLDump(r *route.Routing, in io.Reader, file string) error {
+	return readLevelDump(r, in, file, addSLtoVL)
 }
 
 // readLevelDump reads a file whose lines may belong to the section of a node, which is
 // nil outside of a section.
-func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, line []byte) (problem string)) error {
+func readLevelDump(r *route.Routing, in io.Reader, file string, add func(r *route.Routing, n *route.Node, line []byte) (problem string)) error {
 	l := textfile.NewReader(in, file)
 	var s levelSection
 	for l.Next() {
@@ -83,7 +67,7 @@ func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, lin
 		} else if begun {
 			continue
 		}
-		if problem := add(s.node, line); problem != "" {
+		if problem := add(r, s.node, line); problem != "" {
 			return l.Errorf("%s", problem)
 		}
 	}
@@ -91,7 +75,7 @@ func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, lin
 }
 
 // addSLtoVL adds the table of a pair of ports. n is the node of the section.
-func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
+func addSLtoVL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 	var lanes [16]uint8
 	fields := bytes.Fields(line)
 	invalid := func() string {
@@ -103,7 +87,7 @@ func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 		if !ok {
 			return invalid()
 		}
-		if n, problem = r.switchByGUID(guid); problem != "" {
+		if n, problem = switchByGUID(r, guid); problem != "" {
 			return problem
 		}
 		for i, f := range fields[3:] {
@@ -139,23 +123,8 @@ func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 	if int(max(inPort, outPort)) >= len(n.Ports) {
 		return fmt.Sprintf("port %s: want 0 to %d", fabric.PortName(n.GUID.String(), int(max(inPort, outPort))), len(n.Ports)-1)
 	}
-	n.setSLtoVL(uint8(inPort), uint8(outPort), lanes)
+	n.SetLanes(uint8(inPort), uint8(outPort), lanes)
 	return ""
-}
-
-// setSLtoVL sets the table of a pair of ports. The other pairs of the switch keep the
-// lane with the number of the service level.
-func (n *Node) setSLtoVL(inPort, outPort uint8, lanes [16]uint8) {
-	t := n.tables()
-	if t.SLtoVL == nil {
-		t.SLtoVL = make([][16]uint8, len(n.Ports)*len(n.Ports))
-		for i := range t.SLtoVL {
-			for sl := range t.SLtoVL[i] {
-				t.SLtoVL[i][sl] = uint8(sl)
-			}
-		}
-	}
-	t.SLtoVL[int(inPort)*len(n.Ports)+int(outPort)] = lanes
 }
 
 // readPathSLDump reads the service levels of paths, in the form of ibdiagnet.psl (node,
@@ -163,16 +132,16 @@ func (n *Node) setSLtoVL(inPort, outPort uint8, lanes [16]uint8) {
 //
 //	0x0002c90000000099 154 0
 //	0x009a : 0
-func (r *Routing) readPathSLDump(in io.Reader, file string) error {
+func readPathSLDump(r *route.Routing, in io.Reader, file string) error {
 	if r.PathSLs == nil {
-		r.PathSLs = &PathSLs{}
+		r.PathSLs = &route.PathSLs{}
 	}
-	return r.readLevelDump(in, file, r.addPathSL)
+	return readLevelDump(r, in, file, addPathSL)
 }
 
 // addPathSL adds the service level of the paths from a node. n is the node of the
 // section.
-func (r *Routing) addPathSL(n *Node, line []byte) (problem string) {
+func addPathSL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 	var lid uint64
 	var level []byte
 	fields := bytes.Fields(line)
@@ -187,7 +156,7 @@ func (r *Routing) addPathSL(n *Node, line []byte) (problem string) {
 	case len(fields) == 3:
 		var guid uint64
 		if guid, ok = prefixedHex(fields[0], 64); ok {
-			if n = r.nodeByAnyGUID(ib.GUID(guid)); n == nil {
+			if n = r.NodeByAnyGUID(ib.GUID(guid)); n == nil {
 				return fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
 			}
 			lid, ok = decimalNumber(fields[1], uint64(ib.MaxUnicastLID))

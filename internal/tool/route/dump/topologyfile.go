@@ -1,23 +1,25 @@
-package route
+package dump
 
 import (
 	"io"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/sim"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // readTopology reads the output of ibnetdiscover. It has no states: a link of the file
 // counts as active.
-func readTopology(in io.Reader, file string) (*Routing, error) {
+func readTopology(in io.Reader, file string) (*route.Routing, error) {
 	f, err := sim.ParseTopology(in, file)
 	if err != nil {
 		return nil, err
 	}
-	r := &Routing{}
-	known := make(map[*sim.Node]*Node, len(f.Nodes))
+	r := &route.Routing{}
+	known := make(map[*sim.Node]*route.Node, len(f.Nodes))
 	for _, from := range f.Nodes {
-		n := r.add(from.Info.NodeGUID, from.Info.NodeType, uint8(len(from.Ports)-1))
+		n := r.Add(from.Info.NodeGUID, from.Info.NodeType, uint8(len(from.Ports)-1))
 		n.Desc = from.Desc
 		known[from] = n
 		for i := range from.Ports {

@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -9,20 +9,22 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // readSubnetList reads the nodes and links of a file that opensm writes as
 // opensm-subnet.lst and ibdiagnet as ibdiagnet.lst: see [ibdiagnet.ParseListLine].
 //
 // lmc is the LMC of end ports, which the file does not contain.
-func (r *Routing) readSubnetList(in io.Reader, file string, lmc uint8) error {
+func readSubnetList(r *route.Routing, in io.Reader, file string, lmc uint8) error {
 	l := textfile.NewReader(in, file)
 	for l.Next() {
 		line := bytes.TrimSpace(l.Bytes())
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		if problem := r.addListed(line, lmc); problem != "" {
+		if problem := addListed(r, line, lmc); problem != "" {
 			return l.Errorf("%s", problem)
 		}
 	}
@@ -30,14 +32,14 @@ func (r *Routing) readSubnetList(in io.Reader, file string, lmc uint8) error {
 }
 
 // addListed adds the link of one line and its nodes.
-func (r *Routing) addListed(line []byte, lmc uint8) (problem string) {
+func addListed(r *route.Routing, line []byte, lmc uint8) (problem string) {
 	l, err := ibdiagnet.ParseListLine(line)
 	if err != nil {
 		return err.Error()
 	}
-	var ports [2]*Port
+	var ports [2]*route.Port
 	for i := range ports {
-		if ports[i], problem = r.listedPort(&l.Ends[i], lmc); problem != "" {
+		if ports[i], problem = listedPort(r, &l.Ends[i], lmc); problem != "" {
 			return problem
 		}
 	}
@@ -50,7 +52,7 @@ func (r *Routing) addListed(line []byte, lmc uint8) (problem string) {
 	case a.Peer != nil && a.Peer != b || b.Peer != nil && b.Peer != a:
 		return fmt.Sprintf("port %d of 0x%016x has another link in a line before", a.Number, uint64(a.Node.GUID))
 	}
-	connect(a, b)
+	route.Connect(a, b)
 	for _, p := range ports {
 		p.Width, p.State, p.Speed = l.Width, l.State, l.Speed
 	}
@@ -58,10 +60,10 @@ func (r *Routing) addListed(line []byte, lmc uint8) (problem string) {
 }
 
 // listedPort returns the port of an end of a link and adds its node if it is new.
-func (r *Routing) listedPort(e *ibdiagnet.ListEnd, lmc uint8) (*Port, string) {
-	n := r.byGUID[e.Info.NodeGUID]
+func listedPort(r *route.Routing, e *ibdiagnet.ListEnd, lmc uint8) (*route.Port, string) {
+	n := r.NodeByGUID(e.Info.NodeGUID)
 	if n == nil {
-		n = r.add(e.Info.NodeGUID, e.Info.NodeType, e.Info.NumPorts)
+		n = r.Add(e.Info.NodeGUID, e.Info.NodeType, e.Info.NumPorts)
 		n.Desc = mad.NewNodeDescription(e.Desc)
 	}
 	if n.Type != e.Info.NodeType || len(n.Ports) != int(e.Info.NumPorts)+1 {

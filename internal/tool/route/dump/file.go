@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/ibkit/ibkit/ib"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // hexNumber parses hexadecimal digits without a prefix.
@@ -30,8 +32,8 @@ func decimalNumber(digits []byte, most uint64) (uint64, bool) {
 }
 
 // switchByGUID returns a switch that the topology has.
-func (r *Routing) switchByGUID(guid uint64) (*Node, string) {
-	n := r.byGUID[ib.GUID(guid)]
+func switchByGUID(r *route.Routing, guid uint64) (*route.Node, string) {
+	n := r.NodeByGUID(ib.GUID(guid))
 	switch {
 	case n == nil:
 		return nil, fmt.Sprintf("switch 0x%016x is not in the topology: the files are of different fabrics or times", guid)
@@ -39,12 +41,4 @@ func (r *Routing) switchByGUID(guid uint64) (*Node, string) {
 		return nil, fmt.Sprintf("0x%016x is not a switch in the topology", guid)
 	}
 	return n, ""
-}
-
-// tables returns the tables of a switch, which it adds if there are none yet.
-func (n *Node) tables() *Tables {
-	if n.Tables == nil {
-		n.Tables = &Tables{}
-	}
-	return n.Tables
 }

@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestWriteForwarding(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := r.WriteForwarding(&b); err != nil {
+	if err := WriteForwarding(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	sections := map[string]bool{}

@@ -1,4 +1,6 @@
-package route
+// Package dump reads and writes routings in files: the form of [Save], and dumps of opensm,
+// ibdiagnet, ibnetdiscover and dump_fts.
+package dump
 
 import (
 	"bytes"
@@ -12,6 +14,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/textfile"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // LoadOptions are the options of [Load].
@@ -45,21 +49,13 @@ var dumpNames = []string{
 	"ibdiagnet2.lst", "ibdiagnet2.fdbs", "ibdiagnet2.mcfdbs", "ibdiagnet2.slvl", "ibdiagnet2.psl",
 }
 
-// A LoadError is the failure to read the files of [Options].
-type LoadError struct{ Err error }
-
-func (e *LoadError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *LoadError) Unwrap() error { return e.Err }
-
 // Load reads files. Their content determines their kind: a saved routing; a topology
 // (opensm-subnet.lst, or the output or a cache of ibnetdiscover) with the tables of opensm
 // (.fdbs, .mcfdbs, opensm-sl2vl.dump), of ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or of
 // dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files
 // are ignored. Files without a forwarding table are an error. The error of an invalid line
 // is a [*textfile.Error].
-func Load(paths []string, o LoadOptions) (*Routing, error) {
+func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 	files, err := expand(paths)
 	if err != nil {
 		return nil, err
@@ -79,7 +75,7 @@ func Load(paths []string, o LoadOptions) (*Routing, error) {
 		}
 	}
 	slices.SortStableFunc(sources, func(a, b source) int { return int(a.kind) - int(b.kind) })
-	r := &Routing{}
+	r := &route.Routing{}
 	for i, s := range sources {
 		switch {
 		case i > 0 && s.kind <= subnetListFile:
@@ -87,14 +83,14 @@ func Load(paths []string, o LoadOptions) (*Routing, error) {
 		case i == 0 && s.kind > subnetListFile:
 			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", s.path)
 		}
-		if r, err = r.load(s.path, s.kind, o); err != nil {
+		if r, err = load(r, s.path, s.kind, o); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case len(sources) == 0:
 		return nil, fmt.Errorf("read %s: no content", paths[0])
-	case !r.hasTables():
+	case !hasTables(r):
 		return nil, fmt.Errorf("read %s: no forwarding tables, only nodes and links: the tables are missing (%s)", sources[0].path, tableFiles)
 	}
 	return r, nil
@@ -104,7 +100,7 @@ func Load(paths []string, o LoadOptions) (*Routing, error) {
 const tableFiles = "opensm.fdbs, or the output of dump_fts"
 
 // hasTables reports whether a table was read, or the routing has no switch.
-func (r *Routing) hasTables() bool {
+func hasTables(r *route.Routing) bool {
 	switches := 0
 	for _, n := range r.Nodes {
 		if n.Tables.Known() || n.Tables != nil && len(n.Tables.MFT) > 0 {
@@ -142,15 +138,15 @@ func expand(paths []string) ([]string, error) {
 
 // load reads one file and returns the routing, another one for a file with a whole
 // topology.
-func (r *Routing) load(path string, kind fileKind, o LoadOptions) (*Routing, error) {
+func load(r *route.Routing, path string, kind fileKind, o LoadOptions) (*route.Routing, error) {
 	if kind == cacheFile {
 		f, err := fabric.ReadCacheFile(path)
 		if err != nil {
 			return nil, err
 		}
-		r = FromFabric(f)
+		r = route.FromFabric(f)
 		for _, n := range r.Nodes {
-			n.Tables.forget()
+			forget(n.Tables)
 		}
 		return r, nil
 	}
@@ -162,40 +158,40 @@ func (r *Routing) load(path string, kind fileKind, o LoadOptions) (*Routing, err
 	if kind == topologyFile {
 		return readTopology(file, path)
 	}
-	if err := r.read(file, path, kind, o); err != nil {
+	if err := read(r, file, path, kind, o); err != nil {
 		return nil, fmt.Errorf("read %w", err)
 	}
 	return r, nil
 }
 
 // forget removes the size of the tables in use, which the files with tables determine.
-func (t *Tables) forget() {
+func forget(t *route.Tables) {
 	if t != nil {
 		t.Top, t.MulticastTop = 0, 0
 	}
 }
 
 // read adds the tables or the topology in a file.
-func (r *Routing) read(in *os.File, path string, kind fileKind, o LoadOptions) error {
+func read(r *route.Routing, in *os.File, path string, kind fileKind, o LoadOptions) error {
 	switch kind {
 	case forwardingFile:
 		info, err := in.Stat()
 		if err != nil {
 			return err
 		}
-		return r.readForwardingDump(in, info.Size(), path)
+		return readForwardingDump(r, in, info.Size(), path)
 	case savedFile:
-		return r.readSaved(in, path)
+		return readSaved(r, in, path)
 	case subnetListFile:
-		return r.readSubnetList(in, path, o.LMC)
+		return readSubnetList(r, in, path, o.LMC)
 	case multicastFile:
-		return r.readMulticastDump(in, path)
+		return readMulticastDump(r, in, path)
 	case tableFile:
-		return r.readTableDump(in, path)
+		return readTableDump(r, in, path)
 	case sltovlFile:
-		return r.readSLtoVLDump(in, path)
+		return readSLtoVLDump(r, in, path)
 	}
-	return r.readPathSLDump(in, path)
+	return readPathSLDump(r, in, path)
 }
 
 // detect returns the kind of a file.

@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bufio"
@@ -6,19 +6,21 @@ import (
 	"io"
 
 	"github.com/ibkit/ibkit/ib"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // WriteForwarding writes the linear forwarding tables in the form of opensm.fdbs, which
 // [Load] and ibdmchk read: a section for each switch with tables, and a line for each LID
 // up to the highest one in use. Blocks that could not be read are omitted.
-func (r *Routing) WriteForwarding(w io.Writer) error {
+func WriteForwarding(w io.Writer, r *route.Routing) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	d := newDistances(r)
 	var line []byte
 	for _, n := range r.Switches() {
 		fmt.Fprintf(out, "dump_ucast_routes: Switch 0x%016x\nLID    : Port : Hops : Optimal\n", uint64(n.GUID))
 		for lid := ib.LID(1); lid <= n.Tables.Top && int(lid) < len(n.Tables.LFT); lid++ {
-			if !n.Tables.isMissing(lid) {
+			if !n.Tables.IsMissing(lid) {
 				line = d.appendEntry(line[:0], n, lid)
 				out.Write(line)
 			}
@@ -33,12 +35,12 @@ func (r *Routing) WriteForwarding(w io.Writer) error {
 
 // distances are the numbers of links of paths.
 type distances struct {
-	owner map[ib.LID]*Port // the port of each LID
-	least map[*Node]map[*Node]int
+	owner map[ib.LID]*route.Port // the port of each LID
+	least map[*route.Node]map[*route.Node]int
 }
 
-func newDistances(r *Routing) *distances {
-	d := &distances{owner: map[ib.LID]*Port{}, least: map[*Node]map[*Node]int{}}
+func newDistances(r *route.Routing) *distances {
+	d := &distances{owner: map[ib.LID]*route.Port{}, least: map[*route.Node]map[*route.Node]int{}}
 	for _, n := range r.Nodes {
 		for i := range n.Ports {
 			if p := &n.Ports[i]; p.LID != 0 && n.IsSwitch() == (i == 0) {
@@ -52,10 +54,10 @@ func newDistances(r *Routing) *distances {
 }
 
 // appendEntry appends the line of a LID in the table of a switch.
-func (d *distances) appendEntry(b []byte, n *Node, lid ib.LID) []byte {
+func (d *distances) appendEntry(b []byte, n *route.Node, lid ib.LID) []byte {
 	b = fmt.Appendf(b, "0x%04x : ", uint16(lid))
 	port := n.Tables.LFT[lid]
-	if port == NoRoute {
+	if port == route.NoRoute {
 		return append(b, "UNREACHABLE\n"...)
 	}
 	hops, arrives := d.hops(n, lid)
@@ -68,7 +70,7 @@ func (d *distances) appendEntry(b []byte, n *Node, lid ib.LID) []byte {
 
 // hops returns the number of links on the path of the tables to a LID; false if it does
 // not arrive, with the number of links until there.
-func (d *distances) hops(n *Node, lid ib.LID) (int, bool) {
+func (d *distances) hops(n *route.Node, lid ib.LID) (int, bool) {
 	const most = 64 // links of a path
 	for hops := range most {
 		port := n.Tables.Lookup(lid)
@@ -89,7 +91,7 @@ func (d *distances) hops(n *Node, lid ib.LID) (int, bool) {
 
 // minimum returns the least number of links from a switch to a LID; false if no links
 // lead there.
-func (d *distances) minimum(n *Node, lid ib.LID) (int, bool) {
+func (d *distances) minimum(n *route.Node, lid ib.LID) (int, bool) {
 	p := d.owner[lid]
 	if p == nil {
 		return 0, false
@@ -109,9 +111,9 @@ func (d *distances) minimum(n *Node, lid ib.LID) (int, bool) {
 }
 
 // from returns the number of links from a switch to all others.
-func from(start *Node) map[*Node]int {
-	links := map[*Node]int{start: 0}
-	queue := []*Node{start}
+func from(start *route.Node) map[*route.Node]int {
+	links := map[*route.Node]int{start: 0}
+	queue := []*route.Node{start}
 	for ; len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
 		for i := range n.Ports {

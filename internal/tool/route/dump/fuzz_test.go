@@ -1,14 +1,16 @@
-package route
+package dump
 
 import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // fuzzReader fuzzes a reader of files whose tables are for the nodes of
 // testdata/opensm. A routing that it accepts can be saved, loaded and analysed.
-func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, seeds ...string) {
+func fuzzReader(f *testing.F, topology bool, read func(*route.Routing, []byte) error, seeds ...string) {
 	list, err := os.ReadFile("testdata/opensm/opensm-subnet.lst")
 	if err != nil {
 		f.Fatal(err)
@@ -17,9 +19,9 @@ func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, 
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := &Routing{}
+		r := &route.Routing{}
 		if topology {
-			if err := r.readSubnetList(bytes.NewReader(list), "list", 0); err != nil {
+			if err := readSubnetList(r, bytes.NewReader(list), "list", 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,13 +29,13 @@ func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, 
 			return
 		}
 		var saved bytes.Buffer
-		if err := r.Save(&saved); err != nil {
+		if err := Save(&saved, r); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Routing{}).readSaved(&saved, "saved"); err != nil {
+		if err := readSaved(&route.Routing{}, &saved, "saved"); err != nil {
 			t.Fatal(err)
 		}
-		mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil)
+		analyze(t, r)
 	})
 }
 
@@ -46,13 +48,13 @@ func seed(f *testing.F, path string) string {
 }
 
 func FuzzSubnetList(f *testing.F) {
-	fuzzReader(f, false, func(r *Routing, text []byte) error {
-		return r.readSubnetList(bytes.NewReader(text), "fuzz", 0)
+	fuzzReader(f, false, func(r *route.Routing, text []byte) error {
+		return readSubnetList(r, bytes.NewReader(text), "fuzz", 0)
 	}, seed(f, "testdata/opensm/opensm-subnet.lst"))
 }
 
 func FuzzTopology(f *testing.F) {
-	fuzzReader(f, false, func(r *Routing, text []byte) error {
+	fuzzReader(f, false, func(r *route.Routing, text []byte) error {
 		read, err := readTopology(bytes.NewReader(text), "fuzz")
 		if err == nil {
 			*r = *read
@@ -62,32 +64,32 @@ func FuzzTopology(f *testing.F) {
 }
 
 func FuzzForwardingDump(f *testing.F) {
-	fuzzReader(f, true, func(r *Routing, text []byte) error {
-		return r.readForwardingDump(bytes.NewReader(text), int64(len(text)), "fuzz")
+	fuzzReader(f, true, func(r *route.Routing, text []byte) error {
+		return readForwardingDump(r, bytes.NewReader(text), int64(len(text)), "fuzz")
 	}, seed(f, "testdata/opensm/opensm.fdbs"))
 }
 
 func FuzzMulticastDump(f *testing.F) {
-	fuzzReader(f, true, func(r *Routing, text []byte) error {
-		return r.readMulticastDump(bytes.NewReader(text), "fuzz")
+	fuzzReader(f, true, func(r *route.Routing, text []byte) error {
+		return readMulticastDump(r, bytes.NewReader(text), "fuzz")
 	}, dumps["mcfdbs"])
 }
 
 func FuzzTableDump(f *testing.F) {
-	fuzzReader(f, true, func(r *Routing, text []byte) error {
-		return r.readTableDump(bytes.NewReader(text), "fuzz")
+	fuzzReader(f, true, func(r *route.Routing, text []byte) error {
+		return readTableDump(r, bytes.NewReader(text), "fuzz")
 	}, seed(f, "testdata/dump_fts.txt"), dumps["mfts"], dumps["masks"])
 }
 
 func FuzzSLtoVLDump(f *testing.F) {
-	fuzzReader(f, true, func(r *Routing, text []byte) error {
-		return r.readSLtoVLDump(bytes.NewReader(text), "fuzz")
+	fuzzReader(f, true, func(r *route.Routing, text []byte) error {
+		return readSLtoVLDump(r, bytes.NewReader(text), "fuzz")
 	}, dumps["slvl"], seed(f, "testdata/opensm/opensm-sl2vl.dump"))
 }
 
 func FuzzPathSLDump(f *testing.F) {
-	fuzzReader(f, true, func(r *Routing, text []byte) error {
-		return r.readPathSLDump(bytes.NewReader(text), "fuzz")
+	fuzzReader(f, true, func(r *route.Routing, text []byte) error {
+		return readPathSLDump(r, bytes.NewReader(text), "fuzz")
 	}, dumps["psl"], dumps["psl osm"])
 }
 
@@ -97,11 +99,11 @@ func FuzzSaved(f *testing.F) {
 		f.Fatal(err)
 	}
 	var saved bytes.Buffer
-	if err := r.Save(&saved); err != nil {
+	if err := Save(&saved, r); err != nil {
 		f.Fatal(err)
 	}
-	fuzzReader(f, false, func(r *Routing, text []byte) error {
-		return r.readSaved(bytes.NewReader(text), "fuzz")
+	fuzzReader(f, false, func(r *route.Routing, text []byte) error {
+		return readSaved(r, bytes.NewReader(text), "fuzz")
 	}, saved.String())
 }
 

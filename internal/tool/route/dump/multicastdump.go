@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // readMulticastDump reads the multicast forwarding tables of a file that opensm writes
@@ -15,9 +17,9 @@ import (
 //	Switch 0x0002c9010bb90090
 //	LID    : Out Port(s)
 //	0xC000 : 0x007 0x008
-func (r *Routing) readMulticastDump(in io.Reader, file string) error {
+func readMulticastDump(r *route.Routing, in io.Reader, file string) error {
 	l := textfile.NewReader(in, file)
-	var n *Node
+	var n *route.Node
 	for l.Next() {
 		line := bytes.TrimSpace(l.Bytes())
 		switch {
@@ -28,13 +30,13 @@ func (r *Routing) readMulticastDump(in io.Reader, file string) error {
 				return l.Errorf("got %s, want the GUID of a switch", textfile.Quote(line))
 			}
 			var problem string
-			if n, problem = r.switchByGUID(guid); problem != "" {
+			if n, problem = switchByGUID(r, guid); problem != "" {
 				return l.Errorf("%s", problem)
 			}
 		case n == nil:
 			return l.Errorf("got %s, want a switch", textfile.Quote(line))
 		default:
-			if !n.addMulticast(line) {
+			if !addMulticast(n, line) {
 				return l.Errorf("got %s, want a multicast LID and ports such as 0xC000 : 0x007", textfile.Quote(line))
 			}
 		}
@@ -43,7 +45,7 @@ func (r *Routing) readMulticastDump(in io.Reader, file string) error {
 }
 
 // addMulticast adds the ports of a multicast LID.
-func (n *Node) addMulticast(line []byte) bool {
+func addMulticast(n *route.Node, line []byte) bool {
 	lid, rest, ok := lidColumn(line)
 	if !ok || !ib.LID(lid).IsMulticast() {
 		return false
@@ -56,15 +58,6 @@ func (n *Node) addMulticast(line []byte) bool {
 		}
 		mask.Add(uint8(port))
 	}
-	n.setMulticast(ib.LID(lid), mask)
+	n.SetMulticast(ib.LID(lid), mask)
 	return true
-}
-
-// setMulticast sets the ports of a multicast LID.
-func (n *Node) setMulticast(lid ib.LID, mask mad.PortMask) {
-	t := n.tables()
-	if t.MFT == nil {
-		t.MFT = map[ib.LID]mad.PortMask{}
-	}
-	t.MFT[lid] = mask
 }

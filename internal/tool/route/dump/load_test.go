@@ -1,4 +1,4 @@
-package route
+package dump
 
 import (
 	"bytes"
@@ -13,10 +13,12 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // mustLoad loads files of testdata.
-func mustLoad(t *testing.T, paths ...string) *Routing {
+func mustLoad(t *testing.T, paths ...string) *route.Routing {
 	t.Helper()
 	r, err := Load(paths, LoadOptions{})
 	if err != nil {
@@ -26,7 +28,7 @@ func mustLoad(t *testing.T, paths ...string) *Routing {
 }
 
 // outputs returns the output ports of a switch for LIDs from 1.
-func outputs(n *Node, lids int) (ports []uint8) {
+func outputs(n *route.Node, lids int) (ports []uint8) {
 	for lid := 1; lid <= lids; lid++ {
 		ports = append(ports, n.Tables.Lookup(ib.LID(lid)))
 	}
@@ -83,7 +85,7 @@ func TestLoad(t *testing.T) {
 			if leaf == nil || !leaf.IsSwitch() || leaf.Desc.String() != "leaf001" || len(leaf.Ports) != 5 {
 				t.Fatalf("got node %+v, want switch leaf001 with 4 ports", leaf)
 			}
-			if got, want := outputs(leaf, 9), []uint8{1, 0, 3, 3, 4, 2, 3, 4, NoRoute}; !slices.Equal(got, want) {
+			if got, want := outputs(leaf, 9), []uint8{1, 0, 3, 3, 4, 2, 3, 4, route.NoRoute}; !slices.Equal(got, want) {
 				t.Errorf("got output ports %v, want %v", got, want)
 			}
 			host := &r.NodeByGUID(0x0002c90000100100).Ports[1]
@@ -108,7 +110,7 @@ var dumps = map[string]string{
 }
 
 // loadDump loads a text with the topology and the linear tables of testdata/opensm.
-func loadDump(t *testing.T, text string) (*Routing, error) {
+func loadDump(t *testing.T, text string) (*route.Routing, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dump")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -127,7 +129,7 @@ func TestLoad_Tables(t *testing.T) {
 			leaf := r.NodeByGUID(0x0002c90000800200)
 			switch {
 			case strings.HasPrefix(name, "psl"):
-				host := NewTracer(r).Port(1)
+				host := route.NewTracer(r).Port(1)
 				for lid, want := range map[ib.LID]uint8{3: 5, 4: 6} {
 					if got, ok := r.PathSLs.Of(host, lid); got != want || !ok {
 						t.Errorf("got service level %d (known: %v) for LID %d, want %d", got, ok, lid, want)
@@ -217,7 +219,7 @@ func TestForwardingDump_Parts(t *testing.T) {
 		for _, n := range r.Nodes {
 			n.Tables = nil
 		}
-		d := &forwardingDump{routing: r, in: bytes.NewReader(text), size: int64(len(text)), seen: map[*Node]bool{}}
+		d := &forwardingDump{routing: r, in: bytes.NewReader(text), size: int64(len(text)), seen: map[*route.Node]bool{}}
 		for _, part := range [][2]int{{0, cut}, {cut, len(text)}} {
 			if err := d.part(int64(part[0]), int64(part[1])); err != nil {
 				t.Fatalf("cut at %d: %v", cut, err)
@@ -237,28 +239,28 @@ func TestForwardingDump_Parts(t *testing.T) {
 // A saved routing is the same after it was loaded.
 func TestSave(t *testing.T) {
 	r := mustLoad(t, "testdata/opensm")
-	host := NewTracer(r).Port(1)
-	r.PathSLs = &PathSLs{}
+	host := route.NewTracer(r).Port(1)
+	r.PathSLs = &route.PathSLs{}
 	r.PathSLs.Set(host, 4, 3)
 	r.Changing = r.Switches()[:1]
-	r.Switches()[1].setMulticast(0xc000, mad.PortMask{31: 6})
+	r.Switches()[1].SetMulticast(0xc000, mad.PortMask{31: 6})
 	r.Switches()[1].Tables.Missing = []uint16{1}
 	var first, again bytes.Buffer
-	if err := r.Save(&first); err != nil {
+	if err := Save(&first, r); err != nil {
 		t.Fatal(err)
 	}
-	loaded := &Routing{}
-	if err := loaded.readSaved(bytes.NewReader(first.Bytes()), "saved"); err != nil {
+	loaded := &route.Routing{}
+	if err := readSaved(loaded, bytes.NewReader(first.Bytes()), "saved"); err != nil {
 		t.Fatal(err)
 	}
-	if err := loaded.Save(&again); err != nil {
+	if err := Save(&again, loaded); err != nil {
 		t.Fatal(err)
 	}
 	if first.String() != again.String() {
 		t.Errorf("got\n%s\nwant\n%s", &again, &first)
 	}
 	for cut := 0; cut < first.Len(); cut += 7 {
-		if err := (&Routing{}).readSaved(bytes.NewReader(first.Bytes()[:cut]), "saved"); err == nil {
+		if err := readSaved(&route.Routing{}, bytes.NewReader(first.Bytes()[:cut]), "saved"); err == nil {
 			t.Fatalf("got no error for the first %d of %d bytes", cut, first.Len())
 		}
 	}
