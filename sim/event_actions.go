@@ -46,7 +46,7 @@ func parseFlap(f *Fabric, l *eventLine) (action, error) {
 			return nil, err
 		}
 	}
-	where, text := fmt.Sprintf("%s:%d", l.location(), l.at+1), fmt.Sprintf("flap %s", p)
+	where, text := fmt.Sprintf("%s:%d", l.Location(), l.At+1), fmt.Sprintf("flap %s", p)
 	var flap func(left uint64) action
 	flap = func(left uint64) action {
 		return func(f *Fabric, _ io.Writer) error {
@@ -89,10 +89,10 @@ func parseDescribe(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
-	text := l.run(func(byte) bool { return true })
+	l.Blanks()
+	text := l.Run(func(byte) bool { return true })
 	if text == "" {
-		err = l.expected("a description")
+		err = l.Expected("a description")
 	}
 	return func(*Fabric, io.Writer) error {
 		n.setDescription(mad.NewNodeDescription(text))
@@ -126,8 +126,8 @@ func (l *eventLine) on() (on bool, err error) {
 	if !l.more() {
 		return true, nil
 	}
-	if !l.accept("off") {
-		err = l.expected("off, or the end of the line")
+	if !l.Accept("off") {
+		err = l.Expected("off, or the end of the line")
 	}
 	return false, err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // A Command changes or prints a fabric in use. Commands come from event scripts and
@@ -76,16 +78,16 @@ func init() { // parseHelp refers to commands
 
 // ParseCommand parses a single command. Errors name the file and the line number.
 func (f *Fabric) ParseCommand(file string, number int, text string) (Command, error) {
-	l := &eventLine{netLine: netLine{file: file, number: number, text: strings.TrimRight(text, " \t\r\n")}}
-	l.blanks()
+	l := &eventLine{netfile.Line{File: file, Number: number, Text: strings.TrimRight(text, " \t\r\n")}}
+	l.Blanks()
 	return f.command(l)
 }
 
 // command parses the rest of a line.
 func (f *Fabric) command(l *eventLine) (Command, error) {
-	start := l.at
-	c := Command{where: fmt.Sprintf("%s:%d", l.location(), start+1), text: l.rest()}
-	word := l.run(isLetter)
+	start := l.At
+	c := Command{where: fmt.Sprintf("%s:%d", l.Location(), start+1), text: l.Rest()}
+	word := l.Run(netfile.IsLetter)
 	for _, v := range commands {
 		if v.name != word {
 			continue
@@ -94,18 +96,18 @@ func (f *Fabric) command(l *eventLine) (Command, error) {
 		if c.do, err = v.parse(f, l); err != nil {
 			return c, err
 		}
-		if l.blanks(); l.rest() != "" {
-			return c, l.expected("the end of the line")
+		if l.Blanks(); l.Rest() != "" {
+			return c, l.Expected("the end of the line")
 		}
 		c.ReadOnly = v.readOnly
 		return c, nil
 	}
-	l.at = start
+	l.At = start
 	var names []string
 	for _, v := range commands {
 		names = append(names, v.name)
 	}
-	return c, l.expected("a command (" + strings.Join(names, ", ") + ")")
+	return c, l.Expected("a command (" + strings.Join(names, ", ") + ")")
 }
 
 func parseHelp(_ *Fabric, _ *eventLine) (func(*Fabric, io.Writer) error, error) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // A modelField is a model parameter.
@@ -52,7 +54,7 @@ func modelNames() string { return strings.Join(ModelParameters(), ", ") }
 // if there is an error.
 func (m *Model) ParseModel(text string) error {
 	next := *m
-	l := &eventLine{netLine{file: "clock model", text: text}}
+	l := &eventLine{netfile.Line{File: "clock model", Text: text}}
 	if err := l.model(&next); err != nil {
 		return err
 	}
@@ -64,12 +66,12 @@ func (m *Model) ParseModel(text string) error {
 func (l *eventLine) model(m *Model) error {
 	given := map[string]bool{}
 	for more := true; more; {
-		l.blanks()
+		l.Blanks()
 		if err := l.modelField(m, given); err != nil {
 			return err
 		}
 		more = l.more()
-		if l.accept(",") {
+		if l.Accept(",") {
 			more = true
 		}
 	}
@@ -78,20 +80,20 @@ func (l *eventLine) model(m *Model) error {
 
 // modelField reads a parameter. given has the names of preceding parameters.
 func (l *eventLine) modelField(m *Model, given map[string]bool) error {
-	start := l.at
-	name := l.run(isLetter)
+	start := l.At
+	name := l.Run(netfile.IsLetter)
 	if given[name] {
-		l.at = start
-		return l.errorf("parameter %q is given twice", name)
+		l.At = start
+		return l.Errorf("parameter %q is given twice", name)
 	}
 	given[name] = true
 	for _, f := range modelFields {
-		if f.name == name && l.accept("=") {
+		if f.name == name && l.Accept("=") {
 			return f.parse(l, m)
 		}
 	}
-	l.at = start
-	return l.expected("NAME=VALUE with one of the names " + modelNames())
+	l.At = start
+	return l.Expected("NAME=VALUE with one of the names " + modelNames())
 }
 
 // isValue reports whether a value may contain a byte.
@@ -103,11 +105,11 @@ func durationField(of func(*Model) *time.Duration) func(*eventLine, *Model) erro
 
 // durationInto reads a duration, which a comma may follow.
 func durationInto(l *eventLine, to *time.Duration) error {
-	start := l.at
-	d, err := time.ParseDuration(l.run(isValue))
+	start := l.At
+	d, err := time.ParseDuration(l.Run(isValue))
 	if err != nil || d < 0 {
-		l.at = start
-		return l.expected("a duration, for example 1.5s or 20us")
+		l.At = start
+		return l.Expected("a duration, for example 1.5s or 20us")
 	}
 	*to = d
 	return nil
@@ -115,11 +117,11 @@ func durationInto(l *eventLine, to *time.Duration) error {
 
 func partField(of func(*Model) *float64) func(*eventLine, *Model) error {
 	return func(l *eventLine, m *Model) error {
-		start := l.at
-		part, err := strconv.ParseFloat(l.run(isValue), 64)
+		start := l.At
+		part, err := strconv.ParseFloat(l.Run(isValue), 64)
 		if err != nil || !(part >= 0 && part <= 1) { // NaN is neither
-			l.at = start
-			return l.expected("a fraction of the packets, from 0 to 1")
+			l.At = start
+			return l.Expected("a fraction of the packets, from 0 to 1")
 		}
 		*of(m) = part
 		return nil
@@ -127,7 +129,7 @@ func partField(of func(*Model) *float64) func(*eventLine, *Model) error {
 }
 
 func parseModelCommand(_ *Fabric, l *eventLine) (func(*Fabric, io.Writer) error, error) {
-	start := l.rest()
+	start := l.Rest()
 	if err := l.model(&Model{}); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/netfile"
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
@@ -29,23 +30,23 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	var events []Event
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {
-		l := &eventLine{netLine{file: name, number: lines.Line(), text: strings.TrimRight(lines.Text(), " \t\r")}}
-		if l.blanks(); l.rest() == "" || l.accept("#") {
+		l := &eventLine{netfile.Line{File: name, Number: lines.Line(), Text: strings.TrimRight(lines.Text(), " \t\r")}}
+		if l.Blanks(); l.Rest() == "" || l.Accept("#") {
 			continue
 		}
 		var e Event
 		if err := l.when(&e); err != nil {
 			return nil, err
 		}
-		l.blanks()
-		start := l.at
+		l.Blanks()
+		start := l.At
 		var err error
 		if e.Command, err = f.command(l); err != nil {
 			return nil, err
 		}
 		if e.Command.ReadOnly {
-			l.at = start
-			return nil, l.expected("a command that changes the fabric")
+			l.At = start
+			return nil, l.Expected("a command that changes the fabric")
 		}
 		events = append(events, e)
 	}
@@ -133,17 +134,17 @@ func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 // parseRandom parses seed=7,count=20,within=10s. All parts are optional.
 func parseRandom(text string) (RandomOptions, error) {
 	o := RandomOptions{Seed: 1, Count: 10, Within: 10 * time.Second}
-	l := &eventLine{netLine{file: "random events", number: 1, text: text}}
+	l := &eventLine{netfile.Line{File: "random events", Number: 1, Text: text}}
 	given := map[string]bool{}
-	for l.rest() != "" {
-		start := l.at
-		name := l.run(isLetter)
+	for l.Rest() != "" {
+		start := l.At
+		name := l.Run(netfile.IsLetter)
 		if given[name] {
-			l.at = start
-			return o, l.errorf("parameter %q is given twice", name)
+			l.At = start
+			return o, l.Errorf("parameter %q is given twice", name)
 		}
 		given[name] = true
-		if !l.accept("=") {
+		if !l.Accept("=") {
 			name = ""
 		}
 		var err error
@@ -157,14 +158,14 @@ func parseRandom(text string) (RandomOptions, error) {
 		case "within":
 			err = durationInto(l, &o.Within)
 		default:
-			l.at = start
-			err = l.expected("seed=NUMBER, count=NUMBER or within=DURATION")
+			l.At = start
+			err = l.Expected("seed=NUMBER, count=NUMBER or within=DURATION")
 		}
 		if err != nil {
 			return o, err
 		}
-		if l.rest() != "" && !l.accept(",") {
-			return o, l.expected("a comma")
+		if l.Rest() != "" && !l.Accept(",") {
+			return o, l.Expected("a comma")
 		}
 	}
 	return o, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/netfile"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -27,7 +28,7 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 			if p := &n.Ports[k]; p.up() {
 				i := &p.Info
 				fmt.Fprintf(out, "[%d]\t\"%s\"[%d]\tw=%d s=%d e=%d%s\n", k, netID(p.Peer.Node), p.Peer.Number,
-					i.LinkWidthEnabled&maxWidths, i.LinkSpeedEnabled&maxSpeeds, i.LinkSpeedExtEnabled&maxExtSpeeds, netFDR10(p))
+					i.LinkWidthEnabled&netfile.MaxWidths, i.LinkSpeedEnabled&netfile.MaxSpeeds, i.LinkSpeedExtEnabled&netfile.MaxExtSpeeds, netFDR10(p))
 			}
 		}
 	}
@@ -64,7 +65,7 @@ func writeIDs(out *bufio.Writer, n *Node) {
 // netID returns a node's ID, or a substitute if the ID contains the format's special
 // characters.
 func netID(n *Node) string {
-	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"\r\n") {
+	if n.ID == "" || len(n.ID) > netfile.MaxID || strings.ContainsAny(n.ID, "#@\"\r\n") {
 		return topologyID(n)
 	}
 	return n.ID
@@ -84,7 +85,7 @@ func netDesc(n *Node) string {
 		return `"` + desc + `"`
 	}
 	bare := !strings.ContainsAny(desc[:1], "\" \t\v\f")
-	for _, end := range descEnds {
+	for _, end := range netfile.DescEnds {
 		bare = bare && !strings.Contains(desc, end)
 	}
 	if bare {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // ErrCache is wrapped by the error that [ReadFile] returns for a binary scan cache, as
@@ -85,14 +85,14 @@ func detect(r io.Reader, name string) (fileFormat, io.Reader, error) {
 	case text[0] == '{':
 		return fileFormats["json"], in, nil
 	}
-	if err := checkText(start, name); err != nil {
+	if err := netfile.CheckText(start, name); err != nil {
 		return fileFormat{}, nil, err
 	}
 	whole, err := io.ReadAll(in)
 	if err != nil {
 		return fileFormat{}, nil, err
 	}
-	if isTopology(whole) {
+	if netfile.IsTopology(whole) {
 		return fileFormats["topo"], bytes.NewReader(whole), nil
 	}
 	return fileFormats["net"], bytes.NewReader(whole), nil
@@ -102,62 +102,4 @@ func detect(r io.Reader, name string) (fileFormat, io.Reader, error) {
 // either byte order.
 func isCache(start []byte) bool {
 	return bytes.HasPrefix(start, []byte{0x8f, 0xe7, 0x83, 0x2b}) || bytes.HasPrefix(start, []byte{0x2b, 0x83, 0xe7, 0x8f})
-}
-
-// checkText checks that the first line other than comments begins as in net files and
-// topology files.
-func checkText(start []byte, name string) error {
-	lines := bufio.NewScanner(bytes.NewReader(start))
-	lines.Buffer(nil, detectSize+1)
-	for number := 1; lines.Scan(); number++ {
-		l := &netLine{file: name, number: number, text: lines.Text()}
-		if l.blanks(); l.rest() == "" || l.rest()[0] == '#' {
-			continue
-		}
-		if lineReader(l.run(isLetter)) == nil {
-			l.at = 0
-			return l.expected("a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes")
-		}
-		break
-	}
-	return nil
-}
-
-// isTopology distinguishes the two text formats, which have the same grammar: in ibnetdiscover
-// output, the comment on each link has the width and speed, and no link has options.
-func isTopology(text []byte) bool {
-	links := 0
-	for line := range strings.Lines(string(text)) {
-		if line[0] != '[' {
-			continue
-		}
-		links++
-		l := &netLine{text: strings.TrimRight(line, "\r\n")}
-		if !l.hasRunning() {
-			return false
-		}
-	}
-	return links > 0
-}
-
-// hasRunning reports whether a port line names no options and has the link's width and
-// speed in the comment.
-func (l *netLine) hasRunning() bool {
-	var p netPort
-	var n netReader
-	if _, err := l.bracketed(); err != nil || l.external() != nil {
-		return false
-	}
-	if _, err := l.guid(); err != nil {
-		return false
-	}
-	if l.blanks(); n.remote(l, &p) != nil {
-		return false
-	}
-	if l.blanks(); l.rest() == "" || l.rest()[0] != '#' {
-		return false
-	}
-	comment := l.comment()
-	_, known := parseRunning(comment[strings.LastIndexByte(comment, '"')+1:])
-	return known
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // write creates a file in the test's temporary directory.
@@ -30,10 +31,10 @@ func TestReadFile(t *testing.T) {
 			if f.WriteNet(&net) != nil || f.WriteTopology(&topology) != nil {
 				t.Fatal("cannot write the fabric")
 			}
-			if !isTopology([]byte(topology.String())) {
+			if !netfile.IsTopology([]byte(topology.String())) {
 				t.Error("topology: recognised as a net file")
 			}
-			if isTopology([]byte(net.String())) {
+			if netfile.IsTopology([]byte(net.String())) {
 				t.Error("net file: recognised as a topology")
 			}
 			for _, content := range []string{net.String(), topology.String()} {
@@ -50,7 +51,7 @@ func TestReadFile(t *testing.T) {
 		}
 		// The links in this file are as ibnetdiscover prints them.
 		want := filepath.Base(net) == "fdr10.net"
-		if got := isTopology(content); got != want || checkText(content, net) != nil {
+		if got := netfile.IsTopology(content); got != want || netfile.CheckText(content, net) != nil {
 			t.Errorf("%s: got topology %v, want %v", net, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // linksSchemas are the ibkit linkinfo --json schemas that can be read (see
@@ -119,8 +120,8 @@ func (j *jsonReader) readNodes() error {
 		}
 		j.byGUID[n.info.NodeGUID] = n
 		j.nodes = append(j.nodes, n)
-		if j.ports += int(n.info.NumPorts); len(j.nodes) > maxNetNodes || j.ports > maxNetPorts {
-			return n.errorf("%s: more than %d nodes or %d ports", path, maxNetNodes, maxNetPorts)
+		if j.ports += int(n.info.NumPorts); len(j.nodes) > netfile.MaxNodes || j.ports > netfile.MaxAllPorts {
+			return n.errorf("%s: more than %d nodes or %d ports", path, netfile.MaxNodes, netfile.MaxAllPorts)
 		}
 	}
 	return j.delimiter(']', "the end of the array")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/netfile"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -94,8 +95,8 @@ func (n *jsonNode) read(text []byte) error {
 		return fmt.Errorf("%s.guid: want 0x%016x, as in info", n.path, n.info.NodeGUID)
 	case n.info.NodeType < mad.NodeTypeCA || n.info.NodeType > mad.NodeTypeRouter:
 		return fmt.Errorf("%s.info.node_type: got %d, want 1, 2 or 3", n.path, n.info.NodeType)
-	case n.info.NumPorts < 1 || n.info.NumPorts > maxPorts:
-		return fmt.Errorf("%s.info.num_ports: got %d, want a number from 1 to %d", n.path, n.info.NumPorts, maxPorts)
+	case n.info.NumPorts < 1 || n.info.NumPorts > netfile.MaxPorts:
+		return fmt.Errorf("%s.info.num_ports: got %d, want a number from 1 to %d", n.path, n.info.NumPorts, netfile.MaxPorts)
 	}
 	n.desc, n.lid = m.Description, ib.LID(m.LID)
 	if n.switchInfo, err = optional[mad.SwitchInfo](m.SwitchInfo, n.path+".switch_info"); err != nil {

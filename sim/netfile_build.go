@@ -1,144 +1,110 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/netfile"
 	"github.com/ibkit/ibkit/mad"
 )
 
-// build makes the fabric.
-func (n *netReader) build() (*Fabric, error) {
-	f := &Fabric{}
-	if err := n.resolve(); err != nil {
-		return nil, err
+// ParseNet parses an ibsim net file. The fabric is the same that ibsim 0.10 simulates
+// before a subnet manager has run: the same GUIDs, widths and speeds, and links in state
+// Initialize. Errors name the file (name), line and column.
+//
+// The grammar follows ibsim (the README and sim_net.c) with these exceptions: include is
+// rejected, since a reader has no directory ([ReadFile] supports it), as are ibsim console
+// commands ("do ...") other than Link and Unlink, and lines that ibsim ignores because they
+// are unknown. Extended speeds include NDR, as in ibsim 0.12.
+func ParseNet(r io.Reader, name string) (*Fabric, error) {
+	return parseText(r, name, netfile.NetFile, func(string) (io.ReadCloser, error) {
+		return nil, errors.New("include requires a file")
+	})
+}
+
+// parseNetFile reads a net file and the files that it includes.
+func parseNetFile(r io.Reader, name string) (*Fabric, error) {
+	return parseText(r, name, netfile.NetFile, func(path string) (io.ReadCloser, error) { return interrupt.Open(path) })
+}
+
+// parseText makes the fabric in a net file or a topology file.
+func parseText(r io.Reader, name string, rules netfile.Rules, open func(string) (io.ReadCloser, error)) (*Fabric, error) {
+	file, err := netfile.Parse(r, name, rules, open)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric: %w", err)
 	}
-	for _, node := range n.nodes {
-		if err := n.addNode(f, node); err != nil {
+	f, err := buildText(file, rules)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric: %w", err)
+	}
+	return f, nil
+}
+
+// buildText makes the fabric.
+func buildText(file *netfile.File, rules netfile.Rules) (*Fabric, error) {
+	f := &Fabric{}
+	for _, node := range file.Nodes {
+		if err := f.addNode(node, rules); err != nil {
 			return nil, err
 		}
 	}
-	for _, node := range n.nodes {
-		for _, p := range node.linked() {
+	for _, node := range file.Nodes {
+		for _, p := range node.Linked() {
 			if err := f.link(p); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for i := range n.commands {
-		if err := n.commands[i].apply(f); err != nil {
+	for i := range file.Commands {
+		if err := f.apply(&file.Commands[i]); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
 }
 
-// linked returns the node's linked ports, by number.
-func (node *netNode) linked() []*netPort {
-	var out []*netPort
-	for _, p := range node.ports {
-		if p.peer != nil {
-			out = append(out, p)
-		}
-	}
-	slices.SortFunc(out, func(a, b *netPort) int { return a.number - b.number })
-	return out
-}
-
-// resolve finds each port's peer and checks that the lines for both ends agree.
-func (n *netReader) resolve() error {
-	for _, node := range n.nodes {
-		for number := 1; number <= node.spec.Ports; number++ {
-			p := node.ports[number]
-			if p == nil || p.remote == "" {
-				continue
-			}
-			if err := n.findPeer(p); err != nil {
-				return err
-			}
-		}
-	}
-	for _, node := range n.nodes {
-		for _, p := range node.linked() {
-			if p.peer.peer != p {
-				return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.peer, p.peer.peer, p.peer.at.location())
-			}
-		}
-	}
-	return nil
-}
-
-// findPeer finds a port's peer. A port with an alias has no line that names the peer.
-func (n *netReader) findPeer(p *netPort) error {
-	if to := n.aliases[p.remote]; to != nil {
-		if to.peer != nil {
-			return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to.alias, to.peer, to.peer.at.location())
-		}
-		p.peer, to.peer = to, p
-		return nil
-	}
-	node := n.byID[p.remote]
-	if node == nil {
-		return p.at.lineErrorf("%s is linked to node %q, which is not in the file", p, p.remote)
-	}
-	if p.remoteNumber > node.spec.Ports {
-		return p.at.lineErrorf("%s is linked to port %d of node %q, which has %d ports", p, p.remoteNumber, p.remote, node.spec.Ports)
-	}
-	p.peer = node.ports[p.remoteNumber]
-	switch {
-	case p.peer == nil || p.peer.remote == "":
-		return p.at.lineErrorf("%s is linked to %q[%d], which has no line for the link", p, p.remote, p.remoteNumber)
-	case p.peer == p:
-		return p.at.lineErrorf("%s is linked to itself", p)
-	}
-	return nil
-}
-
-// lineErrorf returns an error about a whole line.
-func (l *netLine) lineErrorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", l.location(), fmt.Errorf(format, args...))
-}
-
-func (p *netPort) String() string { return fmt.Sprintf("%q[%d]", p.node.spec.ID, p.number) }
-
 // addNode adds a node. IDs that the file leaves at 0 stay 0.
-func (n *netReader) addNode(f *Fabric, from *netNode) error {
-	node, err := f.Add(from.spec)
+func (f *Fabric) addNode(from *netfile.Node, rules netfile.Rules) error {
+	node, err := f.Add(NodeSpec{
+		Kind: from.Kind, ID: from.ID, Desc: from.Desc, Ports: from.NumPorts,
+		GUID: from.GUID, SystemGUID: from.SystemGUID, VendorID: from.VendorID, DeviceID: from.DeviceID,
+	})
 	if err != nil {
-		return from.at.lineErrorf("%w", err)
+		return from.At.LineErrorf("%w", err)
 	}
-	s := &from.spec
-	node.Info.NodeGUID, node.Info.VendorID, node.Info.DeviceID = s.GUID, s.VendorID, s.DeviceID
-	node.Info.SystemGUID = or(s.SystemGUID, s.GUID)
+	node.Info.NodeGUID, node.Info.VendorID, node.Info.DeviceID = from.GUID, from.VendorID, from.DeviceID
+	node.Info.SystemGUID = or(from.SystemGUID, from.GUID)
 	node.Switch.EnhancedPort0 = 0
-	if from.enhanced {
+	if from.Enhanced {
 		node.Switch.EnhancedPort0 = 1
 	}
 	for i := range node.Ports {
 		p := &node.Ports[i]
-		p.GUID = s.GUID
+		p.GUID = from.GUID
 		if !node.IsSwitch() {
 			p.GUID += ib.GUID(i)
 		}
-		a := from.ability
-		line := from.ports[i]
+		a := from.Ability
+		line := from.Ports[i]
 		if line != nil {
-			a = line.ability
+			a = line.Ability
 		}
-		if n.rules == topologyRules {
+		if rules == netfile.Topology {
 			p.discovered(line)
 		} else {
 			p.simulated(a)
-			if line == nil || line.peer == nil {
+			if line == nil || line.Peer == nil {
 				p.Info.LinkSpeedExtSupported, p.Info.LinkSpeedExtEnabled = 0, 0
 			}
 		}
 		switch {
 		case node.IsSwitch() && i == 0:
-			p.Info.LID, p.Info.LMC = from.lid, from.lmc
+			p.Info.LID, p.Info.LMC = from.LID, from.LMC
 		case !node.IsSwitch() && line != nil:
-			p.Info.LID, p.Info.LMC = line.lid, line.lmc
+			p.Info.LID, p.Info.LMC = line.LID, line.LMC
 		}
 	}
 	return nil
@@ -146,20 +112,20 @@ func (n *netReader) addNode(f *Fabric, from *netNode) error {
 
 // discovered sets up a port from a topology file. The port supports the active and all
 // lower widths and speeds.
-func (p *Port) discovered(line *netPort) {
+func (p *Port) discovered(line *netfile.Port) {
 	l := LinkSpec{}
-	if line == nil || line.running == nil {
+	if line == nil || line.Running == nil {
 		p.Info = l.portInfo(p.Number == 0 && p.Node.IsSwitch())
 		return
 	}
-	l = LinkSpec{Width: line.running.width, Speed: line.running.speed}
+	l = LinkSpec{Width: line.Running.Width, Speed: line.Running.Speed}
 	p.Ext = &mad.MlnxExtPortInfo{} // ports without FDR10 answer, too
 	if l.Speed == ib.FDR10 {
 		l.Speed = ib.QDR
 		p.Ext = fdr10()
 	}
 	p.Info = l.portInfo(false)
-	p.GUID = or(line.guid, p.GUID)
+	p.GUID = or(line.GUID, p.GUID)
 }
 
 func fdr10() *mad.MlnxExtPortInfo {
@@ -168,13 +134,13 @@ func fdr10() *mad.MlnxExtPortInfo {
 }
 
 // simulated sets up a port as ibsim does.
-func (p *Port) simulated(a ability) {
+func (p *Port) simulated(a netfile.Ability) {
 	isPort0 := p.Number == 0 && p.Node.IsSwitch()
 	p.Info = LinkSpec{Width: ib.Width12X, Speed: ib.HDR}.portInfo(isPort0)
 	p.Ext = &mad.MlnxExtPortInfo{} // ports without FDR10 answer, too
 	i := &p.Info
-	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled = a.width, a.speed, a.ext
-	i.LinkSpeedExtSupported |= a.ext
+	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled = a.Width, a.Speed, a.Ext
+	i.LinkSpeedExtSupported |= a.Ext
 	i.NeighborMTU, i.MTUCap = mtu2048, mtu2048
 	i.VLCap, i.OperVLs = vl0to7, vl0to7
 	i.VLStallCount = 7
@@ -197,59 +163,88 @@ const (
 )
 
 // link connects a port to its peer, once for both ends.
-func (f *Fabric) link(line *netPort) error {
-	port := func(p *netPort) *Port { return &f.byID[p.node.spec.ID].Ports[p.number] }
-	a, b := port(line), port(line.peer)
+func (f *Fabric) link(line *netfile.Port) error {
+	port := func(p *netfile.Port) *Port { return &f.byID[p.Node.ID].Ports[p.Number] }
+	a, b := port(line), port(line.Peer)
 	if a.Peer == b {
 		return nil
 	}
-	peer := line.peer
-	if line.running != nil {
+	peer := line.Peer
+	if line.Running != nil {
 		return f.relink(line, a, b)
 	}
 	for _, set := range []struct {
 		name string
 		a, b uint
 	}{
-		{"width", uint(line.ability.width), uint(peer.ability.width)},
-		{"speed", uint(line.ability.speed), uint(peer.ability.speed)},
+		{"width", uint(line.Ability.Width), uint(peer.Ability.Width)},
+		{"speed", uint(line.Ability.Speed), uint(peer.Ability.Speed)},
 	} {
 		if set.a&set.b == 0 {
-			return line.at.lineErrorf("no common %s: %s has %d enabled, %s (%s) has %d", set.name, line, set.a, peer, peer.at.location(), set.b)
+			return line.At.LineErrorf("no common %s: %s has %d enabled, %s (%s) has %d", set.name, line, set.a, peer, peer.At.Location(), set.b)
 		}
 	}
 	if err := f.Connect(a, b); err != nil {
-		return line.at.lineErrorf("%w", err)
+		return line.At.LineErrorf("%w", err)
 	}
-	a.limitSpeeds(line.ability, peer.ability)
-	b.limitSpeeds(line.ability, peer.ability)
+	a.limitSpeeds(line.Ability, peer.Ability)
+	b.limitSpeeds(line.Ability, peer.Ability)
 	return nil
 }
 
 // limitSpeeds adjusts a trained link as ibsim does: each speed group is handled separately,
 // extended speeds are kept only if an extended speed is active, FDR10 only if no extended
 // speed is active.
-func (p *Port) limitSpeeds(a, b ability) {
+func (p *Port) limitSpeeds(a, b netfile.Ability) {
 	i := &p.Info
-	i.LinkSpeedActive = mad.LinkSpeed((a.speed & b.speed).Speed().Max())
+	i.LinkSpeedActive = mad.LinkSpeed((a.Speed & b.Speed).Speed().Max())
 	if i.LinkSpeedExtActive != 0 {
 		return
 	}
 	i.LinkSpeedExtSupported, i.LinkSpeedExtEnabled = 0, 0
-	if a.fdr10 && b.fdr10 {
+	if a.FDR10 && b.FDR10 {
 		p.Ext = fdr10()
 	}
 }
 
 // relink connects two ports from a topology file with their active width and speed.
-func (f *Fabric) relink(line *netPort, a, b *Port) error {
-	peer := line.peer
-	if *line.running != *peer.running {
-		return line.at.lineErrorf("%s runs at %s %s and %s (%s) at %s %s", line, line.running.width, line.running.speed,
-			peer, peer.at.location(), peer.running.width, peer.running.speed)
+func (f *Fabric) relink(line *netfile.Port, a, b *Port) error {
+	peer := line.Peer
+	if *line.Running != *peer.Running {
+		return line.At.LineErrorf("%s runs at %s %s and %s (%s) at %s %s", line, line.Running.Width, line.Running.Speed,
+			peer, peer.At.Location(), peer.Running.Width, peer.Running.Speed)
 	}
 	if err := f.Connect(a, b); err != nil {
-		return line.at.lineErrorf("%w", err)
+		return line.At.LineErrorf("%w", err)
 	}
+	return nil
+}
+
+// apply changes the links.
+func (f *Fabric) apply(c *netfile.Command) error {
+	var ports []*Port
+	for _, e := range c.Ends {
+		node := f.byID[e.ID]
+		if node == nil || e.Number >= len(node.Ports) {
+			return c.At.LineErrorf("%q[%d] is not in the fabric", e.ID, e.Number)
+		}
+		if e.Number == 0 {
+			for i := range node.Ports {
+				f.Disconnect(&node.Ports[i])
+			}
+			return nil
+		}
+		ports = append(ports, &node.Ports[e.Number])
+	}
+	if c.Link {
+		if err := f.Connect(ports[0], ports[1]); err != nil {
+			return c.At.LineErrorf("%w", err)
+		}
+		return nil
+	}
+	if ports[0].Peer == nil {
+		return c.At.LineErrorf("%s is not linked", ports[0])
+	}
+	f.Disconnect(ports[0])
 	return nil
 }

@@ -13,7 +13,7 @@ func parseCounter(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
+	l.Blanks()
 	value, err := l.integer("a value", 1<<64-1)
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounter(p, name, value) }, err
 }
@@ -24,7 +24,7 @@ func parsePerfCaps(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
+	l.Blanks()
 	caps, err := l.integer("a capability mask", 1<<16-1)
 	if err != nil {
 		return nil, err
@@ -45,12 +45,12 @@ func parsePerfCaps(f *Fabric, l *eventLine) (action, error) {
 
 // nodes reads a node or "all".
 func (l *eventLine) nodes(f *Fabric) ([]*Node, error) {
-	l.blanks()
-	start := l.at
-	if l.run(isBare) == "all" {
+	l.Blanks()
+	start := l.At
+	if l.Run(isBare) == "all" {
 		return f.Nodes, nil
 	}
-	l.at = start
+	l.At = start
 	n, err := l.node(f)
 	return []*Node{n}, err
 }
@@ -61,12 +61,12 @@ func parseRate(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
-	start := l.at
-	perSecond, err := strconv.ParseFloat(l.run(isBare), 64)
+	l.Blanks()
+	start := l.At
+	perSecond, err := strconv.ParseFloat(l.Run(isBare), 64)
 	if err != nil || !(perSecond >= 0 && perSecond <= maxRate) {
-		l.at = start
-		return nil, l.expected("an increase per second")
+		l.At = start
+		return nil, l.Expected("an increase per second")
 	}
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounterRate(p, name, perSecond) }, nil
 }
@@ -77,12 +77,12 @@ func (l *eventLine) counter(f *Fabric) (*Port, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	l.blanks()
-	start := l.at
-	name := l.run(isBare)
+	l.Blanks()
+	start := l.At
+	name := l.Run(isBare)
 	if _, err := placesOf(name); err != nil {
-		l.at = start
-		return nil, "", l.expected("the name of a counter, for example SymbolErrorCounter")
+		l.At = start
+		return nil, "", l.Expected("the name of a counter, for example SymbolErrorCounter")
 	}
 	return p, name, nil
 }

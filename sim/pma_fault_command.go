@@ -36,9 +36,9 @@ func parsePerfFault(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
-	start := l.at
-	word := l.run(isBare)
+	l.Blanks()
+	start := l.At
+	word := l.Run(isBare)
 	fault, known := perfFaults[word]
 	var late time.Duration
 	if text, isLate := strings.CutPrefix(word, "late="); isLate {
@@ -46,8 +46,8 @@ func parsePerfFault(f *Fabric, l *eventLine) (action, error) {
 		known = err == nil && late >= 0
 	}
 	if !known {
-		l.at = start
-		return nil, l.expected("ok, silent, other-port, rejected or late=TIME")
+		l.At = start
+		return nil, l.Expected("ok, silent, other-port, rejected or late=TIME")
 	}
 	return func(*Fabric, io.Writer) error {
 		for _, n := range nodes {
@@ -72,12 +72,12 @@ func parseRedirectTo(f *Fabric, l *eventLine, byGID bool) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
-	start := l.at
+	l.Blanks()
+	start := l.At
 	qpn, err := l.integer("a number of a queue pair", 1<<24-1)
 	if err == nil && qpn < 2 {
-		l.at = start
-		err = l.expected("a number of a queue pair from 2")
+		l.At = start
+		err = l.Expected("a number of a queue pair from 2")
 	}
 	if err != nil {
 		return nil, err

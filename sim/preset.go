@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/netfile"
 )
 
 // A Preset is a fabric with a name.
@@ -121,33 +121,14 @@ func (p *params) number(name string, least, most int) int {
 // link returns the parameters speed and width if the preset has them.
 func (p *params) link(l LinkSpec) LinkSpec {
 	if name, ok := p.values["speed"]; ok {
-		if l.Speed = speedByName(name); l.Speed == 0 {
+		if l.Speed = netfile.SpeedByName(name); l.Speed == 0 {
 			p.fail("speed=%s: not one of SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR", name)
 		}
 	}
 	if name, ok := p.values["width"]; ok {
-		if l.Width = widthByName(name); l.Width == 0 {
+		if l.Width = netfile.WidthByName(name); l.Width == 0 {
 			p.fail("width=%s: not one of 1X, 2X, 4X, 8X, 12X", name)
 		}
 	}
 	return l
-}
-
-// speedByName returns a PortInfo speed by name, 0 for an unknown name.
-func speedByName(name string) ib.Speed {
-	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
-		if s != ib.FDR10 && strings.EqualFold(s.String(), name) {
-			return s
-		}
-	}
-	return 0
-}
-
-func widthByName(name string) ib.LinkWidth {
-	for _, w := range []ib.LinkWidth{ib.Width1X, ib.Width2X, ib.Width4X, ib.Width8X, ib.Width12X} {
-		if strings.EqualFold(w.String(), name) {
-			return w
-		}
-	}
-	return 0
 }

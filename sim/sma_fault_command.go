@@ -12,12 +12,12 @@ import (
 
 // switchNode reads a switch's ID or description.
 func (l *eventLine) switchNode(f *Fabric) (*Node, error) {
-	l.blanks()
-	start := l.at
+	l.Blanks()
+	start := l.At
 	n, err := l.node(f)
 	if err == nil && !n.IsSwitch() {
-		l.at = start
-		err = l.errorf("%q is not a switch", n.ID)
+		l.At = start
+		err = l.Errorf("%q is not a switch", n.ID)
 	}
 	return n, err
 }
@@ -68,7 +68,7 @@ func parsePKeys(f *Fabric, l *eventLine) (action, error) {
 			return nil, err
 		}
 		if keys = append(keys, mad.PKey(key)); len(keys) > partitionCap {
-			return nil, l.errorf("more than %d P_Keys", partitionCap)
+			return nil, l.Errorf("more than %d P_Keys", partitionCap)
 		}
 	}
 	return func(*Fabric, io.Writer) error {
@@ -113,9 +113,9 @@ func parseMute(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blanks()
-	start := l.at
-	word := l.run(isBare)
+	l.Blanks()
+	start := l.At
+	word := l.Run(isBare)
 	if word == "off" {
 		return func(*Fabric, io.Writer) error {
 			n.muted = nil
@@ -131,8 +131,8 @@ func parseMute(f *Fabric, l *eventLine) (action, error) {
 		}
 	}
 	if m.attr == 0 {
-		l.at = start
-		return nil, l.expected("off, or one of " + strings.Join(names, ", "))
+		l.At = start
+		return nil, l.Expected("off, or one of " + strings.Join(names, ", "))
 	}
 	if l.more() {
 		modifier, err := l.integer("a modifier", 1<<32-1)

@@ -50,7 +50,7 @@ var rules = []rule{
 	{[]string{"mad/..."}, []string{"ib", "mad"}},
 	{[]string{"report"}, []string{"ib"}},
 	{[]string{"ib/..."}, nil},
-	{[]string{"internal/..."}, []string{"ib", "internal"}},
+	{[]string{"internal/..."}, []string{"ib", "mad", "internal"}},
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/...", "test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
 }
 

@@ -1,0 +1,282 @@
+// Package netfile parses two text formats of fabrics with one grammar: the net files of
+// ibsim (README and sim_net.c of ibsim) and topology files, the output of ibnetdiscover
+// (ibnetdiscover.c of infiniband-diags).
+package netfile
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A File is the content of a net file or a topology file.
+type File struct {
+	Nodes    []*Node
+	Commands []Command
+}
+
+// Parse parses a file with its name for messages. open opens the files that it includes.
+// Errors name the file, line and column.
+func Parse(r io.Reader, name string, rules Rules, open func(path string) (io.ReadCloser, error)) (*File, error) {
+	n := newReader(rules)
+	n.open = open
+	if err := n.read(r, name); err != nil {
+		return nil, err
+	}
+	if err := n.resolve(); err != nil {
+		return nil, err
+	}
+	if len(n.nodes) == 0 {
+		return nil, fmt.Errorf("%s: the file contains no nodes", name)
+	}
+	return &File{n.nodes, n.commands}, nil
+}
+
+// Fabric file limits. They exceed the number of LIDs, and keep an error in a file from
+// filling the memory.
+const (
+	MaxNodes    = 1 << 16
+	MaxAllPorts = 1 << 19
+	maxIncludes = 9
+)
+
+// Rules distinguish net files from topology files.
+type Rules int
+
+const (
+	NetFile  Rules = iota // ibsim's net files
+	Topology              // output of ibnetdiscover
+)
+
+// A reader collects the nodes from a file. Links are made at the end, because lines may
+// refer to later nodes.
+type reader struct {
+	rules Rules
+	open  func(path string) (io.ReadCloser, error)
+	depth int // for nested includes
+
+	nodes    []*Node
+	byID     map[string]*Node
+	guids    map[ib.GUID]*Node
+	aliases  map[string]*Port
+	ports    int
+	current  *Node // node for the port lines that follow
+	commands []Command
+
+	// Assignments to the nodes that follow.
+	base, next map[mad.NodeType]ib.GUID
+	prefix     string // module=
+	vendor     uint32
+	device     uint16
+	system     ib.GUID
+	ability    Ability
+}
+
+// An Ability is the set of widths and speeds that a port has enabled.
+type Ability struct {
+	Width ib.LinkWidth
+	Speed mad.LinkSpeed
+	Ext   mad.LinkSpeedExt
+	FDR10 bool
+}
+
+func newReader(r Rules) *reader {
+	// ibsim has no default GUID for routers: they start at 0.
+	first := func() map[mad.NodeType]ib.GUID {
+		return map[mad.NodeType]ib.GUID{mad.NodeTypeCA: 0x100000, mad.NodeTypeSwitch: 0x200000}
+	}
+	return &reader{
+		rules: r,
+		byID:  map[string]*Node{}, guids: map[ib.GUID]*Node{}, aliases: map[string]*Port{},
+		base: first(), next: first(),
+		ability: Ability{Width: ib.Width4X, Speed: mad.LinkSpeed(ib.SDR)},
+	}
+}
+
+// read reads a file.
+func (n *reader) read(r io.Reader, name string) error {
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
+		if err := n.line(&Line{File: name, Number: lines.Line(), Text: lines.Text()}); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	n.current = nil
+	return nil
+}
+
+// line reads a line.
+func (n *reader) line(l *Line) error {
+	switch {
+	case l.Text == "" || l.Text[0] == '#':
+		if l.Text == "" {
+			n.current = nil
+		}
+		return nil
+	case l.Text[0] == '[' || l.Text[0] == '@':
+		return n.portLine(l)
+	}
+	n.current = nil
+	if strings.TrimSpace(l.Text) == "" {
+		return nil
+	}
+	if read := lineReader(l.Run(IsLetter)); read != nil {
+		return read(n, l)
+	}
+	l.At = 0
+	return l.Expected("a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)")
+}
+
+// lineReader returns the function that reads a line beginning with the given word, nil for
+// an unknown word.
+func lineReader(word string) func(*reader, *Line) error {
+	node := func(kind mad.NodeType) func(*reader, *Line) error {
+		return func(n *reader, l *Line) error { return n.nodeLine(l, kind) }
+	}
+	base := func(kind mad.NodeType) func(*reader, *Line) error {
+		return func(n *reader, l *Line) error { return n.guidBase(l, kind) }
+	}
+	switch word {
+	case "Switch":
+		return node(mad.NodeTypeSwitch)
+	case "Hca", "Ca":
+		return node(mad.NodeTypeCA)
+	case "Rt":
+		return node(mad.NodeTypeRouter)
+	case "switchguid":
+		return base(mad.NodeTypeSwitch)
+	case "hcaguids", "hcaguid", "caguid", "caguids":
+		return base(mad.NodeTypeCA)
+	case "rtguid":
+		return base(mad.NodeTypeRouter)
+	case "vendid", "devid", "sysimgguid", "width", "speed", "extspeed":
+		return func(n *reader, l *Line) error { return n.assign(l, word) }
+	case "module":
+		return (*reader).module
+	case "include":
+		return (*reader).include
+	case "do":
+		return (*reader).command
+	case "Chassis", "pdebug": // an ibnetdiscover -g heading; ibsim's debug output
+		return func(*reader, *Line) error { return nil }
+	case "Non": // the other ibnetdiscover -g heading
+		return func(_ *reader, l *Line) error {
+			if !l.Accept("-Chassis Nodes") {
+				return l.Expected(`"Non-Chassis Nodes"`)
+			}
+			return l.End()
+		}
+	}
+	return nil
+}
+
+// guidBase reads the GUID for the next node of a kind: an absolute GUID after =, or an
+// offset to the last absolute GUID after +.
+func (n *reader) guidBase(l *Line, kind mad.NodeType) error {
+	l.Blanks()
+	relative := l.Accept("+")
+	if !relative && !l.Accept("=") {
+		return l.Expected("= or +")
+	}
+	l.Blanks()
+	v, err := l.Integer("a GUID", math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	if !relative {
+		n.base[kind] = ib.GUID(v)
+		v = 0
+	}
+	n.next[kind] = n.base[kind] + ib.GUID(v)
+	if _, err := l.guid(); err != nil { // for port 0
+		return err
+	}
+	return l.End()
+}
+
+// assign reads an assignment to the nodes that follow. A vendor ID and a system image
+// GUID apply to the next node only.
+func (n *reader) assign(l *Line, word string) error {
+	l.Blanks()
+	if !l.Accept("=") {
+		return l.Expected("=")
+	}
+	l.Blanks()
+	most := map[string]uint64{"vendid": 1<<24 - 1, "devid": math.MaxUint16, "sysimgguid": math.MaxUint64,
+		"width": MaxWidths, "speed": MaxSpeeds, "extspeed": MaxExtSpeeds}[word]
+	start := l.At
+	v, err := l.Integer("a value of "+word, most)
+	if err != nil {
+		return err
+	}
+	if v == 0 && (word == "width" || word == "speed") {
+		l.At = start
+		return l.Expected("a nonzero set of bits")
+	}
+	switch word {
+	case "vendid":
+		n.vendor = uint32(v)
+	case "devid":
+		n.device = uint16(v)
+	case "sysimgguid":
+		n.system = ib.GUID(v)
+	case "width":
+		n.ability.Width = ib.LinkWidth(v)
+	case "speed":
+		n.ability.Speed = mad.LinkSpeed(v)
+	case "extspeed":
+		n.ability.Ext = mad.LinkSpeedExt(v)
+	}
+	return l.End()
+}
+
+// Masks for all widths, speeds and extended speeds.
+const (
+	MaxWidths    = 31
+	MaxSpeeds    = 7
+	MaxExtSpeeds = 15
+)
+
+// module reads the ID prefix for the nodes that follow.
+func (n *reader) module(l *Line) error {
+	l.Blanks()
+	if !l.Accept("=") {
+		return l.Expected("=")
+	}
+	l.Blanks()
+	var err error
+	n.prefix, err = l.Quoted("a prefix")
+	return err
+}
+
+func (n *reader) include(l *Line) error {
+	l.Blanks()
+	start := l.At
+	path, err := l.Quoted("the path of a file")
+	if err != nil {
+		return err
+	}
+	l.At = start
+	if n.depth == maxIncludes {
+		return l.Errorf("include %q: more than %d nested files", path, maxIncludes)
+	}
+	file, err := n.open(path)
+	if err != nil {
+		return l.Errorf("include %q: %w", path, err)
+	}
+	defer file.Close()
+	n.depth++
+	defer func() { n.depth-- }()
+	if err := n.read(file, path); err != nil {
+		return fmt.Errorf("%w (included by %s)", err, l.Location())
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package netfile
+
+// resolve finds each port's peer and checks that the lines for both ends agree.
+func (n *reader) resolve() error {
+	for _, node := range n.nodes {
+		for number := 1; number <= node.NumPorts; number++ {
+			p := node.Ports[number]
+			if p == nil || p.remote == "" {
+				continue
+			}
+			if err := n.findPeer(p); err != nil {
+				return err
+			}
+		}
+	}
+	for _, node := range n.nodes {
+		for _, p := range node.Linked() {
+			if p.Peer.Peer != p {
+				return p.At.LineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.Peer, p.Peer.Peer, p.Peer.At.Location())
+			}
+		}
+	}
+	return nil
+}
+
+// findPeer finds a port's peer. A port with an alias has no line that names the peer.
+func (n *reader) findPeer(p *Port) error {
+	if to := n.aliases[p.remote]; to != nil {
+		if to.Peer != nil {
+			return p.At.LineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to.alias, to.Peer, to.Peer.At.Location())
+		}
+		p.Peer, to.Peer = to, p
+		return nil
+	}
+	node := n.byID[p.remote]
+	if node == nil {
+		return p.At.LineErrorf("%s is linked to node %q, which is not in the file", p, p.remote)
+	}
+	if p.remoteNumber > node.NumPorts {
+		return p.At.LineErrorf("%s is linked to port %d of node %q, which has %d ports", p, p.remoteNumber, p.remote, node.NumPorts)
+	}
+	p.Peer = node.Ports[p.remoteNumber]
+	switch {
+	case p.Peer == nil || p.Peer.remote == "":
+		return p.At.LineErrorf("%s is linked to %q[%d], which has no line for the link", p, p.remote, p.remoteNumber)
+	case p.Peer == p:
+		return p.At.LineErrorf("%s is linked to itself", p)
+	}
+	return nil
+}
