@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
@@ -29,6 +30,13 @@ func prefixedHex(text []byte, bits int) (uint64, bool) {
 func decimalNumber(digits []byte, most uint64) (uint64, bool) {
 	v, err := strconv.ParseUint(string(digits), 10, 64)
 	return v, err == nil && v <= most
+}
+
+// damaged adds a failure for a table that a file has only in part, or with contradictions.
+// The entries that could be read stay.
+func damaged(r *route.Routing, n *route.Node, attr string, file string, line int, format string, args ...any) {
+	err := &textfile.Error{File: file, Line: line, Err: fmt.Errorf(format, args...)}
+	r.Failures = append(r.Failures, route.Failure{Node: n, Attr: attr, Err: err})
 }
 
 // switchByGUID returns a switch that the topology has.

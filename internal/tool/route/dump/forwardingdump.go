@@ -2,10 +2,12 @@ package dump
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/ibkit/ibkit/ib"
@@ -35,6 +37,10 @@ func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file strin
 		group.Go(func() { errs[i] = d.part(size*i/workers, size*(i+1)/workers) })
 	}
 	group.Wait()
+	slices.SortFunc(d.damage, func(a, b damage) int { return cmp.Compare(a.offset, b.offset) })
+	for _, f := range d.damage {
+		damaged(r, f.node, "LinearForwardingTable", file, d.lineAt(f.offset), "%s", f.problem)
+	}
 	for _, err := range errs {
 		var at *offsetError
 		if errors.As(err, &at) {
@@ -53,8 +59,15 @@ type forwardingDump struct {
 	in      io.ReaderAt
 	size    int64
 
-	mu   sync.Mutex
-	seen map[*route.Node]bool // switches with a section
+	mu     sync.Mutex
+	seen   map[*route.Node]bool // switches with a section
+	damage []damage
+}
+
+// damage is an entry that contradicts another one.
+type damage struct {
+	node *route.Node
+	offsetError
 }
 
 // An offsetError is a problem with the line at an offset of a file.
@@ -108,7 +121,7 @@ func (d *forwardingDump) part(from, to int64) error {
 				}
 				return &offsetError{offset, "an entry before the first line with a switch"}
 			}
-			if problem := s.entry(line); problem != "" {
+			if problem := s.entry(line, offset); problem != "" {
 				return &offsetError{offset, problem}
 			}
 		case bytes.Contains(line, sectionMark):
@@ -175,7 +188,7 @@ func (s *forwardingSection) finish() {
 }
 
 // entry reads the output port of a LID.
-func (s *forwardingSection) entry(line []byte) (problem string) {
+func (s *forwardingSection) entry(line []byte, offset int64) (problem string) {
 	lid, rest, ok := lidColumn(line)
 	if !ok || lid > int(ib.MaxUnicastLID) {
 		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
@@ -185,6 +198,13 @@ func (s *forwardingSection) entry(line []byte) (problem string) {
 		if port, ok = portColumn(rest); !ok {
 			return "got " + textfile.Quote(rest) + ", want a port from 000 to 255 or UNREACHABLE"
 		}
+	}
+	if lid < len(s.lft) && s.lft[lid] != route.NoRoute {
+		s.dump.mu.Lock()
+		defer s.dump.mu.Unlock()
+		text := fmt.Sprintf("LID %d has two entries, ports %d and %d: the first counts", lid, s.lft[lid], port)
+		s.dump.damage = append(s.dump.damage, damage{s.node, offsetError{offset, text}})
+		return ""
 	}
 	for len(s.lft) <= lid {
 		s.lft = append(s.lft, route.NoRoute)

@@ -21,35 +21,49 @@ import (
 //	Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x0002c90000800400 (leaf001):
 //	0xc000        x     x
 //
+// A table ends with the number of its entries. A table without this line, or with another
+// number, and a LID with two entries are failures: the file is damaged.
+//
 // The text does not contain links: a topology must have been read before.
 func readTableDump(r *route.Routing, in io.Reader, file string) error {
 	l := textfile.NewReader(in, file)
-	d := tableDump{routing: r}
+	d := tableDump{routing: r, file: file}
 	for l.Next() {
+		d.number = l.Line()
 		if problem := d.line(l.Bytes()); problem != "" {
 			return l.Errorf("%s", problem)
 		}
 	}
+	d.end()
 	return l.Err()
 }
 
 // A tableDump is the output of dump_fts while it is read.
 type tableDump struct {
-	routing   *route.Routing
-	node      *route.Node
+	routing *route.Routing
+	file    string
+	number  int // of the current line
+
+	node      *route.Node // nil: no table has begun, or it has ended
 	multicast bool
 	masks     bool // multicast tables as hexadecimal masks (-n)
+	last      ib.LID
+	entries   int
 }
 
 func (d *tableDump) line(line []byte) (problem string) {
 	switch {
 	case bytes.HasPrefix(line, []byte("Unicast lids ")), bytes.HasPrefix(line, []byte("Multicast mlids ")):
+		d.end()
 		return d.begin(line)
 	case bytes.HasPrefix(line, []byte(" MLid       Port Mask")):
 		d.masks = true
 		return ""
+	case bytes.HasSuffix(bytes.TrimSpace(line), []byte("lids dumped")):
+		d.count(line)
+		return ""
 	case !bytes.HasPrefix(line, []byte("0x")):
-		return "" // columns, numbers of entries, warnings
+		return "" // columns, warnings
 	case d.node == nil:
 		return "an entry before the first line with a switch"
 	case d.multicast:
@@ -72,11 +86,65 @@ func (d *tableDump) begin(line []byte) (problem string) {
 	if d.node, problem = switchByGUID(d.routing, guid); problem != "" {
 		return problem
 	}
-	d.multicast, d.masks = bytes.HasPrefix(line, []byte("Multicast")), false
+	d.multicast, d.masks, d.entries = bytes.HasPrefix(line, []byte("Multicast")), false, 0
 	if t := d.node.AddTables(); !d.multicast {
-		t.LFT, t.Top = []uint8{}, 0
+		t.LFT, t.Top, d.last = []uint8{}, 0, lastLID(line)
 	}
 	return ""
+}
+
+// lastLID returns the last LID of the range in the first line of a table, 0 if it has none.
+func lastLID(line []byte) ib.LID {
+	_, text, _ := bytes.Cut(line, []byte("["))
+	text, _, _ = bytes.Cut(text, []byte("]"))
+	_, text, _ = bytes.Cut(text, []byte("-"))
+	if lid, err := strconv.ParseUint(string(text), 0, 16); err == nil && ib.LID(lid) <= ib.MaxUnicastLID {
+		return ib.LID(lid)
+	}
+	return 0
+}
+
+// count compares the number of entries at the end of a table: "6 valid lids dumped" of
+// infiniband-diags. opensm writes the highest LID there.
+func (d *tableDump) count(line []byte) {
+	digits, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
+	want, ok := decimalNumber(digits, 1<<16)
+	if d.node != nil && ok && bytes.HasPrefix(rest, []byte("valid")) && int(want) != d.entries {
+		d.damaged("got %d entries, want %d as in this line", d.entries, want)
+	}
+	d.close()
+}
+
+// end ends a table without a line with the number of its entries.
+func (d *tableDump) end() {
+	if d.node != nil {
+		d.damaged("the table of the switch has no end: lines are missing")
+		d.close()
+	}
+}
+
+// close completes a table. LIDs without an entry up to the end of its range have no route.
+func (d *tableDump) close() {
+	if d.node != nil && !d.multicast {
+		d.extend(int(d.last))
+	}
+	d.node = nil
+}
+
+func (d *tableDump) extend(lid int) {
+	t := d.node.AddTables()
+	for len(t.LFT) <= lid {
+		t.LFT = append(t.LFT, route.NoRoute)
+	}
+	t.Top = ib.LID(len(t.LFT) - 1)
+}
+
+func (d *tableDump) damaged(format string, args ...any) {
+	attr := "LinearForwardingTable"
+	if d.multicast {
+		attr = "MulticastForwardingTable"
+	}
+	damaged(d.routing, d.node, attr, d.file, d.number, format, args...)
 }
 
 // unicastEntry reads "0x0001 001 …".
@@ -91,10 +159,13 @@ func (d *tableDump) unicastEntry(line []byte) (problem string) {
 		return invalid()
 	}
 	t := d.node.AddTables()
-	for len(t.LFT) <= int(lid) {
-		t.LFT = append(t.LFT, route.NoRoute)
+	if int(lid) < len(t.LFT) && t.LFT[lid] != route.NoRoute {
+		d.damaged("LID %d has two entries, ports %d and %d: the first counts", lid, t.LFT[lid], port)
+		return ""
 	}
-	t.LFT[lid], t.Top = uint8(port), ib.LID(len(t.LFT)-1)
+	d.entries++
+	d.extend(int(lid))
+	t.LFT[lid] = uint8(port)
 	return ""
 }
 
@@ -136,6 +207,7 @@ func (d *tableDump) multicastEntry(line []byte) (problem string) {
 			}
 		}
 	}
+	d.entries++
 	d.node.SetMulticast(ib.LID(lid), mask)
 	return ""
 }
