@@ -1,4 +1,6 @@
-// Package ibaddr is ibaddr of infiniband-diags.
+// Package ibaddr implements ibaddr of infiniband-diags. It computes the addresses of one port
+// from two replies, without a scan and in the original's formats, while package resolve
+// searches the fabric.
 package ibaddr
 
 import (

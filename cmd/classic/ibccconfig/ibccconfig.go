@@ -1,4 +1,6 @@
-// Package ibccconfig is ibccconfig of infiniband-diags.
+// Package ibccconfig implements ibccconfig of infiniband-diags. It sends one attribute with
+// the values on the command line unchecked, while package cc reads, compares and verifies
+// settings of all agents.
 package ibccconfig
 
 import (

@@ -1,4 +1,5 @@
-// Package ibccquery is ibccquery of infiniband-diags.
+// Package ibccquery implements ibccquery of infiniband-diags. It prints one attribute in the
+// dump format of libibmad, which differs from the field texts in package cc.
 package ibccquery
 
 import (

@@ -1,4 +1,6 @@
-// Package ibportstate is ibportstate of infiniband-diags.
+// Package ibportstate implements ibportstate of infiniband-diags. It prints PortInfo after
+// each request to the port and its peer, without a scan and with the original's warnings,
+// while portctl scans the fabric to find peers and risks.
 package ibportstate
 
 import (

@@ -1,4 +1,6 @@
-// Package ibroute implements ibroute of infiniband-diags.
+// Package ibroute implements ibroute of infiniband-diags. It reads the table blocks of one
+// switch in the selected range and prints entries before a failed block, while package route
+// reads the tables of a scanned fabric.
 package ibroute
 
 import (

@@ -1,4 +1,6 @@
-// Package ibswportwatch is ibswportwatch of infiniband-diags.
+// Package ibswportwatch implements ibswportwatch of infiniband-diags. It repeats the
+// perfquery requests to one port and prints differences as the original script does, without
+// a scan.
 package ibswportwatch
 
 import (

@@ -1,4 +1,6 @@
-// Package ibtracert implements ibtracert of infiniband-diags.
+// Package ibtracert implements ibtracert of infiniband-diags. It has its own path search: the
+// original prints each hop before it requests the next, with warnings between the hops, while
+// package route reads all tables first.
 package ibtracert
 
 import (

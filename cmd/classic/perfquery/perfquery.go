@@ -1,4 +1,6 @@
-// Package perfquery is perfquery of infiniband-diags.
+// Package perfquery implements perfquery of infiniband-diags. It queries one port, adds up
+// ports and clears counters in the original's request order, and prints the dump format of
+// libibmad, while package counters scans the fabric.
 package perfquery
 
 import (

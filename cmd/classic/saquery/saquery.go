@@ -1,4 +1,6 @@
-// Package saquery is saquery of infiniband-diags.
+// Package saquery implements saquery of infiniband-diags. It prints records in reply order
+// with the original's field names, widths and bitmaps, which the field texts in package sa do
+// not have.
 package saquery
 
 import (

@@ -1,4 +1,6 @@
-// Package sminfo is sminfo of infiniband-diags.
+// Package sminfo implements sminfo of infiniband-diags. It sends one request to one port,
+// with any state and priority, and prints the reply, while package sm scans the fabric for
+// all managers and verifies changes.
 package sminfo
 
 import (

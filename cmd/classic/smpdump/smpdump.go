@@ -1,4 +1,5 @@
-// Package smpdump is smpdump of infiniband-diags.
+// Package smpdump implements smpdump of infiniband-diags. It sends any attribute number and
+// prints the bytes, while package query sends the attributes that it can decode.
 package smpdump
 
 import (

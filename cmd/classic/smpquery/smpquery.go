@@ -1,4 +1,6 @@
-// Package smpquery is smpquery of infiniband-diags.
+// Package smpquery implements smpquery of infiniband-diags. It prints one attribute in the
+// dump format of libibmad (dump.c), which has other names, units and widths than the field
+// texts in package query.
 package smpquery
 
 import (

@@ -1,4 +1,6 @@
-// Package vendstat is vendstat of infiniband-diags.
+// Package vendstat implements vendstat of infiniband-diags. It prints vendor attributes in
+// the original's layout, one request each without a scan, with fields that package query does
+// not decode.
 package vendstat
 
 import (
