@@ -50,22 +50,6 @@ func (c *Channel) Close() error {
 	return callError("close rdma_cm", c.node.Close())
 }
 
-// WaitInThread makes Next wait in a system call from now on, which occupies a thread of
-// the process, instead of Go's poller. A wait costs less then: it wakes the thread
-// itself, and needs no other thread of Go's scheduler. For the first millisecond it gives
-// up the processor again and again instead of blocking; after KeepProcessor, it then blocks
-// for up to 200 ms without the scheduler, which other goroutines and the collector wait for
-// by 5 ms. It suits a goroutine that handles the events of many IDs. No Next may be in
-// progress. Further calls have no effect.
-func (c *Channel) WaitInThread() error {
-	return callError("wait in thread", c.node.waitInThread())
-}
-
-// KeepProcessor makes commands keep the processor of Go's scheduler from now on, see
-// [verbs.Context.KeepProcessor]. It does not suit iWARP: a signal of the scheduler would
-// interrupt its commands, which connect sockets.
-func (c *Channel) KeepProcessor() { c.node.keepProcessor() }
-
 // Next waits for the next event. An event of an ID that was closed meanwhile is
 // dropped, and the new ID of a connection request to it is destroyed. Next returns
 // fs.ErrClosed after Close of the channel.

@@ -51,31 +51,24 @@ func resolved(t *testing.T, space rdmacm.PortSpace, peer rdmacm.IPAddr) (*rdmacm
 	return c, id
 }
 
-// TryNext does not wait, whether Next waits in a thread or not.
+// TryNext does not wait.
 func TestGuestTryNext(t *testing.T) {
 	leaves(t)
-	for _, thread := range []bool{false, true} {
-		c, id := resolved(t, rdmacm.PortSpaceTCP, rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort(address + ":1")})
-		if thread {
-			if err := c.WaitInThread(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if e, ok, err := c.TryNext(); ok || err != nil {
-			t.Errorf("thread %v: got %v, %v, %v, want no event", thread, e, ok, err)
-		}
-		if err := id.ResolveRoute(time.Second); err != nil {
-			t.Fatal(err)
-		}
-		var e rdmacm.Event
-		var ok bool
-		var err error
-		for end := time.Now().Add(time.Minute); !ok && err == nil && time.Now().Before(end); {
-			e, ok, err = c.TryNext()
-		}
-		if err != nil || e.ID != id || e.Type != rdmacm.EventRouteResolved {
-			t.Errorf("thread %v: got %v, %v, want %v", thread, e.Type, err, rdmacm.EventRouteResolved)
-		}
+	c, id := resolved(t, rdmacm.PortSpaceTCP, rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort(address + ":1")})
+	if e, ok, err := c.TryNext(); ok || err != nil {
+		t.Errorf("got %v, %v, %v, want no event", e, ok, err)
+	}
+	if err := id.ResolveRoute(time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var e rdmacm.Event
+	var ok bool
+	var err error
+	for end := time.Now().Add(time.Minute); !ok && err == nil && time.Now().Before(end); {
+		e, ok, err = c.TryNext()
+	}
+	if err != nil || e.ID != id || e.Type != rdmacm.EventRouteResolved {
+		t.Errorf("got %v, %v, want %v", e.Type, err, rdmacm.EventRouteResolved)
 	}
 }
 

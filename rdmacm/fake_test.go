@@ -80,10 +80,6 @@ func (k *fakeKernel) open() (*Channel, error) {
 	return newChannel(n), nil
 }
 
-func (n *fakeNode) waitInThread() error { return nil }
-
-func (n *fakeNode) keepProcessor() {}
-
 func (n *fakeNode) number(f func(uint32) error) error { return f(n.fd) }
 
 func (n *fakeNode) Close() error {

@@ -7,10 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
-	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -31,12 +28,6 @@ type node interface {
 
 	// tryNext executes GET_EVENT, and returns EAGAIN if there is no event.
 	tryNext(message []byte) error
-
-	// waitInThread makes next wait in a system call from now on.
-	waitInThread() error
-
-	// keepProcessor makes commands keep the processor of Go's scheduler from now on.
-	keepProcessor()
 
 	// number calls f with the number of the file, which stays open until f returns.
 	number(f func(fd uint32) error) error
@@ -64,10 +55,8 @@ func openNode() (node, error) {
 
 // A deviceNode is the device node of the running kernel.
 type deviceNode struct {
-	file   *os.File
-	raw    syscall.RawConn
-	keep   atomic.Bool    // commands keep the processor of Go's scheduler
-	thread *nonblock.Conn // nil: Go's poller waits
+	file *os.File
+	raw  syscall.RawConn
 
 	using  sync.RWMutex // held for reading while fd is in use: raw.Control would cost three allocations
 	fd     uintptr
@@ -78,28 +67,7 @@ func (n *deviceNode) Close() error {
 	n.using.Lock()
 	n.closed = true
 	n.using.Unlock()
-	if n.thread == nil {
-		return n.file.Close()
-	}
-	n.thread.Interrupt()
-	return errors.Join(n.file.Close(), n.thread.Release())
-}
-
-func (n *deviceNode) keepProcessor() { n.keep.Store(true) }
-
-func (n *deviceNode) waitInThread() error {
-	if n.thread != nil {
-		return nil
-	}
-	conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, writeBriefly(n.fd, message) })
-	if err != nil {
-		return err
-	}
-	if err := conn.WaitInThread(); err != nil {
-		return err
-	}
-	n.thread = conn
-	return nil
+	return n.file.Close()
 }
 
 // rawError returns the error of a method of raw. That of a closed file is a private
@@ -132,9 +100,6 @@ func (n *deviceNode) command(message []byte) error {
 		return err
 	}
 	defer n.using.RUnlock()
-	if n.keep.Load() {
-		return writeBriefly(n.fd, message)
-	}
 	return write(n.fd, message)
 }
 
@@ -150,9 +115,6 @@ func (n *deviceNode) number(f func(fd uint32) error) error {
 // never becomes writable for a poll, but readable, so that the wait is that of a
 // reader (ucma.c, ucma_poll).
 func (n *deviceNode) next(ctx context.Context, message []byte) error {
-	if n.thread != nil {
-		return n.nextInThread(ctx, message)
-	}
 	return nonblock.UntilDone(ctx, n.file, func() (err error) {
 		if wait := n.raw.Read(func(fd uintptr) bool {
 			err = write(fd, message)
@@ -169,80 +131,7 @@ func (n *deviceNode) tryNext(message []byte) error {
 		return err
 	}
 	defer n.using.RUnlock()
-	return writeBriefly(n.fd, message)
-}
-
-// The times of a wait in a thread. Events of many connections follow each other within less
-// than soon, and a processor without work takes longer to wake than many a command. Until
-// late, the thread then keeps its processor of Go's scheduler while it waits in the kernel:
-// otherwise each wait starts the scheduler's monitor, which wakes every 20 µs at first.
-const (
-	soon  = time.Millisecond
-	late  = 200 * time.Millisecond
-	pause = 5 * time.Millisecond // of a wait in the kernel, which other goroutines may wait for
-)
-
-// nextInThread is next in a thread of its own.
-func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
-	// An event that comes soon needs no preparations for the end of ctx.
-	for began := time.Now(); ; {
-		if err := n.tryNext(message); !errors.Is(err, unix.EAGAIN) {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		switch waited := time.Since(began); {
-		case waited <= soon:
-			// The work for the event may need this processor. The call does not block.
-			_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		case waited <= late && n.keep.Load():
-			if err := n.pause(); err != nil {
-				return err
-			}
-		default:
-			return n.block(ctx, message)
-		}
-	}
-}
-
-// pause waits for an event for a moment, and keeps the processor of Go's scheduler.
-func (n *deviceNode) pause() error {
-	if err := n.use(); err != nil {
-		return err
-	}
-	defer n.using.RUnlock()
-	limit := unix.NsecToTimespec(int64(pause))
-	events := unix.PollFd{Fd: int32(n.fd), Events: unix.POLLIN}
-	// The wait ends early with a signal. The caller looks for an event in any case.
-	_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&events)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
-	return nil
-}
-
-// block is nextInThread for an event that does not come soon.
-func (n *deviceNode) block(ctx context.Context, message []byte) error {
-	defer context.AfterFunc(ctx, n.thread.Interrupt)()
-	for {
-		_, err := n.thread.Receive(message, time.Time{})
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return n.threadError(err)
-		}
-		if n.isClosed() {
-			return fs.ErrClosed
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		// The interrupt belongs to an earlier context.
-	}
-}
-
-// threadError returns the error of a method of thread.
-func (n *deviceNode) threadError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return n.rawError(err)
+	return write(n.fd, message)
 }
 
 // write sends one message. The kernel executes it within the call.
@@ -255,24 +144,6 @@ func write(fd uintptr, message []byte) error {
 			return fmt.Errorf("write: got %d bytes, want %d", n, len(message))
 		default:
 			return err
-		}
-	}
-}
-
-// writeBriefly is write without the work of Go's scheduler around a system call. The
-// scheduler's monitor hands the processor of a call of more than 20 µs to another thread,
-// which costs as much as the call.
-func writeBriefly(fd uintptr, message []byte) error {
-	for {
-		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
-		switch {
-		case errno == unix.EINTR:
-		case errno == 0 && int(n) != len(message):
-			return fmt.Errorf("write: got %d bytes, want %d", n, len(message))
-		case errno == 0:
-			return nil
-		default:
-			return errno
 		}
 	}
 }

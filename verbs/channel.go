@@ -4,26 +4,19 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/nonblock"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
 // A CompChannel delivers the events of armed completion queues. A wait blocks a
-// goroutine, not a thread, unless WaitInThread has been called.
+// goroutine, not a thread.
 type CompChannel struct {
 	object
 	file *os.File
 	buf  []byte
-
-	thread  *nonblock.Conn // nil: Go's poller waits
-	closing atomic.Bool    // with a thread
 
 	lock sync.Mutex
 	cqs  map[uint64]*CQ
@@ -55,74 +48,13 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 	return register(&ch.object, ch), nil
 }
 
-// WaitInThread makes waits use a system call from now on, which occupies a thread of the
-// process, instead of Go's poller. The kernel then wakes the waiting thread itself, which
-// shortens round trips. No wait may be in progress. Further calls have no effect.
-func (ch *CompChannel) WaitInThread() error {
-	ch.watching.Lock()
-	defer ch.watching.Unlock()
-	if ch.thread != nil {
-		return nil
-	}
-	conn, err := nonblock.New(ch.file)
-	if err == nil {
-		err = conn.WaitInThread()
-	}
-	if err != nil {
-		return fmt.Errorf("wait for events of %s: %w", ch.context.name, err)
-	}
-	ch.unwatch() // the next wait watches its context in the new way
-	ch.thread = conn
-	return nil
-}
-
 // interrupt ends a read, and those that begin before resume. It may be called after Close.
-func interrupt(file *os.File, thread *nonblock.Conn) {
-	if thread != nil {
-		thread.Interrupt()
-		return
-	}
+func interrupt(file *os.File) {
 	_ = file.SetReadDeadline(time.Unix(1, 0)) // fails for a closed file only
 }
 
-// resume undoes interrupt. An interrupt of a thread ends only one read.
-func (ch *CompChannel) resume() {
-	if ch.thread == nil {
-		_ = ch.file.SetReadDeadline(time.Time{})
-	}
-}
-
-// read reads an event. Interrupts end it with os.ErrDeadlineExceeded.
-func (ch *CompChannel) read() error {
-	if ch.thread == nil {
-		return readEvent(ch.file.Read, ch.buf, ch.context)
-	}
-	return readEvent(ch.receive, ch.buf, ch.context)
-}
-
-// receive reads in a thread, with the errors of an os.File.
-func (ch *CompChannel) receive(b []byte) (int, error) {
-	if ch.closing.Load() {
-		return 0, os.ErrClosed
-	}
-	n, err := ch.thread.Receive(b, time.Time{})
-	switch {
-	case err != nil && ch.closing.Load():
-		return n, os.ErrClosed
-	case n == 0 && err == nil:
-		return n, io.EOF
-	}
-	return n, err
-}
-
-// closeFile closes the file. A thread holds it open as long as it waits.
-func (ch *CompChannel) closeFile() error {
-	if ch.thread != nil {
-		ch.closing.Store(true)
-		ch.thread.Interrupt()
-	}
-	return ch.file.Close()
-}
+// resume undoes interrupt.
+func (ch *CompChannel) resume() { _ = ch.file.SetReadDeadline(time.Time{}) }
 
 // Wait waits until an armed completion queue has a new completion, and returns the
 // queue. Only one goroutine may wait at a time. Wait does not allocate as long as
@@ -146,7 +78,7 @@ func (ch *CompChannel) next(ctx context.Context, want *CQ) (*CQ, error) {
 	if want != nil && want.isClosed() {
 		return nil, nil
 	}
-	err := ch.read()
+	err := readEvent(ch.file.Read, ch.buf, ch.context)
 	switch {
 	case err == nil:
 	case !errors.Is(err, os.ErrDeadlineExceeded):
@@ -172,7 +104,7 @@ func (ch *CompChannel) remove(cq *CQ) {
 	ch.watching.Lock()
 	defer ch.watching.Unlock()
 	ch.woken = true
-	interrupt(ch.file, ch.thread)
+	interrupt(ch.file)
 }
 
 // watch arranges that the end of ctx interrupts a read.
@@ -194,10 +126,10 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 	}
 	ch.unwatch()
 	if done != nil {
-		file, thread, fired := ch.file, ch.thread, make(chan struct{})
+		file, fired := ch.file, make(chan struct{})
 		ch.done, ch.fired = done, fired
 		ch.stop = context.AfterFunc(ctx, func() { // ch stays collectable until ctx ends
-			interrupt(file, thread)
+			interrupt(file)
 			close(fired)
 		})
 	}
@@ -216,13 +148,10 @@ func (ch *CompChannel) unwatch() {
 // Close closes the channel. It returns ErrBusy while completion queues use the
 // channel, and fs.ErrClosed if it is closed already.
 func (ch *CompChannel) Close() error {
-	return ch.close(ch.closeFile, func() error {
+	return ch.close(ch.file.Close, func() error {
 		ch.watching.Lock()
 		defer ch.watching.Unlock()
 		ch.unwatch()
-		if ch.thread != nil {
-			return ch.thread.Release()
-		}
 		return nil
 	})
 }

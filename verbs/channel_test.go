@@ -19,28 +19,10 @@ func (f *fake) sendEvent(t *testing.T, id uint64) {
 	}
 }
 
-// inBoth runs a test once with Go's poller and once with a waiting thread.
-func inBoth(t *testing.T, test func(*testing.T, *Context, *fake, *CompChannel)) {
-	for _, thread := range []bool{false, true} {
-		t.Run(map[bool]string{false: "poller", true: "thread"}[thread], func(t *testing.T) {
-			c, f, _ := openMaker(t)
-			ch := must(c.NewCompChannel())(t)
-			for range 2 {
-				if !thread {
-					break
-				}
-				if err := ch.WaitInThread(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			test(t, c, f, ch)
-		})
-	}
-}
+func TestChannel(t *testing.T) {
+	c, f, _ := openMaker(t)
+	ch := must(c.NewCompChannel())(t)
 
-func TestChannel(t *testing.T) { inBoth(t, testChannel) }
-
-func testChannel(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 	cq, other := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t), must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	gone := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	if err := gone.Close(); err != nil {
@@ -93,9 +75,9 @@ func testChannel(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 }
 
 // Close of a queue ends a wait for it at any time, and no other wait.
-func TestWaitClosed(t *testing.T) { inBoth(t, testWaitClosed) }
-
-func testWaitClosed(t *testing.T, c *Context, f *fake, ch *CompChannel) {
+func TestWaitClosed(t *testing.T) {
+	c, f, _ := openMaker(t)
+	ch := must(c.NewCompChannel())(t)
 	other := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	for range 200 {
 		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
@@ -135,9 +117,9 @@ func testWaitClosed(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 }
 
 // A wait with the context of the previous one does not allocate.
-func TestChannelAllocations(t *testing.T) { inBoth(t, testChannelAllocations) }
-
-func testChannelAllocations(t *testing.T, c *Context, f *fake, ch *CompChannel) {
+func TestChannelAllocations(t *testing.T) {
+	c, f, _ := openMaker(t)
+	ch := must(c.NewCompChannel())(t)
 	cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -79,7 +78,6 @@ type Context struct {
 	vendor  vendorContext
 	ready   bool // the kernel has created the context of the file
 
-	brief  atomic.Bool  // requests bypass the scheduler
 	lock   sync.RWMutex // held for reading while fd is in use
 	closed bool
 	events *Events
@@ -106,14 +104,6 @@ func (c *Context) CompVectors() uint32 { return c.vectors }
 // OptionalMRAccess reports whether the kernel accepts access flags of memory regions
 // that a driver may ignore (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
 func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
-
-// KeepProcessor makes calls of the kernel keep the processor of Go's scheduler from now on.
-// The scheduler's monitor otherwise hands it to another thread after 20 µs, which costs as
-// much as a short call. It suits a program whose goroutine creates and changes many queue
-// pairs: other goroutines and the collector wait for the calls, also for one that registers
-// much memory. The scheduler's signals interrupt a call that waits, such as those of iWARP.
-// Queue pairs change their state and are destroyed by write(2) then.
-func (c *Context) KeepProcessor() { c.brief.Store(true) }
 
 // Close closes all objects of the context, the newest first. Then it waits for
 // requests in progress and closes the device and its events. A second Close returns
@@ -145,7 +135,6 @@ func (c *Context) callLocked(r *request) error {
 	if c.closed {
 		return closedError(r.op, c.name)
 	}
-	r.brief = c.brief.Load()
 	err := r.do(c.kernel, c.fd, c.driver)
 	if err == nil {
 		return nil

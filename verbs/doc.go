@@ -8,9 +8,9 @@
 //	port, err := c.QueryPort(1)
 //	gids, err := c.GIDTable()
 //
-// Opening a device takes one open(2) and creates one context. Only doorbells,
-// requests to arm completion queues and, after [Context.KeepProcessor], changes of
-// queue pairs are written to its file, because that is faster than an ioctl. Commands without a method of their own are sent with the method
+// Opening a device takes one open(2) and creates one context. Only doorbells and
+// requests to arm completion queues are written to its file, because that is faster
+// than an ioctl. Commands without a method of their own are sent with the method
 // INVOKE_WRITE, which requires Linux 5.0; GID tables require 5.10. Requests that an
 // older kernel or the driver does not support return [ErrUnknownMethod] or
 // [ErrUnsupported], missing permission is [io/fs.ErrPermission], and a removed

@@ -87,7 +87,7 @@ func (f *fake) Munmap(b []byte) error {
 }
 
 // ioctl performs the checks that uverbs_ioctl.c performs before it calls a method.
-func (f *fake) Ioctl(fd int, request []byte, _ bool) error {
+func (f *fake) Ioctl(fd int, request []byte) error {
 	c := uverbstest.Parse(f.t, request)
 	if fd != fakeFD {
 		f.t.Errorf("ioctl: got file %d, want %d", fd, fakeFD)

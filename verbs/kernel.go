@@ -35,13 +35,9 @@ func (*linux) Open(path string) (int, error) {
 	}
 }
 
-func (*linux) Ioctl(fd int, request []byte, brief bool) error {
-	call := unix.Syscall
-	if brief {
-		call = unix.RawSyscall
-	}
+func (*linux) Ioctl(fd int, request []byte) error {
 	for {
-		_, _, errno := call(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
 		if done, err := completed(errno); done {
 			return err

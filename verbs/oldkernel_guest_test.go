@@ -17,7 +17,7 @@ import (
 // driver that lacks the extended command.
 type old struct{ *linux }
 
-func (k old) Ioctl(fd int, request []byte, brief bool) error {
+func (k old) Ioctl(fd int, request []byte) error {
 	h := uapi.Decode[uapi.UverbsHeader](request)
 	if h.Object == uapi.ObjectDevice {
 		switch h.Method {
@@ -31,7 +31,7 @@ func (k old) Ioctl(fd int, request []byte, brief bool) error {
 			}
 		}
 	}
-	return k.linux.Ioctl(fd, request, brief)
+	return k.linux.Ioctl(fd, request)
 }
 
 // The commands of old kernels, which the running kernel supports too, return the

@@ -44,8 +44,7 @@ func prepareWrite(c *Context, op string, cmd uint32, core, resp []byte) *prepare
 // core returns the command, which may be changed between sends.
 func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
-// Ring sends the command. brief: the write does not block; bypass the scheduler, as after
-// KeepProcessor.
+// Ring sends the command. brief: the write does not block; bypass the scheduler.
 //
 // The caller holds the lock of an object of the context, so the context cannot be
 // closed meanwhile. Ring needs no lock of the context for the write, and posting
@@ -53,7 +52,7 @@ func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 func (q *preparedWrite) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
-		err := c.kernel.Write(c.fd, q.message, brief || c.brief.Load())
+		err := c.kernel.Write(c.fd, q.message, brief)
 		if err == nil {
 			return nil
 		}
@@ -65,8 +64,8 @@ func (q *preparedWrite) Ring(brief bool) error {
 	return c.callLocked(writeRequest(q.op, q.cmd, q.core(), q.resp, nil, nil))
 }
 
-// responseSize is the size of the memory for responses that are not read, in bytes: those
-// to doorbells and, of the same size, to DESTROY_QP.
+// responseSize is the size of the memory for doorbell responses, which are not read, in
+// bytes.
 const responseSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
 // Doorbell returns the doorbell of a queue pair: POST_SEND without work requests.

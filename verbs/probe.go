@@ -66,7 +66,7 @@ func (c *Context) hasMethod(e edge, object, method uint16) (bool, error) {
 	if c.closed {
 		return false, closedError(op, c.name)
 	}
-	err := c.kernel.Ioctl(c.fd, e.request(object, method, c.driver), false)
+	err := c.kernel.Ioctl(c.fd, e.request(object, method, c.driver))
 	switch {
 	case errors.Is(err, unix.EFAULT):
 		return true, nil

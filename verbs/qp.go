@@ -34,17 +34,6 @@ type QPInit struct {
 	// BlockMulticastLoopback drops received multicast datagrams that the queue pair
 	// has sent itself. Few drivers support it; Soft-RoCE does not.
 	BlockMulticastLoopback bool
-
-	// Dedicated declares that the caller has a thread and a processor of its own, in
-	// addition to those that Go needs for other goroutines (runtime.GOMAXPROCS).
-	// Posting then always bypasses Go's scheduler. If the driver moves data within
-	// the call, other goroutines cannot run on that processor meanwhile.
-	Dedicated bool
-
-	// Idle declares that the queue pair probably gets no work requests. The first ones
-	// may then map the queues, and fail if that fails: an unmap of a queue interrupts
-	// all processors that run the process, which can take as long as a connection.
-	Idle bool
 }
 
 // CreateQP creates a queue pair in the state RESET. See [XRCD.CreateQP] for
@@ -103,7 +92,7 @@ func (c *Context) createQP(op string, init QPInit, pd *PD, xrcd *XRCD) (*QP, err
 	}
 	qp := &QP{object: o, init: init}
 	attr := provider.QPAttr{
-		Transport: provider.Transport(init.Type), Cap: init.Cap, SignalAll: init.SignalAll, Dedicated: init.Dedicated, Idle: init.Idle,
+		Transport: provider.Transport(init.Type), Cap: init.Cap, SignalAll: init.SignalAll,
 	}
 	if init.SendCQ != nil {
 		attr.SendCQ = init.SendCQ.queue
@@ -256,12 +245,8 @@ func (qp *QP) Close() error {
 	return qp.close(qp.destroyQP, qp.finish)
 }
 
-// destroyQP destroys the kernel's object, after KeepProcessor by write(2) as changeState.
+// destroyQP destroys the kernel's object.
 func (qp *QP) destroyQP() error {
-	if c := qp.context; c.brief.Load() {
-		core := uapi.DestroyQP{QPHandle: qp.handle}
-		return prepareWrite(c, "close QP", uapi.CmdDestroyQP, uapi.Bytes(&core), c.scratch.Bytes()).Ring(true)
-	}
 	var resp uapi.DestroyQPResp
 	return qp.destroy(uapi.MethodQPDestroy, uapi.AttrDestroyQPHandle, uapi.AttrDestroyQPResp, uapi.Bytes(&resp))
 }

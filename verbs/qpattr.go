@@ -112,7 +112,7 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	// queue pair, and siw ignores data that arrives meanwhile (siw_qp.c,
 	// siw_qp_llp_data_ready).
 	if !qp.IWARP() || to != QPStateRTS {
-		if err := qp.changeState(&core); err != nil {
+		if err := qp.invoke("change QP", uapi.CmdModifyQP, uapi.Bytes(&core), nil, nil, nil); err != nil {
 			if call, ok := errors.AsType[*CallError](err); ok {
 				call.Op = qp.change(to)
 			}
@@ -129,16 +129,6 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 		unlock()
 	}
 	return nil
-}
-
-// changeState sends MODIFY_QP, after KeepProcessor by write(2): in a guest with Soft-RoCE,
-// an ioctl takes 20 µs more.
-func (qp *QP) changeState(core *uapi.ModifyQP) error {
-	const op = "change QP"
-	if qp.context.brief.Load() {
-		return prepareWrite(qp.context, op, uapi.CmdModifyQP, uapi.Bytes(core), nil).Ring(true)
-	}
-	return qp.invoke(op, uapi.CmdModifyQP, uapi.Bytes(core), nil, nil, nil)
 }
 
 // change returns the operation for errors of Modify.

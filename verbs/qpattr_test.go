@@ -141,45 +141,6 @@ func TestModify(t *testing.T) {
 	}
 }
 
-// After KeepProcessor, a queue pair is changed and closed by write(2), or by ioctl if the
-// credentials do not permit the write.
-func TestKeepProcessor(t *testing.T) {
-	c, f, m := openMaker(t)
-	pd, cq := must(c.AllocPD())(t), must(c.CreateCQ(CQInit{Entries: 1}))(t)
-	c.KeepProcessor()
-	for _, refused := range []bool{false, true} {
-		qp := must(pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: cq, RecvCQ: cq}))(t)
-		f.written, m.cores = nil, nil
-		if refused {
-			f.writeError = unix.EACCES
-		}
-		err := errors.Join(qp.Modify(QPStateInit, QPAttr{PKeyIndex: new(uint16(3)), Port: new(uint8(1)), QKey: new(uint32(7))}), qp.Close())
-		if err != nil {
-			t.Fatal(err)
-		}
-		change := uapi.ModifyQP{QPHandle: qp.handle, AttrMask: 0x71, PKeyIndex: 3, PortNum: 1, QKey: 7, State: 1}
-		got := f.written
-		if len(got) != 2 {
-			t.Fatalf("got %d commands, want 2", len(got))
-		}
-		if head := uapi.Decode[uapi.CmdHeader](got[0]); len(got[0]) != 8+112 || head.Command != 26 || head.InWords != 30 || head.OutWords != 0 ||
-			uapi.Decode[uapi.ModifyQP](got[0][8:]) != change {
-			t.Errorf("got header %+v, command % x, want command 26 of %+v", head, got[0][8:], change)
-		}
-		destroy := uapi.Decode[uapi.DestroyQP](got[1][8:])
-		if head := uapi.Decode[uapi.CmdHeader](got[1]); len(got[1]) != 8+16 || head.Command != 27 || head.InWords != 6 || head.OutWords != 1 ||
-			destroy.Response == 0 || destroy.QPHandle != qp.handle {
-			t.Errorf("got header %+v, command %+v, want command 27 of QP %d", head, destroy, qp.handle)
-		}
-		if !refused && len(m.cores) != 0 {
-			t.Errorf("got %d ioctls, want 0", len(m.cores))
-		}
-		if refused && (len(m.cores) != 2 || uapi.Decode[uapi.ModifyQP](m.cores[0]) != change || uapi.Decode[uapi.DestroyQP](m.cores[1]).QPHandle != qp.handle) {
-			t.Errorf("got ioctls % x, want those of both commands", m.cores)
-		}
-	}
-}
-
 func TestMulticast(t *testing.T) {
 	c, _, m := openMaker(t)
 	pd, cq := must(c.AllocPD())(t), must(c.CreateCQ(CQInit{Entries: 1}))(t)

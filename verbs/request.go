@@ -23,7 +23,6 @@ type request struct {
 	}
 	buffers [maxAttrs]*byte // memory that the attributes point to
 	err     error           // the first error in building the request
-	brief   bool            // bypasses the scheduler
 }
 
 // newRequest returns a request without attributes.
@@ -125,7 +124,7 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	return k.Ioctl(fd, r.prepare(&pins, driver), r.brief)
+	return k.Ioctl(fd, r.prepare(&pins, driver))
 }
 
 // prepare returns the bytes of the request. It pins them and the memory that they

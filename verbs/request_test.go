@@ -17,7 +17,7 @@ type catch struct {
 	answer  func(request []byte)
 }
 
-func (c *catch) Ioctl(_ int, request []byte, _ bool) error {
+func (c *catch) Ioctl(_ int, request []byte) error {
 	c.request = bytes.Clone(request)
 	if c.answer != nil {
 		c.answer(request)

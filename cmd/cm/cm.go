@@ -172,7 +172,6 @@ func openHint(err error) string {
 }
 
 func (c *command) run(ctx context.Context) error {
-	defer cmdutil.OneProcessor()()
 	r, err := cm.Run(ctx, c.options)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 // runServer accepts connections until ctx ends, and prints the counts.
 func (c *command) runServer(ctx context.Context, address string) error {
-	defer cmdutil.OneProcessor()()
 	counts, err := cm.Serve(ctx, cm.ServeOptions{
 		Address: address, Max: c.max,
 		Listening: func(a rdmacm.Addr) {

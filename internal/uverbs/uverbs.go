@@ -15,8 +15,8 @@ type Kernel interface {
 
 	// Ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and attributes, or
 	// the header only when a method is probed. The request and the memory that the
-	// attributes point to are pinned. brief: bypass the scheduler.
-	Ioctl(fd int, request []byte, brief bool) error
+	// attributes point to are pinned.
+	Ioctl(fd int, request []byte) error
 
 	// Write sends a command. brief: the write does not block; bypass the scheduler.
 	Write(fd int, message []byte, brief bool) error

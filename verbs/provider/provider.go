@@ -86,8 +86,6 @@ type QPAttr struct {
 	RecvCQ    CQ  // nil for XRCInit and XRCTarget
 	SRQ       SRQ // nil for a receive queue of its own
 	SignalAll bool
-	Dedicated bool // PostSend has a processor of its own: every doorbell is brief
-	Idle      bool // the queues may be mapped by the first work requests
 }
 
 // SRQAttr are the parameters of NewSRQ.

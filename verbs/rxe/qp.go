@@ -8,23 +8,11 @@ import (
 
 // A qp is a queue pair.
 type qp struct {
-	device    provider.Device
-	bell      provider.Doorbell // nil until the send ring is mapped
-	sq        sendQueue
-	rq        receiveQueue // without memory if the queue pair uses an SRQ
-	capacity  provider.QPCap
-	dedicated bool // see provider.QPAttr
-}
-
-// mapRings maps both rings.
-func (q *qp) mapRings() error {
-	if err := q.sq.pending.mapTo(&q.sq.ring); err != nil {
-		return err
-	}
-	if err := q.rq.pending.mapTo(&q.rq.ring); err != nil {
-		return errors.Join(err, unmap(q.device, q.sq.ring))
-	}
-	return nil
+	device   provider.Device
+	bell     provider.Doorbell
+	sq       sendQueue
+	rq       receiveQueue // without memory if the queue pair uses an SRQ
+	capacity provider.QPCap
 }
 
 // Cap returns the capacity that the kernel has reported.
@@ -33,17 +21,17 @@ func (q *qp) Cap() provider.QPCap { return q.capacity }
 // PostSend fills the ring and rings the doorbell once. A single usual work request, the
 // case of a latency test, has a path of its own: 131 instructions instead of 210.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
-	if len(wrs) == 1 && q.sq.pending == nil && q.sq.isUsual(&wrs[0]) {
+	if len(wrs) == 1 && q.sq.isUsual(&wrs[0]) {
 		length, err := q.sq.direct(&wrs[0])
 		if err != nil {
 			return 0, err
 		}
 		q.sq.ring.publish()
-		return 1, q.bell.Ring(q.dedicated || length <= briefBytes)
+		return 1, q.bell.Ring(length <= briefBytes)
 	}
 	n, bytes, err := q.sq.post(wrs)
 	if n > 0 {
-		if e := q.bell.Ring(q.dedicated || bytes <= briefBytes && n <= briefMessages); e != nil {
+		if e := q.bell.Ring(bytes <= briefBytes && n <= briefMessages); e != nil {
 			return n, errors.Join(e, err)
 		}
 	}

@@ -10,9 +10,8 @@ import (
 // A receiveQueue is the ring of receive work requests of a queue pair or an SRQ. The
 // kernel reads it when a packet arrives, without a doorbell.
 type receiveQueue struct {
-	ring    ring
-	pending pending
-	maxSGE  int
+	ring   ring
+	maxSGE int
 }
 
 // recvElement returns the size of a receive work request in bytes.
@@ -20,9 +19,6 @@ func recvElement(maxSGE uint32) int { return uapi.RXERecvWQESize + int(maxSGE)*u
 
 // post writes work requests into slots and returns their number.
 func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
-	if err := q.pending.mapTo(&q.ring); err != nil {
-		return 0, err
-	}
 	for n < len(wrs) {
 		if err = q.fill(&wrs[n]); err != nil {
 			break

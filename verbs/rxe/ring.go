@@ -46,24 +46,6 @@ func newRing(memory []byte, element int) (ring, error) {
 	}, nil
 }
 
-// pending maps a ring that is not mapped yet, or is nil.
-type pending func() (ring, error)
-
-// mapTo maps the ring unless it is mapped. It is inlined into the posts.
-func (p *pending) mapTo(r *ring) error {
-	if *p == nil {
-		return nil
-	}
-	return p.first(r)
-}
-
-func (p *pending) first(r *ring) (err error) {
-	if *r, err = (*p)(); err == nil {
-		*p = nil
-	}
-	return err
-}
-
 // slot returns the slot with an index. Any index yields a slot within the mapping.
 func (r *ring) slot(index uint32) unsafe.Pointer {
 	return unsafe.Add(r.slots, uint64(index&r.mask)<<r.shift)

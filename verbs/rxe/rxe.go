@@ -53,18 +53,15 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 	if err != nil {
 		return nil, err
 	}
-	q := &qp{device: p.device, capacity: created.Cap, dedicated: attr.Dedicated}
-	q.sq = newSendQueue(attr.Transport, created.Cap, func() (ring, error) {
-		q.bell = p.device.Doorbell(created.Handle)
-		return p.mapRing(resp.SQMI, sendElement(created.Cap))
-	})
+	sends, err := p.mapRing(resp.SQMI, sendElement(created.Cap))
+	if err != nil {
+		return nil, err
+	}
+	q := &qp{device: p.device, bell: p.device.Doorbell(created.Handle), capacity: created.Cap, sq: newSendQueue(attr.Transport, created.Cap, sends)}
 	if attr.SRQ == nil {
 		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
-		q.rq.pending = func() (ring, error) { return p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)) }
-	}
-	if !attr.Idle {
-		if err := q.mapRings(); err != nil {
-			return nil, err
+		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)); err != nil {
+			return nil, errors.Join(err, unmap(p.device, sends))
 		}
 	}
 	return q, nil

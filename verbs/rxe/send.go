@@ -11,7 +11,6 @@ import (
 // A sendQueue is a ring of send work requests.
 type sendQueue struct {
 	ring      ring
-	pending   pending
 	transport provider.Transport
 	maxSGE    int
 	maxInline int    // bytes
@@ -22,9 +21,9 @@ type sendQueue struct {
 const usualOps = 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpSend |
 	1<<provider.OpSendWithImm | 1<<provider.OpRead | 1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
 
-// newSendQueue returns a queue whose ring is mapped later.
-func newSendQueue(t provider.Transport, c provider.QPCap, ring pending) sendQueue {
-	q := sendQueue{pending: ring, transport: t, maxSGE: int(c.MaxSendSGE), maxInline: int(c.MaxInline)}
+// newSendQueue returns a queue with a mapped ring.
+func newSendQueue(t provider.Transport, c provider.QPCap, ring ring) sendQueue {
+	q := sendQueue{ring: ring, transport: t, maxSGE: int(c.MaxSendSGE), maxInline: int(c.MaxInline)}
 	if t != provider.UD && q.maxSGE > 0 {
 		q.usual = usualOps & allowed[t]
 	}
@@ -39,9 +38,6 @@ func sendElement(c provider.QPCap) int {
 // post writes work requests into slots and returns their number and the total length
 // of their messages, also if it rejects one.
 func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error) {
-	if err := q.pending.mapTo(&q.ring); err != nil {
-		return 0, 0, err
-	}
 	for n < len(wrs) {
 		var length uint32
 		if length, err = q.fill(&wrs[n]); err != nil {

@@ -18,7 +18,6 @@ type qp struct {
 	rq        receiveQueue // without memory if the queue pair uses an SRQ
 	capacity  provider.QPCap
 	signalAll bool
-	dedicated bool // see provider.QPAttr
 }
 
 // Cap returns the capacity.
@@ -46,7 +45,7 @@ func (q *qp) PostSend(wrs []provider.SendWR) (n int, err error) {
 	if n == 0 || q.busy(first, n) {
 		return n, err
 	}
-	if e := q.bell.Ring(q.dedicated || bytes <= briefBytes && n <= briefMessages); e != nil {
+	if e := q.bell.Ring(bytes <= briefBytes && n <= briefMessages); e != nil {
 		return n, errors.Join(e, err)
 	}
 	return n, err

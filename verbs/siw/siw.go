@@ -89,7 +89,7 @@ func (p *siw) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, 
 	if err != nil {
 		return nil, err
 	}
-	q := &qp{device: p.device, capacity: created.Cap, signalAll: attr.SignalAll, dedicated: attr.Dedicated}
+	q := &qp{device: p.device, capacity: created.Cap, signalAll: attr.SignalAll}
 	if q.sq, err = mapRing[uapi.SIWSQE](p.device, resp.SQKey, resp.NumSQE, 0); err != nil {
 		return nil, err
 	}

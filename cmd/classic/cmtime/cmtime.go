@@ -33,7 +33,6 @@ func New(env *cmdutil.Env) *getopt.Tool {
 }
 
 func (c *command) run(ctx context.Context) error {
-	defer cmdutil.OneProcessor()()
 	if c.server == "" {
 		return c.serve(ctx)
 	}

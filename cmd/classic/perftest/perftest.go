@@ -261,7 +261,7 @@ const maxLossyReceives = 16000
 // run runs the test.
 func (c *command) run(ctx context.Context) error {
 	return perftest.Run(ctx, perftest.Options{
-		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus, Alone: true,
+		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus,
 		Connect: c.connect, Client: c.server != "", CM: c.manager(),
 		PeerTimeout: peerTimeout, Begin: c.begin, Connected: c.connected, Done: c.row, Ended: c.ended,
 		Warn: func(text string) { _, _ = io.WriteString(c.env.ErrOut, text) },

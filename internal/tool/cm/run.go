@@ -154,10 +154,6 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.channel.WaitInThread(); err != nil {
-		return err
-	}
-	r.devices.Channel = r.channel
 	r.base, r.active = time.Now(), map[*rdmacm.ID]*attempt{}
 	begun := 0
 	// nextStart returns the time at which the next connection begins, if one may begin.

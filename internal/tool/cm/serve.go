@@ -92,10 +92,6 @@ func (s *server) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.channel.WaitInThread(); err != nil {
-		return err
-	}
-	s.devices.Channel = s.channel
 	var addr rdmacm.Addr
 	if s.listeners, addr, err = (rdmacm.ListenConfig{}).ListenOn(s.channel, local); err != nil {
 		return err

@@ -148,7 +148,7 @@ func (a *Adapter) Write(_ int, message []byte, _ bool) error {
 }
 
 // Ioctl implements uverbs.Kernel.
-func (a *Adapter) Ioctl(_ int, request []byte, _ bool) error {
+func (a *Adapter) Ioctl(_ int, request []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := Parse(a.t, request)

@@ -61,7 +61,6 @@ func (x *Exchange) Run(ctx context.Context, connect, serve func(context.Context)
 		x.Printf("%sunable to allocate memory for test nodes\n", x.Prefix)
 		return Exit(1)
 	}
-	defer cmdutil.OneProcessor()()
 	x.Options.Space, x.Options.Client = x.Lookup.Space, x.Server != ""
 	var err error
 	if x.Session, err = x.NewSession(x.Options); err != nil {

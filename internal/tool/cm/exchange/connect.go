@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/internal/tool/cm/internal/param"
+	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -140,7 +140,7 @@ func (s *Session) acceptNode(n *node, e rdmacm.Event) error {
 	if err := s.receive(n); err != nil {
 		return err
 	}
-	p := param.Reply(e.Param, n.qp.Number())
+	p := device.Reply(e.Param, n.qp.Number())
 	if !s.Datagrams {
 		if err := n.id.ReadyQP(n.qp, &p); err != nil {
 			return failed("failure accepting", err)

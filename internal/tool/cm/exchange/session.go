@@ -85,12 +85,12 @@ type node struct {
 
 // New opens the connection manager and creates the IDs of a client.
 func New(o Options) (*Session, error) {
-	channel, err := openChannel()
+	channel, err := rdmacm.NewChannel()
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		Options: o, channel: channel, devices: device.Set{Channel: channel}, connecting: o.Connections,
+		Options: o, channel: channel, connecting: o.Connections,
 		ports: map[*device.Device]*port{}, byID: map[*rdmacm.ID]*node{},
 	}
 	if o.Client {
@@ -99,18 +99,6 @@ func New(o Options) (*Session, error) {
 		}
 	}
 	return s, nil
-}
-
-// openChannel opens a channel for the goroutine that handles all events.
-func openChannel() (*rdmacm.Channel, error) {
-	channel, err := rdmacm.NewChannel()
-	if err != nil {
-		return nil, err
-	}
-	if err := channel.WaitInThread(); err != nil {
-		return nil, errors.Join(err, channel.Close())
-	}
-	return channel, nil
 }
 
 // Close ends all connections and frees their objects.
@@ -278,7 +266,7 @@ func (s *Session) AwaitDisconnect(ctx context.Context) error { return s.await(ct
 
 // Migrate moves the IDs to a new channel.
 func (s *Session) Migrate() error {
-	channel, err := openChannel()
+	channel, err := rdmacm.NewChannel()
 	if err != nil {
 		return failed("failed to create event channel", err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ibkit/ibkit/internal/tool/cm/internal/completion"
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
@@ -119,10 +118,7 @@ func (s *Session) openPort(d *device.Device) (*port, error) {
 		return nil, unable(outOfMemory, err, "unable to create CQ")
 	}
 	p.limit = int(attr.MaxCQE)
-	if p.channel, err = d.Context.NewCompChannel(); err == nil {
-		err = p.channel.WaitInThread()
-	}
-	if err != nil {
+	if p.channel, err = d.Context.NewCompChannel(); err != nil {
 		return nil, unable(outOfMemory, err, "unable to create CQ")
 	}
 	if s.Size < 0 {
@@ -218,7 +214,7 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 // poll waits for completions of a queue, which the node shares, and counts them. It calls
 // blocks before a wait that blocks.
 func (p *port) poll(ctx context.Context, cq *verbs.CQ, blocks func()) error {
-	count, err := completion.Spin(cq, p.events)
+	count, err := device.Spin(cq, p.events)
 	if err == nil && count == 0 {
 		if err = cq.Arm(false); err == nil {
 			count, err = cq.Poll(p.events)

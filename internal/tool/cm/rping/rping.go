@@ -12,7 +12,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ibkit/ibkit/internal/tool/cm/internal/completion"
+	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 	"github.com/ibkit/ibkit/verbs/dmamem"
@@ -153,9 +153,6 @@ func (e *end) setup(_ context.Context, id *rdmacm.ID) (_ *verbs.QP, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := channel.WaitInThread(); err != nil {
-		return nil, err
-	}
 	const depth = 16
 	if e.cq, err = e.context.CreateCQ(verbs.CQInit{Entries: 2 * depth, Channel: channel}); err != nil {
 		return nil, err
@@ -220,7 +217,7 @@ func (e *end) announce(offset int) error {
 // await waits until a work request with the ID is complete, which completes a step.
 func (e *end) await(ctx context.Context, id uint64, step string) error {
 	for e.completed[id] == 0 {
-		n, err := completion.Spin(e.cq, e.events)
+		n, err := device.Spin(e.cq, e.events)
 		if n == 0 && err == nil {
 			n, err = e.cq.Wait(ctx, e.events)
 		}

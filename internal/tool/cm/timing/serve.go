@@ -7,7 +7,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/exchange"
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/event"
-	"github.com/ibkit/ibkit/internal/tool/cm/internal/param"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -29,10 +28,7 @@ func NewServer(warn func(*exchange.Failure)) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := channel.WaitInThread(); err != nil {
-		return nil, errors.Join(err, channel.Close())
-	}
-	return &Server{Warn: warn, channel: channel, devices: device.Set{Channel: channel}, qps: map[*rdmacm.ID]*verbs.QP{}}, nil
+	return &Server{Warn: warn, channel: channel, qps: map[*rdmacm.ID]*verbs.QP{}}, nil
 }
 
 // Close ends all connections.
@@ -94,7 +90,7 @@ func (s *Server) accept(e rdmacm.Event) {
 
 func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 	s.qps[e.ID] = qp
-	p := param.Reply(e.Param, qp.Number())
+	p := device.Reply(e.Param, qp.Number())
 	if err := e.ID.PrepareQP(qp, &p); err != nil {
 		return err
 	}

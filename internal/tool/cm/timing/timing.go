@@ -98,10 +98,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := channel.WaitInThread(); err != nil {
-		return nil, errors.Join(err, channel.Close())
-	}
-	c := &Client{Options: o, channel: channel, devices: device.Set{Channel: channel}, nodes: make([]node, o.Connections), byID: make(map[*rdmacm.ID]*node, o.Connections), base: time.Now()}
+	c := &Client{Options: o, channel: channel, nodes: make([]node, o.Connections), byID: make(map[*rdmacm.ID]*node, o.Connections), base: time.Now()}
 	for s := range c.times {
 		c.times[s] = Times{Step: Step(s), Min: -1}
 	}

@@ -109,9 +109,6 @@ func (d driver) run(size int) (Report, error) {
 	if len(s.CPUs) > 0 {
 		cpu = s.CPUs[0]
 	}
-	if s.o.Alone && !s.test.Bandwidth {
-		loop.YieldMonitor()
-	}
 	load := s.watchLoad()
 	used, err := loop.Pinned(cpu, measure)
 	s.result.CPUUtil = load()

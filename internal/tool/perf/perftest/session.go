@@ -32,9 +32,6 @@ type Options struct {
 	Link     string // "" or the required link layer, such as "Ethernet"
 	CPUs     host.CPUs
 
-	// Alone is set if the process has no other task than this test.
-	Alone bool
-
 	// Connect connects to the program, which is a server if Client is set, and
 	// otherwise accepts its connection. Run calls it once the device is usable.
 	Connect func(context.Context) (net.Conn, error)

@@ -14,10 +14,6 @@ import (
 
 // A Set has the open devices. Its methods may be called concurrently.
 type Set struct {
-	// Channel has the IDs of the connections. Its commands keep the processor of Go's
-	// scheduler once a device is open, as do calls of the device, unless that is iWARP.
-	Channel *rdmacm.Channel
-
 	lock sync.Mutex
 	open map[key]*Device
 }
@@ -32,10 +28,7 @@ type Device struct {
 	Context *verbs.Context
 	PD      *verbs.PD
 
-	// Of queue pairs without data. On Soft-RoCE, a receive queue of its own would take 8 % of
-	// the time to create and destroy one.
-	idle     *verbs.CQ
-	receives *verbs.SRQ // nil if the device has none
+	idle *verbs.CQ // of queue pairs without data
 }
 
 // NewQP creates a queue pair for an ID, and returns it with the name of its device. No
@@ -55,9 +48,8 @@ func (s *Set) NewQPAt(a rdmacm.Addresses, t verbs.QPType) (qp *verbs.QP, name st
 		return nil, "", err
 	}
 	qp, err = d.PD.CreateQP(verbs.QPInit{
-		Type: t, SendCQ: d.idle, RecvCQ: d.idle, SRQ: d.receives,
-		Cap:  verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
-		Idle: true,
+		Type: t, SendCQ: d.idle, RecvCQ: d.idle,
+		Cap: verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 	})
 	return qp, d.Context.Name(), err
 }
@@ -78,10 +70,6 @@ func (s *Set) Get(a rdmacm.Addresses) (*Device, error) {
 	if opened.Context, err = at.Open(); err != nil {
 		return nil, err
 	}
-	if !opened.Context.IWARP() {
-		opened.Context.KeepProcessor()
-		s.Channel.KeepProcessor()
-	}
 	if err := opened.create(); err != nil {
 		return nil, errors.Join(fmt.Errorf("use %s: %w", at.Name, err), opened.Context.Close())
 	}
@@ -96,11 +84,8 @@ func (d *Device) create() (err error) {
 	if d.PD, err = d.Context.AllocPD(); err != nil {
 		return err
 	}
-	if d.idle, err = d.Context.CreateCQ(verbs.CQInit{Entries: 1}); err != nil {
-		return err
-	}
-	d.receives, _ = d.PD.CreateSRQ(verbs.SRQInit{MaxWR: 1, MaxSGE: 1}) // not all devices have one
-	return nil
+	d.idle, err = d.Context.CreateCQ(verbs.CQInit{Entries: 1})
+	return err
 }
 
 // Close closes all devices with their objects.

@@ -213,11 +213,11 @@ func (e *Endpoint) createTarget(q *QueuePair, cq *verbs.CQ) (err error) {
 func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
 	o := e.options
 	if o.Type == verbs.QPTypeXRCInit {
-		return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, Dedicated: true, Cap: verbs.QPCap{
+		return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, Cap: verbs.QPCap{
 			MaxSendWR: uint32(o.Depth), MaxSendSGE: 1, MaxInline: uint32(o.Inline),
 		}})
 	}
-	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, SRQ: e.srq, Dedicated: true, Cap: verbs.QPCap{
+	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, SRQ: e.srq, Cap: verbs.QPCap{
 		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
 		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
 	}})

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -25,10 +24,10 @@ func Pinned(cpu int, f func() error) (Usage, error) {
 	// allocate.
 	runtime.GC()
 	// The goroutine never unlocks its thread, so that the thread ends with it and no
-	// other goroutine inherits its affinity and signal mask.
+	// other goroutine inherits its affinity.
 	go func() {
 		runtime.LockOSThread()
-		err := errors.Join(bind(cpu), maskPreemption())
+		err := bind(cpu)
 		if err == nil {
 			begin, before := time.Now(), usage()
 			err = f()
@@ -49,17 +48,6 @@ func bind(cpu int) error {
 	set.Set(cpu)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
 		return fmt.Errorf("bind thread to CPU %d: %w", cpu, err)
-	}
-	return nil
-}
-
-// maskPreemption blocks the signal by which Go preempts this thread.
-func maskPreemption() error {
-	const bit = unix.SIGURG - 1
-	var set unix.Sigset_t
-	set.Val[bit/64] = 1 << (bit % 64)
-	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil); err != nil {
-		return fmt.Errorf("block SIGURG: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package completion polls completion queues.
-package completion
+package device
 
 import (
 	"syscall"

@@ -1,5 +1,4 @@
-// Package param has the parameters of connections that librdmacm sends unless given.
-package param
+package device
 
 import "github.com/ibkit/ibkit/rdmacm"
 
