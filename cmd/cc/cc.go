@@ -82,7 +82,7 @@ simulated fabrics are recorded only with --log.`),
   ibkit cc --set cc.conf --dry-run
 
   # set them, with the CC_Key in a file
-  ibkit cc --set cc.conf --cckey @/etc/ibkit/cc_key`, "\n"),
+  ibkit cc --set cc.conf --cc-key @/etc/ibkit/cc_key`, "\n"),
 		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -117,7 +117,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", cc.Kinds, "do not report a `FINDING`")
 	flags.StringVar(&c.set, "set", "", "change nodes that differ from the settings in `FILE` (-: input)")
 	c.change.Define(cmd, " (--set)")
-	flags.StringVarP(&c.key, "cckey", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVarP(&c.key, "cc-key", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 }

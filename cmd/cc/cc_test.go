@@ -66,16 +66,16 @@ func TestCC_Usage(t *testing.T) {
 		"leaf1":                               `unexpected argument "leaf1"`,
 		"--yes":                               "--yes has no effect without --set",
 		"--dry-run":                           "-n (--dry-run) has no effect without --set",
-		"--set " + settings + " -n --yes":     "-n (--dry-run) and --yes exclude each other",
+		"--set " + settings + " -n --yes":     "-n (--dry-run) and --yes are mutually exclusive",
 		"--set " + settings:                   "confirmation requires --yes",
-		"--set " + settings + " --show nodes": "--set and --show exclude each other",
+		"--set " + settings + " --show nodes": "--set and --show are mutually exclusive",
 		"--set /nonexistent":                  "read settings: open /nonexistent",
 		"--set -":                             "read settings: standard input: no settings",
 		"--set " + cmdtest.WriteFile(t, "[switch]\nthreshold = x\n"): `file:2: invalid threshold "x": want a number from 0 to 15`,
 		"--show nosuch":         "want one of nodes, ports, sls, cct",
 		"--node [":              `invalid pattern "["`,
-		"--cckey @/nonexistent": "read CC_Key: open /nonexistent",
-		"--cckey -":             "no terminal for a prompt",
+		"--cc-key @/nonexistent": "read CC_Key: open /nonexistent",
+		"--cc-key -":             "no terminal for a prompt",
 	} {
 		t.Run(line, func(t *testing.T) {
 			if code, out, err := run(t, line); code != 2 || !strings.Contains(err, want) {
@@ -89,7 +89,7 @@ func TestCC_Usage(t *testing.T) {
 func TestCC_Log(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	settings := cmdtest.WriteFile(t, "[switch]\nnode = spine002\nthreshold = 9\n[sl]\nnode = host00003\nsls=2,3\nccti_timer = 7\n")
-	code, out, err := run(t, "--yes --cckey 0x1234 --log "+log+" --set "+settings)
+	code, out, err := run(t, "--yes --cc-key 0x1234 --log "+log+" --set "+settings)
 	if code != 0 {
 		t.Fatalf("got exit code %d\n%s%s", code, out, err)
 	}
@@ -146,7 +146,7 @@ func TestCC_Key(t *testing.T) {
 	if code != 4 || !strings.Contains(out, "changed 3 of 4 nodes") || !strings.Contains(err, "leaf2: no reply: Set CongestionControl SwitchCongestionSetting of LID 8") || !strings.Contains(err, "another CC_Key (-c @FILE)") {
 		t.Errorf("without the key: got exit code %d\n%s%s", code, out, err)
 	}
-	if code, out, err := cck("--cckey", "@"+key); code != 0 || !strings.Contains(out, "changed 1 of 1 node\n") || !strings.Contains(out, "1 node to change, 3 with these settings") {
+	if code, out, err := cck("--cc-key", "@"+key); code != 0 || !strings.Contains(out, "changed 1 of 1 node\n") || !strings.Contains(out, "1 node to change, 3 with these settings") {
 		t.Errorf("with the key: got exit code %d\n%s%s", code, out, err)
 	}
 }

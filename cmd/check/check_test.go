@@ -32,7 +32,7 @@ func TestCheckRoutes_Views(t *testing.T) {
 		"csv":   {"--sim", "torus,sm=minhop", "--csv"},
 
 		"inactive":  {"--sim", "demo"},
-		"multicast": {"--sim", "broken-multicast", "--smkey", "1"},
+		"multicast": {"--sim", "broken-multicast", "--sm-key", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, out, err := program.Run(t, nil, append([]string{"check", "routes"}, args...)...)
@@ -50,7 +50,7 @@ func TestCheckRoutes_JSON(t *testing.T) {
 		"--sim demo --pattern shift --save " + saved,
 		"--load " + saved + " --diff " + saved,
 		"--sim torus,sm=minhop --finding credit-loop",
-		"--sim broken-multicast --smkey 1",
+		"--sim broken-multicast --sm-key 1",
 		"--sim unbalanced-leaf",
 		"--load " + dumps,
 	} {
@@ -119,11 +119,11 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 		{"--load " + dumps + "/opensm-subnet.lst," + part, cmdutil.ExitPartial, ""},
 		{"--load " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: got"},
 		{"--load " + dumps + " --lmc 8", cmdutil.ExitUsage, "want 0 to 7"},
-		{"--load " + dumps + " --sim demo", cmdutil.ExitUsage, "exclude each other"},
+		{"--load " + dumps + " --sim demo", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo --diff " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
 		{"--sim demo --diff " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables"},
-		{"--sim demo --smkey x@y", cmdutil.ExitUsage, "SM_Key"},
-		{"--load " + dumps + " --smkey 1", cmdutil.ExitUsage, "exclude each other"},
+		{"--sim demo --sm-key x@y", cmdutil.ExitUsage, "SM_Key"},
+		{"--load " + dumps + " --sm-key 1", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo --lmc 1", cmdutil.ExitUsage, "has no effect without --load"},
 		{"--sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
 	} {

@@ -94,7 +94,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	c.source.Define(cmd)
 	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
 	c.files.RegisterLMC(flags)
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	c.fabric.Define(env, cmd)
 	c.wrap(cmd)
 	return cmd
@@ -131,7 +131,7 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if err := c.checkRequirements(flags, []requirement{{"plan", []string{"plan"}}, {"ber", []string{"window", "since"}}}); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"window", "sm-wait", "smkey"}, nil); err != nil {
+	if err := c.source.Complete([]string{"window", "sm-wait", "sm-key"}, nil); err != nil {
 		return err
 	}
 	o := &c.options

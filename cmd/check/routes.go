@@ -73,7 +73,7 @@ directory stands for the files in it.`),
   ibkit check routes --pattern shift,random
 
   # compare multicast trees with the members of their groups
-  ibkit check routes --smkey 1
+  ibkit check routes --sm-key 1
 
   # without hardware: the shortest paths in a torus have credit loops
   ibkit check routes --sim torus,sm=minhop`, "\n"),
@@ -99,7 +99,7 @@ func (c *routes) define(cmd *cobra.Command) {
 	cmdutil.EnumListFlag(cmd, &c.options.Analyze.Patterns, "pattern", "", route.Patterns, "measure the congestion of a traffic `PATTERN`")
 	flags.BoolVar(&c.withSwitches, "with-switches", false, "include paths from and to the LIDs of switches")
 	flags.BoolVar(&c.pathSLs, "path-sls", false, "query the service level of each path if there are credit loops")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", route.Kinds, "show only a `FINDING`")
 	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", route.Kinds, "exit with 3 for a `FINDING` (default: --finding, or all)")
 	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
@@ -112,7 +112,7 @@ func (c *routes) define(cmd *cobra.Command) {
 var routesRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"csv"}},
-		routefiles.Clash("path-sls", "smkey"),
+		routefiles.Clash("path-sls", "sm-key"),
 		{Flags: []string{"csv"}, Others: []string{"diff", "pattern"}},
 	},
 	Needs: []cmdutil.Need{routefiles.Need()},
@@ -138,7 +138,7 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 		return err
 	}
 	if flags.Changed("sm-port") && o.SMKey == 0 && !c.pathSLs {
-		return cmdutil.UsageErrorf("%s has no effect without --smkey or --path-sls", cmdutil.FlagName(flags, "sm-port"))
+		return cmdutil.UsageErrorf("%s has no effect without --sm-key or --path-sls", cmdutil.FlagName(flags, "sm-port"))
 	}
 	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
 	o.PathSLs, o.Analyze.WithSwitches = c.pathSLs, c.withSwitches

@@ -85,7 +85,7 @@ func (v *verdict) complete(flags *pflag.FlagSet) (err error) {
 	case v.limit < 0:
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", v.limit)
 	case flags.Changed("limit") && v.format != formatText:
-		return cmdutil.UsageErrorf("--limit and --format %s exclude each other", v.format)
+		return cmdutil.UsageErrorf("--limit and --format %s are mutually exclusive", v.format)
 	case len(v.only) > 0 && !slices.ContainsFunc(v.only, func(name string) bool { return !slices.Contains(v.skip, name) }):
 		return cmdutil.UsageErrorf("no stage left: --skip contains all stages of --only")
 	}

@@ -30,7 +30,7 @@ func TestCM_Usage(t *testing.T) {
 		"cm --max 5 a":                  "--serve",
 		"cm --serve --max 0":            "invalid --max 0",
 		"cm --serve --count 5":          "--count) has no effect with --serve",
-		"cm --json --histogram a":       "exclude each other",
+		"cm --json --histogram a":       "are mutually exclusive",
 		"cm a b":                        "got 2, want at most 1",
 		"cm --source 1:2:3:4:5:6:7:x a": "invalid address",
 	} {

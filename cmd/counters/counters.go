@@ -189,7 +189,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("--reset requires a selection: targets, --node, --switches, --cas, --routers or --all")
 	}
 	if c.local && len(args) > 0 {
-		return cmdutil.UsageErrorf("--local and targets exclude each other")
+		return cmdutil.UsageErrorf("--local and targets are mutually exclusive")
 	}
 	if len(c.reset) > 0 {
 		if err := c.change.CheckConfirm(c.env); err != nil {
@@ -212,7 +212,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
 	o.NoExtendedPortInfo, o.Discover = c.fabric.NoExtendedPortInfo(), c.source.Discoverer(&c.fabric.Settings)
 	if c.source.File != "" && len(args) > 0 {
-		return cmdutil.UsageErrorf("--from %s and targets exclude each other", c.source.File)
+		return cmdutil.UsageErrorf("--from %s and targets are mutually exclusive", c.source.File)
 	}
 	if o.Database, err = c.source.Database(); err != nil {
 		return err

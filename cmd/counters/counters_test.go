@@ -129,7 +129,7 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"--rate", "0s"}, "want a time above 0"},
-		{[]string{"--rate", "1s", "--interval", "1s"}, "exclude each other"},
+		{[]string{"--rate", "1s", "--interval", "1s"}, "are mutually exclusive"},
 		{[]string{"--count", "3"}, "no effect without --interval"},
 		{[]string{"--ber"}, "no effect without --rate"},
 		{[]string{"--sort", "util"}, "requires a window"},

@@ -74,7 +74,7 @@ func TestDevinfo_Simulated(t *testing.T) {
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --check", "", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo mlx5_0", "find device mlx5_0: no such device", cmdutil.ExitFailed},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --watch", "exclude IBKIT_SIM", cmdutil.ExitUsage},
-		{nil, "devinfo --sim demo --uapi", "exclude each other", cmdutil.ExitUsage},
+		{nil, "devinfo --sim demo --uapi", "are mutually exclusive", cmdutil.ExitUsage},
 		{nil, "devinfo --sim moon", `unknown fabric "moon"`, cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SIM": "ibsim", "IBSIM_SOCKNAME": "no such server"}, "devinfo", "no server responds", cmdutil.ExitFailed},
 	} {

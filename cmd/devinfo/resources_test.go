@@ -84,10 +84,10 @@ func TestResources_Usage(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{nil, "devinfo --resources --watch", "exclude each other", cmdutil.ExitUsage},
-		{nil, "devinfo --resources --check", "exclude each other", cmdutil.ExitUsage},
+		{nil, "devinfo --resources --watch", "are mutually exclusive", cmdutil.ExitUsage},
+		{nil, "devinfo --resources --check", "are mutually exclusive", cmdutil.ExitUsage},
 		{nil, "devinfo --statistics", "--resources", cmdutil.ExitUsage},
-		{nil, "devinfo --resources --sim demo", "exclude each other", cmdutil.ExitUsage},
+		{nil, "devinfo --resources --sim demo", "are mutually exclusive", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --resources", "exclude IBKIT_SIM", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SYSFS": "/tmp"}, "devinfo --resources", "IBKIT_SYSFS", cmdutil.ExitFailed},
 	} {

@@ -164,7 +164,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	c.local = c.names == exporter.Node
 	if other := cmdutil.Given(flags, fabricOnly); c.local && other != "" {
-		return cmdutil.UsageErrorf("the ports of this host (--local, --names node) and %s exclude each other", other)
+		return cmdutil.UsageErrorf("the ports of this host (--local, --names node) and %s are mutually exclusive", other)
 	}
 	for _, d := range []struct {
 		name  string
@@ -210,7 +210,7 @@ func (c *command) completeOptions() (err error) {
 		c.details = []string{"fec"}
 	}
 	if len(c.details) > 1 && slices.Contains(c.details, "none") {
-		return cmdutil.UsageErrorf("invalid --details: none and other details exclude each other")
+		return cmdutil.UsageErrorf("invalid --details: none and other details are mutually exclusive")
 	}
 	for _, d := range c.details {
 		o.Fabric.DetailsOf |= detailSets[d]

@@ -143,7 +143,7 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.env.Getenv("IBKIT_SIM") != "":
-		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM exclude each other")
+		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM are mutually exclusive")
 	case c.env.Sysfs() != string(sysfs.Default):
 		return errors.New("link changes the running kernel, but IBKIT_SYSFS has the files of another one")
 	}

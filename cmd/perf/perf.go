@@ -220,7 +220,7 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	case len(args) == 0 && !c.serve.on:
 		return o, &cmdutil.UsageError{Err: errNoServer}
 	case len(args) > 0 && c.serve.on:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER exclude each other", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER are mutually exclusive", args[0])
 	case len(args) > 1:
 		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
 	case flags.Changed("iterations") && f.iterations == 0:

@@ -70,7 +70,7 @@ func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (
 	case wrong != nil:
 		return o, wrong
 	case len(args) > 0:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER exclude each other", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER are mutually exclusive", args[0])
 	case s.maxClients < 1:
 		return o, cmdutil.UsageErrorf("invalid --max-clients %d: want at least 1", s.maxClients)
 	case s.maxQueuePairs < 1:

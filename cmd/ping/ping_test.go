@@ -83,10 +83,10 @@ func TestPingUsage(t *testing.T) {
 		{"-i -1s 3", "invalid --interval"},
 		{"--rate 0 3", "invalid --rate"},
 		{"-w 0 3", "invalid --deadline"},
-		{"-f -i 1s 3", "exclude each other"},
-		{"--json --json-lines 3", "exclude each other"},
-		{"-q --timestamps 3", "exclude each other"},
-		{"-q --lines 3", "exclude each other"},
+		{"-f -i 1s 3", "are mutually exclusive"},
+		{"--json --json-lines 3", "are mutually exclusive"},
+		{"-q --timestamps 3", "are mutually exclusive"},
+		{"-q --lines 3", "are mutually exclusive"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.RunInBubble(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)

@@ -210,7 +210,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 			return nil, &cmdutil.UsageError{Err: err}
 		}
 		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portctl.ActionNames, strings.ToLower(args[0])) {
-			return nil, cmdutil.UsageErrorf("%q is not a change: --from and a TARGET exclude each other", args[0])
+			return nil, cmdutil.UsageErrorf("%q is not a change: --from and a TARGET are mutually exclusive", args[0])
 		}
 		return args, nil
 	}

@@ -46,7 +46,7 @@ func TestPort_Usage(t *testing.T) {
 		"leaf1 3 nosuch":             `unknown action "nosuch"`,
 		"leaf1 1 disable":            "confirmation requires --yes",
 		"--yes leaf1 3":              "--yes has no effect without a change",
-		"-n --yes leaf1 3 disable":   "-n (--dry-run) and --yes exclude each other",
+		"-n --yes leaf1 3 disable":   "-n (--dry-run) and --yes are mutually exclusive",
 		"--force nosuch leaf1 3 arm": "want one of own-link, sm-link, last-link",
 		"--from /nonexistent reset":  "read ports: open /nonexistent",
 		"--from - --yes reset":       "read ports from standard input: no ports",
@@ -98,7 +98,7 @@ func TestPort_From(t *testing.T) {
 		})
 	}
 	code, _, err := run(t, "--yes --from "+list+" leaf1 1 reset")
-	if want := `"leaf1" is not a change: --from and a TARGET exclude each other`; code != 2 || !strings.Contains(err, want) {
+	if want := `"leaf1" is not a change: --from and a TARGET are mutually exclusive`; code != 2 || !strings.Contains(err, want) {
 		t.Errorf("got exit code %d, want 2 with %q\n%s", code, want, err)
 	}
 }

@@ -132,10 +132,10 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.ports, "ports", "", "query a `LIST` of ports such as 1-4,7, or all")
 	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
 	flags.StringSliceVar(&c.addresses, "address", nil, "read the words at a `LIST` of addresses (ConfigSpace)")
-	flags.StringVarP(&c.ccKey, "cckey", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVarP(&c.ccKey, "cc-key", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
 	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -178,11 +178,11 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
 		{Flags: []string{"hex"}, Others: []string{"csv", "fields"}},
 		{Flags: []string{"modifier"}, Others: []string{"ports", "address"}},
-		{Flags: []string{"sa"}, Others: []string{"modifier", "cckey", "hex"}},
+		{Flags: []string{"sa"}, Others: []string{"modifier", "cc-key", "hex"}},
 		{Flags: []string{"hex"}, Others: []string{"show-keys"}},
 	},
 	Needs: []cmdutil.Need{
-		{Flags: []string{"smkey"}, Others: []string{"sa"}},
+		{Flags: []string{"sm-key"}, Others: []string{"sa"}},
 		{Flags: []string{"debug"}, Others: []string{"serve"}},
 	},
 }
@@ -211,7 +211,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	var targets []string
 	switch {
 	case len(c.nodes) > 0 && len(args) > 0:
-		return cmdutil.UsageErrorf("--node and the target %q exclude each other", args[0])
+		return cmdutil.UsageErrorf("--node and the target %q are mutually exclusive", args[0])
 	case len(c.nodes) > 0:
 		for _, n := range c.nodes {
 			targets = append(targets, resolve.Name.String()+":"+n)
@@ -227,7 +227,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	if len(args) > 1 {
 		if c.ports != "" {
-			return cmdutil.UsageErrorf("--ports and the port %q exclude each other", args[1])
+			return cmdutil.UsageErrorf("--ports and the port %q are mutually exclusive", args[1])
 		}
 		if c.ports = args[1]; c.ports == "" {
 			return cmdutil.UsageErrorf("parse ports %q: no port", c.ports)
@@ -273,7 +273,7 @@ func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
 	}
 	if flags.Changed("modifier") {
 		if o.Ports.Given() {
-			return cmdutil.UsageErrorf("--modifier and the port %q exclude each other", c.ports)
+			return cmdutil.UsageErrorf("--modifier and the port %q are mutually exclusive", c.ports)
 		}
 		modifier, err := strconv.ParseUint(c.modifier, 0, 32)
 		if err != nil {
@@ -301,7 +301,7 @@ func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
 	case flags.Changed("oui") && !o.Attribute.IsText():
 		return cmdutil.UsageErrorf("--oui has no effect on %v", o.Attribute)
 	case c.ccKey != "" && o.Attribute.Prefix() != "cc":
-		return cmdutil.UsageErrorf("--cckey has no effect on %v", o.Attribute)
+		return cmdutil.UsageErrorf("--cc-key has no effect on %v", o.Attribute)
 	}
 	o.OUI = c.oui
 	if c.fromSA && !o.Attribute.HasRecord() {
@@ -349,7 +349,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	failedCode := c.warn(result)
 	if c.fromSA && c.options.SMKey == 0 && result.Failed > 0 && c.options.Attribute.Name == "P_KeyTable" {
-		fmt.Fprintln(c.env.ErrOut, "hint: P_Key tables require the SM_Key of the subnet manager: --smkey")
+		fmt.Fprintln(c.env.ErrOut, "hint: P_Key tables require the SM_Key of the subnet manager: --sm-key")
 	}
 	var usage *cmdutil.UsageError
 	switch {

@@ -101,7 +101,7 @@ func TestRoutes_ExitCodes(t *testing.T) {
 		{"--sim demo --lid 9-5", cmdutil.ExitUsage, "want a LID or a range"},
 		{"--sim demo --multicast --lid 5", cmdutil.ExitUsage, "0xc000 to 0xfffe"},
 		{"--sim demo --port 256", cmdutil.ExitUsage, "want 0 to 255"},
-		{"--sim demo --multicast --to node07", cmdutil.ExitUsage, "exclude each other"},
+		{"--sim demo --multicast --to node07", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo --sm_port 1", cmdutil.ExitUsage, "has no effect"},
 		{"--sim demo --using leaf1/1 leaf2", cmdutil.ExitUsage, `unexpected argument "leaf2"`},
 	} {

@@ -71,7 +71,7 @@ again.`),
   ibkit sa MCMemberRecord
 
   # the members of a group, which subnet managers show to trusted clients
-  ibkit sa MCMemberRecord mlid=0xc010 --smkey @/etc/opensm/smkey
+  ibkit sa MCMemberRecord mlid=0xc010 --sm-key @/etc/opensm/smkey
 
   # the ports with a subnet manager
   ibkit sa PortInfoRecord cap_mask=IsSM
@@ -97,7 +97,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.DurationVar(&c.wait, "wait", 0, "maximum `TIME` for the whole reply (default 30s)")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -208,7 +208,7 @@ func (c *command) run(ctx context.Context) error {
 	var status mad.StatusError
 	switch {
 	case errors.As(err, &status) && c.options.SMKey == 0 && c.options.Filter.Kind.Name == "P_KeyTableRecord":
-		return cmdutil.WithHint(err, "P_Key tables require the SM_Key of the subnet manager: --smkey")
+		return cmdutil.WithHint(err, "P_Key tables require the SM_Key of the subnet manager: --sm-key")
 	case err != nil:
 		return fabricflag.WithHint(err)
 	}

@@ -70,7 +70,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --interval 0s", 2, "invalid --interval 0s"},
 		{"--once --rescan -1s", 2, "invalid --rescan -1s"},
 		{"--history 1", 2, "invalid --history 1"},
-		{"--once --history 10", 2, "exclude each other"},
+		{"--once --history 10", 2, "are mutually exclusive"},
 		{"--once --lines -1", 2, "invalid --lines -1"},
 		{"--json", 2, "--once"},
 		{"--once --sort nosuch", 2, "want one of errors, util, wait, findings, name"},

@@ -196,10 +196,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
 	}
 	if given := cmdutil.Given(flags, []string{"check", "plan"}); given != "" && c.format != formatTable && c.format != formatSVG && c.format != formatHTML {
-		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
+		return cmdutil.UsageErrorf("%s and --format %s are mutually exclusive", given, c.format)
 	}
 	if given := cmdutil.Given(flags, []string{"list", "cas", "switches", "routers", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
-		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
+		return cmdutil.UsageErrorf("%s and --format %s are mutually exclusive", given, c.format)
 	}
 	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {
 		return cmdutil.UsageErrorf("invalid --pause %v: want a time above 0 with --ibdiagnet or --format %s", c.pause, formatDatabase)

@@ -137,17 +137,17 @@ func TestTopology_Usage(t *testing.T) {
 	file := cmdtest.WriteFile(t, "no cache")
 	for _, test := range []struct{ args, err string }{
 		{"x", `unexpected argument "x"`},
-		{"--json --format csv", "--json and --format exclude each other"},
-		{"-l -p", "-p (--ports) and -l (--list) exclude each other"},
+		{"--json --format csv", "--json and --format are mutually exclusive"},
+		{"-l -p", "-p (--ports) and -l (--list) are mutually exclusive"},
 		{"-g", "-g (--grouping) requires --format netdiscover"},
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
-		{"-l --format dot", "-l (--list) and --format dot exclude each other"},
+		{"-l --format dot", "-l (--list) and --format dot are mutually exclusive"},
 		{"--format x", "want one of table, netdiscover"},
 		{"-s 1", "-s (--sm-port) requires --sa"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--load-cache " + file, "read cache " + file + ": offset 0"},
 		{"--plan " + file, "read plan " + file + ": not a plan"},
-		{"--plan " + file + " --format csv", "--plan and --format csv exclude each other"},
+		{"--plan " + file + " --format csv", "--plan and --format csv are mutually exclusive"},
 		{"--punch-list", "--punch-list has no effect without --plan"},
 		{"--load-cache /nonexistent", "no such file"},
 	} {

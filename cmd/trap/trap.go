@@ -106,7 +106,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.DurationVar(&c.options.Duration, "for", 0, "end after a `TIME` (default: no limit)")
 	flags.DurationVar(&c.options.Renew, "renew", 5*time.Second, "renew the subscription after each `TIME`")
 	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of names (all: sa and a scan of the nodes)")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")
 	c.fabric.Define(c.env, cmd)
@@ -234,7 +234,7 @@ func (c *command) explain(err error) error {
 	case errors.Is(err, umad.ErrTaken):
 		return cmdutil.WithHint(err, "only one program of a port receives notices: srp_daemon is another one")
 	case refused && c.options.SMKey == 0 && mad.Status(status) == mad.StatusInvalidRequest:
-		return cmdutil.WithHint(err, "security traps require the SM_Key of the subnet manager: --smkey")
+		return cmdutil.WithHint(err, "security traps require the SM_Key of the subnet manager: --sm-key")
 	}
 	return fabricflag.WithHint(err)
 }

@@ -105,7 +105,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.exec, "exec", "", "run a `PROGRAM` for each event, with arguments after --")
 	flags.IntVar(&c.jobs, "exec-jobs", 4, "run at most `N` programs at the same time")
 	flags.DurationVar(&c.timeout, "exec-timeout", 30*time.Second, "kill a program and its processes after `TIME`")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	c.fabric.Define(c.env, cmd)
 }

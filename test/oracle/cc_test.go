@@ -145,7 +145,7 @@ func TestCC_Key(t *testing.T) {
 	if a, b := threshold("3"), threshold("8"); a != "0x00" || b != "0x09" {
 		t.Errorf("without the key: ibccquery prints the thresholds %q and %q", a, b)
 	}
-	changeCC(t, s, "node07", 0, settings, "--yes", "--cckey", "@"+writeText(t, "0x77\n"))
+	changeCC(t, s, "node07", 0, settings, "--yes", "--cc-key", "@"+writeText(t, "0x77\n"))
 	if got := threshold("3"); got != "0x09" {
 		t.Errorf("with the key: ibccquery prints the threshold %q", got)
 	}

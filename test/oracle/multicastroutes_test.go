@@ -135,11 +135,11 @@ func TestRoutes_Members(t *testing.T) {
 		return r.Multicast, findings
 	}
 	within(t, time.Minute, "the tables lead to all members", func() bool {
-		m, findings := check("--smkey", "1")
+		m, findings := check("--sm-key", "1")
 		return m.Groups == 1 && m.Sound == 1 && findings == ""
 	})
 	want := strings.Count(s.MustRunC(t, "", "saquery", "--smkey", "1", "MCMR").Stdout, "MCMember Record dump:")
-	if m, _ := check("--smkey", "1"); m.Members == nil || *m.Members != want || want != 2 {
+	if m, _ := check("--sm-key", "1"); m.Members == nil || *m.Members != want || want != 2 {
 		t.Errorf("got %+v, want %d members as saquery, 2", m, want)
 	}
 	if m, _ := check(); m.Members != nil || m.Sound != 1 {
@@ -148,7 +148,7 @@ func TestRoutes_Members(t *testing.T) {
 
 	group := groupLID(t, s, "1")
 	removeMulticast(t, s, "host00007", group)
-	if m, findings := check("--smkey", "1"); m.Sound != 0 || findings != "LID "+group+": no entry leads to 1 of 2 members, for example host00007\n" {
+	if m, findings := check("--sm-key", "1"); m.Sound != 0 || findings != "LID "+group+": no entry leads to 1 of 2 members, for example host00007\n" {
 		t.Errorf("without an entry: got %+v and findings\n%s", m, findings)
 	}
 	if m, findings := check(); m.Sound != 1 {

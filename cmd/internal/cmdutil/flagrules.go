@@ -23,7 +23,7 @@ type Need struct{ Flags, Others []string }
 func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	for _, c := range r.Clashes {
 		if a, b := Given(flags, c.Flags), Given(flags, c.Others); a != "" && b != "" {
-			return UsageErrorf("%s and %s exclude each other", a, b)
+			return UsageErrorf("%s and %s are mutually exclusive", a, b)
 		}
 	}
 	for _, n := range r.Needs {

@@ -19,7 +19,7 @@ func CutLocalPort(flags *pflag.FlagSet, deviceFlag, portFlag string, device *str
 	case err != nil || number == 0 || name == "":
 		return UsageErrorf("invalid %s %q: want DEVICE or DEVICE/NUMBER", FlagName(flags, deviceFlag), *device)
 	case flags.Changed(portFlag) && uint8(number) != *port:
-		return UsageErrorf("%s %s and %s %d exclude each other", FlagName(flags, deviceFlag), *device, FlagName(flags, portFlag), *port)
+		return UsageErrorf("%s %s and %s %d are mutually exclusive", FlagName(flags, deviceFlag), *device, FlagName(flags, portFlag), *port)
 	}
 	*device, *port = name, uint8(number)
 	return nil

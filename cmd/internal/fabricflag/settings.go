@@ -90,9 +90,9 @@ func (s *Settings) readFiles(ctx context.Context, env *cmdutil.Env) error {
 	switch {
 	case !s.DeviceGiven && !s.PortGiven || s.Sim == "" || s.Classic:
 	case !byFlag:
-		return cmdutil.UsageErrorf("the local device or port in %s (CA, Port) and a simulated fabric (--sim or IBKIT_SIM) exclude each other", s.ConfigFile)
+		return cmdutil.UsageErrorf("the local device or port in %s (CA, Port) and a simulated fabric (--sim or IBKIT_SIM) are mutually exclusive", s.ConfigFile)
 	default:
-		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) exclude each other")
+		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) are mutually exclusive")
 	}
 	s.mkey = s.conf.MKey
 	switch text := cmp.Or(s.MKey, env.Getenv("IBKIT_M_KEY")); {

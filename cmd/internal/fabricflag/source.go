@@ -55,7 +55,7 @@ func (s *Source) Complete(notFile, notSA []string) error {
 	given := s.flags.Changed("from")
 	switch {
 	case s.SA && given:
-		return cmdutil.UsageErrorf("--sa and --from exclude each other")
+		return cmdutil.UsageErrorf("--sa and --from are mutually exclusive")
 	case s.from == "":
 		return cmdutil.UsageErrorf("invalid --from %q: want sweep, sa or a file", s.from)
 	case s.from == fromSA:
@@ -75,7 +75,7 @@ func (s *Source) Complete(notFile, notSA []string) error {
 		if given {
 			source = "--from " + s.from
 		}
-		return cmdutil.UsageErrorf("%s and %s exclude each other", source, other)
+		return cmdutil.UsageErrorf("%s and %s are mutually exclusive", source, other)
 	}
 	return nil
 }

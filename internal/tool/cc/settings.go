@@ -199,7 +199,7 @@ func (p *settingsParser) end() error {
 	controlType := uint8(slices.Index(portControls, control))
 	for _, f := range s.fields {
 		if _, given := s.given[f.name]; given && f.controlTypes != nil && !slices.Contains(f.controlTypes, controlType) {
-			return fmt.Errorf("%s and control = %s exclude each other", f.name, control)
+			return fmt.Errorf("%s and control = %s are mutually exclusive", f.name, control)
 		}
 	}
 	return nil

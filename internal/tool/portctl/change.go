@@ -84,7 +84,7 @@ func ParseChange(words []string) (c Change, err error) {
 			case c.Action == Action(i):
 				return c, fmt.Errorf("%s is given twice", name)
 			case c.Action != NoAction:
-				return c, fmt.Errorf("%s and %s exclude each other", c.Action, Action(i))
+				return c, fmt.Errorf("%s and %s are mutually exclusive", c.Action, Action(i))
 			}
 			c.Action = Action(i)
 			continue

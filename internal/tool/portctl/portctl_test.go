@@ -613,7 +613,7 @@ func TestParseChange(t *testing.T) {
 		"lid=0x10 smlid=1 lmc=7":      "lid=16 smlid=1 lmc=7",
 		"mkey=0xdead mkeylease=65535": "mkey=*** mkeylease=65535",
 		"nosuch":                      `error: unknown action "nosuch": want one of enable, disable, reset, down, arm, active, or SETTING=VALUE`,
-		"enable disable":              "error: enable and disable exclude each other",
+		"enable disable":              "error: enable and disable are mutually exclusive",
 		"disable disable":             "error: disable is given twice",
 		"mtu=1 mtu=2":                 `error: invalid mtu "1": want 256, 512, 1024, 2048 or 4096`,
 		"mtu=256 mtu=512":             "error: mtu is given twice",
