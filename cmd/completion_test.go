@@ -75,7 +75,7 @@ func TestCompletion_Files(t *testing.T) {
 		"doctor":             ":4",
 		"doctor --timeout":   ":4",
 		"doctor --root":      ":16", // folders
-		"linkinfo --cache":   ":0",  // files
+		"linkinfo --save":    ":0",  // files
 		"ping --sim nosuch":  ":4",
 		"devinfo mlx5_0":     ":4",
 		"sim export demo":    ":4",

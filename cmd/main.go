@@ -57,6 +57,12 @@ func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 	return cmdutil.Execute(ctx, env, newRoot(env, args), args)
 }
 
+// complete adds the parts that all native commands share.
+func complete(root *cobra.Command) {
+	addGroups(root)
+	cmdutil.AddFormat(root)
+}
+
 // newRoot creates the root command. If args begin with the name of a command, newRoot
 // adds only this command, because creating all of them takes as long as running one.
 func newRoot(env *cmdutil.Env, args []string) *cobra.Command {
@@ -73,13 +79,14 @@ Under the name of a classic tool, as a symbolic link or as the first argument,
 it accepts the options of that tool and prints the same output.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit --help")
+			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "a verdict with next steps: ibkit check fabric, without hardware: ibkit check fabric --sim demo; all commands: ibkit --help")
 		},
 	}
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.DisableDefaultCmd = true
 	if len(args) > 0 && registry[args[0]].command != nil {
 		root.AddCommand(registry[args[0]].command(env))
+		complete(root)
 		return root
 	}
 	for _, e := range registry {
@@ -89,6 +96,7 @@ it accepts the options of that tool and prints the same output.`),
 			root.AddCommand(e.tool(env).Command(env, e.native))
 		}
 	}
+	complete(root)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		noFileNames(root)
 	}

@@ -42,7 +42,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-S", ""}, "invalid -S (--switch): the value is empty"},
 		{[]string{"linkinfo", "-C", ""}, "invalid -C (--Ca): the value is empty"},
 		{[]string{"linkinfo", "--sim", "demo", "--node", ""}, "invalid --node: the value is empty"},
-		{[]string{"linkinfo", "--sim", "demo", "--cache="}, "invalid --cache: the value is empty"},
+		{[]string{"linkinfo", "--sim", "demo", "--save="}, "invalid --save: the value is empty"},
 		{[]string{"linkinfo", "--sim", "demo", "--diff", ""}, "invalid --diff: the value is empty"},
 		{[]string{"linkinfo", "--load-cache", ""}, "invalid --load-cache: the value is empty"},
 		{[]string{"linkinfo", "--sim", "net:"}, "read fabric: no file name after the format"},

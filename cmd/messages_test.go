@@ -113,7 +113,7 @@ func badLines(t *testing.T) (lines []badLine) {
 		add("linkinfo", "--sim", "demo", "--sim-events", file)
 		add("linkinfo", "--sim", "demo", "--node-name-map", file)
 		add("linkinfo", "--sim", "demo", "--config", file)
-		add("addr", "--sim", "demo", "--file", file)
+		add("addr", "--sim", "demo", "--targets-file", file)
 		add("ping", "--sim", "demo", "--expect", file)
 		add("sim", "export", file)
 	}

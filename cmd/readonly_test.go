@@ -27,11 +27,11 @@ var queries = []string{
 	"query PortInfo 3 all", "query CongestionInfo 3", "query PortCounters 3 1", "query P_KeyTable 4", "query SwitchInfo 3", "query LinearForwardingTable 3",
 	"query CongestionLog 3", "query PortInfo leaf1 3 --sa",
 	"sa NodeRecord", "sa PathRecord from=4 to=11", "sa LinkRecord", "sa MCMemberRecord", "sa ServiceRecord", "sa InformInfoRecord",
-	"sm --wait 1ms", "sm --wait 1ms 4", "sm --wait 1ms --source sa", "sm --set disable --dry-run 4", "sm --set disable --yes 4", "sm --set handover --yes 4",
+	"sm --sm-wait 1ms", "sm --sm-wait 1ms 4", "sm --sm-wait 1ms --source sa", "sm --set disable --dry-run 4", "sm --set disable --yes 4", "sm --set handover --yes 4",
 	"ping --via sma -c 2 --interval 1ms 3", "ping --via pma -c 2 --interval 1ms 3", "ping --via vendor -c 1 --timeout 20 11",
 	"addr", "addr --all-ports leaf1", "addr node07", "addr 4-9",
 	"doctor", "exporter --once", "exporter --once --details fec,errors,discards --names guilbaults",
-	"watch --source links,counters --for 1ms", "top --once --interval 1ms", "top --once --interval 1ms node01 node07",
+	"watch --sources links,counters --for 1ms", "top --once --interval 1ms", "top --once --interval 1ms node01 node07",
 	"port leaf1 3", "port node01", "port --dry-run leaf1 1 disable", "port --dry-run node02 reset mtu=2048", "port --yes leaf1 1 enable",
 	"cc", "cc --show ports,sls,cct", "cc --json", "cc --set cc/testdata/cc.conf --dry-run",
 

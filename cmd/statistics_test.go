@@ -16,7 +16,7 @@ import (
 // sent, as their help texts promise.
 func TestStatistics(t *testing.T) {
 	counted := regexp.MustCompile(`(?m)\b[0-9]+ (MADs?|packets?) sent, including [0-9]+ retr(y|ies); [0-9]+ timed out`)
-	lines := slices.Concat(queries, []string{"trap --for 1ms", "trap send capabilities", "port --yes leaf1 1 mtu=2048", "watch --source traps --for 1ms"})
+	lines := slices.Concat(queries, []string{"trap --for 1ms", "trap send capabilities", "port --yes leaf1 1 mtu=2048", "watch --sources traps --for 1ms"})
 	for _, line := range lines {
 		args := strings.Fields(line + " -v")
 		if registry[args[0]].command == nil {

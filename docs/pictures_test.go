@@ -22,7 +22,7 @@ var recordings = map[string][]string{
 	"run.svg": {
 		"ibkit linkinfo --sim demo --problems",
 		"ibkit addr --sim demo node07 leaf2",
-		"ibkit devinfo --check",
+		"ibkit devinfo --problems",
 	},
 }
 

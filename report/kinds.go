@@ -182,8 +182,8 @@ const (
 	hintRoutes   = "ibkit check routes --limit 0, then restart the routing of the subnet manager"
 	hintPlan     = "ibkit topology --plan FILE --punch-list"
 	hintTopology = "ibkit topology --check"
-	hintManagers = "ibkit sm --wait 10s"
-	hintCounters = "ibkit counters {node} --rate 10s"
+	hintManagers = "ibkit sm --sm-wait 10s"
+	hintCounters = "ibkit counters {node} --window 10s"
 	hintTree     = "compare the cabling with the plan: ibkit linkinfo --node {node}"
 	hintEnforce  = "compare the partitions in the configuration of the subnet manager with ibkit query P_KeyTable {node}"
 	hintExpect   = "replace or configure the device, or write the manifest again: ibkit check node --write-expect FILE"
@@ -244,7 +244,7 @@ var kinds = []KindInfo{
 
 	{Exceeded, Warning, "an error counter is above its threshold", hintCounters, "PM_COUNTER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Increased, Error, "an error counter increased", hintCounters, "PM_COUNTER_INCREASED", runbookSlow},
-	{Congested, Warning, "packets wait too long", "find the traffic: ibkit counters --rate 10s --sort wait", "", runbookSlow},
+	{Congested, Warning, "packets wait too long", "find the traffic: ibkit counters --window 10s --sort wait", "", runbookSlow},
 	{Flapped, Error, "the link went down, and is up again", hintCable, "BAD_LINK", runbookFlaps},
 	{BitErrors, Error, "the bit error rate is above a limit", hintCable, "BER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Saturated, Warning, "a counter is at its largest value", "ibkit counters --reset errors {node}", "PM_COUNTER_OVERFLOW", ""},

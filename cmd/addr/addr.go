@@ -14,7 +14,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/umad"
@@ -33,7 +32,6 @@ type command struct {
 	columns  []string
 
 	byGUID, byRoute bool // the kind of all targets
-	form            portaddr.Form
 
 	names   *fabric.NameMap
 	options resolve.Options
@@ -103,12 +101,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
 	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
-	flags.StringVarP(&c.file, "file", "f", "", "read more targets from `FILE`, one per line (-: standard input)")
+	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
-	flags.BoolVarP(&c.form.GID, "gid-show", "g", false, "print the GIDs in the format of ibaddr")
-	flags.BoolVarP(&c.form.LID, "lid-show", "l", false, "print the LIDs in the format of ibaddr")
-	flags.BoolVarP(&c.form.Decimal, "Lid-show", "L", false, "print the LIDs in the format of ibaddr, in decimal")
 	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show a `LIST` of columns")
 	c.fabric.Define(c.env, cmd)
 }
@@ -116,7 +111,6 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"plain", "columns"}},
-		{Flags: []string{"gid-show", "lid-show", "Lid-show"}, Others: []string{"json", "plain", "columns"}},
 		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
 	},
 }
@@ -187,9 +181,6 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	switch {
 	case c.json:
 		view.json(out)
-	case c.form != portaddr.Form{}:
-		c.form.LID = c.form.LID || c.form.Decimal
-		view.classic(out, c.form)
 	case c.plain:
 		view.plain(out)
 	default:

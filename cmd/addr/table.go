@@ -8,7 +8,6 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/umad"
@@ -61,18 +60,6 @@ func (v *view) plain(out *render.Output) {
 	columns := v.shown()
 	for l := range v.lines {
 		fmt.Fprintln(out, strings.Join(l.row(columns), "\t"))
-	}
-}
-
-// classic writes a line per port in the form of ibaddr.
-func (v *view) classic(out *render.Output, form portaddr.Form) {
-	for l := range v.lines {
-		gids := l.GIDs()
-		if len(gids) == 0 {
-			continue // an error reports the missing attributes
-		}
-		first, last := l.LIDs()
-		form.Write(out, gids[0], int(first), int(last))
 	}
 }
 

@@ -72,8 +72,8 @@ func TestCC_Usage(t *testing.T) {
 		"--set /nonexistent":                  "read settings: open /nonexistent",
 		"--set -":                             "read settings: standard input: no settings",
 		"--set " + cmdtest.WriteFile(t, "[switch]\nthreshold = x\n"): `file:2: invalid threshold "x": want a number from 0 to 15`,
-		"--show nosuch":         "want one of nodes, ports, sls, cct",
-		"--node [":              `invalid pattern "["`,
+		"--show nosuch":          "want one of nodes, ports, sls, cct",
+		"--node [":               `invalid pattern "["`,
 		"--cc-key @/nonexistent": "read CC_Key: open /nonexistent",
 		"--cc-key -":             "no terminal for a prompt",
 	} {

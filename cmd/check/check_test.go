@@ -28,7 +28,7 @@ func TestCheckRoutes_Views(t *testing.T) {
 	for name, args := range map[string][]string{
 		"tree":  {"--sim", "fat-tree:radix=8,pods=4", "--pattern", "all-to-all,shift,random"},
 		"torus": {"--sim", "torus:x=5,y=5,sm=minhop", "--limit", "1"},
-		"files": {"--load", dumps},
+		"files": {"--tables", dumps},
 		"csv":   {"--sim", "torus,sm=minhop", "--csv"},
 
 		"inactive":  {"--sim", "demo"},
@@ -48,11 +48,11 @@ func TestCheckRoutes_JSON(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved")
 	for _, args := range []string{
 		"--sim demo --pattern shift --save " + saved,
-		"--load " + saved + " --diff " + saved,
+		"--tables " + saved + " --diff " + saved,
 		"--sim torus,sm=minhop --finding credit-loop",
 		"--sim broken-multicast --sm-key 1",
 		"--sim unbalanced-leaf",
-		"--load " + dumps,
+		"--tables " + dumps,
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, out, _ := program.Run(t, nil, append([]string{"check", "routes", "--json"}, strings.Fields(args)...)...)
@@ -113,18 +113,18 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 		{"--sim torus,sm=minhop --fail-on unreachable", cmdutil.ExitOK, ""},
 		{"--sim torus,sm=minhop --finding unreachable", cmdutil.ExitOK, ""},
 		{"--sim torus,sm=minhop --finding credit", cmdutil.ExitUsage, "invalid"},
-		{"--load /nonexistent", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
-		{"--load " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
-		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables, only nodes and links"},
-		{"--load " + dumps + "/opensm-subnet.lst," + part, cmdutil.ExitPartial, ""},
-		{"--load " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: got"},
-		{"--load " + dumps + " --lmc 8", cmdutil.ExitUsage, "want 0 to 7"},
-		{"--load " + dumps + " --sim demo", cmdutil.ExitUsage, "are mutually exclusive"},
+		{"--tables /nonexistent", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
+		{"--tables " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--tables " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables, only nodes and links"},
+		{"--tables " + dumps + "/opensm-subnet.lst," + part, cmdutil.ExitPartial, ""},
+		{"--tables " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: got"},
+		{"--tables " + dumps + " --lmc 8", cmdutil.ExitUsage, "want 0 to 7"},
+		{"--tables " + dumps + " --sim demo", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo --diff " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
 		{"--sim demo --diff " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables"},
 		{"--sim demo --sm-key x@y", cmdutil.ExitUsage, "SM_Key"},
-		{"--load " + dumps + " --sm-key 1", cmdutil.ExitUsage, "are mutually exclusive"},
-		{"--sim demo --lmc 1", cmdutil.ExitUsage, "has no effect without --load"},
+		{"--tables " + dumps + " --sm-key 1", cmdutil.ExitUsage, "are mutually exclusive"},
+		{"--sim demo --lmc 1", cmdutil.ExitUsage, "has no effect without --tables"},
 		{"--sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 func TestCheckRoutes_Diff(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved")
 	program.Run(t, nil, "check", "routes", "--sim", "torus,sm=minhop", "--save", saved)
-	code, out, _ := program.Run(t, nil, "check", "routes", "--load", saved, "--diff", saved, "--fail-on", "unreachable")
+	code, out, _ := program.Run(t, nil, "check", "routes", "--tables", saved, "--diff", saved, "--fail-on", "unreachable")
 	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") || !strings.HasSuffix(out, "\nno differences from "+saved+"\n") {
 		t.Errorf("got exit code %d and\n%s\nwant no changes", code, out)
 	}

@@ -92,7 +92,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.DurationVar(&c.smWait, "sm-wait", 0, "`TIME` between two readings of subnet managers; 0s: one (default 1s)")
 	flags.StringVar(&c.since, "since", "", "compare counters with the baseline in `FILE` (ibkit counters --save)")
 	c.source.Define(cmd)
-	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
+	flags.StringSliceVar(&c.files.Load, "tables", nil, "read forwarding tables from the files or the directory `PATH`")
 	c.files.RegisterLMC(flags)
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	c.fabric.Define(env, cmd)

@@ -49,7 +49,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
   ibkit check node --expect /etc/ibkit/node.yaml
 
   # remember counters and link flaps between checks
-  ibkit check node --expect /etc/ibkit/node.yaml --state /var/lib/ibkit/state
+  ibkit check node --expect /etc/ibkit/node.yaml --state-file /var/lib/ibkit
 
   # a plugin of Nagios, Icinga or Naemon
   ibkit check node --expect /etc/ibkit/node.yaml --format nagios
@@ -69,7 +69,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.SortFlags = false
 	flags.StringVar(&c.expect, "expect", "", "compare the host with the manifest in `FILE`, in YAML or JSON")
 	flags.StringVar(&c.writeExpect, "write-expect", "", "write the manifest of this host to `FILE`, and exit")
-	flags.StringVar(&c.state, "state", "", "remember counters and link flaps in `FILE`")
+	flags.StringVar(&c.state, "state-file", "", "remember counters and link flaps in `FILE`")
 	flags.StringSliceVar(&c.options.Ignore, "ignore", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
 	cmdutil.CompleteList(env, cmd, "ignore", cmdutil.DeviceNames)
 	c.register(cmd)
@@ -84,7 +84,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 // nodeRules are the relations between the flags.
 var nodeRules = cmdutil.FlagRules{
 	Clashes: append([]cmdutil.Clash{
-		{Flags: []string{"write-expect"}, Others: []string{"expect", "state", "only", "skip", "list", "json", "format", "fail-on", "limit", "thresholds", "write-thresholds"}},
+		{Flags: []string{"write-expect"}, Others: []string{"expect", "state-file", "only", "skip", "list", "json", "format", "fail-on", "limit", "thresholds", "write-thresholds"}},
 	}, verdictRules...),
 }
 
@@ -96,7 +96,7 @@ func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
 	if err := c.verdict.complete(flags); err != nil {
 		return err
 	}
-	if err := c.checkRequirements(flags, []requirement{{"rates", []string{"expect"}}, {"flaps", []string{"state"}}}); err != nil {
+	if err := c.checkRequirements(flags, []requirement{{"rates", []string{"expect"}}, {"flaps", []string{"state-file"}}}); err != nil {
 		return err
 	}
 	if info, err := os.Stat(c.options.Root); err != nil {

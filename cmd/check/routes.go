@@ -54,7 +54,7 @@ check routes reads the forwarding tables of all switches and follows the path
 from each end port to each LID. It reports paths that do not arrive, forwarding
 loops, credit loops, links with uneven loads, and multicast trees with defects.
 
---load reads files instead: a routing that --save stored, or a topology
+--tables reads files instead: a routing that --save stored, or a topology
 (opensm-subnet.lst, or the output of ibnetdiscover) with tables (opensm.fdbs,
 .mcfdbs, .slvl and .psl of opensm -D 0x43 or ibdiagnet, output of dump_fts). A
 directory stands for the files in it.`),
@@ -67,7 +67,7 @@ directory stands for the files in it.`),
   ibkit check routes --diff routes.tables
 
   # the dumps of opensm -D 0x43
-  ibkit check routes --load /var/log
+  ibkit check routes --tables /var/log
 
   # the most flows on a link if all hosts send to another one
   ibkit check routes --pattern shift,random

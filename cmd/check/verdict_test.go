@@ -113,7 +113,7 @@ func TestCheckFabric_Stored(t *testing.T) {
 	if code != cmdutil.ExitUsage {
 		t.Errorf("got exit code %d and %q, want %d", code, out, cmdutil.ExitUsage)
 	}
-	_, out, err := program.Run(t, nil, "check", "fabric", "--from", dumps+"/opensm-subnet.lst", "--load", dumps)
+	_, out, err := program.Run(t, nil, "check", "fabric", "--from", dumps+"/opensm-subnet.lst", "--tables", dumps)
 	if err != "" || !strings.Contains(out, "routing    passed") || !strings.Contains(out, "sm         skipped") {
 		t.Errorf("got %s%s, want the stage routing", out, err)
 	}
@@ -125,7 +125,7 @@ func TestCheck_NagiosErrors(t *testing.T) {
 		"node --format nagios --expect /nonexistent",
 		"node --format nagios --nosuch",
 		"node --format nagios word",
-		"node --format nagios --state ",
+		"node --format nagios --state-file ",
 		"fabric --format nagios --sim nosuch",
 		"fabric --format nagios --thresholds /nonexistent",
 	} {
@@ -143,7 +143,7 @@ func TestCheck_Usage(t *testing.T) {
 		{"node word", `unexpected argument "word"`},
 		{"node --only nosuch", `invalid --only "nosuch"`},
 		{"node --only flaps --skip flaps", "no stage left"},
-		{"node --only flaps", "invalid --only flaps: requires --state"},
+		{"node --only flaps", "invalid --only flaps: requires --state-file"},
 		{"fabric --sim demo --only ber,plan", "invalid --only ber: requires --window or --since"},
 		{"node --json --format text", "are mutually exclusive"},
 		{"node --format json --limit 3", "are mutually exclusive"},
@@ -153,10 +153,10 @@ func TestCheck_Usage(t *testing.T) {
 		{"node --ignore [", "want a pattern"},
 		{"node --expect testdata/empty.yaml", "testdata/empty.yaml:2: manifest: got no devices"},
 		{"node --expect /nonexistent", "read manifest: open /nonexistent"},
-		{"node --state /proc/self/status", "not a state of ibkit check node"},
+		{"node --state-file /proc/self/status", "not a state of ibkit check node"},
 		{"fabric --window 0s", "invalid --window"},
 		{"fabric --window 1s --since x", "are mutually exclusive"},
-		{"fabric --lmc 3", "no effect without --load"},
+		{"fabric --lmc 3", "no effect without --tables"},
 		{"fabric --from x --sim demo", "are mutually exclusive"},
 		{"fabric --plan /nonexistent", "no such file"},
 		{"fabric --list --json", "are mutually exclusive"},

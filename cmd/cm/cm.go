@@ -91,7 +91,7 @@ provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5 or vmw_pvrdma.`),
 	flags.IntVar(&c.options.Parallel, "parallel", 1, "make `N` connections at a time")
 	flags.Float64Var(&c.options.Rate, "rate", 0, "start at most `N` connections per second (default: no limit)")
 	flags.DurationVar(&c.options.Timeout, "timeout", 10*time.Second, "`TIME` limit of each step")
-	flags.StringVar(&c.options.Local, "source", "", "connect from this local `ADDRESS` (default: from the route)")
+	flags.StringVar(&c.options.Local, "bind", "", "connect from this local `ADDRESS` (default: from the route)")
 	flags.BoolVar(&c.histogram, "histogram", false, "print a histogram of each step")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.serve, "serve", false, "accept connections until interrupted")

@@ -18,21 +18,21 @@ var program = cmdtest.Native(New)
 
 func TestCM_Usage(t *testing.T) {
 	for line, want := range map[string]string{
-		"cm":                            "no target given",
-		"cm :7471":                      "invalid target",
-		"cm a:b":                        `invalid port "b"`,
-		"cm a:70000":                    `invalid port "70000"`,
-		"cm a:1:2":                      "invalid address",
-		"cm --count 0 a":                "invalid --count 0",
-		"cm --parallel -1 a":            "invalid --parallel -1",
-		"cm --rate 0 a":                 "invalid --rate 0",
-		"cm --timeout 0s a":             "invalid --timeout 0s",
-		"cm --max 5 a":                  "--serve",
-		"cm --serve --max 0":            "invalid --max 0",
-		"cm --serve --count 5":          "--count) has no effect with --serve",
-		"cm --json --histogram a":       "are mutually exclusive",
-		"cm a b":                        "got 2, want at most 1",
-		"cm --source 1:2:3:4:5:6:7:x a": "invalid address",
+		"cm":                          "no target given",
+		"cm :7471":                    "invalid target",
+		"cm a:b":                      `invalid port "b"`,
+		"cm a:70000":                  `invalid port "70000"`,
+		"cm a:1:2":                    "invalid address",
+		"cm --count 0 a":              "invalid --count 0",
+		"cm --parallel -1 a":          "invalid --parallel -1",
+		"cm --rate 0 a":               "invalid --rate 0",
+		"cm --timeout 0s a":           "invalid --timeout 0s",
+		"cm --max 5 a":                "--serve",
+		"cm --serve --max 0":          "invalid --max 0",
+		"cm --serve --count 5":        "--count) has no effect with --serve",
+		"cm --json --histogram a":     "are mutually exclusive",
+		"cm a b":                      "got 2, want at most 1",
+		"cm --bind 1:2:3:4:5:6:7:x a": "invalid address",
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, strings.Fields(line)...)

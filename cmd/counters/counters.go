@@ -71,8 +71,8 @@ It clears counters only with --reset, after it has printed them and asked for
 confirmation. The change is recorded in the system log, or in the file of --log;
 that of a simulated fabric only with --log.
 
-With --rate it reads the counters twice and shows rates: a port has a finding if
-an error counter increased in the window, or if it lost at least 1 % of its
+With --window it reads the counters twice and shows rates: a port has a finding
+if an error counter increased in the window, or if it lost at least 1 % of its
 bandwidth by waiting for the peer. Rates use the arrival time of each reply, so
 they do not depend on the duration of a pass.
 
@@ -87,10 +87,10 @@ ports, and NAME[3] for one of them.`),
   ibkit counters
 
   # errors of the next 10 seconds, utilization and lost bandwidth
-  ibkit counters --rate 10s
+  ibkit counters --window 10s
 
   # the ten busiest ports
-  ibkit counters --rate 10s --top 10 --sort util
+  ibkit counters --window 10s --top 10 --sort util
 
   # the counters of one port, every second
   ibkit counters 'leaf1[3]' --interval 1s --watch
@@ -100,7 +100,7 @@ ports, and NAME[3] for one of them.`),
   ibkit counters --since counters.baseline
 
   # this host's ports, during a test with ibkit perf
-  ibkit counters --local --rate 5s
+  ibkit counters --local --window 5s
 
   # clear the error counters of one switch
   ibkit counters --reset errors leaf1`, "\n"),
@@ -124,7 +124,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	c.selection.define(c.env, cmd)
-	flags.DurationVar(&c.rate, "rate", 0, "show rates in a window of `TIME`")
+	flags.DurationVar(&c.rate, "window", 0, "show rates in a window of `TIME`")
 	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, as many as --count or --watch")
 	flags.IntVar(&c.count, "count", 1, "end after `N` windows (--interval)")
 	flags.BoolVar(&c.watch, "watch", false, "repeat until interrupted, on a cleared terminal (--interval)")
@@ -151,22 +151,22 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"csv"}},
-		{Flags: []string{"rate"}, Others: []string{"interval", "since"}},
+		{Flags: []string{"window"}, Others: []string{"interval", "since"}},
 		{Flags: []string{"interval"}, Others: []string{"since"}},
 		{Flags: []string{"count"}, Others: []string{"watch"}},
 		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
 		change.DryRunClash,
-		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json", "save"}},
+		{Flags: []string{"reset"}, Others: []string{"window", "interval", "since", "csv", "json", "save"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
 		{Flags: []string{"load-cache"}, Others: []string{"from", "sa"}},
 		{Flags: []string{"local"}, Others: []string{
 			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "load-cache", "from", "sa", "threshold-file", "max-wait", "ber", "data",
-			"details", "vl", "reset", "counters", "top", "sort", "csv", "sim", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
+			"details", "vl", "reset", "columns", "top", "sort", "csv", "sim", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 		}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
-		{Flags: []string{"ber"}, Others: []string{"rate", "interval", "since"}},
+		{Flags: []string{"ber"}, Others: []string{"window", "interval", "since"}},
 		{Flags: change.FlagNames, Others: []string{"reset"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
@@ -179,8 +179,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	switch {
-	case flags.Changed("rate") && c.rate <= 0:
-		return cmdutil.UsageErrorf("invalid --rate %v: want a time above 0", c.rate)
+	case flags.Changed("window") && c.rate <= 0:
+		return cmdutil.UsageErrorf("invalid --window %v: want a time above 0", c.rate)
 	case flags.Changed("interval") && c.interval <= 0:
 		return cmdutil.UsageErrorf("invalid --interval %v: want a time above 0", c.interval)
 	case c.count < 1:
@@ -199,7 +199,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := c.rows.complete(flags); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"rate", "interval", "count", "watch", "reset", "details", "vl"}, nil); err != nil {
+	if err := c.source.Complete([]string{"window", "interval", "count", "watch", "reset", "details", "vl"}, nil); err != nil {
 		return err
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {

@@ -40,7 +40,7 @@ func TestCounters(t *testing.T) {
 		{"node", "counters --sim demo --node leaf4", cmdutil.ExitFindings},
 		{"port", "counters --sim demo leaf4/4", cmdutil.ExitFindings},
 		{"clean", "counters --sim demo --node leaf2", cmdutil.ExitOK},
-		{"ports", "counters --sim demo --node leaf3 --ports 1-5 --all --counters LinkDowned,XmitDiscards", cmdutil.ExitFindings},
+		{"ports", "counters --sim demo --node leaf3 --ports 1-5 --all --columns LinkDowned,XmitDiscards", cmdutil.ExitFindings},
 		{"vl", "counters --sim demo --vl leaf4/4", cmdutil.ExitFindings},
 		{"details", "counters --sim demo --details leaf1/1", cmdutil.ExitFindings},
 	} {
@@ -128,19 +128,19 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--rate", "0s"}, "want a time above 0"},
-		{[]string{"--rate", "1s", "--interval", "1s"}, "are mutually exclusive"},
+		{[]string{"--window", "0s"}, "want a time above 0"},
+		{[]string{"--window", "1s", "--interval", "1s"}, "are mutually exclusive"},
 		{[]string{"--count", "3"}, "no effect without --interval"},
-		{[]string{"--ber"}, "no effect without --rate"},
+		{[]string{"--ber"}, "no effect without --window"},
 		{[]string{"--sort", "util"}, "requires a window"},
 		{[]string{"--top", "0"}, "want at least 1"},
-		{[]string{"--counters", "Odd"}, `unknown counter "Odd"`},
+		{[]string{"--columns", "Odd"}, `unknown counter "Odd"`},
 		{[]string{"--ports", "3-1"}, "1 is below 3"},
 		{[]string{"--node", "["}, "invalid pattern"},
 		{[]string{"--max-wait", "101"}, "percentage"},
 		{[]string{"--reset", "errors"}, "requires a selection"},
 		{[]string{"--reset", "errors", "--all"}, "requires --yes"},
-		{[]string{"--top", "3"}, "--top requires a window: --rate, --interval or --since (or --sort errors)"},
+		{[]string{"--top", "3"}, "--top requires a window: --window, --interval or --since (or --sort errors)"},
 		{[]string{"--threshold-file", file("# none\nSymbolErrorCounter 5\n")}, `:2: got "SymbolErrorCounter 5", want COUNTER=NUMBER`},
 		{[]string{"--threshold-file", file("Odd=1\n")}, `:1: unknown error counter "Odd"`},
 		{[]string{"--threshold-file", file("VL15Dropped=x\n")}, `:1: limit of VL15Dropped: got "x"`},
@@ -171,8 +171,8 @@ func TestJSON(t *testing.T) {
 	for _, line := range []string{
 		"--sim demo --json",
 		"--sim demo --json --all --vl --details",
-		"--sim demo --json --all --rate 20ms",
-		"--sim demo --json --counters SymbolError --rate 20ms",
+		"--sim demo --json --all --window 20ms",
+		"--sim demo --json --columns SymbolError --window 20ms",
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)
@@ -225,7 +225,7 @@ func TestBaseline(t *testing.T) {
 // sent; its first change is not there, and a warning says so.
 func TestRate_EarlyFlap(t *testing.T) {
 	events := cmdtest.WriteFile(t, "0s flap switch1[2] 20ms 2000\n")
-	_, out, errOut := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--sim-events", events, "-t", "100", "--rate", "1s", "--json", "switch1[2]")
+	_, out, errOut := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--sim-events", events, "-t", "100", "--window", "1s", "--json", "switch1[2]")
 	var report counters.Report
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v: %s", err, errOut)
@@ -310,7 +310,7 @@ func TestLocal(t *testing.T) {
 				t.Fatalf("exit code: got %d, want 0: %s", code, errOut)
 			}
 			cmdtest.Golden(t, "local-"+host+".golden", out)
-			for _, args := range [][]string{{"counters", "--local", "--json"}, {"counters", "--local", "--json", "--rate", "10ms"}} {
+			for _, args := range [][]string{{"counters", "--local", "--json"}, {"counters", "--local", "--json", "--window", "10ms"}} {
 				_, out, errOut := program.Run(t, env, args...)
 				document, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
 				if err != nil {

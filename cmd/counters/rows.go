@@ -25,7 +25,7 @@ type rows struct {
 func (r *rows) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&r.all, "all", false, "show every port (default: ports with findings)")
-	flags.StringSliceVar(&r.counters, "counters", nil, "show a `LIST` of counters of every port, by their names")
+	flags.StringSliceVar(&r.counters, "columns", nil, "show a `LIST` of counters of every port, by their names")
 	flags.IntVar(&r.top, "top", 0, "show the first `N` ports")
 	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "`KEY` that orders the ports (default with --top: util)")
 }
@@ -34,7 +34,7 @@ func (r *rows) complete(flags *pflag.FlagSet) error {
 	for _, name := range r.counters {
 		c, err := counters.ParseCounter(name)
 		if err != nil {
-			return cmdutil.UsageErrorf("invalid --counters: %w", err)
+			return cmdutil.UsageErrorf("invalid --columns: %w", err)
 		}
 		r.chosen = append(r.chosen, c)
 	}
@@ -46,10 +46,10 @@ func (r *rows) complete(flags *pflag.FlagSet) error {
 			r.sort = "util"
 		}
 	}
-	if r.sort != "util" && r.sort != "wait" || cmdutil.Given(flags, []string{"rate", "interval", "since"}) != "" {
+	if r.sort != "util" && r.sort != "wait" || cmdutil.Given(flags, []string{"window", "interval", "since"}) != "" {
 		return nil
 	}
-	const window = "a window: --rate, --interval or --since"
+	const window = "a window: --window, --interval or --since"
 	if !flags.Changed("sort") {
 		return cmdutil.UsageErrorf("--top requires %s (or --sort errors)", window)
 	}

@@ -36,11 +36,11 @@ type command struct {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"watch"}, Others: []string{"json", "wide", "check", "uapi", "resources"}},
+		{Flags: []string{"watch"}, Others: []string{"json", "wide", "problems", "uapi", "resources"}},
 		{Flags: []string{"json"}, Others: []string{"wide"}},
-		{Flags: []string{"uapi"}, Others: []string{"wide", "check"}},
+		{Flags: []string{"uapi"}, Others: []string{"wide", "problems"}},
 		{Flags: []string{"sim"}, Others: []string{"uapi", "watch", "resources"}},
-		{Flags: []string{"resources"}, Others: []string{"uapi", "check"}},
+		{Flags: []string{"resources"}, Others: []string{"uapi", "problems"}},
 	},
 	Needs: []cmdutil.Need{{Flags: []string{"statistics"}, Others: []string{"resources"}}},
 }
@@ -70,7 +70,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
   ibkit devinfo mlx5_0
 
   # in a health check: exit code 3 if there are problems
-  ibkit devinfo --check
+  ibkit devinfo --problems
 
   # print changes of devices and ports as they happen
   ibkit devinfo --watch
@@ -101,7 +101,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 	flags.SortFlags = false
 	flags.BoolVar(&c.wide, "wide", false, "add node GUIDs, boards, PCIe links and device nodes")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVar(&c.check, "check", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
+	flags.BoolVar(&c.check, "problems", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
 	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")

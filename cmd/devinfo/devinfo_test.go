@@ -15,7 +15,7 @@ import (
 var program = cmdtest.Native(New)
 
 func TestDevinfo_Hosts(t *testing.T) {
-	program.RunOnHosts(t, "devinfo", "devinfo --wide", "devinfo --check")
+	program.RunOnHosts(t, "devinfo", "devinfo --wide", "devinfo --problems")
 }
 
 func TestDevinfo_JSON(t *testing.T) {
@@ -70,8 +70,8 @@ func TestDevinfo_Simulated(t *testing.T) {
 	}{
 		{nil, "devinfo --sim demo", "sim0    1     InfiniBand  Active  LinkUp    400 Gb/s  4X NDR", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo sim0", "description            node01", cmdutil.ExitOK},
-		{map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node10"}, "devinfo --check", "sim0/1: port is not active", cmdutil.ExitFindings},
-		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --check", "", cmdutil.ExitOK},
+		{map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node10"}, "devinfo --problems", "sim0/1: port is not active", cmdutil.ExitFindings},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --problems", "", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo mlx5_0", "find device mlx5_0: no such device", cmdutil.ExitFailed},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --watch", "exclude IBKIT_SIM", cmdutil.ExitUsage},
 		{nil, "devinfo --sim demo --uapi", "are mutually exclusive", cmdutil.ExitUsage},

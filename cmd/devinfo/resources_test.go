@@ -85,7 +85,7 @@ func TestResources_Usage(t *testing.T) {
 		code       int
 	}{
 		{nil, "devinfo --resources --watch", "are mutually exclusive", cmdutil.ExitUsage},
-		{nil, "devinfo --resources --check", "are mutually exclusive", cmdutil.ExitUsage},
+		{nil, "devinfo --resources --problems", "are mutually exclusive", cmdutil.ExitUsage},
 		{nil, "devinfo --statistics", "--resources", cmdutil.ExitUsage},
 		{nil, "devinfo --resources --sim demo", "are mutually exclusive", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --resources", "exclude IBKIT_SIM", cmdutil.ExitUsage},

@@ -32,7 +32,6 @@ func BenchmarkViews(b *testing.B) {
 		name string
 		set  func(*command)
 	}{
-		{"line", func(c *command) { c.line = true }},
 		{"table", func(*command) {}},
 		{"problems", func(c *command) { c.links.problems = true }},
 		{"csv", func(c *command) { c.csv = true }},

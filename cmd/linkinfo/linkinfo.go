@@ -36,7 +36,6 @@ type command struct {
 	all              bool
 	hops             int
 	down             bool
-	line             bool
 	additional       bool
 	loadCache, cache string
 	cachePartial     bool
@@ -90,7 +89,7 @@ states, --down, --problems and --finding search for faults, and may find none.`)
   ibkit linkinfo --json --problems | jq -r '.nodes[] | .name'
 
   # the changes since a stored scan
-  ibkit linkinfo --cache fabric.cache
+  ibkit linkinfo --save fabric.cache
   ibkit linkinfo --diff fabric.cache
 
   # differences between the fabric and the subnet manager's records of it
@@ -122,13 +121,12 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.all, "all-nodes", "a", false, "show all nodes found on the way (-G, -D)")
 	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
-	flags.BoolVarP(&c.line, "line", "l", false, "print links in the form of iblinkinfo -l")
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")
 	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
-	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
-	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
+	flags.StringVar(&c.cache, "save", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
+	flags.BoolVar(&c.cachePartial, "save-partial", false, "with --save: store a partial result, too")
 	c.source.Define(cmd)
 	flags.BoolVar(&c.compare, "compare", false, "show differences from the subnet manager's records")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
@@ -148,16 +146,16 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
-		{Flags: []string{"json"}, Others: []string{"csv", "line"}},
-		{Flags: []string{"csv"}, Others: []string{"line", "diff", "compare"}},
+		{Flags: []string{"json"}, Others: []string{"csv"}},
+		{Flags: []string{"csv"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"compare"}, Others: []string{
 			"diff", "from", "sa", "load-cache", "Direct", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
 			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes",
 		}},
 		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"from", "sa", "Direct", "hops"}, fabricflag.ScanFlags)},
-		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
-		{Flags: []string{"counters"}, Others: []string{"line", "diff", "load-cache"}},
-		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
+		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
+		{Flags: []string{"counters"}, Others: []string{"diff", "load-cache"}},
+		{Flags: []string{"json", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
@@ -166,7 +164,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff", "compare"}},
-		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
+		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 	},
 }
 
@@ -243,7 +241,7 @@ func (c *command) run(ctx context.Context) error {
 	links.WarnStored(c.env.ErrOut, c.diff, compare)
 	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
 
-	if c.options.Stored, err = c.source.Stored(c.loadCache, "cache", "attributes"); err != nil {
+	if c.options.Stored, err = c.source.Stored(c.loadCache, "save", "attributes"); err != nil {
 		return err
 	}
 	bar := render.NewProgress(c.env.ErrOut)
@@ -307,7 +305,7 @@ func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
 
 // print writes the selected view and returns the exit code as an error.
 func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, compare, downBefore *fabric.Fabric) error {
-	view := &links.Classic{Out: out, Names: c.names, Line: c.line, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
+	view := &links.Classic{Out: out, Names: c.names, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
 	if compare != nil {
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
 		if n := linkinfo.Unreached(compare, r.Fabric, c.isWanted(nodes)); n > 0 {
@@ -329,9 +327,6 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	c.table.fails = c.links.fails
 	c.table.order(ends, c.names)
 	switch {
-	case c.line:
-		view.Only = portsOf(ends)
-		view.Print(nodes)
 	case c.json:
 		if c.down || c.links.narrows() {
 			nodes = nodesOf(ends)
@@ -370,14 +365,6 @@ func nodesOf(ends []linkinfo.End) []*fabric.Node {
 	return nodes
 }
 
-func portsOf(ends []linkinfo.End) map[*fabric.Port]bool {
-	ports := make(map[*fabric.Port]bool, len(ends))
-	for i := range ends {
-		ports[ends[i].Port] = true
-	}
-	return ports
-}
-
 // isWanted returns a filter for the nodes of a comparison, which may be in either
 // fabric; nil selects all.
 func (c *command) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
@@ -397,7 +384,7 @@ func (c *command) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linki
 		switch {
 		case c.down && !e.Down():
 		case e.Down() && links.WasDown(downBefore, e.Port):
-		case !c.links.wants(&e, c.names, c.down || c.json || c.csv || c.line):
+		case !c.links.wants(&e, c.names, c.down || c.json || c.csv):
 		default:
 			kept = append(kept, e)
 		}

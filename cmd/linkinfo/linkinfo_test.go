@@ -28,7 +28,6 @@ func TestLinkinfoViews(t *testing.T) {
 		{"ends", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--ends"}},
 		{"csv", cmdutil.ExitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
 		{"node", cmdutil.ExitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
-		{"line", cmdutil.ExitFindings, []string{"linkinfo", "-l", "--problems"}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, test.args...)
@@ -92,9 +91,9 @@ func TestLinkinfoFilters(t *testing.T) {
 // A stored fabric prints the same links and compares equal to itself.
 func TestLinkinfoCache(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
-	_, live, _ := program.Run(t, nil, "linkinfo", "-l", "--sim", "demo", "--cache", cache)
+	_, live, _ := program.Run(t, nil, "linkinfo", "--csv", "--sim", "demo", "--save", cache)
 	// IBKIT_SIM has no effect with a stored fabric.
-	code, stored, err := program.Run(t, map[string]string{"IBKIT_SIM": "single-switch"}, "linkinfo", "-l", "--load-cache", cache)
+	code, stored, err := program.Run(t, map[string]string{"IBKIT_SIM": "single-switch"}, "linkinfo", "--csv", "--load-cache", cache)
 	if code != cmdutil.ExitFindings || err != "" || stored != live {
 		t.Errorf("got exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
 	}
@@ -209,7 +208,7 @@ func TestLinkinfoJSONFilters(t *testing.T) {
 
 func TestLinkinfoDiffJSON(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
-	program.Run(t, nil, "linkinfo", "--sim", "demo", "--cache", cache)
+	program.Run(t, nil, "linkinfo", "--sim", "demo", "--save", cache)
 	for _, test := range []struct {
 		sim   string
 		code  int

@@ -67,7 +67,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	if c.expect == "-" && c.file == "-" {
-		return nil, cmdutil.UsageErrorf("--expect and --targets cannot both be standard input")
+		return nil, cmdutil.UsageErrorf("--expect and --targets-file cannot both be standard input")
 	}
 	if targets, err = c.parseTargets(args); err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
   ibkit ping --via vendor -f -c 10000 -q 7
 
   # targets from a file, each probe as JSON
-  ibkit ping --targets hosts.txt --json-lines
+  ibkit ping --targets-file hosts.txt --json-lines
 
   # answer pings, and show their sources
   ibkit ping --serve`, "\n"),
@@ -130,7 +130,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.pattern, "pattern", "", "payload: repeated bytes in `HEX` (default: 00 01 02 ...)")
 	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
 	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
-	flags.StringVar(&c.file, "targets", "", "read more targets from `FILE`, one per line (-: standard input)")
+	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if one does not reply")
 	flags.BoolVar(&c.allCAs, "cas", false, "ping all channel adapters of the fabric (by a scan)")
 	flags.BoolVar(&c.allSwitches, "switches", false, "ping all switches of the fabric (by a scan)")

@@ -73,9 +73,9 @@ by a check that the port of the plan is at its address.
 
 Several ports are changed one after another, until the first failure. Changes
 that cut off the port of a later one are refused, with an order that does not.
---from reads them from a file: a line per port with TARGET and PORT, or the
-output of ibkit linkinfo --json. A link with both ends in the list is changed
-once.
+--targets-file reads them from a file: a line per port with TARGET and PORT, or
+the output of ibkit linkinfo --json. A link with both ends in the list is
+changed once.
 
 Each change is recorded in the system log, or in the file of --log. Changes of
 simulated fabrics are recorded only with --log.`),
@@ -95,7 +95,7 @@ simulated fabrics are recorded only with --log.`),
 
   # train all links that run below their rate, also those of hosts
   ibkit linkinfo --json --finding slow |
-    ibkit port --from - --yes --force last-link reset`, "\n"),
+    ibkit port --targets-file - --yes --force last-link reset`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
@@ -141,7 +141,7 @@ func riskHelp() string {
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
+	flags.StringVar(&c.from, "targets-file", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	c.change.Define(cmd, "")
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "change ports despite a `RISK`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
@@ -186,7 +186,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.wanted, err = portctl.ParseChange(words); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
-	if given := cmdutil.Given(flags, append([]string{"from", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
+	if given := cmdutil.Given(flags, append([]string{"targets-file", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
 		return cmdutil.UsageErrorf("%s has no effect without a change", given)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
@@ -210,7 +210,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 			return nil, &cmdutil.UsageError{Err: err}
 		}
 		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portctl.ActionNames, strings.ToLower(args[0])) {
-			return nil, cmdutil.UsageErrorf("%q is not a change: --from and a TARGET are mutually exclusive", args[0])
+			return nil, cmdutil.UsageErrorf("%q is not a change: --targets-file and a TARGET are mutually exclusive", args[0])
 		}
 		return args, nil
 	}

@@ -42,19 +42,19 @@ func TestPort_Output(t *testing.T) {
 
 func TestPort_Usage(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                           "no port given",
-		"leaf1 3 nosuch":             `unknown action "nosuch"`,
-		"leaf1 1 disable":            "confirmation requires --yes",
-		"--yes leaf1 3":              "--yes has no effect without a change",
-		"-n --yes leaf1 3 disable":   "-n (--dry-run) and --yes are mutually exclusive",
-		"--force nosuch leaf1 3 arm": "want one of own-link, sm-link, last-link",
-		"--from /nonexistent reset":  "read ports: open /nonexistent",
-		"--from - --yes reset":       "read ports from standard input: no ports",
-		"--from - leaf1 1 reset":     "read ports from standard input: no ports",
-		"leaf1 3 mkey=@/nonexistent": "read new M_Key: open /nonexistent",
-		"leaf1 3 mkey=-":             "no terminal for a prompt",
-		"-y @/nonexistent leaf1 3":   "read M_Key: open /nonexistent",
-		"--wait -1s leaf1 3 arm":     "invalid --wait -1s",
+		"":                                  "no port given",
+		"leaf1 3 nosuch":                    `unknown action "nosuch"`,
+		"leaf1 1 disable":                   "confirmation requires --yes",
+		"--yes leaf1 3":                     "--yes has no effect without a change",
+		"-n --yes leaf1 3 disable":          "-n (--dry-run) and --yes are mutually exclusive",
+		"--force nosuch leaf1 3 arm":        "want one of own-link, sm-link, last-link",
+		"--targets-file /nonexistent reset": "read ports: open /nonexistent",
+		"--targets-file - --yes reset":      "read ports from standard input: no ports",
+		"--targets-file - leaf1 1 reset":    "read ports from standard input: no ports",
+		"leaf1 3 mkey=@/nonexistent":        "read new M_Key: open /nonexistent",
+		"leaf1 3 mkey=-":                    "no terminal for a prompt",
+		"-y @/nonexistent leaf1 3":          "read M_Key: open /nonexistent",
+		"--wait -1s leaf1 3 arm":            "invalid --wait -1s",
 	} {
 		t.Run(line, func(t *testing.T) {
 			if code, out, err := run(t, line); code != 2 || !strings.Contains(err, want) {
@@ -70,7 +70,7 @@ func TestPort_From(t *testing.T) {
 	report := cmdtest.WriteFile(t, `{"schema":"ibkit/linkinfo/2","nodes":[{"guid":"0x0002c90000800200","ports":[{"number":4}]},`+
 		`{"guid":"0x0002c90000800700","ports":[{"number":0},{"number":1}]},{"guid":"0x0002c90000100400","ports":[{"number":1}]}]}`)
 	for _, file := range []string{list, report} {
-		code, out, err := run(t, "--yes --force last-link --from "+file+" disable")
+		code, out, err := run(t, "--yes --force last-link --targets-file "+file+" disable")
 		if want := "changed 2 of 2 ports\n"; code != 0 || !strings.HasSuffix(out, want) {
 			t.Errorf("got exit code %d and\n%s%swant %s", code, out, err, want)
 		}
@@ -92,13 +92,13 @@ func TestPort_From(t *testing.T) {
 			if strings.Contains(want, ": find ") { // only the fabric shows it
 				wantCode = 1
 			}
-			if code, _, err := run(t, "--yes --from "+cmdtest.WriteFile(t, text)+" reset"); code != wantCode || !strings.Contains(err, want) {
+			if code, _, err := run(t, "--yes --targets-file "+cmdtest.WriteFile(t, text)+" reset"); code != wantCode || !strings.Contains(err, want) {
 				t.Errorf("got exit code %d, want %d with %q\n%s", code, wantCode, want, err)
 			}
 		})
 	}
-	code, _, err := run(t, "--yes --from "+list+" leaf1 1 reset")
-	if want := `"leaf1" is not a change: --from and a TARGET are mutually exclusive`; code != 2 || !strings.Contains(err, want) {
+	code, _, err := run(t, "--yes --targets-file "+list+" leaf1 1 reset")
+	if want := `"leaf1" is not a change: --targets-file and a TARGET are mutually exclusive`; code != 2 || !strings.Contains(err, want) {
 		t.Errorf("got exit code %d, want 2 with %q\n%s", code, want, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestPort_From(t *testing.T) {
 // The plan has a port that failed after another one was changed.
 func TestPort_Several(t *testing.T) {
 	list := cmdtest.WriteFile(t, "leaf2 1\nleaf1 9\nleaf4 1\n")
-	code, out, err := run(t, "--yes -w 1ms --from "+list+" reset")
+	code, out, err := run(t, "--yes -w 1ms --targets-file "+list+" reset")
 	if code != 4 || !strings.Contains(out, "changed 2 of 3 ports\nnot attempted: leaf4[1]\n") || !strings.Contains(err, "leaf1[9]: not up: no peer responds, as before the change") {
 		t.Errorf("got exit code %d\n%s%s", code, out, err)
 	}
@@ -173,7 +173,7 @@ func TestPort_InterruptedBetween(t *testing.T) {
 		}
 		return out.Write(b)
 	}), ErrOut: &errOut, Getenv: func(string) string { return "" }}
-	code := program(ctx, e, []string{"port", "--sim", "demo", "--yes", "--from", "-", "disable"})
+	code := program(ctx, e, []string{"port", "--sim", "demo", "--yes", "--targets-file", "-", "disable"})
 	if code != 4 || !strings.HasSuffix(out.String(), "changed 1 of 2 ports\nnot attempted: leaf3[1]\n") || !strings.Contains(errOut.String(), "interrupted") {
 		t.Errorf("got exit code %d\n%s%s", code, &out, &errOut)
 	}

@@ -85,7 +85,7 @@ is shown field by field.`),
   ibkit query PortInfo leaf1 3
 
   # all ports of all leaf switches, as a table of some fields
-  ibkit query PI 'leaf*' all --fields LinkState,LinkSpeedExtActive
+  ibkit query PI 'leaf*' all --columns LinkState,LinkSpeedExtActive
 
   # the counters of a port
   ibkit query PortCountersExtended node07
@@ -137,7 +137,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
 	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
-	flags.StringSliceVar(&c.fields, "fields", nil, "show a `LIST` of fields as columns")
+	flags.StringSliceVar(&c.fields, "columns", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
@@ -175,8 +175,8 @@ func unique(a query.Attribute) string {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
-		{Flags: []string{"hex"}, Others: []string{"csv", "fields"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "hex", "columns"}},
+		{Flags: []string{"hex"}, Others: []string{"csv", "columns"}},
 		{Flags: []string{"modifier"}, Others: []string{"ports", "address"}},
 		{Flags: []string{"sa"}, Others: []string{"modifier", "cc-key", "hex"}},
 		{Flags: []string{"hex"}, Others: []string{"show-keys"}},

@@ -73,7 +73,7 @@ func TestQuery_ServeUsage(t *testing.T) {
 		{"--sim demo --oui 5 PI 3", "--oui has no effect on PortInfo"},
 		{"--sim demo --cc-key 5 PI 3", "--cc-key has no effect on PortInfo"},
 		{"--sim demo --oui 0x1000000 host 3", "24 bits"},
-		{"--sim demo --fields x host 3", "no known fields"},
+		{"--sim demo --columns x host 3", "no known fields"},
 		{"--sim demo host 3 1", "no ports to select"},
 		{"--sim demo --sa host 3", "no records of HostInfo"},
 	} {

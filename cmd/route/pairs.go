@@ -24,9 +24,7 @@ func (c *command) parsePairs(args []string) ([]pair, error) {
 		from, err := portindex.Parse(c.from)
 		return []pair{{from: from}}, err
 	case c.pairsFile != "":
-		return c.readPairs(c.pairsFile, false)
-	case c.portsFile != "":
-		return c.readPairs(c.portsFile, true)
+		return c.readPairs(c.pairsFile)
 	}
 	p, err := parsePair(args)
 	return []pair{p}, err
@@ -40,36 +38,36 @@ func parsePair(words []string) (p pair, err error) {
 }
 
 // readPairs reads a file of pairs.
-func (c *command) readPairs(path string, more bool) ([]pair, error) {
+func (c *command) readPairs(path string) ([]pair, error) {
 	if path == "-" {
-		return scanPairs(interrupt.Reader(c.env.In), c.pairsName(), more)
+		return scanPairs(interrupt.Reader(c.env.In), c.pairsName())
 	}
 	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read pairs: %w", err)
 	}
 	defer file.Close()
-	return scanPairs(file, path, more)
+	return scanPairs(file, path)
 }
 
 // pairsName returns the name of the file of pairs in messages.
 func (c *command) pairsName() string {
-	if name := c.pairsFile + c.portsFile; name != "-" { // one is empty
-		return name
+	if c.pairsFile != "-" {
+		return c.pairsFile
 	}
 	return "standard input"
 }
 
 // scanPairs parses lines with two ports each. Empty lines and lines that begin with # are
-// ignored, and with more the words behind a pair.
-func scanPairs(in io.Reader, name string, more bool) (pairs []pair, err error) {
+// ignored.
+func scanPairs(in io.Reader, name string) (pairs []pair, err error) {
 	lines := textfile.NewReader(in, name)
 	for lines.Next() {
 		words := strings.Fields(lines.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		if len(words) < 2 || len(words) > 2 && !more {
+		if len(words) != 2 {
 			return nil, fmt.Errorf("read %w", lines.Errorf("number of ports: got %d, want 2", len(words)))
 		}
 		p, err := parsePair(words)

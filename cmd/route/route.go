@@ -25,13 +25,11 @@ type command struct {
 
 	files     routefiles.Flags
 	pairsFile string
-	portsFile string
 	from      string
 	toAll     bool
 	group     string
 	force     bool
 	counters  bool
-	brief     bool
 	problems  bool
 	failOn    []route.Kind
 	json      bool
@@ -69,16 +67,16 @@ path record of subnet administration.`),
   ibkit route --counters node01 node16
 
   # many pairs, one per line; exit code 3 if one of them has a problem
-  ibkit route --pairs pairs.txt --problems
+  ibkit route --targets-file pairs.txt --problems
 
   # the paths from a host to all ports, in a table for other programs
-  ibkit route --from node01 --to-all --csv
+  ibkit route --from-port node01 --to-all --csv
 
   # the path of the packets of a multicast group
   ibkit route -m 0xc001 node01 node16
 
   # from files of opensm -D 0x43, or a routing that check routes stored
-  ibkit route --load /var/log node01 node16`, "\n"),
+  ibkit route --tables /var/log node01 node16`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pairs, err := c.complete(cmd.Context(), cmd.Flags(), args)
@@ -96,14 +94,12 @@ path record of subnet administration.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&c.pairsFile, "pairs", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
-	flags.StringVar(&c.portsFile, "ports-file", "", "the same, but ignore words after a pair in `FILE`")
-	flags.StringVar(&c.from, "from", "", "show the paths from a `PORT` (--to-all)")
-	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from)")
+	flags.StringVar(&c.pairsFile, "targets-file", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
+	flags.StringVar(&c.from, "from-port", "", "show the paths from a `PORT` (--to-all)")
+	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from-port)")
 	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
 	flags.BoolVarP(&c.force, "force", "f", false, "follow the tables to a LID that no known port has")
 	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
-	flags.BoolVarP(&c.brief, "no-info", "n", false, "print GUIDs and port numbers in the form of ibtracert -n")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
 		if k.IsProblem() {
@@ -119,18 +115,15 @@ func (c *command) define(cmd *cobra.Command) {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"pairs"}, Others: []string{"ports-file", "from", "to-all"}},
-		{Flags: []string{"ports-file"}, Others: []string{"from", "to-all"}},
+		{Flags: []string{"targets-file"}, Others: []string{"from-port", "to-all"}},
 		routefiles.Clash("counters"),
 		{Flags: []string{"mlid"}, Others: []string{"force"}},
-		{Flags: []string{"json"}, Others: []string{"csv", "no-info"}},
-		{Flags: []string{"csv"}, Others: []string{"no-info"}},
-		{Flags: []string{"no-info"}, Others: []string{"counters"}},
+		{Flags: []string{"json"}, Others: []string{"csv"}},
 	},
 	Needs: []cmdutil.Need{
 		routefiles.Need(),
-		{Flags: []string{"to-all"}, Others: []string{"from"}},
-		{Flags: []string{"from"}, Others: []string{"to-all"}},
+		{Flags: []string{"to-all"}, Others: []string{"from-port"}},
+		{Flags: []string{"from-port"}, Others: []string{"to-all"}},
 	},
 }
 
@@ -140,12 +133,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	switch {
-	case c.pairsFile != "" || c.portsFile != "" || c.toAll:
+	case c.pairsFile != "" || c.toAll:
 		if len(args) > 0 {
 			return nil, cmdutil.UsageErrorf("unexpected argument %q", args[0])
 		}
 	case len(args) != 2:
-		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args)), "give both ends, or --from A --to-all")
+		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args)), "give both ends, or --from-port A --to-all")
 	}
 	if c.group != "" {
 		lid, err := strconv.ParseUint(c.group, 0, 16)

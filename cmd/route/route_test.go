@@ -18,19 +18,17 @@ const dumps = "../../internal/tool/route/dump/testdata/opensm"
 
 func TestRoute_Views(t *testing.T) {
 	pairs := cmdtest.WriteFile(t, "# pairs\nnode01 node16\n\n0x0002c90000800000 5\n")
-	more := cmdtest.WriteFile(t, "4 5 more words\n")
 	for name, args := range map[string][]string{
 		"pair":       {"--sim", "demo", "node01", "node16"},
-		"pairs":      {"--sim", "demo", "--pairs", pairs},
-		"to-all":     {"--sim", "demo", "--from", "node01/1", "--to-all", "--problems"},
-		"files":      {"--load", dumps, "host00001", "8"},
+		"pairs":      {"--sim", "demo", "--targets-file", pairs},
+		"to-all":     {"--sim", "demo", "--from-port", "node01/1", "--to-all", "--problems"},
+		"files":      {"--tables", dumps, "host00001", "8"},
 		"adaptive":   {"--sim", "fat-tree:levels=2,radix=8,pods=4,ar=on", "host00001", "host00016"},
 		"counters":   {"--sim", "demo", "--counters", "node01", "spine1"},
 		"csv":        {"--sim", "demo", "--csv", "node01", "spine1"},
-		"brief":      {"--sim", "demo", "-n", "--ports-file", more},
 		"force":      {"--sim", "demo", "-f", "node01", "999"},
-		"group":      {"--sim", "broken-multicast", "-m", "0xc011", "--from", "host00001", "--to-all"},
-		"asymmetric": {"--sim", "dead-end", "--fail-on", "asymmetric", "--problems", "--from", "host00001", "--to-all"},
+		"group":      {"--sim", "broken-multicast", "-m", "0xc011", "--from-port", "host00001", "--to-all"},
+		"asymmetric": {"--sim", "dead-end", "--fail-on", "asymmetric", "--problems", "--from-port", "host00001", "--to-all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, out, err := program.Run(t, nil, append([]string{"route"}, args...)...)
@@ -47,8 +45,8 @@ func TestRoute_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"--sim demo node01 node16", "--sim demo node01 spine1", "--sim demo --from node01 --to-all", "--sim demo:sm=off node01 node02", "--load " + dumps + " 1 8",
-		"--sim demo --counters node01 node16", "--sim demo -f 4 999", "--sim broken-multicast -m 0xc010 --from 1 --to-all", "--sim forwarding-loop host00001 host00016",
+	for _, args := range []string{"--sim demo node01 node16", "--sim demo node01 spine1", "--sim demo --from-port node01 --to-all", "--sim demo:sm=off node01 node02", "--tables " + dumps + " 1 8",
+		"--sim demo --counters node01 node16", "--sim demo -f 4 999", "--sim broken-multicast -m 0xc010 --from-port 1 --to-all", "--sim forwarding-loop host00001 host00016",
 		"--sim fat-tree:levels=2,radix=8,pods=4,ar=on host00001 host00016"} {
 		t.Run(args, func(t *testing.T) {
 			_, out, text := program.Run(t, nil, append([]string{"route", "--json"}, strings.Fields(args)...)...)
@@ -93,8 +91,8 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo -m 0xbfff node01 node02", cmdutil.ExitUsage, "invalid --mlid \"0xbfff\": want a LID from 0xc000 to 0xfffe"},
 		{"--sim demo -m x node01 node02", cmdutil.ExitUsage, "invalid --mlid"},
 		{"--sim demo -m 0xc001 -f node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
-		{"--sim demo -n --json node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
-		{"--load " + dumps + " --counters 1 8", cmdutil.ExitUsage, "are mutually exclusive"},
+		{"--sim demo --csv --json node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
+		{"--tables " + dumps + " --counters 1 8", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo 4 0,1", cmdutil.ExitOK, ""},
 		{"--sim demo node01 node*", cmdutil.ExitFailed, "find node*: got 16 nodes, want one"},
 		{"--sim demo node01", cmdutil.ExitUsage, "number of ports: got 1, want 2"},
@@ -103,19 +101,18 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo node01 nosuch", cmdutil.ExitFailed, "find name nosuch: no node has this name"},
 		{"--sim demo node01 192.0.2.1", cmdutil.ExitUsage, "IP addresses are not supported"},
 		{"--sim demo node01 4-9", cmdutil.ExitUsage, "want one LID"},
-		{"--sim demo --pairs " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
-		{"--sim demo --ports-file " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
-		{"--sim demo --pairs " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find name nosuch: no node has this name"},
-		{"--sim demo --pairs " + invalid, cmdutil.ExitUsage, invalid + ":3: "},
-		{"--sim demo --pairs " + empty, cmdutil.ExitUsage, empty + ": no pairs"},
-		{"--sim demo --pairs /nonexistent", cmdutil.ExitUsage, "open /nonexistent: no such file"},
-		{"--sim demo --from node01", cmdutil.ExitUsage, "has no effect without --to-all"},
-		{"--load /nonexistent 1 2", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
-		{"--load " + dumps + "/opensm-subnet.lst 1 8", cmdutil.ExitUsage, "no forwarding tables"},
-		{"--load " + dumps + " --fail-on unreachable 1 8", cmdutil.ExitOK, ""},
-		{"--load " + dumps + " --fail-on link 1 8", cmdutil.ExitUsage, "--fail-on link and --load are mutually exclusive"},
-		{"--sim demo --pairs " + allUnknown, cmdutil.ExitFailed, "find pairs: no pair of " + allUnknown + " has two known ports"},
-		{"--load " + dumps + " --lmc 8 1 8", cmdutil.ExitUsage, "want 0 to 7"},
+		{"--sim demo --targets-file " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
+		{"--sim demo --targets-file " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find name nosuch: no node has this name"},
+		{"--sim demo --targets-file " + invalid, cmdutil.ExitUsage, invalid + ":3: "},
+		{"--sim demo --targets-file " + empty, cmdutil.ExitUsage, empty + ": no pairs"},
+		{"--sim demo --targets-file /nonexistent", cmdutil.ExitUsage, "open /nonexistent: no such file"},
+		{"--sim demo --from-port node01", cmdutil.ExitUsage, "has no effect without --to-all"},
+		{"--tables /nonexistent 1 2", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
+		{"--tables " + dumps + "/opensm-subnet.lst 1 8", cmdutil.ExitUsage, "no forwarding tables"},
+		{"--tables " + dumps + " --fail-on unreachable 1 8", cmdutil.ExitOK, ""},
+		{"--tables " + dumps + " --fail-on link 1 8", cmdutil.ExitUsage, "--fail-on link and --tables are mutually exclusive"},
+		{"--sim demo --targets-file " + allUnknown, cmdutil.ExitFailed, "find pairs: no pair of " + allUnknown + " has two known ports"},
+		{"--tables " + dumps + " --lmc 8 1 8", cmdutil.ExitUsage, "want 0 to 7"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, _, err := program.Run(t, nil, append([]string{"route"}, strings.Fields(test.args)...)...)

@@ -53,7 +53,7 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 func (c *command) checkFailOn() error {
 	for _, k := range c.unchecked {
 		if c.failOnGiven && c.isProblem(k) {
-			return cmdutil.UsageErrorf("--fail-on %s and --load are mutually exclusive: files have no data for these findings", k)
+			return cmdutil.UsageErrorf("--fail-on %s and --tables are mutually exclusive: files have no data for these findings", k)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func (c *command) print(out *render.Output, partial bool, reports []route.PairRe
 			c.printPair(out, &reports[i])
 		}
 		c.printSummary(out, len(reports), problems)
-		if len(c.unchecked) > 0 && !c.brief {
+		if len(c.unchecked) > 0 {
 			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", kindNames(c.unchecked))
 		}
 	}
@@ -54,7 +54,7 @@ func (c *command) printSummary(out *render.Output, reports, problems int) {
 	if several && c.unknown > 0 {
 		parts = append(parts, fmt.Sprintf("%d with an unknown port", c.unknown))
 	}
-	if len(parts) == 0 || c.brief {
+	if len(parts) == 0 {
 		return
 	}
 	if reports > 0 {
@@ -84,13 +84,9 @@ func (c *command) printFinding(out *render.Output, k route.Kind, detail string) 
 
 // printPath prints the links of a path in a table, and the findings about the path.
 func (c *command) printPath(out *render.Output, p *route.PathReport) {
-	if c.brief {
-		printBrief(out, p)
-	} else {
-		c.printLinks(out, p)
-	}
+	c.printLinks(out, p)
 	for _, f := range p.Findings {
-		if f.Hop == nil || c.brief {
+		if f.Hop == nil {
 			c.printFinding(out, f.Kind, f.Detail)
 		}
 	}
@@ -171,17 +167,6 @@ func printErrors(out *render.Output, p route.ReportHopPort, values map[string]ui
 	}
 	if len(list) > 0 {
 		fmt.Fprintf(out, "counters of %s: %s\n", fabric.PortName(p.Name, int(p.Port)), strings.Join(list, ", "))
-	}
-}
-
-// printBrief prints a path in the form of ibtracert -n.
-func printBrief(out *render.Output, p *route.PathReport) {
-	fmt.Fprintf(out, "From {%v}[%d]\n", p.From.NodeGUID, p.From.Port)
-	for _, h := range p.Hops {
-		fmt.Fprintf(out, "[%d] -> {%v}[%d]\n", h.Output.Port, h.Input.PortGUID, h.Input.Port)
-	}
-	if p.Arrived() && p.To != nil {
-		fmt.Fprintf(out, "To {%v}[%d]\n", p.To.NodeGUID, p.To.Port)
 	}
 }
 

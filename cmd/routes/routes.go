@@ -78,7 +78,7 @@ pattern. The tables of all selected switches are read at the same time.`),
   ibkit routes --balance
 
   # all multicast tables of files of opensm -D 0x43
-  ibkit routes --load /var/log --multicast`, "\n"),
+  ibkit routes --tables /var/log --multicast`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {

@@ -28,7 +28,7 @@ func TestRoutes_Views(t *testing.T) {
 		"multicast": "--sim broken-multicast --multicast --lid 0xc000-0xc010",
 		"using":     "--sim demo --using leaf1/1",
 		"balance":   "--sim unbalanced-leaf --balance",
-		"files":     "--load " + dumps + " spine001",
+		"files":     "--tables " + dumps + " spine001",
 		"csv":       "--sim demo --lid 5,7-8 --csv 0x0002c90000800200",
 		"usingcsv":  "--sim demo --using 3/3 --csv",
 		"loads":     "--sim unbalanced-leaf --balance --csv leaf001",
@@ -56,7 +56,7 @@ func TestRoutes_JSON(t *testing.T) {
 	}
 	for _, args := range []string{
 		"--sim demo", "--sim dead-end --all --lid 1-4", "--sim demo --using leaf1/1", "--sim demo --using leaf1/3", "--sim unbalanced-leaf --balance",
-		"--sim broken-multicast --multicast", "--load " + dumps,
+		"--sim broken-multicast --multicast", "--tables " + dumps,
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, out, _ := program.Run(t, nil, append([]string{"routes", "--json"}, strings.Fields(args)...)...)
@@ -82,12 +82,12 @@ func TestRoutes_ExitCodes(t *testing.T) {
 		{"--sim demo --balance", cmdutil.ExitOK, ""},
 		{"--sim unbalanced-leaf --balance", cmdutil.ExitFindings, ""},
 		{"--sim unbalanced-leaf --balance leaf002", cmdutil.ExitOK, ""},
-		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables"},
+		{"--tables " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables"},
 		{"--sim demo --lid 500", cmdutil.ExitFailed, "select entries: no entry matches"},
 		{"--sim demo --port 99", cmdutil.ExitFailed, "select entries: no entry matches"},
 		{"--sim demo --multicast", cmdutil.ExitOK, ""},
 		{"--sim demo --multicast --lid 0xc000", cmdutil.ExitFailed, "select entries: no entry matches"},
-		{"--load " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--tables " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
 		{"--sim demo nosuch", cmdutil.ExitFailed, "find name nosuch: no node has this name"},
 		{"--sim demo node01", cmdutil.ExitFailed, "find node01: got CA, want a switch"},
 		{"--sim demo 4", cmdutil.ExitFailed, "find 4: got CA, want a switch"},
@@ -123,7 +123,7 @@ func TestRoutes_Partial(t *testing.T) {
 	const section = "dump_ucast_routes: "
 	sections := strings.Split(string(text), section)
 	part := cmdtest.WriteFile(t, section+sections[2]) // not that of leaf001
-	code, out, _ := program.Run(t, nil, "routes", "--load", dumps+"/opensm-subnet.lst,"+part, "leaf001")
+	code, out, _ := program.Run(t, nil, "routes", "--tables", dumps+"/opensm-subnet.lst,"+part, "leaf001")
 	if code != cmdutil.ExitPartial || !strings.Contains(out, "unknown table") {
 		t.Errorf("got exit code %d and %q, want a partial result", code, out)
 	}

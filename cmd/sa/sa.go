@@ -98,8 +98,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
-	flags.DurationVar(&c.wait, "wait", 0, "maximum `TIME` for the whole reply (default 30s)")
-	flags.StringSliceVar(&c.fields, "fields", nil, "show a `LIST` of fields as columns")
+	flags.DurationVar(&c.wait, "reply-timeout", 0, "maximum `TIME` for the whole reply (default 30s)")
+	flags.StringSliceVar(&c.fields, "columns", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the records")
@@ -135,8 +135,8 @@ func completeField(kind, begun string) []string {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
-		{Flags: []string{"hex"}, Others: []string{"csv", "fields", "show-keys"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "hex", "columns"}},
+		{Flags: []string{"hex"}, Others: []string{"csv", "columns", "show-keys"}},
 	},
 }
 
@@ -185,8 +185,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("%v has no named fields for --csv", kind)
 	case c.hex && kind.Name == "ClassPortInfo":
 		return cmdutil.UsageErrorf("ClassPortInfo is not a record: --hex is not possible")
-	case c.wait < 0 || c.wait == 0 && flags.Changed("wait"):
-		return cmdutil.UsageErrorf("invalid --wait %v: want a time above 0", c.wait)
+	case c.wait < 0 || c.wait == 0 && flags.Changed("reply-timeout"):
+		return cmdutil.UsageErrorf("invalid --reply-timeout %v: want a time above 0", c.wait)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err

@@ -81,7 +81,7 @@ simulated fabrics are recorded only with --log.`),
   ibkit sm
 
   # the manager of one port, read twice in ten seconds
-  ibkit sm --wait 10s 7
+  ibkit sm --sm-wait 10s 7
 
   # the LID of the master, for scripts
   ibkit sm --json | jq '.managers[] | select(.state.name == "Master") | .lid'
@@ -121,12 +121,12 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
-	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
+	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to one manager")
 	c.change.Define(cmd, " (--set)")
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", sm.Risks, "change the state despite a `REASON` (--set)")
-	cmdutil.NumberFlag(flags, &c.state, "state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
+	cmdutil.NumberFlag(flags, &c.state, "request-state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
 	cmdutil.NumberFlag(flags, &c.priority, "priority", "p", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
 	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -138,10 +138,10 @@ const changeLimit = 10 * time.Second
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"set"}, Others: []string{"wait", "source", "ignore"}},
+		{Flags: []string{"set"}, Others: []string{"sm-wait", "source", "ignore"}},
 		change.DryRunClash,
 	},
-	Needs: []cmdutil.Need{{Flags: append([]string{"state", "priority", "activity", "force"}, change.FlagNames...), Others: []string{"set"}}},
+	Needs: []cmdutil.Need{{Flags: append([]string{"request-state", "priority", "activity", "force"}, change.FlagNames...), Others: []string{"set"}}},
 }
 
 // complete validates the command line.
@@ -152,7 +152,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o := &c.options
 	switch {
 	case c.wait < 0:
-		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
+		return cmdutil.UsageErrorf("invalid --sm-wait %v: want at least 0", c.wait)
 	case c.set != 0 && len(args) != 1:
 		return cmdutil.UsageErrorf("number of targets of --set: got %d, want 1", len(args))
 	}
@@ -161,7 +161,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 			return err
 		}
 	}
-	if !flags.Changed("state") {
+	if !flags.Changed("request-state") {
 		c.state = uint8(c.set.Sender())
 	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {

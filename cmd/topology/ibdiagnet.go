@@ -104,7 +104,7 @@ func (c *command) makeDirectory() error {
 }
 
 // storeIbdiagnet writes the files of ibdiagnet to the directory. Those of a partial result
-// replace others only with --ibdiagnet-partial.
+// replace others only with --save-partial.
 func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 	if !c.wantsDatabase() {
 		return nil
@@ -127,8 +127,8 @@ func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 	switch {
 	case c.ibdiagnet == "":
 		return nil
-	case partial && !c.ibdiagnetPartial && c.hasIbdiagnet():
-		fmt.Fprintf(c.env.ErrOut, "warning: the files in %s were not replaced, because the result is partial (--ibdiagnet-partial stores it)\n", cmdutil.Visible(c.ibdiagnet))
+	case partial && !c.savePartial && c.hasIbdiagnet():
+		fmt.Fprintf(c.env.ErrOut, "warning: the files in %s were not replaced, because the result is partial (--save-partial stores it)\n", cmdutil.Visible(c.ibdiagnet))
 		return nil
 	}
 	files := map[string]func(io.Writer) error{

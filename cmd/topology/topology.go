@@ -34,23 +34,21 @@ type command struct {
 	fabric fabricflag.Flags
 	source fabricflag.Source
 
-	format                      string
-	json                        bool
-	list                        bool
-	cas, switches, routers      bool
-	ports, group, full, maxHops bool
-	show                        bool
-	check                       bool
-	plan, writePlan             string
-	punchList                   bool
-	cache, loadCache            string
-	cachePartial                bool
-	diff                        string
-	diffcheck                   []string
+	format                 string
+	json                   bool
+	list                   bool
+	cas, switches, routers bool
+	ports, group           bool
+	check                  bool
+	plan, writePlan        string
+	punchList              bool
+	cache, loadCache       string
+	savePartial            bool
+	diff                   string
+	diffcheck              []string
 
-	ibdiagnet        string
-	ibdiagnetPartial bool
-	pause            time.Duration
+	ibdiagnet string
+	pause     time.Duration
 
 	// Read with counters and tables.
 	database *ibdiagnet.Database
@@ -67,6 +65,7 @@ type command struct {
 // The formats.
 const (
 	formatTable       = "table"
+	formatJSON        = "json"
 	formatNetdiscover = "netdiscover"
 	formatCSV         = "csv"
 	formatDOT         = "dot"
@@ -115,7 +114,7 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   ibkit topology --plan plan.csv
 
   # the changes since a stored scan
-  ibkit topology --cache fabric.cache
+  ibkit topology --save fabric.cache
   ibkit topology --diff fabric.cache`, "\n"),
 		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
@@ -134,50 +133,45 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
-		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatLST, formatDatabase, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
+		[]string{formatTable, formatJSON, formatNetdiscover, formatCSV, formatDOT, formatLST, formatDatabase, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVarP(&c.list, "list", "l", false, "list the nodes")
+	flags.BoolVarP(&c.list, "nodes", "l", false, "list the nodes")
 	flags.BoolVarP(&c.cas, "cas", "H", false, "list the channel adapters")
 	flags.BoolVarP(&c.switches, "switches", "S", false, "list the switches")
 	flags.BoolVarP(&c.routers, "routers", "R", false, "list the routers")
-	flags.BoolVarP(&c.ports, "ports", "p", false, "list all ports, with and without a cable")
+	flags.BoolVarP(&c.ports, "all-ports", "p", false, "list all ports, with and without a cable")
 	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
 	flags.BoolVar(&c.punchList, "punch-list", false, "print a work list for the racks, one job per line (--plan)")
 	flags.StringVar(&c.writePlan, "write-plan", "", "write the cabling as a plan to `FILE`, in CSV")
-	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
-	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
+	flags.StringVar(&c.cache, "save", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
+	flags.BoolVar(&c.savePartial, "save-partial", false, "with --save or --ibdiagnet: store a partial result, too")
 	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
 	flags.StringVar(&c.ibdiagnet, "ibdiagnet", "", "write files in the form of ibdiagnet to a `DIRECTORY`")
-	flags.BoolVar(&c.ibdiagnetPartial, "ibdiagnet-partial", false, "with --ibdiagnet: replace files by a partial result, too")
 	flags.DurationVar(&c.pause, "pause", 0, "add increases of counters within `TIME` (--ibdiagnet, db_csv)")
 	c.source.Define(cmd)
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"sw", "ca", "router", "port"}
 	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare a `LIST` of parts (--diff)")
 	flags.BoolVarP(&c.group, "grouping", "g", false, "group nodes by chassis (--format netdiscover)")
-	flags.BoolVarP(&c.full, "full", "f", false, "add speed, width and VLs as numbers (--format netdiscover)")
-	flags.BoolVarP(&c.maxHops, "max-hops", "m", false, "add hops and requests of the scan (--format netdiscover)")
-	flags.BoolVar(&c.show, "show", false, "add each discovered port (--format netdiscover)")
 	c.fabric.Define(c.env, cmd)
 }
 
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"json"}, Others: []string{"format", "list", "cas", "switches", "routers", "ports", "diff"}},
-		{Flags: []string{"ports"}, Others: []string{"list", "cas", "switches", "routers", "diff"}},
-		{Flags: []string{"diff"}, Others: []string{"list", "cas", "switches", "routers", "check"}},
+		{Flags: []string{"json"}, Others: []string{"format", "nodes", "cas", "switches", "routers", "all-ports", "diff"}},
+		{Flags: []string{"all-ports"}, Others: []string{"nodes", "cas", "switches", "routers", "diff"}},
+		{Flags: []string{"diff"}, Others: []string{"nodes", "cas", "switches", "routers", "check"}},
 		{Flags: []string{"punch-list"}, Others: []string{"json", "check", "format"}},
 		{Flags: []string{"plan"}, Others: []string{"diff"}},
-		{Flags: []string{"check", "plan"}, Others: []string{"list", "cas", "switches", "routers", "ports"}},
-		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"pause", "from", "sa", "show"}, fabricflag.ScanFlags)},
+		{Flags: []string{"check", "plan"}, Others: []string{"nodes", "cas", "switches", "routers", "all-ports"}},
+		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"pause", "from", "sa"}, fabricflag.ScanFlags)},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"punch-list"}, Others: []string{"plan"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
-		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
-		{Flags: []string{"ibdiagnet-partial"}, Others: []string{"ibdiagnet"}},
+		{Flags: []string{"save-partial"}, Others: []string{"save", "ibdiagnet"}},
 	},
 }
 
@@ -186,19 +180,22 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"show", "pause"}, []string{"show", "outstanding-smps"}); err != nil {
+	if c.format == formatJSON {
+		c.json, c.format = true, formatTable
+	}
+	if err := c.source.Complete([]string{"pause"}, []string{"outstanding-smps"}); err != nil {
 		return err
 	}
 	if flags.Changed("sm-port") && !c.source.SA {
 		return cmdutil.UsageErrorf("%s requires --sa", cmdutil.FlagName(flags, "sm-port"))
 	}
-	if given := cmdutil.Given(flags, []string{"grouping", "full", "max-hops", "show"}); given != "" && c.format != formatNetdiscover {
+	if given := cmdutil.Given(flags, []string{"grouping"}); given != "" && c.format != formatNetdiscover {
 		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
 	}
 	if given := cmdutil.Given(flags, []string{"check", "plan"}); given != "" && c.format != formatTable && c.format != formatSVG && c.format != formatHTML {
 		return cmdutil.UsageErrorf("%s and --format %s are mutually exclusive", given, c.format)
 	}
-	if given := cmdutil.Given(flags, []string{"list", "cas", "switches", "routers", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
+	if given := cmdutil.Given(flags, []string{"nodes", "cas", "switches", "routers", "all-ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
 		return cmdutil.UsageErrorf("%s and --format %s are mutually exclusive", given, c.format)
 	}
 	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {
@@ -264,7 +261,7 @@ func (c *command) run(ctx context.Context) error {
 
 // scan returns the fabric and stores it.
 func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
-	f, err := c.source.Stored(c.loadCache, "cache", "ibdiagnet")
+	f, err := c.source.Stored(c.loadCache, "save", "ibdiagnet")
 	if f == nil && err == nil {
 		bar := render.NewProgress(c.env.ErrOut)
 		f, err = c.discover(ctx, bar.Update)
@@ -278,7 +275,7 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 		cmdutil.PrintError(c.env, "error", err)
 		c.ended = true
 	}
-	if err := links.StoreCache(c.env, c.cache, f, c.cachePartial); err != nil {
+	if err := links.StoreCache(c.env, c.cache, f, c.savePartial); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -326,7 +323,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	}
 	var err error
 	differs := false
-	text := &topology.Text{Names: c.names, Time: time.Now(), Group: c.group, Full: c.full, MaxHops: c.maxHops, OmitUnread: true}
+	text := &topology.Text{Names: c.names, Time: time.Now(), Group: c.group, OmitUnread: true}
 	switch {
 	case before != nil:
 		differs, err = text.WriteDiff(out, before, f, c.checks)
@@ -387,11 +384,6 @@ func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]topol
 
 // printText writes one of the formats of ibnetdiscover.
 func (c *command) printText(out *render.Output, text *topology.Text, f *fabric.Fabric) error {
-	if c.show {
-		if err := topology.WriteVisits(out, f); err != nil {
-			return err
-		}
-	}
 	switch {
 	case c.ports:
 		return text.WritePorts(out, f)

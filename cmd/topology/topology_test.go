@@ -29,7 +29,7 @@ func TestTopology_Views(t *testing.T) {
 		"chassis":     {"-S --sim net:../../test/nets/chassis.net", cmdutil.ExitOK},
 		"ports":       {"-p --sim net:../../test/nets/parallel-links-and-router.net", cmdutil.ExitOK},
 		"check":       {"--check --sim net:../../test/nets/routers.net", cmdutil.ExitFindings},
-		"netdiscover": {"--format netdiscover -g -f -m", cmdutil.ExitOK},
+		"netdiscover": {"--format netdiscover -g", cmdutil.ExitOK},
 		"csv":         {"--format csv", cmdutil.ExitOK},
 		"dot":         {"--format dot", cmdutil.ExitOK},
 		"slurm":       {"--format slurm", cmdutil.ExitOK},
@@ -106,7 +106,7 @@ func TestTopology_Diff(t *testing.T) {
 		args, out string
 		code      int
 	}{
-		{"--sim demo --cache " + cache + " --format csv", "start_device,", 0},
+		{"--sim demo --save " + cache + " --format csv", "start_device,", 0},
 		{"--sim demo --diff " + cache, "", 0},
 		{"--load-cache " + cache + " --diff " + cache, "", 0},
 		{"--sim single-switch --diff " + cache, "\n", 3},
@@ -138,11 +138,11 @@ func TestTopology_Usage(t *testing.T) {
 	for _, test := range []struct{ args, err string }{
 		{"x", `unexpected argument "x"`},
 		{"--json --format csv", "--json and --format are mutually exclusive"},
-		{"-l -p", "-p (--ports) and -l (--list) are mutually exclusive"},
+		{"-l -p", "-p (--all-ports) and -l (--nodes) are mutually exclusive"},
 		{"-g", "-g (--grouping) requires --format netdiscover"},
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
-		{"-l --format dot", "-l (--list) and --format dot are mutually exclusive"},
-		{"--format x", "want one of table, netdiscover"},
+		{"-l --format dot", "-l (--nodes) and --format dot are mutually exclusive"},
+		{"--format x", "want one of table, json, netdiscover"},
 		{"-s 1", "-s (--sm-port) requires --sa"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--load-cache " + file, "read cache " + file + ": offset 0"},

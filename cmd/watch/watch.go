@@ -63,7 +63,7 @@ standard input. No shell interprets the program and its arguments.`),
   ibkit watch
 
   # links and nodes only, checked each second, as JSON
-  ibkit watch --source links --interval 1s --json
+  ibkit watch --sources links --interval 1s --json
 
   # run a program for each problem
   ibkit watch --level problem --exec /usr/local/bin/page -- --team fabric
@@ -92,7 +92,7 @@ var levels = []watch.Level{watch.Info, watch.Problem, watch.Recovery}
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
+	cmdutil.EnumListFlag(cmd, &c.sources, "sources", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", watch.Kinds(), "show only a `LIST` of events")
 	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", levels, "show only events of a `LIST` of levels")
 	c.nodes.Register(c.env, cmd, "show")

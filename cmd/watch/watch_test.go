@@ -65,7 +65,7 @@ func text(e watch.Event) string {
 
 // TestWatch_MissingNode checks the warning about a pattern without a node.
 func TestWatch_MissingNode(t *testing.T) {
-	code, out, err := run(t, "1s unlink leaf002[1]\n", "--source links,counters --interval 50ms --node leaf002 --node nosuch --count 1")
+	code, out, err := run(t, "1s unlink leaf002[1]\n", "--sources links,counters --interval 50ms --node leaf002 --node nosuch --count 1")
 	const want = "warning: find name nosuch: no node has this name\n"
 	if code != 0 || !strings.Contains(out, "link-down") || strings.Count(err, want) != 1 || strings.Contains(err, "leaf002:") {
 		t.Errorf("got exit code %d, output %q, error output %q, want the warning %q once", code, out, err, want)
@@ -78,26 +78,26 @@ func TestWatch_Events(t *testing.T) {
 		name, events, line string
 		want               []string // of events, in any order
 	}{
-		{"link", "1s unlink leaf002[1]\n2s link leaf002[1]\n", "--source links --interval 50ms --count 4", []string{
+		{"link", "1s unlink leaf002[1]\n2s link leaf002[1]\n", "--sources links --interval 50ms --count 4", []string{
 			"link-down leaf002[1]", "node-removed host00003", "link-up leaf002[1]", "node-added host00003",
 		}},
-		{"local link", "1s unlink host00001[1]\n2s link host00001[1]\n", "--source links --interval 50ms --count 2", []string{
+		{"local link", "1s unlink host00001[1]\n2s link host00001[1]\n", "--sources links --interval 50ms --count 2", []string{
 			"link-down host00001[1]", "link-up host00001[1]",
 		}},
-		{"description", "1s describe leaf002 new name\n", "--source links,traps --interval 50ms --count 2", []string{
+		{"description", "1s describe leaf002 new name\n", "--sources links,traps --interval 50ms --count 2", []string{
 			"notice new name", "node-changed new name",
 		}},
-		{"silent", "1s hang leaf002\n3s resume leaf002\n", "--source links --interval 50ms --node leaf002 --count 2", []string{
+		{"silent", "1s hang leaf002\n3s resume leaf002\n", "--sources links --interval 50ms --node leaf002 --count 2", []string{
 			"node-silent leaf002", "node-added leaf002",
 		}},
-		{"counter", "1s counter leaf001[1] " + counter + " 7\n", "--source counters --window 100ms --event counter-raised,counter-settled --node leaf001 --count 2", []string{
+		{"counter", "1s counter leaf001[1] " + counter + " 7\n", "--sources counters --window 100ms --event counter-raised,counter-settled --node leaf001 --count 2", []string{
 			"counter-raised leaf001[1]", "counter-settled leaf001[1]",
 		}},
-		{"cleared", "1s counter leaf001[1] " + counter + " 7\n2s clear leaf001[1]\n", "--source counters --window 100ms --event counters-cleared --count 1", []string{
+		{"cleared", "1s counter leaf001[1] " + counter + " 7\n2s clear leaf001[1]\n", "--sources counters --window 100ms --event counters-cleared --count 1", []string{
 			"counters-cleared leaf001[1]",
 		}},
-		{"trap", "1s unlink leaf002[1]\n", "--source traps --event notice --level info --count 1", []string{"notice leaf002"}},
-		{"level", "1s unlink leaf001[2]\n2s link leaf001[2]\n", "--source links --interval 50ms --level recovery --event link-up --count 1", []string{"link-up leaf001[2]"}},
+		{"trap", "1s unlink leaf002[1]\n", "--sources traps --event notice --level info --count 1", []string{"notice leaf002"}},
+		{"level", "1s unlink leaf001[2]\n2s link leaf001[2]\n", "--sources links --interval 50ms --level recovery --event link-up --count 1", []string{"link-up leaf001[2]"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestWatch_Events(t *testing.T) {
 // The end of --for ends the programs, also those that wait for their turn.
 func TestWatch_ExecEnd(t *testing.T) {
 	t.Parallel()
-	code, _, stderr := run(t, "1s unlink leaf002[1]\n", "--source links --interval 50ms --for 3s --exec sleep --exec-jobs 1 --exec-timeout 1h -- 3600")
+	code, _, stderr := run(t, "1s unlink leaf002[1]\n", "--sources links --interval 50ms --for 3s --exec sleep --exec-jobs 1 --exec-timeout 1h -- 3600")
 	if code != 4 || !strings.Contains(stderr, "warning: run sleep: killed: the time of the watch has ended\n") || !strings.Contains(stderr, "warning: 1 event without a run of sleep\n") {
 		t.Errorf("got exit code %d and %s, want 4, one program killed, and one event without a run", code, stderr)
 	}
@@ -156,7 +156,7 @@ func TestWatch_Exec(t *testing.T) {
 	if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\ntest \"$1\" = '$(id);' && cat >>%s/events\n", dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	code, out, stderr := run(t, "1s unlink leaf002[1]\n", "--source links --interval 50ms --count 2 --json --exec "+script+" --exec-jobs 1 -- $(id);")
+	code, out, stderr := run(t, "1s unlink leaf002[1]\n", "--sources links --interval 50ms --count 2 --json --exec "+script+" --exec-jobs 1 -- $(id);")
 	if code != 0 {
 		t.Errorf("got exit code %d: %s", code, stderr)
 	}
@@ -181,7 +181,7 @@ func TestWatch_Codes(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--source nosuch", 2, "want one of links, traps, counters, local"},
+		{"--sources nosuch", 2, "want one of links, traps, counters, local"},
 		{"--event nosuch", 2, "want one of link-down"},
 		{"--interval 0s", 2, "invalid --interval 0s"},
 		{"--window -1s", 2, "invalid --window -1s"},
@@ -194,10 +194,10 @@ func TestWatch_Codes(t *testing.T) {
 		{"--threshold-file /nonexistent/file", 2, "read thresholds"},
 		{"--node [", 2, "invalid pattern"},
 		{"operand", 2, `unexpected argument "operand"`},
-		{"--source links --for 1s", 0, "watching links: 8 nodes, 8 links"},
-		{"--source links --count 1 --for 10ms", 1, "watch: got 0 of 1 events within 10ms"},
-		{"--sim demo,sm=off --source traps --for 1m", 1, "hint: check that a subnet manager is running"},
-		{"--sim demo,sm=off --for 2s --source links,counters", 4, "no port of another node was read"},
+		{"--sources links --for 1s", 0, "watching links: 8 nodes, 8 links"},
+		{"--sources links --count 1 --for 10ms", 1, "watch: got 0 of 1 events within 10ms"},
+		{"--sim demo,sm=off --sources traps --for 1m", 1, "hint: check that a subnet manager is running"},
+		{"--sim demo,sm=off --for 2s --sources links,counters", 4, "no port of another node was read"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, _, stderr := run(t, "", test.line)
@@ -211,8 +211,8 @@ func TestWatch_Codes(t *testing.T) {
 // A program that fails, and a source that stops working, make the result partial.
 func TestWatch_Partial(t *testing.T) {
 	for _, test := range []struct{ name, events, line, want string }{
-		{"program", "1s unlink leaf002[1]\n", "--source links --interval 50ms --count 2 --exec false", "warning: run false: exit status 1"},
-		{"links", "1s unlink host00001[1]\n", "--source links --interval 50ms --for 4s", "warning: no events of links"},
+		{"program", "1s unlink leaf002[1]\n", "--sources links --interval 50ms --count 2 --exec false", "warning: run false: exit status 1"},
+		{"links", "1s unlink host00001[1]\n", "--sources links --interval 50ms --for 4s", "warning: no events of links"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,7 @@ func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs i
 	}
 	list, tables := filepath.Join(dumps, "opensm-subnet.lst"), filepath.Join(dumps, "opensm.fdbs")
 	files := []contestant{
-		{name: "ibkit check routes --load", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable", "--load", list+","+tables), prints: "check of files"},
+		{name: "ibkit check routes --tables", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable", "--tables", list+","+tables), prints: "check of files"},
 	}
 	// It ends with a segmentation fault after the verdict.
 	ibdmchk := contestant{name: "ibdmchk", sim: s, run: run("/bin/sh", "-c", "/usr/bin/ibdmchk -s "+list+" -f "+tables+" -m /dev/null; exit 0"), prints: "ibdmchk"}

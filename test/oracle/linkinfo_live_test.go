@@ -111,8 +111,8 @@ func TestCacheIsReadByC(t *testing.T) {
 			b := newRig(t, net, true)
 			ibkit := filepath.Join(filepath.Dir(*binary), "ibkit")
 			cache := filepath.Join(b.dir, "ours")
-			if r := b.MustRun(t, b.host, ibkit, "linkinfo", "--cache", cache); r.Code != 0 && r.Code != 3 {
-				t.Fatalf("ibkit linkinfo --cache: got exit code %d: %s", r.Code, r.Stderr)
+			if r := b.MustRun(t, b.host, ibkit, "linkinfo", "--save", cache); r.Code != 0 && r.Code != 3 {
+				t.Fatalf("ibkit linkinfo --save: got exit code %d: %s", r.Code, r.Stderr)
 			}
 			theirs := b.MustRunC(t, b.host, "iblinkinfo", b.args("--load-cache {dir}/cache")...)
 			ours := b.MustRunC(t, b.host, "iblinkinfo", "--load-cache", cache)

@@ -82,7 +82,7 @@ func TestRoutes_Multicast(t *testing.T) {
 			cmd := ibsimtest.Command(t, "/usr/bin/ibdmchk", "-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", filepath.Join(dir, "opensm.fdbs"), "-m", filepath.Join(dir, "opensm.mcfdbs"))
 			out, _ := cmd.Output() // it ends with a segmentation fault
 			want := string(out)
-			_, got := checkRoutes(t, nil, "--load", dir)
+			_, got := checkRoutes(t, nil, "--tables", dir)
 			var r struct {
 				Multicast route.ReportMulticast
 				Findings  []struct{ Kind, Detail string }

@@ -237,7 +237,7 @@ func compareEngine(t *testing.T, f *sim.Fabric, net, engine, description string)
 
 	list, tables := filepath.Join(dir, "opensm-subnet.lst"), filepath.Join(dir, "opensm.fdbs")
 	want, _ := ibdmchk(t, dir)
-	got, report := checkRoutes(t, nil, "--load", list+","+tables)
+	got, report := checkRoutes(t, nil, "--tables", list+","+tables)
 	if got != want {
 		t.Errorf("one lane: got %+v, want %+v as ibdmchk\n%s", got, want, report)
 	}
@@ -249,7 +249,7 @@ func compareEngine(t *testing.T, f *sim.Fabric, net, engine, description string)
 	}
 	lanes := writeLanes(t, saved, dir)
 	want, output := ibdmchk(t, dir, lanes...)
-	got, report = checkRoutes(t, nil, "--load", strings.Join([]string{list, tables, lanes[1], lanes[3]}, ","))
+	got, report = checkRoutes(t, nil, "--tables", strings.Join([]string{list, tables, lanes[1], lanes[3]}, ","))
 	if got != want || live != want {
 		t.Errorf("with service levels: got %+v from the dumps, %+v live, want %+v as ibdmchk\n%s\n%s", got, live, want, report, output)
 	}
@@ -307,7 +307,7 @@ func compareMissingPaths(t *testing.T, list, tables string) {
 	if m := missingPaths.FindSubmatch(out); m != nil {
 		want = string(m[1])
 	}
-	_, text := checkRoutes(t, nil, "--load", list+","+tables)
+	_, text := checkRoutes(t, nil, "--tables", list+","+tables)
 	var r route.Report
 	_ = json.Unmarshal([]byte(text), &struct {
 		*route.Report

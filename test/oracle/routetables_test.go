@@ -117,7 +117,7 @@ func compareNative(t *testing.T, s *ibsimtest.Sim, dump, cache, topology string)
 			want = append(want, fmt.Sprintf("%s,%d,%d", guid, lid, port))
 		}
 	}
-	for _, args := range [][]string{{"routes", "--csv"}, {"routes", "--csv", "--load", dump + "," + cache}, {"routes", "--csv", "--load", dump + "," + topology}} {
+	for _, args := range [][]string{{"routes", "--csv"}, {"routes", "--csv", "--tables", dump + "," + cache}, {"routes", "--csv", "--tables", dump + "," + topology}} {
 		var got []string
 		for i, line := range strings.Split(strings.TrimSpace(s.MustRun(t, "", ibkit(), args...).Stdout), "\n") {
 			if fields := strings.Split(line, ","); i > 0 {

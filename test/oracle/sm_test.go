@@ -33,7 +33,7 @@ type smReport struct {
 // querySM runs ibkit sm, and returns the report and the kinds of all findings.
 func querySM(t *testing.T, s *ibsimtest.Sim, code int, args ...string) (r smReport, kinds string) {
 	t.Helper()
-	got := s.MustRun(t, "Hca1", ibkit(), append([]string{"sm", "--json", "--wait", "20ms"}, args...)...)
+	got := s.MustRun(t, "Hca1", ibkit(), append([]string{"sm", "--json", "--sm-wait", "20ms"}, args...)...)
 	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil || got.Code != code {
 		t.Fatalf("sm: got exit code %d, want %d: %v\n%s%s", got.Code, code, err, got.Stdout, got.Stderr)
 	}
@@ -75,7 +75,7 @@ func TestSM(t *testing.T) {
 	})
 	// The master knows the standby's state after its next sweep.
 	within(t, time.Minute, "the master knows the standby", func() bool {
-		return s.MustRun(t, "Hca1", ibkit(), "sm", "--wait", "20ms").Code == 0
+		return s.MustRun(t, "Hca1", ibkit(), "sm", "--sm-wait", "20ms").Code == 0
 	})
 	report, kinds := querySM(t, s, 0)
 	if len(report.Managers) != 2 || kinds != "" || report.Partial {
@@ -106,7 +106,7 @@ func TestSM(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, time.Minute, "the standby replies", func() bool {
-		r := s.MustRun(t, "Hca1", ibkit(), "sm", "--wait", "0")
+		r := s.MustRun(t, "Hca1", ibkit(), "sm", "--sm-wait", "0")
 		return r.Code == 0
 	})
 }

@@ -56,7 +56,7 @@ func TestWatch_Ibsim(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")
 	s.OpenSM(t, "gateway")
 	d := s.NewDaemon(t, "both-on-one", `"source":"counters","event":"source-up"`, ibkit(),
-		"watch", "--sim", "ibsim", "--source", "links,counters", "--interval", "50ms", "--window", "200ms", "--json")
+		"watch", "--sim", "ibsim", "--sources", "links,counters", "--interval", "50ms", "--window", "200ms", "--json")
 	steps := []struct {
 		command string
 		want    []string
@@ -86,7 +86,7 @@ func TestWatch_OpenSM(t *testing.T) {
 	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
 	d := s.NewDaemon(t, "node02", `"source":"traps","event":"source-up"`, ibkit(),
-		"watch", "--sim", "ibsim", "--source", "links,traps", "--interval", "1h", "--json")
+		"watch", "--sim", "ibsim", "--sources", "links,traps", "--interval", "1h", "--json")
 	from := 0
 	for _, step := range []struct {
 		command string

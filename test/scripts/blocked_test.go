@@ -20,12 +20,12 @@ func TestInterrupt_Blocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"linkinfo --sim demo --cache FIFO", "linkinfo --load-cache FIFO", "linkinfo --sim FIFO", "linkinfo --sim demo --diff FIFO",
+		"linkinfo --sim demo --save FIFO", "linkinfo --load-cache FIFO", "linkinfo --sim FIFO", "linkinfo --sim demo --diff FIFO",
 		"linkinfo --sim demo --node-name-map FIFO", "linkinfo --sim demo --config FIFO", "linkinfo --sim demo --sim-events FIFO",
 		"topology --sim demo --plan FIFO", "topology --sim demo --write-plan FIFO", "counters --sim demo --since FIFO", "counters --sim demo --save FIFO --save-partial",
-		"counters --sim demo --threshold-file FIFO", "check routes --load FIFO", "check routes --sim demo --save FIFO", "route --sim demo --pairs FIFO",
-		"addr --sim demo --file FIFO", "addr --sim demo --file -", "ping --sim demo --expect FIFO", "ping --sim demo --targets -",
-		"route --sim demo --pairs -", "sim export demo --output FIFO",
+		"counters --sim demo --threshold-file FIFO", "check routes --tables FIFO", "check routes --sim demo --save FIFO", "route --sim demo --targets-file FIFO",
+		"addr --sim demo --targets-file FIFO", "addr --sim demo --targets-file -", "ping --sim demo --expect FIFO", "ping --sim demo --targets-file -",
+		"route --sim demo --targets-file -", "sim export demo --output FIFO",
 		"check node --expect FIFO", "linkinfo --sim demo -y @FIFO", "port --sim demo --yes --log FIFO --force last-link node05 reset",
 		"cc --sim demo --set FIFO",
 	} {

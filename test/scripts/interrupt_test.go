@@ -81,7 +81,7 @@ func interrupt(t *testing.T, dir string, args ...string) (code int, signal sysca
 func TestInterrupt_Linkinfo(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "baseline")
-	store := []string{"linkinfo", "--sim", "demo", "--cache", cache}
+	store := []string{"linkinfo", "--sim", "demo", "--save", cache}
 	if code, out := runOnce(t, "ibkit", store...); code != 3 {
 		t.Fatalf("%v: got exit code %d, want 3\n%s", store, code, out)
 	}
@@ -89,13 +89,13 @@ func TestInterrupt_Linkinfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan := []string{"ibkit", "linkinfo", "--sim", "demo", "--sim-model", slow, "-t", "60000", "-vv", "--cache", cache}
+	scan := []string{"ibkit", "linkinfo", "--sim", "demo", "--sim-model", slow, "-t", "60000", "-vv", "--save", cache}
 	for _, test := range []struct {
 		view string
 		want *regexp.Regexp
 	}{
 		{"", regexp.MustCompile(`(?m)^1 switch, 1 channel adapter, .* partial result, no problems found$`)},
-		{"--line", regexp.MustCompile(`node01`)},
+		{"--csv", regexp.MustCompile(`node01`)},
 		{"--csv", regexp.MustCompile(`node01`)},
 		{"--json", regexp.MustCompile(`"partial":true,"aborted":"scan fabric: ended early, .*context canceled"`)},
 	} {

@@ -34,7 +34,7 @@ func TestInterrupt_ExitCodes(t *testing.T) {
 		{"check fabric --sim demo --sm-wait 100s -vv", "Get SMInfo", 1},
 		{"check routes" + scanned, scan, 1},
 		{"counters" + scanned, scan, 1},
-		{"counters --rate 100s --sim demo -vv", "Get PortCounters", 1},
+		{"counters --window 100s --sim demo -vv", "Get PortCounters", 1},
 		{"exporter --once" + scanned, scan, 1},
 		{"ping --cas" + scanned, scan, 1},
 		{"port leaf1 3" + scanned, scan, 1},
@@ -122,8 +122,8 @@ func TestInterrupt_Files(t *testing.T) {
 		line, file string
 		fresh      *regexp.Regexp // new file content; nil: no file is written
 	}{
-		{"linkinfo --cache F", "", nil},
-		{"topology --cache F", "", nil},
+		{"linkinfo --save F", "", nil},
+		{"topology --save F", "", nil},
 		{"topology --write-plan F", "", nil},
 		{"topology --ibdiagnet F", "/ibdiagnet2.db_csv", regexp.MustCompile(`(?m)^# Ended early `)},
 		{"counters --save F", "", nil},

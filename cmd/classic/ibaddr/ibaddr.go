@@ -9,7 +9,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -18,7 +17,7 @@ import (
 // command is one call of ibaddr.
 type command struct {
 	*getopt.Diag
-	form portaddr.Form
+	form form
 }
 
 // New returns ibaddr.
@@ -35,10 +34,10 @@ func New(env *cmdutil.Env) *getopt.Tool {
 			"-g 32\t\t# show gid address only",
 		},
 		Options: append([]getopt.Option{
-			{Long: "gid_show", Short: 'g', Help: "show gid address only", Set: getopt.True(&c.form.GID)},
-			{Long: "lid_show", Short: 'l', Help: "show lid range only", Set: getopt.True(&c.form.LID)},
+			{Long: "gid_show", Short: 'g', Help: "show gid address only", Set: getopt.True(&c.form.gid)},
+			{Long: "lid_show", Short: 'l', Help: "show lid range only", Set: getopt.True(&c.form.lid)},
 			{Long: "Lid_show", Short: 'L', Help: "show lid range (in decimal) only", Set: func(string) error {
-				c.form.LID, c.form.Decimal = true, true
+				c.form.lid, c.form.decimal = true, true
 				return nil
 			}},
 		}, c.Options("KL")...),
@@ -47,8 +46,8 @@ func New(env *cmdutil.Env) *getopt.Tool {
 }
 
 func (c *command) run(ctx context.Context, operands []string) error {
-	if !c.form.GID && !c.form.LID {
-		c.form.GID, c.form.LID = true, true
+	if !c.form.gid && !c.form.lid {
+		c.form.gid, c.form.lid = true, true
 	}
 	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
@@ -89,6 +88,6 @@ func (c *command) show(ctx context.Context, client *umad.Client, to umad.Target,
 		}
 	}
 	out := render.NewOutput(c.Env.Out)
-	c.form.Write(out, ib.MakeGID(port.GIDPrefix, node.PortGUID), int(port.LID), int(port.LID)+1<<port.LMC-1)
+	c.form.write(out, ib.MakeGID(port.GIDPrefix, node.PortGUID), int(port.LID), int(port.LID)+1<<port.LMC-1)
 	return out.Flush()
 }

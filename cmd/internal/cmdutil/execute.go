@@ -71,8 +71,37 @@ func flagHint(cmd *cobra.Command, err error) string {
 	if !errors.As(err, &unknown) {
 		return ""
 	}
-	if unknown.GetSpecifiedName() == "compare" {
+	name := unknown.GetSpecifiedName()
+	if name == "compare" {
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
 	}
+	for _, now := range renamed[name] {
+		if cmd.Flags().Lookup(now) != nil {
+			return "--" + name + " is --" + now + " now"
+		}
+	}
 	return "list all flags: " + cmd.CommandPath() + " --help"
+}
+
+// renamed are the flags with another name than in earlier versions.
+var renamed = map[string][]string{
+	"cache":             {"save"},
+	"cache-partial":     {"save-partial"},
+	"cckey":             {"cc-key"},
+	"check":             {"problems"},
+	"counters":          {"columns"},
+	"fields":            {"columns"},
+	"file":              {"targets-file"},
+	"from":              {"targets-file"},
+	"ibdiagnet-partial": {"save-partial"},
+	"list":              {"nodes"},
+	"load":              {"tables"},
+	"pairs":             {"targets-file"},
+	"ports":             {"all-ports"},
+	"rate":              {"window"},
+	"smkey":             {"sm-key"},
+	"source":            {"sources", "bind"},
+	"state":             {"request-state", "state-file"},
+	"targets":           {"targets-file"},
+	"wait":              {"sm-wait", "reply-timeout"},
 }

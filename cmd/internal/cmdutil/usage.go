@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,6 +72,16 @@ func IsOperation(cmd *cobra.Command) bool {
 	return cmd.Runnable() && (!cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " "))
 }
 
+// printCommands prints the subcommands of a group under a heading.
+func printCommands(w io.Writer, cmd *cobra.Command, heading, group string) {
+	fmt.Fprintf(w, "\n\n%s:", heading)
+	for _, c := range cmd.Commands() {
+		if c.GroupID == group && (c.IsAvailableCommand() || c.Name() == "help") {
+			fmt.Fprintf(w, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+		}
+	}
+}
+
 // printUsage prints the usage of a command as cobra does, with the flags by group.
 func printUsage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
@@ -84,13 +95,11 @@ func printUsage(cmd *cobra.Command) error {
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\n\nExamples:\n%s", cmd.Example)
 	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\n\nAvailable Commands:")
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() || c.Name() == "help" {
-				fmt.Fprintf(w, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
-			}
-		}
+	if len(cmd.Groups()) == 0 && cmd.HasAvailableSubCommands() {
+		printCommands(w, cmd, "Available Commands", "")
+	}
+	for _, g := range cmd.Groups() {
+		printCommands(w, cmd, g.Title, g.ID)
 	}
 	for _, g := range FlagGroups(cmd) {
 		if len(g.Flags) == 0 {

@@ -82,8 +82,8 @@ const (
 	nextRoutes   = "ibkit check routes --limit 0, then restart the routing of the subnet manager"
 	nextPlan     = "ibkit topology --plan FILE --punch-list"
 	nextTopology = "ibkit topology --check"
-	nextManagers = "ibkit sm --wait 10s"
-	nextCounters = "ibkit counters {node} --rate 10s"
+	nextManagers = "ibkit sm --sm-wait 10s"
+	nextCounters = "ibkit counters {node} --window 10s"
 	nextTree     = "compare the cabling with the plan: ibkit linkinfo --node {node}"
 	nextEnforce  = "compare the partitions in the configuration of the subnet manager with ibkit query P_KeyTable {node}"
 	nextExpect   = "replace or configure the device, or write the manifest again: ibkit check node --write-expect FILE"
@@ -138,7 +138,7 @@ var fabricKinds = []Kind{
 
 	{"counters", counters.Exceeded.String(), Warning, "PM_COUNTER_EXCEEDS_THRESHOLD", nextCounters},
 	{"counters", increased, Error, "PM_COUNTER_INCREASED", nextCounters},
-	{"counters", congested, Warning, "", "find the traffic: ibkit counters --rate 10s --sort wait"},
+	{"counters", congested, Warning, "", "find the traffic: ibkit counters --window 10s --sort wait"},
 	{"counters", counters.Flapped.String(), Error, "BAD_LINK", nextCable},
 	{"counters", counters.Saturated.String(), Warning, "PM_COUNTER_OVERFLOW", "ibkit counters --reset errors {node}"},
 	{"counters", counters.Cleared.String(), Warning, "PM_NEGATIVE_DELTA_COUNTERS", "repeat the check; find the program that clears counters"},
@@ -200,8 +200,8 @@ var nodeKinds = []Kind{
 
 	{"gids", missingGID, Error, "", "ibkit doctor --only gids"},
 
-	{"counters", counters.Exceeded.String(), Warning, "", "ibkit counters --local --rate 10s"},
-	{"counters", increased, Error, "", "ibkit counters --local --rate 10s; reseat or replace the cable"},
+	{"counters", counters.Exceeded.String(), Warning, "", "ibkit counters --local --window 10s"},
+	{"counters", increased, Error, "", "ibkit counters --local --window 10s; reseat or replace the cable"},
 
 	{"flaps", flapping, Error, "", "reseat or replace the cable; the finding ends when the downs are older than the window"},
 }

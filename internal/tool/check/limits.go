@@ -70,9 +70,9 @@ var limitComments = map[string]string{
 	"ber": "Bit error rates of symbol errors, each with the window that proves it.\n" +
 		"Source: PDR plugin of NVIDIA UFM (12 and 125 minutes).",
 	"hw_counters": "Largest increases of counters of drivers between two runs of check node\n" +
-		"(--state), by the names in hw_counters, for example local_ack_timeout_err: 100.",
+		"(--state-file), by the names in hw_counters, for example local_ack_timeout_err: 100.",
 	"min_width": "Smallest width and speed of links, for example 4X and HDR; any: no limit.\nSource: none; depends on the site.",
-	"flap_count": "A port that was down so often within the window has a finding (--state).\n" +
+	"flap_count": "A port that was down so often within the window has a finding (--state-file).\n" +
 		"Source: Azure's node health checks: two lost carriers in 6 hours.",
 	"sm_wait":  "Time between two readings of the activity of subnet managers; 0s: one reading.\nSource: default of ibkit sm.",
 	"topology": "Intended structure: fat-tree, torus, dragonfly, single-switch or any.",

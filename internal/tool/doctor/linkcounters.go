@@ -52,7 +52,7 @@ func (l *linkCounters) add(i Item) Item {
 			if i.Verdict == OK || i.Verdict == Note {
 				i.Verdict = Warning
 				i.Why = "errors on a link delay all traffic that crosses it"
-				i.Hint = "ibkit counters --rate 10s shows whether the errors continue, and their cause"
+				i.Hint = "ibkit counters --window 10s shows whether the errors continue, and their cause"
 			}
 			break
 		}

@@ -18,7 +18,7 @@ func TestViews(t *testing.T) {
 		"devinfo --wide":  "uverbs1",
 		"devinfo rxe1":    "RoCE v2",
 		"devinfo --uapi":  "QUERY_PORT",
-		"devinfo --check": "",
+		"devinfo --problems": "",
 	} {
 		t.Run(line, func(t *testing.T) {
 			r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
@@ -28,7 +28,7 @@ func TestViews(t *testing.T) {
 		})
 	}
 	g.Must(t, "ip", "link", "set", g.Ports[0].Netdev, "down")
-	if r := g.MustRun(t, "ibkit", "devinfo", "--check"); r.Code != 3 || !strings.Contains(r.Stdout, "rxe0/1: port is not active") {
+	if r := g.MustRun(t, "ibkit", "devinfo", "--problems"); r.Code != 3 || !strings.Contains(r.Stdout, "rxe0/1: port is not active") {
 		t.Errorf("port down: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

@@ -23,7 +23,7 @@ func TestCheckNode(t *testing.T) {
 	run := func(code int, want ...string) check.Result {
 		t.Helper()
 		r, err := g.Run(t.Context(), guest.Command{User: true, Args: []string{
-			"ibkit", "check", "node", "--json", "--expect", "/tmp/check/node.yaml", "--state", "/tmp/check/state",
+			"ibkit", "check", "node", "--json", "--expect", "/tmp/check/node.yaml", "--state-file", "/tmp/check/state",
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -166,7 +166,7 @@ func TestSubnetManager(t *testing.T) {
 // until an address changes without opensm's knowledge.
 func compareSources(t *testing.T, g *guest.Guest) {
 	t.Helper()
-	for _, line := range testenv.Cases([]string{"linkinfo --json", "topology --format lst", "counters --csv --all --counters SymbolErrorCounter"},
+	for _, line := range testenv.Cases([]string{"linkinfo --json", "topology --format lst", "counters --csv --all --columns SymbolErrorCounter"},
 		"linkinfo --csv", "topology --format csv", "topology --json", "topology --format slurm") {
 		for _, device := range testenv.Cases(ibports.Devices[1:], ibports.Devices[0]) {
 			args := append(append([]string{"ibkit"}, strings.Fields(line)...), "-C", device)
@@ -241,7 +241,7 @@ func compareQueries(t *testing.T, g *guest.Guest) {
 			}
 		})
 	}
-	r := g.MustRun(t, "ibkit", "sm", "--wait", "10ms")
+	r := g.MustRun(t, "ibkit", "sm", "--sm-wait", "10ms")
 	if want := "1 subnet manager: no problems found\n"; r.Code != 0 || !strings.HasSuffix(r.Stdout, want) {
 		t.Errorf("sm: got exit code %d\n%s%swant %s", r.Code, r.Stdout, r.Stderr, want)
 	}

@@ -19,7 +19,7 @@ func TestPair(t *testing.T) {
 	g := guest.New(t, ibports.Spec(t, "smpquery", "perfquery"))
 	lines := testenv.Cases([]string{
 		"ibkit linkinfo", "ibkit topology", "ibnetdiscover", "smpquery portinfo 3 1", "ibkit query PortCountersExtended leaf1 1",
-		"perfquery 3 1", "ibaddr", "saquery NR", "sminfo", "dump_fts", "ibtracert 5 9", "ibkit sm --wait 0", "smpquery nodeinfo 4000 -t 100",
+		"perfquery 3 1", "ibaddr", "saquery NR", "sminfo", "dump_fts", "ibtracert 5 9", "ibkit sm --sm-wait 0", "smpquery nodeinfo 4000 -t 100",
 	},
 		"iblinkinfo", "smpquery nodeinfo 3", "smpquery nodedesc 9", "smpquery pkeys 3 2",
 		"ibkit query PortInfo leaf1 all", "ibkit query NodeDescription 1-22", "ibaddr 9", "ibroute 3", "ibkit route node02 node07", "ibkit check routes",

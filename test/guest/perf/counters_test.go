@@ -17,7 +17,7 @@ func counters(t *testing.T, g *guest.Guest) {
 	traffic := client(t, g, "10.0.0.1 --test write-bw")
 	awaitTests(t, g, 2)
 	awaitTraffic(t, g)
-	r := g.MustRun(t, "ibkit", "counters", "--json", "--rate", "3s")
+	r := g.MustRun(t, "ibkit", "counters", "--json", "--window", "3s")
 	if err := traffic.Signal(unix.SIGINT); err != nil {
 		t.Fatal(err)
 	}

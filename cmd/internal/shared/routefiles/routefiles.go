@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
 )
 
-// Flags are the values of --load and --lmc.
+// Flags are the values of --tables and --lmc.
 type Flags struct {
 	Load []string // empty: the fabric is scanned
 	LMC  uint8
@@ -25,16 +25,16 @@ type Flags struct {
 
 // Register defines the flags.
 func (f *Flags) Register(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.Load, "load", nil, "read the files or the directory `PATH` instead of scanning")
+	flags.StringSliceVar(&f.Load, "tables", nil, "read the files or the directory `PATH` instead of scanning")
 	f.RegisterLMC(flags)
 }
 
 // RegisterLMC defines --lmc.
 func (f *Flags) RegisterLMC(flags *pflag.FlagSet) {
-	cmdutil.NumberFlag(flags, &f.LMC, "lmc", "", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--load)")
+	cmdutil.NumberFlag(flags, &f.LMC, "lmc", "", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--tables)")
 }
 
-// Read reads the files of --load, or returns nil without --load. An invalid file is a
+// Read reads the files of --tables, or returns nil without --tables. An invalid file is a
 // usage error, as for all files that the user names.
 func (f *Flags) Read() (*route.Routing, error) {
 	if len(f.Load) == 0 {
@@ -47,14 +47,14 @@ func (f *Flags) Read() (*route.Routing, error) {
 	return r, err
 }
 
-// Clash returns the rule that --load excludes the flags of a scan, and others.
+// Clash returns the rule that --tables excludes the flags of a scan, and others.
 func Clash(others ...string) cmdutil.Clash {
-	return cmdutil.Clash{Flags: []string{"load"}, Others: slices.Concat(fabricflag.ScanFlags, others)}
+	return cmdutil.Clash{Flags: []string{"tables"}, Others: slices.Concat(fabricflag.ScanFlags, others)}
 }
 
-// Need returns the rule that --lmc requires --load.
+// Need returns the rule that --lmc requires --tables.
 func Need() cmdutil.Need {
-	return cmdutil.Need{Flags: []string{"lmc"}, Others: []string{"load"}}
+	return cmdutil.Need{Flags: []string{"lmc"}, Others: []string{"tables"}}
 }
 
 // PrintFailures prints the requests for a routing without a response.

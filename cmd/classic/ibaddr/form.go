@@ -1,5 +1,4 @@
-// Package portaddr prints the address of a port in the form of ibaddr.
-package portaddr
+package ibaddr
 
 import (
 	"fmt"
@@ -9,18 +8,18 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// Form selects the addresses that ibaddr prints.
-type Form struct{ GID, LID, Decimal bool }
+// form selects the addresses that ibaddr prints.
+type form struct{ gid, lid, decimal bool }
 
-// Write prints a line.
-func (f Form) Write(out *render.Output, gid ib.GID, first, last int) {
-	if f.GID {
+// write prints a line.
+func (f form) write(out *render.Output, gid ib.GID, first, last int) {
+	if f.gid {
 		fmt.Fprintf(out, "GID %s ", inetNtop(gid))
 	}
 	switch {
-	case f.Decimal:
+	case f.decimal:
 		fmt.Fprintf(out, "LID start %d end %d", first, last)
-	case f.LID:
+	case f.lid:
 		fmt.Fprintf(out, "LID start 0x%x end 0x%x", first, last)
 	}
 	fmt.Fprintln(out)

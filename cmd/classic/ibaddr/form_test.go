@@ -1,4 +1,4 @@
-package portaddr
+package ibaddr
 
 import (
 	"testing"

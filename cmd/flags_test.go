@@ -1,0 +1,144 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// runProgram runs one command line.
+func runProgram(t *testing.T, line string) (code int, stdout, stderr string) {
+	t.Helper()
+	return program.Run(t, nil, strings.Fields(line)...)
+}
+
+// nativeCommands calls f with each native command and each of its subcommands.
+func nativeCommands(t *testing.T, f func(*cobra.Command)) {
+	t.Helper()
+	root := newRoot(&cmdutil.Env{Getenv: func(string) string { return "" }}, nil)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if !sub.Hidden {
+				f(sub)
+				walk(sub)
+			}
+		}
+	}
+	walk(root)
+}
+
+// twoForms are the flags that have another kind of value in some command, with the reason.
+var twoForms = map[string]string{
+	"Direct":    "linkinfo selects a node, addr and ping the kind of all targets",
+	"details":   "counters reads the details that exporter lists",
+	"events":    "completion events of perf; events of a simulated fabric",
+	"fail-on":   "a severity in check, which has findings of many tools; elsewhere a finding",
+	"force":     "the risks that a change accepts; without a change (route) a switch",
+	"lines":     "top limits its lines; ping prints one for each probe",
+	"listen":    "each server has addresses of its own kind",
+	"multicast": "a group that perf joins; the tables that routes shows",
+	"pattern":   "payload of ping; traffic that check routes assumes",
+	"port":      "a filter of routes; the port that trap send reports",
+	"rate":      "probes or connections per second; a bandwidth in perf",
+	"size":      "perf measures ranges of sizes",
+	"timeout":   "milliseconds, as in infiniband-diags, for MADs; a time for steps of cm and doctor",
+}
+
+// TestFlags_OneForm checks that a flag has one kind of value and one shorthand in all
+// native commands.
+func TestFlags_OneForm(t *testing.T) {
+	type use struct{ kind, command string }
+	uses := map[string][]use{}
+	nativeCommands(t, func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			uses[f.Name] = append(uses[f.Name], use{f.Value.Type(), c.CommandPath()})
+		})
+	})
+	for name, all := range uses {
+		t.Run(name, func(t *testing.T) {
+			other := slices.IndexFunc(all, func(u use) bool { return u.kind != all[0].kind })
+			if _, listed := twoForms[name]; listed != (other >= 0) {
+				t.Errorf("got kinds of value %v, listed as different: %v", all, listed)
+			}
+		})
+	}
+}
+
+// TestFlags_Keys checks the names of flags for keys: --m-key, --sm-key, --cc-key, --vs-key.
+func TestFlags_Keys(t *testing.T) {
+	nativeCommands(t, func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			words := strings.Fields(f.Usage)
+			if len(words) > 0 && strings.HasSuffix(words[0], "_Key") {
+				if want := strings.ToLower(strings.TrimSuffix(words[0], "_Key")) + "-key"; f.Name != want {
+					t.Errorf("%s: got --%s, want --%s", c.CommandPath(), f.Name, want)
+				}
+			}
+		})
+	})
+}
+
+// TestFlags_Format checks that --json is a short form of --format json in each command.
+func TestFlags_Format(t *testing.T) {
+	nativeCommands(t, func(c *cobra.Command) {
+		if c.Flags().Lookup("json") != nil && c.Flags().Lookup("format") == nil {
+			t.Errorf("%s: got --json without --format", c.CommandPath())
+		}
+	})
+	for line, want := range map[string]string{
+		"linkinfo --sim demo --format json":       "{\n\"schema\":\"ibkit/linkinfo/",
+		"linkinfo --sim demo --format csv":        "node_guid,",
+		"linkinfo --sim demo --format table":      "NODE ",
+		"sm --sim demo --sm-wait 0 --format JSON": `{"schema":"ibkit/sm/`,
+		"topology --sim demo --format json":       "{\n\"schema\":\"ibkit/topology/",
+	} {
+		t.Run(line, func(t *testing.T) {
+			if _, out, err := runProgram(t, line); !strings.HasPrefix(out, want) {
+				t.Errorf("got %.40q, error output %q, want %q", out, err, want)
+			}
+		})
+	}
+}
+
+// A renamed flag is an error with the new name.
+func TestFlags_Renamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"linkinfo --sim demo --cache x":   "hint: --cache is --save now\n",
+		"sa NR --sim demo --smkey 1":      "hint: --smkey is --sm-key now\n",
+		"counters --sim demo --rate 1s":   "hint: --rate is --window now\n",
+		"check routes --load x":           "hint: --load is --tables now\n",
+		"watch --sim demo --source links": "hint: --source is --sources now\n",
+		"cm --source ::1 ::1":             "hint: --source is --bind now\n",
+		"doctor --smkey 1":                "hint: list all flags: ibkit doctor --help\n",
+	} {
+		t.Run(line, func(t *testing.T) {
+			if code, _, err := runProgram(t, line); code != cmdutil.ExitUsage || !strings.HasSuffix(err, want) {
+				t.Errorf("got exit code %d, error output %q, want %d, %q", code, err, cmdutil.ExitUsage, want)
+			}
+		})
+	}
+}
+
+// Each native command is in one group of the help.
+func TestGroups(t *testing.T) {
+	groups := map[string]int{}
+	for _, g := range commandGroups {
+		for _, name := range g.commands {
+			groups[name]++
+		}
+	}
+	for name, e := range registry {
+		if want := map[bool]int{true: 1}[e.command != nil]; groups[name] != want {
+			t.Errorf("%s: got %d groups, want %d", name, groups[name], want)
+		}
+	}
+	if _, out, _ := runProgram(t, "--help"); !strings.Contains(out, "\n\nLook at a fabric:\n  addr ") || strings.Contains(out, "Available Commands") {
+		t.Errorf("got\n%s\nwant commands by purpose", out)
+	}
+}
