@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -41,9 +42,11 @@ func runHere(ctx context.Context, args []string) int {
 }
 
 // Run runs one command line in the process of its caller, for example a test, and returns
-// its exit code. args begin with the name of a command. It is safe for concurrent use.
+// its exit code. args begin with the name of a command. IBKIT_ETC replaces /etc, as for
+// tests. It is safe for concurrent use.
 func Run(ctx context.Context, getenv func(string) string, in io.Reader, stdout, stderr io.Writer, args []string) int {
-	return run(ctx, &cmdutil.Env{In: in, Out: stdout, ErrOut: stderr, Getenv: getenv}, args)
+	etc := cmp.Or(getenv("IBKIT_ETC"), cmdutil.DefaultEtc)
+	return run(ctx, &cmdutil.Env{In: in, Out: stdout, ErrOut: stderr, Getenv: getenv, Etc: etc}, args)
 }
 
 // run runs one command line and returns its exit code. A classic tool does not use the

@@ -19,6 +19,7 @@ import (
 
 // TestMain runs ibkit if the test binary is started under its name.
 func TestMain(m *testing.M) {
+	testenv.SetEtc(testenv.NoEtc)
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "ib") {
 		os.Exit(cmd.Main())
 	}

@@ -241,7 +241,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 // limits reads the thresholds and the baseline.
 func (c *command) limits() (err error) {
 	o := &c.options
-	if o.Limits, err = c.limitFlags.Limits(); err != nil {
+	if o.Limits, err = c.limitFlags.Limits(c.env); err != nil {
 		return err
 	}
 	if c.ber {

@@ -227,7 +227,7 @@ func (c *command) readFiles(settings *fabricflag.Settings, o *exporter.Options) 
 	f := &o.Fabric
 	f.Open, f.Client = settings.Open(c.env), settings.Client(c.env)
 	f.NoExtendedPortInfo = settings.NoExtendedPortInfo()
-	if f.Limits, err = c.limits.Limits(); err != nil {
+	if f.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}
 	o.NodeNames = names

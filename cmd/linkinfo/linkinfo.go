@@ -188,7 +188,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	o.MaxHops, o.SMLID = c.hops, c.fabric.SMLID
 	o.Discover = c.source.Discoverer(&c.fabric.Settings)
 	if c.table.counters {
-		if c.table.errors, err = errorcounters.New(o.Discover); err != nil {
+		if c.table.errors, err = errorcounters.New(c.env, o.Discover); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 		o.Discover = c.table.errors.Discover

@@ -152,7 +152,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	c.failOnGiven = flags.Changed("fail-on")
 	if c.counters {
-		if c.errors, err = errorcounters.New(nil); err != nil {
+		if c.errors, err = errorcounters.New(c.env, nil); err != nil {
 			return nil, &cmdutil.UsageError{Err: err}
 		}
 	}

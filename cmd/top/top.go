@@ -154,7 +154,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Names, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
-	if o.Limits, err = c.limits.Limits(); err != nil {
+	if o.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}
 	o.Open, o.Client, o.NoExtendedPortInfo = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.NoExtendedPortInfo()

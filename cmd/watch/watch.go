@@ -149,7 +149,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}
-	if o.Limits, err = c.limits.Limits(); err != nil {
+	if o.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}
 	c.selectSources()

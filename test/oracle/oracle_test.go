@@ -56,6 +56,14 @@ func run(m *testing.M) int {
 		log.Print(err)
 		return 1
 	}
+	if f == ibsimtest.Recorded {
+		etc, err := filepath.Abs("testdata/etc")
+		if err != nil {
+			log.Print(err)
+			return 1
+		}
+		testenv.SetEtc(etc) // as on the recorded host
+	}
 	ibsimtest.Use(f, cmd.Run)
 	code := m.Run()
 	if code == 0 {

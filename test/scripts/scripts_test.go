@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testenv.SetEtc(testenv.NoEtc)
 	main := func() { os.Exit(cmd.Main()) }
 	// Most commands wait for replies, not for a processor.
 	testenv.SetParallel(8)
@@ -36,6 +37,10 @@ func TestPlain(t *testing.T) {
 	var current *testing.T
 	testscript.RunT(serialT{t, &current}, testscript.Params{
 		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(testenv.Etc, testenv.NoEtc)
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": func(ts *testscript.TestScript, neg bool, args []string) {
 			if len(args) > 1 && isSimulated(ts, args[0], args[1:]) {
 				checkCode(ts, args, runInBubble(current, ts, args[1:]))

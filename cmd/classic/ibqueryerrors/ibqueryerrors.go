@@ -50,7 +50,7 @@ type totals struct{ nodes, badNodes, ports, badPorts, failures int }
 // New returns ibqueryerrors.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{
-		Diag: getopt.NewDiag(env, "ibqueryerrors"), thresholdFile: counters.DefaultThresholdPath,
+		Diag: getopt.NewDiag(env, "ibqueryerrors"), thresholdFile: env.ConfigFile(counters.DefaultThresholdPath),
 		types: map[mad.NodeType]bool{}, levels: map[ib.LID]uint8{},
 	}
 	setGUID := func(value string) error {
@@ -163,7 +163,7 @@ func (c *command) readThresholds() error {
 		c.hasThreshold = true
 	case errors.As(err, &invalid):
 		return &cmdutil.ExitError{Code: cmdutil.ExitUsage, Err: err}
-	case c.thresholdFile != counters.DefaultThresholdPath:
+	case c.thresholdFile != c.Env.ConfigFile(counters.DefaultThresholdPath):
 		fmt.Fprintf(c.Env.ErrOut, "warning: %v\n", err)
 	}
 	return nil

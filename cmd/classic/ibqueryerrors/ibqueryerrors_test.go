@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 var (
@@ -18,14 +19,16 @@ const demo = "IBKIT_SIM"
 // TestIbqueryerrors compares output with golden files; test/oracle compares it with that
 // of the C tool.
 func TestIbqueryerrors(t *testing.T) {
-	for name, line := range map[string]string{
-		"errors":  "-t 50 --skip-sl -s PortXmitWait,SymbolErrorCounter",
-		"details": "--details -r --switch -s PortXmitWait,SymbolErrorCounter",
-		"routers": "--router -c",
-		"node":    "-D 0,1 --ca",
+	for name, c := range map[string]struct{ etc, line string }{
+		"errors":  {"testdata/etc", "-t 50 --skip-sl -s PortXmitWait,SymbolErrorCounter"},
+		"details": {"testdata/etc", "--details -r --switch -s PortXmitWait,SymbolErrorCounter"},
+		"routers": {"testdata/etc", "--router -c"},
+		"node":    {"testdata/etc", "-D 0,1 --ca"},
+		"limits":  {"testdata/limits", "-t 50 --skip-sl --switch -s PortXmitWait,SymbolErrorCounter"},
+		"no-file": {"", "-D 0,1 --ca"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, errs := program.Run(t, map[string]string{demo: "demo"}, append([]string{"ibqueryerrors"}, strings.Fields(line)...)...)
+			code, out, errs := program.Run(t, map[string]string{demo: "demo", testenv.Etc: c.etc}, append([]string{"ibqueryerrors"}, strings.Fields(c.line)...)...)
 			want := 0
 			if strings.Contains(out, "GUID") {
 				want = 1

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // A Program runs a command line, which begins with the name of a command, and
@@ -44,7 +45,7 @@ func Classic(newTool func(*cmdutil.Env) *getopt.Tool) Program {
 func (p Program) Run(t *testing.T, env map[string]string, args ...string) (code int, out, err string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	e := &cmdutil.Env{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr, Getenv: func(k string) string { return env[k] }}
+	e := &cmdutil.Env{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr, Getenv: func(k string) string { return env[k] }, Etc: env[testenv.Etc]}
 	code = p(t.Context(), e, args)
 	return code, stdout.String(), stderr.String()
 }

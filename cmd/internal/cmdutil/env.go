@@ -5,6 +5,8 @@ package cmdutil
 import (
 	"cmp"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/umad"
@@ -16,6 +18,9 @@ type Env struct {
 	Out, ErrOut io.Writer
 	Getenv      func(string) string
 
+	// Etc is the directory with this host's configuration files; empty: without them.
+	Etc string
+
 	// Transport, if not nil, replaces each local port that a command opens: tests check
 	// the packets that it sends.
 	Transport func(umad.Port) umad.Port
@@ -25,4 +30,12 @@ type Env struct {
 // copies of a host's files.
 func (e *Env) Sysfs() string {
 	return cmp.Or(e.Getenv("IBKIT_SYSFS"), string(sysfs.Default))
+}
+
+// DefaultEtc is the usual directory for [Env.Etc].
+const DefaultEtc = "/etc"
+
+// ConfigFile returns the path in Etc of a configuration file with a path in [DefaultEtc].
+func (e *Env) ConfigFile(path string) string {
+	return filepath.Join(cmp.Or(e.Etc, "/nonexistent"), strings.TrimPrefix(path, DefaultEtc))
 }

@@ -35,7 +35,7 @@ type knownNode struct{ guid, name string }
 
 func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
 	var nodes []knownNode
-	path := fabric.DefaultNameMapPath
+	path := env.ConfigFile(fabric.DefaultNameMapPath)
 	if f := flags.Lookup("node-name-map"); f != nil && f.Value.String() != "" {
 		path = f.Value.String()
 	}

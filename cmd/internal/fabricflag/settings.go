@@ -116,7 +116,7 @@ func (s *Settings) readFiles(ctx context.Context, env *cmdutil.Env) error {
 // the command line take precedence. The device and the port of the default file are
 // those of this host, and are ignored for a simulated fabric.
 func (s *Settings) readConfig(env *cmdutil.Env) error {
-	if err := s.conf.ReadFile(ibdiagconf.DefaultPath, true); err != nil {
+	if err := s.conf.ReadFile(env.ConfigFile(ibdiagconf.DefaultPath), true); err != nil {
 		if s.strict {
 			return &cmdutil.UsageError{Err: err}
 		}
@@ -298,7 +298,7 @@ func (s *Settings) Resolve(env *cmdutil.Env, names *fabric.NameMap) resolve.Opti
 // Names reads the node name map. A missing or invalid map of a classic tool, and an
 // invalid default one, cause a warning.
 func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
-	names, err := readNames(cmp.Or(s.NameMap, fabric.DefaultNameMapPath))
+	names, err := readNames(cmp.Or(s.NameMap, env.ConfigFile(fabric.DefaultNameMapPath)))
 	switch {
 	case err == nil, s.NameMap == "" && errors.Is(err, fs.ErrNotExist):
 		return names, nil

@@ -61,10 +61,10 @@ func RecommendedThresholds() Thresholds {
 }
 
 // DefaultThresholds returns [RecommendedThresholds] with the lines of the threshold
-// file of infiniband-diags, if it exists.
-func DefaultThresholds() (Thresholds, error) {
+// file of infiniband-diags at path, if it exists.
+func DefaultThresholds(path string) (Thresholds, error) {
 	t := RecommendedThresholds()
-	if err := t.ReadFile(DefaultThresholdPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return t, err
 	}
 	return t, nil

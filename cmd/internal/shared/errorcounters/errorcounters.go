@@ -22,8 +22,8 @@ type Reader struct {
 
 // New returns a reader with the thresholds of this host. source replaces the scan of
 // Discover if it is not nil.
-func New(source fabric.Discoverer) (*Reader, error) {
-	thresholds, err := counters.DefaultThresholds()
+func New(env *cmdutil.Env, source fabric.Discoverer) (*Reader, error) {
+	thresholds, err := counters.DefaultThresholds(env.ConfigFile(counters.DefaultThresholdPath))
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,13 @@ func (f *Flags) Define(flags *pflag.FlagSet) {
 }
 
 // Limits checks the flags and reads the thresholds. Errors are usage errors.
-func (f *Flags) Limits() (l counters.Limits, err error) {
+func (f *Flags) Limits(env *cmdutil.Env) (l counters.Limits, err error) {
 	if !(f.wait >= 0 && f.wait <= 100) {
 		return l, cmdutil.UsageErrorf("invalid --max-wait %v: want a percentage from 0 to 100", f.wait)
 	}
 	l.Wait = f.wait / 100
 	if f.file == "" {
-		l.Thresholds, err = counters.DefaultThresholds()
+		l.Thresholds, err = counters.DefaultThresholds(env.ConfigFile(counters.DefaultThresholdPath))
 	} else {
 		l.Thresholds = counters.RecommendedThresholds()
 		err = l.Thresholds.ReadFile(f.file)
