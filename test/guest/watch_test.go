@@ -68,6 +68,8 @@ func TestWatch_Hang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := fakeGuest(t, sleeper)
 		p := g.MustStart(t, "sleep", "1000")
+		synctest.Wait() // for the output, which is progress if it arrives during the step
+		time.AfterFunc(5*time.Second, func() { p.receive(wire.Event{Stdout: []byte("still asleep\n")}) })
 		begin := time.Now()
 		err := p.AwaitOutput(t.Context(), "awake")
 		var hang *HangError
@@ -77,7 +79,7 @@ func TestWatch_Hang(t *testing.T) {
 		if took := time.Since(begin); took < quietLimit || took > 2*time.Minute {
 			t.Errorf("got an end after %v, want %v to 2m", took, quietLimit)
 		}
-		for _, want := range []string{"TestFake", "test TestWatch_Hang", `output "awake" of ["sleep" "1000"]`, "no progress for 1m50s of 2m0s", "asleep", "   77 S    0.00 sleep 1000"} {
+		for _, want := range []string{"TestFake", "test TestWatch_Hang", `output "awake" of ["sleep" "1000"]`, "no progress for 1m50s of 2m0s", "asleep\nstill asleep\n", "   77 S    0.00 sleep 1000"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("got no %q in %q", want, err)
 			}
