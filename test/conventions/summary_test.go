@@ -1,6 +1,7 @@
 package conventions
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +49,30 @@ FAIL github.com/ibkit/ibkit/umad
 PASS, repeated github.com/ibkit/ibkit/sim TestFlaky
 3 passed, 4 failed, 1 skipped (1 passed when repeated)
 `
+	if d := cmp.Diff(want, string(out)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A summary of more than ten tests begins with the slowest ten, subtests within theirs.
+func TestSummary_Slowest(t *testing.T) {
+	events := `{"Action":"pass","Package":"m/p","Test":"Test0/sub","Elapsed":99}` + "\n"
+	for i := range 12 {
+		events += fmt.Sprintf(`{"Action":"pass","Package":"m/p","Test":"Test%d","Elapsed":%d.25}`+"\n", i, 100-i)
+	}
+	path := filepath.Join(t.TempDir(), "test.json")
+	if err := os.WriteFile(path, []byte(events), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("../../tools/summary", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "slowest tests, in seconds:\n"
+	for i := range 10 {
+		want += fmt.Sprintf("%6d.2 m/p Test%d\n", 100-i, i)
+	}
+	want += "13 passed, 0 failed\n"
 	if d := cmp.Diff(want, string(out)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
