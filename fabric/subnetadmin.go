@@ -21,6 +21,12 @@ type RecordOptions struct {
 	Lean bool
 }
 
+// Discover reads the records, with the options. It is a [Discoverer] in place of a scan, the
+// options of which do not apply.
+func (o RecordOptions) Discover(ctx context.Context, c *umad.Client, _ DiscoverOptions) (*Fabric, error) {
+	return ReadRecords(ctx, c, o)
+}
+
 // errClipped is the error of a table in a single packet.
 var errClipped = errors.New("the reply is a single packet: records may be missing")
 

@@ -1,7 +1,6 @@
 package linkinfo
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // hostile are descriptions of nodes that a report must escape.
@@ -42,7 +40,7 @@ func scanned(t *testing.T, description string) (*fabric.Fabric, []End) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), Options{Open: func(context.Context) (umad.Port, error) { return simulated.Open("") }})
+	r, err := Run(t.Context(), Options{Source: fabric.Source{OpenPort: simulated.Opener("")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,20 +13,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run]. With the zero value and a function Open, Run
-// scans the whole subnet.
+// Options are the options of [Run]. With a source alone, Run scans the whole subnet.
 type Options struct {
-	// Open opens the port from which to scan. It is not called with Stored.
-	Open func(context.Context) (umad.Port, error)
-
-	Client umad.ClientOptions
+	// Source is the fabric. Its port is not opened for a stored fabric.
+	Source fabric.Source
 
 	// SMLID is the LID of the subnet administrator that resolves PortGUID; 0 is
 	// the subnet manager of the local port.
 	SMLID ib.LID
-
-	// Stored, if not nil, is the fabric to report instead of a scan.
-	Stored *fabric.Fabric
 
 	// Partial limits the scan to one node, selected by PortGUID or Route, and the
 	// nodes around it.
@@ -34,17 +28,6 @@ type Options struct {
 	Route    mad.Route // directed route to the node; used if PortGUID is 0
 	PortGUID ib.GUID   // GUID of a port of the node
 	MaxHops  int       // limit in hops; 0: with Partial one hop, otherwise none
-
-	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
-	// from QDR.
-	NoExtendedPortInfo bool
-
-	// Progress, if not nil, is called during the scan.
-	Progress func(fabric.Progress)
-
-	// Discover replaces [fabric.Discover] if it is not nil, for example by a function
-	// that reads further data on the way.
-	Discover fabric.Discoverer
 }
 
 // Result is the result of [Run].
@@ -62,27 +45,22 @@ type Result struct {
 // Run scans a fabric. If the scan ends early, Run returns
 // the partial result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	if o.Stored != nil {
-		r := &Result{Fabric: o.Stored}
+	if stored := o.Source.Stored; stored != nil {
+		r := &Result{Fabric: stored}
 		r.Node = r.find(o)
 		return r, nil
 	}
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer port.Close()
+	defer s.Close()
 
-	client := umad.NewClient(port, o.Client)
-	scan := fabric.DiscoverOptions{
-		MaxHops:            o.MaxHops,
-		NoExtendedPortInfo: o.NoExtendedPortInfo,
-		Progress:           o.Progress,
-	}
+	scan := fabric.DiscoverOptions{MaxHops: o.MaxHops}
 	r := &Result{}
 	if o.Partial {
 		scan.MaxHops = max(scan.MaxHops, 1)
-		scan.From, err = start(ctx, client, o)
+		scan.From, err = start(ctx, s.Client, o)
 		if err != nil {
 			// Like iblinkinfo: a whole scan finds the node even without a subnet
 			// administrator.
@@ -90,11 +68,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			scan.From, scan.MaxHops = umad.Target{}, 0
 		}
 	}
-	discover := o.Discover
-	if discover == nil {
-		discover = fabric.Discover
-	}
-	r.Fabric, err = discover(ctx, client, scan)
+	r.Fabric, err = s.Fabric(ctx, scan)
 	if r.Fabric == nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -26,6 +27,11 @@ func (f *Fabric) Open(node string) (umad.Port, error) {
 		return nil, err
 	}
 	return &clientPort{at: at, sender: f.NewSender(at), wake: make(chan struct{}, 1)}, nil
+}
+
+// Opener returns a function that opens a port, as [Fabric.Open] does.
+func (f *Fabric) Opener(node string) func(context.Context) (umad.Port, error) {
+	return func(context.Context) (umad.Port, error) { return f.Open(node) }
 }
 
 // firstPort returns a node's default port.

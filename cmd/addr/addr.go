@@ -157,15 +157,15 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 
 	var client *umad.Client
 	local := umad.PortAttr{LinkLayer: resolve.Ethernet}
-	port, err := c.fabric.Open(c.env)(ctx)
+	s, err := c.fabric.Source(c.env).Open(ctx)
 	switch {
 	case err == nil:
 		defer func() {
-			if closed := port.Close(); err == nil {
+			if closed := s.Close(); err == nil {
 				err = closed
 			}
 		}()
-		client, local = umad.NewClient(port, c.fabric.Client(c.env)), port.Attr()
+		client, local = s.Client, s.Local()
 	case !c.needsNoPort(err, addresses):
 		return err
 	}

@@ -161,7 +161,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if o.Names, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
-	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	o.Source = c.fabric.Source(c.env)
 	o.Selected = func(n *fabric.Node) bool { return c.nodes.Match(n, o.Names) }
 	return nil
 }
@@ -183,7 +183,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 		c.options.Log = func(e cc.Entry) error { return c.record(log, e) }
 	}
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	s, err := cc.NewSession(ctx, c.options)
 	bar.Close()
 	if err != nil {

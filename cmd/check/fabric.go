@@ -157,8 +157,7 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}
-	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
-	o.Discover, o.NoExtendedPortInfo = c.source.Discoverer(&c.fabric.Settings), c.fabric.NoExtendedPortInfo()
+	o.Source, o.SMLID = c.source.Fabric(&c.fabric.Settings, c.env), c.fabric.SMLID
 	o.Window, o.Limits, o.Only, o.Skip = c.window, c.limits, c.only, c.skip
 	o.Names, err = c.fabric.Names(c.env)
 	return err
@@ -189,7 +188,7 @@ func (c *fabricCheck) run(ctx context.Context) error {
 		return err
 	}
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	r, err := check.Fabric(ctx, c.options)
 	bar.Close()
 	if c.window > 0 {

@@ -140,7 +140,8 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 	if flags.Changed("sm-port") && o.SMKey == 0 && !c.pathSLs {
 		return cmdutil.UsageErrorf("%s has no effect without --sm-key or --path-sls", cmdutil.FlagName(flags, "sm-port"))
 	}
-	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
+	o.Source, o.SMLID = c.fabric.Source(c.env), c.fabric.SMLID
+	o.Source.NoExtendedPortInfo = true // no speeds
 	o.PathSLs, o.Analyze.WithSwitches = c.pathSLs, c.withSwitches
 	if o.Loaded, err = c.files.Read(); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (c *routes) run(ctx context.Context) error {
 		}
 	}
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	a, err := route.Check(ctx, c.options)
 	bar.Close()
 	if err != nil {

@@ -209,8 +209,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o := &c.options
-	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
-	o.NoExtendedPortInfo, o.Discover = c.fabric.NoExtendedPortInfo(), c.source.Discoverer(&c.fabric.Settings)
+	o.Source = c.source.Fabric(&c.fabric.Settings, c.env)
 	if c.source.File != "" && len(args) > 0 {
 		return cmdutil.UsageErrorf("--from %s and targets are mutually exclusive", c.source.File)
 	}
@@ -218,7 +217,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if o.Database == nil {
-		if o.Stored, err = c.source.Stored(c.loadCache); err != nil {
+		if o.Source.Stored, err = c.source.Stored(c.loadCache); err != nil {
 			return err
 		}
 	}

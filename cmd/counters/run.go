@@ -20,7 +20,7 @@ import (
 // run reads the counters and prints a view after each window.
 func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	warned, problems, partial := false, false, false
 	var missing error
 	c.options.Each = func(r *counters.Result) error {

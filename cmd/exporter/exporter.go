@@ -225,8 +225,7 @@ func (c *command) readFiles(settings *fabricflag.Settings, o *exporter.Options) 
 		return err
 	}
 	f := &o.Fabric
-	f.Open, f.Client = settings.Open(c.env), settings.Client(c.env)
-	f.NoExtendedPortInfo = settings.NoExtendedPortInfo()
+	f.Source = settings.Source(c.env)
 	if f.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}

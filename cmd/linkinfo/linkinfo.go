@@ -183,15 +183,13 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return err
 	}
 	o := &c.options
-	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
-	o.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
+	o.Source = c.source.Fabric(&c.fabric.Settings, c.env)
 	o.MaxHops, o.SMLID = c.hops, c.fabric.SMLID
-	o.Discover = c.source.Discoverer(&c.fabric.Settings)
 	if c.table.counters {
-		if c.table.errors, err = errorcounters.New(c.env, o.Discover); err != nil {
+		if c.table.errors, err = errorcounters.New(c.env, o.Source.Discover); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
-		o.Discover = c.table.errors.Discover
+		o.Source.Discover = c.table.errors.Discover
 	}
 	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
@@ -241,11 +239,11 @@ func (c *command) run(ctx context.Context) error {
 	links.WarnStored(c.env.ErrOut, c.diff, compare)
 	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
 
-	if c.options.Stored, err = c.source.Stored(c.loadCache, "save", "attributes"); err != nil {
+	if c.options.Source.Stored, err = c.source.Stored(c.loadCache, "save", "attributes"); err != nil {
 		return err
 	}
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	result, err := linkinfo.Run(ctx, c.options)
 	bar.Close()
 	if result == nil {
@@ -295,7 +293,7 @@ func (c *command) run(ctx context.Context) error {
 
 // records reads the fabric from subnet administration.
 func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
-	r, err := linkinfo.Run(ctx, linkinfo.Options{Open: c.options.Open, Client: c.options.Client, Discover: c.fabric.ReadRecords})
+	r, err := linkinfo.Run(ctx, linkinfo.Options{Source: c.fabric.Records(c.env)})
 	if err != nil {
 		return nil, fabricflag.WithHint(err)
 	}

@@ -196,8 +196,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	c.options = portctl.Options{
-		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), Wait: c.wait, NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(),
-		Resolve: c.fabric.Resolve(c.env, c.names),
+		Source: c.fabric.Source(c.env), Wait: c.wait, Resolve: c.fabric.Resolve(c.env, c.names),
 	}
 	return nil
 }
@@ -251,7 +250,7 @@ func (c *command) readMKey(ctx context.Context, words []string) ([]string, error
 // show reads a port and its peer.
 func (c *command) show(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress, c.options.Resolve.Progress = bar.Update, bar.Update
+	c.options.Source.Progress, c.options.Resolve.Progress = bar.Update, bar.Update
 	link, err := portctl.Show(ctx, c.options, c.targets[0])
 	bar.Close()
 	if err != nil {
@@ -282,7 +281,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 	defer func() { failed = errors.Join(failed, log.Close()) }()
 	c.options.Log = func(e portctl.Entry) error { return c.record(log, e) }
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	s, err := portctl.NewSession(ctx, c.options)
 	bar.Close()
 	if err != nil {

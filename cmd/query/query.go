@@ -242,7 +242,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
-	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	o.Source = c.fabric.Source(c.env)
 	o.Packets = c.hex
 	o.Identify = c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == resolve.LID && o.Targets[0].First != o.Targets[0].Last
 	if o.FromSA = c.fromSA; c.fromSA {

@@ -160,11 +160,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	o := &c.options
-	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	o.Source, o.SMLID = c.fabric.Source(c.env), c.fabric.SMLID
 	if o.Loaded, err = c.files.Read(); err != nil {
 		return nil, err
 	}
-	o.SMLID, o.ExtendedPortInfo = c.fabric.SMLID, !c.fabric.NoExtendedPortInfo()
 	c.names, err = c.fabric.Names(c.env)
 	return pairs, err
 }

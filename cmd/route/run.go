@@ -20,7 +20,7 @@ import (
 // run follows the paths and prints them.
 func (c *command) run(ctx context.Context, pairs []pair) error {
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress, c.options.AllLIDs = bar.Update, c.toAll
+	c.options.Source.Progress, c.options.AllLIDs = bar.Update, c.toAll
 	c.options.Find = func(r *route.Routing) ([]route.Pair, error) { return c.find(r, pairs) }
 	if c.errors != nil {
 		c.options.Inspect = func(ctx context.Context, client *umad.Client, r *route.PathsResult) error {

@@ -165,7 +165,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o := &c.options
-	o.Open, o.Client, o.Select = c.fabric.Open(c.env), c.fabric.Client(c.env), c.selectTables
+	o.Source, o.Select = c.fabric.Source(c.env), c.selectTables
+	o.Source.NoExtendedPortInfo = true // no speeds
 	if o.Loaded, err = c.files.Read(); err != nil {
 		return err
 	}
@@ -281,7 +282,7 @@ func blockLIDs(ranges []route.LIDRange) (lids []ib.LID) {
 // run reads the tables and prints them.
 func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	r, err := route.Scan(ctx, c.options)
 	bar.Close()
 	switch {

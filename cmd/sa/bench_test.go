@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
@@ -58,7 +59,7 @@ func nodeRecords(b *testing.B, records, stride int) *sa.Result {
 	if err != nil {
 		b.Fatal(err)
 	}
-	result, err := sa.Run(b.Context(), sa.Options{Open: func(context.Context) (umad.Port, error) { return port, nil }, Filter: sa.NewFilter(kind)})
+	result, err := sa.Run(b.Context(), sa.Options{Source: fabric.Source{OpenPort: func(context.Context) (umad.Port, error) { return port, nil }}, Filter: sa.NewFilter(kind)})
 	if err != nil || result.Len() != records {
 		b.Fatalf("got %d records, error %v, want %d", result.Len(), err, records)
 	}

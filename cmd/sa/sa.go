@@ -198,8 +198,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}
-	o.Open, o.Client, o.Timeout = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
-	o.Resolve = c.fabric.Resolve(c.env, names)
+	o.Source, o.Timeout, o.Resolve = c.fabric.Source(c.env), c.wait, c.fabric.Resolve(c.env, names)
 	return nil
 }
 

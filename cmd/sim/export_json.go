@@ -7,17 +7,15 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // writeFabricJSON writes the output of linkinfo --json --attributes for a simulated
 // fabric. A fabric with nodes that a scan cannot reach is an error.
 func writeFabricJSON(ctx context.Context, f *sim.Fabric, w io.Writer) error {
-	r, err := linkinfo.Run(ctx, linkinfo.Options{
-		Open: func(context.Context) (umad.Port, error) { return f.Open("") },
-	})
+	r, err := linkinfo.Run(ctx, linkinfo.Options{Source: fabric.Source{OpenPort: f.Opener("")}})
 	if err != nil {
 		return fmt.Errorf("scan fabric: %w", err)
 	}

@@ -69,7 +69,7 @@ func (c *command) apply(ctx context.Context) (failed error) {
 func (c *command) plan(ctx context.Context, s *sm.Session) (*sm.Plan, error) {
 	bar := render.NewProgress(c.env.ErrOut)
 	defer bar.Close()
-	s.Progress, s.Resolve.Progress = bar.Update, bar.Update
+	s.Options.Source.Progress, s.Resolve.Progress = bar.Update, bar.Update
 	plan, err := s.Plan(ctx, sm.Change{Operation: c.set, State: mad.SMState(c.state), Priority: c.priority, ActCount: c.activity})
 	bar.Close()
 	if err != nil {

@@ -173,7 +173,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
-	o.Open, o.Client, o.Wait = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
+	o.Source, o.Wait = c.fabric.Source(c.env), c.wait
 	o.Resolve = c.fabric.Resolve(c.env, c.names)
 	o.Resolve.Mode = o.Mode
 	o.Limit = changeLimit
@@ -183,7 +183,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	defer bar.Close()
-	c.options.Progress = bar.Update
+	c.options.Source.Progress = bar.Update
 	c.options.Resolve.Progress = bar.Update
 	result, err := sm.Run(ctx, c.options)
 	bar.Close()

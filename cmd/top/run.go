@@ -113,7 +113,7 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	}
 	o := c.options
 	o.Paths = requests
-	o.Progress = func(p fabric.Progress) {
+	o.Source.Progress = func(p fabric.Progress) {
 		go send(func(u *ui) error {
 			u.status = "scanning the fabric: " + plural.Count(p.Nodes, "node", "nodes")
 			return nil
@@ -220,7 +220,7 @@ const (
 func (c *command) runOnce(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	o := c.options
-	o.Progress = bar.Update
+	o.Source.Progress = bar.Update
 	o.Samples = 2
 	requests := make(chan top.PathRequest, 1)
 	o.Paths = requests

@@ -157,7 +157,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}
-	o.Open, o.Client, o.NoExtendedPortInfo = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.NoExtendedPortInfo()
+	o.Source = c.fabric.Source(c.env)
 	return nil
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // wantsDatabase reports whether the output includes counters.
@@ -31,15 +30,14 @@ func (c *command) wantsDatabase() bool { return c.format == formatDatabase || c.
 
 // scanDatabase reads the fabric, the counters of all ports and, for a directory, the
 // forwarding tables.
-func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progress)) (*fabric.Fabric, error) {
-	port, err := c.fabric.Open(c.env)(ctx)
+func (c *command) scanDatabase(ctx context.Context, source fabric.Source) (*fabric.Fabric, error) {
+	s, err := source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer port.Close()
-	client := umad.NewClient(port, c.fabric.Client(c.env))
-	collector := counters.NewCollector(client, counters.CollectOptions{Attributes: counters.ClassicAttributes})
-	f, err := c.collect(ctx, client, collector, fabric.DiscoverOptions{NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: progress})
+	defer s.Close()
+	collector := counters.NewCollector(s.Client, counters.CollectOptions{Attributes: counters.ClassicAttributes})
+	f, err := c.collect(ctx, s, collector)
 	if f == nil || err != nil {
 		return f, err
 	}
@@ -63,7 +61,7 @@ func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progres
 		return f, nil
 	}
 	c.routing = route.FromFabric(f)
-	if err := route.Read(ctx, client, c.routing, route.ReadOptions{}); err != nil {
+	if err := route.Read(ctx, s.Client, c.routing, route.ReadOptions{}); err != nil {
 		return f, err
 	}
 	for _, failure := range c.routing.Failures[len(f.Failures):] { // behind those of the scan
@@ -73,12 +71,11 @@ func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progres
 }
 
 // collect reads the fabric and its counters.
-func (c *command) collect(ctx context.Context, client *umad.Client, collector *counters.Collector, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
-	discover := c.source.Discoverer(&c.fabric.Settings)
-	if discover == nil {
-		return collector.Scan(ctx, o)
+func (c *command) collect(ctx context.Context, s *fabric.Session, collector *counters.Collector) (*fabric.Fabric, error) {
+	if !c.source.SA {
+		return collector.Scan(ctx, s.Options(fabric.DiscoverOptions{}))
 	}
-	f, err := discover(ctx, client, o)
+	f, err := s.Fabric(ctx, fabric.DiscoverOptions{})
 	if err != nil {
 		return f, err
 	}

@@ -283,14 +283,12 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 
 // discover reads the fabric from the local port.
 func (c *command) discover(ctx context.Context, progress func(fabric.Progress)) (*fabric.Fabric, error) {
+	source := c.source.Fabric(&c.fabric.Settings, c.env)
+	source.Progress = progress
 	if c.wantsDatabase() {
-		return c.scanDatabase(ctx, progress)
+		return c.scanDatabase(ctx, source)
 	}
-	return topology.Run(ctx, topology.Options{
-		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), Discover: c.source.Discoverer(&c.fabric.Settings),
-		NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: progress,
-		Labels: !c.source.SA && c.showsLabels(),
-	})
+	return topology.Run(ctx, topology.Options{Source: source, Labels: !c.source.SA && c.showsLabels()})
 }
 
 // showsLabels reports whether the output contains the labels of ports.

@@ -72,8 +72,7 @@ func (c *sendCommand) run(ctx context.Context, flags *pflag.FlagSet, args []stri
 		return err
 	}
 	sent, err := trap.Send(ctx, trap.SendOptions{
-		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), SMLID: c.fabric.SMLID,
-		Kind: kind, Port: c.port, NoWait: c.noWait,
+		Source: c.fabric.Source(c.env), SMLID: c.fabric.SMLID, Kind: kind, Port: c.port, NoWait: c.noWait,
 	})
 	if err != nil {
 		return fabricflag.WithHint(err)

@@ -146,7 +146,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}
-	o.Open, o.Client, o.SMLID = c.fabric.OpenListener(c.env), c.fabric.Client(c.env), c.fabric.SMLID
+	o.Source, o.SMLID = c.fabric.Source(c.env), c.fabric.SMLID
+	o.Source.OpenPort = c.fabric.OpenListener(c.env)
 	if len(c.nodes) > 0 {
 		o.Accept, o.Known = c.accept, c.warnMissing
 	}

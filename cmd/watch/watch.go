@@ -153,11 +153,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	c.selectSources()
-	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
+	o.Fabric, o.SMLID, o.Sysfs = c.fabric.Source(c.env), c.fabric.SMLID, c.env.Sysfs()
 	if slices.Contains(o.Sources, watch.Traps) {
-		o.Open = c.fabric.OpenListener(c.env)
+		o.Fabric.OpenPort = c.fabric.OpenListener(c.env)
 	}
-	o.NoExtendedPortInfo, o.Sysfs = c.fabric.NoExtendedPortInfo(), c.env.Sysfs()
 	o.Accept = c.filter(o.Names)
 	o.Known = func(f *fabric.Fabric) { c.missing = c.missingNodes(f) }
 	return nil

@@ -114,7 +114,7 @@ func (c *command) topology(ctx context.Context, s *session) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := topology.Run(ctx, topology.Options{Open: c.Open, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo()})
+	f, err := topology.Run(ctx, topology.Options{Source: c.Source()})
 	if f == nil {
 		return nil, c.Iberror("main", err, "discover failed\n")
 	}

@@ -107,7 +107,7 @@ func (c *command) scan(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := topology.Run(ctx, topology.Options{Open: c.Open, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo()})
+	f, err := topology.Run(ctx, topology.Options{Source: c.Source()})
 	if err != nil {
 		return nil, err
 	}

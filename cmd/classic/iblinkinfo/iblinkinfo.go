@@ -130,12 +130,12 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	links.WarnStored(c.Env.ErrOut, c.diff, compare)
 	links.WarnStored(c.Env.ErrOut, c.filterDownPorts, downBefore)
 	if c.loadCache != "" {
-		if o.Stored, err = fabric.ReadCacheFile(c.loadCache); err != nil {
+		if o.Source.Stored, err = fabric.ReadCacheFile(c.loadCache); err != nil {
 			return err
 		}
 	}
 	bar := render.NewProgress(c.Env.ErrOut)
-	o.Progress = bar.Update
+	o.Source.Progress = bar.Update
 	r, err := linkinfo.Run(ctx, o)
 	bar.Close()
 	if r == nil {
@@ -172,9 +172,9 @@ func (c *command) run(ctx context.Context, _ []string) error {
 // whole fabric and is not found.
 func (c *command) scanOptions(guid ib.GUID) (o linkinfo.Options, err error) {
 	o = linkinfo.Options{
-		Open: c.openPort, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo(),
-		MaxHops: c.hops, SMLID: c.SMLID, Partial: c.routeGiven || guid != 0,
+		Source: c.Source(), MaxHops: c.hops, SMLID: c.SMLID, Partial: c.routeGiven || guid != 0,
 	}
+	o.Source.OpenPort = c.openPort
 	switch {
 	case c.routeGiven && c.loadCache != "":
 		fmt.Fprintln(c.Env.ErrOut, "Cannot specify cache and direct route path")

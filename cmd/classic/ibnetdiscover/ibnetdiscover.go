@@ -139,9 +139,9 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 		return f, nil
 	}
 	bar := render.NewProgress(c.Env.ErrOut)
-	f, err := topology.Run(ctx, topology.Options{
-		Open: c.Open, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo(), Progress: bar.Update,
-	})
+	source := c.Source()
+	source.Progress = bar.Update
+	f, err := topology.Run(ctx, topology.Options{Source: source})
 	bar.Close()
 	c.text.Time = time.Now()
 	if f == nil {

@@ -107,7 +107,7 @@ func (c *command) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := topology.Run(ctx, topology.Options{Open: c.Open, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo()})
+	f, err := topology.Run(ctx, topology.Options{Source: c.Source()})
 	if f == nil {
 		return c.Iberror("main", err, "discover failed\n")
 	}

@@ -207,10 +207,15 @@ func (s *Settings) Open(env *cmdutil.Env) func(context.Context) (umad.Port, erro
 	}
 }
 
+// Source returns the fabric at the local port.
+func (s *Settings) Source(env *cmdutil.Env) fabric.Source {
+	return fabric.Source{OpenPort: s.Open(env), Client: s.Client(env), NoExtendedPortInfo: s.NoExtendedPortInfo()}
+}
+
 func (s *Settings) open(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
 	switch {
 	case s.simulated != nil:
-		return s.onlyPort(func(context.Context) (umad.Port, error) { return s.simulated.Open(env.Getenv("SIM_HOST")) })
+		return s.onlyPort(s.simulated.Opener(env.Getenv("SIM_HOST")))
 	case s.Sim == Ibsim:
 		return s.onlyPort(func(ctx context.Context) (umad.Port, error) { return openIbsim(ctx, env, false) })
 	}

@@ -1,7 +1,6 @@
 package fabricflag
 
 import (
-	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -114,16 +113,18 @@ func (s *Source) Database() (*ibdiagnet.Database, error) {
 	return s.Read, nil
 }
 
-// Discoverer returns the function that replaces a scan, nil for a scan.
-func (s *Source) Discoverer(settings *Settings) fabric.Discoverer {
-	if !s.SA {
-		return nil
+// Fabric returns the fabric at the local port, or the records of subnet administration.
+// [Source.Stored] reads that of a file.
+func (s *Source) Fabric(settings *Settings, env *cmdutil.Env) fabric.Source {
+	if s.SA {
+		return settings.Records(env)
 	}
-	return settings.ReadRecords
+	return settings.Source(env)
 }
 
-// ReadRecords reads the fabric from subnet administration. It is a
-// [fabric.Discoverer].
-func (s *Settings) ReadRecords(ctx context.Context, c *umad.Client, _ fabric.DiscoverOptions) (*fabric.Fabric, error) {
-	return fabric.ReadRecords(ctx, c, fabric.RecordOptions{To: umad.Target{LID: s.SMLID}, SMKey: s.SAKey()})
+// Records returns the fabric in the records of subnet administration.
+func (s *Settings) Records(env *cmdutil.Env) fabric.Source {
+	source := s.Source(env)
+	source.Discover = fabric.RecordOptions{To: umad.Target{LID: s.SMLID}, SMKey: s.SAKey()}.Discover
+	return source
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/mad"
@@ -159,6 +160,13 @@ func (d *Diag) Open(ctx context.Context) (umad.Port, error) {
 		return nil, fmt.Errorf("no port has number %d", d.portNumber)
 	}
 	return d.Settings.Open(d.Env)(ctx)
+}
+
+// Source returns the fabric at the local port.
+func (d *Diag) Source() fabric.Source {
+	s := d.Settings.Source(d.Env)
+	s.OpenPort = d.Open
+	return s
 }
 
 // LocalPort returns the given device and port number as the tools print them.

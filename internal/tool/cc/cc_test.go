@@ -31,7 +31,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{Fabric: f}
-	r.o = Options{Open: r.Opener(f.Open), Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2}}
+	r.o = Options{Source: fabric.Source{OpenPort: r.Tamper.Opener(f.Open), Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2}}}
 	return r
 }
 
@@ -248,7 +248,7 @@ func TestApply_LostReply(t *testing.T) {
 func TestApply_Interrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.o.Client.MaxWindow = 1
+		r.o.Source.Client.MaxWindow = 1
 		s, plan := r.plan(t, "[sl]\nccti_timer = 5")
 		ctx, cancel := context.WithCancel(t.Context())
 		r.Lose = func(m *umad.Message) bool {

@@ -16,8 +16,7 @@ import (
 
 // Options are the options of [NewSession].
 type Options struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	Source fabric.Source
 	Key    uint64 // CC_Key of requests
 	Names  *fabric.NameMap
 
@@ -27,8 +26,6 @@ type Options struct {
 	// Log, if not nil, is called before and after the change of each agent. Nothing is
 	// changed if a call before fails.
 	Log func(Entry) error
-
-	Progress func(fabric.Progress)
 }
 
 // An Agent is the agent of a switch, or of a port of another node.
@@ -66,27 +63,27 @@ type Session struct {
 	Fabric *fabric.Fabric
 	Agents []*Agent // in the order of the nodes
 
-	port   umad.Port
+	source *fabric.Session
 	client *umad.Client
 }
 
 // NewSession scans the fabric and reads all agents. Failures of single agents are in
 // [Session.Agents]. The caller closes the session.
 func NewSession(ctx context.Context, o Options) (*Session, error) {
-	port, err := o.Open(ctx)
+	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}
+	s := &Session{Options: o, source: source, client: source.Client}
 	if err := s.read(ctx); err != nil {
-		_ = port.Close() // the first error is the cause
+		_ = source.Close() // the first error is the cause
 		return nil, err
 	}
 	return s, nil
 }
 
 // Close closes the local port.
-func (s *Session) Close() error { return s.port.Close() }
+func (s *Session) Close() error { return s.source.Close() }
 
 // Stats returns the counts of the client.
 func (s *Session) Stats() umad.Stats { return s.client.Stats() }
@@ -102,7 +99,7 @@ func (s *Session) Partial() bool {
 }
 
 func (s *Session) read(ctx context.Context) (err error) {
-	s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true, Progress: s.Progress})
+	s.Fabric, err = s.source.Fabric(ctx, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true})
 	if err != nil {
 		return err
 	}

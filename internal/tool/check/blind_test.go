@@ -1,18 +1,16 @@
 package check
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // fromHost checks the fabric from a host instead of a switch.
 func fromHost(_ *testing.T, f *sim.Fabric, o *FabricOptions) {
-	o.Open = func(context.Context) (umad.Port, error) { return f.Open("node01") }
+	o.Source.OpenPort = f.Opener("node01")
 }
 
 // A blind scan has checked nothing: all later stages are skipped, also those alone.

@@ -21,9 +21,8 @@ import (
 
 // FabricOptions are the options of [Fabric].
 type FabricOptions struct {
-	// Open opens the port from which to scan. It is not called with Stored.
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	// Source is the fabric to check. It is not opened with Stored.
+	Source fabric.Source
 
 	// Stored, if not nil, is the fabric to check, and perhaps its counters. Stages that
 	// send requests are skipped.
@@ -31,10 +30,6 @@ type FabricOptions struct {
 
 	// Tables, if not nil, are forwarding tables from files, instead of the switches' own.
 	Tables *route.Routing
-
-	// Discover replaces [fabric.Discover] if it is not nil.
-	Discover           fabric.Discoverer
-	NoExtendedPortInfo bool
 
 	SMLID ib.LID // of subnet administration; 0: that of the local port's manager
 	SMKey uint64 // for the members of multicast groups; 0: as an untrusted client
@@ -47,9 +42,6 @@ type FabricOptions struct {
 	Only   []string // names of the stages to run; nil: all
 	Skip   []string // names of the stages to leave out
 	Names  *fabric.NameMap
-
-	// Progress, if not nil, is called during scans.
-	Progress func(fabric.Progress)
 }
 
 // A FabricStage is a stage of [Fabric].
@@ -199,10 +191,7 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 	if r.opts.Stored != nil {
 		r.fabric = r.opts.Stored.Fabric
 	} else {
-		result, err := linkinfo.Run(ctx, linkinfo.Options{
-			Open: r.opts.Open, Client: r.opts.Client, Discover: r.opts.Discover,
-			NoExtendedPortInfo: r.opts.NoExtendedPortInfo, Progress: r.opts.Progress,
-		})
+		result, err := linkinfo.Run(ctx, linkinfo.Options{Source: r.opts.Source})
 		if err != nil {
 			return err
 		}
@@ -276,14 +265,23 @@ func count(n int, noun string) string {
 	return plural.Count(n, noun, noun+ending)
 }
 
+// source returns the source with the scanned fabric, for the stages after the scan. These do
+// not report their progress.
+func (r *fabricRun) source() fabric.Source {
+	s := r.opts.Source
+	s.Stored, s.Progress = r.fabric, nil
+	return s
+}
+
 // call runs a function with a client of the local port.
 func (r *fabricRun) call(ctx context.Context, o umad.ClientOptions, f func(*umad.Client)) (err error) {
-	port, err := r.opts.Open(ctx)
+	source := r.opts.Source
+	source.Client = o
+	s, err := source.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	c := umad.NewClient(port, o)
-	f(c)
-	return c.Run(ctx)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	f(s.Client)
+	return s.Client.Run(ctx)
 }

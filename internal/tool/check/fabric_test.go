@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"io"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -53,8 +53,7 @@ func options(f *sim.Fabric) FabricOptions {
 	l := DefaultLimits()
 	l.SMWait = 0
 	return FabricOptions{
-		Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
-		Client: umad.ClientOptions{Timeout: 50 * time.Millisecond, Attempts: 2},
+		Source: fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 50 * time.Millisecond, Attempts: 2}},
 		Limits: l,
 	}
 }
@@ -92,7 +91,7 @@ type fault struct {
 func baseline(commands string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 	return func(t *testing.T, f *sim.Fabric, o *FabricOptions) {
 		t.Helper()
-		r, err := counters.Run(t.Context(), counters.Options{Open: o.Open, Data: true})
+		r, err := counters.Run(t.Context(), counters.Options{Source: o.Source, Data: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +375,7 @@ func TestFabric_BER(t *testing.T) {
 // aged returns the counters of a fabric as a baseline of some age.
 func aged(t *testing.T, f *sim.Fabric, age time.Duration) *counters.Baseline {
 	t.Helper()
-	r, err := counters.Run(t.Context(), counters.Options{Open: options(f).Open, Data: true})
+	r, err := counters.Run(t.Context(), counters.Options{Source: options(f).Source, Data: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +398,7 @@ func aged(t *testing.T, f *sim.Fabric, age time.Duration) *counters.Baseline {
 func TestFabric_Stored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "demo", "")
-		scan, err := topology.Run(t.Context(), topology.Options{Open: options(f).Open})
+		scan, err := topology.Run(t.Context(), topology.Options{Source: options(f).Source})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,7 +425,7 @@ func TestFabric_StoredTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")
 		o := options(f)
-		tables, err := route.Scan(t.Context(), route.Options{Open: o.Open, Client: o.Client})
+		tables, err := route.Scan(t.Context(), route.Options{Source: o.Source})
 		if err != nil {
 			t.Fatal(err)
 		}

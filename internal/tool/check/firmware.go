@@ -49,7 +49,7 @@ func (r *fabricRun) probeFirmware(ctx context.Context) error {
 		types[t] = append(types[t], n)
 	}
 	p := &firmwareProbe{order: order, versions: map[deviceType]firmwareVersions{}}
-	once := r.opts.Client
+	once := r.opts.Source.Client
 	once.Attempts = 1
 	err := r.call(ctx, once, func(c *umad.Client) {
 		for _, t := range order {
@@ -76,7 +76,7 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 	}
 	p, err := r.firmware, error(nil)
 	if len(p.rest) > 0 {
-		err = r.call(ctx, r.opts.Client, func(c *umad.Client) {
+		err = r.call(ctx, r.opts.Source.Client, func(c *umad.Client) {
 			for _, n := range p.rest {
 				r.readFirmware(c, n, p.versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
 					if !ok {

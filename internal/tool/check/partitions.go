@@ -30,7 +30,7 @@ type partitions struct {
 func checkPartitions(ctx context.Context, r *fabricRun) error {
 	var ends []*partitions
 	edges := map[*fabric.Port]*partitions{} // by end port
-	err := r.call(ctx, r.opts.Client, func(c *umad.Client) {
+	err := r.call(ctx, r.opts.Source.Client, func(c *umad.Client) {
 		for p := range r.endPorts() {
 			t := &partitions{port: p}
 			ends = append(ends, t)

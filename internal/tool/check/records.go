@@ -11,7 +11,7 @@ import (
 
 // needsScan requires a fabric from a scan, to be compared with subnet administration.
 func needsScan(r *fabricRun) string {
-	if r.opts.Discover != nil {
+	if r.opts.Source.Discover != nil {
 		return "the fabric is from subnet administration"
 	}
 	return needsRequests(r)
@@ -25,13 +25,12 @@ func checkRecords(ctx context.Context, r *fabricRun) (err error) {
 		r.skipped("the scan ended early")
 		return nil
 	}
-	port, err := r.opts.Open(ctx)
+	s, err := r.opts.Source.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	c := umad.NewClient(port, r.opts.Client)
-	records, err := fabric.ReadRecords(ctx, c, fabric.RecordOptions{To: umad.Target{LID: r.opts.SMLID}, SMKey: r.opts.SMKey, Lean: true})
+	defer func() { err = errors.Join(err, s.Close()) }()
+	records, err := fabric.ReadRecords(ctx, s.Client, fabric.RecordOptions{To: umad.Target{LID: r.opts.SMLID}, SMKey: r.opts.SMKey, Lean: true})
 	switch {
 	case ctx.Err() != nil, errors.Is(err, umad.ErrDeviceRemoved):
 		return err

@@ -156,7 +156,7 @@ func minimum(l *Limits) string {
 // which takes as long if there are agents that do not respond.
 func checkManagers(ctx context.Context, r *fabricRun) error {
 	o := sm.Options{
-		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Wait: r.limits.SMWait,
+		Source: r.source(), Wait: r.limits.SMWait,
 		Mode: resolve.LookupNodes, Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
 	}
 	if r.selects("firmware") {
@@ -201,7 +201,7 @@ func (r *fabricRun) readCounters(ctx context.Context) error {
 		return nil
 	}
 	o := counters.Options{
-		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Window: r.opts.Window, Since: r.opts.Since,
+		Source: r.source(), Window: r.opts.Window, Since: r.opts.Since,
 		Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
 		Limits:  counters.Limits{Thresholds: r.limits.Thresholds, Wait: r.limits.MaxWait, BER: r.limits.BER},
 	}
@@ -325,7 +325,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 // checkRouting analyses the forwarding tables.
 func checkRouting(ctx context.Context, r *fabricRun) error {
 	a, err := route.Check(ctx, route.Options{
-		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Loaded: r.opts.Tables,
+		Source: r.source(), Loaded: r.opts.Tables,
 		SMLID: r.opts.SMLID, SMKey: r.opts.SMKey,
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ func TestAppendNodeJSON(t *testing.T) {
 					f := build(t, description)
 					f.Nodes[1].Desc = mad.NewNodeDescription("<h\u00f6st> \"1\"\\\x1b\u2028")
 					o, report := options(f), counters.ReportOptions{}
-					o.Client.Timeout, o.Data = 100*time.Millisecond, true
+					o.Source.Client.Timeout, o.Data = 100*time.Millisecond, true
 					change(&o, &report)
 					r, err := counters.Run(t.Context(), o)
 					if err != nil {

@@ -12,27 +12,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run]. With the zero value and a function Open, Run reads
-// the error counters of all ports, and those of switches without errors only as sums.
+// Options are the options of [Run]. With a source alone, Run reads the error counters of all ports, and those of switches without errors only as sums.
 type Options struct {
-	// Open opens the port to send from.
-	Open func(context.Context) (umad.Port, error)
-
-	Client umad.ClientOptions
-
-	// Stored, if not nil, is the fabric whose counters are read, without a scan.
-	Stored *fabric.Fabric
+	Source fabric.Source
 
 	// Database, if not nil, has the fabric and the counters, and no request is sent. The
 	// options for a window, details and targets do not apply.
 	Database *ibdiagnet.Database
-
-	// Discover replaces [fabric.Discover] if it is not nil.
-	Discover fabric.Discoverer
-
-	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
-	// from QDR.
-	NoExtendedPortInfo bool
 
 	// Targets select ports by address: all ports of a switch, one port of an adapter.
 	// Without targets all ports are read. Resolve has the options to find them.
@@ -77,9 +63,6 @@ type Options struct {
 
 	// Each, if not nil, is called after each window, and after a single pass.
 	Each func(*Result) error
-
-	// Progress, if not nil, is called during the scan.
-	Progress func(fabric.Progress)
 }
 
 // Result is the result of [Run].
@@ -118,15 +101,16 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Database != nil {
 		return o.fromDatabase()
 	}
-	port, err := o.Open(ctx)
+	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer port.Close()
+	defer source.Close()
 	s := &session{
 		Options: o,
-		client:  umad.NewClient(port, o.Client),
-		local:   port.Attr(),
+		source:  source,
+		client:  source.Client,
+		local:   source.Local(),
 		result:  &Result{Limits: o.Limits, Since: o.Since},
 		changes: o.Window > 0 || o.Since != nil || o.Before != nil,
 	}
@@ -139,6 +123,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // A session is one call of Run.
 type session struct {
 	Options
+	source   *fabric.Session
 	client   *umad.Client
 	local    umad.PortAttr
 	selected selection
@@ -220,24 +205,15 @@ func (s *session) each() error {
 // firstPass discovers the fabric and reads the counters once.
 func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
 	r := s.result
-	discover := fabric.DiscoverOptions{
-		NoExtendedPortInfo: s.NoExtendedPortInfo, OmitDownPorts: true, Progress: s.Progress,
-	}
-	switch {
-	case s.Stored != nil:
-		r.Fabric = s.Stored
-	case s.Discover != nil:
-		r.Fabric, err = s.Discover(ctx, s.client, discover)
-	case len(s.Targets) > 0 || s.AfterScan:
-		r.Fabric, err = fabric.Discover(ctx, s.client, discover)
-	default:
-		discover.Lean = c.opts.Suspicious != nil
-		if r.Fabric, err = c.Scan(ctx, discover); err != nil {
+	scan := fabric.DiscoverOptions{OmitDownPorts: true}
+	if s.Source.Stored == nil && s.Source.Discover == nil && len(s.Targets) == 0 && !s.AfterScan {
+		scan.Lean = c.opts.Suspicious != nil
+		if r.Fabric, err = c.Scan(ctx, s.source.Options(scan)); err != nil {
 			return err
 		}
 		return s.describe(ctx, c)
 	}
-	if err != nil {
+	if r.Fabric, err = s.source.Fabric(ctx, scan); err != nil {
 		return err
 	}
 	if len(s.Targets) > 0 {
@@ -305,12 +281,12 @@ func (s *session) details(p *Port) DetailSet {
 // Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
 // port of its own with the options of the run.
 func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part) error {
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer port.Close()
-	r.collector.client = umad.NewClient(port, o.Client)
+	defer s.Close()
+	r.collector.client = s.Client
 	return r.collector.Clear(ctx, ports, parts)
 }
 

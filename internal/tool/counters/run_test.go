@@ -24,7 +24,7 @@ import (
 // options returns options for a simulated fabric.
 func options(f *sim.Fabric) counters.Options {
 	return counters.Options{
-		Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
+		Source: fabric.Source{OpenPort: f.Opener("")},
 		Limits: counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait},
 	}
 }
@@ -288,7 +288,7 @@ func TestRun_LinkDownSince(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := o
-			o.Stored = r.Fabric
+			o.Source.Stored = r.Fabric
 			compare(&o)
 			again, err := counters.Run(t.Context(), o)
 			if err != nil {

@@ -28,10 +28,12 @@ func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 	number := int(port.Attr().Number)
 	var link linkCounters
 	r, err := linkinfo.Run(ctx, linkinfo.Options{
-		Open:     func(context.Context) (umad.Port, error) { return port, nil },
-		Client:   umad.ClientOptions{Timeout: h.timeout, Attempts: 2},
-		Partial:  true,
-		Discover: link.discover,
+		Source: fabric.Source{
+			OpenPort: func(context.Context) (umad.Port, error) { return port, nil },
+			Client:   umad.ClientOptions{Timeout: h.timeout, Attempts: 2},
+			Discover: link.discover,
+		},
+		Partial: true,
 	})
 	switch {
 	case err != nil:

@@ -1,15 +1,14 @@
 package exporter
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // users is a fabric with 60 switches and 900 hosts.
@@ -23,7 +22,7 @@ func fabricOptions(tb testing.TB, description string) counters.Options {
 		tb.Fatal(err)
 	}
 	return counters.Options{
-		Open:      func(context.Context) (umad.Port, error) { return f.Open("") },
+		Source:    fabric.Source{OpenPort: f.Opener("")},
 		Limits:    counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait},
 		DetailsOf: counters.FECDetails,
 	}

@@ -71,7 +71,7 @@ func simulated(tb testing.TB, description string, o Options) (*sim.Fabric, *Expo
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o.Fabric.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
+	o.Fabric.Source.OpenPort = f.Opener("")
 	o.Fabric.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
 	return f, New(o)
 }

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // stepper returns a function that applies a command, sweeps, and returns the metrics.
@@ -24,7 +22,7 @@ func stepper(t *testing.T, o Options) func(commands ...string) (string, sweepInf
 	if !ok {
 		t.Fatalf("got source %T, want a fabric", e.source)
 	}
-	source.options.Open = func(context.Context) (umad.Port, error) { return f.Open("node01") }
+	source.options.Source.OpenPort = f.Opener("node01")
 	var last sweep
 	return func(commands ...string) (string, sweepInfo) {
 		t.Helper()

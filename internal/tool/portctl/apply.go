@@ -90,9 +90,9 @@ func (s *Session) useKey(st *Step) (restore func()) {
 	before := s.client
 	for _, v := range st.values {
 		if v.Secret {
-			o := s.Client
+			o := s.Source.Client
 			o.MKey = v.v
-			s.client = umad.NewClient(s.port, o)
+			s.client = umad.NewClient(s.source.Port, o)
 		}
 	}
 	return func() { s.client = before }

@@ -238,7 +238,7 @@ func (s *Session) check(st *Step) error {
 	if p.Number == 0 && action != NoAction {
 		return fmt.Errorf("%s port 0: the management port of a switch has no link", action)
 	}
-	if key := st.Before.Caps.MKey; key != 0 && key != s.Client.MKey {
+	if key := st.Before.Caps.MKey; key != 0 && key != s.Source.Client.MKey {
 		return ErrMKey
 	}
 	if action == Arm || action == Activate {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -36,8 +37,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r := &rig{Fabric: f}
 	r.o = Options{
-		Open:    r.Opener(func(name string) (umad.Port, error) { return r.Fabric.Open(name) }),
-		Client:  umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2},
+		Source:  fabric.Source{OpenPort: r.Tamper.Opener(func(name string) (umad.Port, error) { return r.Fabric.Open(name) }), Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2}},
 		Resolve: resolve.Options{Simulated: true},
 		Wait:    20 * time.Millisecond,
 	}
@@ -418,7 +418,7 @@ func TestApply_MKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
-				r.o.Client.MKey = test.key
+				r.o.Source.Client.MKey = test.key
 				s, err := NewSession(t.Context(), r.o)
 				if err != nil {
 					t.Fatal(err)

@@ -158,8 +158,7 @@ func TestApply_Random(t *testing.T) {
 func disableRandomPorts(t *testing.T, seed uint64) {
 	c := newRandomCase(t, seed)
 	s, err := NewSession(t.Context(), Options{
-		Open:    c.tamper.Opener(func(string) (umad.Port, error) { return c.Open(fmt.Sprintf("h%d", c.IntN(c.hosts))) }),
-		Client:  umad.ClientOptions{Timeout: 10 * time.Millisecond, Attempts: 2},
+		Source: fabric.Source{OpenPort: c.tamper.Opener(func(string) (umad.Port, error) { return c.Open(fmt.Sprintf("h%d", c.IntN(c.hosts))) }), Client: umad.ClientOptions{Timeout: 10 * time.Millisecond, Attempts: 2}},
 		Resolve: resolve.Options{Simulated: true}, Wait: time.Second,
 	})
 	if err != nil {
@@ -245,7 +244,7 @@ func checkOrder(t *testing.T, s *Session, plan *Plan) {
 func TestPlan_CutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.o.Open = r.Opener(func(string) (umad.Port, error) { return r.Open("node02") })
+		r.o.Source.OpenPort = r.Tamper.Opener(func(string) (umad.Port, error) { return r.Open("node02") })
 		_, plan := r.plan(t, "disable", "leaf1 1", "leaf1 2", "leaf2 1")
 		last := plan.Steps[2]
 		if !plan.CutOff || !errors.Is(last.Err, errCutOff) || last.Before == nil || last.Before.Info.State != ib.PortActive {

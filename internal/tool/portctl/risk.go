@@ -108,7 +108,7 @@ func (s *Session) isLocal(p *fabric.Port) bool {
 }
 
 // managerPort returns the port of the subnet manager of the local port, nil if it is unknown.
-func (s *Session) managerPort() *fabric.Port { return portWithLID(s.Fabric, s.port.Attr().SMLID) }
+func (s *Session) managerPort() *fabric.Port { return portWithLID(s.Fabric, s.source.Local().SMLID) }
 
 // addSettingRisks finds the risks of settings that change.
 func (s *Session) addSettingRisks(st *Step) {
@@ -125,7 +125,7 @@ func (s *Session) addSettingRisks(st *Step) {
 		case "lid", "lmc":
 			s.addLIDRisks(st, e, add)
 		case "smlid":
-			if manager := s.port.Attr().SMLID; manager == 0 || e.toValue != uint64(manager) {
+			if manager := s.source.Local().SMLID; manager == 0 || e.toValue != uint64(manager) {
 				add(SAAccess)
 			}
 		case "mkey":

@@ -19,12 +19,8 @@ import (
 
 // Options are the options of [NewSession] and [Show].
 type Options struct {
-	Open    func(context.Context) (umad.Port, error)
-	Client  umad.ClientOptions
+	Source  fabric.Source
 	Resolve resolve.Options
-
-	// NoExtendedPortInfo omits the vendor attribute for FDR10.
-	NoExtendedPortInfo bool
 
 	// Wait is the time limit for a link to come up after a change.
 	Wait time.Duration
@@ -32,8 +28,6 @@ type Options struct {
 	// Log, if not nil, is called before and after each change. A change is not made if
 	// the call before it fails.
 	Log func(Entry) error
-
-	Progress func(fabric.Progress)
 }
 
 // An Entry is an event for the log of changes: a change that begins, or that has ended.
@@ -60,7 +54,7 @@ type Session struct {
 	Options
 	Fabric *fabric.Fabric
 
-	port     umad.Port
+	source   *fabric.Session
 	client   *umad.Client
 	resolver *resolve.Resolver
 	graph    *graph
@@ -82,35 +76,35 @@ func NewSession(ctx context.Context, o Options) (s *Session, err error) {
 		return s, err
 	}
 	s.Resolve.Mode, s.Resolve.Scanned = resolve.LookupNodes, s.Fabric
-	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	s.resolver = resolve.New(s.client, s.source.Local(), s.Resolve)
 	return s, nil
 }
 
 func open(ctx context.Context, o Options) (*Session, error) {
-	port, err := o.Open(ctx)
+	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}
-	if attr := port.Attr(); attr.LinkLayer == resolve.Ethernet {
-		return nil, errors.Join(fmt.Errorf("use %s/%d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), port.Close())
+	s := &Session{Options: o, source: source, client: source.Client}
+	if attr := source.Local(); attr.LinkLayer == resolve.Ethernet {
+		return nil, errors.Join(fmt.Errorf("use %s/%d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), source.Close())
 	}
 	return s, nil
 }
 
 // Close closes the local port.
-func (s *Session) Close() error { return s.port.Close() }
+func (s *Session) Close() error { return s.source.Close() }
 
 // Stats returns the counts of the client.
 func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 
 // scan scans the whole fabric.
 func (s *Session) scan(ctx context.Context) (err error) {
-	s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true, Progress: s.Progress})
+	s.Fabric, err = s.source.Fabric(ctx, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true})
 	if err != nil {
 		return err
 	}
-	s.graph = newGraph(s.Fabric, s.port.Attr().SMLID)
+	s.graph = newGraph(s.Fabric, s.source.Local().SMLID)
 	return nil
 }
 
@@ -229,7 +223,7 @@ func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
 // near finds a port by a scan of the node and its neighbours. If the route to the node is
 // not known, or the port was not read, it scans the whole fabric.
 func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
-	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	s.resolver = resolve.New(s.client, s.source.Local(), s.Resolve)
 	found, err := s.lookUp(ctx, &t)
 	if err != nil {
 		return nil, err
@@ -239,11 +233,11 @@ func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
 			return p, err
 		}
 	}
-	if s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: s.NoExtendedPortInfo, Progress: s.Progress}); err != nil {
+	if s.Fabric, err = s.source.Fabric(ctx, fabric.DiscoverOptions{}); err != nil {
 		return nil, err
 	}
 	s.Resolve.Mode, s.Resolve.Scanned = resolve.LookupNodes, s.Fabric
-	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
+	s.resolver = resolve.New(s.client, s.source.Local(), s.Resolve)
 	return s.find(ctx, t)
 }
 
@@ -258,7 +252,7 @@ func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric
 		}
 		route = to.RouteAfter(first)
 	}
-	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{From: umad.Target{Route: route}, MaxHops: 1, NoExtendedPortInfo: s.NoExtendedPortInfo})
+	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{From: umad.Target{Route: route}, MaxHops: 1, NoExtendedPortInfo: s.Source.NoExtendedPortInfo})
 	if err != nil {
 		return nil, err
 	}
@@ -275,4 +269,4 @@ func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric
 }
 
 // managed reports whether a subnet manager serves the local port.
-func (s *Session) managed() bool { return s.port.Attr().State == ib.PortActive }
+func (s *Session) managed() bool { return s.source.Local().State == ib.PortActive }

@@ -72,7 +72,7 @@ func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*St
 		get(st.Caps, 0, nil, false)
 	}
 	ext := new(mad.MlnxExtPortInfo)
-	if fabric.HasExtendedPortInfo(&p.Node.Info) && !s.NoExtendedPortInfo && p.Number != 0 {
+	if fabric.HasExtendedPortInfo(&p.Node.Info) && !s.Source.NoExtendedPortInfo && p.Number != 0 {
 		get(ext, p.Number, &st.ext, true)
 	}
 	if err := s.client.Run(ctx); err != nil {

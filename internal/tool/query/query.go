@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -13,8 +14,7 @@ import (
 
 // Options are the options of [Run].
 type Options struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	Source fabric.Source
 
 	Attribute Attribute
 	Targets   []resolve.Address
@@ -34,13 +34,13 @@ type Options struct {
 // Run requests an attribute from all targets, with many requests in flight. Failures of
 // single requests are in the result; the error is one that ended the whole run.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	r := &run{Options: o, client: umad.NewClient(port, o.Client), ctx: ctx}
-	r.result = &Result{Attribute: o.Attribute, Local: port.Attr()}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r := &run{Options: o, client: s.Client, ctx: ctx}
+	r.result = &Result{Attribute: o.Attribute, Local: s.Local()}
 	err = r.run()
 	r.result.Stats = r.client.Stats()
 	return r.result, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -74,9 +75,9 @@ func demo(t *testing.T, attribute, target, ports string) Options {
 }
 
 // queryOf returns options for a query of a simulated fabric after some commands.
-func queryOf(t *testing.T, fabric, attribute, target, ports string, commands ...string) Options {
+func queryOf(t *testing.T, description, attribute, target, ports string, commands ...string) Options {
 	t.Helper()
-	f, err := sim.Build(fabric)
+	f, err := sim.Build(description)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +91,7 @@ func queryOf(t *testing.T, fabric, attribute, target, ports string, commands ...
 		}
 	}
 	o := Options{
-		Open:    func(context.Context) (umad.Port, error) { return f.Open("") },
-		Client:  umad.ClientOptions{Timeout: 50 * time.Millisecond},
+		Source:  fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 50 * time.Millisecond}},
 		Resolve: resolve.Options{Simulated: true},
 	}
 	if o.Attribute, err = ParseAttribute(attribute); err != nil {
@@ -251,7 +251,7 @@ func TestRun_Addresses(t *testing.T) {
 func TestRun_DeadNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := demo(t, "NodeInfo", "4000-4030 7", "")
-		o.Client = umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 2}
+		o.Source.Client = umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 2}
 		start := time.Now()
 		r, err := Run(t.Context(), o)
 		if err != nil || r.Failed != 31 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) {
@@ -271,7 +271,7 @@ func TestRun_BrokenPort(t *testing.T) {
 			Attributes: umad.PortAttr{LID: 1},
 			OnRecv:     func(*umadtest.Port) error { return umad.ErrDeviceRemoved },
 		}
-		o.Open = func(context.Context) (umad.Port, error) { return broken, nil }
+		o.Source.OpenPort = func(context.Context) (umad.Port, error) { return broken, nil }
 		r, err := Run(t.Context(), o)
 		if !errors.Is(err, umad.ErrDeviceRemoved) || len(r.Replies) != 5000 || r.Failed != 5000 {
 			t.Fatalf("got %d replies, %d failed, error %v, want 5000 failed: %v", len(r.Replies), r.Failed, err, umad.ErrDeviceRemoved)
@@ -288,7 +288,7 @@ func TestRun_NoPorts(t *testing.T) {
 		}
 		for _, name := range []string{"VLArbitrationTable", "P_KeyTable", "PortInfo"} {
 			o := demo(t, name, "7", "all")
-			o.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
+			o.Source.OpenPort = f.Opener("")
 			for _, n := range f.Nodes {
 				if !n.IsSwitch() {
 					n.Info.NumPorts = 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -16,7 +17,7 @@ import (
 // checkAdaptive analyses the routing of a simulated fabric.
 func checkAdaptive(t *testing.T, f *sim.Fabric) *Analysis {
 	t.Helper()
-	a, err := Check(t.Context(), Options{Open: func(context.Context) (umad.Port, error) { return f.Open("") }})
+	a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: f.Opener("")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +127,10 @@ func TestAdaptive_ReadAgain(t *testing.T) {
 			f.Node(leaf).LFT[dest] = sound
 		}
 	}}
-	a, err := Check(t.Context(), Options{Open: func(context.Context) (port umad.Port, err error) {
+	a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: func(context.Context) (port umad.Port, err error) {
 		p.Port, err = f.Open("")
 		return p, err
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

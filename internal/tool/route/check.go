@@ -14,17 +14,12 @@ import (
 
 // Options are the options of [Scan] and [Check].
 type Options struct {
-	// Loaded, if not nil, is a routing from files, as package dump reads it. No port is
-	// opened.
+	// Loaded, if not nil, is a routing from files, as package dump reads it. The source is
+	// not opened.
 	Loaded *Routing
 
-	// Open opens the port from which to scan. It is not called with Loaded.
-	Open func(context.Context) (umad.Port, error)
-
-	Client umad.ClientOptions
-
-	// Stored, if not nil, is the fabric whose tables are read, without a scan.
-	Stored *fabric.Fabric
+	// Source is the fabric whose tables are read.
+	Source fabric.Source
 
 	// SMLID is the LID of subnet administration; 0: that of the local port's subnet
 	// manager.
@@ -41,12 +36,6 @@ type Options struct {
 	// Select, if not nil, returns the tables to read, given the nodes and links; nil: all.
 	// It is not called for files.
 	Select func(*Routing) (ReadOptions, error)
-
-	// ExtendedPortInfo reads the vendor attribute that distinguishes FDR10 from QDR.
-	ExtendedPortInfo bool
-
-	// Progress, if not nil, is called during the scan.
-	Progress func(fabric.Progress)
 
 	Analyze AnalyzeOptions
 }
@@ -69,37 +58,34 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 		s.routing = o.Loaded
 		return s, closePort, nil
 	}
-	port, err := o.Open(ctx)
+	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, closePort, err
 	}
-	s.client, s.local = umad.NewClient(port, o.Client), port.Attr()
-	f := o.Stored
-	if f == nil {
-		f, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: !o.ExtendedPortInfo, Progress: o.Progress})
-	}
+	s.client, s.local = source.Client, source.Local()
+	f, err := source.Fabric(ctx, fabric.DiscoverOptions{})
 	if err != nil {
-		return nil, port.Close, err
+		return nil, source.Close, err
 	}
 	s.fabric, s.routing = f, FromFabric(f)
 	read := ReadOptions{Multicast: true}
 	if o.Select != nil {
 		if read, err = o.Select(s.routing); err != nil {
-			return nil, port.Close, err
+			return nil, source.Close, err
 		}
 	}
-	if o.Progress != nil {
+	if progress := o.Source.Progress; progress != nil {
 		total := fabric.Progress{Nodes: len(f.Nodes)}
 		for _, n := range f.Nodes {
 			total.Ports += len(n.Ports)
 		}
 		read.Progress = func(done, waiting int) {
 			total.Answered, total.Waiting = f.Stats.Sent+done, waiting
-			o.Progress(total)
+			progress(total)
 		}
 	}
 	s.read = read
-	return s, port.Close, s.readTables(ctx)
+	return s, source.Close, s.readTables(ctx)
 }
 
 // readTables reads the tables, and with all LIDs the groups of adaptive routing.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -15,7 +16,7 @@ import (
 // checkAs checks a simulated fabric with an SM_Key.
 func checkAs(t *testing.T, f *sim.Fabric, key uint64) *Analysis {
 	t.Helper()
-	a, err := Check(t.Context(), Options{Open: func(context.Context) (umad.Port, error) { return f.Open("") }, SMKey: key})
+	a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: f.Opener("")}, SMKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +81,10 @@ func TestCheck_MemberReads(t *testing.T) {
 			if test.defect != "" {
 				do(t, f, test.defect)
 			}
-			a, err := Check(t.Context(), Options{Open: func(context.Context) (_ umad.Port, err error) {
+			a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: func(context.Context) (_ umad.Port, err error) {
 				p.Port, err = f.Open("")
 				return p, err
-			}})
+			}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -20,8 +21,7 @@ func tracePair(t *testing.T, f *sim.Fabric, group ib.LID, from, to string) (*Pat
 	t.Helper()
 	r, err := Paths(context.Background(), PathsOptions{
 		Options: Options{
-			Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
-			Client: umad.ClientOptions{Timeout: 20 * time.Millisecond},
+			Source: fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 20 * time.Millisecond}},
 		},
 		Group: group,
 		Find: func(r *Routing) ([]Pair, error) {

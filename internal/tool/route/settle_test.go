@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -57,10 +58,10 @@ func TestCheck_Changing(t *testing.T) {
 					do(t, f, fmt.Sprintf("lft %s %d %d", leaf, lid, port))
 				}
 			}}
-			a, err := Check(t.Context(), Options{Open: func(context.Context) (port umad.Port, err error) {
+			a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: func(context.Context) (port umad.Port, err error) {
 				p.Port, err = f.Open("")
 				return p, err
-			}})
+			}}})
 			if err != nil {
 				t.Fatal(err)
 			}

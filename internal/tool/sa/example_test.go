@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // List the switches that subnet administration knows. On a host with an adapter,
-// Options.Open opens its port with package umad/device.
+// OpenPort opens its port with package umad/device.
 func Example() {
 	demo, err := sim.Build("demo")
 	if err != nil {
@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	result, err := sa.Run(context.Background(), sa.Options{
-		Open:   func(context.Context) (umad.Port, error) { return demo.Open("") },
+		Source: fabric.Source{OpenPort: demo.Opener("")},
 		Filter: filter,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -14,8 +15,7 @@ import (
 
 // Options are the options of [Run].
 type Options struct {
-	Open    func(context.Context) (umad.Port, error)
-	Client  umad.ClientOptions
+	Source  fabric.Source
 	Filter  *Filter
 	SMKey   uint64        // 0: as an untrusted client
 	Timeout time.Duration // of the whole table; 0: 30 s
@@ -35,13 +35,12 @@ type Result struct {
 
 // Run requests the records that pass a filter.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	attr := port.Attr()
-	c := umad.NewClient(port, o.Client)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	attr, c := s.Local(), s.Client
 	result = &Result{Kind: o.Filter.Kind, To: umad.Target{LID: cmp.Or(o.Resolve.SMLID, attr.SMLID), SL: attr.SMSL}}
 	if result.To.LID == 0 {
 		return nil, fmt.Errorf("query subnet administration: %w", umad.ErrNoSM)

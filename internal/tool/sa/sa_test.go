@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -125,7 +126,7 @@ func TestRun_Defects(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := Run(t.Context(), Options{Open: func(context.Context) (umad.Port, error) { return p, nil }, Filter: NewFilter(kind)})
+				r, err := Run(t.Context(), Options{Source: fabric.Source{OpenPort: func(context.Context) (umad.Port, error) { return p, nil }}, Filter: NewFilter(kind)})
 				switch {
 				case test.want != "":
 					if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -157,7 +158,7 @@ func TestRun_NoManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &umadtest.Port{Attributes: umad.PortAttr{LID: 1}}
-	if _, err := Run(t.Context(), Options{Open: func(context.Context) (umad.Port, error) { return p, nil }, Filter: NewFilter(kind)}); !errors.Is(err, umad.ErrNoSM) {
+	if _, err := Run(t.Context(), Options{Source: fabric.Source{OpenPort: func(context.Context) (umad.Port, error) { return p, nil }}, Filter: NewFilter(kind)}); !errors.Is(err, umad.ErrNoSM) {
 		t.Errorf("got error %v, want %v", err, umad.ErrNoSM)
 	}
 }

@@ -29,7 +29,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{}
 	r.Fabric, r.o = demo(t)
 	port(t, r.Fabric, 5).Info.CapMask |= mad.CapSM
-	r.o.Open = r.Opener(r.Fabric.Open)
+	r.o.Source.OpenPort = r.Tamper.Opener(r.Fabric.Open)
 	r.o.Limit = 10 * time.Second
 	return r
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // A Risk is a reason not to change the state of a manager.
@@ -76,28 +76,18 @@ func (p *Plan) NotForced(forced []Risk) []Risk {
 // A Session is access to the managers of a fabric to change one of them. It is not safe for
 // concurrent use.
 type Session struct {
+	*fabric.Session
 	Options
-	port   umad.Port
-	client *umad.Client
 }
 
 // NewSession opens the local port. The caller closes the session.
 func NewSession(ctx context.Context, o Options) (*Session, error) {
-	port, err := o.Open(ctx)
+	session, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}, nil
+	return &Session{session, o}, nil
 }
-
-// Close closes the local port.
-func (s *Session) Close() error { return s.port.Close() }
-
-// Local returns the attributes of the local port.
-func (s *Session) Local() umad.PortAttr { return s.port.Attr() }
-
-// Stats returns the counts of the client.
-func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 
 // Plan reads the manager at the only target of the options and all other managers, and
 // determines the risks of a change.
@@ -111,7 +101,7 @@ func (s *Session) Plan(ctx context.Context, c Change) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Operation: c.Operation, Manager: m, Others: others, Warnings: warnings}
-	p.Request = mad.SMInfo{GUID: s.port.Attr().PortGUID, State: c.State, Priority: c.Priority, ActCount: c.ActCount}
+	p.Request = mad.SMInfo{GUID: s.Local().PortGUID, State: c.State, Priority: c.Priority, ActCount: c.ActCount}
 	if master := p.otherMaster(); master != nil {
 		// A manager that becomes standby polls the GUID in the request, and takes over if
 		// it does not reply (opensm, osm_sminfo_rcv.c).
@@ -170,7 +160,7 @@ func (s *Session) others(ctx context.Context, m *Manager) (others []*Manager, wa
 // run returns a run that reads SMInfo once.
 func (s *Session) run(ctx context.Context, o Options) *run {
 	o.Wait = 0
-	return &run{Options: o, ctx: ctx, client: s.client, result: &Result{Local: s.port.Attr()}}
+	return newRun(ctx, o, s.Session)
 }
 
 // otherMaster returns the master among the other managers, or nil.

@@ -19,14 +19,10 @@ import (
 
 // Options are the options of [Run] and [NewSession].
 type Options struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	Source fabric.Source
 
 	// Targets are the managers to query; nil: all that can be found.
 	Targets []resolve.Address
-
-	// Stored, if not nil, is the fabric in which the ports are found, instead of a scan.
-	Stored *fabric.Fabric
 
 	// Mode selects the sources: a scan finds the ports with the capability IsSM,
 	// subnet administration has records of managers and of such ports.
@@ -46,8 +42,7 @@ type Options struct {
 	// call before it fails.
 	Log func(Entry) error
 
-	Resolve  resolve.Options
-	Progress func(fabric.Progress)
+	Resolve resolve.Options
 }
 
 // A Manager is a subnet manager, or a port that claims to have one.
@@ -102,12 +97,12 @@ var errNoSource = errors.New("find subnet managers: no source could be read")
 
 // Run finds the subnet managers and queries all of them.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	r := &run{Options: o, ctx: ctx, client: umad.NewClient(port, o.Client), result: &Result{Local: port.Attr()}}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r := newRun(ctx, o, s)
 	if err := r.find(); err != nil {
 		return nil, err
 	}
@@ -125,10 +120,15 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 type run struct {
 	Options
 	ctx    context.Context
+	source *fabric.Session
 	client *umad.Client
 	result *Result
 
 	partial bool // the scan may have missed managers
+}
+
+func newRun(ctx context.Context, o Options, s *fabric.Session) *run {
+	return &run{Options: o, ctx: ctx, source: s, client: s.Client, result: &Result{Local: s.Local()}}
 }
 
 // find finds the managers to query.
@@ -189,10 +189,7 @@ func (r *run) findTargets() error {
 
 // scan finds the ports with the capability IsSM.
 func (r *run) scan() error {
-	f, err := r.Stored, error(nil)
-	if f == nil {
-		f, err = fabric.Discover(r.ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.Progress})
-	}
+	f, err := r.source.Fabric(r.ctx, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.Source.Progress})
 	if f == nil {
 		return fmt.Errorf("scan the fabric: %w", err)
 	}

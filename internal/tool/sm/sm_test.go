@@ -1,13 +1,13 @@
 package sm
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -22,8 +22,7 @@ func demo(t *testing.T) (*sim.Fabric, Options) {
 		t.Fatal(err)
 	}
 	return f, Options{
-		Open:    func(context.Context) (umad.Port, error) { return f.Open("") },
-		Client:  umad.ClientOptions{Timeout: 50 * time.Millisecond},
+		Source:  fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 50 * time.Millisecond}},
 		Wait:    time.Millisecond,
 		Resolve: resolve.Options{Simulated: true},
 	}
@@ -170,7 +169,7 @@ func TestRun_Targets(t *testing.T) {
 func TestRun_GetsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, o := demo(t)
-		o.Client.Trace = func(e umad.Event) {
+		o.Source.Client.Trace = func(e umad.Event) {
 			if e.Kind == umad.EventSent && e.Method == mad.MethodSet {
 				t.Errorf("got %v", e)
 			}

@@ -18,12 +18,9 @@ import (
 
 // Options are the options of [Run].
 type Options struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
-
-	NoExtendedPortInfo bool
-	Names              *fabric.NameMap
-	Limits             counters.Limits
+	Source fabric.Source
+	Names  *fabric.NameMap
+	Limits counters.Limits
 
 	Interval time.Duration // between passes of counters; 0: by their cost, from MinInterval
 	Rescan   time.Duration // between scans, if no state of a link changes
@@ -33,8 +30,6 @@ type Options struct {
 	// Paths are requests for the paths between two ports, which are followed between
 	// passes.
 	Paths <-chan PathRequest
-
-	Progress func(fabric.Progress)
 }
 
 // MinInterval is the shortest interval that [Run] selects, and share the part of a core that
@@ -71,15 +66,14 @@ type Paths struct {
 // window. A scan that fails after the first one is repeated: problem is called with its
 // error, and with nil when it works again.
 func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)) (err error) {
-	port, err := o.Open(ctx)
+	session, err := o.Source.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	client := umad.NewClient(port, o.Client)
-	s := &sampler{Options: o, client: client, each: each, problem: problem}
-	s.sweeper = sweep.New(client, sweep.Options{
-		NoExtendedPortInfo: o.NoExtendedPortInfo, Counters: o.Limits.WindowOptions(), Progress: o.Progress,
+	defer func() { err = errors.Join(err, session.Close()) }()
+	s := &sampler{Options: o, client: session.Client, each: each, problem: problem}
+	s.sweeper = sweep.New(session.Client, sweep.Options{
+		NoExtendedPortInfo: o.Source.NoExtendedPortInfo, Counters: o.Limits.WindowOptions(), Progress: o.Source.Progress,
 	})
 	if err := s.scan(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/top"
@@ -28,8 +29,7 @@ func sample(t testing.TB, description string, n int, before func(f *sim.Fabric, 
 	}
 	var all []*top.Sample
 	o := top.Options{
-		Open:    func(context.Context) (umad.Port, error) { return f.Open("") },
-		Client:  umad.ClientOptions{Timeout: 500 * time.Millisecond},
+		Source:  fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 500 * time.Millisecond}},
 		Limits:  counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait},
 		Samples: n, Interval: 20 * time.Millisecond, Rescan: time.Hour,
 	}
@@ -254,7 +254,7 @@ func TestRun_Paths(t *testing.T) {
 		},
 	}
 	o := top.Options{
-		Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
+		Source: fabric.Source{OpenPort: f.Opener("")},
 		Limits: counters.Limits{}, Interval: time.Hour, Rescan: time.Hour, Paths: requests,
 	}
 	if err := top.Run(ctx, o, func(*top.Sample) {}, func(error) {}); err != nil {

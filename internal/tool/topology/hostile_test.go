@@ -14,7 +14,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // hostileNames are names that other programs would interpret.
@@ -34,7 +33,7 @@ func scan(t testing.TB, description string, change func(*sim.Fabric)) *fabric.Fa
 		change(s)
 	}
 	f, err := topology.Run(context.Background(), topology.Options{
-		Open: func(context.Context) (umad.Port, error) { return s.Open("") },
+		Source: fabric.Source{OpenPort: s.Opener("")},
 	})
 	if err != nil {
 		t.Fatal(err)

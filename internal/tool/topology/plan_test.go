@@ -2,7 +2,6 @@ package topology_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // describe returns the findings as lines of kind, detail and job.
@@ -342,7 +340,7 @@ func TestPlan_AgentLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := topology.Run(t.Context(), topology.Options{Open: func(context.Context) (umad.Port, error) { return s.Open("") }, Labels: true})
+	f, err := topology.Run(t.Context(), topology.Options{Source: fabric.Source{OpenPort: s.Opener("")}, Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}

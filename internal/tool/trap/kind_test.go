@@ -2,14 +2,13 @@ package trap
 
 import (
 	"bytes"
-	"context"
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 func TestParseKind(t *testing.T) {
@@ -65,10 +64,10 @@ func TestSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(context.Context) (umad.Port, error) { return f.Open("node02") }
+	open := f.Opener("node02")
 	for _, noWait := range []bool{false, true} {
 		kind, _ := KindOf(mad.TrapLinkIntegrity)
-		sent, err := Send(t.Context(), SendOptions{Open: open, Kind: kind, Port: 3, NoWait: noWait})
+		sent, err := Send(t.Context(), SendOptions{Source: fabric.Source{OpenPort: open}, Kind: kind, Port: 3, NoWait: noWait})
 		if err != nil || sent.To.LID != f.Node("node01").Ports[1].Info.LID {
 			t.Fatalf("no wait: %t: got %+v, %v", noWait, sent, err)
 		}
@@ -76,7 +75,7 @@ func TestSend(t *testing.T) {
 			t.Errorf("got %+v with details %+v", sent.Notice, d)
 		}
 	}
-	if _, err := Send(t.Context(), SendOptions{Open: open, Kind: Kind{Number: 5}}); err == nil {
+	if _, err := Send(t.Context(), SendOptions{Source: fabric.Source{OpenPort: open}, Kind: Kind{Number: 5}}); err == nil {
 		t.Error("trap 5: got no error")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -14,8 +15,7 @@ import (
 
 // SendOptions are the options of [Send].
 type SendOptions struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	Source fabric.Source
 	SMLID  ib.LID // 0: that of the local port's subnet manager
 
 	Kind Kind
@@ -35,13 +35,12 @@ type Sent struct {
 // Send sends a trap with example details to the subnet manager. It repeats the trap until the
 // manager represses it, as agents do (InfiniBand Architecture, Volume 1, 13.4.9).
 func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
-	port, err := o.Open(ctx)
+	session, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	local := port.Attr()
-	c := umad.NewClient(port, o.Client)
+	defer func() { err = errors.Join(err, session.Close()) }()
+	local, c := session.Local(), session.Client
 	var node mad.NodeInfo
 	var info mad.PortInfo
 	for _, a := range []mad.Attribute{&node, &info} {
@@ -72,7 +71,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	case sent.To.LID == 0:
 		err = umad.ErrNoSM
 	case o.NoWait:
-		err = SendOnce(port, sent.To, n)
+		err = SendOnce(session.Port, sent.To, n)
 	default:
 		var data [mad.DataSize]byte
 		if err := mad.Encode(n, data[:]); err != nil {

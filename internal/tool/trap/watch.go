@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -17,8 +18,7 @@ import (
 
 // Options are the options of [Watch].
 type Options struct {
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	Source fabric.Source
 	SMLID  ib.LID // of subnet administration; 0: that of the local port's subnet manager
 	SMKey  uint64 // 0: as an untrusted subscriber, who may not subscribe to single security traps
 
@@ -103,12 +103,12 @@ const (
 // time of the options is reached, or the function returns an error, which it returns. It
 // then ends its subscriptions. The end of ctx is not an error.
 func Watch(ctx context.Context, o Options, emit func(*Event) error) (_ *Summary, err error) {
-	port, err := o.Open(ctx)
+	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	w := newWatcher(umad.NewClient(port, o.Client), o, emit)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w := newWatcher(s.Client, o, emit)
 	err = w.run(ctx)
 	w.summary.Elapsed, w.summary.Stats = time.Since(w.start), w.client.Stats()
 	return &w.summary, err

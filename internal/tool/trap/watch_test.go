@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -72,7 +73,7 @@ func reportOf(from ib.LID, tid uint64, r mad.Report) (m umad.Message) {
 // traps.
 func watch(t *testing.T, a *administration, o Options) (events []string, s *Summary, err error) {
 	t.Helper()
-	o.Open = func(context.Context) (umad.Port, error) { return a, nil }
+	o.Source.OpenPort = func(context.Context) (umad.Port, error) { return a, nil }
 	o.Names = resolve.LookupSA
 	s, err = Watch(t.Context(), o, func(e *Event) error {
 		text := e.Kind.String()
@@ -293,14 +294,14 @@ func TestWatch_Interrupt(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		open := func(context.Context) (umad.Port, error) { return a, nil }
-		if _, err := Watch(ctx, Options{Open: open, Traps: []uint16{64}, Names: resolve.LookupSA}, func(*Event) error { return nil }); err != nil {
+		if _, err := Watch(ctx, Options{Source: fabric.Source{OpenPort: open}, Traps: []uint16{64}, Names: resolve.LookupSA}, func(*Event) error { return nil }); err != nil {
 			t.Errorf("got error %v, want none", err)
 		}
 		if n := len(a.requests); n != 2 || a.requests[1].Subscribe != 0 {
 			t.Errorf("got subscriptions %+v, want one and its end", a.requests)
 		}
 		failed := errors.New("broken pipe")
-		if _, err := Watch(t.Context(), Options{Open: open, Names: resolve.LookupSA}, func(*Event) error { return failed }); !errors.Is(err, failed) {
+		if _, err := Watch(t.Context(), Options{Source: fabric.Source{OpenPort: open}, Names: resolve.LookupSA}, func(*Event) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("got error %v, want that of the function", err)
 		}
 	})

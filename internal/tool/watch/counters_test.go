@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -146,7 +147,7 @@ func TestRun_Storm(t *testing.T) {
 		script: "0s model delay=30ms\n40s flap leaf2[4] 250ms 100\n50s counter leaf3[1] SymbolErrorCounter 1000\n",
 		options: Options{
 			Sources: []Source{Links, Traps, Counters}, Interval: 5 * time.Second, Window: 10 * time.Second,
-			Client: umad.ClientOptions{Timeout: time.Second}, Duration: 2 * time.Minute,
+			Fabric: fabric.Source{Client: umad.ClientOptions{Timeout: time.Second}}, Duration: 2 * time.Minute,
 		},
 	}
 	r := s.watch(t)

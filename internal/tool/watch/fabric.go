@@ -97,14 +97,14 @@ func (w *fabricWatch) works(s Source, text string) {
 
 // session opens the local port and watches the fabric until an error.
 func (w *fabricWatch) session(ctx context.Context) (err error) {
-	port, err := w.Open(ctx)
+	session, err := w.Fabric.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, port.Close()) }()
-	w.client = umad.NewClient(port, w.Client)
+	defer func() { err = errors.Join(err, session.Close()) }()
+	w.client = session.Client
 	defer func() { w.summary.Stats = w.client.Stats() }()
-	options := sweep.Options{NoExtendedPortInfo: w.NoExtendedPortInfo, Counters: w.Limits.WindowOptions()}
+	options := sweep.Options{NoExtendedPortInfo: w.Fabric.NoExtendedPortInfo, Counters: w.Limits.WindowOptions()}
 	w.sweeper = sweep.New(w.client, options)
 	w.notices, w.subbed, w.nextBegin = nil, false, time.Time{}
 	if err := w.scan(ctx); err != nil {

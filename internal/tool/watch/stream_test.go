@@ -62,7 +62,7 @@ func (s *scenario) watch(t *testing.T) (r stream) {
 		}
 		o, opened := s.options, 0
 		r.start = time.Now()
-		o.Open = func(context.Context) (umad.Port, error) {
+		o.Fabric.OpenPort = func(context.Context) (umad.Port, error) {
 			p, err := f.Open("")
 			opened++
 			if err != nil {
@@ -77,7 +77,7 @@ func (s *scenario) watch(t *testing.T) (r stream) {
 			o.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: 1}
 		}
 		o.Duration = cmp.Or(o.Duration, time.Minute)
-		o.Client.Timeout = cmp.Or(o.Client.Timeout, 100*time.Millisecond)
+		o.Fabric.Client.Timeout = cmp.Or(o.Fabric.Client.Timeout, 100*time.Millisecond)
 		f.Play(script, func(err error) { t.Error(err) })
 		r.summary, r.err = Run(t.Context(), o, func(e *Event) error {
 			r.events = append(r.events, e)

@@ -24,15 +24,13 @@ type Options struct {
 	// returns the error of one that does not.
 	Sources, Required []Source
 
-	// Open opens the local port, for all sources but Local.
-	Open   func(context.Context) (umad.Port, error)
-	Client umad.ClientOptions
+	// Fabric is the fabric to watch, for all sources but Local.
+	Fabric fabric.Source
 
 	SMLID ib.LID // of subnet administration, for Traps; 0: that of the local port's manager
 	SMKey uint64 // for Traps; 0: as an untrusted subscriber
 
-	NoExtendedPortInfo bool
-	Names              *fabric.NameMap
+	Names *fabric.NameMap
 
 	Interval time.Duration // between checks of the links (default 10 s)
 	Rescan   time.Duration // between scans of the whole fabric (default 5 min)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -33,7 +34,7 @@ func TestRun_Dropped(t *testing.T) {
 func TestRun_EmitError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("failed")
-		o := Options{Sources: []Source{Links}, Open: open(t, "demo"), Client: umad.ClientOptions{Timeout: 200 * time.Millisecond}}
+		o := Options{Sources: []Source{Links}, Fabric: fabric.Source{OpenPort: open(t, "demo"), Client: umad.ClientOptions{Timeout: 200 * time.Millisecond}}}
 		if _, err := Run(t.Context(), o, func(*Event) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("got error %v", err)
 		}
@@ -45,11 +46,11 @@ func TestRun_Reopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ports := 0
 		o := Options{
-			Sources: []Source{Links, Counters}, Interval: 20 * time.Millisecond, Window: 20 * time.Millisecond, Client: umad.ClientOptions{Timeout: 200 * time.Millisecond},
+			Sources: []Source{Links, Counters}, Interval: 20 * time.Millisecond, Window: 20 * time.Millisecond, Fabric: fabric.Source{Client: umad.ClientOptions{Timeout: 200 * time.Millisecond}},
 			Limits: counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: 1}, Duration: time.Minute,
 		}
 		again := open(t, "fat-tree:radix=4,pods=2,spines=2")
-		o.Open = func(ctx context.Context) (umad.Port, error) {
+		o.Fabric.OpenPort = func(ctx context.Context) (umad.Port, error) {
 			p, err := again(ctx)
 			if ports++; ports == 1 {
 				p = &failingPort{Port: p, after: 400}
@@ -81,7 +82,7 @@ func open(t *testing.T, description string) func(context.Context) (umad.Port, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(context.Context) (umad.Port, error) { return f.Open("") }
+	return f.Opener("")
 }
 
 // A failingPort fails after a number of packets.

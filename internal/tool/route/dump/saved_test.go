@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -38,7 +39,7 @@ func open(t testing.TB, f *sim.Fabric) *umad.Client {
 // check analyses the routing of a simulated fabric.
 func check(t *testing.T, f *sim.Fabric) *route.Analysis {
 	t.Helper()
-	a, err := route.Check(t.Context(), route.Options{Open: func(context.Context) (umad.Port, error) { return f.Open("") }, SMKey: 1})
+	a, err := route.Check(t.Context(), route.Options{Source: fabric.Source{OpenPort: f.Opener("")}, SMKey: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
