@@ -78,6 +78,20 @@ func Hangups() (hangups <-chan os.Signal, stop func()) {
 // Open opens a file for reading. See [OpenFile].
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
+// ReadFile reads a file of at most a number of bytes, which may be a device or a FIFO.
+func ReadFile(path string, most int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return data, err
+}
+
 // OpenFile opens a file like [os.OpenFile]. An interrupt ends the wait for the FIFO peer,
 // and later FIFO reads and writes.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {

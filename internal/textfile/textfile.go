@@ -3,6 +3,7 @@ package textfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,9 @@ const MaxLine = bufio.MaxScanTokenSize
 
 // ErrTooLong is the error of a line with more than MaxLine bytes.
 var ErrTooLong = fmt.Errorf("line longer than %d bytes", MaxLine)
+
+// TrimMark removes the byte order mark, which begins text files of some systems.
+func TrimMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // An Error is an error in a file.
 type Error struct {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
-	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -107,7 +107,7 @@ func (s *Source) Database() (*ibdiagnet.Database, error) {
 		return nil, nil
 	}
 	var err error
-	if s.Read, err = topology.ReadFabric(s.File); err != nil {
+	if s.Read, err = fabricfile.Read(s.File); err != nil {
 		return nil, &cmdutil.UsageError{Err: err}
 	}
 	return s.Read, nil

@@ -158,7 +158,7 @@ func TestApply_Random(t *testing.T) {
 func disableRandomPorts(t *testing.T, seed uint64) {
 	c := newRandomCase(t, seed)
 	s, err := NewSession(t.Context(), Options{
-		Source: fabric.Source{OpenPort: c.tamper.Opener(func(string) (umad.Port, error) { return c.Open(fmt.Sprintf("h%d", c.IntN(c.hosts))) }), Client: umad.ClientOptions{Timeout: 10 * time.Millisecond, Attempts: 2}},
+		Source:  fabric.Source{OpenPort: c.tamper.Opener(func(string) (umad.Port, error) { return c.Open(fmt.Sprintf("h%d", c.IntN(c.hosts))) }), Client: umad.ClientOptions{Timeout: 10 * time.Millisecond, Attempts: 2}},
 		Resolve: resolve.Options{Simulated: true}, Wait: time.Second,
 	})
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 	"github.com/ibkit/ibkit/internal/textfile"
 )
@@ -34,7 +36,7 @@ const maxPlan = 1 << 28
 // a subnet.lst of opensm and ibdiagnet, a .topo file of ibdiagnet, and the JSON of
 // ibkit topology and linkinfo.
 func ReadPlan(path string) (*Plan, error) {
-	data, err := readFile(path, maxPlan)
+	data, err := interrupt.ReadFile(path, maxPlan)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
@@ -58,17 +60,21 @@ func ParsePlan(data []byte, name string) (*Plan, error) {
 var topoArrow = lazyregexp.New(`(?m)^[ \t]+\S+[ \t]+(?:-\S*)?->[ \t]`)
 
 func parsePlan(data []byte, name string) (*Plan, error) {
-	text := bytes.TrimPrefix(data, byteOrderMark)
-	switch fileKindOf(text) {
-	case cacheFile:
+	text := textfile.TrimMark(data)
+	switch fabricfile.KindOf(text) {
+	case fabricfile.Cache:
 		return planOfFabric(fabric.ParseCache(text))
-	case jsonFile:
+	case fabricfile.JSON:
 		return parseJSONPlan(text)
-	case listFile:
+	case fabricfile.List:
 		return parseList(string(text))
-	case netdiscoverFile:
-		return planOfFabric(parseNetdiscover(text, name))
-	case databaseFile:
+	case fabricfile.Netdiscover:
+		d, err := fabricfile.Parse(text, name)
+		if err != nil {
+			return nil, err
+		}
+		return PlanOf(d.Fabric, nil), nil
+	case fabricfile.Database:
 		return parseDatabase(string(text))
 	}
 	switch {
@@ -87,9 +93,6 @@ func planOfFabric(f *fabric.Fabric, err error) (*Plan, error) {
 	return PlanOf(f, nil), nil
 }
 
-// linksSchema begins the schema of linkinfo's JSON.
-const linksSchema = "ibkit/linkinfo/"
-
 // parseJSONPlan reads the JSON of topology or linkinfo.
 func parseJSONPlan(data []byte) (*Plan, error) {
 	var head struct {
@@ -105,7 +108,7 @@ func parseJSONPlan(data []byte) (*Plan, error) {
 			return nil, err
 		}
 		return planOfReport(&r)
-	case strings.HasPrefix(head.Schema, linksSchema):
+	case strings.HasPrefix(head.Schema, fabricfile.LinksSchema):
 		return planOfLinks(data)
 	}
 	return nil, fmt.Errorf("got schema %q, want ibkit/topology/1 or ibkit/linkinfo/2", head.Schema)

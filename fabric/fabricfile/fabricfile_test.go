@@ -1,17 +1,23 @@
-package topology_test
+package fabricfile_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
 )
 
 // cabling formats the data that all formats of files contain.
@@ -30,22 +36,66 @@ func cabling(f *fabric.Fabric) string {
 	return b.String()
 }
 
-// Each format has the cabling of the fabric.
-func TestParseFabric(t *testing.T) {
-	for _, preset := range []string{"demo", "mixed", "chassis"} {
-		f := scan(t, preset, nil)
-		texts := formats(t, f)
+// scan returns a simulated fabric.
+func scan(t testing.TB, description string) *fabric.Fabric {
+	t.Helper()
+	simulated, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := fabric.Source{OpenPort: simulated.Opener("")}.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f, err := s.Fabric(context.Background(), fabric.DiscoverOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// formats returns files with a fabric by the name of their format.
+func formats(t testing.TB, f *fabric.Fabric) map[string][]byte {
+	t.Helper()
+	texts := map[string][]byte{}
+	for name, write := range map[string]func(io.Writer) error{
+		"netdiscover": func(w io.Writer) error { return (&topology.Text{}).WriteTopology(w, f) },
+		"grouped":     func(w io.Writer) error { return (&topology.Text{Group: true, Full: true}).WriteTopology(w, f) },
+		"lst":         func(w io.Writer) error { return ibdiagnet.WriteList(w, f, nil) },
+		"db_csv":      func(w io.Writer) error { return (&ibdiagnet.Database{Fabric: f}).Write(w) },
+		"cache":       f.WriteCache,
+	} {
 		var b bytes.Buffer
-		if err := (&ibdiagnet.Database{Fabric: f}).Write(&b); err != nil {
+		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
-		texts["db_csv"] = b.Bytes()
-		for name, text := range texts {
-			if name == "csv" {
-				continue // a plan
-			}
+		texts[name] = b.Bytes()
+	}
+	return texts
+}
+
+// A file is read by its content.
+func TestRead(t *testing.T) {
+	f := scan(t, "single-switch:hosts=2")
+	for name, text := range formats(t, f) {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := fabricfile.Read(path); err != nil || len(d.Fabric.Nodes) != 3 {
+			t.Errorf("%s: got %v, %v, want 3 nodes", name, d, err)
+		}
+	}
+}
+
+// Each format has the cabling of the fabric.
+func TestParse(t *testing.T) {
+	for _, preset := range []string{"demo", "mixed", "chassis"} {
+		f := scan(t, preset)
+		for name, text := range formats(t, f) {
 			t.Run(preset+"/"+name, func(t *testing.T) {
-				d, err := topology.ParseFabric(text, "file")
+				d, err := fabricfile.Parse(text, "file")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +114,7 @@ func TestParseFabric(t *testing.T) {
 	}
 }
 
-func TestParseFabric_Errors(t *testing.T) {
+func TestParse_Errors(t *testing.T) {
 	info, err := mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: 1}.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +136,7 @@ func TestParseFabric_Errors(t *testing.T) {
 		{"filtered", `{"schema":"ibkit/linkinfo/2","nodes":[{` + attributes + `,"ports":[{"number":1,"guid":"0x0000000000000001","peer":{"node_guid":"0x0000000000000002","port":1}}]}]}`, "is not in the file, which may be filtered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := topology.ParseFabric([]byte(test.text), "file"); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := fabricfile.Parse([]byte(test.text), "file"); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -94,8 +144,8 @@ func TestParseFabric_Errors(t *testing.T) {
 }
 
 // Every link of a fabric that was read has two ends.
-func FuzzParseFabric(f *testing.F) {
-	for _, text := range formats(f, scan(f, "single-switch:hosts=2", nil)) {
+func FuzzParse(f *testing.F) {
+	for _, text := range formats(f, scan(f, "single-switch:hosts=2")) {
 		f.Add(text)
 	}
 	info, err := mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: 1}.MarshalJSON()
@@ -104,7 +154,7 @@ func FuzzParseFabric(f *testing.F) {
 	}
 	f.Add([]byte(`{"schema":"ibkit/linkinfo/2","start":"0x1","nodes":[{"description":"a","info":` + string(info) + `,"ports":[{"number":1,"guid":"0x0000000000000001"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := topology.ParseFabric(data, "file")
+		d, err := fabricfile.Parse(data, "file")
 		if err != nil {
 			return
 		}

@@ -1,0 +1,60 @@
+// Package fabricfile reads stored fabrics: caches, the JSON of ibkit linkinfo, the output of
+// ibnetdiscover, and the files of ibdiagnet.
+package fabricfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/textfile"
+)
+
+// maxSize is the maximum size of a file with a fabric: the JSON of 10,400 adapters
+// has 150 MB.
+const maxSize = 1 << 30
+
+// Read reads a fabric from a file of one of these formats, which it recognizes by
+// the content: a cache of libibnetdisc, the JSON of ibkit linkinfo with attributes,
+// ibdiagnet2.db_csv, a list of links of opensm and ibdiagnet, and the output of
+// ibnetdiscover. The fabrics of the last two are [fabric.Fabric.Sparse]. Only a
+// db_csv file has counters.
+func Read(path string) (*ibdiagnet.Database, error) {
+	data, err := interrupt.ReadFile(path, maxSize)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric: %w", err)
+	}
+	return Parse(data, path)
+}
+
+// Parse is [Read] for the content of a file. Errors contain name.
+func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {
+	data = textfile.TrimMark(data)
+	d = &ibdiagnet.Database{}
+	switch KindOf(data) {
+	case Cache:
+		d.Fabric, err = fabric.ParseCache(data)
+		if e, ok := errors.AsType[*fabric.CacheError](err); ok {
+			e.File = name
+		}
+	case JSON:
+		if d.Fabric, err = parseLinks(data, name); err != nil {
+			err = fmt.Errorf("read fabric: %w", err)
+		}
+	case List:
+		d.Fabric, err = ibdiagnet.ReadList(bytes.NewReader(data), name)
+	case Netdiscover:
+		d.Fabric, err = parseNetdiscover(data, name)
+	case Database:
+		d, err = ibdiagnet.ReadDatabase(bytes.NewReader(data), name)
+	default:
+		err = fmt.Errorf("read fabric %s: want a cache, the output of ibnetdiscover or of ibkit linkinfo --json --attributes, or a db_csv or lst file of ibdiagnet", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
