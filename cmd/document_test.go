@@ -21,6 +21,9 @@ func parseDocument(text string) (d document) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	if decoder.Decode(&d.value) == nil || text == "" {
+		if top, ok := d.value.(map[string]any); ok {
+			delete(top, "began")
+		}
 		orient(d.value)
 		return d
 	}

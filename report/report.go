@@ -119,7 +119,7 @@ type Head struct {
 
 // NewHead returns the head of a document without findings and failures.
 func NewHead(schema string, began time.Time) Head {
-	return Head{Schema: schema, Began: began, Findings: []Finding{}, Failures: []Failure{}}
+	return Head{Schema: schema, Began: began.UTC().Truncate(time.Millisecond), Findings: []Finding{}, Failures: []Failure{}}
 }
 
 // Add appends findings.
@@ -144,3 +144,12 @@ func (h *Head) Count(s Severity) int {
 
 // HasProblem reports whether any finding is an error or a warning.
 func (h *Head) HasProblem() bool { return h.Count(Error)+h.Count(Warning) > 0 }
+
+// KindsOf returns the kinds of findings in their order, as the parts of a document list them.
+func KindsOf(findings []Finding) []Kind {
+	kinds := make([]Kind, len(findings))
+	for i, f := range findings {
+		kinds[i] = f.Kind
+	}
+	return kinds
+}

@@ -2,11 +2,13 @@
 package schema
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -42,4 +44,42 @@ func TestSchemas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSchemas_Head checks that each schema repeats the common definitions of report.json.
+func TestSchemas_Head(t *testing.T) {
+	common := readDefinitions(t, "report.json")
+	files, err := filepath.Glob("*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			own := readDefinitions(t, file)
+			if own["head"] == nil {
+				return
+			}
+			for name, want := range common {
+				if got := own[name]; !cmp.Equal(want, got) {
+					t.Errorf("$defs.%s differs from that of report.json (-want +got):\n%s", name, cmp.Diff(want, got))
+				}
+			}
+		})
+	}
+}
+
+// readDefinitions returns the definitions of a schema by name.
+func readDefinitions(t *testing.T, file string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Definitions map[string]any `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Definitions
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Exit codes of the native names.
@@ -62,6 +63,9 @@ func ResultError(partial, findings bool) error {
 	}
 	return nil
 }
+
+// HeadError returns the exit code that follows from the head of a document.
+func HeadError(h *report.Head) error { return ResultError(h.Partial, h.HasProblem()) }
 
 // ExitCode prints the error of a command, if any, and returns the exit code. from is the
 // command, in front of the message. All exit codes are determined here.
