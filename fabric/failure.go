@@ -1,6 +1,13 @@
 package fabric
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
+	"github.com/ibkit/ibkit/umad"
+)
 
 // FailureError returns a failure with the name of its node and the port, such as
 // "leaf1[3]: Get PortInfo (modifier 0x3) of route 0,1, sent 3 times: no reply in time".
@@ -19,6 +26,11 @@ func (f *Fabric) FailureErrors(names *NameMap) []error {
 	for _, failure := range f.Failures {
 		all = append(all, f.FailureError(failure, names))
 	}
+	return append(all, f.otherFailures()...)
+}
+
+// otherFailures returns the failures without a request of this scan.
+func (f *Fabric) otherFailures() (all []error) {
 	if f.Unanswered > 0 {
 		all = append(all, fmt.Errorf("%d requests of the stored scan failed", f.Unanswered))
 	}
@@ -26,4 +38,48 @@ func (f *Fabric) FailureErrors(names *NameMap) []error {
 		all = append(all, f.Aborted)
 	}
 	return all
+}
+
+// ReportFailures returns the failures of a scan, and the reason why it ended early, as
+// documents list them.
+func (f *Fabric) ReportFailures(names *NameMap) []report.Failure {
+	var all []report.Failure
+	for _, failure := range f.Failures {
+		r := report.Failure{
+			Port: new(int(failure.Port)), LID: nonZeroLID(failure.LID), Route: new(failure.Route.String()),
+			Attribute: failure.Attr.String(), Modifier: failure.Modifier, Error: failure.Err.Error(),
+		}
+		if failure.NodeGUID != 0 {
+			r.NodeGUID = new(failure.NodeGUID)
+		}
+		if n := f.NodeByGUID(failure.NodeGUID); n != nil {
+			r.Subject = PortName(names.Label(n), int(failure.Port))
+		}
+		all = append(all, r)
+	}
+	for _, err := range f.otherFailures() {
+		all = append(all, ReportFailure("", err))
+	}
+	return all
+}
+
+// ReportFailure returns a failure as documents list it, with the request that err wraps, if
+// any.
+func ReportFailure(subject string, err error) report.Failure {
+	r := report.Failure{Subject: subject, Error: err.Error()}
+	var request *umad.Error
+	if errors.As(err, &request) {
+		r.Attribute, r.Modifier, r.LID = request.Class.AttrName(request.Attr), request.Modifier, nonZeroLID(request.To.LID)
+		if !request.To.Route.IsNone() {
+			r.Route = new(request.To.Route.String())
+		}
+	}
+	return r
+}
+
+func nonZeroLID(lid ib.LID) *ib.LID {
+	if lid == 0 {
+		return nil
+	}
+	return &lid
 }

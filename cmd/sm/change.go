@@ -102,7 +102,7 @@ type changeView struct {
 }
 
 func (v *changeView) json(s *sm.Session, dryRun bool) {
-	render.WriteLine(v.out, sm.NewChangeReport(v.plan, s.Local(), dryRun, v.names))
+	render.WriteLine(v.out, v.plan.Report(s.Local(), dryRun, v.names))
 }
 
 // name returns the name of the node of a manager, or its address.

@@ -19,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command is one call of sm.
@@ -34,7 +35,7 @@ type command struct {
 	change   change.Flags
 	force    []sm.Risk
 	json     bool
-	ignore   []sm.FindingKind
+	ignore   []report.Kind
 
 	names   *fabric.NameMap
 	options sm.Options
@@ -195,16 +196,17 @@ func (c *command) run(ctx context.Context) error {
 	}
 	c.drop(result)
 	v := &view{env: c.env, names: c.names, result: result, complete: len(c.options.Targets) == 0}
-	if err := v.print(c.json); err != nil {
+	document := result.Report(c.names)
+	if err := v.print(c.json, document); err != nil {
 		return err
 	}
 	c.fabric.PrintStats(c.env)
-	return cmdutil.ResultError(result.Partial(), v.findings() > 0)
+	return cmdutil.HeadError(&document.Head)
 }
 
 // drop removes the findings that are not to be reported.
 func (c *command) drop(r *sm.Result) {
-	ignored := func(f sm.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
+	ignored := func(f report.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
 	r.Findings = slices.DeleteFunc(r.Findings, ignored)
 	for _, m := range r.Managers {
 		m.Findings = slices.DeleteFunc(m.Findings, ignored)

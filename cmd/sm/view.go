@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A view prints a result.
@@ -22,26 +23,17 @@ type view struct {
 }
 
 // print writes the table or JSON.
-func (v *view) print(asJSON bool) error {
+func (v *view) print(asJSON bool, document *sm.Report) error {
 	out := render.NewOutput(v.env.Out)
 	if asJSON {
-		render.WriteLine(out, sm.NewReport(v.result, v.names))
+		render.WriteLine(out, document)
 	} else {
-		v.table(out)
+		v.table(out, len(document.Findings))
 	}
 	return out.Flush()
 }
 
-// findings returns the number of findings.
-func (v *view) findings() int {
-	n := len(v.result.Findings)
-	for _, m := range v.result.Managers {
-		n += len(m.Findings)
-	}
-	return n
-}
-
-func (v *view) table(out *render.Output) {
+func (v *view) table(out *render.Output, findings int) {
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)
 	if len(v.result.Managers) > 0 {
 		render.Columns(out, []render.Column[*sm.Manager]{
@@ -74,11 +66,11 @@ func (v *view) table(out *render.Output) {
 		return
 	}
 	verdict, mark := "no problems found", colour.Good
-	if n := v.findings(); n > 0 {
-		verdict, mark = plural.Count(n, "problem", "problems"), colour.Bad
+	if findings > 0 {
+		verdict, mark = plural.Count(findings, "problem", "problems"), colour.Bad
 	}
 	if v.result.Partial() {
-		verdict, mark = cmdutil.PartialVerdict(v.result.Blind, v.findings(), verdict), colour.Bad
+		verdict, mark = cmdutil.PartialVerdict(v.result.Blind, findings, verdict), colour.Bad
 	}
 	fmt.Fprintf(out, "%s: %s\n", plural.Count(len(v.result.Managers), "subnet manager", "subnet managers"), mark(verdict))
 }
@@ -88,7 +80,7 @@ func without(r *sm.Result) string {
 	return plural.Count(len(r.Without), "port", "ports") + " without a subnet manager"
 }
 
-func kinds(findings []sm.Finding, colour *render.Palette) string {
+func kinds(findings []report.Finding, colour *render.Palette) string {
 	var all []string
 	for _, f := range findings {
 		all = append(all, colour.Bad(string(f.Kind)))

@@ -26,7 +26,7 @@ type smReport struct {
 		GUID          string
 		State         struct{ Name string }
 		Advances      *bool
-		Findings      []struct{ Kind string }
+		Findings      []string
 	}
 }
 
@@ -50,11 +50,6 @@ func querySM(t *testing.T, s *ibsimtest.Sim, code int, args ...string) (r smRepo
 	}
 	for _, f := range r.Findings {
 		kinds += f.Kind + " "
-	}
-	for _, m := range r.Managers {
-		for _, f := range m.Findings {
-			kinds += f.Kind + " "
-		}
 	}
 	return r, strings.TrimSpace(kinds)
 }

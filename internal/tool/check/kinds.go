@@ -6,9 +6,9 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
-	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Kind is a kind of finding. Stage and Name identify it, and are stable: scripts match
@@ -119,14 +119,14 @@ var fabricKinds = []Kind{
 	{"speed", linkinfo.Uneven.String(), Warning, "LINK_DIFFERENT_SPEED", nextLink},
 	{"speed", belowMinimum, Error, "LINK_UNEXPECTED_SPEED", nextCable},
 
-	{"sm", string(sm.NoMaster), Error, "SM_NOT_FOUND_MASTER", "start a subnet manager; its log shows why it is not the master"},
-	{"sm", string(sm.TwoMasters), Error, "SM_FOUND_MANY_MASTERS", "stop all subnet managers but one; check the links between their nodes"},
-	{"sm", string(sm.EqualPriority), Warning, "", "set different priorities of the subnet managers"},
-	{"sm", string(sm.NoReply), Error, "NODE_NO_RESPONSE", "check the node of the subnet manager: " + nextManagers},
-	{"sm", string(sm.NoManager), Warning, "", "start the subnet manager again, or clear the capability of the port"},
-	{"sm", string(sm.Stalled), Error, "", "restart the subnet manager: it does not send packets"},
-	{"sm", string(sm.OtherMaster), Error, "SM_NOT_CORRECT_MASTER", nextManagers},
-	{"sm", string(sm.WrongState), Warning, "", nextManagers},
+	{"sm", string(report.NoMaster), Error, "SM_NOT_FOUND_MASTER", "start a subnet manager; its log shows why it is not the master"},
+	{"sm", string(report.TwoMasters), Error, "SM_FOUND_MANY_MASTERS", "stop all subnet managers but one; check the links between their nodes"},
+	{"sm", string(report.EqualPriority), Warning, "", "set different priorities of the subnet managers"},
+	{"sm", string(report.NoReply), Error, "NODE_NO_RESPONSE", "check the node of the subnet manager: " + nextManagers},
+	{"sm", string(report.NoManager), Warning, "", "start the subnet manager again, or clear the capability of the port"},
+	{"sm", string(report.Stalled), Error, "", "restart the subnet manager: it does not send packets"},
+	{"sm", string(report.OtherMaster), Error, "SM_NOT_CORRECT_MASTER", nextManagers},
+	{"sm", string(report.WrongState), Warning, "", nextManagers},
 
 	{"sa", string(topology.MissingNode), Error, "NODE_NO_RESPONSE", "check the power and the management processor of the first missing node on the path; then: ibkit check fabric --only discovery,sa"},
 	{"sa", noResponse, Unknown, "", "ibkit sa NodeRecord"},

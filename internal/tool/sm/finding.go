@@ -6,32 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
-// A FindingKind is a kind of problem.
-type FindingKind string
-
-// The kinds of problems.
-const (
-	NoMaster      FindingKind = "no-master"      // no manager is master
-	TwoMasters    FindingKind = "two-masters"    // several managers are masters
-	EqualPriority FindingKind = "equal-priority" // the GUID decides which manager is master
-	NoReply       FindingKind = "no-reply"       // the port has the capability, but does not reply
-	NoManager     FindingKind = "no-manager"     // the port with the capability, or each target, replies that it has no manager
-	Stalled       FindingKind = "stalled"        // the activity count does not advance
-	OtherMaster   FindingKind = "other-master"   // the local port is served by another manager than the master
-	WrongState    FindingKind = "wrong-state"    // subnet administration reports another state
-)
-
-// Kinds are the kinds of problems.
-var Kinds = []FindingKind{NoMaster, TwoMasters, EqualPriority, NoReply, NoManager, Stalled, OtherMaster, WrongState}
-
-// A Finding is a problem.
-type Finding struct {
-	Kind   FindingKind `json:"kind"`
-	Detail string      `json:"detail"`
+// Kinds are the kinds of findings.
+var Kinds = []report.Kind{
+	report.NoMaster, report.TwoMasters, report.EqualPriority, report.NoReply, report.NoManager, report.Stalled, report.OtherMaster, report.WrongState,
 }
 
 // check compares the managers. Checks of the whole fabric require that all managers are
@@ -40,7 +23,7 @@ func (r *run) check() {
 	var masters []*Manager
 	byPriority := map[uint8][]*Manager{}
 	for _, m := range r.result.Managers {
-		m.check()
+		m.check(r.Resolve.Names)
 		if m.Info == nil {
 			continue
 		}
@@ -52,12 +35,12 @@ func (r *run) check() {
 		}
 	}
 	result := r.result
-	add := func(kind FindingKind, format string, args ...any) {
-		result.Findings = append(result.Findings, Finding{kind, fmt.Sprintf(format, args...)})
+	add := func(kind report.Kind, format string, args ...any) {
+		result.Findings = append(result.Findings, report.New(kind, "", fmt.Sprintf(format, args...)))
 	}
 	if len(r.Targets) > 0 {
 		if len(result.Managers) == 0 && len(result.Without) > 0 {
-			add(NoManager, "no target has a subnet manager")
+			add(report.NoManager, "no target has a subnet manager")
 		}
 		return
 	}
@@ -65,17 +48,17 @@ func (r *run) check() {
 	case len(masters) == 0 && (r.partial || slices.ContainsFunc(result.Managers, (*Manager).unknown)):
 		// The master may be missing. Without one, subnet administration does not reply either.
 	case len(masters) == 0:
-		add(NoMaster, "no master among %d subnet managers", len(result.Managers))
+		add(report.NoMaster, "no master among %d subnet managers", len(result.Managers))
 	case len(masters) == 1:
 		if lid := result.Local.SMLID; lid != 0 && masters[0].To.LID != 0 && lid != masters[0].To.LID && !masters[0].To.IsDirected() {
-			add(OtherMaster, "the local port is served by LID %d, the master has LID %d", lid, masters[0].To.LID)
+			add(report.OtherMaster, "the local port is served by LID %d, the master has LID %d", lid, masters[0].To.LID)
 		}
 	default:
-		add(TwoMasters, "%d masters: %s", len(masters), places(masters))
+		add(report.TwoMasters, "%d masters: %s", len(masters), places(masters))
 	}
 	for priority := range uint8(16) {
 		if same := byPriority[priority]; len(same) > 1 {
-			add(EqualPriority, "%d managers with priority %d: %s", len(same), priority, places(same))
+			add(report.EqualPriority, "%d managers with priority %d: %s", len(same), priority, places(same))
 		}
 	}
 }
@@ -87,27 +70,31 @@ func (m *Manager) unknown() bool {
 }
 
 // check checks one manager.
-func (m *Manager) check() {
-	add := func(kind FindingKind, format string, args ...any) {
-		m.Findings = append(m.Findings, Finding{kind, fmt.Sprintf(format, args...)})
+func (m *Manager) check(names *fabric.NameMap) {
+	add := func(kind report.Kind, format string, args ...any) {
+		f := report.New(kind, m.label(names), fmt.Sprintf(format, args...))
+		if m.Node != nil {
+			f = f.At(m.Node.NodeGUID, int(m.Node.LocalPort))
+		}
+		m.Findings = append(m.Findings, f)
 	}
 	var status mad.StatusError
 	switch {
 	case m.Info == nil && errors.As(m.Err, &status):
-		add(NoManager, "%v", m.Err)
+		add(report.NoManager, "%v", m.Err)
 		return
 	case m.Info == nil:
-		add(NoReply, "%v", m.Err)
+		add(report.NoReply, "%v", m.Err)
 		return
 	}
 	switch advanced := m.Advanced(); {
 	case m.Later == nil && m.Err != nil:
-		add(NoReply, "second reading: %v", m.Err)
+		add(report.NoReply, "second reading: %v", m.Err)
 	case advanced != nil && !*advanced && m.Info.State != mad.SMNotActive:
-		add(Stalled, "activity count stays at %d for %v", m.Info.ActCount, m.Elapsed.Round(1e6))
+		add(report.Stalled, "activity count stays at %d for %v", m.Info.ActCount, m.Elapsed.Round(1e6))
 	}
 	if m.Record != nil && m.Record.State != m.Info.State {
-		add(WrongState, "subnet administration reports %v, the manager %v", m.Record.State, m.Info.State)
+		add(report.WrongState, "subnet administration reports %v, the manager %v", m.Record.State, m.Info.State)
 	}
 }
 

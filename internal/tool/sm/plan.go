@@ -49,6 +49,7 @@ type Change struct {
 
 // A Plan is a change with its effects.
 type Plan struct {
+	Began     time.Time
 	Operation Operation
 	Manager   *Manager   // at the target, with its SMInfo before the change
 	Others    []*Manager // in the fabric
@@ -92,6 +93,7 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 // Plan reads the manager at the only target of the options and all other managers, and
 // determines the risks of a change.
 func (s *Session) Plan(ctx context.Context, c Change) (*Plan, error) {
+	began := time.Now()
 	m, err := s.target(ctx)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (s *Session) Plan(ctx context.Context, c Change) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Operation: c.Operation, Manager: m, Others: others, Warnings: warnings}
+	p := &Plan{Began: began, Operation: c.Operation, Manager: m, Others: others, Warnings: warnings}
 	p.Request = mad.SMInfo{GUID: s.Local().PortGUID, State: c.State, Priority: c.Priority, ActCount: c.ActCount}
 	if master := p.otherMaster(); master != nil {
 		// A manager that becomes standby polls the GUID in the request, and takes over if

@@ -1,24 +1,25 @@
 package sm
 
 import (
+	"cmp"
+
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/sm.json describes it.
-const ReportSchema = "ibkit/sm/1"
+const ReportSchema = "ibkit/sm/2"
 
 // A Report is the document that "ibkit sm --json" prints. nil stands for an unknown or
 // missing value.
 type Report struct {
-	Schema   string          `json:"schema"`
-	Partial  bool            `json:"partial"` // a source could not be read, or only in part
-	SMLID    *ib.LID         `json:"sm_lid"`  // of the manager that serves the local port
-	Findings []Finding       `json:"findings"`
+	report.Head
+	SMLID    *ib.LID         `json:"sm_lid"`   // of the manager that serves the local port
 	Managers []ReportManager `json:"managers"` // with a change: before it, the changed one first
 	Change   *ReportChange   `json:"change"`   // nil: the managers are only shown
 }
@@ -45,20 +46,20 @@ type ReportRequest struct {
 
 // A ReportManager is a subnet manager.
 type ReportManager struct {
-	Name      *string      `json:"name"`
-	NodeGUID  *ib.GUID     `json:"node_guid"`
-	GUID      *ib.GUID     `json:"guid"` // of the port
-	LID       *ib.LID      `json:"lid"`
-	Route     *string      `json:"route"` // to a port without a LID
-	IsSM      *bool        `json:"is_sm"` // the port has the capability
-	State     *ReportState `json:"state"`
-	Priority  *uint8       `json:"priority"`
-	Activity  *uint32      `json:"activity"` // activity count
-	Advances  *bool        `json:"advances"` // the activity count
-	WaitMS    *float64     `json:"wait_ms"`  // time between two readings
-	InRecords *bool        `json:"in_sa"`    // subnet administration has a record; nil: it was not queried
-	Error     *string      `json:"error"`
-	Findings  []Finding    `json:"findings"`
+	Name      *string       `json:"name"`
+	NodeGUID  *ib.GUID      `json:"node_guid"`
+	GUID      *ib.GUID      `json:"guid"` // of the port
+	LID       *ib.LID       `json:"lid"`
+	Route     *string       `json:"route"` // to a port without a LID
+	IsSM      *bool         `json:"is_sm"` // the port has the capability
+	State     *ReportState  `json:"state"`
+	Priority  *uint8        `json:"priority"`
+	Activity  *uint32       `json:"activity"` // activity count
+	Advances  *bool         `json:"advances"` // the activity count
+	WaitMS    *float64      `json:"wait_ms"`  // time between two readings
+	InRecords *bool         `json:"in_sa"`    // subnet administration has a record; nil: it was not queried
+	Error     *string       `json:"error"`
+	Findings  []report.Kind `json:"findings"`
 }
 
 // A ReportState is the state of a subnet manager.
@@ -67,25 +68,33 @@ type ReportState struct {
 	Name  string `json:"name"`
 }
 
-// NewReport returns the report on a result.
-func NewReport(r *Result, names *fabric.NameMap) *Report {
-	report := &Report{
-		Schema: ReportSchema, Partial: r.Partial(), SMLID: optional.NonZero(r.Local.SMLID),
-		Findings: orEmpty(r.Findings), Managers: make([]ReportManager, len(r.Managers)),
+// Report returns the document of a result.
+func (r *Result) Report(names *fabric.NameMap) *Report {
+	d := &Report{
+		Head: report.NewHead(ReportSchema, r.Began), SMLID: optional.NonZero(r.Local.SMLID), Managers: make([]ReportManager, len(r.Managers)),
 	}
+	d.Add(r.Findings...)
 	for i, m := range r.Managers {
-		report.Managers[i] = newReportManager(m, names)
+		d.Add(m.Findings...)
+		d.Managers[i] = newReportManager(m, names)
 		if r.Records {
-			report.Managers[i].InRecords = new(m.Record != nil)
+			d.Managers[i].InRecords = new(m.Record != nil)
+		}
+		if m.unknown() {
+			d.Failures = append(d.Failures, fabric.ReportFailure(m.label(names), m.Err))
 		}
 	}
-	return report
+	for _, w := range r.Warnings {
+		d.Fail(fabric.ReportFailure("", w))
+	}
+	d.Partial = r.Partial()
+	return d
 }
 
-// NewChangeReport returns the report on a plan. With dryRun, or before [Session.Apply], it
-// has no outcome.
-func NewChangeReport(p *Plan, local umad.PortAttr, dryRun bool, names *fabric.NameMap) *Report {
-	r := NewReport(&Result{Local: local, Managers: append([]*Manager{p.Manager}, p.Others...), Warnings: p.Warnings}, names)
+// Report returns the document of a plan. With dryRun, or before [Session.Apply], it has no
+// outcome.
+func (p *Plan) Report(local umad.PortAttr, dryRun bool, names *fabric.NameMap) *Report {
+	r := (&Result{Began: p.Began, Local: local, Managers: append([]*Manager{p.Manager}, p.Others...), Warnings: p.Warnings}).Report(names)
 	q := &p.Request
 	r.Change = &ReportChange{
 		Operation: p.Operation, DryRun: dryRun, Risks: append([]Risk{}, p.Risks...),
@@ -111,7 +120,7 @@ func reportState(i *mad.SMInfo) *ReportState {
 func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
 	j := ReportManager{
 		Name: optional.NonZero(m.Name(names)), GUID: optional.NonZero(m.GUID()), LID: optional.NonZero(m.To.LID),
-		IsSM: m.IsSM, Advances: m.Advanced(), Findings: orEmpty(m.Findings),
+		IsSM: m.IsSM, Advances: m.Advanced(), Findings: report.KindsOf(m.Findings),
 	}
 	if m.Node != nil {
 		j.NodeGUID = &m.Node.NodeGUID
@@ -142,10 +151,5 @@ func (m *Manager) Name(names *fabric.NameMap) string {
 	return names.NameOf(m.Node.NodeGUID, *m.Description)
 }
 
-// orEmpty returns a list that JSON shows as a list if there are no findings.
-func orEmpty(findings []Finding) []Finding {
-	if findings == nil {
-		return []Finding{}
-	}
-	return findings
-}
+// label returns the name of the manager's node, or its address.
+func (m *Manager) label(names *fabric.NameMap) string { return cmp.Or(m.Name(names), m.To.Place()) }

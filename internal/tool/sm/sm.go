@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -61,7 +62,7 @@ type Manager struct {
 
 	unnamed error // of a request for the name
 
-	Findings []Finding
+	Findings []report.Finding
 }
 
 // Advanced reports whether the activity count advanced between the readings; nil: it is
@@ -76,13 +77,14 @@ func (m *Manager) Advanced() *bool {
 
 // A Result is the result of [Run].
 type Result struct {
+	Began    time.Time
 	Local    umad.PortAttr
 	Managers []*Manager
-	Without  []*Manager // ports at the targets that have no subnet manager
-	Findings []Finding  // of the fabric; those of a manager are in the manager
-	Warnings []error    // sources that could not be read, in part or at all
-	Blind    error      // of the scan: see [fabric.Fabric.Blind]
-	Records  bool       // the records of subnet administration were read
+	Without  []*Manager       // ports at the targets that have no subnet manager
+	Findings []report.Finding // of the fabric; those of a manager are in the manager
+	Warnings []error          // sources that could not be read, in part or at all
+	Blind    error            // of the scan: see [fabric.Fabric.Blind]
+	Records  bool             // the records of subnet administration were read
 	Stats    umad.Stats
 }
 
@@ -97,12 +99,14 @@ var errNoSource = errors.New("find subnet managers: no source could be read")
 
 // Run finds the subnet managers and queries all of them.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
+	began := time.Now()
 	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r := newRun(ctx, o, s)
+	r.result.Began = began
 	if err := r.find(); err != nil {
 		return nil, err
 	}

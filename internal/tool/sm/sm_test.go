@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -43,8 +44,8 @@ func port(t *testing.T, f *sim.Fabric, lid ib.LID) *sim.Port {
 }
 
 // kinds returns the kinds of all findings.
-func kinds(r *Result) []FindingKind {
-	var all []FindingKind
+func kinds(r *Result) []report.Kind {
+	var all []report.Kind
 	for _, f := range r.Findings {
 		all = append(all, f.Kind)
 	}
@@ -61,20 +62,20 @@ func TestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		change   func(t *testing.T, f *sim.Fabric)
 		managers int
-		want     []FindingKind
+		want     []report.Kind
 	}{
 		"one master": {func(*testing.T, *sim.Fabric) {}, 1, nil},
-		"a standby":  {func(t *testing.T, f *sim.Fabric) { port(t, f, 5).Info.CapMask |= mad.CapSM }, 2, []FindingKind{EqualPriority}},
+		"a standby":  {func(t *testing.T, f *sim.Fabric) { port(t, f, 5).Info.CapMask |= mad.CapSM }, 2, []report.Kind{report.EqualPriority}},
 		"two masters": {func(t *testing.T, f *sim.Fabric) {
 			p := port(t, f, 5)
 			p.Info.CapMask |= mad.CapSM
 			p.Info.SMLID = 5
-		}, 2, []FindingKind{EqualPriority, TwoMasters}},
+		}, 2, []report.Kind{report.EqualPriority, report.TwoMasters}},
 		"no master": {func(t *testing.T, f *sim.Fabric) {
 			port(t, f, 4).Info.CapMask &^= mad.CapSM
 			port(t, f, 5).Info.CapMask |= mad.CapSM
-		}, 1, []FindingKind{NoMaster}},
-		"another subnet manager": {func(t *testing.T, f *sim.Fabric) { port(t, f, 4).Info.SMLID = 5 }, 1, []FindingKind{NoMaster}},
+		}, 1, []report.Kind{report.NoMaster}},
+		"another subnet manager": {func(t *testing.T, f *sim.Fabric) { port(t, f, 4).Info.SMLID = 5 }, 1, []report.Kind{report.NoMaster}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestRun_Clipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Error(), "PortInfoRecords is a single packet") || !NewReport(r, nil).Partial {
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Error(), "PortInfoRecords is a single packet") || !r.Report(nil).Partial {
 			t.Errorf("got %d managers, warnings %v, want one about a single packet", len(r.Managers), r.Warnings)
 		}
 	})
@@ -121,19 +122,19 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		managers []*Manager
 		local    ib.LID
-		want     []FindingKind
+		want     []report.Kind
 	}{
-		"no manager":       {nil, 0, []FindingKind{NoMaster}},
+		"no manager":       {nil, 0, []report.Kind{report.NoMaster}},
 		"master, standby":  {[]*Manager{{Info: info(mad.SMMaster, 5, 1), Later: info(mad.SMMaster, 5, 2)}, {Info: info(mad.SMStandby, 4, 1)}}, 0, nil},
-		"hanging standby":  {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Err: umad.ErrTimeout}}, 0, []FindingKind{NoReply}},
-		"standby vanishes": {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 1, 1), Err: umad.ErrTimeout}}, 0, []FindingKind{NoReply}},
-		"stalled":          {[]*Manager{{Info: info(mad.SMMaster, 5, 1), Later: info(mad.SMMaster, 5, 1)}}, 0, []FindingKind{Stalled}},
+		"hanging standby":  {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Err: umad.ErrTimeout}}, 0, []report.Kind{report.NoReply}},
+		"standby vanishes": {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 1, 1), Err: umad.ErrTimeout}}, 0, []report.Kind{report.NoReply}},
+		"stalled":          {[]*Manager{{Info: info(mad.SMMaster, 5, 1), Later: info(mad.SMMaster, 5, 1)}}, 0, []report.Kind{report.Stalled}},
 		"equal, disabled":  {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMNotActive, 5, 1)}}, 0, nil},
-		"wrong state":      {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 4, 1), Record: info(mad.SMDiscovering, 4, 1)}}, 0, []FindingKind{WrongState}},
+		"wrong state":      {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 4, 1), Record: info(mad.SMDiscovering, 4, 1)}}, 0, []report.Kind{report.WrongState}},
 		"no manager at the port": {[]*Manager{
 			{Info: info(mad.SMMaster, 5, 1)}, {Err: mad.StatusError(mad.StatusBadMethodAttr)},
-		}, 0, []FindingKind{NoManager}},
-		"other master": {[]*Manager{{To: umad.Target{LID: 3}, Info: info(mad.SMMaster, 5, 1)}}, 7, []FindingKind{OtherMaster}},
+		}, 0, []report.Kind{report.NoManager}},
+		"other master": {[]*Manager{{To: umad.Target{LID: 3}, Info: info(mad.SMMaster, 5, 1)}}, 7, []report.Kind{report.OtherMaster}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &run{result: &Result{Managers: test.managers, Local: umad.PortAttr{SMLID: test.local}}}
