@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -151,6 +152,7 @@ func (a answer) isKnown() bool {
 }
 
 func (c *command) run(ctx context.Context, addresses []resolve.Address) (err error) {
+	began := time.Now()
 	bar := render.NewProgress(c.env.ErrOut)
 	defer bar.Close()
 	c.options.Progress = bar.Update
@@ -176,11 +178,12 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 		return err
 	}
 	missed := resolver.Missed()
-	view := &view{env: c.env, names: c.names, local: local, answers: answers, partial: len(missed) > 0, columns: c.columns}
+	view := &view{began: began, env: c.env, names: c.names, local: local, answers: answers, missed: missed, columns: c.columns}
+	document := view.report()
 	out := render.NewOutput(c.env.Out)
 	switch {
 	case c.json:
-		view.json(out)
+		render.WriteLine(out, document)
 	case c.plain:
 		view.plain(out)
 	default:
@@ -194,7 +197,7 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	}
 	c.fabric.PrintStats(c.env)
 	c.fabric.PrintMissed(c.env, missed)
-	return c.exitError(answers, len(missed) > 0)
+	return c.exitError(answers, &document.Head)
 }
 
 // needsNoPort reports whether the targets can be found without the port that could not

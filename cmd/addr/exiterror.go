@@ -8,12 +8,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/report"
 )
 
 // exitError reports targets that were not found, and returns the exit code as an error.
-// partial reports that ports may be missing.
-func (c *command) exitError(answers []answer, partial bool) error {
-	found, findings := 0, false
+func (c *command) exitError(answers []answer, head *report.Head) error {
+	found := 0
 	failures := c.fabric.Failures(c.env, "ibkit addr")
 	for i := range answers {
 		a := &answers[i]
@@ -27,14 +27,13 @@ func (c *command) exitError(answers []answer, partial bool) error {
 			if p.Node != nil || p.Host != nil {
 				found++
 			}
-			findings = findings || len(p.Findings) > 0
 		}
 	}
 	failed := failures.Close()
 	if found == 0 && failed > 0 {
 		return &cmdutil.ExitError{Code: failures.Code()}
 	}
-	return cmdutil.ResultError(partial || failed > 0, findings)
+	return cmdutil.HeadError(head)
 }
 
 // placeOf names a port: by the target, or by its LID in a range.

@@ -1,52 +1,60 @@
 package addr
 
 import (
+	"cmp"
 	"net/netip"
-	"slices"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// json writes a JSON document, with one target per line.
-func (v *view) json(out *render.Output) {
-	render.WriteMembers(out, '{', resolve.ReportHead{Schema: resolve.Schema, Partial: v.isPartial(), Local: localReport(v.local)})
-	render.WriteArray(out, "targets", v.answers, func(a answer) any {
-		t := resolve.TargetReport{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.PortReport{}}
+// report returns the JSON document.
+func (v *view) report() *resolve.Report {
+	r := &resolve.Report{Head: report.NewHead(resolve.ReportSchema, v.began), Local: localReport(v.local), Targets: []resolve.ReportTarget{}}
+	for _, a := range v.answers {
+		t := resolve.ReportTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.ReportPort{}}
 		if a.err != nil {
 			t.Error, t.Hint = render.Ptr(a.err.Error()), render.NonZero(cmdutil.Hint(a.err))
+			r.Fail(fabric.ReportFailure(t.Target, a.err))
 		}
 		for _, p := range a.ports {
-			t.Ports = append(t.Ports, v.portReport(&portLine{a.target, p, v.names}))
+			l := &portLine{a.target, p, v.names}
+			t.Ports = append(t.Ports, v.portReport(l))
+			subject := cmp.Or(l.name(), placeOf(p, a.target))
+			for _, f := range p.Findings {
+				f.Subject = subject
+				r.Add(f)
+			}
+			if p.Err != nil {
+				r.Fail(fabric.ReportFailure(subject, p.Err))
+			}
 		}
-		return t
-	})
-	out.WriteString("\n}\n")
-}
-
-// isPartial reports whether a target was not found, or ports or attributes may be missing.
-func (v *view) isPartial() bool {
-	return v.partial || slices.ContainsFunc(v.answers, func(a answer) bool {
-		return a.err != nil || slices.ContainsFunc(a.ports, func(p *resolve.Port) bool { return p.Err != nil })
-	})
+		r.Targets = append(r.Targets, t)
+	}
+	for _, err := range v.missed {
+		r.Fail(fabric.ReportFailure("", err))
+	}
+	return r
 }
 
 // localReport returns the report of the local port, or nil if none was used.
-func localReport(p umad.PortAttr) *resolve.LocalReport {
+func localReport(p umad.PortAttr) *resolve.ReportLocal {
 	if p.Device == "" {
 		return nil
 	}
-	return &resolve.LocalReport{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
+	return &resolve.ReportLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
 }
 
-func (v *view) portReport(l *portLine) resolve.PortReport {
+func (v *view) portReport(l *portLine) resolve.ReportPort {
 	first, last := l.LIDs()
-	j := resolve.PortReport{
+	j := resolve.ReportPort{
 		Name: render.NonZero(l.name()), LID: render.NonZero(first), LastLID: render.NonZero(last), SL: l.To.SL,
-		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: []resolve.FindingReport{},
+		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: report.KindsOf(l.Findings),
 	}
 	if n := l.Node; n != nil {
 		number, _ := l.Number()
@@ -62,9 +70,6 @@ func (v *view) portReport(l *portLine) resolve.PortReport {
 	if l.Host == nil && !l.To.Route.IsNone() {
 		j.Route = &l.To.Route
 	}
-	for _, f := range l.Findings {
-		j.Findings = append(j.Findings, resolve.FindingReport(f))
-	}
 	if l.Err != nil {
 		j.Error = render.Ptr(l.Err.Error())
 	}
@@ -74,14 +79,14 @@ func (v *view) portReport(l *portLine) resolve.PortReport {
 	return j
 }
 
-func hostReport(h *resolve.Host) *resolve.HostReport {
+func hostReport(h *resolve.Host) *resolve.ReportHost {
 	address := func(ip netip.Addr) *string { return render.NonZero(textOf(ip)) }
-	j := &resolve.HostReport{
+	j := &resolve.ReportHost{
 		IP: address(h.IP), Local: h.Local, Netdev: render.NonZero(h.Netdev), Gateway: address(h.Gateway),
-		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []resolve.PathReport{},
+		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []resolve.ReportPath{},
 	}
 	for _, p := range h.Paths {
-		path := resolve.PathReport{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
+		path := resolve.ReportPath{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
 		if p.Device != "" {
 			path.Device, path.Port, path.SGIDIndex = &p.Device, &p.Port, &p.SGIDIndex
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -15,11 +16,12 @@ import (
 
 // view prints the ports that were found.
 type view struct {
+	began   time.Time
 	env     *cmdutil.Env
 	names   *fabric.NameMap
 	local   umad.PortAttr
 	answers []answer
-	partial bool // ports may be missing
+	missed  []error // failed requests of a scan, which may have missed ports
 	columns []string
 }
 

@@ -4,17 +4,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/tool/query"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
-// newListReport returns the document of --list.
-func newListReport(all []query.Attribute) *query.ListReport {
-	r := &query.ListReport{Schema: query.ListSchema}
+// newReportList returns the document of --list.
+func newReportList(all []query.Attribute) *query.ReportList {
+	r := &query.ReportList{Head: report.NewHead(query.ListSchema, time.Now())}
 	for _, a := range all {
-		r.Attributes = append(r.Attributes, query.ListedAttribute{
+		r.Attributes = append(r.Attributes, query.ReportListed{
 			ReportAttribute: query.ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name},
 			Aliases:         append([]string{}, a.Aliases...), Fields: append([]string{}, fieldNames(a)...),
 		})
@@ -23,8 +25,7 @@ func newListReport(all []query.Attribute) *query.ListReport {
 }
 
 func (v *view) json(out *render.Output) {
-	a := v.result.Attribute
-	render.WriteMembers(out, '{', query.ReportHead{Schema: query.ReportSchema, Attribute: query.ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name}, Partial: v.result.Partial()})
+	render.WriteMembers(out, '{', v.result.Head(v.names))
 	render.AppendArray(out, "replies", v.replies(), v.appendReply)
 	out.WriteString("}\n")
 }

@@ -429,7 +429,7 @@ func (c *command) printList(flags *pflag.FlagSet, args []string) error {
 	out := render.NewOutput(c.env.Out)
 	switch {
 	case c.json:
-		render.WriteLine(out, newListReport(all))
+		render.WriteLine(out, newReportList(all))
 	case len(args) == 0:
 		listAttributes(out, all)
 	default:

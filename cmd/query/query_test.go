@@ -28,7 +28,7 @@ func TestQuery_ListJSON(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("got exit code %d: %s", code, stderr)
 			}
-			cmdtest.CheckDocument(t, "../../schema/query-list.json", out, &query.ListReport{})
+			cmdtest.CheckDocument(t, "../../schema/query-list.json", out, &query.ReportList{})
 		})
 	}
 }

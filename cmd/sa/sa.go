@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/sa"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command is one call of sa.
@@ -263,7 +264,7 @@ func (c *command) printList(flags *pflag.FlagSet, args []string) error {
 	out := render.NewOutput(c.env.Out)
 	switch {
 	case c.json:
-		render.WriteLine(out, newListReport(kinds))
+		render.WriteLine(out, newReportList(kinds))
 	case len(args) == 0:
 		render.Columns(out, []render.Column[sa.Kind]{
 			render.TextColumn("ID", func(k sa.Kind) string { return fmt.Sprintf("0x%04x", uint16(k.ID)) }),
@@ -278,11 +279,11 @@ func (c *command) printList(flags *pflag.FlagSet, args []string) error {
 	return out.Flush()
 }
 
-// newListReport returns the document of --list.
-func newListReport(kinds []sa.Kind) *sa.ListReport {
-	r := &sa.ListReport{Schema: sa.ListSchema}
+// newReportList returns the document of --list.
+func newReportList(kinds []sa.Kind) *sa.ReportList {
+	r := &sa.ReportList{Head: report.NewHead(sa.ListSchema, time.Now())}
 	for _, k := range kinds {
-		r.Records = append(r.Records, sa.ListedRecord{
+		r.Records = append(r.Records, sa.ReportListed{
 			ReportRecord: sa.ReportRecord{ID: int(k.ID), Name: k.Name},
 			Aliases:      append([]string{}, k.Aliases...), Fields: append([]string{}, k.Fields()...),
 		})

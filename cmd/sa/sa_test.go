@@ -28,7 +28,7 @@ func TestSa_ListJSON(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("got exit code %d: %s", code, stderr)
 			}
-			cmdtest.CheckDocument(t, "../../schema/sa-list.json", out, &sa.ListReport{})
+			cmdtest.CheckDocument(t, "../../schema/sa-list.json", out, &sa.ReportList{})
 		})
 	}
 }

@@ -158,11 +158,7 @@ func (v *view) hex(out *render.Output) {
 }
 
 func (v *view) json(out *render.Output) error {
-	r := v.result
-	render.WriteMembers(out, '{', sa.ReportHead{
-		Schema: sa.ReportSchema, Record: sa.ReportRecord{ID: int(r.Kind.ID), Name: r.Kind.Name}, SALID: r.To.LID,
-		Partial: r.Clipped(), Elapsed: float64(r.Elapsed.Microseconds()) / 1000,
-	})
+	render.WriteMembers(out, '{', v.result.Head())
 	out.WriteString(",\n\"records\":[")
 	var line []byte
 	err := v.each(func(i int, record mad.Attribute) (err error) {

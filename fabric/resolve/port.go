@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 )
@@ -57,7 +58,7 @@ type Port struct {
 	GUIDs       []ib.GUID // entries of the GUID table that are not 0
 	DescribedBy Source
 
-	Findings []Finding
+	Findings []report.Finding // without a subject
 
 	// Err is the reason why attributes are missing, or nil.
 	Err error

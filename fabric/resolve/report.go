@@ -3,28 +3,23 @@ package resolve
 import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
-// Schema identifies the JSON document of `ibkit addr`, which schema/addr.json
+// ReportSchema identifies the JSON document of `ibkit addr`, which schema/addr.json
 // describes. An incompatible change gets another number.
-const Schema = "ibkit/addr/1"
+const ReportSchema = "ibkit/addr/2"
 
 // A Report is the JSON document of `ibkit addr --json`. A nil pointer stands for a
 // value that does not exist or is unknown.
 type Report struct {
-	ReportHead
-	Targets []TargetReport `json:"targets"`
+	report.Head
+	Local   *ReportLocal   `json:"local"`
+	Targets []ReportTarget `json:"targets"`
 }
 
-// A ReportHead is the part of a report before the targets.
-type ReportHead struct {
-	Schema  string       `json:"schema"`
-	Partial bool         `json:"partial"` // a target was not found, or ports or attributes may be missing
-	Local   *LocalReport `json:"local"`
-}
-
-// A LocalReport describes the local port that was used.
-type LocalReport struct {
+// A ReportLocal describes the local port that was used.
+type ReportLocal struct {
 	Device    string   `json:"device"`
 	Port      uint8    `json:"port"`
 	LinkLayer string   `json:"link_layer"`
@@ -32,54 +27,54 @@ type LocalReport struct {
 	LID       *ib.LID  `json:"lid"`
 }
 
-// A TargetReport has the ports of one address.
-type TargetReport struct {
+// A ReportTarget has the ports of one address.
+type ReportTarget struct {
 	Target string       `json:"target"`
 	Kind   string       `json:"kind"`
-	Ports  []PortReport `json:"ports"`
+	Ports  []ReportPort `json:"ports"`
 	Error  *string      `json:"error"`
 	Hint   *string      `json:"hint"`
 }
 
-// A PortReport has the addresses and attributes of a port.
-type PortReport struct {
+// A ReportPort has the addresses and attributes of a port.
+type ReportPort struct {
 	Name        *string `json:"name"`
 	Description *string `json:"description"` // a blank for each byte that is not printable ASCII
 	// DescriptionHex has the bytes of Description; nil if they are all printable ASCII.
-	DescriptionHex *string         `json:"description_hex"`
-	NodeType       *string         `json:"node_type"`
-	NodeGUID       *ib.GUID        `json:"node_guid"`
-	SystemGUID     *ib.GUID        `json:"system_guid"`
-	PortGUID       *ib.GUID        `json:"port_guid"`
-	Port           *uint8          `json:"port"`
-	LID            *ib.LID         `json:"lid"`
-	LastLID        *ib.LID         `json:"last_lid"`
-	LMC            *uint8          `json:"lmc"`
-	SL             uint8           `json:"sl"`
-	Route          *mad.Route      `json:"route"`
-	SMLID          *ib.LID         `json:"sm_lid"`
-	State          *string         `json:"state"`
-	PhysState      *string         `json:"phys_state"`
-	GIDs           []ib.GID        `json:"gids"`
-	Host           *HostReport     `json:"host"`
-	FoundBy        string          `json:"found_by"`
-	DescribedBy    *string         `json:"described_by"`
-	Findings       []FindingReport `json:"findings"`
-	Error          *string         `json:"error"`
+	DescriptionHex *string       `json:"description_hex"`
+	NodeType       *string       `json:"node_type"`
+	NodeGUID       *ib.GUID      `json:"node_guid"`
+	SystemGUID     *ib.GUID      `json:"system_guid"`
+	PortGUID       *ib.GUID      `json:"port_guid"`
+	Port           *uint8        `json:"port"`
+	LID            *ib.LID       `json:"lid"`
+	LastLID        *ib.LID       `json:"last_lid"`
+	LMC            *uint8        `json:"lmc"`
+	SL             uint8         `json:"sl"`
+	Route          *mad.Route    `json:"route"`
+	SMLID          *ib.LID       `json:"sm_lid"`
+	State          *string       `json:"state"`
+	PhysState      *string       `json:"phys_state"`
+	GIDs           []ib.GID      `json:"gids"`
+	Host           *ReportHost   `json:"host"`
+	FoundBy        string        `json:"found_by"`
+	DescribedBy    *string       `json:"described_by"`
+	Findings       []report.Kind `json:"findings"`
+	Error          *string       `json:"error"`
 }
 
-// A HostReport describes a host on an IP network.
-type HostReport struct {
+// A ReportHost describes a host on an IP network.
+type ReportHost struct {
 	IP          *string      `json:"ip"`
 	Local       bool         `json:"local"`
 	Netdev      *string      `json:"netdev"`
 	Gateway     *string      `json:"gateway"`
 	LinkAddress *string      `json:"link_address"`
-	Paths       []PathReport `json:"ways"`
+	Paths       []ReportPath `json:"ways"`
 }
 
-// A PathReport describes a path to a host.
-type PathReport struct {
+// A ReportPath describes a path to a host.
+type ReportPath struct {
 	GID       ib.GID  `json:"gid"`
 	Type      *string `json:"type"`
 	Device    *string `json:"device"`
@@ -87,10 +82,4 @@ type PathReport struct {
 	SGIDIndex *int    `json:"sgid_index"`
 	Derived   bool    `json:"derived"`
 	OneWay    bool    `json:"one_way"`
-}
-
-// A FindingReport is a [Finding].
-type FindingReport struct {
-	Kind   FindingKind `json:"kind"`
-	Detail string      `json:"detail"`
 }

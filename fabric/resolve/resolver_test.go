@@ -159,7 +159,7 @@ func TestFind_Number(t *testing.T) {
 func TestUnconfigured(t *testing.T) {
 	r := at(t, "demo:sm=off", Options{}, nil)
 	lines, err := find(t, r, "node07")
-	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "LID 0-0") || !strings.HasSuffix(lines[0], "scan, node no-lid not-active") {
+	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "LID 0-0") || !strings.HasSuffix(lines[0], "scan, node zero-lid not-active") {
 		t.Errorf("%q, %v", lines, err)
 	}
 	_, err = find(t, at(t, "demo:sm=off", Options{Mode: LookupSA}, nil), "node07")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
@@ -34,13 +35,14 @@ type Options struct {
 // Run requests an attribute from all targets, with many requests in flight. Failures of
 // single requests are in the result; the error is one that ended the whole run.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
+	began := time.Now()
 	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r := &run{Options: o, client: s.Client, ctx: ctx}
-	r.result = &Result{Attribute: o.Attribute, Local: s.Local()}
+	r.result = &Result{Began: began, Attribute: o.Attribute, Local: s.Local()}
 	err = r.run()
 	r.result.Stats = r.client.Stats()
 	return r.result, err

@@ -29,6 +29,7 @@ type Reply struct {
 
 // A Result is the result of [Run].
 type Result struct {
+	Began     time.Time
 	Attribute Attribute
 	Local     umad.PortAttr
 	Replies   []Reply

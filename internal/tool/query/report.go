@@ -1,13 +1,16 @@
 package query
 
 import (
+	"cmp"
 	"encoding/json"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/query.json describes it.
-const ReportSchema = "ibkit/query/1"
+const ReportSchema = "ibkit/query/2"
 
 // A Report is the document that "ibkit query --json" prints. nil stands for an unknown or
 // missing value.
@@ -18,9 +21,34 @@ type Report struct {
 
 // A ReportHead is the part of a report before the replies.
 type ReportHead struct {
-	Schema    string          `json:"schema"`
+	report.Head
 	Attribute ReportAttribute `json:"attribute"`
-	Partial   bool            `json:"partial"` // some replies have an error, or targets may be missing
+}
+
+// Head returns the part of the report before the replies. Replies with an error, and requests
+// of a scan that may have missed targets, are failures.
+func (r *Result) Head(names *fabric.NameMap) ReportHead {
+	a := r.Attribute
+	h := ReportHead{Head: report.NewHead(ReportSchema, r.Began), Attribute: ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name}}
+	for i := range r.Replies {
+		reply := &r.Replies[i]
+		if reply.Err == nil {
+			continue
+		}
+		f := fabric.ReportFailure(cmp.Or(reply.Name(names), reply.Target.String()), reply.Err)
+		f.Attribute, f.Modifier = a.Name, reply.Modifier
+		if reply.Number >= 0 {
+			f.Port = &reply.Number
+		}
+		if p := reply.Port; p != nil && p.Node != nil {
+			f.NodeGUID = &p.Node.NodeGUID
+		}
+		h.Fail(f)
+	}
+	for _, err := range r.Missed {
+		h.Fail(fabric.ReportFailure("", err))
+	}
+	return h
 }
 
 // A ReportAttribute is an attribute by its class: smp, pm, cc, vs or sysstat.
@@ -30,18 +58,18 @@ type ReportAttribute struct {
 	Name  string `json:"name"`
 }
 
-// ListSchema identifies the JSON form of a [ListReport]; schema/query-list.json describes
+// ListSchema identifies the JSON form of a [ReportList]; schema/query-list.json describes
 // it.
-const ListSchema = "ibkit/query-list/1"
+const ListSchema = "ibkit/query-list/2"
 
-// A ListReport is the document that "ibkit query --list --json" prints.
-type ListReport struct {
-	Schema     string            `json:"schema"`
-	Attributes []ListedAttribute `json:"attributes"`
+// A ReportList is the document that "ibkit query --list --json" prints.
+type ReportList struct {
+	report.Head
+	Attributes []ReportListed `json:"attributes"`
 }
 
-// A ListedAttribute is an attribute with its other names and the names of its fields.
-type ListedAttribute struct {
+// A ReportListed is an attribute with its other names and the names of its fields.
+type ReportListed struct {
 	ReportAttribute
 	Aliases []string `json:"aliases"`
 	Fields  []string `json:"fields"`

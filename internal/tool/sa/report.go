@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/sa.json describes it.
-const ReportSchema = "ibkit/sa/1"
+const ReportSchema = "ibkit/sa/2"
 
 // A Report is the document that "ibkit sa --json" prints.
 type Report struct {
@@ -17,11 +18,23 @@ type Report struct {
 
 // A ReportHead is the part of a report before the records.
 type ReportHead struct {
-	Schema  string       `json:"schema"`
+	report.Head
 	Record  ReportRecord `json:"record"`
 	SALID   ib.LID       `json:"sa_lid"`
-	Partial bool         `json:"partial"`    // the reply was a single packet
 	Elapsed float64      `json:"elapsed_ms"` // from the request to the end of the reply
+}
+
+// Head returns the part of the report before the records. A reply that may be incomplete is a
+// failure.
+func (r *Result) Head() ReportHead {
+	h := ReportHead{
+		Head: report.NewHead(ReportSchema, r.Began), Record: ReportRecord{ID: int(r.Kind.ID), Name: r.Kind.Name}, SALID: r.To.LID,
+		Elapsed: float64(r.Elapsed.Microseconds()) / 1000,
+	}
+	if r.Clipped() {
+		h.Fail(report.Failure{LID: &r.To.LID, Attribute: r.Kind.Name, Error: "the reply is a single packet: records may be missing"})
+	}
+	return h
 }
 
 // A ReportRecord is a kind of records.
@@ -30,17 +43,17 @@ type ReportRecord struct {
 	Name string `json:"name"`
 }
 
-// ListSchema identifies the JSON form of a [ListReport]; schema/sa-list.json describes it.
-const ListSchema = "ibkit/sa-list/1"
+// ListSchema identifies the JSON form of a [ReportList]; schema/sa-list.json describes it.
+const ListSchema = "ibkit/sa-list/2"
 
-// A ListReport is the document that "ibkit sa --list --json" prints.
-type ListReport struct {
-	Schema  string         `json:"schema"`
-	Records []ListedRecord `json:"records"`
+// A ReportList is the document that "ibkit sa --list --json" prints.
+type ReportList struct {
+	report.Head
+	Records []ReportListed `json:"records"`
 }
 
-// A ListedRecord is a kind of records with its other names and the names of its fields.
-type ListedRecord struct {
+// A ReportListed is a kind of records with its other names and the names of its fields.
+type ReportListed struct {
 	ReportRecord
 	Aliases []string `json:"aliases"`
 	Fields  []string `json:"fields"`

@@ -24,6 +24,7 @@ type Options struct {
 
 // A Result has the records that subnet administration returned.
 type Result struct {
+	Began   time.Time
 	Kind    Kind
 	To      umad.Target // subnet administration
 	Elapsed time.Duration
@@ -35,13 +36,14 @@ type Result struct {
 
 // Run requests the records that pass a filter.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
+	began := time.Now()
 	s, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	attr, c := s.Local(), s.Client
-	result = &Result{Kind: o.Filter.Kind, To: umad.Target{LID: cmp.Or(o.Resolve.SMLID, attr.SMLID), SL: attr.SMSL}}
+	result = &Result{Began: began, Kind: o.Filter.Kind, To: umad.Target{LID: cmp.Or(o.Resolve.SMLID, attr.SMLID), SL: attr.SMSL}}
 	if result.To.LID == 0 {
 		return nil, fmt.Errorf("query subnet administration: %w", umad.ErrNoSM)
 	}
