@@ -23,6 +23,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/cc"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -33,7 +34,7 @@ type command struct {
 
 	nodes  fabricflag.NodePatterns
 	show   []string
-	ignore []cc.Kind
+	ignore []report.Kind
 	set    string
 	change change.Flags
 	key    string
@@ -208,15 +209,14 @@ func (c *command) run(ctx context.Context) (failed error) {
 
 // print shows the settings.
 func (c *command) print(s *cc.Session) error {
-	ignored := func(f cc.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
-	found := false
+	ignored := func(f report.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
 	for _, a := range s.Agents {
 		a.Findings = slices.DeleteFunc(a.Findings, ignored)
-		found = found || len(a.Findings) > 0
 	}
 	v := newView(c.env, s)
+	document := s.Report(nil, false)
 	if c.json {
-		v.json(cc.NewReport(s, nil, false))
+		v.json(document)
 	} else {
 		v.tables(c.show)
 	}
@@ -224,7 +224,7 @@ func (c *command) print(s *cc.Session) error {
 		return err
 	}
 	c.printFailures(v)
-	return cmdutil.ResultError(s.Partial(), found)
+	return cmdutil.HeadError(&document.Head)
 }
 
 // printFailures prints the requests without a reply.
@@ -263,7 +263,7 @@ func (c *command) apply(ctx context.Context, s *cc.Session) error {
 	c.printOmitted(v, plan)
 	if st, err := plan.Err(); err != nil || c.change.DryRun || len(plan.Steps) == 0 {
 		if c.json {
-			v.json(cc.NewReport(s, plan, true))
+			v.json(s.Report(plan, true))
 		}
 		if err != nil {
 			return errors.Join(fmt.Errorf("change %s: %w", v.name(st.Agent), err), v.out.Flush())
@@ -276,7 +276,7 @@ func (c *command) apply(ctx context.Context, s *cc.Session) error {
 	}
 	err = s.Apply(ctx, plan)
 	if c.json {
-		v.json(cc.NewReport(s, plan, false))
+		v.json(s.Report(plan, false))
 	} else {
 		v.outcomes(plan)
 	}

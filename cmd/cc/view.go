@@ -38,12 +38,7 @@ func (v *view) json(r *cc.Report) {
 }
 
 // name returns the name of a node, with the number of the port for a port of an adapter.
-func (v *view) name(a *cc.Agent) string {
-	if a.IsSwitch() {
-		return v.session.Names.Label(a.Port.Node)
-	}
-	return v.session.Names.PortName(a.Port)
-}
+func (v *view) name(a *cc.Agent) string { return v.session.Label(a) }
 
 // A row is an agent, or a group of its ports, service levels or table entries.
 type row struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/umadtest"
@@ -363,7 +364,7 @@ func TestFindings(t *testing.T) {
 				got[a.Port.Node.Desc.Clean()] += "failure"
 			}
 		}
-		if len(got) != 2 || got["host002"] != "no-agent" || got["host003"] != "failure" || !s.Partial() {
+		if len(got) != 2 || got["host002"] != string(report.CCMissing) || got["host003"] != "failure" || !s.Partial() {
 			t.Errorf("got %v", got)
 		}
 		if len(plan.Without) != 2 || len(plan.Steps) != 1 || !plan.IsPartial() {
@@ -388,17 +389,17 @@ func TestFindings_Differences(t *testing.T) {
 			return all
 		}
 		want := []string{
-			"host003 differs: sl 3-4 ccti_timer is 5, on most others 4",
-			"switch1 off: port 5 has the threshold 0, the switch 9",
+			"host003 setting-differs: sl 3-4 ccti_timer is 5, on most others 4",
+			"switch1 congestion-control-off: port 5 has the threshold 0, the switch 9",
 		}
 		if got := details(); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		r.apply(t, "[adapter]\nnode = host003\ncct = 0:0\n[sl]\nnode = host002\nccti_increase=0\n")
 		want = []string{
-			"host002 off: no service level increases its index into the table: 1 of 3 are on",
-			"host003 off: the table has one entry: 1 of 3 are on",
-			"switch1 off: port 5 has the threshold 0, the switch 9",
+			"host002 congestion-control-off: no service level increases its index into the table: 1 of 3 are on",
+			"host003 congestion-control-off: the table has one entry: 1 of 3 are on",
+			"switch1 congestion-control-off: port 5 has the threshold 0, the switch 9",
 		}
 		if got := details(); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)

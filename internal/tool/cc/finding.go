@@ -7,25 +7,27 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
-// A Kind is the kind of a finding.
-type Kind string
+// Kinds are the kinds of findings.
+var Kinds = []report.Kind{report.CCMissing, report.CCOff, report.CCDiffers}
 
-// The kinds of findings.
-const (
-	NoAgent Kind = "no-agent" // the node does not support congestion control
-	Off     Kind = "off"      // the node has it off, and others of its type have it on
-	Differs Kind = "differs"  // a setting differs from that of most nodes of the type
-)
+// Label returns the name of a switch, or of the port of another node.
+func (s *Session) Label(a *Agent) string {
+	if a.IsSwitch() {
+		return s.Names.Label(a.Port.Node)
+	}
+	return s.Names.PortName(a.Port)
+}
 
-// Kinds are all kinds.
-var Kinds = []Kind{NoAgent, Off, Differs}
-
-// A Finding is a problem of an agent.
-type Finding struct {
-	Kind   Kind
-	Detail string
+// add adds a finding of an agent.
+func (s *Session) add(a *Agent, kind report.Kind, format string, args ...any) {
+	port := int(a.Port.Number)
+	if a.IsSwitch() {
+		port = -1
+	}
+	a.Findings = append(a.Findings, report.New(kind, s.Label(a), fmt.Sprintf(format, args...)).At(a.Port.Node.GUID, port))
 }
 
 // find determines the findings.
@@ -34,7 +36,7 @@ func (s *Session) find() {
 	for _, a := range s.Agents {
 		switch {
 		case a.Missing != nil:
-			a.Findings = append(a.Findings, Finding{NoAgent, a.Missing.Error()})
+			s.add(a, report.CCMissing, "%v", a.Missing)
 		case !a.isComplete():
 		case a.IsSwitch():
 			switches = append(switches, a)
@@ -42,8 +44,8 @@ func (s *Session) find() {
 			adapters = append(adapters, a)
 		}
 	}
-	compare(switches)
-	compare(adapters)
+	s.compare(switches)
+	s.compare(adapters)
 }
 
 // IsOn reports whether an agent takes part in congestion control: a switch if it marks
@@ -59,7 +61,7 @@ func (s *State) IsOn() bool {
 }
 
 // compare finds the differences between agents of one type.
-func compare(agents []*Agent) {
+func (s *Session) compare(agents []*Agent) {
 	on := 0
 	for _, a := range agents {
 		if a.IsOn() {
@@ -68,19 +70,19 @@ func compare(agents []*Agent) {
 	}
 	common := mostCommon(agents)
 	for _, a := range agents {
-		a.findOff(on, len(agents))
+		s.findOff(a, on, len(agents))
 		if on > 0 && !a.IsOn() {
 			continue // its settings have no effect
 		}
 		for _, e := range difference(a.elements(sharedKinds), common) {
 			has, most := e.Short()
-			a.Findings = append(a.Findings, Finding{Differs, fmt.Sprintf("%s is %s, on most others %s", e.Name, has, most)})
+			s.add(a, report.CCDiffers, "%s is %s, on most others %s", e.Name, has, most)
 		}
 	}
 }
 
 // findOff finds an agent that is off. on is the number of those of its type that are on.
-func (a *Agent) findOff(on, all int) {
+func (s *Session) findOff(a *Agent, on, all int) {
 	if on > 0 && !a.IsOn() {
 		reason := "the threshold is 0"
 		if !a.IsSwitch() {
@@ -89,14 +91,14 @@ func (a *Agent) findOff(on, all int) {
 				reason = "the table has one entry"
 			}
 		}
-		a.Findings = append(a.Findings, Finding{Off, fmt.Sprintf("%s: %d of %d are on", reason, on, all)})
+		s.add(a, report.CCOff, "%s: %d of %d are on", reason, on, all)
 	}
 	if a.Switch == nil || a.Switch.Threshold == 0 {
 		return
 	}
 	for number, p := range a.Ports {
 		if p.Valid == 1 && p.ControlType == 0 && p.Threshold == 0 {
-			a.Findings = append(a.Findings, Finding{Off, fmt.Sprintf("port %d has the threshold 0, the switch %d", number, a.Switch.Threshold)})
+			s.add(a, report.CCOff, "port %d has the threshold 0, the switch %d", number, a.Switch.Threshold)
 		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -37,7 +39,7 @@ type Agent struct {
 
 	Missing  error   // the reason why there is no agent, or nil
 	Failures []error // of requests to an agent
-	Findings []Finding
+	Findings []report.Finding
 }
 
 // IsSwitch reports whether the agent is that of a switch.
@@ -60,6 +62,7 @@ func (a *Agent) Err() error {
 // A Session is access to the agents of a fabric. It is not safe for concurrent use.
 type Session struct {
 	Options
+	Began  time.Time
 	Fabric *fabric.Fabric
 	Agents []*Agent // in the order of the nodes
 
@@ -70,11 +73,12 @@ type Session struct {
 // NewSession scans the fabric and reads all agents. Failures of single agents are in
 // [Session.Agents]. The caller closes the session.
 func NewSession(ctx context.Context, o Options) (*Session, error) {
+	began := time.Now()
 	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Options: o, source: source, client: source.Client}
+	s := &Session{Options: o, Began: began, source: source, client: source.Client}
 	if err := s.read(ctx); err != nil {
 		_ = source.Close() // the first error is the cause
 		return nil, err

@@ -5,17 +5,17 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/cc.json describes it.
-const ReportSchema = "ibkit/cc/1"
+const ReportSchema = "ibkit/cc/2"
 
 // A Report is the document that "ibkit cc --json" prints.
 type Report struct {
-	Schema  string        `json:"schema"`
-	Partial bool          `json:"partial"` // the scan is incomplete, or settings are unknown
-	Agents  []ReportAgent `json:"agents"`
-	Change  *ReportChange `json:"change"` // nil: the settings are only shown
+	report.Head
+	Agents []ReportAgent `json:"agents"`
+	Change *ReportChange `json:"change"` // nil: the settings are only shown
 }
 
 // A ReportAgent is an agent: of a switch, or of the port of another node.
@@ -36,8 +36,8 @@ type ReportAgent struct {
 	Ports            []ReportPort `json:"ports"` // with settings of their own
 	Adapter          *ReportSlow  `json:"adapter"`
 
-	Findings []ReportFinding `json:"findings"`
-	Errors   []string        `json:"errors"`
+	Findings []report.Kind `json:"findings"`
+	Errors   []string      `json:"errors"`
 }
 
 // A ReportKey is the protection of an agent. The CC_Key itself is not shown.
@@ -90,12 +90,6 @@ type ReportShifted struct {
 	Multiplier uint16 `json:"multiplier"`
 }
 
-// A ReportFinding is a finding of an agent.
-type ReportFinding struct {
-	Kind   Kind   `json:"kind"`
-	Detail string `json:"detail"`
-}
-
 // A ReportChange is the changes that settings require.
 type ReportChange struct {
 	DryRun  bool         `json:"dry_run"`
@@ -122,13 +116,22 @@ type ReportEdit struct {
 	To   string `json:"to"`
 }
 
-// NewReport returns the report on the agents of a session, with their settings before a
+// Report returns the document on the agents of a session, with their settings before a
 // change. plan is nil if there is none; with dryRun, its steps have no outcome.
-func NewReport(s *Session, plan *Plan, dryRun bool) *Report {
-	r := &Report{Schema: ReportSchema, Partial: s.Partial(), Agents: []ReportAgent{}}
+func (s *Session) Report(plan *Plan, dryRun bool) *Report {
+	r := &Report{Head: report.NewHead(ReportSchema, s.Began), Agents: []ReportAgent{}}
+	r.Fail(s.Fabric.ReportFailures(s.Names)...)
 	for _, a := range s.Agents {
 		r.Agents = append(r.Agents, reportAgent(a, s.Names))
+		r.Add(a.Findings...)
+		for _, err := range a.Failures {
+			r.Fail(s.failure(a, err))
+		}
+		if a.unknown() {
+			r.Fail(s.failure(a, a.Missing))
+		}
 	}
+	r.Partial = s.Partial()
 	if plan == nil {
 		return r
 	}
@@ -150,6 +153,13 @@ func NewReport(s *Session, plan *Plan, dryRun bool) *Report {
 	return r
 }
 
+// failure returns the failure of a request to an agent.
+func (s *Session) failure(a *Agent, err error) report.Failure {
+	f := fabric.ReportFailure(s.Label(a), err)
+	f.NodeGUID = &a.Port.Node.GUID
+	return f
+}
+
 func text(err error) *string {
 	if err == nil {
 		return nil
@@ -160,16 +170,13 @@ func text(err error) *string {
 func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 	r := ReportAgent{
 		NodeGUID: a.Port.Node.GUID, PortGUID: a.Port.GUID, Name: names.Name(a.Port.Node), Type: a.Port.Node.Info.NodeType.String(), Port: a.Port.Number,
-		Ports: []ReportPort{}, Findings: []ReportFinding{}, Errors: []string{},
+		Ports: []ReportPort{}, Findings: report.KindsOf(a.Findings), Errors: []string{},
 	}
 	if lid := a.Port.LID(); lid != 0 {
 		r.LID = &lid
 		if !a.unknown() {
 			r.Supported = new(a.Missing == nil)
 		}
-	}
-	for _, f := range a.Findings {
-		r.Findings = append(r.Findings, ReportFinding(f))
 	}
 	for _, err := range a.Failures {
 		r.Errors = append(r.Errors, err.Error())
