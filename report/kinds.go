@@ -128,6 +128,11 @@ const (
 	Multicast      Kind = "multicast"
 	SamePath       Kind = "same-path"
 	BeyondSwitch   Kind = "beyond-switch"
+	Detour         Kind = "detour"
+	OtherRecord    Kind = "record"
+	LaneDropped    Kind = "lane"
+	Asymmetric     Kind = "asymmetric"
+	Adaptive       Kind = "adaptive"
 )
 
 // Kinds of structure and cabling plans.
@@ -258,6 +263,11 @@ var kinds = []KindInfo{
 	{Multicast, Error, "a multicast group has a loop, or does not reach all members", hintRoutes, "", ""},
 	{SamePath, Warning, "all LIDs of a port have the same path", hintRoutes, "", ""},
 	{BeyondSwitch, Error, "a table exceeds the switch", hintRoutes, "", ""},
+	{Detour, Warning, "a path is longer than a shortest one", hintRoutes, "", ""},
+	{OtherRecord, Warning, "subnet administration has another path", hintRoutes, "", ""},
+	{LaneDropped, Error, "packets are dropped because of their virtual lane", "compare the SL-to-VL tables with the operational lanes: ibkit query SL2VLTable {node}", "", ""},
+	{Asymmetric, Info, "the two directions of a path cross different links", "", "", ""},
+	{Adaptive, Info, "adaptive routing selects the output port", "", "", ""},
 
 	{WrongStructure, Error, "the structure is not the intended one", "ibkit topology --format html > fabric.html", "", runbookCables},
 	{LevelLink, Error, "a link connects switches of one level", hintTree, "", runbookCables},

@@ -78,6 +78,14 @@ func (f Finding) String() string {
 	return text
 }
 
+// Text returns the subject and the detail.
+func (f Finding) Text() string {
+	if f.Subject == "" {
+		return f.Detail
+	}
+	return f.Subject + ": " + f.Detail
+}
+
 // A Failure is a request without a valid reply. Failures make a result partial.
 type Failure struct {
 	Subject  string   `json:"subject"`   // as in [Finding]

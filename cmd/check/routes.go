@@ -23,6 +23,7 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
+	"github.com/ibkit/ibkit/report"
 )
 
 // routes is one call of check routes.
@@ -35,7 +36,7 @@ type routes struct {
 	withSwitches bool
 	pathSLs      bool
 	smKey        string
-	kinds, fail  []route.Kind
+	kinds, fail  []report.Kind
 	limit        int
 	json, csv    bool
 
@@ -211,22 +212,22 @@ func (c *routes) store(a *route.Analysis) error {
 }
 
 // selected returns the findings to be printed.
-func (c *routes) selected(findings []route.Finding) []route.Finding {
+func (c *routes) selected(findings []report.Finding) []report.Finding {
 	if len(c.kinds) == 0 {
 		return findings
 	}
-	return slices.DeleteFunc(slices.Clone(findings), func(f route.Finding) bool { return !slices.Contains(c.kinds, f.Kind) })
+	return slices.DeleteFunc(slices.Clone(findings), func(f report.Finding) bool { return !slices.Contains(c.kinds, f.Kind) })
 }
 
 // fails reports whether a finding makes the command exit with code 3.
-func (c *routes) fails(f route.Finding) bool {
+func (c *routes) fails(f report.Finding) bool {
 	return len(c.fail) == 0 || slices.Contains(c.fail, f.Kind)
 }
 
-func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.Finding, changes []route.Change, partial bool) {
+func (c *routes) print(out *render.Output, a *route.Analysis, findings []report.Finding, changes []route.Change, partial bool) {
 	switch {
 	case c.json:
-		r := route.NewReport(a, findings, changes, c.names)
+		r := a.Report(findings, changes, c.names)
 		r.Partial = partial
 		render.WriteLine(out, r)
 	case c.csv:
@@ -243,15 +244,21 @@ func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.F
 	}
 }
 
-func printFindingsCSV(out io.Writer, findings []route.Finding) {
+func printFindingsCSV(out io.Writer, findings []report.Finding) {
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{"kind", "node_guid", "count", "detail"}) // Flush of out reports errors
+	_ = w.Write([]string{"kind", "severity", "subject", "node_guid", "port", "count", "detail"}) // Flush of out reports errors
 	for _, f := range findings {
-		guid := ""
-		if f.Node != nil {
-			guid = f.Node.GUID.String()
+		guid, port := "", ""
+		if f.NodeGUID != nil {
+			guid = f.NodeGUID.String()
 		}
-		_ = w.Write([]string{string(f.Kind), guid, strconv.FormatUint(f.Count, 10), textfile.CSVText(f.Detail)})
+		if f.Port != nil {
+			port = strconv.Itoa(*f.Port)
+		}
+		_ = w.Write([]string{
+			string(f.Kind), string(f.Severity), textfile.CSVText(f.Subject), guid, port,
+			strconv.FormatUint(f.Data.(*route.FindingData).Count, 10), textfile.CSVText(f.Detail),
+		})
 	}
 	w.Flush()
 }

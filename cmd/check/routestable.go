@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 )
 
 // printSummary prints the size of the routing and the results without findings. partial
@@ -156,21 +157,21 @@ func (c *routes) congestionText(p route.Congestion) string {
 }
 
 // printFindings prints the findings, up to the limit of each kind.
-func (c *routes) printFindings(out *render.Output, findings []route.Finding) {
+func (c *routes) printFindings(out *render.Output, findings []report.Finding) {
 	if len(findings) == 0 {
 		return
 	}
-	count := map[route.Kind]int{}
-	var rows []route.Finding
+	count := map[report.Kind]int{}
+	var rows []report.Finding
 	for _, f := range findings {
 		if count[f.Kind]++; c.limit == 0 || count[f.Kind] <= c.limit {
 			rows = append(rows, f)
 		}
 	}
 	out.WriteByte('\n')
-	render.Columns(out, []render.Column[route.Finding]{
-		render.TextColumn("FINDING", func(f route.Finding) string { return string(f.Kind) }),
-		render.TextColumn("DETAIL", func(f route.Finding) string { return f.Detail }),
+	render.Columns(out, []render.Column[report.Finding]{
+		render.TextColumn("FINDING", func(f report.Finding) string { return string(f.Kind) }),
+		render.TextColumn("DETAIL", func(f report.Finding) string { return f.Text() }),
 	}, rows)
 	for _, k := range route.Kinds {
 		if more := count[k] - c.limit; c.limit > 0 && more > 0 {

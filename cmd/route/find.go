@@ -32,6 +32,7 @@ func (c *command) find(r *route.Routing, pairs []pair) (ends []route.Pair, err e
 			return nil, err
 		default:
 			c.partial = true
+			c.fail("", &textfile.Error{File: c.pairsName(), Line: pairs[i].line, Err: err})
 			failures.Print(&textfile.Error{File: c.pairsName(), Line: pairs[i].line, Err: err})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command is one call of route.
@@ -31,7 +32,7 @@ type command struct {
 	force     bool
 	counters  bool
 	problems  bool
-	failOn    []route.Kind
+	failOn    []report.Kind
 	json      bool
 	csv       bool
 
@@ -43,7 +44,8 @@ type command struct {
 	unknown int                   // pairs with an unknown port
 
 	failOnGiven bool
-	unchecked   []route.Kind // of files
+	unchecked   []report.Kind // of files
+	failures    []report.Failure
 }
 
 // New returns the command route.
@@ -102,7 +104,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
-		if k.IsProblem() {
+		if k.Info().Severity != report.Info {
 			c.failOn = append(c.failOn, k)
 		}
 	}

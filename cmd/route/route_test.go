@@ -63,7 +63,7 @@ func TestRoute_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
-			cmdtest.RoundTrip(t, out, new(route.PathsReport))
+			cmdtest.RoundTrip(t, out, new(route.ReportPaths))
 		})
 	}
 }
@@ -110,7 +110,7 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--tables /nonexistent 1 2", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
 		{"--tables " + dumps + "/opensm-subnet.lst 1 8", cmdutil.ExitUsage, "no forwarding tables"},
 		{"--tables " + dumps + " --fail-on unreachable 1 8", cmdutil.ExitOK, ""},
-		{"--tables " + dumps + " --fail-on link 1 8", cmdutil.ExitUsage, "--fail-on link and --tables are mutually exclusive"},
+		{"--tables " + dumps + " --fail-on slow 1 8", cmdutil.ExitUsage, "--fail-on slow and --tables are mutually exclusive"},
 		{"--sim demo --targets-file " + allUnknown, cmdutil.ExitFailed, "find pairs: no pair of " + allUnknown + " has two known ports"},
 		{"--tables " + dumps + " --lmc 8 1 8", cmdutil.ExitUsage, "want 0 to 7"},
 	} {
@@ -130,7 +130,7 @@ func TestRoute_Incomplete(t *testing.T) {
 	if want := "host00001 to host00003, LID 4, SL 0: incomplete, 2 links\n"; code != cmdutil.ExitPartial || !strings.HasPrefix(out, want) {
 		t.Errorf("got exit code %d\n%swant %d\n%s", code, out, cmdutil.ExitPartial, want)
 	}
-	if !strings.Contains(out, "problem: unseen: the table of spine001 was not read") || !strings.Contains(err, "warning: spine001: Get LinearForwardingTable") {
+	if !strings.Contains(out, "problem: unchecked: the table of spine001 was not read") || !strings.Contains(err, "warning: spine001: Get LinearForwardingTable") {
 		t.Errorf("got\n%s%s", out, err)
 	}
 }

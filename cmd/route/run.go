@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -37,10 +38,13 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 		return err
 	}
 	c.printWarnings(r)
-	reports, problems := c.report(r)
+	head := route.ReportPathsHead{Head: report.NewHead(route.PathSchema, r.Routing.Began), Group: render.NonZero(c.options.Group), Unchecked: c.unchecked}
+	reports, problems := c.report(r, &head.Head)
 	c.partial = c.partial || r.Routing.Partial()
+	head.Fail(append(r.Routing.ReportFailures(c.names), c.failures...)...)
+	head.Partial = c.partial
 	out := render.NewOutput(c.env.Out)
-	c.print(out, c.partial, reports, problems)
+	c.print(out, &head, reports, problems)
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -59,16 +63,26 @@ func (c *command) checkFailOn() error {
 	return nil
 }
 
+// fail adds a failure and makes the result partial.
+func (c *command) fail(subject string, err error) {
+	c.partial = true
+	c.failures = append(c.failures, fabric.ReportFailure(subject, err))
+}
+
 // printWarnings prints the requests without a response.
 func (c *command) printWarnings(r *route.PathsResult) {
 	routefiles.PrintFailures(c.fabric.Failures(c.env, "warning"), r.Routing, c.names)
 	routefiles.PrintChanging(c.fabric.Failures(c.env, "warning"), r.Routing, c.names)
 	if r.NoRecords != nil {
 		fmt.Fprintf(c.env.ErrOut, "warning: no service levels: %v\n", r.NoRecords)
-		c.partial = c.partial || errors.Is(r.NoRecords, umad.ErrTimeout)
+		if errors.Is(r.NoRecords, umad.ErrTimeout) {
+			c.fail("", r.NoRecords)
+		}
 	}
 	if c.errors != nil && c.errors.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
-		c.partial = true
+		for _, err := range c.errors.Failures(c.names) {
+			c.fail("", err)
+		}
 	}
 }
 
@@ -88,15 +102,16 @@ func portsOf(r *route.PathsResult) []*fabric.Port {
 	return ports
 }
 
-// report returns the reports of the pairs to show, and the number of pairs with a problem.
-func (c *command) report(r *route.PathsResult) (reports []route.PairReport, problems int) {
+// report returns the reports of the pairs to show, adds their findings to a document, and
+// returns the number of pairs with a problem.
+func (c *command) report(r *route.PathsResult, head *report.Head) (reports []route.ReportPair, problems int) {
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
 		if c.toAll && p.Forward.Cause == route.NotMember {
 			continue // not among the destinations of the group
 		}
 		c.pairs++
-		pair := route.PairReport{Forward: c.pathReport(r, &p.Forward)}
+		pair := route.ReportPair{Forward: c.pathReport(r, &p.Forward)}
 		problem := c.fails(&pair.Forward)
 		if p.Reverse != nil {
 			pair.Reverse = new(c.pathReport(r, p.Reverse))
@@ -104,31 +119,54 @@ func (c *command) report(r *route.PathsResult) (reports []route.PairReport, prob
 				pair.Symmetric = new(p.Forward.IsReverse(p.Reverse))
 			}
 			failed := c.fails(pair.Reverse) // also makes the result partial
-			problem = problem || failed || isAsymmetric(&pair) && c.isProblem(route.KindAsymmetric)
+			problem = problem || failed || isAsymmetric(&pair) && c.isProblem(report.Asymmetric)
 		}
 		if problem {
 			problems++
 		}
 		if problem || !c.problems {
+			addFindings(head, &pair, len(reports))
 			reports = append(reports, pair)
 		}
 	}
 	return reports, problems
 }
 
+// addFindings adds the findings of a pair with its index.
+func addFindings(head *report.Head, p *route.ReportPair, index int) {
+	for _, path := range []*route.ReportPath{&p.Forward, p.Reverse} {
+		if path == nil {
+			continue
+		}
+		for _, f := range path.Details {
+			place := f.Data.(*route.PathPlace)
+			place.Pair, place.Reverse = index, path == p.Reverse
+		}
+		head.Add(path.Details...)
+	}
+	if isAsymmetric(p) {
+		f := report.New(report.Asymmetric, p.Forward.From.Name+" to "+p.Forward.To.Name, asymmetric)
+		f.Data = &route.PathPlace{Pair: index}
+		head.Add(f)
+	}
+}
+
+// asymmetric is the detail of a finding about both directions.
+const asymmetric = "the two directions cross different links"
+
 // isAsymmetric reports whether both paths of a pair arrive and cross different links.
-func isAsymmetric(p *route.PairReport) bool {
+func isAsymmetric(p *route.ReportPair) bool {
 	return p.Reverse != nil && p.Forward.Arrived() && p.Reverse.Arrived() && !*p.Symmetric
 }
 
-func (c *command) isProblem(k route.Kind) bool { return slices.Contains(c.failOn, k) }
+func (c *command) isProblem(k report.Kind) bool { return slices.Contains(c.failOn, k) }
 
 // fails reports whether a path has a problem. A part of it that was not read makes the
 // result partial.
-func (c *command) fails(p *route.PathReport) bool {
+func (c *command) fails(p *route.ReportPath) bool {
 	failed := false
-	for _, f := range p.Findings {
-		c.partial = c.partial || f.Kind == route.KindUnseen
+	for _, f := range p.Details {
+		c.partial = c.partial || f.Kind == report.Unchecked
 		failed = failed || c.isProblem(f.Kind)
 	}
 	return failed
@@ -136,49 +174,51 @@ func (c *command) fails(p *route.PathReport) bool {
 
 // pathReport returns the report of a path with the findings of its links, and the worst
 // error counter of each end that exceeds its threshold.
-func (c *command) pathReport(r *route.PathsResult, p *route.Path) route.PathReport {
-	report := route.NewPathReport(p, c.names)
-	if r.Fabric == nil {
-		return report
-	}
-	for i, h := range p.Hops {
-		ends := []*fabric.Port{r.Port(h.Output), r.Port(h.Output.Peer)}
-		report.Findings = append(report.Findings, linkFindings(i, ends, !r.Routing.Partial())...)
-		if c.errors == nil {
-			continue
-		}
-		report.Hops[i].Counters = &route.ReportCounters{Output: byName(c.errors.Values(ends[0])), Input: byName(c.errors.Values(ends[1]))}
-		for _, end := range ends {
-			if problems := c.errors.Problems(end); len(problems) > 0 {
-				worst := problems[0]
-				report.Findings = append(report.Findings, route.PathFinding{
-					Kind: route.KindErrors, Hop: &i, Detail: fmt.Sprintf("%s %s: %s", c.names.PortName(end), worst.Class, worst.Text()),
-				})
-			}
+func (c *command) pathReport(r *route.PathsResult, p *route.Path) route.ReportPath {
+	path := route.NewReportPath(p, c.names)
+	if r.Fabric != nil {
+		for i := range p.Hops {
+			c.addHop(&path, r, i, p.Hops[i])
 		}
 	}
-	return report
+	path.Findings = report.KindsOf(path.Details)
+	return path
 }
 
-// linkFindings returns the findings of a link, those that both ends have once. Links that
-// are not active are findings of package route.
-func linkFindings(hop int, ends []*fabric.Port, complete bool) (findings []route.PathFinding) {
+// addHop adds the findings and the counters of a hop of a path.
+func (c *command) addHop(path *route.ReportPath, r *route.PathsResult, i int, h route.Hop) {
+	add := func(kind report.Kind, p *fabric.Port, detail string) {
+		f := report.New(kind, c.names.PortName(p), detail).At(p.Node.GUID, int(p.Number))
+		f.Data = &route.PathPlace{Hop: &i}
+		path.Details = append(path.Details, f)
+	}
+	ends := []*fabric.Port{r.Port(h.Output), r.Port(h.Output.Peer)}
+	addLink(ends, !r.Routing.Partial(), add)
+	if c.errors == nil {
+		return
+	}
+	path.Hops[i].Counters = &route.ReportCounters{Output: byName(c.errors.Values(ends[0])), Input: byName(c.errors.Values(ends[1]))}
+	for _, end := range ends {
+		if problems := c.errors.Problems(end); len(problems) > 0 {
+			worst := problems[0]
+			add(report.Exceeded, end, fmt.Sprintf("%s: %s", worst.Class, worst.Text()))
+		}
+	}
+}
+
+// addLink adds the findings of a link, those that both ends have once. Links that are not
+// active are findings of package route.
+func addLink(ends []*fabric.Port, complete bool, add func(report.Kind, *fabric.Port, string)) {
 	var seen []linkinfo.Finding
 	for _, p := range ends {
-		end := linkinfo.NewEnd(p, complete)
-		for _, f := range end.Findings {
+		for _, f := range linkinfo.NewEnd(p, complete).Findings {
 			if f.Kind == linkinfo.NotActive || slices.Contains(seen, f) {
 				continue
 			}
 			seen = append(seen, f)
-			kind := route.KindLimited
-			if f.IsProblem() {
-				kind = route.KindLink
-			}
-			findings = append(findings, route.PathFinding{Kind: kind, Hop: &hop, Detail: f.String()})
+			add(report.Kind(f.Kind.String()), p, f.Detail())
 		}
 	}
-	return findings
 }
 
 // byName returns counters by name.

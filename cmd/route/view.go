@@ -13,16 +13,15 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 )
 
 // print writes the selected view.
-func (c *command) print(out *render.Output, partial bool, reports []route.PairReport, problems int) {
+func (c *command) print(out *render.Output, head *route.ReportPathsHead, reports []route.ReportPair, problems int) {
 	switch {
 	case c.json:
-		render.WriteMembers(out, '{', route.PathsHead{
-			Schema: route.PathSchema, Partial: partial || c.partial, Group: render.NonZero(c.options.Group), Unchecked: c.unchecked,
-		})
-		render.WriteArray(out, "pairs", reports, func(p route.PairReport) any { return p })
+		render.WriteMembers(out, '{', head)
+		render.WriteArray(out, "pairs", reports, func(p route.ReportPair) any { return p })
 		out.WriteString("\n}\n")
 	case c.csv:
 		c.writeCSV(out, reports)
@@ -63,18 +62,18 @@ func (c *command) printSummary(out *render.Output, reports, problems int) {
 	fmt.Fprintf(out, "%s: %s\n", plural.Count(c.pairs+c.unknown, "pair", "pairs"), strings.Join(parts, ", "))
 }
 
-func (c *command) printPair(out *render.Output, p *route.PairReport) {
+func (c *command) printPair(out *render.Output, p *route.ReportPair) {
 	c.printPath(out, &p.Forward)
 	if p.Reverse != nil {
 		c.printPath(out, p.Reverse)
 	}
 	if isAsymmetric(p) {
-		c.printFinding(out, route.KindAsymmetric, "the two directions cross different links")
+		c.printFinding(out, report.Asymmetric, asymmetric)
 	}
 }
 
 // printFinding prints a finding about a path.
-func (c *command) printFinding(out *render.Output, k route.Kind, detail string) {
+func (c *command) printFinding(out *render.Output, k report.Kind, detail string) {
 	word := "note"
 	if c.isProblem(k) {
 		word = "problem"
@@ -83,17 +82,17 @@ func (c *command) printFinding(out *render.Output, k route.Kind, detail string) 
 }
 
 // printPath prints the links of a path in a table, and the findings about the path.
-func (c *command) printPath(out *render.Output, p *route.PathReport) {
+func (c *command) printPath(out *render.Output, p *route.ReportPath) {
 	c.printLinks(out, p)
-	for _, f := range p.Findings {
-		if f.Hop == nil {
+	for _, f := range p.Details {
+		if f.Data.(*route.PathPlace).Hop == nil {
 			c.printFinding(out, f.Kind, f.Detail)
 		}
 	}
 }
 
 // heading returns the ends of a path and its service level.
-func (c *command) heading(p *route.PathReport) string {
+func (c *command) heading(p *route.ReportPath) string {
 	var b strings.Builder
 	b.WriteString(p.From.Name)
 	if p.To != nil {
@@ -119,7 +118,7 @@ func (c *command) heading(p *route.PathReport) string {
 	return b.String()
 }
 
-func (c *command) printLinks(out *render.Output, p *route.PathReport) {
+func (c *command) printLinks(out *render.Output, p *route.ReportPath) {
 	out.WriteString(c.heading(p) + "\n")
 	if len(p.Hops) == 0 {
 		return
@@ -136,10 +135,9 @@ func (c *command) printLinks(out *render.Output, p *route.PathReport) {
 		}
 		return " "
 	}
-	port := func(r route.ReportHopPort) string { return fabric.PortName(r.Name, int(r.Port)) }
 	columns := []render.Column[int]{
-		render.TextColumn(" OUTPUT", func(i int) string { return mark(i) + port(p.Hops[i].Output) }),
-		render.TextColumn("INPUT", func(i int) string { return port(p.Hops[i].Input) }),
+		render.TextColumn(" OUTPUT", func(i int) string { return mark(i) + portName(p.Hops[i].Output) }),
+		render.TextColumn("INPUT", func(i int) string { return portName(p.Hops[i].Input) }),
 		render.TextColumn("WIDTH", func(i int) string { return render.Show(p.Hops[i].Width) }),
 		render.TextColumn("SPEED", func(i int) string { return render.Show(p.Hops[i].Speed) }),
 		render.TextColumn("STATE", func(i int) string { return render.Show(p.Hops[i].State) }),
@@ -157,6 +155,8 @@ func (c *command) printLinks(out *render.Output, p *route.PathReport) {
 	}
 }
 
+func portName(p route.ReportHopPort) string { return fabric.PortName(p.Name, int(p.Port)) }
+
 // printErrors prints the error counters of a port that are not 0. Waiting is not an error.
 func printErrors(out *render.Output, p route.ReportHopPort, values map[string]uint64) {
 	var list []string
@@ -166,12 +166,12 @@ func printErrors(out *render.Output, p route.ReportHopPort, values map[string]ui
 		}
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(out, "counters of %s: %s\n", fabric.PortName(p.Name, int(p.Port)), strings.Join(list, ", "))
+		fmt.Fprintf(out, "counters of %s: %s\n", portName(p), strings.Join(list, ", "))
 	}
 }
 
 // writeCSV writes one record per link, or one without a link for a path that has none.
-func (c *command) writeCSV(out *render.Output, reports []route.PairReport) {
+func (c *command) writeCSV(out *render.Output, reports []route.ReportPair) {
 	w := csv.NewWriter(out)
 	header := []string{
 		"pair", "direction", "from_guid", "from", "from_port", "to_guid", "to", "to_port", "lid", "sl", "arrives", "findings",
@@ -194,7 +194,7 @@ func (c *command) writeCSV(out *render.Output, reports []route.PairReport) {
 	w.Flush()
 }
 
-func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.PathReport) {
+func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.ReportPath) {
 	to := []string{"", "", ""}
 	if p.To != nil {
 		to = []string{p.To.NodeGUID.String(), textfile.CSVText(p.To.Name), strconv.Itoa(int(p.To.Port))}
@@ -239,22 +239,21 @@ func values(counters map[string]uint64) []string {
 }
 
 // findings returns the findings about a hop with their kinds, or with -1 those about the path.
-func findings(p *route.PathReport, hop int) string {
+func findings(p *route.ReportPath, hop int) string {
 	var list []string
-	for _, f := range p.Findings {
-		if f.Hop == nil && hop < 0 || f.Hop != nil && *f.Hop == hop {
-			text := f.Detail // a finding of package linkinfo begins with its kind
-			if kind := fmt.Sprintf("%s: ", f.Kind); !strings.HasPrefix(text, kind) {
-				text = kind + text
-			}
-			list = append(list, text)
+	for _, f := range p.Details {
+		switch at := f.Data.(*route.PathPlace).Hop; {
+		case at == nil && hop < 0, at != nil && *at == hop && f.Subject == portName(p.Hops[hop].Output):
+			list = append(list, fmt.Sprintf("%s: %s", f.Kind, f.Detail))
+		case at != nil && *at == hop:
+			list = append(list, fmt.Sprintf("%s: %s", f.Kind, f.Text()))
 		}
 	}
 	return strings.Join(list, "; ")
 }
 
 // kindNames returns the names of kinds of findings, separated by commas.
-func kindNames(kinds []route.Kind) string {
+func kindNames(kinds []report.Kind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)

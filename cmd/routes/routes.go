@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command is one call of routes.
@@ -304,13 +305,17 @@ func (c *command) run(ctx context.Context) error {
 			return err
 		}
 	}
+	v.head = report.NewHead(route.TablesSchema, r.Began)
+	v.head.Add(route.UnevenGroups(v.groups, c.names)...)
+	v.head.Fail(r.ReportFailures(c.names)...)
+	v.head.Partial = v.partial
 	out := render.NewOutput(c.env.Out)
 	v.print(out)
 	if err := out.Flush(); err != nil {
 		return err
 	}
 	c.fabric.PrintStats(c.env)
-	return cmdutil.ResultError(v.partial, slices.ContainsFunc(v.groups, func(g route.PortGroup) bool { return g.Uneven() }))
+	return cmdutil.HeadError(&v.head)
 }
 
 // measure returns the groups of links of the selected switches.

@@ -67,7 +67,7 @@ func TestRoutes_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
-			cmdtest.RoundTrip(t, out, new(route.TablesReport))
+			cmdtest.RoundTrip(t, out, new(route.ReportTables))
 		})
 	}
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A view prints a part of a routing.
 type view struct {
 	*command
+	head    report.Head
 	routing *route.Routing
 	partial bool
 	groups  []route.PortGroup // of --balance
@@ -306,9 +308,9 @@ func (v *view) printCSV(out *render.Output) {
 	w.Flush()
 }
 
-// printJSON prints a [route.TablesReport], the tables of one switch at a time.
+// printJSON prints a [route.ReportTables], the tables of one switch at a time.
 func (v *view) printJSON(out *render.Output) {
-	render.WriteMembers(out, '{', route.TablesHead{Schema: route.TablesSchema, Partial: v.partial})
+	render.WriteMembers(out, '{', v.head)
 	shown := make([]bool, int(ib.MaxUnicastLID)+1)
 	member := func(name string, value any) { fmt.Fprintf(out, ",\n%q:%s", name, render.MustMarshal(value)) }
 	switch {
@@ -328,7 +330,7 @@ func (v *view) printJSON(out *render.Output) {
 		render.WriteArray(out, "balance", v.groups, func(g route.PortGroup) any { return route.NewReportBalance(&g, v.names) })
 	default:
 		render.WriteArray(out, "switches", v.nodes, func(n *route.Node) any {
-			r := route.NewReportTables(n, &v.filter, v.multicast, v.names)
+			r := route.NewReportSwitch(n, &v.filter, v.multicast, v.names)
 			for _, e := range r.Unicast {
 				shown[e.LID] = true
 			}
@@ -339,6 +341,5 @@ func (v *view) printJSON(out *render.Output) {
 	}
 	owners := route.NewReportOwners(v.routing, func(lid ib.LID) bool { return lid.IsUnicast() && shown[lid] }, v.names)
 	render.WriteArray(out, "destinations", owners, func(o route.ReportOwner) any { return o })
-	render.WriteArray(out, "failures", route.NewReportFailures(v.routing.Failures), func(f route.ReportFailure) any { return f })
 	out.WriteString("\n}\n")
 }

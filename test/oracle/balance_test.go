@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -21,8 +22,8 @@ func imbalances(t *testing.T, s *ibsimtest.Sim) (details []string) {
 		t.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		if f.Kind == route.KindUnbalanced {
-			details = append(details, f.Detail)
+		if f.Kind == report.Unbalanced {
+			details = append(details, f.Text())
 		}
 	}
 	return details
@@ -31,7 +32,7 @@ func imbalances(t *testing.T, s *ibsimtest.Sim) (details []string) {
 // heat moves the entries from one output port on a switch to another.
 func heat(t *testing.T, s *ibsimtest.Sim, node string, from, to uint8) {
 	t.Helper()
-	var r route.TablesReport
+	var r route.ReportTables
 	if err := json.Unmarshal([]byte(s.MustRun(t, "", ibkit(), "routes", "--json", node).Stdout), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -46,16 +47,16 @@ func TestRouteTables_Groups(t *testing.T) {
 func TestRoute_Reroute(t *testing.T) {
 	s := serveLive(t, "--sm=off", "fat-tree:radix=8,pods=2,hosts=2,spines=2")
 	s.NewSM(t, "host00001", "sweep_interval 600")
-	path := func() route.PathReport {
+	path := func() route.ReportPath {
 		t.Helper()
-		var r route.PathsReport
+		var r route.ReportPaths
 		out := s.MustRun(t, "host00001", ibkit(), "route", "--json", "host00002", "host00003")
 		if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil || len(r.Pairs) != 1 {
 			t.Fatalf("%v in %s%s", err, out.Stdout, out.Stderr)
 		}
 		return r.Pairs[0].Forward
 	}
-	spine := func(p route.PathReport) string {
+	spine := func(p route.ReportPath) string {
 		if !p.Arrived() || len(p.Hops) != 4 || len(p.Findings) > 0 {
 			return ""
 		}
@@ -132,13 +133,13 @@ func comparePath(t *testing.T, s *ibsimtest.Sim, from, to string, engine string,
 	if text := note.ReplaceAllString(got.Stdout, ""); text != want || got.Stderr != "" {
 		t.Errorf("%s to %s: got\n%s%swant\n%s", from, to, got.Stdout, got.Stderr, want)
 	}
-	var r route.PathsReport
+	var r route.ReportPaths
 	out := s.MustRun(t, "", ibkit(), "route", "--json", from, to)
 	if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil {
 		t.Fatalf("%v in %s", err, out.Stdout)
 	}
 	p := r.Pairs[0].Forward
-	if p.SL == nil || p.Record == nil || !p.Record.Found || slices.ContainsFunc(p.Findings, func(f route.PathFinding) bool { return f.Kind.IsProblem() }) {
+	if p.SL == nil || p.Record == nil || !p.Record.Found || slices.ContainsFunc(p.Findings, func(k report.Kind) bool { return k.Info().Severity != report.Info }) {
 		t.Fatalf("%s to %s: got %s", from, to, out.Stdout)
 	}
 	levels[*p.SL] = true

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -161,7 +162,7 @@ func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, strin
 		v.hops += fmt.Sprintf("%d: %d  ", h.Links, h.Paths)
 	}
 	for _, f := range r.Findings {
-		v.loop = v.loop || f.Kind == string(route.KindCredit)
+		v.loop = v.loop || f.Kind == string(report.CreditLoop)
 	}
 	return v, text
 }

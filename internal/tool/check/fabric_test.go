@@ -207,7 +207,7 @@ var faults = []fault{
 	{kind: "firmware/no-response", fabric: "demo,vendor=on", commands: "vendor node06 off", subject: "node06"},
 	{kind: "routing/unreachable", fabric: "dead-end"},
 	{kind: "routing/forwarding-loop", fabric: "forwarding-loop"},
-	{kind: "routing/not-active", fabric: "demo", subject: "leaf3"},
+	{kind: "routing/not-active", fabric: "demo", subject: "leaf3[4]"},
 	{kind: "routing/credit-loop", fabric: "credit-loop"},
 	{kind: "routing/unbalanced", fabric: "unbalanced-leaf"},
 	{kind: "routing/multicast", fabric: "broken-multicast"},

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/internal/tool/counters"
-	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/report"
@@ -150,16 +149,16 @@ var fabricKinds = []Kind{
 	{"firmware", firmwareDiffers, Warning, "NODE_WRONG_FW_VERSION", "install the version that most devices of the type have"},
 	{"firmware", noResponse, Unknown, "", "ibkit query GeneralInfo {node}"},
 
-	{"routing", string(route.KindUnreachable), Error, "", nextRoutes},
-	{"routing", string(route.KindLoop), Error, "", nextRoutes},
-	{"routing", string(route.KindInactive), Error, "LINK_LOGICAL_STATE_NOT_ACTIVE", nextRoutes},
-	{"routing", string(route.KindCredit), Error, "", "select a routing engine without credit loops, for example up/down"},
-	{"routing", string(route.KindUnbalanced), Warning, "", nextBalance},
-	{"routing", string(route.KindMulticast), Error, "", nextRoutes},
-	{"routing", string(route.KindSamePath), Warning, "", nextRoutes},
-	{"routing", string(route.KindExcess), Error, "", nextRoutes},
-	{"routing", string(route.KindDuplicate), Error, "PORT_DUPLICATED_LID", nextRoutes},
-	{"routing", string(route.KindChanging), Warning, "", "repeat the check when the subnet manager is idle"},
+	{"routing", string(report.Unreachable), Error, "", nextRoutes},
+	{"routing", string(report.ForwardingLoop), Error, "", nextRoutes},
+	{"routing", string(report.NotActive), Error, "LINK_LOGICAL_STATE_NOT_ACTIVE", nextRoutes},
+	{"routing", string(report.CreditLoop), Error, "", "select a routing engine without credit loops, for example up/down"},
+	{"routing", string(report.Unbalanced), Warning, "", nextBalance},
+	{"routing", string(report.Multicast), Error, "", nextRoutes},
+	{"routing", string(report.SamePath), Warning, "", nextRoutes},
+	{"routing", string(report.BeyondSwitch), Error, "", nextRoutes},
+	{"routing", string(report.DuplicateLID), Error, "PORT_DUPLICATED_LID", nextRoutes},
+	{"routing", string(report.Changing), Warning, "", "repeat the check when the subnet manager is idle"},
 	{"routing", noResponse, Unknown, "NODE_NO_RESPONSE", "ibkit check routes -e"},
 
 	{"tree", wrongStructure, Error, "", "ibkit topology --format html > fabric.html"},

@@ -332,12 +332,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		return err
 	}
 	for _, f := range a.Findings(r.names) {
-		finding := Finding{Detail: f.Detail}
-		if f.Node != nil {
-			guid := f.Node.GUID
-			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(f.Node.GUID, f.Node.Desc)
-		}
-		r.add(string(f.Kind), finding)
+		r.add(string(f.Kind), Finding{Subject: f.Subject, NodeGUID: f.NodeGUID, Port: f.Port, Detail: f.Detail})
 	}
 	for _, failure := range a.Routing.Failures {
 		finding := Finding{Detail: failure.Err.Error()}

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -78,7 +79,7 @@ func TestAdaptive_DeadEnd(t *testing.T) {
 	}
 	found := false
 	for _, x := range a.Findings(nil) {
-		found = found || x.Kind == KindUnreachable && strings.Contains(x.Detail, "leaf001[5], a port of adaptive routing: dead end: ")
+		found = found || x.Kind == report.Unreachable && strings.Contains(x.Text(), "leaf001[5]: a port of adaptive routing: dead end: ")
 	}
 	if !found {
 		t.Error("got no finding")
@@ -201,17 +202,17 @@ func TestPaths_Adaptive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
 		_, pair := tracePair(t, f, 0, "host00001", "host00016")
-		if got, want := findingsOf(&pair.Forward), "adaptive: one of ports 5-8"; got != want {
+		if got, want := findingsOf(&pair.Forward), "adaptive: leaf001[8]: one of ports 5-8"; got != want {
 			t.Errorf("got findings %q, want %q", got, want)
 		}
-		r := NewPathReport(&pair.Forward, nil)
+		r := NewReportPath(&pair.Forward, nil)
 		if got := r.Hops[1].Adaptive; !slices.Equal(got, []uint16{5, 6, 7, 8}) || r.Hops[0].Adaptive != nil || r.Hops[2].Adaptive != nil {
 			t.Errorf("got ports %v of the leaf, want 5 to 8", got)
 		}
 
 		f.Node("leaf001").LFT[lid(f, "host00016")] = 1
 		_, pair = tracePair(t, f, 0, "host00001", "host00016")
-		if got, want := findingsOf(&pair.Forward), "adaptive: adaptive routing on: static view: group 0 lacks port 1"; !strings.Contains(got, want) {
+		if got, want := findingsOf(&pair.Forward), "adaptive: leaf001[1]: adaptive routing on: static view: group 0 lacks port 1"; !strings.Contains(got, want) {
 			t.Errorf("got findings %q, want %q", got, want)
 		}
 	})

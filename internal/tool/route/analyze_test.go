@@ -70,7 +70,7 @@ func TestAnalyze_Inactive(t *testing.T) {
 		a := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{})
 		var got []string
 		for _, x := range a.Findings(nil) {
-			got = append(got, fmt.Sprintf("%s: %s", x.Kind, x.Detail))
+			got = append(got, fmt.Sprintf("%s: %s", x.Kind, x.Text()))
 		}
 		want := []string{
 			"not-active: leaf002[1]: 6 paths cross a link without data (Active at this end, Armed at host00003[1])",

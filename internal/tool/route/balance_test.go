@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -135,9 +136,10 @@ func TestFindings_Unbalanced(t *testing.T) {
 				test.change(f)
 				var got []string
 				for _, x := range mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil) {
-					got = append(got, x.Detail)
-					if x.Kind != KindUnbalanced || len(x.Balance) == 0 || (x.Node == nil) != (len(x.Balance) > 1) {
-						t.Errorf("got %s with node %v and %d groups, want unbalanced with its groups", x.Kind, x.Node, len(x.Balance))
+					got = append(got, x.Text())
+					groups := len(x.Data.(*FindingData).Balance)
+					if x.Kind != report.Unbalanced || groups == 0 || (x.NodeGUID == nil) != (groups > 1) {
+						t.Errorf("got %s with node %v and %d groups, want unbalanced with its groups", x.Kind, x.NodeGUID, groups)
 					}
 				}
 				if slices.Sort(got); !slices.Equal(got, test.want) {
@@ -165,7 +167,7 @@ func TestFindings_ParallelLinks(t *testing.T) {
 		findings := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{}).Findings(nil)
 		const want = "2 of 2 switches at level 1: 0 to 6 destinations on each of their parallel links, 2.0 on average, worst at " +
 			"system1-spine03-1 to system1-line02-2 (0 to 6), system1-spine03-1 to system1-line04-1 (0 to 6), system1-spine04-1 to system1-line02-1 (0 to 6)"
-		if len(findings) != 1 || findings[0].Detail != want {
+		if len(findings) != 1 || findings[0].Text() != want {
 			t.Errorf("got %+v, want one finding %q", findings, want)
 		}
 	})

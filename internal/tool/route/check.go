@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -52,8 +53,14 @@ type session struct {
 
 // open reads the routing. close releases the local port.
 func (o Options) open(ctx context.Context) (s *session, closePort func() error, err error) {
+	began := time.Now()
 	closePort = func() error { return nil }
 	s = &session{opts: o}
+	defer func() {
+		if s != nil && s.routing != nil {
+			s.routing.Began = began
+		}
+	}()
 	if o.Loaded != nil {
 		s.routing = o.Loaded
 		return s, closePort, nil

@@ -8,20 +8,21 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Each preset of package sim with a fault has the finding, and no other one.
 func TestAnalyze_Faults(t *testing.T) {
 	for _, test := range []struct {
 		preset string
-		kinds  []Kind
+		kinds  []report.Kind
 		want   []string // parts of the details
 	}{
-		{"forwarding-loop", []Kind{KindLoop, KindCredit}, []string{"leaf001[5] → spine001[1] → leaf001: ", "to host00016 (LID "}},
-		{"dead-end", []Kind{KindUnreachable}, []string{"spine001[8]: dead end: ", "to host00005 (LID "}},
-		{"unbalanced-leaf", []Kind{KindUnbalanced}, []string{"leaf001: 0 to 12 destinations on each of its 2 up-links, 6.0 on average"}},
-		{"credit-loop", []Kind{KindCredit}, []string{"switch-0-0-0[2] → switch-1-0-0[4] → switch-1-1-0[3] → switch-0-1-0[2] → switch-0-0-0"}},
-		{"broken-multicast", []Kind{KindMulticast}, []string{
+		{"forwarding-loop", []report.Kind{report.ForwardingLoop, report.CreditLoop}, []string{"leaf001[5] → spine001[1] → leaf001: ", "to host00016 (LID "}},
+		{"dead-end", []report.Kind{report.Unreachable}, []string{"spine001[8]: dead end: ", "to host00005 (LID "}},
+		{"unbalanced-leaf", []report.Kind{report.Unbalanced}, []string{"leaf001: 0 to 12 destinations on each of its 2 up-links, 6.0 on average"}},
+		{"credit-loop", []report.Kind{report.CreditLoop}, []string{"switch-0-0-0[2] → switch-1-0-0[4] → switch-1-1-0[3] → switch-0-1-0[2] → switch-0-0-0"}},
+		{"broken-multicast", []report.Kind{report.Multicast}, []string{
 			"LID 0xc010: packets of other members do not reach 1 of 3 members, for example host00009", "LID 0xc011: a loop through ",
 		}},
 	} {
@@ -31,9 +32,9 @@ func TestAnalyze_Faults(t *testing.T) {
 				var all strings.Builder
 				for _, f := range findings {
 					if !slices.Contains(test.kinds, f.Kind) {
-						t.Errorf("got finding %s: %s, want only %s", f.Kind, f.Detail, test.kinds)
+						t.Errorf("got finding %s: %s, want only %s", f.Kind, f.Text(), test.kinds)
 					}
-					all.WriteString(f.Detail + "\n")
+					all.WriteString(f.Text() + "\n")
 				}
 				for _, want := range test.want {
 					if !strings.Contains(all.String(), want) {
@@ -81,8 +82,8 @@ func TestAnalyze_Sizes(t *testing.T) {
 		r.Nodes[0].Ports[1].LID = r.Nodes[1].Ports[0].LID
 		var details []string
 		for _, f := range mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil) {
-			if f.Kind == KindExcess || f.Kind == KindDuplicate {
-				details = append(details, f.Detail)
+			if f.Kind == report.BeyondSwitch || f.Kind == report.DuplicateLID {
+				details = append(details, f.Text())
 			}
 		}
 		for _, want := range []string{"the table has only 4 entries", "entries with a port above 4: 1, for example that of LID 1 with port 200", "multicast entries with a port above 4: 1", "LID "} {

@@ -7,46 +7,20 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-)
-
-// A Kind is a kind of finding, of a routing or of a path.
-type Kind string
-
-// The kinds of findings of both routings and paths.
-const (
-	KindUnreachable Kind = "unreachable"     // paths end before their destination
-	KindLoop        Kind = "forwarding-loop" // tables forward packets in a loop
-	KindInactive    Kind = "not-active"      // a link that paths cross carries no data
-)
-
-// The other kinds of findings of a routing.
-const (
-	KindCredit     Kind = "credit-loop"   // buffers can wait for each other for ever
-	KindUnbalanced Kind = "unbalanced"    // links of a switch have uneven numbers of destinations
-	KindMulticast  Kind = "multicast"     // a group has a loop, or does not reach all members
-	KindSamePath   Kind = "same-path"     // all LIDs of a port have the same path
-	KindExcess     Kind = "beyond-switch" // a table exceeds the switch
-	KindDuplicate  Kind = "duplicate-lid" // two ports have one LID
-	KindChanging   Kind = "changing"      // tables changed while they were read
+	"github.com/ibkit/ibkit/report"
 )
 
 // Kinds are the kinds of findings of a routing.
-var Kinds = []Kind{
-	KindUnreachable, KindLoop, KindInactive, KindCredit, KindUnbalanced, KindMulticast, KindSamePath, KindExcess, KindDuplicate, KindChanging,
+var Kinds = []report.Kind{
+	report.Unreachable, report.ForwardingLoop, report.NotActive, report.CreditLoop, report.Unbalanced, report.Multicast, report.SamePath,
+	report.BeyondSwitch, report.DuplicateLID, report.Changing,
 }
 
-// A Finding is a defect of a routing.
-type Finding struct {
-	Kind   Kind
-	Node   *Node // the switch; nil: the finding has no single one
-	Count  uint64
-	Detail string
-
-	// Ports are the output ports of a loop with their virtual lanes.
-	Ports []CreditHop
-
-	// Balance are the uneven groups of links of [KindUnbalanced], the worst first.
-	Balance []PortGroup
+// FindingData is the [report.Finding.Data] of findings of a routing.
+type FindingData struct {
+	Count   uint64          `json:"count"`             // paths, channels, destinations, members or entries, by kind
+	Ports   []ReportPort    `json:"ports,omitempty"`   // output ports of a loop
+	Balance []ReportBalance `json:"balance,omitempty"` // uneven groups of links, the worst first
 }
 
 // A namer names nodes.
@@ -71,66 +45,88 @@ func (w namer) path(from *Port, lid ib.LID, to *Port) string {
 	return w.node(from.Node) + " to " + end
 }
 
+// finding returns a finding without a single node.
+func (w namer) finding(kind report.Kind, count uint64, format string, args ...any) report.Finding {
+	f := report.New(kind, "", fmt.Sprintf(format, args...))
+	f.Data = &FindingData{Count: count}
+	return f
+}
+
+// at returns a finding of a node, or with a number other than [NoRoute] of its port.
+func (w namer) at(kind report.Kind, n *Node, port uint8, count uint64, format string, args ...any) report.Finding {
+	f := w.finding(kind, count, format, args...)
+	f.Subject = w.place(n, port)
+	if port == NoRoute {
+		return f.At(n.GUID, -1)
+	}
+	return f.At(n.GUID, int(port))
+}
+
 // Findings lists the findings of an analysis, by kind and the worst of each kind first.
 // names may be nil.
-func (a *Analysis) Findings(names *fabric.NameMap) []Finding {
+func (a *Analysis) Findings(names *fabric.NameMap) []report.Finding {
 	w := namer{names}
 	findings := slices.Concat(a.unreachable(w), a.loops(w), a.inactive(w), a.unbalanced(w), a.multicast(w))
 	if d := a.Disjoint; d != nil && d.Same > 0 {
-		findings = append(findings, Finding{Kind: KindSamePath, Node: d.From, Count: uint64(d.Same), Detail: fmt.Sprintf(
-			"all LIDs have the same path in %d of %d pairs of a switch and a port, for example from %s to %s", d.Same, d.Groups, w.node(d.From), w.node(d.To.Node))})
+		findings = append(findings, w.finding(report.SamePath, uint64(d.Same),
+			"all LIDs have the same path in %d of %d pairs of a switch and a port, for example from %s to %s", d.Same, d.Groups, w.node(d.From), w.node(d.To.Node)))
 	}
 	for _, f := range a.AdaptiveFaults {
-		kind := KindUnreachable
+		kind := report.Unreachable
 		if f.Cause == InLoop {
-			kind = KindLoop
+			kind = report.ForwardingLoop
 		}
-		findings = append(findings, Finding{Kind: kind, Node: f.Switch, Count: uint64(f.LIDs), Detail: fmt.Sprintf(
-			"%s[%d], a port of adaptive routing: %v: %s, for example %s", w.node(f.Switch), f.Port, f.Cause, counted(f.LIDs, "LID"), w.path(nil, f.LID, f.To))})
+		findings = append(findings, w.at(kind, f.Switch, f.Port, uint64(f.LIDs),
+			"a port of adaptive routing: %v: %s, for example %s", f.Cause, counted(f.LIDs, "LID"), w.path(nil, f.LID, f.To)))
 	}
 	for _, e := range a.Excess {
-		findings = append(findings, Finding{Kind: KindExcess, Node: e.Switch, Count: uint64(e.Count), Detail: w.node(e.Switch) + ": " + e.Detail})
+		findings = append(findings, w.at(report.BeyondSwitch, e.Switch, NoRoute, uint64(e.Count), "%s", e.Detail))
 	}
 	for _, d := range a.Duplicates {
-		findings = append(findings, Finding{Kind: KindDuplicate, Count: 1, Detail: fmt.Sprintf("LID %d: %s and %s", d.LID, w.port(d.A), w.port(d.B))})
+		findings = append(findings, w.finding(report.DuplicateLID, 1, "LID %d: %s and %s", d.LID, w.port(d.A), w.port(d.B)))
 	}
 	for _, n := range a.Routing.Changing {
-		findings = append(findings, Finding{Kind: KindChanging, Node: n, Count: 1, Detail: w.node(n) + ": its tables changed during each of " + fmt.Sprint(maxReads) + " reads"})
+		findings = append(findings, w.at(report.Changing, n, NoRoute, 1, "its tables changed during each of %d reads", maxReads))
 	}
 	return findings
 }
 
-func (a *Analysis) unreachable(w namer) (findings []Finding) {
+func (a *Analysis) unreachable(w namer) (findings []report.Finding) {
 	for _, f := range a.Faults {
-		example := w.path(f.From, f.LID, f.To)
 		switch f.Cause {
-		case Unseen:
-			continue // the routing is partial
+		case Unseen: // the routing is partial
 		case Unattached:
-			findings = append(findings, Finding{Kind: KindUnreachable, Count: f.Paths, Detail: fmt.Sprintf("%s: no link to a switch", w.port(f.From))})
-			continue
+			findings = append(findings, w.at(report.Unreachable, f.From.Node, f.From.Number, f.Paths, "no link to a switch"))
+		default:
+			findings = append(findings, w.at(report.Unreachable, f.Switch, f.Port, f.Paths, "%v: %s to %s end, for example %s",
+				f.Cause, counted(f.Paths, "path"), counted(f.LIDs, "LID"), w.path(f.From, f.LID, f.To)))
 		}
-		at := w.node(f.Switch)
-		if f.Port != NoRoute {
-			at = fabric.PortName(at, int(f.Port))
-		}
-		findings = append(findings, Finding{Kind: KindUnreachable, Node: f.Switch, Count: f.Paths, Detail: fmt.Sprintf(
-			"%s: %v: %s to %s end, for example %s", at, f.Cause, counted(f.Paths, "path"), counted(f.LIDs, "LID"), example)})
 	}
 	return findings
 }
 
-func (a *Analysis) loops(w namer) (findings []Finding) {
+func (a *Analysis) loops(w namer) (findings []report.Finding) {
+	add := func(kind report.Kind, count uint64, hops []CreditHop, lanes bool, detail string) {
+		f := w.finding(kind, count, "%s%s", w.cables(hops, lanes), detail)
+		for _, h := range hops {
+			p := w.report(h.Port)
+			if lanes {
+				p.VL = new(h.VL)
+			}
+			f.Data.(*FindingData).Ports = append(f.Data.(*FindingData).Ports, p)
+		}
+		findings = append(findings, f)
+	}
 	for _, l := range a.Loops {
 		hops := make([]CreditHop, len(l.Ports))
 		for i, p := range l.Ports {
 			hops[i].Port = p
 		}
-		findings = append(findings, Finding{Kind: KindLoop, Node: l.Ports[0].Node, Count: l.Paths, Ports: hops, Detail: fmt.Sprintf(
-			"%s: %s to %s, for example %s", w.cables(hops, false), counted(l.Paths, "path"), counted(l.LIDs, "LID"), w.path(l.From, l.LID, l.To))})
+		add(report.ForwardingLoop, l.Paths, hops, false,
+			fmt.Sprintf(": %s to %s, for example %s", counted(l.Paths, "path"), counted(l.LIDs, "LID"), w.path(l.From, l.LID, l.To)))
 	}
 	for _, l := range a.CreditLoops {
-		detail := w.cables(l.Hops, a.Lanes == LanesKnown)
+		detail := ""
 		if l.Channels > len(l.Hops) {
 			detail += fmt.Sprintf(" (%d of %d channels that depend on each other)", len(l.Hops), l.Channels)
 		}
@@ -140,7 +136,7 @@ func (a *Analysis) loops(w namer) (findings []Finding) {
 		if h := l.Hops[0]; h.From != nil {
 			detail += "; its first cable is on the path from " + w.path(h.From, h.LID, h.To)
 		}
-		findings = append(findings, Finding{Kind: KindCredit, Node: l.Hops[0].Port.Node, Count: uint64(l.Channels), Ports: l.Hops, Detail: detail})
+		add(report.CreditLoop, uint64(l.Channels), l.Hops, a.Lanes == LanesKnown, detail)
 	}
 	return findings
 }
@@ -159,20 +155,22 @@ func (w namer) cables(hops []CreditHop, lanes bool) string {
 	return b.String()
 }
 
-func (a *Analysis) inactive(w namer) (findings []Finding) {
+func (a *Analysis) inactive(w namer) (findings []report.Finding) {
 	for _, l := range a.Inactive {
 		p := l.Port
-		findings = append(findings, Finding{Kind: KindInactive, Node: p.Node, Count: l.Paths, Detail: fmt.Sprintf(
-			"%s: %s cross a link without data (%v at this end, %v at %s)", w.port(p), counted(l.Paths, "path"), p.State, p.Peer.State, w.port(p.Peer))})
+		findings = append(findings, w.at(report.NotActive, p.Node, p.Number, l.Paths,
+			"%s cross a link without data (%v at this end, %v at %s)", counted(l.Paths, "path"), p.State, p.Peer.State, w.port(p.Peer)))
 	}
 	return findings
 }
 
-func (a *Analysis) multicast(w namer) (findings []Finding) {
+func (a *Analysis) multicast(w namer) (findings []report.Finding) {
 	for i := range a.Trees {
 		t := &a.Trees[i]
 		add := func(count int, format string, args ...any) {
-			findings = append(findings, Finding{Kind: KindMulticast, Count: uint64(count), Detail: fmt.Sprintf("LID 0x%x: ", uint16(t.LID)) + fmt.Sprintf(format, args...)})
+			f := w.finding(report.Multicast, uint64(count), format, args...)
+			f.Subject = fmt.Sprintf("LID 0x%x", uint16(t.LID))
+			findings = append(findings, f)
 		}
 		if t.Loop != nil {
 			add(1, "a loop through %s", w.port(t.Loop))

@@ -27,7 +27,7 @@ func checkAs(t *testing.T, f *sim.Fabric, key uint64) *Analysis {
 func details(a *Analysis) string {
 	var b strings.Builder
 	for _, f := range a.Findings(nil) {
-		b.WriteString(f.Detail + "\n")
+		b.WriteString(f.Text() + "\n")
 	}
 	return b.String()
 }

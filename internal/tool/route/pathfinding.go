@@ -9,92 +9,97 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ranges"
-)
-
-// The other kinds of findings of a path.
-const (
-	KindUnseen     Kind = "unseen"     // a table or a node on the path did not respond
-	KindDetour     Kind = "detour"     // the path is longer than a shortest one
-	KindRecord     Kind = "record"     // subnet administration has another path
-	KindLane       Kind = "lane"       // packets are dropped because of their virtual lane
-	KindLink       Kind = "link"       // a link runs below what both ends have enabled, or its ends differ
-	KindErrors     Kind = "errors"     // error counters of a link exceed their thresholds
-	KindLimited    Kind = "limited"    // both ends of a link support more than is enabled
-	KindAsymmetric Kind = "asymmetric" // the two directions cross different links
-	KindAdaptive   Kind = "adaptive"   // the switch selects the output port from several ones
+	"github.com/ibkit/ibkit/report"
 )
 
 // PathKinds are the kinds of findings of a path.
-var PathKinds = []Kind{
-	KindUnreachable, KindLoop, KindInactive, KindUnseen, KindDetour, KindRecord, KindLane, KindLink, KindErrors, KindLimited, KindAsymmetric, KindAdaptive,
-}
+var PathKinds = slices.Concat([]report.Kind{
+	report.Unreachable, report.ForwardingLoop, report.NotActive, report.Unchecked, report.Detour, report.OtherRecord, report.LaneDropped,
+}, linkKinds, []report.Kind{report.Asymmetric, report.Adaptive})
 
-// IsProblem reports whether findings of the kind are wrong on any fabric.
-func (k Kind) IsProblem() bool { return k != KindLimited && k != KindAsymmetric && k != KindAdaptive }
+// linkKinds are the kinds of findings of links that files have no data for.
+var linkKinds = []report.Kind{
+	report.NoReply, report.NoPeer, report.OneSided, report.Unstable, report.Invalid, report.Narrow, report.Slow, report.Uneven, report.Limited,
+	report.Disabled, report.Exceeded,
+}
 
 // Unchecked returns the kinds of findings that need data which files lack: attributes of
 // ports, records of subnet administration, service levels. It is nil for a scan.
-func (r *PathsResult) Unchecked() []Kind {
+func (r *PathsResult) Unchecked() []report.Kind {
 	if r.Fabric != nil {
 		return nil
 	}
-	kinds := []Kind{KindRecord, KindLink, KindErrors, KindLimited}
+	kinds := slices.Concat([]report.Kind{report.OtherRecord}, linkKinds)
 	if r.Routing.PathSLs == nil {
-		kinds = append(kinds, KindLane)
+		kinds = append(kinds, report.LaneDropped)
 	}
 	return kinds
 }
 
-// A PathFinding is a finding about a path.
-type PathFinding struct {
-	Kind   Kind   `json:"kind"`
-	Hop    *int   `json:"hop"` // index in Hops; null: the whole path
-	Detail string `json:"detail"`
+// A PathPlace is the [report.Finding.Data] of findings of a path.
+type PathPlace struct {
+	Pair    int  `json:"pair"` // index in the pairs of the document
+	Reverse bool `json:"reverse"`
+	Hop     *int `json:"hop"` // index in Hops; null: the whole path
 }
 
 // Findings lists the problems of a path. names may be nil.
-func (p *Path) Findings(names *fabric.NameMap) []PathFinding {
+func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 	w := namer{names}
-	var findings []PathFinding
-	add := func(kind Kind, format string, args ...any) {
-		findings = append(findings, PathFinding{Kind: kind, Detail: fmt.Sprintf(format, args...)})
+	var findings []report.Finding
+	add := func(kind report.Kind, format string, args ...any) {
+		findings = append(findings, p.finding(w, kind, format, args...))
 	}
 	switch end := w.place(p.End, p.EndPort); {
 	case p.Cause == 0 && p.Shortest >= 0 && len(p.Hops) > p.Shortest:
-		add(KindDetour, "%d links; a shortest path has %d", len(p.Hops), p.Shortest)
+		add(report.Detour, "%d links; a shortest path has %d", len(p.Hops), p.Shortest)
 	case p.Cause == Unattached:
-		add(KindUnreachable, "%s has no link", w.port(p.From))
+		add(report.Unreachable, "%s has no link", w.port(p.From))
 	case p.Cause == Unseen:
-		add(KindUnseen, "the table of %s was not read", w.node(p.End))
+		add(report.Unchecked, "the table of %s was not read", w.node(p.End))
 	case p.Cause == Silent:
-		add(KindUnseen, "the node behind %s did not respond", end)
+		add(report.Unchecked, "the node behind %s did not respond", end)
 	case p.Cause == InLoop:
-		add(KindLoop, "packets return to %s", w.node(p.End))
+		add(report.ForwardingLoop, "packets return to %s", w.node(p.End))
 	case p.Cause == NotMember:
-		add(KindUnreachable, "packets of group 0x%x do not reach the port", uint16(p.Group))
+		add(report.Unreachable, "packets of group 0x%x do not reach the port", uint16(p.Group))
 	case p.Cause != 0:
-		add(KindUnreachable, "the path ends at %s: %s", end, p.reason())
+		add(report.Unreachable, "the path ends at %s: %s", end, p.reason())
 	}
 	if p.Circle != nil {
-		add(KindLoop, "packets of group 0x%x return to %s through %s", uint16(p.Group), w.node(p.Circle.Peer.Node), w.port(p.Circle))
+		add(report.ForwardingLoop, "packets of group 0x%x return to %s through %s", uint16(p.Group), w.node(p.Circle.Peer.Node), w.port(p.Circle))
 	}
 	for i, h := range p.Hops {
-		at := func(kind Kind, format string, args ...any) {
-			findings = append(findings, PathFinding{kind, new(i), fmt.Sprintf(format, args...)})
+		at := func(kind report.Kind, port *Port, format string, args ...any) {
+			findings = append(findings, w.hopFinding(kind, i, port, format, args...))
 		}
 		for _, end := range []*Port{h.Output, h.Output.Peer} {
 			if end.inactive() {
-				at(KindInactive, "%s is not active", w.port(end))
+				at(report.NotActive, end, "state %v", end.State)
 			}
 		}
 		if detail := p.adaptive(h.Output); detail != "" {
-			at(KindAdaptive, "%s", detail)
+			at(report.Adaptive, h.Output, "%s", detail)
 		}
 		if lanes := h.Output.VLs.Lanes(); h.VL != nil && (*h.VL == vlDropped || lanes > 0 && int(*h.VL) >= lanes) {
-			at(KindLane, "%s: VL %d of SL %d is not operational: packets are dropped", w.port(h.Output), *h.VL, *p.SL)
+			at(report.LaneDropped, h.Output, "VL %d of SL %d is not operational: packets are dropped", *h.VL, *p.SL)
 		}
 	}
-	return append(findings, p.compareRecord()...)
+	return append(findings, p.compareRecord(w)...)
+}
+
+// finding returns a finding of the whole path.
+func (p *Path) finding(w namer, kind report.Kind, format string, args ...any) report.Finding {
+	f := report.New(kind, w.path(p.From, p.LID, p.To), fmt.Sprintf(format, args...))
+	f.Data = &PathPlace{}
+	return f
+}
+
+// hopFinding returns a finding of a port of a hop.
+func (w namer) hopFinding(kind report.Kind, hop int, p *Port, format string, args ...any) report.Finding {
+	f := report.New(kind, w.port(p), fmt.Sprintf(format, args...)).At(p.Node.GUID, int(p.Number))
+	f.Data = &PathPlace{Hop: &hop}
+	return f
 }
 
 // adaptive describes adaptive routing at an output port of the path, "" without it.
@@ -156,9 +161,9 @@ type PathRecord struct {
 // compareRecord compares the path with its record. The MTU and the rate of a path are the
 // lowest ones of its links. Those of a group may be lower, and those of a path from or to
 // a switch, too: opensm includes the values of port 0.
-func (p *Path) compareRecord() (findings []PathFinding) {
+func (p *Path) compareRecord(w namer) (findings []report.Finding) {
 	add := func(format string, args ...any) {
-		findings = append(findings, PathFinding{Kind: KindRecord, Detail: fmt.Sprintf(format, args...)})
+		findings = append(findings, p.finding(w, report.OtherRecord, format, args...))
 	}
 	r := p.Record
 	switch {

@@ -3,37 +3,37 @@ package route
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// PathSchema identifies the JSON form of a [PathsReport]; schema/route.json describes it.
-const PathSchema = "ibkit/route/1"
+// PathSchema identifies the JSON form of a [ReportPaths]; schema/route.json describes it.
+const PathSchema = "ibkit/route/2"
 
-// A PathsReport is the document that "ibkit route --json" prints.
-type PathsReport struct {
-	PathsHead
-	Pairs []PairReport `json:"pairs"`
+// A ReportPaths is the document that "ibkit route --json" prints.
+type ReportPaths struct {
+	ReportPathsHead
+	Pairs []ReportPair `json:"pairs"`
 }
 
-// A PathsHead is the part of a report before the pairs.
-type PathsHead struct {
-	Schema  string  `json:"schema"`
-	Partial bool    `json:"partial"`
-	Group   *ib.LID `json:"group"` // null: unicast
+// A ReportPathsHead is the part of a report before the pairs.
+type ReportPathsHead struct {
+	report.Head
+	Group *ib.LID `json:"group"` // null: unicast
 
 	// Unchecked are the kinds of findings that the files do not contain enough for; null:
 	// the fabric was scanned.
-	Unchecked []Kind `json:"unchecked"`
+	Unchecked []report.Kind `json:"unchecked"`
 }
 
-// A PairReport is the paths between two ports.
-type PairReport struct {
-	Forward   PathReport  `json:"forward"`
-	Reverse   *PathReport `json:"reverse"`   // null: no port has the destination LID
+// A ReportPair is the paths between two ports.
+type ReportPair struct {
+	Forward   ReportPath  `json:"forward"`
+	Reverse   *ReportPath `json:"reverse"`   // null: no port has the destination LID
 	Symmetric *bool       `json:"symmetric"` // both cross the same links; null: unknown, or no reverse path
 }
 
-// A PathReport is a [Path].
-type PathReport struct {
+// A ReportPath is a [Path].
+type ReportPath struct {
 	From     ReportEnd     `json:"from"`
 	To       *ReportEnd    `json:"to"` // null: no port has the LID
 	LID      ib.LID        `json:"lid"`
@@ -44,7 +44,9 @@ type PathReport struct {
 	Slowest  *int          `json:"slowest"`  // index in hops; null: all links have the same rate
 	Record   *ReportRecord `json:"record"`   // null: unknown
 	Hops     []ReportHop   `json:"hops"`
-	Findings []PathFinding `json:"findings"`
+	Findings []report.Kind `json:"findings"`
+
+	Details []report.Finding `json:"-"` // of Findings
 }
 
 // A ReportRecord is a [PathRecord]. The fields of a missing record are null.
@@ -93,19 +95,16 @@ type ReportCounters struct {
 func (p *Path) Known() bool { return p.Cause != Unseen && p.Cause != Silent }
 
 // Arrived reports whether a path is known to arrive.
-func (r *PathReport) Arrived() bool { return r.Arrives != nil && *r.Arrives }
+func (r *ReportPath) Arrived() bool { return r.Arrives != nil && *r.Arrives }
 
-// NewPathReport returns the report of a path.
-func NewPathReport(p *Path, names *fabric.NameMap) PathReport {
+// NewReportPath returns the report of a path.
+func NewReportPath(p *Path, names *fabric.NameMap) ReportPath {
 	w := namer{names}
-	r := PathReport{
-		From: w.end(p.From), LID: p.LID, SL: p.SL, Hops: []ReportHop{}, Findings: p.Findings(names),
+	r := ReportPath{
+		From: w.end(p.From), LID: p.LID, SL: p.SL, Hops: []ReportHop{}, Details: p.Findings(names),
 	}
 	if p.Known() {
 		r.Arrives = new(p.Cause == 0)
-	}
-	if r.Findings == nil {
-		r.Findings = []PathFinding{}
 	}
 	if p.To != nil {
 		r.To = new(w.end(p.To))

@@ -60,11 +60,15 @@ func hopsOf(p *Path) string {
 	return strings.Join(hops, " ")
 }
 
-// findingsOf returns the findings of a path with their kinds.
+// findingsOf returns the findings of a path with their kinds and the ports that they are about.
 func findingsOf(p *Path) string {
 	var all []string
 	for _, f := range p.Findings(nil) {
-		all = append(all, fmt.Sprintf("%s: %s", f.Kind, f.Detail))
+		text := f.Detail
+		if f.Port != nil {
+			text = f.Text()
+		}
+		all = append(all, fmt.Sprintf("%s: %s", f.Kind, text))
 	}
 	return strings.Join(all, "\n")
 }
@@ -126,7 +130,7 @@ func TestPaths(t *testing.T) {
 		},
 		{
 			"silent switch", func(_ *sim.Fabric, _, spine *sim.Node, _ ib.LID) { spine.Silent = true },
-			"host00001[1]", "unseen: the node behind leaf001[3] did not respond",
+			"host00001[1]", "unchecked: the node behind leaf001[3] did not respond",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -270,7 +274,7 @@ func TestPath_CompareRecord(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.path.From, test.path.To, test.path.Hops = out, in, []Hop{{Output: out}}
 			var details []string
-			for _, f := range test.path.compareRecord() {
+			for _, f := range test.path.compareRecord(namer{}) {
 				details = append(details, f.Detail)
 			}
 			if got := strings.Join(details, "\n"); got != test.want {
@@ -366,7 +370,7 @@ func TestPaths_MissingBlock(t *testing.T) {
 		spine.Tables.Missing = []uint16{0}
 		from, to := endOf(t, r, f, "host00001"), endOf(t, r, f, "host00003")
 		p := NewTracer(r).Unicast(from, to.LID)
-		if got, want := findingsOf(&p), "unseen: the table of spine001 was not read"; got != want {
+		if got, want := findingsOf(&p), "unchecked: the table of spine001 was not read"; got != want {
 			t.Errorf("got findings %q, want %q", got, want)
 		}
 		spine.Tables.Missing = []uint16{1}

@@ -6,16 +6,16 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/check-routes.json
 // describes it. A change that breaks readers changes the number.
-const ReportSchema = "ibkit/check-routes/1"
+const ReportSchema = "ibkit/check-routes/2"
 
 // A Report is the document that "ibkit check routes --json" prints.
 type Report struct {
-	Schema       string             `json:"schema"`
-	Partial      bool               `json:"partial"` // a part of the routing is unknown
+	report.Head
 	Switches     int                `json:"switches"`
 	EndPorts     int                `json:"end_ports"`
 	Destinations int                `json:"destinations"` // LIDs
@@ -30,9 +30,7 @@ type Report struct {
 	Congestion   []ReportCongestion `json:"congestion"`
 	Disjoint     *ReportDisjoint    `json:"disjoint"`  // null: each port has one LID
 	Multicast    ReportMulticast    `json:"multicast"` //
-	Findings     []ReportFinding    `json:"findings"`
-	Failures     []ReportFailure    `json:"failures"`
-	Changes      []ReportChange     `json:"changes"` // null: no comparison
+	Changes      []ReportChange     `json:"changes"`   // null: no comparison
 }
 
 // ReportAdaptive is an [AdaptiveSummary].
@@ -102,26 +100,6 @@ type ReportPort struct {
 	VL       *uint8  `json:"vl"`
 }
 
-// A ReportFinding is a [Finding].
-type ReportFinding struct {
-	Kind     Kind         `json:"kind"`
-	NodeGUID *ib.GUID     `json:"node_guid"`
-	Count    uint64       `json:"count"`
-	Detail   string       `json:"detail"`
-	Ports    []ReportPort `json:"ports"` // of a loop
-
-	// Balance are the uneven groups of links, the worst first.
-	Balance []ReportBalance `json:"balance"`
-}
-
-// A ReportFailure is a [Failure].
-type ReportFailure struct {
-	NodeGUID *ib.GUID `json:"node_guid"`
-	Attr     string   `json:"attribute"`
-	Modifier uint32   `json:"modifier"`
-	Error    string   `json:"error"`
-}
-
 // A ReportChange is a [Change].
 type ReportChange struct {
 	NodeGUID ib.GUID `json:"node_guid"`
@@ -129,15 +107,18 @@ type ReportChange struct {
 	Detail   string  `json:"detail"`
 }
 
-// NewReport returns the report of an analysis with some of its findings. changes is nil
+// Report returns the document of an analysis with some of its findings. changes is nil
 // without a comparison.
-func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.NameMap) Report {
+func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fabric.NameMap) *Report {
 	w := namer{names}
-	r := Report{
-		Schema: ReportSchema, Partial: a.Partial(), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
+	r := &Report{
+		Head: report.NewHead(ReportSchema, a.Routing.Began), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
 		Paths: a.Paths, Reached: a.Reached, Lost: map[Cause]uint64{}, Hops: []ReportHops{}, Lanes: a.Lanes, Links: a.LinkSummary(),
-		Congestion: []ReportCongestion{}, Findings: []ReportFinding{},
+		Congestion: []ReportCongestion{},
 	}
+	r.Add(findings...)
+	r.Fail(a.Routing.ReportFailures(names)...)
+	r.Partial = a.Partial()
 	if a.Adaptive.Switches > 0 {
 		r.Adaptive = &ReportAdaptive{a.Adaptive.Switches, a.Adaptive.Static, a.Adaptive.Text(names)}
 	}
@@ -171,10 +152,6 @@ func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.
 	if a.Routing.Members != nil {
 		r.Multicast.Members = new(a.Routing.CountMembers())
 	}
-	for _, f := range findings {
-		r.Findings = append(r.Findings, w.finding(f, a.Lanes))
-	}
-	r.Failures = NewReportFailures(a.Routing.Failures)
 	for _, c := range changes {
 		r.Changes = append(r.Changes, ReportChange{c.Node.GUID, c.LIDs, c.Detail})
 	}
@@ -183,24 +160,6 @@ func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.
 
 func (w namer) report(p *Port) ReportPort {
 	return ReportPort{NodeGUID: p.Node.GUID, Name: w.name(p.Node), Port: p.Number}
-}
-
-func (w namer) finding(f Finding, lanes LaneKnowledge) ReportFinding {
-	r := ReportFinding{Kind: f.Kind, Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}, Balance: []ReportBalance{}}
-	if f.Node != nil {
-		r.NodeGUID = &f.Node.GUID
-	}
-	for i := range f.Balance {
-		r.Balance = append(r.Balance, NewReportBalance(&f.Balance[i], w.names))
-	}
-	for _, h := range f.Ports {
-		p := w.report(h.Port)
-		if lanes == LanesKnown && f.Kind == KindCredit {
-			p.VL = new(h.VL)
-		}
-		r.Ports = append(r.Ports, p)
-	}
-	return r
 }
 
 // LinkSummary summarizes the loads of the links between switches.

@@ -6,13 +6,20 @@
 package route
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Routing is the routing of a subnet: its nodes, the links between them, and the
 // forwarding tables of its switches.
 type Routing struct {
+	Began time.Time // of the scan, or of reading the files
+
 	// Nodes has each node once, in the order of the source.
 	Nodes []*Node
 
@@ -120,6 +127,26 @@ type Failure struct {
 	Attr     string
 	Modifier uint32
 	Err      error
+}
+
+// ReportFailures returns the failures as documents list them.
+func (r *Routing) ReportFailures(names *fabric.NameMap) (all []report.Failure) {
+	for _, f := range r.Failures {
+		subject := "unknown node"
+		if f.Node != nil {
+			subject = names.LabelOf(f.Node.GUID, f.Node.Desc)
+		}
+		j := fabric.ReportFailure(subject, f.Err)
+		j.Attribute, j.Modifier = f.Attr, f.Modifier
+		if f.Node != nil {
+			j.NodeGUID = &f.Node.GUID
+		}
+		all = append(all, j)
+	}
+	if r.Unread > 0 {
+		all = append(all, report.Failure{Error: fmt.Sprintf("%d requests of the stored run failed", r.Unread)})
+	}
+	return all
 }
 
 // Partial reports whether a part of the routing is missing.

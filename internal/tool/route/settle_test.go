@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -71,7 +72,7 @@ func TestCheck_Changing(t *testing.T) {
 			if got := a.Routing.NodeByGUID(f.Node(leaf).Info.NodeGUID).Tables.LFT[lid]; port != 0 && test.changing == 0 && got != port {
 				t.Errorf("got port %d, want the new one, %d", got, port)
 			}
-			if findings := a.Findings(nil); len(findings) != test.changing || test.changing > 0 && findings[0].Kind != KindChanging {
+			if findings := a.Findings(nil); len(findings) != test.changing || test.changing > 0 && findings[0].Kind != report.Changing {
 				t.Errorf("got findings %v, want %d changing switches", findings, test.changing)
 			}
 		})

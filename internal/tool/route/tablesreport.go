@@ -7,31 +7,25 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
-// TablesSchema identifies the JSON form of a [TablesReport]; schema/routes.json describes
+// TablesSchema identifies the JSON form of a [ReportTables]; schema/routes.json describes
 // it. A change that breaks readers changes the number.
-const TablesSchema = "ibkit/routes/1"
+const TablesSchema = "ibkit/routes/2"
 
-// A TablesReport is the document that "ibkit routes --json" prints. One of Switches, Use
+// A ReportTables is the document that "ibkit routes --json" prints. One of Switches, Use
 // and Balance is not null.
-type TablesReport struct {
-	TablesHead
-	Switches     []ReportTables  `json:"switches"`
+type ReportTables struct {
+	report.Head
+	Switches     []ReportSwitch  `json:"switches"`
 	Use          []ReportUse     `json:"use"` // of both directions of a link
 	Balance      []ReportBalance `json:"balance"`
 	Destinations []ReportOwner   `json:"destinations"` // ports with a LID of an entry
-	Failures     []ReportFailure `json:"failures"`
 }
 
-// A TablesHead is the part of a report before the tables.
-type TablesHead struct {
-	Schema  string `json:"schema"`
-	Partial bool   `json:"partial"` // a part of the routing is unknown
-}
-
-// ReportTables are the tables of a switch. Unicast or Multicast is null.
-type ReportTables struct {
+// ReportSwitch are the tables of a switch. Unicast or Multicast is null.
+type ReportSwitch struct {
 	NodeGUID  ib.GUID       `json:"node_guid"`
 	Name      string        `json:"name"`
 	LID       *ib.LID       `json:"lid"`     // null: none, or unknown
@@ -179,11 +173,11 @@ func (t *Tables) Ranges() []LIDRange {
 	return ranges
 }
 
-// NewReportTables returns the selected entries of the tables of a switch: multicast ones,
+// NewReportSwitch returns the selected entries of the tables of a switch: multicast ones,
 // or unicast ones.
-func NewReportTables(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportTables {
+func NewReportSwitch(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportSwitch {
 	w := namer{names}
-	r := ReportTables{NodeGUID: n.GUID, Name: w.name(n), LID: optional.NonZero(n.Ports[0].LID), Missing: n.Tables.Ranges()}
+	r := ReportSwitch{NodeGUID: n.GUID, Name: w.name(n), LID: optional.NonZero(n.Ports[0].LID), Missing: n.Tables.Ranges()}
 	if multicast {
 		r.Multicast = []ReportGroup{}
 		for _, g := range n.Tables.Groups(f) {
@@ -305,17 +299,4 @@ func NewReportOwners(r *Routing, wanted func(ib.LID) bool, names *fabric.NameMap
 		}
 	}
 	return owners
-}
-
-// NewReportFailures returns the report of failures.
-func NewReportFailures(failures []Failure) []ReportFailure {
-	reports := []ReportFailure{}
-	for _, f := range failures {
-		n := ReportFailure{Attr: f.Attr, Modifier: f.Modifier, Error: f.Err.Error()}
-		if f.Node != nil {
-			n.NodeGUID = &f.Node.GUID
-		}
-		reports = append(reports, n)
-	}
-	return reports
 }

@@ -3,6 +3,9 @@ package route
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A balanceCause is what uneven groups of links have in common if the routing engine is
@@ -20,7 +23,7 @@ const maxSingle = 3
 
 // unbalanced returns a finding for each uneven group of links. Those of many switches with
 // the same cause are one finding.
-func (a *Analysis) unbalanced(w namer) (findings []Finding) {
+func (a *Analysis) unbalanced(w namer) (findings []report.Finding) {
 	groups := map[balanceCause][]PortGroup{}
 	for _, b := range a.Balance {
 		groups[b.cause()] = append(groups[b.cause()], b)
@@ -36,8 +39,28 @@ func (a *Analysis) unbalanced(w namer) (findings []Finding) {
 			findings = append(findings, a.combine(w, groups[cause], n, of))
 			continue
 		}
-		findings = append(findings, Finding{Kind: KindUnbalanced, Node: b.Switch, Count: uint64(b.Most), Balance: []PortGroup{b}, Detail: fmt.Sprintf(
-			"%s: %d to %d destinations on each of its %d %s, %.1f on average", w.node(b.Switch), b.Least, b.Most, len(b.Ports), w.links(&b), b.Mean)})
+		findings = append(findings, w.uneven(&b))
+	}
+	return findings
+}
+
+// uneven returns the finding for an uneven group of links.
+func (w namer) uneven(b *PortGroup) report.Finding {
+	f := w.at(report.Unbalanced, b.Switch, NoRoute, uint64(b.Most),
+		"%d to %d destinations on each of its %d %s, %.1f on average", b.Least, b.Most, len(b.Ports), w.links(b), b.Mean)
+	f.Data.(*FindingData).Balance = []ReportBalance{NewReportBalance(b, w.names)}
+	return f
+}
+
+// UnevenGroups returns a finding for each uneven group of links.
+func UnevenGroups(groups []PortGroup, names *fabric.NameMap) (findings []report.Finding) {
+	w := namer{names}
+	for i := range groups {
+		if b := &groups[i]; b.Uneven() {
+			f := w.uneven(b)
+			f.Data = nil // the document has the groups
+			findings = append(findings, f)
+		}
 	}
 	return findings
 }
@@ -71,7 +94,7 @@ func countSwitches(groups []PortGroup) int {
 
 // combine returns one finding for uneven groups at n of several switches. If most
 // switches at a level of a tree have them, the routing engine is the cause.
-func (a *Analysis) combine(w namer, groups []PortGroup, n, of int) Finding {
+func (a *Analysis) combine(w namer, groups []PortGroup, n, of int) report.Finding {
 	worst := groups[0]
 	var sum PortGroup
 	for _, b := range groups {
@@ -95,5 +118,9 @@ func (a *Analysis) combine(w namer, groups []PortGroup, n, of int) Finding {
 	if a.layered && worst.To == nil && 2*n >= of {
 		detail += "; opensm's routing engine ftree balances fat trees"
 	}
-	return Finding{Kind: KindUnbalanced, Count: uint64(worst.Most), Balance: groups, Detail: detail}
+	f := w.finding(report.Unbalanced, uint64(worst.Most), "%s", detail)
+	for i := range groups {
+		f.Data.(*FindingData).Balance = append(f.Data.(*FindingData).Balance, NewReportBalance(&groups[i], w.names))
+	}
+	return f
 }

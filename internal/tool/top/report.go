@@ -289,7 +289,7 @@ func (s *Sample) endReport(i int32) EndReport {
 
 // pathLinks returns a path with the values of its links.
 func (s *Sample) pathLinks(p *route.Path, names *fabric.NameMap) PathLinks {
-	report := route.NewPathReport(p, names)
+	report := route.NewReportPath(p, names)
 	r := PathLinks{From: report.From.Name, LID: p.LID, Arrives: report.Arrives, Links: []LinkReport{}}
 	if report.To != nil {
 		r.To = report.To.Name

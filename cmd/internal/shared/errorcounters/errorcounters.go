@@ -105,12 +105,18 @@ func (r *Reader) Values(p *fabric.Port) map[counters.Counter]uint64 {
 // any.
 func (r *Reader) PrintFailures(env *cmdutil.Env, names *fabric.NameMap, verbose bool) bool {
 	failures := cmdutil.NewFailures(env, "warning", verbose)
-	for _, n := range r.collector.Nodes() {
-		for _, err := range FailuresOf(n, names) {
-			failures.Print(err)
-		}
+	for _, err := range r.Failures(names) {
+		failures.Print(err)
 	}
 	return failures.Close() > 0
+}
+
+// Failures returns [FailuresOf] of all nodes.
+func (r *Reader) Failures(names *fabric.NameMap) (all []error) {
+	for _, n := range r.collector.Nodes() {
+		all = append(all, FailuresOf(n, names)...)
+	}
+	return all
 }
 
 // FailuresOf returns an error with the name of the node for each request to it without a
