@@ -160,11 +160,14 @@ func identity(v any) string {
 		return compact(v)
 	}
 	id := map[string]any{}
-	for _, k := range []string{"guid", "node_guid", "port_guid", "number", "port", "first", "target", "kind", "stage", "subject"} {
+	for _, k := range []string{"guid", "node_guid", "port_guid", "number", "port", "first", "target", "kind", "subject"} {
 		id[k] = o[k]
 	}
 	if o["near"] != nil {
 		id["near"] = identity(o["near"])
+	}
+	if data, _ := o["data"].(map[string]any); data != nil {
+		id["stage"] = data["stage"]
 	}
 	if _, isStage := o["about"]; isStage {
 		id["name"] = o["name"]

@@ -36,15 +36,19 @@ func (k Kind) Info() KindInfo {
 func Kinds() []KindInfo { return append([]KindInfo(nil), kinds...) }
 
 // HintFor returns the next step for a finding of this kind, or "" if there is none.
-func (k Kind) HintFor(f Finding) string {
-	text := k.Info().Hint
+func (k Kind) HintFor(f Finding) string { return f.WithHint(k.Info().Hint).Hint }
+
+// WithHint returns the finding with a next step, in which {node} stands for the node GUID and
+// {port} for the port number.
+func (f Finding) WithHint(text string) Finding {
 	if f.NodeGUID != nil {
 		text = strings.ReplaceAll(text, "{node}", f.NodeGUID.String())
 	}
 	if f.Port != nil {
 		text = strings.ReplaceAll(text, "{port}", fmt.Sprint(*f.Port))
 	}
-	return text
+	f.Hint = text
+	return f
 }
 
 var byKind = func() map[Kind]KindInfo {

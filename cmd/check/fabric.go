@@ -33,9 +33,9 @@ type fabricCheck struct {
 
 // newFabric returns the command check fabric.
 func newFabric(env *cmdutil.Env) *cobra.Command {
-	c := &fabricCheck{verdict: verdict{env: env, scope: "fabric", kinds: check.FabricKinds()}}
+	c := &fabricCheck{verdict: verdict{env: env, scope: "fabric"}}
 	for _, s := range check.FabricStages() {
-		c.stages = append(c.stages, [2]string{s.Name, s.About})
+		c.stages = append(c.stages, stage{s.Name, s.About, s.Kinds})
 	}
 	cmd := &cobra.Command{
 		Use:   "fabric [flags]",

@@ -25,9 +25,9 @@ type nodeCheck struct {
 
 // newNode returns the command check node.
 func newNode(env *cmdutil.Env) *cobra.Command {
-	c := &nodeCheck{verdict: verdict{env: env, scope: "node", kinds: check.NodeKinds()}}
+	c := &nodeCheck{verdict: verdict{env: env, scope: "node"}}
 	for _, s := range check.NodeStages() {
-		c.stages = append(c.stages, [2]string{s.Name, s.About})
+		c.stages = append(c.stages, stage{s.Name, s.About, s.Kinds})
 	}
 	cmd := &cobra.Command{
 		Use:   "node [flags]",

@@ -8,16 +8,17 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/check"
+	"github.com/ibkit/ibkit/report"
 )
 
 // printText prints the findings with their next steps, and a table of the stages.
-func (v *verdict) printText(out *render.Output, r *check.Result) error {
+func (v *verdict) printText(out *render.Output, r *check.Report) error {
 	palette := render.NewPalette(v.env.Out, v.env.Getenv)
-	colour := map[check.Severity]func(string) string{check.Error: palette.Bad, check.Warning: palette.Warn, check.Unknown: palette.Warn}
+	colour := map[report.Severity]func(string) string{report.Error: palette.Bad, report.Warning: palette.Warn, report.Unknown: palette.Warn}
 	var kinds []string
 	counts := map[string]int{}
 	for _, f := range r.Findings {
-		kind := f.Stage + "/" + f.Kind
+		kind := check.Name(f)
 		if counts[kind]++; counts[kind] == 1 {
 			kinds = append(kinds, kind)
 		}
@@ -25,8 +26,8 @@ func (v *verdict) printText(out *render.Output, r *check.Result) error {
 			continue
 		}
 		fmt.Fprintf(out, "%s: %s\n", colour[f.Severity](string(f.Severity)), cmdutil.Visible(findingText(f)))
-		if f.Next != "" {
-			fmt.Fprintf(out, "  %s %s\n", palette.Faint("next:"), cmdutil.Visible(f.Next))
+		if f.Hint != "" {
+			fmt.Fprintf(out, "  %s %s\n", palette.Faint("next:"), cmdutil.Visible(f.Hint))
 		}
 	}
 	for _, kind := range kinds {
@@ -56,7 +57,7 @@ func (v *verdict) printText(out *render.Output, r *check.Result) error {
 }
 
 // incomplete describes a partial result.
-func incomplete(r *check.Result) string {
+func incomplete(r *check.Report) string {
 	if !r.Partial {
 		return ""
 	}

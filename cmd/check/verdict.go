@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/check"
+	"github.com/ibkit/ibkit/report"
 )
 
 // The formats.
@@ -31,14 +32,13 @@ type verdict struct {
 	env   *cmdutil.Env
 	scope string // "node" or "fabric"
 
-	stages [][2]string // names and subjects
-	kinds  []check.Kind
+	stages []stage
 
 	format          string
 	json            bool
 	only, skip      []string
 	list            bool
-	failOn          check.Severity
+	failOn          report.Severity
 	limit           int
 	thresholds      string
 	writeThresholds string
@@ -46,12 +46,18 @@ type verdict struct {
 	limits check.Limits
 }
 
+// A stage is a stage with its subject and its kinds of findings.
+type stage struct {
+	name, about string
+	kinds       []report.Kind
+}
+
 // register declares the flags.
 func (v *verdict) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	var names []string
 	for _, s := range v.stages {
-		names = append(names, s[0]+"\t"+s[1])
+		names = append(names, s.name+"\t"+s.about)
 	}
 	cmdutil.DescribedListFlag(cmd, &v.only, "only", "", names, "run only these `STAGES`, separated by commas (see --list)")
 	cmdutil.DescribedListFlag(cmd, &v.skip, "skip", "", names, "skip these `STAGES`, separated by commas")
@@ -59,7 +65,7 @@ func (v *verdict) register(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &v.format, "format", "", formatText,
 		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
 	flags.BoolVar(&v.json, "json", false, "the same as --format json")
-	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", check.Error, []check.Severity{check.Error, check.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
+	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
 	flags.IntVar(&v.limit, "limit", 10, "print at most `N` findings of each kind; 0: all (text)")
 	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
 	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")
@@ -142,26 +148,29 @@ func (v *verdict) printList() error {
 	out := render.NewOutput(v.env.Out)
 	var rows [][]string
 	for _, s := range v.stages {
-		rows = append(rows, []string{s[0], s[1]})
+		rows = append(rows, []string{s.name, s.about})
 	}
 	if err := render.Table(out, []string{"STAGE", "SUBJECT"}, rows); err != nil {
 		return err
 	}
 	out.WriteByte('\n')
 	rows = nil
-	for _, k := range v.kinds {
-		rows = append(rows, []string{k.Stage + "/" + k.Name, string(k.Severity), render.OrAbsent(k.Ibdiagnet)})
+	for _, s := range v.stages {
+		for _, k := range s.kinds {
+			info := k.Info()
+			rows = append(rows, []string{s.name + "/" + string(k), string(info.Severity), render.OrAbsent(info.Ibdiagnet), info.Meaning})
+		}
 	}
-	return errors.Join(render.Table(out, []string{"FINDING", "SEVERITY", "IBDIAGNET"}, rows), out.Flush())
+	return errors.Join(render.Table(out, []string{"FINDING", "SEVERITY", "IBDIAGNET", "MEANING"}, rows), out.Flush())
 }
 
 // fails reports whether a result makes the command fail.
-func (v *verdict) fails(r *check.Result) bool {
-	return r.Errors > 0 || v.failOn == check.Warning && r.Warnings > 0
+func (v *verdict) fails(r *check.Report) bool {
+	return r.Errors > 0 || v.failOn == report.Warning && r.Warnings > 0
 }
 
 // print prints a result and returns the exit code as an error.
-func (v *verdict) print(r *check.Result) error {
+func (v *verdict) print(r *check.Report) error {
 	out := render.NewOutput(v.env.Out)
 	code := cmdutil.ResultError(r.Partial, v.fails(r))
 	var err error
@@ -206,7 +215,7 @@ func (s status) exit() error {
 
 // statusOf returns the status of a result. Errors take precedence over parts that could not
 // be checked, and these over warnings.
-func statusOf(r *check.Result) status {
+func statusOf(r *check.Report) status {
 	switch {
 	case r.Errors > 0:
 		return statusCritical
@@ -219,7 +228,7 @@ func statusOf(r *check.Result) status {
 }
 
 // printNagios prints a line with performance data, and a line for each finding.
-func (v *verdict) printNagios(out *render.Output, r *check.Result) error {
+func (v *verdict) printNagios(out *render.Output, r *check.Report) error {
 	s := statusOf(r)
 	text := fmt.Sprintf("%s, %s in %s", plural.Count(r.Errors, "error", "errors"),
 		plural.Count(r.Warnings, "warning", "warnings"), plural.Count(len(r.Stages), "stage", "stages"))
@@ -241,7 +250,7 @@ func (v *verdict) printNagios(out *render.Output, r *check.Result) error {
 	}
 	out.WriteByte('\n')
 	for _, f := range r.Findings {
-		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+f.Next))
+		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+f.Hint))
 	}
 	return s.exit()
 }
@@ -250,14 +259,14 @@ func (v *verdict) printNagios(out *render.Output, r *check.Result) error {
 func nagiosName(scope string) string { return "IBKIT " + strings.ToUpper(scope) }
 
 // worst returns the worst severity of the findings of a result.
-func worst(r *check.Result) check.Severity {
+func worst(r *check.Report) report.Severity {
 	switch {
 	case r.Errors > 0:
-		return check.Error
-	case r.Partial && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Severity == check.Unknown }):
-		return check.Unknown
+		return report.Error
+	case r.Partial && slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Severity == report.Unknown }):
+		return report.Unknown
 	}
-	return check.Warning
+	return report.Warning
 }
 
 // nagiosText replaces the characters that separate text and performance data.
@@ -266,8 +275,8 @@ func nagiosText(s string) string {
 }
 
 // findingText returns a finding in one line.
-func findingText(f check.Finding) string {
-	text := f.Stage + "/" + f.Kind
+func findingText(f report.Finding) string {
+	text := check.Name(f)
 	if f.Subject != "" {
 		text += " " + f.Subject
 	}
@@ -276,9 +285,9 @@ func findingText(f check.Finding) string {
 
 // printNHC prints a line for each finding that fails, as LBNL Node Health Check does
 // (mej/nhc, function die).
-func (v *verdict) printNHC(out *render.Output, r *check.Result) error {
+func (v *verdict) printNHC(out *render.Output, r *check.Report) error {
 	for _, f := range r.Findings {
-		if f.Severity == check.Error || f.Severity == check.Warning && v.failOn == check.Warning {
+		if f.Severity == report.Error || f.Severity == report.Warning && v.failOn == report.Warning {
 			fmt.Fprintf(out, "ERROR:  ibkit:  Health check failed:  check_%s:  %s\n", v.scope, nagiosText(findingText(f)))
 		}
 	}

@@ -101,7 +101,7 @@ func TestCheck_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
-			var r check.Result
+			var r check.Report
 			cmdtest.RoundTrip(t, out, &r)
 		})
 	}

@@ -55,12 +55,12 @@ func TestCheckFabric_Partitions(t *testing.T) {
 func checkPartitions(t *testing.T, s *ibsimtest.Sim) (findings []string, comment string) {
 	t.Helper()
 	out := s.MustRun(t, "", ibkit(), "check", "fabric", "--only", "pkeys", "--json")
-	var r check.Result
+	var r check.Report
 	if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil {
 		t.Fatalf("%v\n%s%s", err, out.Stdout, out.Stderr)
 	}
 	for _, f := range r.Findings {
-		findings = append(findings, f.Kind+" "+f.Subject)
+		findings = append(findings, string(f.Kind)+" "+f.Subject)
 	}
 	slices.Sort(findings)
 	return findings, r.Stages[0].Comment

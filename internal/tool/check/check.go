@@ -10,26 +10,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// Schema identifies the JSON form of a [Result]; schema/check.json describes it. A
+// ReportSchema identifies the JSON form of a [Report]; schema/check.json describes it. A
 // change that breaks readers changes the number.
-const Schema = "ibkit/check/1"
+const ReportSchema = "ibkit/check/2"
 
-// A Severity is the weight of a finding.
-type Severity string
-
-// The severities.
-const (
-	Error   Severity = "error"   // fails or is slow
-	Warning Severity = "warning" // may fail, or is not as intended
-	Unknown Severity = "unknown" // could not be checked: the result is partial
-	Ignore  Severity = "ignore"  // is not reported
-)
+// Ignore is the severity of findings that are not reported, for [Limits.Severity]. Findings
+// of severity [report.Info] are not reported, either, unless the limits change it.
+const Ignore report.Severity = "ignore"
 
 // severities are the severities that a user can select.
-var severities = []Severity{Error, Warning, Ignore}
+var severities = []report.Severity{report.Error, report.Warning, Ignore}
 
 // A Status is the result of a stage.
 type Status string
@@ -43,17 +36,25 @@ const (
 	Skipped Status = "skipped" // the comment has the reason
 )
 
-// A Finding is a defect.
-type Finding struct {
-	Stage    string   `json:"stage"`
-	Kind     string   `json:"kind"`
-	Severity Severity `json:"severity"`
-	Subject  string   `json:"subject"` // node, node[port] or device/port; "" for the whole
-	Detail   string   `json:"detail"`
-	Next     string   `json:"next"` // next step
+// FindingData is the [report.Finding.Data] of the findings of a check.
+type FindingData struct {
+	Stage string `json:"stage"`
+}
 
-	NodeGUID *ib.GUID `json:"node_guid"` // nil: the finding has no single node
-	Port     *int     `json:"port"`
+// Name returns the stage and the kind of a finding of a check, for example "links/not-active".
+func Name(f report.Finding) string { return StageOf(f) + "/" + string(f.Kind) }
+
+// StageOf returns the stage of a finding of a check, also of a decoded one, and "" for another
+// finding.
+func StageOf(f report.Finding) string {
+	switch d := f.Data.(type) {
+	case *FindingData:
+		return d.Stage
+	case map[string]any:
+		stage, _ := d["stage"].(string)
+		return stage
+	}
+	return ""
 }
 
 // A Stage is the result of one stage.
@@ -75,44 +76,33 @@ type Value struct {
 	Unit  string  `json:"unit"` // "s", "c" for a counter, or ""
 }
 
-// A Result is the verdict. Its JSON encoding is the output of ibkit check node and
-// ibkit check fabric with --format json.
-type Result struct {
-	Schema   string    `json:"schema"`
-	Scope    string    `json:"scope"` // "node" or "fabric"
-	Time     time.Time `json:"time"`
-	Seconds  float64   `json:"seconds"`
-	Partial  bool      `json:"partial"` // a part could not be checked
-	Errors   int       `json:"errors"`
-	Warnings int       `json:"warnings"`
-	Stages   []Stage   `json:"stages"`
-	Findings []Finding `json:"findings"`
-	Values   []Value   `json:"values"`
+// A Report is the verdict, and the document of ibkit check node and ibkit check fabric with
+// --format json.
+type Report struct {
+	report.Head
+	Scope    string  `json:"scope"` // "node" or "fabric"
+	Seconds  float64 `json:"seconds"`
+	Errors   int     `json:"errors"`
+	Warnings int     `json:"warnings"`
+	Stages   []Stage `json:"stages"`
+	Values   []Value `json:"values"`
 }
 
 // A runner runs stages and collects their findings.
 type runner struct {
-	kinds  map[kindKey]*Kind
 	limits *Limits
 	only   []string
 	skip   []string
-	result *Result
+	result *Report
 	stage  *Stage
+	kinds  []report.Kind // of the stage
 }
 
-// kindKey identifies a kind of finding.
-type kindKey struct{ stage, kind string }
-
-// newRunner returns a runner for the kinds of a scope.
-func newRunner(scope string, kinds []Kind, limits *Limits, only, skip []string) *runner {
-	r := &runner{
-		kinds: make(map[kindKey]*Kind, len(kinds)), limits: limits, only: only, skip: skip,
-		result: &Result{Schema: Schema, Scope: scope, Time: time.Now(), Stages: []Stage{}, Findings: []Finding{}, Values: []Value{}},
-	}
-	for i := range kinds {
-		r.kinds[kindKey{kinds[i].Stage, kinds[i].Name}] = &kinds[i]
-	}
-	return r
+// newRunner returns a runner for a scope.
+func newRunner(scope string, limits *Limits, only, skip []string) *runner {
+	return &runner{limits: limits, only: only, skip: skip, result: &Report{
+		Head: report.NewHead(ReportSchema, time.Now()), Scope: scope, Stages: []Stage{}, Values: []Value{},
+	}}
 }
 
 // selects reports whether a stage is to be run.
@@ -121,7 +111,8 @@ func (r *runner) selects(name string) bool {
 }
 
 // begin begins a stage.
-func (r *runner) begin(name, about string) time.Time {
+func (r *runner) begin(name, about string, kinds []report.Kind) time.Time {
+	r.kinds = kinds
 	r.result.Stages = append(r.result.Stages, Stage{Name: name, About: about, Status: Passed})
 	r.stage = &r.result.Stages[len(r.result.Stages)-1]
 	return time.Now()
@@ -156,32 +147,28 @@ func (r *runner) comment(format string, args ...any) {
 }
 
 // add adds a finding of a kind of the current stage.
-func (r *runner) add(kind string, f Finding) {
-	k := r.kinds[kindKey{r.stage.Name, kind}]
-	if k == nil {
-		panic("check: undeclared finding " + r.stage.Name + "/" + kind)
+func (r *runner) add(f report.Finding) {
+	if !slices.Contains(r.kinds, f.Kind) {
+		panic("check: undeclared finding " + r.stage.Name + "/" + string(f.Kind))
 	}
-	f.Stage, f.Kind = r.stage.Name, kind
-	if f.Severity == "" {
-		f.Severity = k.Severity
-	}
-	if s, ok := r.limits.Severity[f.Stage+"/"+kind]; ok && f.Severity != Unknown {
+	f.Data = &FindingData{r.stage.Name}
+	if s, ok := r.limits.Severity[Name(f)]; ok && f.Severity != report.Unknown {
 		f.Severity = s
 	}
-	if f.Next == "" {
-		f.Next = k.next(&f)
+	if f.Hint == "" {
+		f.Hint = f.Kind.HintFor(f)
 	}
 	switch f.Severity {
-	case Ignore:
-		return
-	case Error:
+	case report.Error:
 		r.stage.Errors++
-	case Warning:
+	case report.Warning:
 		r.stage.Warnings++
-	case Unknown:
+	case report.Unknown:
 		r.stage.Unknown++
+	default:
+		return
 	}
-	r.result.Findings = append(r.result.Findings, f)
+	r.result.Add(f)
 }
 
 // value adds a value for monitoring systems.
@@ -190,8 +177,8 @@ func (r *runner) value(name string, v float64, unit string) {
 }
 
 // finish completes the result.
-func (r *runner) finish() *Result {
-	r.result.Seconds = time.Since(r.result.Time).Seconds()
+func (r *runner) finish() *Report {
+	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	r.value("errors", float64(r.result.Errors), "")
 	r.value("warnings", float64(r.result.Warnings), "")
 	r.value("time", r.result.Seconds, "s")

@@ -13,9 +13,11 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -48,6 +50,7 @@ type FabricOptions struct {
 type FabricStage struct {
 	Name  string
 	About string // subject of the stage, as a noun phrase
+	Kinds []report.Kind
 
 	// needs returns the reason why the stage cannot run, "" if it can.
 	needs func(*fabricRun) string
@@ -61,23 +64,41 @@ func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
 // fabricStages has most names of UFM's validation tests (Mellanox/ufm_sdk_3.0,
 // scripts/ufm_validation_test).
 var fabricStages = []FabricStage{
-	{"discovery", "replies of all nodes and ports", always, checkDiscovery},
-	{"lids", "LIDs: assigned, unique, fitting their LMC", always, checkLIDs},
-	{"guids", "GUIDs: not zero, unique", always, checkGUIDs},
-	{"names", "descriptions of nodes: not empty, unique", always, checkNames},
-	{"links", "states of links, compared at both ends", needsStates, checkLinks},
-	{"speed", "speed and width of links against both ends and the thresholds", needsStates, checkSpeed},
-	{"sm", "subnet managers: one active master", needsRequests, checkManagers},
-	{"sa", "nodes that subnet administration lists, compared with the scan", needsScan, checkRecords},
-	{"pkeys", "partitions of ports, compared with their switch", needsRequests, checkPartitions},
-	{"counters", "error counters of ports", needsCounters, checkCounters},
-	{"ber", "bit error rates of symbol errors, by the window rule", needsCounters, checkBER},
-	{"firmware", "firmware versions within a type of device", needsRequests, checkFirmware},
-	{"routing", "paths between all ports, loops, balance, multicast", needsTables, checkRouting},
-	{"tree", "structure of the switches, uplinks of a fat tree", always, checkTree},
-	{"rails", "rails: adapters of hosts on the leaf switches", always, checkRails},
-	{"plan", "cabling, compared with the plan", needsPlan, checkPlan},
+	{"discovery", "replies from all nodes and ports", []report.Kind{report.NoReply, report.Blind, report.Conflict}, always, checkDiscovery},
+	{"lids", "LIDs: assigned, unique, fitting their LMC", lidKinds, always, checkLIDs},
+	{"guids", "GUIDs: not zero, unique", guidKinds, always, checkGUIDs},
+	{"names", "node descriptions: not empty, unique", nameKinds, always, checkNames},
+	{"links", "link states, compared at both ends", linkKinds, needsStates, checkLinks},
+	{"speed", "link speed and width against both ends and the thresholds", append(speedKinds, report.BelowMinimum), needsStates, checkSpeed},
+	{"sm", "subnet managers: one active master", sm.Kinds, needsRequests, checkManagers},
+	{"sa", "nodes that subnet administration lists, compared with the scan", []report.Kind{report.UnscannedNode, report.Unchecked}, needsScan, checkRecords},
+	{"pkeys", "port partitions, compared with their switch", []report.Kind{report.NoDefaultPKey, report.NotOnSwitch, report.LimitedMembers, report.Unchecked}, needsRequests, checkPartitions},
+	{"counters", "port error counters", counterKinds, needsCounters, checkCounters},
+	{"ber", "symbol bit error rates, by the window rule", []report.Kind{report.BitErrors}, needsCounters, checkBER},
+	{"firmware", "firmware versions within a device type", []report.Kind{report.FirmwareDiffers, report.Unchecked}, needsRequests, checkFirmware},
+	{"routing", "paths between all ports, loops, balance, multicast", append(slices.Clone(route.Kinds), report.Unchecked), needsTables, checkRouting},
+	{"tree", "switch structure, fat tree uplinks", []report.Kind{report.WrongStructure, report.LevelLink, report.FewUplinks, report.UnevenUplinks}, always, checkTree},
+	{"rails", "rails: host adapters on the leaf switches", []report.Kind{report.WrongRail}, always, checkRails},
+	{"plan", "cabling, compared with the plan", planKinds, needsPlan, checkPlan},
 }
+
+// Kinds of findings by stage.
+var (
+	lidKinds  = []report.Kind{report.ZeroLID, report.DuplicateLID, report.LIDRange}
+	guidKinds = []report.Kind{report.ZeroGUID, report.DuplicateGUID}
+	nameKinds = []report.Kind{report.EmptyName, report.DuplicateName}
+	linkKinds = []report.Kind{
+		report.NoReply, report.NoPeer, report.OneSided, report.NotActive, report.Unstable, report.Disabled, report.Invalid,
+	}
+	speedKinds   = []report.Kind{report.Narrow, report.Slow, report.Limited, report.Uneven}
+	counterKinds = []report.Kind{
+		report.Exceeded, report.Increased, report.Congested, report.Flapped, report.Saturated, report.Cleared, report.Disappeared, report.Unchecked,
+	}
+	planKinds = []report.Kind{
+		report.MissingNode, report.MissingCable, report.WrongPeer, report.Swapped, report.UnexpectedCable, report.Slower, report.Ambiguous,
+		report.DuplicateName,
+	}
+)
 
 func always(*fabricRun) string { return "" }
 
@@ -132,13 +153,13 @@ type fabricRun struct {
 
 // Fabric checks a fabric. It returns an error if no fabric could be read, if a request
 // could not be sent, or if ctx ends.
-func Fabric(ctx context.Context, o FabricOptions) (*Result, error) {
-	r := &fabricRun{runner: newRunner("fabric", fabricKinds, &o.Limits, o.Only, o.Skip), opts: o, names: o.Names}
+func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
+	r := &fabricRun{runner: newRunner("fabric", &o.Limits, o.Only, o.Skip), opts: o, names: o.Names}
 	for _, s := range fabricStages {
 		if !r.selects(s.Name) && s.Name != fabricStages[0].Name {
 			continue
 		}
-		start := r.begin(s.Name, s.About)
+		start := r.begin(s.Name, s.About, s.Kinds)
 		if reason := r.reason(s); reason != "" {
 			r.skipped("%s", reason)
 		} else if err := s.run(ctx, r); err != nil {
@@ -175,7 +196,7 @@ func (r *runner) leaveOut(name string) {
 	r.result.Errors -= s.Errors
 	r.result.Warnings -= s.Warnings
 	r.result.Stages = r.result.Stages[1:]
-	r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f Finding) bool { return f.Stage == name })
+	r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f report.Finding) bool { return StageOf(f) == name })
 }
 
 // values adds the sizes of the fabric.
@@ -198,34 +219,38 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 		r.fabric = result.Fabric
 	}
 	f := r.fabric
+	r.result.Fail(f.ReportFailures(r.names)...)
 	r.result.Partial = f.Partial()
 	r.topology = topology.Check(f, r.names)
-	r.addTopology(r.topology, topology.Blind)
+	r.addTopology(r.topology, report.Blind)
 	for _, failure := range f.Failures {
 		if !errors.Is(failure.Err, fabric.ErrBlind) {
-			r.add(noResponse, r.failed(failure))
+			r.add(r.failed(failure))
 		}
 	}
 	if f.Unanswered > 0 {
-		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored scan has %s without a reply", count(f.Unanswered, "request"))})
+		r.add(finding(report.NoReply, "", "the stored scan has %s without a reply", count(f.Unanswered, "request")))
 	}
 	for _, c := range f.Conflicts {
-		guid, port := c.GUID, int(c.Port)
-		r.add(conflict, Finding{Subject: c.GUID.String(), NodeGUID: &guid, Port: &port, Detail: c.Detail})
+		r.add(finding(report.Conflict, c.GUID.String(), "%s", c.Detail).At(c.GUID, int(c.Port)))
 	}
 	s := topology.Summarize(f, 0)
 	r.comment("%s, %s, %s", count(s.Switches, "switch"), count(s.CAs, "adapter"), count(s.Cables, "cable"))
 	return nil
 }
 
+// finding returns a finding with a formatted detail.
+func finding(kind report.Kind, subject, format string, args ...any) report.Finding {
+	return report.New(kind, subject, fmt.Sprintf(format, args...))
+}
+
 // failed returns the finding for a request without a response.
-func (r *fabricRun) failed(failure fabric.Failure) Finding {
-	guid, port := failure.NodeGUID, int(failure.Port)
-	f := Finding{Subject: failure.Route.String(), NodeGUID: &guid, Port: &port, Detail: fmt.Sprintf("%v: %v", failure.Attr, failure.Err)}
-	if n := r.fabric.NodeByGUID(guid); n != nil {
-		f.Subject = r.nodePort(n, failure.Port)
+func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
+	subject := failure.Route.String()
+	if n := r.fabric.NodeByGUID(failure.NodeGUID); n != nil {
+		subject = r.nodePort(n, failure.Port)
 	}
-	return f
+	return finding(report.NoReply, subject, "%v: %v", failure.Attr, failure.Err).At(failure.NodeGUID, int(failure.Port))
 }
 
 // nodeName returns the name of a node, or its GUID if the name is empty.
@@ -240,15 +265,13 @@ func (r *fabricRun) nodePort(n *fabric.Node, port uint8) string {
 }
 
 // nodeFinding returns a finding about a node.
-func (r *fabricRun) nodeFinding(n *fabric.Node, format string, args ...any) Finding {
-	guid := n.GUID
-	return Finding{Subject: r.nodeName(n), NodeGUID: &guid, Detail: fmt.Sprintf(format, args...)}
+func (r *fabricRun) nodeFinding(kind report.Kind, n *fabric.Node, format string, args ...any) report.Finding {
+	return finding(kind, r.nodeName(n), format, args...).At(n.GUID, -1)
 }
 
 // portFinding returns a finding about a port.
-func (r *fabricRun) portFinding(p *fabric.Port, format string, args ...any) Finding {
-	guid, number := p.Node.GUID, int(p.Number)
-	return Finding{Subject: r.portName(p), NodeGUID: &guid, Port: &number, Detail: fmt.Sprintf(format, args...)}
+func (r *fabricRun) portFinding(kind report.Kind, p *fabric.Port, format string, args ...any) report.Finding {
+	return finding(kind, r.portName(p), format, args...).At(p.Node.GUID, int(p.Number))
 }
 
 // portName returns the name of a port, for example "leaf1[3]".

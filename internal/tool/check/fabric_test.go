@@ -18,10 +18,10 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
-	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -59,16 +59,16 @@ func options(f *sim.Fabric) FabricOptions {
 }
 
 // found returns the kinds of the findings with their number.
-func found(r *Result) map[string]int {
+func found(r *Report) map[string]int {
 	kinds := map[string]int{}
 	for _, f := range r.Findings {
-		kinds[f.Stage+"/"+f.Kind]++
+		kinds[Name(f)]++
 	}
 	return kinds
 }
 
 // stage returns a stage of a result.
-func stage(t *testing.T, r *Result, name string) Stage {
+func stage(t *testing.T, r *Report, name string) Stage {
 	t.Helper()
 	i := slices.IndexFunc(r.Stages, func(s Stage) bool { return s.Name == name })
 	if i < 0 {
@@ -140,7 +140,7 @@ func thresholds(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 const tree = "fat-tree:radix=8,pods=4,spines=2"
 
 var faults = []fault{
-	{kind: "discovery/no-response", fabric: "demo", commands: "mute node06 NodeDescription", subject: "0x0002c90000100900"},
+	{kind: "discovery/no-reply", fabric: "demo", commands: "mute node06 NodeDescription", subject: "0x0002c90000100900"},
 	{kind: "discovery/blind", fabric: "demo", commands: "unlink leaf1[3]", options: fromHost, subject: "node01[1]"},
 	{kind: "discovery/blind", fabric: "demo", commands: "hang leaf1", options: fromHost, subject: "node01[1]"},
 	{kind: "discovery/conflict", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
@@ -189,22 +189,22 @@ var faults = []fault{
 	}},
 	{kind: "sm/equal-priority", fabric: "demo", change: func(_ *testing.T, f *sim.Fabric) { f.Node("node02").Ports[1].Info.CapMask |= mad.CapSM }},
 	{kind: "sm/no-reply", fabric: "demo", commands: "mute node01 SMInfo"},
-	{kind: "sa/missing-node", fabric: "demo", commands: "down leaf2", subject: "leaf2"},
-	{kind: "sa/missing-node", fabric: "demo", commands: "hang leaf2", subject: "node06"},
+	{kind: "sa/unscanned-node", fabric: "demo", commands: "down leaf2", subject: "leaf2"},
+	{kind: "sa/unscanned-node", fabric: "demo", commands: "hang leaf2", subject: "node06"},
 	{kind: "pkeys/no-default-partition", fabric: "demo", commands: "pkeys node06[1] 0x8001", subject: "node06[1]"},
 	{kind: "pkeys/not-on-switch", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x8001; pkeys leaf2[4] 0xffff; enforce leaf2[4]", subject: "node06[1]"},
 	{kind: "pkeys/limited-members", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x0001; pkeys node05[1] 0xffff 0x0001", subject: "partition 0x0001"},
-	{kind: "pkeys/no-response", fabric: "demo", commands: "mute node06 P_KeyTable", subject: "node06[1]"},
+	{kind: "pkeys/unchecked", fabric: "demo", commands: "mute node06 P_KeyTable", subject: "node06[1]"},
 	{kind: "counters/exceeded", fabric: "demo", subject: "leaf1[1]"},
 	{kind: "counters/congested", fabric: "demo", subject: "leaf4[4]"},
 	{kind: "counters/saturated", fabric: "demo", commands: "perfcaps leaf1 0; counter leaf1[1] SymbolErrorCounter 65535", subject: "leaf1[1]"},
-	{kind: "counters/no-response", fabric: "demo", commands: "pma leaf1 silent", subject: "leaf1"},
+	{kind: "counters/unchecked", fabric: "demo", commands: "pma leaf1 silent", subject: "leaf1"},
 	{kind: "counters/increased", fabric: tree, options: baseline("counter leaf001[1] PortRcvErrors 3"), subject: "leaf001[1]"},
 	{kind: "counters/flapped", fabric: tree, options: baseline("counter leaf001[1] LinkDownedCounter 1"), subject: "leaf001[1]"},
 	{kind: "counters/cleared", fabric: "demo", options: baseline("clear leaf1[1]"), subject: "leaf1[1]"},
 	{kind: "ber/bit-errors", fabric: tree, options: baseline("counter leaf001[1] SymbolErrorCounter 30000"), subject: "leaf001[1]"},
 	{kind: "firmware/firmware-differs", fabric: "demo,vendor=on", commands: "firmware node06 31 10 8", subject: "node06"},
-	{kind: "firmware/no-response", fabric: "demo,vendor=on", commands: "vendor node06 off", subject: "node06"},
+	{kind: "firmware/unchecked", fabric: "demo,vendor=on", commands: "vendor node06 off", subject: "node06"},
 	{kind: "routing/unreachable", fabric: "dead-end"},
 	{kind: "routing/forwarding-loop", fabric: "forwarding-loop"},
 	{kind: "routing/not-active", fabric: "demo", subject: "leaf3[4]"},
@@ -215,7 +215,7 @@ var faults = []fault{
 	{kind: "routing/duplicate-lid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
 		f.Node("host00002").Ports[1].Info.LID = f.Node("host00001").Ports[1].Info.LID
 	}},
-	{kind: "routing/no-response", fabric: tree, commands: "mute leaf001 LinearForwardingTable", subject: "leaf001"},
+	{kind: "routing/unchecked", fabric: tree, commands: "mute leaf001 LinearForwardingTable", subject: "leaf001"},
 	{kind: "tree/wrong-structure", fabric: "torus", options: thresholds("topology: fat-tree")},
 	{kind: "tree/level-link", fabric: tree, commands: "link leaf001[8] leaf002[8]", options: thresholds("topology: fat-tree"), subject: "leaf001[8]"},
 	{kind: "tree/few-uplinks", fabric: tree, commands: "unlink leaf003[6]", subject: "leaf003"},
@@ -235,7 +235,7 @@ var faults = []fault{
 var untested = []string{
 	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // of package sm, which tests them
 	"counters/disappeared",                  // of package counters
-	"sa/no-response",                        // of package fabric: a table in a single packet
+	"sa/unchecked",                          // of package fabric: a table in a single packet
 	"routing/same-path", "routing/changing", // of package route, which tests them
 }
 
@@ -269,9 +269,9 @@ func TestFabric_Faults(t *testing.T) {
 				}
 				hasSubject := false
 				for _, f := range r.Findings {
-					hasSubject = hasSubject || f.Stage+"/"+f.Kind == test.kind && (test.subject == "" || f.Subject == test.subject)
-					if f.Next == "" || strings.Contains(f.Next, "{") || f.Detail == "" {
-						t.Errorf("got next step %q and detail %q of %s, want texts", f.Next, f.Detail, f.Kind)
+					hasSubject = hasSubject || Name(f) == test.kind && (test.subject == "" || f.Subject == test.subject)
+					if f.Hint == "" || strings.Contains(f.Hint, "{") || f.Detail == "" {
+						t.Errorf("got next step %q and detail %q of %s, want texts", f.Hint, f.Detail, f.Kind)
 					}
 				}
 				if !hasSubject {
@@ -280,46 +280,39 @@ func TestFabric_Faults(t *testing.T) {
 			})
 		})
 	}
-	for _, k := range FabricKinds() {
-		if name := k.Stage + "/" + k.Name; !tested[name] {
-			t.Errorf("no test has a fabric with %s", name)
+	for _, s := range FabricStages() {
+		for _, k := range s.Kinds {
+			if name := s.Name + "/" + string(k); !tested[name] {
+				t.Errorf("no test has a fabric with %s", name)
+			}
 		}
 	}
 }
 
-// All findings of the packages behind the stages are declared.
-func TestFabricKinds(t *testing.T) {
-	names := func(kinds ...string) []string { return kinds }
-	var links, speeds, managers, routes []string
+// All findings of links are of a stage.
+func TestFabricStages_Links(t *testing.T) {
 	for _, k := range linkinfo.Kinds {
-		if slices.Contains(speedKinds, k) {
-			speeds = append(speeds, k.String())
-		} else {
-			links = append(links, k.String())
+		if kind := report.Kind(k.String()); !slices.Contains(slices.Concat(linkKinds, speedKinds), kind) {
+			t.Errorf("no stage has the finding %s", kind)
 		}
 	}
-	for _, k := range sm.Kinds {
-		managers = append(managers, string(k))
+}
+
+// All kinds of a stage are declared with a next step.
+func TestStages_Kinds(t *testing.T) {
+	kinds := map[string][]report.Kind{}
+	for _, s := range FabricStages() {
+		kinds["fabric "+s.Name] = s.Kinds
 	}
-	for _, k := range route.Kinds {
-		routes = append(routes, string(k))
+	for _, s := range NodeStages() {
+		kinds["node "+s.Name] = s.Kinds
 	}
-	for stage, want := range map[string][]string{
-		"links": links, "speed": speeds, "sm": managers, "routing": routes,
-		"counters": names(counters.Exceeded.String(), counters.Flapped.String(), counters.Saturated.String(), counters.Cleared.String(), counters.Disappeared.String()),
-	} {
-		for _, name := range want {
-			if !slices.ContainsFunc(FabricKinds(), func(k Kind) bool { return k.Stage == stage && k.Name == name }) {
-				t.Errorf("the finding %s/%s is not declared", stage, name)
+	for stage, list := range kinds {
+		for _, k := range list {
+			if info := k.Info(); info.Meaning == "" || info.Hint == "" {
+				t.Errorf("%s/%s: got %+v, want a meaning and a next step", stage, k, info)
 			}
 		}
-	}
-	known := map[string]bool{}
-	for _, k := range slices.Concat(FabricKinds(), NodeKinds()) {
-		if k.Next == "" || k.Severity == "" {
-			t.Errorf("%s/%s has no next step or severity", k.Stage, k.Name)
-		}
-		known[k.Stage+"/"+k.Name] = true
 	}
 }
 
@@ -445,7 +438,7 @@ func TestFabric_StoredTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found(r)["routing/no-response"] != 1 {
+		if found(r)["routing/unchecked"] != 1 {
 			t.Errorf("got findings %v, want one about the stored tables", found(r))
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -80,7 +81,7 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 			for _, n := range p.rest {
 				r.readFirmware(c, n, p.versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
 					if !ok {
-						r.add(noResponse, r.nodeFinding(n, "GeneralInfo: no reply, although other devices of the type responded"))
+						r.add(r.nodeFinding(report.Unchecked, n, "GeneralInfo: no reply, although other devices of the type responded").WithHint("ibkit query GeneralInfo {node}"))
 					}
 				})
 			}
@@ -144,7 +145,7 @@ func (r *fabricRun) compareFirmware(v firmwareVersions) (known int) {
 		})
 		for _, key := range keys[1:] {
 			for _, n := range v[key] {
-				r.add(firmwareDiffers, r.nodeFinding(n, "firmware %s, but %d of %d devices of board %s have %s",
+				r.add(r.nodeFinding(report.FirmwareDiffers, n, "firmware %s, but %d of %d devices of board %s have %s",
 					key[1], len(v[keys[0]]), total(v, keys), textOr(board, fmt.Sprint(n.Info.DeviceID)), keys[0][1]))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/yamlfile"
+	"github.com/ibkit/ibkit/report"
 )
 
 // LimitsSchema is the value of the key schema of files for [ReadLimits].
@@ -43,7 +44,7 @@ type Limits struct {
 	Topology string        // intended structure, as in [topology.Shape.Name]; "": any
 
 	// Severity replaces the severities of findings, by "STAGE/KIND".
-	Severity map[string]Severity
+	Severity map[string]report.Severity
 }
 
 // DefaultLimits returns the limits without a file. The sources are in limitComments.
@@ -56,7 +57,7 @@ func DefaultLimits() Limits {
 		FlapCount:  2,
 		FlapWindow: 6 * time.Hour,
 		SMWait:     time.Second,
-		Severity:   map[string]Severity{},
+		Severity:   map[string]report.Severity{},
 	}
 }
 
@@ -233,22 +234,31 @@ func (d document) berRules(n *yaml.Node, to *[]counters.BERRule) error {
 }
 
 // severity reads the severities of findings.
-func (d document) severity(n *yaml.Node, to map[string]Severity) error {
+func (d document) severity(n *yaml.Node, to map[string]report.Severity) error {
 	return d.Entries(n, "severity", func(key string, k, value *yaml.Node) error {
-		known := func(kind Kind) bool { return kind.Stage+"/"+kind.Name == key }
-		if !slices.ContainsFunc(fabricKinds, known) && !slices.ContainsFunc(nodeKinds, known) {
+		if !isKnown(key) {
 			return d.Errorf(k, "severity: unknown finding %q, want STAGE/KIND", key)
 		}
-		var s Severity
-		err := yamlfile.Parsed(d.File, key, &s, func(text string) (Severity, error) {
-			if !slices.Contains(severities, Severity(text)) {
+		var s report.Severity
+		err := yamlfile.Parsed(d.File, key, &s, func(text string) (report.Severity, error) {
+			if !slices.Contains(severities, report.Severity(text)) {
 				return "", errors.New("want error, warning or ignore")
 			}
-			return Severity(text), nil
+			return report.Severity(text), nil
 		})(value)
 		to[key] = s
 		return err
 	})
+}
+
+// isKnown reports whether a stage has a kind of findings, both given as STAGE/KIND.
+func isKnown(name string) bool {
+	stage, kind, _ := strings.Cut(name, "/")
+	has := func(name string, kinds []report.Kind) bool {
+		return name == stage && slices.Contains(kinds, report.Kind(kind))
+	}
+	return slices.ContainsFunc(fabricStages, func(s FabricStage) bool { return has(s.Name, s.Kinds) }) ||
+		slices.ContainsFunc(nodeStages, func(s NodeStage) bool { return has(s.Name, s.Kinds) })
 }
 
 // Write writes the limits as a file for [ReadLimits], with comments on the sources of the

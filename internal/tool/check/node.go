@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/tool/doctor"
+	"github.com/ibkit/ibkit/report"
 )
 
 // NodeOptions are the options of [Node].
@@ -33,6 +34,7 @@ type NodeOptions struct {
 type NodeStage struct {
 	Name  string
 	About string // subject of the stage, as a noun phrase
+	Kinds []report.Kind
 
 	run func(*nodeRun) error
 }
@@ -41,14 +43,14 @@ type NodeStage struct {
 func NodeStages() []NodeStage { return slices.Clone(nodeStages) }
 
 var nodeStages = []NodeStage{
-	{"devices", "RDMA devices, their types and boards", checkDevices},
-	{"ports", "ports and their states", checkPorts},
-	{"rates", "rate, width and speed of ports against the manifest", checkRates},
-	{"pcie", "width and speed of PCI Express links", checkPCIe},
-	{"firmware", "firmware against the manifest, or between equal boards", checkNodeFirmware},
-	{"gids", "GIDs of RoCE ports, and those of the manifest", checkNodeGIDs},
-	{"counters", "error counters of ports, since the last check with a state", checkNodeCounters},
-	{"flaps", "links that went down between checks", checkFlaps},
+	{"devices", "RDMA devices, their types and boards", []report.Kind{report.MissingDevice, report.UnexpectedDevice, report.DeviceDiffers, report.UnreadableDevice}, checkDevices},
+	{"ports", "ports and their states", []report.Kind{report.MissingPort, report.PortState}, checkPorts},
+	{"rates", "rate, width and speed of ports against the manifest", []report.Kind{report.RateBelow, report.WidthBelow, report.SpeedBelow}, checkRates},
+	{"pcie", "width and speed of PCI Express links", []report.Kind{report.PCIeBelow, report.PCIeSlow}, checkPCIe},
+	{"firmware", "firmware against the manifest, or between equal boards", []report.Kind{report.FirmwareDiffers}, checkNodeFirmware},
+	{"gids", "GIDs of RoCE ports, and those of the manifest", []report.Kind{report.MissingGID}, checkNodeGIDs},
+	{"counters", "error counters of ports, since the last check with a state", []report.Kind{report.Exceeded, report.Increased}, checkNodeCounters},
+	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
 
 // nodeRun is one run of the stages.
@@ -74,8 +76,8 @@ var doctorChecks = []string{"devices", "ports", "gids", "pcie"}
 
 // Node checks the devices of this host. It reads sysfs and queries netlink, and requires
 // no privileges. It returns an error if ctx ends or the files could not be read.
-func Node(ctx context.Context, o NodeOptions) (*Result, error) {
-	r := &nodeRun{runner: newRunner("node", nodeKinds, &o.Limits, o.Only, o.Skip), ctx: ctx, opts: o, now: time.Now()}
+func Node(ctx context.Context, o NodeOptions) (*Report, error) {
+	r := &nodeRun{runner: newRunner("node", &o.Limits, o.Only, o.Skip), ctx: ctx, opts: o, now: time.Now()}
 	if o.Now != nil {
 		r.now = o.Now()
 	}
@@ -93,7 +95,7 @@ func Node(ctx context.Context, o NodeOptions) (*Result, error) {
 		if !r.selects(s.Name) {
 			continue
 		}
-		start := r.begin(s.Name, s.About)
+		start := r.begin(s.Name, s.About, s.Kinds)
 		if err := s.run(r); err != nil {
 			return nil, err
 		}
@@ -147,13 +149,13 @@ func portSubject(device string, port int) string { return fmt.Sprintf("%s/%d", d
 
 // addItems adds the problems that a check of package doctor found as findings of a kind.
 // only, if not nil, selects their subjects.
-func (r *nodeRun) addItems(check, kind string, only func(subject string) bool) {
+func (r *nodeRun) addItems(check string, kind report.Kind, only func(subject string) bool) {
 	for _, i := range r.host.Items {
-		severity, bad := map[doctor.Verdict]Severity{doctor.Error: Error, doctor.Warning: Warning, doctor.Unknown: Unknown}[i.Verdict]
+		severity, bad := map[doctor.Verdict]report.Severity{doctor.Error: report.Error, doctor.Warning: report.Warning, doctor.Unknown: report.Unknown}[i.Verdict]
 		if i.Check != check || !bad || only != nil && !only(i.Subject) {
 			continue
 		}
-		r.add(kind, Finding{Severity: severity, Subject: i.Subject, Detail: i.Found, Next: strings.Join(append(slices.Clone(i.Fix), nonEmpty(i.Hint)...), "; ")})
+		r.add(report.Finding{Kind: kind, Severity: severity, Subject: i.Subject, Detail: i.Found, Hint: strings.Join(append(slices.Clone(i.Fix), nonEmpty(i.Hint)...), "; ")})
 	}
 }
 
@@ -205,7 +207,7 @@ func (r *nodeRun) device(name string) *devinfo.Device {
 // checkDevices compares the devices with the manifest.
 func checkDevices(r *nodeRun) error {
 	m := r.opts.Expect
-	r.addItems("devices", device, func(string) bool { return m == nil || len(m.Devices) > 0 })
+	r.addItems("devices", report.UnreadableDevice, func(string) bool { return m == nil || len(m.Devices) > 0 })
 	r.comment("%s", count(len(r.devices), "device"))
 	if m == nil {
 		return nil
@@ -215,22 +217,24 @@ func checkDevices(r *nodeRun) error {
 		known[e.Name] = true
 		d := r.device(e.Name)
 		if d == nil {
-			r.add(missingDevice, Finding{Subject: e.Name, Detail: "the device is missing"})
+			r.add(finding(report.MissingDevice, e.Name, "the device is missing"))
 			continue
 		}
-		r.compare(deviceDiffers, e.Name, "type", e.Type, d.HCAType)
-		r.compare(deviceDiffers, e.Name, "board", e.Board, d.BoardID)
+		r.compare(report.DeviceDiffers, e.Name, "type", e.Type, d.HCAType)
+		r.compare(report.DeviceDiffers, e.Name, "board", e.Board, d.BoardID)
 	}
 	for _, d := range r.devices {
 		if !known[d.Name] {
-			r.add(unexpectedDevice, Finding{Subject: d.Name, Detail: "the device is not in the manifest"})
+			r.add(finding(report.UnexpectedDevice, d.Name, "the device is not in the manifest"))
 		}
 	}
 	return nil
 }
 
+const hintFirmware = "install the firmware of the manifest, or write the manifest again"
+
 // compare compares a text with a pattern of the manifest.
-func (r *nodeRun) compare(kind, subject, name, want string, got *string) {
+func (r *nodeRun) compare(kind report.Kind, subject, name, want string, got *string) {
 	if want == "" || got != nil && matches(want, *got) {
 		return
 	}
@@ -238,7 +242,11 @@ func (r *nodeRun) compare(kind, subject, name, want string, got *string) {
 	if got != nil {
 		found = *got
 	}
-	r.add(kind, Finding{Subject: subject, Detail: fmt.Sprintf("%s: got %s, want %s", name, found, want)})
+	f := finding(kind, subject, "%s: got %s, want %s", name, found, want)
+	if kind == report.FirmwareDiffers {
+		f.Hint = hintFirmware
+	}
+	r.add(f)
 }
 
 // checkPorts compares the states of ports with the manifest. Without an expected state, a
@@ -251,12 +259,12 @@ func checkPorts(r *nodeRun) error {
 			subject := portSubject(d.Name, x.Number)
 			k := slices.IndexFunc(d.Ports, func(p *devinfo.Port) bool { return p.Number == x.Number })
 			if k < 0 {
-				r.add(missingPort, Finding{Subject: subject, Detail: "the port is missing"})
+				r.add(finding(report.MissingPort, subject, "the port is missing"))
 				continue
 			}
 			p := d.Ports[k]
-			r.compare(portState, subject, "link layer", x.LinkLayer, p.LinkLayer)
-			r.compare(portState, subject, "network device", x.Netdev, p.Netdev)
+			r.compare(report.PortState, subject, "link layer", x.LinkLayer, p.LinkLayer)
+			r.compare(report.PortState, subject, "network device", x.Netdev, p.Netdev)
 			if x.State == "" {
 				continue
 			}
@@ -267,13 +275,13 @@ func checkPorts(r *nodeRun) error {
 				state = &text
 			}
 			before := r.stage.Errors + r.stage.Warnings
-			r.compare(portState, subject, "state", x.State, state)
+			r.compare(report.PortState, subject, "state", x.State, state)
 			if r.stage.Errors+r.stage.Warnings > before {
 				r.addCause(subject)
 			}
 		}
 	}
-	r.addItems("ports", portState, func(subject string) bool { return !decided[subject] })
+	r.addItems("ports", report.PortState, func(subject string) bool { return !decided[subject] })
 	ports, active := 0, 0
 	for _, p := range r.ports() {
 		ports++
@@ -293,7 +301,7 @@ func (r *nodeRun) addCause(subject string) {
 		}
 		f := &r.result.Findings[len(r.result.Findings)-1]
 		if next := append(slices.Clone(i.Fix), nonEmpty(i.Hint)...); len(next) > 0 {
-			f.Next = strings.Join(next, "; ")
+			f.Hint = strings.Join(next, "; ")
 		}
 	}
 }
@@ -312,13 +320,13 @@ func checkRates(r *nodeRun) error {
 		compared++
 		gbps, width, speed := parseRate(*p.Rate)
 		if gbps < x.Rate {
-			r.add(rateBelow, Finding{Subject: subject, Detail: fmt.Sprintf("rate: got %s, want at least %g Gb/sec", *p.Rate, x.Rate)})
+			r.add(finding(report.RateBelow, subject, "rate: got %s, want at least %g Gb/sec", *p.Rate, x.Rate))
 		}
 		if width.Lanes() < x.Width.Lanes() {
-			r.add(widthBelow, Finding{Subject: subject, Detail: fmt.Sprintf("width: got %s, want at least %v", *p.Rate, x.Width)})
+			r.add(finding(report.WidthBelow, subject, "width: got %s, want at least %v", *p.Rate, x.Width))
 		}
 		if speed < x.Speed {
-			r.add(speedBelow, Finding{Subject: subject, Detail: fmt.Sprintf("speed: got %s, want at least %v", *p.Rate, x.Speed)})
+			r.add(finding(report.SpeedBelow, subject, "speed: got %s, want at least %v", *p.Rate, x.Speed))
 		}
 	})
 	r.comment("%s compared", count(compared, "port"))
@@ -335,15 +343,15 @@ func checkPCIe(r *nodeRun) error {
 		}
 		decided[d.Name] = true
 		if d.PCI == nil || d.PCI.Width == nil {
-			r.add(pcieBelow, Finding{Subject: d.Name, Detail: "the kernel does not report a PCIe link"})
+			r.add(finding(report.PCIeBelow, d.Name, "the kernel does not report a PCIe link"))
 			continue
 		}
 		if speed := pcieSpeed(d.PCI.Speed); uint64(max(*d.PCI.Width, 0)) < e.PCIeWidth || speed < e.PCIeSpeed {
-			r.add(pcieBelow, Finding{Subject: d.Name, Detail: fmt.Sprintf("got x%d at %g GT/s, want at least x%d at %g GT/s (%s)",
-				*d.PCI.Width, speed, e.PCIeWidth, e.PCIeSpeed, d.PCI.Address)})
+			r.add(finding(report.PCIeBelow, d.Name, "got x%d at %g GT/s, want at least x%d at %g GT/s (%s)",
+				*d.PCI.Width, speed, e.PCIeWidth, e.PCIeSpeed, d.PCI.Address))
 		}
 	}
-	r.addItems("pcie", pcieSlow, func(subject string) bool {
+	r.addItems("pcie", report.PCIeSlow, func(subject string) bool {
 		d := r.device(subject)
 		reported := d != nil && d.PCI != nil && d.PCI.Width != nil && d.PCI.Speed != nil // not in most virtual machines
 		return !decided[subject] && reported
@@ -358,7 +366,7 @@ func checkNodeFirmware(r *nodeRun) error {
 	for e, d := range r.expected() {
 		if e.Firmware != "" {
 			decided[d.Name] = true
-			r.compare(firmwareDiffers, d.Name, "firmware", e.Firmware, d.Firmware)
+			r.compare(report.FirmwareDiffers, d.Name, "firmware", e.Firmware, d.Firmware)
 		}
 	}
 	versions := map[string]map[string]bool{}
@@ -373,7 +381,7 @@ func checkNodeFirmware(r *nodeRun) error {
 	}
 	for _, board := range slices.Sorted(maps.Keys(versions)) {
 		if v := versions[board]; len(v) > 1 {
-			r.add(firmwareDiffers, Finding{Detail: fmt.Sprintf("devices of board %s have firmware %s", board, strings.Join(slices.Sorted(maps.Keys(v)), " and "))})
+			r.add(finding(report.FirmwareDiffers, "", "devices of board %s have firmware %s", board, strings.Join(slices.Sorted(maps.Keys(v)), " and ")).WithHint(hintFirmware))
 		}
 	}
 	return nil
@@ -390,10 +398,10 @@ func checkNodeGIDs(r *nodeRun) error {
 		got := gidKinds(p)
 		for _, kind := range x.GIDs {
 			if !slices.Contains(got, kind) {
-				r.add(missingGID, Finding{Subject: subject, Detail: fmt.Sprintf("no GID %s; got %s", kind, textOr(strings.Join(got, ", "), "no GID"))})
+				r.add(finding(report.MissingGID, subject, "no GID %s; got %s", kind, textOr(strings.Join(got, ", "), "no GID")))
 			}
 		}
 	})
-	r.addItems("gids", missingGID, func(subject string) bool { return !decided[subject] })
+	r.addItems("gids", report.MissingGID, func(subject string) bool { return !decided[subject] })
 	return nil
 }

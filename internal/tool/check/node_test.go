@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/report"
 )
 
 // host returns a root directory with the sysfs of a host, in which files were replaced.
@@ -72,7 +73,7 @@ func TestNode_WrittenManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range r.Findings {
-				if slices.Contains([]string{"devices", "ports", "rates", "pcie", "firmware"}, f.Stage) && f.Severity != Unknown && f.Kind != device {
+				if slices.Contains([]string{"devices", "ports", "rates", "pcie", "firmware"}, StageOf(f)) && f.Severity != report.Unknown && f.Kind != report.UnreadableDevice {
 					t.Errorf("got %+v, want no finding of the manifest", f)
 				}
 			}
@@ -126,19 +127,21 @@ func TestNode_Faults(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range r.Findings {
-				if f.Next == "" || f.Detail == "" {
+				if f.Hint == "" || f.Detail == "" {
 					t.Errorf("got %+v, want a detail and a next step", f)
 				}
-				if f.Stage+"/"+f.Kind == test.kind && f.Subject == test.subject {
+				if Name(f) == test.kind && f.Subject == test.subject {
 					return
 				}
 			}
 			t.Errorf("got %+v, want %s of %s", r.Findings, test.kind, test.subject)
 		})
 	}
-	for _, k := range NodeKinds() {
-		if name := k.Stage + "/" + k.Name; !tested[name] {
-			t.Errorf("no test has a host with %s", name)
+	for _, s := range NodeStages() {
+		for _, k := range s.Kinds {
+			if name := s.Name + "/" + string(k); !tested[name] {
+				t.Errorf("no test has a host with %s", name)
+			}
 		}
 	}
 }
@@ -162,7 +165,7 @@ func TestNode_NoDevice(t *testing.T) {
 }
 
 // foundIn returns the kinds of the findings.
-func foundIn(r *Result) []string { return slices.Sorted(maps.Keys(found(r))) }
+func foundIn(r *Report) []string { return slices.Sorted(maps.Keys(found(r))) }
 
 // A sequence of checks with a state: the port flaps, errors increase, the device is
 // renamed, and the findings end with the window.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 )
 
 // errorCounters are the counters of PortCounters by their names in sysfs
@@ -69,6 +70,12 @@ func (r *nodeRun) updateState() {
 	r.opts.State.Time = r.now
 }
 
+// Next steps of findings of counters.
+const (
+	hintLocal = "ibkit counters --local --rate 10s"
+	hintCable = hintLocal + "; reseat or replace the cable"
+)
+
 // checkNodeCounters compares error counters with their limits: with a state, their
 // increases since the last check.
 func checkNodeCounters(r *nodeRun) error {
@@ -89,14 +96,16 @@ func checkNodeCounters(r *nodeRun) error {
 			switch n, increases := u.increases[name]; {
 			case !ok || name == linkDowned && u.increases != nil: // a flap
 			case u.increases == nil && v > limit:
-				r.add(counters.Exceeded.String(), Finding{Subject: subject, Detail: fmt.Sprintf("%s %d, want at most %d", name, v, limit)})
+				r.add(finding(report.Exceeded, subject, "%s %d, want at most %d", name, v, limit).WithHint(hintLocal))
 			case increases && n > limit:
-				r.add(increased, Finding{Subject: subject, Detail: fmt.Sprintf("%s +%d since the last check, want at most %d", name, n, limit)})
+				r.add(finding(report.Increased, subject, "%s +%d since the last check, want at most %d", name, n, limit).WithHint(hintCable))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.limits.HWCounters)) {
 			if n, limit := u.increases[name], r.limits.HWCounters[name]; n > limit {
-				r.add(increased, Finding{Severity: Warning, Subject: subject, Detail: fmt.Sprintf("%s +%d since the last check, want at most %d", name, n, limit)})
+				f := finding(report.Increased, subject, "%s +%d since the last check, want at most %d", name, n, limit).WithHint(hintCable)
+				f.Severity = report.Warning
+				r.add(f)
 			}
 		}
 	}
@@ -128,7 +137,7 @@ func checkFlaps(r *nodeRun) error {
 		n := r.updates[subject].downs
 		total += n
 		if n >= r.limits.FlapCount {
-			r.add(flapping, Finding{Subject: subject, Detail: fmt.Sprintf("the link went down %s within %v, want fewer than %d", timesText(n), r.limits.FlapWindow, r.limits.FlapCount)})
+			r.add(finding(report.Flapping, subject, "the link went down %s within %v, want fewer than %d", timesText(n), r.limits.FlapWindow, r.limits.FlapCount))
 		}
 	}
 	r.value("flaps", float64(total), "")

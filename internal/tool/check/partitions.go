@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -55,8 +56,8 @@ func checkPartitions(ctx context.Context, r *fabricRun) error {
 	}
 	for _, base := range slices.Sorted(maps.Keys(members)) {
 		if m := members[base]; m.full == 0 && m.limited > 1 {
-			r.add(limitedOnly, Finding{Subject: fmt.Sprintf("partition %#04x", base), Detail: fmt.Sprintf(
-				"all %d members are limited: they cannot communicate with each other, for example %s", m.limited, r.portName(m.example))})
+			r.add(finding(report.LimitedMembers, fmt.Sprintf("partition %#04x", base),
+				"all %d members are limited: they cannot communicate with each other, for example %s", m.limited, r.portName(m.example)))
 		}
 	}
 	r.comment("%s, %s, %d enforced by switches", count(len(ends), "port"), count(len(members), "partition"), len(edges))
@@ -101,7 +102,7 @@ func (r *fabricRun) readPKeys(c *umad.Client, t *partitions, entries uint16, mod
 				}
 				if err != nil {
 					if !t.failed {
-						r.add(noResponse, r.portFinding(t.port, "%v: %v", mad.AttrPKeyTable, err))
+						r.add(r.portFinding(report.Unchecked, t.port, "%v: %v", mad.AttrPKeyTable, err).WithHint("ibkit query P_KeyTable {node}"))
 					}
 					t.failed = true
 					return
@@ -142,11 +143,11 @@ func (r *fabricRun) checkKeys(t, edge *partitions) {
 		}
 	}
 	if !hasDefault {
-		r.add(noDefault, r.portFinding(t.port, "the P_Key table has neither 0xffff nor 0x7fff: no access to subnet administration"))
+		r.add(r.portFinding(report.NoDefaultPKey, t.port, "the P_Key table has neither 0xffff nor 0x7fff: no access to subnet administration"))
 	}
 	if missing != nil {
 		slices.Sort(missing)
-		r.add(notOnSwitch, r.portFinding(t.port, "%s enforces partitions without P_Key %s", r.portName(edge.port), strings.Join(slices.Compact(missing), ", ")))
+		r.add(r.portFinding(report.NotOnSwitch, t.port, "%s enforces partitions without P_Key %s", r.portName(edge.port), strings.Join(slices.Compact(missing), ", ")))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -39,20 +39,20 @@ func checkRecords(ctx context.Context, r *fabricRun) (err error) {
 		return nil
 	}
 	for _, lack := range r.fabric.Lacks(records) {
-		r.add(string(topology.MissingNode), r.lackFinding(lack))
+		r.add(r.lackFinding(lack))
 	}
 	if len(records.Failures) > 0 {
-		r.add(noResponse, Finding{Detail: records.Failures[0].Err.Error()})
+		r.add(finding(report.Unchecked, "", "%v", records.Failures[0].Err).WithHint("ibkit sa NodeRecord"))
 	}
 	r.comment("%s in subnet administration", count(len(records.Nodes), "node"))
 	return nil
 }
 
 // lackFinding returns the finding for a node that the scan did not find.
-func (r *fabricRun) lackFinding(lack fabric.Lack) Finding {
+func (r *fabricRun) lackFinding(lack fabric.Lack) report.Finding {
 	detail := "the scan did not find this node of subnet administration"
 	if lack.End != nil {
 		detail += "; the path to it ends at " + r.portName(lack.End)
 	}
-	return r.nodeFinding(lack.Node, "%s", detail)
+	return r.nodeFinding(report.UnscannedNode, lack.Node, "%s", detail)
 }

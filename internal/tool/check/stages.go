@@ -17,30 +17,31 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // checkLIDs reports the findings of package topology about LIDs.
 func checkLIDs(_ context.Context, r *fabricRun) error {
-	r.addTopology(r.topology, topology.ZeroLID, topology.DuplicateLID, topology.LIDRange)
+	r.addTopology(r.topology, lidKinds...)
 	return nil
 }
 
 // checkGUIDs reports the findings of package topology about GUIDs.
 func checkGUIDs(_ context.Context, r *fabricRun) error {
-	r.addTopology(r.topology, topology.ZeroGUID, topology.DuplicateGUID)
+	r.addTopology(r.topology, guidKinds...)
 	return nil
 }
 
 // checkNames reports the findings of package topology about descriptions.
 func checkNames(_ context.Context, r *fabricRun) error {
-	r.addTopology(r.topology, topology.EmptyName, topology.DuplicateName)
+	r.addTopology(r.topology, nameKinds...)
 	return nil
 }
 
 // addTopology adds findings of some kinds.
-func (r *fabricRun) addTopology(findings []topology.Finding, kinds ...topology.Kind) {
+func (r *fabricRun) addTopology(findings []topology.Finding, kinds ...report.Kind) {
 	for _, f := range findings {
-		if !slices.Contains(kinds, f.Kind) {
+		if !slices.Contains(kinds, report.Kind(f.Kind)) {
 			continue
 		}
 		var subjects []string
@@ -51,21 +52,18 @@ func (r *fabricRun) addTopology(findings []topology.Finding, kinds ...topology.K
 			}
 			subjects = append(subjects, name)
 		}
-		finding := Finding{Subject: strings.Join(subjects, ", "), Detail: f.Detail, Next: f.Job}
+		found := finding(report.Kind(f.Kind), strings.Join(subjects, ", "), "%s", f.Detail)
 		if ports := f.Ports(); len(ports) > 0 {
-			guid, number := ports[0].Node.GUID, int(ports[0].Number)
-			finding.NodeGUID, finding.Port = &guid, &number
+			found = found.At(ports[0].Node.GUID, int(ports[0].Number))
 		}
-		r.add(string(f.Kind), finding)
+		found.Hint = f.Job
+		r.add(found)
 	}
 }
 
-// speedKinds are the findings of links that belong to the stage speed.
-var speedKinds = []linkinfo.Kind{linkinfo.Narrow, linkinfo.Slow, linkinfo.Limited, linkinfo.Uneven}
-
 // checkLinks reports the states of links.
 func checkLinks(_ context.Context, r *fabricRun) error {
-	r.addLinks(func(k linkinfo.Kind) bool { return !slices.Contains(speedKinds, k) })
+	r.addLinks(linkKinds)
 	active, all := 0, linkinfo.Links(r.ends)
 	for _, l := range all {
 		if l.Near.Port.Peer != nil && l.Near.Port.Info != nil && l.Near.Port.Info.State == ib.PortActive {
@@ -78,14 +76,14 @@ func checkLinks(_ context.Context, r *fabricRun) error {
 }
 
 // addLinks adds the findings of links of some kinds, each once for both ends.
-func (r *fabricRun) addLinks(wanted func(linkinfo.Kind) bool) {
+func (r *fabricRun) addLinks(kinds []report.Kind) {
 	if r.ends == nil {
 		r.ends = linkinfo.Ends(r.fabric, r.fabric.Nodes)
 	}
 	add := func(e *linkinfo.End, findings []linkinfo.Finding) {
 		for _, f := range findings {
-			if wanted(f.Kind) {
-				r.add(f.Kind.String(), r.portFinding(e.Port, "%s", f.Detail()+r.peerText(e.Port)))
+			if kind := report.Kind(f.Kind.String()); slices.Contains(kinds, kind) {
+				r.add(r.portFinding(kind, e.Port, "%s", f.Detail()+r.peerText(e.Port)))
 			}
 		}
 	}
@@ -107,7 +105,7 @@ func (r *fabricRun) peerText(p *fabric.Port) string {
 
 // checkSpeed reports speeds and widths below those of both ends, or below the limits.
 func checkSpeed(_ context.Context, r *fabricRun) error {
-	r.addLinks(func(k linkinfo.Kind) bool { return slices.Contains(speedKinds, k) })
+	r.addLinks(speedKinds)
 	rates := map[string]int{}
 	var order []string
 	for _, l := range linkinfo.Links(r.ends) {
@@ -120,7 +118,7 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 			order = append(order, name)
 		}
 		if e.Width.Lanes() < r.limits.MinWidth.Lanes() || e.Speed != 0 && e.Speed < r.limits.MinSpeed {
-			r.add(belowMinimum, r.portFinding(e.Port, "%s, want at least %s%s", name, minimum(r.limits), r.peerText(e.Port)))
+			r.add(r.portFinding(report.BelowMinimum, e.Port, "%s, want at least %s%s", name, minimum(r.limits), r.peerText(e.Port)))
 		}
 	}
 	var parts []string
@@ -166,23 +164,18 @@ func checkManagers(ctx context.Context, r *fabricRun) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range result.Findings {
-		r.add(string(f.Kind), Finding{Detail: f.Detail})
+	d := result.Report(r.names)
+	for _, f := range d.Findings {
+		r.add(f)
 	}
 	masters := []string{}
 	for _, m := range result.Managers {
-		for _, f := range m.Findings {
-			guid := m.GUID()
-			if m.Node != nil {
-				guid = m.Node.NodeGUID
-			}
-			r.add(string(f.Kind), Finding{Subject: m.Name(r.names), NodeGUID: &guid, Detail: f.Detail})
-		}
 		if m.Info != nil && m.Info.State == mad.SMMaster {
 			masters = append(masters, fmt.Sprintf("%s (LID %d, priority %d)", m.Name(r.names), m.To.LID, m.Info.Priority))
 		}
 	}
-	r.result.Partial = r.result.Partial || result.Partial()
+	r.result.Fail(d.Failures...)
+	r.result.Partial = r.result.Partial || d.Partial
 	r.comment("%s, master %s", count(len(result.Managers), "manager"), textOr(strings.Join(masters, ", "), "unknown"))
 	return nil
 }
@@ -220,15 +213,14 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 	}
 	for _, n := range r.counters.Nodes {
 		for _, failure := range n.Failures {
-			guid := n.GUID
-			r.add(noResponse, Finding{Subject: r.nodePort(n.Node, failure.Port), NodeGUID: &guid, Detail: fmt.Sprintf("%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err)})
+			r.add(finding(report.Unchecked, r.nodePort(n.Node, failure.Port), "%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err).At(n.GUID, -1))
 		}
 	}
 	ports := 0
 	for p := range r.counters.AllPorts() {
 		for _, f := range r.counters.Findings(p) {
-			if kind := counterKind(f); kind != counters.BitErrors.String() {
-				r.add(kind, r.portFinding(p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+			if kind := counterKind(f); kind != report.BitErrors {
+				r.add(r.portFinding(kind, p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
 			}
 		}
 	}
@@ -245,16 +237,16 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 }
 
 // counterKind returns the kind of a finding of counters.
-func counterKind(f counters.Finding) string {
+func counterKind(f counters.Finding) report.Kind {
 	switch {
 	case f.Kind != counters.Exceeded:
-		return f.Kind.String()
+		return report.Kind(f.Kind.String())
 	case f.Class == counters.Congestion:
-		return congested
+		return report.Congested
 	case f.InWindow:
-		return increased
+		return report.Increased
 	}
-	return f.Kind.String()
+	return report.Exceeded
 }
 
 // counterText returns the counter and its meaning.
@@ -290,7 +282,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 	for p := range r.counters.AllPorts() {
 		for _, f := range r.counters.Findings(p) {
 			if f.Kind == counters.BitErrors {
-				r.add(f.Kind.String(), r.portFinding(p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+				r.add(r.portFinding(report.BitErrors, p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
 			}
 		}
 		d := p.Delta()
@@ -332,18 +324,19 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		return err
 	}
 	for _, f := range a.Findings(r.names) {
-		r.add(string(f.Kind), Finding{Subject: f.Subject, NodeGUID: f.NodeGUID, Port: f.Port, Detail: f.Detail})
+		r.add(f)
 	}
+	const hint = "ibkit check routes -e"
 	for _, failure := range a.Routing.Failures {
-		finding := Finding{Detail: failure.Err.Error()}
+		f := finding(report.Unchecked, "", "%v", failure.Err).WithHint(hint)
 		if n := failure.Node; n != nil {
-			guid := n.GUID
-			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(n.GUID, n.Desc)
+			f.Subject = r.names.LabelOf(n.GUID, n.Desc)
+			f = f.At(n.GUID, -1)
 		}
-		r.add(noResponse, finding)
+		r.add(f)
 	}
 	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise those of the scan
-		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored tables have %s without a response", count(n, "request"))})
+		r.add(finding(report.Unchecked, "", "the stored tables have %s without a response", count(n, "request")).WithHint(hint))
 	}
 	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)
 	r.skippedIf(a.Paths == 0, "no paths: less than two ports with a LID")
@@ -352,8 +345,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 
 // checkPlan compares the cabling with the plan.
 func checkPlan(_ context.Context, r *fabricRun) error {
-	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), topology.MissingNode, topology.MissingCable, topology.WrongPeer,
-		topology.Swapped, topology.UnexpectedCable, topology.Slower, topology.Ambiguous, topology.DuplicateName)
+	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), planKinds...)
 	r.comment("%s in the plan", count(len(r.opts.Plan.Cables), "cable"))
 	r.skippedIf(len(r.opts.Plan.Cables) == 0, "no cables in the plan")
 	return nil

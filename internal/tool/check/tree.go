@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // fatTree is the structure whose uplinks are compared.
@@ -22,7 +23,7 @@ func checkTree(_ context.Context, r *fabricRun) error {
 	shape, levels := topology.RecognizeShape(r.fabric), topology.Levels(r.fabric)
 	want := r.limits.Topology
 	if want != "" && shape.Name != want {
-		r.add(wrongStructure, Finding{Detail: fmt.Sprintf("got %s, want %s", textOr(shape.Name, "no known structure"), want)})
+		r.add(finding(report.WrongStructure, "", "got %s, want %s", textOr(shape.Name, "no known structure"), want))
 	}
 	r.comment("%s, %s", textOr(shape.Name, "structure not recognized"), count(levels.Count, "level"))
 	if want == fatTree && shape.Name != fatTree {
@@ -46,7 +47,7 @@ func (r *fabricRun) levelLinks(levels topology.Layout) {
 		a, isSwitch := levels.Level[c.A.Node]
 		b, both := levels.Level[c.B.Node]
 		if isSwitch && both && a-b != 1 && b-a != 1 {
-			r.add(levelLink, r.portFinding(c.A, "the cable to %s leads from level %d to level %d", r.portName(c.B), a, b))
+			r.add(r.portFinding(report.LevelLink, c.A, "the cable to %s leads from level %d to level %d", r.portName(c.B), a, b))
 		}
 	}
 }
@@ -84,7 +85,7 @@ func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
 	most, share := mostFrequent(totals), mostFrequent(shares)
 	for _, u := range all {
 		if u.total < most {
-			r.add(fewUplinks, r.nodeFinding(u.node, "%s to level %d, most switches of level %d have %d", count(u.total, "link"), level+1, level, most))
+			r.add(r.nodeFinding(report.FewUplinks, u.node, "%s to level %d, most switches of level %d have %d", count(u.total, "link"), level+1, level, most))
 			continue
 		}
 		var uneven []string
@@ -94,7 +95,7 @@ func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
 			}
 		}
 		if uneven != nil {
-			r.add(unevenUplinks, r.nodeFinding(u.node, "%s; most have %d", strings.Join(uneven, ", "), share))
+			r.add(r.nodeFinding(report.UnevenUplinks, u.node, "%s; most have %d", strings.Join(uneven, ", "), share))
 		}
 	}
 }
@@ -140,7 +141,7 @@ func checkRails(_ context.Context, r *fabricRun) error {
 	for _, leaf := range order {
 		for _, p := range leaves[leaf] {
 			if rail := main[leaf]; rail != "" && p.rail != rail {
-				r.add(wrongRail, r.portFinding(p.port, "%s is connected to %s, whose other ports have %s", p.rail, r.portName(p.port.Peer), rail))
+				r.add(r.portFinding(report.WrongRail, p.port, "%s is connected to %s, whose other ports have %s", p.rail, r.portName(p.port.Peer), rail))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func TestCheckNode(t *testing.T) {
 	g := guest.New(t, ibports.Spec(t))
 	bridge := ibports.PlugIn(t, g, "demo", "node02", "node07")
 	g.Must(t, "sh", "-c", "mkdir -m 777 /tmp/check")
-	run := func(code int, want ...string) check.Result {
+	run := func(code int, want ...string) check.Report {
 		t.Helper()
 		r, err := g.Run(t.Context(), guest.Command{User: true, Args: []string{
 			"ibkit", "check", "node", "--json", "--expect", "/tmp/check/node.yaml", "--state-file", "/tmp/check/state",
@@ -28,13 +28,13 @@ func TestCheckNode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var result check.Result
+		var result check.Report
 		if err := json.Unmarshal([]byte(r.Stdout), &result); err != nil {
 			t.Fatalf("%v\n%s%s", err, r.Stdout, r.Stderr)
 		}
 		var kinds []string
 		for _, f := range result.Findings {
-			kinds = append(kinds, f.Stage+"/"+f.Kind+" "+f.Subject)
+			kinds = append(kinds, check.Name(f)+" "+f.Subject)
 		}
 		slices.Sort(kinds)
 		if r.Code != code || !slices.Equal(kinds, want) {
