@@ -103,17 +103,10 @@ type ReportStep struct {
 	NodeGUID ib.GUID          `json:"node_guid"`
 	Name     string           `json:"name"`
 	Port     uint8            `json:"port"`
-	Settings []ReportEdit     `json:"settings"`
+	Settings []Edit           `json:"settings"`
 	Error    *string          `json:"error"` // the reason why the change is not possible
 	Outcome  *portctl.Outcome `json:"outcome"`
 	Failure  *string          `json:"failure"`
-}
-
-// A ReportEdit is a new value of a setting.
-type ReportEdit struct {
-	Name string `json:"name"`
-	From string `json:"from"`
-	To   string `json:"to"`
 }
 
 // Report returns the document on the agents of a session, with their settings before a
@@ -140,10 +133,7 @@ func (s *Session) Report(plan *Plan, dryRun bool) *Report {
 		r.Change.Without = append(r.Change.Without, s.Names.Name(a.Port.Node))
 	}
 	for _, st := range plan.Steps {
-		step := ReportStep{NodeGUID: st.Agent.Port.Node.GUID, Name: s.Names.Name(st.Agent.Port.Node), Port: st.Agent.Port.Number, Settings: []ReportEdit{}}
-		for _, e := range st.Edits {
-			step.Settings = append(step.Settings, ReportEdit(e))
-		}
+		step := ReportStep{NodeGUID: st.Agent.Port.Node.GUID, Name: s.Names.Name(st.Agent.Port.Node), Port: st.Agent.Port.Number, Settings: append([]Edit{}, st.Edits...)}
 		step.Error = text(st.Err)
 		if !dryRun {
 			step.Outcome, step.Failure = new(st.Outcome), text(st.Failure)

@@ -67,8 +67,9 @@ func (s *State) elements(of []*kind) []element {
 // An Edit is a difference between two states of an agent, or the same one of several ports
 // or service levels.
 type Edit struct {
-	Name     string // "threshold", or "sl 0-3 ccti_timer"
-	From, To string // "": does not apply
+	Name string `json:"name"` // "threshold", or "sl 0-3 ccti_timer"
+	From string `json:"from"` // "": does not apply
+	To   string `json:"to"`
 }
 
 // difference returns the elements that differ.

@@ -9,9 +9,9 @@ import (
 
 // A Change is a difference between two routings.
 type Change struct {
-	Node   *Node // of the new routing, or of the old one if the new one lacks it
-	LIDs   int   // destinations with another output port
-	Detail string
+	NodeGUID ib.GUID `json:"node_guid"` // of the new routing, or of the old one if the new one lacks it
+	LIDs     int     `json:"lids"`      // destinations with another output port
+	Detail   string  `json:"detail"`
 }
 
 // Diff lists the differences of a routing from an older one: nodes by GUID, their LIDs,
@@ -21,18 +21,18 @@ func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 	var changes []Change
 	for _, n := range before.Nodes {
 		if now.byGUID[n.GUID] == nil {
-			changes = append(changes, Change{Node: n, Detail: w.node(n) + ": gone"})
+			changes = append(changes, Change{NodeGUID: n.GUID, Detail: w.node(n) + ": gone"})
 		}
 	}
 	for _, n := range now.Nodes {
 		old := before.byGUID[n.GUID]
 		if old == nil {
-			changes = append(changes, Change{Node: n, Detail: w.node(n) + ": new"})
+			changes = append(changes, Change{NodeGUID: n.GUID, Detail: w.node(n) + ": new"})
 			continue
 		}
 		for i := range min(len(n.Ports), len(old.Ports)) {
 			if a, b := old.Ports[i].LID, n.Ports[i].LID; a != b {
-				changes = append(changes, Change{Node: n, Detail: fmt.Sprintf("%s: LID %d, before %d", w.port(&n.Ports[i]), b, a)})
+				changes = append(changes, Change{NodeGUID: n.GUID, Detail: fmt.Sprintf("%s: LID %d, before %d", w.port(&n.Ports[i]), b, a)})
 			}
 		}
 		if c, ok := compareTables(old, n, w); ok {
@@ -44,7 +44,7 @@ func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 
 // compareTables compares the unicast and multicast tables of a switch.
 func compareTables(old, n *Node, w namer) (Change, bool) {
-	c := Change{Node: n}
+	c := Change{NodeGUID: n.GUID}
 	if old.Tables == nil || n.Tables == nil {
 		return c, false
 	}

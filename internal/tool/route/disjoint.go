@@ -9,14 +9,14 @@ import (
 // Disjoint compares the paths to the LIDs of ports with several LIDs, from each switch
 // with end ports.
 type Disjoint struct {
-	Groups   int // pairs of a source switch and a destination port
-	Separate int // no two of the paths share a link between switches
-	Partly   int // some share a link
-	Same     int // all paths are the same
+	Groups   int `json:"pairs"`    // pairs of a source switch and a destination port
+	Separate int `json:"separate"` // no two of the paths share a link between switches
+	Partly   int `json:"partly"`   // some share a link
+	Same     int `json:"same"`     // all paths are the same
 
 	// An example of a pair whose paths are the same; nil: there is no such pair.
-	From *Node
-	To   *Port
+	From *Node `json:"-"`
+	To   *Port `json:"-"`
 }
 
 // maxCommon limits the LIDs of a port that are compared: an LMC of 7.

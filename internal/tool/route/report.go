@@ -28,9 +28,9 @@ type Report struct {
 	Lanes        LaneKnowledge      `json:"lanes"`    // knowledge about virtual lanes in the search for credit loops
 	Adaptive     *ReportAdaptive    `json:"adaptive"` // null: off or unknown
 	Congestion   []ReportCongestion `json:"congestion"`
-	Disjoint     *ReportDisjoint    `json:"disjoint"`  // null: each port has one LID
+	Disjoint     *Disjoint          `json:"disjoint"`  // null: each port has one LID
 	Multicast    ReportMulticast    `json:"multicast"` //
-	Changes      []ReportChange     `json:"changes"`   // null: no comparison
+	Changes      []Change           `json:"changes"`   // null: no comparison
 }
 
 // ReportAdaptive is an [AdaptiveSummary].
@@ -77,14 +77,6 @@ type ReportCongestion struct {
 	Link    *ReportPort `json:"link"`
 }
 
-// ReportDisjoint is a [Disjoint].
-type ReportDisjoint struct {
-	Pairs    int `json:"pairs"`
-	Separate int `json:"separate"`
-	Partly   int `json:"partly"`
-	Same     int `json:"same"`
-}
-
 // ReportMulticast counts multicast groups.
 type ReportMulticast struct {
 	Groups  int  `json:"groups"`
@@ -100,13 +92,6 @@ type ReportPort struct {
 	VL       *uint8  `json:"vl"`
 }
 
-// A ReportChange is a [Change].
-type ReportChange struct {
-	NodeGUID ib.GUID `json:"node_guid"`
-	LIDs     int     `json:"lids"`
-	Detail   string  `json:"detail"`
-}
-
 // Report returns the document of an analysis with some of its findings. changes is nil
 // without a comparison.
 func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fabric.NameMap) *Report {
@@ -114,7 +99,7 @@ func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fa
 	r := &Report{
 		Head: report.NewHead(ReportSchema, a.Routing.Began), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
 		Paths: a.Paths, Reached: a.Reached, Lost: map[Cause]uint64{}, Hops: []ReportHops{}, Lanes: a.Lanes, Links: a.LinkSummary(),
-		Congestion: []ReportCongestion{},
+		Congestion: []ReportCongestion{}, Disjoint: a.Disjoint, Changes: changes,
 	}
 	r.Add(findings...)
 	r.Fail(a.Routing.ReportFailures(names)...)
@@ -139,9 +124,6 @@ func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fa
 		}
 		r.Congestion = append(r.Congestion, n)
 	}
-	if d := a.Disjoint; d != nil {
-		r.Disjoint = &ReportDisjoint{d.Groups, d.Separate, d.Partly, d.Same}
-	}
 	r.Levels = a.Levels()
 	r.Multicast.Groups = len(a.Trees)
 	for i := range a.Trees {
@@ -151,9 +133,6 @@ func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fa
 	}
 	if a.Routing.Members != nil {
 		r.Multicast.Members = new(a.Routing.CountMembers())
-	}
-	for _, c := range changes {
-		r.Changes = append(r.Changes, ReportChange{c.Node.GUID, c.LIDs, c.Detail})
 	}
 	return r
 }
