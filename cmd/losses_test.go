@@ -281,7 +281,7 @@ var incomplete = regexp.MustCompile(volatile.String() +
 	`|^\.(switches|end_ports|destinations|paths|reached|lost\.unseen|hops\[\]\.\w+|links\.\w+|levels\[\]\.\w+|nodes\[\]\.links): got` +
 	`|^\.balance\[\]\.(ports\[\]\.(paths|lids)|\w+_lids): got|^\.findings\[\]\.(data\.count: got|detail: .*paths cross )` +
 	`|\.(failures\[\]|errors\[\]|error|hint|route|wait|missing\[\]|cause|read):` +
-	`|(findings|nodes)\[\]: extra .*("(no-reply|no-peer|no-response|no-congestion-control|unchecked|unseen|blind|missing-node|unscanned-node)|"failures":\[{)|^\.links\[\]: extra .*"far":null` +
+	`|(findings|nodes)\[\]: extra .*("(no-reply|no-peer|no-congestion-control|unchecked|blind|missing-node|unscanned-node)|"failures":\[{)|^\.links\[\]: extra .*"far":null` +
 	`|^ibkit_(sweep|node_failed|link_findings|link_finding{.*kind="no-)|^infiniband_(scrape_ok|switch_up|hca_up|exporter_collect)|_(error|collect_timeout|collect_error){`)
 
 // falsehoods are claims that a lost reply does not justify.

@@ -90,7 +90,11 @@ func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 
 // finding returns a finding of the whole path.
 func (p *Path) finding(w namer, kind report.Kind, format string, args ...any) report.Finding {
-	f := report.New(kind, w.path(p.From, p.LID, p.To), fmt.Sprintf(format, args...))
+	to := fmt.Sprintf("LID %d", p.LID)
+	if p.To != nil {
+		to = w.node(p.To.Node)
+	}
+	f := report.New(kind, w.node(p.From.Node)+" to "+to, fmt.Sprintf(format, args...))
 	f.Data = &PathPlace{}
 	return f
 }
