@@ -20,9 +20,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/cc"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -290,7 +290,7 @@ func (c *command) result(v *view, plan *cc.Plan, ended error) error {
 	failures := c.fabric.Failures(c.env, "ibkit cc")
 	for _, st := range plan.Steps {
 		summary.Add(st.Outcome)
-		if st.Failure == nil || st.Outcome == portctl.NotAttempted {
+		if st.Failure == nil || st.Outcome == outcome.NotAttempted {
 			continue
 		}
 		err := fmt.Errorf("%s: %v: %w", v.name(st.Agent), st.Outcome, st.Failure)

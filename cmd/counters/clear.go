@@ -9,9 +9,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // parts are the values of --reset.
@@ -56,7 +56,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) (failed error) 
 		return fmt.Errorf("write log: %w", err)
 	}
 	err = r.Clear(ctx, c.options, ports, selected)
-	if failed := log.End(outcome(r, err), err, attrs...); failed != nil {
+	if failed := log.End(outcomeOf(r, err), err, attrs...); failed != nil {
 		err = errors.Join(err, fmt.Errorf("write log: %w", failed))
 	}
 	if err != nil {
@@ -67,12 +67,12 @@ func (c *command) clear(ctx context.Context, r *counters.Result) (failed error) 
 	return cmdutil.ResultError(r.Partial(), false)
 }
 
-// outcome is the result in the log: without a reply, counters may have been cleared.
-func outcome(r *counters.Result, err error) portctl.Outcome {
+// outcomeOf returns the result for the log: without a reply, counters may have been cleared.
+func outcomeOf(r *counters.Result, err error) outcome.Outcome {
 	if err != nil || r.Partial() {
-		return portctl.Unverified
+		return outcome.Unverified
 	}
-	return portctl.Changed
+	return outcome.Changed
 }
 
 // maxNames is the maximum number of ports that the log names.

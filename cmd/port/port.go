@@ -21,6 +21,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
@@ -390,7 +391,7 @@ func (c *command) result(plan *portctl.Plan, ended error) error {
 			continue
 		}
 		err := fmt.Errorf("%s: %v: %w", c.names.PortName(st.Port), st.Outcome, st.Failure)
-		if st.Outcome == portctl.NoReply {
+		if st.Outcome == outcome.NoReply {
 			err = cmdutil.WithHint(err, "the port replies to queries: it may have another M_Key (-y)")
 		}
 		cmdutil.PrintError(c.env, "ibkit port", withHint(err, st.Failure))

@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -169,7 +170,7 @@ func (v *view) outcome(st *portctl.Step) {
 			fmt.Fprintf(v.out, " %s=%s", e.Setting.Name, e.Setting.Show(st.After))
 		}
 	}
-	if st.Outcome == portctl.Changed {
+	if st.Outcome == outcome.Changed {
 		fmt.Fprintf(v.out, ", after %.1f s", st.Elapsed.Seconds())
 	}
 	fmt.Fprintln(v.out)
@@ -184,7 +185,7 @@ func (v *view) summary(p *portctl.Plan) {
 	changed := 0
 	for _, st := range p.Steps {
 		switch {
-		case st.Outcome == portctl.NotAttempted:
+		case st.Outcome == outcome.NotAttempted:
 			names = append(names, v.names.PortName(st.Port))
 		case st.Outcome.Applied():
 			changed++

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -141,7 +141,7 @@ func (v *changeView) outcome() {
 	if p.After != nil {
 		fmt.Fprintf(v.out, ", now %v", p.After.State)
 	}
-	if p.Outcome == portctl.Changed {
+	if p.Outcome == outcome.Changed {
 		fmt.Fprintf(v.out, ", after %.1f s", p.Elapsed.Seconds())
 	}
 	fmt.Fprintln(v.out)

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// An outcome has the results of a run that both tools must agree on.
-type outcome struct {
+// An agreement has the results of a run that both tools must agree on.
+type agreement struct {
 	Code       int
 	Complained bool // there is something on stderr
 	Said       bool // there is something on stdout or stderr
@@ -21,8 +21,8 @@ type outcome struct {
 // runs it compares the exit codes and checks that both printed a message: the C tool
 // prints some errors to standard output, which ibkit uses for results only.
 func diff(want, got ibsimtest.Result) string {
-	of := func(r ibsimtest.Result) outcome {
-		o := outcome{Code: r.Code, Said: r.Stdout+r.Stderr != ""}
+	of := func(r ibsimtest.Result) agreement {
+		o := agreement{Code: r.Code, Said: r.Stdout+r.Stderr != ""}
 		if want.Code == 0 {
 			o.Complained = r.Stderr != ""
 			o.Stdout = r.Stdout

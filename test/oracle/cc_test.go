@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/tool/cc"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -135,11 +135,11 @@ func TestCC_Key(t *testing.T) {
 		return value
 	}
 	report, stderr := changeCC(t, s, "node07", 4, settings, "--yes")
-	got := map[string]portctl.Outcome{}
+	got := map[string]outcome.Outcome{}
 	for _, st := range report.Change.Steps {
 		got[st.Name] = *st.Outcome
 	}
-	if want := map[string]portctl.Outcome{"leaf1": portctl.NoReply, "leaf2": portctl.Changed}; !maps.Equal(got, want) || !strings.Contains(stderr, "leaf1: no reply: ") {
+	if want := map[string]outcome.Outcome{"leaf1": outcome.NoReply, "leaf2": outcome.Changed}; !maps.Equal(got, want) || !strings.Contains(stderr, "leaf1: no reply: ") {
 		t.Errorf("without the key: got %v, want %v\n%s", got, want, stderr)
 	}
 	if a, b := threshold("3"), threshold("8"); a != "0x00" || b != "0x09" {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/test/ibsimtest"
@@ -75,7 +76,7 @@ func TestPort_SubnetManager(t *testing.T) {
 		t.Fatalf("%s has no path to %s", from, to)
 	}
 	report, log := changePort(t, s, from, 0, leaf, before, "disable")
-	if p := report.Ports[0]; *p.Outcome != portctl.Changed || p.After.PhysState != "Disabled" || len(p.CutsOff) != 0 || strings.Count(log, "\n") != 2 || !strings.Contains(log, "result=changed") {
+	if p := report.Ports[0]; *p.Outcome != outcome.Changed || p.After.PhysState != "Disabled" || len(p.CutsOff) != 0 || strings.Count(log, "\n") != 2 || !strings.Contains(log, "result=changed") {
 		t.Errorf("disable: got %+v\n%s", p, log)
 	}
 	within(t, time.Minute, "opensm routes around the link", func() bool {
@@ -87,7 +88,7 @@ func TestPort_SubnetManager(t *testing.T) {
 	}
 
 	report, _ = changePort(t, s, from, 0, leaf, before, "enable")
-	if p := report.Ports[0]; *p.Outcome != portctl.Changed || p.After.State != "Active" || p.Peer == nil || p.PeerAfter == nil || len(p.Findings) != 0 {
+	if p := report.Ports[0]; *p.Outcome != outcome.Changed || p.After.State != "Active" || p.Peer == nil || p.PeerAfter == nil || len(p.Findings) != 0 {
 		t.Errorf("enable: got %+v", p)
 	}
 	within(t, time.Minute, "opensm routes over the link again", func() bool { return uplink(t, s, leaf, from, to) == before })

@@ -12,7 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -153,16 +153,16 @@ func TestSMSet(t *testing.T) {
 	for _, test := range []struct {
 		args    []string
 		code    int
-		outcome portctl.Outcome
+		outcome outcome.Outcome
 		after   string
 	}{
-		{[]string{"disable", lid}, 0, portctl.Changed, "NotActive"},
-		{[]string{"disable", lid}, 0, portctl.Unneeded, "NotActive"},
-		{[]string{"handover", "--force", "second-master", lid}, 1, portctl.Rejected, "NotActive"},
-		{[]string{"standby", "--state", "2", lid}, 1, portctl.Rejected, "NotActive"},
-		{[]string{"standby", lid}, 0, portctl.Changed, "Standby"},
-		{[]string{"disable", "--force", "master-leaves", master}, 1, portctl.Rejected, "Master"},
-		{[]string{"handover", "--force", "second-master", lid}, 0, portctl.Changed, "Master"},
+		{[]string{"disable", lid}, 0, outcome.Changed, "NotActive"},
+		{[]string{"disable", lid}, 0, outcome.Unneeded, "NotActive"},
+		{[]string{"handover", "--force", "second-master", lid}, 1, outcome.Rejected, "NotActive"},
+		{[]string{"standby", "--state", "2", lid}, 1, outcome.Rejected, "NotActive"},
+		{[]string{"standby", lid}, 0, outcome.Changed, "Standby"},
+		{[]string{"disable", "--force", "master-leaves", master}, 1, outcome.Rejected, "Master"},
+		{[]string{"handover", "--force", "second-master", lid}, 0, outcome.Changed, "Master"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			c := setSM(t, s, test.code, test.args...)

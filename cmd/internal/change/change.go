@@ -11,7 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 )
 
 // Flags are the flags --dry-run, --yes and --log.
@@ -94,8 +94,8 @@ type Summary struct {
 }
 
 // Add adds an outcome. A link that did not come up is a finding.
-func (s *Summary) Add(o portctl.Outcome) {
-	down := o == portctl.NotUp || o == portctl.NotActive
+func (s *Summary) Add(o outcome.Outcome) {
+	down := o == outcome.NotUp || o == outcome.NotActive
 	s.Applied = s.Applied || o.Applied()
 	s.Missing = s.Missing || !o.Good() && !down
 	s.Findings = s.Findings || down

@@ -7,28 +7,28 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 )
 
 // The exit code depends on the outcomes of all changes.
 func TestSummary(t *testing.T) {
 	interrupted := errors.New("interrupted")
 	for name, test := range map[string]struct {
-		outcomes []portctl.Outcome
+		outcomes []outcome.Outcome
 		partial  bool
 		ended    error
 		want     int
 	}{
 		"none":                   {nil, false, nil, cmdutil.ExitOK},
-		"changed, not needed":    {[]portctl.Outcome{portctl.Changed, portctl.Unneeded}, false, nil, cmdutil.ExitOK},
-		"not up":                 {[]portctl.Outcome{portctl.Changed, portctl.NotUp}, false, nil, cmdutil.ExitFindings},
-		"rejected":               {[]portctl.Outcome{portctl.Rejected}, false, nil, cmdutil.ExitFailed},
-		"no effect":              {[]portctl.Outcome{portctl.NoEffect}, false, nil, cmdutil.ExitFailed},
-		"unverified":             {[]portctl.Outcome{portctl.Unverified}, false, nil, cmdutil.ExitPartial},
-		"changed, rejected":      {[]portctl.Outcome{portctl.Changed, portctl.Rejected}, false, nil, cmdutil.ExitPartial},
-		"changed, not attempted": {[]portctl.Outcome{portctl.Changed, portctl.NotAttempted}, false, interrupted, cmdutil.ExitPartial},
-		"not attempted":          {[]portctl.Outcome{portctl.NotAttempted}, false, interrupted, cmdutil.ExitFailed},
-		"nodes left out":         {[]portctl.Outcome{portctl.Changed}, true, nil, cmdutil.ExitPartial},
+		"changed, not needed":    {[]outcome.Outcome{outcome.Changed, outcome.Unneeded}, false, nil, cmdutil.ExitOK},
+		"not up":                 {[]outcome.Outcome{outcome.Changed, outcome.NotUp}, false, nil, cmdutil.ExitFindings},
+		"rejected":               {[]outcome.Outcome{outcome.Rejected}, false, nil, cmdutil.ExitFailed},
+		"no effect":              {[]outcome.Outcome{outcome.NoEffect}, false, nil, cmdutil.ExitFailed},
+		"unverified":             {[]outcome.Outcome{outcome.Unverified}, false, nil, cmdutil.ExitPartial},
+		"changed, rejected":      {[]outcome.Outcome{outcome.Changed, outcome.Rejected}, false, nil, cmdutil.ExitPartial},
+		"changed, not attempted": {[]outcome.Outcome{outcome.Changed, outcome.NotAttempted}, false, interrupted, cmdutil.ExitPartial},
+		"not attempted":          {[]outcome.Outcome{outcome.NotAttempted}, false, interrupted, cmdutil.ExitFailed},
+		"nodes left out":         {[]outcome.Outcome{outcome.Changed}, true, nil, cmdutil.ExitPartial},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Summary{Partial: test.partial}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
 )
 
 // The system log gets a datagram for each record, with facility daemon and priority notice.
@@ -32,7 +32,7 @@ func TestOpen_System(t *testing.T) {
 	if err := l.Begin(slog.String("name", "leaf 1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.End(portctl.NoReply, errors.New("no reply"), slog.Int("port", 3)); err != nil {
+	if err := l.End(outcome.NoReply, errors.New("no reply"), slog.Int("port", 3)); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {

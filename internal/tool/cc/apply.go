@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -116,22 +116,22 @@ func (st *Step) judge(ended error) {
 	var status mad.StatusError
 	switch {
 	case !st.attempt && ended != nil:
-		st.Outcome, st.Failure = portctl.NotAttempted, ended
+		st.Outcome, st.Failure = outcome.NotAttempted, ended
 	case !st.attempt:
-		st.Outcome, st.Failure = portctl.Failed, st.failed
+		st.Outcome, st.Failure = outcome.Failed, st.failed
 	case errors.As(st.failed, &status):
-		st.Outcome, st.Failure = portctl.Rejected, st.failed
+		st.Outcome, st.Failure = outcome.Rejected, st.failed
 	case st.After != nil && len(missing) == 0:
-		st.Outcome = portctl.Changed
+		st.Outcome = outcome.Changed
 	case st.lost != nil && st.After != nil:
-		st.Outcome, st.Failure = portctl.NoReply, st.lost
+		st.Outcome, st.Failure = outcome.NoReply, st.lost
 	case st.After != nil:
 		var names []string
 		for _, e := range missing {
 			names = append(names, e.Name)
 		}
-		st.Outcome, st.Failure = portctl.NoEffect, fmt.Errorf("the agent accepted the change, but did not change %s", strings.Join(names, ", "))
+		st.Outcome, st.Failure = outcome.NoEffect, fmt.Errorf("the agent accepted the change, but did not change %s", strings.Join(names, ", "))
 	default:
-		st.Outcome, st.Failure = portctl.Unverified, cmp.Or(st.silent, st.failed, st.lost, ended)
+		st.Outcome, st.Failure = outcome.Unverified, cmp.Or(st.silent, st.failed, st.lost, ended)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
@@ -57,7 +57,7 @@ func (r *rig) plan(t *testing.T, settings string) (*Session, *Plan) {
 }
 
 // apply carries out settings, and returns the outcomes by name.
-func (r *rig) apply(t *testing.T, settings string) map[string]portctl.Outcome {
+func (r *rig) apply(t *testing.T, settings string) map[string]outcome.Outcome {
 	t.Helper()
 	s, plan := r.plan(t, settings)
 	if _, err := plan.Err(); err != nil {
@@ -69,8 +69,8 @@ func (r *rig) apply(t *testing.T, settings string) map[string]portctl.Outcome {
 	return outcomes(plan)
 }
 
-func outcomes(plan *Plan) map[string]portctl.Outcome {
-	all := map[string]portctl.Outcome{}
+func outcomes(plan *Plan) map[string]outcome.Outcome {
+	all := map[string]outcome.Outcome{}
 	for _, st := range plan.Steps {
 		all[st.Agent.Port.Node.Desc.Clean()] = st.Outcome
 	}
@@ -96,7 +96,7 @@ func TestApply(t *testing.T) {
 		settings := strings.ReplaceAll(example, "leaf*", "switch1") + "[adapter]\nnode = host003\ncct = " + strings.Repeat("0:7,", 99) + "1:9\n"
 		settings = strings.Replace(settings, ", 0x0002c90000800100", "", 1)
 		for name, got := range r.apply(t, settings) {
-			if got != portctl.Changed {
+			if got != outcome.Changed {
 				t.Errorf("%s: got %v", name, got)
 			}
 		}
@@ -165,20 +165,20 @@ func TestApply_Failures(t *testing.T) {
 	for name, test := range map[string]struct {
 		lose    func(m *umad.Message, toHost2 bool, sets int) bool
 		alter   func(*umad.Message)
-		outcome portctl.Outcome
+		outcome outcome.Outcome
 		failure string
 	}{
 		"no reply": {
 			func(m *umad.Message, toHost2 bool, _ int) bool { return toHost2 && isSet(m) }, nil,
-			portctl.NoReply, "no reply in time",
+			outcome.NoReply, "no reply in time",
 		},
 		"silent after the change": {
 			func(m *umad.Message, toHost2 bool, sets int) bool { return toHost2 && sets > 0 && !isSet(m) }, nil,
-			portctl.Unverified, "no reply in time",
+			outcome.Unverified, "no reply in time",
 		},
 		"rejected": {
 			nil, func(m *umad.Message) { m.MAD.SetStatus(mad.StatusBadValue) },
-			portctl.Rejected, "invalid value in attribute or attribute modifier",
+			outcome.Rejected, "invalid value in attribute or attribute modifier",
 		},
 		"no effect": {
 			func(m *umad.Message, toHost2 bool, _ int) bool {
@@ -187,7 +187,7 @@ func TestApply_Failures(t *testing.T) {
 				}
 				return false
 			}, nil,
-			portctl.NoEffect, "the agent accepted the change, but did not change sl 0-15 ccti_timer",
+			outcome.NoEffect, "the agent accepted the change, but did not change sl 0-15 ccti_timer",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestApply_Failures(t *testing.T) {
 					name := st.Agent.Port.Node.Desc.Clean()
 					switch {
 					case name != "host002":
-						if st.Outcome != portctl.Changed || st.Failure != nil {
+						if st.Outcome != outcome.Changed || st.Failure != nil {
 							t.Errorf("%s: got %v, %v", name, st.Outcome, st.Failure)
 						}
 					case st.Outcome != test.outcome || st.Failure == nil || !strings.Contains(st.Failure.Error(), test.failure):
@@ -239,7 +239,7 @@ func TestApply_LostReply(t *testing.T) {
 				m.MAD.SetTID(0)
 			}
 		}
-		if err := s.Apply(t.Context(), plan); err != nil || plan.Steps[0].Outcome != portctl.Changed {
+		if err := s.Apply(t.Context(), plan); err != nil || plan.Steps[0].Outcome != outcome.Changed {
 			t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[0].Failure, err)
 		}
 	})
@@ -261,14 +261,14 @@ func TestApply_Interrupted(t *testing.T) {
 		if err := s.Apply(ctx, plan); !errors.Is(err, context.Canceled) {
 			t.Errorf("got error %v", err)
 		}
-		var got []portctl.Outcome
+		var got []outcome.Outcome
 		for _, st := range plan.Steps {
 			got = append(got, st.Outcome)
 			if !errors.Is(st.Failure, context.Canceled) {
 				t.Errorf("got failure %v", st.Failure)
 			}
 		}
-		if want := []portctl.Outcome{portctl.Unverified, portctl.NotAttempted, portctl.NotAttempted}; !slices.Equal(got, want) {
+		if want := []outcome.Outcome{outcome.Unverified, outcome.NotAttempted, outcome.NotAttempted}; !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -309,11 +309,11 @@ func TestApply_Key(t *testing.T) {
 		if err := s.client.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.apply(t, "[switch]\nthreshold = 3"); got["switch1"] != portctl.NoReply {
+		if got := r.apply(t, "[switch]\nthreshold = 3"); got["switch1"] != outcome.NoReply {
 			t.Errorf("without the key: got %v", got)
 		}
 		r.o.Key = 0x77
-		if got := r.apply(t, "[switch]\nthreshold = 3"); got["switch1"] != portctl.Changed {
+		if got := r.apply(t, "[switch]\nthreshold = 3"); got["switch1"] != outcome.Changed {
 			t.Errorf("with the key: got %v", got)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -31,7 +31,7 @@ type Step struct {
 	Err   error // the reason why the change is not possible
 
 	// Set by [Session.Apply]:
-	Outcome portctl.Outcome
+	Outcome outcome.Outcome
 	Failure error  // the cause of an outcome other than Changed
 	After   *State // nil: the settings were not read again
 

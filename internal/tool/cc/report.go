@@ -3,7 +3,7 @@ package cc
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -105,7 +105,7 @@ type ReportStep struct {
 	Port     uint8            `json:"port"`
 	Settings []Edit           `json:"settings"`
 	Error    *string          `json:"error"` // the reason why the change is not possible
-	Outcome  *portctl.Outcome `json:"outcome"`
+	Outcome  *outcome.Outcome `json:"outcome"`
 	Failure  *string          `json:"failure"`
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -57,10 +58,10 @@ func (s *Session) apply(ctx context.Context, st *Step) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		st.Outcome, st.Failure = Failed, err
+		st.Outcome, st.Failure = outcome.Failed, err
 		return nil
 	case st.Needless():
-		st.Outcome, st.After = Unneeded, before
+		st.Outcome, st.After = outcome.Unneeded, before
 		return nil
 	}
 	if s.Log != nil {
@@ -148,7 +149,7 @@ func (s *Session) verify(ctx context.Context, st *Step, lost error) {
 		limit = min(settleTime, limit)
 	}
 	var silent error
-	Await(ctx, limit, func() bool {
+	outcome.Await(ctx, limit, func() bool {
 		after, err := s.read(ctx, st.Port, st.to)
 		if silent = err; err != nil {
 			return false
@@ -195,40 +196,40 @@ func (st *Step) unchanged() []string {
 func (s *Session) judge(ctx context.Context, st *Step, lost, silent error) {
 	switch {
 	case ctx.Err() != nil:
-		st.Outcome, st.Failure = Unverified, ctx.Err()
+		st.Outcome, st.Failure = outcome.Unverified, ctx.Err()
 	case silent != nil:
-		st.Outcome, st.Failure = Unverified, silent
+		st.Outcome, st.Failure = outcome.Unverified, silent
 	case st.achieved(s.managed()):
-		st.Outcome = Changed
+		st.Outcome = outcome.Changed
 		if st.change.Action.retrains() {
 			s.inspect(ctx, st)
 		}
 	case lost != nil:
-		st.Outcome, st.Failure = NoReply, lost
+		st.Outcome, st.Failure = outcome.NoReply, lost
 	case len(st.unchanged()) > 0:
-		st.Outcome, st.Failure = NoEffect, fmt.Errorf("the agent accepted the change, but did not change %s", strings.Join(st.unchanged(), ", "))
+		st.Outcome, st.Failure = outcome.NoEffect, fmt.Errorf("the agent accepted the change, but did not change %s", strings.Join(st.unchanged(), ", "))
 	case st.change.Action.retrains() && st.After.isUp():
-		st.Outcome, st.Failure = NotActive, fmt.Errorf("the link is up, but no subnet manager activated it within %v", s.Wait)
+		st.Outcome, st.Failure = outcome.NotActive, fmt.Errorf("the link is up, but no subnet manager activated it within %v", s.Wait)
 		s.inspect(ctx, st)
 	case st.change.Action.retrains() && st.hasNoPeer():
-		st.Outcome, st.Failure = NotUp, errors.New("no peer responds, as before the change")
+		st.Outcome, st.Failure = outcome.NotUp, errors.New("no peer responds, as before the change")
 	case st.change.Action.retrains():
 		i := &st.After.Info
-		st.Outcome, st.Failure = NotUp, fmt.Errorf("the link is %v/%v after %v", i.State, i.PhysState, s.Wait)
+		st.Outcome, st.Failure = outcome.NotUp, fmt.Errorf("the link is %v/%v after %v", i.State, i.PhysState, s.Wait)
 	default:
 		i := &st.After.Info
-		st.Outcome, st.Failure = NoEffect, fmt.Errorf("the agent accepted the change, but the port is %v/%v", i.State, i.PhysState)
+		st.Outcome, st.Failure = outcome.NoEffect, fmt.Errorf("the agent accepted the change, but the port is %v/%v", i.State, i.PhysState)
 	}
 }
 
 // explain determines the outcome of a change that an agent rejected or that was not sent.
 func (s *Session) explain(ctx context.Context, st *Step, err error) {
-	st.Outcome, st.Failure = Failed, err
+	st.Outcome, st.Failure = outcome.Failed, err
 	var status mad.StatusError
 	if !errors.As(err, &status) {
 		return
 	}
-	st.Outcome = Rejected
+	st.Outcome = outcome.Rejected
 	if after, err := s.read(ctx, st.Port, st.to); err == nil {
 		st.After = after // an agent may carry out a part of what it rejects
 	}

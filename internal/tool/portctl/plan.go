@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
@@ -43,7 +44,7 @@ type Step struct {
 	Err        error // the reason why the change is not possible
 
 	// Set by [Session.Apply]:
-	Outcome   Outcome
+	Outcome   outcome.Outcome
 	Failure   error // the cause of an outcome other than Changed and Unneeded
 	After     *Status
 	PeerAfter *Status

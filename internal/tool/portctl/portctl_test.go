@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -122,31 +123,31 @@ func TestApply(t *testing.T) {
 	for _, test := range []struct {
 		before       func(*rig)
 		change, port string
-		outcome      Outcome
+		outcome      outcome.Outcome
 		state        ib.PortState
 		phys         ib.PhysState
 	}{
-		{nil, "disable", "leaf2 1", Changed, ib.PortDown, ib.PhysDisabled},
-		{nil, "disable", "leaf1 4", Changed, ib.PortDown, ib.PhysDisabled},
-		{(*rig).disabled, "disable", "leaf2 1", Unneeded, ib.PortDown, ib.PhysDisabled},
-		{(*rig).disabled, "enable", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).disabled, "enable width=4X", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).disabled, "reset", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).activate, "enable", "leaf2 1", Unneeded, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).activate, "reset", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).activate, "down", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).withoutManager, "reset", "leaf2 1", NotActive, ib.PortInit, ib.PhysLinkUp},
-		{nil, "reset", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{nil, "reset", "leaf1 9", NotUp, ib.PortDown, ib.PhysPolling},
-		{nil, "down", "leaf1 9", NotUp, ib.PortDown, ib.PhysPolling},
-		{nil, "arm", "leaf2 1", Changed, ib.PortArmed, ib.PhysLinkUp},
-		{(*rig).initialized, "arm", "leaf2 1", Changed, ib.PortArmed, ib.PhysLinkUp},
-		{nil, "active", "leaf2 1", Unneeded, ib.PortActive, ib.PhysLinkUp},
-		{nil, "mtu=2048 vls=2", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{nil, "mtu=4096", "leaf2 1", Unneeded, ib.PortActive, ib.PhysLinkUp},
-		{(*rig).activate, "espeed=FDR,EDR speed=all width=1X,2X reset", "leaf2 1", Changed, ib.PortActive, ib.PhysLinkUp},
-		{nil, "lid=76 smlid=5 lmc=2 mkeylease=9 mkeyprot=1", "node02", Changed, ib.PortActive, ib.PhysLinkUp},
-		{nil, "lid=78", "leaf2 0", Changed, ib.PortActive, ib.PhysLinkUp},
+		{nil, "disable", "leaf2 1", outcome.Changed, ib.PortDown, ib.PhysDisabled},
+		{nil, "disable", "leaf1 4", outcome.Changed, ib.PortDown, ib.PhysDisabled},
+		{(*rig).disabled, "disable", "leaf2 1", outcome.Unneeded, ib.PortDown, ib.PhysDisabled},
+		{(*rig).disabled, "enable", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).disabled, "enable width=4X", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).disabled, "reset", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).activate, "enable", "leaf2 1", outcome.Unneeded, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).activate, "reset", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).activate, "down", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).withoutManager, "reset", "leaf2 1", outcome.NotActive, ib.PortInit, ib.PhysLinkUp},
+		{nil, "reset", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{nil, "reset", "leaf1 9", outcome.NotUp, ib.PortDown, ib.PhysPolling},
+		{nil, "down", "leaf1 9", outcome.NotUp, ib.PortDown, ib.PhysPolling},
+		{nil, "arm", "leaf2 1", outcome.Changed, ib.PortArmed, ib.PhysLinkUp},
+		{(*rig).initialized, "arm", "leaf2 1", outcome.Changed, ib.PortArmed, ib.PhysLinkUp},
+		{nil, "active", "leaf2 1", outcome.Unneeded, ib.PortActive, ib.PhysLinkUp},
+		{nil, "mtu=2048 vls=2", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{nil, "mtu=4096", "leaf2 1", outcome.Unneeded, ib.PortActive, ib.PhysLinkUp},
+		{(*rig).activate, "espeed=FDR,EDR speed=all width=1X,2X reset", "leaf2 1", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{nil, "lid=76 smlid=5 lmc=2 mkeylease=9 mkeyprot=1", "node02", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
+		{nil, "lid=78", "leaf2 0", outcome.Changed, ib.PortActive, ib.PhysLinkUp},
 	} {
 		t.Run(test.change+" "+test.port, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -407,13 +408,13 @@ func TestApply_MKey(t *testing.T) {
 		protect uint8
 		key     uint64
 		err     error
-		outcome Outcome
+		outcome outcome.Outcome
 	}{
-		"right key":              {0, 7, nil, Changed},
-		"visible key, wrong one": {0, 0, ErrMKey, NotAttempted},
-		"hidden key, right one":  {1, 7, nil, Changed},
-		"hidden key, wrong one":  {1, 8, nil, NoReply},
-		"no reply without key":   {2, 0, umad.ErrTimeout, NotAttempted},
+		"right key":              {0, 7, nil, outcome.Changed},
+		"visible key, wrong one": {0, 0, ErrMKey, outcome.NotAttempted},
+		"hidden key, right one":  {1, 7, nil, outcome.Changed},
+		"hidden key, wrong one":  {1, 8, nil, outcome.NoReply},
+		"no reply without key":   {2, 0, umad.ErrTimeout, outcome.NotAttempted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -453,25 +454,25 @@ func TestApply_Failures(t *testing.T) {
 	for name, test := range map[string]struct {
 		lose    func(*umad.Message) bool
 		alter   func(*umad.Message)
-		outcome Outcome
+		outcome outcome.Outcome
 		failure string
 	}{
 		"rejected": {nil, func(m *umad.Message) {
 			if isSet(m) {
 				m.MAD.SetStatus(mad.StatusBadValue)
 			}
-		}, Rejected, "invalid value in attribute or attribute modifier"},
+		}, outcome.Rejected, "invalid value in attribute or attribute modifier"},
 		"no effect": {nil, func(m *umad.Message) {
 			if m.MAD.Attr() == mad.AttrPortInfo {
 				m.MAD.Data()[33] = 5<<4 | 2 // LinkUp
 			}
-		}, NoEffect, "the agent accepted the change, but the port is Down/LinkUp"},
-		"lost request": {isSet, nil, NoReply, "no reply in time"},
+		}, outcome.NoEffect, "the agent accepted the change, but the port is Down/LinkUp"},
+		"lost request": {isSet, nil, outcome.NoReply, "no reply in time"},
 		"silent after the change": {func(m *umad.Message) bool {
 			silent := answered
 			answered = answered || isSet(m)
 			return silent
-		}, nil, Unverified, "no reply in time"},
+		}, nil, outcome.Unverified, "no reply in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -501,7 +502,7 @@ func TestApply_LostReply(t *testing.T) {
 				m.MAD.SetTID(0)
 			}
 		}
-		if err := s.Apply(t.Context(), plan, nil); err != nil || plan.Steps[0].Outcome != Changed {
+		if err := s.Apply(t.Context(), plan, nil); err != nil || plan.Steps[0].Outcome != outcome.Changed {
 			t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[0].Failure, err)
 		}
 	})
@@ -518,11 +519,11 @@ func TestApply_Several(t *testing.T) {
 		}
 		r.Lose = func(m *umad.Message) bool { return isSet(m) && m.MAD.Modifier()&0xff == 2 }
 		plan := r.apply(t, "disable", "leaf2 1", "leaf3 2", "leaf4 1")
-		var got []Outcome
+		var got []outcome.Outcome
 		for _, st := range plan.Steps {
 			got = append(got, st.Outcome)
 		}
-		if want := []Outcome{Changed, NoReply, NotAttempted}; !slices.Equal(got, want) {
+		if want := []outcome.Outcome{outcome.Changed, outcome.NoReply, outcome.NotAttempted}; !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 		if want := []string{"begin leaf2", "end leaf2", "begin leaf3", "end leaf3"}; !slices.Equal(log, want) {
@@ -540,7 +541,7 @@ func TestApply_Interrupted(t *testing.T) {
 		s, plan := r.plan(t, "disable", "leaf2 1", "leaf3 1")
 		ctx, cancel := context.WithCancel(t.Context())
 		err := s.Apply(ctx, plan, func(*Step) { cancel() })
-		if !errors.Is(err, context.Canceled) || plan.Steps[0].Outcome != Changed || plan.Steps[1].Outcome != NotAttempted {
+		if !errors.Is(err, context.Canceled) || plan.Steps[0].Outcome != outcome.Changed || plan.Steps[1].Outcome != outcome.NotAttempted {
 			t.Errorf("got %v, %v, error %v", plan.Steps[0].Outcome, plan.Steps[1].Outcome, err)
 		}
 	})
@@ -665,7 +666,7 @@ func TestApply_Speeds(t *testing.T) {
 				r.Fabric = f
 				r.activate()
 				st := r.apply(t, test.change, test.port).Steps[0]
-				if st.Outcome != Changed || st.After.ActiveSpeed() != test.want || st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext) != test.enabled {
+				if st.Outcome != outcome.Changed || st.After.ActiveSpeed() != test.want || st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext) != test.enabled {
 					t.Errorf("got %v, %v, %v with %v enabled", st.Outcome, st.Failure, st.After.ActiveSpeed(), st.After.Info.EnabledSpeeds(st.After.Caps, st.After.Ext))
 				}
 			})

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -193,9 +194,9 @@ func disableRandomPorts(t *testing.T, seed uint64) {
 	for _, st := range plan.Steps {
 		name := fmt.Sprintf("%s %d", c.nameOf(st.Port.Node), st.Port.Number)
 		switch {
-		case st.Outcome == Unverified:
+		case st.Outcome == outcome.Unverified:
 			unknown = append(unknown, name)
-		case st.Outcome == Changed:
+		case st.Outcome == outcome.Changed:
 			changed = append(changed, name)
 		}
 	}
@@ -283,8 +284,8 @@ func TestApply_WrongPort(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := plan.Steps[0]
-		if st.Outcome != Failed || !strings.Contains(fmt.Sprint(st.Failure), "another port is at") {
-			t.Errorf("got %v, %v, want %v because of another port", st.Outcome, st.Failure, Failed)
+		if st.Outcome != outcome.Failed || !strings.Contains(fmt.Sprint(st.Failure), "another port is at") {
+			t.Errorf("got %v, %v, want %v because of another port", st.Outcome, st.Failure, outcome.Failed)
 		}
 		for _, p := range []*sim.Port{a, b} {
 			if p.Info.PhysState == ib.PhysDisabled {
@@ -316,7 +317,7 @@ func TestApply_WrongPortAtSet(t *testing.T) {
 		if err := s.Apply(t.Context(), plan, nil); err != nil {
 			t.Fatal(err)
 		}
-		if st := plan.Steps[0]; st.Outcome != Failed || b.Info.PhysState == ib.PhysDisabled || a.Info.PhysState == ib.PhysDisabled {
+		if st := plan.Steps[0]; st.Outcome != outcome.Failed || b.Info.PhysState == ib.PhysDisabled || a.Info.PhysState == ib.PhysDisabled {
 			t.Errorf("got %v, %v, states %v and %v", st.Outcome, st.Failure, a.Info.PhysState, b.Info.PhysState)
 		}
 	})

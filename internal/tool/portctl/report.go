@@ -3,6 +3,7 @@ package portctl
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -42,7 +43,7 @@ type ReportPort struct {
 	Risks      []Risk       `json:"risks"`
 	Error      *string      `json:"error"` // the reason why the change is not possible
 
-	Outcome   *Outcome                 `json:"outcome"` // nil: the change was not to be made
+	Outcome   *outcome.Outcome         `json:"outcome"` // nil: the change was not to be made
 	Failure   *string                  `json:"failure"`
 	After     *ReportStatus            `json:"after"`
 	PeerAfter *ReportStatus            `json:"peer_after"`
@@ -85,7 +86,7 @@ type ReportNode struct {
 }
 
 // NewReport returns the report on a plan. With dryRun, or before [Session.Apply], the
-// ports have no outcome.
+// ports have no
 func NewReport(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
 	r := &Report{Schema: ReportSchema, DryRun: dryRun, Partial: p.Partial, Ports: []ReportPort{}}
 	if !p.Change.IsZero() {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -28,13 +28,13 @@ func (s *Session) Apply(ctx context.Context, p *Plan) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		p.Outcome, p.Failure = portctl.Failed, err
+		p.Outcome, p.Failure = outcome.Failed, err
 		return nil
 	case now.State == p.Operation.LeadsTo():
-		p.Outcome, p.After = portctl.Unneeded, now
+		p.Outcome, p.After = outcome.Unneeded, now
 		return nil
 	case now.State != p.Manager.Info.State: // may have other risks
-		p.Outcome, p.After = portctl.Failed, now
+		p.Outcome, p.After = outcome.Failed, now
 		p.Failure = fmt.Errorf("the state has changed since the plan: got %v, want %v", now.State, p.Manager.Info.State)
 		return nil
 	}
@@ -46,10 +46,10 @@ func (s *Session) Apply(ctx context.Context, p *Plan) error {
 	case err == nil || errors.Is(err, umad.ErrTimeout):
 		s.verify(ctx, p, err)
 	case errors.As(err, &status):
-		p.Outcome, p.Failure = portctl.Rejected, err
+		p.Outcome, p.Failure = outcome.Rejected, err
 		p.After, _ = s.info(ctx, p) // nil: not known
 	default:
-		p.Outcome, p.Failure = portctl.Failed, err
+		p.Outcome, p.Failure = outcome.Failed, err
 	}
 	return s.log(p, true)
 }
@@ -104,7 +104,7 @@ func (s *Session) verify(ctx context.Context, p *Plan, lost error) {
 	before := p.Manager.Info.State
 	var silent error
 	achieved := false
-	portctl.Await(ctx, s.Limit, func() bool {
+	outcome.Await(ctx, s.Limit, func() bool {
 		var now *mad.SMInfo
 		if now, silent = s.info(ctx, p); silent != nil {
 			_, other := errors.AsType[*umad.WrongPortError](silent)
@@ -116,16 +116,16 @@ func (s *Session) verify(ctx context.Context, p *Plan, lost error) {
 	})
 	switch {
 	case achieved:
-		p.Outcome = portctl.Changed
+		p.Outcome = outcome.Changed
 	case ctx.Err() != nil:
-		p.Outcome, p.Failure = portctl.Unverified, ctx.Err()
+		p.Outcome, p.Failure = outcome.Unverified, ctx.Err()
 	case silent != nil:
-		p.Outcome, p.Failure = portctl.Unverified, silent
+		p.Outcome, p.Failure = outcome.Unverified, silent
 	case lost != nil:
-		p.Outcome, p.Failure = portctl.NoReply, lost
+		p.Outcome, p.Failure = outcome.NoReply, lost
 	case p.Operation == Discover:
-		p.Outcome, p.Failure = portctl.Unverified, fmt.Errorf("the manager accepted the operation and is %v: the discovery may have ended before it was seen", p.After.State)
+		p.Outcome, p.Failure = outcome.Unverified, fmt.Errorf("the manager accepted the operation and is %v: the discovery may have ended before it was seen", p.After.State)
 	default:
-		p.Outcome, p.Failure = portctl.NoEffect, fmt.Errorf("the manager accepted the operation, but is %v after %v", p.After.State, s.Limit)
+		p.Outcome, p.Failure = outcome.NoEffect, fmt.Errorf("the manager accepted the operation, but is %v after %v", p.After.State, s.Limit)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -68,7 +68,7 @@ func (r *rig) apply(t *testing.T, operation Operation, target string) *Plan {
 func isSet(m *umad.Message) bool { return m.MAD.Attr() == mad.AttrSMInfo && m.MAD.Modifier() != 0 }
 
 // check compares the outcome and the state after the change.
-func check(t *testing.T, p *Plan, want portctl.Outcome, after mad.SMState) {
+func check(t *testing.T, p *Plan, want outcome.Outcome, after mad.SMState) {
 	t.Helper()
 	if p.Outcome != want || p.After == nil || p.After.State != after || (p.Failure == nil) != want.Good() {
 		t.Errorf("got %v, %+v, failure %v, want %v, %v", p.Outcome, p.After, p.Failure, want, after)
@@ -154,16 +154,16 @@ func TestApply(t *testing.T) {
 			name      string
 			operation Operation
 			target    string
-			outcome   portctl.Outcome
+			outcome   outcome.Outcome
 			after     mad.SMState
 		}{
-			{"disable", Disable, "5", portctl.Changed, mad.SMNotActive},
-			{"again", Disable, "5", portctl.Unneeded, mad.SMNotActive},
-			{"rejected", Handover, "5", portctl.Rejected, mad.SMNotActive},
-			{"standby", Standby, "5", portctl.Changed, mad.SMStandby},
-			{"master rejects", Disable, "4", portctl.Rejected, mad.SMMaster},
-			{"handover", Handover, "5", portctl.Changed, mad.SMMaster},
-			{"the former master", Disable, "4", portctl.Changed, mad.SMNotActive},
+			{"disable", Disable, "5", outcome.Changed, mad.SMNotActive},
+			{"again", Disable, "5", outcome.Unneeded, mad.SMNotActive},
+			{"rejected", Handover, "5", outcome.Rejected, mad.SMNotActive},
+			{"standby", Standby, "5", outcome.Changed, mad.SMStandby},
+			{"master rejects", Disable, "4", outcome.Rejected, mad.SMMaster},
+			{"handover", Handover, "5", outcome.Changed, mad.SMMaster},
+			{"the former master", Disable, "4", outcome.Changed, mad.SMNotActive},
 		} {
 			t.Log(step.name)
 			var entries []bool
@@ -172,7 +172,7 @@ func TestApply(t *testing.T) {
 				return nil
 			}
 			check(t, r.apply(t, step.operation, step.target), step.outcome, step.after)
-			if want := []bool{false, true}; step.outcome != portctl.Unneeded && !slices.Equal(entries, want) {
+			if want := []bool{false, true}; step.outcome != outcome.Unneeded && !slices.Equal(entries, want) {
 				t.Errorf("log: got %v, want %v", entries, want)
 			}
 		}
@@ -189,12 +189,12 @@ func TestApply_NoEffect(t *testing.T) {
 			}
 		}
 		p := r.apply(t, Disable, "4")
-		check(t, p, portctl.NoEffect, mad.SMMaster)
+		check(t, p, outcome.NoEffect, mad.SMMaster)
 		if p.Elapsed < r.o.Limit {
 			t.Errorf("got result after %v, want at least %v", p.Elapsed, r.o.Limit)
 		}
 		r.Alter = nil
-		check(t, r.apply(t, Discover, "5"), portctl.Unverified, mad.SMStandby)
+		check(t, r.apply(t, Discover, "5"), outcome.Unverified, mad.SMStandby)
 	})
 }
 
@@ -215,7 +215,7 @@ func TestApply_Slow(t *testing.T) {
 			}
 		}
 		p := r.apply(t, Disable, "5")
-		check(t, p, portctl.Changed, mad.SMNotActive)
+		check(t, p, outcome.Changed, mad.SMNotActive)
 		if p.Elapsed < 5*time.Second || p.Elapsed > 6*time.Second {
 			t.Errorf("got result after %v, want 5 s", p.Elapsed)
 		}
@@ -226,10 +226,10 @@ func TestApply_Slow(t *testing.T) {
 func TestApply_Lost(t *testing.T) {
 	for name, test := range map[string]struct {
 		lose    func(m *umad.Message, sets int) bool
-		outcome portctl.Outcome
+		outcome outcome.Outcome
 	}{
-		"request": {func(m *umad.Message, _ int) bool { return isSet(m) }, portctl.NoReply},
-		"silence": {func(_ *umad.Message, sets int) bool { return sets > 1 }, portctl.Unverified},
+		"request": {func(m *umad.Message, _ int) bool { return isSet(m) }, outcome.NoReply},
+		"silence": {func(_ *umad.Message, sets int) bool { return sets > 1 }, outcome.Unverified},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestApply_StateChanged(t *testing.T) {
 		if err := s.Apply(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		check(t, p, portctl.Failed, mad.SMMaster)
+		check(t, p, outcome.Failed, mad.SMMaster)
 	})
 }
 
@@ -273,8 +273,8 @@ func TestApply_OtherPort(t *testing.T) {
 		if err := s.Apply(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Outcome != portctl.Failed || !isWrongPort(p.Failure) {
-			t.Errorf("got %v, %v, want %v because of another port", p.Outcome, p.Failure, portctl.Failed)
+		if p.Outcome != outcome.Failed || !isWrongPort(p.Failure) {
+			t.Errorf("got %v, %v, want %v because of another port", p.Outcome, p.Failure, outcome.Failed)
 		}
 	})
 }
@@ -292,8 +292,8 @@ func TestApply_OtherPortAfterRejection(t *testing.T) {
 		if err := s.Apply(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Outcome != portctl.Rejected || p.After != nil {
-			t.Errorf("got %v, %+v, want %v and no state", p.Outcome, p.After, portctl.Rejected)
+		if p.Outcome != outcome.Rejected || p.After != nil {
+			t.Errorf("got %v, %+v, want %v and no state", p.Outcome, p.After, outcome.Rejected)
 		}
 	})
 }
@@ -306,7 +306,7 @@ func TestApply_LogFails(t *testing.T) {
 		r.o.Log = func(Entry) error { return full }
 		s, p := r.plan(t, Disable, "5")
 		r.Lose = failOnSet(t)
-		if err := s.Apply(t.Context(), p); !errors.Is(err, full) || p.Outcome != portctl.NotAttempted {
+		if err := s.Apply(t.Context(), p); !errors.Is(err, full) || p.Outcome != outcome.NotAttempted {
 			t.Errorf("got %v, %v, want %v", err, p.Outcome, full)
 		}
 	})

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -60,7 +59,7 @@ type Plan struct {
 	Warnings []error
 
 	// Set by [Session.Apply]:
-	Outcome portctl.Outcome
+	Outcome outcome.Outcome
 	Failure error       // the cause of an outcome other than Changed and Unneeded
 	After   *mad.SMInfo // nil: no reply
 	Elapsed time.Duration

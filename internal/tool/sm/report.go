@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
@@ -30,7 +30,7 @@ type ReportChange struct {
 	DryRun    bool             `json:"dry_run"` // not made: a dry run, or a refusal
 	Request   ReportRequest    `json:"request"`
 	Risks     []Risk           `json:"risks"`
-	Outcome   *portctl.Outcome `json:"outcome"` // nil: the change was not to be made
+	Outcome   *outcome.Outcome `json:"outcome"` // nil: the change was not to be made
 	Failure   *string          `json:"failure"`
 	After     *ReportState     `json:"after"` // nil: not read
 	Seconds   *float64         `json:"seconds"`

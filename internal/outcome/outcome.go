@@ -1,4 +1,5 @@
-package portctl
+// Package outcome names the results of changes to ports, agents, subnet managers and devices.
+package outcome
 
 import (
 	"context"
@@ -6,8 +7,8 @@ import (
 	"time"
 )
 
-// An Outcome is the result of one change: of a port, a congestion control agent or a
-// subnet manager, which the comments call object.
+// An Outcome is the result of one change: of a port, a congestion control agent, a subnet
+// manager or a device, which the comments call object.
 type Outcome uint8
 
 // The outcomes.
