@@ -162,7 +162,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	refused := c.refuse(plan)
 	if c.change.DryRun || refused != nil {
-		c.showJSON(softdev.NewReport(plan))
+		c.showJSON(plan.Report())
 		return refused
 	}
 	if !plan.Needless {
@@ -179,7 +179,7 @@ func (c *command) run(ctx context.Context) error {
 	if !c.json {
 		c.showResult(r)
 	}
-	return cmdutil.ResultError(false, r.Outcome == softdev.NotReady)
+	return cmdutil.HeadError(&r.Head)
 }
 
 // apply makes the change and records it.
@@ -188,16 +188,16 @@ func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Rep
 	if !plan.Needless {
 		var err error
 		if log, err = c.change.OpenLog(c.env, false); err != nil {
-			return softdev.NewResult(plan, softdev.Port{}, err), err
+			return plan.ReportResult(softdev.Port{}, err), err
 		}
 		defer func() { failed = errors.Join(failed, log.Close()) }()
 	}
 	attrs := []slog.Attr{slog.String("change", string(plan.Action)), slog.String("device", plan.Device), slog.String("type", plan.Type), slog.String("netdev", plan.Netdev)}
 	if err := log.Begin(attrs...); err != nil {
-		return softdev.NewResult(plan, softdev.Port{}, err), err
+		return plan.ReportResult(softdev.Port{}, err), err
 	}
 	port, err := plan.Apply(ctx, c.wait)
-	r := softdev.NewResult(plan, port, err)
+	r := plan.ReportResult(port, err)
 	return r, errors.Join(err, log.End(r.Outcome, err, attrs...))
 }
 

@@ -71,7 +71,7 @@ func TestLink_Output(t *testing.T) {
 			out.WriteString(err.Error() + "\nhint: " + cmdutil.Hint(err) + "\n")
 		}
 		for _, port := range ports {
-			c.showResult(softdev.NewResult(p, port, nil))
+			c.showResult(p.ReportResult(port, nil))
 		}
 		out.WriteString("\n")
 	}
@@ -86,7 +86,7 @@ func TestLink_JSON(t *testing.T) {
 	var out bytes.Buffer
 	c := command{env: &cmdutil.Env{Out: &out}, json: true}
 	for _, p := range plans() {
-		for _, r := range []*softdev.Report{softdev.NewReport(p), softdev.NewResult(p, ports[0], nil), softdev.NewResult(p, ports[1], errors.New("no"))} {
+		for _, r := range []*softdev.Report{p.Report(), p.ReportResult(ports[0], nil), p.ReportResult(ports[1], nil), p.ReportResult(ports[1], errors.New("no"))} {
 			out.Reset()
 			c.showJSON(r)
 			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out.String()))

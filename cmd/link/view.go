@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/softdev"
 )
@@ -30,16 +31,16 @@ func (c *command) showPlan(p *softdev.Plan) {
 
 // showResult prints the result of the change.
 func (c *command) showResult(r *softdev.Report) {
-	switch r.Outcome {
-	case softdev.Deleted:
+	switch {
+	case r.Action == softdev.Delete:
 		fmt.Fprintf(c.env.Out, "%s was deleted\n", r.Device)
-	case softdev.NotReady:
+	case *r.Outcome == outcome.NotActive:
 		state := "active, without a GID"
 		if !r.Active {
 			state = "not active: ip link set " + r.Netdev + " up"
 		}
 		fmt.Fprintf(c.env.Out, "%s exists, but its port is %s\n", r.Device, state)
-	case softdev.Exists:
+	case *r.Outcome == outcome.Unneeded:
 		fmt.Fprintf(c.env.Out, "%s exists already: port 1 is active, GID %s\n", r.Device, *r.GID)
 	default:
 		fmt.Fprintf(c.env.Out, "%s was added: port 1 is active, GID %s\n", r.Device, *r.GID)

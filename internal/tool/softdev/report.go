@@ -1,63 +1,50 @@
 package softdev
 
-// Schema identifies the version of the JSON encoding of a Report. The file
-// schema/link.json describes it.
-const Schema = "ibkit/link/1"
-
-// An Outcome is the result of a change.
-type Outcome string
-
-// The outcomes.
-const (
-	Added    Outcome = "added"
-	Deleted  Outcome = "deleted"
-	Exists   Outcome = "exists"    // the device was there before
-	NotReady Outcome = "not ready" // the device exists, but its port is not active or has no GID
-	Failed   Outcome = "failed"
+import (
+	"github.com/ibkit/ibkit/internal/outcome"
+	"github.com/ibkit/ibkit/report"
 )
 
-// String returns the outcome as text.
-func (o Outcome) String() string { return string(o) }
+// ReportSchema identifies the JSON form of a [Report]; schema/link.json describes it.
+const ReportSchema = "ibkit/link/2"
 
-// A Report is a change and its result. Its JSON encoding is the output of ibkit link
-// --json.
+// A Report is the document that "ibkit link --json" prints: a change and its result.
 type Report struct {
-	Schema string `json:"schema"`
+	report.Head
 	Change
-	DryRun  bool    `json:"dry_run"` // the change was not made: --dry-run, or a refusal
-	Users   []User  `json:"users"`   // of a device to delete
-	Outcome Outcome `json:"outcome"` // "" if the change was not made
-	Active  bool    `json:"active"`  // the port of a new device is active
-	GID     *string `json:"gid"`     // first GID of a new device
-	Failure *string `json:"failure"` // reason of the outcome failed
+	DryRun  bool             `json:"dry_run"` // the change was not made: --dry-run, or a refusal
+	Users   []User           `json:"users"`   // of a device to delete
+	Outcome *outcome.Outcome `json:"outcome"` // nil: the change was not made
+	Active  bool             `json:"active"`  // the port of a new device is active
+	GID     *string          `json:"gid"`     // first GID of a new device
+	Failure *string          `json:"failure"` // reason of the outcome failed
 }
 
-// NewReport returns the report of a plan that was not carried out.
-func NewReport(p *Plan) *Report {
-	r := &Report{Schema: Schema, Change: p.Change, DryRun: true, Users: p.Users}
-	if r.Users == nil {
-		r.Users = []User{}
-	}
-	return r
+// Report returns the document of a plan that was not carried out.
+func (p *Plan) Report() *Report {
+	return &Report{Head: report.NewHead(ReportSchema, p.Began), Change: p.Change, DryRun: true, Users: append([]User{}, p.Users...)}
 }
 
-// NewResult returns the report of a plan that was carried out.
-func NewResult(p *Plan, port Port, err error) *Report {
-	r := NewReport(p)
+// ReportResult returns the document of a plan that was carried out.
+func (p *Plan) ReportResult(port Port, err error) *Report {
+	r := p.Report()
 	r.DryRun = false
+	subject := p.Device + "/1"
+	result := outcome.Changed
 	switch {
 	case err != nil:
-		r.Outcome, r.Failure = Failed, new(err.Error())
+		result, r.Failure = outcome.Failed, new(err.Error())
 	case p.Action == Delete:
-		r.Outcome = Deleted
-	case !port.Active || port.GID == "":
-		r.Outcome = NotReady
+	case !port.Active:
+		result = outcome.NotActive
+		r.Add(report.New(report.PortDown, subject, "port is not active"))
+	case port.GID == "":
+		result = outcome.NotActive
+		r.Add(report.New(report.MissingGID, subject, "the port is active, without a GID"))
 	case p.Needless:
-		r.Outcome = Exists
-	default:
-		r.Outcome = Added
+		result = outcome.Unneeded
 	}
-	r.Active = port.Active
+	r.Outcome, r.Active = &result, port.Active
 	if port.GID != "" {
 		r.GID = &port.GID
 	}

@@ -63,6 +63,7 @@ type User struct {
 
 // A Plan is a change that has been checked against the devices of the host.
 type Plan struct {
+	Began time.Time
 	Change
 	Needless bool   // the device exists as wanted
 	NetdevUp bool   // of Add
@@ -88,14 +89,21 @@ type kernel interface {
 func Check(c Change) (*Plan, error) { return check(host{}, c) }
 
 func check(k kernel, c Change) (*Plan, error) {
+	began := time.Now()
 	devices, err := k.devices()
 	if err != nil {
 		return nil, err
 	}
+	check := checkAdd
 	if c.Action == Delete {
-		return checkDelete(k, c, devices)
+		check = checkDelete
 	}
-	return checkAdd(k, c, devices)
+	p, err := check(k, c, devices)
+	if err != nil {
+		return nil, err
+	}
+	p.Began = began
+	return p, nil
 }
 
 // maxName is the length of a name in bytes (IB_DEVICE_NAME_MAX less the NUL). The kernel

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/internal/rdmanl"
 )
@@ -127,18 +128,18 @@ func TestApply(t *testing.T) {
 		change  Change
 		kernel  fakeKernel
 		calls   []string
-		outcome Outcome
+		outcome outcome.Outcome
 		failure string
 	}{
-		{"add", up, fakeKernel{}, []string{"add rxe1 rxe eth1"}, Added, ""},
-		{"ready later", up, fakeKernel{states: 3}, []string{"add rxe1 rxe eth1"}, Added, ""},
-		{"never ready", up, fakeKernel{states: 1 << 30}, []string{"add rxe1 rxe eth1"}, NotReady, ""},
-		{"network device is down", Change{Add, "rxe1", "rxe", "eth2"}, fakeKernel{states: 1}, []string{"add rxe1 rxe eth2"}, NotReady, ""},
-		{"exists", Change{Add, "rxe0", "rxe", "eth0"}, fakeKernel{}, nil, Exists, ""},
-		{"no module", up, fakeKernel{err: unix.EINVAL}, []string{"add rxe1 rxe eth1"}, Failed, "the kernel has no module rdma_rxe"},
-		{"no permission", up, fakeKernel{err: unix.EPERM}, []string{"add rxe1 rxe eth1"}, Failed, "operation not permitted"},
-		{"delete", Change{Action: Delete, Device: "rxe0"}, fakeKernel{}, []string{"delete 1"}, Deleted, ""},
-		{"not deleted", Change{Action: Delete, Device: "rxe0"}, fakeKernel{err: unix.EPERM}, []string{"delete 1"}, Failed, "delete device rxe0: operation not permitted"},
+		{"add", up, fakeKernel{}, []string{"add rxe1 rxe eth1"}, outcome.Changed, ""},
+		{"ready later", up, fakeKernel{states: 3}, []string{"add rxe1 rxe eth1"}, outcome.Changed, ""},
+		{"never ready", up, fakeKernel{states: 1 << 30}, []string{"add rxe1 rxe eth1"}, outcome.NotActive, ""},
+		{"network device is down", Change{Add, "rxe1", "rxe", "eth2"}, fakeKernel{states: 1}, []string{"add rxe1 rxe eth2"}, outcome.NotActive, ""},
+		{"exists", Change{Add, "rxe0", "rxe", "eth0"}, fakeKernel{}, nil, outcome.Unneeded, ""},
+		{"no module", up, fakeKernel{err: unix.EINVAL}, []string{"add rxe1 rxe eth1"}, outcome.Failed, "the kernel has no module rdma_rxe"},
+		{"no permission", up, fakeKernel{err: unix.EPERM}, []string{"add rxe1 rxe eth1"}, outcome.Failed, "operation not permitted"},
+		{"delete", Change{Action: Delete, Device: "rxe0"}, fakeKernel{}, []string{"delete 1"}, outcome.Changed, ""},
+		{"not deleted", Change{Action: Delete, Device: "rxe0"}, fakeKernel{err: unix.EPERM}, []string{"delete 1"}, outcome.Failed, "delete device rxe0: operation not permitted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -148,9 +149,9 @@ func TestApply(t *testing.T) {
 					t.Fatal(err)
 				}
 				port, err := p.apply(t.Context(), &k, time.Second)
-				r := NewResult(p, port, err)
-				if r.Outcome != test.outcome || r.DryRun || test.failure != "" && !strings.Contains(*r.Failure, test.failure) {
-					t.Errorf("got %+v, failure %v, want outcome %s, failure %q", r, err, test.outcome, test.failure)
+				r := p.ReportResult(port, err)
+				if *r.Outcome != test.outcome || r.DryRun || test.failure != "" && !strings.Contains(*r.Failure, test.failure) {
+					t.Errorf("got %+v, failure %v, want outcome %v, failure %q", r, err, test.outcome, test.failure)
 				}
 				if diff := cmp.Diff(test.calls, k.calls); diff != "" {
 					t.Errorf("calls (-want +got):\n%s", diff)
