@@ -259,8 +259,9 @@ func (c *command) show(ctx context.Context) error {
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, names: c.names}
+	document := link.Report(c.names)
 	if c.json {
-		v.json(portctl.NewShowReport(link, c.names))
+		v.json(document)
 	} else {
 		v.link(link)
 	}
@@ -268,8 +269,7 @@ func (c *command) show(ctx context.Context) error {
 		return err
 	}
 	c.fabric.PrintStats(c.env)
-	problem := link.End.HasProblem() || link.Peer != nil && link.Peer.HasProblem()
-	return cmdutil.ResultError(false, problem)
+	return cmdutil.HeadError(&document.Head)
 }
 
 // run plans the change, and makes it.
@@ -307,7 +307,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 	refused := c.refuse(plan)
 	if c.change.DryRun || refused != nil {
 		if c.json {
-			v.json(portctl.NewReport(plan, true, c.names))
+			v.json(s.Report(plan, true, c.names))
 		}
 		return cmp.Or(errors.Join(refused, out.Flush()), cmdutil.ResultError(plan.Partial, false))
 	}
@@ -324,7 +324,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 	}
 	err = s.Apply(ctx, plan, done)
 	if c.json {
-		v.json(portctl.NewReport(plan, false, c.names))
+		v.json(s.Report(plan, false, c.names))
 	} else {
 		v.summary(plan)
 	}

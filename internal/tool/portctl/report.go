@@ -6,18 +6,18 @@ import (
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/port.json describes it.
-const ReportSchema = "ibkit/port/1"
+const ReportSchema = "ibkit/port/2"
 
 // A Report is the document that "ibkit port --json" prints.
 type Report struct {
-	Schema  string       `json:"schema"`
-	Change  *string      `json:"change"` // nil: the port is only shown
-	DryRun  bool         `json:"dry_run"`
-	Partial bool         `json:"partial"` // the scan is incomplete: cut-off nodes may be missing
-	Ports   []ReportPort `json:"ports"`
+	report.Head              // partial: the scan is incomplete, and cut-off nodes may be missing
+	Change      *string      `json:"change"` // nil: the port is only shown
+	DryRun      bool         `json:"dry_run"`
+	Ports       []ReportPort `json:"ports"`
 
 	// Order has the names of the ports in an order in which the change of none cuts off
 	// a later one; nil: they already have it, or it does not exist.
@@ -43,12 +43,12 @@ type ReportPort struct {
 	Risks      []Risk       `json:"risks"`
 	Error      *string      `json:"error"` // the reason why the change is not possible
 
-	Outcome   *outcome.Outcome         `json:"outcome"` // nil: the change was not to be made
-	Failure   *string                  `json:"failure"`
-	After     *ReportStatus            `json:"after"`
-	PeerAfter *ReportStatus            `json:"peer_after"`
-	Findings  []linkinfo.ReportFinding `json:"findings"` // after the change; of a port that is only shown: now
-	Seconds   *float64                 `json:"seconds"`
+	Outcome   *outcome.Outcome `json:"outcome"` // nil: the change was not to be made
+	Failure   *string          `json:"failure"`
+	After     *ReportStatus    `json:"after"`
+	PeerAfter *ReportStatus    `json:"peer_after"`
+	Findings  []report.Kind    `json:"findings"` // after the change; of a port that is only shown: now
+	Seconds   *float64         `json:"seconds"`
 }
 
 // A ReportStatus is the state and the settings of a port.
@@ -85,10 +85,12 @@ type ReportNode struct {
 	Name string  `json:"name"`
 }
 
-// NewReport returns the report on a plan. With dryRun, or before [Session.Apply], the
-// ports have no
-func NewReport(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
-	r := &Report{Schema: ReportSchema, DryRun: dryRun, Partial: p.Partial, Ports: []ReportPort{}}
+// Report returns the document of a plan. With dryRun, or before [Session.Apply], the ports
+// have no outcome.
+func (s *Session) Report(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
+	r := &Report{Head: report.NewHead(ReportSchema, s.began), DryRun: dryRun, Ports: []ReportPort{}}
+	r.Fail(s.Fabric.ReportFailures(names)...)
+	r.Partial = p.Partial
 	if !p.Change.IsZero() {
 		r.Change = new(p.Change.String())
 	}
@@ -96,39 +98,46 @@ func NewReport(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
 		r.Order = append(r.Order, names.PortName(st.Port))
 	}
 	for _, st := range p.Steps {
-		port := reportPort(st.Port, names)
-		port.Status, port.PeerStatus = reportStatus(st.Before), reportStatus(st.Peer)
-		for _, e := range st.Edits {
-			port.Settings = append(port.Settings, ReportEdit{e.Setting.Name, e.From, e.To})
-		}
-		port.CutsOff, port.Interrupts = reportNodes(st.CutsOff, names), reportNodes(st.Interrupts, names)
-		port.Risks = append(port.Risks, st.Risks...)
-		if st.Err != nil {
-			port.Error = new(st.Err.Error())
-		}
-		if !dryRun {
-			port.Outcome = new(st.Outcome)
-			port.After, port.PeerAfter = reportStatus(st.After), reportStatus(st.PeerAfter)
-			port.Seconds = new(st.Elapsed.Seconds())
-		}
-		if st.Failure != nil {
-			port.Failure = new(st.Failure.Error())
-		}
-		port.Findings = append(port.Findings, reportFindings(st.Findings)...)
-		r.Ports = append(r.Ports, port)
+		r.Add(reportFindings(st.Port, st.Findings, names)...)
+		r.Ports = append(r.Ports, st.report(dryRun, names))
 	}
 	return r
 }
 
-// NewShowReport returns the report on a port that is only shown.
-func NewShowReport(l *Link, names *fabric.NameMap) *Report {
-	port := reportPort(l.Port, names)
+func (st *Step) report(dryRun bool, names *fabric.NameMap) ReportPort {
+	port := reportPort(st.Port, st.Findings, names)
+	port.Status, port.PeerStatus = reportStatus(st.Before), reportStatus(st.Peer)
+	for _, e := range st.Edits {
+		port.Settings = append(port.Settings, ReportEdit{e.Setting.Name, e.From, e.To})
+	}
+	port.CutsOff, port.Interrupts = reportNodes(st.CutsOff, names), reportNodes(st.Interrupts, names)
+	port.Risks = append(port.Risks, st.Risks...)
+	if st.Err != nil {
+		port.Error = new(st.Err.Error())
+	}
+	if !dryRun {
+		port.Outcome = new(st.Outcome)
+		port.After, port.PeerAfter = reportStatus(st.After), reportStatus(st.PeerAfter)
+		port.Seconds = new(st.Elapsed.Seconds())
+	}
+	if st.Failure != nil {
+		port.Failure = new(st.Failure.Error())
+	}
+	return port
+}
+
+// Report returns the document of a port that is only shown, with the findings of both ends.
+func (l *Link) Report(names *fabric.NameMap) *Report {
+	r := &Report{Head: report.NewHead(ReportSchema, l.Session.began)}
+	r.Add(reportFindings(l.Port, l.End.Findings, names)...)
+	port := reportPort(l.Port, l.End.Findings, names)
 	port.Status = reportStatus(StatusOf(l.Port))
 	if l.Peer != nil {
+		r.Add(reportFindings(l.Peer.Port, l.Peer.Findings, names)...)
 		port.PeerStatus = reportStatus(StatusOf(l.Peer.Port))
 	}
-	port.Findings = append(port.Findings, reportFindings(l.End.Findings)...)
-	return &Report{Schema: ReportSchema, Ports: []ReportPort{port}}
+	r.Ports = []ReportPort{port}
+	return r
 }
 
 // StatusOf returns the status of a port of a scan, nil if it did not respond.
@@ -143,10 +152,10 @@ func StatusOf(p *fabric.Port) *Status {
 // IsExternal reports whether the port is a port of a switch other than port 0.
 func (s *Status) IsExternal() bool { return s.external }
 
-func reportPort(p *fabric.Port, names *fabric.NameMap) ReportPort {
+func reportPort(p *fabric.Port, findings []linkinfo.Finding, names *fabric.NameMap) ReportPort {
 	r := ReportPort{
 		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: names.Name(p.Node), Type: p.Node.Info.NodeType.String(), Number: p.Number, LID: p.LID(),
-		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: []linkinfo.ReportFinding{},
+		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: report.KindsOf(reportFindings(p, findings, names)),
 	}
 	r.Peer = linkinfo.NewReportPeer(p, names)
 	return r
@@ -187,10 +196,10 @@ func reportNodes(nodes []*fabric.Node, names *fabric.NameMap) []ReportNode {
 	return reports
 }
 
-func reportFindings(findings []linkinfo.Finding) []linkinfo.ReportFinding {
-	var reports []linkinfo.ReportFinding
+func reportFindings(p *fabric.Port, findings []linkinfo.Finding, names *fabric.NameMap) []report.Finding {
+	var all []report.Finding
 	for _, f := range findings {
-		reports = append(reports, linkinfo.ReportFinding{Kind: f.Kind, Problem: f.IsProblem(), Detail: f.Detail()})
+		all = append(all, report.New(report.Kind(f.Kind.String()), names.PortName(p), f.Detail()).At(p.Node.GUID, int(p.Number)))
 	}
-	return reports
+	return all
 }

@@ -54,6 +54,7 @@ type Session struct {
 	Options
 	Fabric *fabric.Fabric
 
+	began    time.Time
 	source   *fabric.Session
 	client   *umad.Client
 	resolver *resolve.Resolver
@@ -81,11 +82,12 @@ func NewSession(ctx context.Context, o Options) (s *Session, err error) {
 }
 
 func open(ctx context.Context, o Options) (*Session, error) {
+	began := time.Now()
 	source, err := o.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Options: o, source: source, client: source.Client}
+	s := &Session{Options: o, began: began, source: source, client: source.Client}
 	if attr := source.Local(); attr.LinkLayer == resolve.Ethernet {
 		return nil, errors.Join(fmt.Errorf("use %s/%d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), source.Close())
 	}
