@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/internal/rdmanl"
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -42,7 +44,7 @@ var ErrNoDevice = errors.New("no such device")
 // Result, or if the context ends.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
-	r := &Result{Schema: Schema, Devices: []*Device{}, Problems: []Problem{}, Findings: []Finding{}}
+	r := &Result{Head: report.NewHead(Schema, time.Now()), Devices: []*Device{}}
 	for _, e := range o.enumerate(r) {
 		if o.Device != "" && e.Name != o.Device {
 			continue
@@ -57,7 +59,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Device != "" && len(r.Devices) == 0 {
 		return r, fmt.Errorf("find device %s: %w", o.Device, ErrNoDevice)
 	}
-	r.Findings = append(r.Findings, findings(r.Devices, o)...)
+	r.Add(findings(r.Devices, o)...)
 	return r, nil
 }
 
@@ -112,11 +114,12 @@ func (o Options) device(e rdmahost.Device) verbs.Device {
 // add adds a problem for each error.
 func (r *Result) add(device string, errs []error) {
 	for _, err := range errs {
-		p := Problem{Device: device, Text: err.Error()}
+		p := Problem{Device: device, Err: err}
 		if errors.Is(err, fs.ErrPermission) {
-			p.Hint = "run as root, or give your user read access"
+			p.Advice = "run as root, or give your user read access"
 		}
 		r.Problems = append(r.Problems, p)
+		r.Fail(p.failure())
 	}
 }
 

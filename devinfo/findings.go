@@ -1,9 +1,12 @@
 package devinfo
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 // mtus lists the path MTUs of InfiniBand in bytes.
@@ -15,11 +18,11 @@ var mtus = []int{4096, 2048, 1024, 512, 256}
 const roceOverhead = 40 + 8 + 12 + 4 + 28 + 4
 
 // findings returns the problems of the devices.
-func findings(devices []*Device, o Options) []Finding {
+func findings(devices []*Device, o Options) []report.Finding {
 	if o.Brief {
 		return nil
 	}
-	var all []Finding
+	var all []report.Finding
 	firmware := map[string]map[string][]string{}
 	mads, umad := false, false // a device supports MADs; a port has a umad node
 	for _, d := range devices {
@@ -40,36 +43,32 @@ func findings(devices []*Device, o Options) []Finding {
 	}
 	for _, d := range devices {
 		if d.BoardID != nil && d.Firmware != nil && len(firmware[*d.BoardID]) > 1 && *d.Firmware != "" {
-			all = append(all, Finding{
-				Device: d.Name, Kind: "firmware-differs",
-				Text: fmt.Sprintf("firmware %s differs from that of another adapter with board ID %s", *d.Firmware, *d.BoardID),
-				Hint: "install the same firmware on adapters of the same model",
-			})
+			all = append(all, d.finding(report.FirmwareDiffers, 0, "install the same firmware on adapters of the same model",
+				"firmware %s differs from that of another adapter with board ID %s", *d.Firmware, *d.BoardID))
 		}
 	}
 	if mads && !umad {
-		all = append(all, Finding{
-			Kind: "no-umad", Text: "no device node for management datagrams",
-			Hint: "modprobe ib_umad",
-		})
+		f := report.New(report.NoUMAD, "", "no device node for management datagrams")
+		f.Hint = f.Kind.HintFor(f)
+		all = append(all, f)
 	}
 	return all
 }
 
-func (d *Device) portFindings(p *Port) []Finding {
-	var all []Finding
-	add := func(kind, hint, format string, args ...any) {
-		all = append(all, Finding{d.Name, p.Number, kind, fmt.Sprintf(format, args...), hint})
+func (d *Device) portFindings(p *Port) []report.Finding {
+	var all []report.Finding
+	add := func(kind report.Kind, hint, format string, args ...any) {
+		all = append(all, d.finding(kind, p.Number, hint, format, args...))
 	}
 	if p.State != nil && !p.Active() {
-		hint := "check the cable and the peer port"
+		hint := ""
 		switch {
 		case p.PhysState != nil && *p.PhysState == 3 && p.Netdev != nil:
 			hint = "ip link set " + *p.Netdev + " up"
 		case p.PhysState != nil && *p.PhysState == 5 && !p.Ethernet():
 			hint = "the link is up; check that a subnet manager is running"
 		}
-		add("port-down", hint, "port is not active")
+		add(report.PortDown, hint, "port is not active")
 		return all
 	}
 	if !p.Ethernet() || !p.Active() {
@@ -84,17 +83,17 @@ func (d *Device) portFindings(p *Port) []Finding {
 			}
 		}
 		if *p.MTU < want {
-			add("mtu-low", "set the MTU of the network device again", "MTU is %d, although the MTU %d of %s permits %d", *p.MTU, *p.NetdevMTU, deref(p.Netdev), want)
+			add(report.LowMTU, "", "MTU is %d, although the MTU %d of %s permits %d", *p.MTU, *p.NetdevMTU, deref(p.Netdev), want)
 		}
 	}
 	iwarp := d.NodeType != nil && *d.NodeType == 4
 	if _, ok := p.RoCEv2IPv4(); !ok && !iwarp && p.GIDs != nil {
-		add("no-ipv4-gid", "add an IPv4 address to the network device", "no RoCE v2 GID over IPv4")
+		add(report.NoIPv4GID, "", "no RoCE v2 GID over IPv4")
 	}
 	return all
 }
 
-func (d *Device) pciFinding() *Finding {
+func (d *Device) pciFinding() *report.Finding {
 	if d.PCI == nil {
 		return nil
 	}
@@ -109,12 +108,23 @@ func (d *Device) pciFinding() *Finding {
 	if slow == nil {
 		return nil
 	}
-	return &Finding{
-		Device: d.Name, Kind: "pcie-slow",
-		Text: "PCIe link at " + p.Address + " runs at " + strings.Join(slow, ", "),
-		Hint: "reseat the adapter, or use a slot with more lanes or a newer PCIe generation",
-	}
+	return new(d.finding(report.PCIeSlow, 0, "", "PCIe link at %s runs at %s", p.Address, strings.Join(slow, ", ")))
 }
+
+// finding returns a finding of the device, or of a port other than 0. "" as a hint is that of
+// the kind.
+func (d *Device) finding(kind report.Kind, port int, hint, format string, args ...any) report.Finding {
+	f := report.New(kind, d.Name, fmt.Sprintf(format, args...))
+	f.NodeGUID = d.NodeGUID
+	if port != 0 {
+		f.Subject, f.Port = PortName(d.Name, port), &port
+	}
+	f.Hint = cmp.Or(hint, kind.HintFor(f))
+	return f
+}
+
+// PortName returns the name of a port, for example "mlx5_0/1".
+func PortName(device string, port int) string { return fmt.Sprintf("%s/%d", device, port) }
 
 // gigatransfers parses a speed like "16.0 GT/s PCIe". It returns 0 for "Unknown".
 func gigatransfers(s *string) float64 {

@@ -35,33 +35,37 @@ func TestFindings(t *testing.T) {
 		devices []*Device
 		want    string
 	}{
-		{"healthy RoCE", one(nil), "[]"},
-		{"healthy InfiniBand", one(func(_ *Device, p *Port) { infiniBand(p) }), "[]"},
+		{"healthy RoCE", one(nil), ""},
+		{"healthy InfiniBand", one(func(_ *Device, p *Port) { infiniBand(p) }), ""},
 		{"no cable", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(uint8(1)), new(uint8(2)) }),
-			"[{a 1 port-down port is not active check the cable and the peer port}]"},
+			"warning: port-down a/1: port is not active (check the cable and the peer port)\n"},
 		{"network device down", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(uint8(1)), new(uint8(3)) }),
-			"[{a 1 port-down port is not active ip link set eth0 up}]"},
+			"warning: port-down a/1: port is not active (ip link set eth0 up)\n"},
 		{"no subnet manager", one(func(_ *Device, p *Port) { infiniBand(p); p.State = new(uint8(2)) }),
-			"[{a 1 port-down port is not active the link is up; check that a subnet manager is running}]"},
+			"warning: port-down a/1: port is not active (the link is up; check that a subnet manager is running)\n"},
 		{"low MTU", one(func(_ *Device, p *Port) { p.MTU = new(1024) }),
-			"[{a 1 mtu-low MTU is 1024, although the MTU 9000 of eth0 permits 4096 set the MTU of the network device again}]"},
-		{"low MTU of the network device", one(func(_ *Device, p *Port) { p.MTU, p.NetdevMTU = new(1024), new(1500) }), "[]"},
+			"warning: mtu-low a/1: MTU is 1024, although the MTU 9000 of eth0 permits 4096 (set the MTU of the network device again)\n"},
+		{"low MTU of the network device", one(func(_ *Device, p *Port) { p.MTU, p.NetdevMTU = new(1024), new(1500) }), ""},
 		{"no IPv4 address", one(func(_ *Device, p *Port) { p.GIDs = []GID{{GID: netip.MustParseAddr("fe80::1"), Type: new("RoCE v2")}} }),
-			"[{a 1 no-ipv4-gid no RoCE v2 GID over IPv4 add an IPv4 address to the network device}]"},
-		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new(uint8(4)), []GID{} }), "[]"},
+			"warning: no-ipv4-gid a/1: no RoCE v2 GID over IPv4 (add an IPv4 address to the network device)\n"},
+		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new(uint8(4)), []GID{} }), ""},
 		{"slow slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(8), new("8.0 GT/s PCIe") }),
-			"[{a 0 pcie-slow PCIe link at 0000:3b:00.0 runs at x8 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe " +
-				"reseat the adapter, or use a slot with more lanes or a newer PCIe generation}]"},
-		{"unknown slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(0), new("Unknown") }), "[]"},
+			"warning: pcie-slow a: PCIe link at 0000:3b:00.0 runs at x8 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe " +
+				"(reseat the adapter, or use a slot with more lanes or a newer PCIe generation)\n"},
+		{"unknown slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(0), new("Unknown") }), ""},
 		{"different firmware", []*Device{healthy("a", nil), healthy("b", func(d *Device, _ *Port) { d.Firmware = new("20.28.1002") })},
-			"[{a 0 firmware-differs firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222 install the same firmware on adapters of the same model}" +
-				" {b 0 firmware-differs firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222 install the same firmware on adapters of the same model}]"},
-		{"different boards", []*Device{healthy("a", nil), healthy("b", func(d *Device, _ *Port) { d.Firmware, d.BoardID = new("1"), new("other") })}, "[]"},
+			"warning: firmware-differs a: firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222 (install the same firmware on adapters of the same model)\n" +
+				"warning: firmware-differs b: firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222 (install the same firmware on adapters of the same model)\n"},
+		{"different boards", []*Device{healthy("a", nil), healthy("b", func(d *Device, _ *Port) { d.Firmware, d.BoardID = new("1"), new("other") })}, ""},
 		{"no umad", one(func(_ *Device, p *Port) { p.UMAD = nil }),
-			"[{ 0 no-umad no device node for management datagrams modprobe ib_umad}]"},
+			"warning: no-umad: no device node for management datagrams (modprobe ib_umad)\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := fmt.Sprint(findings(test.devices, Options{})); got != test.want {
+			got := ""
+			for _, f := range findings(test.devices, Options{}) {
+				got += fmt.Sprintf("%v (%s)\n", f, f.Hint)
+			}
+			if got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -10,20 +10,20 @@ import (
 	"net/netip"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
 // Schema identifies the version of the JSON encoding of a Result. The file
 // schema/devinfo.json describes it.
-const Schema = "ibkit/devinfo/2"
+const Schema = "ibkit/devinfo/3"
 
 // A Result describes the devices of a host. Its JSON encoding is the output of ibkit
 // devinfo --json. Pointers are nil for values that the kernel does not provide.
 type Result struct {
-	Schema   string    `json:"schema"`
+	report.Head
 	Devices  []*Device `json:"devices"`
-	Problems []Problem `json:"problems"` // sources that could not be read
-	Findings []Finding `json:"findings"` // problems of devices and ports
+	Problems []Problem `json:"-"` // the failures, with advice
 }
 
 // A Device is an RDMA device. The comments name the source of a field: a file below
@@ -127,16 +127,18 @@ type PCI struct {
 
 // A Problem is a source that could not be read.
 type Problem struct {
-	Device string `json:"device"` // "" if it concerns all devices
-	Text   string `json:"text"`
-	Hint   string `json:"hint"`
+	Device string // "" if it concerns all devices
+	Err    error
+	Advice string // or ""
 }
 
-// A Finding is a problem of a device or of one of its ports.
-type Finding struct {
-	Device string `json:"device"`
-	Port   int    `json:"port"` // 0 for the device
-	Kind   string `json:"kind"` // for example "port-down"
-	Text   string `json:"text"`
-	Hint   string `json:"hint"`
-}
+func (p Problem) Error() string { return p.Err.Error() }
+
+// Unwrap returns the reason.
+func (p Problem) Unwrap() error { return p.Err }
+
+// Hint returns the advice, as commands print it.
+func (p Problem) Hint() string { return p.Advice }
+
+// failure returns the problem as documents list it.
+func (p Problem) failure() report.Failure { return report.Failure{Subject: p.Device, Error: p.Error()} }

@@ -4,25 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/internal/rdmanl"
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
 // ResourcesSchema identifies the version of the JSON encoding of Resources. The file
 // schema/devinfo-resources.json describes it.
-const ResourcesSchema = "ibkit/devinfo-resources/1"
+const ResourcesSchema = "ibkit/devinfo-resources/2"
 
 // Resources are the objects that processes and the kernel have on devices. Its JSON
 // encoding is the output of ibkit devinfo --resources --json. A list is nil if the kernel
 // cannot list objects of its kind.
 type Resources struct {
-	Schema   string             `json:"schema"`
+	report.Head
 	Devices  []*DeviceResources `json:"devices"`
-	Problems []Problem          `json:"problems"` // lists that could not be read
-	Keys     bool               `json:"-"`        // the kernel reports keys of memory to this user
+	Problems []Problem          `json:"-"` // the failures, with advice
+	Keys     bool               `json:"-"` // the kernel reports keys of memory to this user
 }
 
 // DeviceResources are the objects on a device.
@@ -192,7 +194,7 @@ func ListResources(device string, statistics bool) (*Resources, error) {
 }
 
 func listResources(c lister, device string, statistics bool) (*Resources, error) {
-	r := &Resources{Schema: ResourcesSchema, Devices: []*DeviceResources{}, Problems: []Problem{}, Keys: true}
+	r := &Resources{Head: report.NewHead(ResourcesSchema, time.Now()), Devices: []*DeviceResources{}, Keys: true}
 	devices, err := c.Devices()
 	if err != nil {
 		return nil, err
@@ -219,7 +221,7 @@ func (r *Resources) list(c lister, d *DeviceResources) {
 	read := func(kind rdmanl.ResourceKind) []rdmanl.Resource {
 		all, err := c.Resources(d.Index, kind)
 		if err != nil {
-			r.add(d.Name, fmt.Errorf("list %v: %w", kind, err), kind)
+			r.fail(d.Name, fmt.Errorf("list %v: %w", kind, err), listHint(err, kind))
 		}
 		return all
 	}
@@ -253,16 +255,22 @@ func (r *Resources) list(c lister, d *DeviceResources) {
 	})
 }
 
-// add adds a list that could not be read.
-func (r *Resources) add(device string, err error, kind rdmanl.ResourceKind) {
-	p := Problem{Device: device, Text: err.Error()}
+// fail adds a list that could not be read.
+func (r *Resources) fail(device string, err error, hint string) {
+	p := Problem{device, err, hint}
+	r.Problems = append(r.Problems, p)
+	r.Fail(p.failure())
+}
+
+// listHint returns advice on a list of objects that could not be read, or "".
+func listHint(err error, kind rdmanl.ResourceKind) string {
 	switch {
 	case errors.Is(err, rdmanl.ErrUnsupported):
-		p.Hint = "Linux lists " + kind.String() + " since release " + kind.Since()
+		return "Linux lists " + kind.String() + " since release " + kind.Since()
 	case errors.Is(err, fs.ErrPermission):
-		p.Hint = "run as root"
+		return "run as root"
 	}
-	r.Problems = append(r.Problems, p)
+	return ""
 }
 
 // convert converts the elements of a list. It returns nil for nil.
@@ -311,7 +319,7 @@ func (r *Resources) statistics(c lister, d *DeviceResources, ports uint32) {
 	var all []rdmanl.Statistic
 	failed := func(err error) {
 		if err != nil {
-			r.Problems = append(r.Problems, Problem{Device: d.Name, Text: "read counters: " + err.Error()})
+			r.fail(d.Name, fmt.Errorf("read counters: %w", err), "")
 		}
 	}
 	for port := uint32(1); port <= ports; port++ {

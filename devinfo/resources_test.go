@@ -99,7 +99,7 @@ func TestListResources(t *testing.T) {
 	if r.Keys {
 		t.Error("got keys, want none: the memory region has no key")
 	}
-	if len(r.Problems) != 5 || r.Problems[0].Hint != "Linux lists contexts since release 5.14" {
+	if len(r.Problems) != 5 || len(r.Failures) != 5 || r.Problems[0].Advice != "Linux lists contexts since release 5.14" {
 		t.Errorf("got problems %+v, want 5", r.Problems)
 	}
 }

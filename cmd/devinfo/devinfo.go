@@ -5,7 +5,6 @@ package devinfo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command holds the flags of devinfo.
@@ -140,7 +140,7 @@ func (c *command) run(ctx context.Context, device string) error {
 		return errNoDevices
 	}
 	if c.settings.IsSimulated() {
-		r.Findings = slices.DeleteFunc(r.Findings, func(f devinfo.Finding) bool { return f.Kind == "no-umad" })
+		r.Findings = slices.DeleteFunc(r.Findings, func(f report.Finding) bool { return f.Kind == report.NoUMAD })
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}
@@ -162,17 +162,13 @@ func (c *command) run(ctx context.Context, device string) error {
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	return cmdutil.ResultError(len(r.Problems) > 0, c.check && len(r.Findings) > 0)
+	return cmdutil.ResultError(r.Partial, c.check && r.HasProblem())
 }
 
 // printProblems prints the sources that could not be read.
 func (c *command) printProblems(all []devinfo.Problem) {
 	for _, p := range all {
-		from := strings.TrimSpace("ibkit devinfo " + p.Device)
-		fmt.Fprintf(c.env.ErrOut, "%s: %s\n", from, p.Text)
-		if p.Hint != "" {
-			fmt.Fprintf(c.env.ErrOut, "hint: %s\n", p.Hint)
-		}
+		cmdutil.PrintError(c.env, strings.TrimSpace("ibkit devinfo "+p.Device), p)
 	}
 }
 

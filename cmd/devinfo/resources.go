@@ -54,7 +54,7 @@ func (c *command) showResources(r *devinfo.Resources) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return cmdutil.ResultError(len(r.Problems) > 0, false)
+	return cmdutil.HeadError(&r.Head)
 }
 
 // A resourceView prints tables of objects.

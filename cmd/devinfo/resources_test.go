@@ -2,22 +2,26 @@ package devinfo
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // resources are the objects of a host whose kernel lists no SRQs.
 func resources() *devinfo.Resources {
 	app := devinfo.Owner{PID: new(uint32(412)), Process: new("app")}
 	kernel := devinfo.Owner{Kernel: new("ib_core")}
-	return &devinfo.Resources{
-		Schema: devinfo.ResourcesSchema, Keys: true,
+	unsupported := errors.New("list SRQs: not supported by the kernel")
+	r := &devinfo.Resources{
+		Head: report.NewHead(devinfo.ResourcesSchema, time.Now()), Keys: true,
 		Devices: []*devinfo.DeviceResources{
 			{
 				Name: "mlx5_0", Index: 1,
@@ -41,8 +45,10 @@ func resources() *devinfo.Resources {
 				SRQs: []devinfo.SRQObject{{Number: new(uint32(1)), Type: new("XRC"), QPs: []string{"5", "7-9"}}}, QPs: []devinfo.QPObject{}, CMIDs: []devinfo.CMIDObject{},
 			},
 		},
-		Problems: []devinfo.Problem{{Device: "mlx5_0", Text: "list SRQs: not supported by the kernel", Hint: "Linux lists SRQs since release 5.14"}},
+		Problems: []devinfo.Problem{{Device: "mlx5_0", Err: unsupported, Advice: "Linux lists SRQs since release 5.14"}},
 	}
+	r.Fail(report.Failure{Subject: "mlx5_0", Error: unsupported.Error()})
+	return r
 }
 
 func TestResources_Output(t *testing.T) {

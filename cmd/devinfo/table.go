@@ -131,14 +131,11 @@ func pcie(p *devinfo.PCI) string {
 // findings prints problems and hints.
 func (v *view) findings(r *devinfo.Result) {
 	for _, f := range r.Findings {
-		where := f.Device
-		if f.Port != 0 {
-			where += "/" + strconv.Itoa(f.Port)
-		}
+		where := f.Subject
 		if where != "" {
 			where += ": "
 		}
-		fmt.Fprintf(v.out, "%s%s %s\n", where, v.palette.Warn(f.Text), v.palette.Faint("("+f.Hint+")"))
+		fmt.Fprintf(v.out, "%s%s %s\n", where, v.palette.Warn(f.Detail), v.palette.Faint("("+f.Hint+")"))
 	}
 }
 

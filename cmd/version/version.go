@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // New returns the command.
@@ -48,18 +50,18 @@ output in bug reports.`),
 	return cmd
 }
 
-func newReport(ctx context.Context, env *cmdutil.Env) (*devinfo.VersionReport, error) {
+func newReport(ctx context.Context, env *cmdutil.Env) (*devinfo.ReportVersion, error) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
 		return nil, fmt.Errorf("read kernel version: %w", err)
 	}
-	r := &devinfo.VersionReport{
-		Schema:   devinfo.VersionSchema,
+	r := &devinfo.ReportVersion{
+		Head:     report.NewHead(devinfo.VersionSchema, time.Now()),
 		Version:  buildinfo.Version(),
 		Go:       runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel:   unix.ByteSliceToString(u.Release[:]),
-		Devices:  []devinfo.FirmwareVersion{},
+		Devices:  []devinfo.ReportFirmware{},
 	}
 	if c := buildinfo.Commit(); c != "" {
 		r.Commit = &c
@@ -68,13 +70,14 @@ func newReport(ctx context.Context, env *cmdutil.Env) (*devinfo.VersionReport, e
 	if err != nil {
 		return nil, err
 	}
+	r.Fail(found.Failures...)
 	for _, d := range found.Devices {
-		r.Devices = append(r.Devices, devinfo.FirmwareVersion{Name: d.Name, Firmware: d.Firmware})
+		r.Devices = append(r.Devices, devinfo.ReportFirmware{Name: d.Name, Firmware: d.Firmware})
 	}
 	return r, nil
 }
 
-func printReport(out *render.Output, r *devinfo.VersionReport) error {
+func printReport(out *render.Output, r *devinfo.ReportVersion) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "ibkit\t%s\n", r.Version)
 	fmt.Fprintf(t, "commit\t%s\n", render.Show(r.Commit))

@@ -29,7 +29,7 @@ func TestVersionReport(t *testing.T) {
 		if err := schema.Validate(v); err != nil || code != cmdutil.ExitOK || stderr != "" {
 			t.Errorf("%s: exit code %d, error output %q: %v", name, code, stderr, err)
 		}
-		cmdtest.RoundTrip(t, out, new(devinfo.VersionReport))
+		cmdtest.RoundTrip(t, out, new(devinfo.ReportVersion))
 	}
 	env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, "mlx5-ib")}
 	if _, out, _ := program.Run(t, env, "version"); !strings.Contains(out, "mlx5_0, firmware ") {

@@ -125,7 +125,10 @@ func (r *nodeRun) read() error {
 	}
 	isIgnored := func(name string) bool { return ignored(r.opts.Ignore, name) }
 	all.Devices = slices.DeleteFunc(all.Devices, func(d *devinfo.Device) bool { return isIgnored(d.Name) })
-	all.Findings = slices.DeleteFunc(all.Findings, func(f devinfo.Finding) bool { return isIgnored(f.Device) })
+	all.Findings = slices.DeleteFunc(all.Findings, func(f report.Finding) bool {
+		name, _, _ := strings.Cut(f.Subject, "/")
+		return isIgnored(name)
+	})
 	r.devices = all.Devices
 	r.host, err = doctor.Run(r.ctx, doctor.Options{Root: r.opts.Root, Only: doctorChecks, Devices: all})
 	return err

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 const (
@@ -40,9 +42,9 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if d.Firmware != nil && *d.Firmware != "" {
 			firmware = ", firmware " + *d.Firmware
 		}
-		if f := h.finding("firmware-differs", d.Name, 0); f != nil {
+		if f := h.finding(report.FirmwareDiffers, d.Name); f != nil {
 			items = append(items, Item{
-				Subject: d.Name, Verdict: Note, Found: f.Text,
+				Subject: d.Name, Verdict: Note, Found: f.Detail,
 				Why: "adapters of one model with different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
 			continue
@@ -50,8 +52,8 @@ func checkDevices(_ context.Context, h *host) []Item {
 		items = append(items, good(d.Name, "%s%s", driver, firmware))
 	}
 	for _, p := range h.devices.Problems {
-		if !known[p.Text] {
-			items = append(items, Item{Subject: p.Device, Verdict: Unknown, Found: p.Text, Hint: p.Hint})
+		if !known[p.Error()] {
+			items = append(items, Item{Subject: p.Device, Verdict: Unknown, Found: p.Error(), Hint: p.Advice})
 		}
 	}
 	return items

@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A host is the host to check.
@@ -126,9 +127,9 @@ func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == 4 }
 
 // finding returns devinfo's finding of the given kind; nil without such a finding.
-func (h *host) finding(kind, device string, port int) *devinfo.Finding {
+func (h *host) finding(kind report.Kind, subject string) *report.Finding {
 	for _, f := range h.devices.Findings {
-		if f.Kind == kind && f.Device == device && f.Port == port {
+		if f.Kind == kind && f.Subject == subject {
 			return &f
 		}
 	}
@@ -137,7 +138,7 @@ func (h *host) finding(kind, device string, port int) *devinfo.Finding {
 
 // portName returns the name of a port, for example "mlx5_0/1".
 func portName(d *devinfo.Device, p *devinfo.Port) string {
-	return fmt.Sprintf("%s/%d", d.Name, p.Number)
+	return devinfo.PortName(d.Name, p.Number)
 }
 
 // good returns an item without a problem.

@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/report"
 )
 
 func TestLossless(t *testing.T) {
@@ -88,7 +89,7 @@ func TestMTU(t *testing.T) {
 				port.Netdev, port.NetdevMTU = new("eth1"), &test.netdev
 			}
 			if test.verdict == Warning {
-				r.Findings = []devinfo.Finding{{Device: "mlx5_0", Port: 1, Kind: "mtu-low", Text: "low"}}
+				r.Add(report.New(report.LowMTU, "mlx5_0/1", "low"))
 			}
 			items := checkMTU(t.Context(), &host{devices: r})
 			if len(items) != 1 || items[0].Verdict != test.verdict || strings.Join(items[0].Fix, "\n") != test.fix {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // netdevMTU is the MTU that a network device needs for RoCE packets with a payload
@@ -34,10 +35,10 @@ func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 		return i
 	}
 	const why = "small packets waste bandwidth on headers, and by default peers with a larger MTU do not connect"
-	if f := h.finding("mtu-low", d.Name, p.Number); f != nil && p.Netdev != nil && p.NetdevMTU != nil {
+	if f := h.finding(report.LowMTU, name); f != nil && p.Netdev != nil && p.NetdevMTU != nil {
 		netdev := quote(*p.Netdev)
 		return Item{
-			Subject: name, Verdict: Warning, Found: f.Text, Why: why,
+			Subject: name, Verdict: Warning, Found: f.Detail, Why: why,
 			// The kernel ignores a command that does not change the value.
 			Fix: []string{fmt.Sprintf("ip link set %s mtu 1500", netdev), fmt.Sprintf("ip link set %s mtu %d", netdev, *p.NetdevMTU)},
 		}

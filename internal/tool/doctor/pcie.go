@@ -1,6 +1,10 @@
 package doctor
 
-import "context"
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/report"
+)
 
 func checkPCIe(_ context.Context, h *host) []Item {
 	var items []Item
@@ -8,9 +12,9 @@ func checkPCIe(_ context.Context, h *host) []Item {
 		if d.PCI == nil {
 			continue
 		}
-		if f := h.finding("pcie-slow", d.Name, 0); f != nil {
+		if f := h.finding(report.PCIeSlow, d.Name); f != nil {
 			items = append(items, Item{
-				Subject: d.Name, Verdict: Warning, Found: f.Text,
+				Subject: d.Name, Verdict: Warning, Found: f.Detail,
 				Why:  "the slot limits the speed of the port: 250 Gbit/s at PCIe 4.0 x16, 500 Gbit/s at 5.0 x16",
 				Hint: f.Hint + "; two devices in one slot share its lanes",
 			})
