@@ -184,6 +184,27 @@ const (
 	Flapping         Kind = "flapping"
 )
 
+// Kinds of hosts, by check of ibkit doctor.
+const (
+	MissingModule    Kind = "modules"
+	NetworkNamespace Kind = "netns"
+	DeviceNode       Kind = "nodes"
+	LockedMemory     Kind = "memlock"
+	OpenFiles        Kind = "nofile"
+	CgroupLimit      Kind = "cgroup"
+	LocalLink        Kind = "links"
+	LocalManager     Kind = "sm"
+	LocalPKeys       Kind = "pkeys"
+	LocalName        Kind = "names"
+	IPRoutes         Kind = "ip-routes"
+	Lossless         Kind = "lossless"
+	IOMMU            Kind = "iommu"
+	NUMA             Kind = "numa"
+	Governor         Kind = "governor"
+	Clock            Kind = "clock"
+	HugePages        Kind = "hugepages"
+)
+
 const (
 	hintCable    = "reseat or replace the cable of port {port} of {node}; then: ibkit linkinfo --node {node}"
 	hintLink     = "ibkit linkinfo --node {node}"
@@ -308,4 +329,22 @@ var kinds = []KindInfo{
 	{SpeedBelow, Error, "the speed is below the manifest", hintLocal, "", runbookHost},
 	{MissingGID, Error, "a GID is missing", "ibkit doctor --only gids", "", runbookRoCE},
 	{Flapping, Error, "the link went down repeatedly within the window", "reseat or replace the cable; the finding ends when the downs are older than the window", "", runbookFlaps},
+
+	{MissingModule, Error, "a kernel module is missing", "", "", runbookHost},
+	{NetworkNamespace, Error, "devices are in another network namespace", "", "", runbookHost},
+	{DeviceNode, Error, "a device node is missing or not accessible", "", "", runbookHost},
+	{LockedMemory, Error, "the limit on locked memory is low", "", "", runbookHost},
+	{OpenFiles, Warning, "the limit on open files is low", "", "", runbookHost},
+	{CgroupLimit, Error, "the container or service limits RDMA objects", "", "", runbookHost},
+	{LocalLink, Warning, "a local link is slow, or its ends differ", "", "", runbookHost},
+	{LocalManager, Error, "the subnet manager does not reply", "", "", runbookHost},
+	{LocalPKeys, Info, "the port is a limited member of partitions", "", "", runbookHost},
+	{LocalName, Warning, "a node description does not identify the host", "", "", ""},
+	{IPRoutes, Warning, "IP routes or ARP settings do not suit several RoCE ports", "", "", runbookRoCE},
+	{Lossless, Warning, "flow control and congestion marking do not fit", "", "", runbookRoCE},
+	{IOMMU, Info, "the IOMMU translates addresses", "", "", ""},
+	{NUMA, Info, "the device is far from CPUs of the process", "", "", ""},
+	{Governor, Warning, "the CPU frequency varies", "", "", ""},
+	{Clock, Warning, "the kernel clock source is slow", "", "", ""},
+	{HugePages, Info, "no huge pages", "", "", ""},
 }

@@ -153,5 +153,5 @@ func (c *command) run(ctx context.Context) error {
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	return cmdutil.ResultError(r.Count(doctor.Unknown) > 0, r.Count(doctor.Warning)+r.Count(doctor.Error) > 0)
+	return cmdutil.HeadError(&r.Head)
 }

@@ -152,12 +152,12 @@ func (v *view) summary(r *doctor.Result) {
 		{doctor.Note, "note", "notes"},
 		{doctor.Unknown, "unknown", "unknown"},
 	} {
-		if n := r.Count(k.verdict); n > 0 {
+		if n := r.Verdicts(k.verdict); n > 0 {
 			parts = append(parts, plural.Count(n, k.one, k.many))
 		}
 	}
 	text := strings.Join(parts, ", ")
-	switch passed := r.Count(doctor.OK); {
+	switch passed := r.Verdicts(doctor.OK); {
 	case parts == nil && passed == 0:
 		text = "no check applies to this host"
 	case parts == nil:

@@ -14,10 +14,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Options select the host and the checks. The zero value runs all checks on this
@@ -69,17 +71,17 @@ type Item struct {
 
 // Schema identifies the version of the JSON encoding of a Result. The file
 // schema/doctor.json describes it.
-const Schema = "ibkit/doctor/2"
+const Schema = "ibkit/doctor/3"
 
-// A Result holds the items of all checks, in the order of Checks. Its JSON encoding
-// is the output of ibkit doctor --json.
+// A Result holds the items of all checks, in the order of Checks, and the findings that
+// follow from them. Its JSON encoding is the output of ibkit doctor --json.
 type Result struct {
-	Schema string `json:"schema"`
-	Items  []Item `json:"items"`
+	report.Head
+	Items []Item `json:"items"`
 }
 
-// Count returns the number of items with the given verdict.
-func (r *Result) Count(v Verdict) int {
+// Verdicts returns the number of items with the given verdict.
+func (r *Result) Verdicts(v Verdict) int {
 	n := 0
 	for _, i := range r.Items {
 		if i.Verdict == v {
@@ -92,7 +94,8 @@ func (r *Result) Count(v Verdict) int {
 // A Check is one kind of check.
 type Check struct {
 	Name  string
-	About string // subject of the check, as a noun phrase
+	Kind  report.Kind // of its findings
+	About string      // subject of the check, as a noun phrase
 
 	requires    string // file without which the check cannot run; may be ""
 	needsDevice bool
@@ -109,28 +112,28 @@ const (
 func Checks() []Check { return slices.Clone(checks) }
 
 var checks = []Check{
-	{"modules", "kernel modules for RDMA and for the installed adapters", sysModule, false, checkModules},
-	{"devices", "RDMA devices and their firmware", sysClass, false, checkDevices},
-	{"netns", "sharing of RDMA devices between network namespaces", sysModule, false, checkNetns},
-	{"nodes", "device nodes in /dev/infiniband and your access to them", sysClass, false, checkNodes},
-	{"memlock", "limit on locked memory, which bounds registered memory", "", false, checkMemlock},
-	{"nofile", "limit on open files", "", false, checkNofile},
-	{"cgroup", "limits of the container or service on RDMA objects", "", false, checkCgroup},
-	{"ports", "port states", sysClass, true, checkPorts},
-	{"links", "speed and width of InfiniBand links, compared at both ends", sysClass, true, checkLinks},
-	{"sm", "subnet manager of each InfiniBand port", sysClass, true, checkSM},
-	{"pkeys", "partition membership of InfiniBand ports", sysClass, true, checkPKeys},
-	{"names", "node descriptions of InfiniBand devices", sysClass, true, checkNames},
-	{"gids", "RoCE v2 GIDs over IPv4", sysClass, true, checkGIDs},
-	{"routes", "IP routes and ARP settings for RoCE", sysClass, true, checkRoutes},
-	{"mtu", "MTU of ports and of their network devices", sysClass, true, checkMTU},
-	{"lossless", "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
-	{"pcie", "width and speed of PCI Express links", sysClass, true, checkPCIe},
-	{"iommu", "address translation by the IOMMU", sysClass, true, checkIOMMU},
-	{"numa", "NUMA distance between devices and CPUs", sysClass, true, checkNUMA},
-	{"governor", "CPU frequency governors", "sys/devices", false, checkGovernor},
-	{"clock", "clock source of the kernel", "", false, checkClock},
-	{"hugepages", "huge pages", "", false, checkHugepages},
+	{"modules", report.MissingModule, "kernel modules for RDMA and for the installed adapters", sysModule, false, checkModules},
+	{"devices", report.UnreadableDevice, "RDMA devices and their firmware", sysClass, false, checkDevices},
+	{"netns", report.NetworkNamespace, "sharing of RDMA devices between network namespaces", sysModule, false, checkNetns},
+	{"nodes", report.DeviceNode, "device nodes in /dev/infiniband and your access to them", sysClass, false, checkNodes},
+	{"memlock", report.LockedMemory, "limit on locked memory, which bounds registered memory", "", false, checkMemlock},
+	{"nofile", report.OpenFiles, "limit on open files", "", false, checkNofile},
+	{"cgroup", report.CgroupLimit, "limits of the container or service on RDMA objects", "", false, checkCgroup},
+	{"ports", report.PortDown, "port states", sysClass, true, checkPorts},
+	{"links", report.LocalLink, "speed and width of InfiniBand links, compared at both ends", sysClass, true, checkLinks},
+	{"sm", report.LocalManager, "subnet manager of each InfiniBand port", sysClass, true, checkSM},
+	{"pkeys", report.LocalPKeys, "partition membership of InfiniBand ports", sysClass, true, checkPKeys},
+	{"names", report.LocalName, "node descriptions of InfiniBand devices", sysClass, true, checkNames},
+	{"gids", report.NoIPv4GID, "RoCE v2 GIDs over IPv4", sysClass, true, checkGIDs},
+	{"routes", report.IPRoutes, "IP routes and ARP settings for RoCE", sysClass, true, checkRoutes},
+	{"mtu", report.LowMTU, "MTU of ports and of their network devices", sysClass, true, checkMTU},
+	{"lossless", report.Lossless, "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
+	{"pcie", report.PCIeSlow, "width and speed of PCI Express links", sysClass, true, checkPCIe},
+	{"iommu", report.IOMMU, "address translation by the IOMMU", sysClass, true, checkIOMMU},
+	{"numa", report.NUMA, "NUMA distance between devices and CPUs", sysClass, true, checkNUMA},
+	{"governor", report.Governor, "CPU frequency governors", "sys/devices", false, checkGovernor},
+	{"clock", report.Clock, "clock source of the kernel", "", false, checkClock},
+	{"hugepages", report.HugePages, "huge pages", "", false, checkHugepages},
 }
 
 // runOn runs the check unless its prerequisites are missing.
@@ -153,11 +156,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			return nil, fmt.Errorf("unknown check %q", name)
 		}
 	}
+	began := time.Now()
 	h, err := newHost(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Schema: Schema, Items: []Item{}}
+	r := &Result{Head: report.NewHead(Schema, began), Items: []Item{}}
 	for _, c := range checks {
 		if !o.selects(c.Name) {
 			continue
@@ -169,9 +173,37 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			i.Check = c.Name
 			i.Fix, i.Persist = orEmpty(i.Fix), orEmpty(i.Persist)
 			r.Items = append(r.Items, i)
+			if severity, bad := severities[i.Verdict]; bad {
+				r.Add(h.report(c.Kind, severity, i))
+				r.Partial = r.Partial || severity == report.Unknown
+			}
 		}
 	}
 	return r, nil
+}
+
+// severities are the severities of verdicts that are findings.
+var severities = map[Verdict]report.Severity{Error: report.Error, Warning: report.Warning, Unknown: report.Unknown, Note: report.Info}
+
+// report returns an item as a finding. The hint has the commands, too.
+func (h *host) report(kind report.Kind, severity report.Severity, i Item) report.Finding {
+	f := report.New(kind, i.Subject, i.Found)
+	f.Severity = severity
+	f.Hint = strings.Join(i.Fix, "; ")
+	if i.Hint != "" {
+		f.Hint = strings.TrimPrefix(f.Hint+"; "+i.Hint, "; ")
+	}
+	for _, d := range h.devices.Devices {
+		if d.Name == i.Subject {
+			f.NodeGUID = d.NodeGUID
+		}
+		for _, p := range d.Ports {
+			if portName(d, p) == i.Subject {
+				f.NodeGUID, f.Port = d.NodeGUID, &p.Number
+			}
+		}
+	}
+	return f
 }
 
 func (o *Options) selects(check string) bool {
