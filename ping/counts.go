@@ -35,7 +35,8 @@ type SourceCount struct {
 
 // ServeCounts are the ping counts of a server so far.
 type ServeCounts struct {
-	Name     string        // of the server, sent in replies
+	Name     string // of the server, sent in replies
+	Began    time.Time
 	Duration time.Duration // since NewServer
 	Ports    []ServedPort
 	Total    Counts

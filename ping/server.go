@@ -90,7 +90,7 @@ func (s *Server) Counts() ServeCounts {
 	s.mu.Lock()
 	ports := slices.Clone(s.ports)
 	s.mu.Unlock()
-	c := ServeCounts{Name: s.o.Name, Duration: s.clock()}
+	c := ServeCounts{Name: s.o.Name, Began: s.start, Duration: s.clock()}
 	for _, p := range ports {
 		c.Ports = append(c.Ports, p.at)
 		p.addTo(&c)

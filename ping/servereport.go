@@ -4,33 +4,34 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ServeSchema identifies the JSON objects that `ibkit ping --serve` prints
 // (schema/ping-serve.json). An incompatible change gets another number.
-const ServeSchema = "ibkit/ping-serve/1"
+const ServeSchema = "ibkit/ping-serve/2"
 
-// A ServeReport is the JSON object for a server: the `ibkit ping --serve --json` output. A
+// A ReportServe is the JSON object for a server: the `ibkit ping --serve --json` output. A
 // nil pointer stands for a value that does not exist.
-type ServeReport struct {
-	Schema  string             `json:"schema"`
+type ReportServe struct {
+	report.Head
 	Name    string             `json:"name"`
-	Ports   []ServedPortReport `json:"ports"`
+	Ports   []ReportServedPort `json:"ports"`
 	Seconds float64            `json:"seconds"`
-	CountsReport
+	ReportCounts
 	Ignored   uint64         `json:"ignored"`
-	Sources   []SourceReport `json:"sources"`
+	Sources   []ReportSource `json:"sources"`
 	Forgotten uint64         `json:"forgotten_sources"`
 }
 
-// A ServedPortReport names a server port.
-type ServedPortReport struct {
+// A ReportServedPort names a server port.
+type ReportServedPort struct {
 	Device string `json:"device"`
 	Port   uint8  `json:"port"`
 }
 
-// A CountsReport has the values from [Counts].
-type CountsReport struct {
+// A ReportCounts has the values from [Counts].
+type ReportCounts struct {
 	Received uint64 `json:"received"`
 	Answered uint64 `json:"answered"`
 	Limited  uint64 `json:"limited"`
@@ -38,35 +39,35 @@ type CountsReport struct {
 	Failed   uint64 `json:"failed"`
 }
 
-// A SourceReport has the counts for a source at a port.
-type SourceReport struct {
-	ServedPortReport
+// A ReportSource has the counts for a source at a port.
+type ReportSource struct {
+	ReportServedPort
 	LID *ib.LID `json:"lid"`
 	GID *ib.GID `json:"gid"`
-	CountsReport
+	ReportCounts
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
 // Report returns the report for the counts.
-func (c *ServeCounts) Report() *ServeReport {
-	r := &ServeReport{
-		Schema:       ServeSchema,
+func (c *ServeCounts) Report() *ReportServe {
+	r := &ReportServe{
+		Head:         report.NewHead(ServeSchema, c.Began),
 		Name:         c.Name,
-		Ports:        []ServedPortReport{},
+		Ports:        []ReportServedPort{},
 		Seconds:      c.Duration.Seconds(),
-		CountsReport: CountsReport(c.Total),
+		ReportCounts: ReportCounts(c.Total),
 		Ignored:      c.Ignored,
-		Sources:      []SourceReport{},
+		Sources:      []ReportSource{},
 		Forgotten:    c.Forgotten,
 	}
 	for _, p := range c.Ports {
-		r.Ports = append(r.Ports, ServedPortReport(p))
+		r.Ports = append(r.Ports, ReportServedPort(p))
 	}
 	for _, s := range c.Sources {
-		one := SourceReport{
-			ServedPortReport: ServedPortReport(s.ServedPort),
-			CountsReport:     CountsReport(s.Counts),
+		one := ReportSource{
+			ReportServedPort: ReportServedPort(s.ServedPort),
+			ReportCounts:     ReportCounts(s.Counts),
 			First:            s.First,
 			Last:             s.Last,
 		}

@@ -162,6 +162,15 @@ const (
 	CCDiffers Kind = "setting-differs"
 )
 
+// Kinds of measurements and connections.
+const (
+	PacketLoss       Kind = "packet-loss"
+	SlowReplies      Kind = "slow-replies"
+	FailedConnection Kind = "failed-connection"
+	MissedLimit      Kind = "missed-limit"
+	FailedTest       Kind = "failed-test"
+)
+
 // Kinds of host devices.
 const (
 	FirmwareDiffers  Kind = "firmware-differs"
@@ -310,6 +319,12 @@ var kinds = []KindInfo{
 	{CCMissing, Warning, "the node does not support congestion control", "", "", runbookCC},
 	{CCOff, Warning, "congestion control is off, and on at most nodes of the type", "", "", runbookCC},
 	{CCDiffers, Warning, "a setting differs from most nodes of the type", "", "", runbookCC},
+
+	{PacketLoss, Error, "more probes than permitted had no valid reply", "", "", runbookReach},
+	{SlowReplies, Warning, "replies take longer than permitted", "", "", runbookSlow},
+	{FailedConnection, Error, "connections failed", "", "", runbookRoCE},
+	{MissedLimit, Error, "a measurement is beyond a limit of the caller", "", "", runbookSlow},
+	{FailedTest, Error, "a self-test of the device failed", "", "", ""},
 
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},

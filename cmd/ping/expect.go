@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/report"
 )
 
 // An expectation is an address of --expect: at least one of its ports has to reply.
@@ -162,14 +163,14 @@ func (v *view) expectedText() {
 	}
 }
 
-// expectedReport returns the report on the expected hosts, nil without --expect.
-func (f *finder) expectedReport() *ping.ExpectedReport {
+// reportExpected adds the expected hosts to a document.
+func (f *finder) reportExpected(d *ping.Report) {
 	if len(f.expected) == 0 {
-		return nil
+		return
 	}
-	r := &ping.ExpectedReport{Hosts: len(f.expected), Missing: []ping.UnresolvedReport{}}
+	d.Expected = &ping.ReportExpected{Hosts: len(f.expected), Missing: []string{}}
 	for _, e := range f.missing() {
-		r.Missing = append(r.Missing, ping.UnresolvedReport{Target: e.address.Text, Error: e.reason()})
+		d.Expected.Missing = append(d.Expected.Missing, e.address.Text)
+		d.Add(report.New(report.NoReply, e.address.Text, e.reason()))
 	}
-	return r
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/report"
 )
 
 // accountJSON prints the statistics as a JSON object on one line.
@@ -14,16 +16,18 @@ func (v *view) accountJSON(r *ping.Result) {
 	if v.histogram {
 		bars = mostBars
 	}
-	report := r.Report(bars)
-	report.Partial = v.isPartial(r)
-	report.Expected = v.finder.expectedReport()
+	document := r.Report(bars)
 	for i, t := range r.Targets {
-		report.Targets[i].Problem = v.limits.exceeded(&t.Stats)
+		findings := v.limits.findings(t)
+		document.Targets[i].Findings = report.KindsOf(findings)
+		document.Add(findings...)
 	}
 	for _, u := range v.finder.notFound {
-		report.Unresolved = append(report.Unresolved, ping.UnresolvedReport{Target: u.text, Error: u.err.Error()})
+		document.Fail(fabric.ReportFailure(u.text, u.err))
 	}
-	render.WriteLine(v.out, report)
+	v.finder.reportExpected(document)
+	document.Partial = v.isPartial(r)
+	render.WriteLine(v.out, document)
 }
 
 // jsonLabels are the beginnings of the lines of probes, by their targets.

@@ -172,9 +172,11 @@ func TestPingJSON(t *testing.T) {
 		{"--json 3", 1, `"loss_percent":0`},
 		{"--json --histogram 3 4", 1, `"histogram":[{"from_ns":`},
 		{"--json -t 1 3 77", 1, `"lost":2,`},
-		{"--json --via sma 0,1 node05 node99", 1, `"unresolved":[{"target":"node99",`},
+		{"--json --via sma 0,1 node05 node99", 1, `"failures":[{"subject":"node99",`},
 		{"--json --expect " + cmdtest.WriteFile(t, "3\n4\nnode99\n77\n") + " -t 1", 1,
-			`"expected":{"hosts":4,"missing":[{"target":"node99","error":"find name node99: no node has this name"},{"target":"77","error":"no reply"}]}`},
+			`"expected":{"hosts":4,"missing":["node99","77"]}`},
+		{"--json --expect " + cmdtest.WriteFile(t, "3\n4\nnode99\n77\n") + " -t 1", 1,
+			`"subject":"node99","node_guid":null,"port":null,"detail":"find name node99: no node has this name"},{"kind":"no-reply","severity":"error","subject":"77","node_guid":null,"port":null,"detail":"no reply"}`},
 		{"--json 3", 1, `"expected":null`},
 		{"--json-lines 3 4", 5, `"outcome":"received"`},
 		{"--json-lines -t 1 77", 3, `"outcome":"lost"`},
@@ -196,7 +198,7 @@ func TestPingJSON(t *testing.T) {
 					t.Errorf("%v\n%s", err, line)
 				}
 				if document["type"] == "probe" {
-					cmdtest.RoundTrip(t, line, new(ping.ProbeReport))
+					cmdtest.RoundTrip(t, line, new(ping.ReportProbe))
 				} else {
 					cmdtest.RoundTrip(t, line, new(ping.Report))
 				}
@@ -254,7 +256,7 @@ func TestPing_Hang(t *testing.T) {
 		t.Errorf("got exit code %d\n%s%s, want %d and the name", code, out, err, cmdutil.ExitFindings)
 	}
 	code, out, _ = program.RunInBubble(t, nil, append(args, "--json")...)
-	if code != cmdutil.ExitPartial || !strings.Contains(out, `"unresolved":[{"target":"peer of leaf2[5]","error":"`) {
+	if code != cmdutil.ExitPartial || !strings.Contains(out, `"failures":[{"subject":"peer of leaf2[5]",`) {
 		t.Errorf("got exit code %d\n%s, want %d and the port", code, out, cmdutil.ExitPartial)
 	}
 }

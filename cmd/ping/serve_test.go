@@ -33,7 +33,7 @@ func TestPingServeJSON(t *testing.T) {
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("exit code %d: %s", code, r.ErrOut)
 	}
-	cmdtest.CheckDocument(t, "../../schema/ping-serve.json", r.Out.String(), new(ping.ServeReport))
+	cmdtest.CheckDocument(t, "../../schema/ping-serve.json", r.Out.String(), new(ping.ReportServe))
 	for _, want := range []string{`"received":3,"answered":3`, `"lid":` + f.LIDs["node07"] + `,"gid":null`} {
 		if !strings.Contains(r.Out.String(), want) {
 			t.Errorf("%s is not in %s", want, r.Out)

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/report"
 )
 
 // limits are the bounds of the checks --max-loss and --max-p99.
@@ -20,8 +21,22 @@ type limits struct {
 	p99  time.Duration // 0: no limit
 }
 
-func (l *limits) exceeded(s *ping.Stats) bool {
-	return s.Loss()*100 > l.loss || l.p99 > 0 && s.Quantile(99) > l.p99
+func (l *limits) isLossy(s *ping.Stats) bool { return s.Loss()*100 > l.loss }
+
+func (l *limits) isSlow(s *ping.Stats) bool { return l.p99 > 0 && s.Quantile(99) > l.p99 }
+
+func (l *limits) exceeded(s *ping.Stats) bool { return l.isLossy(s) || l.isSlow(s) }
+
+// findings returns the exceeded limits of a target.
+func (l *limits) findings(t *ping.Target) (all []report.Finding) {
+	s := &t.Stats
+	if l.isLossy(s) {
+		all = append(all, report.New(report.PacketLoss, t.Name, fmt.Sprintf("%.3g %% of the probes lost, want at most %g %%", s.Loss()*100, l.loss)))
+	}
+	if l.isSlow(s) {
+		all = append(all, report.New(report.SlowReplies, t.Name, fmt.Sprintf("99th percentile %v, want at most %v", s.Quantile(99), l.p99)))
+	}
+	return all
 }
 
 // view prints a line per probe, or one live line on a terminal, and the statistics at
