@@ -186,5 +186,5 @@ func (c *command) run(ctx context.Context) error {
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	return cmdutil.ResultError(false, len(r.Failures) > 0)
+	return cmdutil.HeadError(&r.Head)
 }

@@ -3,6 +3,7 @@ package cm
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/cm"
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/report"
 )
 
 var program = cmdtest.Native(New)
@@ -79,18 +81,18 @@ func results() map[string]*cm.Result {
 	}
 	infiniband := *roce
 	infiniband.DLID = new(ib.LID(7))
-	base := cm.Result{Schema: cm.Schema, Target: "node02", Address: "10.0.0.2:7471", Connections: 1, Failures: []cm.Failure{}}
+	base := cm.Result{Head: report.NewHead(cm.Schema, time.Now()), Target: "node02", Address: "10.0.0.2:7471", Connections: 1, Failed: []cm.FailedStep{}}
 	one, failed, many, early := base, base, base, base
 	one.Path, one.Established, one.Seconds, one.Steps = roce, 1, 0.5, steps(6, 0)
 	failed.Path, failed.Steps = &infiniband, steps(3, rdmacm.StepConnect)
-	failed.Failures = []cm.Failure{{
+	failed.Failed = []cm.FailedStep{{
 		Step: rdmacm.StepConnect, Cause: cm.CauseRefused, Count: 1, PrivateData: []byte("busy\x1b"),
 		Error: "connect to 10.0.0.2:7471: rejected by the peer: consumer defined",
 	}}
 	many.Path, many.Connections, many.Established, many.Seconds, many.Steps = roce, 2, 1, 0.5, steps(6, 0)
-	many.Failures = []cm.Failure{{Step: rdmacm.StepConnect, Cause: cm.CauseNoReply, Count: 1, Error: "connect to 10.0.0.2:7471: no reply within 10s"}}
+	many.Failed = []cm.FailedStep{{Step: rdmacm.StepConnect, Cause: cm.CauseNoReply, Count: 1, Error: "connect to 10.0.0.2:7471: no reply within 10s"}}
 	early.Steps = steps(0, rdmacm.StepAddress)
-	early.Failures = []cm.Failure{{Step: rdmacm.StepAddress, Cause: cm.CauseNoDevice, Count: 1, Error: "resolve address 10.0.0.2:7471: address not resolved: no such device"}}
+	early.Failed = []cm.FailedStep{{Step: rdmacm.StepAddress, Cause: cm.CauseNoDevice, Count: 1, Error: "resolve address 10.0.0.2:7471: address not resolved: no such device"}}
 	return map[string]*cm.Result{"one": &one, "failed": &failed, "many": &many, "early": &early}
 }
 
@@ -112,7 +114,7 @@ func TestView(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	documents := map[string]any{"cm-serve": &cm.ServeCounts{Schema: cm.ServeSchema, Accepted: 3}}
+	documents := map[string]any{"cm-serve": &cm.ServeCounts{Head: report.NewHead(cm.ServeSchema, time.Now()), Accepted: 3}}
 	for name, r := range results() {
 		documents["cm "+name] = r
 	}
@@ -143,7 +145,7 @@ func TestJSON(t *testing.T) {
 // TestAdvice: each cause but the unknown one has advice.
 func TestAdvice(t *testing.T) {
 	for name, r := range results() {
-		for _, f := range r.Failures {
+		for _, f := range r.Failed {
 			if len(advice(r, f)) == 0 {
 				t.Errorf("%s: got no advice for %q", name, f.Cause)
 			}

@@ -37,5 +37,5 @@ func (c *command) runServer(ctx context.Context, address string) error {
 	} else {
 		fmt.Fprintf(out, "%d accepted, %d failed, %d rejected\n", counts.Accepted, counts.Failed, counts.Rejected)
 	}
-	return errors.Join(out.Flush(), cmdutil.ResultError(false, counts.Failed > 0))
+	return errors.Join(out.Flush(), cmdutil.HeadError(&counts.Head))
 }

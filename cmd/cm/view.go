@@ -98,7 +98,7 @@ func (v *view) bars(r *cm.Result) {
 
 // failures prints the failed step, the cause and the advice of each kind of failure.
 func (v *view) failures(r *cm.Result) {
-	for _, f := range r.Failures {
+	for _, f := range r.Failed {
 		count := ""
 		if r.Connections > 1 {
 			count = strconv.Itoa(f.Count) + " × "
@@ -136,7 +136,7 @@ var advices = map[cm.Cause][]string{
 }
 
 // advice returns the things to check for a failure.
-func advice(r *cm.Result, f cm.Failure) []string {
+func advice(r *cm.Result, f cm.FailedStep) []string {
 	host, port, _ := net.SplitHostPort(r.Address) // always an IP address with a port
 	var lines []string
 	for _, line := range advices[f.Cause] {

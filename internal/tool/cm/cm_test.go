@@ -78,11 +78,11 @@ func TestRunner_Count(t *testing.T) {
 	for _, err := range []*rdmacm.StepError{refused, late, refused} {
 		r.count(err)
 	}
-	want := []Failure{
+	want := []FailedStep{
 		{Step: rdmacm.StepConnect, Cause: CauseRefused, Error: refused.Error(), Count: 2, PrivateData: []byte("no")},
 		{Step: rdmacm.StepConnect, Cause: CauseNoReply, Error: late.Error(), Count: 1},
 	}
-	if d := cmp.Diff(want, r.result.Failures); d != "" {
+	if d := cmp.Diff(want, r.result.Failed); d != "" {
 		t.Errorf("got other failures (-want +got):\n%s", d)
 	}
 }

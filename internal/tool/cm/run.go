@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -31,12 +33,12 @@ type Options struct {
 }
 
 // Schema identifies the JSON object of `ibkit cm`, which schema/cm.json describes.
-const Schema = "ibkit/cm/1"
+const Schema = "ibkit/cm/2"
 
 // A Result has the steps of one or more connections. It is the JSON object of the
 // command.
 type Result struct {
-	Schema      string       `json:"schema"`
+	report.Head
 	Target      string       `json:"target"`
 	Address     string       `json:"address"` // IP address and port
 	Path        *Path        `json:"path"`    // nil if no connection came that far, or the kernel does not report it
@@ -44,7 +46,7 @@ type Result struct {
 	Established int          `json:"established"`
 	Seconds     float64      `json:"seconds"`
 	Steps       []StepResult `json:"steps"`
-	Failures    []Failure    `json:"failures"`
+	Failed      []FailedStep `json:"failed"`
 }
 
 // A Path is the local port and the route to the peer.
@@ -63,8 +65,8 @@ type Path struct {
 	DLID *ib.LID `json:"dlid"` // nil on RoCE
 }
 
-// A Failure is a kind of failed connections.
-type Failure struct {
+// A FailedStep is a step in which connections failed, and the cause.
+type FailedStep struct {
 	Step        rdmacm.Step `json:"step"`
 	Cause       Cause       `json:"cause"`
 	Error       string      `json:"error"` // of the first one
@@ -76,6 +78,7 @@ type Failure struct {
 // connections are part of the result. An error means that it could not connect at
 // all: the name is unknown, or the connection manager is not accessible.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	began := time.Now()
 	peer, err := rdmacm.ResolveAddr(ctx, o.Target)
 	if err != nil {
 		return nil, err
@@ -83,7 +86,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &runner{
 		peer:    peer,
 		timeout: cmp.Or(o.Timeout, defaultTimeout),
-		result:  Result{Schema: Schema, Target: o.Target, Address: peer.String(), Failures: []Failure{}},
+		result:  Result{Head: report.NewHead(Schema, began), Target: o.Target, Address: peer.String(), Failed: []FailedStep{}},
 		steps:   make([]recorder, len(rdmacm.Steps())),
 	}
 	if o.Local != "" {
@@ -93,7 +96,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 		r.local = local
 	}
-	began := time.Now()
+	began = time.Now()
 	err = r.run(ctx, cmp.Or(o.Count, 1), cmp.Or(o.Parallel, 1), o.Rate)
 	r.result.Seconds = time.Since(began).Seconds()
 	if err = errors.Join(err, r.devices.Close()); err != nil {
@@ -101,6 +104,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	for i, step := range rdmacm.Steps() {
 		r.result.Steps = append(r.result.Steps, r.steps[i].result(step))
+	}
+	for _, f := range r.result.Failed {
+		r.result.Add(report.New(report.FailedConnection, o.Target, fmt.Sprintf("%d × %s", f.Count, f.Error)))
 	}
 	return &r.result, nil
 }
@@ -439,18 +445,18 @@ func (r *runner) fail(a *attempt, err error) error {
 // count adds a failure to those of its kind.
 func (r *runner) count(e *rdmacm.StepError) {
 	cause := causeOf(e)
-	all := r.result.Failures
-	i := slices.IndexFunc(all, func(f Failure) bool { return f.Step == e.Step && f.Cause == cause })
+	all := r.result.Failed
+	i := slices.IndexFunc(all, func(f FailedStep) bool { return f.Step == e.Step && f.Cause == cause })
 	if i < 0 {
 		i = len(all)
-		f := Failure{Step: e.Step, Cause: cause, Error: e.Error()}
+		f := FailedStep{Step: e.Step, Cause: cause, Error: e.Error()}
 		if rejected, ok := errors.AsType[*rdmacm.RejectError](e); ok {
 			f.PrivateData = trimZeros(rejected.PrivateData)
 		}
 		all = append(all, f)
 	}
 	all[i].Count++
-	r.result.Failures = all
+	r.result.Failed = all
 }
 
 // trimZeros removes the zeros that fill up private data. It returns nil if nothing is

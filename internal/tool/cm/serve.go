@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -28,15 +30,15 @@ type ServeOptions struct {
 
 // ServeCounts are the connections of Serve. It is the JSON object of the command.
 type ServeCounts struct {
-	Schema   string `json:"schema"`
-	Accepted int    `json:"accepted"`
-	Failed   int    `json:"failed"`   // requests that did not become a connection
-	Rejected int    `json:"rejected"` // beyond Max
+	report.Head
+	Accepted int `json:"accepted"`
+	Failed   int `json:"failed"`   // requests that did not become a connection
+	Rejected int `json:"rejected"` // beyond Max
 }
 
 const (
 	// ServeSchema identifies the JSON object of `ibkit cm --serve`.
-	ServeSchema = "ibkit/cm-serve/1"
+	ServeSchema = "ibkit/cm-serve/2"
 
 	defaultMax = 1024
 )
@@ -48,9 +50,12 @@ const busy = "too many connections"
 // until its peer disconnects. A failed request does not end it.
 func Serve(ctx context.Context, o ServeOptions) (ServeCounts, error) {
 	s := &server{
-		options: o, most: cmp.Or(o.Max, defaultMax), counts: ServeCounts{Schema: ServeSchema}, held: map[*rdmacm.ID]*holding{}, base: time.Now(),
+		options: o, most: cmp.Or(o.Max, defaultMax), counts: ServeCounts{Head: report.NewHead(ServeSchema, time.Now())}, held: map[*rdmacm.ID]*holding{}, base: time.Now(),
 	}
 	err := s.serve(ctx)
+	if s.counts.Failed > 0 {
+		s.counts.Add(report.New(report.FailedConnection, "", fmt.Sprintf("%d requests did not become a connection", s.counts.Failed)))
+	}
 	return s.counts, errors.Join(err, s.devices.Close())
 }
 

@@ -30,10 +30,10 @@ func checkInterrupted(t *testing.T, r guest.Result, count int) {
 	if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
 		t.Fatalf("exit code %d: %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
-	if v.Connections != count || len(v.Failures) == 0 || r.Code != 3 {
-		t.Errorf("got exit code %d, %d connections, failures %+v, want 3, %d and failures", r.Code, v.Connections, v.Failures, count)
+	if v.Connections != count || len(v.Failed) == 0 || r.Code != 3 {
+		t.Errorf("got exit code %d, %d connections, failures %+v, want 3, %d and failures", r.Code, v.Connections, v.Failed, count)
 	}
-	for _, f := range v.Failures {
+	for _, f := range v.Failed {
 		t.Logf("%d × %s: %s", f.Count, f.Cause, f.Error)
 		if !slices.Contains(interrupted, f.Cause) {
 			t.Errorf("got cause %q: %s", f.Cause, f.Error)

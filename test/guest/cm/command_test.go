@@ -86,8 +86,8 @@ func TestCommand(t *testing.T) {
 			{[]string{"--source", "192.0.2.2", host}, rdmacm.StepAddress, cm.CauseLocalAddress},
 		} {
 			v := measure(t, g, 3, c.args...)
-			if len(v.Failures) != 1 || v.Failures[0].Step != c.step || v.Failures[0].Cause != c.cause || v.Established != 0 {
-				t.Errorf("%v: got failures %+v, want %v: %s", c.args, v.Failures, c.step, c.cause)
+			if len(v.Failed) != 1 || v.Failed[0].Step != c.step || v.Failed[0].Cause != c.cause || v.Established != 0 {
+				t.Errorf("%v: got failures %+v, want %v: %s", c.args, v.Failed, c.step, c.cause)
 			}
 		}
 	})
@@ -174,8 +174,8 @@ func TestCommand_Peers(t *testing.T) {
 
 	t.Run("no neighbour", func(t *testing.T) {
 		v := measure(t, b, 3, "10.1.0.77")
-		if len(v.Failures) != 1 || v.Failures[0].Cause != cm.CauseNoNeighbour {
-			t.Errorf("got failures %+v, want %s", v.Failures, cm.CauseNoNeighbour)
+		if len(v.Failed) != 1 || v.Failed[0].Cause != cm.CauseNoNeighbour {
+			t.Errorf("got failures %+v, want %s", v.Failed, cm.CauseNoNeighbour)
 		}
 	})
 	t.Run("cmtime client", func(t *testing.T) {
@@ -207,8 +207,8 @@ func TestCommand_Peers(t *testing.T) {
 	t.Run("no device", func(t *testing.T) {
 		a.Must(t, "rdma", "link", "delete", "rxe0")
 		v := measure(t, b, 3, "--timeout", "500ms", host)
-		if len(v.Failures) != 1 || v.Failures[0].Cause != cm.CauseNoReply {
-			t.Errorf("got failures %+v, want %s", v.Failures, cm.CauseNoReply)
+		if len(v.Failed) != 1 || v.Failed[0].Cause != cm.CauseNoReply {
+			t.Errorf("got failures %+v, want %s", v.Failed, cm.CauseNoReply)
 		}
 	})
 }
