@@ -64,6 +64,6 @@ func listFabrics(w io.Writer) error {
 // listFabricsJSON prints the presets as JSON.
 func listFabricsJSON(w io.Writer) error {
 	out := render.NewOutput(w)
-	render.WriteDocument(out, sim.NewListReport())
+	render.WriteDocument(out, sim.NewReportList())
 	return out.Flush()
 }

@@ -31,7 +31,7 @@ func TestSimList(t *testing.T) {
 	if code != cmdutil.ExitOK || err != "" {
 		t.Fatalf("got exit code %d, error output %q", code, err)
 	}
-	var list sim.ListReport
+	var list sim.ReportList
 	cmdtest.CheckDocument(t, "../../schema/sim-list.json", out, &list)
 	if len(list.Presets) != len(sim.Presets) {
 		t.Errorf("got %d presets, want %d", len(list.Presets), len(sim.Presets))

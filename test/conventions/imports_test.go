@@ -45,7 +45,7 @@ var rules = []rule{
 	// Public packages import downwards.
 	{[]string{"fabric"}, slices.Concat(management, []string{"report"}, leaves)},
 	{[]string{"fabric/..."}, slices.Concat(management, []string{"fabric", "report", "sim"}, leaves)},
-	{[]string{"sim/..."}, slices.Concat(management, []string{"sim"}, leaves)},
+	{[]string{"sim/..."}, slices.Concat(management, []string{"sim", "report"}, leaves)},
 	{[]string{"umad/..."}, slices.Concat(management, leaves)},
 	{[]string{"verbs/...", "rdmacm/..."}, slices.Concat(data, leaves)},
 	{[]string{"mad/..."}, []string{"ib", "mad"}},
