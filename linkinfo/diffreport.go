@@ -3,17 +3,17 @@ package linkinfo
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// DiffSchema identifies the JSON form of a [DiffReport]; schema/linkinfo-diff.json
+// DiffSchema identifies the JSON form of a [ReportDiff]; schema/linkinfo-diff.json
 // describes it.
-const DiffSchema = "ibkit/linkinfo-diff/1"
+const DiffSchema = "ibkit/linkinfo-diff/2"
 
-// A DiffReport is the document that "ibkit linkinfo --diff FILE --json" prints.
-type DiffReport struct {
-	Schema  string           `json:"schema"`
-	Partial bool             `json:"partial"` // a fabric is incomplete
-	Nodes   []ReportNodeDiff `json:"nodes"`
+// A ReportDiff is the document that "ibkit linkinfo --diff FILE --json" prints.
+type ReportDiff struct {
+	report.Head                  // partial: a fabric is incomplete
+	Nodes       []ReportNodeDiff `json:"nodes"`
 }
 
 // A ReportNodeDiff is a [NodeDiff].
@@ -41,14 +41,16 @@ type ReportPortDiff struct {
 
 // A ReportPortState contains the properties of a port that a comparison checks.
 type ReportPortState struct {
-	State *string     `json:"state"` // nil: the port did not respond
-	Peer  *ReportPeer `json:"peer"`
+	State *string      `json:"state"` // nil: the port did not respond
+	Peer  *report.Peer `json:"peer"`
 }
 
-// NewDiffReport returns the report on the differences that [Diff] found between
+// NewReportDiff returns the report on the differences that [Diff] found between
 // from and to.
-func NewDiffReport(from, to *fabric.Fabric, diffs []NodeDiff, names *fabric.NameMap) DiffReport {
-	r := DiffReport{Schema: DiffSchema, Partial: from.Partial() || to.Partial(), Nodes: []ReportNodeDiff{}}
+func NewReportDiff(from *fabric.Fabric, to *Result, diffs []NodeDiff, names *fabric.NameMap) *ReportDiff {
+	r := &ReportDiff{Head: report.NewHead(DiffSchema, to.Began), Nodes: []ReportNodeDiff{}}
+	r.Fail(append(from.ReportFailures(names), to.Fabric.ReportFailures(names)...)...)
+	r.Partial = from.Partial() || to.Fabric.Partial()
 	for _, d := range diffs {
 		n := d.New
 		if n == nil {

@@ -1,13 +1,13 @@
 package linkinfo
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // An End is one end of a link, or a port without a link, and its findings.
@@ -24,77 +24,14 @@ type End struct {
 	BestWidth ib.LinkWidth
 	BestSpeed ib.Speed
 
-	Findings []Finding
+	// Findings are the kinds and details of the findings. [End.Located] adds the port.
+	Findings []report.Finding
 }
 
-// A Kind is a category of findings.
-type Kind uint8
-
-// The findings. [Finding.IsProblem] reports those that are wrong on any fabric.
-const (
-	NoReply   Kind = iota + 1 // the port did not respond
-	NoPeer                    // the link is up, but the peer did not respond
-	OneSided                  // the ends report different states, widths or speeds
-	NotActive                 // the link is up, but not activated by a subnet manager
-	Unstable                  // the link is training or recovers from errors
-	Narrow                    // fewer lanes than both ends have enabled
-	Slow                      // slower than both ends have enabled
-	Disabled                  // disabled by configuration
-	Limited                   // both ends support more than is enabled
-	Uneven                    // one end enables less than the other
-	Invalid                   // the node or the port has values that the specification does not allow
-)
-
-// Kinds contains all kinds of findings.
-var Kinds = []Kind{NoReply, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Uneven, Invalid}
-
-// kindNames are the texts of kinds. They are stable: scripts match them.
-var kindNames = [...]string{
-	NoReply:   "no-reply",
-	NoPeer:    "no-peer",
-	OneSided:  "one-sided",
-	NotActive: "not-active",
-	Unstable:  "unstable",
-	Narrow:    "narrow",
-	Slow:      "slow",
-	Disabled:  "disabled",
-	Limited:   "limited",
-	Uneven:    "uneven",
-	Invalid:   "invalid",
-}
-
-// String returns the text of the kind, for example "one-sided".
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("Kind(%d)", uint8(k))
-	}
-	return kindNames[k]
-}
-
-// MarshalText returns the text of the kind. The error is always nil.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText parses the text of a kind.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.String() == string(text) })
-	if i < 0 {
-		return fmt.Errorf("unknown finding %q", text)
-	}
-	*k = Kinds[i]
-	return nil
-}
-
-// A Finding is an observation about a port. Findings are comparable: those of the
-// two ends of a link are equal if they state the same.
-type Finding struct {
-	Kind Kind
-
-	// The values that the detail quotes. The detail is formatted on demand: on a
-	// fabric without a subnet manager every port has findings.
-	got, want rate
-	state     ib.PortState
-	phys      ib.PhysState
-	port      *fabric.Port // of Invalid
+// Kinds are the kinds of findings about links.
+var Kinds = []report.Kind{
+	report.NoReply, report.NoPeer, report.OneSided, report.NotActive, report.Unstable, report.Narrow,
+	report.Slow, report.Disabled, report.Limited, report.Uneven, report.Invalid,
 }
 
 // A rate is the width and the speed of a link, or a set of widths and one of speeds.
@@ -114,51 +51,10 @@ func (r rate) String() string {
 // max returns the best width and the best speed of sets.
 func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
 
-// Detail returns the finding in words, without its kind.
-func (f Finding) Detail() string {
-	switch f.Kind {
-	case NoReply:
-		return "the port did not respond"
-	case NoPeer:
-		return "the link is up, but the peer did not respond"
-	case OneSided:
-		if f.state != ib.PortNoChange {
-			return "the peer reports " + f.state.String() + "/" + f.phys.String()
-		}
-		return "the peer reports " + f.got.String()
-	case NotActive:
-		if f.state == ib.PortDown {
-			return fabric.ErrLinkDown.Error()
-		}
-		return "not activated by a subnet manager"
-	case Unstable:
-		return "the physical state is " + f.phys.String()
-	case Narrow:
-		return f.got.width.String() + ", but both ends have " + f.want.width.String() + " enabled"
-	case Slow:
-		return f.got.speed.String() + ", but both ends have " + f.want.speed.String() + " enabled"
-	case Disabled:
-		return "disabled by configuration"
-	case Limited:
-		return "both ends support " + f.want.String()
-	case Uneven:
-		return f.got.String() + " enabled, " + f.want.String() + " at the peer"
-	case Invalid:
-		return strings.Join(slices.Concat(f.port.Node.Invalid(), f.port.Invalid()), ", ")
-	}
-	return ""
-}
-
-// String returns the kind and the detail.
-func (f Finding) String() string { return f.Kind.String() + ": " + f.Detail() }
-
-// IsProblem reports whether a finding is wrong on any fabric.
-func (f Finding) IsProblem() bool { return f.Kind != Disabled && f.Kind != Limited }
-
 // HasProblem reports whether any of the findings is a problem.
 func (e *End) HasProblem() bool {
 	for _, f := range e.Findings {
-		if f.IsProblem() {
+		if f.Severity.IsProblem() {
 			return true
 		}
 	}
@@ -166,7 +62,7 @@ func (e *End) HasProblem() bool {
 }
 
 // Has reports whether the port has a finding of a kind.
-func (e *End) Has(k Kind) bool {
+func (e *End) Has(k report.Kind) bool {
 	for _, f := range e.Findings {
 		if f.Kind == k {
 			return true
@@ -192,11 +88,11 @@ func (e *End) check(complete bool) {
 	p := e.Port
 	invalid := len(p.Node.Invalid()) > 0 || len(p.Invalid()) > 0
 	if invalid {
-		e.add(Finding{Kind: Invalid, port: p})
+		e.add(report.Invalid, strings.Join(slices.Concat(p.Node.Invalid(), p.Invalid()), ", "))
 	}
 	if p.Info == nil {
 		if complete && !invalid && !p.Omitted {
-			e.add(Finding{Kind: NoReply})
+			e.add(report.NoReply, "the port did not respond")
 		}
 		return
 	}
@@ -211,24 +107,40 @@ func (e *End) check(complete bool) {
 	switch {
 	case p.Peer == nil && (!complete || p.IsManagement()):
 	case p.Peer == nil:
-		e.add(Finding{Kind: NoPeer})
+		e.add(report.NoPeer, "the link is up, but the peer did not respond")
 	case p.Peer.Info != nil:
 		e.checkPeer(p.Info, p.Peer.Info)
 	}
 }
 
-func (e *End) add(f Finding) { e.Findings = append(e.Findings, f) }
+func (e *End) add(kind report.Kind, detail string) {
+	e.Findings = append(e.Findings, report.New(kind, "", detail))
+}
+
+// Located returns the findings with the port as their place.
+func (e *End) Located(names *fabric.NameMap) []report.Finding {
+	if len(e.Findings) == 0 {
+		return nil
+	}
+	subject := names.PortName(e.Port)
+	located := make([]report.Finding, len(e.Findings))
+	for i, f := range e.Findings {
+		f.Subject = subject
+		located[i] = f.At(e.Port.Node.GUID, int(e.Port.Number))
+	}
+	return located
+}
 
 func (e *End) checkState() {
 	info := e.Port.Info
 	switch info.PhysState {
 	case ib.PhysDisabled:
-		e.add(Finding{Kind: Disabled})
+		e.add(report.Disabled, "disabled by configuration")
 	case ib.PhysTraining, ib.PhysLinkErrorRecovery, ib.PhysTest:
-		e.add(Finding{Kind: Unstable, phys: info.PhysState})
+		e.add(report.Unstable, "the physical state is "+info.PhysState.String())
 	}
 	if info.State == ib.PortInit || info.State == ib.PortArmed {
-		e.add(Finding{Kind: NotActive})
+		e.add(report.NotActive, "not activated by a subnet manager")
 	}
 }
 
@@ -236,7 +148,7 @@ func (e *End) checkState() {
 func (e *End) checkPeer(here, there *mad.PortInfo) {
 	p, peer := e.Port, e.Port.Peer
 	if there.State == ib.PortDown {
-		e.add(Finding{Kind: OneSided, state: there.State, phys: there.PhysState})
+		e.add(report.OneSided, "the peer reports "+there.State.String()+"/"+there.PhysState.String())
 		return
 	}
 	active := rate{e.Width, e.Speed}
@@ -245,7 +157,7 @@ func (e *End) checkPeer(here, there *mad.PortInfo) {
 		reported.speed = peer.ActiveSpeed()
 	}
 	if reported != active {
-		e.add(Finding{Kind: OneSided, got: reported})
+		e.add(report.OneSided, "the peer reports "+reported.String())
 	}
 
 	supported := here.LinkWidthSupported & there.LinkWidthSupported
@@ -255,16 +167,16 @@ func (e *End) checkPeer(here, there *mad.PortInfo) {
 	best := rate{enabled.width & peerEnabled.width, enabled.speed & peerEnabled.speed}.max()
 	e.BestWidth, e.BestSpeed = best.width, best.speed
 	if own, other := enabled.max(), peerEnabled.max(); own != other {
-		e.add(Finding{Kind: Uneven, got: own, want: other})
+		e.add(report.Uneven, own.String()+" enabled, "+other.String()+" at the peer")
 	}
 	if e.Width.Lanes() < e.BestWidth.Lanes() {
-		e.add(Finding{Kind: Narrow, got: active, want: best})
+		e.add(report.Narrow, active.width.String()+", but both ends have "+best.width.String()+" enabled")
 	}
 	if e.Speed < e.BestSpeed {
-		e.add(Finding{Kind: Slow, got: active, want: best})
+		e.add(report.Slow, active.speed.String()+", but both ends have "+best.speed.String()+" enabled")
 	}
 	if most := (rate{supported, speeds}).max(); most.width.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
 		most.speed > max(e.BestSpeed, e.Speed) {
-		e.add(Finding{Kind: Limited, want: most})
+		e.add(report.Limited, "both ends support "+most.String())
 	}
 }

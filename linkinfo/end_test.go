@@ -104,7 +104,11 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := NewEnd(test.port, true)
-			if got := fmt.Sprint(e.Findings); got != test.want {
+			texts := []string{}
+			for _, f := range e.Findings {
+				texts = append(texts, f.Brief())
+			}
+			if got := fmt.Sprint(texts); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

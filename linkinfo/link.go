@@ -1,6 +1,9 @@
 package linkinfo
 
-import "github.com/ibkit/ibkit/fabric"
+import (
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/report"
+)
 
 // A Link is a link or a port without one, as far as a report contains it.
 type Link struct {
@@ -33,11 +36,11 @@ func (l Link) HasProblem() bool {
 
 // FarFindings returns the findings of the far end whose kind the near end lacks:
 // both ends of a narrow link report the same.
-func (l Link) FarFindings() []Finding {
+func (l Link) FarFindings() []report.Finding {
 	if l.Far == nil {
 		return nil
 	}
-	var far []Finding
+	var far []report.Finding
 	for _, f := range l.Far.Findings {
 		if !l.Near.Has(f.Kind) {
 			far = append(far, f)

@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -32,6 +34,7 @@ type Options struct {
 
 // Result is the result of [Run].
 type Result struct {
+	Began  time.Time
 	Fabric *fabric.Fabric
 
 	// Node is the node selected by a partial scan; nil without Partial, or if the
@@ -45,8 +48,9 @@ type Result struct {
 // Run scans a fabric. If the scan ends early, Run returns
 // the partial result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	r := &Result{Began: time.Now()}
 	if stored := o.Source.Stored; stored != nil {
-		r := &Result{Fabric: stored}
+		r.Fabric = stored
 		r.Node = r.find(o)
 		return r, nil
 	}
@@ -57,7 +61,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	defer s.Close()
 
 	scan := fabric.DiscoverOptions{MaxHops: o.MaxHops}
-	r := &Result{}
 	if o.Partial {
 		scan.MaxHops = max(scan.MaxHops, 1)
 		scan.From, err = start(ctx, s.Client, o)
@@ -117,7 +120,7 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 		e := End{Port: p, Findings: block.free()}
 		e.check(complete)
 		if p.Node == f.Start && p.Number == f.StartPort && e.Down() {
-			e.add(Finding{Kind: NotActive, state: ib.PortDown}) // the scan cannot find anything else
+			e.add(report.NotActive, fabric.ErrLinkDown.Error()) // the scan cannot find anything else
 		}
 		block.take(&e)
 		ends = append(ends, e)
@@ -139,13 +142,13 @@ func externalPorts(nodes []*fabric.Node) iter.Seq[*fabric.Port] {
 }
 
 // A findingBlock provides the findings of many ends from one allocation.
-type findingBlock struct{ findings []Finding }
+type findingBlock struct{ findings []report.Finding }
 
 // free returns the rest of the block for the findings of an end.
-func (b *findingBlock) free() []Finding {
-	const size, most = 1024, 8
+func (b *findingBlock) free() []report.Finding {
+	const size, most = 256, 8
 	if cap(b.findings)-len(b.findings) < most {
-		b.findings = make([]Finding, 0, size)
+		b.findings = make([]report.Finding, 0, size)
 	}
 	return b.findings[len(b.findings):]
 }

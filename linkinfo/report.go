@@ -4,48 +4,36 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/linkinfo.json
 // describes it. A change that breaks readers changes the number.
-const ReportSchema = "ibkit/linkinfo/2"
+const ReportSchema = "ibkit/linkinfo/3"
 
 // A Report is the document that "ibkit linkinfo --json" prints. Pointers are nil if
 // a value is unknown or does not exist.
 type Report struct {
-	ReportHead
-	Nodes     []ReportNode     `json:"nodes"`
-	Failures  []ReportFailure  `json:"failures"`
-	Conflicts []ReportConflict `json:"conflicts"`
-	ReportTail
-}
-
-// A ReportHead contains the members of a [Report] before the nodes.
-type ReportHead struct {
-	Schema  string  `json:"schema"`
-	Partial bool    `json:"partial"` // part of the fabric is missing: see Failures and Aborted
-	Aborted *string `json:"aborted"` // the reason if the scan ended early
-	Start   ib.GUID `json:"start"`   // of the node where the scan began
-}
-
-// A ReportTail contains the members of a [Report] after the nodes.
-type ReportTail struct {
-	Stats   ReportStats `json:"stats"`
-	Summary Summary     `json:"summary"`
+	report.Head
+	Aborted *string      `json:"aborted"` // the reason if the scan ended early
+	Start   ib.GUID      `json:"start"`   // of the node where the scan began
+	Nodes   []ReportNode `json:"nodes"`
+	Stats   ReportStats  `json:"stats"`
+	Summary Summary      `json:"summary"`
 }
 
 // A ReportNode is a node of a [Report] with those of its ports that were selected.
 type ReportNode struct {
-	GUID           ib.GUID       `json:"guid"`
-	Type           string        `json:"type"`
-	Name           *string       `json:"name"`            // from the node name map, else the description; not ""
-	Description    *string       `json:"description"`     // a blank for each byte that is not printable ASCII
-	DescriptionHex *string       `json:"description_hex"` // the bytes; nil if they are all printable ASCII
-	LID            *ib.LID       `json:"lid"`             // 0: not assigned
-	Route          string        `json:"route"`           // directed, for example "0,1,3"
-	Duplicate      bool          `json:"duplicate_guid"`
-	System         *ReportSystem `json:"system"`
-	Ports          []ReportPort  `json:"ports"`
+	GUID           ib.GUID        `json:"guid"`
+	Type           string         `json:"type"`
+	Name           *string        `json:"name"`            // from the node name map, else the description; not ""
+	Description    *string        `json:"description"`     // a blank for each byte that is not printable ASCII
+	DescriptionHex *string        `json:"description_hex"` // the bytes; nil if they are all printable ASCII
+	LID            *ib.LID        `json:"lid"`             // 0: not assigned
+	Route          string         `json:"route"`           // directed, for example "0,1,3"
+	Duplicate      bool           `json:"duplicate_guid"`
+	System         *report.System `json:"system"`
+	Ports          []ReportPort   `json:"ports"`
 
 	// Attributes as received; nil unless they were requested.
 	Info       *mad.NodeInfo   `json:"info,omitempty"`
@@ -53,28 +41,21 @@ type ReportNode struct {
 	Port0      *mad.PortInfo   `json:"port0,omitempty"`
 }
 
-// A ReportSystem is the chassis that contains a node.
-type ReportSystem struct {
-	Number int     `json:"number"`
-	GUID   ib.GUID `json:"guid"`
-	Slot   string  `json:"slot"`
-}
-
 // A ReportPort is a port, its link and its findings.
 type ReportPort struct {
-	Number    uint8           `json:"number"`
-	External  *int            `json:"external_number"` // as printed on the chassis
-	GUID      ib.GUID         `json:"guid"`
-	LID       *ib.LID         `json:"lid"` // 0: not assigned
-	State     *string         `json:"state"`
-	PhysState *string         `json:"phys_state"`
-	Width     *string         `json:"width"`
-	Speed     *string         `json:"speed"`
-	Gbps      *float64        `json:"gbps"` // signalling rate of the link, 10^9 bits per second
-	BestWidth *string         `json:"best_width"`
-	BestSpeed *string         `json:"best_speed"`
-	Peer      *ReportPeer     `json:"peer"`
-	Findings  []ReportFinding `json:"findings"`
+	Number    uint8         `json:"number"`
+	External  *int          `json:"external_number"` // as printed on the chassis
+	GUID      ib.GUID       `json:"guid"`
+	LID       *ib.LID       `json:"lid"` // 0: not assigned
+	State     *string       `json:"state"`
+	PhysState *string       `json:"phys_state"`
+	Width     *string       `json:"width"`
+	Speed     *string       `json:"speed"`
+	Gbps      *float64      `json:"gbps"` // signalling rate of the link, 10^9 bits per second
+	BestWidth *string       `json:"best_width"`
+	BestSpeed *string       `json:"best_speed"`
+	Peer      *report.Peer  `json:"peer"`
+	Findings  []report.Kind `json:"findings"`
 
 	// Counters are the error counters; nil unless they were requested.
 	Counters *ReportCounters `json:"counters,omitempty"`
@@ -100,41 +81,6 @@ type ReportCounter struct {
 	Meaning string  `json:"meaning"`
 }
 
-// A ReportPeer is the port at the other end of a link.
-type ReportPeer struct {
-	NodeGUID ib.GUID `json:"node_guid"`
-	PortGUID ib.GUID `json:"port_guid"`
-	Port     uint8   `json:"port"`
-	LID      *ib.LID `json:"lid"` // 0: not assigned
-	Type     string  `json:"type"`
-	Name     *string `json:"name"`
-}
-
-// A ReportFinding is a [Finding].
-type ReportFinding struct {
-	Kind    Kind   `json:"kind"`
-	Problem bool   `json:"problem"`
-	Detail  string `json:"detail"`
-}
-
-// A ReportFailure is a request without a response.
-type ReportFailure struct {
-	Route    string   `json:"route"`
-	LID      ib.LID   `json:"lid"`
-	NodeGUID *ib.GUID `json:"node_guid"`
-	Port     uint8    `json:"port"`
-	Attr     string   `json:"attribute"`
-	Modifier uint32   `json:"modifier"`
-	Error    string   `json:"error"`
-}
-
-// A ReportConflict is a contradiction in the fabric, such as a duplicate GUID.
-type ReportConflict struct {
-	GUID   ib.GUID `json:"guid"`
-	Port   uint8   `json:"port"`
-	Detail string  `json:"detail"`
-}
-
 // ReportStats counts the MADs of the scan.
 type ReportStats struct {
 	Sent     int `json:"sent"` // retries included
@@ -154,21 +100,28 @@ type ReportOptions struct {
 	Counters func(*fabric.Port) *ReportCounters
 }
 
-// NewReportHead returns the members of the report on f before the nodes.
-func NewReportHead(f *fabric.Fabric) ReportHead {
-	h := ReportHead{Schema: ReportSchema, Partial: f.Partial()}
+// NewReport returns the report on a result without its nodes. ends are those of the nodes.
+func NewReport(r *Result, nodes []*fabric.Node, ends []End, o ReportOptions) *Report {
+	f := r.Fabric
+	d := &Report{
+		Head: report.NewHead(ReportSchema, r.Began), Nodes: []ReportNode{}, Summary: Summarize(nodes, ends, Links(ends)),
+		Stats: ReportStats{f.Stats.Sent, f.Stats.Retries, f.Stats.Timeouts, f.Stats.Window},
+	}
+	for _, c := range f.Conflicts {
+		d.Add(report.New(report.Conflict, c.GUID.String(), c.Detail).At(c.GUID, int(c.Port)))
+	}
+	for i := range ends {
+		d.Add(ends[i].Located(o.Names)...)
+	}
+	d.Fail(f.ReportFailures(o.Names)...)
+	d.Partial = f.Partial() || o.Partial
 	if f.Aborted != nil {
-		h.Aborted = new(f.Aborted.Error())
+		d.Aborted = new(f.Aborted.Error())
 	}
 	if f.Start != nil {
-		h.Start = f.Start.GUID
+		d.Start = f.Start.GUID
 	}
-	return h
-}
-
-// NewReportTail returns the members of the report on f after the nodes.
-func NewReportTail(f *fabric.Fabric, s Summary) ReportTail {
-	return ReportTail{ReportStats{f.Stats.Sent, f.Stats.Retries, f.Stats.Timeouts, f.Stats.Window}, s}
+	return d
 }
 
 // NewReportNode returns the report on a node and on those of its ports that are in
@@ -200,11 +153,11 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 	return r
 }
 
-func reportSystem(n *fabric.Node) *ReportSystem {
+func reportSystem(n *fabric.Node) *report.System {
 	if n.System == nil {
 		return nil
 	}
-	return &ReportSystem{n.System.Number, n.System.GUID, n.Slot.String()}
+	return &report.System{Number: n.System.Number, GUID: n.System.GUID, Slot: n.Slot.String()}
 }
 
 // firstPort returns the first port with data, nil without any.
@@ -263,7 +216,7 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 		Speed:     textOf(e.Speed),
 		BestWidth: textOf(e.BestWidth),
 		BestSpeed: textOf(e.BestSpeed),
-		Findings:  make([]ReportFinding, 0, len(e.Findings)),
+		Findings:  report.KindsOf(e.Findings),
 	}
 	if p.External != 0 {
 		r.External = &p.External
@@ -278,9 +231,6 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 		r.Info, r.Ext = o.portInfo(p), p.Ext
 	}
 	r.Peer = NewReportPeer(p, o.Names)
-	for _, f := range e.Findings {
-		r.Findings = append(r.Findings, ReportFinding{f.Kind, f.IsProblem(), f.Detail()})
-	}
 	if o.Counters != nil {
 		r.Counters = o.Counters(p)
 	}
@@ -288,33 +238,15 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 }
 
 // NewReportPeer returns the report on the peer of a port, nil without one.
-func NewReportPeer(p *fabric.Port, names *fabric.NameMap) *ReportPeer {
+func NewReportPeer(p *fabric.Port, names *fabric.NameMap) *report.Peer {
 	peer := p.Peer
 	if peer == nil {
 		return nil
 	}
-	return &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, knownLID(peer), peer.Node.Info.NodeType.String(), nonEmpty(names.Name(peer.Node))}
-}
-
-// NewReportFailure returns the report on a request without a response.
-func NewReportFailure(f fabric.Failure) ReportFailure {
-	r := ReportFailure{
-		Route:    f.Route.String(),
-		LID:      f.LID,
-		Port:     f.Port,
-		Attr:     f.Attr.String(),
-		Modifier: f.Modifier,
-		Error:    f.Err.Error(),
+	return &report.Peer{
+		Name: nonEmpty(names.Name(peer.Node)), Type: peer.Node.Info.NodeType.String(),
+		NodeGUID: peer.Node.GUID, PortGUID: peer.GUID, Port: peer.Number, LID: knownLID(peer),
 	}
-	if f.NodeGUID != 0 {
-		r.NodeGUID = &f.NodeGUID
-	}
-	return r
-}
-
-// NewReportConflict returns the report on a contradiction.
-func NewReportConflict(c fabric.Conflict) ReportConflict {
-	return ReportConflict{c.GUID, c.Port, c.Detail}
 }
 
 // textOf returns the text of a value, nil for the zero value.

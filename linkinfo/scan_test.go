@@ -122,9 +122,9 @@ func TestDiff_Unreached(t *testing.T) {
 }
 
 // The report of a comparison has the states on both sides, and says whether a scan is partial.
-func TestNewDiffReport(t *testing.T) {
+func TestNewReportDiff(t *testing.T) {
 	old, now := scans(t, fabric.DiscoverOptions{}, "unlink node06[1]")
-	r := NewDiffReport(old, now, Diff(old, now, DefaultChecks, nil), nil)
+	r := NewReportDiff(old, &Result{Fabric: now}, Diff(old, now, DefaultChecks, nil), nil)
 	if r.Partial || len(r.Nodes) != 2 || len(r.Nodes[0].Ports) != 1 || r.Nodes[1].New != nil || *r.Nodes[1].Old.Name != "node06" || *r.Nodes[1].Old.LID != 10 {
 		t.Fatalf("got %+v", r)
 	}
@@ -133,7 +133,7 @@ func TestNewDiffReport(t *testing.T) {
 		t.Errorf("got %+v, before %+v", p.New, p.Old)
 	}
 	old, now = scans(t, fabric.DiscoverOptions{}, "hang node06")
-	if !NewDiffReport(old, now, nil, nil).Partial || !NewDiffReport(now, old, nil, nil).Partial {
+	if !NewReportDiff(old, &Result{Fabric: now}, nil, nil).Partial || !NewReportDiff(now, &Result{Fabric: old}, nil, nil).Partial {
 		t.Error("got a complete report, want a partial one for a scan without a reply")
 	}
 }

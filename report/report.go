@@ -86,6 +86,9 @@ func (f Finding) Text() string {
 	return f.Subject + ": " + f.Detail
 }
 
+// Brief returns the kind and the detail.
+func (f Finding) Brief() string { return string(f.Kind) + ": " + f.Detail }
+
 // A Failure is a request without a valid reply. Failures make a result partial.
 type Failure struct {
 	Subject  string   `json:"subject"`   // as in [Finding]

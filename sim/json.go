@@ -14,9 +14,9 @@ import (
 )
 
 // linksSchemas are the ibkit linkinfo --json schemas that can be read (see
-// schema/linkinfo.json). Version 1 always contains the attributes, version 2 with
-// --attributes.
-var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2"}
+// schema/linkinfo.json). Version 1 always contains the attributes, versions 2 and 3
+// with --attributes.
+var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2", "ibkit/linkinfo/3"}
 
 // ParseJSON parses ibkit linkinfo --json --attributes output: all nodes with NodeInfo,
 // SwitchInfo and PortInfo, and the links. Ports keep the state in the file, with LIDs and

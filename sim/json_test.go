@@ -94,7 +94,7 @@ func TestParseJSON_Errors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{`{` + "\n" + `"schema"`, "[" + "\n" + `"schema"`, "f:1:1: want an object, as ibkit linkinfo --json --attributes prints it"},
-		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, "schema: want ibkit/linkinfo/1 or ibkit/linkinfo/2"},
+		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, "schema: want ibkit/linkinfo/1 or ibkit/linkinfo/2 or ibkit/linkinfo/3"},
 		{`"ibkit/linkinfo/1"`, `5`, `f:2:10: schema: got number, want a string`},
 		{`"nodes":[`, `"nodes":{`, "f:3:9: want nodes: an array"},
 		{`"nodes":[`, `"knots":[`, "nodes: the array is empty"},

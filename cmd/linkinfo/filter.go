@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // filter selects link ends. A list selects ends that match any of its elements, an
@@ -23,8 +24,8 @@ type filter struct {
 	states   []ib.PortState
 	widths   []ib.LinkWidth
 	speeds   []ib.Speed
-	kinds    []linkinfo.Kind // findings
-	failOn   []linkinfo.Kind // kinds if there are none; empty: all problems
+	kinds    []report.Kind // findings
+	failOn   []report.Kind // kinds if there are none; empty: all problems
 }
 
 func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {

@@ -310,7 +310,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", plural.Count(n, "node", "nodes"))
 		}
 		if c.json {
-			render.WriteLine(out, linkinfo.NewDiffReport(compare, r.Fabric, diffs, c.names))
+			render.WriteLine(out, linkinfo.NewReportDiff(compare, r, diffs, c.names))
 		} else {
 			view.PrintDiff(diffs)
 		}
@@ -333,7 +333,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		if c.table.errors != nil {
 			o.Counters = reportCounters(c.table.errors)
 		}
-		links.WriteJSON(out, r.Fabric, nodes, ends, o)
+		links.WriteJSON(out, r, nodes, ends, o)
 	case c.csv:
 		rows := linkinfo.Links(ends)
 		if c.table.ends {

@@ -223,7 +223,7 @@ func TestLinkinfoDiffJSON(t *testing.T) {
 			if code != test.code || failed != "" {
 				t.Errorf("got exit code %d, error output %q; want %d", code, failed, test.code)
 			}
-			var report linkinfo.DiffReport
+			var report linkinfo.ReportDiff
 			cmdtest.CheckDocument(t, "../../schema/linkinfo-diff.json", out, &report)
 			if got := len(report.Nodes); got != test.nodes {
 				t.Errorf("got %d nodes that differ, want %d\n%s", got, test.nodes, out)

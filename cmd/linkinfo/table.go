@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // table is the table of links, one line per link or per end.
@@ -252,22 +253,22 @@ func appendState(b []byte, i *mad.PortInfo) []byte {
 
 // findings appends the findings of both ends.
 func findings(colour *render.Palette) cell {
-	marked := map[linkinfo.Kind]string{}
+	marked := map[report.Kind]string{}
 	for _, k := range linkinfo.Kinds {
 		mark := colour.Warn
-		if (linkinfo.Finding{Kind: k}).IsProblem() {
+		if k.Info().Severity.IsProblem() {
 			mark = colour.Bad
 		}
-		marked[k] = mark(k.String()) + ": "
+		marked[k] = mark(string(k)) + ": "
 	}
 	return func(b []byte, l linkinfo.Link) []byte {
 		start := len(b)
-		add := func(where string, f linkinfo.Finding) {
+		add := func(where string, f report.Finding) {
 			if len(b) > start {
 				b = append(b, "; "...)
 			}
 			b = append(append(b, where...), marked[f.Kind]...)
-			b = append(b, f.Detail()...)
+			b = append(b, f.Detail...)
 		}
 		for _, f := range l.Near.Findings {
 			add("", f)

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
-	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A view prints ports and plans.
@@ -83,9 +83,9 @@ func (v *view) link(l *portctl.Link) {
 	}
 }
 
-func (v *view) findings(p *fabric.Port, findings []linkinfo.Finding) {
+func (v *view) findings(p *fabric.Port, findings []report.Finding) {
 	for _, f := range findings {
-		fmt.Fprintf(v.out, "%s: %v\n", v.names.PortName(p), f)
+		fmt.Fprintf(v.out, "%s: %s\n", v.names.PortName(p), f.Brief())
 	}
 }
 
@@ -175,7 +175,7 @@ func (v *view) outcome(st *portctl.Step) {
 	}
 	fmt.Fprintln(v.out)
 	for _, f := range st.Findings {
-		fmt.Fprintf(v.out, "  %v\n", f)
+		fmt.Fprintf(v.out, "  %s\n", f.Brief())
 	}
 }
 

@@ -209,14 +209,14 @@ func (c *command) addHop(path *route.ReportPath, r *route.PathsResult, i int, h 
 // addLink adds the findings of a link, those that both ends have once. Links that are not
 // active are findings of package route.
 func addLink(ends []*fabric.Port, complete bool, add func(report.Kind, *fabric.Port, string)) {
-	var seen []linkinfo.Finding
+	var seen []report.Finding
 	for _, p := range ends {
 		for _, f := range linkinfo.NewEnd(p, complete).Findings {
-			if f.Kind == linkinfo.NotActive || slices.Contains(seen, f) {
+			if f.Kind == report.NotActive || slices.Contains(seen, f) {
 				continue
 			}
 			seen = append(seen, f)
-			add(report.Kind(f.Kind.String()), p, f.Detail())
+			add(f.Kind, p, f.Detail)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func writeFabricJSON(ctx context.Context, f *sim.Fabric, w io.Writer) error {
 		return fmt.Errorf("write fabric as JSON: a scan from %q finds %d of %d nodes (the others are not connected)", r.Fabric.Start.Desc.Clean(), found, len(f.Nodes))
 	}
 	out := render.NewOutput(w)
-	links.WriteJSON(out, r.Fabric, r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes), linkinfo.ReportOptions{Attributes: true})
+	links.WriteJSON(out, r, r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes), linkinfo.ReportOptions{Attributes: true})
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write fabric as JSON: %w", err)
 	}

@@ -367,8 +367,8 @@ func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]topol
 	marks := map[*fabric.Port]topology.Mark{}
 	for _, end := range linkinfo.Ends(f, f.Nodes) {
 		for _, finding := range end.Findings {
-			if _, marked := marks[end.Port]; finding.IsProblem() && !marked {
-				marks[end.Port] = topology.Mark{Kind: finding.Kind.String(), Text: finding.String()}
+			if _, marked := marks[end.Port]; finding.Severity.IsProblem() && !marked {
+				marks[end.Port] = topology.Mark{Kind: string(finding.Kind), Text: finding.Brief()}
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
 // fabric returns the fabric of a report.
 func (r *linksReport) fabric() (*fabric.Fabric, error) {
 	if !strings.HasPrefix(r.Schema, LinksSchema) {
-		return nil, fmt.Errorf("got schema %q, want %s2", r.Schema, LinksSchema)
+		return nil, fmt.Errorf("got schema %q, want %s3", r.Schema, LinksSchema)
 	}
 	if len(r.Nodes) == 0 {
 		return nil, errors.New("got no nodes")
@@ -107,6 +107,9 @@ func (r *linksReport) fabric() (*fabric.Fabric, error) {
 	}
 	f := fabric.Assemble(order, localPort(nodes[r.Start]))
 	f.Unanswered = len(r.Failures)
+	if r.Aborted != nil {
+		f.Unanswered-- // the last failure is the reason
+	}
 	if r.Partial && (r.Aborted != nil || f.Unanswered == 0) {
 		f.Aborted = fabric.ErrStoredAborted
 	}

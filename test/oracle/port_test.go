@@ -13,7 +13,6 @@ import (
 
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/tool/portctl"
-	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -108,7 +107,7 @@ func TestPort_Slow(t *testing.T) {
 	if len(report.Ports) != 2 || strings.Count(log, "result=changed") != 2 {
 		t.Errorf("got %d ports and the log\n%s", len(report.Ports), log)
 	}
-	if r := s.MustRun(t, "node05", ibkit(), "linkinfo", "--problems", "--finding", linkinfo.Slow.String()+","+linkinfo.Narrow.String()); r.Code != 0 {
+	if r := s.MustRun(t, "node05", ibkit(), "linkinfo", "--problems", "--finding", "slow,narrow"); r.Code != 0 {
 		t.Errorf("linkinfo: got exit code %d\n%s", r.Code, r.Stdout)
 	}
 }

@@ -3,6 +3,9 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 // WriteMembers writes the members of an object after a brace or a comma, and leaves the
@@ -18,6 +21,18 @@ func WriteMembers(out *Output, before byte, v any) {
 func AppendMembers(b []byte, before byte, v any) []byte {
 	members := MustMarshal(v)
 	return append(append(b, before), members[1:len(members)-1]...)
+}
+
+// WriteHead writes the head of a document, a line for each finding and failure, and leaves
+// the object open.
+func WriteHead(out *Output, h *report.Head) {
+	WriteMembers(out, '{', struct {
+		Schema  string    `json:"schema"`
+		Began   time.Time `json:"began"`
+		Partial bool      `json:"partial"`
+	}{h.Schema, h.Began, h.Partial})
+	WriteArray(out, "findings", h.Findings, func(f report.Finding) any { return f })
+	WriteArray(out, "failures", h.Failures, func(f report.Failure) any { return f })
 }
 
 // WriteArray writes a member that is an array, one element per line.

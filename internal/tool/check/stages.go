@@ -80,10 +80,10 @@ func (r *fabricRun) addLinks(kinds []report.Kind) {
 	if r.ends == nil {
 		r.ends = linkinfo.Ends(r.fabric, r.fabric.Nodes)
 	}
-	add := func(e *linkinfo.End, findings []linkinfo.Finding) {
+	add := func(e *linkinfo.End, findings []report.Finding) {
 		for _, f := range findings {
-			if kind := report.Kind(f.Kind.String()); slices.Contains(kinds, kind) {
-				r.add(r.portFinding(kind, e.Port, "%s", f.Detail()+r.peerText(e.Port)))
+			if slices.Contains(kinds, f.Kind) {
+				r.add(r.portFinding(f.Kind, e.Port, "%s", f.Detail+r.peerText(e.Port)))
 			}
 		}
 	}

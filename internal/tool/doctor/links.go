@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -50,15 +51,15 @@ func linkItem(e linkinfo.End) Item {
 	configured := true // no finding but those about the configuration
 	for _, f := range e.Findings {
 		switch {
-		case f.Kind == linkinfo.NotActive:
+		case f.Kind == report.NotActive:
 			continue // checkPorts reports it
-		case f.IsProblem():
+		case f.Severity.IsProblem():
 			i.Verdict = Warning
 		case i.Verdict == OK:
 			i.Verdict = Note
 		}
-		details = append(details, f.Detail())
-		if f.Kind != linkinfo.Limited && f.Kind != linkinfo.Uneven && f.Kind != linkinfo.Disabled {
+		details = append(details, f.Detail)
+		if f.Kind != report.Limited && f.Kind != report.Uneven && f.Kind != report.Disabled {
 			configured = false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // writeOwn writes the metrics that other exporters do not have.
@@ -62,23 +63,23 @@ func rate(w ib.LinkWidth, s ib.Speed) float64 { return s.LaneGbps() * float64(w.
 
 // writeLinkFindings writes the findings of links: a series for each, and their numbers.
 func writeLinkFindings(e *encoder, s *fabricSweep) {
-	count := map[linkinfo.Kind]int{}
+	count := map[report.Kind]int{}
 	e.gauge("ibkit_link_finding", "1 for each finding of ibkit linkinfo that is a problem.", func(emit func(labels, float64)) {
 		s.allPorts(nil, func(p *port) {
-			seen := map[linkinfo.Kind]bool{}
+			seen := map[report.Kind]bool{}
 			for _, f := range p.end.Findings {
-				if f.IsProblem() && !seen[f.Kind] {
+				if f.Severity.IsProblem() && !seen[f.Kind] {
 					seen[f.Kind] = true
 					count[f.Kind]++
-					emit(peerLabels(p, "kind", f.Kind.String()), 1)
+					emit(peerLabels(p, "kind", string(f.Kind)), 1)
 				}
 			}
 		})
 	})
 	e.gauge("ibkit_link_findings", "Ports with a finding of ibkit linkinfo that is a problem, by kind.", func(emit func(labels, float64)) {
 		for _, k := range linkinfo.Kinds {
-			if (linkinfo.Finding{Kind: k}).IsProblem() {
-				emit(newLabels("kind", k.String()), float64(count[k]))
+			if k.Info().Severity.IsProblem() {
+				emit(newLabels("kind", string(k)), float64(count[k]))
 			}
 		}
 	})

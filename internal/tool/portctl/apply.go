@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -246,7 +247,7 @@ func (s *Session) inspect(ctx context.Context, st *Step) {
 	s.readPeer(ctx, st, &st.PeerAfter)
 	end := linkinfo.NewEnd(st.linkAfter(), false)
 	for _, f := range end.Findings {
-		if f.IsProblem() && f.Kind != linkinfo.Uneven { // a change of one end may intend this
+		if f.Severity.IsProblem() && f.Kind != report.Uneven { // a change of one end may intend this
 			st.Findings = append(st.Findings, f)
 		}
 	}

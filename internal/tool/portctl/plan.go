@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/textfile"
-	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -48,7 +48,7 @@ type Step struct {
 	Failure   error // the cause of an outcome other than Changed and Unneeded
 	After     *Status
 	PeerAfter *Status
-	Findings  []linkinfo.Finding // problems of the link after the change
+	Findings  []report.Finding // problems of the link after the change
 	Elapsed   time.Duration
 
 	change Change

@@ -579,7 +579,7 @@ func TestShow(t *testing.T) {
 					got = p.Node.Desc.Clean() + " " + string(rune('0'+p.Number))
 				}
 				for _, f := range l.End.Findings {
-					got += " " + f.Kind.String()
+					got += " " + string(f.Kind)
 				}
 				if got != want {
 					t.Errorf("got %q, want %q", got, want)

@@ -33,9 +33,9 @@ type ReportPort struct {
 	Number   uint8   `json:"port"`
 	LID      ib.LID  `json:"lid"`
 
-	Peer       *linkinfo.ReportPeer `json:"peer"`
-	Status     *ReportStatus        `json:"status"` // before the change
-	PeerStatus *ReportStatus        `json:"peer_status"`
+	Peer       *report.Peer  `json:"peer"`
+	Status     *ReportStatus `json:"status"` // before the change
+	PeerStatus *ReportStatus `json:"peer_status"`
 
 	Settings   []ReportEdit `json:"settings"`
 	CutsOff    []ReportNode `json:"cuts_off"`
@@ -98,7 +98,8 @@ func (s *Session) Report(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
 		r.Order = append(r.Order, names.PortName(st.Port))
 	}
 	for _, st := range p.Steps {
-		r.Add(reportFindings(st.Port, st.Findings, names)...)
+		end := linkinfo.End{Port: st.Port, Findings: st.Findings}
+		r.Add(end.Located(names)...)
 		r.Ports = append(r.Ports, st.report(dryRun, names))
 	}
 	return r
@@ -129,11 +130,11 @@ func (st *Step) report(dryRun bool, names *fabric.NameMap) ReportPort {
 // Report returns the document of a port that is only shown, with the findings of both ends.
 func (l *Link) Report(names *fabric.NameMap) *Report {
 	r := &Report{Head: report.NewHead(ReportSchema, l.Session.began)}
-	r.Add(reportFindings(l.Port, l.End.Findings, names)...)
+	r.Add(l.End.Located(names)...)
 	port := reportPort(l.Port, l.End.Findings, names)
 	port.Status = reportStatus(StatusOf(l.Port))
 	if l.Peer != nil {
-		r.Add(reportFindings(l.Peer.Port, l.Peer.Findings, names)...)
+		r.Add(l.Peer.Located(names)...)
 		port.PeerStatus = reportStatus(StatusOf(l.Peer.Port))
 	}
 	r.Ports = []ReportPort{port}
@@ -152,10 +153,10 @@ func StatusOf(p *fabric.Port) *Status {
 // IsExternal reports whether the port is a port of a switch other than port 0.
 func (s *Status) IsExternal() bool { return s.external }
 
-func reportPort(p *fabric.Port, findings []linkinfo.Finding, names *fabric.NameMap) ReportPort {
+func reportPort(p *fabric.Port, findings []report.Finding, names *fabric.NameMap) ReportPort {
 	r := ReportPort{
 		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: names.Name(p.Node), Type: p.Node.Info.NodeType.String(), Number: p.Number, LID: p.LID(),
-		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: report.KindsOf(reportFindings(p, findings, names)),
+		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: report.KindsOf(findings),
 	}
 	r.Peer = linkinfo.NewReportPeer(p, names)
 	return r
@@ -194,12 +195,4 @@ func reportNodes(nodes []*fabric.Node, names *fabric.NameMap) []ReportNode {
 		reports = append(reports, ReportNode{n.GUID, names.Name(n)})
 	}
 	return reports
-}
-
-func reportFindings(p *fabric.Port, findings []linkinfo.Finding, names *fabric.NameMap) []report.Finding {
-	var all []report.Finding
-	for _, f := range findings {
-		all = append(all, report.New(report.Kind(f.Kind.String()), names.PortName(p), f.Detail()).At(p.Node.GUID, int(p.Number)))
-	}
-	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Layout is the nodes and links of one scan. The samples until the next scan share it. It
@@ -43,7 +44,7 @@ type Port struct {
 	Peer     int32   // index in Ports; -1: unknown
 	Rate     float64 // of the link in bits per second, without the line code; 0: down
 	Speed    string  // "4X HDR"; "": down
-	Findings []linkinfo.Finding
+	Findings []report.Finding
 	Link     int32 // index in Links
 }
 
@@ -164,9 +165,9 @@ func (l *Layout) rank() {
 	}
 }
 
-func problems(findings []linkinfo.Finding) (n int) {
+func problems(findings []report.Finding) (n int) {
 	for _, f := range findings {
-		if f.IsProblem() {
+		if f.Severity.IsProblem() {
 			n++
 		}
 	}

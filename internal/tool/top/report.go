@@ -267,8 +267,8 @@ func (s *Sample) findings(i int32) []string {
 		}
 	}
 	for _, f := range s.Ports[i].Findings {
-		if f.IsProblem() {
-			all = append(all, f.String())
+		if f.Severity.IsProblem() {
+			all = append(all, f.Brief())
 		}
 	}
 	return all

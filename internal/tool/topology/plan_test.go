@@ -273,7 +273,7 @@ func FuzzParsePlan(f *testing.F) {
 		"{ CA Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:0 DevID:B Rev:0 {H-{}1} LID:0002 PN:01 } { SW-SM Ports:18 SystemGUID:2 NodeGUID:2 PortGUID:2 VenID:2 DevID:B Rev:A {S-1} LID:0001 PN:01 } PHY=4x LOG=ACT SPD=2.5\n",
 		"START_NODES\nNodeDesc,NodeGUID,NumPorts\n\"a, b\",0x1,1\nb,0x2,1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\nEND_LINKS\n",
 		"X s CFG: a=b\n  P1 -4x-50G-> Y h mlx5_0/P1\n",
-		`{"schema":"ibkit/linkinfo/2","nodes":[{"guid":"0x1","name":"a","ports":[{"number":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
+		`{"schema":"ibkit/linkinfo/3","nodes":[{"guid":"0x1","name":"a","ports":[{"number":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -27,8 +27,8 @@ func (d *linkDiff) state(p *fabric.Port) *LinkState {
 		s.Peer = d.portPlace(p.Peer)
 	}
 	for _, f := range e.Findings {
-		if f.IsProblem() {
-			s.Findings = append(s.Findings, f.String())
+		if f.Severity.IsProblem() {
+			s.Findings = append(s.Findings, f.Brief())
 		}
 	}
 	return s

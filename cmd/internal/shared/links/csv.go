@@ -58,10 +58,10 @@ var columns = []struct {
 	{"findings", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		var kinds []string
 		for _, f := range l.Near.Findings {
-			kinds = append(kinds, f.Kind.String())
+			kinds = append(kinds, string(f.Kind))
 		}
 		for _, f := range l.FarFindings() {
-			kinds = append(kinds, f.Kind.String())
+			kinds = append(kinds, string(f.Kind))
 		}
 		return strings.Join(kinds, " ")
 	}},

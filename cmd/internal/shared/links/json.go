@@ -3,28 +3,32 @@ package links
 import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
 // WriteJSON writes a [linkinfo.Report], a node at a time: the report on a large
 // fabric would not fit into memory. ends are in the order of nodes.
-func WriteJSON(out *render.Output, f *fabric.Fabric, nodes []*fabric.Node, ends []linkinfo.End, o linkinfo.ReportOptions) {
-	head := linkinfo.NewReportHead(f)
-	head.Partial = head.Partial || o.Partial
-	render.WriteMembers(out, '{', head)
+func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, o linkinfo.ReportOptions) {
+	d := linkinfo.NewReport(r, nodes, ends, o)
+	render.WriteHead(out, &d.Head)
+	render.WriteMembers(out, ',', struct {
+		Aborted *string `json:"aborted"`
+		Start   ib.GUID `json:"start"`
+	}{d.Aborted, d.Start})
 	rest := ends
-	render.AppendArray(out, "nodes", nodes, func(b []byte, n *fabric.Node) []byte {
+	render.WriteArray(out, "nodes", nodes, func(n *fabric.Node) any {
 		count := 0
 		for count < len(rest) && rest[count].Port.Node == n {
 			count++
 		}
 		own := rest[:count]
 		rest = rest[count:]
-		return linkinfo.AppendNodeJSON(b, n, own, o)
+		return linkinfo.NewReportNode(n, own, o)
 	})
-	render.WriteArray(out, "failures", f.Failures, func(f fabric.Failure) any { return linkinfo.NewReportFailure(f) })
-	render.WriteArray(out, "conflicts", f.Conflicts, func(c fabric.Conflict) any { return linkinfo.NewReportConflict(c) })
-	summary := linkinfo.Summarize(nodes, ends, linkinfo.Links(ends))
-	render.WriteMembers(out, ',', linkinfo.NewReportTail(f, summary))
+	render.WriteMembers(out, ',', struct {
+		Stats   linkinfo.ReportStats `json:"stats"`
+		Summary linkinfo.Summary     `json:"summary"`
+	}{d.Stats, d.Summary})
 	out.WriteString("\n}\n")
 }
