@@ -319,7 +319,7 @@ func TestLocal(t *testing.T) {
 				if err := schema.Validate(document); err != nil {
 					t.Error(err)
 				}
-				cmdtest.RoundTrip(t, out, new(counters.LocalReport))
+				cmdtest.RoundTrip(t, out, new(counters.ReportLocal))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad/device"
 )
 
@@ -44,7 +45,7 @@ func (c *command) runLocal(ctx context.Context) error {
 		return c.printLocal(before, nil)
 	}
 	problems := false
-	next := before.Time
+	next := before.Began
 	for i := 0; c.options.Windows < 0 || i < c.options.Windows; i++ {
 		next = next.Add(c.options.Window)
 		select {
@@ -60,7 +61,8 @@ func (c *command) runLocal(ctx context.Context) error {
 			return err
 		}
 		now.Compare(before)
-		problems = problems || slices.ContainsFunc(now.Ports, hasTrouble)
+		addTroubles(now)
+		problems = problems || now.HasProblem()
 		if err := c.printLocal(now, before); err != nil {
 			return err
 		}
@@ -71,33 +73,33 @@ func (c *command) runLocal(ctx context.Context) error {
 
 // readLocal reads the counters of the local ports from sysfs, and their network devices
 // by netlink.
-func (c *command) readLocal(ctx context.Context) (*counters.LocalReport, error) {
+func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) {
 	root := c.env.Sysfs()
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Device: c.fabric.Device})
 	if err != nil {
 		return nil, err
 	}
-	report := &counters.LocalReport{Schema: counters.LocalSchema, Time: time.Now(), Ports: []*counters.LocalPort{}}
+	local := counters.NewReportLocal()
 	for _, d := range r.Devices {
 		for _, p := range d.Ports {
 			if c.fabric.Port != 0 && int(c.fabric.Port) != p.Number {
 				continue
 			}
-			local := &counters.LocalPort{Device: d.Name, Number: p.Number, LinkLayer: p.LinkLayer, Netdev: p.Netdev, Rate: p.Rate, Counters: map[string]uint64{}}
+			port := &counters.LocalPort{Device: d.Name, Number: p.Number, LinkLayer: p.LinkLayer, Netdev: p.Netdev, Rate: p.Rate, Counters: map[string]uint64{}}
 			if p.State != nil {
-				local.State = render.Ptr(ib.PortState(*p.State).String())
+				port.State = render.Ptr(ib.PortState(*p.State).String())
 			}
 			for _, part := range []map[string]uint64{d.HWCounts, p.Counters, p.HWCounts} {
-				maps.Copy(local.Counters, part)
+				maps.Copy(port.Counters, part)
 			}
-			addNetdev(local, sysfs.FS(root))
-			report.Ports = append(report.Ports, local)
+			addNetdev(port, sysfs.FS(root))
+			local.Ports = append(local.Ports, port)
 		}
 	}
-	if len(report.Ports) == 0 {
+	if len(local.Ports) == 0 {
 		return nil, errors.New("read local counters: the host has no RDMA port")
 	}
-	return report, nil
+	return local, nil
 }
 
 // addNetdev adds the statistics of the network device of a port.
@@ -114,14 +116,18 @@ func addNetdev(p *counters.LocalPort, files sysfs.FS) {
 	}
 }
 
-// hasTrouble reports whether a counter of errors increased.
-func hasTrouble(p *counters.LocalPort) bool {
-	for name, increase := range p.Increase {
-		if increase != nil && *increase > 0 && host.Trouble(name) != "" {
-			return true
+// addTroubles adds a finding for each error counter that increased.
+func addTroubles(r *counters.ReportLocal) {
+	for _, p := range r.Ports {
+		for _, name := range slices.Sorted(maps.Keys(p.Increase)) {
+			increase := p.Increase[name]
+			if meaning := host.Trouble(name); meaning != "" && increase != nil && *increase > 0 {
+				f := report.New(report.Increased, fmt.Sprintf("%s/%d", p.Device, p.Number), fmt.Sprintf("%s +%d: %s", name, *increase, meaning))
+				f.Port = &p.Number
+				r.Add(f)
+			}
 		}
 	}
-	return false
 }
 
 // A localRow is a counter of a local port.
@@ -131,7 +137,7 @@ type localRow struct {
 }
 
 // printLocal writes the counters that are not 0, or those that changed in the window.
-func (c *command) printLocal(r, before *counters.LocalReport) error {
+func (c *command) printLocal(r, before *counters.ReportLocal) error {
 	out := render.NewOutput(c.env.Out)
 	if c.json {
 		render.WriteLine(out, r)

@@ -3,19 +3,28 @@ package counters
 import (
 	"slices"
 	"time"
+
+	"github.com/ibkit/ibkit/report"
 )
 
-// LocalSchema identifies the JSON form of a [LocalReport]; schema/counters-local.json
+// LocalSchema identifies the JSON form of a [ReportLocal]; schema/counters-local.json
 // describes it.
-const LocalSchema = "ibkit/counters-local/1"
+const LocalSchema = "ibkit/counters-local/2"
 
-// A LocalReport is the document that "ibkit counters --local --json" prints after each
+// A ReportLocal is the document that "ibkit counters --local --json" prints after each
 // window.
-type LocalReport struct {
-	Schema string       `json:"schema"`
-	Time   time.Time    `json:"time"`
+type ReportLocal struct {
+	report.Head
 	Window *float64     `json:"window"` // seconds; nil: one reading
 	Ports  []*LocalPort `json:"ports"`
+
+	read time.Time
+}
+
+// NewReportLocal returns a report of counters that are read now, without ports.
+func NewReportLocal() *ReportLocal {
+	now := time.Now()
+	return &ReportLocal{Head: report.NewHead(LocalSchema, now), Ports: []*LocalPort{}, read: now}
 }
 
 // A LocalPort has the counters of a port of this host that the kernel reports.
@@ -32,8 +41,8 @@ type LocalPort struct {
 }
 
 // Compare adds the increases since an earlier report.
-func (r *LocalReport) Compare(before *LocalReport) {
-	window := r.Time.Sub(before.Time).Seconds()
+func (r *ReportLocal) Compare(before *ReportLocal) {
+	window := r.read.Sub(before.read).Seconds()
 	r.Window = &window
 	for _, p := range r.Ports {
 		i := slices.IndexFunc(before.Ports, func(q *LocalPort) bool { return q.Device == p.Device && q.Number == p.Number })
