@@ -10,10 +10,11 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/report"
 )
 
 // printTable writes the table of findings, nodes, ports or cables, and a summary.
-func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []topology.Finding) {
+func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []report.Finding) {
 	switch {
 	case c.check || c.plan != "":
 		c.printFindings(out, findings)
@@ -49,14 +50,14 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []to
 	fmt.Fprintln(out)
 }
 
-func (c *command) printFindings(out *render.Output, findings []topology.Finding) {
+func (c *command) printFindings(out *render.Output, findings []report.Finding) {
 	if len(findings) == 0 {
 		return
 	}
 	colour := render.NewPalette(c.env.Out, c.env.Getenv)
-	render.Columns(out, []render.Column[topology.Finding]{
-		column("FINDING", func(f topology.Finding) string { return colour.Bad(string(f.Kind)) }),
-		column("DETAIL", func(f topology.Finding) string { return f.Detail }),
+	render.Columns(out, []render.Column[report.Finding]{
+		column("FINDING", func(f report.Finding) string { return colour.Bad(string(f.Kind)) }),
+		column("DETAIL", func(f report.Finding) string { return f.Detail }),
 	}, findings)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -33,6 +34,7 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 	source fabricflag.Source
+	began  time.Time
 
 	format                 string
 	json                   bool
@@ -221,6 +223,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 
 // run scans and prints.
 func (c *command) run(ctx context.Context) error {
+	c.began = time.Now()
 	var before *fabric.Fabric
 	if c.diff != "" {
 		var err error
@@ -310,13 +313,13 @@ func (c *command) storePlan(f *fabric.Fabric) error {
 
 // print writes the selected view and returns the exit code as an error.
 func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topology.Plan) error {
-	var findings []topology.Finding
+	var findings []report.Finding
 	if c.check {
 		findings = topology.Check(f, c.names)
 	}
 	if plan != nil {
 		// Compare reports these, too.
-		findings = slices.DeleteFunc(findings, func(f topology.Finding) bool { return f.Kind == topology.DuplicateName })
+		findings = slices.DeleteFunc(findings, func(f report.Finding) bool { return f.Kind == report.DuplicateName })
 		findings = append(findings, plan.Compare(f, c.names)...)
 	}
 	var err error
@@ -330,10 +333,10 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		}
 	case c.punchList:
 		for _, f := range findings {
-			fmt.Fprintln(out, f.Job)
+			fmt.Fprintln(out, f.Hint)
 		}
 	case c.json:
-		writeJSON(out, f, c.names, findings)
+		writeJSON(out, topology.NewReport(f, c.began, findings, c.names), f, c.names)
 	case c.format == formatNetdiscover:
 		err = c.printText(out, text, f)
 	case c.format == formatCSV:
@@ -363,18 +366,18 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 
 // marks returns the findings of ports for a picture: those of checks and plans, and
 // problems of links.
-func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]topology.Mark {
+func marks(f *fabric.Fabric, findings []report.Finding) map[*fabric.Port]topology.Mark {
 	marks := map[*fabric.Port]topology.Mark{}
 	for _, end := range linkinfo.Ends(f, f.Nodes) {
 		for _, finding := range end.Findings {
 			if _, marked := marks[end.Port]; finding.Severity.IsProblem() && !marked {
-				marks[end.Port] = topology.Mark{Kind: string(finding.Kind), Text: finding.Brief()}
+				marks[end.Port] = topology.Mark{Kind: finding.Kind, Text: finding.Brief()}
 			}
 		}
 	}
 	for _, finding := range findings {
-		for _, p := range finding.Ports() {
-			marks[p] = topology.Mark{Kind: string(finding.Kind), Text: string(finding.Kind) + ": " + finding.Detail}
+		for _, p := range topology.PortsOf(finding) {
+			marks[p] = topology.Mark{Kind: finding.Kind, Text: finding.Brief()}
 		}
 	}
 	return marks

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -108,16 +109,16 @@ func TestPlan_Miswirings(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		commands []string
-		kinds    []topology.Kind
+		kinds    []report.Kind
 	}{
 		{"none", nil, nil},
-		{"missing cable", []string{`Unlink "sw1"[36]`}, []topology.Kind{topology.MissingCable}},
-		{"missing node", []string{`Unlink "h2"`}, []topology.Kind{topology.MissingNode}},
-		{"swapped", []string{`Unlink "h2"`, `Unlink "h4"`, `Link "h2"[1] "sw2"[1]`, `Link "h4"[1] "sw1"[2]`}, []topology.Kind{topology.Swapped}},
-		{"another port", []string{`Unlink "h3"`, `Link "h3"[1] "sw1"[7]`}, []topology.Kind{topology.WrongPeer}},
-		{"unexpected", []string{`Link "sw1"[20] "sw2"[21]`}, []topology.Kind{topology.UnexpectedCable}},
+		{"missing cable", []string{`Unlink "sw1"[36]`}, []report.Kind{report.MissingCable}},
+		{"missing node", []string{`Unlink "h2"`}, []report.Kind{report.MissingNode}},
+		{"swapped", []string{`Unlink "h2"`, `Unlink "h4"`, `Link "h2"[1] "sw2"[1]`, `Link "h4"[1] "sw1"[2]`}, []report.Kind{report.Swapped}},
+		{"another port", []string{`Unlink "h3"`, `Link "h3"[1] "sw1"[7]`}, []report.Kind{report.WrongPeer}},
+		{"unexpected", []string{`Link "sw1"[20] "sw2"[21]`}, []report.Kind{report.UnexpectedCable}},
 		{"between switches", []string{`Unlink "sw1"[35]`, `Unlink "sw1"[36]`, `Link "sw1"[35] "sw2"[36]`, `Link "sw1"[36] "sw2"[35]`},
-			[]topology.Kind{topology.Swapped}},
+			[]report.Kind{report.Swapped}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -155,19 +156,20 @@ func TestPlan_Miswirings(t *testing.T) {
 			}
 
 			r := s.MustRun(t, "h1", ibkit(), "topology", "--json", "--plan", plan)
-			var report topology.Report
-			if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+			var document topology.Report
+			if err := json.Unmarshal([]byte(r.Stdout), &document); err != nil {
 				t.Fatal(err)
 			}
-			var kinds []topology.Kind
+			var kinds []report.Kind
 			details := ""
-			for _, f := range report.Findings {
+			for _, f := range document.Findings {
 				kinds = append(kinds, f.Kind)
 				details += f.Detail + "\n"
-				for _, e := range f.Ends {
-					port := e.Name + "/P1"
-					if e.Port != nil {
-						port = e.Name + "/P" + *e.Port
+				for end := range strings.SplitSeq(f.Subject, ", ") {
+					name, number, hasPort := strings.Cut(strings.TrimSuffix(end, "]"), "[")
+					port := name + "/P1"
+					if hasPort {
+						port = name + "/P" + number
 					}
 					if different[port] == "" {
 						t.Errorf("got %s: %s; ibdm sees no difference at %s", f.Kind, f.Detail, port)

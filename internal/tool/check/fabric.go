@@ -145,7 +145,7 @@ type fabricRun struct {
 	fabric *fabric.Fabric
 	names  *fabric.NameMap
 
-	topology []topology.Finding // of three stages
+	topology []report.Finding // of three stages
 	ends     []linkinfo.End     // of two stages; nil: not read
 	counters *counters.Result   // of two stages; nil: not read
 	firmware *firmwareProbe     // nil: not read

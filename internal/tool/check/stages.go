@@ -14,7 +14,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/sm"
-	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -39,25 +38,12 @@ func checkNames(_ context.Context, r *fabricRun) error {
 }
 
 // addTopology adds findings of some kinds.
-func (r *fabricRun) addTopology(findings []topology.Finding, kinds ...report.Kind) {
+func (r *fabricRun) addTopology(findings []report.Finding, kinds ...report.Kind) {
 	for _, f := range findings {
-		if !slices.Contains(kinds, report.Kind(f.Kind)) {
-			continue
+		if slices.Contains(kinds, f.Kind) {
+			f.Data = nil
+			r.add(f)
 		}
-		var subjects []string
-		for _, e := range f.Ends {
-			name := e.Name
-			if e.Port != nil {
-				name = fmt.Sprintf("%s[%s]", name, *e.Port)
-			}
-			subjects = append(subjects, name)
-		}
-		found := finding(report.Kind(f.Kind), strings.Join(subjects, ", "), "%s", f.Detail)
-		if ports := f.Ports(); len(ports) > 0 {
-			found = found.At(ports[0].Node.GUID, int(ports[0].Number))
-		}
-		found.Hint = f.Job
-		r.add(found)
 	}
 }
 

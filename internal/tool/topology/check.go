@@ -9,44 +9,45 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Check checks the LIDs, GUIDs and descriptions of a fabric: they must be unique and
 // not zero, and the range of LIDs of a port must fit its LMC. A blind scan is a finding, too.
-func Check(f *fabric.Fabric, names *fabric.NameMap) []Finding {
+func Check(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c := checker{names: names}
 	if blind := f.Blind(); blind != nil {
-		c.add(Blind, []*fabric.Port{{Node: f.Start, Number: f.StartPort}}, "%v", blind)
+		c.add(report.Blind, []*fabric.Port{{Node: f.Start, Number: f.StartPort}}, "%v", blind)
 	}
 	c.lids(f)
 	c.nodeGUIDs(f)
 	c.portGUIDs(f)
 	c.emptyNames(f)
-	c.findings = append(c.findings, duplicateNames(f, names)...)
-	return c.findings
+	c.defects = append(c.defects, duplicateNames(f, names)...)
+	return findings(c.defects)
 }
 
 type checker struct {
-	names    *fabric.NameMap
-	findings []Finding
+	names   *fabric.NameMap
+	defects []defect
 }
 
 // add adds a finding about ports.
-func (c *checker) add(k Kind, ports []*fabric.Port, format string, args ...any) {
-	f := Finding{Kind: k, Detail: fmt.Sprintf(format, args...), ports: ports}
+func (c *checker) add(k report.Kind, ports []*fabric.Port, format string, args ...any) {
+	f := defect{Kind: k, Detail: fmt.Sprintf(format, args...), ports: ports}
 	for _, p := range ports {
 		f.Ends = append(f.Ends, endOf(p, c.names))
 	}
-	c.findings = append(c.findings, f)
+	c.defects = append(c.defects, f)
 }
 
 // addNodes adds a finding about nodes.
-func (c *checker) addNodes(k Kind, nodes []*fabric.Node, format string, args ...any) {
-	f := Finding{Kind: k, Detail: fmt.Sprintf(format, args...)}
+func (c *checker) addNodes(k report.Kind, nodes []*fabric.Node, format string, args ...any) {
+	f := defect{Kind: k, Detail: fmt.Sprintf(format, args...)}
 	for _, n := range nodes {
 		f.Ends = append(f.Ends, nodeEnd(n, c.names))
 	}
-	c.findings = append(c.findings, f)
+	c.defects = append(c.defects, f)
 }
 
 // endPorts returns the ports with LIDs of their own.
@@ -72,12 +73,12 @@ func (c *checker) lids(f *fabric.Fabric) {
 		last := int(first) + 1<<lmc - 1
 		switch {
 		case first == 0:
-			c.add(ZeroLID, []*fabric.Port{p}, "%s has LID 0", portText(p, c.names))
+			c.add(report.ZeroLID, []*fabric.Port{p}, "%s has LID 0", portText(p, c.names))
 			continue
 		case int(first)&(1<<lmc-1) != 0:
-			c.add(LIDRange, []*fabric.Port{p}, "%s has base LID %d, not a multiple of %d (LMC %d)", portText(p, c.names), first, 1<<lmc, lmc)
+			c.add(report.LIDRange, []*fabric.Port{p}, "%s has base LID %d, not a multiple of %d (LMC %d)", portText(p, c.names), first, 1<<lmc, lmc)
 		case last > int(ib.MaxUnicastLID):
-			c.add(LIDRange, []*fabric.Port{p}, "%s has LIDs %d to %d (LMC %d), beyond the last unicast LID %d", portText(p, c.names), first, last, lmc, ib.MaxUnicastLID)
+			c.add(report.LIDRange, []*fabric.Port{p}, "%s has LIDs %d to %d (LMC %d), beyond the last unicast LID %d", portText(p, c.names), first, last, lmc, ib.MaxUnicastLID)
 		}
 		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff))})
 	}
@@ -85,7 +86,7 @@ func (c *checker) lids(f *fabric.Fabric) {
 	var a endPort // of those before b, the one with the highest last LID
 	for _, b := range ranges {
 		if b.first <= a.last { // not each pair: all ports may have the same LID
-			c.add(DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
+			c.add(report.DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
 		}
 		if b.last > a.last {
 			a = b
@@ -107,10 +108,10 @@ func (c *checker) nodeGUIDs(f *fabric.Fabric) {
 		switch guid := group[0].GUID; {
 		case guid == 0:
 			for _, n := range group {
-				c.addNodes(ZeroGUID, []*fabric.Node{n}, "%s has node GUID 0", c.names.Name(n))
+				c.addNodes(report.ZeroGUID, []*fabric.Node{n}, "%s has node GUID 0", c.names.Name(n))
 			}
 		case len(group) > 1:
-			c.addNodes(DuplicateGUID, group, "%d nodes have node GUID %v", len(group), guid)
+			c.addNodes(report.DuplicateGUID, group, "%d nodes have node GUID %v", len(group), guid)
 		}
 	}
 }
@@ -121,15 +122,15 @@ func (c *checker) portGUIDs(f *fabric.Fabric) {
 		switch guid := group[0].GUID; {
 		case guid == 0:
 			for _, p := range group {
-				c.add(ZeroGUID, []*fabric.Port{p}, "%s has port GUID 0", portText(p, c.names))
+				c.add(report.ZeroGUID, []*fabric.Port{p}, "%s has port GUID 0", portText(p, c.names))
 			}
 		case len(group) > 1 && !slices.ContainsFunc(group, func(p *fabric.Port) bool { return p.Node.Duplicate }):
-			c.add(DuplicateGUID, group, "%d ports have port GUID %v", len(group), guid)
+			c.add(report.DuplicateGUID, group, "%d ports have port GUID %v", len(group), guid)
 		}
 	}
 	for _, p := range ports {
 		if n := f.NodeByGUID(p.GUID); p.GUID != 0 && n != nil && n.GUID != p.Node.GUID {
-			c.add(DuplicateGUID, []*fabric.Port{p}, "port GUID %v of %s is the node GUID of %s", p.GUID, portText(p, c.names), c.names.Name(n))
+			c.add(report.DuplicateGUID, []*fabric.Port{p}, "port GUID %v of %s is the node GUID of %s", p.GUID, portText(p, c.names), c.names.Name(n))
 		}
 	}
 }
@@ -144,14 +145,14 @@ func (c *checker) emptyNames(f *fabric.Fabric) {
 	}
 	for _, n := range f.Nodes {
 		if n.Desc.Clean() == "" && !unknown[n.GUID] {
-			c.addNodes(EmptyName, []*fabric.Node{n}, "node %v has an empty description", n.GUID)
+			c.addNodes(report.EmptyName, []*fabric.Node{n}, "node %v has an empty description", n.GUID)
 		}
 	}
 }
 
 // duplicateNames reports nodes that share a description. Aggregation nodes of switches
 // have the same description by default.
-func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []Finding {
+func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []defect {
 	c := checker{names: names}
 	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.Clean() }) {
 		if len(group) < 2 || group[0].Desc.Clean() == "" || isAggregation(group[0]) {
@@ -161,10 +162,10 @@ func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 		for i, n := range group {
 			guids[i] = n.GUID.String()
 		}
-		c.addNodes(DuplicateName, group, "%d nodes have the description %q", len(group), group[0].Desc.Clean())
-		c.findings[len(c.findings)-1].Job = "give different descriptions to the nodes " + strings.Join(guids, ", ")
+		c.addNodes(report.DuplicateName, group, "%d nodes have the description %q", len(group), group[0].Desc.Clean())
+		c.defects[len(c.defects)-1].Job = "give different descriptions to the nodes " + strings.Join(guids, ", ")
 	}
-	return c.findings
+	return c.defects
 }
 
 // groups groups elements by key, in the order of the first of each group.

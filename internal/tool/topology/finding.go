@@ -2,57 +2,71 @@ package topology
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// A Kind is a category of findings. The texts are stable: scripts match them.
-type Kind string
-
-// The findings of [Check].
-const (
-	Blind         Kind = "blind" // the scan found no other node: see [fabric.Fabric.Blind]
-	ZeroLID       Kind = "zero-lid"
-	DuplicateLID  Kind = "duplicate-lid" // LID ranges of two ports overlap
-	LIDRange      Kind = "lid-range"     // the base LID contradicts the LMC
-	ZeroGUID      Kind = "zero-guid"
-	DuplicateGUID Kind = "duplicate-guid"
-	EmptyName     Kind = "empty-name"     // the description of a node is empty
-	DuplicateName Kind = "duplicate-name" // nodes share a description; also of [Plan.Compare]
-)
-
-// The findings of [Plan.Compare].
-const (
-	MissingNode     Kind = "missing-node"
-	MissingCable    Kind = "missing-cable"
-	WrongPeer       Kind = "wrong-peer"
-	Swapped         Kind = "swapped" // two cables are exchanged
-	UnexpectedCable Kind = "unexpected-cable"
-	Slower          Kind = "slower"    // than planned
-	Ambiguous       Kind = "ambiguous" // a name in the plan fits several nodes
-)
-
-// A Finding is a defect of a fabric. Findings of a comparison with a plan have a job
-// for the technician at the rack.
-type Finding struct {
-	Kind   Kind   `json:"kind"`
-	Detail string `json:"detail"`
-	Ends   []End  `json:"ends"`
-	Job    string `json:"job,omitempty"`
-	Line   int    `json:"line,omitempty"` // of the plan
+// FindingData is the data of findings about nodes and cables.
+type FindingData struct {
+	Ends []End `json:"ends"`
+	Line int   `json:"line,omitempty"` // of the plan
 
 	ports []*fabric.Port
 }
 
-// Ports returns the ports of the finding.
-func (f Finding) Ports() []*fabric.Port { return f.ports }
+// PortsOf returns the ports of a finding of [Check] or [Plan.Compare].
+func PortsOf(f report.Finding) []*fabric.Port {
+	if d, ok := f.Data.(*FindingData); ok {
+		return d.ports
+	}
+	return nil
+}
+
+// A defect is a finding in preparation. Those of a comparison with a plan have a job
+// for the technician at the rack.
+type defect struct {
+	Kind   report.Kind
+	Detail string
+	Ends   []End
+	Job    string
+	Line   int
+
+	ports []*fabric.Port
+}
+
+// findings returns the findings of defects.
+func findings(defects []defect) []report.Finding {
+	all := make([]report.Finding, 0, len(defects))
+	for _, d := range defects {
+		var subjects []string
+		for _, e := range d.Ends {
+			subjects = append(subjects, e.text())
+		}
+		f := report.New(d.Kind, strings.Join(subjects, ", "), d.Detail)
+		if len(d.ports) > 0 {
+			f = f.At(d.ports[0].Node.GUID, int(d.ports[0].Number))
+		}
+		f.Hint, f.Data = d.Job, &FindingData{d.Ends, d.Line, d.ports}
+		all = append(all, f)
+	}
+	return all
+}
 
 // An End identifies a node, or a port of a node.
 type End struct {
 	Name string  `json:"name"`
 	GUID *string `json:"guid"` // of the node; nil if unknown
 	Port *string `json:"port"` // number or label; nil for the whole node
+}
+
+func (e End) text() string {
+	if e.Port == nil {
+		return e.Name
+	}
+	return e.Name + "[" + *e.Port + "]"
 }
 
 // endOf returns the end of a port.

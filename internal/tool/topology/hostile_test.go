@@ -162,7 +162,7 @@ func TestCheck_OneLID(t *testing.T) {
 	}), nil)
 	ends := map[string]bool{}
 	for _, f := range findings {
-		for _, e := range f.Ends {
+		for _, e := range endsOf(f) {
 			ends[e.Name] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Picture is a drawing of a fabric: switches by level or in the order of their
@@ -28,7 +29,7 @@ type Picture struct {
 
 // A Mark is a finding of a port: of package linkinfo or of this one.
 type Mark struct {
-	Kind string // selects the colour
+	Kind report.Kind // selects the colour
 	Text string
 }
 
@@ -52,13 +53,13 @@ const foldAbove = 1500
 type findingClass struct {
 	Colour string `json:"colour"`
 	Text   string `json:"text"`
-	kinds  []string
+	kinds  []report.Kind
 }
 
 // findingClasses are ordered by severity. The last one has all other findings.
 var findingClasses = []findingClass{
-	{"#d97706", "slower than possible or planned", []string{"slow", "narrow", string(Slower)}},
-	{"#7c3aed", "not cabled as planned", []string{string(MissingCable), string(WrongPeer), string(Swapped), string(UnexpectedCable)}},
+	{"#d97706", "slower than possible or planned", []report.Kind{report.Slow, report.Narrow, report.Slower}},
+	{"#7c3aed", "not cabled as planned", []report.Kind{report.MissingCable, report.WrongPeer, report.Swapped, report.UnexpectedCable}},
 	{"#d62728", "other problem", nil},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/report"
 )
 
 func TestRecognizeShape(t *testing.T) {
@@ -103,12 +104,12 @@ func TestPicture_HostileHTML(t *testing.T) {
 func TestPicture_Colours(t *testing.T) {
 	f := scan(t, "demo", nil)
 	cable := topology.Cables(f)[1] // between switches
-	for kind, colour := range map[string]string{
+	for kind, colour := range map[report.Kind]string{
 		"": "", "narrow": "#d97706", "slower": "#d97706", "swapped": "#7c3aed", "not-active": "#d62728", "zero-lid": "#d62728",
 	} {
 		marks := map[*fabric.Port]topology.Mark{}
 		if kind != "" {
-			marks[cable.B] = topology.Mark{Kind: kind, Text: kind + ": x"}
+			marks[cable.B] = topology.Mark{Kind: kind, Text: string(kind) + ": x"}
 		}
 		var found []string
 		for _, m := range regexp.MustCompile(`<line [^>]* stroke="(#\w+)"`).FindAllStringSubmatch(render(t, topology.NewPicture(f, nil, marks).WriteSVG), -1) {

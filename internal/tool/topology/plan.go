@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Plan is the intended cabling of a fabric. [ReadPlan] reads it.
@@ -82,7 +83,7 @@ func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 
 // Compare compares a fabric with the plan. The findings are in the order of the plan,
 // followed by unexpected cables, and by descriptions that several nodes share.
-func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []Finding {
+func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c := comparison{
 		names: names, index: newPlanIndex(f, names), partial: f.Partial(),
 		used: make(map[*fabric.Port]*planned, 2*len(p.Cables)), absent: map[string]int{},
@@ -104,9 +105,9 @@ func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	for i := range c.planned {
 		c.report(&c.planned[i])
 	}
-	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(c.defects, func(a, b defect) int { return cmp.Compare(a.Line, b.Line) })
 	c.unexpected(f)
-	return append(c.findings, duplicateNames(f, names)...)
+	return findings(append(c.defects, duplicateNames(f, names)...))
 }
 
 // A planned is a cable of a plan with the ports of the fabric that fit its ends.
@@ -123,23 +124,23 @@ type planned struct {
 func (d *planned) exact() bool { return len(d.a) == 1 && len(d.b) == 1 }
 
 type comparison struct {
-	names    *fabric.NameMap
-	index    *planIndex
-	planned  []planned
-	used     map[*fabric.Port]*planned // by both ports of found cables
-	absent   map[string]int            // index in findings, by name
-	findings []Finding
-	partial  bool // a node that is not in the fabric may exist
+	names   *fabric.NameMap
+	index   *planIndex
+	planned []planned
+	used    map[*fabric.Port]*planned // by both ports of found cables
+	absent  map[string]int            // index in defects, by name
+	defects []defect
+	partial bool // a node that is not in the fabric may exist
 }
 
-func (c *comparison) add(d *planned, f Finding) {
+func (c *comparison) add(d *planned, f defect) {
 	if d != nil {
 		f.Line = d.Line
 	}
 	for _, p := range f.ports {
 		f.Ends = append(f.Ends, endOf(p, c.names))
 	}
-	c.findings = append(c.findings, f)
+	c.defects = append(c.defects, f)
 }
 
 // resolve finds the ports of both ends.
@@ -158,11 +159,11 @@ func (c *comparison) resolve(d *planned) {
 		*end.ports = ports
 		if problem != "" {
 			d.bad, d.reported = true, true
-			kind := MissingCable
+			kind := report.MissingCable
 			if len(nodes) > 1 {
-				kind = Ambiguous
+				kind = report.Ambiguous
 			}
-			c.add(d, Finding{Kind: kind, Detail: problem, Ends: []End{planEnd(end.plan)},
+			c.add(d, defect{Kind: kind, Detail: problem, Ends: []End{planEnd(end.plan)},
 				Job: fmt.Sprintf("%scheck the port of %v in the plan", place(end.plan), end.plan)})
 		}
 	}
@@ -196,7 +197,7 @@ func (c *comparison) missingNode(d *planned, e PlanEnd) {
 	if _, known := c.absent[key]; known {
 		return
 	}
-	c.absent[key] = len(c.findings)
+	c.absent[key] = len(c.defects)
 	name := printable(e.Name)
 	if name == "" {
 		name = e.GUID.String()
@@ -207,7 +208,7 @@ func (c *comparison) missingNode(d *planned, e PlanEnd) {
 	if c.partial {
 		detail = name + " is not among the nodes that responded with their names"
 	}
-	c.add(d, Finding{Kind: MissingNode, Detail: detail, Ends: []End{end},
+	c.add(d, defect{Kind: report.MissingNode, Detail: detail, Ends: []End{end},
 		Job: fmt.Sprintf("%scheck power, links and name of %s", place(e), name)})
 }
 
@@ -288,7 +289,7 @@ func (c *comparison) reportSpeed(d *planned) {
 		return
 	}
 	a, b := d.found.A, d.found.B
-	c.add(d, Finding{Kind: Slower, ports: []*fabric.Port{a, b},
+	c.add(d, defect{Kind: report.Slower, ports: []*fabric.Port{a, b},
 		Detail: fmt.Sprintf("%s to %s runs at %s %s, planned: %s", portText(a, c.names), portText(b, c.names), width, speed, want),
 		Job:    fmt.Sprintf("%sreplace or reseat the cable between %s and %s", place(d.A), portText(a, c.names), portText(b, c.names))})
 }
@@ -306,7 +307,7 @@ func (c *comparison) reportSwap(d, other *planned) {
 			break
 		}
 	}
-	c.add(d, Finding{Kind: Swapped, ports: []*fabric.Port{p, q},
+	c.add(d, defect{Kind: report.Swapped, ports: []*fabric.Port{p, q},
 		Detail: fmt.Sprintf("the cables of %s and %s look swapped: %s is connected to %s, %s to %s", portText(p, c.names), portText(q, c.names),
 			portText(p, c.names), portText(p.Peer, c.names), portText(q, c.names), portText(q.Peer, c.names)),
 		Job: fmt.Sprintf("%sexchange the cables at %s and %s", place(at), portText(p, c.names), portText(q, c.names))})
@@ -328,7 +329,7 @@ func (c *comparison) reportReplaced(d *planned) {
 
 func (c *comparison) wrongPeer(d *planned, p *fabric.Port, here, want PlanEnd) {
 	c.used[p], c.used[p.Peer] = d, d
-	c.add(d, Finding{Kind: WrongPeer, ports: []*fabric.Port{p, p.Peer},
+	c.add(d, defect{Kind: report.WrongPeer, ports: []*fabric.Port{p, p.Peer},
 		Detail: fmt.Sprintf("%s is connected to %s, planned: %v", portText(p, c.names), portText(p.Peer, c.names), want),
 		Job:    fmt.Sprintf("%smove the cable of %s from %s to %v", place(here), portText(p, c.names), portText(p.Peer, c.names), want)})
 }
@@ -358,7 +359,7 @@ func (c *comparison) reportMissing(d *planned) {
 			ends = append(ends, planEnd(end.plan))
 		}
 	}
-	c.add(d, Finding{Kind: MissingCable, Ends: ends,
+	c.add(d, defect{Kind: report.MissingCable, Ends: ends,
 		Detail: fmt.Sprintf("no link between %s and %s", text[0], text[1]),
 		Job:    fmt.Sprintf("%sconnect %s to %s", place(d.A), text[0], text[1])})
 }
@@ -379,7 +380,7 @@ func (c *comparison) unexpected(f *fabric.Fabric) {
 		if c.used[a] != nil || c.used[b] != nil || inside || isAggregation(a.Node) || isAggregation(b.Node) {
 			continue
 		}
-		c.add(nil, Finding{Kind: UnexpectedCable, ports: []*fabric.Port{a, b},
+		c.add(nil, defect{Kind: report.UnexpectedCable, ports: []*fabric.Port{a, b},
 			Detail: fmt.Sprintf("%s is connected to %s, which the plan does not contain", portText(a, c.names), portText(b, c.names)),
 			Job:    fmt.Sprintf("remove the cable between %s and %s, or add it to the plan", portText(a, c.names), portText(b, c.names))})
 	}

@@ -15,14 +15,17 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 )
 
+func endsOf(f report.Finding) []topology.End { return f.Data.(*topology.FindingData).Ends }
+
 // describe returns the findings as lines of kind, detail and job.
-func describe(findings []topology.Finding) string {
+func describe(findings []report.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
-		fmt.Fprintf(&b, "%s: %s\n\t%s\n", f.Kind, f.Detail, f.Job)
+		fmt.Fprintf(&b, "%s: %s\n\t%s\n", f.Kind, f.Detail, f.Hint)
 	}
 	return b.String()
 }
@@ -88,9 +91,9 @@ func TestPlan_Compare(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			findings := parse(t, test.plan).Compare(f, nil)
-			var kept []topology.Finding
+			var kept []report.Finding
 			for _, x := range findings {
-				if x.Kind != topology.UnexpectedCable || test.name == "the same" {
+				if x.Kind != report.UnexpectedCable || test.name == "the same" {
 					kept = append(kept, x)
 				}
 			}
@@ -118,7 +121,7 @@ func TestPlan_Adapters(t *testing.T) {
 	} {
 		t.Run(row, func(t *testing.T) {
 			for _, x := range parse(t, "StartDevice,StartPort,EndDevice,EndPort\n"+row+"\n").Compare(f, nil) {
-				if x.Kind != topology.UnexpectedCable {
+				if x.Kind != report.UnexpectedCable {
 					t.Errorf("got %s: %s", x.Kind, x.Detail)
 				}
 			}
@@ -208,7 +211,7 @@ func TestPlan_Formats(t *testing.T) {
 		const text = "# ibdiagnet\nSTART_NODES\nNodeDesc,NumPorts,NodeGUID\n\"leaf1\",16,0x0002c90000800200\n\"node02\",1,0x00deadbeef\nEND_NODES\n\n" +
 			"START_CABLE_INFO\nx\n1\nEND_CABLE_INFO\n\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x0002c90000800200,4,0x00deadbeef,1\nEND_LINKS\n"
 		for _, x := range parse(t, text).Compare(f, nil) {
-			if x.Kind != topology.UnexpectedCable {
+			if x.Kind != report.UnexpectedCable {
 				t.Errorf("got %s: %s", x.Kind, x.Detail)
 			}
 		}
@@ -287,7 +290,7 @@ func FuzzParsePlan(f *testing.F) {
 			return
 		}
 		for _, x := range p.Compare(fabricOf, nil) {
-			if x.Detail == "" || x.Job == "" || len(x.Ends) == 0 || strings.ContainsAny(x.Detail+x.Job, "\n\r\x1b") {
+			if x.Detail == "" || x.Hint == "" || len(endsOf(x)) == 0 || strings.ContainsAny(x.Detail+x.Hint, "\n\r\x1b") {
 				t.Fatalf("got %+v", x)
 			}
 		}
@@ -305,7 +308,7 @@ func TestPlan_NodeNames(t *testing.T) {
 	for name, found := range map[string]bool{"Rack 7  Top": true, "leaf1": true, leaf.GUID.String(): true, "rack 8 top": false} {
 		t.Run(name, func(t *testing.T) {
 			got := parse(t, "StartDevice,StartPort,EndDevice,EndPort\n"+name+",3,node01,1\n").Compare(f, names)
-			if missing := got[0].Kind == topology.MissingNode; missing == found {
+			if missing := got[0].Kind == report.MissingNode; missing == found {
 				t.Errorf("got %s", describe(got[:1]))
 			}
 		})
@@ -316,7 +319,7 @@ func TestPlan_NodeNames(t *testing.T) {
 func TestPlan_DuplicateNames(t *testing.T) {
 	f := scan(t, "demo", func(s *sim.Fabric) { s.Nodes[3].Desc = s.Nodes[4].Desc })
 	got := parse(t, csvOf(t, f)).Compare(f, nil)
-	if len(got) != 1 || got[0].Kind != topology.DuplicateName || len(got[0].Ends) != 2 || !strings.Contains(got[0].Job, *got[0].Ends[1].GUID) {
+	if len(got) != 1 || got[0].Kind != report.DuplicateName || len(endsOf(got[0])) != 2 || !strings.Contains(got[0].Hint, *endsOf(got[0])[1].GUID) {
 		t.Errorf("got %s", describe(got))
 	}
 }

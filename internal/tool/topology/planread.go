@@ -111,7 +111,7 @@ func parseJSONPlan(data []byte) (*Plan, error) {
 	case strings.HasPrefix(head.Schema, fabricfile.LinksSchema):
 		return planOfLinks(data)
 	}
-	return nil, fmt.Errorf("got schema %q, want ibkit/topology/1 or ibkit/linkinfo/3", head.Schema)
+	return nil, fmt.Errorf("got schema %q, want ibkit/topology/2 or ibkit/linkinfo/3", head.Schema)
 }
 
 // decodeJSON decodes a document; errors contain the line. [atFile] adds the name.

@@ -2,55 +2,41 @@ package topology
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/topology.json describes
 // it. A change that breaks readers changes the number.
-const ReportSchema = "ibkit/topology/1"
+const ReportSchema = "ibkit/topology/2"
 
 // A Report is the document that "ibkit topology --json" prints. Pointers are nil if a
 // value is unknown or does not exist.
 type Report struct {
-	ReportHead
-	Nodes    []ReportNode  `json:"nodes"`
-	Cables   []ReportCable `json:"cables"`
-	Findings []Finding     `json:"findings"`
-	ReportTail
-}
-
-// A ReportHead contains the members of a [Report] before the nodes.
-type ReportHead struct {
-	Schema     string   `json:"schema"`
-	Partial    bool     `json:"partial"`    // part of the fabric is missing
-	Aborted    *string  `json:"aborted"`    // the reason if the scan ended early
-	Unanswered int      `json:"unanswered"` // requests without a response
-	Conflicts  []string `json:"conflicts"`
-	Start      *ib.GUID `json:"start"` // of the node where the scan began
+	report.Head
+	Start   *ib.GUID      `json:"start"` // of the node where the scan began
+	Nodes   []ReportNode  `json:"nodes"`
+	Cables  []ReportCable `json:"cables"`
+	Summary Summary       `json:"summary"`
 }
 
 // A ReportNode is a node of a [Report].
 type ReportNode struct {
-	GUID        ib.GUID       `json:"guid"`
-	Type        string        `json:"type"`
-	Name        string        `json:"name"`        // from the node name map, else the description
-	Description string        `json:"description"` // a blank for each byte that is not printable ASCII
-	LID         *ib.LID       `json:"lid"`         // of a switch's port 0 or the first port that is known
-	Ports       int           `json:"ports"`
-	Links       int           `json:"links"`
-	Level       *int          `json:"level"` // of a switch: 0 with end nodes, otherwise the distance from such a switch
-	VendorID    uint32        `json:"vendor_id"`
-	DeviceID    uint16        `json:"device_id"`
-	SystemGUID  ib.GUID       `json:"system_guid"`
-	System      *ReportSystem `json:"system"`
-}
-
-// A ReportSystem is the chassis that contains a node.
-type ReportSystem struct {
-	Number int    `json:"number"`
-	Slot   string `json:"slot"`
+	GUID        ib.GUID        `json:"guid"`
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`        // from the node name map, else the description
+	Description string         `json:"description"` // a blank for each byte that is not printable ASCII
+	LID         *ib.LID        `json:"lid"`         // of a switch's port 0 or the first port that is known
+	Ports       int            `json:"ports"`
+	Links       int            `json:"links"`
+	Level       *int           `json:"level"` // of a switch: 0 with end nodes, otherwise the distance from such a switch
+	VendorID    uint32         `json:"vendor_id"`
+	DeviceID    uint16         `json:"device_id"`
+	SystemGUID  ib.GUID        `json:"system_guid"`
+	System      *report.System `json:"system"`
 }
 
 // A ReportCable is a link of a [Report].
@@ -71,11 +57,6 @@ type ReportEnd struct {
 	Label    *string `json:"label"`         // position of the port, as its agent reports it
 }
 
-// A ReportTail contains the members of a [Report] after the findings.
-type ReportTail struct {
-	Summary Summary `json:"summary"`
-}
-
 // A Summary counts the parts of a fabric.
 type Summary struct {
 	Switches int `json:"switches"`
@@ -86,19 +67,22 @@ type Summary struct {
 	Findings int `json:"findings"`
 }
 
-// NewReportHead returns the members of the report before the nodes.
-func NewReportHead(f *fabric.Fabric) ReportHead {
-	h := ReportHead{Schema: ReportSchema, Partial: f.Partial(), Unanswered: len(f.Failures) + f.Unanswered, Conflicts: []string{}}
-	if f.Aborted != nil {
-		h.Aborted = new(f.Aborted.Error())
-	}
-	if f.Start != nil {
-		h.Start = &f.Start.GUID
+// NewReport returns the report on a fabric without its nodes and cables.
+func NewReport(f *fabric.Fabric, began time.Time, findings []report.Finding, names *fabric.NameMap) *Report {
+	r := &Report{
+		Head: report.NewHead(ReportSchema, began), Nodes: []ReportNode{}, Cables: []ReportCable{},
+		Summary: Summarize(f, len(findings)),
 	}
 	for _, c := range f.Conflicts {
-		h.Conflicts = append(h.Conflicts, c.Detail)
+		r.Add(report.New(report.Conflict, c.GUID.String(), c.Detail).At(c.GUID, int(c.Port)))
 	}
-	return h
+	r.Add(findings...)
+	r.Fail(f.ReportFailures(names)...)
+	r.Partial = f.Partial()
+	if f.Start != nil {
+		r.Start = &f.Start.GUID
+	}
+	return r
 }
 
 // NewReportNode returns the report on a node.
@@ -120,7 +104,7 @@ func NewReportNode(n *fabric.Node, levels Layout, names *fabric.NameMap) ReportN
 		r.Level = &level
 	}
 	if n.System != nil {
-		r.System = &ReportSystem{n.System.Number, n.Slot.String()}
+		r.System = &report.System{Number: n.System.Number, GUID: n.System.GUID, Slot: n.Slot.String()}
 	}
 	return r
 }
