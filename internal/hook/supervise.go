@@ -81,7 +81,8 @@ func newContainer(path string, argv []string, timeout time.Duration) *container 
 // Times for ending processes.
 const (
 	killInterval = 5 * time.Millisecond // until processes that lost their parent are looked for
-	killTime     = 5 * time.Second      // after which processes in the kernel are given up
+	stuckTime    = 5 * time.Second      // without an end, after which processes in the kernel are given up
+	killTime     = time.Minute          // after which processes that start others faster are given up
 )
 
 // run runs the command for an event until it and all processes that it started have ended.
@@ -136,6 +137,7 @@ func (c *container) start(event []byte) (pid int, err error) {
 type group struct {
 	leader int
 	ended  bool // the leader
+	reaped int  // processes that have ended
 	status unix.WaitStatus
 }
 
@@ -150,8 +152,11 @@ func (g *group) reap() (all bool) {
 			return true
 		case pid == 0:
 			return false
-		case pid == g.leader:
-			g.ended, g.status = true, status
+		default:
+			g.reaped++
+			if pid == g.leader {
+				g.ended, g.status = true, status
+			}
 		}
 	}
 }
@@ -165,9 +170,15 @@ func (g *group) kill(when string) string {
 		reason = "killed the processes that it left " + when
 	}
 	var failed error
-	for deadline := time.Now().Add(killTime); !g.reap(); time.Sleep(killInterval) {
+	begin := time.Now()
+	progress, reaped := begin, g.reaped
+	for ; !g.reap(); time.Sleep(killInterval) {
 		left, err := children()
-		if time.Now().After(deadline) {
+		now := time.Now()
+		if g.reaped > reaped {
+			progress, reaped = now, g.reaped
+		}
+		if now.Sub(progress) > stuckTime || now.Sub(begin) > killTime {
 			return fmt.Sprintf("%s, except for %d processes: %v", reason, len(left), failed)
 		}
 		failed = err
