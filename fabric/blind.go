@@ -58,7 +58,7 @@ func isNodeInfo(f Failure) bool { return f.Attr == mad.AttrNodeInfo }
 // noLink returns the error of a scan whose start has no link, nil if it has one.
 func (f *Fabric) noLink() error {
 	n := f.Start
-	if n.Info.NodeType == mad.NodeTypeSwitch {
+	if n.IsSwitch() {
 		for _, p := range n.Ports {
 			if p != nil && (p.Peer != nil || p.Number > 0 && p.Info != nil && p.Info.PhysState == ib.PhysLinkUp) {
 				return nil

@@ -13,7 +13,6 @@ import (
 	"testing/iotest"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // Offsets in a cache.
@@ -215,7 +214,7 @@ func TestParseCache_Start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapter := slices.IndexFunc(f.Nodes, func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeCA })
+	adapter := slices.IndexFunc(f.Nodes, func(n *fabric.Node) bool { return n.IsCA() })
 	f.Start = f.Nodes[adapter]
 	linked := f.Start.Info.LocalPort
 	for _, local := range []uint8{linked, 0} {
@@ -362,7 +361,7 @@ func FuzzParseCache(f *testing.F) {
 					t.Fatalf("node %d port %d changed", i, j)
 				}
 			}
-			if n.Info.NodeType != mad.NodeTypeSwitch && n.Ports[0] != nil {
+			if !n.IsSwitch() && n.Ports[0] != nil {
 				t.Fatalf("node %d is no switch and has a port 0", i)
 			}
 		}

@@ -61,7 +61,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 // link, the first port with a link is used.
 func entryPort(start *Node) uint8 {
 	local := start.Info.LocalPort
-	if start.Info.NodeType == mad.NodeTypeSwitch {
+	if start.IsSwitch() {
 		return local
 	}
 	if int(local) < len(start.Ports) && start.Ports[local] != nil && start.Ports[local].Peer != nil {
@@ -138,7 +138,7 @@ func (c *cacheReader) node() (*Node, error) {
 		return nil, cacheErrorf(start, "got a NodeInfo of type %d with %d ports, want type %d, %d ports",
 			uint8(n.Info.NodeType), n.Info.NumPorts, r.Type, r.NumPorts)
 	}
-	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := n.IsSwitch()
 	if isSwitch && r.Switch != [mad.DataSize]byte{} {
 		n.Switch = new(mad.SwitchInfo)
 		if err := mad.Decode(n.Switch, r.Switch[:]); err != nil {

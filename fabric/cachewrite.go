@@ -93,7 +93,7 @@ func (c *cacheWriter) node(n *Node) {
 		Desc:     n.Desc,
 		Stored:   uint8(len(stored)),
 	}
-	if n.Info.NodeType == mad.NodeTypeSwitch {
+	if n.IsSwitch() {
 		if p0 := n.Ports[0]; p0.cacheable() {
 			r.LID, r.LMC = p0.Info.LID, p0.Info.LMC
 		}

@@ -3,8 +3,6 @@ package fabric
 import (
 	"strconv"
 	"strings"
-
-	"github.com/ibkit/ibkit/mad"
 )
 
 const (
@@ -27,7 +25,7 @@ const (
 func (f *Fabric) placeMellanox() map[*Node]string {
 	kinds := make(map[*Node]string)
 	for _, n := range f.Nodes {
-		if n.Info.NodeType != mad.NodeTypeSwitch || n.Info.VendorID != vendorMellanox || n.Info.DeviceID != deviceIS4 {
+		if !n.IsSwitch() || n.Info.VendorID != vendorMellanox || n.Info.DeviceID != deviceIS4 {
 			continue
 		}
 		kind, slot, ok := parseMellanoxDescription(n.Desc.Clean())

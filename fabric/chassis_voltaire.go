@@ -3,15 +3,13 @@ package fabric
 import (
 	"cmp"
 	"slices"
-
-	"github.com/ibkit/ibkit/mad"
 )
 
 // placeVoltaire finds the slots of Voltaire's chips and the external numbers of
 // their ports.
 func (f *Fabric) placeVoltaire() {
 	for _, n := range f.Nodes {
-		if n.Info.NodeType != mad.NodeTypeSwitch || n.Info.VendorID != vendorVoltaire {
+		if !n.IsSwitch() || n.Info.VendorID != vendorVoltaire {
 			continue
 		}
 		if spine := spineBoardOf(n); spine != nil {
@@ -30,7 +28,7 @@ func (f *Fabric) placeVoltaire() {
 func placeSpine(n *Node, b *spineBoard) {
 	for _, p := range inner(n, b.ports) {
 		switch peer := p.Peer; {
-		case peer.Node.Info.NodeType != mad.NodeTypeSwitch:
+		case !peer.Node.IsSwitch():
 			placeRouter(peer.Node)
 		case n.Slot.Kind == SlotNone:
 			n.Slot = newSlot(SlotSpine, b.slot.at(peer.Number), b.chip.at(peer.Number))

@@ -96,7 +96,7 @@ func (s *scan) link(c claim, n *scanNode) {
 	isNew := n.at(number) == nil
 	p := s.port(n, number)
 	p.GUID = c.info.PortGUID
-	if isNew && n.Info.NodeType != mad.NodeTypeSwitch {
+	if isNew && !n.IsSwitch() {
 		s.queryPortInfo(n, c.to, number)
 	}
 	if c.from == nil {
@@ -113,7 +113,7 @@ func (s *scan) link(c claim, n *scanNode) {
 // claimOn returns a claim of the known link of a port, from the end through which
 // a directed route can leave: a switch, or the start of the scan.
 func (s *scan) claimOn(p *Port) claim {
-	isExit := p.Node.Info.NodeType == mad.NodeTypeSwitch && p.linkable()
+	isExit := p.Node.IsSwitch() && p.linkable()
 	if !isExit && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
 		p = p.Peer
 	}

@@ -41,7 +41,7 @@ func (f *Fabric) ReplacePortGUID(node, before, after ib.GUID) (nodes, changed in
 			continue
 		}
 		nodes++
-		if n.Info.NodeType == mad.NodeTypeSwitch {
+		if n.IsSwitch() {
 			if before == node {
 				n.setGUID(after)
 				changed++
@@ -62,7 +62,7 @@ func (f *Fabric) ReplacePortGUID(node, before, after ib.GUID) (nodes, changed in
 
 func (n *Node) setGUID(guid ib.GUID) {
 	n.GUID = guid
-	if n.Info.NodeType != mad.NodeTypeSwitch {
+	if !n.IsSwitch() {
 		return
 	}
 	for _, p := range n.Ports {

@@ -54,7 +54,7 @@ func (p *Port) Invalid() []string {
 
 // IsManagement reports whether the port is a switch's port 0, which has no link.
 func (p *Port) IsManagement() bool {
-	return p.Number == 0 && p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Peer == nil
+	return p.Number == 0 && p.Node.IsSwitch() && p.Peer == nil
 }
 
 // linkable reports whether the number is the number of a port with a link.
@@ -89,7 +89,7 @@ func (s *scan) foundAtInvalidPort(c claim, depth int) {
 		}
 		n = s.newNode(c, depth)
 	}
-	if n.Info.NodeType != mad.NodeTypeSwitch && n.at(c.info.LocalPort) == nil {
+	if !n.IsSwitch() && n.at(c.info.LocalPort) == nil {
 		s.port(n, c.info.LocalPort).GUID = c.info.PortGUID
 		s.queryPortInfo(n, c.to, c.info.LocalPort)
 	}
@@ -123,6 +123,6 @@ func (s *scan) refusable(n *scanNode, number uint8, err error) bool {
 	if _, refused := errors.AsType[mad.StatusError](err); !refused || n.Node == s.fabric.Start && number == s.fabric.StartPort {
 		return false
 	}
-	isPort0 := number == 0 && n.Info.NodeType == mad.NodeTypeSwitch
+	isPort0 := number == 0 && n.IsSwitch()
 	return n.Info.NumPorts > maxPorts && !isPort0 || number > n.Info.NumPorts || number == 0 && !isPort0
 }

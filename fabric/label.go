@@ -46,7 +46,7 @@ const maxLabelBlocks = 4
 // readLabel requests the next block of the position of a port.
 func (f *Fabric) readLabel(c *umad.Client, p *Port, blocks []mad.HierarchyInfo) {
 	number := p.Number
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+	if !p.Node.IsSwitch() {
 		number = 0 // the port that receives the request
 	}
 	c.Submit(&umad.Request{
@@ -78,8 +78,8 @@ func (f *Fabric) entry(p *Port) umad.Target {
 	switch {
 	case p.Node.Route.IsNone() && p.Node != f.Start:
 		return umad.Target{LID: p.LID()} // the fabric is from records without routes
-	case p.Node.Info.NodeType == mad.NodeTypeSwitch || p.Node == f.Start && p.Number == f.StartPort ||
-		peer == nil || peer.Node.Info.NodeType != mad.NodeTypeSwitch:
+	case p.Node.IsSwitch() || p.Node == f.Start && p.Number == f.StartPort ||
+		peer == nil || !peer.Node.IsSwitch():
 		return umad.Target{LID: f.from, Route: p.Node.Route}
 	}
 	return umad.Target{LID: f.from, Route: peer.Node.Route.Append(peer.Number)}

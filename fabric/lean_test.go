@@ -26,11 +26,11 @@ func discoverLean(t *testing.T, f *fakeFabric) string {
 	}
 	for _, n := range got.Nodes {
 		for i, p := range n.Ports {
-			if n.Info.NodeType == mad.NodeTypeSwitch && (p == nil || p.Info == nil && !p.Omitted) {
+			if n.IsSwitch() && (p == nil || p.Info == nil && !p.Omitted) {
 				t.Errorf("%s port %d has no PortInfo", n.Desc.Clean(), i)
 			}
 		}
-		if n.Info.NodeType == mad.NodeTypeSwitch && n.Switch == nil {
+		if n.IsSwitch() && n.Switch == nil {
 			t.Errorf("%s has no SwitchInfo", n.Desc.Clean())
 		}
 	}

@@ -38,7 +38,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 	if err := get(ctx, c, route, &node, 0); err != nil {
 		return 0, false, err
 	}
-	if node.NodeType != mad.NodeTypeSwitch {
+	if !node.IsSwitch() {
 		var info mad.PortInfo
 		if err := get(ctx, c, route, &info, uint32(node.LocalPort)); err != nil {
 			return 0, false, err

@@ -91,7 +91,7 @@ func (f *Fabric) hasGaps() bool { return f.Unfinished() || f.Partial() }
 // HasLID reports whether the LID of a node is known, of a switch that of port 0: a partial scan
 // may lack it.
 func (f *Fabric) HasLID(n *Node) bool {
-	return !f.hasGaps() || n.Info.NodeType != mad.NodeTypeSwitch || n.Ports[0] != nil && n.Ports[0].Info != nil
+	return !f.hasGaps() || !n.IsSwitch() || n.Ports[0] != nil && n.Ports[0].Info != nil
 }
 
 // HasDescription reports whether the description of a node is known: a partial scan may lack it.
@@ -126,6 +126,12 @@ type Node struct {
 	descLost bool            // the node did not respond
 	lost     map[uint8]error // PortInfo by port number: errors of the requests
 }
+
+// IsSwitch reports whether the node is a switch.
+func (n *Node) IsSwitch() bool { return n.Info.IsSwitch() }
+
+// IsCA reports whether the node is a channel adapter.
+func (n *Node) IsCA() bool { return n.Info.NodeType == mad.NodeTypeCA }
 
 // Described reports whether the node gave its description: [Node.Desc] can be empty
 // without that.
@@ -178,7 +184,7 @@ func (p *Port) Missing() error {
 		return nil
 	}
 	number := p.Number
-	if p.Node.Info.NodeType == mad.NodeTypeSwitch {
+	if p.Node.IsSwitch() {
 		number = 0
 	}
 	err := p.Node.lost[number]
@@ -206,7 +212,7 @@ func (p *Port) Unreachable() error {
 	switch {
 	case p.LID() == 0:
 		return errNoLID
-	case p.Node.Info.NodeType != mad.NodeTypeSwitch && p.Info != nil && p.Info.State == ib.PortInit:
+	case !p.Node.IsSwitch() && p.Info != nil && p.Info.State == ib.PortInit:
 		return errNotActive
 	}
 	return nil
@@ -216,7 +222,7 @@ func (p *Port) Unreachable() error {
 // that of port 0, otherwise its own (InfiniBand Architecture, Volume 1,
 // 14.2.5.6). It is nil if that port did not respond.
 func (p *Port) Caps() *mad.PortInfo {
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+	if !p.Node.IsSwitch() {
 		return p.Info
 	}
 	if p0 := p.Node.Ports[0]; p0 != nil {

@@ -141,7 +141,7 @@ func (r *replayer) nodeInfo(from *Port) {
 		n, port = from.Peer.Node, from.Peer.Number
 	}
 	state, known := r.nodes[n]
-	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := n.IsSwitch()
 	var route mad.Route
 	if !known || r.visit != nil {
 		route = r.routeThrough(from)
@@ -172,7 +172,7 @@ func (r *replayer) routeThrough(from *Port) mad.Route {
 		return r.fabric.Start.Route
 	}
 	near := r.nodes[from.Node].route
-	if from.Node.Info.NodeType != mad.NodeTypeSwitch && near.Hops() > 1 {
+	if !from.Node.IsSwitch() && near.Hops() > 1 {
 		return near.Parent()
 	}
 	return near.Append(from.Number)
@@ -203,7 +203,7 @@ func (r *replayer) portInfo(n *replayed, number uint8) {
 		p = n.Ports[number]
 	}
 	if p == nil || p.Info == nil {
-		if number == 0 && n.Info.NodeType == mad.NodeTypeSwitch {
+		if number == 0 && n.IsSwitch() {
 			r.sweep(n)
 		}
 		return
@@ -246,7 +246,7 @@ func (r *replayer) expand(n *replayed, number uint8) {
 		return
 	}
 	switch {
-	case n.Info.NodeType == mad.NodeTypeSwitch:
+	case n.IsSwitch():
 		if number == n.entry {
 			return
 		}

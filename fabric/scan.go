@@ -68,7 +68,7 @@ func (s *scan) full() bool {
 func (s *scan) shorten(n *scanNode, depth int, to umad.Target, entry uint8) {
 	n.depth, n.target, n.entry = depth, to, entry
 	s.expandAll(n)
-	if n.Info.NodeType != mad.NodeTypeSwitch {
+	if !n.IsSwitch() {
 		return
 	}
 	for _, p := range n.Ports {
@@ -105,7 +105,7 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	s.order = append(s.order, n)
 	if s.fabric.Start == nil {
 		s.fabric.Start, s.fabric.StartPort = n.Node, c.info.LocalPort
-		if n.Info.NodeType != mad.NodeTypeSwitch && c.info.LocalPort == 0 {
+		if !n.IsSwitch() && c.info.LocalPort == 0 {
 			s.fabric.Failures = append(s.fabric.Failures, Failure{
 				Route: c.to.Route, LID: c.to.LID, Attr: mad.AttrNodeInfo,
 				Err: errors.New("find the port that leads out of the node: NodeInfo has local port 0"),
@@ -113,7 +113,7 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 		}
 	}
 
-	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := n.IsSwitch()
 	if s.opts.Lean {
 		n.omitsDesc, n.omitsPorts = true, isSwitch
 	} else {
@@ -280,7 +280,7 @@ func (s *scan) expand(n *scanNode, number uint8) {
 		n.probed[number] = true
 		s.queryParent(n, number)
 		return
-	case n.Info.NodeType == mad.NodeTypeSwitch:
+	case n.IsSwitch():
 		if entry && p.Peer != nil {
 			return // the link is known
 		}
@@ -307,7 +307,7 @@ func (s *scan) linkUp(n *scanNode, p *Port) bool {
 // assumedUp queries the PortInfo of a port after a request through it failed, if a lean
 // scan has omitted it. The request is a failure only if the link is up.
 func (s *scan) assumedUp(a *query, r *umad.Reply) bool {
-	if r.Err == nil || a.node == nil || a.node.Info.NodeType != mad.NodeTypeSwitch {
+	if r.Err == nil || a.node == nil || !a.node.IsSwitch() {
 		return false
 	}
 	if p := a.node.at(a.port); p == nil || p.Info != nil {

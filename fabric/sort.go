@@ -39,7 +39,7 @@ func (f *Fabric) sortNodes() {
 	}
 	for i := 0; i < len(order); i++ {
 		n := order[i]
-		if n.Info.NodeType != mad.NodeTypeSwitch && n != f.Start {
+		if !n.IsSwitch() && n != f.Start {
 			continue // directed routes do not pass through channel adapters
 		}
 		for _, p := range n.Ports {
@@ -47,7 +47,7 @@ func (f *Fabric) sortNodes() {
 				continue
 			}
 			switch {
-			case n.Info.NodeType == mad.NodeTypeSwitch:
+			case n.IsSwitch():
 				visit(p.Peer.Node, n.Route.Append(p.Number))
 			case p.Number != f.StartPort:
 				// Routes leave an adapter only through the port of the scan.

@@ -135,7 +135,7 @@ func (r *recordSet) addNode(record *mad.NodeRecord) {
 func (r *recordSet) port(record *mad.NodeRecord) *Port {
 	info := &record.NodeInfo
 	number := info.LocalPort
-	if info.NodeType == mad.NodeTypeSwitch {
+	if info.IsSwitch() {
 		number = 0
 	}
 	for _, n := range r.byGUID[info.NodeGUID] {
@@ -162,7 +162,7 @@ func (r *recordSet) end(lid ib.LID, number uint8) *Port {
 		return nil
 	case p.Number == number:
 		return p
-	case p.Node.Info.NodeType == mad.NodeTypeSwitch && number <= p.Node.Info.NumPorts:
+	case p.Node.IsSwitch() && number <= p.Node.Info.NumPorts:
 		return p.Node.At(number)
 	}
 	return nil
@@ -186,7 +186,7 @@ func (r *recordSet) addSwitches() {
 	unknown := 0
 	for i := range r.switches {
 		record := &r.switches[i]
-		if p := r.ends[record.LID]; p != nil && p.Node.Info.NodeType == mad.NodeTypeSwitch {
+		if p := r.ends[record.LID]; p != nil && p.Node.IsSwitch() {
 			p.Node.Switch = &record.SwitchInfo
 		} else {
 			unknown++

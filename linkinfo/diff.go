@@ -7,7 +7,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // Checks are the properties that a comparison of two fabrics includes.
@@ -125,7 +124,7 @@ func (c *comparison) node(from, to *fabric.Node) (d NodeDiff, differs bool) {
 	if to == nil {
 		return d, true
 	}
-	isSwitch := from.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := from.IsSwitch()
 	d.Renamed = c.LID && isSwitch && c.hasLIDs(from, to) && smaLID(from) != smaLID(to) ||
 		c.Description && c.hasDescriptions(from, to) && from.Desc != to.Desc
 	d.PortCount = from.Info.NumPorts != to.Info.NumPorts

@@ -143,7 +143,7 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 	}
 	if o.Attributes {
 		r.Info, r.SwitchInfo = &n.Info, n.Switch
-		if n.Info.NodeType == mad.NodeTypeSwitch {
+		if n.IsSwitch() {
 			r.Port0 = o.portInfo(n.Ports[0])
 		}
 	}

@@ -51,6 +51,9 @@ type NodeInfo struct {
 // ID returns AttrNodeInfo.
 func (*NodeInfo) ID() AttrID { return AttrNodeInfo }
 
+// IsSwitch reports whether the node is a switch.
+func (a *NodeInfo) IsSwitch() bool { return a.NodeType == NodeTypeSwitch }
+
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 

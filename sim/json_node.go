@@ -86,7 +86,7 @@ func (n *jsonNode) read(text []byte) error {
 	case !known:
 		return fmt.Errorf("%s.info: want an object (NodeInfo, printed with --attributes)", n.path)
 	}
-	isSwitch := n.info.NodeType == mad.NodeTypeSwitch
+	isSwitch := n.info.IsSwitch()
 	guid, err := jsonGUID(m.GUID, n.path+".guid")
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func (n *jsonNode) read(text []byte) error {
 // the port by which another node was found.
 func (n *jsonNode) complete() error {
 	first, last := 1, len(n.ports)-1
-	if n.info.NodeType != mad.NodeTypeSwitch {
+	if !n.info.IsSwitch() {
 		first = min(max(int(n.info.LocalPort), 1), last)
 		last = first
 	}

@@ -116,7 +116,7 @@ type Port struct {
 const noRoute = 255
 
 // IsSwitch reports whether the node is a switch.
-func (n *Node) IsSwitch() bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+func (n *Node) IsSwitch() bool { return n.Info.IsSwitch() }
 
 // Node returns the node with an ID, nil for an unknown ID.
 func (f *Fabric) Node(id string) *Node { return f.byID[id] }

@@ -65,7 +65,7 @@ func TestAdministration_Nodes(t *testing.T) {
 	}
 	q = mad.NodeRecord{NodeInfo: mad.NodeInfo{NodeType: mad.NodeTypeSwitch}}
 	for _, r := range query(t, c, &q, &q.NodeInfo.NodeType) {
-		if r.NodeInfo.NodeType != mad.NodeTypeSwitch {
+		if !r.NodeInfo.IsSwitch() {
 			t.Errorf("got %q, want switches only", r.Description)
 		}
 	}

@@ -30,7 +30,7 @@ type Identity struct {
 // port. port is the number of a port of a switch, and otherwise not used.
 func IdentityOf(info *mad.NodeInfo, port uint8) Identity {
 	id := Identity{NodeGUID: info.NodeGUID, PortGUID: info.PortGUID, Port: port}
-	if info.NodeType != mad.NodeTypeSwitch {
+	if !info.IsSwitch() {
 		id.Port = info.LocalPort
 	}
 	return id
@@ -52,7 +52,7 @@ func (c *Client) Identify(ctx context.Context, to Target, number uint8) (Identit
 
 // Check returns a [*WrongPortError] if NodeInfo at a target is that of another port.
 func (id Identity) Check(at Target, info *mad.NodeInfo) error {
-	isSwitch := info.NodeType == mad.NodeTypeSwitch
+	isSwitch := info.IsSwitch()
 	if id.NodeGUID != 0 && id.NodeGUID != info.NodeGUID || id.PortGUID != 0 && id.PortGUID != info.PortGUID ||
 		id.Port != 0 && (isSwitch && id.Port > info.NumPorts || !isSwitch && id.Port != info.LocalPort) {
 		return &WrongPortError{At: at, Got: IdentityOf(info, min(id.Port, info.NumPorts)), Want: id}

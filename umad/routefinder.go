@@ -107,7 +107,7 @@ func (f *routeFinder) follow(route mad.Route, lid ib.LID) {
 		switch {
 		case err != nil:
 			fail(err)
-		case node.NodeType == mad.NodeTypeSwitch:
+		case node.IsSwitch():
 			f.forward(route, lid, node, fail)
 		default:
 			f.arrive(route, lid, node, fail)

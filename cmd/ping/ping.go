@@ -17,7 +17,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -221,7 +220,7 @@ func errNoTargets(notFound int) error {
 }
 
 func (c *command) isWanted(n *fabric.Node) bool {
-	return c.allCAs && n.Info.NodeType == mad.NodeTypeCA || c.allSwitches && n.Info.NodeType == mad.NodeTypeSwitch
+	return c.allCAs && n.IsCA() || c.allSwitches && n.IsSwitch()
 }
 
 // choose selects the agent of each target of a port.

@@ -82,7 +82,7 @@ func (r *linksReport) fabric() (*fabric.Fabric, error) {
 			return nil, fmt.Errorf("node %d: GUID %v is that of another node", i, n.GUID)
 		}
 		nodes[n.GUID], order[i], n.Switch = n, n, from.SwitchInfo
-		if n.Info.NodeType == mad.NodeTypeSwitch {
+		if n.IsSwitch() {
 			n.At(0).Info = from.Port0
 		}
 		for k := range from.Ports {

@@ -340,7 +340,7 @@ func (d *dbReader) switchInfo(r *row) error {
 		return err
 	}
 	n := d.nodes[guid]
-	if n == nil || n.Info.NodeType != mad.NodeTypeSwitch {
+	if n == nil || !n.IsSwitch() {
 		return fmt.Errorf("%v is not a switch in section NODES", guid)
 	}
 	n.Switch = new(mad.SwitchInfo)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // maxNodes is the number of unicast LIDs.
@@ -17,7 +16,7 @@ const maxNodes = 0xbfff
 // cannot have a link.
 func connect(a, b *fabric.Port) error {
 	for _, p := range []*fabric.Port{a, b} {
-		if p.Number == 0 && p.Node.Info.NodeType == mad.NodeTypeSwitch {
+		if p.Number == 0 && p.Node.IsSwitch() {
 			return fmt.Errorf("port 0 of switch %v has a link", p.Node.GUID)
 		}
 	}

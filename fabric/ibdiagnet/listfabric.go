@@ -106,7 +106,7 @@ func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 	}
 	p := n.At(e.Port)
 	owner := p
-	if n.Info.NodeType == mad.NodeTypeSwitch {
+	if n.IsSwitch() {
 		owner = n.At(0)
 	} else {
 		p.GUID = e.Info.PortGUID

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // findName finds the ports of the nodes with a name. It compares the name with the
@@ -110,7 +109,7 @@ func numbered(a Address, node string, number int, ports []*Port, listErr error) 
 		switch {
 		case int(n) == number:
 			found = append(found, p)
-		case number > 0 && number <= int(p.Node.NumPorts) && p.Node.NodeType == mad.NodeTypeSwitch:
+		case number > 0 && number <= int(p.Node.NumPorts) && p.Node.IsSwitch():
 			failed.External = true
 		}
 		failed.NumPorts = max(failed.NumPorts, int(p.Node.NumPorts))
@@ -239,7 +238,7 @@ func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error)
 	all := slices.Clone(ports)
 	seen := map[ib.GUID]bool{}
 	for _, p := range ports {
-		if p.Node == nil || p.Node.NodeType == mad.NodeTypeSwitch || seen[p.Node.NodeGUID] {
+		if p.Node == nil || p.Node.IsSwitch() || seen[p.Node.NodeGUID] {
 			continue
 		}
 		seen[p.Node.NodeGUID] = true

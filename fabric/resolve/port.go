@@ -69,7 +69,7 @@ func (p *Port) Number() (uint8, bool) {
 	switch {
 	case p.Node == nil:
 		return 0, false
-	case p.Node.NodeType == mad.NodeTypeSwitch:
+	case p.Node.IsSwitch():
 		return 0, true // the port with LIDs
 	}
 	return p.Node.LocalPort, true

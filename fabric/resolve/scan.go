@@ -37,7 +37,7 @@ func PortsOf(n *fabric.Node) []*Port {
 func addressable(n *fabric.Node) []*fabric.Port {
 	known := n.Ports
 	number := n.Info.LocalPort
-	if n.Info.NodeType == mad.NodeTypeSwitch {
+	if n.IsSwitch() {
 		known, number = n.Ports[:1], 0
 	}
 	ports := slices.DeleteFunc(slices.Clone(known), func(p *fabric.Port) bool { return p == nil })
@@ -66,7 +66,7 @@ func scannedPort(p *fabric.Port) *Port {
 // adapter has its own agent.
 func routeTo(p *fabric.Port) mad.Route {
 	peer := p.Peer
-	if p.Node.Info.NodeType == mad.NodeTypeSwitch || peer == nil || peer.Node.Info.NodeType != mad.NodeTypeSwitch {
+	if p.Node.IsSwitch() || peer == nil || !peer.Node.IsSwitch() {
 		return p.Node.Route
 	}
 	return peer.Node.Route.Append(peer.Number)

@@ -195,7 +195,7 @@ func (p *Port) readAttr() error {
 	// NodeInfo of the server lacks the port GUID. The server computes it like
 	// this, and port 0 of a switch has the node GUID.
 	portGUID := node.NodeGUID
-	if node.NodeType != mad.NodeTypeSwitch {
+	if !node.IsSwitch() {
 		portGUID += ib.GUID(port.LocalPort)
 	}
 	p.attr = umad.PortAttr{

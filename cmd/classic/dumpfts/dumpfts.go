@@ -155,7 +155,7 @@ func (d *dump) read(ctx context.Context, client *umad.Client) error {
 func (d *dump) print(start, end uint) {
 	p := &forwarding.Printer{Options: d.command.Options, Out: d.out, Verbose: d.Verbose > 0, Warn: d.Ibwarn}
 	for _, n := range d.nodes {
-		if n.Info.NodeType != mad.NodeTypeSwitch {
+		if !n.IsSwitch() {
 			continue
 		}
 		s := &forwarding.Switch{

@@ -78,7 +78,7 @@ func (c *call) switchPort(operands []string) error {
 	switch {
 	case err != nil || mad.Decode(&node, reply.Data()) != nil:
 		return errors.New("node info config failed")
-	case node.NodeType != mad.NodeTypeSwitch:
+	case !node.IsSwitch():
 		return errors.New("destination not a switch")
 	case v[0] > uint32(node.NumPorts):
 		return errors.New("invalid port number specified")

@@ -38,7 +38,7 @@ func (q *query) ports(operands []string) error {
 	if err != nil || mad.Decode(&node, reply.Data()) != nil {
 		return errors.New("node info query failed")
 	}
-	if node.NodeType != mad.NodeTypeSwitch {
+	if !node.IsSwitch() {
 		return errors.New("destination not a switch")
 	}
 	fmt.Fprintf(q.out, "# SwitchPortCongestionSetting: %s\n", q.to.Text)

@@ -18,7 +18,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 	"github.com/ibkit/ibkit/internal/tool/route"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -115,7 +114,7 @@ type search struct {
 // find returns the switch with a GUID or a name, nil if there is none.
 func (s *search) find(name, guid string) *fabric.Node {
 	i := slices.IndexFunc(s.nodes, func(n *fabric.Node) bool {
-		return n.Info.NodeType == mad.NodeTypeSwitch && (n.GUID.String() == guid || s.names.Name(n) == name)
+		return n.IsSwitch() && (n.GUID.String() == guid || s.names.Name(n) == name)
 	})
 	if i < 0 {
 		return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -99,7 +98,7 @@ func (c *call) run() error {
 	if c.guid != 0 {
 		c.port.PortGUID = c.guid
 	}
-	p := &reading{to: c.to, number: c.number, isSwitch: node.NodeType == mad.NodeTypeSwitch}
+	p := &reading{to: c.to, number: c.number, isSwitch: node.IsSwitch()}
 	if c.change.has("mkey", "mkeylease", "mkeyprot") && p.isSwitch && c.number != 0 {
 		return &failure{"main", "Can't set M_Key fields on switch port != 0"}
 	}

@@ -21,7 +21,7 @@ func (c *call) validate(p *reading) error {
 	if err != nil {
 		return err
 	}
-	peer := &reading{to: to, number: int32(node.LocalPort), isSwitch: node.NodeType == mad.NodeTypeSwitch}
+	peer := &reading{to: to, number: int32(node.LocalPort), isSwitch: node.IsSwitch()}
 	fmt.Fprintln(c.out, "Peer PortInfo:")
 	if err := c.readPort(peer); err != nil {
 		return err

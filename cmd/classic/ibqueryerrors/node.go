@@ -73,7 +73,7 @@ const allPorts = mad.AllPorts
 
 // run queries the node as print_node of the C tool does.
 func (r *report) run() {
-	isSwitch := r.node.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := r.node.IsSwitch()
 	first, agent := 1, 0
 	if isSwitch && r.node.Switch != nil && r.node.Switch.EnhancedPort0 != 0 {
 		first = 0
@@ -204,7 +204,7 @@ func (r *report) queryErrors(port int) bool {
 
 // printErrors prints a line with the errors of a port.
 func (r *report) printErrors(port int, text string) {
-	isSwitch := r.node.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := r.node.IsSwitch()
 	out := &r.job.Out
 	guid := r.node.Info.PortGUID
 	if p := r.port(0); isSwitch && p != nil {

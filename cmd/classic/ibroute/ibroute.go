@@ -113,7 +113,7 @@ func (r *reader) checkSwitch() (failure string) {
 		return "node info failed: valid addr?"
 	case !r.get(&desc):
 		return "node desc failed"
-	case info.NodeType != mad.NodeTypeSwitch:
+	case !info.IsSwitch():
 		return "not a switch"
 	case !r.get(&r.sw.Info):
 		return "switch info failed: is a switch node?"

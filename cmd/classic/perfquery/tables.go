@@ -134,7 +134,7 @@ func (c *command) hasPortInfoExtended() (bool, error) {
 		return false, c.fail(function, "node info query failed")
 	}
 	number := c.port
-	if node.NodeType == mad.NodeTypeSwitch {
+	if node.IsSwitch() {
 		number = 0
 	}
 	var port mad.PortInfo

@@ -86,7 +86,7 @@ func (q *query) hasPortInfoExtended(number int32) (bool, error) {
 	if !q.get(&node, 0) {
 		return false, q.Iberror(function, nil, "%v", errNodeInfo)
 	}
-	if node.NodeType == mad.NodeTypeSwitch {
+	if node.IsSwitch() {
 		number = 0
 	}
 	var info mad.PortInfo

@@ -17,7 +17,7 @@ func (q *query) pkeyTable(operands []string) error {
 		return errPortNumber
 	}
 	capacity := int(node.PartitionCap)
-	if node.NodeType == mad.NodeTypeSwitch && number != 0 {
+	if node.IsSwitch() && number != 0 {
 		var info mad.SwitchInfo
 		if !q.get(&info, 0) {
 			return errors.New("switch info failed")
@@ -56,7 +56,7 @@ func (q *query) slToVL(operands []string) error {
 		fmt.Fprintf(q.out, "%2d|", sl)
 	}
 	q.out.WriteByte('\n')
-	if node.NodeType != mad.NodeTypeSwitch {
+	if !node.IsSwitch() {
 		return q.slToVLOf(0, 0)
 	}
 	for in := range int32(node.NumPorts) + 1 {
@@ -84,7 +84,7 @@ func (q *query) vlArbitration(operands []string) error {
 		if !q.get(&node, 0) {
 			return errNodeInfo
 		}
-		if node.NodeType == mad.NodeTypeSwitch {
+		if node.IsSwitch() {
 			var info mad.SwitchInfo
 			if !q.get(&info, 0) {
 				return errors.New("switch info query failed")

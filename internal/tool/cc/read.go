@@ -43,7 +43,7 @@ type Agent struct {
 }
 
 // IsSwitch reports whether the agent is that of a switch.
-func (a *Agent) IsSwitch() bool { return a.Port.Node.Info.NodeType == mad.NodeTypeSwitch }
+func (a *Agent) IsSwitch() bool { return a.Port.Node.IsSwitch() }
 
 // IsSupported reports whether there is an agent, as far as known.
 func (a *Agent) IsSupported() bool { return a.Missing == nil && a.Port.Unreachable() == nil }
@@ -143,7 +143,7 @@ func agentPorts(n *fabric.Node) (ports []*fabric.Port) {
 	for _, p := range n.Ports {
 		switch {
 		case p == nil:
-		case n.Info.NodeType != mad.NodeTypeSwitch:
+		case !n.IsSwitch():
 			if p.Number != 0 && p.Info != nil && p.Info.State >= ib.PortInit {
 				ports = append(ports, p)
 			}

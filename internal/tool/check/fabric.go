@@ -146,9 +146,9 @@ type fabricRun struct {
 	names  *fabric.NameMap
 
 	topology []report.Finding // of three stages
-	ends     []linkinfo.End     // of two stages; nil: not read
-	counters *counters.Result   // of two stages; nil: not read
-	firmware *firmwareProbe     // nil: not read
+	ends     []linkinfo.End   // of two stages; nil: not read
+	counters *counters.Result // of two stages; nil: not read
+	firmware *firmwareProbe   // nil: not read
 }
 
 // Fabric checks a fabric. It returns an error if no fabric could be read, if a request

@@ -70,7 +70,7 @@ func (r *fabricRun) endPorts() func(func(*fabric.Port) bool) {
 	return func(yield func(*fabric.Port) bool) {
 		for _, n := range r.fabric.Nodes {
 			for _, p := range n.Ports {
-				if n.Info.NodeType != mad.NodeTypeSwitch && p != nil && p.Info != nil && p.Info.State == ib.PortActive && !yield(p) {
+				if !n.IsSwitch() && p != nil && p.Info != nil && p.Info.State == ib.PortActive && !yield(p) {
 					return
 				}
 			}

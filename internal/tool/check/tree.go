@@ -10,7 +10,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/topology"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -162,7 +161,7 @@ func (r *fabricRun) railPorts() (leaves map[*fabric.Node][]railPort, order []*fa
 	known := map[string]bool{}
 	for p := range r.endPorts() {
 		host, rail, ok := adapterName(p.Node)
-		if !ok || hosts[host] < 2 || p.Peer == nil || p.Peer.Node.Info.NodeType != mad.NodeTypeSwitch {
+		if !ok || hosts[host] < 2 || p.Peer == nil || !p.Peer.Node.IsSwitch() {
 			continue
 		}
 		if p.Number > 1 {
@@ -180,7 +179,7 @@ func (r *fabricRun) railPorts() (leaves map[*fabric.Node][]railPort, order []*fa
 
 // adapterName splits the description of an adapter: "node01 mlx5_2" or "node01 HCA-2".
 func adapterName(n *fabric.Node) (host, adapter string, ok bool) {
-	if n.Info.NodeType != mad.NodeTypeCA {
+	if !n.IsCA() {
 		return "", "", false
 	}
 	host, adapter, ok = strings.Cut(n.Desc.Clean(), " ")

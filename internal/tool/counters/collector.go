@@ -253,7 +253,7 @@ func (c *Collector) found(p *fabric.Port) {
 		if c.wants(n, p) {
 			c.screen(n, p)
 		}
-	case !n.began && (!isSwitch(p.Node) || p.Number == 0): // the LID is that of port 0
+	case !n.began && (!p.Node.IsSwitch() || p.Number == 0): // the LID is that of port 0
 		c.begin(n, p)
 	}
 }
@@ -261,13 +261,11 @@ func (c *Collector) found(p *fabric.Port) {
 // failUnread adds a failure to each switch whose LID the scan did not read.
 func (c *Collector) failUnread() {
 	for _, n := range c.order {
-		if !n.began && isSwitch(n.Node) {
+		if !n.began && n.Node.IsSwitch() {
 			c.begin(n, &fabric.Port{Node: n.Node, GUID: n.Info.PortGUID})
 		}
 	}
 }
-
-func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
 
 // begin begins to read a node through a port.
 func (c *Collector) begin(n *Node, p *fabric.Port) {
@@ -295,7 +293,7 @@ func (c *Collector) target(n *Node, p *Port, at *fabric.Port) umad.Target {
 }
 
 // hasOneAgent reports whether all ports of the node have the same agent.
-func (n *Node) hasOneAgent() bool { return isSwitch(n.Node) || n.Info.NumPorts == 1 }
+func (n *Node) hasOneAgent() bool { return n.Node.IsSwitch() || n.Info.NumPorts == 1 }
 
 func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 	n := q.node
@@ -314,7 +312,7 @@ func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 
 // readNode reads the counters of a node with known capabilities.
 func (c *Collector) readNode(n *Node) {
-	if c.opts.Suspicious == nil || !isSwitch(n.Node) || !n.Caps.Has(mad.PerfAllPortSelect) {
+	if c.opts.Suspicious == nil || !n.Node.IsSwitch() || !n.Caps.Has(mad.PerfAllPortSelect) {
 		c.wantPorts(n)
 		return
 	}
@@ -344,7 +342,7 @@ func (c *Collector) wants(n *Node, p *fabric.Port) bool {
 	switch {
 	case p.Info == nil && !(p.Omitted && c.scanned):
 		return false
-	case p.Number == 0 && (!isSwitch(n.Node) || !c.scanned || n.Switch == nil || n.Switch.EnhancedPort0 == 0):
+	case p.Number == 0 && (!n.Node.IsSwitch() || !c.scanned || n.Switch == nil || n.Switch.EnhancedPort0 == 0):
 		return false
 	}
 	return c.opts.Ports == nil || c.opts.Ports(p)

@@ -331,7 +331,7 @@ func TestCollector_Screen(t *testing.T) {
 			t.Errorf("suspicious port: got %d, want 300", got)
 		}
 		for _, n := range c.Nodes() {
-			if got, want := n.Described, n == host || n.Switch != nil || n.Info.NodeType == mad.NodeTypeSwitch; got != want {
+			if got, want := n.Described, n == host || n.Switch != nil || n.IsSwitch(); got != want {
 				t.Errorf("capabilities of %v were read: got %t, want %t", n.GUID, got, want)
 			}
 		}

@@ -50,7 +50,7 @@ func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 	}
 	if set&LaneDetails != 0 {
 		for _, id := range laneAttributes {
-			if id == mad.AttrSwPortVLCongestion && !isSwitch(n.Node) {
+			if id == mad.AttrSwPortVLCongestion && !n.Node.IsSwitch() {
 				continue
 			}
 			a := mad.ClassPM.NewAttribute(id)

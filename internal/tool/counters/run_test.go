@@ -215,7 +215,7 @@ func TestRun_LinkDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3")
 		o := options(f)
-		o.Want = func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+		o.Want = func(n *fabric.Node) bool { return n.IsSwitch() }
 		o.Window, o.Windows = time.Second, 3
 		var got []string
 		o.Each = func(r *counters.Result) error {
@@ -262,7 +262,7 @@ func TestRun_LinkDown(t *testing.T) {
 func TestRun_LinkDownSince(t *testing.T) {
 	f := build(t, "single-switch:hosts=4")
 	o := options(f)
-	o.Want = func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+	o.Want = func(n *fabric.Node) bool { return n.IsSwitch() }
 	o.Data = true
 	r, err := counters.Run(t.Context(), o)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // screens reports whether the ports of a node are screened: PortCounters decides whether
 // more is read. All of its counters are also in PortCountersExtended, where they are
 // wider but count the same events.
-func (c *Collector) screens(n *Node) bool { return c.opts.Suspicious != nil && !isSwitch(n.Node) }
+func (c *Collector) screens(n *Node) bool { return c.opts.Suspicious != nil && !n.Node.IsSwitch() }
 
 // screen reads PortCounters of a port of an adapter, once per pass, and in later passes
 // only if the node responded.

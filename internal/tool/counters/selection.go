@@ -30,7 +30,7 @@ func (s selection) addNode(n *fabric.Node) { s[n] = nil }
 
 // addPort selects a port. Port 0 of a switch stands for all of its ports.
 func (s selection) addPort(p *fabric.Port) {
-	if isSwitch(p.Node) && p.Number == 0 {
+	if p.Node.IsSwitch() && p.Number == 0 {
 		s.addNode(p.Node)
 		return
 	}
@@ -82,7 +82,7 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 		switch {
 		case p.Node != nil && f.NodeByGUID(p.Node.NodeGUID) != nil:
 			n := f.NodeByGUID(p.Node.NodeGUID)
-			if node, number, ok := fabric.CutPort(a.Name); ok && number == 0 && isSwitch(n) && names.Name(n) != a.Name && n.Desc.Clean() != a.Name {
+			if node, number, ok := fabric.CutPort(a.Name); ok && number == 0 && n.IsSwitch() && names.Name(n) != a.Name && n.Desc.Clean() != a.Name {
 				return fabric.NoPortError(node, 0, int(n.Info.NumPorts)) // not all ports
 			}
 			number, _ := p.Number()
@@ -111,7 +111,7 @@ func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabr
 	}
 	for _, p := range ports {
 		n := f.NodeByGUID(p.Node.NodeGUID)
-		if n != nil && isSwitch(n) && failed.Number <= int(n.Info.NumPorts) {
+		if n != nil && n.IsSwitch() && failed.Number <= int(n.Info.NumPorts) {
 			s.addNumber(n, uint8(failed.Number))
 		}
 	}
@@ -139,7 +139,7 @@ func portsByLID(f *fabric.Fabric, from, to ib.LID) iter.Seq[*fabric.Port] {
 	return func(yield func(*fabric.Port) bool) {
 		for _, n := range f.Nodes {
 			for _, p := range n.Ports {
-				if p == nil || p.Info == nil || p.Info.LID == 0 || isSwitch(n) && p.Number != 0 {
+				if p == nil || p.Info == nil || p.Info.LID == 0 || n.IsSwitch() && p.Number != 0 {
 					continue
 				}
 				first, last := int(p.Info.LID), int(p.Info.LID)+1<<p.Info.LMC-1
@@ -177,7 +177,7 @@ func (s selection) addRoute(f *fabric.Fabric, a resolve.Address) error {
 		peer := n.Ports[exit].Peer
 		n, entry = peer.Node, peer.Number
 	}
-	if isSwitch(n) {
+	if n.IsSwitch() {
 		s.addNode(n)
 		return nil
 	}

@@ -280,7 +280,7 @@ func withStatus(p *fabric.Port, st *Status) *fabric.Port {
 // findPeer identifies the peer of a switch port whose link was down during the scan. A
 // node that the scan did not find stays unknown.
 func (s *Session) findPeer(ctx context.Context, st *Step) {
-	if st.Port.Node.Info.NodeType != mad.NodeTypeSwitch || st.to.Route.Hops() >= mad.MaxHops {
+	if !st.Port.Node.IsSwitch() || st.to.Route.Hops() >= mad.MaxHops {
 		return
 	}
 	to := umad.Target{Route: st.to.Route.Append(st.Port.Number)}

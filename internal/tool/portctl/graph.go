@@ -33,7 +33,7 @@ func portWithLID(f *fabric.Fabric, lid ib.LID) *fabric.Port {
 	}
 	for _, n := range f.Nodes {
 		for _, p := range n.Ports {
-			if p == nil || p.Info == nil || n.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0 {
+			if p == nil || p.Info == nil || n.IsSwitch() && p.Number != 0 {
 				continue
 			}
 			if first := p.Info.LID; first != 0 && lid >= first && int(lid) < int(first)+1<<p.Info.LMC {
@@ -73,7 +73,7 @@ func (g *graph) reached() map[*fabric.Node]bool {
 	seen := map[*fabric.Node]bool{g.root: true}
 	for queue := []*fabric.Node{g.root}; len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
-		if n != g.root && n.Info.NodeType != mad.NodeTypeSwitch {
+		if n != g.root && !n.IsSwitch() {
 			continue
 		}
 		for _, p := range n.Ports {
@@ -118,7 +118,7 @@ func (g *graph) aim(st *Step) (around bool, err error) {
 	st.to, st.peerTo = umad.Target{}, nil
 	var route mad.Route
 	g.without(p, func() { route, around = g.route(p) })
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+	if !p.Node.IsSwitch() {
 		around = false
 	}
 	if !around {
@@ -150,12 +150,12 @@ var errNoRoute = errors.New("no directed route leads to the port: its link is do
 // through that port.
 func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
 	start := g.fabric.Start
-	if p.Node == start && (start.Info.NodeType == mad.NodeTypeSwitch || p.Number == g.fabric.StartPort) {
+	if p.Node == start && (start.IsSwitch() || p.Number == g.fabric.StartPort) {
 		return mad.Local, true
 	}
 	last := p
 	var hops []byte
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+	if !p.Node.IsSwitch() {
 		if p.Peer == nil || g.down[p] {
 			return mad.Route{}, false
 		}
@@ -171,7 +171,7 @@ func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
 		hops = append(hops, via.Number)
 		n = via.Node
 	}
-	if last.Node == start && start.Info.NodeType != mad.NodeTypeSwitch && last.Number != g.fabric.StartPort {
+	if last.Node == start && !start.IsSwitch() && last.Number != g.fabric.StartPort {
 		return mad.Route{}, false // directed routes leave an adapter through the local port only
 	}
 	if len(hops) > mad.MaxHops {
@@ -189,11 +189,11 @@ func (g *graph) tree() map[*fabric.Node]*fabric.Port {
 	for queue := []*fabric.Node{start}; len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
 		for _, p := range n.Ports {
-			if p == nil || p.Peer == nil || g.down[p] || n == start && n.Info.NodeType != mad.NodeTypeSwitch && p.Number != g.fabric.StartPort {
+			if p == nil || p.Peer == nil || g.down[p] || n == start && !n.IsSwitch() && p.Number != g.fabric.StartPort {
 				continue
 			}
 			next := p.Peer.Node
-			if next != start && next.Info.NodeType == mad.NodeTypeSwitch && from[next] == nil {
+			if next != start && next.IsSwitch() && from[next] == nil {
 				from[next] = p
 				queue = append(queue, next)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/textfile"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -130,7 +129,7 @@ func (s *Session) oncePerLink(ports []*fabric.Port) []*fabric.Port {
 		switch {
 		case i < 0:
 			once = append(once, p)
-		case once[i].Node.Info.NodeType != mad.NodeTypeSwitch:
+		case !once[i].Node.IsSwitch():
 			once[i] = p
 		}
 	}

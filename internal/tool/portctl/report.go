@@ -5,7 +5,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -146,7 +145,7 @@ func StatusOf(p *fabric.Port) *Status {
 	if p == nil || p.Info == nil {
 		return nil
 	}
-	external := p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0
+	external := p.Node.IsSwitch() && p.Number != 0
 	return &Status{Info: *p.Info, Caps: p.Caps(), Ext: p.Ext, external: external}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // A Risk is a reason not to change a port: what may not be undone from here, or what affects
@@ -104,7 +103,7 @@ func (s *Session) addLinkRisks(st *Step, around bool, lost []*fabric.Node) {
 
 // isLocal reports whether a port is the one that sends the requests.
 func (s *Session) isLocal(p *fabric.Port) bool {
-	return p.Node == s.Fabric.Start && (p.Number == s.Fabric.StartPort || p.Node.Info.NodeType == mad.NodeTypeSwitch)
+	return p.Node == s.Fabric.Start && (p.Number == s.Fabric.StartPort || p.Node.IsSwitch())
 }
 
 // managerPort returns the port of the subnet manager of the local port, nil if it is unknown.

@@ -13,7 +13,6 @@ import (
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -156,7 +155,7 @@ func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
 	if number == AddressedPort {
 		number = int(at.Number)
 	}
-	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := n.IsSwitch()
 	switch {
 	case t.Number == AddressedPort && isSwitch:
 		return nil, fmt.Errorf("find %s: the address of a switch requires a port number", t.Address)
@@ -263,7 +262,7 @@ func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric
 	if err != nil {
 		return nil, err
 	}
-	if p.Info == nil && p.Number != f.StartPort && f.Start.Info.NodeType != mad.NodeTypeSwitch {
+	if p.Info == nil && p.Number != f.StartPort && !f.Start.IsSwitch() {
 		return nil, nil
 	}
 	s.Fabric = f

@@ -47,7 +47,7 @@ func (s *Status) isUp() bool {
 // read requests the attributes of a port. It returns a [*umad.WrongPortError] if another port
 // is at the target.
 func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*Status, error) {
-	st := &Status{external: p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0}
+	st := &Status{external: p.Node.IsSwitch() && p.Number != 0}
 	st.Caps = &st.Info
 	var first error
 	get := func(a mad.Attribute, number uint8, data *[]byte, optional bool) {

@@ -98,8 +98,6 @@ type facts struct {
 	adaptive mad.AdaptiveRoutingInfo
 }
 
-func (f *facts) isSwitch() bool { return f.node.NodeType == mad.NodeTypeSwitch }
-
 // label returns the meaning of the block of a part.
 func (s scope) label() string {
 	switch s {
@@ -149,7 +147,7 @@ func (s scope) parts(ports Ports, f *facts) []part {
 	case ofPKeys:
 		for _, n := range s.selected(ports, f) {
 			capacity, modifier := f.node.PartitionCap, uint32(0)
-			if f.isSwitch() {
+			if f.node.IsSwitch() {
 				modifier = uint32(n) << 16
 				if n != 0 {
 					capacity = f.sw.PartitionEnforcementCap
@@ -162,7 +160,7 @@ func (s scope) parts(ports Ports, f *facts) []part {
 	case ofGUIDs:
 		addTable(int(f.port.GUIDCap), len(mad.GUIDInfo{}.GUIDs))
 	case ofSLtoVL:
-		if !f.isSwitch() {
+		if !f.node.IsSwitch() {
 			add(noPort, 0, noBlock)
 			break
 		}
@@ -232,9 +230,9 @@ func (s scope) representative(ports Ports, f *facts) uint32 {
 func (s scope) selected(ports Ports, f *facts) []uint8 {
 	first, last := uint8(1), f.node.NumPorts
 	switch {
-	case f.isSwitch() && s != ofCounters:
+	case f.node.IsSwitch() && s != ofCounters:
 		first = 0
-	case !f.isSwitch() && (s == ofPKeys || s == ofVLs || s == ofCounters) && !ports.Given():
+	case !f.node.IsSwitch() && (s == ofPKeys || s == ofVLs || s == ofCounters) && !ports.Given():
 		return []uint8{f.node.LocalPort}
 	}
 	switch {

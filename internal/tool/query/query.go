@@ -283,7 +283,7 @@ func (t *target) next() {
 	case w.node:
 		w.node = false
 		t.fact(&t.facts.node, 0)
-	case w.sw && t.facts.isSwitch():
+	case w.sw && t.facts.node.IsSwitch():
 		w.sw = false
 		t.fact(&t.facts.sw, 0)
 	case w.port:
@@ -302,7 +302,7 @@ func (t *target) next() {
 
 // fact requests an attribute of subnet management that is needed.
 func (t *target) fact(a mad.Attribute, number uint32) {
-	if t.FromSA && number == 0 && !t.facts.isSwitch() {
+	if t.FromSA && number == 0 && !t.facts.node.IsSwitch() {
 		number = uint32(t.facts.node.LocalPort)
 	}
 	c, err := t.callFor(attribute(mad.ClassSMPLIDRouted, a.ID()), part{port: int(number), modifier: number})
@@ -369,7 +369,7 @@ func (t *target) submit(parts []part) {
 	for i, p := range parts {
 		reply := &t.replies[i]
 		*reply = Reply{Target: t.address, Port: t.port, Number: p.port, Modifier: p.modifier, Block: p.block}
-		if t.FromSA && p.port == 0 && !t.facts.isSwitch() {
+		if t.FromSA && p.port == 0 && !t.facts.node.IsSwitch() {
 			p.port = int(t.facts.node.LocalPort)
 			reply.Number = p.port
 		}

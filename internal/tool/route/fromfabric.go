@@ -2,7 +2,6 @@ package route
 
 import (
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // FromFabric returns the nodes and links of a scan, without tables.
@@ -51,7 +50,7 @@ func (p *Port) copy(from *fabric.Port) {
 	if i == nil {
 		return
 	}
-	isSwitch := from.Node.Info.NodeType == mad.NodeTypeSwitch
+	isSwitch := from.Node.IsSwitch()
 	if !isSwitch || from.Number == 0 {
 		p.LID, p.LMC = i.LID, i.LMC
 	}

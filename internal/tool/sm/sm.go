@@ -199,7 +199,7 @@ func (r *run) scan() error {
 	}
 	for _, n := range f.Nodes {
 		for _, p := range n.Ports {
-			if p == nil || p.Info == nil || !p.Info.CapMask.Has(mad.CapSM) || n.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0 {
+			if p == nil || p.Info == nil || !p.Info.CapMask.Has(mad.CapSM) || n.IsSwitch() && p.Number != 0 {
 				continue
 			}
 			node, desc := n.Info, n.Desc

@@ -24,7 +24,7 @@ type StateChange struct {
 func (s *Sweeper) Changed(ctx context.Context) (changes []StateChange, changed bool, err error) {
 	c := &check{silent: map[ib.GUID]bool{}}
 	for _, n := range s.fabric.Nodes {
-		if n.Info.NodeType == mad.NodeTypeSwitch {
+		if n.IsSwitch() {
 			s.checkSwitch(c, n)
 			s.checkMissing(c, n)
 		}
@@ -93,7 +93,7 @@ func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
 // reports if its peer is an adapter.
 func (s *Sweeper) checkStart(c *check) {
 	start := s.fabric.Start
-	if start == nil || start.Info.NodeType == mad.NodeTypeSwitch || int(s.fabric.StartPort) >= len(start.Ports) {
+	if start == nil || start.IsSwitch() || int(s.fabric.StartPort) >= len(start.Ports) {
 		return
 	}
 	if p := start.Ports[s.fabric.StartPort]; p != nil {

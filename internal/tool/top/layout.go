@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -137,7 +136,7 @@ func (l *Layout) addLinks() {
 		if q := p.Peer; q >= 0 && q != int32(i) && l.Ports[q].Peer == int32(i) {
 			link.Far = q
 			l.Ports[q].Link = p.Link
-			if !l.isSwitch(link.Near) && l.isSwitch(link.Far) {
+			if !l.Ports[link.Near].Port.Node.IsSwitch() && l.Ports[link.Far].Port.Node.IsSwitch() {
 				link.Near, link.Far = link.Far, link.Near
 			}
 		}
@@ -172,10 +171,6 @@ func problems(findings []report.Finding) (n int) {
 		}
 	}
 	return n
-}
-
-func (l *Layout) isSwitch(port int32) bool {
-	return l.Ports[port].Port.Node.Info.NodeType == mad.NodeTypeSwitch
 }
 
 // PortName returns the name of a port, for example "leaf1[3]".

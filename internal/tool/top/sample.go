@@ -117,7 +117,7 @@ func (s *Sample) add(i int32, p *counters.Port, limits *counters.Limits) {
 		v.Errors += float32(perSecond)
 		s.Changes[i] = append(s.Changes[i], Change{c, ch.Increase, ch.Now.N, perSecond})
 	}
-	if !s.isSwitch(i) && v.Xmit > 0 {
+	if !s.Ports[i].Port.Node.IsSwitch() && v.Xmit > 0 {
 		s.Totals.Xmit += float64(v.Xmit) * s.Ports[i].Rate
 	}
 	if v.Errors > 0 {

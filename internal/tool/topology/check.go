@@ -55,7 +55,7 @@ func endPorts(f *fabric.Fabric) []*fabric.Port {
 	var ports []*fabric.Port
 	for _, n := range f.Nodes {
 		for _, p := range n.Ports {
-			if p != nil && (!isSwitch(n) || p.IsManagement()) {
+			if p != nil && (!n.IsSwitch() || p.IsManagement()) {
 				ports = append(ports, p)
 			}
 		}

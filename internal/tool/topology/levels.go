@@ -17,11 +17,11 @@ func Levels(f *fabric.Fabric) Layout {
 	l := Layout{Level: map[*fabric.Node]int{}}
 	var queue []*fabric.Node
 	for _, n := range f.Nodes {
-		if !isSwitch(n) {
+		if !n.IsSwitch() {
 			continue
 		}
 		for _, p := range linked(n) {
-			if !isSwitch(p.Peer.Node) && p.Peer.Node.Info.NodeType != mad.NodeTypeRouter && !isAggregation(p.Peer.Node) {
+			if !p.Peer.Node.IsSwitch() && p.Peer.Node.Info.NodeType != mad.NodeTypeRouter && !isAggregation(p.Peer.Node) {
 				l.Level[n] = 0
 				queue = append(queue, n)
 				break
@@ -33,14 +33,14 @@ func Levels(f *fabric.Fabric) Layout {
 		l.Count = max(l.Count, l.Level[n]+1)
 		for _, p := range linked(n) {
 			peer := p.Peer.Node
-			if _, known := l.Level[peer]; isSwitch(peer) && !known {
+			if _, known := l.Level[peer]; peer.IsSwitch() && !known {
 				l.Level[peer] = l.Level[n] + 1
 				queue = append(queue, peer)
 			}
 		}
 	}
 	for _, n := range f.Nodes {
-		if _, known := l.Level[n]; isSwitch(n) && !known {
+		if _, known := l.Level[n]; n.IsSwitch() && !known {
 			l.Level[n] = 0
 			l.Count = max(l.Count, 1)
 		}

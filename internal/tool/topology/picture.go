@@ -100,11 +100,11 @@ func (p *Picture) Folded() bool { return len(p.Fabric.Nodes) > foldAbove }
 // assignEndNodes assigns each end node to the first switch that it is linked to.
 func (p *Picture) assignEndNodes() {
 	for _, n := range p.Fabric.Nodes {
-		if isSwitch(n) {
+		if n.IsSwitch() {
 			continue
 		}
 		for _, port := range n.Ports {
-			if port != nil && port.Peer != nil && isSwitch(port.Peer.Node) {
+			if port != nil && port.Peer != nil && port.Peer.Node.IsSwitch() {
 				p.owner[n] = port.Peer.Node
 				p.below[port.Peer.Node] = append(p.below[port.Peer.Node], n)
 				break
@@ -130,7 +130,7 @@ func (p *Picture) most() float64 {
 func (p *Picture) placeLevels() {
 	rows := make([][]*fabric.Node, p.Levels.Count)
 	for _, n := range p.Fabric.Nodes {
-		if isSwitch(n) {
+		if n.IsSwitch() {
 			level := p.Levels.Level[n]
 			rows[level] = append(rows[level], n)
 		}
@@ -166,7 +166,7 @@ func (p *Picture) pods() map[*fabric.Node]int {
 	pod := map[*fabric.Node]int{}
 	count := 0
 	for _, first := range p.Fabric.Nodes {
-		if _, known := pod[first]; known || !isSwitch(first) || p.Levels.Level[first] == p.Levels.Count-1 {
+		if _, known := pod[first]; known || !first.IsSwitch() || p.Levels.Level[first] == p.Levels.Count-1 {
 			continue
 		}
 		count++
@@ -175,7 +175,7 @@ func (p *Picture) pods() map[*fabric.Node]int {
 		for i := 0; i < len(queue); i++ {
 			for _, port := range linked(queue[i]) {
 				n := port.Peer.Node
-				if _, known := pod[n]; !known && isSwitch(n) && p.Levels.Level[n] < p.Levels.Count-1 {
+				if _, known := pod[n]; !known && n.IsSwitch() && p.Levels.Level[n] < p.Levels.Count-1 {
 					pod[n] = count
 					queue = append(queue, n)
 				}
@@ -189,7 +189,7 @@ func (p *Picture) pods() map[*fabric.Node]int {
 func (p *Picture) centre(n *fabric.Node, level int) float64 {
 	sum, count := 0.0, 0
 	for _, port := range linked(n) {
-		if m := port.Peer.Node; isSwitch(m) && p.Levels.Level[m] < level {
+		if m := port.Peer.Node; m.IsSwitch() && p.Levels.Level[m] < level {
 			sum += p.at[m].x
 			count++
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -376,7 +375,7 @@ func (c *comparison) unexpected(f *fabric.Fabric) {
 	}
 	for _, cable := range Cables(f) {
 		a, b := cable.A, cable.B
-		inside := a.Node.System != nil && a.Node.System == b.Node.System && isSwitch(a.Node) && isSwitch(b.Node)
+		inside := a.Node.System != nil && a.Node.System == b.Node.System && a.Node.IsSwitch() && b.Node.IsSwitch()
 		if c.used[a] != nil || c.used[b] != nil || inside || isAggregation(a.Node) || isAggregation(b.Node) {
 			continue
 		}
@@ -385,5 +384,3 @@ func (c *comparison) unexpected(f *fabric.Fabric) {
 			Job:    fmt.Sprintf("remove the cable between %s and %s, or add it to the plan", portText(a, c.names), portText(b, c.names))})
 	}
 }
-
-func isCA(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeCA }

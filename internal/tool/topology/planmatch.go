@@ -43,7 +43,7 @@ func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
 				x.names[key] = append(x.names[key], n)
 			}
 		}
-		if isCA(n) {
+		if n.IsCA() {
 			hosts := []string{fold(host(name)), fold(host(desc))}
 			for _, h := range slices.Compact(hosts) {
 				if h != "" {
@@ -107,7 +107,7 @@ func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
 
 // ports returns the ports of nodes that fit the port of an end, or a problem.
 func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, string) {
-	if isSwitch(nodes[0]) {
+	if nodes[0].IsSwitch() {
 		if len(nodes) > 1 {
 			return nil, fmt.Sprintf("%s stands for %d switches", printable(e.Name), len(nodes))
 		}

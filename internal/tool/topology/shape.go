@@ -30,12 +30,12 @@ type switchGraph struct {
 func newSwitchGraph(f *fabric.Fabric) switchGraph {
 	g := switchGraph{peers: map[*fabric.Node][]*fabric.Node{}}
 	for _, n := range f.Nodes {
-		if !isSwitch(n) {
+		if !n.IsSwitch() {
 			continue
 		}
 		g.nodes = append(g.nodes, n)
 		for _, p := range linked(n) {
-			if m := p.Peer.Node; isSwitch(m) && m != n && !slices.Contains(g.peers[n], m) {
+			if m := p.Peer.Node; m.IsSwitch() && m != n && !slices.Contains(g.peers[n], m) {
 				g.peers[n] = append(g.peers[n], m)
 			}
 		}

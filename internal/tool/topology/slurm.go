@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // A slurmSwitch is a line of a topology.conf: a switch, or several that reach the same
@@ -124,13 +123,13 @@ type slurmBuilder struct {
 // addLeaves adds the switches with hosts.
 func (b *slurmBuilder) addLeaves(f *fabric.Fabric) {
 	for _, n := range f.Nodes {
-		if !isSwitch(n) {
+		if !n.IsSwitch() {
 			continue
 		}
 		var s *slurmSwitch
 		for _, p := range linked(n) {
 			name := slurmName(host(b.names.Name(p.Peer.Node)))
-			if p.Peer.Node.Info.NodeType != mad.NodeTypeCA || name == "" || isAggregation(p.Peer.Node) {
+			if !p.Peer.Node.IsCA() || name == "" || isAggregation(p.Peer.Node) {
 				continue
 			}
 			if s == nil {
@@ -160,7 +159,7 @@ func isAggregation(n *fabric.Node) bool { return strings.Contains(n.Desc.String(
 // below them are one switch of the tree.
 func (b *slurmBuilder) addLevel(f *fabric.Fabric, levels Layout, level int) {
 	for _, n := range f.Nodes {
-		if !isSwitch(n) || levels.Level[n] != level || b.of[n] != nil {
+		if !n.IsSwitch() || levels.Level[n] != level || b.of[n] != nil {
 			continue
 		}
 		below := new(big.Int)

@@ -115,8 +115,6 @@ func appendID(b []byte, n *fabric.Node) []byte {
 	return append(append(b[:start], b[start+len("0x"):]...), '"')
 }
 
-func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
-
 // header writes the lines before the ports of a node. ids is written in front of the
 // IDs, detail in front of the last line.
 func (t *Text) header(n *fabric.Node, host, ids, detail string) {
@@ -133,14 +131,14 @@ func (t *Text) header(n *fabric.Node, host, ids, detail string) {
 	}
 	b = append(append(append(b, ids...), wordsOf(n.Info.NodeType).guid...), "guid=0x"...)
 	b = strconv.AppendUint(b, uint64(n.GUID), 16)
-	if isSwitch(n) {
+	if n.IsSwitch() {
 		b = append(strconv.AppendUint(append(b, '('), uint64(n.Info.PortGUID), 16), ')')
 		if t.Group {
 			b = append(append(b, "\t# "...), slotText(n)...)
 		}
 	}
 	b = t.appendDetail(append(b, '\n'), n, detail)
-	if t.Group && !isSwitch(n) && isXsigo(n.GUID, xsigoHCA) {
+	if t.Group && !n.IsSwitch() && isXsigo(n.GUID, xsigoHCA) {
 		b = append(b, " (scp)"...)
 	}
 	t.buf = append(b, '\n')
@@ -153,7 +151,7 @@ func (t *Text) appendDetail(b []byte, n *fabric.Node, prefix string) []byte {
 	b = append(append(append(b, prefix...), wordsOf(n.Info.NodeType).line...), '\t')
 	b = strconv.AppendUint(b, uint64(n.Info.NumPorts), 10)
 	b = append(appendID(append(b, ' '), n), "\t\t# \""...)
-	if !isSwitch(n) {
+	if !n.IsSwitch() {
 		return append(n.Desc.AppendClean(b), '"')
 	}
 	b = append(t.Names.AppendName(b, n), '"')
@@ -172,21 +170,21 @@ func (t *Text) port(p *fabric.Port, prefix string) {
 	info, speed, width, speedName := linkOf(p)
 	peer := p.Peer
 	b := appendPortNumber(append(t.buf[:0], prefix...), p)
-	if isSwitch(p.Node) {
+	if p.Node.IsSwitch() {
 		b = t.appendExternal(b, p)
 	} else {
 		b = appendPortGUID(b, p)
 	}
 	b = appendPortNumber(appendID(append(b, '\t'), peer.Node), peer)
 	b = t.appendExternal(b, peer)
-	if !isSwitch(peer.Node) {
-		if !isSwitch(p.Node) {
+	if !peer.Node.IsSwitch() {
+		if !p.Node.IsSwitch() {
 			b = append(b, ' ')
 		}
 		b = appendPortGUID(b, peer)
 	}
 	b = append(b, "\t\t# "...)
-	if !isSwitch(p.Node) {
+	if !p.Node.IsSwitch() {
 		b = strconv.AppendUint(append(b, "lid "...), uint64(p.LID()), 10)
 		b = strconv.AppendUint(append(b, " lmc "...), uint64(info.LMC), 10)
 		b = append(b, ' ')
@@ -197,7 +195,7 @@ func (t *Text) port(p *fabric.Port, prefix string) {
 	if t.Full {
 		b = fmt.Appendf(b, " s=%d w=%d v=%d", speed, info.LinkWidthActive, info.VLCap)
 	}
-	if isSwitch(p.Node) {
+	if p.Node.IsSwitch() {
 		switch {
 		case isXsigo(peer.GUID, xsigoTCA):
 			b = fmt.Appendf(b, " slot %d", p.Number)

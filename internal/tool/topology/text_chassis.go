@@ -30,7 +30,7 @@ func (t *Text) allChassis(nodes []*fabric.Node) {
 		}
 	}
 	for _, n := range nodes {
-		if isSwitch(n) && n.Slot.Kind == fabric.SlotSpine && isVoltaire(n) {
+		if n.IsSwitch() && n.Slot.Kind == fabric.SlotSpine && isVoltaire(n) {
 			number(n)
 		}
 	}

@@ -200,7 +200,7 @@ func portOf(n *fabric.Node, number int) *fabric.Port {
 
 // smaLID returns the LID of a switch's management port, 0 for other nodes.
 func smaLID(n *fabric.Node) ib.LID {
-	if !isSwitch(n) || n.Ports[0] == nil {
+	if !n.IsSwitch() || n.Ports[0] == nil {
 		return 0
 	}
 	return n.Ports[0].LID()

@@ -67,7 +67,7 @@ func WriteVisits(w io.Writer, f *fabric.Fabric) error {
 			prompt = "new"
 		}
 		number := v.Port.Number
-		if isSwitch(n) {
+		if n.IsSwitch() {
 			number = 0
 		}
 		fmt.Fprintf(t.out, "DR path slid 0; dlid 0; %s -> %s %s {%016x} portnum %d lid %d-%d \"%s\"\n",

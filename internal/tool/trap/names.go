@@ -51,7 +51,7 @@ func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error 
 	for _, n := range f.Nodes {
 		node := &Node{n.GUID, n.Desc}
 		for _, p := range n.Ports {
-			if p != nil && (p.Number == 0 || n.Info.NodeType != mad.NodeTypeSwitch) {
+			if p != nil && (p.Number == 0 || !n.IsSwitch()) {
 				x.add(p.LID(), p.GUID, node)
 			}
 		}

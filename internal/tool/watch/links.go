@@ -9,7 +9,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/sweep"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/mad"
 )
 
 // reportChanges reports the differences between two scans, each link once.
@@ -149,7 +148,7 @@ func (d *linkDiff) renamed(old, now *fabric.Node) {
 
 // lids reports the ports of an adapter or router with another LID.
 func (d *linkDiff) lids(old, now *fabric.Node) {
-	if now.Info.NodeType == mad.NodeTypeSwitch {
+	if now.IsSwitch() {
 		return
 	}
 	for _, p := range now.Ports {

@@ -70,7 +70,7 @@ func (v *Classic) header(n *fabric.Node, prefix string) {
 	b := append(v.buf[:0], prefix...)
 	b = append(b, classicType(n.Info.NodeType)...)
 	b = append(b, ": "...)
-	if n.Info.NodeType == mad.NodeTypeSwitch {
+	if n.IsSwitch() {
 		guid := n.Info.PortGUID
 		if p := n.Ports[0]; p != nil {
 			guid = p.GUID
@@ -99,7 +99,7 @@ func (v *Classic) port(p *fabric.Port, prefix string) {
 	case v.Line:
 		b = append(p.GUID.AppendTo(b), ` "`...)
 		b = append(appendRight(b, v.Names.Name(p.Node), 30), `" `...)
-	case p.Node.Info.NodeType == mad.NodeTypeSwitch:
+	case p.Node.IsSwitch():
 		b = append(b, "      "...)
 	default:
 		b = append(b, "      "...)

@@ -45,9 +45,9 @@ func (s *Selection) HasType(n *fabric.Node) bool {
 	case s.SwitchesOnly && s.CAsOnly:
 		return n.Info.NodeType != mad.NodeTypeRouter
 	case s.SwitchesOnly:
-		return n.Info.NodeType == mad.NodeTypeSwitch
+		return n.IsSwitch()
 	case s.CAsOnly:
-		return n.Info.NodeType == mad.NodeTypeCA
+		return n.IsCA()
 	}
 	return true
 }

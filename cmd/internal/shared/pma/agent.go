@@ -53,7 +53,7 @@ func (a *Agent) Ports() ([]int, error) {
 		return nil, failuref("main", "smp query nodeinfo: num ports invalid")
 	}
 	first := 1
-	if node.NodeType == mad.NodeTypeSwitch {
+	if node.IsSwitch() {
 		var sw mad.SwitchInfo
 		if a.GetSMP(a.To, 0, &sw) != nil {
 			return nil, failuref("main", "smp query nodeinfo failed")
