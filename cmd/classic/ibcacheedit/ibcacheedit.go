@@ -81,17 +81,17 @@ func (c *command) edit(f *fabric.Fabric) error {
 	missing := func(what string, guid ib.GUID) error {
 		return c.Iberror("main", nil, "%s = %x not found", what, uint64(guid))
 	}
-	if g := c.switchGUID; g != nil && f.ReplaceNodeGUID(mad.NodeTypeSwitch, g[0], g[1]) == 0 {
+	if g := c.switchGUID; g != nil && replaceNodeGUID(f, mad.NodeTypeSwitch, g[0], g[1]) == 0 {
 		return missing("switchguid", g[0])
 	}
-	if g := c.caGUID; g != nil && f.ReplaceNodeGUID(mad.NodeTypeCA, g[0], g[1]) == 0 {
+	if g := c.caGUID; g != nil && replaceNodeGUID(f, mad.NodeTypeCA, g[0], g[1]) == 0 {
 		return missing("caguid", g[0])
 	}
-	if g := c.systemGUID; g != nil && f.ReplaceSystemGUID(g[0], g[1]) == 0 {
+	if g := c.systemGUID; g != nil && replaceSystemGUID(f, g[0], g[1]) == 0 {
 		return missing("sysimgguid", g[0])
 	}
 	if g := c.portGUID; g != nil {
-		switch nodes, changed := f.ReplacePortGUID(g[0], g[1], g[2]); {
+		switch nodes, changed := replacePortGUID(f, g[0], g[1], g[2]); {
 		case nodes == 0:
 			return missing("nodeguid", g[0])
 		case changed == 0:
