@@ -64,8 +64,8 @@ func TestJSON(t *testing.T) {
 			}
 			// One-way latencies start at 10 µs, bandwidths at 0.8 Gb/s.
 			want := []string{"max-p99", "max-p99", "min-bw", "min-bw", "", "", ": connection closed", ": no"}
-			if d := cmp.Diff(want, lines); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" || got.Error == nil || *got.Error != "no" {
-				t.Errorf("got not begun %v, error %v and difference\n%s", got.NotBegun, got.Error, d)
+			if d := cmp.Diff(want, lines); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" || len(got.Failures) == 0 || got.Failures[len(got.Failures)-1].Error != "no" {
+				t.Errorf("got not begun %v, failures %v and difference\n%s", got.NotBegun, got.Failures, d)
 			}
 			again, err := json.MarshalIndent(got, "", "  ")
 			if d := cmp.Diff(text, string(again)+"\n"); err != nil || d != "" {
@@ -82,7 +82,7 @@ func TestJSON_noServer(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("got %v, want a document:\n%s%s", err, out, stderr)
 	}
-	if code != cmdutil.ExitFailed || len(got.Results) != 0 || len(got.NotBegun) != 2 || got.Error == nil || !strings.Contains(*got.Error, "refused") {
+	if code != cmdutil.ExitFailed || len(got.Results) != 0 || len(got.NotBegun) != 2 || len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error, "refused") {
 		t.Errorf("got exit code %d and %+v, want %d and two tests that were not started", code, got, cmdutil.ExitFailed)
 	}
 }

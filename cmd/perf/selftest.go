@@ -74,7 +74,7 @@ func (s *selfTestFlags) run(ctx context.Context, c *command, flags *pflag.FlagSe
 	if err != nil {
 		return err
 	}
-	return cmdutil.ResultError(false, r.Count(selftest.Fail) > 0)
+	return cmdutil.HeadError(&r.Head)
 }
 
 // show prints a report.
@@ -106,7 +106,7 @@ func (s *selfTestFlags) show(c *command, r *selftest.Report) error {
 	}
 	err := render.Table(out, []string{"GROUP", "CASE", "RESULT", "SECONDS", "REASON"}, rows)
 	fmt.Fprintf(out, "\n%s in %.1f s: %d passed, %d failed, %d unsupported\n", plural.Count(len(r.Cases), "case", "cases"), r.Seconds,
-		r.Count(selftest.Pass), r.Count(selftest.Fail), r.Count(selftest.Unsupported))
+		r.CountOf(selftest.Pass), r.CountOf(selftest.Fail), r.CountOf(selftest.Unsupported))
 	if r.Partial {
 		fmt.Fprintln(out, "partial: interrupted")
 	}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/tool/perf/selftest"
+	"github.com/ibkit/ibkit/report"
 )
 
 // selfTestReport has a case of each outcome.
@@ -17,7 +19,7 @@ func selfTestReport() *selftest.Report {
 	failed, unsupported, kind := "completion: got success,\nwant remote access error", "the device has no atomics", "RoCE v2"
 	index := 3
 	return &selftest.Report{
-		Schema: selftest.Schema, Program: "ibkit 1.0.0", Seconds: 1.5,
+		Head: report.NewHead(selftest.Schema, time.Now()), Program: "ibkit 1.0.0", Seconds: 1.5,
 		System: selftest.System{Kernel: "6.1.0", Architecture: "amd64", CPUs: 2, PageSize: 4096},
 		Device: selftest.Device{
 			Name: "mlx5_0", Driver: "mlx5", Firmware: "20.38.1002", VendorID: 0x2c9, VendorPartID: 4123, Port: 1, Ports: 1, Link: "Ethernet", MTU: 4096,

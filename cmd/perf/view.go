@@ -38,7 +38,8 @@ type view struct {
 	pending  []*perf.Measurement // of the current table
 	complete int                 // number of complete tests
 	figures  bool                // there are figures of an incomplete test
-	unjudged bool                // a limit could not be applied
+	began    time.Time
+	unjudged bool // a limit could not be applied
 	findings bool
 	err      error // of a write
 }
@@ -73,7 +74,7 @@ func (v *view) check(flags *pflag.FlagSet) error {
 
 // begin prepares the output for tests.
 func (v *view) begin(tests []perf.Test) error {
-	v.tests = tests
+	v.tests, v.began = tests, time.Now()
 	if v.plot != "" {
 		var err error
 		if v.drawing, err = openPlot(v.plot); err != nil {

@@ -1,26 +1,28 @@
 package perf
 
 import (
+	"errors"
 	"strconv"
+	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form of a [Report]; schema/perf.json describes it. A
 // change that breaks readers changes the number.
-const ReportSchema = "ibkit/perf/1"
+const ReportSchema = "ibkit/perf/2"
 
 // A Report is the document that "ibkit perf --json" prints. Pointers are nil if a value
 // is unknown or was not measured.
 type Report struct {
-	Schema   string         `json:"schema"`
+	report.Head
 	Client   host.Identity  `json:"client"`
 	Server   host.Identity  `json:"server"`
 	Clock    ReportClock    `json:"clock"`
 	Results  []ReportResult `json:"results"`
 	NotBegun []Test         `json:"not_begun"`
-	Error    *string        `json:"error"` // reason if not all tests are complete
 }
 
 // A ReportClock is the clock of the client.
@@ -109,21 +111,25 @@ type ReportSide struct {
 // Percentiles are those of a [ReportLatency].
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 
-// NewReport returns the report on a result and the error that came with it. It leaves
-// Missed empty.
-func NewReport(r *Result, err error) Report {
-	report := Report{
-		Schema: ReportSchema, Client: r.Client, Server: r.Server, Clock: ReportClock{Source: r.ClockSource, CostNS: r.ClockCost},
+// Report returns the document of a result and the error that came with it, without missed
+// limits.
+func (r *Result) Report(began time.Time, err error) *Report {
+	d := &Report{
+		Head: report.NewHead(ReportSchema, began), Client: r.Client, Server: r.Server, Clock: ReportClock{Source: r.ClockSource, CostNS: r.ClockCost},
 		Results: []ReportResult{}, NotBegun: append([]Test{}, r.NotBegun...),
 	}
 	for i := range r.Measurements {
-		report.Results = append(report.Results, newReportResult(&r.Measurements[i]))
+		m := &r.Measurements[i]
+		d.Results = append(d.Results, newReportResult(m))
+		d.Partial = d.Partial || m.Partial
+		if m.Err != nil && !errors.Is(err, m.Err) {
+			d.Fail(report.Failure{Subject: m.Test.String(), Error: m.Err.Error()})
+		}
 	}
 	if err != nil {
-		text := err.Error()
-		report.Error = &text
+		d.Fail(report.Failure{Error: err.Error()})
 	}
-	return report
+	return d
 }
 
 func newReportResult(m *Measurement) ReportResult {

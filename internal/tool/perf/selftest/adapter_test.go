@@ -87,8 +87,8 @@ func TestReport(t *testing.T) {
 	}; !slices.Equal(unsupported, want) {
 		t.Errorf("got unsupported %q, want %q", unsupported, want)
 	}
-	if report.Count(Pass)+report.Count(Unsupported) != len(report.Cases) || report.Schema != Schema || report.Program != "ibkit 1.0.0" {
-		t.Errorf("got %d passed, schema %q, program %q", report.Count(Pass), report.Schema, report.Program)
+	if report.CountOf(Pass)+report.CountOf(Unsupported) != len(report.Cases) || report.Schema != Schema || report.Program != "ibkit 1.0.0" {
+		t.Errorf("got %d passed, schema %q, program %q", report.CountOf(Pass), report.Schema, report.Program)
 	}
 	d := report.Device
 	if d.Name != "rxe0" || d.Driver != "rxe" || d.Port != 1 || d.MTU != 1024 || d.Link != "Ethernet" || *d.GIDIndex != 3 || *d.GIDType != "RoCE v2" {

@@ -1,18 +1,21 @@
 package selftest
 
-import "time"
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/report"
+)
 
 // Schema identifies the JSON form of a [Report]; schema/perf-self-test.json describes it.
-const Schema = "ibkit/perf-self-test/1"
+const Schema = "ibkit/perf-self-test/2"
 
 // A Report is the result of Run. It contains no addresses, names or GUIDs of the host.
 type Report struct {
-	Schema  string  `json:"schema"`
+	report.Head
 	Program string  `json:"program"` // "ibkit 1.2.3"
 	System  System  `json:"system"`
 	Device  Device  `json:"device"`
 	Cases   []Case  `json:"cases"`
-	Partial bool    `json:"partial"` // interrupted
 	Seconds float64 `json:"seconds"`
 }
 
@@ -62,8 +65,8 @@ type Case struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// Count returns the number of cases with an outcome.
-func (r *Report) Count(o Outcome) (n int) {
+// CountOf returns the number of cases with an outcome.
+func (r *Report) CountOf(o Outcome) (n int) {
 	for i := range r.Cases {
 		if r.Cases[i].Outcome == o {
 			n++

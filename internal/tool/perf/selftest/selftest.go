@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -88,6 +89,9 @@ func (t *tester) report(o Options) (*Report, error) {
 			break
 		}
 		r.Cases = append(r.Cases, one)
+		if one.Outcome == Fail {
+			r.Add(report.New(report.FailedTest, r.Device.Name, one.Transport+" "+one.Name+": "+*one.Reason))
+		}
 		if o.Done != nil {
 			o.Done(one)
 		}
@@ -165,7 +169,7 @@ func (t *tester) describe(program string) *Report {
 	p := t.port
 	id := host.NewIdentity(program)
 	r := &Report{
-		Schema: Schema, Program: program, Cases: []Case{},
+		Head: report.NewHead(Schema, time.Now()), Program: program, Cases: []Case{},
 		System: System{Kernel: id.Kernel, Architecture: runtime.GOARCH, CPUs: id.CPUs, PageSize: unix.Getpagesize()},
 		Device: Device{
 			Name: p.Device, Driver: p.Context.Driver().String(), Firmware: p.Limits.FW.String(),

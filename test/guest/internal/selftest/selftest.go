@@ -50,7 +50,7 @@ func Run(t *testing.T, g *guest.Guest, device string, unsupported []string, env 
 		}
 	}
 	want := 0
-	if r.Count(selftest.Fail) > 0 {
+	if r.CountOf(selftest.Fail) > 0 {
 		want = 3
 	}
 	if out.Code != want || r.Partial || r.Device.Name != device || len(r.Cases) < 80 {
