@@ -73,7 +73,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 
 // get reads one attribute of the node at the end of a directed route.
 func get(ctx context.Context, c *umad.Client, route mad.Route, attr mad.Attribute, modifier uint32) error {
-	r, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: route}, Attr: attr.ID(), Modifier: modifier})
+	r, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: route}, Attr: attr.Spec().ID, Modifier: modifier})
 	if err != nil {
 		return err
 	}

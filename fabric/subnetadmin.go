@@ -14,7 +14,7 @@ import (
 // RecordOptions are the options of [ReadRecords].
 type RecordOptions struct {
 	To      umad.Target   // subnet administration; the zero value: that of the local port
-	SMKey   uint64        // 0: as an untrusted client, for which M_Keys are 0
+	SMKey   mad.Key       // 0: as an untrusted client, for which M_Keys are 0
 	Timeout time.Duration // of each table; 0: 30 s
 
 	// Lean omits the records of ports and switches: the fabric then has only nodes and links.
@@ -75,7 +75,7 @@ func read[T any, R interface {
 	table, err := t.client.GetTable(ctx, &umad.TableRequest{To: t.opts.To, Match: kind, SMKey: t.opts.SMKey, Timeout: t.opts.Timeout})
 	if err == nil {
 		if table.Clipped {
-			t.failures = append(t.failures, Failure{LID: t.opts.To.LID, Attr: kind.ID(), Err: fmt.Errorf("%s: %w", mad.AttributeName(kind), errClipped)})
+			t.failures = append(t.failures, Failure{LID: t.opts.To.LID, Attr: kind.Spec().ID, Err: fmt.Errorf("%s: %w", mad.AttributeName(kind), errClipped)})
 		}
 		*all, err = umad.Records[T, R](table)
 	}

@@ -38,7 +38,7 @@ type ReportNode struct {
 	// Attributes as received; nil unless they were requested.
 	Info       *mad.NodeInfo   `json:"info,omitempty"`
 	SwitchInfo *mad.SwitchInfo `json:"switch_info,omitempty"`
-	Port0      *mad.PortInfo   `json:"port0,omitempty"`
+	Port0      *ReportPortInfo `json:"port0,omitempty"`
 }
 
 // A ReportPort is a port, its link and its findings.
@@ -61,7 +61,7 @@ type ReportPort struct {
 	Counters *ReportCounters `json:"counters,omitempty"`
 
 	// Attributes as received; nil unless they were requested.
-	Info *mad.PortInfo        `json:"info,omitempty"`
+	Info *ReportPortInfo      `json:"info,omitempty"`
 	Ext  *mad.MlnxExtPortInfo `json:"extended_port_info,omitempty"`
 }
 
@@ -194,16 +194,26 @@ func nonEmpty(s string) *string {
 	return &s
 }
 
+// A ReportPortInfo is a PortInfo with or without its M_Key.
+type ReportPortInfo struct {
+	mad.PortInfo
+	keys bool
+}
+
+// MarshalJSON writes the attribute.
+func (r ReportPortInfo) MarshalJSON() ([]byte, error) {
+	if r.keys {
+		return mad.AppendJSON(nil, mad.WithKeys(&r.PortInfo))
+	}
+	return mad.AppendJSON(nil, &r.PortInfo)
+}
+
 // portInfo returns the PortInfo of a port; nil if the port did not respond.
-func (o ReportOptions) portInfo(p *fabric.Port) *mad.PortInfo {
+func (o ReportOptions) portInfo(p *fabric.Port) *ReportPortInfo {
 	if p == nil || p.Info == nil {
 		return nil
 	}
-	info := *p.Info
-	if !o.Keys {
-		info.MKey = 0
-	}
-	return &info
+	return &ReportPortInfo{*p.Info, o.Keys}
 }
 
 func newReportPort(e *End, o ReportOptions) ReportPort {

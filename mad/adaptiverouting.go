@@ -37,14 +37,15 @@ func (a *VendorCapabilities) Has(v VendorCap) bool {
 // Add adds a capability.
 func (a *VendorCapabilities) Add(v VendorCap) { a.Mask[v/32] |= 1 << (v % 32) }
 
-// ID returns AttrVendorCapabilities.
-func (*VendorCapabilities) ID() AttrID { return AttrVendorCapabilities }
+// Spec returns that of AttrVendorCapabilities.
+func (*VendorCapabilities) Spec() Spec { return smpSpec(AttrVendorCapabilities) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a VendorCapabilities) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *VendorCapabilities) fields(c *codec) {
-	array(c, a.Mask[:], 0, 32, "CapabilityMask", hexLines)
+// Layout declares the fields.
+func (a *VendorCapabilities) Layout(c *Codec) {
+	Array(c, a.Mask[:], 0, 32, "CapabilityMask", HexLines)
 }
 
 // A PrivateLFTInfo describes the private forwarding tables of a switch, which replace
@@ -62,13 +63,13 @@ type PrivateLFTMode struct {
 	Banks uint8 `json:"banks"` // number of banks
 }
 
-// ID returns AttrPrivateLFTInfo.
-func (*PrivateLFTInfo) ID() AttrID { return AttrPrivateLFTInfo }
+// Spec returns that of AttrPrivateLFTInfo.
+func (*PrivateLFTInfo) Spec() Spec { return smpSpec(AttrPrivateLFTInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PrivateLFTInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PrivateLFTInfo) marshal(c *codec) {
+func (a *PrivateLFTInfo) marshal(c *Codec) {
 	c.value(struct {
 		Tables     uint8            `json:"num_of_plfts"`
 		ModeCap    uint8            `json:"mode_cap"`
@@ -77,13 +78,14 @@ func (a *PrivateLFTInfo) marshal(c *codec) {
 	}{a.Tables, a.ModeCap, a.ActiveMode, a.Modes[:]})
 }
 
-func (a *PrivateLFTInfo) fields(c *codec) {
-	bits(c, &a.Tables, 8, 8, "NumOfPLFTs", decimal)
-	bits(c, &a.ModeCap, 16, 8, "ModeCap", decimal)
-	bits(c, &a.ActiveMode, 24, 8, "ActiveMode", decimal)
+// Layout declares the fields.
+func (a *PrivateLFTInfo) Layout(c *Codec) {
+	Bits(c, &a.Tables, 8, 8, "NumOfPLFTs", Decimal)
+	Bits(c, &a.ModeCap, 16, 8, "ModeCap", Decimal)
+	Bits(c, &a.ActiveMode, 24, 8, "ActiveMode", Decimal)
 	for i := range a.Modes {
-		bits(c, &a.Modes[i].Size, 32+i*16, 8, "BankSize"+strconv.Itoa(i), decimal)
-		bits(c, &a.Modes[i].Banks, 40+i*16, 8, "NumOfBanks"+strconv.Itoa(i), decimal)
+		Bits(c, &a.Modes[i].Size, 32+i*16, 8, "BankSize"+strconv.Itoa(i), Decimal)
+		Bits(c, &a.Modes[i].Banks, 40+i*16, 8, "NumOfBanks"+strconv.Itoa(i), Decimal)
 	}
 }
 
@@ -124,43 +126,44 @@ type AdaptiveRoutingInfo struct {
 	EnableBySLHBF      uint16 // bit mask of service levels with hash-based forwarding
 }
 
-// ID returns AttrAdaptiveRoutingInfo.
-func (*AdaptiveRoutingInfo) ID() AttrID { return AttrAdaptiveRoutingInfo }
+// Spec returns that of AttrAdaptiveRoutingInfo.
+func (*AdaptiveRoutingInfo) Spec() Spec { return smpSpec(AttrAdaptiveRoutingInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a AdaptiveRoutingInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *AdaptiveRoutingInfo) fields(c *codec) {
-	bits(c, &a.Enabled, 31, 1, "Enabled", decimal)
-	bits(c, &a.NoFallback, 7, 1, "NoFallback", decimal)
-	bits(c, &a.IS4Mode, 6, 1, "IS4Mode", decimal)
-	bits(c, &a.GlobalGroups, 5, 1, "GlobalGroups", decimal)
-	bits(c, &a.BySLCap, 4, 1, "BySLCap", decimal)
-	bits(c, &a.BySLEnabled, 3, 1, "BySLEnabled", decimal)
-	bits(c, &a.ByTransportCap, 2, 1, "ByTransportCap", decimal)
-	bits(c, &a.DynamicCap, 1, 1, "DynamicCapCalc", decimal)
-	bits(c, &a.DirectionsCap, 8, 8, "DirectionNumSupported", decimal)
-	bits(c, &a.GroupTableCopyCap, 16, 4, "GroupTableCopySupported", decimal)
-	bits(c, &a.SubGroupsActive, 20, 4, "SubGroupsActive", decimal)
-	bits(c, &a.ARNCap, 30, 1, "ARNSupported", decimal)
-	bits(c, &a.FRNCap, 29, 1, "FRNSupported", decimal)
-	bits(c, &a.FRCap, 28, 1, "FRSupported", decimal)
-	bits(c, &a.FREnabled, 27, 1, "FREnabled", decimal)
-	bits(c, &a.RNXmitEnabled, 26, 1, "RNXmitEnabled", decimal)
-	bits(c, &a.StringWidthCap, 32, 4, "StringWidthCap", decimal)
-	bits(c, &a.GroupTableCap, 36, 4, "GroupTableCap", decimal)
-	bits(c, &a.GroupTop, 40, 12, "GroupTop", decimal)
-	bits(c, &a.GroupCap, 52, 12, "GroupCap", decimal)
-	bits(c, &a.EnableBySL, 64, 16, "EnableBySLMask", hexa)
-	bits(c, &a.SubGroupsCap, 80, 8, "SubGroupsSupported", decimal)
-	bits(c, &a.RNVersionCap, 88, 4, "RNVersionCap", decimal)
-	bits(c, &a.ARVersionCap, 92, 4, "ARVersionCap", decimal)
-	bits(c, &a.ByTransportDisable, 120, 8, "ByTransportDisable", hexa)
-	bits(c, &a.AgeingTime, 128, 32, "AgeingTime", decimal)
-	bits(c, &a.Cap1, 160, 8, "CapFields1", hexa)
-	bits(c, &a.Enabled1, 176, 8, "EnableFeatures1", hexa)
-	bits(c, &a.WHBFGranularity, 192, 3, "WHBFGranularity", decimal)
-	bits(c, &a.EnableBySLHBF, 208, 16, "EnableBySLMaskHBF", hexa)
+// Layout declares the fields.
+func (a *AdaptiveRoutingInfo) Layout(c *Codec) {
+	Bits(c, &a.Enabled, 31, 1, "Enabled", Decimal)
+	Bits(c, &a.NoFallback, 7, 1, "NoFallback", Decimal)
+	Bits(c, &a.IS4Mode, 6, 1, "IS4Mode", Decimal)
+	Bits(c, &a.GlobalGroups, 5, 1, "GlobalGroups", Decimal)
+	Bits(c, &a.BySLCap, 4, 1, "BySLCap", Decimal)
+	Bits(c, &a.BySLEnabled, 3, 1, "BySLEnabled", Decimal)
+	Bits(c, &a.ByTransportCap, 2, 1, "ByTransportCap", Decimal)
+	Bits(c, &a.DynamicCap, 1, 1, "DynamicCapCalc", Decimal)
+	Bits(c, &a.DirectionsCap, 8, 8, "DirectionNumSupported", Decimal)
+	Bits(c, &a.GroupTableCopyCap, 16, 4, "GroupTableCopySupported", Decimal)
+	Bits(c, &a.SubGroupsActive, 20, 4, "SubGroupsActive", Decimal)
+	Bits(c, &a.ARNCap, 30, 1, "ARNSupported", Decimal)
+	Bits(c, &a.FRNCap, 29, 1, "FRNSupported", Decimal)
+	Bits(c, &a.FRCap, 28, 1, "FRSupported", Decimal)
+	Bits(c, &a.FREnabled, 27, 1, "FREnabled", Decimal)
+	Bits(c, &a.RNXmitEnabled, 26, 1, "RNXmitEnabled", Decimal)
+	Bits(c, &a.StringWidthCap, 32, 4, "StringWidthCap", Decimal)
+	Bits(c, &a.GroupTableCap, 36, 4, "GroupTableCap", Decimal)
+	Bits(c, &a.GroupTop, 40, 12, "GroupTop", Decimal)
+	Bits(c, &a.GroupCap, 52, 12, "GroupCap", Decimal)
+	Bits(c, &a.EnableBySL, 64, 16, "EnableBySLMask", Hex)
+	Bits(c, &a.SubGroupsCap, 80, 8, "SubGroupsSupported", Decimal)
+	Bits(c, &a.RNVersionCap, 88, 4, "RNVersionCap", Decimal)
+	Bits(c, &a.ARVersionCap, 92, 4, "ARVersionCap", Decimal)
+	Bits(c, &a.ByTransportDisable, 120, 8, "ByTransportDisable", Hex)
+	Bits(c, &a.AgeingTime, 128, 32, "AgeingTime", Decimal)
+	Bits(c, &a.Cap1, 160, 8, "CapFields1", Hex)
+	Bits(c, &a.Enabled1, 176, 8, "EnableFeatures1", Hex)
+	Bits(c, &a.WHBFGranularity, 192, 3, "WHBFGranularity", Decimal)
+	Bits(c, &a.EnableBySLHBF, 208, 16, "EnableBySLMaskHBF", Hex)
 }
 
 // An ARGroupTable is one block of a switch's groups of output ports
@@ -170,15 +173,16 @@ type ARGroupTable struct {
 	SubGroups [2]PortMask
 }
 
-// ID returns AttrARGroupTable.
-func (*ARGroupTable) ID() AttrID { return AttrARGroupTable }
+// Spec returns that of AttrARGroupTable.
+func (*ARGroupTable) Spec() Spec { return smpSpec(AttrARGroupTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a ARGroupTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *ARGroupTable) fields(c *codec) {
-	array(c, a.SubGroups[0][:], 0, 8, "SubGroup0", portSet)
-	array(c, a.SubGroups[1][:], 256, 8, "SubGroup1", portSet)
+// Layout declares the fields.
+func (a *ARGroupTable) Layout(c *Codec) {
+	Array(c, a.SubGroups[0][:], 0, 8, "SubGroup0", portSet)
+	Array(c, a.SubGroups[1][:], 256, 8, "SubGroup1", portSet)
 }
 
 // An ARLinearForwardingTable is one block of a switch's table of groups by LID
@@ -210,30 +214,31 @@ var arStates = names{"bounded", "free", "static"}
 // String returns the name of the state, "?(3)" for an undefined one.
 func (s ARState) String() string { return arStates.text(uint64(s)) }
 
-// ID returns AttrARLinearForwardingTable.
-func (*ARLinearForwardingTable) ID() AttrID { return AttrARLinearForwardingTable }
+// Spec returns that of AttrARLinearForwardingTable.
+func (*ARLinearForwardingTable) Spec() Spec { return smpSpec(AttrARLinearForwardingTable) }
 
 // MarshalJSON writes {"entries": [{"lid_state": 1, ...}, ...]}.
 func (a ARLinearForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *ARLinearForwardingTable) marshal(c *codec) {
+func (a *ARLinearForwardingTable) marshal(c *Codec) {
 	c.value(struct {
 		Entries []ARForwarding `json:"entries"`
 	}{a.Entries[:]})
 }
 
-func (a *ARLinearForwardingTable) fields(c *codec) {
+// Layout declares the fields.
+func (a *ARLinearForwardingTable) Layout(c *Codec) {
 	for i := range a.Entries {
 		e, at := &a.Entries[i], i*32
-		bits(c, &e.State, at, 2, "LidState", decimal)
-		bits(c, &e.Table, at+4, 4, "TableNumber", decimal)
-		bits(c, &e.Port, at+8, 8, "DefaultPort", decimal)
-		bits(c, &e.Group, at+16, 16, "GroupNumber", decimal)
+		Bits(c, &e.State, at, 2, "LidState", Decimal)
+		Bits(c, &e.Table, at+4, 4, "TableNumber", Decimal)
+		Bits(c, &e.Port, at+8, 8, "DefaultPort", Decimal)
+		Bits(c, &e.Group, at+16, 16, "GroupNumber", Decimal)
 	}
 }
 
 // dump writes one row per LID, numbered from 0 in each block.
-func (a *ARLinearForwardingTable) dump(c *codec) {
+func (a *ARLinearForwardingTable) dump(c *Codec) {
 	var rows []byte
 	for i, e := range a.Entries {
 		rows = fmt.Appendf(rows, "%4d: %-7v port %3d group %4d table %2d\n", i, e.State, e.Port, e.Group, e.Table)

@@ -35,37 +35,36 @@ type ClassPortInfo struct {
 
 const classPortInfoSize = 72
 
-// ID returns AttrClassPortInfo.
-func (*ClassPortInfo) ID() AttrID { return AttrClassPortInfo }
-
-// format returns the format of performance management; the attribute is the same
-// in all classes.
-func (*ClassPortInfo) format() format { return format{ClassPM, classPortInfoSize} }
+// Spec returns that of performance management. The attribute is the same in all classes.
+func (*ClassPortInfo) Spec() Spec {
+	return Spec{Class: ClassPM, ID: AttrClassPortInfo, Size: classPortInfoSize}
+}
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a ClassPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *ClassPortInfo) fields(c *codec) {
-	bits(c, &a.BaseVersion, 0, 8, "BaseVersion", decimal)
-	bits(c, &a.ClassVersion, 8, 8, "ClassVersion", decimal)
-	bits(c, &a.CapMask, 16, 16, "CapabilityMask", hexa)
-	bits(c, &a.CapMask2, 32, 27, "CapabilityMask2", hexa)
-	bits(c, &a.RespTimeValue, 59, 5, "RespTimeVal", decimal)
-	array(c, a.RedirectGID[:], 64, 8, "RedirectGID", hexString)
-	bits(c, &a.RedirectTrafficClass, 192, 8, "RedirectTC", hexa)
-	bits(c, &a.RedirectSL, 200, 4, "RedirectSL", decimal)
-	bits(c, &a.RedirectFlowLabel, 204, 20, "RedirectFL", hexa)
-	bits(c, &a.RedirectLID, 224, 16, "RedirectLID", decimal)
-	bits(c, &a.RedirectPKey, 240, 16, "RedirectPKey", hexa)
-	bits(c, &a.RedirectQP, 264, 24, "RedirectQP", hexa)
-	bits(c, &a.RedirectQKey, 288, 32, "RedirectQKey", hexa)
-	array(c, a.TrapGID[:], 320, 8, "TrapGID", hexString)
-	bits(c, &a.TrapTrafficClass, 448, 8, "TrapTC", hexa)
-	bits(c, &a.TrapSL, 456, 4, "TrapSL", decimal)
-	bits(c, &a.TrapFlowLabel, 460, 20, "TrapFL", hexa)
-	bits(c, &a.TrapLID, 480, 16, "TrapLID", decimal)
-	bits(c, &a.TrapPKey, 496, 16, "TrapPKey", hexa)
-	bits(c, &a.TrapHopLimit, 512, 8, "TrapHL", decimal)
-	bits(c, &a.TrapQP, 520, 24, "TrapQP", hexa)
-	bits(c, &a.TrapQKey, 544, 32, "TrapQKey", hexa)
+// Layout declares the fields.
+func (a *ClassPortInfo) Layout(c *Codec) {
+	Bits(c, &a.BaseVersion, 0, 8, "BaseVersion", Decimal)
+	Bits(c, &a.ClassVersion, 8, 8, "ClassVersion", Decimal)
+	Bits(c, &a.CapMask, 16, 16, "CapabilityMask", Hex)
+	Bits(c, &a.CapMask2, 32, 27, "CapabilityMask2", Hex)
+	Bits(c, &a.RespTimeValue, 59, 5, "RespTimeVal", Decimal)
+	Array(c, a.RedirectGID[:], 64, 8, "RedirectGID", Bytes)
+	Bits(c, &a.RedirectTrafficClass, 192, 8, "RedirectTC", Hex)
+	Bits(c, &a.RedirectSL, 200, 4, "RedirectSL", Decimal)
+	Bits(c, &a.RedirectFlowLabel, 204, 20, "RedirectFL", Hex)
+	Bits(c, &a.RedirectLID, 224, 16, "RedirectLID", Decimal)
+	Bits(c, &a.RedirectPKey, 240, 16, "RedirectPKey", Hex)
+	Bits(c, &a.RedirectQP, 264, 24, "RedirectQP", Hex)
+	Bits(c, &a.RedirectQKey, 288, 32, "RedirectQKey", Hex)
+	Array(c, a.TrapGID[:], 320, 8, "TrapGID", Bytes)
+	Bits(c, &a.TrapTrafficClass, 448, 8, "TrapTC", Hex)
+	Bits(c, &a.TrapSL, 456, 4, "TrapSL", Decimal)
+	Bits(c, &a.TrapFlowLabel, 460, 20, "TrapFL", Hex)
+	Bits(c, &a.TrapLID, 480, 16, "TrapLID", Decimal)
+	Bits(c, &a.TrapPKey, 496, 16, "TrapPKey", Hex)
+	Bits(c, &a.TrapHopLimit, 512, 8, "TrapHL", Decimal)
+	Bits(c, &a.TrapQP, 520, 24, "TrapQP", Hex)
+	Bits(c, &a.TrapQKey, 544, 32, "TrapQKey", Hex)
 }

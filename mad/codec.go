@@ -10,47 +10,42 @@ import (
 )
 
 // An Attribute is an attribute of a management class, or a record of subnet
-// administration: a pointer to one of this package's structs.
+// administration: a pointer to a struct of this package, or of a program that declares
+// an attribute of its own.
 type Attribute interface {
-	// ID returns the attribute's number in a MAD header.
-	ID() AttrID
+	// Spec returns how packets carry the attribute, which does not depend on its fields.
+	Spec() Spec
 
-	// fields declares each field to c, in the order of the classic dump.
-	fields(c *codec)
+	// Layout declares each field by [Bits] or [Array], in the order of the classic dump.
+	Layout(c *Codec)
 }
 
-// A format is the class that an attribute belongs to and its size in bytes.
-type format struct {
-	class Class
-	size  int
+// A Spec is the class, number and size of an attribute.
+type Spec struct {
+	Class Class // [ClassSMPLIDRouted] for subnet management
+	ID    AttrID
+	Size  int    // in bytes; [DataSize] for subnet management
+	OUI   uint32 // 24 bits, for a class that has one; see [Class.HasOUI]
 }
 
-// A formatted attribute has a format other than that of subnet management.
-type formatted interface{ format() format }
+func smpSpec(id AttrID) Spec { return Spec{ClassSMPLIDRouted, id, DataSize, 0} }
 
-func formatOf(a Attribute) format {
-	if f, ok := a.(formatted); ok {
-		return f.format()
-	}
-	return format{ClassSMPLIDRouted, DataSize}
-}
-
-// Decode decodes a from the first [AttributeSize] bytes of b. It ignores reserved
+// Decode decodes a from the first bytes of b, as many as its [Spec] has. It ignores reserved
 // bits and keeps undefined values. The only error is that b is too short.
 func Decode(a Attribute, b []byte) error {
-	f := formatOf(a)
-	if len(b) < f.size {
+	spec := a.Spec()
+	if len(b) < spec.Size {
 		return sizeError("decode", a, len(b))
 	}
-	c := codecs.Get().(*codec)
-	c.mode, c.data = decoding, b[:f.size]
-	a.fields(c)
+	c := codecs.Get().(*Codec)
+	c.mode, c.data = decoding, b[:spec.Size]
+	a.Layout(c)
 	c.release()
 	return nil
 }
 
-// Encode encodes a to the first [AttributeSize] bytes of b, with reserved bits 0.
-// It returns an error if b is too short or a value does not fit its field; the
+// Encode encodes a to the first bytes of b, as many as its [Spec] has, with reserved
+// bits 0. It returns an error if b is too short or a value does not fit its field; the
 // content of b is then undefined.
 func Encode(a Attribute, b []byte) error { return encode(a, b, "encode", true) }
 
@@ -59,16 +54,16 @@ func Encode(a Attribute, b []byte) error { return encode(a, b, "encode", true) }
 func Update(a Attribute, b []byte) error { return encode(a, b, "update", false) }
 
 func encode(a Attribute, b []byte, verb string, empty bool) error {
-	f := formatOf(a)
-	if len(b) < f.size {
+	spec := a.Spec()
+	if len(b) < spec.Size {
 		return sizeError(verb, a, len(b))
 	}
-	c := codecs.Get().(*codec)
-	c.mode, c.data = encoding, b[:f.size]
+	c := codecs.Get().(*Codec)
+	c.mode, c.data = encoding, b[:spec.Size]
 	if empty {
 		clear(c.data)
 	}
-	a.fields(c)
+	a.Layout(c)
 	err := c.err
 	c.release()
 	if err != nil {
@@ -77,16 +72,14 @@ func encode(a Attribute, b []byte, verb string, empty bool) error {
 	return nil
 }
 
-// AttributeSize returns the size of a on the wire in bytes: [DataSize] in subnet
-// management, [PerfDataSize] in performance management, and the size of the
-// record in subnet administration.
-func AttributeSize(a Attribute) int { return formatOf(a).size }
-
 // AttributeName returns the specification's name of a.
-func AttributeName(a Attribute) string { return formatOf(a).class.AttrName(a.ID()) }
+func AttributeName(a Attribute) string {
+	spec := a.Spec()
+	return spec.Class.AttrName(spec.ID)
+}
 
 func sizeError(verb string, a Attribute, got int) error {
-	return fmt.Errorf("%s %s: %d bytes wanted, got %d", verb, AttributeName(a), AttributeSize(a), got)
+	return fmt.Errorf("%s %s: %d bytes wanted, got %d", verb, AttributeName(a), a.Spec().Size, got)
 }
 
 type mode uint8
@@ -103,12 +96,14 @@ const (
 	styling               // styles of fields
 )
 
-// A codec processes each field of an attribute according to its mode.
-type codec struct {
+// A Codec decodes, encodes or prints the fields that an [Attribute] declares.
+type Codec struct {
 	mode mode
 	data []byte // decoding, encoding
 	text []byte // dumping, listing, marshal
 	err  error  // error of the first value that did not fit its field
+
+	reveal bool // show keys: the attribute is that of [WithKeys]
 
 	list     func(name string, text []byte) // listing
 	only     []string                       // listing: names of the wanted fields; nil: all
@@ -118,7 +113,7 @@ type codec struct {
 	members map[string]json.RawMessage                    // unmarshal
 	visit   func(name string, width int, v uint64) uint64 // visiting
 
-	style func(name string, width int, s *style) // styling
+	style func(name string, width int, s *Style) // styling
 
 	base  int         // locating: of the attribute within a record, in bits
 	parts []component // locating
@@ -126,22 +121,28 @@ type codec struct {
 
 // Codecs are pooled because calls through the Attribute interface make them escape
 // to the heap.
-var codecs = sync.Pool{New: func() any { return new(codec) }}
+var codecs = sync.Pool{New: func() any { return new(Codec) }}
 
-func (c *codec) release() {
-	*c = codec{text: c.text[:0], elements: c.elements, keys: c.keys} // without allocations for the next call
+func (c *Codec) release() {
+	*c = Codec{text: c.text[:0], elements: c.elements, keys: c.keys} // without allocations for the next call
 	codecs.Put(c)
 }
 
-// A word is a type for fields of attributes.
-type word interface {
-	~uint8 | ~uint16 | ~uint32 | ~uint64
+// start returns a codec, and the attribute without its wrapper.
+func start(m mode, a Attribute) (*Codec, Attribute) {
+	c := codecs.Get().(*Codec)
+	c.mode = m
+	if w, ok := a.(withKeys); ok {
+		c.reveal, a = true, w.Attribute
+	}
+	return c, a
 }
 
-// bits declares a field of up to 64 bits. A field narrower than 64 bits must lie
+// Bits declares a field of up to 64 bits, at an offset in bits with a name of the
+// classic dump, such as "NumPorts", which is num_ports in JSON. A field narrower than 64 bits must lie
 // within one 32-bit word of the attribute, like all fields of the specification; a
 // 64-bit field must start at a byte.
-func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
+func Bits[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T, offset, width int, name string, s *Style) {
 	switch c.mode {
 	case decoding:
 		*v = T(c.load(offset, width))
@@ -150,7 +151,7 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 	case unmarshal:
 		*v = T(c.member(name, width, s))
 	case visiting:
-		*v = T(c.visit(name, width, uint64(*v)))
+		*v = T(c.visited(name, uint64(*v), width, s.secret))
 	case locating:
 		c.locate(unsafe.Pointer(v), name, offset, width)
 	case styling:
@@ -160,8 +161,8 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 	}
 }
 
-// array declares a sequence of equal elements. They follow the rules of bits.
-func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyle) {
+// Array declares a sequence of equal elements. They follow the rules of [Bits].
+func Array[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v []T, offset, width int, name string, s *ArrayStyle) {
 	switch c.mode {
 	case decoding:
 		if width == 8 {
@@ -179,7 +180,7 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 		}
 	case visiting:
 		for i := range v {
-			v[i] = T(c.visit(name+strconv.Itoa(i), width, uint64(v[i])))
+			v[i] = T(c.visited(name+strconv.Itoa(i), uint64(v[i]), width, s.secret))
 		}
 	case locating:
 		if !s.components {
@@ -195,6 +196,9 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 		for _, e := range v {
 			c.elements = append(c.elements, uint64(e))
 		}
+		if s.secret && !c.reveal {
+			clear(c.elements)
+		}
 		c.showArray(name, c.elements, width, s)
 	}
 }
@@ -202,18 +206,18 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 // nested declares an attribute within a record of subnet administration. It must
 // start at a 32-bit word. It may be longer than the rest of the record if the
 // excess is reserved. name is the name of the member in JSON.
-func nested(c *codec, a Attribute, offset int, name string) {
+func nested(c *Codec, a Attribute, offset int, name string) {
 	switch c.mode {
 	case decoding, encoding:
 		whole := c.data
 		c.data = whole[offset/8:]
-		a.fields(c)
+		a.Layout(c)
 		c.data = whole
 	case visiting, styling:
-		a.fields(c)
+		a.Layout(c)
 	case locating:
 		c.base += offset
-		a.fields(c)
+		a.Layout(c)
 		c.base -= offset
 	case dumping, listing:
 		c.dump(a)
@@ -223,7 +227,7 @@ func nested(c *codec, a Attribute, offset int, name string) {
 	}
 }
 
-func (c *codec) load(offset, width int) uint64 {
+func (c *Codec) load(offset, width int) uint64 {
 	if width == 64 {
 		return binary.BigEndian.Uint64(c.data[offset/8:])
 	}
@@ -231,7 +235,7 @@ func (c *codec) load(offset, width int) uint64 {
 	return uint64(w << (offset % 32) >> (32 - width))
 }
 
-func (c *codec) store(offset, width int, v uint64, name string) {
+func (c *Codec) store(offset, width int, v uint64, name string) {
 	if width == 64 {
 		binary.BigEndian.PutUint64(c.data[offset/8:], v)
 		return

@@ -94,7 +94,7 @@ func TestEachBit(t *testing.T) {
 	}
 	for kind, empty := range attributes {
 		lost := 0
-		size := AttributeSize(empty())
+		size := empty().Spec().Size
 		for bit := range size * 8 {
 			in, out := make([]byte, size), make([]byte, size)
 			in[bit/8] = 0x80 >> (bit % 8)
@@ -122,7 +122,7 @@ func TestEachBit(t *testing.T) {
 // Update changes fields and no other bits.
 func TestUpdate(t *testing.T) {
 	for kind, empty := range attributes {
-		size := AttributeSize(empty())
+		size := empty().Spec().Size
 		ones := bytes.Repeat([]byte{0xff}, size)
 		data := bytes.Clone(ones)
 		a := empty()
@@ -234,12 +234,12 @@ func FuzzDecode(f *testing.F) {
 		for kind, empty := range attributes {
 			first := empty()
 			if err := Decode(first, b); err != nil {
-				if len(b) >= AttributeSize(first) {
+				if len(b) >= first.Spec().Size {
 					t.Errorf("%s: %v", kind, err)
 				}
 				continue
 			}
-			again := make([]byte, AttributeSize(first))
+			again := make([]byte, first.Spec().Size)
 			if err := Encode(first, again); err != nil {
 				t.Fatalf("%s: what was decoded does not encode: %v", kind, err)
 			}

@@ -75,7 +75,7 @@ func RecordComponents(record Attribute) []Component {
 // Bits returns a bit mask of the selected fields in the wire format of the record,
 // with the size of the record.
 func (m ComponentMask) Bits(record Attribute) []byte {
-	b := make([]byte, AttributeSize(record))
+	b := make([]byte, record.Spec().Size)
 	for i, p := range components(record) {
 		if m&(1<<i) == 0 {
 			continue
@@ -88,15 +88,15 @@ func (m ComponentMask) Bits(record Attribute) []byte {
 }
 
 func components(record Attribute) []component {
-	c := codec{mode: locating}
-	record.fields(&c)
+	c := Codec{mode: locating}
+	record.Layout(&c)
 	return c.parts
 }
 
 // locate adds a field as a component, after the reserved range before it. A field
 // that is declared after the fields that follow it on the wire, because the
 // specification added it to a reserved range later, is not a component.
-func (c *codec) locate(field unsafe.Pointer, name string, offset, width int) {
+func (c *Codec) locate(field unsafe.Pointer, name string, offset, width int) {
 	offset += c.base
 	end := 0
 	if n := len(c.parts); n > 0 {
@@ -113,7 +113,7 @@ func (c *codec) locate(field unsafe.Pointer, name string, offset, width int) {
 
 // reserved declares reserved bits. This is only necessary if the specification
 // counts two adjacent ranges.
-func reserved(c *codec, offset, width int) {
+func reserved(c *Codec, offset, width int) {
 	if c.mode == locating {
 		c.locate(nil, "", offset, width)
 	}
@@ -121,9 +121,9 @@ func reserved(c *codec, offset, width int) {
 
 // serviceID declares a service ID, of which the first byte is a separate component
 // in path records.
-func serviceID(c *codec, v *uint64, offset int, name string) {
+func serviceID(c *Codec, v *uint64, offset int, name string) {
 	if c.mode != locating {
-		bits(c, v, offset, 64, name, key)
+		Bits(c, v, offset, 64, name, HexString)
 		return
 	}
 	c.locate(unsafe.Pointer(v), name, offset, 8)

@@ -115,7 +115,7 @@ func TestComponents(t *testing.T) {
 
 func TestComponentBits(t *testing.T) {
 	r := PathRecord{DLID: 0xffff, NumbPath: 0x7f, ServiceID: 1<<64 - 1}
-	b := make([]byte, AttributeSize(&r))
+	b := make([]byte, r.Spec().Size)
 	if err := Encode(&r, b); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestComponentBits(t *testing.T) {
 	for kind, empty := range attributes {
 		var all ComponentMask = 1<<64 - 1
 		a := empty()
-		if formatOf(a).class != ClassSA || len(components(a)) > 64 {
+		if a.Spec().Class != ClassSA || len(components(a)) > 64 {
 			continue
 		}
 		end := components(a)[len(components(a))-1]

@@ -35,25 +35,22 @@ const (
 	CongestionLogSize  = 224
 )
 
-var (
-	congestionFormat    = format{ClassCC, CongestionDataSize}
-	congestionLogFormat = format{ClassCC, CongestionLogSize}
-)
+func congestionSpec(id AttrID) Spec { return Spec{ClassCC, id, CongestionDataSize, 0} }
 
 const offCCKey = 24
 
 // CCKey returns the key in a packet of congestion control (A10.4.1).
-func (p *Packet) CCKey() uint64 { return binary.BigEndian.Uint64(p[offCCKey:]) }
+func (p *Packet) CCKey() Key { return Key(binary.BigEndian.Uint64(p[offCCKey:])) }
 
 // SetCCKey overwrites the key in a packet of congestion control.
-func (p *Packet) SetCCKey(key uint64) { binary.BigEndian.PutUint64(p[offCCKey:], key) }
+func (p *Packet) SetCCKey(key Key) { binary.BigEndian.PutUint64(p[offCCKey:], uint64(key)) }
 
 // CongestionPayload returns the part of a packet of congestion control after the common
 // header: the key, and the data of an attribute, which is nil for a Get (A10.4.1).
-func CongestionPayload(key uint64, data []byte) []byte {
+func CongestionPayload(key Key, data []byte) []byte {
 	offset, _ := ClassCC.DataRange()
 	payload := make([]byte, offset-headerSize, offset-headerSize+len(data))
-	binary.BigEndian.PutUint64(payload, key)
+	binary.BigEndian.PutUint64(payload, uint64(key))
 	return append(payload, data...)
 }
 
@@ -68,40 +65,38 @@ type CongestionInfo struct {
 	ControlTableCap uint8  // 64-entry blocks in the congestion control table of a channel adapter
 }
 
-// ID returns AttrCongestionInfo.
-func (*CongestionInfo) ID() AttrID { return AttrCongestionInfo }
-
-func (*CongestionInfo) format() format { return congestionFormat }
+// Spec returns that of AttrCongestionInfo.
+func (*CongestionInfo) Spec() Spec { return congestionSpec(AttrCongestionInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a CongestionInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *CongestionInfo) fields(c *codec) {
-	bits(c, &a.Info, 0, 16, "CongestionInfo", hexa)
-	bits(c, &a.ControlTableCap, 16, 8, "ControlTableCap", decimal)
+// Layout declares the fields.
+func (a *CongestionInfo) Layout(c *Codec) {
+	Bits(c, &a.Info, 0, 16, "CongestionInfo", Hex)
+	Bits(c, &a.ControlTableCap, 16, 8, "ControlTableCap", Decimal)
 }
 
 // A CongestionKeyInfo is the CC_Key of a port and its protection (A10.4.3.4).
 type CongestionKeyInfo struct {
-	Key         uint64
+	Key         Key
 	ProtectBit  uint8  // 1 bit; 1: Get returns the key only to requesters that have it
 	LeasePeriod uint16 // seconds until ProtectBit is cleared after a violation; 0: never
 	Violations  uint16 // requests with a wrong key
 }
 
-// ID returns AttrCongestionKeyInfo.
-func (*CongestionKeyInfo) ID() AttrID { return AttrCongestionKeyInfo }
-
-func (*CongestionKeyInfo) format() format { return congestionFormat }
+// Spec returns that of AttrCongestionKeyInfo.
+func (*CongestionKeyInfo) Spec() Spec { return congestionSpec(AttrCongestionKeyInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a CongestionKeyInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *CongestionKeyInfo) fields(c *codec) {
-	bits(c, &a.Key, 0, 64, "CC_Key", key)
-	bits(c, &a.ProtectBit, 64, 1, "CC_KeyProtectBit", decimal)
-	bits(c, &a.LeasePeriod, 80, 16, "CC_KeyLeasePeriod", decimal)
-	bits(c, &a.Violations, 96, 16, "CC_KeyViolations", decimal)
+// Layout declares the fields.
+func (a *CongestionKeyInfo) Layout(c *Codec) {
+	Bits(c, &a.Key, 0, 64, "CC_Key", Secret)
+	Bits(c, &a.ProtectBit, 64, 1, "CC_KeyProtectBit", Decimal)
+	Bits(c, &a.LeasePeriod, 80, 16, "CC_KeyLeasePeriod", Decimal)
+	Bits(c, &a.Violations, 96, 16, "CC_KeyViolations", Decimal)
 }
 
 // A PortMask selects ports of a switch. The last bit of the last byte is port 0.
@@ -146,23 +141,22 @@ const (
 	CongestionSetMarkingRate             // MarkingRate
 )
 
-// ID returns AttrSwitchCongestionSetting.
-func (*SwitchCongestionSetting) ID() AttrID { return AttrSwitchCongestionSetting }
-
-func (*SwitchCongestionSetting) format() format { return congestionFormat }
+// Spec returns that of AttrSwitchCongestionSetting.
+func (*SwitchCongestionSetting) Spec() Spec { return congestionSpec(AttrSwitchCongestionSetting) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchCongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SwitchCongestionSetting) fields(c *codec) {
-	bits(c, &a.ControlMap, 0, 32, "Control_Map", hexa)
-	array(c, a.VictimMask[:], 32, 8, "Victim_Mask", hexString)
-	array(c, a.CreditMask[:], 288, 8, "Credit_Mask", hexString)
-	bits(c, &a.Threshold, 544, 4, "Threshold", hexa)
-	bits(c, &a.PacketSize, 552, 8, "Packet_Size", decimal)
-	bits(c, &a.CSThreshold, 560, 4, "CS_Threshold", hexa)
-	bits(c, &a.CSReturnDelay, 576, 16, "CS_ReturnDelay", hexa)
-	bits(c, &a.MarkingRate, 592, 16, "Marking_Rate", decimal)
+// Layout declares the fields.
+func (a *SwitchCongestionSetting) Layout(c *Codec) {
+	Bits(c, &a.ControlMap, 0, 32, "Control_Map", Hex)
+	Array(c, a.VictimMask[:], 32, 8, "Victim_Mask", Bytes)
+	Array(c, a.CreditMask[:], 288, 8, "Credit_Mask", Bytes)
+	Bits(c, &a.Threshold, 544, 4, "Threshold", Hex)
+	Bits(c, &a.PacketSize, 552, 8, "Packet_Size", Decimal)
+	Bits(c, &a.CSThreshold, 560, 4, "CS_Threshold", Hex)
+	Bits(c, &a.CSReturnDelay, 576, 16, "CS_ReturnDelay", Hex)
+	Bits(c, &a.MarkingRate, 592, 16, "Marking_Rate", Decimal)
 }
 
 // A SwitchPortCongestionSetting is one block of the settings of single switch ports
@@ -180,38 +174,39 @@ type PortCongestionSetting struct {
 	Parameter   uint16 `json:"cong_parm"`    // ControlType 0: marking rate; 1: return delay
 }
 
-// ID returns AttrSwitchPortCongestionSetting.
-func (*SwitchPortCongestionSetting) ID() AttrID { return AttrSwitchPortCongestionSetting }
-
-func (*SwitchPortCongestionSetting) format() format { return congestionFormat }
+// Spec returns that of AttrSwitchPortCongestionSetting.
+func (*SwitchPortCongestionSetting) Spec() Spec {
+	return congestionSpec(AttrSwitchPortCongestionSetting)
+}
 
 // MarshalJSON writes {"ports": [{"valid": 1, ...}, ...]}.
 func (a SwitchPortCongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SwitchPortCongestionSetting) marshal(c *codec) {
+func (a *SwitchPortCongestionSetting) marshal(c *Codec) {
 	c.value(struct {
 		Ports []PortCongestionSetting `json:"ports"`
 	}{a.Ports[:]})
 }
 
-func (a *SwitchPortCongestionSetting) fields(c *codec) {
+// Layout declares the fields.
+func (a *SwitchPortCongestionSetting) Layout(c *Codec) {
 	for i := range a.Ports {
 		a.Ports[i].fields(c, i*32)
 	}
 }
 
-func (s *PortCongestionSetting) fields(c *codec, at int) {
-	bits(c, &s.Valid, at, 1, "Valid", decimal)
-	bits(c, &s.ControlType, at+1, 1, "Control_Type", decimal)
-	bits(c, &s.Threshold, at+4, 4, "Threshold", hexa)
-	bits(c, &s.PacketSize, at+8, 8, "Packet_Size", decimal)
-	bits(c, &s.Parameter, at+16, 16, "Cong_Parm_Marking_Rate", decimal)
+func (s *PortCongestionSetting) fields(c *Codec, at int) {
+	Bits(c, &s.Valid, at, 1, "Valid", Decimal)
+	Bits(c, &s.ControlType, at+1, 1, "Control_Type", Decimal)
+	Bits(c, &s.Threshold, at+4, 4, "Threshold", Hex)
+	Bits(c, &s.PacketSize, at+8, 8, "Packet_Size", Decimal)
+	Bits(c, &s.Parameter, at+16, 16, "Cong_Parm_Marking_Rate", Decimal)
 }
 
 // dump writes one paragraph per port, as ibccquery does.
-func (a *SwitchPortCongestionSetting) dump(c *codec) {
+func (a *SwitchPortCongestionSetting) dump(c *Codec) {
 	for i := range a.Ports {
-		c.show("Port", uint64(i), 0, decimal)
+		c.show("Port", uint64(i), 0, Decimal)
 		a.Ports[i].fields(c, 0)
 		c.blank()
 	}
@@ -235,15 +230,13 @@ type SLCongestionSetting struct {
 	Min              uint8  `json:"ccti_min"`
 }
 
-// ID returns AttrCACongestionSetting.
-func (*CACongestionSetting) ID() AttrID { return AttrCACongestionSetting }
-
-func (*CACongestionSetting) format() format { return congestionFormat }
+// Spec returns that of AttrCACongestionSetting.
+func (*CACongestionSetting) Spec() Spec { return congestionSpec(AttrCACongestionSetting) }
 
 // MarshalJSON writes {"port_control": 0, "control_map": 0, "sls": [...]}.
 func (a CACongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *CACongestionSetting) marshal(c *codec) {
+func (a *CACongestionSetting) marshal(c *Codec) {
 	c.value(struct {
 		PortControl uint16                `json:"port_control"`
 		ControlMap  uint16                `json:"control_map"`
@@ -251,31 +244,32 @@ func (a *CACongestionSetting) marshal(c *codec) {
 	}{a.PortControl, a.ControlMap, a.SLs[:]})
 }
 
-func (a *CACongestionSetting) fields(c *codec) {
+// Layout declares the fields.
+func (a *CACongestionSetting) Layout(c *Codec) {
 	a.header(c)
 	for i := range a.SLs {
 		a.SLs[i].fields(c, 32+i*64)
 	}
 }
 
-func (a *CACongestionSetting) header(c *codec) {
-	bits(c, &a.PortControl, 0, 16, "Port_Control", hexa)
-	bits(c, &a.ControlMap, 16, 16, "Control_Map", hexa)
+func (a *CACongestionSetting) header(c *Codec) {
+	Bits(c, &a.PortControl, 0, 16, "Port_Control", Hex)
+	Bits(c, &a.ControlMap, 16, 16, "Control_Map", Hex)
 }
 
-func (s *SLCongestionSetting) fields(c *codec, at int) {
-	bits(c, &s.Timer, at, 16, "CCTI_Timer", decimal)
-	bits(c, &s.Increase, at+16, 8, "CCTI_Increase", decimal)
-	bits(c, &s.TriggerThreshold, at+24, 8, "Trigger_Threshold", decimal)
-	bits(c, &s.Min, at+32, 8, "CCTI_Min", decimal)
+func (s *SLCongestionSetting) fields(c *Codec, at int) {
+	Bits(c, &s.Timer, at, 16, "CCTI_Timer", Decimal)
+	Bits(c, &s.Increase, at+16, 8, "CCTI_Increase", Decimal)
+	Bits(c, &s.TriggerThreshold, at+24, 8, "Trigger_Threshold", Decimal)
+	Bits(c, &s.Min, at+32, 8, "CCTI_Min", Decimal)
 }
 
 // dump writes one paragraph per service level, as ibccquery does.
-func (a *CACongestionSetting) dump(c *codec) {
+func (a *CACongestionSetting) dump(c *Codec) {
 	a.header(c)
 	c.blank()
 	for i := range a.SLs {
-		c.show("SL", uint64(i), 0, decimal)
+		c.show("SL", uint64(i), 0, Decimal)
 		a.SLs[i].fields(c, 0)
 		c.blank()
 	}
@@ -294,47 +288,46 @@ type CongestionControlEntry struct {
 	Multiplier uint16 `json:"multiplier"` // 14 bits
 }
 
-// ID returns AttrCongestionControlTable.
-func (*CongestionControlTable) ID() AttrID { return AttrCongestionControlTable }
-
-func (*CongestionControlTable) format() format { return congestionFormat }
+// Spec returns that of AttrCongestionControlTable.
+func (*CongestionControlTable) Spec() Spec { return congestionSpec(AttrCongestionControlTable) }
 
 // MarshalJSON writes {"ccti_limit": 63, "entries": [...]}.
 func (a CongestionControlTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *CongestionControlTable) marshal(c *codec) {
+func (a *CongestionControlTable) marshal(c *Codec) {
 	c.value(struct {
 		Limit   uint16                   `json:"ccti_limit"`
 		Entries []CongestionControlEntry `json:"entries"`
 	}{a.Limit, a.Entries[:]})
 }
 
-func (a *CongestionControlTable) fields(c *codec) {
+// Layout declares the fields.
+func (a *CongestionControlTable) Layout(c *Codec) {
 	a.header(c)
 	for i := range a.Entries {
 		a.Entries[i].fields(c, 32+i*16)
 	}
 }
 
-func (a *CongestionControlTable) header(c *codec) {
-	bits(c, &a.Limit, 0, 16, "CCTI_Limit", decimal)
+func (a *CongestionControlTable) header(c *Codec) {
+	Bits(c, &a.Limit, 0, 16, "CCTI_Limit", Decimal)
 }
 
-func (e *CongestionControlEntry) fields(c *codec, at int) {
-	bits(c, &e.Shift, at, 2, "CCT_Shift", decimal)
-	bits(c, &e.Multiplier, at+2, 14, "CCT_Multiplier", decimal)
+func (e *CongestionControlEntry) fields(c *Codec, at int) {
+	Bits(c, &e.Shift, at, 2, "CCT_Shift", Decimal)
+	Bits(c, &e.Multiplier, at+2, 14, "CCT_Multiplier", Decimal)
 }
 
 // dump writes one paragraph per entry up to Limit, as ibccquery does. A limit of 0
 // means that the table is not in use.
-func (a *CongestionControlTable) dump(c *codec) {
+func (a *CongestionControlTable) dump(c *Codec) {
 	a.header(c)
 	c.blank()
 	if a.Limit == 0 {
 		return
 	}
 	for i := range a.Entries[:min(len(a.Entries), int(a.Limit)+1)] {
-		c.show("Entry", uint64(i), 0, decimal)
+		c.show("Entry", uint64(i), 0, Decimal)
 		a.Entries[i].fields(c, 0)
 		c.blank()
 	}
@@ -345,12 +338,11 @@ type TimeStamp struct {
 	Time uint32 // in units of 1.024 µs
 }
 
-// ID returns AttrTimeStamp.
-func (*TimeStamp) ID() AttrID { return AttrTimeStamp }
-
-func (*TimeStamp) format() format { return congestionFormat }
+// Spec returns that of AttrTimeStamp.
+func (*TimeStamp) Spec() Spec { return congestionSpec(AttrTimeStamp) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a TimeStamp) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *TimeStamp) fields(c *codec) { bits(c, &a.Time, 0, 32, "Timestamp", decimal) }
+// Layout declares the fields.
+func (a *TimeStamp) Layout(c *Codec) { Bits(c, &a.Time, 0, 32, "Timestamp", Decimal) }

@@ -59,7 +59,7 @@ func TestCongestionJSON(t *testing.T) {
 			`{"cc_key":"0x8000000000000000","cc_key_protect_bit":1,`},
 	} {
 		t.Run(AttributeName(test.attribute), func(t *testing.T) {
-			got, err := json.Marshal(test.attribute)
+			got, err := json.Marshal(WithKeys(test.attribute))
 			if err != nil || !bytes.HasPrefix(got, []byte(test.want)) {
 				t.Errorf("got %s, %v, want %s", got, err, test.want)
 			}

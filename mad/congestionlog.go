@@ -44,16 +44,16 @@ type CACongestionEvent struct {
 	TimeStamp   uint32 `json:"timestamp"`
 }
 
-// ID returns AttrCongestionLog.
-func (*CongestionLog) ID() AttrID { return AttrCongestionLog }
-
-func (*CongestionLog) format() format { return congestionLogFormat }
+// Spec returns that of AttrCongestionLog.
+func (*CongestionLog) Spec() Spec {
+	return Spec{Class: ClassCC, ID: AttrCongestionLog, Size: CongestionLogSize}
+}
 
 // MarshalJSON writes the fields that are valid for the type of log, with the events
 // that are in use.
 func (a CongestionLog) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *CongestionLog) marshal(c *codec) {
+func (a *CongestionLog) marshal(c *Codec) {
 	log := struct {
 		Type      uint8  `json:"log_type"`
 		Flags     uint8  `json:"congestion_flags"`
@@ -89,7 +89,8 @@ func used[T comparable](events []T) []T {
 	return found
 }
 
-func (a *CongestionLog) fields(c *codec) {
+// Layout declares the fields.
+func (a *CongestionLog) Layout(c *Codec) {
 	a.common(c)
 	switch a.Type {
 	case CongestionLogSwitch:
@@ -105,42 +106,42 @@ func (a *CongestionLog) fields(c *codec) {
 	}
 }
 
-func (a *CongestionLog) common(c *codec) {
-	bits(c, &a.Type, 0, 8, "LogType", decimal)
-	bits(c, &a.Flags, 8, 8, "CongestionFlags", hexa)
+func (a *CongestionLog) common(c *Codec) {
+	Bits(c, &a.Type, 0, 8, "LogType", Decimal)
+	Bits(c, &a.Flags, 8, 8, "CongestionFlags", Hex)
 }
 
-func (a *CongestionLog) switchFields(c *codec) {
-	bits(c, &a.Events, 16, 16, "LogEventsCounter", decimal)
-	bits(c, &a.TimeStamp, 32, 32, "CurrentTimeStamp", decimal)
-	array(c, a.PortMap[:], 64, 8, "PortMap", hexString)
+func (a *CongestionLog) switchFields(c *Codec) {
+	Bits(c, &a.Events, 16, 16, "LogEventsCounter", Decimal)
+	Bits(c, &a.TimeStamp, 32, 32, "CurrentTimeStamp", Decimal)
+	Array(c, a.PortMap[:], 64, 8, "PortMap", Bytes)
 }
 
-func (e *SwitchCongestionEvent) fields(c *codec, at int) {
-	bits(c, &e.SLID, at, 16, "SLID", decimal)
-	bits(c, &e.DLID, at+16, 16, "DLID", decimal)
-	bits(c, &e.SL, at+32, 4, "SL", decimal)
-	bits(c, &e.TimeStamp, at+64, 32, "Timestamp", decimal)
+func (e *SwitchCongestionEvent) fields(c *Codec, at int) {
+	Bits(c, &e.SLID, at, 16, "SLID", Decimal)
+	Bits(c, &e.DLID, at+16, 16, "DLID", Decimal)
+	Bits(c, &e.SL, at+32, 4, "SL", Decimal)
+	Bits(c, &e.TimeStamp, at+64, 32, "Timestamp", Decimal)
 }
 
-func (a *CongestionLog) adapterFields(c *codec) {
-	bits(c, &a.Events, 16, 16, "ThresholdEventCounter", decimal)
-	bits(c, &a.SLMap, 32, 16, "ThresholdCongestionEventMap", hexa)
-	bits(c, &a.TimeStamp, 64, 32, "CurrentTimeStamp", decimal)
+func (a *CongestionLog) adapterFields(c *Codec) {
+	Bits(c, &a.Events, 16, 16, "ThresholdEventCounter", Decimal)
+	Bits(c, &a.SLMap, 32, 16, "ThresholdCongestionEventMap", Hex)
+	Bits(c, &a.TimeStamp, 64, 32, "CurrentTimeStamp", Decimal)
 }
 
-func (e *CACongestionEvent) fields(c *codec, at int) {
-	bits(c, &e.LocalQP, at, 24, "Local_QP_CN_Entry", decimal)
-	bits(c, &e.SL, at+24, 4, "SL_CN_Entry", decimal)
-	bits(c, &e.ServiceType, at+28, 4, "Service_Type_CN_Entry", hexa)
-	bits(c, &e.RemoteQP, at+32, 24, "Remote_QP_Number_CN_Entry", decimal)
-	bits(c, &e.LocalLID, at+64, 16, "Local_LID_CN", decimal)
-	bits(c, &e.RemoteLID, at+80, 16, "Remote_LID_CN_Entry", decimal)
-	bits(c, &e.TimeStamp, at+96, 32, "Timestamp_CN_Entry", decimal)
+func (e *CACongestionEvent) fields(c *Codec, at int) {
+	Bits(c, &e.LocalQP, at, 24, "Local_QP_CN_Entry", Decimal)
+	Bits(c, &e.SL, at+24, 4, "SL_CN_Entry", Decimal)
+	Bits(c, &e.ServiceType, at+28, 4, "Service_Type_CN_Entry", Hex)
+	Bits(c, &e.RemoteQP, at+32, 24, "Remote_QP_Number_CN_Entry", Decimal)
+	Bits(c, &e.LocalLID, at+64, 16, "Local_LID_CN", Decimal)
+	Bits(c, &e.RemoteLID, at+80, 16, "Remote_LID_CN_Entry", Decimal)
+	Bits(c, &e.TimeStamp, at+96, 32, "Timestamp_CN_Entry", Decimal)
 }
 
 // dump writes one paragraph per event that is in use, as ibccquery does.
-func (a *CongestionLog) dump(c *codec) {
+func (a *CongestionLog) dump(c *Codec) {
 	a.common(c)
 	switch a.Type {
 	case CongestionLogSwitch:

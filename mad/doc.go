@@ -11,9 +11,10 @@
 //
 // # Attributes
 //
-// An attribute is a Go struct with one field per field of the specification.
-// The struct's fields method declares the layout once, for [Decode], [Encode],
-// [Dump] and MarshalJSON. Reserved bits are not kept: Encode writes them as zero.
+// An [Attribute] is a Go struct with one field per field of the specification. Its
+// Layout method declares each field once, for [Decode], [Encode], [Dump] and
+// [AppendJSON]. Programs declare vendors' attributes in the same way, with a Spec that
+// has their class. Reserved bits are not kept: Encode writes them as zero.
 //
 // Bit offsets are those of the specification (InfiniBand Architecture,
 // Volume 1, chapters 14 to 16): bit 0 is the most significant bit of the first byte.
@@ -24,6 +25,10 @@
 // an enumeration is {"value": 4, "name": "Active"}, with a null name for an
 // undefined value; a bit mask is {"value": 3, "names": ["1X", "4X"]}; GUIDs, GID
 // prefixes and keys are strings of hexadecimal digits, because 64 bits do not fit
-// a JavaScript number. M_Keys and SM_Keys are written unchanged: callers that
-// print them must clear them first if they are secret.
+// a JavaScript number.
+//
+// # Keys
+//
+// All encoders show M_Keys, SM_Keys, CC_Keys and service keys as 0, unless the
+// attribute is that of [WithKeys]. The text of a [Key] is "hidden".
 package mad

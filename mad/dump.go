@@ -12,15 +12,13 @@ import (
 const nameColumn = 32
 
 // A dumper shows an attribute that the classic tools do not print as named fields.
-type dumper interface{ dump(c *codec) }
+type dumper interface{ dump(c *Codec) }
 
 // Dump writes a in the form of smpquery of infiniband-diags, without the comment
 // line at the top: one field per line, with dots between name and value. Tables
-// have smpquery's rows, numbered from 0 in each block. Management keys are not
-// hidden.
+// have smpquery's rows, numbered from 0 in each block. Keys are shown as 0, unless a is that of [WithKeys].
 func Dump(w io.Writer, a Attribute) error {
-	c := codecs.Get().(*codec)
-	c.mode = dumping
+	c, a := start(dumping, a)
 	c.dump(a)
 	_, err := w.Write(c.text)
 	c.release()
@@ -35,23 +33,26 @@ func Dump(w io.Writer, a Attribute) error {
 // are separated by newlines and tabs. The text is valid until f returns. If only is not nil,
 // f is called for the fields with these names.
 func Fields(a Attribute, only []string, f func(name string, text []byte)) {
-	c := codecs.Get().(*codec)
-	c.mode, c.list, c.only = listing, f, only
+	c, a := start(listing, a)
+	c.list, c.only = f, only
 	c.dump(a)
 	c.release()
 }
 
 // dump shows an attribute.
-func (c *codec) dump(a Attribute) {
+func (c *Codec) dump(a Attribute) {
 	if d, ok := a.(dumper); ok {
 		d.dump(c)
 		return
 	}
-	a.fields(c)
+	a.Layout(c)
 }
 
 // show writes a field in the text modes.
-func (c *codec) show(name string, v uint64, width int, s *style) {
+func (c *Codec) show(name string, v uint64, width int, s *Style) {
+	if s.secret && !c.reveal {
+		v = 0
+	}
 	if c.mode == marshal {
 		c.key(name)
 		c.text = appendValue(c.text, v, s.json)
@@ -65,7 +66,7 @@ func (c *codec) show(name string, v uint64, width int, s *style) {
 
 // begin starts a field whose text is then appended to c.text. It returns false for a field
 // that is not wanted.
-func (c *codec) begin(name string) bool {
+func (c *Codec) begin(name string) bool {
 	if c.mode == listing {
 		c.text = c.text[:0]
 		return c.only == nil || slices.Contains(c.only, name)
@@ -75,14 +76,14 @@ func (c *codec) begin(name string) bool {
 	return true
 }
 
-func (c *codec) dots(n int) {
+func (c *Codec) dots(n int) {
 	for range n {
 		c.text = append(c.text, '.')
 	}
 }
 
 // end ends a field.
-func (c *codec) end(name string) {
+func (c *Codec) end(name string) {
 	if c.mode == listing {
 		c.list(name, c.text)
 		return
@@ -91,7 +92,7 @@ func (c *codec) end(name string) {
 }
 
 // rows shows complete lines without names.
-func (c *codec) rows(lines []byte) {
+func (c *Codec) rows(lines []byte) {
 	if c.mode == dumping {
 		c.text = append(c.text, lines...)
 		return
@@ -104,7 +105,7 @@ func (c *codec) rows(lines []byte) {
 }
 
 // blank ends a paragraph of the dump.
-func (c *codec) blank() {
+func (c *Codec) blank() {
 	if c.mode == dumping {
 		c.text = append(c.text, '\n')
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // asGID is the style of a GID.
-var asGID = &arrayStyle{
+var asGID = &ArrayStyle{
 	value: func(b []byte, v []uint64, _ int) []byte { return append(b, gidOf(v).String()...) },
 	json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, gidOf(v).String()) },
 }

@@ -124,7 +124,7 @@ func loadGolden(t *testing.T, dir string) map[string]golden {
 		data, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
 		name := strings.TrimSuffix(filepath.Base(f), ".hex")
 		kind, _, _ := strings.Cut(name, "-")
-		if err != nil || len(data) != AttributeSize(attributes[kind]()) {
+		if err != nil || len(data) != attributes[kind]().Spec().Size {
 			t.Fatalf("%s: %d bytes, %v", f, len(data), err)
 		}
 		text, err := os.ReadFile(strings.TrimSuffix(f, "hex") + "txt")
@@ -143,7 +143,7 @@ func decodeDump(t *testing.T, g golden) (Attribute, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Dump(&out, a); err != nil {
+	if err := Dump(&out, WithKeys(a)); err != nil {
 		t.Fatal(err)
 	}
 	return a, out.String()

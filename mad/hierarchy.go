@@ -51,8 +51,8 @@ func (a *HierarchyInfo) Active() []HierarchyRecord {
 	return a.Records[:min(int(a.ActiveLevels), len(a.Records))]
 }
 
-// ID returns AttrHierarchyInfo.
-func (*HierarchyInfo) ID() AttrID { return AttrHierarchyInfo }
+// Spec returns that of AttrHierarchyInfo.
+func (*HierarchyInfo) Spec() Spec { return smpSpec(AttrHierarchyInfo) }
 
 // MarshalJSON writes {"template_guid": "0x...", ..., "records": [{"selector": 2, "value":
 // 7}, ...]} with the records in use.
@@ -74,10 +74,11 @@ func (a HierarchyInfo) MarshalJSON() ([]byte, error) {
 	}{string(appendHex(nil, a.TemplateGUID, 64)), a.MaxSupported, a.MaxActive, a.ActiveLevels, records})
 }
 
-func (a *HierarchyInfo) fields(c *codec) {
-	bits(c, &a.TemplateGUID, 0, 64, "TemplateGuid", key)
-	bits(c, &a.MaxSupported, 64, 8, "MaxSupportedIndex", decimal)
-	bits(c, &a.MaxActive, 72, 8, "MaxActiveIndex", decimal)
-	bits(c, &a.ActiveLevels, 80, 4, "ActiveLevels", decimal)
-	array(c, a.Records[:], 96, 32, "Record", hexLines)
+// Layout declares the fields.
+func (a *HierarchyInfo) Layout(c *Codec) {
+	Bits(c, &a.TemplateGUID, 0, 64, "TemplateGuid", HexString)
+	Bits(c, &a.MaxSupported, 64, 8, "MaxSupportedIndex", Decimal)
+	Bits(c, &a.MaxActive, 72, 8, "MaxActiveIndex", Decimal)
+	Bits(c, &a.ActiveLevels, 80, 4, "ActiveLevels", Decimal)
+	Array(c, a.Records[:], 96, 32, "Record", HexLines)
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // A marshaler has another form in JSON than an object with a member for each field.
-type marshaler interface{ marshal(c *codec) }
+type marshaler interface{ marshal(c *Codec) }
 
 // AppendJSON appends the JSON form of a to b: that of [json.Marshal], which takes several
-// times as long.
+// times as long. Keys are 0, unless a is that of [WithKeys].
 func AppendJSON(b []byte, a Attribute) ([]byte, error) {
-	c := codecs.Get().(*codec)
-	c.mode, c.text = marshal, b
+	c, a := start(marshal, a)
+	c.text = b
 	c.marshal(a)
 	b, err := c.text, c.err
 	c.text = nil // it belongs to the caller
@@ -24,18 +24,18 @@ func AppendJSON(b []byte, a Attribute) ([]byte, error) {
 func marshalJSON(a Attribute) ([]byte, error) { return AppendJSON(nil, a) }
 
 // marshal writes an attribute in JSON.
-func (c *codec) marshal(a Attribute) {
+func (c *Codec) marshal(a Attribute) {
 	if m, ok := a.(marshaler); ok {
 		m.marshal(c)
 		return
 	}
 	c.text = append(c.text, '{')
-	a.fields(c)
+	a.Layout(c)
 	c.text = append(c.text, '}')
 }
 
 // value writes the JSON form of a value.
-func (c *codec) value(v any) {
+func (c *Codec) value(v any) {
 	text, err := json.Marshal(v)
 	if err != nil && c.err == nil {
 		c.err = err
@@ -44,7 +44,7 @@ func (c *codec) value(v any) {
 }
 
 // key writes the key of a member of the object that c.text ends in.
-func (c *codec) key(name string) {
+func (c *Codec) key(name string) {
 	key, ok := c.keys[name]
 	if !ok {
 		if c.keys == nil {

@@ -84,7 +84,8 @@ func TestJSONValues(t *testing.T) {
 		v         any
 		key, want string
 	}{
-		{pi, "mkey", `"0x0000000000000001"`},
+		{pi, "mkey", `"0x0000000000000000"`},
+		{WithKeys(&pi), "mkey", `"0x0000000000000001"`},
 		{pi, "gid_prefix", `"0xfe80000000000000"`},
 		{pi, "lid", `7`},
 		{pi, "link_state", `{"value":4,"name":"Active"}`},

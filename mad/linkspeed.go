@@ -64,7 +64,7 @@ var (
 func (g speedGroup) known(v uint64) bool { return v>>g.bits == 0 }
 
 // active is the style of a group's one active speed.
-func (g speedGroup) active() *style {
+func (g speedGroup) active() *Style {
 	single := func(v uint64) bool { return v != 0 && v&(v-1) == 0 && g.known(v) }
 	return enum(
 		func(v uint64) string {
@@ -85,7 +85,7 @@ func (g speedGroup) active() *style {
 }
 
 // set is the style of a group's supported or enabled speeds.
-func (g speedGroup) set(dump func(v uint64) string) *style {
+func (g speedGroup) set(dump func(v uint64) string) *Style {
 	return mask(func(v uint64) []string { return g.speed(v).Names() }, dump)
 }
 

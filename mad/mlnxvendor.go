@@ -32,7 +32,7 @@ var mlnxAttributes = map[AttrID]attrKind{
 // follow the common header.
 const MlnxDataSize = Size - headerSize
 
-var mlnxFormat = format{ClassMlnx, MlnxDataSize}
+func mlnxSpec(id AttrID) Spec { return Spec{ClassMlnx, id, MlnxDataSize, 0} }
 
 // A MlnxGeneralInfo identifies the hardware and the firmware of a device.
 type MlnxGeneralInfo struct {
@@ -89,40 +89,39 @@ func (a *MlnxGeneralInfo) Firmware() string {
 	return fmt.Sprintf("%02d.%02d.%02d", a.FWMajor, a.FWMinor, a.FWSubMinor)
 }
 
-// ID returns AttrMlnxGeneralInfo.
-func (*MlnxGeneralInfo) ID() AttrID { return AttrMlnxGeneralInfo }
-
-func (*MlnxGeneralInfo) format() format { return mlnxFormat }
+// Spec returns that of AttrMlnxGeneralInfo.
+func (*MlnxGeneralInfo) Spec() Spec { return mlnxSpec(AttrMlnxGeneralInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxGeneralInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MlnxGeneralInfo) fields(c *codec) {
-	bits(c, &a.HWRevision, 64, 16, "HwDevRev", hexa)
-	bits(c, &a.DeviceID, 80, 16, "HwDevId", hexa)
-	bits(c, &a.Uptime, 288, 32, "HwUptime", decimal)
-	bits(c, &a.FWMajor, 328, 8, "FwMajor", decimal)
-	bits(c, &a.FWMinor, 336, 8, "FwMinor", decimal)
-	bits(c, &a.FWSubMinor, 344, 8, "FwSubMinor", decimal)
-	bits(c, &a.FWBuildID, 352, 32, "FwBuildId", hexa)
-	bits(c, &a.FWMonth, 384, 8, "FwMonth", hexa)
-	bits(c, &a.FWDay, 392, 8, "FwDay", hexa)
-	bits(c, &a.FWYear, 400, 16, "FwYear", hexa)
-	bits(c, &a.FWHour, 432, 16, "FwHour", hexa)
-	array(c, a.PSID[:], 448, 8, "FwPSID", asciiText)
-	bits(c, &a.INIVersion, 576, 32, "FwIniVer", decimal)
+// Layout declares the fields.
+func (a *MlnxGeneralInfo) Layout(c *Codec) {
+	Bits(c, &a.HWRevision, 64, 16, "HwDevRev", Hex)
+	Bits(c, &a.DeviceID, 80, 16, "HwDevId", Hex)
+	Bits(c, &a.Uptime, 288, 32, "HwUptime", Decimal)
+	Bits(c, &a.FWMajor, 328, 8, "FwMajor", Decimal)
+	Bits(c, &a.FWMinor, 336, 8, "FwMinor", Decimal)
+	Bits(c, &a.FWSubMinor, 344, 8, "FwSubMinor", Decimal)
+	Bits(c, &a.FWBuildID, 352, 32, "FwBuildId", Hex)
+	Bits(c, &a.FWMonth, 384, 8, "FwMonth", Hex)
+	Bits(c, &a.FWDay, 392, 8, "FwDay", Hex)
+	Bits(c, &a.FWYear, 400, 16, "FwYear", Hex)
+	Bits(c, &a.FWHour, 432, 16, "FwHour", Hex)
+	Array(c, a.PSID[:], 448, 8, "FwPSID", Text)
+	Bits(c, &a.INIVersion, 576, 32, "FwIniVer", Decimal)
 	software := 608
 	if a.HasExtendedFirmware() {
-		bits(c, &a.ExtMajor, 608, 32, "FwExtMajor", decimal)
-		bits(c, &a.ExtMinor, 640, 32, "FwExtMinor", decimal)
-		bits(c, &a.ExtSubMinor, 672, 32, "FwExtSubMinor", decimal)
+		Bits(c, &a.ExtMajor, 608, 32, "FwExtMajor", Decimal)
+		Bits(c, &a.ExtMinor, 640, 32, "FwExtMinor", Decimal)
+		Bits(c, &a.ExtSubMinor, 672, 32, "FwExtSubMinor", Decimal)
 		software = 832
 	} else if c.mode == decoding {
 		a.ExtMajor, a.ExtMinor, a.ExtSubMinor = 0, 0, 0
 	}
-	bits(c, &a.SWMajor, software+8, 8, "SwMajor", decimal)
-	bits(c, &a.SWMinor, software+16, 8, "SwMinor", decimal)
-	bits(c, &a.SWSubMinor, software+24, 8, "SwSubMinor", decimal)
+	Bits(c, &a.SWMajor, software+8, 8, "SwMajor", Decimal)
+	Bits(c, &a.SWMinor, software+16, 8, "SwMinor", Decimal)
+	Bits(c, &a.SWSubMinor, software+24, 8, "SwSubMinor", Decimal)
 }
 
 // A MlnxConfigSpace reads or writes words of a device's configuration space, whose
@@ -149,16 +148,14 @@ func MlnxConfigSpaceModifier(records int) uint32 {
 	return ownAddresses<<22 | uint32(records)<<16
 }
 
-// ID returns AttrMlnxConfigSpace.
-func (*MlnxConfigSpace) ID() AttrID { return AttrMlnxConfigSpace }
-
-func (*MlnxConfigSpace) format() format { return mlnxFormat }
+// Spec returns that of AttrMlnxConfigSpace.
+func (*MlnxConfigSpace) Spec() Spec { return mlnxSpec(AttrMlnxConfigSpace) }
 
 // MarshalJSON writes {"records": [{"address": 1048892, ...}, ...]} without the records
 // at the end that are 0.
 func (a MlnxConfigSpace) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MlnxConfigSpace) marshal(c *codec) {
+func (a *MlnxConfigSpace) marshal(c *Codec) {
 	c.value(struct {
 		Records []MlnxConfigRecord `json:"records"`
 	}{a.used()})
@@ -173,20 +170,21 @@ func (a *MlnxConfigSpace) used() []MlnxConfigRecord {
 	return a.Records[:n]
 }
 
-func (a *MlnxConfigSpace) fields(c *codec) {
+// Layout declares the fields.
+func (a *MlnxConfigSpace) Layout(c *Codec) {
 	for i := range a.Records {
 		a.Records[i].fields(c, 64+i*96)
 	}
 }
 
-func (r *MlnxConfigRecord) fields(c *codec, at int) {
-	bits(c, &r.Address, at, 32, "Address", hexa)
-	bits(c, &r.Data, at+32, 32, "Data", hexa)
-	bits(c, &r.Mask, at+64, 32, "Mask", hexa)
+func (r *MlnxConfigRecord) fields(c *Codec, at int) {
+	Bits(c, &r.Address, at, 32, "Address", Hex)
+	Bits(c, &r.Data, at+32, 32, "Data", Hex)
+	Bits(c, &r.Mask, at+64, 32, "Mask", Hex)
 }
 
 // dump writes the records in use.
-func (a *MlnxConfigSpace) dump(c *codec) {
+func (a *MlnxConfigSpace) dump(c *Codec) {
 	var rows []byte
 	for i, r := range a.used() {
 		rows = fmt.Appendf(rows, "%4d: address 0x%08x data 0x%08x mask 0x%08x\n", i, r.Address, r.Data, r.Mask)
@@ -201,17 +199,16 @@ type MlnxCounterGroupInfo struct {
 	Masks  [2]uint32 // configurations of each group
 }
 
-// ID returns AttrMlnxCounterGroupInfo.
-func (*MlnxCounterGroupInfo) ID() AttrID { return AttrMlnxCounterGroupInfo }
-
-func (*MlnxCounterGroupInfo) format() format { return mlnxFormat }
+// Spec returns that of AttrMlnxCounterGroupInfo.
+func (*MlnxCounterGroupInfo) Spec() Spec { return mlnxSpec(AttrMlnxCounterGroupInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxCounterGroupInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MlnxCounterGroupInfo) fields(c *codec) {
-	bits(c, &a.Groups, 88, 8, "CounterGroups", decimal)
-	array(c, a.Masks[:], 96, 32, "GroupMask", hexLines)
+// Layout declares the fields.
+func (a *MlnxCounterGroupInfo) Layout(c *Codec) {
+	Bits(c, &a.Groups, 88, 8, "CounterGroups", Decimal)
+	Array(c, a.Masks[:], 96, 32, "GroupMask", HexLines)
 }
 
 // A MlnxCounterGroupConfig selects the counters of each group. The modifier is the
@@ -220,15 +217,14 @@ type MlnxCounterGroupConfig struct {
 	Selected [2]uint8
 }
 
-// ID returns AttrMlnxCounterGroupConfig.
-func (*MlnxCounterGroupConfig) ID() AttrID { return AttrMlnxCounterGroupConfig }
-
-func (*MlnxCounterGroupConfig) format() format { return mlnxFormat }
+// Spec returns that of AttrMlnxCounterGroupConfig.
+func (*MlnxCounterGroupConfig) Spec() Spec { return mlnxSpec(AttrMlnxCounterGroupConfig) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxCounterGroupConfig) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MlnxCounterGroupConfig) fields(c *codec) {
-	bits(c, &a.Selected[0], 120, 8, "GroupSelect0", decimal)
-	bits(c, &a.Selected[1], 152, 8, "GroupSelect1", decimal)
+// Layout declares the fields.
+func (a *MlnxCounterGroupConfig) Layout(c *Codec) {
+	Bits(c, &a.Selected[0], 120, 8, "GroupSelect0", Decimal)
+	Bits(c, &a.Selected[1], 152, 8, "GroupSelect1", Decimal)
 }

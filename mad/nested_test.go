@@ -20,12 +20,12 @@ type testRecord struct {
 
 const testRecordSize = 4 + 40 + 64 + 24
 
-func (*testRecord) ID() AttrID                    { return 0x11 }
-func (*testRecord) format() format                { return format{ClassSA, testRecordSize} }
+func (*testRecord) Spec() Spec                    { return saSpec(0x11, testRecordSize) }
 func (a testRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *testRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "Lid", decimal)
+// Layout declares the fields.
+func (a *testRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "Lid", Decimal)
 	nested(c, &a.NodeInfo, 32, "NodeInfo")
 	nested(c, &a.Desc, 352, "NodeDesc")
 	nested(c, &a.SM, 864, "SMInfo")
@@ -86,8 +86,8 @@ func TestNested(t *testing.T) {
 func TestNewAttribute(t *testing.T) {
 	for kind, empty := range attributes {
 		a := empty()
-		again := formatOf(a).class.NewAttribute(a.ID())
-		if again == nil || AttributeName(again) != AttributeName(a) || AttributeSize(again) != AttributeSize(a) {
+		again := a.Spec().Class.NewAttribute(a.Spec().ID)
+		if again == nil || AttributeName(again) != AttributeName(a) || again.Spec().Size != a.Spec().Size {
 			t.Errorf("%s: got %T", kind, again)
 		}
 	}

@@ -56,19 +56,20 @@ func (a *NodeDescription) AppendClean(b []byte) []byte {
 	return b
 }
 
-// ID returns AttrNodeDescription.
-func (*NodeDescription) ID() AttrID { return AttrNodeDescription }
+// Spec returns that of AttrNodeDescription.
+func (*NodeDescription) Spec() Spec { return smpSpec(AttrNodeDescription) }
 
 // MarshalJSON writes the clean description as a string.
 func (a NodeDescription) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *NodeDescription) marshal(c *codec) { c.text = strconv.AppendQuote(c.text, a.Clean()) }
+func (a *NodeDescription) marshal(c *Codec) { c.text = strconv.AppendQuote(c.text, a.Clean()) }
 
-func (a *NodeDescription) fields(c *codec) { array(c, a[:], 0, 8, "NodeDesc", hexString) }
+// Layout declares the fields.
+func (a *NodeDescription) Layout(c *Codec) { Array(c, a[:], 0, 8, "NodeDesc", Bytes) }
 
 // dump writes smpquery's line. The number of its dots depends on the length of the
 // description.
-func (a *NodeDescription) dump(c *codec) {
+func (a *NodeDescription) dump(c *Codec) {
 	const name = "NodeDesc"
 	switch {
 	case c.mode == dumping:

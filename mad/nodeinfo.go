@@ -48,8 +48,8 @@ type NodeInfo struct {
 	VendorID     uint32 // 24 bits
 }
 
-// ID returns AttrNodeInfo.
-func (*NodeInfo) ID() AttrID { return AttrNodeInfo }
+// Spec returns that of AttrNodeInfo.
+func (*NodeInfo) Spec() Spec { return smpSpec(AttrNodeInfo) }
 
 // IsSwitch reports whether the node is a switch.
 func (a *NodeInfo) IsSwitch() bool { return a.NodeType == NodeTypeSwitch }
@@ -61,17 +61,18 @@ func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // invalid member.
 func (a *NodeInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
-func (a *NodeInfo) fields(c *codec) {
-	bits(c, &a.BaseVersion, 0, 8, "BaseVers", decimal)
-	bits(c, &a.ClassVersion, 8, 8, "ClassVers", decimal)
-	bits(c, &a.NodeType, 16, 8, "NodeType", asNodeType)
-	bits(c, &a.NumPorts, 24, 8, "NumPorts", decimal)
-	bits(c, &a.SystemGUID, 32, 64, "SystemGuid", key)
-	bits(c, &a.NodeGUID, 96, 64, "Guid", key)
-	bits(c, &a.PortGUID, 160, 64, "PortGuid", key)
-	bits(c, &a.PartitionCap, 224, 16, "PartCap", decimal)
-	bits(c, &a.DeviceID, 240, 16, "DevId", hexa)
-	bits(c, &a.Revision, 256, 32, "Revision", hexa)
-	bits(c, &a.LocalPort, 288, 8, "LocalPort", decimal)
-	bits(c, &a.VendorID, 296, 24, "VendorId", hexa)
+// Layout declares the fields.
+func (a *NodeInfo) Layout(c *Codec) {
+	Bits(c, &a.BaseVersion, 0, 8, "BaseVers", Decimal)
+	Bits(c, &a.ClassVersion, 8, 8, "ClassVers", Decimal)
+	Bits(c, &a.NodeType, 16, 8, "NodeType", asNodeType)
+	Bits(c, &a.NumPorts, 24, 8, "NumPorts", Decimal)
+	Bits(c, &a.SystemGUID, 32, 64, "SystemGuid", HexString)
+	Bits(c, &a.NodeGUID, 96, 64, "Guid", HexString)
+	Bits(c, &a.PortGUID, 160, 64, "PortGuid", HexString)
+	Bits(c, &a.PartitionCap, 224, 16, "PartCap", Decimal)
+	Bits(c, &a.DeviceID, 240, 16, "DevId", Hex)
+	Bits(c, &a.Revision, 256, 32, "Revision", Hex)
+	Bits(c, &a.LocalPort, 288, 8, "LocalPort", Decimal)
+	Bits(c, &a.VendorID, 296, 24, "VendorId", Hex)
 }

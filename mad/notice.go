@@ -50,21 +50,22 @@ const (
 	TrapBadSwitchPKey   uint16 = 259
 )
 
-// ID returns AttrNotice.
-func (*Notice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*Notice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a Notice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *Notice) fields(c *codec) {
-	bits(c, &a.Generic, 0, 1, "IsGeneric", decimal)
-	bits(c, &a.Type, 1, 7, "Type", decimal)
-	bits(c, &a.ProducerType, 8, 24, "ProducerType", hexa)
-	bits(c, &a.TrapNumber, 32, 16, "TrapNumber", decimal)
-	bits(c, &a.IssuerLID, 48, 16, "IssuerLID", decimal)
-	bits(c, &a.Toggle, 64, 1, "NoticeToggle", decimal)
-	bits(c, &a.Count, 65, 15, "NoticeCount", decimal)
-	array(c, a.Details[:], 80, 8, "DataDetails", bars)
+// Layout declares the fields.
+func (a *Notice) Layout(c *Codec) {
+	Bits(c, &a.Generic, 0, 1, "IsGeneric", Decimal)
+	Bits(c, &a.Type, 1, 7, "Type", Decimal)
+	Bits(c, &a.ProducerType, 8, 24, "ProducerType", Hex)
+	Bits(c, &a.TrapNumber, 32, 16, "TrapNumber", Decimal)
+	Bits(c, &a.IssuerLID, 48, 16, "IssuerLID", Decimal)
+	Bits(c, &a.Toggle, 64, 1, "NoticeToggle", Decimal)
+	Bits(c, &a.Count, 65, 15, "NoticeCount", Decimal)
+	Array(c, a.Details[:], 80, 8, "DataDetails", bars)
 }
 
 // A Report is a notice that a manager forwards to a subscriber (13.4.8.2): a notice with
@@ -74,15 +75,14 @@ type Report struct {
 	IssuerGID ib.GID
 }
 
-// ID returns AttrNotice.
-func (*Report) ID() AttrID { return AttrNotice }
-
-func (*Report) format() format { return format{ClassSA, 80} }
+// Spec returns that of AttrNotice.
+func (*Report) Spec() Spec { return saSpec(AttrNotice, 80) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a Report) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *Report) fields(c *codec) {
+// Layout declares the fields.
+func (a *Report) Layout(c *Codec) {
 	nested(c, &a.Notice, 0, "Notice")
-	array(c, a.IssuerGID[:], 512, 8, "IssuerGID", asGID)
+	Array(c, a.IssuerGID[:], 512, 8, "IssuerGID", asGID)
 }

@@ -67,7 +67,7 @@ type MKeyNotice struct {
 	Method     Method
 	Attr       AttrID
 	Modifier   uint32
-	MKey       uint64
+	MKey       Key
 	Directed   uint8     // 1: DrSLID and ReturnPath are valid
 	Truncated  uint8     // 1: the path is longer than ReturnPath
 	Hops       uint8     // 6 bits
@@ -96,112 +96,120 @@ type SwitchKeyNotice struct {
 	Port       uint8
 }
 
-// ID returns AttrNotice.
-func (*GIDNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*GIDNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a GIDNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*SwitchNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*SwitchNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*PortNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*PortNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*CapabilityNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*CapabilityNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a CapabilityNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*SystemImageNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*SystemImageNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SystemImageNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*MKeyNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*MKeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MKeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*KeyNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*KeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a KeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// ID returns AttrNotice.
-func (*SwitchKeyNotice) ID() AttrID { return AttrNotice }
+// Spec returns that of AttrNotice.
+func (*SwitchKeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchKeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *GIDNotice) fields(c *codec) { array(c, a.GID[:], 128, 8, "GID", asGID) }
+// Layout declares the fields.
+func (a *GIDNotice) Layout(c *Codec) { Array(c, a.GID[:], 128, 8, "GID", asGID) }
 
-func (a *SwitchNotice) fields(c *codec) { bits(c, &a.LID, 80, 16, "LID", decimal) }
+// Layout declares the fields.
+func (a *SwitchNotice) Layout(c *Codec) { Bits(c, &a.LID, 80, 16, "LID", Decimal) }
 
-func (a *PortNotice) fields(c *codec) {
-	bits(c, &a.LID, 96, 16, "LID", decimal)
-	bits(c, &a.Port, 112, 8, "Port", decimal)
+// Layout declares the fields.
+func (a *PortNotice) Layout(c *Codec) {
+	Bits(c, &a.LID, 96, 16, "LID", Decimal)
+	Bits(c, &a.Port, 112, 8, "Port", Decimal)
 }
 
-func (a *CapabilityNotice) fields(c *codec) {
-	bits(c, &a.LID, 96, 16, "LID", decimal)
-	bits(c, &a.OtherChanges, 127, 1, "OtherChanges", decimal)
-	bits(c, &a.CapMask, 128, 32, "CapMask", asPortCapMask)
-	bits(c, &a.Changes, 160, 16, "Changes", asLocalChanges)
-	bits(c, &a.CapMask2, 176, 16, "CapabilityMask2", asPortCapMask2)
+// Layout declares the fields.
+func (a *CapabilityNotice) Layout(c *Codec) {
+	Bits(c, &a.LID, 96, 16, "LID", Decimal)
+	Bits(c, &a.OtherChanges, 127, 1, "OtherChanges", Decimal)
+	Bits(c, &a.CapMask, 128, 32, "CapMask", asPortCapMask)
+	Bits(c, &a.Changes, 160, 16, "Changes", asLocalChanges)
+	Bits(c, &a.CapMask2, 176, 16, "CapabilityMask2", asPortCapMask2)
 }
 
-func (a *SystemImageNotice) fields(c *codec) {
-	bits(c, &a.LID, 96, 16, "LID", decimal)
-	bits(c, &a.GUID, 128, 64, "SystemGuid", key)
+// Layout declares the fields.
+func (a *SystemImageNotice) Layout(c *Codec) {
+	Bits(c, &a.LID, 96, 16, "LID", Decimal)
+	Bits(c, &a.GUID, 128, 64, "SystemGuid", HexString)
 }
 
-func (a *MKeyNotice) fields(c *codec) {
-	bits(c, &a.LID, 96, 16, "LID", decimal)
-	bits(c, &a.DrSLID, 112, 16, "DrSlid", decimal)
-	bits(c, &a.Method, 128, 8, "Method", hexa)
-	bits(c, &a.Attr, 144, 16, "AttributeID", hexa)
-	bits(c, &a.Modifier, 160, 32, "AttributeModifier", hexa)
-	bits(c, &a.MKey, 192, 64, "Mkey", key)
-	bits(c, &a.Directed, 264, 1, "Directed", decimal)
-	bits(c, &a.Truncated, 265, 1, "Truncated", decimal)
-	bits(c, &a.Hops, 266, 6, "Hops", decimal)
-	array(c, a.ReturnPath[:], 272, 8, "ReturnPath", bars)
+// Layout declares the fields.
+func (a *MKeyNotice) Layout(c *Codec) {
+	Bits(c, &a.LID, 96, 16, "LID", Decimal)
+	Bits(c, &a.DrSLID, 112, 16, "DrSlid", Decimal)
+	Bits(c, &a.Method, 128, 8, "Method", Hex)
+	Bits(c, &a.Attr, 144, 16, "AttributeID", Hex)
+	Bits(c, &a.Modifier, 160, 32, "AttributeModifier", Hex)
+	Bits(c, &a.MKey, 192, 64, "Mkey", Secret)
+	Bits(c, &a.Directed, 264, 1, "Directed", Decimal)
+	Bits(c, &a.Truncated, 265, 1, "Truncated", Decimal)
+	Bits(c, &a.Hops, 266, 6, "Hops", Decimal)
+	Array(c, a.ReturnPath[:], 272, 8, "ReturnPath", bars)
 }
 
-func (a *KeyNotice) fields(c *codec) {
-	bits(c, &a.SLID, 96, 16, "Slid", decimal)
-	bits(c, &a.DLID, 112, 16, "Dlid", decimal)
-	bits(c, &a.Key, 128, 32, "Key", hexa)
-	bits(c, &a.SL, 160, 4, "SL", decimal)
-	bits(c, &a.SQP, 168, 24, "SourceQP", hexa)
-	bits(c, &a.DQP, 200, 24, "DestinationQP", hexa)
-	array(c, a.SGID[:], 224, 8, "Sgid", asGID)
-	array(c, a.DGID[:], 352, 8, "Dgid", asGID)
+// Layout declares the fields.
+func (a *KeyNotice) Layout(c *Codec) {
+	Bits(c, &a.SLID, 96, 16, "Slid", Decimal)
+	Bits(c, &a.DLID, 112, 16, "Dlid", Decimal)
+	Bits(c, &a.Key, 128, 32, "Key", Hex)
+	Bits(c, &a.SL, 160, 4, "SL", Decimal)
+	Bits(c, &a.SQP, 168, 24, "SourceQP", Hex)
+	Bits(c, &a.DQP, 200, 24, "DestinationQP", Hex)
+	Array(c, a.SGID[:], 224, 8, "Sgid", asGID)
+	Array(c, a.DGID[:], 352, 8, "Dgid", asGID)
 }
 
-func (a *SwitchKeyNotice) fields(c *codec) {
-	bits(c, &a.Valid, 80, 16, "DataValid", hexa)
-	bits(c, &a.SLID, 96, 16, "Slid", decimal)
-	bits(c, &a.DLID, 112, 16, "Dlid", decimal)
-	bits(c, &a.PKey, 128, 16, "Pkey", hexa)
-	bits(c, &a.SL, 144, 4, "SL", decimal)
-	array(c, a.SQP[:], 152, 8, "SourceQP", bars)
-	array(c, a.DQP[:], 184, 8, "DestinationQP", bars)
-	array(c, a.SGID[:], 208, 8, "Sgid", asGID)
-	array(c, a.DGID[:], 336, 8, "Dgid", asGID)
-	bits(c, &a.LID, 464, 16, "LID", decimal)
-	bits(c, &a.Port, 480, 8, "Port", decimal)
+// Layout declares the fields.
+func (a *SwitchKeyNotice) Layout(c *Codec) {
+	Bits(c, &a.Valid, 80, 16, "DataValid", Hex)
+	Bits(c, &a.SLID, 96, 16, "Slid", Decimal)
+	Bits(c, &a.DLID, 112, 16, "Dlid", Decimal)
+	Bits(c, &a.PKey, 128, 16, "Pkey", Hex)
+	Bits(c, &a.SL, 144, 4, "SL", Decimal)
+	Array(c, a.SQP[:], 152, 8, "SourceQP", bars)
+	Array(c, a.DQP[:], 184, 8, "DestinationQP", bars)
+	Array(c, a.SGID[:], 208, 8, "Sgid", asGID)
+	Array(c, a.DGID[:], 336, 8, "Dgid", asGID)
+	Bits(c, &a.LID, 464, 16, "LID", Decimal)
+	Bits(c, &a.Port, 480, 8, "Port", Decimal)
 }
 
 // detailsOffset is the offset of the details in a notice in bytes.

@@ -50,8 +50,7 @@ var perfAttributes = map[AttrID]attrKind{
 	AttrPortRcvDataSL:                 kind[PortRcvDataSL]("PortRcvDataSL"),
 }
 
-// perfFormat is the format of the attributes of performance management.
-var perfFormat = format{ClassPM, PerfDataSize}
+func perfSpec(id AttrID) Spec { return Spec{ClassPM, id, PerfDataSize, 0} }
 
 // AllPorts is the PortSelect for the sums over all ports of a node, or in a Set
 // for each port. Only agents with [PerfAllPortSelect] support it.
@@ -64,9 +63,7 @@ type PortSelection struct {
 	CounterSelect uint16 // one bit per counter, in their order
 }
 
-func (*PortSelection) format() format { return perfFormat }
-
-func (a *PortSelection) selection(c *codec) {
-	bits(c, &a.PortSelect, 8, 8, "PortSelect", decimal)
-	bits(c, &a.CounterSelect, 16, 16, "CounterSelect", hexa)
+func (a *PortSelection) selection(c *Codec) {
+	Bits(c, &a.PortSelect, 8, 8, "PortSelect", Decimal)
+	Bits(c, &a.CounterSelect, 16, 16, "CounterSelect", Hex)
 }

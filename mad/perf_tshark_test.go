@@ -20,7 +20,7 @@ func TestPerfAgainstTshark(t *testing.T) {
 		var p Packet
 		p.PutGMP(Header{
 			BaseVersion: 1, Class: ClassPM, ClassVersion: 1, Method: MethodGetResp,
-			TID: 0x0102030405060708, Attr: a.ID(),
+			TID: 0x0102030405060708, Attr: a.Spec().ID,
 		})
 		if err := Encode(a, p.Data()); err != nil {
 			t.Fatal(err)

@@ -31,31 +31,32 @@ type PortCounters struct {
 	XmitWait               uint32 // ticks in which data waited and could not be sent
 }
 
-// ID returns AttrPortCounters.
-func (*PortCounters) ID() AttrID { return AttrPortCounters }
+// Spec returns that of AttrPortCounters.
+func (*PortCounters) Spec() Spec { return perfSpec(AttrPortCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortCounters) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortCounters) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.SymbolErrors, 32, 16, "SymbolErrorCounter", decimal)
-	bits(c, &a.LinkErrorRecovery, 48, 8, "LinkErrorRecoveryCounter", decimal)
-	bits(c, &a.LinkDowned, 56, 8, "LinkDownedCounter", decimal)
-	bits(c, &a.RcvErrors, 64, 16, "PortRcvErrors", decimal)
-	bits(c, &a.RcvRemotePhysErrors, 80, 16, "PortRcvRemotePhysicalErrors", decimal)
-	bits(c, &a.RcvSwitchRelayErrors, 96, 16, "PortRcvSwitchRelayErrors", decimal)
-	bits(c, &a.XmitDiscards, 112, 16, "PortXmitDiscards", decimal)
-	bits(c, &a.XmitConstraintErrors, 128, 8, "PortXmitConstraintErrors", decimal)
-	bits(c, &a.RcvConstraintErrors, 136, 8, "PortRcvConstraintErrors", decimal)
-	bits(c, &a.CounterSelect2, 144, 8, "CounterSelect2", hexa)
-	bits(c, &a.LocalLinkIntegrity, 152, 4, "LocalLinkIntegrityErrors", decimal)
-	bits(c, &a.ExcessiveBufferOverrun, 156, 4, "ExcessiveBufferOverrunErrors", decimal)
-	bits(c, &a.QP1Dropped, 160, 16, "QP1Dropped", decimal)
-	bits(c, &a.VL15Dropped, 176, 16, "VL15Dropped", decimal)
-	bits(c, &a.XmitData, 192, 32, "PortXmitData", decimal)
-	bits(c, &a.RcvData, 224, 32, "PortRcvData", decimal)
-	bits(c, &a.XmitPkts, 256, 32, "PortXmitPkts", decimal)
-	bits(c, &a.RcvPkts, 288, 32, "PortRcvPkts", decimal)
-	bits(c, &a.XmitWait, 320, 32, "PortXmitWait", decimal)
+	Bits(c, &a.SymbolErrors, 32, 16, "SymbolErrorCounter", Decimal)
+	Bits(c, &a.LinkErrorRecovery, 48, 8, "LinkErrorRecoveryCounter", Decimal)
+	Bits(c, &a.LinkDowned, 56, 8, "LinkDownedCounter", Decimal)
+	Bits(c, &a.RcvErrors, 64, 16, "PortRcvErrors", Decimal)
+	Bits(c, &a.RcvRemotePhysErrors, 80, 16, "PortRcvRemotePhysicalErrors", Decimal)
+	Bits(c, &a.RcvSwitchRelayErrors, 96, 16, "PortRcvSwitchRelayErrors", Decimal)
+	Bits(c, &a.XmitDiscards, 112, 16, "PortXmitDiscards", Decimal)
+	Bits(c, &a.XmitConstraintErrors, 128, 8, "PortXmitConstraintErrors", Decimal)
+	Bits(c, &a.RcvConstraintErrors, 136, 8, "PortRcvConstraintErrors", Decimal)
+	Bits(c, &a.CounterSelect2, 144, 8, "CounterSelect2", Hex)
+	Bits(c, &a.LocalLinkIntegrity, 152, 4, "LocalLinkIntegrityErrors", Decimal)
+	Bits(c, &a.ExcessiveBufferOverrun, 156, 4, "ExcessiveBufferOverrunErrors", Decimal)
+	Bits(c, &a.QP1Dropped, 160, 16, "QP1Dropped", Decimal)
+	Bits(c, &a.VL15Dropped, 176, 16, "VL15Dropped", Decimal)
+	Bits(c, &a.XmitData, 192, 32, "PortXmitData", Decimal)
+	Bits(c, &a.RcvData, 224, 32, "PortRcvData", Decimal)
+	Bits(c, &a.XmitPkts, 256, 32, "PortXmitPkts", Decimal)
+	Bits(c, &a.RcvPkts, 288, 32, "PortRcvPkts", Decimal)
+	Bits(c, &a.XmitWait, 320, 32, "PortXmitWait", Decimal)
 }

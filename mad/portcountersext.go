@@ -39,8 +39,8 @@ type PortCountersExtended struct {
 	QP1Dropped             uint64
 }
 
-// ID returns AttrPortCountersExtended.
-func (*PortCountersExtended) ID() AttrID { return AttrPortCountersExtended }
+// Spec returns that of AttrPortCountersExtended.
+func (*PortCountersExtended) Spec() Spec { return perfSpec(AttrPortCountersExtended) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortCountersExtended) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
@@ -48,7 +48,7 @@ func (a PortCountersExtended) MarshalJSON() ([]byte, error) { return marshalJSON
 // DumpSupported writes the counters that an agent of some capabilities has, as
 // perfquery prints them.
 func (a *PortCountersExtended) DumpSupported(w io.Writer, caps PerfCapMask, caps2 PerfCapMask2) error {
-	c := codec{mode: dumping}
+	c := Codec{mode: dumping}
 	a.totals(&c)
 	if caps.Has(PerfExtendedWidth) {
 		a.casts(&c)
@@ -62,41 +62,42 @@ func (a *PortCountersExtended) DumpSupported(w io.Writer, caps PerfCapMask, caps
 	return nil
 }
 
-func (a *PortCountersExtended) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortCountersExtended) Layout(c *Codec) {
 	a.totals(c)
 	a.casts(c)
 	a.errors(c)
 }
 
-func (a *PortCountersExtended) totals(c *codec) {
+func (a *PortCountersExtended) totals(c *Codec) {
 	a.selection(c)
-	bits(c, &a.XmitData, 64, 64, "PortXmitData", decimal)
-	bits(c, &a.RcvData, 128, 64, "PortRcvData", decimal)
-	bits(c, &a.XmitPkts, 192, 64, "PortXmitPkts", decimal)
-	bits(c, &a.RcvPkts, 256, 64, "PortRcvPkts", decimal)
+	Bits(c, &a.XmitData, 64, 64, "PortXmitData", Decimal)
+	Bits(c, &a.RcvData, 128, 64, "PortRcvData", Decimal)
+	Bits(c, &a.XmitPkts, 192, 64, "PortXmitPkts", Decimal)
+	Bits(c, &a.RcvPkts, 256, 64, "PortRcvPkts", Decimal)
 }
 
-func (a *PortCountersExtended) casts(c *codec) {
-	bits(c, &a.UnicastXmitPkts, 320, 64, "PortUnicastXmitPkts", decimal)
-	bits(c, &a.UnicastRcvPkts, 384, 64, "PortUnicastRcvPkts", decimal)
-	bits(c, &a.MulticastXmitPkts, 448, 64, "PortMulticastXmitPkts", decimal)
-	bits(c, &a.MulticastRcvPkts, 512, 64, "PortMulticastRcvPkts", decimal)
+func (a *PortCountersExtended) casts(c *Codec) {
+	Bits(c, &a.UnicastXmitPkts, 320, 64, "PortUnicastXmitPkts", Decimal)
+	Bits(c, &a.UnicastRcvPkts, 384, 64, "PortUnicastRcvPkts", Decimal)
+	Bits(c, &a.MulticastXmitPkts, 448, 64, "PortMulticastXmitPkts", Decimal)
+	Bits(c, &a.MulticastRcvPkts, 512, 64, "PortMulticastRcvPkts", Decimal)
 }
 
-func (a *PortCountersExtended) errors(c *codec) {
-	bits(c, &a.CounterSelect2, 32, 32, "CounterSelect2", hexa)
-	bits(c, &a.SymbolErrors, 576, 64, "SymbolErrorCounter", decimal)
-	bits(c, &a.LinkErrorRecovery, 640, 64, "LinkErrorRecoveryCounter", decimal)
-	bits(c, &a.LinkDowned, 704, 64, "LinkDownedCounter", decimal)
-	bits(c, &a.RcvErrors, 768, 64, "PortRcvErrors", decimal)
-	bits(c, &a.RcvRemotePhysErrors, 832, 64, "PortRcvRemotePhysicalErrors", decimal)
-	bits(c, &a.RcvSwitchRelayErrors, 896, 64, "PortRcvSwitchRelayErrors", decimal)
-	bits(c, &a.XmitDiscards, 960, 64, "PortXmitDiscards", decimal)
-	bits(c, &a.XmitConstraintErrors, 1024, 64, "PortXmitConstraintErrors", decimal)
-	bits(c, &a.RcvConstraintErrors, 1088, 64, "PortRcvConstraintErrors", decimal)
-	bits(c, &a.LocalLinkIntegrity, 1152, 64, "LocalLinkIntegrityErrors", decimal)
-	bits(c, &a.ExcessiveBufferOverrun, 1216, 64, "ExcessiveBufferOverrunErrors", decimal)
-	bits(c, &a.VL15Dropped, 1280, 64, "VL15Dropped", decimal)
-	bits(c, &a.XmitWait, 1344, 64, "PortXmitWait", decimal)
-	bits(c, &a.QP1Dropped, 1408, 64, "QP1Dropped", decimal)
+func (a *PortCountersExtended) errors(c *Codec) {
+	Bits(c, &a.CounterSelect2, 32, 32, "CounterSelect2", Hex)
+	Bits(c, &a.SymbolErrors, 576, 64, "SymbolErrorCounter", Decimal)
+	Bits(c, &a.LinkErrorRecovery, 640, 64, "LinkErrorRecoveryCounter", Decimal)
+	Bits(c, &a.LinkDowned, 704, 64, "LinkDownedCounter", Decimal)
+	Bits(c, &a.RcvErrors, 768, 64, "PortRcvErrors", Decimal)
+	Bits(c, &a.RcvRemotePhysErrors, 832, 64, "PortRcvRemotePhysicalErrors", Decimal)
+	Bits(c, &a.RcvSwitchRelayErrors, 896, 64, "PortRcvSwitchRelayErrors", Decimal)
+	Bits(c, &a.XmitDiscards, 960, 64, "PortXmitDiscards", Decimal)
+	Bits(c, &a.XmitConstraintErrors, 1024, 64, "PortXmitConstraintErrors", Decimal)
+	Bits(c, &a.RcvConstraintErrors, 1088, 64, "PortRcvConstraintErrors", Decimal)
+	Bits(c, &a.LocalLinkIntegrity, 1152, 64, "LocalLinkIntegrityErrors", Decimal)
+	Bits(c, &a.ExcessiveBufferOverrun, 1216, 64, "ExcessiveBufferOverrunErrors", Decimal)
+	Bits(c, &a.VL15Dropped, 1280, 64, "VL15Dropped", Decimal)
+	Bits(c, &a.XmitWait, 1344, 64, "PortXmitWait", Decimal)
+	Bits(c, &a.QP1Dropped, 1408, 64, "QP1Dropped", Decimal)
 }

@@ -12,20 +12,21 @@ type PortRcvErrorDetails struct {
 	LoopingErrors       uint16 // switches: output port equal to the input port
 }
 
-// ID returns AttrPortRcvErrorDetails.
-func (*PortRcvErrorDetails) ID() AttrID { return AttrPortRcvErrorDetails }
+// Spec returns that of AttrPortRcvErrorDetails.
+func (*PortRcvErrorDetails) Spec() Spec { return perfSpec(AttrPortRcvErrorDetails) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortRcvErrorDetails) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortRcvErrorDetails) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortRcvErrorDetails) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.LocalPhysicalErrors, 32, 16, "PortLocalPhysicalErrors", decimal)
-	bits(c, &a.MalformedPktErrors, 48, 16, "PortMalformedPktErrors", decimal)
-	bits(c, &a.BufferOverrunErrors, 64, 16, "PortBufferOverrunErrors", decimal)
-	bits(c, &a.DLIDMappingErrors, 80, 16, "PortDLIDMappingErrors", decimal)
-	bits(c, &a.VLMappingErrors, 96, 16, "PortVLMappingErrors", decimal)
-	bits(c, &a.LoopingErrors, 112, 16, "PortLoopingErrors", decimal)
+	Bits(c, &a.LocalPhysicalErrors, 32, 16, "PortLocalPhysicalErrors", Decimal)
+	Bits(c, &a.MalformedPktErrors, 48, 16, "PortMalformedPktErrors", Decimal)
+	Bits(c, &a.BufferOverrunErrors, 64, 16, "PortBufferOverrunErrors", Decimal)
+	Bits(c, &a.DLIDMappingErrors, 80, 16, "PortDLIDMappingErrors", Decimal)
+	Bits(c, &a.VLMappingErrors, 96, 16, "PortVLMappingErrors", Decimal)
+	Bits(c, &a.LoopingErrors, 112, 16, "PortLoopingErrors", Decimal)
 }
 
 // PortXmitDiscardDetails counts XmitDiscards by cause (16.1.4.5).
@@ -37,18 +38,19 @@ type PortXmitDiscardDetails struct {
 	SwHOQLifetimeLimitDiscards uint16 // too long at the head of the queue
 }
 
-// ID returns AttrPortXmitDiscardDetails.
-func (*PortXmitDiscardDetails) ID() AttrID { return AttrPortXmitDiscardDetails }
+// Spec returns that of AttrPortXmitDiscardDetails.
+func (*PortXmitDiscardDetails) Spec() Spec { return perfSpec(AttrPortXmitDiscardDetails) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortXmitDiscardDetails) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortXmitDiscardDetails) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortXmitDiscardDetails) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.InactiveDiscards, 32, 16, "PortInactiveDiscards", decimal)
-	bits(c, &a.NeighborMTUDiscards, 48, 16, "PortNeighborMTUDiscards", decimal)
-	bits(c, &a.SwLifetimeLimitDiscards, 64, 16, "PortSwLifetimeLimitDiscards", decimal)
-	bits(c, &a.SwHOQLifetimeLimitDiscards, 80, 16, "PortSwHOQLifetimeLimitDiscards", decimal)
+	Bits(c, &a.InactiveDiscards, 32, 16, "PortInactiveDiscards", Decimal)
+	Bits(c, &a.NeighborMTUDiscards, 48, 16, "PortNeighborMTUDiscards", Decimal)
+	Bits(c, &a.SwLifetimeLimitDiscards, 64, 16, "PortSwLifetimeLimitDiscards", Decimal)
+	Bits(c, &a.SwHOQLifetimeLimitDiscards, 80, 16, "PortSwHOQLifetimeLimitDiscards", Decimal)
 }
 
 // PortOpRcvCounters counts packets and data received with an operation code that
@@ -59,16 +61,17 @@ type PortOpRcvCounters struct {
 	Data uint32 // units of 4 bytes
 }
 
-// ID returns AttrPortOpRcvCounters.
-func (*PortOpRcvCounters) ID() AttrID { return AttrPortOpRcvCounters }
+// Spec returns that of AttrPortOpRcvCounters.
+func (*PortOpRcvCounters) Spec() Spec { return perfSpec(AttrPortOpRcvCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortOpRcvCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortOpRcvCounters) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortOpRcvCounters) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.Pkts, 32, 32, "PortOpRcvPkts", decimal)
-	bits(c, &a.Data, 64, 32, "PortOpRcvData", decimal)
+	Bits(c, &a.Pkts, 32, 32, "PortOpRcvPkts", Decimal)
+	Bits(c, &a.Data, 64, 32, "PortOpRcvData", Decimal)
 }
 
 // PortFlowCtlCounters counts packets of link-level flow control (16.1.4.7).
@@ -78,16 +81,17 @@ type PortFlowCtlCounters struct {
 	RcvPkts  uint32
 }
 
-// ID returns AttrPortFlowCtlCounters.
-func (*PortFlowCtlCounters) ID() AttrID { return AttrPortFlowCtlCounters }
+// Spec returns that of AttrPortFlowCtlCounters.
+func (*PortFlowCtlCounters) Spec() Spec { return perfSpec(AttrPortFlowCtlCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortFlowCtlCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortFlowCtlCounters) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortFlowCtlCounters) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.XmitPkts, 32, 32, "PortXmitFlowPkts", decimal)
-	bits(c, &a.RcvPkts, 64, 32, "PortRcvFlowPkts", decimal)
+	Bits(c, &a.XmitPkts, 32, 32, "PortXmitFlowPkts", Decimal)
+	Bits(c, &a.RcvPkts, 64, 32, "PortRcvFlowPkts", Decimal)
 }
 
 // A PortRcvConCtrl counts received marks of congestion (A10.5.1).
@@ -97,16 +101,17 @@ type PortRcvConCtrl struct {
 	BECN uint32 // backward: reported by its receiver
 }
 
-// ID returns AttrPortRcvConCtrl.
-func (*PortRcvConCtrl) ID() AttrID { return AttrPortRcvConCtrl }
+// Spec returns that of AttrPortRcvConCtrl.
+func (*PortRcvConCtrl) Spec() Spec { return perfSpec(AttrPortRcvConCtrl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortRcvConCtrl) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortRcvConCtrl) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortRcvConCtrl) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.FECN, 32, 32, "PortPktRcvFECN", decimal)
-	bits(c, &a.BECN, 64, 32, "PortPktRcvBECN", decimal)
+	Bits(c, &a.FECN, 32, 32, "PortPktRcvFECN", Decimal)
+	Bits(c, &a.BECN, 64, 32, "PortPktRcvBECN", Decimal)
 }
 
 // A PortXmitConCtrl is the time for which a port was congested (A10.5.4).
@@ -115,13 +120,14 @@ type PortXmitConCtrl struct {
 	TimeCong uint32
 }
 
-// ID returns AttrPortXmitConCtrl.
-func (*PortXmitConCtrl) ID() AttrID { return AttrPortXmitConCtrl }
+// Spec returns that of AttrPortXmitConCtrl.
+func (*PortXmitConCtrl) Spec() Spec { return perfSpec(AttrPortXmitConCtrl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortXmitConCtrl) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortXmitConCtrl) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortXmitConCtrl) Layout(c *Codec) {
 	a.selection(c)
-	bits(c, &a.TimeCong, 32, 32, "PortXmitTimeCong", decimal)
+	Bits(c, &a.TimeCong, 32, 32, "PortXmitTimeCong", Decimal)
 }

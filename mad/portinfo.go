@@ -8,7 +8,7 @@ import "github.com/ibkit/ibkit/ib"
 //
 // While State is PortDown, only State and PhysState are valid (C14-24.2.1).
 type PortInfo struct {
-	MKey                     uint64
+	MKey                     Key
 	GIDPrefix                uint64
 	LID                      ib.LID // base LID; 0 on a switch's external ports
 	SMLID                    ib.LID
@@ -64,8 +64,8 @@ type PortInfo struct {
 	LinkSpeedExt2Enabled     LinkSpeedExt2
 }
 
-// ID returns AttrPortInfo.
-func (*PortInfo) ID() AttrID { return AttrPortInfo }
+// Spec returns that of AttrPortInfo.
+func (*PortInfo) Spec() Spec { return smpSpec(AttrPortInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
@@ -74,59 +74,60 @@ func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // invalid member.
 func (a *PortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
-func (a *PortInfo) fields(c *codec) {
-	bits(c, &a.MKey, 0, 64, "Mkey", key)
-	bits(c, &a.GIDPrefix, 64, 64, "GidPrefix", key)
-	bits(c, &a.LID, 128, 16, "Lid", decimal)
-	bits(c, &a.SMLID, 144, 16, "SMLid", decimal)
-	bits(c, &a.CapMask, 160, 32, "CapMask", asPortCapMask)
-	bits(c, &a.DiagCode, 192, 16, "DiagCode", hexa)
-	bits(c, &a.MKeyLeasePeriod, 208, 16, "MkeyLeasePeriod", decimal)
-	bits(c, &a.LocalPort, 224, 8, "LocalPort", decimal)
-	bits(c, &a.LinkWidthEnabled, 232, 8, "LinkWidthEnabled", asLinkWidthEnabled)
-	bits(c, &a.LinkWidthSupported, 240, 8, "LinkWidthSupported", asLinkWidthSupported)
-	bits(c, &a.LinkWidthActive, 248, 8, "LinkWidthActive", asLinkWidth)
-	bits(c, &a.LinkSpeedSupported, 256, 4, "LinkSpeedSupported", asLinkSpeeds)
-	bits(c, &a.State, 260, 4, "LinkState", asPortState)
-	bits(c, &a.PhysState, 264, 4, "PhysLinkState", asPhysState)
-	bits(c, &a.LinkDownDefault, 268, 4, "LinkDownDefState", asLinkDownDefault)
-	bits(c, &a.MKeyProtect, 272, 2, "ProtectBits", decimal)
-	bits(c, &a.LMC, 277, 3, "LMC", decimal)
-	bits(c, &a.LinkSpeedActive, 280, 4, "LinkSpeedActive", asLinkSpeedActive)
-	bits(c, &a.LinkSpeedEnabled, 284, 4, "LinkSpeedEnabled", asLinkSpeeds)
-	bits(c, &a.NeighborMTU, 288, 4, "NeighborMTU", asMTU)
-	bits(c, &a.SMSL, 292, 4, "SMSL", decimal)
-	bits(c, &a.VLCap, 296, 4, "VLCap", asVLCap)
-	bits(c, &a.InitType, 300, 4, "InitType", hexa)
-	bits(c, &a.VLHighLimit, 304, 8, "VLHighLimit", decimal)
-	bits(c, &a.VLArbHighCap, 312, 8, "VLArbHighCap", decimal)
-	bits(c, &a.VLArbLowCap, 320, 8, "VLArbLowCap", decimal)
-	bits(c, &a.InitReply, 328, 4, "InitReply", hexa)
-	bits(c, &a.MTUCap, 332, 4, "MtuCap", asMTU)
-	bits(c, &a.VLStallCount, 336, 3, "VLStallCount", decimal)
-	bits(c, &a.HOQLife, 339, 5, "HoqLife", decimal)
-	bits(c, &a.OperVLs, 344, 4, "OperVLs", asOperVLs)
-	bits(c, &a.PartEnforceInbound, 348, 1, "PartEnforceInb", decimal)
-	bits(c, &a.PartEnforceOutbound, 349, 1, "PartEnforceOutb", decimal)
-	bits(c, &a.FilterRawInbound, 350, 1, "FilterRawInb", decimal)
-	bits(c, &a.FilterRawOutbound, 351, 1, "FilterRawOutb", decimal)
-	bits(c, &a.MKeyViolations, 352, 16, "MkeyViolations", decimal)
-	bits(c, &a.PKeyViolations, 368, 16, "PkeyViolations", decimal)
-	bits(c, &a.QKeyViolations, 384, 16, "QkeyViolations", decimal)
-	bits(c, &a.GUIDCap, 400, 8, "GuidCap", decimal)
-	bits(c, &a.ClientReregister, 408, 1, "ClientReregister", decimal)
-	bits(c, &a.McastPKeyTrapSuppression, 409, 2, "McastPkeyTrapSuppressionEnabled", decimal)
-	bits(c, &a.SubnetTimeout, 411, 5, "SubnetTimeout", decimal)
-	bits(c, &a.RespTimeValue, 419, 5, "RespTimeVal", decimal)
-	bits(c, &a.LocalPhysErrors, 424, 4, "LocalPhysErr", decimal)
-	bits(c, &a.OverrunErrors, 428, 4, "OverrunErr", decimal)
-	bits(c, &a.MaxCreditHint, 432, 16, "MaxCreditHint", decimal)
-	bits(c, &a.LinkRoundTripLatency, 456, 24, "RoundTrip", decimal)
-	bits(c, &a.CapMask2, 480, 16, "CapabilityMask2", asPortCapMask2)
-	bits(c, &a.LinkSpeedExtActive, 496, 4, "LinkSpeedExtActive", asLinkSpeedExtActive)
-	bits(c, &a.LinkSpeedExtSupported, 500, 4, "LinkSpeedExtSupported", asLinkSpeedsExt)
-	bits(c, &a.LinkSpeedExtEnabled, 507, 5, "LinkSpeedExtEnabled", asLinkSpeedExtEnabled)
-	bits(c, &a.LinkSpeedExt2Active, 449, 2, "LinkSpeedExtActive2", asLinkSpeedExt2Active)
-	bits(c, &a.LinkSpeedExt2Supported, 451, 2, "LinkSpeedExtSupported2", asLinkSpeedsExt2)
-	bits(c, &a.LinkSpeedExt2Enabled, 453, 3, "LinkSpeedExtEnabled2", asLinkSpeedsExt2)
+// Layout declares the fields.
+func (a *PortInfo) Layout(c *Codec) {
+	Bits(c, &a.MKey, 0, 64, "Mkey", Secret)
+	Bits(c, &a.GIDPrefix, 64, 64, "GidPrefix", HexString)
+	Bits(c, &a.LID, 128, 16, "Lid", Decimal)
+	Bits(c, &a.SMLID, 144, 16, "SMLid", Decimal)
+	Bits(c, &a.CapMask, 160, 32, "CapMask", asPortCapMask)
+	Bits(c, &a.DiagCode, 192, 16, "DiagCode", Hex)
+	Bits(c, &a.MKeyLeasePeriod, 208, 16, "MkeyLeasePeriod", Decimal)
+	Bits(c, &a.LocalPort, 224, 8, "LocalPort", Decimal)
+	Bits(c, &a.LinkWidthEnabled, 232, 8, "LinkWidthEnabled", asLinkWidthEnabled)
+	Bits(c, &a.LinkWidthSupported, 240, 8, "LinkWidthSupported", asLinkWidthSupported)
+	Bits(c, &a.LinkWidthActive, 248, 8, "LinkWidthActive", asLinkWidth)
+	Bits(c, &a.LinkSpeedSupported, 256, 4, "LinkSpeedSupported", asLinkSpeeds)
+	Bits(c, &a.State, 260, 4, "LinkState", asPortState)
+	Bits(c, &a.PhysState, 264, 4, "PhysLinkState", asPhysState)
+	Bits(c, &a.LinkDownDefault, 268, 4, "LinkDownDefState", asLinkDownDefault)
+	Bits(c, &a.MKeyProtect, 272, 2, "ProtectBits", Decimal)
+	Bits(c, &a.LMC, 277, 3, "LMC", Decimal)
+	Bits(c, &a.LinkSpeedActive, 280, 4, "LinkSpeedActive", asLinkSpeedActive)
+	Bits(c, &a.LinkSpeedEnabled, 284, 4, "LinkSpeedEnabled", asLinkSpeeds)
+	Bits(c, &a.NeighborMTU, 288, 4, "NeighborMTU", asMTU)
+	Bits(c, &a.SMSL, 292, 4, "SMSL", Decimal)
+	Bits(c, &a.VLCap, 296, 4, "VLCap", asVLCap)
+	Bits(c, &a.InitType, 300, 4, "InitType", Hex)
+	Bits(c, &a.VLHighLimit, 304, 8, "VLHighLimit", Decimal)
+	Bits(c, &a.VLArbHighCap, 312, 8, "VLArbHighCap", Decimal)
+	Bits(c, &a.VLArbLowCap, 320, 8, "VLArbLowCap", Decimal)
+	Bits(c, &a.InitReply, 328, 4, "InitReply", Hex)
+	Bits(c, &a.MTUCap, 332, 4, "MtuCap", asMTU)
+	Bits(c, &a.VLStallCount, 336, 3, "VLStallCount", Decimal)
+	Bits(c, &a.HOQLife, 339, 5, "HoqLife", Decimal)
+	Bits(c, &a.OperVLs, 344, 4, "OperVLs", asOperVLs)
+	Bits(c, &a.PartEnforceInbound, 348, 1, "PartEnforceInb", Decimal)
+	Bits(c, &a.PartEnforceOutbound, 349, 1, "PartEnforceOutb", Decimal)
+	Bits(c, &a.FilterRawInbound, 350, 1, "FilterRawInb", Decimal)
+	Bits(c, &a.FilterRawOutbound, 351, 1, "FilterRawOutb", Decimal)
+	Bits(c, &a.MKeyViolations, 352, 16, "MkeyViolations", Decimal)
+	Bits(c, &a.PKeyViolations, 368, 16, "PkeyViolations", Decimal)
+	Bits(c, &a.QKeyViolations, 384, 16, "QkeyViolations", Decimal)
+	Bits(c, &a.GUIDCap, 400, 8, "GuidCap", Decimal)
+	Bits(c, &a.ClientReregister, 408, 1, "ClientReregister", Decimal)
+	Bits(c, &a.McastPKeyTrapSuppression, 409, 2, "McastPkeyTrapSuppressionEnabled", Decimal)
+	Bits(c, &a.SubnetTimeout, 411, 5, "SubnetTimeout", Decimal)
+	Bits(c, &a.RespTimeValue, 419, 5, "RespTimeVal", Decimal)
+	Bits(c, &a.LocalPhysErrors, 424, 4, "LocalPhysErr", Decimal)
+	Bits(c, &a.OverrunErrors, 428, 4, "OverrunErr", Decimal)
+	Bits(c, &a.MaxCreditHint, 432, 16, "MaxCreditHint", Decimal)
+	Bits(c, &a.LinkRoundTripLatency, 456, 24, "RoundTrip", Decimal)
+	Bits(c, &a.CapMask2, 480, 16, "CapabilityMask2", asPortCapMask2)
+	Bits(c, &a.LinkSpeedExtActive, 496, 4, "LinkSpeedExtActive", asLinkSpeedExtActive)
+	Bits(c, &a.LinkSpeedExtSupported, 500, 4, "LinkSpeedExtSupported", asLinkSpeedsExt)
+	Bits(c, &a.LinkSpeedExtEnabled, 507, 5, "LinkSpeedExtEnabled", asLinkSpeedExtEnabled)
+	Bits(c, &a.LinkSpeedExt2Active, 449, 2, "LinkSpeedExtActive2", asLinkSpeedExt2Active)
+	Bits(c, &a.LinkSpeedExt2Supported, 451, 2, "LinkSpeedExtSupported2", asLinkSpeedsExt2)
+	Bits(c, &a.LinkSpeedExt2Enabled, 453, 3, "LinkSpeedExtEnabled2", asLinkSpeedsExt2)
 }

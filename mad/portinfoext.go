@@ -19,23 +19,24 @@ type PortInfoExtended struct {
 	NDRFECModeEnabled   uint16
 }
 
-// ID returns AttrPortInfoExtended.
-func (*PortInfoExtended) ID() AttrID { return AttrPortInfoExtended }
+// Spec returns that of AttrPortInfoExtended.
+func (*PortInfoExtended) Spec() Spec { return smpSpec(AttrPortInfoExtended) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfoExtended) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortInfoExtended) fields(c *codec) {
-	bits(c, &a.CapMask, 0, 32, "CapMask", hexa)
-	bits(c, &a.FECModeActive, 32, 16, "FECModeActive", decimal)
-	bits(c, &a.FDRFECModeSupported, 48, 16, "FDRFECModeSupported", hexa)
-	bits(c, &a.FDRFECModeEnabled, 64, 16, "FDRFECModeEnabled", hexa)
-	bits(c, &a.EDRFECModeSupported, 80, 16, "EDRFECModeSupported", hexa)
-	bits(c, &a.EDRFECModeEnabled, 96, 16, "EDRFECModeEnabled", hexa)
-	bits(c, &a.HDRFECModeSupported, 112, 16, "HDRFECModeSupported", hexa)
-	bits(c, &a.HDRFECModeEnabled, 128, 16, "HDRFECModeEnabled", hexa)
-	bits(c, &a.NDRFECModeSupported, 144, 16, "NDRFECModeSupported", hexa)
-	bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", hexa)
+// Layout declares the fields.
+func (a *PortInfoExtended) Layout(c *Codec) {
+	Bits(c, &a.CapMask, 0, 32, "CapMask", Hex)
+	Bits(c, &a.FECModeActive, 32, 16, "FECModeActive", Decimal)
+	Bits(c, &a.FDRFECModeSupported, 48, 16, "FDRFECModeSupported", Hex)
+	Bits(c, &a.FDRFECModeEnabled, 64, 16, "FDRFECModeEnabled", Hex)
+	Bits(c, &a.EDRFECModeSupported, 80, 16, "EDRFECModeSupported", Hex)
+	Bits(c, &a.EDRFECModeEnabled, 96, 16, "EDRFECModeEnabled", Hex)
+	Bits(c, &a.HDRFECModeSupported, 112, 16, "HDRFECModeSupported", Hex)
+	Bits(c, &a.HDRFECModeEnabled, 128, 16, "HDRFECModeEnabled", Hex)
+	Bits(c, &a.NDRFECModeSupported, 144, 16, "NDRFECModeSupported", Hex)
+	Bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", Hex)
 }
 
 // The values of FECModeActive (InfiniBand Architecture, Volume 1, 14.2.5.19).
@@ -64,8 +65,8 @@ type MlnxExtPortInfo struct {
 	LinkSpeedActive    MlnxLinkSpeed
 }
 
-// ID returns AttrMlnxExtPortInfo.
-func (*MlnxExtPortInfo) ID() AttrID { return AttrMlnxExtPortInfo }
+// Spec returns that of AttrMlnxExtPortInfo.
+func (*MlnxExtPortInfo) Spec() Spec { return smpSpec(AttrMlnxExtPortInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
@@ -74,9 +75,10 @@ func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) 
 // invalid member.
 func (a *MlnxExtPortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
-func (a *MlnxExtPortInfo) fields(c *codec) {
-	bits(c, &a.StateChangeEnable, 24, 8, "StateChangeEnable", hexa)
-	bits(c, &a.LinkSpeedSupported, 56, 8, "LinkSpeedSupported", asMlnxLinkSpeed)
-	bits(c, &a.LinkSpeedEnabled, 88, 8, "LinkSpeedEnabled", asMlnxLinkSpeed)
-	bits(c, &a.LinkSpeedActive, 120, 8, "LinkSpeedActive", asMlnxLinkSpeed)
+// Layout declares the fields.
+func (a *MlnxExtPortInfo) Layout(c *Codec) {
+	Bits(c, &a.StateChangeEnable, 24, 8, "StateChangeEnable", Hex)
+	Bits(c, &a.LinkSpeedSupported, 56, 8, "LinkSpeedSupported", asMlnxLinkSpeed)
+	Bits(c, &a.LinkSpeedEnabled, 88, 8, "LinkSpeedEnabled", asMlnxLinkSpeed)
+	Bits(c, &a.LinkSpeedActive, 120, 8, "LinkSpeedActive", asMlnxLinkSpeed)
 }

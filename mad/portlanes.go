@@ -6,15 +6,16 @@ type PortXmitDataSL struct {
 	SL [16]uint32
 }
 
-// ID returns AttrPortXmitDataSL.
-func (*PortXmitDataSL) ID() AttrID { return AttrPortXmitDataSL }
+// Spec returns that of AttrPortXmitDataSL.
+func (*PortXmitDataSL) Spec() Spec { return perfSpec(AttrPortXmitDataSL) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortXmitDataSL) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortXmitDataSL) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortXmitDataSL) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.SL[:], 32, 32, "XmtDataSL", lines)
+	Array(c, a.SL[:], 32, 32, "XmtDataSL", Lines)
 }
 
 // A PortRcvDataSL counts received data by service level, in units of 4 bytes.
@@ -23,15 +24,16 @@ type PortRcvDataSL struct {
 	SL [16]uint32
 }
 
-// ID returns AttrPortRcvDataSL.
-func (*PortRcvDataSL) ID() AttrID { return AttrPortRcvDataSL }
+// Spec returns that of AttrPortRcvDataSL.
+func (*PortRcvDataSL) Spec() Spec { return perfSpec(AttrPortRcvDataSL) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortRcvDataSL) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortRcvDataSL) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortRcvDataSL) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.SL[:], 32, 32, "RcvDataSL", lines)
+	Array(c, a.SL[:], 32, 32, "RcvDataSL", Lines)
 }
 
 // A PortVLOpPackets counts packets received with one operation code by virtual
@@ -41,15 +43,16 @@ type PortVLOpPackets struct {
 	VL [16]uint16
 }
 
-// ID returns AttrPortVLOpPackets.
-func (*PortVLOpPackets) ID() AttrID { return AttrPortVLOpPackets }
+// Spec returns that of AttrPortVLOpPackets.
+func (*PortVLOpPackets) Spec() Spec { return perfSpec(AttrPortVLOpPackets) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortVLOpPackets) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortVLOpPackets) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortVLOpPackets) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 16, "PortVLOpPackets", lines)
+	Array(c, a.VL[:], 32, 16, "PortVLOpPackets", Lines)
 }
 
 // A PortVLOpData counts data received with one operation code by virtual lane, in
@@ -59,15 +62,16 @@ type PortVLOpData struct {
 	VL [16]uint32
 }
 
-// ID returns AttrPortVLOpData.
-func (*PortVLOpData) ID() AttrID { return AttrPortVLOpData }
+// Spec returns that of AttrPortVLOpData.
+func (*PortVLOpData) Spec() Spec { return perfSpec(AttrPortVLOpData) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortVLOpData) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortVLOpData) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortVLOpData) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 32, "PortVLOpData", lines)
+	Array(c, a.VL[:], 32, 32, "PortVLOpData", Lines)
 }
 
 // A PortVLXmitFlowCtlUpdateErrors counts flow control errors by virtual lane, up
@@ -77,15 +81,16 @@ type PortVLXmitFlowCtlUpdateErrors struct {
 	VL [16]uint8
 }
 
-// ID returns AttrPortVLXmitFlowCtlUpdateErrors.
-func (*PortVLXmitFlowCtlUpdateErrors) ID() AttrID { return AttrPortVLXmitFlowCtlUpdateErrors }
+// Spec returns that of AttrPortVLXmitFlowCtlUpdateErrors.
+func (*PortVLXmitFlowCtlUpdateErrors) Spec() Spec { return perfSpec(AttrPortVLXmitFlowCtlUpdateErrors) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortVLXmitFlowCtlUpdateErrors) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortVLXmitFlowCtlUpdateErrors) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortVLXmitFlowCtlUpdateErrors) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 2, "PortVLXmitFlowCtlUpdateErrors", lines)
+	Array(c, a.VL[:], 32, 2, "PortVLXmitFlowCtlUpdateErrors", Lines)
 }
 
 // A PortVLXmitWaitCounters counts the ticks in which data of each virtual lane
@@ -95,15 +100,16 @@ type PortVLXmitWaitCounters struct {
 	VL [16]uint16
 }
 
-// ID returns AttrPortVLXmitWaitCounters.
-func (*PortVLXmitWaitCounters) ID() AttrID { return AttrPortVLXmitWaitCounters }
+// Spec returns that of AttrPortVLXmitWaitCounters.
+func (*PortVLXmitWaitCounters) Spec() Spec { return perfSpec(AttrPortVLXmitWaitCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortVLXmitWaitCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortVLXmitWaitCounters) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortVLXmitWaitCounters) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 16, "PortVLXmitWait", lines)
+	Array(c, a.VL[:], 32, 16, "PortVLXmitWait", Lines)
 }
 
 // A SwPortVLCongestion counts packets that a switch discarded by virtual
@@ -113,15 +119,16 @@ type SwPortVLCongestion struct {
 	VL [16]uint16
 }
 
-// ID returns AttrSwPortVLCongestion.
-func (*SwPortVLCongestion) ID() AttrID { return AttrSwPortVLCongestion }
+// Spec returns that of AttrSwPortVLCongestion.
+func (*SwPortVLCongestion) Spec() Spec { return perfSpec(AttrSwPortVLCongestion) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwPortVLCongestion) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SwPortVLCongestion) fields(c *codec) {
+// Layout declares the fields.
+func (a *SwPortVLCongestion) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 16, "SWPortVLCongestion", lines)
+	Array(c, a.VL[:], 32, 16, "SWPortVLCongestion", Lines)
 }
 
 // A PortSLRcvFECN counts received marks of forward congestion by service
@@ -131,15 +138,16 @@ type PortSLRcvFECN struct {
 	SL [16]uint32
 }
 
-// ID returns AttrPortSLRcvFECN.
-func (*PortSLRcvFECN) ID() AttrID { return AttrPortSLRcvFECN }
+// Spec returns that of AttrPortSLRcvFECN.
+func (*PortSLRcvFECN) Spec() Spec { return perfSpec(AttrPortSLRcvFECN) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortSLRcvFECN) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortSLRcvFECN) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortSLRcvFECN) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.SL[:], 32, 32, "PortSLRcvFECN", lines)
+	Array(c, a.SL[:], 32, 32, "PortSLRcvFECN", Lines)
 }
 
 // A PortSLRcvBECN counts received marks of backward congestion by service
@@ -149,15 +157,16 @@ type PortSLRcvBECN struct {
 	SL [16]uint32
 }
 
-// ID returns AttrPortSLRcvBECN.
-func (*PortSLRcvBECN) ID() AttrID { return AttrPortSLRcvBECN }
+// Spec returns that of AttrPortSLRcvBECN.
+func (*PortSLRcvBECN) Spec() Spec { return perfSpec(AttrPortSLRcvBECN) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortSLRcvBECN) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortSLRcvBECN) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortSLRcvBECN) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.SL[:], 32, 32, "PortSLRcvBECN", lines)
+	Array(c, a.SL[:], 32, 32, "PortSLRcvBECN", Lines)
 }
 
 // A PortVLXmitTimeCong is the time for which each virtual lane was congested; lane
@@ -167,13 +176,14 @@ type PortVLXmitTimeCong struct {
 	VL [15]uint32
 }
 
-// ID returns AttrPortVLXmitTimeCong.
-func (*PortVLXmitTimeCong) ID() AttrID { return AttrPortVLXmitTimeCong }
+// Spec returns that of AttrPortVLXmitTimeCong.
+func (*PortVLXmitTimeCong) Spec() Spec { return perfSpec(AttrPortVLXmitTimeCong) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortVLXmitTimeCong) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortVLXmitTimeCong) fields(c *codec) {
+// Layout declares the fields.
+func (a *PortVLXmitTimeCong) Layout(c *Codec) {
 	a.selection(c)
-	array(c, a.VL[:], 32, 32, "PortVLXmitTimeCong", lines)
+	Array(c, a.VL[:], 32, 32, "PortVLXmitTimeCong", Lines)
 }

@@ -21,29 +21,28 @@ type PortSamplesControl struct {
 	SamplesOnlyOptionMask uint64
 }
 
-// ID returns AttrPortSamplesControl.
-func (*PortSamplesControl) ID() AttrID { return AttrPortSamplesControl }
-
-func (*PortSamplesControl) format() format { return perfFormat }
+// Spec returns that of AttrPortSamplesControl.
+func (*PortSamplesControl) Spec() Spec { return perfSpec(AttrPortSamplesControl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortSamplesControl) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortSamplesControl) fields(c *codec) {
-	bits(c, &a.OpCode, 0, 8, "OpCode", hexa)
-	bits(c, &a.PortSelect, 8, 8, "PortSelect", decimal)
-	bits(c, &a.Tick, 16, 8, "Tick", hexa)
-	bits(c, &a.CounterWidth, 29, 3, "CounterWidth", decimal)
-	bits(c, &a.CounterMask0, 34, 3, "CounterMask0", hexa)
-	bits(c, &a.CounterMasks1To9, 37, 27, "CounterMasks1to9", hexa)
-	bits(c, &a.CounterMasks10To14, 65, 15, "CounterMasks10to14", hexa)
-	bits(c, &a.SampleMechanisms, 80, 8, "SampleMechanisms", decimal)
-	bits(c, &a.SampleStatus, 94, 2, "SampleStatus", decimal)
-	bits(c, &a.OptionMask, 96, 64, "OptionMask", key)
-	bits(c, &a.VendorMask, 160, 64, "VendorMask", key)
-	bits(c, &a.SampleStart, 224, 32, "SampleStart", decimal)
-	bits(c, &a.SampleInterval, 256, 32, "SampleInterval", decimal)
-	bits(c, &a.Tag, 288, 16, "Tag", hexa)
-	array(c, a.CounterSelect[:], 304, 16, "CounterSelect", hexLines)
-	bits(c, &a.SamplesOnlyOptionMask, 576, 64, "SamplesOnlyOptionMask", key)
+// Layout declares the fields.
+func (a *PortSamplesControl) Layout(c *Codec) {
+	Bits(c, &a.OpCode, 0, 8, "OpCode", Hex)
+	Bits(c, &a.PortSelect, 8, 8, "PortSelect", Decimal)
+	Bits(c, &a.Tick, 16, 8, "Tick", Hex)
+	Bits(c, &a.CounterWidth, 29, 3, "CounterWidth", Decimal)
+	Bits(c, &a.CounterMask0, 34, 3, "CounterMask0", Hex)
+	Bits(c, &a.CounterMasks1To9, 37, 27, "CounterMasks1to9", Hex)
+	Bits(c, &a.CounterMasks10To14, 65, 15, "CounterMasks10to14", Hex)
+	Bits(c, &a.SampleMechanisms, 80, 8, "SampleMechanisms", Decimal)
+	Bits(c, &a.SampleStatus, 94, 2, "SampleStatus", Decimal)
+	Bits(c, &a.OptionMask, 96, 64, "OptionMask", HexString)
+	Bits(c, &a.VendorMask, 160, 64, "VendorMask", HexString)
+	Bits(c, &a.SampleStart, 224, 32, "SampleStart", Decimal)
+	Bits(c, &a.SampleInterval, 256, 32, "SampleInterval", Decimal)
+	Bits(c, &a.Tag, 288, 16, "Tag", Hex)
+	Array(c, a.CounterSelect[:], 304, 16, "CounterSelect", HexLines)
+	Bits(c, &a.SamplesOnlyOptionMask, 576, 64, "SamplesOnlyOptionMask", HexString)
 }

@@ -14,22 +14,21 @@ type PortExtendedSpeedsCounters struct {
 	UncorrectableFEC [12]uint32 // blocks
 }
 
-// ID returns AttrPortExtendedSpeedsCounters.
-func (*PortExtendedSpeedsCounters) ID() AttrID { return AttrPortExtendedSpeedsCounters }
-
-func (*PortExtendedSpeedsCounters) format() format { return perfFormat }
+// Spec returns that of AttrPortExtendedSpeedsCounters.
+func (*PortExtendedSpeedsCounters) Spec() Spec { return perfSpec(AttrPortExtendedSpeedsCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortExtendedSpeedsCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortExtendedSpeedsCounters) fields(c *codec) {
-	bits(c, &a.PortSelect, 8, 8, "PortSelect", decimal)
-	bits(c, &a.CounterSelect, 64, 64, "CounterSelect", key)
-	bits(c, &a.SyncHeaderErrors, 128, 16, "SyncHeaderErrorCounter", decimal)
-	bits(c, &a.UnknownBlocks, 144, 16, "UnknownBlockCounter", decimal)
-	array(c, a.ErrorDetection[:], 160, 16, "ErrorDetectionCounterLane", lines)
-	array(c, a.CorrectableFEC[:], 352, 32, "FECCorrectableBlockCtrLane", lines)
-	array(c, a.UncorrectableFEC[:], 736, 32, "FECUncorrectableBlockCtrLane", lines)
+// Layout declares the fields.
+func (a *PortExtendedSpeedsCounters) Layout(c *Codec) {
+	Bits(c, &a.PortSelect, 8, 8, "PortSelect", Decimal)
+	Bits(c, &a.CounterSelect, 64, 64, "CounterSelect", HexString)
+	Bits(c, &a.SyncHeaderErrors, 128, 16, "SyncHeaderErrorCounter", Decimal)
+	Bits(c, &a.UnknownBlocks, 144, 16, "UnknownBlockCounter", Decimal)
+	Array(c, a.ErrorDetection[:], 160, 16, "ErrorDetectionCounterLane", Lines)
+	Array(c, a.CorrectableFEC[:], 352, 32, "FECCorrectableBlockCtrLane", Lines)
+	Array(c, a.UncorrectableFEC[:], 736, 32, "FECUncorrectableBlockCtrLane", Lines)
 }
 
 // PortRSFECCounters are the PortExtendedSpeedsCounters of a port with
@@ -45,21 +44,20 @@ type PortRSFECCounters struct {
 	CorrectedSymbols    uint32
 }
 
-// ID returns AttrPortExtendedSpeedsCounters.
-func (*PortRSFECCounters) ID() AttrID { return AttrPortExtendedSpeedsCounters }
-
-func (*PortRSFECCounters) format() format { return perfFormat }
+// Spec returns that of AttrPortExtendedSpeedsCounters.
+func (*PortRSFECCounters) Spec() Spec { return perfSpec(AttrPortExtendedSpeedsCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortRSFECCounters) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortRSFECCounters) fields(c *codec) {
-	bits(c, &a.PortSelect, 8, 8, "PortSelect", decimal)
-	bits(c, &a.CounterSelect, 64, 64, "CounterSelect", key)
-	bits(c, &a.SyncHeaderErrors, 128, 16, "SyncHeaderErrorCounter", decimal)
-	bits(c, &a.UnknownBlocks, 144, 16, "UnknownBlockCounter", decimal)
-	array(c, a.CorrectableSymbols[:], 352, 32, "FECCorrectableSymbolCtrLane", lines)
-	bits(c, &a.CorrectableBlocks, 1120, 32, "PortFECCorrectableBlockCtr", decimal)
-	bits(c, &a.UncorrectableBlocks, 1152, 32, "PortFECUncorrectableBlockCtr", decimal)
-	bits(c, &a.CorrectedSymbols, 1184, 32, "PortFECCorrectedSymbolCtr", decimal)
+// Layout declares the fields.
+func (a *PortRSFECCounters) Layout(c *Codec) {
+	Bits(c, &a.PortSelect, 8, 8, "PortSelect", Decimal)
+	Bits(c, &a.CounterSelect, 64, 64, "CounterSelect", HexString)
+	Bits(c, &a.SyncHeaderErrors, 128, 16, "SyncHeaderErrorCounter", Decimal)
+	Bits(c, &a.UnknownBlocks, 144, 16, "UnknownBlockCounter", Decimal)
+	Array(c, a.CorrectableSymbols[:], 352, 32, "FECCorrectableSymbolCtrLane", Lines)
+	Bits(c, &a.CorrectableBlocks, 1120, 32, "PortFECCorrectableBlockCtr", Decimal)
+	Bits(c, &a.UncorrectableBlocks, 1152, 32, "PortFECUncorrectableBlockCtr", Decimal)
+	Bits(c, &a.CorrectedSymbols, 1184, 32, "PortFECCorrectedSymbolCtr", Decimal)
 }

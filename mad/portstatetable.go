@@ -9,12 +9,13 @@ type SwitchPortStateTable struct {
 	States [128]ib.PortState
 }
 
-// ID returns AttrSwitchPortStateTable.
-func (*SwitchPortStateTable) ID() AttrID { return AttrSwitchPortStateTable }
+// Spec returns that of AttrSwitchPortStateTable.
+func (*SwitchPortStateTable) Spec() Spec { return smpSpec(AttrSwitchPortStateTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchPortStateTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SwitchPortStateTable) fields(c *codec) {
-	array(c, a.States[:], 0, 4, "PortState", lines)
+// Layout declares the fields.
+func (a *SwitchPortStateTable) Layout(c *Codec) {
+	Array(c, a.States[:], 0, 4, "PortState", Lines)
 }

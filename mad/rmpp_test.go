@@ -116,7 +116,7 @@ func FuzzSA(f *testing.F) {
 			if err := Encode(a, q[56:]); err != nil {
 				t.Errorf("%s: %v", AttributeName(a), err)
 			}
-			if c := p.SA().ComponentMask.Bits(a); len(c) != AttributeSize(a) {
+			if c := p.SA().ComponentMask.Bits(a); len(c) != a.Spec().Size {
 				t.Errorf("%s: %d bytes of bits", AttributeName(a), len(c))
 			}
 		}

@@ -45,4 +45,6 @@ var saAttributes = map[AttrID]attrKind{
 
 // SARecordOffset returns how far apart records like one are in an answer, in the
 // unit of [SAHeader]'s AttributeOffset.
-func SARecordOffset(record Attribute) uint16 { return uint16((AttributeSize(record) + 7) / 8) }
+func SARecordOffset(record Attribute) uint16 { return uint16((record.Spec().Size + 7) / 8) }
+
+func saSpec(id AttrID, size int) Spec { return Spec{ClassSA, id, size, 0} }

@@ -21,7 +21,7 @@ func saPackets(t *testing.T) map[string]*Packet {
 	}
 	build := func(rmpp RMPP, a Attribute) *Packet {
 		p := new(Packet)
-		p.PutGMP(Header{BaseVersion: 1, Class: ClassSA, ClassVersion: 2, Method: MethodGetTableResp, TID: 5, Attr: a.ID()})
+		p.PutGMP(Header{BaseVersion: 1, Class: ClassSA, ClassVersion: 2, Method: MethodGetTableResp, TID: 5, Attr: a.Spec().ID})
 		p.SetRMPP(rmpp)
 		p.SetSA(SAHeader{SMKey: 0xc1c2c3c4c5c6c7c8, AttributeOffset: SARecordOffset(a), ComponentMask: 0xd1d2d3d4d5d6d7d8})
 		if err := Encode(a, p.Data()); err != nil {
@@ -85,7 +85,7 @@ func saFields(t *testing.T, p *Packet) map[string]uint64 {
 		"rmpp.rmppstatus":    uint64(r.Status),
 		"rmpp.segmentnumber": uint64(r.Segment),
 		"rmpp.payloadlength": uint64(r.Length),
-		"sa.smkey":           h.SMKey,
+		"sa.smkey":           uint64(h.SMKey),
 		"sa.attributeoffset": uint64(h.AttributeOffset),
 		"sa.componentmask":   uint64(h.ComponentMask),
 	}

@@ -17,7 +17,7 @@ const (
 // An SAHeader is the header of subnet administration, between the RMPP header and
 // the records.
 type SAHeader struct {
-	SMKey uint64 // 0 for untrusted requesters
+	SMKey Key // 0 for untrusted requesters
 
 	// AttributeOffset is the distance between the records of a response, in
 	// units of 8 bytes; 0 in requests and in responses without records.
@@ -30,7 +30,7 @@ type SAHeader struct {
 // SA returns the header of subnet administration.
 func (p *Packet) SA() SAHeader {
 	return SAHeader{
-		SMKey:           binary.BigEndian.Uint64(p[offSMKey:]),
+		SMKey:           Key(binary.BigEndian.Uint64(p[offSMKey:])),
 		AttributeOffset: binary.BigEndian.Uint16(p[offAttributeOffset:]),
 		ComponentMask:   ComponentMask(binary.BigEndian.Uint64(p[offComponentMask:])),
 	}
@@ -38,7 +38,7 @@ func (p *Packet) SA() SAHeader {
 
 // SetSA overwrites the header of subnet administration.
 func (p *Packet) SetSA(h SAHeader) {
-	binary.BigEndian.PutUint64(p[offSMKey:], h.SMKey)
+	binary.BigEndian.PutUint64(p[offSMKey:], uint64(h.SMKey))
 	binary.BigEndian.PutUint16(p[offAttributeOffset:], h.AttributeOffset)
 	binary.BigEndian.PutUint16(p[offAttributeOffset+2:], 0)
 	binary.BigEndian.PutUint64(p[offComponentMask:], uint64(h.ComponentMask))

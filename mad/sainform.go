@@ -17,25 +17,24 @@ type InformInfo struct {
 	ProducerType uint32 // 24 bits; of a generic trap the type of node, else the vendor ID
 }
 
-// ID returns the number of InformInfo in all classes.
-func (*InformInfo) ID() AttrID { return attrInformInfo }
-
-func (*InformInfo) format() format { return format{ClassSA, 36} }
+// Spec returns that of InformInfo in subnet administration.
+func (*InformInfo) Spec() Spec { return saSpec(attrInformInfo, 36) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a InformInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *InformInfo) fields(c *codec) {
-	array(c, a.GID[:], 0, 8, "GID", asGID)
-	bits(c, &a.LIDBegin, 128, 16, "LIDRangeBegin", decimal)
-	bits(c, &a.LIDEnd, 144, 16, "LIDRangeEnd", decimal)
-	bits(c, &a.Generic, 176, 8, "IsGeneric", decimal)
-	bits(c, &a.Subscribe, 184, 8, "Subscribe", decimal)
-	bits(c, &a.Type, 192, 16, "Type", hexa)
-	bits(c, &a.TrapNumber, 208, 16, "TrapNumber", decimal)
-	bits(c, &a.QPN, 224, 24, "QPN", hexa)
-	bits(c, &a.RespTime, 251, 5, "RespTimeValue", decimal)
-	bits(c, &a.ProducerType, 264, 24, "ProducerType", hexa)
+// Layout declares the fields.
+func (a *InformInfo) Layout(c *Codec) {
+	Array(c, a.GID[:], 0, 8, "GID", asGID)
+	Bits(c, &a.LIDBegin, 128, 16, "LIDRangeBegin", Decimal)
+	Bits(c, &a.LIDEnd, 144, 16, "LIDRangeEnd", Decimal)
+	Bits(c, &a.Generic, 176, 8, "IsGeneric", Decimal)
+	Bits(c, &a.Subscribe, 184, 8, "Subscribe", Decimal)
+	Bits(c, &a.Type, 192, 16, "Type", Hex)
+	Bits(c, &a.TrapNumber, 208, 16, "TrapNumber", Decimal)
+	Bits(c, &a.QPN, 224, 24, "QPN", Hex)
+	Bits(c, &a.RespTime, 251, 5, "RespTimeValue", Decimal)
+	Bits(c, &a.ProducerType, 264, 24, "ProducerType", Hex)
 }
 
 // An InformInfoRecord is a subscription in subnet administration (15.2.5.12).
@@ -45,16 +44,15 @@ type InformInfoRecord struct {
 	InformInfo    InformInfo
 }
 
-// ID returns AttrInformInfoRecord.
-func (*InformInfoRecord) ID() AttrID { return AttrInformInfoRecord }
-
-func (*InformInfoRecord) format() format { return format{ClassSA, 60} }
+// Spec returns that of AttrInformInfoRecord.
+func (*InformInfoRecord) Spec() Spec { return saSpec(AttrInformInfoRecord, 60) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a InformInfoRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *InformInfoRecord) fields(c *codec) {
-	array(c, a.SubscriberGID[:], 0, 8, "SubscriberGID", asGID)
-	bits(c, &a.Enum, 128, 16, "Enum", decimal)
+// Layout declares the fields.
+func (a *InformInfoRecord) Layout(c *Codec) {
+	Array(c, a.SubscriberGID[:], 0, 8, "SubscriberGID", asGID)
+	Bits(c, &a.Enum, 128, 16, "Enum", Decimal)
 	nested(c, &a.InformInfo, 192, "InformInfo")
 }

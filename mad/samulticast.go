@@ -36,31 +36,30 @@ const (
 	JoinSendOnlyMember JoinState = 1 << 3
 )
 
-// ID returns AttrMCMemberRecord.
-func (*MCMemberRecord) ID() AttrID { return AttrMCMemberRecord }
-
-func (*MCMemberRecord) format() format { return format{ClassSA, 52} }
+// Spec returns that of AttrMCMemberRecord.
+func (*MCMemberRecord) Spec() Spec { return saSpec(AttrMCMemberRecord, 52) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MCMemberRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MCMemberRecord) fields(c *codec) {
-	array(c, a.MGID[:], 0, 8, "MGID", asGID)
-	array(c, a.PortGID[:], 128, 8, "PortGID", asGID)
-	bits(c, &a.QKey, 256, 32, "Qkey", hexa)
-	bits(c, &a.MLID, 288, 16, "MLID", hexa)
-	bits(c, &a.MTUSelector, 304, 2, "MtuSelector", asSelector)
-	bits(c, &a.MTU, 306, 6, "Mtu", asMTU)
-	bits(c, &a.TrafficClass, 312, 8, "Tclass", hexa)
-	bits(c, &a.PKey, 320, 16, "Pkey", hexa)
-	bits(c, &a.RateSelector, 336, 2, "RateSelector", asSelector)
-	bits(c, &a.Rate, 338, 6, "Rate", asRate)
-	bits(c, &a.LifeTimeSelector, 344, 2, "PacketLifeTimeSelector", asSelector)
-	bits(c, &a.LifeTime, 346, 6, "PacketLifeTime", decimal)
-	bits(c, &a.SL, 352, 4, "SL", decimal)
-	bits(c, &a.FlowLabel, 356, 20, "FlowLabel", hexa)
-	bits(c, &a.HopLimit, 376, 8, "HopLimit", decimal)
-	bits(c, &a.Scope, 384, 4, "Scope", decimal)
-	bits(c, &a.JoinState, 388, 4, "JoinState", hexa)
-	bits(c, &a.ProxyJoin, 392, 1, "ProxyJoin", decimal)
+// Layout declares the fields.
+func (a *MCMemberRecord) Layout(c *Codec) {
+	Array(c, a.MGID[:], 0, 8, "MGID", asGID)
+	Array(c, a.PortGID[:], 128, 8, "PortGID", asGID)
+	Bits(c, &a.QKey, 256, 32, "Qkey", Hex)
+	Bits(c, &a.MLID, 288, 16, "MLID", Hex)
+	Bits(c, &a.MTUSelector, 304, 2, "MtuSelector", asSelector)
+	Bits(c, &a.MTU, 306, 6, "Mtu", asMTU)
+	Bits(c, &a.TrafficClass, 312, 8, "Tclass", Hex)
+	Bits(c, &a.PKey, 320, 16, "Pkey", Hex)
+	Bits(c, &a.RateSelector, 336, 2, "RateSelector", asSelector)
+	Bits(c, &a.Rate, 338, 6, "Rate", asRate)
+	Bits(c, &a.LifeTimeSelector, 344, 2, "PacketLifeTimeSelector", asSelector)
+	Bits(c, &a.LifeTime, 346, 6, "PacketLifeTime", Decimal)
+	Bits(c, &a.SL, 352, 4, "SL", Decimal)
+	Bits(c, &a.FlowLabel, 356, 20, "FlowLabel", Hex)
+	Bits(c, &a.HopLimit, 376, 8, "HopLimit", Decimal)
+	Bits(c, &a.Scope, 384, 4, "Scope", Decimal)
+	Bits(c, &a.JoinState, 388, 4, "JoinState", Hex)
+	Bits(c, &a.ProxyJoin, 392, 1, "ProxyJoin", Decimal)
 }

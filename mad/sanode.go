@@ -10,16 +10,15 @@ type NodeRecord struct {
 	Description NodeDescription
 }
 
-// ID returns AttrNodeRecord.
-func (*NodeRecord) ID() AttrID { return AttrNodeRecord }
-
-func (*NodeRecord) format() format { return format{ClassSA, 108} }
+// Spec returns that of AttrNodeRecord.
+func (*NodeRecord) Spec() Spec { return saSpec(AttrNodeRecord, 108) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a NodeRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *NodeRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
+// Layout declares the fields.
+func (a *NodeRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
 	nested(c, &a.NodeInfo, 32, "NodeInfo")
 	nested(c, &a.Description, 352, "NodeDescription")
 }
@@ -30,16 +29,15 @@ type SwitchInfoRecord struct {
 	SwitchInfo SwitchInfo
 }
 
-// ID returns AttrSwitchInfoRecord.
-func (*SwitchInfoRecord) ID() AttrID { return AttrSwitchInfoRecord }
-
-func (*SwitchInfoRecord) format() format { return format{ClassSA, 24} }
+// Spec returns that of AttrSwitchInfoRecord.
+func (*SwitchInfoRecord) Spec() Spec { return saSpec(AttrSwitchInfoRecord, 24) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchInfoRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SwitchInfoRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
+// Layout declares the fields.
+func (a *SwitchInfoRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
 	nested(c, &a.SwitchInfo, 32, "SwitchInfo")
 }
 
@@ -49,15 +47,14 @@ type SMInfoRecord struct {
 	SMInfo SMInfo
 }
 
-// ID returns AttrSMInfoRecord.
-func (*SMInfoRecord) ID() AttrID { return AttrSMInfoRecord }
-
-func (*SMInfoRecord) format() format { return format{ClassSA, 28} }
+// Spec returns that of AttrSMInfoRecord.
+func (*SMInfoRecord) Spec() Spec { return saSpec(AttrSMInfoRecord, 28) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SMInfoRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SMInfoRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
+// Layout declares the fields.
+func (a *SMInfoRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
 	nested(c, &a.SMInfo, 32, "SMInfo")
 }

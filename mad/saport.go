@@ -16,18 +16,17 @@ type PortInfoRecord struct {
 // both must be equal (15.2.5.3).
 const MatchCapMask uint32 = 1 << 31
 
-// ID returns AttrPortInfoRecord.
-func (*PortInfoRecord) ID() AttrID { return AttrPortInfoRecord }
-
-func (*PortInfoRecord) format() format { return format{ClassSA, 68} }
+// Spec returns that of AttrPortInfoRecord.
+func (*PortInfoRecord) Spec() Spec { return saSpec(AttrPortInfoRecord, 68) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfoRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PortInfoRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "EndportLID", decimal)
-	bits(c, &a.PortNum, 16, 8, "PortNum", decimal)
-	bits(c, &a.Options, 24, 8, "Options", hexa)
+// Layout declares the fields.
+func (a *PortInfoRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "EndportLID", Decimal)
+	Bits(c, &a.PortNum, 16, 8, "PortNum", Decimal)
+	Bits(c, &a.Options, 24, 8, "Options", Hex)
 	nested(c, &a.PortInfo, 32, "PortInfo")
 }
 
@@ -39,17 +38,16 @@ type GUIDInfoRecord struct {
 	Table GUIDInfo
 }
 
-// ID returns AttrGUIDInfoRecord.
-func (*GUIDInfoRecord) ID() AttrID { return AttrGUIDInfoRecord }
-
-func (*GUIDInfoRecord) format() format { return format{ClassSA, 72} }
+// Spec returns that of AttrGUIDInfoRecord.
+func (*GUIDInfoRecord) Spec() Spec { return saSpec(AttrGUIDInfoRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a GUIDInfoRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *GUIDInfoRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.Block, 16, 8, "BlockNum", decimal)
+// Layout declares the fields.
+func (a *GUIDInfoRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.Block, 16, 8, "BlockNum", Decimal)
 	reserved(c, 24, 8)
 	reserved(c, 32, 32)
 	nested(c, &a.Table, 64, "GUIDInfo")
@@ -64,18 +62,17 @@ type PKeyTableRecord struct {
 	Table PKeyTable
 }
 
-// ID returns AttrPKeyTableRecord.
-func (*PKeyTableRecord) ID() AttrID { return AttrPKeyTableRecord }
-
-func (*PKeyTableRecord) format() format { return format{ClassSA, 72} }
+// Spec returns that of AttrPKeyTableRecord.
+func (*PKeyTableRecord) Spec() Spec { return saSpec(AttrPKeyTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PKeyTableRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PKeyTableRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.Block, 16, 16, "BlockNum", decimal)
-	bits(c, &a.Port, 32, 8, "PortNum", decimal)
+// Layout declares the fields.
+func (a *PKeyTableRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.Block, 16, 16, "BlockNum", Decimal)
+	Bits(c, &a.Port, 32, 8, "PortNum", Decimal)
 	nested(c, &a.Table, 64, "PkeyTable")
 }
 
@@ -88,18 +85,17 @@ type SLtoVLMappingTableRecord struct {
 	Table   SLtoVLMapping
 }
 
-// ID returns AttrSLtoVLMappingTableRecord.
-func (*SLtoVLMappingTableRecord) ID() AttrID { return AttrSLtoVLMappingTableRecord }
-
-func (*SLtoVLMappingTableRecord) format() format { return format{ClassSA, 16} }
+// Spec returns that of AttrSLtoVLMappingTableRecord.
+func (*SLtoVLMappingTableRecord) Spec() Spec { return saSpec(AttrSLtoVLMappingTableRecord, 16) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SLtoVLMappingTableRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SLtoVLMappingTableRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.InPort, 16, 8, "InPort", decimal)
-	bits(c, &a.OutPort, 24, 8, "OutPort", decimal)
+// Layout declares the fields.
+func (a *SLtoVLMappingTableRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.InPort, 16, 8, "InPort", Decimal)
+	Bits(c, &a.OutPort, 24, 8, "OutPort", Decimal)
 	nested(c, &a.Table, 64, "SLtoVLMapping")
 }
 
@@ -112,17 +108,16 @@ type VLArbitrationTableRecord struct {
 	Table VLArbitration
 }
 
-// ID returns AttrVLArbitrationTableRecord.
-func (*VLArbitrationTableRecord) ID() AttrID { return AttrVLArbitrationTableRecord }
-
-func (*VLArbitrationTableRecord) format() format { return format{ClassSA, 72} }
+// Spec returns that of AttrVLArbitrationTableRecord.
+func (*VLArbitrationTableRecord) Spec() Spec { return saSpec(AttrVLArbitrationTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a VLArbitrationTableRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *VLArbitrationTableRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.Port, 16, 8, "PortNum", decimal)
-	bits(c, &a.Block, 24, 8, "BlockNum", decimal)
+// Layout declares the fields.
+func (a *VLArbitrationTableRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.Port, 16, 8, "PortNum", Decimal)
+	Bits(c, &a.Block, 24, 8, "BlockNum", Decimal)
 	nested(c, &a.Table, 64, "VLArbitration")
 }

@@ -10,17 +10,16 @@ type LinearForwardingTableRecord struct {
 	Table LinearForwardingTable
 }
 
-// ID returns AttrLinearForwardingTableRecord.
-func (*LinearForwardingTableRecord) ID() AttrID { return AttrLinearForwardingTableRecord }
-
-func (*LinearForwardingTableRecord) format() format { return format{ClassSA, 72} }
+// Spec returns that of AttrLinearForwardingTableRecord.
+func (*LinearForwardingTableRecord) Spec() Spec { return saSpec(AttrLinearForwardingTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a LinearForwardingTableRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *LinearForwardingTableRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.Block, 16, 16, "BlockNum", decimal)
+// Layout declares the fields.
+func (a *LinearForwardingTableRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.Block, 16, 16, "BlockNum", Decimal)
 	nested(c, &a.Table, 64, "LinearForwardingTable")
 }
 
@@ -33,18 +32,19 @@ type MulticastForwardingTableRecord struct {
 	Table    MulticastForwardingTable
 }
 
-// ID returns AttrMulticastForwardingTableRecord.
-func (*MulticastForwardingTableRecord) ID() AttrID { return AttrMulticastForwardingTableRecord }
-
-func (*MulticastForwardingTableRecord) format() format { return format{ClassSA, 72} }
+// Spec returns that of AttrMulticastForwardingTableRecord.
+func (*MulticastForwardingTableRecord) Spec() Spec {
+	return saSpec(AttrMulticastForwardingTableRecord, 72)
+}
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MulticastForwardingTableRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MulticastForwardingTableRecord) fields(c *codec) {
-	bits(c, &a.LID, 0, 16, "LID", decimal)
-	bits(c, &a.Position, 16, 4, "Position", decimal)
-	bits(c, &a.Block, 23, 9, "BlockNum", decimal)
+// Layout declares the fields.
+func (a *MulticastForwardingTableRecord) Layout(c *Codec) {
+	Bits(c, &a.LID, 0, 16, "LID", Decimal)
+	Bits(c, &a.Position, 16, 4, "Position", Decimal)
+	Bits(c, &a.Block, 23, 9, "BlockNum", Decimal)
 	nested(c, &a.Table, 64, "MulticastForwardingTable")
 }
 
@@ -56,19 +56,18 @@ type LinkRecord struct {
 	ToLID    ib.LID
 }
 
-// ID returns AttrLinkRecord.
-func (*LinkRecord) ID() AttrID { return AttrLinkRecord }
-
-func (*LinkRecord) format() format { return format{ClassSA, 8} }
+// Spec returns that of AttrLinkRecord.
+func (*LinkRecord) Spec() Spec { return saSpec(AttrLinkRecord, 8) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a LinkRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *LinkRecord) fields(c *codec) {
-	bits(c, &a.FromLID, 0, 16, "FromLID", decimal)
-	bits(c, &a.FromPort, 16, 8, "FromPort", decimal)
-	bits(c, &a.ToPort, 24, 8, "ToPort", decimal)
-	bits(c, &a.ToLID, 32, 16, "ToLID", decimal)
+// Layout declares the fields.
+func (a *LinkRecord) Layout(c *Codec) {
+	Bits(c, &a.FromLID, 0, 16, "FromLID", Decimal)
+	Bits(c, &a.FromPort, 16, 8, "FromPort", Decimal)
+	Bits(c, &a.ToPort, 24, 8, "ToPort", Decimal)
+	Bits(c, &a.ToLID, 32, 16, "ToLID", Decimal)
 }
 
 // A PathRecord is a path from one port to another with its properties (15.2.5.16).
@@ -94,34 +93,33 @@ type PathRecord struct {
 	Preference       uint8 // 0: the best
 }
 
-// ID returns AttrPathRecord.
-func (*PathRecord) ID() AttrID { return AttrPathRecord }
-
-func (*PathRecord) format() format { return format{ClassSA, 64} }
+// Spec returns that of AttrPathRecord.
+func (*PathRecord) Spec() Spec { return saSpec(AttrPathRecord, 64) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PathRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PathRecord) fields(c *codec) {
+// Layout declares the fields.
+func (a *PathRecord) Layout(c *Codec) {
 	serviceID(c, &a.ServiceID, 0, "ServiceID")
-	array(c, a.DGID[:], 64, 8, "Dgid", asGID)
-	array(c, a.SGID[:], 192, 8, "SGID", asGID)
-	bits(c, &a.DLID, 320, 16, "Dlid", decimal)
-	bits(c, &a.SLID, 336, 16, "Slid", decimal)
-	bits(c, &a.RawTraffic, 352, 1, "RawTraffic", decimal)
-	bits(c, &a.FlowLabel, 356, 20, "FlowLabel", hexa)
-	bits(c, &a.HopLimit, 376, 8, "HopLimit", decimal)
-	bits(c, &a.TrafficClass, 384, 8, "Tclass", hexa)
-	bits(c, &a.Reversible, 392, 1, "Reversible", decimal)
-	bits(c, &a.NumbPath, 393, 7, "NumbPath", decimal)
-	bits(c, &a.PKey, 400, 16, "Pkey", hexa)
-	bits(c, &a.QoSClass, 416, 12, "QosClass", decimal)
-	bits(c, &a.SL, 428, 4, "SL", decimal)
-	bits(c, &a.MTUSelector, 432, 2, "MtuSelector", asSelector)
-	bits(c, &a.MTU, 434, 6, "Mtu", asMTU)
-	bits(c, &a.RateSelector, 440, 2, "RateSelector", asSelector)
-	bits(c, &a.Rate, 442, 6, "Rate", asRate)
-	bits(c, &a.LifeTimeSelector, 448, 2, "PacketLifeTimeSelector", asSelector)
-	bits(c, &a.LifeTime, 450, 6, "PacketLifeTime", decimal)
-	bits(c, &a.Preference, 456, 8, "Preference", decimal)
+	Array(c, a.DGID[:], 64, 8, "Dgid", asGID)
+	Array(c, a.SGID[:], 192, 8, "SGID", asGID)
+	Bits(c, &a.DLID, 320, 16, "Dlid", Decimal)
+	Bits(c, &a.SLID, 336, 16, "Slid", Decimal)
+	Bits(c, &a.RawTraffic, 352, 1, "RawTraffic", Decimal)
+	Bits(c, &a.FlowLabel, 356, 20, "FlowLabel", Hex)
+	Bits(c, &a.HopLimit, 376, 8, "HopLimit", Decimal)
+	Bits(c, &a.TrafficClass, 384, 8, "Tclass", Hex)
+	Bits(c, &a.Reversible, 392, 1, "Reversible", Decimal)
+	Bits(c, &a.NumbPath, 393, 7, "NumbPath", Decimal)
+	Bits(c, &a.PKey, 400, 16, "Pkey", Hex)
+	Bits(c, &a.QoSClass, 416, 12, "QosClass", Decimal)
+	Bits(c, &a.SL, 428, 4, "SL", Decimal)
+	Bits(c, &a.MTUSelector, 432, 2, "MtuSelector", asSelector)
+	Bits(c, &a.MTU, 434, 6, "Mtu", asMTU)
+	Bits(c, &a.RateSelector, 440, 2, "RateSelector", asSelector)
+	Bits(c, &a.Rate, 442, 6, "Rate", asRate)
+	Bits(c, &a.LifeTimeSelector, 448, 2, "PacketLifeTimeSelector", asSelector)
+	Bits(c, &a.LifeTime, 450, 6, "PacketLifeTime", Decimal)
+	Bits(c, &a.Preference, 456, 8, "Preference", Decimal)
 }

@@ -1,6 +1,8 @@
 package mad
 
 import (
+	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/ibkit/ibkit/ib"
@@ -13,13 +15,22 @@ type ServiceRecord struct {
 	GID       ib.GID
 	PKey      PKey
 	Lease     uint32 // lifetime of the record in seconds; 0xffffffff: no limit
-	Key       [16]uint8
+	Key       ServiceKey
 	Name      ServiceName
 	Data8     [16]uint8
 	Data16    [8]uint16
 	Data32    [4]uint32
 	Data64    [2]uint64
 }
+
+// A ServiceKey protects a record against changes. Its text is hidden like that of a [Key].
+type ServiceKey [16]uint8
+
+// String returns "hidden".
+func (ServiceKey) String() string { return hidden }
+
+// Format writes "hidden" for each verb.
+func (ServiceKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // A ServiceName is the name of a service in UTF-8, padded with NUL.
 type ServiceName [64]uint8
@@ -28,39 +39,38 @@ type ServiceName [64]uint8
 // that is not printable ASCII, like [NodeDescription.Clean].
 func (n ServiceName) Clean() string { return NodeDescription(n).Clean() }
 
-// ID returns AttrServiceRecord.
-func (*ServiceRecord) ID() AttrID { return AttrServiceRecord }
-
-func (*ServiceRecord) format() format { return format{ClassSA, 176} }
+// Spec returns that of AttrServiceRecord.
+func (*ServiceRecord) Spec() Spec { return saSpec(AttrServiceRecord, 176) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a ServiceRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *ServiceRecord) fields(c *codec) {
-	bits(c, &a.ServiceID, 0, 64, "ServiceID", key)
-	array(c, a.GID[:], 64, 8, "ServiceGID", asGID)
-	bits(c, &a.PKey, 192, 16, "ServicePkey", hexa)
-	bits(c, &a.Lease, 224, 32, "ServiceLease", decimal)
-	array(c, a.Key[:], 256, 8, "ServiceKey", asServiceKey)
-	array(c, a.Name[:], 384, 8, "ServiceName", asServiceName)
-	array(c, a.Data8[:], 896, 8, "ServiceData8", asServiceData)
-	array(c, a.Data16[:], 1024, 16, "ServiceData16", asServiceData)
-	array(c, a.Data32[:], 1152, 32, "ServiceData32", asServiceData)
-	array(c, a.Data64[:], 1280, 64, "ServiceData64", asServiceData64)
+// Layout declares the fields.
+func (a *ServiceRecord) Layout(c *Codec) {
+	Bits(c, &a.ServiceID, 0, 64, "ServiceID", HexString)
+	Array(c, a.GID[:], 64, 8, "ServiceGID", asGID)
+	Bits(c, &a.PKey, 192, 16, "ServicePkey", Hex)
+	Bits(c, &a.Lease, 224, 32, "ServiceLease", Decimal)
+	Array(c, a.Key[:], 256, 8, "ServiceKey", asServiceKey)
+	Array(c, a.Name[:], 384, 8, "ServiceName", asServiceName)
+	Array(c, a.Data8[:], 896, 8, "ServiceData8", asServiceData)
+	Array(c, a.Data16[:], 1024, 16, "ServiceData16", asServiceData)
+	Array(c, a.Data32[:], 1152, 32, "ServiceData32", asServiceData)
+	Array(c, a.Data64[:], 1280, 64, "ServiceData64", asServiceData64)
 }
 
 var (
-	asServiceKey = &arrayStyle{value: hexString.value, json: func(b []byte, v []uint64) []byte {
-		return append(hexString.value(append(b, `"0x`...), v, 8), '"')
+	asServiceKey = &ArrayStyle{secret: true, value: Bytes.value, json: func(b []byte, v []uint64) []byte {
+		return append(Bytes.value(append(b, `"0x`...), v, 8), '"')
 	}}
 
-	asServiceName = &arrayStyle{
+	asServiceName = &ArrayStyle{
 		value: func(b []byte, v []uint64, _ int) []byte { return append(b, serviceName(v).Clean()...) },
 		json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, serviceName(v).Clean()) },
 	}
 
-	asServiceData   = &arrayStyle{element: hexa, components: true}
-	asServiceData64 = &arrayStyle{element: hexa, components: true, hex: true}
+	asServiceData   = &ArrayStyle{element: Hex, components: true}
+	asServiceData64 = &ArrayStyle{element: Hex, components: true, hex: true}
 )
 
 func serviceName(v []uint64) (n ServiceName) {

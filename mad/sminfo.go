@@ -29,22 +29,23 @@ var asSMState = enum(smStateNames.of, func(v uint64) string { return strconv.For
 // 14.2.5.13).
 type SMInfo struct {
 	GUID     ib.GUID // of the port that it runs on
-	SMKey    uint64
+	SMKey    Key
 	ActCount uint32 // incremented while the manager runs
 	Priority uint8  // 4 bits; the highest becomes master
 	State    SMState
 }
 
-// ID returns AttrSMInfo.
-func (*SMInfo) ID() AttrID { return AttrSMInfo }
+// Spec returns that of AttrSMInfo.
+func (*SMInfo) Spec() Spec { return smpSpec(AttrSMInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SMInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SMInfo) fields(c *codec) {
-	bits(c, &a.GUID, 0, 64, "SmInfoGuid", key)
-	bits(c, &a.SMKey, 64, 64, "SmInfoKey", key)
-	bits(c, &a.ActCount, 128, 32, "SmActivity", decimal)
-	bits(c, &a.Priority, 160, 4, "SmPriority", decimal)
-	bits(c, &a.State, 164, 4, "SmState", asSMState)
+// Layout declares the fields.
+func (a *SMInfo) Layout(c *Codec) {
+	Bits(c, &a.GUID, 0, 64, "SmInfoGuid", HexString)
+	Bits(c, &a.SMKey, 64, 64, "SmInfoKey", Secret)
+	Bits(c, &a.ActCount, 128, 32, "SmActivity", Decimal)
+	Bits(c, &a.Priority, 160, 4, "SmPriority", Decimal)
+	Bits(c, &a.State, 164, 4, "SmState", asSMState)
 }

@@ -13,7 +13,7 @@ type SMPRequest struct {
 	Method   Method
 	Attr     AttrID
 	Modifier uint32
-	MKey     uint64 // management key; 0 if the port does not check it
+	MKey     Key // management key; 0 if the port does not check it
 
 	// Directed selects a directed-route packet along Route; without it the
 	// packet is routed by LID and the fields below are not used.
@@ -43,7 +43,7 @@ func (p *Packet) PutSMP(r SMPRequest) {
 		h.Class = ClassSMPDirected
 	}
 	p.PutGMP(h)
-	binary.BigEndian.PutUint64(p[offMKey:], r.MKey)
+	binary.BigEndian.PutUint64(p[offMKey:], uint64(r.MKey))
 	if !r.Directed {
 		return
 	}
@@ -53,7 +53,7 @@ func (p *Packet) PutSMP(r SMPRequest) {
 }
 
 // MKey returns the management key of a subnet management packet.
-func (p *Packet) MKey() uint64 { return binary.BigEndian.Uint64(p[offMKey:]) }
+func (p *Packet) MKey() Key { return Key(binary.BigEndian.Uint64(p[offMKey:])) }
 
 // DrSLID returns the LID at the source of the directed part of a directed-route
 // packet's route.

@@ -2,31 +2,33 @@ package mad
 
 import "strconv"
 
-// A style is the text form of a field's value.
-type style struct {
+// A Style is the text form of a field's value.
+type Style struct {
 	dump func(b []byte, v uint64, width int) []byte // in the classic dump
 	json func(b []byte, v uint64) []byte            // nil: as an integer
 
-	names func(v uint64) []string // in JSON: of the value or of its bits; nil: a plain number
-	set   bool                    // the value is a set of bits
+	names  func(v uint64) []string // in JSON: of the value or of its bits; nil: a plain number
+	set    bool                    // the value is a set of bits
+	digits bool                    // in JSON, a string of hexadecimal digits
+	secret bool                    // shown as 0, unless the attribute is that of [WithKeys]
 }
 
-// The styles of plain values.
+// Styles of plain values.
 var (
-	decimal = &style{dump: func(b []byte, v uint64, _ int) []byte { return strconv.AppendUint(b, v, 10) }}
-	hexa    = &style{dump: appendHex}
+	Decimal = &Style{dump: func(b []byte, v uint64, _ int) []byte { return strconv.AppendUint(b, v, 10) }}
+	Hex     = &Style{dump: appendHex} // in JSON an integer
 
-	// key is for 64-bit GUIDs, prefixes and keys: a string in JSON.
-	key = &style{
-		dump: appendHex,
-		json: func(b []byte, v uint64) []byte { return appendHexString(b, v, 64) },
-	}
+	// HexString is for fields of 64 bits such as GUIDs: a string in JSON.
+	HexString = &Style{dump: appendHex, json: appendHex64, digits: true}
+
+	// Secret is for keys of 64 bits: [HexString] that is hidden by default.
+	Secret = &Style{dump: appendHex, json: appendHex64, digits: true, secret: true}
 )
 
 // enum is the style of an enumeration. name returns the name of a value, "" for an
 // undefined value; dump returns its classic text.
-func enum(name, dump func(v uint64) string) *style {
-	return &style{
+func enum(name, dump func(v uint64) string) *Style {
+	return &Style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
 		json: func(b []byte, v uint64) []byte {
 			b = strconv.AppendUint(append(b, `{"value":`...), v, 10)
@@ -55,7 +57,7 @@ type code interface {
 }
 
 // codes is the style of an enumeration of package ib.
-func codes[T code]() *style {
+func codes[T code]() *Style {
 	return enum(codeName[T], func(v uint64) string { return T(v).String() })
 }
 
@@ -69,8 +71,8 @@ func codeName[T code](v uint64) string {
 
 // mask is the style of a set of bits. names returns the names of the set bits;
 // dump returns the classic text of the set.
-func mask(names func(v uint64) []string, dump func(v uint64) string) *style {
-	return &style{
+func mask(names func(v uint64) []string, dump func(v uint64) string) *Style {
+	return &Style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
 		json: func(b []byte, v uint64) []byte {
 			b = strconv.AppendUint(append(b, `{"value":`...), v, 10)
@@ -109,7 +111,7 @@ func (n names) text(v uint64) string {
 	return "?(" + strconv.FormatUint(v, 10) + ")"
 }
 
-func (n names) style() *style { return enum(n.of, n.text) }
+func (n names) style() *Style { return enum(n.of, n.text) }
 
 // appendHex appends "0x" and the digits of v.
 func appendHex(b []byte, v uint64, width int) []byte {
@@ -125,6 +127,8 @@ func appendDigits(b []byte, v uint64, width int) []byte {
 	}
 	return b
 }
+
+func appendHex64(b []byte, v uint64) []byte { return appendHexString(b, v, 64) }
 
 func appendHexString(b []byte, v uint64, width int) []byte {
 	return append(appendHex(append(b, '"'), v, width), '"')

@@ -25,8 +25,8 @@ type SwitchInfo struct {
 	MulticastFDBTop                ib.LID
 }
 
-// ID returns AttrSwitchInfo.
-func (*SwitchInfo) ID() AttrID { return AttrSwitchInfo }
+// Spec returns that of AttrSwitchInfo.
+func (*SwitchInfo) Spec() Spec { return smpSpec(AttrSwitchInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
@@ -35,23 +35,24 @@ func (a SwitchInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // invalid member.
 func (a *SwitchInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
-func (a *SwitchInfo) fields(c *codec) {
-	bits(c, &a.LinearFDBCap, 0, 16, "LinearFdbCap", decimal)
-	bits(c, &a.RandomFDBCap, 16, 16, "RandomFdbCap", decimal)
-	bits(c, &a.MulticastFDBCap, 32, 16, "McastFdbCap", decimal)
-	bits(c, &a.LinearFDBTop, 48, 16, "LinearFdbTop", decimal)
-	bits(c, &a.DefaultPort, 64, 8, "DefPort", decimal)
-	bits(c, &a.DefaultMulticastPrimaryPort, 72, 8, "DefMcastPrimPort", decimal)
-	bits(c, &a.DefaultMulticastNotPrimaryPort, 80, 8, "DefMcastNotPrimPort", decimal)
-	bits(c, &a.LifeTimeValue, 88, 5, "LifeTime", decimal)
-	bits(c, &a.PortStateChange, 93, 1, "StateChange", decimal)
-	bits(c, &a.OptimizedSLtoVL, 94, 2, "OptSLtoVLMapping", decimal)
-	bits(c, &a.LIDsPerPort, 96, 16, "LidsPerPort", decimal)
-	bits(c, &a.PartitionEnforcementCap, 112, 16, "PartEnforceCap", decimal)
-	bits(c, &a.InboundEnforcement, 128, 1, "InboundPartEnf", decimal)
-	bits(c, &a.OutboundEnforcement, 129, 1, "OutboundPartEnf", decimal)
-	bits(c, &a.FilterRawInbound, 130, 1, "FilterRawInbound", decimal)
-	bits(c, &a.FilterRawOutbound, 131, 1, "FilterRawOutbound", decimal)
-	bits(c, &a.EnhancedPort0, 132, 1, "EnhancedPort0", decimal)
-	bits(c, &a.MulticastFDBTop, 144, 16, "MulticastFDBTop", hexa)
+// Layout declares the fields.
+func (a *SwitchInfo) Layout(c *Codec) {
+	Bits(c, &a.LinearFDBCap, 0, 16, "LinearFdbCap", Decimal)
+	Bits(c, &a.RandomFDBCap, 16, 16, "RandomFdbCap", Decimal)
+	Bits(c, &a.MulticastFDBCap, 32, 16, "McastFdbCap", Decimal)
+	Bits(c, &a.LinearFDBTop, 48, 16, "LinearFdbTop", Decimal)
+	Bits(c, &a.DefaultPort, 64, 8, "DefPort", Decimal)
+	Bits(c, &a.DefaultMulticastPrimaryPort, 72, 8, "DefMcastPrimPort", Decimal)
+	Bits(c, &a.DefaultMulticastNotPrimaryPort, 80, 8, "DefMcastNotPrimPort", Decimal)
+	Bits(c, &a.LifeTimeValue, 88, 5, "LifeTime", Decimal)
+	Bits(c, &a.PortStateChange, 93, 1, "StateChange", Decimal)
+	Bits(c, &a.OptimizedSLtoVL, 94, 2, "OptSLtoVLMapping", Decimal)
+	Bits(c, &a.LIDsPerPort, 96, 16, "LidsPerPort", Decimal)
+	Bits(c, &a.PartitionEnforcementCap, 112, 16, "PartEnforceCap", Decimal)
+	Bits(c, &a.InboundEnforcement, 128, 1, "InboundPartEnf", Decimal)
+	Bits(c, &a.OutboundEnforcement, 129, 1, "OutboundPartEnf", Decimal)
+	Bits(c, &a.FilterRawInbound, 130, 1, "FilterRawInbound", Decimal)
+	Bits(c, &a.FilterRawOutbound, 131, 1, "FilterRawOutbound", Decimal)
+	Bits(c, &a.EnhancedPort0, 132, 1, "EnhancedPort0", Decimal)
+	Bits(c, &a.MulticastFDBTop, 144, 16, "MulticastFDBTop", Hex)
 }

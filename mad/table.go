@@ -5,14 +5,15 @@ import (
 	"strconv"
 )
 
-// An arrayStyle is the text form of an array. Exactly one of value, element and rows is
+// An ArrayStyle is the text form of an array. Exactly one of value, element and rows is
 // set.
-type arrayStyle struct {
+type ArrayStyle struct {
 	value   func(b []byte, v []uint64, width int) []byte // one field
-	element *style                                       // a field for each element, with its index in the name
+	element *Style                                       // a field for each element, with its index in the name
 	rows    func(b []byte, v []uint64, width int) []byte // complete lines, of fields without a name
 
-	hex bool // in JSON, elements are strings of hexadecimal digits
+	secret bool // elements are shown as 0, unless the attribute is that of [WithKeys]
+	hex    bool // in JSON, elements are strings of hexadecimal digits
 
 	// json, if not nil, writes the array in another form than a list.
 	json func(b []byte, v []uint64) []byte
@@ -23,19 +24,19 @@ type arrayStyle struct {
 }
 
 var (
-	// hexString is the bytes of all elements.
-	hexString = &arrayStyle{value: func(b []byte, v []uint64, width int) []byte {
+	// Bytes is the hexadecimal digits of all elements.
+	Bytes = &ArrayStyle{value: func(b []byte, v []uint64, width int) []byte {
 		for _, e := range v {
 			b = appendDigits(b, e, width)
 		}
 		return b
 	}}
 
-	pkeyRows = &arrayStyle{rows: indexedRows(8), hex: true}
-	guidRows = &arrayStyle{rows: indexedRows(2), hex: true, components: true}
+	pkeyRows = &ArrayStyle{rows: indexedRows(8), hex: true}
+	guidRows = &ArrayStyle{rows: indexedRows(2), hex: true, components: true}
 
 	// bars is one line without a name: | 0| 1| 2|
-	bars = &arrayStyle{rows: func(b []byte, v []uint64, _ int) []byte {
+	bars = &ArrayStyle{rows: func(b []byte, v []uint64, _ int) []byte {
 		b = append(b, '|')
 		for _, e := range v {
 			b = fmt.Appendf(b, "%2d|", e)
@@ -44,9 +45,9 @@ var (
 	}}
 )
 
-// asciiText is the characters up to the first 0, and a string in JSON. Bytes that are not
+// Text is the characters up to the first 0, and a string in JSON. Bytes that are not
 // printable ASCII become blanks.
-var asciiText = &arrayStyle{
+var Text = &ArrayStyle{
 	value: func(b []byte, v []uint64, _ int) []byte { return appendASCII(b, v) },
 	json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, string(appendASCII(nil, v))) },
 }
@@ -66,7 +67,7 @@ func appendASCII(b []byte, v []uint64) []byte {
 
 // portSet is the style of a [PortMask]: the numbers of the ports, and a list of them in
 // JSON.
-var portSet = &arrayStyle{
+var portSet = &ArrayStyle{
 	value: func(b []byte, v []uint64, _ int) []byte { return appendPorts(b, v) },
 	json:  func(b []byte, v []uint64) []byte { return append(appendPorts(append(b, '['), v), ']') },
 }
@@ -90,10 +91,10 @@ func appendPorts(b []byte, v []uint64) []byte {
 	return b
 }
 
-// lines and hexLines are a field for each element.
+// lines and HexLines are a field for each element.
 var (
-	lines    = &arrayStyle{element: decimal}
-	hexLines = &arrayStyle{element: hexa}
+	Lines    = &ArrayStyle{element: Decimal}
+	HexLines = &ArrayStyle{element: Hex}
 )
 
 // indexedRows writes n elements per row, after the index of the first.
@@ -113,7 +114,7 @@ func indexedRows(n int) func([]byte, []uint64, int) []byte {
 }
 
 // showArray writes an array in the text modes.
-func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
+func (c *Codec) showArray(name string, v []uint64, width int, s *ArrayStyle) {
 	switch {
 	case c.mode == marshal:
 		c.marshalArray(name, v, width, s)
@@ -131,7 +132,7 @@ func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
 	}
 }
 
-func (c *codec) marshalArray(name string, v []uint64, width int, s *arrayStyle) {
+func (c *Codec) marshalArray(name string, v []uint64, width int, s *ArrayStyle) {
 	c.key(name)
 	if s.json != nil {
 		c.text = s.json(c.text, v)

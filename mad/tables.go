@@ -12,13 +12,14 @@ type GUIDInfo struct {
 	GUIDs [8]ib.GUID
 }
 
-// ID returns AttrGUIDInfo.
-func (*GUIDInfo) ID() AttrID { return AttrGUIDInfo }
+// Spec returns that of AttrGUIDInfo.
+func (*GUIDInfo) Spec() Spec { return smpSpec(AttrGUIDInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a GUIDInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *GUIDInfo) fields(c *codec) { array(c, a.GUIDs[:], 0, 64, "Guids", guidRows) }
+// Layout declares the fields.
+func (a *GUIDInfo) Layout(c *Codec) { Array(c, a.GUIDs[:], 0, 64, "Guids", guidRows) }
 
 // A PKey is a partition key: 15 bits of key below the bit of full membership.
 type PKey uint16
@@ -45,13 +46,14 @@ type PKeyTable struct {
 	PKeys [32]PKey
 }
 
-// ID returns AttrPKeyTable.
-func (*PKeyTable) ID() AttrID { return AttrPKeyTable }
+// Spec returns that of AttrPKeyTable.
+func (*PKeyTable) Spec() Spec { return smpSpec(AttrPKeyTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PKeyTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PKeyTable) fields(c *codec) { array(c, a.PKeys[:], 0, 16, "Pkeys", pkeyRows) }
+// Layout declares the fields.
+func (a *PKeyTable) Layout(c *Codec) { Array(c, a.PKeys[:], 0, 16, "Pkeys", pkeyRows) }
 
 // A LinearForwardingTable is one block of a switch's output ports by LID
 // (14.2.5.10). The modifier is the block's number; 255 means that there is no
@@ -60,14 +62,15 @@ type LinearForwardingTable struct {
 	Ports [64]uint8
 }
 
-// ID returns AttrLinearForwardingTable.
-func (*LinearForwardingTable) ID() AttrID { return AttrLinearForwardingTable }
+// Spec returns that of AttrLinearForwardingTable.
+func (*LinearForwardingTable) Spec() Spec { return smpSpec(AttrLinearForwardingTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a LinearForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *LinearForwardingTable) fields(c *codec) {
-	array(c, a.Ports[:], 0, 8, "LinearForwTbl", hexString)
+// Layout declares the fields.
+func (a *LinearForwardingTable) Layout(c *Codec) {
+	Array(c, a.Ports[:], 0, 8, "LinearForwTbl", Bytes)
 }
 
 // A MulticastForwardingTable is one block of a switch's masks of output ports by
@@ -77,14 +80,15 @@ type MulticastForwardingTable struct {
 	Masks [32]uint16
 }
 
-// ID returns AttrMulticastForwardingTable.
-func (*MulticastForwardingTable) ID() AttrID { return AttrMulticastForwardingTable }
+// Spec returns that of AttrMulticastForwardingTable.
+func (*MulticastForwardingTable) Spec() Spec { return smpSpec(AttrMulticastForwardingTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MulticastForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *MulticastForwardingTable) fields(c *codec) {
-	array(c, a.Masks[:], 0, 16, "MulticastForwTbl", hexString)
+// Layout declares the fields.
+func (a *MulticastForwardingTable) Layout(c *Codec) {
+	Array(c, a.Masks[:], 0, 16, "MulticastForwTbl", Bytes)
 }
 
 // A SLtoVLMapping is the virtual lane for each service level (14.2.5.8), 15 for
@@ -94,13 +98,14 @@ type SLtoVLMapping struct {
 	VL [16]uint8
 }
 
-// ID returns AttrSLtoVLMapping.
-func (*SLtoVLMapping) ID() AttrID { return AttrSLtoVLMapping }
+// Spec returns that of AttrSLtoVLMapping.
+func (*SLtoVLMapping) Spec() Spec { return smpSpec(AttrSLtoVLMapping) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SLtoVLMapping) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SLtoVLMapping) fields(c *codec) { array(c, a.VL[:], 0, 4, "VL", bars) }
+// Layout declares the fields.
+func (a *SLtoVLMapping) Layout(c *Codec) { Array(c, a.VL[:], 0, 4, "VL", bars) }
 
 // A VLArbitration is one block of a port's arbitration between virtual lanes
 // (14.2.5.9). The modifier has the block in its upper half (1 and 2 low
@@ -115,27 +120,28 @@ type VLArbEntry struct {
 	Weight uint8 `json:"weight"` // 64-byte units that may be sent; 0 skips the entry
 }
 
-// ID returns AttrVLArbitration.
-func (*VLArbitration) ID() AttrID { return AttrVLArbitration }
+// Spec returns that of AttrVLArbitration.
+func (*VLArbitration) Spec() Spec { return smpSpec(AttrVLArbitration) }
 
 // MarshalJSON writes {"entries": [{"vl": 0, "weight": 4}, ...]}.
 func (a VLArbitration) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *VLArbitration) marshal(c *codec) {
+func (a *VLArbitration) marshal(c *Codec) {
 	c.value(struct {
 		Entries []VLArbEntry `json:"entries"`
 	}{a.Entries[:]})
 }
 
-func (a *VLArbitration) fields(c *codec) {
+// Layout declares the fields.
+func (a *VLArbitration) Layout(c *Codec) {
 	for i := range a.Entries {
-		bits(c, &a.Entries[i].VL, i*16+4, 4, "VL", decimal)
-		bits(c, &a.Entries[i].Weight, i*16+8, 8, "Weight", decimal)
+		Bits(c, &a.Entries[i].VL, i*16+4, 4, "VL", Decimal)
+		Bits(c, &a.Entries[i].Weight, i*16+8, 8, "Weight", Decimal)
 	}
 }
 
 // dump writes all lanes and then all weights, like smpquery.
-func (a *VLArbitration) dump(c *codec) { c.rows(a.AppendRows(nil, len(a.Entries))) }
+func (a *VLArbitration) dump(c *Codec) { c.rows(a.AppendRows(nil, len(a.Entries))) }
 
 // AppendRows appends the lanes and the weights of the first n entries to b, in the two
 // lines of the classic dump.

@@ -102,7 +102,7 @@ func tsharkFields(t *testing.T, p *Packet) map[string]uint64 {
 		"mad.transactionid":     h.TID,
 		"mad.attributeid":       uint64(h.Attr),
 		"mad.attributemodifier": uint64(h.Modifier),
-		"smplid.mkey":           p.MKey(),
+		"smplid.mkey":           uint64(p.MKey()),
 	}
 	if h.Class == ClassSMPDirected {
 		f["smpdirected.smpstatus"] = status
@@ -137,7 +137,7 @@ func tsharkFields(t *testing.T, p *Packet) map[string]uint64 {
 			t.Fatal(err)
 		}
 		maps.Copy(f, map[string]uint64{
-			"portinfo.m_key":                        a.MKey,
+			"portinfo.m_key":                        uint64(a.MKey),
 			"portinfo.guid":                         a.GIDPrefix,
 			"portinfo.lid":                          uint64(a.LID),
 			"portinfo.mastersmlid":                  uint64(a.SMLID),

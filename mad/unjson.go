@@ -11,16 +11,16 @@ import (
 // ignores unknown members, and the names next to values. Errors begin with the
 // name of the member.
 func unmarshalJSON(a Attribute, b []byte) error {
-	c := codec{mode: unmarshal}
+	c := Codec{mode: unmarshal}
 	if err := json.Unmarshal(b, &c.members); err != nil {
 		return err
 	}
-	a.fields(&c)
+	a.Layout(&c)
 	return c.err
 }
 
 // member returns the value of a field's member, 0 after an error.
-func (c *codec) member(name string, width int, s *style) uint64 {
+func (c *Codec) member(name string, width int, s *Style) uint64 {
 	if c.err != nil {
 		return 0
 	}
@@ -39,10 +39,10 @@ func (c *codec) member(name string, width int, s *style) uint64 {
 }
 
 // form returns a description of a value in JSON.
-func (s *style) form(width int) string {
+func (s *Style) form(width int) string {
 	number := fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<width-1)
 	switch {
-	case s == key:
+	case s.digits:
 		return `a string such as "0x0002c90000100300"`
 	case s.json != nil:
 		return `an object whose "value" is ` + number
@@ -51,10 +51,10 @@ func (s *style) form(width int) string {
 }
 
 // value parses the output of the style's json function.
-func (s *style) value(raw []byte) (uint64, bool) {
+func (s *Style) value(raw []byte) (uint64, bool) {
 	text := string(raw)
 	switch {
-	case s == key:
+	case s.digits:
 		digits, ok := strings.CutPrefix(strings.Trim(text, `"`), "0x")
 		v, err := strconv.ParseUint(digits, 16, 64)
 		return v, ok && err == nil && text[0] == '"'

@@ -22,7 +22,7 @@ func TestUnmarshalJSON(t *testing.T) {
 			if err := Decode(pair[0], data[:]); err != nil {
 				t.Fatal(err)
 			}
-			text, err := json.Marshal(pair[0])
+			text, err := json.Marshal(WithKeys(pair[0]))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,12 +6,12 @@ import "strings"
 // name in JSON or, for a set of bits, names in JSON joined by plus signs. Case is ignored.
 // It returns false if there is no such field or no such value.
 func ParseValueName(a Attribute, field, name string) (v uint64, ok bool) {
-	c := codec{mode: styling, style: func(declared string, width int, s *style) {
+	c := Codec{mode: styling, style: func(declared string, width int, s *Style) {
 		if declared == field && !ok {
 			v, ok = s.parse(name, width)
 		}
 	}}
-	a.fields(&c)
+	a.Layout(&c)
 	return v, ok
 }
 
@@ -19,7 +19,7 @@ func ParseValueName(a Attribute, field, name string) (v uint64, ok bool) {
 const maxEnumWidth = 8
 
 // parse returns the value with a name.
-func (s *style) parse(name string, width int) (uint64, bool) {
+func (s *Style) parse(name string, width int) (uint64, bool) {
 	if s.names == nil {
 		return 0, false
 	}
@@ -48,7 +48,7 @@ func (s *style) parse(name string, width int) (uint64, bool) {
 }
 
 // isCalled reports whether a value has a name.
-func (s *style) isCalled(v uint64, width int, name string) bool {
+func (s *Style) isCalled(v uint64, width int, name string) bool {
 	all := s.names(v)
 	return len(all) == 1 && strings.EqualFold(all[0], name) || strings.EqualFold(string(s.dump(nil, v, width)), name)
 }

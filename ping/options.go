@@ -9,9 +9,9 @@ import (
 
 // Options configure [Run].
 type Options struct {
-	OUI     uint32 // of ping servers, usually [OUI]
-	MKey    uint64 // for subnet management agents
-	Payload []byte // for ping servers, at most [PayloadSize] bytes; ibkit servers return it
+	OUI     uint32  // of ping servers, usually [OUI]
+	MKey    mad.Key // for subnet management agents
+	Payload []byte  // for ping servers, at most [PayloadSize] bytes; ibkit servers return it
 
 	Count    int           // probes per target; negative: until the context ends
 	Interval time.Duration // between two probes to a target; 0: the next probe follows the reply

@@ -11,10 +11,10 @@ import (
 
 // congestionRequest sends a congestion control request to a LID. It reports whether a reply
 // arrived, and decodes the reply into a.
-func congestionRequest(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute, modifier uint32, key uint64) (mad.Status, bool) {
+func congestionRequest(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute, modifier uint32, key mad.Key) (mad.Status, bool) {
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
-	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassCC, ClassVersion: 2, Method: method, Attr: a.ID(), Modifier: modifier})
+	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassCC, ClassVersion: 2, Method: method, Attr: a.Spec().ID, Modifier: modifier})
 	m.MAD.SetCCKey(key)
 	if err := mad.Encode(a, m.MAD.Data()); err != nil {
 		t.Fatal(err)

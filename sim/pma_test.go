@@ -15,7 +15,7 @@ import (
 func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute) mad.Status {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
-	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: method, Attr: a.ID()})
+	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: method, Attr: a.Spec().ID})
 	if err := mad.Encode(a, m.MAD.Data()); err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func exchange(t *testing.T, f *Fabric, c *umad.Client, method mad.Method, r mad.
 		t.Fatal(err)
 	}
 	reply, err := c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: f.master.Info.LID}, Class: mad.ClassSA, Method: method, Attr: r.ID(), Payload: payload,
+		To: umad.Target{LID: f.master.Info.LID}, Class: mad.ClassSA, Method: method, Attr: r.Spec().ID, Payload: payload,
 	})
 	if err != nil {
 		return err
@@ -339,7 +339,7 @@ func FuzzAdministration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method uint8, attr uint16, mask uint64, data []byte) {
 		var p mad.Packet
 		p.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: 2, Method: mad.Method(method), Attr: mad.AttrID(attr), TID: 1})
-		p.SetSA(mad.SAHeader{SMKey: mask & 1, ComponentMask: mad.ComponentMask(mask)})
+		p.SetSA(mad.SAHeader{SMKey: mad.Key(mask & 1), ComponentMask: mad.ComponentMask(mask)})
 		copy(p.Data(), data)
 		if attr == 0 {
 			copy(p[24:], data)

@@ -45,7 +45,7 @@ var saKinds = map[mad.AttrID]saKind{
 	attrInformInfo:                         {set: subscribe},
 }
 
-var attrInformInfo = (*mad.InformInfo)(nil).ID()
+var attrInformInfo = (*mad.InformInfo)(nil).Spec().ID
 
 func noRecords(*saQuery) iter.Seq[mad.Attribute] { return func(func(mad.Attribute) bool) {} }
 

@@ -34,7 +34,7 @@ func client(t testing.TB, f *Fabric, id string, o umad.ClientOptions) *umad.Clie
 // get reads an attribute.
 func get(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
 	t.Helper()
-	reply, err := c.Call(context.Background(), &umad.Request{To: to, Attr: a.ID(), Modifier: modifier})
+	reply, err := c.Call(context.Background(), &umad.Request{To: to, Attr: a.Spec().ID, Modifier: modifier})
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier
 	if err := mad.Encode(a, data); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.ID(), Modifier: modifier, Payload: data, Expect: &umad.Identity{}})
+	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.Spec().ID, Modifier: modifier, Payload: data, Expect: &umad.Identity{}})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func TestMKey(t *testing.T) {
 	to := umad.Target{Route: mad.RouteOf(1)}
 	for _, test := range []struct {
 		protect        uint8
-		key            uint64
+		key            mad.Key
 		get, set, show bool
 	}{
 		{0, 0, true, false, true},

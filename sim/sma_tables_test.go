@@ -186,7 +186,7 @@ func TestMulticastFollowsGroups(t *testing.T) {
 			p := &f.Node(fmt.Sprintf("host%03d", i+1)).Ports[1]
 			q := &saQuery{fabric: f, from: p, method: mad.MethodSet}
 			r := mad.MCMemberRecord{MGID: g.common.MGID, PortGID: p.gid(), JoinState: 1}
-			q.mask, q.data = mad.Components(&r, &r.MGID, &r.PortGID, &r.JoinState), make([]byte, mad.AttributeSize(&r))
+			q.mask, q.data = mad.Components(&r, &r.MGID, &r.PortGID, &r.JoinState), make([]byte, r.Spec().Size)
 			if err := mad.Encode(&r, q.data); err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func inform(t *testing.T, c *umad.Client, subscribe uint8) {
 		t.Fatal(err)
 	}
 	_, err = c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: info.ID(), Payload: payload,
+		To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: info.Spec().ID, Payload: payload,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func reported(t *testing.T, f *Fabric, to *Port) (all []string) {
 		case *mad.CapabilityNotice:
 			about = fmt.Sprint(d.LID, d.Changes.Names())
 		case *mad.MKeyNotice:
-			about = fmt.Sprint(d.Method, d.Attr, d.MKey)
+			about = fmt.Sprint(d.Method, d.Attr, uint64(d.MKey))
 		}
 		all = append(all, fmt.Sprintf("%d %v", r.Notice.TrapNumber, about))
 	}
@@ -130,7 +130,7 @@ func TestReports_Groups(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Call(t.Context(), &umad.Request{
-			To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: test.method, Attr: r.ID(), Payload: payload,
+			To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: test.method, Attr: r.Spec().ID, Payload: payload,
 		})
 		if err != nil {
 			t.Fatal(err)

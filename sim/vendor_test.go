@@ -17,10 +17,10 @@ func request(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid}}
 	if class.IsSMP() {
-		m.MAD.PutSMP(mad.SMPRequest{Method: method, Attr: a.ID(), Modifier: modifier})
+		m.MAD.PutSMP(mad.SMPRequest{Method: method, Attr: a.Spec().ID, Modifier: modifier})
 	} else {
 		m.Addr.QPN = 1
-		m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: method, Attr: a.ID(), Modifier: modifier})
+		m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: method, Attr: a.Spec().ID, Modifier: modifier})
 	}
 	if err := mad.Encode(a, m.MAD.Data()); err != nil {
 		t.Fatal(err)

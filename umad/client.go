@@ -33,7 +33,7 @@ var errNested = errors.New("run client: already running; submit from Done instea
 // ClientOptions configure a [Client]. The zero value has good defaults.
 type ClientOptions struct {
 	// MKey is sent with subnet management packets.
-	MKey uint64
+	MKey mad.Key
 
 	// Timeout is the time limit of one attempt (default 1 s). After replies to other
 	// requests, all attempts but the last of a Get to an agent for subnet or

@@ -26,7 +26,7 @@ func ExampleClient_Call() {
 	client := umad.NewClient(port, umad.ClientOptions{Attempts: 3})
 
 	var node mad.NodeInfo
-	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: port.Attr().SMLID}, Attr: node.ID()})
+	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: port.Attr().SMLID}, Attr: node.Spec().ID})
 	if err == nil {
 		err = mad.Decode(&node, reply.Data())
 	}

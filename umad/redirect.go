@@ -101,7 +101,7 @@ func (c *Client) readPKeys(ctx context.Context) error {
 
 // readLocal reads an attribute of subnet management of the local port.
 func (c *Client) readLocal(ctx context.Context, a mad.Attribute, modifier uint32) error {
-	r, err := c.Call(ctx, &Request{To: Target{Route: mad.Local}, Attr: a.ID(), Modifier: modifier})
+	r, err := c.Call(ctx, &Request{To: Target{Route: mad.Local}, Attr: a.Spec().ID, Modifier: modifier})
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (f *routeFinder) get(route mad.Route, a mad.Attribute, modifier uint32, don
 		}
 		done(err)
 	}
-	key := cacheKey{route, a.ID(), modifier}
+	key := cacheKey{route, a.Spec().ID, modifier}
 	e := f.cache[key]
 	if e != nil && e.known {
 		decode(e.data, e.err)

@@ -19,7 +19,7 @@ type TableRequest struct {
 	Match    mad.Attribute     // a record of the kind, with the values to be matched
 	Mask     mad.ComponentMask // fields of Match to be matched
 	Modifier uint32            // for port records [mad.MatchCapMask], else 0
-	SMKey    uint64            // 0: as an untrusted client
+	SMKey    mad.Key           // 0: as an untrusted client
 
 	// Timeout is the time limit for the whole table (default 30 s).
 	Timeout time.Duration
@@ -61,7 +61,7 @@ func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) 
 	}
 	r := &Request{
 		To: to, Class: mad.ClassSA, Method: mad.MethodGetTable,
-		Attr: q.Match.ID(), Modifier: q.Modifier, Payload: payload,
+		Attr: q.Match.Spec().ID, Modifier: q.Modifier, Payload: payload,
 	}
 	reply, err := c.CallLong(ctx, r, LongOptions{Timeout: q.Timeout, Limit: q.Limit})
 	if err != nil {
@@ -87,7 +87,7 @@ type Table struct {
 
 // tableOf returns the table in a reply. The last record may lack its padding.
 func tableOf(kind mad.Attribute, reply *LongReply) (*Table, error) {
-	t := &Table{data: reply.Data, stride: 8 * int(reply.Head.SA().AttributeOffset), size: mad.AttributeSize(kind)}
+	t := &Table{data: reply.Data, stride: 8 * int(reply.Head.SA().AttributeOffset), size: kind.Spec().Size}
 	t.Clipped = reply.Clipped && t.stride > 0
 	rest := 0
 	if t.stride > 0 {

@@ -169,7 +169,7 @@ func TestCC_Interrupted(t *testing.T) {
 }
 
 // setKey sets the CC_Key of an agent.
-func setKey(t *testing.T, socket string, lid ib.LID, key uint64) {
+func setKey(t *testing.T, socket string, lid ib.LID, key mad.Key) {
 	t.Helper()
 	port, err := ibsim.Open(t.Context(), ibsim.Options{SockName: socket})
 	if err != nil {
@@ -177,12 +177,12 @@ func setKey(t *testing.T, socket string, lid ib.LID, key uint64) {
 	}
 	defer port.Close()
 	a := &mad.CongestionKeyInfo{Key: key}
-	data := make([]byte, mad.AttributeSize(a))
+	data := make([]byte, a.Spec().Size)
 	if err := mad.Encode(a, data); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: lid}, Class: mad.ClassCC, Method: mad.MethodSet, Attr: a.ID(), Payload: mad.CongestionPayload(0, data), Expect: &umad.Identity{},
+		To: umad.Target{LID: lid}, Class: mad.ClassCC, Method: mad.MethodSet, Attr: a.Spec().ID, Payload: mad.CongestionPayload(0, data), Expect: &umad.Identity{},
 	}); err != nil {
 		t.Fatal(err)
 	}

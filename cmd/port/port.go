@@ -243,7 +243,7 @@ func (c *command) readMKey(ctx context.Context, words []string) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		words[i] = "mkey=" + strconv.FormatUint(key, 10)
+		words[i] = "mkey=" + strconv.FormatUint(uint64(key), 10)
 	}
 	return words, nil
 }

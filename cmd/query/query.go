@@ -141,7 +141,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
-	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys and SM_Keys, printed as 0 by default")
+	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show keys, printed as 0 by default")
 	flags.BoolVar(&c.serving, "serve", false, "reply to Ping, HostInfo and CPUInfo queries of other hosts")
 	flags.BoolVar(&c.debug, "debug", false, "log each packet (--serve)")
 	c.fabric.Define(c.env, cmd)
@@ -329,8 +329,12 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
-	if !c.showKeys {
-		hideKeys(result.Replies)
+	if c.showKeys {
+		for i := range result.Replies {
+			if r := &result.Replies[i]; r.Attr != nil {
+				r.Attr = mad.WithKeys(r.Attr)
+			}
+		}
 	}
 	v := &view{env: c.env, names: c.names, result: result, fields: c.fields}
 	out := render.NewOutput(c.env.Out)

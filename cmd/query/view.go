@@ -25,18 +25,6 @@ type view struct {
 	fields []string // names of columns; empty: the default
 }
 
-// hideKeys clears M_Keys and SM_Keys.
-func hideKeys(replies []query.Reply) {
-	for i := range replies {
-		switch info := replies[i].Attr.(type) {
-		case *mad.PortInfo:
-			info.MKey = 0
-		case *mad.SMInfo:
-			info.SMKey = 0
-		}
-	}
-}
-
 // text writes a table if there are several replies or selected fields, and otherwise
 // all fields.
 func (v *view) text(out *render.Output) error {

@@ -34,24 +34,14 @@ var defaultFields = map[mad.AttrID][]string{
 	mad.AttrSMInfoRecord:     {"LID", "SmInfoGuid", "SmActivity", "SmPriority", "SmState"},
 }
 
-// record decodes record i without keys that are to be hidden. The next call overwrites
-// the record.
+// record decodes record i. The next call overwrites the record.
 func (v *view) record(i int) (mad.Attribute, error) {
 	if v.decoded == nil {
-		v.decoded = v.result.Kind.New()
+		if v.decoded = v.result.Kind.New(); v.showKeys {
+			v.decoded = mad.WithKeys(v.decoded)
+		}
 	}
-	if err := v.result.Record(i, v.decoded); err != nil || v.showKeys {
-		return v.decoded, err
-	}
-	switch r := v.decoded.(type) {
-	case *mad.PortInfoRecord:
-		r.PortInfo.MKey = 0
-	case *mad.SMInfoRecord:
-		r.SMInfo.SMKey = 0
-	case *mad.ServiceRecord:
-		clear(r.Key[:])
-	}
-	return v.decoded, nil
+	return v.decoded, v.result.Record(i, v.decoded)
 }
 
 // each calls f for each record.

@@ -155,10 +155,8 @@ func (x *dbWriter) port(p *fabric.Port) {
 	if p.Info == nil {
 		return
 	}
-	info := *p.Info
-	info.MKey = 0
-	values(&info, x.fields)
-	enabled, active, supported := speeds(&info, p.Ext)
+	values(p.Info, x.fields)
+	enabled, active, supported := speeds(p.Info, p.Ext)
 	x.key(p)
 	for i := range portColumns {
 		b := append(x.line, ',')

@@ -79,7 +79,7 @@ func (d *description) submit(q umad.Request, record mad.Attribute, then func(), 
 
 // smp requests an attribute of the node.
 func (d *description) smp(record mad.Attribute, modifier uint32, then func(), failed func(error)) {
-	d.submit(umad.Request{To: d.port.To, Attr: record.ID(), Modifier: modifier}, record, then, failed)
+	d.submit(umad.Request{To: d.port.To, Attr: record.Spec().ID, Modifier: modifier}, record, then, failed)
 }
 
 // isRefusal reports whether an error is the status of a reply.

@@ -92,5 +92,5 @@ func (d *description) record(sa umad.Target, match mad.Attribute, mask mad.Compo
 		d.port.Err = err
 		return
 	}
-	d.submit(umad.Request{To: sa, Class: mad.ClassSA, Attr: match.ID(), Payload: payload}, record, then, failed)
+	d.submit(umad.Request{To: sa, Class: mad.ClassSA, Attr: match.Spec().ID, Payload: payload}, record, then, failed)
 }

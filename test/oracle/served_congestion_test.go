@@ -62,7 +62,7 @@ func TestServedCongestion(t *testing.T) {
 		t.Run(test.query, func(t *testing.T) {
 			got := readCongestion(t, c, test.lid, test.a)
 			want := ibccquery(t, s, test.query)
-			if test.a.ID() == mad.AttrSwitchPortCongestionSetting {
+			if test.a.Spec().ID == mad.AttrSwitchPortCongestionSetting {
 				got = got[:strings.Index(got, "Port:............................17")]
 			}
 			if got != want {
@@ -124,7 +124,7 @@ func ibccquery(t *testing.T, s *ibsimtest.Sim, line string) string {
 // readCongestion reads an attribute through ibkit's client and returns the attribute dump.
 func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) string {
 	t.Helper()
-	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassCC, Attr: a.ID()})
+	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassCC, Attr: a.Spec().ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) s
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := mad.Dump(&b, a); err != nil {
+	if err := mad.Dump(&b, mad.WithKeys(a)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

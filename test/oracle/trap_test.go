@@ -111,7 +111,7 @@ func multicast(t *testing.T, s *ibsimtest.Sim, method mad.Method) {
 		t.Fatal(err)
 	}
 	_, err = umad.NewClient(p, umad.ClientOptions{}).Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: p.Attr().SMLID}, Class: mad.ClassSA, Method: method, Attr: r.ID(), Payload: payload,
+		To: umad.Target{LID: p.Attr().SMLID}, Class: mad.ClassSA, Method: method, Attr: r.Spec().ID, Payload: payload,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func ExampleOpen() {
 	}
 	defer port.Close()
 	var node mad.NodeInfo
-	reply, err := umad.NewClient(port, umad.ClientOptions{}).Call(context.Background(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: node.ID()})
+	reply, err := umad.NewClient(port, umad.ClientOptions{}).Call(context.Background(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: node.Spec().ID})
 	if err == nil {
 		err = mad.Decode(&node, reply.Data())
 	}

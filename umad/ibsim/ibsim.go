@@ -189,7 +189,7 @@ func (p *Port) readAttr() error {
 			err = mad.Decode(q.attr, reply[:])
 		}
 		if err != nil {
-			return fmt.Errorf("read %s of the local node: %w", q.attr.ID(), err)
+			return fmt.Errorf("read %s of the local node: %w", q.attr.Spec().ID, err)
 		}
 	}
 	// NodeInfo of the server lacks the port GUID. The server computes it like

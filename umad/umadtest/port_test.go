@@ -27,7 +27,7 @@ func Example() {
 	}
 	client := umad.NewClient(port, umad.ClientOptions{Attempts: 2})
 	var node mad.NodeInfo
-	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: 7}, Attr: node.ID()})
+	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: 7}, Attr: node.Spec().ID})
 	if err == nil {
 		err = mad.Decode(&node, reply.Data())
 	}

@@ -34,7 +34,7 @@ var operations = []operation{
 // A command is one call of ibccconfig.
 type command struct {
 	*getopt.Diag
-	key uint64
+	key mad.Key
 }
 
 // New returns ibccconfig.
@@ -101,7 +101,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 // nil: it failed.
 func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []byte) []byte {
 	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{
-		Class: mad.ClassCC, Method: method, Attr: a.ID(), Modifier: modifier, Payload: mad.CongestionPayload(c.key, data),
+		Class: mad.ClassCC, Method: method, Attr: a.Spec().ID, Modifier: modifier, Payload: mad.CongestionPayload(c.key, data),
 		Expect: c.port,
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []
 
 // set sends a Set of an attribute. what is the name of the attribute in the error.
 func (c *call) set(a mad.Attribute, modifier uint32, what string) error {
-	data := make([]byte, mad.AttributeSize(a))
+	data := make([]byte, a.Spec().Size)
 	if err := mad.Encode(a, data); err != nil {
 		return err
 	}

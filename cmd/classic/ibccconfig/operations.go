@@ -30,7 +30,7 @@ func (c *call) setKey(operands []string) error {
 	case v[2] > math.MaxUint16:
 		return errors.New("invalid cc_keyviolations value")
 	}
-	return c.set(&mad.CongestionKeyInfo{Key: key, ProtectBit: uint8(v[0]), LeasePeriod: uint16(v[1]), Violations: uint16(v[2])}, 0, "congestion key info")
+	return c.set(&mad.CongestionKeyInfo{Key: mad.Key(key), ProtectBit: uint8(v[0]), LeasePeriod: uint16(v[1]), Violations: uint16(v[2])}, 0, "congestion key info")
 }
 
 func (c *call) switchSetting(operands []string) error {

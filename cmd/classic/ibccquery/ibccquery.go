@@ -31,7 +31,7 @@ var operations = []getopt.Operation[func(*query, []string) error]{
 // command is one call of ibccquery.
 type command struct {
 	*getopt.Diag
-	key uint64
+	key mad.Key
 }
 
 // New returns ibccquery.
@@ -86,7 +86,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 
 // get requests an attribute of congestion control, and returns its data.
 func (q *query) get(a mad.Attribute, modifier uint32) (data []byte, ok bool) {
-	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Attr: a.ID(), Modifier: modifier, Payload: mad.CongestionPayload(q.key, nil)})
+	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Attr: a.Spec().ID, Modifier: modifier, Payload: mad.CongestionPayload(q.key, nil)})
 	if err != nil {
 		return nil, false
 	}
@@ -102,7 +102,7 @@ func show(title, what string, empty func() mad.Attribute) func(*query, []string)
 			return errors.New(what + " query failed")
 		}
 		fmt.Fprintf(q.out, "# %s: %s\n", title, q.to.Text)
-		return mad.Dump(q.out, a)
+		return mad.Dump(q.out, mad.WithKeys(a))
 	}
 }
 

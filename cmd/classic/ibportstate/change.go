@@ -83,7 +83,8 @@ func (c *call) parse(words []string) error {
 // value parses the value of a setting. A new M_Key that is not a number is prompted for.
 func (c *call) value(s *setting, text string) (uint64, error) {
 	if s.name == "mkey" {
-		return fabricflag.ReadClassicKey(c.ctx, c.Env, "New M_Key", text)
+		key, err := fabricflag.ReadClassicKey(c.ctx, c.Env, "New M_Key", text)
+		return uint64(key), err
 	}
 	v := getopt.Strtoull(text)
 	if (v < s.min || v > s.max) && (s.or == 0 || v != s.or) {
@@ -132,7 +133,7 @@ func (c *call) set(p *reading) error {
 		"lid":       func(v uint64) { i.LID = ib.LID(v) },
 		"smlid":     func(v uint64) { i.SMLID = ib.LID(v) },
 		"lmc":       func(v uint64) { i.LMC = uint8(v) },
-		"mkey":      func(v uint64) { i.MKey = v },
+		"mkey":      func(v uint64) { i.MKey = mad.Key(v) },
 		"mkeylease": func(v uint64) { i.MKeyLeasePeriod = uint16(v) },
 		"mkeyprot":  func(v uint64) { i.MKeyProtect = uint8(v) },
 	} {

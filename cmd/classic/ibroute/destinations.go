@@ -33,7 +33,7 @@ func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)
 		d := new(destination)
 		found[ib.LID(lid)] = d
 		for i, a := range []mad.Attribute{&d.desc, &d.port, &d.node} {
-			r.client.Submit(&umad.Request{To: umad.Target{LID: ib.LID(lid)}, Attr: a.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+			r.client.Submit(&umad.Request{To: umad.Target{LID: ib.LID(lid)}, Attr: a.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
 				if d.errs[i] = reply.Err; reply.Err == nil {
 					d.errs[i] = mad.Decode(a, reply.Data())
 				}

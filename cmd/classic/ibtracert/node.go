@@ -55,7 +55,7 @@ type port struct {
 
 // get queries an attribute of the node at a place.
 func (t *tracer) get(at *place, a mad.Attribute, modifier uint32) bool {
-	reply, err := t.Call(t.ctx, t.client, getopt.MadRPC, at.id(), &umad.Request{Attr: a.ID(), Modifier: modifier})
+	reply, err := t.Call(t.ctx, t.client, getopt.MadRPC, at.id(), &umad.Request{Attr: a.Spec().ID, Modifier: modifier})
 	return err == nil && mad.Decode(a, reply.Data()) == nil
 }
 

@@ -54,7 +54,7 @@ func (t *test) trySend(method mad.Method, m *member) error {
 	}
 	t.tid++
 	out := &umad.Message{Timeout: timeout, Addr: umad.Addr{LID: t.local.SMLID, SL: t.local.SMSL, QPN: 1, QKey: umad.QP1QKey}}
-	out.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: mad.ClassSA.Version(), Method: method, TID: t.tid, Attr: r.ID()})
+	out.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: mad.ClassSA.Version(), Method: method, TID: t.tid, Attr: r.Spec().ID})
 	offset := mad.Size - len(payload)
 	copy(out.MAD[offset:], payload)
 	for {

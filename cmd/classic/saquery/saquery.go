@@ -52,7 +52,7 @@ type command struct {
 	form   nodeForm
 	record mad.AttrID // selected by an option; 0: by the first operand
 
-	smKey    uint64
+	smKey    mad.Key
 	smKeySet bool
 	path     path
 	source   string // of --src-to-dst
@@ -144,9 +144,10 @@ func (c *command) setGIDs(value string) error {
 	return nil
 }
 
-func (c *command) setSMKey(value string) (err error) {
+func (c *command) setSMKey(value string) error {
 	c.smKeySet = true
-	c.smKey, err = c.secret(value, "SM_Key")
+	key, err := c.secret(value, "SM_Key")
+	c.smKey = mad.Key(key)
 	return err
 }
 
@@ -160,7 +161,7 @@ func (c *command) secret(value, name string) (uint64, error) {
 		fmt.Fprintf(c.Env.ErrOut, "cannot get %s\n", name)
 		return 0, getopt.ErrUsage
 	}
-	return key, nil
+	return uint64(key), nil
 }
 
 // A query is the state of a call with an open port.

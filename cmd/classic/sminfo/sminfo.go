@@ -76,11 +76,11 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	info := mad.SMInfo{
 		ActCount: uint32(c.activity), Priority: uint8(c.priority) & 0xf, State: mad.SMState(c.state) & 0xf,
 	}
-	payload := make([]byte, mad.AttributeSize(&info))
+	payload := make([]byte, info.Spec().Size)
 	if err := mad.Encode(&info, payload); err != nil {
 		return err
 	}
-	q := umad.Request{Attr: info.ID(), Payload: payload}
+	q := umad.Request{Attr: info.Spec().ID, Payload: payload}
 	if len(operands) > 1 {
 		// An operation on the subnet manager (InfiniBand Architecture, Volume 1,
 		// 14.4.1).

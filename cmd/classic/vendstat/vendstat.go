@@ -202,11 +202,11 @@ func alternateHex(v uint32) string {
 func (q *query) configureGroups() {
 	fmt.Fprintf(q.out, "counter_groups_config: configuring group0 %d group1 %d\n", q.selected[0], q.selected[1])
 	a := mad.MlnxCounterGroupConfig{Selected: [2]uint8{uint8(q.selected[0]), uint8(q.selected[1])}}
-	if _, ok := q.call(mad.MethodSet, a.ID(), q.port, &a); !ok {
+	if _, ok := q.call(mad.MethodSet, a.Spec().ID, q.port, &a); !ok {
 		fmt.Fprintln(q.Env.ErrOut, "config counter group set failure")
 		return
 	}
-	if _, ok := q.call(mad.MethodGet, a.ID(), q.port, nil); !ok {
+	if _, ok := q.call(mad.MethodGet, a.Spec().ID, q.port, nil); !ok {
 		fmt.Fprintln(q.Env.ErrOut, "config counter group query failure")
 	}
 }
@@ -228,7 +228,7 @@ func (q *query) configSpace(method mad.Method, verb string, records []mad.MlnxCo
 
 func (q *query) accessConfigSpace(method mad.Method, records []mad.MlnxConfigRecord) (a mad.MlnxConfigSpace, ok bool) {
 	copy(a.Records[:], records)
-	data, ok := q.call(method, a.ID(), mad.MlnxConfigSpaceModifier(len(records)), &a)
+	data, ok := q.call(method, a.Spec().ID, mad.MlnxConfigSpaceModifier(len(records)), &a)
 	return a, ok && mad.Decode(&a, data) == nil
 }
 
@@ -237,7 +237,7 @@ func (q *query) showGeneral() (failed string) {
 		return "classportinfo query"
 	}
 	var a mad.MlnxGeneralInfo
-	data, ok := q.call(mad.MethodGet, a.ID(), 0, nil)
+	data, ok := q.call(mad.MethodGet, a.Spec().ID, 0, nil)
 	if !ok || mad.Decode(&a, data) != nil {
 		return "generalinfo query"
 	}

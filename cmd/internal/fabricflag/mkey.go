@@ -14,11 +14,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // PromptKey prompts for a key such as an M_Key without echo. Other users can read the
 // command line.
-func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, error) {
+func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (mad.Key, error) {
 	stdin := int(os.Stdin.Fd())
 	if !term.IsTerminal(stdin) {
 		return 0, cmdutil.UsageErrorf("read %s: no terminal for a prompt", name)
@@ -33,7 +34,7 @@ func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, erro
 }
 
 // parseKey parses a key. Errors do not contain it.
-func parseKey(name, text string) (uint64, error) {
+func parseKey(name, text string) (mad.Key, error) {
 	key, err := strconv.ParseUint(strings.TrimSpace(text), 0, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
@@ -41,12 +42,12 @@ func parseKey(name, text string) (uint64, error) {
 	case err != nil:
 		return 0, cmdutil.UsageErrorf("invalid %s: not a number", name)
 	}
-	return key, nil
+	return mad.Key(key), nil
 }
 
 // ReadKey returns a key such as an M_Key: a number, the content of a file after @, or the
 // answer to a prompt for "-".
-func ReadKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, error) {
+func ReadKey(ctx context.Context, env *cmdutil.Env, name, text string) (mad.Key, error) {
 	if text == "-" {
 		return PromptKey(ctx, env, name)
 	}
@@ -83,7 +84,7 @@ func readKeyFile(path string) ([]byte, error) {
 
 // ReadClassicKey is [ReadKey] for the tools of infiniband-diags, which prompt for any text that
 // is not a number.
-func ReadClassicKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, error) {
+func ReadClassicKey(ctx context.Context, env *cmdutil.Env, name, text string) (mad.Key, error) {
 	if _, err := strconv.ParseUint(text, 0, 64); err != nil && !strings.HasPrefix(text, "@") {
 		return PromptKey(ctx, env, name)
 	}
@@ -92,7 +93,7 @@ func ReadClassicKey(ctx context.Context, env *cmdutil.Env, name, text string) (u
 
 // SMKey returns the SM_Key of a flag, by the rules of [ReadKey], or that of the
 // configuration if the flag is empty.
-func (s *Settings) SMKey(ctx context.Context, env *cmdutil.Env, flag string) (uint64, error) {
+func (s *Settings) SMKey(ctx context.Context, env *cmdutil.Env, flag string) (mad.Key, error) {
 	if flag == "" {
 		return s.SAKey(), nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
@@ -52,9 +53,9 @@ type Settings struct {
 
 	given     *Settings // before Complete
 	strict    bool      // mistakes in default files are errors, not warnings
-	prompted  *uint64   // M_Key in place of a prompt; nil: not read yet
+	prompted  *mad.Key  // M_Key in place of a prompt; nil: not read yet
 	conf      ibdiagconf.Config
-	mkey      uint64
+	mkey      mad.Key
 	simulated *sim.Fabric
 	counter   *packetCounter // with -v
 }
@@ -94,7 +95,7 @@ func (s *Settings) readFiles(ctx context.Context, env *cmdutil.Env) error {
 	default:
 		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) are mutually exclusive")
 	}
-	s.mkey = s.conf.MKey
+	s.mkey = mad.Key(s.conf.MKey)
 	switch text := cmp.Or(s.MKey, env.Getenv("IBKIT_M_KEY")); {
 	case text == "":
 	case text == "-" && s.prompted != nil:
@@ -186,7 +187,7 @@ func (s *Settings) WarnEarlyEvents(env *cmdutil.Env) {
 func (s *Settings) IsPrivate() bool { return s.simulated != nil }
 
 // SAKey returns the SM_Key of the configuration for requests to subnet administration.
-func (s *Settings) SAKey() uint64 { return s.conf.SAKey }
+func (s *Settings) SAKey() mad.Key { return mad.Key(s.conf.SAKey) }
 
 // NoExtendedPortInfo reports whether the configuration turns off queries of vendor
 // attributes.

@@ -3,6 +3,8 @@ package getopt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ibkit/ibkit/mad"
 )
 
 // An Operation is an operation that the first operand of a tool selects. Run is the
@@ -41,9 +43,9 @@ func OperationUsage[Run any](syntax, address string, operations []Operation[Run]
 }
 
 // CCKey returns the option for the key of congestion control.
-func CCKey(key *uint64) Option {
+func CCKey(key *mad.Key) Option {
 	return Option{Long: "cckey", Short: 'c', Arg: "<key>", Help: "CC key", Set: func(value string) error {
-		*key = Strtoull(value)
+		*key = mad.Key(Strtoull(value))
 		return nil
 	}}
 }

@@ -76,7 +76,7 @@ func (s *Session) set(ctx context.Context, plan *Plan) error {
 
 // submit submits a Set.
 func (s *Session) submit(st *Step, one set) error {
-	data := make([]byte, mad.AttributeSize(one.attr))
+	data := make([]byte, one.attr.Spec().Size)
 	if err := mad.Encode(one.attr, data); err != nil {
 		return err
 	}

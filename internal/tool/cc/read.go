@@ -19,7 +19,7 @@ import (
 // Options are the options of [NewSession].
 type Options struct {
 	Source fabric.Source
-	Key    uint64 // CC_Key of requests
+	Key    mad.Key // CC_Key of requests
 	Names  *fabric.NameMap
 
 	// Selected, if not nil, reports whether to read a node.
@@ -247,7 +247,7 @@ func (s *Session) get(a *Agent, attr mad.Attribute, modifier uint32, done func(e
 // send submits a request.
 func (s *Session) send(a *Agent, method mad.Method, attr mad.Attribute, modifier uint32, data []byte, done func(err error, data []byte)) {
 	s.client.Submit(&umad.Request{
-		Expect: new(a.Port.Identity()), To: umad.Target{LID: a.Port.LID()}, Class: mad.ClassCC, Method: method, Attr: attr.ID(), Modifier: modifier,
+		Expect: new(a.Port.Identity()), To: umad.Target{LID: a.Port.LID()}, Class: mad.ClassCC, Method: method, Attr: attr.Spec().ID, Modifier: modifier,
 		Payload: mad.CongestionPayload(s.Key, data),
 		Done: func(_ *umad.Request, r *umad.Reply) {
 			if r.Err != nil {

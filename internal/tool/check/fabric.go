@@ -33,8 +33,8 @@ type FabricOptions struct {
 	// Tables, if not nil, are forwarding tables from files, instead of the switches' own.
 	Tables *route.Routing
 
-	SMLID ib.LID // of subnet administration; 0: that of the local port's manager
-	SMKey uint64 // for the members of multicast groups; 0: as an untrusted client
+	SMLID ib.LID  // of subnet administration; 0: that of the local port's manager
+	SMKey mad.Key // for the members of multicast groups; 0: as an untrusted client
 
 	Plan   *topology.Plan     // intended cabling; nil: unknown
 	Since  *counters.Baseline // earlier counters; may be nil

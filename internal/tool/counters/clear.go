@@ -102,7 +102,7 @@ func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) error
 	if err := mad.Encode(a, data[:]); err != nil {
 		return err
 	}
-	q := c.prepare(to, a.ID(), p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
+	q := c.prepare(to, a.Spec().ID, p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
 		if q.req.Attr != mad.AttrPortCounters && q.req.Attr != mad.AttrPortCountersExtended && unsupported(r.Err) {
 			return
 		}

@@ -84,7 +84,7 @@ func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
 // readSMP requests an attribute of subnet management of a port, and calls done with the
 // error of the request, unless the run ended early.
 func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(error)) {
-	q := &umad.Request{To: umad.Target{LID: to.LID}, Attr: a.ID(), Modifier: uint32(p.Number)}
+	q := &umad.Request{To: umad.Target{LID: to.LID}, Attr: a.Spec().ID, Modifier: uint32(p.Number)}
 	q.Done = func(_ *umad.Request, r *umad.Reply) {
 		if ended(r.Err) {
 			return
@@ -132,10 +132,10 @@ func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute
 	if p.redirect != nil {
 		to.Redirect = p.redirect
 	}
-	c.submit(to, a.ID(), p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
-		kind := optionalOf(n, a.ID())
+	c.submit(to, a.Spec().ID, p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
+		kind := optionalOf(n, a.Spec().ID)
 		if errors.Is(r.Err, umad.ErrTimeout) {
-			c.discarded = append(c.discarded, discarded{kind, n, Failure{p.Number, a.ID(), r.Err}})
+			c.discarded = append(c.discarded, discarded{kind, n, Failure{p.Number, a.Spec().ID, r.Err}})
 		}
 		if unsupported(r.Err) || !c.decodeInto(q, r, a) || q.port.Now == nil {
 			return

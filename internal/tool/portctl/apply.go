@@ -93,7 +93,7 @@ func (s *Session) useKey(st *Step) (restore func()) {
 	for _, v := range st.values {
 		if v.Secret {
 			o := s.Source.Client
-			o.MKey = v.v
+			o.MKey = mad.Key(v.v)
 			s.client = umad.NewClient(s.source.Port, o)
 		}
 	}

@@ -406,7 +406,7 @@ func TestPlan_Errors(t *testing.T) {
 func TestApply_MKey(t *testing.T) {
 	for name, test := range map[string]struct {
 		protect uint8
-		key     uint64
+		key     mad.Key
 		err     error
 		outcome outcome.Outcome
 	}{

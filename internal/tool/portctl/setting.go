@@ -167,8 +167,8 @@ var Settings = []*Setting{
 			}
 			return "set"
 		},
-		get: func(s *Status) uint64 { return s.Info.MKey },
-		put: func(s *Status, v uint64) { s.Info.MKey = v },
+		get: func(s *Status) uint64 { return uint64(s.Info.MKey) },
+		put: func(s *Status, v uint64) { s.Info.MKey = mad.Key(v) },
 	},
 	{
 		Name: "mkeylease", Values: "0 to 65535 seconds", managed: true, parse: parseNumber(1<<16 - 1), show: decimal,

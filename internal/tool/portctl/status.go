@@ -51,7 +51,7 @@ func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*St
 	st.Caps = &st.Info
 	var first error
 	get := func(a mad.Attribute, number uint8, data *[]byte, optional bool) {
-		s.client.Submit(&umad.Request{To: to, Attr: a.ID(), Modifier: uint32(number), Done: func(_ *umad.Request, r *umad.Reply) {
+		s.client.Submit(&umad.Request{To: to, Attr: a.Spec().ID, Modifier: uint32(number), Done: func(_ *umad.Request, r *umad.Reply) {
 			err := r.Err
 			if err == nil {
 				err = mad.Decode(a, r.Data())

@@ -22,10 +22,10 @@ type Options struct {
 	Ports     Ports
 	Modifier  *uint32  // of a single request to each target; nil: derived from the attribute
 	Addresses []uint32 // of words in the configuration space
-	CCKey     uint64   // key of congestion control
+	CCKey     mad.Key  // key of congestion control
 	OUI       uint32   // of queries for texts
 	FromSA    bool     // query subnet administration in place of the nodes
-	SMKey     uint64   // of queries of subnet administration
+	SMKey     mad.Key  // of queries of subnet administration
 	Packets   bool     // keep the packets of all replies, not only of those with errors
 	Identify  bool     // request the names and GUIDs of nodes that are not known from the search
 
@@ -305,7 +305,7 @@ func (t *target) fact(a mad.Attribute, number uint32) {
 	if t.FromSA && number == 0 && !t.facts.node.IsSwitch() {
 		number = uint32(t.facts.node.LocalPort)
 	}
-	c, err := t.callFor(attribute(mad.ClassSMPLIDRouted, a.ID()), part{port: int(number), modifier: number})
+	c, err := t.callFor(attribute(mad.ClassSMPLIDRouted, a.Spec().ID), part{port: int(number), modifier: number})
 	if err != nil {
 		t.continueWith(err, &umad.Reply{})
 		return

@@ -100,7 +100,7 @@ func (t *target) callFor(a Attribute, p part) (call, error) {
 		return call{}, err
 	}
 	return call{
-		&umad.Request{To: t.administration(), Class: mad.ClassSA, Attr: r.match.ID(), Payload: payload},
+		&umad.Request{To: t.administration(), Class: mad.ClassSA, Attr: r.match.Spec().ID, Payload: payload},
 		func(data []byte) (mad.Attribute, error) { return r.part, mad.Decode(r.match, data) },
 	}, nil
 }

@@ -76,7 +76,7 @@ type adaptiveReader struct {
 // get requests an attribute of the switch.
 func (r *adaptiveReader) get(a mad.Attribute, modifier uint32, done func(error)) {
 	r.client.Submit(&umad.Request{
-		To: umad.Target{Route: r.node.Route}, Attr: a.ID(), Modifier: modifier,
+		To: umad.Target{Route: r.node.Route}, Attr: a.Spec().ID, Modifier: modifier,
 		Done: func(_ *umad.Request, reply *umad.Reply) {
 			err := reply.Err
 			if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 
 	// SMKey is the SM_Key of the request for the members of multicast groups; 0: as an
 	// untrusted client, to which most managers do not return them.
-	SMKey uint64
+	SMKey mad.Key
 
 	// PathSLs reads the service levels of all paths if there are credit loops without
 	// them. Without it they are read if they are few, see maxAutoPaths.

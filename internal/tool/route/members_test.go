@@ -14,7 +14,7 @@ import (
 )
 
 // checkAs checks a simulated fabric with an SM_Key.
-func checkAs(t *testing.T, f *sim.Fabric, key uint64) *Analysis {
+func checkAs(t *testing.T, f *sim.Fabric, key mad.Key) *Analysis {
 	t.Helper()
 	a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: f.Opener("")}, SMKey: key})
 	if err != nil {

@@ -123,7 +123,7 @@ func TestFilter_Fields(t *testing.T) {
 				t.Errorf("%v: %v", k, err)
 			}
 			got, set := uint64(0), 0
-			mad.Visit(f.Match, func(name string, _ int, v uint64) uint64 {
+			mad.Visit(mad.WithKeys(f.Match), func(name string, _ int, v uint64) uint64 {
 				if name == c.Name {
 					got = v
 				}

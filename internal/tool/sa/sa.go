@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Source  fabric.Source
 	Filter  *Filter
-	SMKey   uint64        // 0: as an untrusted client
+	SMKey   mad.Key       // 0: as an untrusted client
 	Timeout time.Duration // of the whole table; 0: 30 s
 	Resolve resolve.Options
 }
@@ -84,7 +84,7 @@ func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 }
 
 // classPortInfo requests the capabilities of subnet administration, which is not a table.
-func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key uint64) error {
+func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key mad.Key) error {
 	payload, err := mad.SAPayload(mad.SAHeader{SMKey: key}, nil)
 	if err != nil {
 		return err

@@ -66,12 +66,12 @@ func (s *Session) log(p *Plan, ended bool) error {
 
 // set sends the operation.
 func (s *Session) set(ctx context.Context, p *Plan) error {
-	payload := make([]byte, mad.AttributeSize(&p.Request))
+	payload := make([]byte, p.Request.Spec().Size)
 	if err := mad.Encode(&p.Request, payload); err != nil {
 		return err
 	}
 	_, err := s.Client.Call(ctx, &umad.Request{
-		To: p.Manager.To, Method: mad.MethodSet, Attr: p.Request.ID(), Modifier: uint32(p.Operation), Payload: payload,
+		To: p.Manager.To, Method: mad.MethodSet, Attr: p.Request.Spec().ID, Modifier: uint32(p.Operation), Payload: payload,
 		Expect: new(p.identity()),
 	})
 	return err
@@ -84,7 +84,7 @@ func (p *Plan) identity() umad.Identity { return umad.IdentityOf(p.Manager.Node,
 func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 	node, info := new(mad.NodeInfo), new(mad.SMInfo)
 	for _, a := range []mad.Attribute{node, info} {
-		reply, err := s.Client.Call(ctx, &umad.Request{To: p.Manager.To, Attr: a.ID()})
+		reply, err := s.Client.Call(ctx, &umad.Request{To: p.Manager.To, Attr: a.Spec().ID})
 		if err == nil {
 			err = mad.Decode(a, reply.Data())
 		}

@@ -64,7 +64,7 @@ func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
 // capability requests the capability IsSM of a port. Without a reply it stays unknown.
 func (r *run) capability(m *Manager) {
 	var info mad.PortInfo // modifier 0 selects the port itself
-	r.client.Submit(&umad.Request{To: m.To, Attr: info.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+	r.client.Submit(&umad.Request{To: m.To, Attr: info.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
 		if reply.Err == nil && mad.Decode(&info, reply.Data()) == nil {
 			isSM := info.CapMask.Has(mad.CapSM)
 			m.IsSM = &isSM
@@ -94,12 +94,12 @@ func (r *run) name(m *Manager) {
 	}
 	var node mad.NodeInfo
 	var desc mad.NodeDescription
-	r.client.Submit(&umad.Request{To: m.To, Attr: node.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+	r.client.Submit(&umad.Request{To: m.To, Attr: node.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
 		if m.failed(reply.Err) == nil && mad.Decode(&node, reply.Data()) == nil {
 			m.Node = &node
 		}
 	}})
-	r.client.Submit(&umad.Request{To: m.To, Attr: desc.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+	r.client.Submit(&umad.Request{To: m.To, Attr: desc.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
 		if m.failed(reply.Err) == nil && mad.Decode(&desc, reply.Data()) == nil {
 			m.Description = &desc
 		}

@@ -131,7 +131,7 @@ func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 		return
 	}
 	var d mad.NodeDescription
-	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassSMPLIDRouted, Attr: d.ID()})
+	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassSMPLIDRouted, Attr: d.Spec().ID})
 	if err != nil || mad.Decode(&d, reply.Data()) != nil {
 		return
 	}
@@ -177,7 +177,7 @@ func (x *names) query(ctx context.Context, c *umad.Client, sa umad.Target, p Pla
 	if err != nil {
 		return
 	}
-	reply, err := c.Call(ctx, &umad.Request{To: sa, Class: mad.ClassSA, Attr: r.ID(), Payload: payload})
+	reply, err := c.Call(ctx, &umad.Request{To: sa, Class: mad.ClassSA, Attr: r.Spec().ID, Payload: payload})
 	if err == nil {
 		err = mad.Decode(&r, reply.Data())
 	}

@@ -54,7 +54,7 @@ type ReportPlace struct {
 	Name     *string  `json:"name"`
 }
 
-// NewReport returns the report of an event. showKeys: M_Keys are not replaced by 0.
+// NewReport returns the report of an event. showKeys: M_Keys are not hidden.
 func NewReport(e *Event, names *fabric.NameMap, showKeys bool) *Report {
 	r := &Report{Schema: ReportSchema, Event: e.Kind.String(), Time: e.Time, SALID: e.SA}
 	if e.Err != nil {
@@ -82,13 +82,10 @@ func reportNotice(n *Notice, names *fabric.NameMap, showKeys bool) *ReportNotice
 	if kind, known := n.Kind(); known {
 		r.Name = &kind.Name
 	}
-	details := n.Details
-	if d, ok := details.(*mad.MKeyNotice); ok && !showKeys {
-		hidden := *d
-		hidden.MKey = 0
-		details = &hidden
-	}
-	if details != nil {
+	if details := n.Details; details != nil {
+		if showKeys {
+			details = mad.WithKeys(details)
+		}
 		r.Details, _ = json.Marshal(details) // attributes have a JSON form
 	}
 	return r

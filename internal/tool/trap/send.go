@@ -44,7 +44,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	var node mad.NodeInfo
 	var info mad.PortInfo
 	for _, a := range []mad.Attribute{&node, &info} {
-		reply, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: a.ID()})
+		reply, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: a.Spec().ID})
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 			return nil, err
 		}
 		var reply umad.Reply
-		reply, err = c.Call(ctx, &umad.Request{To: sent.To, Method: mad.MethodTrap, Attr: n.ID(), Payload: data[:]})
+		reply, err = c.Call(ctx, &umad.Request{To: sent.To, Method: mad.MethodTrap, Attr: n.Spec().ID, Payload: data[:]})
 		sent.RTT = reply.RTT
 	}
 	if err != nil {
@@ -90,7 +90,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 // SendOnce sends a trap and does not wait for its repression.
 func SendOnce(port umad.Port, to umad.Target, n *mad.Notice) error {
 	m := &umad.Message{Addr: umad.Addr{LID: to.LID, SL: to.SL}}
-	m.MAD.PutSMP(mad.SMPRequest{TID: uint64(rand.Uint32()), Method: mad.MethodTrap, Attr: n.ID()})
+	m.MAD.PutSMP(mad.SMPRequest{TID: uint64(rand.Uint32()), Method: mad.MethodTrap, Attr: n.Spec().ID})
 	if err := mad.Encode(n, m.MAD.Data()); err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ import (
 // Options are the options of [Watch].
 type Options struct {
 	Source fabric.Source
-	SMLID  ib.LID // of subnet administration; 0: that of the local port's subnet manager
-	SMKey  uint64 // 0: as an untrusted subscriber, who may not subscribe to single security traps
+	SMLID  ib.LID  // of subnet administration; 0: that of the local port's subnet manager
+	SMKey  mad.Key // 0: as an untrusted subscriber, who may not subscribe to single security traps
 
 	Traps  []uint16           // numbers of the traps to subscribe to; nil: all, and notices of vendors
 	Accept func(*Notice) bool // nil: all notices; others are not passed on and do not count
@@ -381,7 +381,7 @@ func (w *watcher) set(ctx context.Context, s mad.InformInfo, subscribe uint8) er
 		return err
 	}
 	_, err = w.client.Call(ctx, &umad.Request{
-		To: w.sa, Class: mad.ClassSA, Method: mad.MethodSet, Attr: s.ID(), Payload: payload,
+		To: w.sa, Class: mad.ClassSA, Method: mad.MethodSet, Attr: s.Spec().ID, Payload: payload,
 	})
 	return err
 }

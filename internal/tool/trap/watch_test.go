@@ -33,7 +33,7 @@ func newAdministration() *administration {
 		case a.silent && m.MAD.Class() == mad.ClassSA, m.MAD.Method().IsResponse():
 		case m.MAD.Attr() == mad.AttrPortInfo:
 			p.Deliver(time.Millisecond, umadtest.ReplyWith(m, &mad.PortInfo{LID: 9, SMLID: a.lid}))
-		case m.MAD.Attr() == (&mad.InformInfo{}).ID() && m.Addr.LID == a.lid:
+		case m.MAD.Attr() == (&mad.InformInfo{}).Spec().ID && m.Addr.LID == a.lid:
 			var s mad.InformInfo
 			if err := mad.Decode(&s, m.MAD.Data()); err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -27,8 +28,8 @@ type Options struct {
 	// Fabric is the fabric to watch, for all sources but Local.
 	Fabric fabric.Source
 
-	SMLID ib.LID // of subnet administration, for Traps; 0: that of the local port's manager
-	SMKey uint64 // for Traps; 0: as an untrusted subscriber
+	SMLID ib.LID  // of subnet administration, for Traps; 0: that of the local port's manager
+	SMKey mad.Key // for Traps; 0: as an untrusted subscriber
 
 	Names *fabric.NameMap
 

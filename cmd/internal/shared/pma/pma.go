@@ -109,7 +109,7 @@ func (c *Caller) exchange(to *umad.Target, method mad.Method, a mad.Attribute, s
 		return err
 	}
 	for range maxRedirects {
-		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload, Expect: &c.Expect})
+		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.Spec().ID, Payload: payload, Expect: &c.Expect})
 		if !c.redirected(to, reply) {
 			return c.decode(*to, reply, a)
 		}
@@ -166,8 +166,8 @@ func (s Selection) field(name string, width int) (uint64, bool) {
 
 // GetSMP queries an attribute of subnet management.
 func (c *Caller) GetSMP(to umad.Target, modifier uint32, a mad.Attribute) error {
-	c.debugf("smp_query_via", "attr 0x%x mod 0x%x route %v", uint16(a.ID()), modifier, to)
-	return c.decode(to, c.Call(&umad.Request{To: to, Attr: a.ID(), Modifier: modifier}), a)
+	c.debugf("smp_query_via", "attr 0x%x mod 0x%x route %v", uint16(a.Spec().ID), modifier, to)
+	return c.decode(to, c.Call(&umad.Request{To: to, Attr: a.Spec().ID, Modifier: modifier}), a)
 }
 
 // PortID returns the destination of a request of performance management as portid2str of

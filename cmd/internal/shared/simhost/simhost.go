@@ -64,12 +64,12 @@ func adapter(ctx context.Context, env *cmdutil.Env, s *fabricflag.Settings) (fil
 		attr     mad.Attribute
 		modifier uint32
 	}{{&node, 0}, {&desc, 0}, {&info, uint32(port.Attr().Number)}, {&pkeys, 0}} {
-		reply, err := client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: q.attr.ID(), Modifier: q.modifier})
+		reply, err := client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: q.attr.Spec().ID, Modifier: q.modifier})
 		if err == nil {
 			err = mad.Decode(q.attr, reply.Data())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("query %v of the simulated adapter: %w", q.attr.ID(), err)
+			return nil, fmt.Errorf("query %v of the simulated adapter: %w", q.attr.Spec().ID, err)
 		}
 	}
 	device := port.Attr().Device
