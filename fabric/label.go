@@ -49,26 +49,24 @@ func (f *Fabric) readLabel(c *umad.Client, p *Port, blocks []mad.HierarchyInfo) 
 	if !p.Node.IsSwitch() {
 		number = 0 // the port that receives the request
 	}
-	c.Submit(&umad.Request{
-		To: f.entry(p), Attr: mad.AttrHierarchyInfo, Modifier: mad.HierarchyModifier(number, uint8(len(blocks))),
-		Done: func(r *umad.Request, reply *umad.Reply) {
-			var block mad.HierarchyInfo
-			switch {
-			case reply.Err == nil && mad.Decode(&block, reply.Data()) == nil:
-				blocks = append(blocks, block)
-				if len(blocks) <= int(blocks[0].MaxActive) && len(blocks) < maxLabelBlocks {
-					f.readLabel(c, p, blocks)
-					return
-				}
-				p.Label = portLabel(p.Node.Info.NodeType, blocks)
-			case errors.Is(reply.Err, umad.ErrTimeout):
-				f.Failures = append(f.Failures, Failure{
-					Route: r.To.Route, LID: r.To.LID, NodeGUID: p.Node.GUID, Port: p.Number,
-					Attr: r.Attr, Modifier: r.Modifier, Err: reply.Err,
-				})
+	to, modifier := f.entry(p), mad.HierarchyModifier(number, uint8(len(blocks)))
+	var block mad.HierarchyInfo
+	c.SubmitGet(to, &block, func(err error) {
+		switch {
+		case err == nil:
+			blocks = append(blocks, block)
+			if len(blocks) <= int(blocks[0].MaxActive) && len(blocks) < maxLabelBlocks {
+				f.readLabel(c, p, blocks)
+				return
 			}
-		},
-	})
+			p.Label = portLabel(p.Node.Info.NodeType, blocks)
+		case errors.Is(err, umad.ErrTimeout):
+			f.Failures = append(f.Failures, Failure{
+				Route: to.Route, LID: to.LID, NodeGUID: p.Node.GUID, Port: p.Number,
+				Attr: mad.AttrHierarchyInfo, Modifier: modifier, Err: err,
+			})
+		}
+	}, umad.Modifier(modifier))
 }
 
 // entry returns the target that reaches a node at a port: the agent of an adapter knows

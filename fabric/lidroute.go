@@ -35,12 +35,12 @@ func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error)
 // LID. arrived reports that the LID is the node's own.
 func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (port uint8, arrived bool, err error) {
 	var node mad.NodeInfo
-	if err := get(ctx, c, route, &node, 0); err != nil {
+	if err := c.Get(ctx, umad.Target{Route: route}, &node); err != nil {
 		return 0, false, err
 	}
 	if !node.IsSwitch() {
 		var info mad.PortInfo
-		if err := get(ctx, c, route, &info, uint32(node.LocalPort)); err != nil {
+		if err := c.Get(ctx, umad.Target{Route: route}, &info, umad.Modifier(uint32(node.LocalPort))); err != nil {
 			return 0, false, err
 		}
 		switch {
@@ -53,7 +53,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 	}
 
 	var info mad.SwitchInfo
-	if err := get(ctx, c, route, &info, 0); err != nil {
+	if err := c.Get(ctx, umad.Target{Route: route}, &info); err != nil {
 		return 0, false, err
 	}
 	if lid > info.LinearFDBTop {
@@ -61,7 +61,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 	}
 	var table mad.LinearForwardingTable
 	block, entry := lid/ib.LID(len(table.Ports)), lid%ib.LID(len(table.Ports))
-	if err := get(ctx, c, route, &table, uint32(block)); err != nil {
+	if err := c.Get(ctx, umad.Target{Route: route}, &table, umad.Modifier(uint32(block))); err != nil {
 		return 0, false, err
 	}
 	port = table.Ports[entry]
@@ -69,13 +69,4 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 		return 0, false, fmt.Errorf("switch 0x%016x has no route to LID %d", node.NodeGUID, lid)
 	}
 	return port, port == 0, nil
-}
-
-// get reads one attribute of the node at the end of a directed route.
-func get(ctx context.Context, c *umad.Client, route mad.Route, attr mad.Attribute, modifier uint32) error {
-	r, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: route}, Attr: attr.Spec().ID, Modifier: modifier})
-	if err != nil {
-		return err
-	}
-	return mad.Decode(attr, r.Data())
 }

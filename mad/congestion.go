@@ -1,7 +1,5 @@
 package mad
 
-import "encoding/binary"
-
 // Attributes of congestion control (InfiniBand Architecture, Volume 1, A10.4.3).
 // Other classes use the same numbers for other attributes.
 const (
@@ -36,23 +34,6 @@ const (
 )
 
 func congestionSpec(id AttrID) Spec { return Spec{ClassCC, id, CongestionDataSize, 0} }
-
-const offCCKey = 24
-
-// CCKey returns the key in a packet of congestion control (A10.4.1).
-func (p *Packet) CCKey() Key { return Key(binary.BigEndian.Uint64(p[offCCKey:])) }
-
-// SetCCKey overwrites the key in a packet of congestion control.
-func (p *Packet) SetCCKey(key Key) { binary.BigEndian.PutUint64(p[offCCKey:], uint64(key)) }
-
-// CongestionPayload returns the part of a packet of congestion control after the common
-// header: the key, and the data of an attribute, which is nil for a Get (A10.4.1).
-func CongestionPayload(key Key, data []byte) []byte {
-	offset, _ := ClassCC.DataRange()
-	payload := make([]byte, offset-headerSize, offset-headerSize+len(data))
-	binary.BigEndian.PutUint64(payload, uint64(key))
-	return append(payload, data...)
-}
 
 // CongestionCreditStarvation is the bit of CongestionInfo.Info by which a switch
 // reports support for credit starvation.

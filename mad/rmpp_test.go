@@ -64,22 +64,21 @@ func TestRMPPNames(t *testing.T) {
 func TestSAHeader(t *testing.T) {
 	h := SAHeader{SMKey: 0x0102030405060708, AttributeOffset: 14, ComponentMask: 0x1112131415161718}
 	r := LinkRecord{FromLID: 1, FromPort: 2, ToPort: 3, ToLID: 4}
-	payload, err := SAPayload(h, &r)
-	if err != nil {
+	var p Packet
+	p.PutGMP(Header{Class: ClassSA})
+	p.SetSA(h)
+	if err := Encode(&r, p.Data()); err != nil {
 		t.Fatal(err)
 	}
 	const want = "000000000000000000000000" + "0102030405060708" + "000e0000" + "1112131415161718" + "0001020300040000"
-	if got := hex.EncodeToString(payload[:40]); got != want || len(payload) != Size-24 {
+	if got := hex.EncodeToString(p[24:64]); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	var p Packet
-	p.PutGMP(Header{Class: ClassSA})
-	copy(p[24:], payload)
 	var back LinkRecord
 	if err := Decode(&back, p.Data()); err != nil || back != r || p.SA() != h {
 		t.Errorf("got %+v, %+v, %v", p.SA(), back, err)
 	}
-	if _, err := SAPayload(h, &PathRecord{SL: 16}); err == nil || !strings.Contains(err.Error(), "SL: value 16 does not fit") {
+	if err := Encode(&PathRecord{SL: 16}, p.Data()); err == nil || !strings.Contains(err.Error(), "SL: value 16 does not fit") {
 		t.Errorf("got error %v", err)
 	}
 	if got := SARecordOffset(&NodeRecord{}); got != 14 {

@@ -1,9 +1,6 @@
 package mad
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "encoding/binary"
 
 // Offsets of the header of subnet administration, which follows that of RMPP
 // (InfiniBand Architecture, Volume 1, 15.2.1.1).
@@ -42,18 +39,4 @@ func (p *Packet) SetSA(h SAHeader) {
 	binary.BigEndian.PutUint16(p[offAttributeOffset:], h.AttributeOffset)
 	binary.BigEndian.PutUint16(p[offAttributeOffset+2:], 0)
 	binary.BigEndian.PutUint64(p[offComponentMask:], uint64(h.ComponentMask))
-}
-
-// SAPayload returns the bytes after the common header of a request: an empty RMPP
-// header, the header of subnet administration and the record. With a nil record
-// the data are 0. It returns an error if a value does not fit its field.
-func SAPayload(h SAHeader, record Attribute) ([]byte, error) {
-	var p Packet
-	p.SetSA(h)
-	if record != nil {
-		if err := Encode(record, p[offSAData:]); err != nil {
-			return nil, fmt.Errorf("build request: %w", err)
-		}
-	}
-	return p[headerSize:], nil
 }

@@ -52,8 +52,12 @@ func (p *Packet) PutSMP(r SMPRequest) {
 	binary.BigEndian.PutUint16(p[offDrDLID:], uint16(r.DrDLID))
 }
 
-// MKey returns the management key of a subnet management packet.
-func (p *Packet) MKey() Key { return Key(binary.BigEndian.Uint64(p[offMKey:])) }
+// Key returns the M_Key of a subnet management packet, the CC_Key of congestion control
+// (A10.4.1), or the key of [ClassMlnx]; see [Packet.SA] for SM_Keys.
+func (p *Packet) Key() Key { return Key(binary.BigEndian.Uint64(p[offMKey:])) }
+
+// SetKey overwrites the key that [Packet.Key] returns.
+func (p *Packet) SetKey(k Key) { binary.BigEndian.PutUint64(p[offMKey:], uint64(k)) }
 
 // DrSLID returns the LID at the source of the directed part of a directed-route
 // packet's route.

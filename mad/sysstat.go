@@ -18,11 +18,3 @@ var sysstatAttributes = map[AttrID]attrKind{
 	AttrSysstatHost: {name: "HostInfo"},
 	AttrSysstatCPU:  {name: "CPUInfo"},
 }
-
-// VendorPayload returns the bytes after the common header of a request of a class with an
-// OUI (see [Class.HasOUI]), up to its data, which are empty.
-func VendorPayload(oui uint32) []byte {
-	var p Packet
-	p.SetOUI(oui)
-	return p[headerSize : Size-VendorDataSize]
-}

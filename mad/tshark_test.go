@@ -102,7 +102,7 @@ func tsharkFields(t *testing.T, p *Packet) map[string]uint64 {
 		"mad.transactionid":     h.TID,
 		"mad.attributeid":       uint64(h.Attr),
 		"mad.attributemodifier": uint64(h.Modifier),
-		"smplid.mkey":           uint64(p.MKey()),
+		"smplid.mkey":           uint64(p.Key()),
 	}
 	if h.Class == ClassSMPDirected {
 		f["smpdirected.smpstatus"] = status

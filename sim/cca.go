@@ -59,7 +59,7 @@ func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {
 		return false
 	}
 	c := d.node.managed(d.entry).congestion()
-	trusted := c.key.Key == 0 || c.key.Key == p.CCKey()
+	trusted := c.key.Key == 0 || c.key.Key == p.Key()
 	if !trusted {
 		c.key.Violations = max(c.key.Violations, c.key.Violations+1)
 		if method == mad.MethodSet {

@@ -15,7 +15,7 @@ func congestionRequest(t *testing.T, p umad.Port, lid ib.LID, method mad.Method,
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassCC, ClassVersion: 2, Method: method, Attr: a.Spec().ID, Modifier: modifier})
-	m.MAD.SetCCKey(key)
+	m.MAD.SetKey(key)
 	if err := mad.Encode(a, m.MAD.Data()); err != nil {
 		t.Fatal(err)
 	}

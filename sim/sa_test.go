@@ -138,17 +138,10 @@ func checkStatus(t *testing.T, err error, want mad.Status) {
 // exchange sends a request about a record and overwrites the record with the reply.
 func exchange(t *testing.T, f *Fabric, c *umad.Client, method mad.Method, r mad.Attribute, fields ...any) error {
 	t.Helper()
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(r, fields...)}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: f.master.Info.LID}, Class: mad.ClassSA, Method: method, Attr: r.Spec().ID, Payload: payload,
+	_, err := c.Call(t.Context(), &umad.Request{
+		To: umad.Target{LID: f.master.Info.LID}, Class: mad.ClassSA, Method: method, Value: r, Mask: mad.Components(r, fields...),
 	})
-	if err != nil {
-		return err
-	}
-	return mad.Decode(r, reply.Data())
+	return err
 }
 
 func TestAdministration_Get(t *testing.T) {

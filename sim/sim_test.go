@@ -34,25 +34,13 @@ func client(t testing.TB, f *Fabric, id string, o umad.ClientOptions) *umad.Clie
 // get reads an attribute.
 func get(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
 	t.Helper()
-	reply, err := c.Call(context.Background(), &umad.Request{To: to, Attr: a.Spec().ID, Modifier: modifier})
-	if err != nil {
-		return err
-	}
-	return mad.Decode(a, reply.Data())
+	return c.Get(context.Background(), to, a, umad.Modifier(modifier))
 }
 
 // set writes an attribute and decodes the reply.
 func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
 	t.Helper()
-	data := make([]byte, mad.DataSize)
-	if err := mad.Encode(a, data); err != nil {
-		t.Fatal(err)
-	}
-	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.Spec().ID, Modifier: modifier, Payload: data, Expect: &umad.Identity{}})
-	if err != nil {
-		return err
-	}
-	return mad.Decode(a, reply.Data())
+	return c.Set(context.Background(), to, a, umad.Modifier(modifier), umad.Expect(umad.Identity{}))
 }
 
 func TestSend_Routes(t *testing.T) {

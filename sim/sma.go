@@ -85,7 +85,7 @@ const (
 func (d destination) checkKey(p *mad.Packet) keyCheck {
 	info := &d.node.managed(d.entry).Info
 	switch {
-	case info.MKey == 0 || info.MKey == p.MKey():
+	case info.MKey == 0 || info.MKey == p.Key():
 		return keyAccepted
 	case p.Method() == mad.MethodSet || info.MKeyProtect > 1:
 		return keyRefused

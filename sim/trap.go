@@ -136,7 +136,7 @@ func (d destination) refused(p *mad.Packet) {
 	if at.Info.MKeyViolations < 1<<16-1 {
 		at.Info.MKeyViolations++
 	}
-	n := &mad.MKeyNotice{LID: at.Info.LID, Method: p.Method(), Attr: p.Attr(), Modifier: p.Modifier(), MKey: p.MKey()}
+	n := &mad.MKeyNotice{LID: at.Info.LID, Method: p.Method(), Attr: p.Attr(), Modifier: p.Modifier(), MKey: p.Key()}
 	if p.Class() == mad.ClassSMPDirected {
 		path := p.ReturnPath().Ports()
 		n.Directed, n.DrSLID, n.Hops = 1, p.DrSLID(), uint8(len(path))

@@ -25,14 +25,7 @@ func subscriber(t *testing.T, description, node string) (*Fabric, *umad.Client) 
 func inform(t *testing.T, c *umad.Client, subscribe uint8) {
 	t.Helper()
 	info := &mad.InformInfo{LIDBegin: 0xffff, Generic: 1, Subscribe: subscribe, Type: 0xffff, TrapNumber: 0xffff, QPN: 1, ProducerType: 0xffffff}
-	payload, err := mad.SAPayload(mad.SAHeader{}, info)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: info.Spec().ID, Payload: payload,
-	})
-	if err != nil {
+	if err := c.Set(t.Context(), umad.Target{LID: c.Local().SMLID}, info); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,13 +118,7 @@ func TestReports_Groups(t *testing.T) {
 		method mad.Method
 		want   string
 	}{{mad.MethodSet, "66 0x0000000000000009"}, {mad.MethodDelete, "67 0x0000000000000009"}} {
-		payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = c.Call(t.Context(), &umad.Request{
-			To: umad.Target{LID: c.Local().SMLID}, Class: mad.ClassSA, Method: test.method, Attr: r.Spec().ID, Payload: payload,
-		})
+		_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: c.Local().SMLID}, Method: test.method, Value: new(*r), Mask: mask})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,11 +171,8 @@ func TestTraps_Client(t *testing.T) {
 	f, c := subscriber(t, "demo", "node02")
 	at := f.Node("node02").Ports[1].Management()
 	send := func() error {
-		var data [mad.DataSize]byte
-		if err := mad.Encode(&mad.Notice{Generic: 1, TrapNumber: 144, IssuerLID: at.Info.LID}, data[:]); err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: f.master.Info.LID}, Method: mad.MethodTrap, Attr: mad.AttrNotice, Payload: data[:]})
+		n := &mad.Notice{Generic: 1, TrapNumber: 144, IssuerLID: at.Info.LID}
+		r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: f.master.Info.LID}, Method: mad.MethodTrap, Value: n})
 		if err == nil && r.MAD.Method() != mad.MethodTrapRepress {
 			t.Errorf("got %v, want %v", r.MAD.Method(), mad.MethodTrapRepress)
 		}

@@ -78,7 +78,7 @@ func TestClient_BatchRefused(t *testing.T) {
 		for i := range o {
 			r := o[i].request(uint32(i))
 			if i == 3 {
-				r.Payload = make([]byte, mad.Size)
+				r.Data = make([]byte, mad.Size)
 			}
 			c.Submit(r)
 		}

@@ -331,6 +331,9 @@ func (c *Client) answered(e *inflight.Entry[attempt], in *Message, rtt time.Dura
 		c.opts.Trace(e.Data.event(EventReceived, e.TID, m, rtt, err))
 	}
 	r := e.Data.request
+	if err == nil && r.Value != nil {
+		err = mad.Decode(r.Value, m.Data())
+	}
 	if err != nil {
 		err = r.fail(err)
 	}

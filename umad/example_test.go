@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Sends one request. On a host with InfiniBand, device.Open returns the port (package
+// Reads one attribute. On a host with InfiniBand, device.Open returns the port (package
 // umad/device).
-func ExampleClient_Call() {
+func ExampleClient_Get() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
 		log.Fatal(err)
@@ -26,20 +26,16 @@ func ExampleClient_Call() {
 	client := umad.NewClient(port, umad.ClientOptions{Attempts: 3})
 
 	var node mad.NodeInfo
-	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: port.Attr().SMLID}, Attr: node.Spec().ID})
-	if err == nil {
-		err = mad.Decode(&node, reply.Data())
-	}
-	if err != nil {
+	if err := client.Get(context.Background(), umad.Target{LID: port.Attr().SMLID}, &node); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("the subnet manager is at a %v\n", node.NodeType)
 	// Output: the subnet manager is at a CA
 }
 
-// Sends many requests at the same time. The client adapts the number in flight to the
-// fabric.
-func ExampleClient_Submit() {
+// Reads an attribute of many ports at the same time. The client adapts the number of requests
+// in flight to the fabric.
+func ExampleClient_SubmitGet() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
 		log.Fatal(err)
@@ -50,22 +46,20 @@ func ExampleClient_Submit() {
 	}
 	defer port.Close()
 	client := umad.NewClient(port, umad.ClientOptions{Attempts: 3})
-	answered := 0
+	active := 0
 	for lid := range ib.LID(10) {
-		client.Submit(&umad.Request{
-			To: umad.Target{LID: lid + 1}, Attr: mad.AttrPortInfo,
-			Done: func(_ *umad.Request, reply *umad.Reply) {
-				if reply.Err == nil {
-					answered++
-				}
-			},
+		var info mad.PortInfo
+		client.SubmitGet(umad.Target{LID: lid + 1}, &info, func(err error) {
+			if err == nil && info.State == ib.PortActive {
+				active++
+			}
 		})
 	}
 	if err := client.Run(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answered, "of 10 LIDs answered")
-	// Output: 10 of 10 LIDs answered
+	fmt.Println(active, "of 10 ports are active")
+	// Output: 10 of 10 ports are active
 }
 
 // Reads a table of subnet administration: the records of all nodes.

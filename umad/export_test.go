@@ -9,7 +9,6 @@ const (
 	MinLateAfter   = minLateAfter
 	FirstWindow    = firstWindow
 	MaxOutstanding = maxOutstanding
-	HeaderSize     = headerSize
 	OffMethod      = offMethod
 	ResponseBit    = responseBit
 )

@@ -39,12 +39,8 @@ func IdentityOf(info *mad.NodeInfo, port uint8) Identity {
 // Identify reads the identity of the port at a target. number is that of a port of a switch.
 // It reads NodeInfo, so the target must be the destination of subnet management packets.
 func (c *Client) Identify(ctx context.Context, to Target, number uint8) (Identity, error) {
-	reply, err := c.Call(ctx, &Request{To: Target{LID: to.LID, Route: to.Route}, Attr: mad.AttrNodeInfo})
 	var info mad.NodeInfo
-	if err == nil {
-		err = mad.Decode(&info, reply.Data())
-	}
-	if err != nil {
+	if err := c.Get(ctx, Target{LID: to.LID, Route: to.Route}, &info); err != nil {
 		return Identity{}, err
 	}
 	return IdentityOf(&info, number), nil
@@ -111,12 +107,9 @@ func (c *Client) confirm(r *Request) {
 		return
 	}
 	r.flight.state = queued
-	c.dispatch(&Request{To: at, Attr: mad.AttrNodeInfo, Done: func(_ *Request, reply *Reply) {
+	var info mad.NodeInfo
+	c.dispatch(&Request{To: at, Value: &info, Done: func(_ *Request, reply *Reply) {
 		err := reply.Err
-		var info mad.NodeInfo
-		if err == nil {
-			err = mad.Decode(&info, reply.Data())
-		}
 		if err == nil {
 			err = r.Expect.Check(at, &info)
 		} else {

@@ -189,7 +189,7 @@ func (l *longCall) receive(answer *Message) error {
 		return nil
 	}
 	switch {
-	case m.Class() != l.request.class(), m.Attr() != l.request.Attr,
+	case m.Class() != l.request.class(), m.Attr() != l.request.attr(),
 		(in.Status != 0) == m.Method().IsResponse(), l.tid != 0 && l.tid != tid:
 		l.stray(in)
 		return nil

@@ -33,15 +33,7 @@ func (c *Client) Path(ctx context.Context, gid ib.GID, smLID ib.LID) (*mad.PathR
 		return nil, err
 	}
 	path := &mad.PathRecord{DGID: gid, SGID: ib.MakeGID(c.attr.Prefix(), c.attr.PortGUID)}
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(path, &path.DGID, &path.SGID)}, path)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := c.Call(ctx, &Request{To: to, Class: mad.ClassSA, Attr: mad.AttrPathRecord, Payload: payload})
-	if err != nil {
-		return nil, err
-	}
-	if err := mad.Decode(path, reply.Data()); err != nil {
+	if err := c.Get(ctx, to, path, Match(&path.DGID, &path.SGID)); err != nil {
 		return nil, err
 	}
 	if !path.DLID.IsUnicast() {

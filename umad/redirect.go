@@ -85,25 +85,17 @@ func (c *Client) readPKeys(ctx context.Context) error {
 	if c.pkeys != nil {
 		return nil
 	}
+	local := Target{Route: mad.Local}
 	var node mad.NodeInfo
-	if err := c.readLocal(ctx, &node, 0); err != nil {
+	if err := c.Get(ctx, local, &node); err != nil {
 		return err
 	}
 	var table mad.PKeyTable
 	for block := range (int(node.PartitionCap) + len(table.PKeys) - 1) / len(table.PKeys) {
-		if err := c.readLocal(ctx, &table, uint32(block)); err != nil {
+		if err := c.Get(ctx, local, &table, Modifier(uint32(block))); err != nil {
 			return err
 		}
 		c.pkeys = append(c.pkeys, table.PKeys[:]...)
 	}
 	return nil
-}
-
-// readLocal reads an attribute of subnet management of the local port.
-func (c *Client) readLocal(ctx context.Context, a mad.Attribute, modifier uint32) error {
-	r, err := c.Call(ctx, &Request{To: Target{Route: mad.Local}, Attr: a.Spec().ID, Modifier: modifier})
-	if err != nil {
-		return err
-	}
-	return mad.Decode(a, r.Data())
 }

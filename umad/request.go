@@ -89,10 +89,17 @@ type Request struct {
 	Attr     mad.AttrID
 	Modifier uint32
 
-	// Payload is the data of the attribute for subnet management (at most
-	// [mad.DataSize] bytes), and everything after the common header for other
-	// classes. The rest of the packet is 0.
-	Payload []byte
+	// Value, if set, is the attribute: Attr is not used, and Class only if it is not
+	// 0. It is sent, except by a Get of subnet management or congestion control, and
+	// the reply is decoded into it before Done.
+	Value mad.Attribute
+
+	// Data is sent in place of Value: at most the bytes of [mad.Class.DataRange].
+	Data []byte
+
+	Key  mad.Key           // SM_Key, CC_Key or key of [mad.ClassMlnx]; an M_Key in place of the client's
+	Mask mad.ComponentMask // valid fields of Value, in subnet administration
+	OUI  uint32            // for a class that has one; 0: that of Value
 
 	// Expect is the port that a Set is meant for. Each Set must have it, except those to
 	// subnet administration.
@@ -137,7 +144,7 @@ func (r Reply) Long() (*LongReply, bool) {
 	return whole(r.MAD, slices.Concat(r.MAD.Data(), r.Rest), segmented), true
 }
 
-// Data returns the attribute data of a subnet management packet. MAD must not be nil.
+// Data returns the attribute data. MAD must not be nil.
 func (r Reply) Data() []byte { return r.MAD.Data() }
 
 // An Error is the reason why a request ended without the requested attribute.
@@ -175,13 +182,25 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // class returns the class of the packet.
 func (r *Request) class() mad.Class {
+	class := r.Class
+	if class == 0 && r.Value != nil {
+		class = r.Value.Spec().Class
+	}
 	switch {
-	case r.Class != 0 && !r.Class.IsSMP():
-		return r.Class
+	case class != 0 && !class.IsSMP():
+		return class
 	case r.To.LID != 0 && !r.To.IsDirected() && !r.flight.directed:
 		return mad.ClassSMPLIDRouted
 	}
 	return mad.ClassSMPDirected
+}
+
+// attr returns the number of the attribute.
+func (r *Request) attr() mad.AttrID {
+	if r.Value != nil {
+		return r.Value.Spec().ID
+	}
+	return r.Attr
 }
 
 func (r *Request) method() mad.Method {
@@ -193,7 +212,7 @@ func (r *Request) method() mad.Method {
 
 func (r *Request) fail(err error) error {
 	return &Error{
-		To: r.To, Class: r.class(), Method: r.method(), Attr: r.Attr, Modifier: r.Modifier,
+		To: r.To, Class: r.class(), Method: r.method(), Attr: r.attr(), Modifier: r.Modifier,
 		Attempts: int(r.flight.attempt), Err: err,
 	}
 }

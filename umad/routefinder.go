@@ -9,7 +9,7 @@ import (
 
 // byLID reports whether a request is a subnet management packet that is routed by LID, at
 // least to the beginning of its directed route.
-func (r *Request) byLID() bool { return (r.Class == 0 || r.Class.IsSMP()) && r.To.LID != 0 }
+func (r *Request) byLID() bool { return r.class().IsSMP() && r.To.LID != 0 }
 
 // A routeFinder finds directed routes to LIDs, for a port that cannot send subnet
 // management packets to a LID. It follows the linear forwarding tables of the switches

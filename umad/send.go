@@ -10,10 +10,6 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// headerSize is the length in bytes of the common MAD header, after which the
-// payload of a general management packet begins.
-const headerSize = 24
-
 // ErrNoDestination is the error of a request to no port, for example along a route that was
 // not found: such a request must never reach the local port.
 var ErrNoDestination = errors.New("the request has no destination: neither a LID nor a route")
@@ -108,7 +104,7 @@ func (c *Client) claim(r *Request, now time.Duration) *inflight.Entry[attempt] {
 	r.flight.tid = e.TID
 	e.Data = attempt{
 		request: r, submission: r.flight.id, number: r.flight.attempt,
-		to: r.To, class: r.class(), method: r.method(), attr: r.Attr, modifier: r.Modifier, answer: r.Answer,
+		to: r.To, class: r.class(), method: r.method(), attr: r.attr(), modifier: r.Modifier, answer: r.Answer,
 	}
 	return e
 }
@@ -166,13 +162,13 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 		}
 		m.MAD.PutGMP(mad.Header{
 			BaseVersion: 1, Class: class, ClassVersion: class.Version(),
-			Method: r.method(), TID: tid, Attr: r.Attr, Modifier: r.Modifier,
+			Method: r.method(), TID: tid, Attr: r.attr(), Modifier: r.Modifier,
 		})
-		return copyPayload(m.MAD[headerSize:], r.Payload)
+		return r.fill(&m.MAD)
 	}
 	m.Addr = Addr{LID: r.To.LID, SL: r.To.SL}
 	smp := mad.SMPRequest{
-		TID: tid, Method: r.method(), Attr: r.Attr, Modifier: r.Modifier, MKey: c.opts.MKey,
+		TID: tid, Method: r.method(), Attr: r.attr(), Modifier: r.Modifier, MKey: c.opts.MKey,
 		Directed: class == mad.ClassSMPDirected,
 		Route:    r.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	}
@@ -186,12 +182,32 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 		smp.DrSLID = c.attr.LID // where the reply's way by LID ends
 	}
 	m.MAD.PutSMP(smp)
-	return copyPayload(m.MAD.Data(), r.Payload)
+	return r.fill(&m.MAD)
 }
 
-func copyPayload(room, payload []byte) error {
-	if copy(room, payload) < len(payload) {
-		return fmt.Errorf("build request: payload has %d bytes, %d are possible", len(payload), len(room))
+// fill writes the part of a packet after the common header.
+func (r *Request) fill(m *mad.Packet) error {
+	class, oui, room := m.Class(), r.OUI, m.Data()
+	if oui == 0 && r.Value != nil {
+		oui = r.Value.Spec().OUI
+	}
+	if class.HasOUI() {
+		m.SetOUI(oui)
+	}
+	switch {
+	case r.Data != nil:
+		if copy(room, r.Data) < len(r.Data) {
+			return fmt.Errorf("build request: got %d bytes of data, want at most %d", len(r.Data), len(room))
+		}
+	case r.Value != nil && (m.Method() != mad.MethodGet || !class.IsSMP() && class != mad.ClassCC):
+		if err := mad.Encode(r.Value, room); err != nil {
+			return fmt.Errorf("build request: %w", err)
+		}
+	}
+	if class == mad.ClassSA {
+		m.SetSA(mad.SAHeader{SMKey: r.Key, ComponentMask: r.Mask})
+	} else if r.Key != 0 {
+		m.SetKey(r.Key)
 	}
 	return nil
 }

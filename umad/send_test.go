@@ -31,7 +31,7 @@ func TestClient_Build(t *testing.T) {
 		},
 		{
 			name: "directed route",
-			r:    umad.Request{To: umad.Target{Route: mad.RouteOf(1, 3)}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}, Expect: &umad.Identity{}},
+			r:    umad.Request{To: umad.Target{Route: mad.RouteOf(1, 3)}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Data: []byte{0xaa, 0xbb}, Expect: &umad.Identity{}},
 			addr: umad.Addr{LID: ib.PermissiveLID},
 			want: "01810102 00000002" + anyTID + "00150000 00000004 00000000deadbeef ffffffff" +
 				strings.Repeat("00", 28) + "aabb" + strings.Repeat("00", 62) + "000103",
@@ -50,15 +50,45 @@ func TestClient_Build(t *testing.T) {
 		},
 		{
 			name: "performance management",
-			r:    umad.Request{To: umad.Target{LID: 6}, Class: mad.ClassPM, Attr: 0x12, Modifier: 1, Payload: []byte{1, 2, 3}},
+			r:    umad.Request{To: umad.Target{LID: 6}, Class: mad.ClassPM, Attr: 0x12, Modifier: 1, Data: []byte{1, 2, 3}},
 			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey},
-			want: "01040101 00000000" + anyTID + "00120000 00000001 010203",
+			want: "01040101 00000000" + anyTID + "00120000 00000001" + strings.Repeat("00", 40) + "010203",
 		},
 		{
 			name: "subnet administration",
 			r:    umad.Request{To: umad.Target{LID: 3, SL: 2}, Class: mad.ClassSA, Method: mad.MethodGetTable, Attr: mad.AttrPathRecord},
 			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, SL: 2},
 			want: "01030212 00000000" + anyTID + "00350000",
+		},
+		{
+			name: "value of performance management",
+			r:    umad.Request{To: umad.Target{LID: 6}, Value: &mad.PortCounters{PortSelection: mad.PortSelection{PortSelect: 3}}},
+			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey},
+			want: "01040101 00000000" + anyTID + "00120000 00000000" + strings.Repeat("00", 41) + "03",
+		},
+		{
+			name: "value of subnet management",
+			r:    umad.Request{To: umad.Target{LID: 5}, Value: &mad.SMInfo{SMKey: 7, Priority: 15}, Modifier: 2, Key: 1},
+			addr: umad.Addr{LID: 5},
+			want: "01010101 00000000" + anyTID + "00200000 00000002 0000000000000001",
+		},
+		{
+			name: "value of congestion control",
+			r:    umad.Request{To: umad.Target{LID: 5}, Method: mad.MethodSet, Value: &mad.CongestionKeyInfo{Key: 9}, Key: 8, Expect: &umad.Identity{}},
+			addr: umad.Addr{LID: 5, QPN: 1, QKey: umad.QP1QKey},
+			want: "01210202 00000000" + anyTID + "00120000 00000000 0000000000000008" + strings.Repeat("00", 39) + "09",
+		},
+		{
+			name: "value of subnet administration",
+			r:    umad.Request{To: umad.Target{LID: 3}, Value: &mad.LinkRecord{FromLID: 5}, Mask: 1, Key: 6},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey},
+			want: "01030201 00000000" + anyTID + "00200000 00000000" + strings.Repeat("00", 12) + "0000000000000006 00000000 0000000000000001 0005",
+		},
+		{
+			name: "OUI",
+			r:    umad.Request{To: umad.Target{LID: 3}, Class: mad.ClassSysstat, Attr: mad.AttrSysstatPing, OUI: mad.OpenIB},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey},
+			want: "01330101 00000000" + anyTID + "00100000 00000000" + strings.Repeat("00", 13) + "001405",
 		},
 	}
 	for _, tt := range tests {
@@ -87,11 +117,11 @@ func TestClient_Build(t *testing.T) {
 	}
 }
 
-func TestClient_PayloadTooLong(t *testing.T) {
+func TestClient_DataTooLong(t *testing.T) {
 	for _, class := range []mad.Class{0, mad.ClassPM} {
 		t.Run(class.String(), func(t *testing.T) {
 			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
-				r := &umad.Request{To: umad.Target{LID: 1}, Class: class, Attr: mad.AttrPortInfo, Payload: make([]byte, mad.Size-umad.HeaderSize+1)}
+				r := &umad.Request{To: umad.Target{LID: 1}, Class: class, Attr: mad.AttrPortInfo, Data: make([]byte, mad.PerfDataSize+1)}
 				var e *umad.Error
 				if _, err := c.Call(t.Context(), r); !errors.As(err, &e) || len(p.Sent()) > 0 {
 					t.Errorf("got error %v after %d messages, want an error and no message", err, len(p.Sent()))

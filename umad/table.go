@@ -55,14 +55,7 @@ func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	payload, err := mad.SAPayload(mad.SAHeader{SMKey: q.SMKey, ComponentMask: q.Mask}, q.Match)
-	if err != nil {
-		return nil, err
-	}
-	r := &Request{
-		To: to, Class: mad.ClassSA, Method: mad.MethodGetTable,
-		Attr: q.Match.Spec().ID, Modifier: q.Modifier, Payload: payload,
-	}
+	r := &Request{To: to, Method: mad.MethodGetTable, Value: q.Match, Mask: q.Mask, Key: q.SMKey, Modifier: q.Modifier}
 	reply, err := c.CallLong(ctx, r, LongOptions{Timeout: q.Timeout, Limit: q.Limit})
 	if err != nil {
 		return nil, err

@@ -176,14 +176,8 @@ func setKey(t *testing.T, socket string, lid ib.LID, key mad.Key) {
 		t.Fatal(err)
 	}
 	defer port.Close()
-	a := &mad.CongestionKeyInfo{Key: key}
-	data := make([]byte, a.Spec().Size)
-	if err := mad.Encode(a, data); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: lid}, Class: mad.ClassCC, Method: mad.MethodSet, Attr: a.Spec().ID, Payload: mad.CongestionPayload(0, data), Expect: &umad.Identity{},
-	}); err != nil {
+	c := umad.NewClient(port, umad.ClientOptions{})
+	if err := c.Set(t.Context(), umad.Target{LID: lid}, &mad.CongestionKeyInfo{Key: key}, umad.Expect(umad.Identity{})); err != nil {
 		t.Fatal(err)
 	}
 }

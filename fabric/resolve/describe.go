@@ -57,14 +57,10 @@ type description struct {
 	port *Port
 }
 
-// submit submits a request. When the record is decoded, it calls then. After an
-// error it calls failed or, if that is nil, records the error in the port.
-func (d *description) submit(q umad.Request, record mad.Attribute, then func(), failed func(error)) {
-	q.Done = func(_ *umad.Request, reply *umad.Reply) {
-		err := reply.Err
-		if err == nil {
-			err = mad.Decode(record, reply.Data())
-		}
+// submit requests a record. When it is decoded, it calls then. After an error it calls
+// failed or, if that is nil, records the error in the port.
+func (d *description) submit(to umad.Target, record mad.Attribute, then func(), failed func(error), o ...umad.Option) {
+	d.r.client.SubmitGet(to, record, func(err error) {
 		switch {
 		case err == nil:
 			then()
@@ -73,13 +69,12 @@ func (d *description) submit(q umad.Request, record mad.Attribute, then func(), 
 		case d.port.Err == nil:
 			d.port.Err = err
 		}
-	}
-	d.r.client.Submit(&q)
+	}, o...)
 }
 
 // smp requests an attribute of the node.
 func (d *description) smp(record mad.Attribute, modifier uint32, then func(), failed func(error)) {
-	d.submit(umad.Request{To: d.port.To, Attr: record.Spec().ID, Modifier: modifier}, record, then, failed)
+	d.submit(d.port.To, record, then, failed, umad.Modifier(modifier))
 }
 
 // isRefusal reports whether an error is the status of a reply.

@@ -57,22 +57,19 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 // of an earlier query of the node.
 func (d *description) fromSA(sa umad.Target) {
 	p := d.port
-	q := mad.NodeRecord{LID: p.To.LID}
-	var node mad.NodeRecord
-	d.record(sa, &q, mad.Components(&q, &q.LID), &node, func() {
+	node := mad.NodeRecord{LID: p.To.LID}
+	d.submit(sa, &node, func() {
 		p.Err = nil
 		p.Node, p.Description, p.DescribedBy = &node.NodeInfo, &node.Description, FromSA
 		number, _ := p.Number()
-		q := mad.PortInfoRecord{LID: node.LID, PortNum: number}
-		var port mad.PortInfoRecord
-		d.record(sa, &q, mad.Components(&q, &q.LID, &q.PortNum), &port, func() {
+		port := mad.PortInfoRecord{LID: node.LID, PortNum: number}
+		d.submit(sa, &port, func() {
 			p.Info = &port.PortInfo
 			for block := range (int(p.Info.GUIDCap) + guidsPerBlock - 1) / guidsPerBlock {
-				q := mad.GUIDInfoRecord{LID: node.LID, Block: uint8(block)}
-				var guids mad.GUIDInfoRecord
-				d.record(sa, &q, mad.Components(&q, &q.LID, &q.Block), &guids, func() { p.addGUIDs(&guids.Table) }, p.ignoreRefusal)
+				guids := mad.GUIDInfoRecord{LID: node.LID, Block: uint8(block)}
+				d.submit(sa, &guids, func() { p.addGUIDs(&guids.Table) }, p.ignoreRefusal, umad.Match(&guids.LID, &guids.Block))
 			}
-		}, nil)
+		}, nil, umad.Match(&port.LID, &port.PortNum))
 	}, func(err error) {
 		d.r.noteAbsence(err)
 		switch {
@@ -82,15 +79,5 @@ func (d *description) fromSA(sa umad.Target) {
 		default:
 			p.Err = err
 		}
-	})
-}
-
-// record requests a record of subnet administration.
-func (d *description) record(sa umad.Target, match mad.Attribute, mask mad.ComponentMask, record mad.Attribute, then func(), failed func(error)) {
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, match)
-	if err != nil {
-		d.port.Err = err
-		return
-	}
-	d.submit(umad.Request{To: sa, Class: mad.ClassSA, Attr: match.Spec().ID, Payload: payload}, record, then, failed)
+	}, umad.Match(&node.LID))
 }

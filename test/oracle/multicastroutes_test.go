@@ -173,7 +173,7 @@ func removeMulticast(t *testing.T, s *ibsimtest.Sim, host, group string) {
 	c := umad.NewClient(p, umad.ClientOptions{Timeout: 2 * time.Second})
 	call := func(method mad.Method, attr mad.AttrID, modifier uint32, payload []byte, reply mad.Attribute) {
 		t.Helper()
-		answer, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.RouteOf(1)}, Method: method, Attr: attr, Modifier: modifier, Payload: payload, Expect: &umad.Identity{}})
+		answer, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.RouteOf(1)}, Method: method, Attr: attr, Modifier: modifier, Data: payload, Expect: &umad.Identity{}})
 		if err == nil {
 			err = mad.Decode(reply, answer.Data())
 		}

@@ -150,15 +150,9 @@ func joinGroup(t *testing.T, s *ibsimtest.Sim, host string, group byte) {
 		MGID:    ib.GID{0: 0xff, 1: 0x12, 2: 0xa0, 3: 0x1c, 15: group},
 		PortGID: ib.MakeGID(attr.GIDPrefix, attr.PortGUID), QKey: 0xb1b, PKey: 0xffff, JoinState: 1,
 	}
-	mask := mad.Components(r, &r.MGID, &r.PortGID, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass, &r.JoinState)
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	valid := umad.Match(&r.MGID, &r.PortGID, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass, &r.JoinState)
 	c := umad.NewClient(p, umad.ClientOptions{Timeout: time.Minute})
-	if _, err := c.Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: attr.SMLID}, Class: mad.ClassSA, Method: mad.MethodSet, Attr: mad.AttrMCMemberRecord, Payload: payload,
-	}); err != nil {
+	if err := c.Set(t.Context(), umad.Target{LID: attr.SMLID}, r, valid); err != nil {
 		t.Fatalf("join: %v", err)
 	}
 }

@@ -124,11 +124,7 @@ func ibccquery(t *testing.T, s *ibsimtest.Sim, line string) string {
 // readCongestion reads an attribute through ibkit's client and returns the attribute dump.
 func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) string {
 	t.Helper()
-	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassCC, Attr: a.Spec().ID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := mad.Decode(a, reply.Data()); err != nil {
+	if err := c.Get(t.Context(), umad.Target{LID: lid}, a, umad.InClass(mad.ClassCC)); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer

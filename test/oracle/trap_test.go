@@ -106,12 +106,8 @@ func multicast(t *testing.T, s *ibsimtest.Sim, method mad.Method) {
 	}
 	mask := mad.Components(r, &r.MGID, &r.PortGID, &r.JoinState, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass,
 		&r.MTUSelector, &r.MTU, &r.RateSelector, &r.Rate)
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, err = umad.NewClient(p, umad.ClientOptions{}).Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: p.Attr().SMLID}, Class: mad.ClassSA, Method: method, Attr: r.Spec().ID, Payload: payload,
+		To: umad.Target{LID: p.Attr().SMLID}, Method: method, Value: r, Mask: mask,
 	})
 	if err != nil {
 		t.Fatal(err)

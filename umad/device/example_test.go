@@ -66,11 +66,7 @@ func ExampleOpen() {
 	}
 	defer port.Close()
 	var node mad.NodeInfo
-	reply, err := umad.NewClient(port, umad.ClientOptions{}).Call(context.Background(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: node.Spec().ID})
-	if err == nil {
-		err = mad.Decode(&node, reply.Data())
-	}
-	if err != nil {
+	if err := umad.NewClient(port, umad.ClientOptions{}).Get(context.Background(), umad.Target{Route: mad.Local}, &node); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(node.NodeType, node.NodeGUID)

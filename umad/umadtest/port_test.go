@@ -27,10 +27,7 @@ func Example() {
 	}
 	client := umad.NewClient(port, umad.ClientOptions{Attempts: 2})
 	var node mad.NodeInfo
-	reply, err := client.Call(context.Background(), &umad.Request{To: umad.Target{LID: 7}, Attr: node.Spec().ID})
-	if err == nil {
-		err = mad.Decode(&node, reply.Data())
-	}
+	err := client.Get(context.Background(), umad.Target{LID: 7}, &node)
 	fmt.Println(node.NodeType, "with", node.NumPorts, "ports", err)
 	fmt.Println(len(port.Sent()), "requests were sent to LID", port.Sent()[1].Addr.LID)
 	// Output:

@@ -79,11 +79,7 @@ func (c *command) show(ctx context.Context, client *umad.Client, to umad.Target,
 		attr     mad.Attribute
 		modifier uint32
 	}{{&node, 0}, {&port, number}} {
-		reply, err := client.Call(ctx, &umad.Request{To: to, Attr: a.attr.Spec().ID, Modifier: a.modifier})
-		if err == nil {
-			err = mad.Decode(a.attr, reply.Data())
-		}
-		if err != nil {
+		if err := client.Get(ctx, to, a.attr, umad.Modifier(a.modifier)); err != nil {
 			return c.Iberror("main", err, "can't resolve requested address")
 		}
 	}

@@ -101,7 +101,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 // nil: it failed.
 func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []byte) []byte {
 	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{
-		Class: mad.ClassCC, Method: method, Attr: a.Spec().ID, Modifier: modifier, Payload: mad.CongestionPayload(c.key, data),
+		Class: mad.ClassCC, Method: method, Attr: a.Spec().ID, Modifier: modifier, Data: data, Key: c.key,
 		Expect: c.port,
 	})
 	if err != nil {

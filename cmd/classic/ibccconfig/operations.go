@@ -73,10 +73,10 @@ func (c *call) switchPort(operands []string) error {
 	if err != nil {
 		return err
 	}
-	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{Attr: mad.AttrNodeInfo})
 	var node mad.NodeInfo
+	_, err = c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{Value: &node})
 	switch {
-	case err != nil || mad.Decode(&node, reply.Data()) != nil:
+	case err != nil:
 		return errors.New("node info config failed")
 	case !node.IsSwitch():
 		return errors.New("destination not a switch")

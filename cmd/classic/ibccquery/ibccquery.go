@@ -86,12 +86,11 @@ func (c *command) run(ctx context.Context, operands []string) error {
 
 // get requests an attribute of congestion control, and returns its data.
 func (q *query) get(a mad.Attribute, modifier uint32) (data []byte, ok bool) {
-	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Attr: a.Spec().ID, Modifier: modifier, Payload: mad.CongestionPayload(q.key, nil)})
+	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Value: a, Modifier: modifier, Key: q.key})
 	if err != nil {
 		return nil, false
 	}
-	data = reply.Data()
-	return data, mad.Decode(a, data) == nil
+	return reply.Data(), true
 }
 
 // show returns an operation that prints an attribute as a whole.

@@ -33,9 +33,8 @@ func numbered(name, paragraph string, number int) string {
 const portsPerBlock = 48
 
 func (q *query) ports(operands []string) error {
-	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Attr: mad.AttrNodeInfo})
 	var node mad.NodeInfo
-	if err != nil || mad.Decode(&node, reply.Data()) != nil {
+	if _, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Value: &node}); err != nil {
 		return errors.New("node info query failed")
 	}
 	if !node.IsSwitch() {

@@ -154,7 +154,7 @@ func (c *call) set(p *reading) error {
 	if err := mad.Update(&i, data); err != nil {
 		return err
 	}
-	if p.data = c.send(p.to, mad.AttrPortInfo, modifier, data); p.data == nil || mad.Decode(&p.info, p.data) != nil {
+	if p.data = c.send(p.to, &p.info, modifier, data); p.data == nil {
 		return &failure{"set_port_info", "smp set portinfo failed"}
 	}
 	fmt.Fprint(c.out, "\nAfter PortInfo set:\n")
@@ -171,16 +171,17 @@ func (c *call) setExtended(p *reading) error {
 	if err := mad.Update(&ext, data); err != nil {
 		return err
 	}
-	if p.extData = c.send(p.to, mad.AttrMlnxExtPortInfo, uint32(c.number), data); p.extData == nil || mad.Decode(&p.ext, p.extData) != nil {
+	if p.extData = c.send(p.to, &p.ext, uint32(c.number), data); p.extData == nil {
 		return &failure{"set_mlnx_ext_port_info", "smp set MLNX ext portinfo failed"}
 	}
 	fmt.Fprint(c.out, "\nAfter MLNXExtendedPortInfo set:\n")
 	return c.showExtended(p)
 }
 
-// send sends a Set to the port that was read before, and returns the data of the reply, nil if it failed.
-func (c *call) send(to getopt.PortID, attr mad.AttrID, modifier uint32, data []byte) []byte {
-	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data, Expect: c.port})
+// send sends a Set to the port that was read before, decodes the reply into a, and returns its
+// data, nil if it failed.
+func (c *call) send(to getopt.PortID, a mad.Attribute, modifier uint32, data []byte) []byte {
+	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Method: mad.MethodSet, Value: a, Modifier: modifier, Data: data, Expect: c.port})
 	if err != nil {
 		return nil
 	}

@@ -33,8 +33,8 @@ func (p *reading) hasXDR() bool { return p.info.SupportedSpeeds(&p.caps, nil).Ha
 
 // get requests an attribute and returns its data, nil if it failed.
 func (c *call) get(to getopt.PortID, a mad.Attribute, number int32) []byte {
-	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Attr: a.Spec().ID, Modifier: uint32(number)})
-	if err != nil || mad.Decode(a, reply.Data()) != nil {
+	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Value: a, Modifier: uint32(number)})
+	if err != nil {
 		return nil
 	}
 	return append([]byte(nil), reply.Data()...)

@@ -130,11 +130,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 // nodeOnRoute returns the node at the end of a directed route.
 func (s *scope) nodeOnRoute(ctx context.Context, f *fabric.Fabric, from umad.Target) ([]*fabric.Node, error) {
 	var info mad.NodeInfo
-	reply, err := s.client.Call(ctx, &umad.Request{To: from, Attr: info.Spec().ID})
-	if err == nil {
-		err = mad.Decode(&info, reply.Data())
-	}
-	if err != nil {
+	if err := s.client.Get(ctx, from, &info); err != nil {
 		fmt.Fprintln(s.Env.ErrOut, "Failed to query local Node Info")
 		return nil, &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
 	}

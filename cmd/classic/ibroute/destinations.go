@@ -33,11 +33,7 @@ func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)
 		d := new(destination)
 		found[ib.LID(lid)] = d
 		for i, a := range []mad.Attribute{&d.desc, &d.port, &d.node} {
-			r.client.Submit(&umad.Request{To: umad.Target{LID: ib.LID(lid)}, Attr: a.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
-				if d.errs[i] = reply.Err; reply.Err == nil {
-					d.errs[i] = mad.Decode(a, reply.Data())
-				}
-			}})
+			r.client.SubmitGet(umad.Target{LID: ib.LID(lid)}, a, func(err error) { d.errs[i] = err })
 		}
 	}
 	if err := r.client.Run(r.ctx); err != nil {

@@ -99,8 +99,8 @@ func (c *command) run(ctx context.Context, operands []string) error {
 
 // get queries an attribute of the switch.
 func (r *reader) get(a mad.Attribute) bool {
-	reply, err := r.Call(r.ctx, r.client, getopt.MadRPC, r.to, &umad.Request{Attr: a.Spec().ID})
-	return err == nil && mad.Decode(a, reply.Data()) == nil
+	_, err := r.Call(r.ctx, r.client, getopt.MadRPC, r.to, &umad.Request{Value: a})
+	return err == nil
 }
 
 // checkSwitch reads the attributes of the switch. It returns the text of the C tool for

@@ -69,8 +69,8 @@ type sender struct {
 // get queries an attribute of the local port by its LID.
 func (s *sender) get(a mad.Attribute) bool {
 	to := umad.Target{LID: s.local.LID}
-	reply, err := s.Call(s.ctx, s.client, getopt.MadRPC, getopt.PortID{Target: to, Text: to.String()}, &umad.Request{Attr: a.Spec().ID})
-	return err == nil && mad.Decode(a, reply.Data()) == nil
+	_, err := s.Call(s.ctx, s.client, getopt.MadRPC, getopt.PortID{Target: to, Text: to.String()}, &umad.Request{Value: a})
+	return err == nil
 }
 
 // send sends a trap to the subnet manager. It does not wait for the

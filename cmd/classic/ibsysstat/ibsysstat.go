@@ -77,7 +77,7 @@ func (c *command) query(ctx context.Context, operand string, attr mad.AttrID) er
 	}
 	o := c.Client(c.Env)
 	o.Attempts = 1 // the C tool does not repeat its query
-	r := &umad.Request{To: to.Target, Class: mad.ClassSysstat, Attr: attr, Payload: mad.VendorPayload(c.oui)}
+	r := &umad.Request{To: to.Target, Class: mad.ClassSysstat, Attr: attr, OUI: c.oui}
 	c.debug("Sysstat ping..")
 	reply, err := umad.NewClient(port, o).CallLong(ctx, r, umad.LongOptions{})
 	var status mad.StatusError

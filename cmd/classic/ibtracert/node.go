@@ -55,8 +55,8 @@ type port struct {
 
 // get queries an attribute of the node at a place.
 func (t *tracer) get(at *place, a mad.Attribute, modifier uint32) bool {
-	reply, err := t.Call(t.ctx, t.client, getopt.MadRPC, at.id(), &umad.Request{Attr: a.Spec().ID, Modifier: modifier})
-	return err == nil && mad.Decode(a, reply.Data()) == nil
+	_, err := t.Call(t.ctx, t.client, getopt.MadRPC, at.id(), &umad.Request{Value: a, Modifier: modifier})
+	return err == nil
 }
 
 // node reads the node at a place and its port.

@@ -48,15 +48,13 @@ func (t *test) send(name string, method mad.Method, m *member) bool {
 
 func (t *test) trySend(method mad.Method, m *member) error {
 	r := &mad.MCMemberRecord{MGID: broadcast, PortGID: m.gid, JoinState: 1}
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(r, &r.MGID, &r.PortGID, &r.JoinState)}, r)
-	if err != nil {
-		return err
-	}
 	t.tid++
 	out := &umad.Message{Timeout: timeout, Addr: umad.Addr{LID: t.local.SMLID, SL: t.local.SMSL, QPN: 1, QKey: umad.QP1QKey}}
 	out.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: mad.ClassSA.Version(), Method: method, TID: t.tid, Attr: r.Spec().ID})
-	offset := mad.Size - len(payload)
-	copy(out.MAD[offset:], payload)
+	out.MAD.SetSA(mad.SAHeader{ComponentMask: mad.Components(r, &r.MGID, &r.PortGID, &r.JoinState)})
+	if err := mad.Encode(r, out.MAD.Data()); err != nil {
+		return err
+	}
 	for {
 		err := t.port.Send(out)
 		if !errors.Is(err, umad.ErrWouldBlock) {

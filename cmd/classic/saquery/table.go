@@ -105,13 +105,5 @@ func printRecords[T any, R interface {
 
 // readClassPortInfo requests the capabilities of subnet administration.
 func (q *query) readClassPortInfo() error {
-	payload, err := mad.SAPayload(mad.SAHeader{SMKey: q.smKey}, nil)
-	if err != nil {
-		return err
-	}
-	reply, err := q.client.Call(q.ctx, &umad.Request{To: q.sa, Class: mad.ClassSA, Attr: mad.AttrClassPortInfo, Payload: payload})
-	if err == nil {
-		err = mad.Decode(&q.cpi, reply.Data())
-	}
-	return q.failure(err)
+	return q.failure(q.client.Get(q.ctx, q.sa, &q.cpi, umad.InClass(mad.ClassSA), umad.Key(q.smKey)))
 }

@@ -80,7 +80,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if err := mad.Encode(&info, payload); err != nil {
 		return err
 	}
-	q := umad.Request{Attr: info.Spec().ID, Payload: payload}
+	q := umad.Request{Value: &info, Data: payload}
 	if len(operands) > 1 {
 		// An operation on the subnet manager (InfiniBand Architecture, Volume 1,
 		// 14.4.1).
@@ -88,11 +88,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 			q.Method, q.Expect = mad.MethodSet, c.Identify(ctx, client, to.Target, operands[0])
 		}
 	}
-	reply, err := c.Call(ctx, client, getopt.MadRPC, to, &q)
-	if err == nil {
-		err = mad.Decode(&info, reply.Data())
-	}
-	if err != nil {
+	if _, err := c.Call(ctx, client, getopt.MadRPC, to, &q); err != nil {
 		return c.Iberror("main", nil, "query")
 	}
 	_, err = fmt.Fprintf(c.Env.Out, "sminfo: sm lid %d sm guid 0x%x, activity count %d priority %d state %d %s\n",

@@ -129,8 +129,8 @@ func (q *query) resolve(operands []string, local ib.LID) (rest []string, err err
 
 // get requests an attribute, and reports whether it has received it.
 func (q *query) get(a mad.Attribute, modifier uint32) bool {
-	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Attr: a.Spec().ID, Modifier: modifier})
-	return err == nil && mad.Decode(a, reply.Data()) == nil
+	_, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Value: a, Modifier: modifier})
+	return err == nil
 }
 
 // portNumber returns the port number in the operands of an operation, or 0.

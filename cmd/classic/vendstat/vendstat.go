@@ -165,7 +165,7 @@ func (q *query) call(method mad.Method, attr mad.AttrID, modifier uint32, a mad.
 		}
 	}
 	if q.to.LID != 0 { // the C tool sends no packet to a local port without a LID
-		r := umad.Request{Class: mad.ClassMlnx, Method: method, Attr: attr, Modifier: modifier, Payload: payload, Expect: q.identity}
+		r := umad.Request{Class: mad.ClassMlnx, Method: method, Attr: attr, Modifier: modifier, Data: payload, Expect: q.identity}
 		if reply, err := q.Call(q.ctx, q.client, getopt.MadRPCRMPP, q.to, &r); err == nil {
 			return reply.Data(), true
 		}

@@ -62,9 +62,7 @@ func (s *Session) set(ctx context.Context, plan *Plan) error {
 				continue
 			}
 			for _, one := range sets(st) {
-				if err := s.submit(st, one); err != nil {
-					return err
-				}
+				s.submit(st, one)
 			}
 		}
 		if err := s.client.Run(ctx); err != nil {
@@ -75,12 +73,8 @@ func (s *Session) set(ctx context.Context, plan *Plan) error {
 }
 
 // submit submits a Set.
-func (s *Session) submit(st *Step, one set) error {
-	data := make([]byte, one.attr.Spec().Size)
-	if err := mad.Encode(one.attr, data); err != nil {
-		return err
-	}
-	s.send(st.Agent, mad.MethodSet, one.attr, one.modifier, data, func(err error, _ []byte) {
+func (s *Session) submit(st *Step, one set) {
+	s.send(st.Agent, mad.MethodSet, one.attr, one.modifier, func(err error) {
 		if failed, ok := errors.AsType[*umad.Error](err); !ok || failed.Attempts > 0 {
 			st.attempt = true
 		}
@@ -90,7 +84,6 @@ func (s *Session) submit(st *Step, one set) error {
 			st.failed = cmp.Or(st.failed, err)
 		}
 	})
-	return nil
 }
 
 // readBack reads the agents to which a Set was sent.

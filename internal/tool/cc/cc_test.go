@@ -299,7 +299,7 @@ func TestApply_Key(t *testing.T) {
 		s := r.session(t)
 		for _, a := range s.Agents {
 			if a.IsSwitch() {
-				s.send(a, mad.MethodSet, &mad.CongestionKeyInfo{}, 0, []byte{0, 0, 0, 0, 0, 0, 0, 0x77}, func(err error, _ []byte) {
+				s.send(a, mad.MethodSet, &mad.CongestionKeyInfo{Key: 0x77}, 0, func(err error) {
 					if err != nil {
 						t.Error(err)
 					}

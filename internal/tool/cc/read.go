@@ -236,26 +236,14 @@ func (s *Session) readTable(a *Agent, to *State, first *mad.CongestionControlTab
 // get submits a request for an attribute. done is called with the error, or after the
 // attribute was decoded.
 func (s *Session) get(a *Agent, attr mad.Attribute, modifier uint32, done func(error)) {
-	s.send(a, mad.MethodGet, attr, modifier, nil, func(err error, data []byte) {
-		if err == nil {
-			err = mad.Decode(attr, data)
-		}
-		done(err)
-	})
+	s.send(a, mad.MethodGet, attr, modifier, done)
 }
 
-// send submits a request.
-func (s *Session) send(a *Agent, method mad.Method, attr mad.Attribute, modifier uint32, data []byte, done func(err error, data []byte)) {
+// send submits a request with an attribute, into which the reply is decoded.
+func (s *Session) send(a *Agent, method mad.Method, attr mad.Attribute, modifier uint32, done func(error)) {
 	s.client.Submit(&umad.Request{
-		Expect: new(a.Port.Identity()), To: umad.Target{LID: a.Port.LID()}, Class: mad.ClassCC, Method: method, Attr: attr.Spec().ID, Modifier: modifier,
-		Payload: mad.CongestionPayload(s.Key, data),
-		Done: func(_ *umad.Request, r *umad.Reply) {
-			if r.Err != nil {
-				done(r.Err, nil)
-				return
-			}
-			done(nil, r.Data())
-		},
+		Expect: new(a.Port.Identity()), To: umad.Target{LID: a.Port.LID()}, Class: mad.ClassCC, Method: method, Value: attr, Modifier: modifier, Key: s.Key,
+		Done: func(_ *umad.Request, r *umad.Reply) { done(r.Err) },
 	})
 }
 

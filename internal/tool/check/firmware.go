@@ -115,18 +115,14 @@ func nodeLID(n *fabric.Node) umad.Target {
 
 // readFirmware requests the version of a node.
 func (r *fabricRun) readFirmware(c *umad.Client, n *fabric.Node, into firmwareVersions, done func(ok bool)) {
-	c.Submit(&umad.Request{
-		To: nodeLID(n), Class: mad.ClassMlnx, Attr: mad.AttrMlnxGeneralInfo,
-		Done: func(_ *umad.Request, reply *umad.Reply) {
-			var a mad.MlnxGeneralInfo
-			ok := reply.Err == nil && mad.Decode(&a, reply.Data()) == nil
-			if ok {
-				psid, _, _ := strings.Cut(string(a.PSID[:]), "\x00")
-				key := [2]string{mad.NewNodeDescription(psid).Clean(), a.Firmware()}
-				into[key] = append(into[key], n)
-			}
-			done(ok)
-		},
+	var a mad.MlnxGeneralInfo
+	c.SubmitGet(nodeLID(n), &a, func(err error) {
+		if err == nil {
+			psid, _, _ := strings.Cut(string(a.PSID[:]), "\x00")
+			key := [2]string{mad.NewNodeDescription(psid).Clean(), a.Firmware()}
+			into[key] = append(into[key], n)
+		}
+		done(err == nil)
 	})
 }
 

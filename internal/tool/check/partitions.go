@@ -92,24 +92,17 @@ func (r *fabricRun) readPKeys(c *umad.Client, t *partitions, entries uint16, mod
 	blocks := (int(entries) + pkeysPerBlock - 1) / pkeysPerBlock
 	t.keys = make([]mad.PKey, blocks*pkeysPerBlock)
 	for block := range blocks {
-		c.Submit(&umad.Request{
-			To: target(t.port), Attr: mad.AttrPKeyTable, Modifier: modifier | uint32(block),
-			Done: func(_ *umad.Request, reply *umad.Reply) {
-				var a mad.PKeyTable
-				err := reply.Err
-				if err == nil {
-					err = mad.Decode(&a, reply.Data())
+		var a mad.PKeyTable
+		c.SubmitGet(target(t.port), &a, func(err error) {
+			if err != nil {
+				if !t.failed {
+					r.add(r.portFinding(report.Unchecked, t.port, "%v: %v", mad.AttrPKeyTable, err).WithHint("ibkit query P_KeyTable {node}"))
 				}
-				if err != nil {
-					if !t.failed {
-						r.add(r.portFinding(report.Unchecked, t.port, "%v: %v", mad.AttrPKeyTable, err).WithHint("ibkit query P_KeyTable {node}"))
-					}
-					t.failed = true
-					return
-				}
-				copy(t.keys[block*pkeysPerBlock:], a.PKeys[:])
-			},
-		})
+				t.failed = true
+				return
+			}
+			copy(t.keys[block*pkeysPerBlock:], a.PKeys[:])
+		}, umad.Modifier(modifier|uint32(block)))
 	}
 }
 

@@ -45,9 +45,7 @@ func (c *Collector) Clear(ctx context.Context, ports []*Port, parts Part) error 
 		}
 		to := c.target(n, p, p.Port)
 		for _, a := range clearing(n, p.Number, parts) {
-			if err := c.set(n, p, to, a); err != nil {
-				return err
-			}
+			c.set(n, p, to, a)
 		}
 	}
 	for {
@@ -97,11 +95,7 @@ func clearing(n *Node, port uint8, parts Part) []mad.Attribute {
 
 // set sends the Set of an attribute. An attribute with details that the agent does not
 // have is not a failure.
-func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) error {
-	var data [mad.PerfDataSize]byte
-	if err := mad.Encode(a, data[:]); err != nil {
-		return err
-	}
+func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) {
 	q := c.prepare(to, a.Spec().ID, p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
 		if q.req.Attr != mad.AttrPortCounters && q.req.Attr != mad.AttrPortCountersExtended && unsupported(r.Err) {
 			return
@@ -109,7 +103,6 @@ func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) error
 		c.decodeInto(q, r, mad.ClassPM.NewAttribute(q.req.Attr))
 	})
 	q.req.Method, q.req.Expect = mad.MethodSet, new(p.Identity())
-	q.req.Payload = append(q.payload[:perfData:perfData], data[:]...)
+	q.req.Value, q.req.Data = a, nil
 	c.client.Submit(&q.req)
-	return nil
 }

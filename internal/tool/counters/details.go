@@ -84,17 +84,11 @@ func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
 // readSMP requests an attribute of subnet management of a port, and calls done with the
 // error of the request, unless the run ended early.
 func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(error)) {
-	q := &umad.Request{To: umad.Target{LID: to.LID}, Attr: a.Spec().ID, Modifier: uint32(p.Number)}
-	q.Done = func(_ *umad.Request, r *umad.Reply) {
-		if ended(r.Err) {
-			return
+	c.client.SubmitGet(umad.Target{LID: to.LID}, a, func(err error) {
+		if !ended(err) {
+			done(err)
 		}
-		if r.Err == nil {
-			_ = mad.Decode(a, r.MAD.Data()) // a packet is long enough
-		}
-		done(r.Err)
-	}
-	c.client.Submit(q)
+	}, umad.Modifier(uint32(p.Number)))
 }
 
 // An optionalAttr is an attribute of the agents of a kind of device, which need not have it.

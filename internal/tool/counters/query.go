@@ -15,20 +15,16 @@ var errOtherPort = errors.New("the response has the counters of another port")
 
 // A query is one request for an attribute of performance management.
 type query struct {
-	req     umad.Request
-	payload [perfData + 2]byte
-	node    *Node
-	port    *Port // nil: the node
-	number  uint8 // PortSelect
-	at      time.Time
-	tries   int  // redirections
-	waits   bool // the request is sent again later
-	then    func(*Collector, *query, *umad.Reply)
+	req    umad.Request
+	data   [2]byte // the beginning of the attribute, with PortSelect
+	node   *Node
+	port   *Port // nil: the node
+	number uint8 // PortSelect
+	at     time.Time
+	tries  int  // redirections
+	waits  bool // the request is sent again later
+	then   func(*Collector, *query, *umad.Reply)
 }
-
-// perfData is the offset of attribute data in the payload of a request: class PM has
-// 40 reserved bytes after the common header (InfiniBand Architecture, Volume 1, 16.1.1).
-const perfData = 40
 
 // submit queries an attribute of a port.
 func (c *Collector) submit(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) {
@@ -46,9 +42,8 @@ func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *No
 	}
 	q.req.To, q.req.Attr, q.req.Modifier = to, attr, 0
 	q.req.Class, q.req.Method, q.req.Expect = mad.ClassPM, mad.MethodGet, nil
-	clear(q.payload[:])
-	q.payload[perfData+1] = number
-	q.req.Payload = q.payload[:]
+	q.data[1] = number
+	q.req.Value, q.req.Data = nil, q.data[:]
 	q.node, q.port, q.number, q.then, q.tries = n, p, number, then, 0
 	c.waiting++
 	return q

@@ -35,10 +35,7 @@ func (h *host) querySM(ctx context.Context, port umad.Port) Item {
 	to := umad.Target{LID: attr.SMLID, SL: attr.SMSL}
 
 	var sm mad.SMInfo
-	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: attr.SMLID}, Attr: mad.AttrSMInfo})
-	if err == nil {
-		err = mad.Decode(&sm, reply.Data())
-	}
+	err := c.Get(ctx, umad.Target{LID: attr.SMLID}, &sm)
 	var status mad.StatusError
 	switch {
 	case errors.As(err, &status): // the SMA of the port responded
@@ -50,11 +47,7 @@ func (h *host) querySM(ctx context.Context, port umad.Port) Item {
 	if sm.State != mad.SMMaster {
 		return h.smError("the subnet manager that configured the port is not the master: %s", found)
 	}
-	payload, err := mad.SAPayload(mad.SAHeader{}, nil)
-	if err == nil {
-		_, err = c.Call(ctx, &umad.Request{To: to, Class: mad.ClassSA, Attr: mad.AttrClassPortInfo, Payload: payload})
-	}
-	if err != nil {
+	if err := c.Get(ctx, to, &mad.ClassPortInfo{}, umad.InClass(mad.ClassSA)); err != nil {
 		return h.smError("%s, but subnet administration does not respond: %v", found, err)
 	}
 	return good("", "%s", found)

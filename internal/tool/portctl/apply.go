@@ -138,7 +138,7 @@ func (s *Session) set(ctx context.Context, st *Step) error {
 const supportsExtendedSpeeds = 1 << 31
 
 func (s *Session) send(ctx context.Context, st *Step, attr mad.AttrID, modifier uint32, data []byte) error {
-	_, err := s.client.Call(ctx, &umad.Request{To: st.to, Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data, Expect: new(st.Port.Identity())})
+	_, err := s.client.Call(ctx, &umad.Request{To: st.to, Method: mad.MethodSet, Attr: attr, Modifier: modifier, Data: data, Expect: new(st.Port.Identity())})
 	return err
 }
 
@@ -284,17 +284,14 @@ func (s *Session) findPeer(ctx context.Context, st *Step) {
 		return
 	}
 	to := umad.Target{Route: st.to.Route.Append(st.Port.Number)}
-	reply, err := s.client.Call(ctx, &umad.Request{To: to, Attr: mad.AttrNodeInfo})
 	var info mad.NodeInfo
-	if err != nil || mad.Decode(&info, reply.Data()) != nil {
+	if s.client.Get(ctx, to, &info) != nil {
 		return
 	}
 	n := s.Fabric.NodeByGUID(info.NodeGUID)
 	if n == nil {
 		n = &fabric.Node{GUID: info.NodeGUID, Info: info, Route: to.Route}
-		if reply, err := s.client.Call(ctx, &umad.Request{To: to, Attr: mad.AttrNodeDescription}); err == nil {
-			_ = mad.Decode(&n.Desc, reply.Data()) // the name stays unknown
-		}
+		_ = s.client.Get(ctx, to, &n.Desc) // the name stays unknown
 	}
 	peer := &fabric.Port{Node: n, Number: info.LocalPort, GUID: info.PortGUID}
 	if int(info.LocalPort) < len(n.Ports) && n.Ports[info.LocalPort] != nil {

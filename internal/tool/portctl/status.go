@@ -51,16 +51,12 @@ func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*St
 	st.Caps = &st.Info
 	var first error
 	get := func(a mad.Attribute, number uint8, data *[]byte, optional bool) {
-		s.client.Submit(&umad.Request{To: to, Attr: a.Spec().ID, Modifier: uint32(number), Done: func(_ *umad.Request, r *umad.Reply) {
-			err := r.Err
-			if err == nil {
-				err = mad.Decode(a, r.Data())
-			}
+		s.client.Submit(&umad.Request{To: to, Value: a, Modifier: uint32(number), Done: func(_ *umad.Request, r *umad.Reply) {
 			switch {
-			case err == nil && data != nil:
+			case r.Err == nil && data != nil:
 				*data = append([]byte(nil), r.Data()...)
-			case err != nil && !optional && first == nil:
-				first = err
+			case r.Err != nil && !optional && first == nil:
+				first = r.Err
 			}
 		}})
 	}

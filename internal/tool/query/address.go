@@ -18,17 +18,13 @@ func addressParts(addresses []uint32) []part {
 	return parts
 }
 
-// addressPayload returns the data of a request for words. A Get needs no masks; agents
-// return those of the request, and the whole word is wanted.
-func addressPayload(addresses []uint32, p part) []byte {
+// words returns the data of a request for words. A Get needs no masks; agents return those of
+// the request, and the whole word is wanted.
+func words(addresses []uint32, p part) *mad.MlnxConfigSpace {
 	first := max(p.block, 0)
-	var a mad.MlnxConfigSpace
+	a := &mad.MlnxConfigSpace{}
 	for i, address := range addresses[first:min(len(addresses), first+mad.MlnxConfigRecords)] {
 		a.Records[i] = mad.MlnxConfigRecord{Address: address, Mask: 0xffffffff}
 	}
-	payload := make([]byte, mad.MlnxDataSize)
-	if err := mad.Encode(&a, payload); err != nil {
-		panic("query: " + err.Error()) // all fields have 32 bits
-	}
-	return payload
+	return a
 }

@@ -395,18 +395,15 @@ func (t *target) request(a Attribute, p part) *umad.Request {
 		q.Class = 0 // according to the destination
 		return q
 	}
-	offset, _ := q.Class.DataRange()
-	const headerSize = 24
-	q.Payload = make([]byte, offset-headerSize+4)
 	switch {
 	case a.scope == ofCounters:
-		q.Payload[offset-headerSize+1] = uint8(p.port) // PortSelect
+		q.Data = []byte{0, uint8(p.port)} // PortSelect
 	case q.Class == mad.ClassCC:
-		q.Payload = mad.CongestionPayload(t.CCKey, nil)
+		q.Key = t.CCKey
 	case a.scope == ofAddresses && t.Modifier == nil:
-		q.Payload = addressPayload(t.Addresses, p)
+		q.Value = words(t.Addresses, p)
 	case q.Class.HasOUI():
-		q.Payload = mad.VendorPayload(t.OUI)
+		q.OUI = t.OUI
 	}
 	return q
 }

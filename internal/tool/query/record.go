@@ -95,12 +95,8 @@ func (t *target) callFor(a Attribute, p part) (call, error) {
 		return call{}, fmt.Errorf("query subnet administration: it has no records of the directed route %v", t.port.To.Route)
 	}
 	r := records[a.ID](lid, p)
-	payload, err := mad.SAPayload(mad.SAHeader{SMKey: t.SMKey, ComponentMask: mad.Components(r.match, r.fields...)}, r.match)
-	if err != nil {
-		return call{}, err
-	}
 	return call{
-		&umad.Request{To: t.administration(), Class: mad.ClassSA, Attr: r.match.Spec().ID, Payload: payload},
+		&umad.Request{To: t.administration(), Value: r.match, Mask: mad.Components(r.match, r.fields...), Key: t.SMKey},
 		func(data []byte) (mad.Attribute, error) { return r.part, mad.Decode(r.match, data) },
 	}, nil
 }

@@ -75,16 +75,7 @@ type adaptiveReader struct {
 
 // get requests an attribute of the switch.
 func (r *adaptiveReader) get(a mad.Attribute, modifier uint32, done func(error)) {
-	r.client.Submit(&umad.Request{
-		To: umad.Target{Route: r.node.Route}, Attr: a.Spec().ID, Modifier: modifier,
-		Done: func(_ *umad.Request, reply *umad.Reply) {
-			err := reply.Err
-			if err == nil {
-				err = mad.Decode(a, reply.Data())
-			}
-			done(err)
-		},
-	})
+	r.client.SubmitGet(umad.Target{Route: r.node.Route}, a, done, umad.Modifier(modifier))
 }
 
 // start requests the settings, and the tables if adaptive routing is on.

@@ -35,21 +35,15 @@ func (s *session) submitLanes(g *graph, sw int32, n *Node) {
 			if in == out || in > 0 && n.Ports[in].Peer == nil {
 				continue
 			}
-			s.client.Submit(&umad.Request{
-				To: umad.Target{Route: n.Route}, Attr: mad.AttrSLtoVLMapping, Modifier: uint32(in)<<8 | uint32(out),
-				Done: func(r *umad.Request, reply *umad.Reply) {
-					var table mad.SLtoVLMapping
-					err := reply.Err
-					if err == nil {
-						err = mad.Decode(&table, reply.Data())
-					}
-					if err != nil {
-						s.routing.Failures = append(s.routing.Failures, Failure{Node: n, Attr: r.Attr.String(), Modifier: r.Modifier, Err: err})
-						return
-					}
-					n.SetLanes(uint8(in), uint8(out), table.VL)
-				},
-			})
+			modifier := uint32(in)<<8 | uint32(out)
+			var table mad.SLtoVLMapping
+			s.client.SubmitGet(umad.Target{Route: n.Route}, &table, func(err error) {
+				if err != nil {
+					s.routing.Failures = append(s.routing.Failures, Failure{Node: n, Attr: mad.AttrSLtoVLMapping.String(), Modifier: modifier, Err: err})
+					return
+				}
+				n.SetLanes(uint8(in), uint8(out), table.VL)
+			}, umad.Modifier(modifier))
 		}
 	}
 }
@@ -70,7 +64,7 @@ func (s *session) readPathSLs(ctx context.Context, g *graph) error {
 			if from.sw < 0 || g.owner[lid] == int32(i) {
 				continue
 			}
-			err := s.submitPathRecord(to, from.port.LID, lid, func(path *mad.PathRecord, err error) {
+			s.submitPathRecord(to, from.port.LID, lid, func(path *mad.PathRecord, err error) {
 				answered = answered || err == nil || errors.Is(err, mad.ErrNoRecords)
 				if err == nil {
 					levels.Set(from.port, lid, path.SL)
@@ -81,9 +75,6 @@ func (s *session) readPathSLs(ctx context.Context, g *graph) error {
 					Node: from.port.Node, Attr: mad.ClassSA.AttrName(mad.AttrPathRecord), Err: fmt.Errorf("path to LID %d: %w", lid, err),
 				})
 			})
-			if err != nil {
-				return err
-			}
 		}
 		if err := s.client.Run(ctx); err != nil {
 			return err

@@ -54,21 +54,18 @@ func (p *Path) laneKey(i int) laneKey {
 // lane need not have a table (InfiniBand Architecture, Volume 1, 14.2.5.8).
 func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMapping, failed func(Failure)) {
 	out := key.output
-	s.client.Submit(&umad.Request{
-		To: umad.Target{Route: s.routeTo(out)}, Attr: mad.AttrSLtoVLMapping, Modifier: key.modifier(),
-		Done: func(_ *umad.Request, reply *umad.Reply) {
-			if reply.Err == nil && mad.Decode(tables[key], reply.Data()) == nil {
-				return
-			}
-			if tables[key] = nil; out.VLs == ib.VLs1 {
-				tables[key] = new(mad.SLtoVLMapping) // all on VL 0
-				return
-			}
-			if _, refused := errors.AsType[mad.StatusError](reply.Err); !refused {
-				failed(Failure{out.Node, mad.AttrSLtoVLMapping.String(), key.modifier(), reply.Err})
-			}
-		},
-	})
+	s.client.SubmitGet(umad.Target{Route: s.routeTo(out)}, tables[key], func(err error) {
+		if err == nil {
+			return
+		}
+		if tables[key] = nil; out.VLs == ib.VLs1 {
+			tables[key] = new(mad.SLtoVLMapping) // all on VL 0
+			return
+		}
+		if _, refused := errors.AsType[mad.StatusError](err); !refused {
+			failed(Failure{out.Node, mad.AttrSLtoVLMapping.String(), key.modifier(), err})
+		}
+	}, umad.Modifier(key.modifier()))
 }
 
 // modifier returns the attribute modifier of a table (14.2.5.8): the input and the output

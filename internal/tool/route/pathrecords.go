@@ -53,7 +53,7 @@ func (s *session) submitRecords(to umad.Target, paths []*Path) (failed *error) {
 		if len(p.Hops) == 0 && p.Cause == 0 {
 			continue // a path within one port has no record
 		}
-		err := s.submitPathRecord(to, p.FromLID, p.LID, func(record *mad.PathRecord, err error) {
+		s.submitPathRecord(to, p.FromLID, p.LID, func(record *mad.PathRecord, err error) {
 			switch {
 			case err == nil:
 				p.setRecord(&PathRecord{Found: true, SL: record.SL, MTU: record.MTU, Rate: record.Rate})
@@ -63,33 +63,14 @@ func (s *session) submitRecords(to umad.Target, paths []*Path) (failed *error) {
 				*failed = err
 			}
 		})
-		if err != nil {
-			*failed = err
-			return failed
-		}
 	}
 	return failed
 }
 
 // submitPathRecord submits the request for the record of the path between two LIDs.
-func (s *session) submitPathRecord(to umad.Target, source, destination ib.LID, done func(*mad.PathRecord, error)) error {
-	match := &mad.PathRecord{SLID: source, DLID: destination, NumbPath: 1}
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(match, &match.SLID, &match.DLID, &match.NumbPath)}, match)
-	if err != nil {
-		return err
-	}
-	s.client.Submit(&umad.Request{
-		To: to, Class: mad.ClassSA, Attr: mad.AttrPathRecord, Payload: payload,
-		Done: func(_ *umad.Request, reply *umad.Reply) {
-			var record mad.PathRecord
-			err := reply.Err
-			if err == nil {
-				err = mad.Decode(&record, reply.Data())
-			}
-			done(&record, err)
-		},
-	})
-	return nil
+func (s *session) submitPathRecord(to umad.Target, source, destination ib.LID, done func(*mad.PathRecord, error)) {
+	r := &mad.PathRecord{SLID: source, DLID: destination, NumbPath: 1}
+	s.client.SubmitGet(to, r, func(err error) { done(r, err) }, umad.Match(&r.SLID, &r.DLID, &r.NumbPath))
 }
 
 func (p *Path) setRecord(r *PathRecord) { p.Record, p.SL = r, &r.SL }

@@ -274,18 +274,15 @@ func (t *tableReader) changed(ctx context.Context, nodes []*Node) ([]*Node, erro
 		if len(n.Tables.Missing) > 0 {
 			continue
 		}
-		t.client.Submit(&umad.Request{
-			To: umad.Target{Route: n.Route}, Attr: mad.AttrSwitchInfo,
-			Done: func(_ *umad.Request, reply *umad.Reply) {
-				var info mad.SwitchInfo
-				if reply.Err != nil || mad.Decode(&info, reply.Data()) != nil {
-					return // its tables have been read
-				}
-				if info.LinearFDBTop != n.Tables.Top || info.MulticastFDBTop != n.Tables.MulticastTop {
-					n.Tables.Top, n.Tables.MulticastTop = info.LinearFDBTop, info.MulticastFDBTop
-					changed = append(changed, n)
-				}
-			},
+		var info mad.SwitchInfo
+		t.client.SubmitGet(umad.Target{Route: n.Route}, &info, func(err error) {
+			if err != nil {
+				return // its tables have been read
+			}
+			if info.LinearFDBTop != n.Tables.Top || info.MulticastFDBTop != n.Tables.MulticastTop {
+				n.Tables.Top, n.Tables.MulticastTop = info.LinearFDBTop, info.MulticastFDBTop
+				changed = append(changed, n)
+			}
 		})
 	}
 	if err := t.client.Run(ctx); err != nil {

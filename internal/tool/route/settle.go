@@ -61,12 +61,7 @@ func (s *session) manager() (umad.Target, error) {
 // read requests the count. It reports false if there is no reply.
 func (w *managerWatch) read(ctx context.Context) (count uint32, ok bool, err error) {
 	var info mad.SMInfo
-	w.client.Submit(&umad.Request{
-		To: umad.Target{LID: w.manager.LID}, Attr: mad.AttrSMInfo,
-		Done: func(_ *umad.Request, reply *umad.Reply) {
-			ok = reply.Err == nil && mad.Decode(&info, reply.Data()) == nil
-		},
-	})
+	w.client.SubmitGet(umad.Target{LID: w.manager.LID}, &info, func(err error) { ok = err == nil })
 	err = w.client.Run(ctx)
 	return info.ActCount, ok, err
 }

@@ -227,7 +227,7 @@ func FuzzFilter(f *testing.F) {
 			if filter.Add(condition) != nil {
 				continue
 			}
-			if _, err := mad.SAPayload(mad.SAHeader{ComponentMask: filter.Mask}, filter.Match); err != nil {
+			if err := mad.Encode(filter.Match, make([]byte, mad.SADataSize)); err != nil {
 				t.Errorf("%v %q: %v", k, condition, err)
 			}
 		}

@@ -85,16 +85,11 @@ func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 
 // classPortInfo requests the capabilities of subnet administration, which is not a table.
 func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key mad.Key) error {
-	payload, err := mad.SAPayload(mad.SAHeader{SMKey: key}, nil)
-	if err != nil {
-		return err
+	reply, err := c.Call(ctx, &umad.Request{To: r.To, Class: mad.ClassSA, Value: &mad.ClassPortInfo{}, Key: key})
+	if err == nil {
+		r.info = reply.Data()
 	}
-	reply, err := c.Call(ctx, &umad.Request{To: r.To, Class: mad.ClassSA, Attr: mad.AttrClassPortInfo, Payload: payload})
-	if err != nil {
-		return err
-	}
-	r.info = reply.Data()
-	return mad.Decode(r.Kind.New(), r.info)
+	return err
 }
 
 // Len returns the number of records.

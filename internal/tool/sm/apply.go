@@ -66,15 +66,8 @@ func (s *Session) log(p *Plan, ended bool) error {
 
 // set sends the operation.
 func (s *Session) set(ctx context.Context, p *Plan) error {
-	payload := make([]byte, p.Request.Spec().Size)
-	if err := mad.Encode(&p.Request, payload); err != nil {
-		return err
-	}
-	_, err := s.Client.Call(ctx, &umad.Request{
-		To: p.Manager.To, Method: mad.MethodSet, Attr: p.Request.Spec().ID, Modifier: uint32(p.Operation), Payload: payload,
-		Expect: new(p.identity()),
-	})
-	return err
+	request := p.Request // the reply does not belong to the plan
+	return s.Client.Set(ctx, p.Manager.To, &request, umad.Modifier(uint32(p.Operation)), umad.Expect(p.identity()))
 }
 
 // identity returns the port of the manager in the plan.
@@ -84,11 +77,7 @@ func (p *Plan) identity() umad.Identity { return umad.IdentityOf(p.Manager.Node,
 func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 	node, info := new(mad.NodeInfo), new(mad.SMInfo)
 	for _, a := range []mad.Attribute{node, info} {
-		reply, err := s.Client.Call(ctx, &umad.Request{To: p.Manager.To, Attr: a.Spec().ID})
-		if err == nil {
-			err = mad.Decode(a, reply.Data())
-		}
-		if err != nil {
+		if err := s.Client.Get(ctx, p.Manager.To, a); err != nil {
 			return nil, err
 		}
 	}

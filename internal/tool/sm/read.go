@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // read queries all managers, and after the wait those that replied once more.
@@ -47,29 +46,25 @@ func (r *run) read() error {
 
 // smInfo requests the SMInfo of a manager.
 func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
-	r.client.Submit(&umad.Request{To: m.To, Attr: mad.AttrSMInfo, Done: func(_ *umad.Request, reply *umad.Reply) {
-		var info mad.SMInfo
-		err := reply.Err
-		if err == nil {
-			err = mad.Decode(&info, reply.Data())
-		}
+	var info mad.SMInfo
+	r.client.SubmitGet(m.To, &info, func(err error) {
 		if err != nil {
 			m.Err = err
 			return
 		}
 		*to = &info
-	}})
+	})
 }
 
 // capability requests the capability IsSM of a port. Without a reply it stays unknown.
 func (r *run) capability(m *Manager) {
 	var info mad.PortInfo // modifier 0 selects the port itself
-	r.client.Submit(&umad.Request{To: m.To, Attr: info.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
-		if reply.Err == nil && mad.Decode(&info, reply.Data()) == nil {
+	r.client.SubmitGet(m.To, &info, func(err error) {
+		if err == nil {
 			isSM := info.CapMask.Has(mad.CapSM)
 			m.IsSM = &isSM
 		}
-	}})
+	})
 }
 
 // separate moves ports that neither claim to have a manager nor reply as one.
@@ -94,16 +89,16 @@ func (r *run) name(m *Manager) {
 	}
 	var node mad.NodeInfo
 	var desc mad.NodeDescription
-	r.client.Submit(&umad.Request{To: m.To, Attr: node.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
-		if m.failed(reply.Err) == nil && mad.Decode(&node, reply.Data()) == nil {
+	r.client.SubmitGet(m.To, &node, func(err error) {
+		if m.failed(err) == nil {
 			m.Node = &node
 		}
-	}})
-	r.client.Submit(&umad.Request{To: m.To, Attr: desc.Spec().ID, Done: func(_ *umad.Request, reply *umad.Reply) {
-		if m.failed(reply.Err) == nil && mad.Decode(&desc, reply.Data()) == nil {
+	})
+	r.client.SubmitGet(m.To, &desc, func(err error) {
+		if m.failed(err) == nil {
 			m.Description = &desc
 		}
-	}})
+	})
 }
 
 // failed records and returns the error of a request for the name of a node.

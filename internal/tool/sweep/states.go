@@ -61,9 +61,9 @@ func (s *Sweeper) checkSwitch(c *check, n *fabric.Node) {
 	}
 	const block = len(mad.SwitchPortStateTable{}.States)
 	for first := 0; first < len(n.Ports); first += block {
-		s.submit(mad.AttrSwitchPortStateTable, uint32(first/block), n, func(r *umad.Reply) {
-			var t mad.SwitchPortStateTable
-			if r.Err != nil || mad.Decode(&t, r.MAD.Data()) != nil {
+		var t mad.SwitchPortStateTable
+		s.client.SubmitGet(umad.Target{Route: n.Route}, &t, func(err error) {
+			if err != nil {
 				c.silent[n.GUID] = true
 				return
 			}
@@ -72,7 +72,7 @@ func (s *Sweeper) checkSwitch(c *check, n *fabric.Node) {
 					c.compare(n.Ports[i], t.States[i-first])
 				}
 			}
-		})
+		}, umad.Modifier(uint32(first/block)))
 	}
 }
 
@@ -82,10 +82,7 @@ func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
 		if p == nil || p.IsManagement() || p.Peer != nil || p.Info == nil || p.Info.State == ib.PortDown {
 			continue
 		}
-		s.client.Submit(&umad.Request{
-			To: umad.Target{Route: n.Route.Append(p.Number)}, Attr: mad.AttrNodeInfo,
-			Done: func(_ *umad.Request, r *umad.Reply) { c.changed = c.changed || r.Err == nil },
-		})
+		s.client.SubmitGet(umad.Target{Route: n.Route.Append(p.Number)}, &mad.NodeInfo{}, func(err error) { c.changed = c.changed || err == nil })
 	}
 }
 
@@ -103,21 +100,14 @@ func (s *Sweeper) checkStart(c *check) {
 
 // checkPort requests PortInfo.
 func (s *Sweeper) checkPort(c *check, p *fabric.Port) {
-	s.submit(mad.AttrPortInfo, uint32(p.Number), p.Node, func(r *umad.Reply) {
-		var info mad.PortInfo
-		if r.Err != nil || mad.Decode(&info, r.MAD.Data()) != nil {
+	var info mad.PortInfo
+	s.client.SubmitGet(umad.Target{Route: p.Node.Route}, &info, func(err error) {
+		if err != nil {
 			c.silent[p.Node.GUID] = true
 			return
 		}
 		c.compare(p, info.State)
-	})
-}
-
-func (s *Sweeper) submit(attr mad.AttrID, modifier uint32, n *fabric.Node, done func(*umad.Reply)) {
-	s.client.Submit(&umad.Request{
-		To: umad.Target{Route: n.Route}, Attr: attr, Modifier: modifier,
-		Done: func(_ *umad.Request, r *umad.Reply) { done(r) },
-	})
+	}, umad.Modifier(uint32(p.Number)))
 }
 
 // compare compares the state of a port with that of the last scan, if that is known.

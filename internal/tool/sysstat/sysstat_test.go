@@ -79,7 +79,7 @@ func served(t *testing.T, p umad.Port, o Options, f func(t *testing.T)) {
 func get(t *testing.T, c *umad.Client, id mad.AttrID, oui uint32) (string, error) {
 	t.Helper()
 	reply, err := c.CallLong(t.Context(), &umad.Request{
-		To: umad.Target{LID: 2}, Class: mad.ClassSysstat, Attr: id, Payload: mad.VendorPayload(oui),
+		To: umad.Target{LID: 2}, Class: mad.ClassSysstat, Attr: id, OUI: oui,
 	}, umad.LongOptions{})
 	if err != nil {
 		return "", err

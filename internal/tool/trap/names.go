@@ -131,8 +131,7 @@ func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 		return
 	}
 	var d mad.NodeDescription
-	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassSMPLIDRouted, Attr: d.Spec().ID})
-	if err != nil || mad.Decode(&d, reply.Data()) != nil {
+	if c.Get(ctx, umad.Target{LID: lid}, &d) != nil {
 		return
 	}
 	now := &Node{old.GUID, d} // notices that were passed on have the old one
@@ -173,15 +172,7 @@ func (x *names) query(ctx context.Context, c *umad.Client, sa umad.Target, p Pla
 	if mask == 0 || x.unknown[key] {
 		return
 	}
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, &r)
-	if err != nil {
-		return
-	}
-	reply, err := c.Call(ctx, &umad.Request{To: sa, Class: mad.ClassSA, Attr: r.Spec().ID, Payload: payload})
-	if err == nil {
-		err = mad.Decode(&r, reply.Data())
-	}
-	if err != nil {
+	if _, err := c.Call(ctx, &umad.Request{To: sa, Value: &r, Mask: mask}); err != nil {
 		if !errors.Is(err, context.Canceled) && len(x.unknown) < maxPending {
 			x.unknown[key] = true
 		}

@@ -44,11 +44,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	var node mad.NodeInfo
 	var info mad.PortInfo
 	for _, a := range []mad.Attribute{&node, &info} {
-		reply, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: a.Spec().ID})
-		if err != nil {
-			return nil, err
-		}
-		if err := mad.Decode(a, reply.Data()); err != nil {
+		if err := c.Get(ctx, umad.Target{Route: mad.Local}, a); err != nil {
 			return nil, err
 		}
 	}
@@ -73,12 +69,8 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	case o.NoWait:
 		err = SendOnce(session.Port, sent.To, n)
 	default:
-		var data [mad.DataSize]byte
-		if err := mad.Encode(n, data[:]); err != nil {
-			return nil, err
-		}
 		var reply umad.Reply
-		reply, err = c.Call(ctx, &umad.Request{To: sent.To, Method: mad.MethodTrap, Attr: n.Spec().ID, Payload: data[:]})
+		reply, err = c.Call(ctx, &umad.Request{To: sent.To, Method: mad.MethodTrap, Value: n})
 		sent.RTT = reply.RTT
 	}
 	if err != nil {

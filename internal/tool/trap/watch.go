@@ -376,14 +376,7 @@ const (
 // set begins (1) or ends (0) a subscription.
 func (w *watcher) set(ctx context.Context, s mad.InformInfo, subscribe uint8) error {
 	s.Subscribe = subscribe
-	payload, err := mad.SAPayload(mad.SAHeader{SMKey: w.SMKey}, &s)
-	if err != nil {
-		return err
-	}
-	_, err = w.client.Call(ctx, &umad.Request{
-		To: w.sa, Class: mad.ClassSA, Method: mad.MethodSet, Attr: s.Spec().ID, Payload: payload,
-	})
-	return err
+	return w.client.Set(ctx, w.sa, &s, umad.Key(w.SMKey))
 }
 
 // locate finds subnet administration: the subnet manager may have changed since the port was
@@ -393,12 +386,8 @@ func (w *watcher) locate(ctx context.Context) error {
 		w.sa.LID = w.SMLID
 		return nil
 	}
-	reply, err := w.client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo})
-	if err != nil {
-		return err
-	}
 	var info mad.PortInfo
-	if err := mad.Decode(&info, reply.Data()); err != nil {
+	if err := w.client.Get(ctx, umad.Target{Route: mad.Local}, &info); err != nil {
 		return err
 	}
 	if info.SMLID == 0 {

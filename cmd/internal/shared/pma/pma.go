@@ -70,9 +70,8 @@ type Selection struct {
 // not reply, each port is accepted.
 func (c *Caller) Identify(to umad.Target) {
 	c.Expect = umad.Identity{}
-	reply := c.Call(&umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrNodeInfo})
 	var info mad.NodeInfo
-	if reply.Err == nil && mad.Decode(&info, reply.Data()) == nil {
+	if reply := c.Call(&umad.Request{To: umad.Target{LID: to.LID}, Value: &info}); reply.Err == nil {
 		c.Expect = umad.IdentityOf(&info, 0)
 	}
 }
@@ -103,15 +102,10 @@ func (c *Caller) exchange(to *umad.Target, method mad.Method, a mad.Attribute, s
 		}
 		return v
 	})
-	offset, size := mad.ClassPM.DataRange()
-	payload := make([]byte, offset-headerSize+size)
-	if err := mad.Encode(a, payload[offset-headerSize:]); err != nil {
-		return err
-	}
 	for range maxRedirects {
-		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.Spec().ID, Payload: payload, Expect: &c.Expect})
+		reply := c.Call(&umad.Request{To: *to, Method: method, Value: a, Expect: &c.Expect})
 		if !c.redirected(to, reply) {
-			return c.decode(*to, reply, a)
+			return c.failure(*to, reply)
 		}
 	}
 	return errRedirects
@@ -146,9 +140,6 @@ func (c *Caller) redirected(to *umad.Target, reply umad.Reply) bool {
 	return true
 }
 
-// headerSize is the size of the common header in front of a payload.
-const headerSize = 24
-
 // field returns the value of a field that is a part of the selection.
 func (s Selection) field(name string, width int) (uint64, bool) {
 	v := s.Counters
@@ -167,7 +158,7 @@ func (s Selection) field(name string, width int) (uint64, bool) {
 // GetSMP queries an attribute of subnet management.
 func (c *Caller) GetSMP(to umad.Target, modifier uint32, a mad.Attribute) error {
 	c.debugf("smp_query_via", "attr 0x%x mod 0x%x route %v", uint16(a.Spec().ID), modifier, to)
-	return c.decode(to, c.Call(&umad.Request{To: to, Attr: a.Spec().ID, Modifier: modifier}), a)
+	return c.failure(to, c.Call(&umad.Request{To: to, Value: a, Modifier: modifier}))
 }
 
 // PortID returns the destination of a request of performance management as portid2str of
@@ -179,12 +170,9 @@ func PortID(to umad.Target) string {
 	return to.String()
 }
 
-// decode decodes the attribute of a reply. It prints the warnings of mad_rpc.
-func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error {
-	if reply.Err == nil {
-		return mad.Decode(a, reply.Data())
-	}
-	if !errors.Is(reply.Err, errStopped) {
+// failure returns the error of a reply. It prints the warnings of mad_rpc.
+func (c *Caller) failure(to umad.Target, reply umad.Reply) error {
+	if reply.Err != nil && !errors.Is(reply.Err, errStopped) {
 		c.Diag.WarnRPC(c.ErrOut, getopt.MadRPC, PortID(to), reply.Err)
 	}
 	return reply.Err

@@ -16,7 +16,7 @@ const added = "LinkSpeedExtActive2:"
 // showKeys the M_Key is hidden.
 func Write(out *render.Output, info *mad.PortInfo, tabs int, showKeys bool) error {
 	var b bytes.Buffer
-	if err := mad.Dump(&b, info); err != nil {
+	if err := mad.Dump(&b, mad.WithKeys(info)); err != nil {
 		return err
 	}
 	fields, _, _ := strings.Cut(b.String(), added)
@@ -45,7 +45,7 @@ func withoutKey(line string, showKeys bool) string {
 // is hidden.
 func WriteFields(out *render.Output, info *mad.PortInfo, names []string, showKeys bool) error {
 	var b bytes.Buffer
-	if err := mad.Dump(&b, info); err != nil {
+	if err := mad.Dump(&b, mad.WithKeys(info)); err != nil {
 		return err
 	}
 	lines := map[string]string{}

@@ -64,11 +64,7 @@ func adapter(ctx context.Context, env *cmdutil.Env, s *fabricflag.Settings) (fil
 		attr     mad.Attribute
 		modifier uint32
 	}{{&node, 0}, {&desc, 0}, {&info, uint32(port.Attr().Number)}, {&pkeys, 0}} {
-		reply, err := client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: q.attr.Spec().ID, Modifier: q.modifier})
-		if err == nil {
-			err = mad.Decode(q.attr, reply.Data())
-		}
-		if err != nil {
+		if err := client.Get(ctx, umad.Target{Route: mad.Local}, q.attr, umad.Modifier(q.modifier)); err != nil {
 			return nil, fmt.Errorf("query %v of the simulated adapter: %w", q.attr.Spec().ID, err)
 		}
 	}
