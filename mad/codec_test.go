@@ -12,7 +12,7 @@ import (
 func TestEachBit(t *testing.T) {
 	// Bits without a field. The common begin of a port's counters leaves 8.
 	const perf = PerfDataSize*8 - 24
-	const cc = 8 * CongestionDataSize
+	const cc = 8 * congestionDataSize
 	reserved := map[string]int{
 		"mepi":        DataSize*8 - 4*8,
 		"nodeinfo":    DataSize*8 - 320,
@@ -63,7 +63,7 @@ func TestEachBit(t *testing.T) {
 		"ccca":    cc - 32 - 16*40,
 		"ccinfo":  cc - 24,
 		"cckey":   cc - 64 - 1 - 2*16,
-		"cclog":   8*CongestionLogSize - 16, // all but the header: the type is not valid
+		"cclog":   8*congestionLogSize - 16, // all but the header: the type is not valid
 		"ccport":  cc - 32*30,
 		"ccsw":    cc - 32 - 2*256 - 2*4 - 8 - 2*16,
 		"cctable": cc - 16 - 64*16,

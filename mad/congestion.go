@@ -29,11 +29,11 @@ var congestionAttributes = map[AttrID]attrKind{
 // Lengths in bytes of the attribute data of congestion control (A10.4.1). The log
 // uses a larger range that begins earlier in the packet.
 const (
-	CongestionDataSize = 192
-	CongestionLogSize  = 224
+	congestionDataSize = 192
+	congestionLogSize  = 224
 )
 
-func congestionSpec(id AttrID) Spec { return Spec{ClassCC, id, CongestionDataSize, 0} }
+func congestionSpec(id AttrID) Spec { return Spec{ClassCC, id, congestionDataSize, 0} }
 
 // CongestionCreditStarvation is the bit of CongestionInfo.Info by which a switch
 // reports support for credit starvation.

@@ -30,8 +30,8 @@ func TestCongestionLog(t *testing.T) {
 			if err := Encode(&test.log, p.Data()); err != nil {
 				t.Fatal(err)
 			}
-			if p[Size-CongestionLogSize] != test.log.Type {
-				t.Errorf("got first byte %d, want %d", p[Size-CongestionLogSize], test.log.Type)
+			if p[Size-congestionLogSize] != test.log.Type {
+				t.Errorf("got first byte %d, want %d", p[Size-congestionLogSize], test.log.Type)
 			}
 			var got CongestionLog
 			if err := Decode(&got, p.Data()); err != nil || got != test.log {

@@ -46,7 +46,7 @@ type CACongestionEvent struct {
 
 // Spec returns that of AttrCongestionLog.
 func (*CongestionLog) Spec() Spec {
-	return Spec{Class: ClassCC, ID: AttrCongestionLog, Size: CongestionLogSize}
+	return Spec{Class: ClassCC, ID: AttrCongestionLog, Size: congestionLogSize}
 }
 
 // MarshalJSON writes the fields that are valid for the type of log, with the events

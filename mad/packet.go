@@ -128,7 +128,7 @@ func (p *Packet) Data() []byte {
 	}
 	offset, size := p.Class().DataRange()
 	if p.Class() == ClassCC && p.Attr() == AttrCongestionLog {
-		offset, size = Size-CongestionLogSize, CongestionLogSize // the log precedes other data (A10.4.1)
+		offset, size = Size-congestionLogSize, congestionLogSize // the log precedes other data (A10.4.1)
 	}
 	return p[offset : offset+size : offset+size]
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"time"
@@ -18,6 +19,7 @@ type clientPort struct {
 	replies replies
 	wake    chan struct{}
 	listens bool
+	closed  bool
 }
 
 // Open returns a fabric port to send from. node has the syntax of [Fabric.Place].
@@ -68,6 +70,9 @@ func (p *clientPort) Attr() umad.PortAttr {
 
 // Send passes a MAD to the fabric. Replies are queued until they are due.
 func (p *clientPort) Send(m *umad.Message) error {
+	if p.closed {
+		return fmt.Errorf("send MAD by %s: %w", p.at, fs.ErrClosed)
+	}
 	request := p.replies.scratch()
 	*request = m.MAD
 	d, ok := p.sender.Route(m.Addr.LID, m.Addr.QPN, request)
@@ -88,6 +93,9 @@ func (p *clientPort) Send(m *umad.Message) error {
 // request: subnet administration reports. Fabric events then take effect at their time also
 // while Recv waits. Only a single port in a fabric can listen.
 func (p *clientPort) Listen(s umad.Service) error {
+	if p.closed {
+		return fmt.Errorf("listen for %v by %s: %w", s.Class, p.at, fs.ErrClosed)
+	}
 	if s.Class != mad.ClassSA {
 		return fmt.Errorf("listen for %v by %s: the port receives responses only", s.Class, p.at)
 	}
@@ -136,6 +144,9 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 
 // Recv returns the next reply that is due.
 func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
+	if p.closed {
+		return fmt.Errorf("receive MAD by %s: %w", p.at, fs.ErrClosed)
+	}
 	for {
 		until := deadline
 		if p.listens {
@@ -221,6 +232,7 @@ func (p *clientPort) Interrupt() {
 
 // Close implements [umad.Port]. The fabric continues to exist.
 func (p *clientPort) Close() error {
+	p.closed = true
 	if p.listens {
 		p.sender.fabric.listener = nil
 	}

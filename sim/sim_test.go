@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,4 +277,29 @@ func BenchmarkGet(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "MADs/s")
+}
+
+// A closed port is of no use.
+func TestOpen_Closed(t *testing.T) {
+	p, err := build(t, "demo").Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Send(&umad.Message{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Send: got %v, want %v", err, fs.ErrClosed)
+	}
+	if err := p.Recv(&umad.Message{}, time.Time{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Recv: got %v, want %v", err, fs.ErrClosed)
+	}
+	p.Interrupt()
+	if err := p.(umad.Responder).Listen(umad.Service{Class: mad.ClassSA}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Listen: got %v, want %v", err, fs.ErrClosed)
+	}
+	var node mad.NodeInfo
+	if err := umad.NewClient(p, umad.ClientOptions{}).Get(t.Context(), umad.Target{Route: mad.Local}, &node); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Get: got %v, want %v", err, fs.ErrClosed)
+	}
 }

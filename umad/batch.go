@@ -2,9 +2,8 @@ package umad
 
 import "time"
 
-// A BatchPort is a Port whose transport carries several MADs per system call. A
-// [Client] uses it if a port implements it.
-type BatchPort interface {
+// A batchPort is a Port whose transport carries several MADs per system call.
+type batchPort interface {
 	Port
 
 	// SendBatch sends messages in order, without waiting, and returns the
@@ -21,15 +20,15 @@ type BatchPort interface {
 // call.
 const batchSize = 32
 
-// batchPort returns p as a BatchPort.
-func batchPort(p Port) BatchPort {
-	if b, ok := p.(BatchPort); ok {
+// batchesOf returns p as a batchPort.
+func batchesOf(p Port) batchPort {
+	if b, ok := p.(batchPort); ok {
 		return b
 	}
 	return singlePort{p}
 }
 
-// singlePort makes a BatchPort of a Port that carries one MAD per system call.
+// singlePort makes a batchPort of a Port that carries one MAD per system call.
 // It receives one at a time, because an attempt to receive one more costs a system
 // call that finds nothing most of the time.
 type singlePort struct{ Port }

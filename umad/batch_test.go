@@ -9,8 +9,12 @@ import (
 
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/ibsim"
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
+
+// The ports that carry several messages per call.
+var _, _ umad.BatchPort = (*umadtest.BatchPort)(nil), (*ibsim.Port)(nil)
 
 // inBatchBubble runs a test of a client over a port that carries batches.
 func inBatchBubble(t *testing.T, room int, test func(t *testing.T, p *umadtest.BatchPort, c *umad.Client)) {

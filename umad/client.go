@@ -1,6 +1,7 @@
 package umad
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -29,6 +30,9 @@ const (
 
 // errNested is the error of a client that is run from one of its Done functions.
 var errNested = errors.New("run client: already running; submit from Done instead")
+
+// errTwice is the error of a client with a request that was submitted again too early.
+var errTwice = errors.New("submit request: it was submitted before and has not ended")
 
 // ClientOptions configure a [Client]. The zero value has good defaults.
 type ClientOptions struct {
@@ -80,13 +84,14 @@ type Stats struct {
 // A Client is not safe for concurrent use: Done functions and traces run in the
 // goroutine that calls [Client.Run].
 type Client struct {
-	port     BatchPort
+	port     batchPort
 	attr     PortAttr
 	services []listener
 	heard    uint64 // packets of services so far
 	opts     ClientOptions
 	epoch    time.Time
 	running  bool
+	misuse   error // ends the next step of Run
 	stats    Stats
 	in, out  []Message
 	batch    [batchSize]uint32 // transaction IDs of the messages in out
@@ -121,7 +126,7 @@ func NewClient(p Port, o ClientOptions) *Client {
 	o.Attempts = min(o.Attempts, maxAttempts)
 	o.MaxWindow = min(o.MaxWindow, maxOutstanding)
 	c := &Client{
-		port:   batchPort(p),
+		port:   batchesOf(p),
 		attr:   p.Attr(),
 		opts:   o,
 		epoch:  time.Now(),
@@ -146,10 +151,12 @@ func (c *Client) Local() PortAttr { return c.attr }
 func (c *Client) Stats() Stats { return c.stats }
 
 // Submit queues a request, which the current or the next [Client.Run] sends. The
-// caller must not change the request until its Done is called.
+// caller must not change the request until its Done is called. If it submits the request
+// again before, that Run ends all requests with an error.
 func (c *Client) Submit(r *Request) {
 	if r.flight.state != idle {
-		panic("umad: request submitted twice")
+		c.misuse = errTwice
+		return
 	}
 	if r.needsIdentity() {
 		c.confirm(r)
@@ -188,7 +195,8 @@ func (c *Client) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, c.port.Interrupt)()
 
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(c.misuse, ctx.Err()); err != nil {
+			c.misuse = nil
 			return c.abort(err)
 		}
 		now := c.clock()
@@ -378,7 +386,9 @@ func (c *Client) end(r *Request, reply Reply) {
 	c.removeOverdue(r)
 	r.flight = flight{}
 	c.reply = reply
-	r.Done(r, &c.reply)
+	if r.Done != nil {
+		r.Done(r, &c.reply)
+	}
 }
 
 // abort ends all requests with err and returns it. Requests that Done functions

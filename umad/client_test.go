@@ -461,15 +461,32 @@ func TestClient_Nested(t *testing.T) {
 }
 
 func TestClient_SubmittedTwice(t *testing.T) {
-	c := umad.NewClient(newPort(0), umad.ClientOptions{})
-	defer func() {
-		if recover() == nil {
-			t.Error("got no panic, want one")
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		answering(p, func(*umad.Message) {})
+		var ended []error
+		r := &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}
+		r.Done = func(_ *umad.Request, reply *umad.Reply) { ended = append(ended, reply.Err) }
+		c.Submit(r)
+		c.Submit(r)
+		if err := c.Run(t.Context()); err == nil || len(ended) != 1 || !errors.Is(ended[0], err) {
+			t.Errorf("got %v from Run and %v, want one error", err, ended)
 		}
-	}()
-	r := &umad.Request{To: umad.Target{Route: mad.Local}}
-	c.Submit(r)
-	c.Submit(r)
+		c.Submit(r)
+		if err := c.Run(t.Context()); err != nil || len(ended) != 2 || ended[1] != nil {
+			t.Errorf("got %v from Run and %v, want success", err, ended)
+		}
+	})
+}
+
+// A request need not have a Done function.
+func TestClient_NoDone(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		answering(p, func(*umad.Message) {})
+		c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo})
+		if err := c.Run(t.Context()); err != nil || c.Stats().Received != 1 {
+			t.Errorf("got %v, %+v", err, c.Stats())
+		}
+	})
 }
 
 // A client whose port has no room tries again after a pause or the next reply, and

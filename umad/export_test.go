@@ -13,6 +13,12 @@ const (
 	ResponseBit    = responseBit
 )
 
+// Types of a client, for the tests of package umad_test.
+type (
+	BatchPort = batchPort
+	RMPPError = rmppError
+)
+
 // CheckIdle returns an error if the client still tracks a request.
 func (c *Client) CheckIdle() error {
 	if c.sent.InFlight() != 0 || c.sent.Outstanding() != 0 || c.sent.Oldest() != nil || c.queue.len+c.retries.len != 0 {

@@ -44,8 +44,8 @@ type LongReply struct {
 // of its segments. It first runs the requests that were submitted before. It does not call
 // r.Done.
 //
-// The error of a failed request is an [*Error]. It wraps an [*RMPPError] if the
-// transfer of the reply was not completed.
+// The error of a failed request is an [*Error]. Its text has
+// the reason if the transfer of the reply was not completed.
 func (c *Client) CallLong(ctx context.Context, r *Request, o LongOptions) (*LongReply, error) {
 	if err := c.Run(ctx); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *Client) CallLong(ctx context.Context, r *Request, o LongOptions) (*Long
 		Client:   c,
 		request:  r,
 		end:      c.clock() + cmp.Or(o.Timeout, defaultLongTimeout),
-		receiver: NewRMPPReceiver(cmp.Or(o.Limit, defaultLongLimit)),
+		receiver: newRMPPReceiver(cmp.Or(o.Limit, defaultLongLimit)),
 	}
 	err := l.run(ctx)
 	defer func() { r.flight = flight{} }()
@@ -81,7 +81,7 @@ type longCall struct {
 	request  *Request
 	end      time.Duration // deadline
 	retry    time.Duration // when the request is sent again, unless a reply has begun
-	receiver *RMPPReceiver
+	receiver *rmppReceiver
 	tid      uint32 // of the transfer; 0: no reply has begun
 	reply    *LongReply
 }

@@ -110,8 +110,8 @@ type Request struct {
 	// only the client keeps time.
 	Answer mad.Method
 
-	// Done is called by [Client.Run] once for each submission. It may submit other
-	// requests, and change and submit this one.
+	// Done, if set, is called by [Client.Run] once for each submission. It may submit
+	// other requests, and change and submit this one.
 	Done func(*Request, *Reply)
 
 	flight flight

@@ -27,14 +27,14 @@ const (
 	rmppRetry = 2 * time.Second
 )
 
-// An RMPPError is the reason why a transfer of segments was not completed.
-type RMPPError struct {
+// An rmppError is the reason why a transfer of segments was not completed.
+type rmppError struct {
 	Type   mad.RMPPType // RMPPStop or RMPPAbort
 	Status mad.RMPPStatus
 	Remote bool // ended by the peer; false: by this side
 }
 
-func (e *RMPPError) Error() string {
+func (e *rmppError) Error() string {
 	verb := "aborted"
 	if e.Type == mad.RMPPStop {
 		verb = "stopped"
@@ -73,7 +73,7 @@ const (
 
 // check checks the common part of the packets of a transfer. It returns the error that
 // ends the transfer, or nil.
-func check(h mad.RMPP) *RMPPError {
+func check(h mad.RMPP) *rmppError {
 	switch {
 	case h.Version != mad.RMPPVersion:
 		return abort(mad.RMPPBadVersion)
@@ -84,9 +84,9 @@ func check(h mad.RMPP) *RMPPError {
 		h.Type <= mad.RMPPAck && h.Status != mad.RMPPNormal:
 		return abort(mad.RMPPBadStatus)
 	case h.Type >= mad.RMPPStop:
-		return &RMPPError{Type: h.Type, Status: h.Status, Remote: true}
+		return &rmppError{Type: h.Type, Status: h.Status, Remote: true}
 	}
 	return nil
 }
 
-func abort(s mad.RMPPStatus) *RMPPError { return &RMPPError{Type: mad.RMPPAbort, Status: s} }
+func abort(s mad.RMPPStatus) *rmppError { return &rmppError{Type: mad.RMPPAbort, Status: s} }

@@ -66,9 +66,9 @@ func TestSegments(t *testing.T) {
 
 // transfer carries data from a sender to a receiver, through a network that may
 // lose packets, and returns the receiver. Time advances only if no packet is in flight.
-func transfer(t *testing.T, data []byte, lost func(p *mad.Packet, count int) bool) (*RMPPSender, *RMPPReceiver) {
+func transfer(t *testing.T, data []byte, lost func(p *mad.Packet, count int) bool) (*RMPPSender, *rmppReceiver) {
 	t.Helper()
-	s, r := NewRMPPSender(saHead(), data), NewRMPPReceiver(1<<20)
+	s, r := NewRMPPSender(saHead(), data), newRMPPReceiver(1<<20)
 	var now time.Duration
 	var out, answer mad.Packet
 	count := 0
@@ -147,7 +147,7 @@ func once() bool {
 // TestTransferDead checks that both sides give up after the network fails.
 func TestTransferDead(t *testing.T) {
 	s, r := transfer(t, numbers(50_000), func(p *mad.Packet, count int) bool { return count > 10 })
-	var e *RMPPError
+	var e *rmppError
 	if err := errors.Join(s.Err(), r.Err()); !errors.As(err, &e) || e.Status != mad.RMPPTooManyRetries || e.Remote {
 		t.Errorf("got %v", err)
 	}
@@ -157,7 +157,7 @@ func TestTransferDead(t *testing.T) {
 func TestReceiverOrder(t *testing.T) {
 	data := numbers(2000)
 	all := segments(data)
-	r := NewRMPPReceiver(1 << 20)
+	r := newRMPPReceiver(1 << 20)
 	var answer mad.Packet
 	if !r.Receive(&all[0], 0, &answer) {
 		t.Fatal("the first segment is not acknowledged")
@@ -186,7 +186,7 @@ func TestReceiver_Invalid(t *testing.T) {
 		name   string
 		number int // of the segment that is sent
 		change func(h *mad.RMPP)
-		want   RMPPError
+		want   rmppError
 		answer mad.RMPPType // 0: no loss
 	}{
 		{"version", 2, func(h *mad.RMPP) { h.Version = 2 }, *abort(mad.RMPPBadVersion), mad.RMPPAbort},
@@ -199,16 +199,16 @@ func TestReceiver_Invalid(t *testing.T) {
 		{"last too long", 2, func(h *mad.RMPP) { h.Flags |= mad.RMPPLast; h.Length = 221 }, *abort(mad.RMPPBadLength), mad.RMPPAbort},
 		{"last too short", 2, func(h *mad.RMPP) { h.Flags |= mad.RMPPLast; h.Length = 19 }, *abort(mad.RMPPBadLength), mad.RMPPAbort},
 		{"stopped", 2, func(h *mad.RMPP) { h.Type = mad.RMPPStop; h.Status = 1 },
-			RMPPError{mad.RMPPStop, mad.RMPPNoResources, true}, 0},
+			rmppError{mad.RMPPStop, mad.RMPPNoResources, true}, 0},
 		{"aborted", 2, func(h *mad.RMPP) { h.Type = mad.RMPPAbort; h.Status = mad.RMPPTimeTooLong },
-			RMPPError{mad.RMPPAbort, mad.RMPPTimeTooLong, true}, 0},
+			rmppError{mad.RMPPAbort, mad.RMPPTimeTooLong, true}, 0},
 		{"aborted by a class", 2, func(h *mad.RMPP) { h.Type = mad.RMPPAbort; h.Status = 200 },
-			RMPPError{mad.RMPPAbort, 200, true}, 0},
+			rmppError{mad.RMPPAbort, 200, true}, 0},
 		{"aborted for nothing", 2, func(h *mad.RMPP) { h.Type = mad.RMPPAbort }, *abort(mad.RMPPBadStatus), mad.RMPPAbort},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			all := segments(numbers(500))
-			r := NewRMPPReceiver(1 << 20)
+			r := newRMPPReceiver(1 << 20)
 			var answer mad.Packet
 			r.Receive(&all[0], 0, &answer)
 			p := all[test.number-1]
@@ -216,7 +216,7 @@ func TestReceiver_Invalid(t *testing.T) {
 			test.change(&h)
 			p.SetRMPP(h)
 			sent := r.Receive(&p, 0, &answer)
-			var e *RMPPError
+			var e *rmppError
 			if !errors.As(r.Err(), &e) || *e != test.want {
 				t.Errorf("got %v, want %v", r.Err(), &test.want)
 			}
@@ -240,7 +240,7 @@ func TestReceiverLimit(t *testing.T) {
 			h.Length = 0
 			all[0].SetRMPP(h)
 		}
-		r := NewRMPPReceiver(999)
+		r := newRMPPReceiver(999)
 		var answer mad.Packet
 		count := 0
 		for i := range all {
@@ -248,7 +248,7 @@ func TestReceiverLimit(t *testing.T) {
 				break
 			}
 		}
-		var e *RMPPError
+		var e *rmppError
 		if !errors.As(r.Err(), &e) || e.Type != mad.RMPPStop || e.Status != mad.RMPPNoResources || len(r.Data()) != 0 {
 			t.Errorf("got %v", r.Err())
 		}
@@ -256,7 +256,7 @@ func TestReceiverLimit(t *testing.T) {
 			t.Errorf("stopped after %d segments, want %d", count, want)
 		}
 	}
-	r := NewRMPPReceiver(1000)
+	r := newRMPPReceiver(1000)
 	var answer mad.Packet
 	for _, p := range segments(numbers(1000)) {
 		r.Receive(&p, 0, &answer)
@@ -269,7 +269,7 @@ func TestReceiverLimit(t *testing.T) {
 // TestReceiverWindow: segments beyond the window are not kept.
 func TestReceiverWindow(t *testing.T) {
 	all := segments(numbers(200 * 200))
-	r := NewRMPPReceiver(1 << 20)
+	r := newRMPPReceiver(1 << 20)
 	var answer mad.Packet
 	r.Receive(&all[0], 0, &answer)
 	for i := len(all) - 1; i > 1; i-- {
@@ -287,7 +287,7 @@ func TestReceiverWindow(t *testing.T) {
 // silence, and finally ends the transfer.
 func TestReceiverTime(t *testing.T) {
 	all := segments(numbers(500))
-	r := NewRMPPReceiver(1 << 20)
+	r := newRMPPReceiver(1 << 20)
 	var answer mad.Packet
 	if r.Wake(time.Hour, &answer) || r.Abandon(&answer) {
 		t.Fatal("says something before the first segment")
@@ -301,7 +301,7 @@ func TestReceiverTime(t *testing.T) {
 	if !r.Wake(r.Deadline(), &answer) || answer.RMPP().Status != mad.RMPPTooManyRetries {
 		t.Errorf("got %+v, %v", answer.RMPP(), r.Err())
 	}
-	r = NewRMPPReceiver(1 << 20)
+	r = newRMPPReceiver(1 << 20)
 	r.Receive(&all[0], 0, &answer)
 	if !r.Abandon(&answer) || answer.RMPP().Type != mad.RMPPAbort || answer.RMPP().Status != mad.RMPPTimeTooLong {
 		t.Errorf("abandoned with %+v", answer.RMPP())
@@ -331,7 +331,7 @@ func TestSender_Invalid(t *testing.T) {
 			test.h.Flags = mad.RMPPActive
 			p.SetRMPP(test.h)
 			sent := s.Receive(&p, 0, &answer)
-			var e *RMPPError
+			var e *rmppError
 			switch errors.As(s.Err(), &e) {
 			case false:
 				if test.status != 0 {
@@ -356,7 +356,7 @@ func FuzzRMPP(f *testing.F) {
 		f.Add(p[24:40], uint32(2))
 	}
 	f.Fuzz(func(t *testing.T, header []byte, repeat uint32) {
-		r := NewRMPPReceiver(300)
+		r := newRMPPReceiver(300)
 		s := NewRMPPSender(saHead(), numbers(900))
 		var out, answer mad.Packet
 		s.Next(0, &out)

@@ -6,12 +6,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An RMPPReceiver reassembles a message from its segments. It does no input or output
+// An rmppReceiver reassembles a message from its segments. It does no input or output
 // and has no clock: the caller passes received packets and their times, and sends the
 // answers. Segments may arrive in any order, and more than once.
 //
 // An invalid packet ends the transfer, with an ABORT for the sender.
-type RMPPReceiver struct {
+type rmppReceiver struct {
 	limit int // of the data in bytes
 
 	head     mad.Packet // last segment, the template of answers
@@ -21,20 +21,20 @@ type RMPPReceiver struct {
 	total    uint32     // number of segments according to the first one; 0: unknown
 	ahead    map[uint32]mad.Packet
 	done     bool
-	err      *RMPPError
+	err      *rmppError
 	received time.Duration // time of the last segment
 	repeated int           // acknowledgements since then
 }
 
-// NewRMPPReceiver returns a receiver for a message with at most limit bytes of data. It
+// newRMPPReceiver returns a receiver for a message with at most limit bytes of data. It
 // stops a longer one.
-func NewRMPPReceiver(limit int) *RMPPReceiver {
-	return &RMPPReceiver{limit: limit, window: 1, ahead: map[uint32]mad.Packet{}}
+func newRMPPReceiver(limit int) *rmppReceiver {
+	return &rmppReceiver{limit: limit, window: 1, ahead: map[uint32]mad.Packet{}}
 }
 
 // Receive processes a packet that was received at a time. If it returns true, the
 // caller sends answer.
-func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Packet) bool {
+func (r *rmppReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Packet) bool {
 	h := p.RMPP()
 	if r.err != nil {
 		return false
@@ -90,7 +90,7 @@ func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Pac
 }
 
 // take appends the data of the next segment.
-func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
+func (r *rmppReceiver) take(p *mad.Packet, h mad.RMPP) *rmppError {
 	header, size := classHeader(p)
 	last := h.Flags.Has(mad.RMPPLast)
 	if last {
@@ -103,7 +103,7 @@ func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 		r.total = (h.Length-1)/mad.RMPPPayloadSize + 1
 		size := int64(h.Length) - int64(r.total)*int64(header)
 		if size > int64(r.limit) {
-			return &RMPPError{Type: mad.RMPPStop, Status: mad.RMPPNoResources}
+			return &rmppError{Type: mad.RMPPStop, Status: mad.RMPPNoResources}
 		}
 		r.data = make([]byte, 0, max(size, 0))
 	}
@@ -111,7 +111,7 @@ func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 		return abort(mad.RMPPBadLength)
 	}
 	if len(r.data)+size > r.limit {
-		return &RMPPError{Type: mad.RMPPStop, Status: mad.RMPPNoResources}
+		return &rmppError{Type: mad.RMPPStop, Status: mad.RMPPNoResources}
 	}
 	offset, _ := p.Class().DataRange()
 	r.data = append(r.data, p[offset:offset+size]...)
@@ -124,12 +124,12 @@ func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 }
 
 // acknowledge fills answer with the acknowledgement of the segments so far.
-func (r *RMPPReceiver) acknowledge(answer *mad.Packet) {
+func (r *rmppReceiver) acknowledge(answer *mad.Packet) {
 	*answer = control(&r.head, mad.RMPP{Type: mad.RMPPAck, Segment: r.have, Length: max(r.window, r.have)})
 }
 
 // fail ends the transfer, with an answer unless the sender ended it.
-func (r *RMPPReceiver) fail(err *RMPPError, answer *mad.Packet) bool {
+func (r *rmppReceiver) fail(err *rmppError, answer *mad.Packet) bool {
 	r.err, r.data = err, nil
 	clear(r.ahead)
 	if err.Remote {
@@ -139,9 +139,9 @@ func (r *RMPPReceiver) fail(err *RMPPError, answer *mad.Packet) bool {
 	return true
 }
 
-// Wake must be called at the [RMPPReceiver.Deadline]. If it returns true, the caller
+// Wake must be called at the [rmppReceiver.Deadline]. If it returns true, the caller
 // sends answer: a repeated acknowledgement, or the end of the transfer.
-func (r *RMPPReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
+func (r *rmppReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 	if !r.active() || now < r.Deadline() {
 		return false
 	}
@@ -156,22 +156,22 @@ func (r *RMPPReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 
 // Deadline returns the time of the next Wake, unless a segment arrives before. It is
 // valid from the first segment to the end of the transfer.
-func (r *RMPPReceiver) Deadline() time.Duration { return r.received + rmppAckAfter }
+func (r *rmppReceiver) Deadline() time.Duration { return r.received + rmppAckAfter }
 
 // Abandon ends a transfer that takes too long. If it returns true, the caller sends
 // answer.
-func (r *RMPPReceiver) Abandon(answer *mad.Packet) bool {
+func (r *rmppReceiver) Abandon(answer *mad.Packet) bool {
 	return r.active() && r.fail(abort(mad.RMPPTimeTooLong), answer)
 }
 
 // active reports whether the transfer has started and not ended.
-func (r *RMPPReceiver) active() bool { return r.have > 0 && !r.done && r.err == nil }
+func (r *rmppReceiver) active() bool { return r.have > 0 && !r.done && r.err == nil }
 
 // Done reports whether the message is complete.
-func (r *RMPPReceiver) Done() bool { return r.done }
+func (r *rmppReceiver) Done() bool { return r.done }
 
-// Err returns nil, or the [*RMPPError] that ended the transfer.
-func (r *RMPPReceiver) Err() error {
+// Err returns nil, or the [*rmppError] that ended the transfer.
+func (r *rmppReceiver) Err() error {
 	if r.err == nil {
 		return nil
 	}
@@ -179,4 +179,4 @@ func (r *RMPPReceiver) Err() error {
 }
 
 // Data returns the data received so far, without the class headers.
-func (r *RMPPReceiver) Data() []byte { return r.data }
+func (r *rmppReceiver) Data() []byte { return r.data }

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An RMPPSender splits a message into segments. Like [RMPPReceiver], it does no input or
+// An RMPPSender splits a message into segments. Like the receiver, it does no input or
 // output and has no clock.
 type RMPPSender struct {
 	head    mad.Packet // headers of all segments
@@ -16,7 +16,7 @@ type RMPPSender struct {
 	top     uint32 // last segment sent in any pass
 	acked   uint32 // last segment acknowledged
 	window  uint32 // last segment that may be sent
-	err     *RMPPError
+	err     *rmppError
 	touched time.Duration // time of the last segment
 	retries int           // since the last new acknowledgement
 }
@@ -110,7 +110,7 @@ func (s *RMPPSender) resync(now time.Duration, answer *mad.Packet) bool {
 }
 
 // fail ends the transfer. p is the packet that caused the error, or nil.
-func (s *RMPPSender) fail(err *RMPPError, p, answer *mad.Packet) bool {
+func (s *RMPPSender) fail(err *rmppError, p, answer *mad.Packet) bool {
 	s.err, s.data = err, nil
 	if err.Remote {
 		return false
@@ -127,7 +127,7 @@ func (s *RMPPSender) fail(err *RMPPError, p, answer *mad.Packet) bool {
 // Done reports whether all segments are acknowledged.
 func (s *RMPPSender) Done() bool { return s.acked == s.count }
 
-// Err returns nil, or the [*RMPPError] that ended the transfer.
+// Err returns nil, or the [*rmppError] that ended the transfer.
 func (s *RMPPSender) Err() error {
 	if s.err == nil {
 		return nil

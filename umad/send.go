@@ -3,6 +3,7 @@ package umad
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -50,7 +51,7 @@ func (c *Client) send(now time.Duration) error {
 			c.unclaim(e)
 			c.sendable = false
 			return nil
-		case errors.Is(err, ErrDeviceRemoved):
+		case errors.Is(err, ErrDeviceRemoved), errors.Is(err, fs.ErrClosed):
 			c.unclaim(e)
 			return err
 		}

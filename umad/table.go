@@ -48,8 +48,8 @@ func (c *Client) administrator(to Target) (Target, error) {
 // first runs the requests that were submitted before. A table without records is not
 // an error.
 //
-// The error of a failed request is an [*Error]. It wraps an [*RMPPError] if the
-// transfer of the reply was not completed.
+// The error of a failed request is an [*Error]. Its text has the reason if
+// the transfer of the reply was not completed.
 func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
 	to, err := c.administrator(q.To)
 	if err != nil {

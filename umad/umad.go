@@ -4,7 +4,14 @@
 // A [Port] is a transport: the port of a device through /dev/infiniband/umadN
 // (package umad/device), a node of a running ibsim server (package umad/ibsim), or a
 // simulation for tests (package umad/umadtest). A [Client] keeps requests in flight
-// over one Port and matches the replies to them.
+// over one Port and matches the replies to them. [Client.Get] and [Client.Set] exchange
+// one attribute, and [Client.GetTable] reads the records of subnet administration:
+//
+//	var node mad.NodeInfo
+//	err := client.Get(ctx, umad.Target{LID: 5}, &node)
+//
+// [Client.SubmitGet] and [Client.Run] exchange many attributes at the same time. Programs
+// declare vendors' attributes as package mad does.
 package umad
 
 import (
@@ -90,20 +97,9 @@ type Port interface {
 	// must expect that error before the deadline.
 	Interrupt()
 
-	// Close releases the port. Only Interrupt may be called after it, without
-	// effect.
+	// Close releases the port. After it, Interrupt has no effect, and Send and Recv
+	// return an error that wraps fs.ErrClosed.
 	Close() error
-}
-
-// A ThreadWaiter is a Port whose Recv can wait in a system call, which occupies a
-// thread, instead of in Go's poller. This shortens the time until a message is
-// received: package ping has measurements.
-type ThreadWaiter interface {
-	Port
-
-	// WaitInThread makes Recv wait in a system call from now on. No Recv may be in
-	// progress.
-	WaitInThread() error
 }
 
 // PortAttr has the attributes of a local port that are known without a MAD.

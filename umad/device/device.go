@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,11 +43,12 @@ type Port struct {
 	out, in packet
 
 	// For one of a pair of devices; see pair.go.
-	smi   *Port          // sends subnet management packets; nil: the port itself
-	reads *nonblock.Conn // receives from both ports
-	ready *os.File       // epoll descriptor of both
-	epoll int            // number of ready
-	from  *Port          // of the last message
+	smi    *Port          // sends subnet management packets; nil: the port itself
+	reads  *nonblock.Conn // receives from both ports
+	ready  *os.File       // epoll descriptor of both
+	epoll  int            // number of ready
+	from   *Port          // of the last message
+	closed bool
 }
 
 // An agent is a registration with the kernel, which requires one for each class.
@@ -119,6 +121,9 @@ func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p))
 // its timeout. The kernel does not send a request again: the client does, and it
 // learns from each timeout.
 func (p *Port) Send(m *umad.Message) error {
+	if p.closed {
+		return p.failed("send MAD", fs.ErrClosed)
+	}
 	if p.smi != nil && m.MAD.Class().IsSMP() {
 		return p.smi.Send(m)
 	}
@@ -144,6 +149,9 @@ func (p *Port) Send(m *umad.Message) error {
 
 // Recv returns the next MAD. It skips messages that are too short.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	if p.closed {
+		return p.failed("receive MAD", fs.ErrClosed)
+	}
 	conn, from := p.conn, p
 	if p.reads != nil {
 		conn = p.reads
@@ -200,7 +208,9 @@ func (p *Port) failed(op string, err error) error {
 	return fmt.Errorf("%s by %s (%s): %w", op, p.name, p.attr.Device, err)
 }
 
-// WaitInThread makes Recv wait in a system call. It implements [umad.ThreadWaiter].
+// WaitInThread makes Recv wait in a system call from now on, which occupies a thread, instead
+// of in Go's poller. This shortens the time until a message is received: package ping has
+// measurements. No Recv may be in progress.
 func (p *Port) WaitInThread() error {
 	if p.reads != nil {
 		return p.reads.WaitInThread()
@@ -219,6 +229,7 @@ func (p *Port) Interrupt() {
 
 // Close closes the device nodes. The kernel drops requests in flight.
 func (p *Port) Close() error {
+	p.closed = true
 	err := errors.Join(p.file.Close(), p.conn.Release())
 	if p.smi != nil {
 		err = errors.Join(err, p.smi.Close())

@@ -187,6 +187,13 @@ func TestOpen(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
+	if err := p.Send(&umad.Message{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Send: got %v, want %v", err, fs.ErrClosed)
+	}
+	if err := p.Recv(&umad.Message{}, time.Time{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Recv: got %v, want %v", err, fs.ErrClosed)
+	}
+	p.Interrupt()
 }
 
 // The device node of a port that is dropped without Close is closed.

@@ -11,8 +11,6 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-var _ umad.BatchPort = (*Port)(nil)
-
 // messages returns n requests with transaction IDs from 1.
 func messages(n int) []umad.Message {
 	m := make([]umad.Message, n)

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"runtime"
@@ -76,6 +77,7 @@ type Port struct {
 
 	out, in *nonblock.Batch
 	dropped runtime.Cleanup // detaches a port that is dropped without Close
+	closed  bool
 }
 
 // batchSize is the largest number of datagrams per system call. A Unix socket
@@ -226,6 +228,9 @@ var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed rou
 
 // Send sends one MAD to the server.
 func (p *Port) Send(m *umad.Message) error {
+	if p.closed {
+		return p.failed("send MAD", fs.ErrClosed)
+	}
 	out, err := p.encode(0, m)
 	if err != nil {
 		return err
@@ -233,8 +238,11 @@ func (p *Port) Send(m *umad.Message) error {
 	return p.sendError(p.conn.Send(out))
 }
 
-// SendBatch sends several MADs to the server. It implements [umad.BatchPort].
+// SendBatch sends several MADs to the server
 func (p *Port) SendBatch(m []umad.Message) (int, error) {
+	if p.closed {
+		return 0, p.failed("send MAD", fs.ErrClosed)
+	}
 	for sent := 0; sent < len(m); {
 		n := 0
 		var invalid error
@@ -279,6 +287,9 @@ func (p *Port) sendError(err error) error {
 
 // Recv returns the next MAD. It skips datagrams that are not ibsim's packets.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	if p.closed {
+		return p.failed("receive MAD", fs.ErrClosed)
+	}
 	for {
 		in := p.in.Buffer(0)
 		n, err := p.conn.Receive(in, deadline)
@@ -297,8 +308,11 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// RecvBatch returns the MADs that have arrived. It implements [umad.BatchPort].
+// RecvBatch returns the MADs that have arrived
 func (p *Port) RecvBatch(m []umad.Message, deadline time.Time) (int, error) {
+	if p.closed {
+		return 0, p.failed("receive MAD", fs.ErrClosed)
+	}
 	for {
 		received, err := p.conn.ReceiveBatch(p.in, min(len(m), p.in.Size()), deadline)
 		if err != nil {
@@ -361,7 +375,7 @@ func (e *endedError) Error() string        { return "ibsim has ended: " + e.err.
 func (e *endedError) Unwrap() error        { return e.err }
 func (e *endedError) Is(target error) bool { return target == umad.ErrDeviceRemoved }
 
-// WaitInThread makes Recv wait in a system call. It implements [umad.ThreadWaiter].
+// WaitInThread makes Recv wait in a system call from now on. No Recv may be in progress.
 func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
 
 // Interrupt ends the current wait of Recv, or the next one.
@@ -371,6 +385,7 @@ func (p *Port) Interrupt() { p.conn.Interrupt() }
 // server's ten slots until the server exits. A Port that is garbage collected is
 // detached.
 func (p *Port) Close() error {
+	p.closed = true
 	p.dropped.Stop()
 	// ibsim handles control requests before packets, and discards the packets of a client
 	// that disconnects (ibsim/ibsim.c, sim_run). When it answers a first request, it has

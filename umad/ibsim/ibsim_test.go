@@ -2,6 +2,7 @@ package ibsim
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -61,6 +62,19 @@ func TestOpen(t *testing.T) {
 	s.next(t)
 	if err := p.Close(); err != nil {
 		t.Error(err)
+	}
+	if err := p.Send(&umad.Message{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Send: got %v, want %v", err, fs.ErrClosed)
+	}
+	if err := p.Recv(&umad.Message{}, time.Time{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Recv: got %v, want %v", err, fs.ErrClosed)
+	}
+	p.Interrupt()
+	if n, err := p.SendBatch(make([]umad.Message, 2)); n != 0 || !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("SendBatch: got %d, %v, want %v", n, err, fs.ErrClosed)
+	}
+	if n, err := p.RecvBatch(make([]umad.Message, 2), time.Time{}); n != 0 || !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("RecvBatch: got %d, %v, want %v", n, err, fs.ErrClosed)
 	}
 	// The first request makes ibsim read the packets that were sent before.
 	for _, want := range []ibsimproto.Kind{ibsimproto.GetPort, ibsimproto.Disconnect} {

@@ -7,6 +7,8 @@
 package umadtest
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -66,6 +68,9 @@ func (p *Port) Attr() umad.PortAttr { return p.Attributes }
 
 // Send records a message and calls OnSend.
 func (p *Port) Send(m *umad.Message) error {
+	if p.Closed() {
+		return fmt.Errorf("send MAD: %w", fs.ErrClosed)
+	}
 	c := clone(m)
 	if p.OnSend != nil {
 		if err := p.OnSend(p, c); err != nil {
@@ -136,6 +141,9 @@ func notify(c chan struct{}) {
 
 // Recv waits for a message as [umad.Port] describes.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	if p.Closed() {
+		return fmt.Errorf("receive MAD: %w", fs.ErrClosed)
+	}
 	if p.OnRecv != nil {
 		if err := p.OnRecv(p); err != nil {
 			return err
@@ -289,8 +297,6 @@ type BatchPort struct {
 	// carried any.
 	Sends, Receives []int
 }
-
-var _ umad.BatchPort = (*BatchPort)(nil)
 
 // SendBatch sends messages, up to the room that there is.
 func (p *BatchPort) SendBatch(m []umad.Message) (n int, err error) {

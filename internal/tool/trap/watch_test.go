@@ -300,6 +300,7 @@ func TestWatch_Interrupt(t *testing.T) {
 		if n := len(a.requests); n != 2 || a.requests[1].Subscribe != 0 {
 			t.Errorf("got subscriptions %+v, want one and its end", a.requests)
 		}
+		a = newAdministration()
 		failed := errors.New("broken pipe")
 		if _, err := Watch(t.Context(), Options{Source: fabric.Source{OpenPort: open}, Names: resolve.LookupSA}, func(*Event) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("got error %v, want that of the function", err)
