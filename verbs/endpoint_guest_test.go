@@ -53,7 +53,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
 	t.Helper()
 	e := &endpoint{t: t, context: c, rnrRetry: 7, pd: must(c.AllocPD())(t)}
-	memory := must(c.NewMemory(memorySize, false))(t)
+	memory := must(c.NewMemory(memorySize, verbs.MemoryOptions{}))(t)
 	t.Cleanup(func() {
 		if err := memory.Close(); err != nil {
 			t.Error(err)

@@ -49,7 +49,7 @@ func TestGuestForgotten(t *testing.T) {
 			c := must(verbs.Open(device, node))(t)
 			must(c.Events())(t)
 			pd := must(c.AllocPD())(t)
-			must(pd.RegisterMR(must(c.NewMemory(1, false))(t), 0))(t)
+			must(pd.RegisterMR(must(c.NewMemory(1, verbs.MemoryOptions{}))(t), 0))(t)
 			cq := must(c.CreateCQ(verbs.CQInit{Entries: 1, Channel: must(c.NewCompChannel())(t)}))(t)
 			must(pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeUD, SendCQ: cq, RecvCQ: cq}))(t)
 		}()

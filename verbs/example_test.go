@@ -35,7 +35,7 @@ func Example() {
 
 func transfer(c *verbs.Context, text string) (string, error) {
 	const size = 4096
-	memory, err := c.NewMemory(2*size, false)
+	memory, err := c.NewMemory(2*size, verbs.MemoryOptions{})
 	if err != nil {
 		return "", err
 	}

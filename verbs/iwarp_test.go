@@ -36,7 +36,7 @@ func openSIW(t *testing.T) (*Context, *maker) {
 func TestIWARP(t *testing.T) {
 	c, m := openSIW(t)
 	pd := must(c.AllocPD())(t)
-	must(pd.RegisterMR(must(c.NewMemory(100, false))(t), AccessLocalWrite))(t)
+	must(pd.RegisterMR(must(c.NewMemory(100, MemoryOptions{}))(t), AccessLocalWrite))(t)
 	if in := m.last(uapi.ObjectDevice, uapi.MethodInvokeWrite).Attr(uapi.AttrUHWIn); in == nil || in.Len != 8 {
 		t.Errorf("got driver's data %+v, want 8 bytes", in)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // resources returns the numbers of the device's objects in the kernel, including the
@@ -117,7 +116,7 @@ func TestGuestCloseObjects(t *testing.T) {
 		c := open(t)
 		e := createAll(t, c)
 		ah, mw := must(e.pd.CreateAH(path(t, c)))(t), must(e.pd.AllocMW())(t)
-		memory := must(c.NewMemory(1, false))(t)
+		memory := must(c.NewMemory(1, verbs.MemoryOptions{}))(t)
 		mr := must(e.pd.RegisterMR(memory, 0))(t)
 		for name, object := range map[string]interface{ Close() error }{
 			"PD": e.pd, "CQ": e.cq, "channel": e.channel, "SRQ": e.srq,
@@ -126,8 +125,8 @@ func TestGuestCloseObjects(t *testing.T) {
 				t.Errorf("Close of a %s in use: got error %v, want %v", name, err, verbs.ErrBusy)
 			}
 		}
-		if err := memory.Close(); !errors.Is(err, dmamem.ErrRegistered) {
-			t.Errorf("Close of registered memory: got error %v, want %v", err, dmamem.ErrRegistered)
+		if err := memory.Close(); !errors.Is(err, verbs.ErrBusy) {
+			t.Errorf("Close of registered memory: got error %v, want %v", err, verbs.ErrBusy)
 		}
 		for i, object := range []interface{ Close() error }{ah, mw, mr, memory, e.qp, e.srq, e.cq, e.channel} {
 			if err := object.Close(); err != nil {

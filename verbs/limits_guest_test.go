@@ -59,11 +59,11 @@ func TestGuestDeviceLimits(t *testing.T) {
 		if _, err := c.CreateCQ(verbs.CQInit{Entries: n}); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("CQ of %d entries: got error %v, want %v", n, err, unix.EINVAL)
 		}
-		if _, err := c.NewMemory(n, false); !errors.Is(err, unix.EINVAL) {
+		if _, err := c.NewMemory(n, verbs.MemoryOptions{}); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("%d bytes of memory: got error %v, want %v", n, err, unix.EINVAL)
 		}
 	}
-	if _, err := c.NewMemory(1<<62, false); !errors.Is(err, unix.ENOMEM) {
+	if _, err := c.NewMemory(1<<62, verbs.MemoryOptions{}); !errors.Is(err, unix.ENOMEM) {
 		t.Errorf("too much memory: got error %v, want %v", err, unix.ENOMEM)
 	} else {
 		t.Log(err)
@@ -106,7 +106,7 @@ func TestMemoryLimited(t *testing.T) {
 	}
 	c := open(t)
 	pd := must(c.AllocPD())(t)
-	memory := must(c.NewMemory(memorySize, false))(t)
+	memory := must(c.NewMemory(memorySize, verbs.MemoryOptions{}))(t)
 	_, err := pd.RegisterMR(memory, verbs.AccessLocalWrite)
 	limited(t, err, "locked memory", fmt.Sprintf("the limit is %d KiB", limit/1024), "1024")
 	// The failed registration does not hold the memory.

@@ -12,14 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Memory can be on reserved huge pages, or near a NUMA node.
 func TestGuestMemoryKinds(t *testing.T) {
 	const reserved = "/proc/sys/vm/nr_hugepages"
 	c := open(t)
-	if _, err := c.NewMemory(1, true); err == nil || !strings.Contains(err.Error(), "vm.nr_hugepages") {
+	if _, err := c.NewMemory(1, verbs.MemoryOptions{Huge: true}); err == nil || !strings.Contains(err.Error(), "vm.nr_hugepages") {
 		t.Errorf("no huge pages: got error %v, want vm.nr_hugepages in it", err)
 	} else {
 		t.Log(err)
@@ -28,11 +27,11 @@ func TestGuestMemoryKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.WriteFile(reserved, []byte("0"), 0)
-	huge := must(c.NewMemory(3<<20, true))(t)
+	huge := must(c.NewMemory(3<<20, verbs.MemoryOptions{Huge: true}))(t)
 	if smaps, err := os.ReadFile("/proc/self/smaps"); err != nil || !regexp.MustCompile(`Private_Hugetlb: +4096 kB`).Match(smaps) {
 		t.Errorf("got no 4096 kB of huge pages: %v\n%s", err, smaps)
 	}
-	near := must(dmamem.New(1<<20, dmamem.Options{Node: new(int)}))(t)
+	near := must(c.NewMemory(1<<20, verbs.MemoryOptions{Node: new(int)}))(t)
 	if mode := policy(t, near); mode != 1 { // MPOL_PREFERRED
 		t.Errorf("got policy %d, want 1", mode)
 	}
@@ -50,7 +49,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, m := range []*dmamem.Memory{huge, near} {
+	for _, m := range []*verbs.Memory{huge, near} {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
@@ -58,7 +57,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 }
 
 // policy returns the memory policy of the pages.
-func policy(t *testing.T, m *dmamem.Memory) (mode int32) {
+func policy(t *testing.T, m *verbs.Memory) (mode int32) {
 	t.Helper()
 	const byAddress = 1 << 1 // MPOL_F_ADDR
 	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), 0, 0, uintptr(m.Addr()), byAddress, 0)

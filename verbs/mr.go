@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -26,15 +26,18 @@ type MR struct {
 // RegisterMR registers memory with the device. The memory cannot be closed before
 // the region. Locked memory is limited: see LimitError.
 //
-// Only memory of package dmamem can be registered. A device would keep writing to
+// Only Memory can be registered. A device would keep writing to
 // memory of Go's heap after the collector has reused it.
-func (pd *PD) RegisterMR(m *dmamem.Memory, access Access) (*MR, error) {
-	if err := m.Hold(); err != nil {
+func (pd *PD) RegisterMR(m *Memory, access Access) (*MR, error) {
+	if m == nil {
+		return nil, fmt.Errorf("register memory with %s: no memory: %w", pd.context.name, unix.EINVAL)
+	}
+	if err := m.pages.Hold(); err != nil {
 		return nil, err
 	}
-	mr, err := pd.register(m, access)
+	mr, err := pd.register(m.pages, access)
 	if err != nil {
-		m.Release()
+		m.pages.Release()
 	}
 	return mr, err
 }

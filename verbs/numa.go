@@ -1,10 +1,7 @@
 package verbs
 
 import (
-	"fmt"
-
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // NUMANode returns the NUMA node that the device is attached to, or nil if the
@@ -20,15 +17,4 @@ func numaNode(fs sysfs.FS, device string) *int {
 		return nil
 	}
 	return node
-}
-
-// NewMemory maps memory near the device, for RegisterMR. The length is at least one
-// byte. If huge is true, the memory consists of huge pages, which the administrator
-// has to reserve (vm.nr_hugepages).
-func (c *Context) NewMemory(length int, huge bool) (*dmamem.Memory, error) {
-	m, err := dmamem.New(length, dmamem.Options{Huge: huge, Node: c.NUMANode()})
-	if err != nil {
-		return nil, fmt.Errorf("allocate memory for %s: %w", c.name, err)
-	}
-	return m, nil
 }

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Closing the context closes all objects, the newest first, and then the file.

@@ -13,11 +13,11 @@ import (
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/mlx5"
+	"github.com/ibkit/ibkit/verbs/internal/mlx5"
+	"github.com/ibkit/ibkit/verbs/internal/pvrdma"
+	"github.com/ibkit/ibkit/verbs/internal/rxe"
+	"github.com/ibkit/ibkit/verbs/internal/siw"
 	"github.com/ibkit/ibkit/verbs/provider"
-	"github.com/ibkit/ibkit/verbs/pvrdma"
-	"github.com/ibkit/ibkit/verbs/rxe"
-	"github.com/ibkit/ibkit/verbs/siw"
 )
 
 // ErrNoProvider is returned for a device whose driver has no provider: CQs, QPs,

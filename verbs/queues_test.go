@@ -148,7 +148,7 @@ type objectSet struct {
 func newSet(t *testing.T, c *Context) objectSet {
 	t.Helper()
 	s := objectSet{pd: must(c.AllocPD())(t)}
-	memory := must(c.NewMemory(100, false))(t)
+	memory := must(c.NewMemory(100, MemoryOptions{}))(t)
 	s.mr = must(s.pd.RegisterMR(memory, AccessLocalWrite))(t)
 	s.mw = must(s.pd.AllocMW())(t)
 	s.ah = must(s.pd.CreateAH(Path{Port: 1}))(t)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/internal/dmamem"
 )
 
 // resources are the file descriptors and mappings of a context. They have no

@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 		{"fabric/fabricfile", module + "/sim", true}, // the reader of ibnetdiscover's output
 		{"sim", module + "/fabric", false},
 		{"verbs", module + "/mad", false},
-		{"verbs/rxe", module + "/verbs/provider", true},
+		{"verbs/internal/rxe", module + "/verbs/provider", true},
 		{"mad", module + "/internal/sysfs", false},
 		{"ib", module + "/mad", false},
 		{"internal/sysfs", module + "/umad", false},

@@ -1,10 +1,10 @@
 package perf
 
 import (
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // A role is the part of one side in a test.

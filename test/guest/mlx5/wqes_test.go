@@ -36,12 +36,12 @@ func withLibrary(tb testing.TB, s guest.Spec, name string) guest.Spec {
 	return s
 }
 
-// TestWorkRequests posts the same work requests with libmlx5 and with package verbs/mlx5,
-// and compares the bytes in the queues. The output is verbs/mlx5/testdata/libmlx5.wqes.
+// TestWorkRequests posts the same work requests with libmlx5 and with package verbs/internal/mlx5,
+// and compares the bytes in the queues. The output is verbs/internal/mlx5/testdata/libmlx5.wqes.
 func TestWorkRequests(t *testing.T) {
 	t.Parallel()
 	s := withLibrary(t, spec(t), "wqes")
-	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/verbs/mlx5", Test: true})
+	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/verbs/internal/mlx5", Test: true})
 	g := guest.New(t, s)
 	out := g.Must(t, "wqes")
 	if *record != "" {

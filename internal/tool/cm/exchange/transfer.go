@@ -12,7 +12,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // IDs of work requests.
@@ -26,7 +25,7 @@ const (
 type port struct {
 	device  *device.Device
 	channel *verbs.CompChannel
-	memory  *dmamem.Memory
+	memory  *verbs.Memory
 	mr      *verbs.MR
 	events  []verbs.Completion
 
@@ -124,7 +123,7 @@ func (s *Session) openPort(d *device.Device) (*port, error) {
 	if s.Size < 0 {
 		err = unix.ENOMEM // as malloc
 	} else {
-		p.memory, err = d.Context.NewMemory(max(s.Size, 1)+s.grhSize(), false)
+		p.memory, err = d.Context.NewMemory(max(s.Size, 1)+s.grhSize(), verbs.MemoryOptions{})
 	}
 	if err != nil {
 		s.warn(&Failure{Op: "failed message allocation", Bare: true})

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // size is the size of the message.
@@ -56,7 +55,7 @@ type end struct {
 	context *verbs.Context
 	pd      *verbs.PD
 	cq      *verbs.CQ
-	memory  *dmamem.Memory
+	memory  *verbs.Memory
 	mr      *verbs.MR
 	xrcd    *verbs.XRCD
 	srq     *verbs.SRQ
@@ -99,7 +98,7 @@ func (e *end) open(id *rdmacm.ID) error {
 	if e.cq, err = e.context.CreateCQ(verbs.CQInit{Entries: 2, Channel: channel}); err != nil {
 		return err
 	}
-	if e.memory, err = e.context.NewMemory(size, false); err != nil {
+	if e.memory, err = e.context.NewMemory(size, verbs.MemoryOptions{}); err != nil {
 		return err
 	}
 	e.mr, err = e.pd.RegisterMR(e.memory, verbs.AccessLocalWrite)

@@ -15,7 +15,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/internal/device"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Limits and defaults of the program.
@@ -104,10 +103,10 @@ const (
 type end struct {
 	Options
 	context  *verbs.Context
-	messages *dmamem.Memory
-	buffers  *dmamem.Memory // the buffer for data from the peer, followed by the source
-	local    *verbs.MR      // of messages
-	shared   *verbs.MR      // of buffers
+	messages *verbs.Memory
+	buffers  *verbs.Memory // the buffer for data from the peer, followed by the source
+	local    *verbs.MR     // of messages
+	shared   *verbs.MR     // of buffers
 	cq       *verbs.CQ
 	qp       *verbs.QP
 	conn     *rdmacm.Conn
@@ -137,10 +136,10 @@ func (e *end) setup(_ context.Context, id *rdmacm.ID) (_ *verbs.QP, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.messages, err = e.context.NewMemory(messageSize, false); err != nil {
+	if e.messages, err = e.context.NewMemory(messageSize, verbs.MemoryOptions{}); err != nil {
 		return nil, err
 	}
-	if e.buffers, err = e.context.NewMemory(2*e.Size, false); err != nil {
+	if e.buffers, err = e.context.NewMemory(2*e.Size, verbs.MemoryOptions{}); err != nil {
 		return nil, err
 	}
 	if e.local, err = pd.RegisterMR(e.messages, verbs.AccessLocalWrite); err != nil {
@@ -179,7 +178,7 @@ func (e *end) close() error {
 	if e.context != nil {
 		errs = append(errs, e.context.Close())
 	}
-	for _, m := range []*dmamem.Memory{e.messages, e.buffers} {
+	for _, m := range []*verbs.Memory{e.messages, e.buffers} {
 		if m != nil {
 			errs = append(errs, m.Close())
 		}

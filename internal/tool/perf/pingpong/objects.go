@@ -8,7 +8,6 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // objects holds the verbs objects and the work requests of this side.
@@ -17,7 +16,7 @@ type objects struct {
 	place Place
 
 	pd      *verbs.PD
-	memory  *dmamem.Memory
+	memory  *verbs.Memory
 	mr      *verbs.MR
 	channel *verbs.CompChannel // with Events
 	cq      *verbs.CQ
@@ -51,7 +50,7 @@ func newObjects(place Place, test Test) (_ *objects, err error) {
 	}
 	// The sent message, followed by the received one.
 	room := s.recvAt() + test.headroom() + test.Size
-	if s.memory, err = c.NewMemory(room, false); err != nil {
+	if s.memory, err = c.NewMemory(room, verbs.MemoryOptions{}); err != nil {
 		return nil, err
 	}
 	if s.mr, err = s.pd.RegisterMR(s.memory, test.access()); err != nil {

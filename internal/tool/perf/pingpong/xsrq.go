@@ -152,7 +152,7 @@ func (o *xrcObjects) create() (err error) {
 	if pd, err = add(o, pd, err); err != nil {
 		return err
 	}
-	memory, err := c.NewMemory(t.Size, false)
+	memory, err := c.NewMemory(t.Size, verbs.MemoryOptions{})
 	if memory, err = add(o, memory, err); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (t *tester) memories() []testCase {
 
 // huge moves data in huge pages.
 func (t *tester) huge() error {
-	m, err := t.port.Context.NewMemory(1, true)
+	m, err := t.port.Context.NewMemory(1, verbs.MemoryOptions{Huge: true})
 	if err != nil {
 		return unsupported("no free huge pages (vm.nr_hugepages): %w", err)
 	}

@@ -202,7 +202,7 @@ func (s *session) newQueue(cq *verbs.CQ, access verbs.Access) (*end, error) {
 
 // register allocates and registers memory.
 func (s *session) register(length int, access verbs.Access, huge bool) (*verbs.MR, error) {
-	m, err := s.port.Context.NewMemory(length, huge)
+	m, err := s.port.Context.NewMemory(length, verbs.MemoryOptions{Huge: huge})
 	if m, err = keep(s, m, err); err != nil {
 		return nil, err
 	}

@@ -380,7 +380,7 @@ func main() {
 	}
 	c := must(devices[0].Open())
 	h := &host{context: c, pd: must(c.AllocPD()), lid: must(c.QueryPort(1)).LID}
-	memory, access := must(c.NewMemory(size, false)), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
+	memory, access := must(c.NewMemory(size, verbs.MemoryOptions{})), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
 	h.mr = must(h.pd.RegisterMR(memory, access|verbs.AccessRemoteAtomic))
 	h.closed = must(must(c.AllocPD()).RegisterMR(memory, access))
 	switch {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // The same as in cost.c.
@@ -77,7 +76,7 @@ func newPair(c *verbs.Context) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := dmamem.New(2*size, dmamem.Options{})
+	m, err := c.NewMemory(2*size, verbs.MemoryOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ type pair struct {
 
 func newPair(c *verbs.Context, channel *verbs.CompChannel) *pair {
 	pd := must(c.AllocPD())
-	memory, access := must(c.NewMemory(4096, false)), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
+	memory, access := must(c.NewMemory(4096, verbs.MemoryOptions{})), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
 	p := &pair{cq: must(c.CreateCQ(verbs.CQInit{Entries: 2 * depth, Channel: channel})), mr: must(pd.RegisterMR(memory, access))}
 	for i := range p.qp {
 		p.qp[i] = must(pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cq, RecvCQ: p.cq, Cap: verbs.QPCap{MaxSendWR: depth, MaxSendSGE: 1}}))

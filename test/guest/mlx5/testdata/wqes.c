@@ -2,7 +2,7 @@
 /*
  * Posts work requests through libmlx5 and prints the bytes that it wrote into the
  * queues, one work request a line: the parameters as name=value, and the block of the
- * ring in hex. The test of package verbs/mlx5 posts the same and compares.
+ * ring in hex. The test of package verbs/internal/mlx5 posts the same and compares.
  */
 #include <arpa/inet.h>
 #include <infiniband/mlx5dv.h>

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // A Conn is a connection for messages of at most MaxMessage bytes. It implements
@@ -26,7 +25,7 @@ type Conn struct {
 	local   net.Addr
 	device  string
 	context *verbs.Context
-	memory  *dmamem.Memory
+	memory  *verbs.Memory
 	region  *verbs.MR
 	cq      *verbs.CQ
 	qp      *verbs.QP
@@ -103,7 +102,7 @@ func (c *Conn) setup(_ context.Context, id *rdmacm.ID) (_ *verbs.QP, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if c.memory, err = c.context.NewMemory((receives+1)*MaxMessage, false); err != nil {
+	if c.memory, err = c.context.NewMemory((receives+1)*MaxMessage, verbs.MemoryOptions{}); err != nil {
 		return nil, err
 	}
 	if c.region, err = pd.RegisterMR(c.memory, verbs.AccessLocalWrite); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // GRH is the number of bytes before the payload of a received datagram.
@@ -76,7 +75,7 @@ type Endpoint struct {
 	pd      *verbs.PD
 	xrcd    *verbs.XRCD // of XRC
 	srq     *verbs.SRQ  // of all queue pairs, with Options.Shared; of XRC: of all groups
-	memory  []*dmamem.Memory
+	memory  []*verbs.Memory
 	ah      *verbs.AH
 	options Options
 }
@@ -177,7 +176,7 @@ func (e *Endpoint) register(queuePairs int) (r regions, err error) {
 }
 
 func (e *Endpoint) registerRegion(size int, access verbs.Access) (*verbs.MR, error) {
-	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge && size > 0)
+	m, err := e.Port.Context.NewMemory(max(size, 1), verbs.MemoryOptions{Huge: e.options.Huge && size > 0})
 	if err != nil {
 		return nil, err
 	}

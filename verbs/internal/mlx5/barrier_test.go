@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 

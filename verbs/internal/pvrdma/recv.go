@@ -7,8 +7,8 @@ import (
 	"os"
 	"unsafe"
 
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 

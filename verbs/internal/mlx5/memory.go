@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
