@@ -72,7 +72,7 @@ func (r *nodeRun) updateState() {
 
 // Next steps of findings of counters.
 const (
-	hintLocal = "ibkit counters --local --rate 10s"
+	hintLocal = "ibkit counters --local --window 10s"
 	hintCable = hintLocal + "; reseat or replace the cable"
 )
 
