@@ -204,19 +204,20 @@ func TestBaseline(t *testing.T) {
 	if code != cmdutil.ExitFindings {
 		t.Errorf("exit code: got %d, want %d: %s", code, cmdutil.ExitFindings, errOut)
 	}
-	var report counters.Report
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
+	var document struct {
+		Findings []struct {
+			Kind, Severity, Subject string
+			Data                    counters.FindingData
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &document); err != nil {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, n := range report.Nodes {
-		for _, p := range n.Ports {
-			for _, f := range p.Findings {
-				found = append(found, f.Kind+" "+*f.Counter)
-			}
-		}
+	for _, f := range document.Findings {
+		found = append(found, strings.Join([]string{f.Severity, f.Kind, f.Subject, *f.Data.Counter}, " "))
 	}
-	if got, want := strings.Join(found, ", "), "flapped LinkDownedCounter, exceeded SymbolErrorCounter"; got != want {
+	if got, want := strings.Join(found, ", "), "error flapped switch1[2] LinkDownedCounter, error increased switch1[3] SymbolErrorCounter"; got != want {
 		t.Errorf("findings: got %s, want %s", got, want)
 	}
 }

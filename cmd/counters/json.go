@@ -12,15 +12,18 @@ import (
 
 // writeJSON writes a document, with one node per line.
 func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) {
-	render.WriteMembers(out, '{', r.Head(c.options.Window))
 	shown := map[*counters.Node][]*counters.Port{}
+	ports := make([]*counters.Port, 0, len(rows))
 	for _, w := range rows {
 		n := r.Node(w.Port)
-		shown[n] = append(shown[n], w.Port)
+		shown[n], ports = append(shown[n], w.Port), append(ports, w.Port)
 	}
+	head := r.Head(ports, c.names)
+	render.WriteHead(out, &head)
+	render.WriteMembers(out, ',', r.Window(c.options.Window))
 	var nodes []*counters.Node
 	for _, n := range r.Nodes {
-		if len(shown[n]) > 0 || len(n.Failures) > 0 {
+		if len(shown[n]) > 0 {
 			nodes = append(nodes, n)
 		}
 	}

@@ -115,10 +115,11 @@ func TestRedirectedAgents(t *testing.T) {
 				r.compare(t, "ibqueryerrors", []string{"", "--details", "--skip-sl --data"})
 			}
 			r.wear(t)
-			for _, n := range readCounters(t, s, "", "--all", "host002").Nodes {
+			document := readCounters(t, s, "", "--all", "host002")
+			for _, n := range document.Nodes {
 				for _, p := range n.Ports {
-					if got := p.Counters["SymbolErrorCounter"]; got == nil || *got != 77 || len(n.Failures) > 0 {
-						t.Errorf("ibkit counters: got %v symbol errors, failures %v, want 77", deref(got), n.Failures)
+					if got := p.Counters["SymbolErrorCounter"]; got == nil || *got != 77 || len(document.Failures) > 0 {
+						t.Errorf("ibkit counters: got %v symbol errors, failures %v, want 77", deref(got), document.Failures)
 					}
 				}
 			}

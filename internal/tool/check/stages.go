@@ -205,8 +205,8 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 	ports := 0
 	for p := range r.counters.AllPorts() {
 		for _, f := range r.counters.Findings(p) {
-			if kind := counterKind(f); kind != report.BitErrors {
-				r.add(r.portFinding(kind, p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+			if found := f.Report(p, r.names); found.Kind != report.BitErrors {
+				r.add(r.portFinding(found.Kind, p.Port, "%s%s", found.Detail, r.peerText(p.Port)))
 			}
 		}
 	}
@@ -220,27 +220,6 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 	r.comment("%s, %s", count(ports, "port"), window)
 	r.skippedIf(ports == 0, "no port with counters")
 	return nil
-}
-
-// counterKind returns the kind of a finding of counters.
-func counterKind(f counters.Finding) report.Kind {
-	switch {
-	case f.Kind != counters.Exceeded:
-		return report.Kind(f.Kind.String())
-	case f.Class == counters.Congestion:
-		return report.Congested
-	case f.InWindow:
-		return report.Increased
-	}
-	return report.Exceeded
-}
-
-// counterText returns the counter and its meaning.
-func counterText(f counters.Finding) string {
-	if f.Meaning == "" {
-		return f.Text()
-	}
-	return f.Text() + ": " + f.Meaning
 }
 
 // longestWindow returns the longest time between two samples of a port.
@@ -268,7 +247,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 	for p := range r.counters.AllPorts() {
 		for _, f := range r.counters.Findings(p) {
 			if f.Kind == counters.BitErrors {
-				r.add(r.portFinding(report.BitErrors, p.Port, "%s%s", counterText(f), r.peerText(p.Port)))
+				r.add(r.portFinding(report.BitErrors, p.Port, "%s%s", f.Report(p, r.names).Detail, r.peerText(p.Port)))
 			}
 		}
 		d := p.Delta()

@@ -6,54 +6,45 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Schema identifies the JSON form of a [Report]; schema/counters.json describes it.
-const Schema = "ibkit/counters/1"
+const Schema = "ibkit/counters/2"
 
 // A Report is the document that "ibkit counters --json" prints after each window.
 type Report struct {
-	ReportHead
-	Nodes []NodeReport `json:"nodes"`
+	report.Head
+	ReportWindow
+	Nodes []ReportNode `json:"nodes"`
 }
 
-// A ReportHead is the part of a report before the nodes.
-type ReportHead struct {
-	Schema  string          `json:"schema"`
-	Time    time.Time       `json:"time"`    // begin of the last pass
-	Window  *float64        `json:"window"`  // seconds between the passes; nil: one pass
-	Partial bool            `json:"partial"` // a request failed
-	Missing []MissingReport `json:"missing"`
+// A ReportWindow is the part of a report between the head and the nodes.
+type ReportWindow struct {
+	Window  *float64        `json:"window"` // seconds between the passes; nil: one pass
+	Missing []ReportMissing `json:"missing"`
 }
 
-// A MissingReport is a port of the baseline whose node is not in the fabric.
-type MissingReport struct {
+// A ReportMissing is a port of the baseline whose node is not in the fabric.
+type ReportMissing struct {
 	GUID ib.GUID `json:"guid"`
 	Port uint8   `json:"port"`
 }
 
-// A NodeReport is a node with its ports.
-type NodeReport struct {
-	Name     string          `json:"name"`
-	GUID     ib.GUID         `json:"guid"`
-	Type     string          `json:"type"`
-	LID      *ib.LID         `json:"lid"`
-	Failures []FailureReport `json:"failures"`
-	Ports    []PortReport    `json:"ports"`
+// A ReportNode is a node with its ports.
+type ReportNode struct {
+	Name  string       `json:"name"`
+	GUID  ib.GUID      `json:"guid"`
+	Type  string       `json:"type"`
+	LID   *ib.LID      `json:"lid"`
+	Ports []ReportPort `json:"ports"`
 }
 
-// A FailureReport is a request without a valid response.
-type FailureReport struct {
-	Port      *uint8 `json:"port"` // nil: all ports
-	Attribute string `json:"attribute"`
-	Error     string `json:"error"`
-}
-
-// A PortReport contains the counters of a port.
-type PortReport struct {
+// A ReportPort contains the counters of a port.
+type ReportPort struct {
 	Number   uint8       `json:"number"`
 	GUID     ib.GUID     `json:"guid"`
-	Peer     *PeerReport `json:"peer"`
+	Peer     *ReportPeer `json:"peer"`
 	State    *string     `json:"state"`
 	DataRate *float64    `json:"data_rate"` // bits per second
 
@@ -67,43 +58,41 @@ type PortReport struct {
 	Receive       *float64       `json:"receive"`
 	LostBandwidth *float64       `json:"lost_bandwidth"` // by waiting, 0 to 1
 	Tick          *uint8         `json:"tick"`
-	BER           *BERReport     `json:"ber"`
+	BER           *ReportBER     `json:"ber"`
 	Lanes         map[string]any `json:"lanes"` // attributes by virtual lane and service level
 
-	Findings []FindingReport `json:"findings"`
+	Findings []report.Kind `json:"findings"` // see Report.Findings
 }
 
-// A PeerReport is the other end of a link.
-type PeerReport struct {
+// A ReportPeer is the other end of a link.
+type ReportPeer struct {
 	Name string  `json:"name"`
 	GUID ib.GUID `json:"guid"`
 	Port uint8   `json:"port"`
 }
 
-// A BERReport is the bit error rate of a port.
-type BERReport struct {
+// A ReportBER is the bit error rate of a port.
+type ReportBER struct {
 	Errors uint64          `json:"errors"`
 	Bits   float64         `json:"bits"`
 	Rate   float64         `json:"rate"` // with 0 errors the bound that the window proves
-	Rules  []BERRuleReport `json:"rules"`
+	Rules  []ReportBERRule `json:"rules"`
 }
 
-// A BERRuleReport is the result of a [BERRule].
-type BERRuleReport struct {
+// A ReportBERRule is the result of a [BERRule].
+type ReportBERRule struct {
 	Limit   float64 `json:"limit"`
 	Window  float64 `json:"window"` // seconds
 	Allowed float64 `json:"allowed"`
 	Verdict string  `json:"verdict"`
 }
 
-// A FindingReport is a [Finding].
-type FindingReport struct {
-	Kind    string  `json:"kind"`
-	Counter *string `json:"counter"`
-	Class   *string `json:"class"`
-	Value   *uint64 `json:"value"`
-	Window  bool    `json:"in_window"`
-	Meaning string  `json:"meaning"`
+// FindingData has the values of a finding about a counter.
+type FindingData struct {
+	Counter  *string `json:"counter"` // nil: no single counter
+	Class    *string `json:"class"`
+	Value    *uint64 `json:"value"`
+	InWindow bool    `json:"in_window"` // Value is an increase in the window
 }
 
 // ReportOptions configure a report.
@@ -112,38 +101,62 @@ type ReportOptions struct {
 	Counters []Counter // to include; nil: all that were read
 }
 
-// Head returns the part of the report before the nodes. window is the time between the passes, or 0.
-func (r *Result) Head(window time.Duration) ReportHead {
-	head := ReportHead{Schema: Schema, Time: r.Began, Partial: r.Partial(), Missing: []MissingReport{}}
-	if window > 0 {
-		head.Window = new(window.Seconds())
+// Head returns the head of a report about some ports: their findings, and the failed
+// requests of all nodes.
+func (r *Result) Head(ports []*Port, names *fabric.NameMap) report.Head {
+	head := report.NewHead(Schema, r.Began)
+	for _, p := range ports {
+		for _, f := range r.Findings(p) {
+			head.Add(f.Report(p, names))
+		}
 	}
-	for _, m := range r.Missing {
-		head.Missing = append(head.Missing, MissingReport{m.Node, m.Port})
+	for _, n := range r.Nodes {
+		for _, f := range n.Failures {
+			head.Fail(f.report(n, names))
+		}
 	}
+	head.Partial = r.Partial()
 	return head
 }
 
+// report returns the common form of a failure.
+func (f Failure) report(n *Node, names *fabric.NameMap) report.Failure {
+	name := names.Name(n.Node)
+	failure := report.Failure{Subject: name, NodeGUID: &n.GUID, Attribute: f.Attribute(), Error: f.Err.Error()}
+	if lid := n.lid(); lid != 0 {
+		failure.LID = &lid
+	}
+	if f.Port != mad.AllPorts {
+		failure.Port, failure.Subject = new(int(f.Port)), fabric.PortName(name, int(f.Port))
+	}
+	return failure
+}
+
+// Window returns the part of a report between the head and the nodes. window is the time
+// between the passes, or 0.
+func (r *Result) Window(window time.Duration) ReportWindow {
+	w := ReportWindow{Missing: []ReportMissing{}}
+	if window > 0 {
+		w.Window = new(window.Seconds())
+	}
+	for _, m := range r.Missing {
+		w.Missing = append(w.Missing, ReportMissing{m.Node, m.Port})
+	}
+	return w
+}
+
 // ReportNode returns the report of a node with some of its ports.
-func (r *Result) ReportNode(n *Node, ports []*Port, o ReportOptions) NodeReport {
-	report := NodeReport{
-		Name: o.Names.Name(n.Node), GUID: n.GUID, Type: n.Info.NodeType.String(),
-		Failures: []FailureReport{}, Ports: make([]PortReport, 0, len(ports)),
+func (r *Result) ReportNode(n *Node, ports []*Port, o ReportOptions) ReportNode {
+	node := ReportNode{
+		Name: o.Names.Name(n.Node), GUID: n.GUID, Type: n.Info.NodeType.String(), Ports: make([]ReportPort, 0, len(ports)),
 	}
 	if lid := n.lid(); lid != 0 {
-		report.LID = &lid
-	}
-	for _, f := range n.Failures {
-		failure := FailureReport{Attribute: f.Attribute(), Error: f.Err.Error()}
-		if f.Port != mad.AllPorts {
-			failure.Port = new(f.Port)
-		}
-		report.Failures = append(report.Failures, failure)
+		node.LID = &lid
 	}
 	for _, p := range ports {
-		report.Ports = append(report.Ports, r.reportPort(p, o))
+		node.Ports = append(node.Ports, r.reportPort(p, o))
 	}
-	return report
+	return node
 }
 
 // lid returns the LID of a switch, or of the first port of an adapter.
@@ -156,28 +169,28 @@ func (n *Node) lid() ib.LID {
 	return 0
 }
 
-func (r *Result) reportPort(p *Port, o ReportOptions) PortReport {
-	report := PortReport{Number: p.Number, GUID: p.GUID, Tick: p.Tick, Findings: []FindingReport{}}
+func (r *Result) reportPort(p *Port, o ReportOptions) ReportPort {
+	port := ReportPort{Number: p.Number, GUID: p.GUID, Tick: p.Tick, Findings: []report.Kind{}}
 	if peer := p.Peer; peer != nil {
-		report.Peer = &PeerReport{o.Names.Name(peer.Node), peer.Node.GUID, peer.Number}
+		port.Peer = &ReportPeer{o.Names.Name(peer.Node), peer.Node.GUID, peer.Number}
 	}
 	if s := p.State(); s != 0 {
-		report.State = new(s.String())
+		port.State = new(s.String())
 	}
 	if rate := DataRate(p.Port); rate > 0 {
-		report.DataRate = &rate
+		port.DataRate = &rate
 	}
 	for _, f := range r.Findings(p) {
-		report.Findings = append(report.Findings, reportFinding(f))
+		port.Findings = append(port.Findings, f.kind())
 	}
 	if p.Now == nil {
-		return report
+		return port
 	}
 	at := p.Now.At()
-	report.Time = &at
-	report.addCounters(p, o.Counters)
-	report.Lanes = reportLanes(p)
-	return report
+	port.Time = &at
+	port.addCounters(p, o.Counters)
+	port.Lanes = reportLanes(p)
+	return port
 }
 
 // reportLanes returns the attributes by lane of a port, nil without any.
@@ -193,12 +206,12 @@ func reportLanes(p *Port) map[string]any {
 }
 
 // addCounters adds the values, and with two samples the rates.
-func (report *PortReport) addCounters(p *Port, only []Counter) {
+func (port *ReportPort) addCounters(p *Port, only []Counter) {
 	d := p.Delta()
-	report.Counters = map[string]*uint64{}
+	port.Counters = map[string]*uint64{}
 	if d != nil {
-		report.Increase, report.Rates = map[string]*uint64{}, map[string]*float64{}
-		report.Window = new(d.Window().Seconds())
+		port.Increase, port.Rates = map[string]*uint64{}, map[string]*float64{}
+		port.Window = new(d.Window().Seconds())
 	}
 	chosen := only
 	if chosen == nil {
@@ -210,26 +223,26 @@ func (report *PortReport) addCounters(p *Port, only []Counter) {
 			continue
 		}
 		name := c.String()
-		report.Counters[name] = ifKnown(v.N, ok)
+		port.Counters[name] = ifKnown(v.N, ok)
 		if d == nil {
 			continue
 		}
 		ch, ok := d.Change(c)
-		report.Increase[name] = ifKnown(ch.Increase, ok && !ch.Saturated)
+		port.Increase[name] = ifKnown(ch.Increase, ok && !ch.Saturated)
 		rate, ok := d.PerSecond(c)
-		report.Rates[name] = ifKnown(rate, ok)
+		port.Rates[name] = ifKnown(rate, ok)
 	}
 	if d == nil {
 		return
 	}
 	sent, ok := p.Utilization(d, XmitData)
-	report.Transmit = ifKnown(sent, ok)
+	port.Transmit = ifKnown(sent, ok)
 	received, ok := p.Utilization(d, RcvData)
-	report.Receive = ifKnown(received, ok)
+	port.Receive = ifKnown(received, ok)
 	lost, ok := p.LostBandwidth(d)
-	report.LostBandwidth = ifKnown(lost, ok)
+	port.LostBandwidth = ifKnown(lost, ok)
 	if b, ok := p.SymbolBER(d); ok {
-		report.BER = reportBER(b)
+		port.BER = reportBER(b)
 	}
 }
 
@@ -240,24 +253,48 @@ func ifKnown[T any](v T, ok bool) *T {
 	return &v
 }
 
-func reportBER(b BER) *BERReport {
-	report := &BERReport{Errors: b.Errors, Bits: b.Bits, Rate: b.Rate()}
+func reportBER(b BER) *ReportBER {
+	ber := &ReportBER{Errors: b.Errors, Bits: b.Bits, Rate: b.Rate()}
 	for _, rule := range BERRules {
-		report.Rules = append(report.Rules, BERRuleReport{
+		ber.Rules = append(ber.Rules, ReportBERRule{
 			Limit: rule.Limit, Window: rule.Needs(b.BitRate()).Seconds(), Allowed: rule.Allowed(b.BitRate()),
 			Verdict: b.Judge(rule).String(),
 		})
 	}
-	return report
+	return ber
 }
 
-func reportFinding(f Finding) FindingReport {
-	report := FindingReport{Kind: f.Kind.String(), Window: f.InWindow, Meaning: f.Meaning}
+// kind returns the kind in the vocabulary of all commands.
+func (f Finding) kind() report.Kind {
+	switch {
+	case f.Kind != Exceeded:
+		return report.Kind(f.Kind.String())
+	case f.Class == Congestion:
+		return report.Congested
+	case f.InWindow:
+		return report.Increased
+	}
+	return report.Exceeded
+}
+
+// Report returns the finding about a port in the vocabulary of all commands. Its data are
+// of type [FindingData].
+func (f Finding) Report(p *Port, names *fabric.NameMap) report.Finding {
+	detail := f.Text()
+	if f.Meaning != "" {
+		detail += ": " + f.Meaning
+	}
+	found := report.New(f.kind(), names.PortName(p.Port), detail).At(p.Node.GUID, int(p.Number))
+	if !f.IsProblem() {
+		found.Severity = report.Info
+	}
+	data := FindingData{InWindow: f.InWindow}
 	if f.Class != 0 {
-		report.Class = new(f.Class.String())
+		data.Class = new(f.Class.String())
 	}
 	if f.Kind != Cleared && f.Kind != Disappeared {
-		report.Counter, report.Value = new(f.Counter.String()), &f.Value
+		data.Counter, data.Value = new(f.Counter.String()), &f.Value
 	}
-	return report
+	found.Data = data
+	return found
 }
