@@ -48,6 +48,7 @@ const (
 // Rules distinguish net files from topology files.
 type Rules int
 
+// The rules.
 const (
 	NetFile  Rules = iota // ibsim's net files
 	Topology              // output of ibnetdiscover

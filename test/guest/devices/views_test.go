@@ -14,10 +14,10 @@ func TestViews(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
 	for line, want := range map[string]string{
-		"devinfo":         g.Ports[1].Addr.String(),
-		"devinfo --wide":  "uverbs1",
-		"devinfo rxe1":    "RoCE v2",
-		"devinfo --uapi":  "QUERY_PORT",
+		"devinfo":            g.Ports[1].Addr.String(),
+		"devinfo --wide":     "uverbs1",
+		"devinfo rxe1":       "RoCE v2",
+		"devinfo --uapi":     "QUERY_PORT",
 		"devinfo --problems": "",
 	} {
 		t.Run(line, func(t *testing.T) {
