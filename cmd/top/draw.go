@@ -178,7 +178,7 @@ func (u *ui) drawLinks(p *pen) {
 	}
 	u.caption(p, text)
 	_, height := p.Size()
-	u.table(p, firstLine, pageRows(height), len(rows), func(i int) top.LinkReport { return s.LinkReport(rows[i]) })
+	u.table(p, firstLine, pageRows(height), len(rows), func(i int) top.ReportLink { return s.ReportLink(rows[i]) })
 }
 
 // missing is the text of a node or port that the sample does not have.
@@ -199,22 +199,22 @@ func (u *ui) drawNode(p *pen) {
 	text += fmt.Sprintf("  %d of %s up", len(n.Links), plural.Count(n.Ports, "port", "ports"))
 	u.caption(p, text)
 	_, height := p.Size()
-	u.table(p, firstLine, pageRows(height), len(n.Links), func(i int) top.LinkReport { return n.Links[i] })
+	u.table(p, firstLine, pageRows(height), len(n.Links), func(i int) top.ReportLink { return n.Links[i] })
 }
 
 // A column is a column of numbers of a table.
 type column struct {
 	name  string
 	width int
-	value func([]byte, *top.LinkReport) []byte
+	value func([]byte, *top.ReportLink) []byte
 }
 
 var columns = []column{
-	{"RATE", 8, func(b []byte, l *top.LinkReport) []byte { return append(b, render.Show(l.Rate)...) }},
-	{"ERR/s", 5, func(b []byte, l *top.LinkReport) []byte { return appendRate(b, number(l.Errors)) }},
-	{"OUT%", 5, func(b []byte, l *top.LinkReport) []byte { return appendPercent(b, number(l.Transmit)) }},
-	{"IN%", 5, func(b []byte, l *top.LinkReport) []byte { return appendPercent(b, number(l.Receive)) }},
-	{"WAIT%", 5, func(b []byte, l *top.LinkReport) []byte { return appendPercent(b, number(l.Wait)) }},
+	{"RATE", 8, func(b []byte, l *top.ReportLink) []byte { return append(b, render.Show(l.Rate)...) }},
+	{"ERR/s", 5, func(b []byte, l *top.ReportLink) []byte { return appendRate(b, number(l.Errors)) }},
+	{"OUT%", 5, func(b []byte, l *top.ReportLink) []byte { return appendPercent(b, number(l.Transmit)) }},
+	{"IN%", 5, func(b []byte, l *top.ReportLink) []byte { return appendPercent(b, number(l.Receive)) }},
+	{"WAIT%", 5, func(b []byte, l *top.ReportLink) []byte { return appendPercent(b, number(l.Wait)) }},
 }
 
 // sortedColumn returns the index of the column of an order, -1 for an order without a column.
@@ -232,7 +232,7 @@ func (u *ui) linkWidth(width int) int {
 }
 
 // table draws the rows of a table around the selected one.
-func (u *ui) table(p *pen, y, height, count int, row func(int) top.LinkReport) {
+func (u *ui) table(p *pen, y, height, count int, row func(int) top.ReportLink) {
 	v := u.view()
 	v.selected = max(min(v.selected, count-1), 0)
 	v.scroll = max(min(v.scroll, v.selected), v.selected-height+1, 0)
@@ -263,7 +263,7 @@ func (u *ui) tableHeader(p *pen, y int) {
 }
 
 // row draws one link.
-func (u *ui) row(p *pen, y int, l top.LinkReport, selected bool) {
+func (u *ui) row(p *pen, y int, l top.ReportLink, selected bool) {
 	width, _ := p.Size()
 	style := func(r role) tcell.Style {
 		if selected {
@@ -296,7 +296,7 @@ func (u *ui) row(p *pen, y int, l top.LinkReport, selected bool) {
 // warnWait is the part of lost bandwidth that is marked.
 const warnWait = 0.01
 
-func linkName(l *top.LinkReport) string {
+func linkName(l *top.ReportLink) string {
 	near := placeName(&l.Near)
 	if l.Far == nil {
 		return near + " - ?"
@@ -304,7 +304,7 @@ func linkName(l *top.LinkReport) string {
 	return near + " - " + placeName(l.Far)
 }
 
-func placeName(p *top.PlaceReport) string { return fabric.PortName(p.Name, int(p.Port)) }
+func placeName(p *top.ReportPlace) string { return fabric.PortName(p.Name, int(p.Port)) }
 
 // shortFinding shortens names of counters: "SymbolError +45" for "SymbolErrorCounter +45".
 func shortFinding(text string) string {
@@ -327,7 +327,7 @@ func (u *ui) drawPort(p *pen) {
 	half := (width - label) / 2
 	p.blank(0, firstLine, width, u.styles[header])
 	for i := range r.Port.Ends {
-		p.text(label+i*half, firstLine, label+(i+1)*half-1, clipPort(placeName(&r.Port.Ends[i].PlaceReport), half-1), u.styles[header])
+		p.text(label+i*half, firstLine, label+(i+1)*half-1, clipPort(placeName(&r.Port.Ends[i].ReportPlace), half-1), u.styles[header])
 	}
 	y := firstLine + 1
 	line := func(name string, r role, text func(i int) string) {
@@ -338,7 +338,7 @@ func (u *ui) drawPort(p *pen) {
 		y++
 	}
 	ends := r.Port.Ends
-	values := func(f func(*top.EndReport) string) func(int) string {
+	values := func(f func(*top.ReportEnd) string) func(int) string {
 		return func(i int) string {
 			if i >= len(ends) {
 				return ""
@@ -346,17 +346,17 @@ func (u *ui) drawPort(p *pen) {
 			return f(&ends[i])
 		}
 	}
-	line("errors per second", plain, values(func(e *top.EndReport) string { return string(appendRate(nil, number(e.Errors))) }))
-	line("sent, % of the rate", plain, values(func(e *top.EndReport) string { return string(appendPercent(nil, number(e.Transmit))) }))
-	line("received, % of the rate", plain, values(func(e *top.EndReport) string { return string(appendPercent(nil, number(e.Receive))) }))
-	line("lost by waiting, %", plain, values(func(e *top.EndReport) string { return string(appendPercent(nil, number(e.Wait))) }))
+	line("errors per second", plain, values(func(e *top.ReportEnd) string { return string(appendRate(nil, number(e.Errors))) }))
+	line("sent, % of the rate", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Transmit))) }))
+	line("received, % of the rate", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Receive))) }))
+	line("lost by waiting, %", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Wait))) }))
 	for _, name := range counterNames(ends) {
-		line(name, bad, values(func(e *top.EndReport) string { return counterText(e, name) }))
+		line(name, bad, values(func(e *top.ReportEnd) string { return counterText(e, name) }))
 	}
 	for i := range ends {
 		for _, f := range ends[i].Findings {
 			if y < height-7 {
-				p.put(0, y, clip(placeName(&ends[i].PlaceReport)+": "+f, width), bad)
+				p.put(0, y, clip(placeName(&ends[i].ReportPlace)+": "+f, width), bad)
 				y++
 			}
 		}
@@ -365,7 +365,7 @@ func (u *ui) drawPort(p *pen) {
 }
 
 // counterNames returns the error counters that increased at either end.
-func counterNames(ends []top.EndReport) (names []string) {
+func counterNames(ends []top.ReportEnd) (names []string) {
 	for i := range ends {
 		for _, c := range ends[i].Counters {
 			if !slices.Contains(names, c.Name) {
@@ -377,7 +377,7 @@ func counterNames(ends []top.EndReport) (names []string) {
 }
 
 // counterText returns the increase of a counter and its value.
-func counterText(e *top.EndReport, name string) string {
+func counterText(e *top.ReportEnd, name string) string {
 	for _, c := range e.Counters {
 		if c.Name == name {
 			return fmt.Sprintf("+%d (%d)", c.Increase, c.Value)
@@ -387,7 +387,7 @@ func counterText(e *top.EndReport, name string) string {
 }
 
 // drawHistory draws the recent values of a port.
-func (u *ui) drawHistory(p *pen, y int, history []top.HistoryReport) {
+func (u *ui) drawHistory(p *pen, y int, history []top.ReportHistory) {
 	width, _ := p.Size()
 	if len(history) < 2 {
 		return
@@ -395,14 +395,14 @@ func (u *ui) drawHistory(p *pen, y int, history []top.HistoryReport) {
 	p.put(0, y, fmt.Sprintf("%d samples from %s to %s", len(history), history[0].Time.Format("15:04:05"), history[len(history)-1].Time.Format("15:04:05")), title)
 	for i, series := range []struct {
 		name   string
-		value  func(*top.HistoryReport) *float64
+		value  func(*top.ReportHistory) *float64
 		format func([]byte, float64) []byte
 		unit   string
 	}{
-		{"errors", func(h *top.HistoryReport) *float64 { return h.Errors }, appendRate, "/s"},
-		{"sent", func(h *top.HistoryReport) *float64 { return h.Transmit }, appendPercent, "%"},
-		{"received", func(h *top.HistoryReport) *float64 { return h.Receive }, appendPercent, "%"},
-		{"waiting", func(h *top.HistoryReport) *float64 { return h.Wait }, appendPercent, "%"},
+		{"errors", func(h *top.ReportHistory) *float64 { return h.Errors }, appendRate, "/s"},
+		{"sent", func(h *top.ReportHistory) *float64 { return h.Transmit }, appendPercent, "%"},
+		{"received", func(h *top.ReportHistory) *float64 { return h.Receive }, appendPercent, "%"},
+		{"waiting", func(h *top.ReportHistory) *float64 { return h.Wait }, appendPercent, "%"},
 	} {
 		values := make([]float64, len(history))
 		largest := math.NaN()

@@ -139,7 +139,7 @@ func (u *ui) rows() int {
 }
 
 // links returns the rows of a screen other than links.
-func (u *ui) links() []top.LinkReport {
+func (u *ui) links() []top.ReportLink {
 	r := u.report(0)
 	switch {
 	case r == nil:
@@ -154,12 +154,12 @@ func (u *ui) links() []top.LinkReport {
 }
 
 // selectedLink returns the link of the selected row, nil without rows.
-func (u *ui) selectedLink() *top.LinkReport {
+func (u *ui) selectedLink() *top.ReportLink {
 	v := u.view()
 	switch v.kind {
 	case linksView:
 		if rows := u.state.Rows(); v.selected < len(rows) {
-			return new(u.state.Sample().LinkReport(rows[v.selected]))
+			return new(u.state.Sample().ReportLink(rows[v.selected]))
 		}
 	case portView:
 		if r := u.report(0); r != nil {

@@ -17,6 +17,7 @@ import (
 // A Layout is the nodes and links of one scan. The samples until the next scan share it. It
 // does not change.
 type Layout struct {
+	Names   *fabric.NameMap
 	Fabric  *fabric.Fabric
 	Summary linkinfo.Summary
 	Nodes   []Node
@@ -63,7 +64,7 @@ type portKey struct {
 
 // newLayout returns the layout of a scan.
 func newLayout(f *fabric.Fabric, names *fabric.NameMap) *Layout {
-	l := &Layout{Fabric: f, byKey: map[portKey]int32{}, byGUID: make(map[ib.GUID]int32, len(f.Nodes))}
+	l := &Layout{Names: names, Fabric: f, byKey: map[portKey]int32{}, byGUID: make(map[ib.GUID]int32, len(f.Nodes))}
 	ends := linkinfo.Ends(f, f.Nodes)
 	l.Summary = linkinfo.Summarize(f.Nodes, ends, linkinfo.Links(ends))
 	for _, n := range f.Nodes {

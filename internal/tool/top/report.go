@@ -6,37 +6,38 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // Schema identifies the JSON form of a [Report]; schema/top.json describes it.
-const Schema = "ibkit/top/1"
+const Schema = "ibkit/top/2"
 
 // A Report is the content of a screen. Exactly one of Links, Node, Port and Path is set.
 // Values are nil if they are unknown.
 type Report struct {
-	Schema  string        `json:"schema"`
+	report.Head
 	Time    time.Time     `json:"time"`   // end of the window
 	Window  *float64      `json:"window"` // seconds; nil: one pass
 	Screen  string        `json:"screen"` // links, node, port, path
 	Sample  int           `json:"sample"` // place among the samples that are kept, from 1
 	Samples int           `json:"samples"`
-	Partial bool          `json:"partial"` // a request of the scan or of the pass had no valid response
-	Summary SummaryReport `json:"summary"`
+	Summary ReportSummary `json:"summary"`
 
 	Sort     *string `json:"sort,omitempty"` // of links
 	Filter   *string `json:"filter,omitempty"`
 	Problems *bool   `json:"problems_only,omitempty"`
 
-	Links []LinkReport `json:"links,omitzero"`
-	Node  *NodeReport  `json:"node,omitempty"`
-	Port  *PortReport  `json:"port,omitempty"`
-	Path  *PathReport  `json:"path,omitempty"`
+	Links []ReportLink `json:"links,omitzero"`
+	Node  *ReportNode  `json:"node,omitempty"`
+	Port  *ReportPort  `json:"port,omitempty"`
+	Path  *ReportPath  `json:"path,omitempty"`
 }
 
-// A SummaryReport is the head of each screen.
-type SummaryReport struct {
+// A ReportSummary is the head of each screen.
+type ReportSummary struct {
 	linkinfo.Summary
 	Transmit       float64 `json:"transmit"` // bits per second that adapters sent
 	Errors         float64 `json:"errors"`   // per second
@@ -49,10 +50,10 @@ type SummaryReport struct {
 	MissingNodes []string `json:"missing_nodes"`
 }
 
-// A LinkReport is a row of the screen links.
-type LinkReport struct {
-	Near     PlaceReport  `json:"near"`
-	Far      *PlaceReport `json:"far"`
+// A ReportLink is a row of the screen links.
+type ReportLink struct {
+	Near     ReportPlace  `json:"near"`
+	Far      *ReportPlace `json:"far"`
 	Rate     *string      `json:"rate"` // width and speed; nil: down
 	State    *string      `json:"state"`
 	Errors   *float64     `json:"errors"`   // per second, of both ends
@@ -62,51 +63,51 @@ type LinkReport struct {
 	Findings []string     `json:"findings"`
 }
 
-// A PlaceReport is a port.
-type PlaceReport struct {
+// A ReportPlace is a port.
+type ReportPlace struct {
 	Name string  `json:"name"`
 	GUID ib.GUID `json:"node_guid"`
 	Port uint8   `json:"port"`
 }
 
-// A NodeReport is the screen of a node.
-type NodeReport struct {
+// A ReportNode is the screen of a node.
+type ReportNode struct {
 	Name  string       `json:"name"`
 	GUID  ib.GUID      `json:"guid"`
 	Type  string       `json:"type"`
 	LID   *ib.LID      `json:"lid"`
 	Ports int          `json:"num_ports"`
-	Links []LinkReport `json:"links"` // the near end is a port of the node
+	Links []ReportLink `json:"links"` // the near end is a port of the node
 }
 
-// A PortReport is the screen of a port.
-type PortReport struct {
-	Link    LinkReport      `json:"link"` // the near end is the port
-	Ends    []EndReport     `json:"ends"` // the port and its peer
-	History []HistoryReport `json:"history"`
+// A ReportPort is the screen of a port.
+type ReportPort struct {
+	Link    ReportLink      `json:"link"` // the near end is the port
+	Ends    []ReportEnd     `json:"ends"` // the port and its peer
+	History []ReportHistory `json:"history"`
 }
 
-// An EndReport is one end of a link.
-type EndReport struct {
-	PlaceReport
+// An ReportEnd is one end of a link.
+type ReportEnd struct {
+	ReportPlace
 	Errors   *float64        `json:"errors"`
 	Transmit *float64        `json:"transmit"`
 	Receive  *float64        `json:"receive"`
 	Wait     *float64        `json:"wait"`
-	Counters []CounterReport `json:"counters"` // error counters that increased
+	Counters []ReportCounter `json:"counters"` // error counters that increased
 	Findings []string        `json:"findings"`
 }
 
-// A CounterReport is an error counter that increased in the window.
-type CounterReport struct {
+// A ReportCounter is an error counter that increased in the window.
+type ReportCounter struct {
 	Name      string  `json:"name"`
 	Value     uint64  `json:"value"`
 	Increase  uint64  `json:"increase"`
 	PerSecond float64 `json:"per_second"`
 }
 
-// A HistoryReport is the values of a port in one sample.
-type HistoryReport struct {
+// A ReportHistory is the values of a port in one sample.
+type ReportHistory struct {
 	Time     time.Time `json:"time"`
 	Errors   *float64  `json:"errors"`
 	Transmit *float64  `json:"transmit"`
@@ -114,8 +115,8 @@ type HistoryReport struct {
 	Wait     *float64  `json:"wait"`
 }
 
-// A PathReport is the screen of the paths between two ports.
-type PathReport struct {
+// A ReportPath is the screen of the paths between two ports.
+type ReportPath struct {
 	Forward PathLinks  `json:"forward"`
 	Reverse *PathLinks `json:"reverse"`
 	Read    time.Time  `json:"read"` // of the forwarding tables
@@ -128,7 +129,7 @@ type PathLinks struct {
 	LID     ib.LID       `json:"lid"`
 	Arrives *bool        `json:"arrives"` // nil: unknown, as a table or node did not respond
 	Cause   *string      `json:"cause"`   // nil: it arrives
-	Links   []LinkReport `json:"links"`   // in the direction of the path
+	Links   []ReportLink `json:"links"`   // in the direction of the path
 }
 
 // known returns a value, nil if it is unknown.
@@ -142,17 +143,34 @@ func known(v float32) *float64 {
 // report returns the head of a report.
 func (s *State) report(screen string) *Report {
 	sample := s.Sample()
-	r := &Report{Schema: Schema, Time: sample.Time, Screen: screen, Partial: sample.Partial()}
+	r := &Report{Head: sample.head(), Time: sample.Time, Screen: screen}
 	r.Sample, r.Samples = s.Position()
 	if sample.Window > 0 {
 		r.Window = new(sample.Window.Seconds())
 	}
 	t := sample.Totals
-	r.Summary = SummaryReport{sample.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, sample.Failed, sample.Took.Seconds(), []string{}}
+	r.Summary = ReportSummary{sample.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, sample.Failed, sample.Took.Seconds(), []string{}}
 	for _, m := range sample.Missing {
 		r.Summary.MissingNodes = append(r.Summary.MissingNodes, m.Name)
 	}
 	return r
+}
+
+// head returns the head of a report: the findings of all ports.
+func (s *Sample) head() report.Head {
+	head := report.NewHead(Schema, s.Time.Add(-s.Window-s.Took))
+	head.Partial = s.Partial()
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		for _, f := range s.Findings[int32(i)] {
+			head.Add(f.Report(&counters.Port{Port: p.Port}, s.Names))
+		}
+		for _, f := range p.Findings {
+			f.Subject = s.Names.PortName(p.Port)
+			head.Add(f.At(p.Port.Node.GUID, int(p.Number)))
+		}
+	}
+	return head
 }
 
 // ReportLinks returns the screen of links, at most some of them; 0: all.
@@ -163,9 +181,9 @@ func (s *State) ReportLinks(most int) *Report {
 	if most > 0 {
 		rows = rows[:min(most, len(rows))]
 	}
-	r.Links = make([]LinkReport, 0, len(rows))
+	r.Links = make([]ReportLink, 0, len(rows))
 	for _, row := range rows {
-		r.Links = append(r.Links, s.Sample().LinkReport(row))
+		r.Links = append(r.Links, s.Sample().ReportLink(row))
 	}
 	return r
 }
@@ -179,7 +197,7 @@ func (s *State) ReportNode(guid ib.GUID) *Report {
 	}
 	r := s.report("node")
 	n := &sample.Nodes[i]
-	r.Node = &NodeReport{Name: n.Name, GUID: n.GUID, Type: n.Info.NodeType.String(), Ports: int(n.Info.NumPorts), Links: []LinkReport{}}
+	r.Node = &ReportNode{Name: n.Name, GUID: n.GUID, Type: n.Info.NodeType.String(), Ports: int(n.Info.NumPorts), Links: []ReportLink{}}
 	for _, p := range n.Node.Ports {
 		if p != nil && p.LID() != 0 {
 			r.Node.LID = new(p.LID())
@@ -200,12 +218,12 @@ func (s *State) ReportPort(guid ib.GUID, number uint8) *Report {
 		return nil
 	}
 	r := s.report("port")
-	r.Port = &PortReport{Link: sample.linkReport(i), Ends: []EndReport{sample.endReport(i)}, History: []HistoryReport{}}
+	r.Port = &ReportPort{Link: sample.linkReport(i), Ends: []ReportEnd{sample.endReport(i)}, History: []ReportHistory{}}
 	if peer := sample.Ports[i].Peer; peer >= 0 {
 		r.Port.Ends = append(r.Port.Ends, sample.endReport(peer))
 	}
 	for _, p := range s.History(guid, number) {
-		r.Port.History = append(r.Port.History, HistoryReport{p.Time, known(p.Errors), known(p.Xmit), known(p.Rcv), known(p.Wait)})
+		r.Port.History = append(r.Port.History, ReportHistory{p.Time, known(p.Errors), known(p.Xmit), known(p.Rcv), known(p.Wait)})
 	}
 	return r
 }
@@ -213,7 +231,7 @@ func (s *State) ReportPort(guid ib.GUID, number uint8) *Report {
 // ReportPath returns the screen of paths.
 func (s *State) ReportPath(p *Paths, names *fabric.NameMap) *Report {
 	r := s.report("path")
-	r.Path = &PathReport{Forward: s.Sample().pathLinks(&p.Forward, names), Read: p.Read}
+	r.Path = &ReportPath{Forward: s.Sample().pathLinks(&p.Forward, names), Read: p.Read}
 	if p.Reverse != nil {
 		reverse := s.Sample().pathLinks(p.Reverse, names)
 		r.Path.Reverse = &reverse
@@ -222,19 +240,19 @@ func (s *State) ReportPath(p *Paths, names *fabric.NameMap) *Report {
 }
 
 // place returns the place of a port.
-func (s *Sample) place(i int32) PlaceReport {
+func (s *Sample) place(i int32) ReportPlace {
 	p := &s.Ports[i]
-	return PlaceReport{s.Nodes[p.Node].Name, p.Port.Node.GUID, p.Number}
+	return ReportPlace{s.Nodes[p.Node].Name, p.Port.Node.GUID, p.Number}
 }
 
-// LinkReport returns the report on a link.
-func (s *Sample) LinkReport(link int32) LinkReport { return s.linkReport(s.Links[link].Near) }
+// ReportLink returns the report on a link.
+func (s *Sample) ReportLink(link int32) ReportLink { return s.linkReport(s.Links[link].Near) }
 
 // linkReport returns the link of a port, which is the near end.
-func (s *Sample) linkReport(i int32) LinkReport {
+func (s *Sample) linkReport(i int32) ReportLink {
 	p := &s.Ports[i]
 	v := s.Link(p.Link)
-	r := LinkReport{Near: s.place(i), Errors: known(v.Errors), Wait: known(v.Wait), Findings: s.findings(i)}
+	r := ReportLink{Near: s.place(i), Errors: known(v.Errors), Wait: known(v.Wait), Findings: s.findings(i)}
 	v = s.Values[i]
 	r.Transmit, r.Receive = known(v.Xmit), known(v.Rcv)
 	if p.Speed != "" {
@@ -275,14 +293,14 @@ func (s *Sample) findings(i int32) []string {
 }
 
 // endReport returns one end of a link.
-func (s *Sample) endReport(i int32) EndReport {
+func (s *Sample) endReport(i int32) ReportEnd {
 	v := s.Values[i]
-	r := EndReport{
-		PlaceReport: s.place(i), Errors: known(v.Errors), Transmit: known(v.Xmit), Receive: known(v.Rcv), Wait: known(v.Wait),
-		Counters: []CounterReport{}, Findings: s.findings(i),
+	r := ReportEnd{
+		ReportPlace: s.place(i), Errors: known(v.Errors), Transmit: known(v.Xmit), Receive: known(v.Rcv), Wait: known(v.Wait),
+		Counters: []ReportCounter{}, Findings: s.findings(i),
 	}
 	for _, c := range s.Changes[i] {
-		r.Counters = append(r.Counters, CounterReport{c.Counter.String(), c.Value, c.Increase, c.PerSecond})
+		r.Counters = append(r.Counters, ReportCounter{c.Counter.String(), c.Value, c.Increase, c.PerSecond})
 	}
 	return r
 }
@@ -290,7 +308,7 @@ func (s *Sample) endReport(i int32) EndReport {
 // pathLinks returns a path with the values of its links.
 func (s *Sample) pathLinks(p *route.Path, names *fabric.NameMap) PathLinks {
 	report := route.NewReportPath(p, names)
-	r := PathLinks{From: report.From.Name, LID: p.LID, Arrives: report.Arrives, Links: []LinkReport{}}
+	r := PathLinks{From: report.From.Name, LID: p.LID, Arrives: report.Arrives, Links: []ReportLink{}}
 	if report.To != nil {
 		r.To = report.To.Name
 	}
