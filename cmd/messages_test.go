@@ -109,7 +109,7 @@ func badLines(t *testing.T) (lines []badLine) {
 	for _, text := range badFabrics {
 		file := cmdtest.WriteFile(t, text)
 		add("linkinfo", "--sim", file)
-		add("linkinfo", "--load-cache", file)
+		add("linkinfo", "--from", file)
 		add("linkinfo", "--sim", "demo", "--sim-events", file)
 		add("linkinfo", "--sim", "demo", "--node-name-map", file)
 		add("linkinfo", "--sim", "demo", "--config", file)

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
@@ -34,7 +35,7 @@ type command struct {
 
 	savePartial bool
 
-	loadCache string
+	stored string
 
 	limitFlags limits.Flags
 	ber        bool
@@ -131,7 +132,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.since, "since", "", "show increases since the baseline in `FILE`")
 	flags.StringVar(&c.save, "save", "", "store the counters as a baseline in `FILE`")
 	flags.BoolVar(&c.savePartial, "save-partial", false, "with --save: store a partial result, too")
-	flags.StringVar(&c.loadCache, "load-cache", "", "read the counters of the ports in the cache `FILE`, without a scan")
+	flags.StringVar(&c.stored, "fabric", "", "read the counters of the ports in the stored `FILE`, without a scan")
 	c.source.Define(cmd)
 	c.limitFlags.Define(flags)
 	flags.BoolVar(&c.ber, "ber", false, "check the bit error rates 1e-14 (12 min) and 1e-15 (125 min)")
@@ -158,9 +159,9 @@ var rules = cmdutil.FlagRules{
 		change.DryRunClash,
 		{Flags: []string{"reset"}, Others: []string{"window", "interval", "since", "csv", "json", "save"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
-		{Flags: []string{"load-cache"}, Others: []string{"from", "sa"}},
+		{Flags: []string{"fabric"}, Others: []string{"from"}},
 		{Flags: []string{"local"}, Others: []string{
-			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "load-cache", "from", "sa", "threshold-file", "max-wait", "ber", "data",
+			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "fabric", "from", "threshold-file", "max-wait", "ber", "data",
 			"details", "vl", "reset", "columns", "top", "sort", "csv", "sim", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 		}},
 	},
@@ -216,10 +217,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Database, err = c.source.Database(); err != nil {
 		return err
 	}
-	if o.Database == nil {
-		if o.Source.Stored, err = c.source.Stored(c.loadCache); err != nil {
-			return err
+	if c.stored != "" {
+		stored, err := fabricfile.Read(c.stored)
+		if err != nil {
+			return &cmdutil.UsageError{Err: err}
 		}
+		o.Source.Stored = stored.Fabric
 	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
 		return err

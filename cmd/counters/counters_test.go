@@ -74,7 +74,7 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, want, _ := program.Run(t, nil, "counters", "--sim", "demo", "--switches")
-	for _, source := range [][]string{{"--from", "sweep"}, {"--from", "sa"}, {"--sa"}, {"--load-cache", cache}} {
+	for _, source := range [][]string{{"--from", "sweep"}, {"--from", "sa"}, {"--fabric", cache}} {
 		code, got, errOut := program.Run(t, nil, append([]string{"counters", "--sim", "demo", "--switches"}, source...)...)
 		plain := func(s string) string { return growing.ReplaceAllString(s, "") }
 		if code != cmdutil.ExitFindings || plain(got) != plain(want) || !strings.Contains(got, "leaf4") {
@@ -150,7 +150,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"--since", file("ibkit counters baseline 1\n")}, ":2: the file is truncated"},
 		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, ": the baseline has no port of this fabric"},
 		{[]string{"--since", other}, "read baseline: " + other + ": the baseline has no port of this fabric"},
-		{[]string{"--load-cache", file("x")}, "read cache"},
+		{[]string{"--fabric", file("x")}, "read fabric"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			args := append([]string{"counters", "--sim", "demo"}, test.args...)

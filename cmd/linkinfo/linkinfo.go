@@ -31,25 +31,25 @@ type command struct {
 	fabric fabricflag.Flags
 	source fabricflag.Source
 
-	portGUID         string
-	route            string
-	all              bool
-	hops             int
-	down             bool
-	additional       bool
-	loadCache, cache string
-	cachePartial     bool
-	diff             string
-	compare          bool
-	diffcheck        []string
-	filterDownPorts  string
-	selection        links.Selection
-	json             bool
-	csv              bool
-	attributes       bool
-	showKeys         bool
-	links            filter
-	table            table
+	portGUID        string
+	route           string
+	all             bool
+	hops            int
+	down            bool
+	additional      bool
+	cache           string
+	cachePartial    bool
+	diff            string
+	compare         bool
+	diffcheck       []string
+	filterDownPorts string
+	selection       links.Selection
+	json            bool
+	csv             bool
+	attributes      bool
+	showKeys        bool
+	links           filter
+	table           table
 
 	// Derived from the flags.
 	options linkinfo.Options
@@ -124,7 +124,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")
-	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
 	flags.StringVar(&c.cache, "save", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.cachePartial, "save-partial", false, "with --save: store a partial result, too")
 	c.source.Define(cmd)
@@ -149,12 +148,11 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"csv"}},
 		{Flags: []string{"csv"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"compare"}, Others: []string{
-			"diff", "from", "sa", "load-cache", "Direct", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
+			"diff", "from", "Direct", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
 			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes",
 		}},
-		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"from", "sa", "Direct", "hops"}, fabricflag.ScanFlags)},
 		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
-		{Flags: []string{"counters"}, Others: []string{"diff", "load-cache"}},
+		{Flags: []string{"counters"}, Others: []string{"diff"}},
 		{Flags: []string{"json", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
@@ -239,7 +237,7 @@ func (c *command) run(ctx context.Context) error {
 	links.WarnStored(c.env.ErrOut, c.diff, compare)
 	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
 
-	if c.options.Source.Stored, err = c.source.Stored(c.loadCache, "save", "attributes"); err != nil {
+	if c.options.Source.Stored, err = c.source.Stored("save", "attributes"); err != nil {
 		return err
 	}
 	bar := render.NewProgress(c.env.ErrOut)

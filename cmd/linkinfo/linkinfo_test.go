@@ -93,7 +93,7 @@ func TestLinkinfoCache(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	_, live, _ := program.Run(t, nil, "linkinfo", "--csv", "--sim", "demo", "--save", cache)
 	// IBKIT_SIM has no effect with a stored fabric.
-	code, stored, err := program.Run(t, map[string]string{"IBKIT_SIM": "single-switch"}, "linkinfo", "--csv", "--load-cache", cache)
+	code, stored, err := program.Run(t, map[string]string{"IBKIT_SIM": "single-switch"}, "linkinfo", "--csv", "--from", cache)
 	if code != cmdutil.ExitFindings || err != "" || stored != live {
 		t.Errorf("got exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
 	}

@@ -44,7 +44,7 @@ type command struct {
 	check                  bool
 	plan, writePlan        string
 	punchList              bool
-	cache, loadCache       string
+	cache                  string
 	savePartial            bool
 	diff                   string
 	diffcheck              []string
@@ -148,7 +148,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.writePlan, "write-plan", "", "write the cabling as a plan to `FILE`, in CSV")
 	flags.StringVar(&c.cache, "save", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.savePartial, "save-partial", false, "with --save or --ibdiagnet: store a partial result, too")
-	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
 	flags.StringVar(&c.ibdiagnet, "ibdiagnet", "", "write files in the form of ibdiagnet to a `DIRECTORY`")
 	flags.DurationVar(&c.pause, "pause", 0, "add increases of counters within `TIME` (--ibdiagnet, db_csv)")
 	c.source.Define(cmd)
@@ -168,7 +167,6 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"punch-list"}, Others: []string{"json", "check", "format"}},
 		{Flags: []string{"plan"}, Others: []string{"diff"}},
 		{Flags: []string{"check", "plan"}, Others: []string{"nodes", "cas", "switches", "routers", "all-ports"}},
-		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"pause", "from", "sa"}, fabricflag.ScanFlags)},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"punch-list"}, Others: []string{"plan"}},
@@ -189,7 +187,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return err
 	}
 	if flags.Changed("sm-port") && !c.source.SA {
-		return cmdutil.UsageErrorf("%s requires --sa", cmdutil.FlagName(flags, "sm-port"))
+		return cmdutil.UsageErrorf("%s requires --from sa", cmdutil.FlagName(flags, "sm-port"))
 	}
 	if given := cmdutil.Given(flags, []string{"grouping"}); given != "" && c.format != formatNetdiscover {
 		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
@@ -264,7 +262,7 @@ func (c *command) run(ctx context.Context) error {
 
 // scan returns the fabric and stores it.
 func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
-	f, err := c.source.Stored(c.loadCache, "save", "ibdiagnet")
+	f, err := c.source.Stored("save", "ibdiagnet")
 	if f == nil && err == nil {
 		bar := render.NewProgress(c.env.ErrOut)
 		f, err = c.discover(ctx, bar.Update)

@@ -108,9 +108,9 @@ func TestTopology_Diff(t *testing.T) {
 	}{
 		{"--sim demo --save " + cache + " --format csv", "start_device,", 0},
 		{"--sim demo --diff " + cache, "", 0},
-		{"--load-cache " + cache + " --diff " + cache, "", 0},
+		{"--from " + cache + " --diff " + cache, "", 0},
 		{"--sim single-switch --diff " + cache, "\n", 3},
-		{"--load-cache " + cache + " -H", "TYPE", 0},
+		{"--from " + cache + " -H", "TYPE", 0},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"topology"}, strings.Fields(test.args)...)...)
@@ -143,13 +143,13 @@ func TestTopology_Usage(t *testing.T) {
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
 		{"-l --format dot", "-l (--nodes) and --format dot are mutually exclusive"},
 		{"--format x", "want one of table, json, netdiscover"},
-		{"-s 1", "-s (--sm-port) requires --sa"},
+		{"-s 1", "-s (--sm-port) requires --from sa"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
-		{"--load-cache " + file, "read cache " + file + ": offset 0"},
+		{"--from " + file, "read fabric " + file},
 		{"--plan " + file, "read plan " + file + ": not a plan"},
 		{"--plan " + file + " --format csv", "--plan and --format csv are mutually exclusive"},
 		{"--punch-list", "--punch-list has no effect without --plan"},
-		{"--load-cache /nonexistent", "no such file"},
+		{"--from /nonexistent", "no such file"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			env := map[string]string{"IBKIT_SIM": "demo"}

@@ -20,7 +20,7 @@ func TestInterrupt_Blocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"linkinfo --sim demo --save FIFO", "linkinfo --load-cache FIFO", "linkinfo --sim FIFO", "linkinfo --sim demo --diff FIFO",
+		"linkinfo --sim demo --save FIFO", "linkinfo --from FIFO", "linkinfo --sim FIFO", "linkinfo --sim demo --diff FIFO",
 		"linkinfo --sim demo --node-name-map FIFO", "linkinfo --sim demo --config FIFO", "linkinfo --sim demo --sim-events FIFO",
 		"topology --sim demo --plan FIFO", "topology --sim demo --write-plan FIFO", "counters --sim demo --since FIFO", "counters --sim demo --save FIFO --save-partial",
 		"counters --sim demo --threshold-file FIFO", "check routes --tables FIFO", "check routes --sim demo --save FIFO", "route --sim demo --targets-file FIFO",

@@ -27,5 +27,5 @@ func (e *cacheError) Unwrap() error { return e.error }
 
 // Hint implements the interface of [cmdutil.Hint].
 func (*cacheError) Hint() string {
-	return "convert the cache: ibkit linkinfo --load-cache FILE --json --attributes > fabric.json"
+	return "convert the cache: ibkit linkinfo --from FILE --json --attributes > fabric.json"
 }

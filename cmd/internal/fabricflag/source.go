@@ -39,7 +39,6 @@ const (
 func (s *Source) Define(cmd *cobra.Command) {
 	s.flags = cmd.Flags()
 	s.flags.StringVar(&s.from, "from", fromSweep, "`SOURCE` of the fabric: sweep (a scan), sa (the subnet manager), a file")
-	s.flags.BoolVar(&s.SA, "sa", false, "the same as --from sa")
 	_ = cmd.RegisterFlagCompletionFunc("from", func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return cmdutil.BeginningWith(begun, []string{fromSweep, fromSA}), cobra.ShellCompDirectiveDefault
 	})
@@ -51,10 +50,7 @@ var ScanFlags = []string{"sim", "sim-model", "sim-events", "Ca", "Port", "timeou
 // Complete checks the flags. notFile and notSA are the names of flags of the command
 // that do not apply to these sources.
 func (s *Source) Complete(notFile, notSA []string) error {
-	given := s.flags.Changed("from")
 	switch {
-	case s.SA && given:
-		return cmdutil.UsageErrorf("--sa and --from are mutually exclusive")
 	case s.from == "":
 		return cmdutil.UsageErrorf("invalid --from %q: want sweep, sa or a file", s.from)
 	case s.from == fromSA:
@@ -70,26 +66,15 @@ func (s *Source) Complete(notFile, notSA []string) error {
 		clashes = slices.Concat([]string{"m-key"}, notSA)
 	}
 	if other := cmdutil.Given(s.flags, clashes); other != "" {
-		source := "--sa"
-		if given {
-			source = "--from " + s.from
-		}
-		return cmdutil.UsageErrorf("%s and %s are mutually exclusive", source, other)
+		return cmdutil.UsageErrorf("--from %s and %s are mutually exclusive", s.from, other)
 	}
 	return nil
 }
 
-// Stored returns the fabric in the file of the source or in the cache at a path, nil
-// without both. Errors are usage errors, as for all files that the user names. full are
-// the names of flags that require all attributes of ports.
-func (s *Source) Stored(cache string, full ...string) (*fabric.Fabric, error) {
-	if cache != "" {
-		f, err := fabric.ReadCacheFile(cache)
-		if err != nil {
-			return nil, &cmdutil.UsageError{Err: err}
-		}
-		return f, nil
-	}
+// Stored returns the fabric in the file of the source, nil for another source. Errors are
+// usage errors, as for all files that the user names. full are the names of flags that
+// require all attributes of ports.
+func (s *Source) Stored(full ...string) (*fabric.Fabric, error) {
 	d, err := s.Database()
 	if d == nil {
 		return nil, err
