@@ -62,7 +62,7 @@ func TestCheckNode_Slurm(t *testing.T) {
 	host := shortHostname(t)
 	settings := filepath.Join(t.TempDir(), "settings")
 	state := filepath.Join(t.TempDir(), "state")
-	if err := os.WriteFile(settings, []byte(fmt.Sprintf("IBKIT_CHECK_OPTIONS='--root %s --expect %s --state %s'\n", n.root, n.manifest, state)), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte(fmt.Sprintf("IBKIT_CHECK_OPTIONS='--root %s --expect %s --state-file %s'\n", n.root, n.manifest, state)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := newCluster(t, `TaskPlugin=task/none

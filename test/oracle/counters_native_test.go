@@ -87,7 +87,7 @@ func TestCounterRates(t *testing.T) {
 	}
 	const window = 4 * time.Second
 	start := time.Now()
-	report := readCounters(t, s, "", "--rate", window.String(), "--data", "switch1/2")
+	report := readCounters(t, s, "", "--window", window.String(), "--data", "switch1/2")
 	// Each reading may reach ibkit later than it was made, by less than the time that the
 	// command took in addition to the window.
 	tolerance := 0.01 + (time.Since(start)-window).Seconds()/window.Seconds()

@@ -103,7 +103,7 @@ func TestPort_Slow(t *testing.T) {
 		t.Fatalf("linkinfo: got exit code %d\n%s", slow.Code, slow.Stderr)
 	}
 	file := writeText(t, slow.Stdout)
-	report, log := changePort(t, s, "node05", 0, "--force", "last-link", "--from", file, "reset")
+	report, log := changePort(t, s, "node05", 0, "--force", "last-link", "--targets-file", file, "reset")
 	if len(report.Ports) != 2 || strings.Count(log, "result=changed") != 2 {
 		t.Errorf("got %d ports and the log\n%s", len(report.Ports), log)
 	}

@@ -159,7 +159,7 @@ func TestSMSet(t *testing.T) {
 		{[]string{"disable", lid}, 0, outcome.Changed, "NotActive"},
 		{[]string{"disable", lid}, 0, outcome.Unneeded, "NotActive"},
 		{[]string{"handover", "--force", "second-master", lid}, 1, outcome.Rejected, "NotActive"},
-		{[]string{"standby", "--state", "2", lid}, 1, outcome.Rejected, "NotActive"},
+		{[]string{"standby", "--request-state", "2", lid}, 1, outcome.Rejected, "NotActive"},
 		{[]string{"standby", lid}, 0, outcome.Changed, "Standby"},
 		{[]string{"disable", "--force", "master-leaves", master}, 1, outcome.Rejected, "Master"},
 		{[]string{"handover", "--force", "second-master", lid}, 0, outcome.Changed, "Master"},

@@ -83,7 +83,7 @@ func TestCommand(t *testing.T) {
 		}{
 			{[]string{host}, rdmacm.StepConnect, cm.CauseNoListener},
 			{[]string{"192.0.2.1"}, rdmacm.StepAddress, cm.CauseNoRoute},
-			{[]string{"--source", "192.0.2.2", host}, rdmacm.StepAddress, cm.CauseLocalAddress},
+			{[]string{"--bind", "192.0.2.2", host}, rdmacm.StepAddress, cm.CauseLocalAddress},
 		} {
 			v := measure(t, g, 3, c.args...)
 			if len(v.Failed) != 1 || v.Failed[0].Step != c.step || v.Failed[0].Cause != c.cause || v.Established != 0 {

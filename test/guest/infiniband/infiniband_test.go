@@ -194,8 +194,8 @@ func compareSources(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// timely matches request counts in JSON, and times in CSV.
-var timely = regexp.MustCompile(`"stats":\{[^}]*\}|(?m:^\d{4}-\d\d-\d\dT[^,]*,)`)
+// timely matches request counts and the start in JSON, and times in CSV.
+var timely = regexp.MustCompile(`"stats":\{[^}]*\}|"began":"[^"]*"|(?m:^\d{4}-\d\d-\d\dT[^,]*,)`)
 
 // queryLines are command lines with output that changes only with the fabric: each kind of
 // record, key and attribute. The kernel reassembles opensm's long replies for both tools.
