@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Channel is an open rdma_cm device. It delivers the events of its IDs. Its methods
+// A Channel is an open rdma_cm device. It delivers its IDs' events. Its methods
 // may be called concurrently, except that only one goroutine may call Next at a time.
 type Channel struct {
 	node node
@@ -28,7 +28,7 @@ type owner struct {
 	group *Group
 }
 
-// lastUID makes the UIDs of the process, which the kernel returns with events. They
+// lastUID makes the process's UIDs, which the kernel returns with events. They
 // are unique so that an ID can move to another channel. The kernel drops the events
 // of UID 0.
 var lastUID atomic.Uint64
@@ -225,7 +225,7 @@ func command[In any](c *Channel, op string, cmd uint32, in *In) error {
 // address returns the address of pinned memory.
 func address[T any](v *T) uint64 { return uint64(uintptr(unsafe.Pointer(v))) }
 
-// A CallError is the error of a command.
+// A CallError is a command's error.
 type CallError struct {
 	Op  string // "resolve address 10.0.0.1:7174"
 	Err error  // usually a syscall.Errno

@@ -16,7 +16,7 @@ import (
 // A Step is a part of a connection.
 type Step uint8
 
-// The steps of a connection, in order. A connection that is accepted has StepEstablish,
+// A connection's steps, in order. A connection that is accepted has StepEstablish,
 // with the reply; a datagram service StepConnect.
 const (
 	StepAddress    Step = iota // IP address to device, port and GID
@@ -27,8 +27,8 @@ const (
 	StepDisconnect             // request and reply
 )
 
-// steps are the steps as nouns, and as operations on the address of the peer. The
-// command of a step has the name of its operation as CallError.Op.
+// steps are the steps as nouns, and as operations on the peer address. A step's
+// command has the name of its operation as CallError.Op.
 var steps = [...]struct{ name, op, preposition string }{
 	StepAddress:    {"address", "resolve address", ""},
 	StepRoute:      {"route", "resolve route", "to "},
@@ -47,7 +47,7 @@ func Steps() []Step {
 	return all
 }
 
-// String returns the name of the step.
+// String returns the step name.
 func (s Step) String() string {
 	if int(s) < len(steps) {
 		return steps[s].name
@@ -55,7 +55,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("step %d", s)
 }
 
-// MarshalText returns the name of the step.
+// MarshalText returns the step name.
 func (s Step) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText accepts the result of MarshalText.
@@ -69,7 +69,7 @@ func (s *Step) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown step %q", text)
 }
 
-// A StepError is the error of a step.
+// A StepError is a step's error.
 type StepError struct {
 	Step Step
 	Peer Addr
@@ -92,7 +92,7 @@ func (e *StepError) Error() string {
 func (e *StepError) Unwrap() error { return e.Err }
 
 // Event returns the event that ended the step, with its type and status. ok is false
-// if no event did, such as for the error of a command. A timeout of the first two
+// if no event did, such as for a command's error. A timeout of the first two
 // steps is the event that the kernel reports at the same time.
 func (e *StepError) Event() (event Event, ok bool) {
 	if r, ok := errors.AsType[*RejectError](e.Err); ok {
@@ -130,25 +130,25 @@ type Conn struct {
 
 	param    ConnParam
 	datagram *Datagram
-	ended    bool // the event of the end has been received
+	ended    bool // the end's event has been received
 
 	trace   func(Step, time.Duration)
 	timeout time.Duration // of StepDisconnect
 }
 
-// ID returns the ID of the connection.
+// ID returns the connection's ID.
 func (c *Conn) ID() *ID { return c.id }
 
 // QP returns the queue pair of the connection.
 func (c *Conn) QP() *verbs.QP { return c.qp }
 
-// Peer returns the address of the peer.
+// Peer returns the peer address.
 func (c *Conn) Peer() Addr { return c.peer }
 
 // Param returns the parameters that the peer has sent, with its private data.
 func (c *Conn) Param() ConnParam { return c.param }
 
-// Datagram returns the destination of datagrams, or nil for a connection.
+// Datagram returns the datagram destination, or nil for a connection.
 func (c *Conn) Datagram() *Datagram { return c.datagram }
 
 // run runs a step: start begins it, one of the events want completes it. A step
@@ -222,7 +222,7 @@ func (c *Conn) await(ctx context.Context, want []EventType) (Event, error) {
 	}
 }
 
-// Next waits for the next event of the connection: EventDisconnected,
+// Next waits for the connection's next event: EventDisconnected,
 // EventDeviceRemoval, EventAddrChange or EventTimewaitExit. It confirms the end of the
 // connection to the peer.
 func (c *Conn) Next(ctx context.Context) (Event, error) {

@@ -96,7 +96,7 @@ func listen(t *testing.T, c rdmacm.ListenConfig) (*rdmacm.Listener, uint16) {
 // serveOne serves one connection until its end, which the test waits for.
 func serveOne(t *testing.T, l *rdmacm.Listener) {
 	served := make(chan error, 1)
-	// The context of the test ends before its cleanup functions run.
+	// The test's context ends before its cleanup functions run.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	go func() { served <- serve(ctx, l) }()
 	t.Cleanup(func() {
@@ -233,7 +233,7 @@ func TestGuestIPv6(t *testing.T) {
 	}
 }
 
-// The address, the GIDs, the device and the route of a connection.
+// The address, the GIDs, the device and a connection's route.
 func TestGuestQueries(t *testing.T) {
 	leaves(t)
 	l, port := listen(t, rdmacm.ListenConfig{})

@@ -1,5 +1,5 @@
-// Package rdmacm connects queue pairs by address through the connection manager of
-// the kernel, /dev/infiniband/rdma_cm, without librdmacm.
+// Package rdmacm connects queue pairs by address through the kernel's connection
+// manager, /dev/infiniband/rdma_cm, without librdmacm.
 //
 //	conn, err := rdmacm.Dialer{Setup: newQP}.Dial(ctx, "server:7174")
 //	defer conn.Close()
@@ -17,7 +17,7 @@
 //
 // # Below Dial and Listen
 //
-// An [ID] is an identifier of the connection manager, the counterpart of a socket.
+// An [ID] is an identifier of the connection manager, a socket's counterpart.
 // A [Channel] is an open rdma_cm device: it makes IDs and delivers their events. A
 // wait for an event blocks a goroutine, not a thread. Commands complete at once
 // except for [ID.Close], which waits until the kernel has stopped using the ID.

@@ -31,7 +31,7 @@ const (
 	EventMulticastJoin   EventType = 12
 	EventMulticastError  EventType = 13
 	EventAddrChange      EventType = 14 // the network device moved to another RDMA device
-	EventTimewaitExit    EventType = 15 // the number of the queue pair may be used again
+	EventTimewaitExit    EventType = 15 // the queue pair number may be used again
 )
 
 // eventNames are the names that librdmacm prints (rdma_event_str).
@@ -58,19 +58,19 @@ type Event struct {
 	ID       *ID // for a connection request the new ID
 	Listener *ID // of a connection request
 	Group    *Group
-	Status   int32 // 0, a negative errno, or the reason of a rejection
+	Status   int32 // 0, a negative errno, or a rejection's reason
 
-	// Param are the parameters of the peer, from its point of view reversed: its
+	// Param are the peer's parameters, from its point of view reversed: its
 	// ResponderResources are the local InitiatorDepth. The private data of a request
-	// or a reply has the full length of its message, filled up with zeros.
+	// or a reply has its message's full length, filled up with zeros.
 	Param ConnParam
 
-	// Datagram is the peer of a datagram service, or the group. It is nil for
+	// Datagram is a datagram service's peer, or the group. It is nil for
 	// connections and for events without a peer.
 	Datagram *Datagram
 }
 
-// A Datagram is the destination of datagrams.
+// A Datagram is the datagram destination.
 type Datagram struct {
 	QPN  uint32
 	QKey uint32
@@ -151,7 +151,7 @@ func (e *EventError) Error() string {
 	return text
 }
 
-// Unwrap returns the errno of the status, or nil.
+// Unwrap returns the status's errno, or nil.
 func (e *EventError) Unwrap() error {
 	if e.Status < 0 {
 		return unix.Errno(-e.Status)
@@ -164,7 +164,7 @@ func (e *EventError) Is(target error) bool {
 	return target == verbs.ErrDeviceRemoved && e.Type == EventDeviceRemoval
 }
 
-// A RejectError is the rejection of a connection request.
+// A RejectError is a connection request's rejection.
 type RejectError struct {
 	Reason      RejectReason
 	PrivateData []byte // of the peer, filled up with zeros
@@ -208,7 +208,7 @@ func (r RejectReason) String() string {
 	return "reason " + strconv.Itoa(int(r))
 }
 
-// A ServiceError is the negative reply of a datagram service.
+// A ServiceError is a datagram service's negative reply.
 type ServiceError struct{ Status ServiceStatus }
 
 func (e *ServiceError) Error() string { return "refused by the peer: " + e.Status.String() }

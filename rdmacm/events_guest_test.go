@@ -168,7 +168,7 @@ func connected(t *testing.T) (client, server *rdmacm.Conn) {
 func TestGuestTimewait(t *testing.T) {
 	leaves(t)
 	client, server := connected(t)
-	// awaitExit returns when the numbers of a queue pair can be used again.
+	// awaitExit returns when a queue pair's numbers can be used again.
 	awaitExit := func(c *rdmacm.Conn) error {
 		for {
 			e, err := c.Next(withTimeout(t))
@@ -191,7 +191,7 @@ func TestGuestTimewait(t *testing.T) {
 	}
 }
 
-// TestRemoval removes the device of a connection. It runs in a guest of its own.
+// TestRemoval removes a connection's device. It runs in a guest of its own.
 func TestRemoval(t *testing.T) {
 	client, server := connected(t)
 	removal := exec.Command("rdma", "link", "delete", "rxe0")

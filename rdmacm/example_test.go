@@ -14,7 +14,7 @@ import (
 
 // A server on all local addresses of an RDMA device, and a client that connects to
 // one of them. Both exchange private data; messages over the queue pairs follow as in
-// the example of package verbs.
+// the package verb example.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -122,7 +122,7 @@ func (n *fakeNode) tryNext(message []byte) error {
 	return n.next(context.Background(), message)
 }
 
-// parse checks the header of a message.
+// parse checks a message's header.
 func (n *fakeNode) parse(message []byte) (uapi.CMHeader, []byte) {
 	h := uapi.Decode[uapi.CMHeader](message)
 	body := message[unsafe.Sizeof(h):]

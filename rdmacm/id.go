@@ -30,16 +30,16 @@ type ID struct {
 	lock    sync.RWMutex // held for reading by commands
 	channel *Channel     // nil after Close
 
-	groups map[uint64]*Group // by UID; protected by the lock of the channel
+	groups map[uint64]*Group // by UID; protected by the channel's lock
 }
 
-// PortSpace returns the port space of the ID.
+// PortSpace returns the ID's port space.
 func (id *ID) PortSpace() PortSpace { return id.space }
 
 // QPType returns the type of the queue pairs for the ID.
 func (id *ID) QPType() verbs.QPType { return id.qpType }
 
-// with calls f with the channel of the ID, which it keeps from Close and Migrate.
+// with calls f with the ID's channel, which it keeps from Close and Migrate.
 func (id *ID) with(op string, f func(*Channel) error) error {
 	id.lock.RLock()
 	defer id.lock.RUnlock()
@@ -195,7 +195,7 @@ func (id *ID) Connect(peer Addr, param ConnParam) error {
 	return do(id, op, uapi.CMCmdConnect, uapi.CMConnect{Param: p, ID: id.handle, ECE: ece})
 }
 
-// Accept accepts the connection request of the ID. EventEstablished follows, except
+// Accept accepts the ID's connection request. EventEstablished follows, except
 // for datagrams.
 func (id *ID) Accept(param ConnParam) error {
 	const op = "accept"
@@ -213,7 +213,7 @@ func (id *ID) Establish() error {
 	return do(id, "establish connection", uapi.CMCmdAccept, uapi.CMAccept{ID: id.handle})
 }
 
-// Reject rejects the connection request of the ID, or the reply to one, with at most
+// Reject rejects the ID's connection request, or the reply to one, with at most
 // 148 bytes of private data, 136 for datagrams. The peer sees RejectConsumer.
 func (id *ID) Reject(privateData []byte) error {
 	const op = "reject"
@@ -284,7 +284,7 @@ func (id *ID) SetPath(p PathRecord) error {
 }
 
 // InitQPAttr returns the attributes for a change of the queue pair to a state, in
-// which the kernel has filled in the parameters of the connection.
+// which the kernel has filled in the connection's parameters.
 func (id *ID) InitQPAttr(state verbs.QPState) (verbs.QPAttr, error) {
 	r, err := initQPAttr(id, state)
 	var attr verbs.QPAttr

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A ListenConfig has the options of a Listener. The zero value is useful.
+// A ListenConfig has a Listener's options. The zero value is useful.
 type ListenConfig struct {
 	Space   PortSpace
 	QPType  verbs.QPType  // with PortSpaceIB, see [Channel.NewID]
@@ -195,17 +195,17 @@ func (l *Listener) Close() error {
 // A Request is a connection request. It must be accepted, rejected or closed.
 type Request struct{ conn *Conn }
 
-// ID returns the ID of the request, with the device that received it.
+// ID returns the request's ID, with the device that received it.
 func (r *Request) ID() *ID { return r.conn.id }
 
-// Peer returns the address of the peer.
+// Peer returns the peer address.
 func (r *Request) Peer() Addr { return r.conn.peer }
 
-// Param returns the parameters of the peer, with its private data.
+// Param returns the peer's parameters, with its private data.
 func (r *Request) Param() ConnParam { return r.conn.param }
 
 // Accept accepts the request with a queue pair in the state RESET or INIT, see
-// [ID.InitQP], and waits for the confirmation of the peer. Without param, the reply
+// [ID.InitQP], and waits for the peer's confirmation. Without param, the reply
 // has DefaultParam. It returns ErrPeerGone if the peer has given up. If Accept fails, the
 // ID is destroyed. The caller closes the queue pair.
 func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*Conn, error) {
@@ -220,8 +220,8 @@ func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*
 // ErrPeerGone is the error of Accept if the peer has given up its request.
 var ErrPeerGone = errors.New("the peer has given up its request")
 
-// replyError returns ErrPeerGone for a command that the kernel rejects in the state of a
-// request. It reports no event of a request without a reply (ucma.c, ucma_event_handler).
+// replyError returns ErrPeerGone for a command that the kernel rejects in a request's
+// state. It reports no event of a request without a reply (ucma.c, ucma_event_handler).
 func replyError(err error) error {
 	if call, ok := errors.AsType[*CallError](err); ok && errors.Is(call.Err, unix.EINVAL) {
 		return ErrPeerGone
@@ -269,5 +269,5 @@ func (r *Request) Reject(privateData []byte) error {
 	return errors.Join(r.conn.id.Reject(privateData), r.Close())
 }
 
-// Close destroys the ID of the request, which rejects it.
+// Close destroys the request's ID, which rejects it.
 func (r *Request) Close() error { return r.conn.Close() }

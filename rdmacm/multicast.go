@@ -27,8 +27,8 @@ const (
 )
 
 // Join starts to join a multicast group, after the address of the group or of a local
-// port has been resolved or bound. EventMulticastJoin with the destination of
-// datagrams follows, or EventMulticastError. To receive, the caller attaches its queue
+// port has been resolved or bound. EventMulticastJoin with the datagrams follow
+// destination, or EventMulticastError. To receive, the caller attaches its queue
 // pair to the group's GID.
 func (id *ID) Join(group Addr, mode JoinMode) (*Group, error) {
 	op := fmt.Sprintf("join %v", group)

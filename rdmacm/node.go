@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/nonblock"
 )
 
-// devicePath is the device node of the connection manager.
+// devicePath is the connection manager's device node.
 const devicePath = "/dev/infiniband/rdma_cm"
 
 // A node is an open device node: the kernel's, or a fake in tests. A message may
@@ -29,7 +29,7 @@ type node interface {
 	// tryNext executes GET_EVENT, and returns EAGAIN if there is no event.
 	tryNext(message []byte) error
 
-	// number calls f with the number of the file, which stays open until f returns.
+	// number calls f with the file number, which stays open until f returns.
 	number(f func(fd uint32) error) error
 
 	Close() error
@@ -53,7 +53,7 @@ func openNode() (node, error) {
 	return n, nil
 }
 
-// A deviceNode is the device node of the running kernel.
+// A deviceNode is the running kernel's device node.
 type deviceNode struct {
 	file *os.File
 	raw  syscall.RawConn

@@ -52,7 +52,7 @@ func setPrivateData(to *[uapi.CMPrivateDataSize]byte, data []byte, limit int) (u
 	return uint8(copy(to[:], data)), nil
 }
 
-// decodeParam decodes the parameters of an event.
+// decodeParam decodes an event's parameters.
 func decodeParam(p uapi.CMConnParam, e uapi.CMECE) ConnParam {
 	return ConnParam{
 		PrivateData:        slices.Clone(p.PrivateData[:p.PrivateDataLen]),

@@ -18,7 +18,7 @@ const (
 	PortSpaceIB    PortSpace = 0x013f // service IDs of native InfiniBand addresses
 )
 
-// String returns the name of the port space.
+// String returns the port space name.
 func (s PortSpace) String() string {
 	switch s {
 	case 0, PortSpaceTCP:

@@ -4,9 +4,9 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// InitQP changes a queue pair to the state INIT, for the port of the ID. Receives can
+// InitQP changes a queue pair to the state INIT, for the ID's port. Receives can
 // be posted from then on. The ID needs a device: its address must be resolved, or it
-// is the ID of a connection request. A queue pair for datagrams changes to RTS, and
+// is a connection request's ID. A queue pair for datagrams changes to RTS, and
 // stays there: it may serve several IDs.
 func (id *ID) InitQP(qp *verbs.QP) error {
 	if id.qpType == verbs.QPTypeUD && qp.State() == verbs.QPStateRTS {
@@ -38,9 +38,10 @@ func (id *ID) PrepareQP(qp *verbs.QP, reads *ConnParam) error {
 	return id.ReadyQP(qp, reads)
 }
 
-// ReadyQP changes a queue pair to the state RTS with the parameters of the
-// connection. The state may be RESET or INIT before. reads overrides the number of outstanding reads and atomics that the
-// connection manager has negotiated; nil accepts them.
+// ReadyQP changes a queue pair to the state RTS with the connection's
+// parameters. The state may be RESET or INIT before. reads overrides the number of
+// outstanding reads and atomics that the connection manager has negotiated; nil accepts
+// them.
 //
 // On iWARP the kernel changes the queue pair with the connection. ReadyQP records its
 // state there, and must be called after EventEstablished only.
@@ -48,7 +49,7 @@ func (id *ID) ReadyQP(qp *verbs.QP, reads *ConnParam) error {
 	if qp.IWARP() {
 		return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{})
 	}
-	// The rights of the peer are known only with the request, so that a client sets the
+	// The peer's rights are known only with the request, so that a client sets the
 	// attributes of INIT again (ib_cm_init_qp_attr and cma_ib_init_qp_attr of the kernel).
 	if !id.passive || id.prepared.Load() != qp || qp.State() != verbs.QPStateInit {
 		if err := id.InitQP(qp); err != nil {

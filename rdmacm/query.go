@@ -26,7 +26,7 @@ type Addresses struct {
 	Index    uint32 // of the device in NETLINK_RDMA; 0 before Linux 5.9
 }
 
-// Addresses returns the addresses of the ID.
+// Addresses returns the ID's addresses.
 func (id *ID) Addresses() (Addresses, error) {
 	return id.queryAddresses("query addresses", uapi.CMQueryAddr)
 }
@@ -63,7 +63,7 @@ func query[Out any](id *ID, op string, cmd, option uint32) (r Out, err error) {
 	return r, err
 }
 
-// Device returns the device of the ID, with which queue pairs for it must be created.
+// Device returns the ID's device, with which queue pairs for it must be created.
 func (id *ID) Device() (verbs.Device, error) {
 	a, err := id.Addresses()
 	if err != nil {
@@ -72,7 +72,7 @@ func (id *ID) Device() (verbs.Device, error) {
 	return a.Device()
 }
 
-// Device returns the device of the local port.
+// Device returns the local port's device.
 func (a Addresses) Device() (verbs.Device, error) {
 	if a.Port == 0 {
 		return verbs.Device{}, errors.New("find device: the ID has none")
@@ -91,7 +91,7 @@ func (a Addresses) Device() (verbs.Device, error) {
 	return verbs.Device{}, fmt.Errorf("find device with node GUID %v: %w", a.NodeGUID, err)
 }
 
-// indexOf returns the position of the device of the local port. Several devices may have
+// indexOf returns the position of the local port's device. Several devices may have
 // the same node GUID, such as Soft-RoCE on VLANs; of these, the index selects one.
 func (a Addresses) indexOf(devices []verbs.Device) int {
 	if len(devices) > 1 {
@@ -109,8 +109,8 @@ func (a Addresses) indexOf(devices []verbs.Device) int {
 // (InfiniBand Architecture, volume 1, 15.2.5.16).
 type PathRecord = [64]byte
 
-// PathRecords returns the paths to the peer as the records of the subnet
-// administrator. On RoCE they hold what the kernel derived from the neighbour.
+// PathRecords returns the paths to the peer as the subnet administrator's
+// records. On RoCE they hold what the kernel derived from the neighbour.
 func (id *ID) PathRecords() ([]PathRecord, error) {
 	r, err := query[uapi.CMQueryPathResp](id, "query paths", uapi.CMCmdQuery, uapi.CMQueryPath)
 	if err != nil {

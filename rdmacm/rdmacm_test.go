@@ -352,7 +352,7 @@ func TestChannel_TryNext(t *testing.T) {
 	if e, ok, err := c.TryNext(); !ok || err != nil || e.ID != id || e.Type != EventRouteResolved {
 		t.Errorf("got %v, %v, %v, want %v", e, ok, err, EventRouteResolved)
 	}
-	// The event of a closed ID is dropped.
+	// A closed ID's event is dropped.
 	if err := errors.Join(id.ResolveRoute(0), id.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -539,7 +539,7 @@ func TestStepError(t *testing.T) {
 	}
 }
 
-// The event of an error has its type and status.
+// An error's event has its type and status.
 func TestStepError_Event(t *testing.T) {
 	for _, want := range []Event{
 		{Type: EventRejected, Status: int32(RejectStale)},
@@ -572,7 +572,7 @@ func FuzzEvent(f *testing.F) {
 		r := uapi.Decode[uapi.CMEventResp](b)
 		e, err := decodeEvent(&r, datagrams)
 		if err != nil {
-			t.Fatal(err) // every event has the size of the structure
+			t.Fatal(err) // every event has the structure size
 		}
 		if len(e.Param.PrivateData) > uapi.CMPrivateDataSize {
 			t.Errorf("got %d bytes of private data", len(e.Param.PrivateData))

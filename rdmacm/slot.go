@@ -21,7 +21,7 @@ type slot struct {
 // slotsAtOnce is the number of slots that are mapped at a time.
 const slotsAtOnce = 32
 
-// slots are the free slots of the process. Commands return theirs, so that there are as
+// slots are the process's free slots. Commands return theirs, so that there are as
 // many slots as commands at a time.
 var slots struct {
 	lock sync.Mutex

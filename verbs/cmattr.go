@@ -47,7 +47,7 @@ func DecodeQPAttr(b []byte) (QPState, QPAttr, error) {
 }
 
 // DecodePath decodes struct ib_uverbs_ah_attr of <rdma/ib_user_verbs.h>, in which
-// the connection manager returns the path of datagrams.
+// the connection manager returns the datagram path.
 func DecodePath(b []byte) (Path, error) {
 	if want := int(unsafe.Sizeof(uapi.AHAttr{})); len(b) < want {
 		return Path{}, fmt.Errorf("decode path: got %d bytes, want %d", len(b), want)
@@ -55,7 +55,7 @@ func DecodePath(b []byte) (Path, error) {
 	return pathOfAH(uapi.Decode[uapi.AHAttr](b)), nil
 }
 
-// pathOfAH converts the attributes of an address handle.
+// pathOfAH converts an address handle's attributes.
 func pathOfAH(a uapi.AHAttr) Path {
 	g := a.GRH
 	return pathOf(uapi.QPDest{

@@ -16,7 +16,7 @@ var commandNames = [...]string{
 	"OPEN_QP",
 }
 
-// extendedNames are the names of the extended commands: IB_USER_VERBS_EX_CMD_*
+// extendedNames are the extended commands' names: IB_USER_VERBS_EX_CMD_*
 // without IB_USER_VERBS_CMD_.
 var extendedNames = []struct {
 	number uint32
@@ -39,7 +39,7 @@ var extendedNames = []struct {
 // writeCommands is the Method.Object of commands.
 const writeCommands = "WRITE"
 
-// knownMethods returns all methods and commands in the tables of names.
+// knownMethods returns all methods and commands in the name tables.
 func knownMethods() []Method {
 	var all []Method
 	for object, methods := range methodNames {

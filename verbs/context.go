@@ -13,13 +13,13 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A Device is an RDMA device that can be opened. Devices lists the devices of this
-// host.
+// A Device is an RDMA device that can be opened. Devices lists this host's
+// devices.
 type Device struct {
 	Name string // the kernel's name of the device, "mlx5_0"
 	Path string // "/dev/infiniband/uverbs0"
 
-	// Driver is the driver of the device. If it is zero, Open determines the driver
+	// Driver is the device driver. If it is zero, Open determines the driver
 	// by trial.
 	Driver DriverID
 }
@@ -76,7 +76,7 @@ type Context struct {
 	vectors uint32
 	support uint64
 	vendor  vendorContext
-	ready   bool // the kernel has created the context of the file
+	ready   bool // the kernel has created the file's context
 
 	lock   sync.RWMutex // held for reading while fd is in use
 	closed bool
@@ -95,10 +95,10 @@ func (c *Context) Name() string { return c.name }
 // addresses as those of RoCE.
 func (c *Context) IWARP() bool { return c.driver == DriverSIW }
 
-// Driver returns the driver of the device.
+// Driver returns the device driver.
 func (c *Context) Driver() DriverID { return c.driver }
 
-// CompVectors returns the number of completion vectors.
+// CompVectors returns the completion vector count.
 func (c *Context) CompVectors() uint32 { return c.vectors }
 
 // OptionalMRAccess reports whether the kernel accepts access flags of memory regions

@@ -29,7 +29,7 @@ type CQInit struct {
 	// breaks the queue for good; one entry per outstanding work request prevents it.
 	Entries int
 
-	Channel *CompChannel // delivers the events of the queue; may be nil
+	Channel *CompChannel // delivers the queue's events; may be nil
 	Vector  uint32       // less than Context.CompVectors
 }
 
@@ -91,7 +91,7 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 	return provider.Created{Handle: uint32(createdHandle(handle)), CQE: got}, nil
 }
 
-// Entries returns the capacity of the queue.
+// Entries returns the queue capacity.
 func (cq *CQ) Entries() int {
 	cq.lock.Lock()
 	defer cq.lock.Unlock()
@@ -126,7 +126,7 @@ func (cq *CQ) Resize(entries int) error {
 	return err
 }
 
-// Moderate delays the events of an armed queue until it has a number of new completions, or
+// Moderate delays an armed queue's events until it has a number of new completions, or
 // for a period after the first one. Zeros end the moderation. The limits of a device are
 // DeviceAttr.CQModeration; a driver without support returns ErrUnsupported.
 func (cq *CQ) Moderate(count uint16, period time.Duration) error {

@@ -22,7 +22,7 @@ func pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Offsets of the data in the memory of an endpoint.
+// Offsets of the data in an endpoint's memory.
 const (
 	out = 0
 	in  = memorySize / 2

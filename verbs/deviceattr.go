@@ -96,8 +96,8 @@ type TSOCaps struct {
 	QPTypes QPTypes
 }
 
-// PacketPacingCaps are the rates to which a device can limit the sends of a queue
-// pair.
+// PacketPacingCaps are the rates to which a device can limit a queue pair's
+// sends.
 type PacketPacingCaps struct {
 	Min, Max uint32 // kbit/s
 	QPTypes  QPTypes

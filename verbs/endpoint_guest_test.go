@@ -90,7 +90,7 @@ func path(t *testing.T, c *verbs.Context) verbs.Path {
 	return verbs.Path{}
 }
 
-// modify changes the state of the queue pair.
+// modify changes the queue pair state.
 func (e *endpoint) modify(to verbs.QPState, attr verbs.QPAttr) {
 	e.t.Helper()
 	if err := e.qp.Modify(to, attr); err != nil {
@@ -164,7 +164,7 @@ func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
 	}
 }
 
-// timeout is the maximum duration of a step.
+// timeout is a step's maximum duration.
 const timeout = time.Minute
 
 // completion polls for a completion.
@@ -194,7 +194,7 @@ func (e *endpoint) event() verbs.Completion {
 	return c[0]
 }
 
-// ok waits for the completion of a successful work request.
+// ok waits for a successful work request's completion.
 func (e *endpoint) ok(id uint64, op verbs.CompletionOpcode) verbs.Completion {
 	e.t.Helper()
 	c := e.completion()

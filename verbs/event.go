@@ -9,7 +9,7 @@ import (
 // An Event is an asynchronous event of a device, a port or an object.
 type Event struct {
 	Type    EventType
-	Element uint64 // port number, or the ID of a CQ, QP or SRQ; 0 for the device
+	Element uint64 // port number, or a CQ's ID, QP or SRQ; 0 for the device
 }
 
 // EventType is the type of an event (enum ib_event_type of the kernel, enum
@@ -69,7 +69,7 @@ const (
 
 var elementNames = [...]string{"device", "port", "CQ", "QP", "SRQ", "WQ"}
 
-// String returns the name of the kind.
+// String returns the kind name.
 func (e Element) String() string {
 	if int(e) < len(elementNames) {
 		return elementNames[e]

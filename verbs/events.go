@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// Events delivers the asynchronous events of a context. A wait blocks a goroutine,
+// Events delivers a context's asynchronous events. A wait blocks a goroutine,
 // not a thread.
 type Events struct {
 	file    *os.File
@@ -20,7 +20,7 @@ type Events struct {
 	fatal   bool // the last event was DEVICE_FATAL
 }
 
-// Events returns the events of the device, its ports and its objects. All calls
+// Events returns the device's events, its ports and its objects. All calls
 // return the same Events, which Close of the context closes. Events that occur
 // before the first call are lost unless the context has had a CQ, QP or SRQ.
 //
@@ -43,7 +43,7 @@ func (c *Context) Events() (*Events, error) {
 	return c.events, nil
 }
 
-// allocEvents opens the file of events. The caller holds c.lock.
+// allocEvents opens the event file. The caller holds c.lock.
 func (c *Context) allocEvents() error {
 	if c.eventFD >= 0 {
 		return nil
@@ -57,7 +57,7 @@ func (c *Context) allocEvents() error {
 	return nil
 }
 
-// ensureEvents opens the file of events. It precedes the creation of an object that
+// ensureEvents opens the event file. It precedes the creation of an object that
 // has events: objects that are older than the file send none.
 func (c *Context) ensureEvents() error {
 	c.lock.Lock()
@@ -65,7 +65,7 @@ func (c *Context) ensureEvents() error {
 	return c.allocEvents()
 }
 
-// FD returns the number of the file descriptor of the events, for messages. The
+// FD returns the number of the events' file descriptor, for messages. The
 // descriptor remains with the context.
 func (e *Events) FD() int { return e.context.eventFD }
 
@@ -97,10 +97,10 @@ func (e *Events) wait(ctx context.Context) (Event, error) {
 	return decodeEvent(b[:]), nil
 }
 
-// readEvent reads one record of a file of events into b, which has the size of a
-// record.
+// readEvent reads one record of a file of events into b, which has a record's
+// size.
 //
-// The kernel closes the completion channels of a removed device, and a read returns
+// The kernel closes a removed device's completion channels, and a read returns
 // EIO. The runtime's poller may fail first, because such a file cannot be polled.
 func readEvent(read func([]byte) (int, error), b []byte, c *Context) error {
 	device := c.name

@@ -33,7 +33,7 @@ func TestGuestDevices(t *testing.T) {
 	}
 }
 
-// The kernel frees the objects of a dropped context, as after Close.
+// The kernel frees a dropped context's objects, as after Close.
 func TestGuestForgotten(t *testing.T) {
 	files := func() int {
 		t.Helper()

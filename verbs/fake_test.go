@@ -34,7 +34,7 @@ type fake struct {
 	events *os.File // write end of the event file
 }
 
-// fakeFD is the file of the device node, fakeEventFD the file of events.
+// fakeFD is the device node file, fakeEventFD the event file.
 const (
 	fakeFD      = 1000
 	fakeEventFD = 1001

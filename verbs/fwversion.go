@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A FWVersion is the firmware version of a device, in the driver's encoding.
+// A FWVersion is a device's firmware version, in the driver's encoding.
 type FWVersion struct {
 	Raw    uint64
 	Driver DriverID

@@ -32,9 +32,9 @@ func (c *Context) findDriver() error {
 	return &CallError{Op: "find driver", Device: c.name, Err: errors.New("unknown driver")}
 }
 
-// alloc creates the context of the open file, which all queries need: with the
+// alloc creates the open file's context, which all queries need: with the
 // method GET_CONTEXT since Linux 5.6, otherwise with the command GET_CONTEXT, which
-// also opens the file of events.
+// also opens the event file.
 func (c *Context) alloc() error {
 	in, out := c.vendor.request(c.driver)
 	var vectors uint32

@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// The device of the guest.
+// The guest's device.
 const (
 	device = "rxe0"
 	node   = "/dev/infiniband/uverbs0"

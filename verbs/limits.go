@@ -29,8 +29,8 @@ func (e *LimitError) Error() string {
 // Unwrap returns Err.
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// A demand is the amount of a resource that a request needs, with the limit of the
-// device.
+// A demand is the amount of a resource that a request needs, with the device's
+// limit.
 type demand struct {
 	what string
 	n    uint64
@@ -39,7 +39,7 @@ type demand struct {
 
 // limit converts err to a LimitError if it means that no further object can be
 // created or that an object is too large. In the latter case the kernel returns only
-// EINVAL, so limit compares the demands with the limits of the device.
+// EINVAL, so limit compares the demands with the device's limits.
 func (c *Context) limit(objects string, err error, demands ...demand) error {
 	switch {
 	case errors.Is(err, unix.EAGAIN): // rdmacg_try_charge

@@ -47,7 +47,7 @@ func TestLimit(t *testing.T) {
 	if err := c.memoryLimit(1<<20+1, unix.EINVAL); !strings.Contains(err.Error(), "got 1048577, the device") {
 		t.Errorf("got %q, want the requested size in it", err)
 	}
-	// The limits of a removed device are unknown.
+	// A removed device's limits are unknown.
 	gone, _ := openFake(t, DriverRXE, refuse(unix.EIO))
 	if err := gone.limit("CQs", unix.EINVAL, entries(9)); !errors.Is(err, unix.EINVAL) {
 		t.Errorf("got error %v, want %v", err, unix.EINVAL)

@@ -56,7 +56,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 	}
 }
 
-// policy returns the memory policy of the pages.
+// policy returns the pages' memory policy.
 func policy(t *testing.T, m *verbs.Memory) (mode int32) {
 	t.Helper()
 	const byAddress = 1 << 1 // MPOL_F_ADDR

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// methodNames are the names of the methods of each object: UVERBS_METHOD_* without
+// methodNames are the names of each object's methods: UVERBS_METHOD_* without
 // the prefix.
 var methodNames = [...][]string{
 	uapi.ObjectDevice: {

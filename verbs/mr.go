@@ -124,7 +124,7 @@ func (mr *MR) Addr() uint64 { return mr.addr }
 // Len returns the length of the region in bytes.
 func (mr *MR) Len() uint64 { return mr.length }
 
-// Bytes returns the memory of the region, or nil for a dma-buf.
+// Bytes returns the region's memory, or nil for a dma-buf.
 func (mr *MR) Bytes() []byte {
 	if mr.memory == nil {
 		return nil
@@ -133,7 +133,7 @@ func (mr *MR) Bytes() []byte {
 }
 
 // SGE returns the SGE of length bytes from an offset on. The range is not checked: a
-// work request with an SGE that exceeds the region, or the length of a message,
+// work request with an SGE that exceeds the region, or a message's length,
 // fails.
 func (mr *MR) SGE(offset, length int) SGE {
 	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(min(uint64(length), math.MaxUint32)), LKey: mr.lkey}

@@ -27,7 +27,7 @@ func (pd *PD) AllocMW() (*MW, error) {
 	return register(&mw.object, mw), nil
 }
 
-// RKey returns the initial key of the window, for the first Bind.
+// RKey returns the window's initial key, for the first Bind.
 func (mw *MW) RKey() uint32 { return mw.rkey }
 
 // Close frees the window and ends the peer's access through it. A second Close

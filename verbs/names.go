@@ -24,7 +24,7 @@ type (
 	// needs the right on both.
 	Access = provider.Access
 
-	// Opcode is the operation of a SendWR.
+	// Opcode is a SendWR's operation.
 	Opcode = provider.Opcode
 
 	// SendFlags are flags of a SendWR.
@@ -33,23 +33,23 @@ type (
 	// A Completion is the result of a work request.
 	Completion = provider.Completion
 
-	// A CompletionError is the error of a failed work request. See Completion.Err.
+	// A CompletionError is a failed work request's error. See Completion.Err.
 	CompletionError = provider.CompletionError
 
-	// Status is the result code of a work request.
+	// Status is a work request's result code.
 	Status = provider.Status
 
 	// CompletionFlags mark the optional fields of a Completion that are valid.
 	CompletionFlags = provider.CompletionFlags
 
-	// CompletionOpcode is the operation of a completed work request.
+	// CompletionOpcode is a completed work request's operation.
 	CompletionOpcode = provider.CompletionOpcode
 
-	// QPCap is the capacity of a queue pair.
+	// QPCap is a queue pair's capacity.
 	QPCap = provider.QPCap
 )
 
-// The operations of a SendWR.
+// A SendWR's operations.
 const (
 	OpWrite           = provider.OpWrite
 	OpWriteWithImm    = provider.OpWriteWithImm
@@ -74,7 +74,7 @@ const (
 	AccessRelaxedOrdering = provider.AccessRelaxedOrdering
 )
 
-// The flags of a SendWR.
+// A SendWR's flags.
 const (
 	SendFence     = provider.SendFence
 	SendSignaled  = provider.SendSignaled
@@ -82,7 +82,7 @@ const (
 	SendInline    = provider.SendInline
 )
 
-// The result codes of work requests.
+// The work request result codes.
 const (
 	StatusOK            = provider.StatusOK
 	StatusLocalLength   = provider.StatusLocalLength
@@ -116,7 +116,7 @@ const (
 	CompletedRecvWriteImm    = provider.CompletedRecvWriteImm
 )
 
-// The flags of a Completion.
+// A Completion's flags.
 const (
 	CompletionGRH     = provider.CompletionGRH
 	CompletionWithImm = provider.CompletionWithImm

@@ -18,7 +18,7 @@ type object struct {
 	context *Context
 	kind    ObjectKind
 	handle  uint32
-	id      uint64    // unique in the context; the user handle of the object
+	id      uint64    // unique in the context; the object's user handle
 	parents []*object // objects that it uses
 
 	// Guarded by the context's objects.lock.
@@ -26,7 +26,7 @@ type object struct {
 	closed bool
 }
 
-// objects are the open objects of a context.
+// objects are a context's open objects.
 type objects struct {
 	creating sync.WaitGroup // objects being created
 	lock     sync.Mutex
@@ -37,7 +37,7 @@ type objects struct {
 
 type closer interface{ Close() error }
 
-// ID identifies the object within its context: it is the Element of its events. IDs
+// ID identifies the object within its context: it is its events' Element. IDs
 // are not reused.
 func (o *object) ID() uint64 { return o.id }
 
@@ -99,7 +99,7 @@ func undo(destroy func() error, returned bool, finish func() error) func() error
 	}
 }
 
-// register adds a created object to the objects of its context. A concurrent Close
+// register adds a created object to its context's objects. A concurrent Close
 // of the context waits for it and closes the object too.
 func register[T closer](o *object, created T) T {
 	objects := &o.context.objects
@@ -154,8 +154,8 @@ func (o *object) close(destroy func() error, finish func() error) error {
 	return errors.Join(err, finish())
 }
 
-// destroy sends the request that destroys the object. The response, the number of
-// reported events, is not needed: events carry IDs, which are not reused.
+// destroy sends the request that destroys the object. The response, the reported event
+// count, is not needed: events carry IDs, which are not reused.
 func (o *object) destroy(method uint16, attr, respAttr uint16, resp []byte) error {
 	r := newRequest("close "+o.kind.String(), uint16(o.kind), method)
 	r.handle(attr, o.handle)

@@ -173,8 +173,8 @@ func collect(t *testing.T, done func() bool) {
 	}
 }
 
-// A countingKernel counts the files and mappings that are released, also by the
-// goroutine of a cleanup.
+// A countingKernel counts the files and mappings that are released, also by a cleanup's
+// goroutine.
 type countingKernel struct {
 	*fake
 	closed, unmapped atomic.Int32

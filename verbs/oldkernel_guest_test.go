@@ -34,7 +34,7 @@ func (k old) Ioctl(fd int, request []byte) error {
 	return k.linux.Ioctl(fd, request)
 }
 
-// The commands of old kernels, which the running kernel supports too, return the
+// The old kernel commands, which the running kernel supports too, return the
 // same attributes.
 func TestGuestOldKernel(t *testing.T) {
 	d := Device{Name: "rxe0", Path: "/dev/infiniband/uverbs0"}

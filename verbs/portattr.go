@@ -32,7 +32,7 @@ type PortAttr struct {
 	GRHRequired   bool
 }
 
-// PortCaps are the capabilities of a port: PortInfo's CapabilityMask, except that
+// PortCaps are a port's capabilities: PortInfo's CapabilityMask, except that
 // bit 26 means that GIDs are derived from IP addresses (enum
 // ib_uverbs_query_port_cap_flags).
 type PortCaps uint32

@@ -68,9 +68,9 @@ func (q *preparedWrite) Ring(brief bool) error {
 // bytes.
 const responseSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
-// Doorbell returns the doorbell of a queue pair: POST_SEND without work requests.
+// Doorbell returns a queue pair's doorbell: POST_SEND without work requests.
 // All doorbells share the memory for responses, which are not read: a response is
-// the number of invalid work requests, and there are no work requests.
+// the invalid work request count, and there are no work requests.
 func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 	core := uapi.PostSend{QPHandle: qp, WQESize: uapi.SendWRSize}
 	return prepareWrite(d.context, "ring doorbell", uapi.CmdPostSend, uapi.Bytes(&core), d.context.scratch.Bytes())
@@ -79,7 +79,7 @@ func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 // A notifier sends REQ_NOTIFY_CQ.
 type notifier struct{ *preparedWrite }
 
-// Notifier returns the notifier of a completion queue.
+// Notifier returns a completion queue's notifier.
 func (d queueDevice) Notifier(cq uint32) provider.Notifier {
 	core := uapi.ReqNotifyCQ{CQHandle: cq}
 	return notifier{prepareWrite(d.context, "arm CQ", uapi.CmdReqNotifyCQ, uapi.Bytes(&core), nil)}

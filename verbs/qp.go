@@ -115,7 +115,7 @@ func (c *Context) createQP(op string, init QPInit, pd *PD, xrcd *XRCD) (*QP, err
 	return register(&qp.object, qp), nil
 }
 
-// demands are the limited resources of a queue pair. Devices report no limit of
+// demands are a queue pair's limited resources. Devices report no limit of
 // inline data.
 func demands(q QPCap) []demand {
 	wrs := func(d DeviceAttr) uint64 { return uint64(d.MaxQPWR) }
@@ -188,11 +188,11 @@ func (qp *QP) IWARP() bool { return qp.context.IWARP() }
 // Type returns the type of the queue pair.
 func (qp *QP) Type() QPType { return qp.init.Type }
 
-// Cap returns the capacity of the queue pair, which is at least the requested one.
+// Cap returns the queue pair capacity, which is at least the requested one.
 func (qp *QP) Cap() QPCap { return qp.init.Cap }
 
 // PostSend posts send work requests in order and rings the doorbell once. It stops
-// at the first request that it rejects, and returns the number of posted requests.
+// at the first request that it rejects, and returns the posted request count.
 // It does not block or allocate.
 func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 	qp.send.Lock()
@@ -207,7 +207,7 @@ func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 }
 
 // PostRecv posts receive work requests in order. It stops at the first request that
-// it rejects, and returns the number of posted requests. In the state RESET it
+// it rejects, and returns the posted request count. In the state RESET it
 // returns ErrState.
 func (qp *QP) PostRecv(wrs []RecvWR) (int, error) {
 	qp.recv.Lock()

@@ -87,9 +87,9 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 	return b, m
 }
 
-// Modify changes the state of the queue pair, or attributes within a state. If the
+// Modify changes the queue pair state, or attributes within a state. If the
 // specification does not allow the change, it returns a TransitionError without
-// calling the kernel. The Port of a Path must be the port of the queue pair;
+// calling the kernel. A Path's Port must be the queue pair's port;
 // otherwise the kernel returns EINVAL.
 func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	qp.send.Lock()

@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// Each attribute sets its own bit, which has the name of the attribute.
+// Each attribute sets its own bit, which has the attribute name.
 func TestQPAttrMask(t *testing.T) {
 	fields := reflect.VisibleFields(reflect.TypeFor[QPAttr]())
 	var all qpAttrMask

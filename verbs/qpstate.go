@@ -10,7 +10,7 @@ import (
 // QPState is a state of a queue pair (enum ib_qp_state of the kernel).
 type QPState uint8
 
-// The states of queue pairs.
+// The queue pair states.
 const (
 	QPStateReset QPState = 0
 	QPStateInit  QPState = 1
@@ -31,7 +31,7 @@ func (s QPState) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// ErrState is returned for an operation that the state of the queue pair does not
+// ErrState is returned for an operation that the queue pair state does not
 // allow.
 var ErrState = errors.New("not allowed in state")
 
@@ -207,7 +207,7 @@ var iwarpTransitions = map[stateChange]transition{
 	{QPStateSQD, QPStateSQD}:    {},
 }
 
-// checkTransition checks a change of state with the attributes of a mask.
+// checkTransition checks a change of state with a mask's attributes.
 func checkTransition(t QPType, iwarp bool, from, to QPState, mask qpAttrMask) error {
 	table := iwarpTransitions
 	if !iwarp {

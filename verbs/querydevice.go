@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QueryDevice returns the attributes of the device. It sends the extended command,
+// QueryDevice returns the device's attributes. It sends the extended command,
 // or the old one if the kernel or the driver does not support it.
 func (c *Context) QueryDevice() (DeviceAttr, error) {
 	var (

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QueryPort returns the attributes of a port. Ports are numbered from 1.
+// QueryPort returns a port's attributes. Ports are numbered from 1.
 func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 	op := fmt.Sprintf("query port %d", port)
 	var resp uapi.QueryPortRespEx

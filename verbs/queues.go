@@ -36,7 +36,7 @@ var providers = map[DriverID]newProvider{
 // provider knows (*_UVERBS_ABI_VERSION of <rdma/*-abi.h>).
 var abiVersions = map[DriverID][2]uint64{DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
 
-// checkABI compares the version of the interface of the driver. A kernel that does not
+// checkABI compares the version of the driver's interface. A kernel that does not
 // report one is accepted.
 func checkABI(fs sysfs.FS, driver DriverID, path string) error {
 	var problems []error // ignored: without the file, the version is unknown
@@ -47,7 +47,7 @@ func checkABI(fs sysfs.FS, driver DriverID, path string) error {
 	return nil
 }
 
-// A newProvider creates the provider of a driver. response is the driver's response to
+// A newProvider creates a driver's provider. response is the driver's response to
 // GET_CONTEXT.
 type newProvider func(d provider.Device, response []byte) (provider.Provider, error)
 
@@ -56,7 +56,7 @@ func always(f func(provider.Device) provider.Provider) newProvider {
 	return func(d provider.Device, _ []byte) (provider.Provider, error) { return f(d), nil }
 }
 
-// findProvider creates the provider of the driver, if there is one. path is the device
+// findProvider creates the driver's provider, if there is one. path is the device
 // node.
 func (c *Context) findProvider(path string) {
 	c.providerErr = ErrNoProvider
@@ -136,7 +136,7 @@ var networks = map[GIDType]provider.Network{
 	GIDTypeIB: provider.InfiniBand, GIDTypeRoCEv1: provider.RoCEv1, GIDTypeRoCEv2: provider.RoCEv2,
 }
 
-// Network returns the packet format of a GID. A port of InfiniBand has one format only.
+// Network returns a GID's packet format. A port of InfiniBand has one format only.
 func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	attr, err := d.context.QueryPort(uint32(port))
 	switch {
@@ -181,9 +181,9 @@ func (d queueDevice) MAC(path Path) ([6]byte, error) {
 	return [6]byte(hop.LinkAddr), nil
 }
 
-// multicastMAC returns the Ethernet address of a multicast group: a prefix and the last 23
-// bits of an IPv4 address (RFC 1112, 6.4), or 32 of an IPv6 address (RFC 2464, 7). The
-// GID of an IPv4 group has the prefix ff0e::ffff:0:0 (<rdma/ib_addr.h>, rdma_ip2gid). It
+// multicastMAC returns a multicast group's Ethernet address: a prefix and the last 23
+// bits of an IPv4 address (RFC 1112, 6.4), or 32 of an IPv6 address (RFC 2464, 7). An IPv4 group's
+// GID has the prefix ff0e::ffff:0:0 (<rdma/ib_addr.h>, rdma_ip2gid). It
 // returns false for other addresses.
 func multicastMAC(ip netip.Addr) (mac [6]byte, ok bool) {
 	a := ip.As16()

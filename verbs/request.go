@@ -87,7 +87,7 @@ func (r *request) flags32(id uint16, v uint32) {
 	binary.NativeEndian.PutUint32(a.Data[:], v)
 }
 
-// handle adds the handle of an existing object, or 0 for an object that the kernel
+// handle adds an existing object's handle, or 0 for an object that the kernel
 // creates (IDR).
 func (r *request) handle(id uint16, h uint32) *uapi.UverbsAttr {
 	a := r.add(id)
@@ -127,7 +127,7 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	return k.Ioctl(fd, r.prepare(&pins, driver))
 }
 
-// prepare returns the bytes of the request. It pins them and the memory that they
+// prepare returns the request's bytes. It pins them and the memory that they
 // point to.
 func (r *request) prepare(pins *runtime.Pinner, driver DriverID) []byte {
 	h := &r.frame.header

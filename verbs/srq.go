@@ -113,11 +113,11 @@ const (
 // is 0 for other queues.
 func (s *SRQ) Number() uint32 { return s.number }
 
-// Cap returns the capacity of the queue.
+// Cap returns the queue capacity.
 func (s *SRQ) Cap() SRQInit { return s.init }
 
 // PostRecv posts receive work requests in order. It stops at the first request that
-// it rejects, and returns the number of posted requests.
+// it rejects, and returns the posted request count.
 func (s *SRQ) PostRecv(wrs []RecvWR) (int, error) {
 	s.lock.Lock()
 	if s.queue == nil {

@@ -52,7 +52,7 @@ func (c *Context) OpenXRCD(init XRCDInit) (*XRCD, error) {
 }
 
 // CreateQP creates a queue pair of type QPTypeXRCTarget in the state RESET. It has no
-// queues of its own and receives for the SRQs of the domain. It exists until all
+// queues of its own and receives for the domain's SRQs. It exists until all
 // processes that use it have closed it.
 func (x *XRCD) CreateQP() (*QP, error) {
 	const op = "create XRC target QP"
@@ -95,7 +95,7 @@ func (x *XRCD) Close() error {
 	}, noop)
 }
 
-// A target is the queues of a QPTypeXRCTarget: none.
+// A target is a QPTypeXRCTarget's queues: none.
 type target struct{}
 
 func (target) Cap() QPCap                     { return QPCap{} }

@@ -28,7 +28,7 @@ const (
 	appSize    = 4   // struct dcb_app
 )
 
-// Priorities is the number of priorities.
+// Priorities is the priority count.
 const Priorities = 8
 
 // codePoints is the number of DSCPs.

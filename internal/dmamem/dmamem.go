@@ -30,7 +30,7 @@ type Options struct {
 	Node *int
 }
 
-// hugePageSize returns the default size of a huge page in bytes: 2 MiB on most
+// hugePageSize returns a huge page's default size in bytes: 2 MiB on most
 // processors, 512 MiB on arm64 with pages of 64 KiB, 1 MiB on s390x, or the size on
 // the kernel's command line.
 var hugePageSize = sync.OnceValue(func() int {
@@ -44,7 +44,7 @@ var hugePageSize = sync.OnceValue(func() int {
 	return 2 << 20
 })
 
-// HugePageSize returns the size of a huge page in bytes. The size of memory on huge
+// HugePageSize returns a huge page's size in bytes. The size of memory on huge
 // pages is rounded up to a multiple of it.
 func HugePageSize() int { return hugePageSize() }
 
@@ -105,7 +105,7 @@ func prepare(b []byte, o Options) error {
 		prefer(b, *o.Node)
 	}
 	if !o.Huge && len(b) >= transparent {
-		// Transparent huge pages take fewer entries in the tables of the device. A
+		// Transparent huge pages take fewer entries in the device's tables. A
 		// kernel without them returns EINVAL.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}

@@ -61,7 +61,7 @@ func Check(path string) error {
 	return nil
 }
 
-// Write replaces the file content with the output of a function. If the function returns
+// Write replaces the file content with a function's output. If the function returns
 // an error, a regular file keeps the former content.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)

@@ -74,7 +74,7 @@ func TestWrite_RegularFile(t *testing.T) {
 	checkOnly(t, dir, "file")
 }
 
-// TestWrite_Umask checks the mode of a new file.
+// TestWrite_Umask checks a new file's mode.
 func TestWrite_Umask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o027))
 	path := filepath.Join(t.TempDir(), "file")

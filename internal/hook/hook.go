@@ -48,7 +48,7 @@ type Stats struct {
 }
 
 // New finds the program and starts a runner. When ctx ends, running commands are killed,
-// and waiting and later events are dropped. The program of the process must call
+// and waiting and later events are dropped. The process's program must call
 // [Supervise] first.
 func New(ctx context.Context, o Options) (*Runner, error) {
 	path, err := exec.LookPath(o.Command[0])

@@ -132,7 +132,7 @@ func (c *container) start(event []byte) (pid int, err error) {
 	return pid, nil
 }
 
-// A group is the processes of a command: the first process, and all orphans, which this
+// A group is a command's processes: the first process, and all orphans, which this
 // process adopts.
 type group struct {
 	leader int

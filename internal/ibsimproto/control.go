@@ -83,7 +83,7 @@ type ClientInfo struct {
 	Node string // node ID or description, shorter than NodeIDSize; "": the server's choice
 }
 
-// Encode returns the data of a Connect.
+// Encode returns a Connect's data.
 func (i ClientInfo) Encode() (data [ControlDataSize]byte) {
 	binary.NativeEndian.PutUint32(data[0:], i.ID)
 	if i.IsSM {
@@ -93,7 +93,7 @@ func (i ClientInfo) Encode() (data [ControlDataSize]byte) {
 	return data
 }
 
-// DecodeClientInfo parses the data of a Connect.
+// DecodeClientInfo parses a Connect's data.
 func DecodeClientInfo(data []byte) ClientInfo {
 	node, _, _ := bytes.Cut(data[offConnect:offConnect+NodeIDSize], []byte{0})
 	return ClientInfo{

@@ -4,7 +4,7 @@ package inflight
 
 import "time"
 
-// A State is the state of a sent request.
+// A State is a sent request's state.
 type State uint8
 
 // The request states.
@@ -158,7 +158,7 @@ func (t *Tracker[T]) OldestOnTime() *Entry[T] {
 
 func (t *Tracker[T]) at(tid uint32) *Entry[T] { return &t.places[int(tid)&(len(t.places)-1)] }
 
-// grow doubles the number of places. Entries in different places stay in different places.
+// grow doubles the place count. Entries in different places stay in different places.
 func (t *Tracker[T]) grow() {
 	old := t.places
 	t.places = make([]Entry[T], 2*len(old))

@@ -38,7 +38,7 @@ func NewBatch(count, size int) *Batch {
 	return b
 }
 
-// Size returns the number of buffers.
+// Size returns the buffer count.
 func (b *Batch) Size() int { return len(b.buffers) }
 
 // Buffer returns a whole buffer, to be filled before [Conn.SendBatch].

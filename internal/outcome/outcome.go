@@ -18,7 +18,7 @@ const (
 	Changed              // and verified
 	NotUp                // port changed, but the link did not come up in time
 	NotActive            // port changed, and the link is up, but no subnet manager activated it in time
-	Unverified           // accepted, but the state of the object is not known
+	Unverified           // accepted, but the object state is not known
 	NoEffect             // accepted, but the object did not change
 	Rejected             // the object replied with an error status
 	NoReply              // no reply, and the object did not change
@@ -36,7 +36,7 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // MarshalText returns the text of [Outcome.String]. The error is always nil.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText parses the text of an outcome.
+// UnmarshalText parses an outcome's text.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {
 		if name == string(text) {

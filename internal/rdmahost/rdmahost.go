@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// A Device is a device with the name of its device node.
+// A Device is a device with its device node's name.
 type Device struct {
 	Name   string
 	UVerbs string // "uverbs0"; "" without a node or if Query.UVerbs is false

@@ -151,7 +151,7 @@ func (c *Conn) Devices() ([]Device, error) {
 	return dump(c, cmdGet, nil, parseDevice)
 }
 
-// Ports returns the ports of a device.
+// Ports returns a device's ports.
 func (c *Conn) Ports(device uint32) ([]Port, error) {
 	return dump(c, cmdPortGet, func(e *netlink.AttributeEncoder) { e.Uint32(attrDevIndex, device) }, parsePort)
 }
@@ -162,7 +162,7 @@ type Chardev struct {
 	DriverID *uint64 // enum rdma_driver_id; uverbs only
 }
 
-// UVerbs returns the uverbs node of a device.
+// UVerbs returns a device's uverbs node.
 func (c *Conn) UVerbs(device uint32) (Chardev, error) {
 	all, err := c.execute(cmdGetChardev, 0, func(e *netlink.AttributeEncoder) {
 		e.Uint32(attrDevIndex, device)

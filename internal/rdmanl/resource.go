@@ -123,7 +123,7 @@ func (c *Conn) unsupported(device uint32, err error) error {
 	return fmt.Errorf("%w: %w", err, ErrUnsupported)
 }
 
-// parseResources parses the entries of a table.
+// parseResources parses a table's entries.
 func parseResources(b []byte, table uint16) ([]Resource, error) {
 	return parseTable(b, table, func(ad *netlink.AttributeDecoder) Resource {
 		var r Resource

@@ -9,8 +9,8 @@ import (
 // (https://owasp.org/www-community/attacks/CSV_Injection), the wide ones in some languages.
 const formulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// CSVText returns a field of a CSV file for a text that others choose, such as the description
-// of a node. An apostrophe precedes a text that a spreadsheet would run as a formula, and one
+// CSVText returns a field of a CSV file for a text that others choose, such as a node's
+// description. An apostrophe precedes a text that a spreadsheet would run as a formula, and one
 // that begins with an apostrophe. [ParseCSVText] is the inverse.
 func CSVText(text string) string {
 	if isFormula(text) {

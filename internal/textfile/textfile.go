@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Reader reads the lines of a file. Its methods At and Errorf return an [*Error], and Err
+// A Reader reads a file's lines. Its methods At and Errorf return an [*Error], and Err
 // one that wraps it.
 type Reader struct {
 	file  string
@@ -74,7 +74,7 @@ func (r *Reader) Text() string { return r.lines.Text() }
 // Bytes returns the current line as Text does. It is valid until Next is called.
 func (r *Reader) Bytes() []byte { return r.lines.Bytes() }
 
-// Line returns the number of the current line, 0 before the first one.
+// Line returns the current line number, 0 before the first one.
 func (r *Reader) Line() int { return r.line }
 
 // Reject stores that the current line is invalid, for a file whose other lines apply

@@ -132,7 +132,7 @@ func (f File) Entries(n *yaml.Node, what string, each func(key string, k, value 
 	return nil
 }
 
-// List reads the elements of a sequence.
+// List reads a sequence's elements.
 func (f File) List(n *yaml.Node, what string, each Field) error {
 	if n.Kind != yaml.SequenceNode {
 		return f.Errorf(n, "%s: got %s, want a list", what, nodeText(n))

@@ -34,7 +34,7 @@ var causes = [...]string{
 	StatusGeneral:        "the device reports no details",
 }
 
-// Cause returns the likely cause of the status, or "" for StatusOK.
+// Cause returns the status's likely cause, or "" for StatusOK.
 func (s Status) Cause() string {
 	if int(s) < len(causes) {
 		return causes[s]
@@ -42,7 +42,7 @@ func (s Status) Cause() string {
 	return causes[StatusGeneral]
 }
 
-// A CompletionError is the error of a failed work request.
+// A CompletionError is a failed work request's error.
 type CompletionError struct{ Completion }
 
 // Error returns the status as text and number, followed by its Cause.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every status but StatusOK has a text and a cause, and so have undefined ones.
+// Every status but StatusOK has a text and a cause, and so has each undefined status.
 func TestCause(t *testing.T) {
 	for s := range Status(255) {
 		c := Completion{Status: s, QPN: 0x11, VendorErr: uint32(s)}

@@ -6,18 +6,18 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Completion is the result of a work request (struct ib_uverbs_wc). Unless Status
+// A Completion is a work request's result (struct ib_uverbs_wc). Unless Status
 // is StatusOK, only ID, Status, QPN and VendorErr are valid.
 type Completion struct {
 	ID        uint64
 	Status    Status
 	Opcode    CompletionOpcode
 	VendorErr uint32
-	ByteLen   uint32 // bytes received or read, with the 40 bytes of a datagram's GRH
+	ByteLen   uint32 // bytes received or read, with a datagram's 40-byte GRH
 	Imm       uint32 // with CompletionWithImm; host byte order
 	InvKey    uint32 // with CompletionWithInv: the key that the sender invalidated
 	QPN       uint32 // local queue pair
-	SrcQPN    uint32 // sender of a datagram
+	SrcQPN    uint32 // datagram's sender
 	Flags     CompletionFlags
 	PKeyIndex uint16
 	SLID      ib.LID
@@ -25,7 +25,7 @@ type Completion struct {
 	PathBits  uint8
 }
 
-// Status is the result code of a work request (enum ib_wc_status of the kernel).
+// Status is a work request's result code (the kernel's enum ib_wc_status).
 type Status uint8
 
 // The result codes.
@@ -71,11 +71,11 @@ func (s Status) String() string {
 	return "status " + decimal(uint(s))
 }
 
-// CompletionOpcode is the operation of a completed work request (enum
+// CompletionOpcode is a completed work request's operation (enum
 // ib_uverbs_wc_opcode).
 type CompletionOpcode uint8
 
-// The operations of completed work requests.
+// The completed work request operations.
 const (
 	CompletedSend            CompletionOpcode = 0
 	CompletedWrite           CompletionOpcode = 1
@@ -91,13 +91,13 @@ const (
 // Received reports whether the work request came from a receive queue.
 func (o CompletionOpcode) Received() bool { return o&CompletedRecv != 0 }
 
-// CompletionFlags mark the optional fields of a Completion that are valid (enum
-// ibv_wc_flags of libibverbs).
+// CompletionFlags mark a Completion's valid optional fields (enum
+// ibv_wc_flags in libibverbs).
 type CompletionFlags uint8
 
-// The flags of a Completion.
+// A Completion's flags.
 const (
-	CompletionGRH     CompletionFlags = 1 << 0 // the first 40 bytes of a datagram's buffer are a GRH
+	CompletionGRH     CompletionFlags = 1 << 0 // a datagram buffer's first 40 bytes are a GRH
 	CompletionWithImm CompletionFlags = 1 << 1
 	CompletionWithInv CompletionFlags = 1 << 3
 )

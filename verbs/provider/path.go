@@ -9,7 +9,7 @@ import (
 // A Path is the route to another port (struct ibv_ah_attr).
 type Path struct {
 	DGID         netip.Addr // an IPv6 address; invalid: packets without a GRH, InfiniBand only
-	SGIDIndex    uint8      // index into the GID table of the local port
+	SGIDIndex    uint8      // index into the local port GID table
 	FlowLabel    uint32     // 20 bits
 	HopLimit     uint8
 	TrafficClass uint8
@@ -17,6 +17,6 @@ type Path struct {
 	DLID        ib.LID // InfiniBand only
 	SL          uint8
 	SrcPathBits uint8   // low bits of the local port's LID
-	StaticRate  ib.Rate // 0: the rate of the port
+	StaticRate  ib.Rate // 0: the port's rate
 	Port        uint8   // local port
 }

@@ -1,33 +1,33 @@
 package provider
 
-// A Provider implements the queues of one driver on one open device. Its methods may
+// A Provider implements one driver's queues on an open device. Its methods may
 // be called concurrently.
 type Provider interface {
 	// NewCQ creates a completion queue.
 	NewCQ(attr CQAttr, create Create) (CQ, error)
 
-	// NewQP creates the two work queues of a queue pair.
+	// NewQP creates a queue pair's two work queues.
 	NewQP(attr QPAttr, create Create) (QP, error)
 
 	// NewSRQ creates a shared receive queue.
 	NewSRQ(attr SRQAttr, create Create) (SRQ, error)
 
-	// NewAH creates an address handle in a protection domain with a number of the
-	// driver. AddressHandle.Provided returns its result. A provider whose work requests
+	// NewAH creates an address handle in a protection domain with a driver's
+	// number. AddressHandle.Provided returns its result. A provider with work requests that
 	// contain the path does not need to call create.
 	NewAH(path Path, domain uint32, create Create) (any, error)
 
-	// Close follows the Close of all queues and precedes that of the device.
+	// Close follows all queues' Close and precedes the device's Close.
 	Close() error
 }
 
 // A Rounder is a [Provider] whose driver takes only the capacities that its queues can
 // have.
 type Rounder interface {
-	// RoundQP returns the next larger capacity of a queue pair.
+	// RoundQP returns a queue pair's next larger capacity.
 	RoundQP(QPCap) QPCap
 
-	// RoundSRQ returns the next larger capacity of a shared receive queue.
+	// RoundSRQ returns a shared receive queue's next larger capacity.
 	RoundSRQ(SRQAttr) SRQAttr
 }
 
@@ -46,29 +46,29 @@ type Create func(in, out []byte) (Created, error)
 type Created struct {
 	Handle uint32
 	Number uint32 // QPN or SRQ number
-	CQE    uint32 // of a CQ: capacity in completions
-	Cap    QPCap  // of a QP: actual capacity
+	CQE    uint32 // a CQ's capacity in completions
+	Cap    QPCap  // a QP's actual capacity
 	MaxWR  uint32 // of an SRQ
 	MaxSGE uint32 // of an SRQ
 }
 
-// QPCap is the capacity of a queue pair (struct ib_uverbs_qp_cap).
+// QPCap is a queue pair's capacity (struct ib_uverbs_qp_cap).
 type QPCap struct {
 	MaxSendWR, MaxRecvWR   uint32 // work requests
 	MaxSendSGE, MaxRecvSGE uint32 // SGEs per work request
 	MaxInline              uint32 // bytes per work request
 }
 
-// Transport is the type of a queue pair that can be posted to.
+// Transport is a queue pair type that can be posted to.
 type Transport uint8
 
-// The transports, with the values of enum ib_uverbs_qp_type.
+// The transports, with the enum ib_uverbs_qp_type values.
 const (
 	RC Transport = 2
 	UC Transport = 3
 	UD Transport = 4
 
-	// XRCInit sends to any SRQ of the domain of its peer, XRCTarget is that peer.
+	// XRCInit sends to any SRQ of its peer's domain, XRCTarget is that peer.
 	XRCInit   Transport = 9
 	XRCTarget Transport = 10
 )
@@ -84,7 +84,7 @@ type QPAttr struct {
 	Cap       QPCap
 	SendCQ    CQ  // nil for XRCTarget
 	RecvCQ    CQ  // nil for XRCInit and XRCTarget
-	SRQ       SRQ // nil for a receive queue of its own
+	SRQ       SRQ // nil for its own receive queue
 	SignalAll bool
 }
 
@@ -102,16 +102,16 @@ type CQ interface {
 	// number.
 	Poll(into []Completion) (int, error)
 
-	// Arm requests an event for the next completion, or for the next solicited one.
+	// Arm requests an event for the next completion, or for the next solicited completion.
 	Arm(solicitedOnly bool) error
 
-	// Delivered is called for each event of the queue that was read from its channel.
+	// Delivered is called for each queue event that was read from its channel.
 	Delivered()
 
 	Close() error
 }
 
-// A Resizer is a [CQ] of a driver that supports another capacity.
+// A Resizer is a [CQ] with a driver that supports another capacity.
 type Resizer interface {
 	// Resize changes the capacity to at least entries completions, and keeps those that
 	// were not polled. resize sends the command with the data that the driver reads, and
@@ -124,10 +124,10 @@ type QP interface {
 	// Cap returns the actual capacity.
 	Cap() QPCap
 
-	// PostSend returns the number of posted requests.
+	// PostSend returns the posted request count.
 	PostSend(wrs []SendWR) (int, error)
 
-	// PostRecv returns the number of posted requests.
+	// PostRecv returns the posted request count.
 	PostRecv(wrs []RecvWR) (int, error)
 
 	// Reset discards all posted work requests, as the kernel did when the queue pair
@@ -150,43 +150,43 @@ type SRQ interface {
 
 // A Device gives a provider access to the open device.
 type Device interface {
-	// Map maps memory of the driver at an offset of the device node, shared for
+	// Map maps driver memory at a device node offset, shared for
 	// reading and writing. Unmap undoes it.
 	Map(offset uint64, length int) ([]byte, error)
 	Unmap([]byte) error
 
-	// Doorbell returns a doorbell of the kernel: POST_SEND without work requests on
+	// Doorbell returns a kernel doorbell: POST_SEND without work requests on
 	// a queue pair.
 	Doorbell(qp uint32) Doorbell
 
-	// Notifier returns the notifier of a completion queue (REQ_NOTIFY_CQ).
+	// Notifier returns a completion queue's notifier (REQ_NOTIFY_CQ).
 	Notifier(cq uint32) Notifier
 
 	// Call calls a method that only this driver has.
 	Call(op string, object, method uint16, attrs ...Attr) error
 
-	// NUMANode returns the node of the memory closest to the device, or nil if it is
+	// NUMANode returns the memory node closest to the device, or nil if it is
 	// unknown.
 	NUMANode() *int
 
-	// Network returns the network of a GID.
+	// Network returns a GID's network.
 	Network(port, gidIndex uint8) (Network, error)
 
 	// MAC returns the Ethernet address of the first hop to a GID. It may wait for the
-	// address resolution of the kernel.
+	// kernel's address resolution.
 	MAC(path Path) ([6]byte, error)
 }
 
-// An Attr is an attribute of a driver's method. Exactly one of its last three fields is
+// An Attr is an attribute of a driver's method. Exactly one field among its last three is
 // set.
 type Attr struct {
 	ID       uint16
-	Handle   *uint32 // of an object; the kernel stores that of an object that it creates
+	Handle   *uint32 // the object's; the kernel stores the handle for an object that it creates
 	Constant *uint64
 	Out      []byte // for the kernel to write
 }
 
-// Network is the packet format of a port or a GID.
+// Network is a port's or a GID's packet format.
 type Network uint8
 
 // The networks.
@@ -195,7 +195,7 @@ const (
 	RoCEv1
 	RoCEv2
 
-	// GlobalInfiniBand is a port whose packets need a GRH, for example of a virtual
+	// GlobalInfiniBand is a port with packets that need a GRH, for example of a virtual
 	// function (IBV_QPF_GRH_REQUIRED).
 	GlobalInfiniBand
 )

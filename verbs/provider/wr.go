@@ -1,7 +1,7 @@
 package provider
 
-// Access are access rights of memory (enum ib_uverbs_access_flags) and of queue
-// pairs. A request of the peer needs the right on both.
+// Access are memory (enum ib_uverbs_access_flags) and queue pair access rights. A peer request
+// needs the right on both.
 type Access uint32
 
 // The access rights. AccessRemoteWrite and AccessRemoteAtomic require
@@ -16,14 +16,14 @@ const (
 	AccessRelaxedOrdering Access = 1 << 20 // optional: ignored unless Context.OptionalMRAccess
 )
 
-// An SGE is a range of registered memory (struct ibv_sge).
+// An SGE is a registered memory range (struct ibv_sge).
 type SGE struct {
 	Addr   uint64 // an address within the MR
 	Length uint32 // bytes
 	LKey   uint32
 }
 
-// Length returns the sum of the lengths of SGEs, or ErrLength if it exceeds a limit. Both
+// Length returns the sum over the SGE lengths, or ErrLength if it exceeds a limit. Both
 // are in bytes.
 func Length(sges []SGE, limit uint32) (uint32, error) {
 	var sum uint64
@@ -36,7 +36,7 @@ func Length(sges []SGE, limit uint32) (uint32, error) {
 	return uint32(sum), nil
 }
 
-// Opcode is the operation of a send work request (enum ib_uverbs_wr_opcode of
+// Opcode is a send work request's operation (enum ib_uverbs_wr_opcode in
 // <rdma/ib_user_verbs.h>).
 type Opcode uint8
 
@@ -80,10 +80,10 @@ func (o Opcode) CarriesPayload() bool {
 	return true
 }
 
-// SendFlags are flags of a send work request (enum ib_uverbs_send_flags).
+// SendFlags are a send work request's flags (enum ib_uverbs_send_flags).
 type SendFlags uint8
 
-// The flags of a send work request.
+// A send work request's flags.
 const (
 	SendFence     SendFlags = 1 << 0 // starts after all earlier reads and atomics are complete
 	SendSignaled  SendFlags = 1 << 1 // generates a Completion on success, too
@@ -91,20 +91,20 @@ const (
 	SendInline    SendFlags = 1 << 3 // the payload is SendWR.Inline
 )
 
-// A SendWR is a send work request. The device uses the memory of the SGEs until the
+// A SendWR is a send work request. The device uses the SGEs' memory until the
 // work request is complete. The slices SGEs and Inline may be reused when posting
 // returns.
 type SendWR struct {
 	ID     uint64 // returned in Completion.ID
 	Opcode Opcode
 	Flags  SendFlags
-	SGEs   []SGE  // payload, or the destination of reads and atomics
+	SGEs   []SGE  // payload, or the destination for reads and atomics
 	Inline []byte // payload instead of SGEs, with SendInline
 
 	Imm           uint32 // immediate data; host byte order
-	InvalidateKey uint32 // RKey of a memory window; of the peer's window for OpSendInvalidate
+	InvalidateKey uint32 // a memory window's RKey; the peer window's for OpSendInvalidate
 
-	// For writes, reads and atomics. The address of an atomic is a multiple of 8;
+	// For writes, reads and atomics. An atomic's address is a multiple of 8;
 	// its SGEs have 8 bytes and receive the previous value.
 	RemoteAddr uint64
 	RKey       uint32
@@ -112,27 +112,27 @@ type SendWR struct {
 	CompareAdd uint64 // compare and swap: expected value; fetch and add: addend
 	Swap       uint64
 
-	Bind *Bind // for OpBindMW; its work request may take the room of several
+	Bind *Bind // for OpBindMW; its work request may take the room for several
 
-	// For datagrams. A datagram that exceeds the MTU of the port is not sent but
+	// For datagrams. A datagram that exceeds the port's MTU is not sent but
 	// completes with StatusOK, as the specification requires (C10-93.1.1).
 	AH        AddressHandle
 	RemoteQPN uint32
 	QKey      uint32
 
-	// For XRCInit: the number of the peer's SRQ, for all operations. Its protection
-	// domain is that of the memory.
+	// For XRCInit: the peer's SRQ number, for all operations. Its protection domain is the
+	// memory's.
 	RemoteSRQN uint32
 }
 
-// Bind are the parameters of OpBindMW.
+// Bind are the OpBindMW parameters.
 type Bind struct {
-	Window uint32 // current RKey of the window
+	Window uint32 // window's current RKey
 	RKey   uint32 // new RKey; only the low 8 bits may differ
-	LKey   uint32 // of the memory region, which needs AccessMWBind
+	LKey   uint32 // the memory region's, which needs AccessMWBind
 	Addr   uint64 // within the region
 	Length uint64
-	Access Access // rights of the peer, for example AccessRemoteRead
+	Access Access // peer rights, for example AccessRemoteRead
 }
 
 // A RecvWR is a receive work request.
@@ -141,8 +141,8 @@ type RecvWR struct {
 	SGEs []SGE // a datagram's begin with 40 bytes for the GRH
 }
 
-// An AddressHandle is the destination of datagrams.
+// An AddressHandle is the datagram destination.
 type AddressHandle interface {
-	// Provided returns the result of Provider.NewAH, or nil after Close.
+	// Provided returns the Provider.NewAH result, or nil after Close.
 	Provided() any
 }

@@ -53,7 +53,7 @@ func NewAdapter(t *testing.T) *Adapter {
 	return a
 }
 
-// Objects returns the number of open objects.
+// Objects returns the open object count.
 func (a *Adapter) Objects() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,7 +199,7 @@ func (a *Adapter) destroy(handle uint32) error {
 	return nil
 }
 
-// next returns the handle of a new object.
+// next returns a new object's handle.
 func (a *Adapter) next() uint32 {
 	a.last++
 	a.open[a.last] = true

@@ -96,7 +96,7 @@ func (c Call) Set(id uint16, b []byte) {
 	}
 }
 
-// SetHandle writes the handle of a created object.
+// SetHandle writes a created object's handle.
 func (c Call) SetHandle(id uint16, handle uint32) {
 	if a := c.Attr(id); a != nil {
 		binary.NativeEndian.PutUint64(a.Data[:], uint64(handle))

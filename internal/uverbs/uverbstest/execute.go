@@ -122,7 +122,7 @@ func (a *Adapter) remote(q *qp, key uint32, addr, length uint64, access access) 
 	return w != nil && w.bound && w.key == key && w.holds(addr, length, access)
 }
 
-// gather returns the data of a work request.
+// gather returns a work request's data.
 func gather(sges []uapi.RXESGE) (data []byte) {
 	for _, s := range sges {
 		data = append(data, memory(s.Addr, s.Length)...)

@@ -31,7 +31,7 @@ func (r *ring) slot(index uint32) unsafe.Pointer {
 	return unsafe.Pointer(&r.memory[uapi.RXEQueueBufSize+int(index&r.head.IndexMask)<<r.head.Log2ElemSize])
 }
 
-// len returns the number of elements.
+// len returns the element count.
 func (r *ring) len() uint32 {
 	return (atomic.LoadUint32(&r.head.ProducerIndex) - atomic.LoadUint32(&r.head.ConsumerIndex)) & r.head.IndexMask
 }

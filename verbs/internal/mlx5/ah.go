@@ -12,11 +12,11 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// An ah is an address handle: the address vector of work requests, without the number and
+// An ah is an address handle: the work request address vector, without the number and
 // the key of the queue pair (struct mlx5_wqe_av of mlx5dv.h).
 type ah struct{ vector [vectorSize]byte }
 
-// The fields of an address vector.
+// An address vector's fields.
 const (
 	avRateSL   = 12
 	avPathBits = 13

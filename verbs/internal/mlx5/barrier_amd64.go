@@ -5,7 +5,7 @@ import "unsafe"
 const haveBarriers = true
 
 // storeBarrier orders earlier stores to memory before later ones, as the adapter sees
-// them: the processor does, and the compiler keeps the order of stores.
+// them: the processor does, and the compiler keeps the store order.
 func storeBarrier() {}
 
 // deviceBarrier orders earlier stores before later ones to the adapter, and sends combined

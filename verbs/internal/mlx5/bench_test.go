@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// benchmarkDepth is the size of queues, as in test/guest/mlx5/cost.
+// benchmarkDepth is the queue size, as in test/guest/mlx5/cost.
 const benchmarkDepth = 1024
 
 // benchmarkPair returns a queue pair with a payload of 64 bytes.

@@ -15,32 +15,32 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A cq is a completion queue: a ring of entries, which the adapter fills.
+// A cq is a completion queue: an entry ring, which the adapter fills.
 type cq struct {
 	device   *device
 	memory   memory
-	first    unsafe.Pointer   // to the used part of the first entry of memory.buffer
-	rings    []*dmamem.Memory // of Resize; the last one is memory.buffer
-	stride   int              // size of an entry in bytes; the adapter writes the last 64 of them
-	scale    uint32           // stride in units of 64 bytes
-	mask     uint32           // number of entries (a power of two) less one
-	round    uint             // log2 of the number of entries: that bit of an index is the owner
-	index    uint32           // of the next entry to poll; not reduced to the ring
+	first    unsafe.Pointer   // to the used part in memory.buffer's first entry
+	rings    []*dmamem.Memory // from Resize; the last is memory.buffer
+	stride   int              // entry size in bytes; the adapter writes the last 64
+	scale    uint32           // stride in 64-byte units
+	mask     uint32           // entry count (a power of two) minus 1
+	round    uint             // log2 of the entry count: that index bit is the owner
+	index    uint32           // next entry to poll; not reduced to the ring
 	number   uint32
-	sequence uint32 // number of delivered events
+	sequence uint32 // delivered event count
 	page     *page
 }
 
-// cqeSize is the size of the used part of a completion queue entry in bytes.
+// cqeSize is the size in bytes that a completion queue entry uses.
 const cqeSize = 64
 
-// The words of the doorbell record of a completion queue.
+// The words of a completion queue's doorbell record.
 const (
 	cqConsumer = 0
 	cqArm      = 1
 )
 
-// maxCQEntries is the maximum size of a completion queue: indices have 24 bits.
+// maxCQEntries is a completion queue's maximum size: indices have 24 bits.
 const maxCQEntries = 1 << 24
 
 // NewCQ creates a completion queue.
@@ -80,17 +80,17 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	return q, nil
 }
 
-// locate sets first after a change of the ring.
+// locate sets first after a ring change.
 func (q *cq) locate() { q.first = unsafe.Pointer(&q.memory.buffer[q.stride-cqeSize]) }
 
-// invalidate marks all entries of a size as not written.
+// invalidate marks all entries up to a size as not written.
 func invalidate(ring []byte, stride int) {
 	for i := stride - cqeSize + cqeOwner; i < len(ring); i += stride {
 		ring[i] = cqeInvalid << 4
 	}
 }
 
-// roundUp returns the next power of two.
+// roundUp returns the next power of 2.
 func roundUp(v uint32) uint32 {
 	if v <= 1 {
 		return 1
@@ -106,18 +106,18 @@ func closing(m memory, err error) error {
 	return err
 }
 
-// entry returns the entry of an index.
+// entry returns the entry at an index.
 func (q *cq) entry(index uint32) *[cqeSize]byte {
 	return &q.entries()[(index&q.mask+1)*q.scale-1]
 }
 
-// entries returns the ring. Of entries of 128 bytes, the second half is used.
+// entries returns the ring. In 128-byte entries, the second half is used.
 func (q *cq) entries() [][cqeSize]byte {
 	b := q.memory.buffer
 	return unsafe.Slice((*[cqeSize]byte)(unsafe.Pointer(unsafe.SliceData(b))), uint(len(b))/cqeSize)
 }
 
-// ready returns the entry of an index if the adapter has written it.
+// ready returns the entry at an index if the adapter has written it.
 func (q *cq) ready(index uint32) *[cqeSize]byte {
 	e := q.entry(index)
 	own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]
@@ -127,16 +127,16 @@ func (q *cq) ready(index uint32) *[cqeSize]byte {
 	return e
 }
 
-// Poll removes completions from the ring. Its first part is the usual case of one completion
-// of a successful send work request, as direct is for several: a single poll has no other
-// message to share the cost of calls with.
+// Poll removes completions from the ring. Its first part is the usual case: a single
+// completion for a successful send work request, as direct is for several: a single poll
+// has no other message to share the call cost with.
 func (q *cq) Poll(into []provider.Completion) (int, error) {
 	if len(into) != 1 {
 		return q.poll(into)
 	}
 	index := q.index
 	e := (*[cqeSize / 4]uint32)(unsafe.Add(q.first, uintptr(index&q.mask)*uintptr(q.stride)))
-	// The last word has the index of the work request, and the opcode and the owner.
+	// The last word has the work request index, and the opcode and the owner.
 	last := wire32(atomic.LoadUint32(&e[cqeCounter/4]))
 	if own := index >> (q.round & 31) & 1; last&cqeUsual != own {
 		if last&1 != own || last>>4&0xf == cqeInvalid {
@@ -164,7 +164,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 	return 1, nil
 }
 
-// poll is Poll for any number of completions of any kind.
+// poll is Poll for any number and kind of completions.
 func (q *cq) poll(into []provider.Completion) (int, error) {
 	var err error
 	n, more := q.direct(into)
@@ -195,17 +195,17 @@ func (q *cq) poll(into []provider.Completion) (int, error) {
 	return n, err
 }
 
-// direct removes completions of successful send work requests. It returns their number, and
+// direct removes successful send work requests' completions. It returns their number, and
 // more if another completion follows. It is a loop without calls, because it determines
-// the cost of polling.
+// the polling cost.
 func (q *cq) direct(into []provider.Completion) (n int, more bool) {
 	entries, scale := q.entries(), q.scale
 	index, mask, round := q.index, q.mask, q.round&31
-	var send *sendQueue // of the last completion
+	var send *sendQueue // the last completion's
 	var user, count uint32
 	for ; n < len(into); n++ {
 		e := &entries[(index&mask+1)*scale-1]
-		// The opcode and the format are 0, and the owner is that of this round.
+		// The opcode and the format are 0, and the owner is this round's.
 		if own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&cqeUsual != byte(index>>round)&1 {
 			more = own>>4 != cqeInvalid && own&1 == byte(index>>round)&1
 			break
@@ -240,13 +240,13 @@ func (q *cq) direct(into []provider.Completion) (n int, more bool) {
 	return n, more
 }
 
-// userOf returns the index of the owner of a completion.
+// userOf returns the index of a completion's owner.
 func userOf(e *[cqeSize]byte) uint32 { return binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex }
 
 // release returns polled entries to the adapter.
 func (q *cq) release() { q.memory.publish(cqConsumer, q.index&(maxCQEntries-1)) }
 
-// The fields of the arm word (cq.c, mlx5_arm_cq).
+// The arm word's fields (cq.c, mlx5_arm_cq).
 const (
 	armSolicited     = 1 << 24
 	armSequenceShift = 28
@@ -268,12 +268,12 @@ func (q *cq) Arm(solicitedOnly bool) error {
 	return nil
 }
 
-// Delivered counts an event: the adapter ignores an arm word with the number of an event
+// Delivered counts an event: the adapter ignores an arm word with an event number
 // that was delivered.
 func (q *cq) Delivered() { q.sequence++ }
 
-// Resize moves the queue to a ring of another size. The adapter ends the old ring with a
-// mark and goes on in the new one at the next index (cq.c of the kernel's driver,
+// Resize moves the queue to a ring with another size. The adapter ends the old ring with a
+// mark and continues in the new ring at the next index (the kernel driver's cq.c,
 // mlx5_ib_resize_cq). Entries before the mark move up by one.
 func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) error {
 	if entries >= maxCQEntries {
@@ -330,7 +330,7 @@ func closeAll(all []*dmamem.Memory) error {
 	return errors.Join(errs...)
 }
 
-// waiting returns the number of completions that have not been polled.
+// waiting returns the count of completions not yet polled.
 func (q *cq) waiting() (n uint32) {
 	for n <= q.mask && q.ready(q.index+n) != nil {
 		n++
@@ -338,7 +338,7 @@ func (q *cq) waiting() (n uint32) {
 	return n
 }
 
-// purge removes the completions of a user, whose work requests do not exist any more.
+// purge removes a user's completions: their work requests do not exist any more.
 func (q *cq) purge(index uint32, owner *user) {
 	if q.memory.buffer == nil {
 		return
@@ -366,7 +366,7 @@ func (q *cq) purge(index uint32, owner *user) {
 	}
 }
 
-// Close releases the memory of the ring.
+// Close releases the ring's memory.
 func (q *cq) Close() error {
 	q.memory.buffer, q.first = nil, nil
 	return errors.Join(closeAll(q.rings), q.memory.Close())

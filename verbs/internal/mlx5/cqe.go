@@ -7,24 +7,24 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// The fields of a completion queue entry (struct mlx5_cqe64 of mlx5dv.h).
+// The completion queue entry fields (mlx5dv.h, struct mlx5_cqe64).
 const (
 	cqePathBits   = 17 // 7 bits
 	cqeSLID       = 22
 	cqeSource     = 24 // GRH present 2 bits, SL 4, source QP 24
 	cqeUser       = 32 // low 24 bits
-	cqeImm        = 36 // immediate data, invalidated key, or index of the P_Key
+	cqeImm        = 36 // immediate data, invalidated key, or P_Key index
 	cqeByteCount  = 44
 	cqeVendor     = 54 // of an error
 	cqeSyndrome   = 55 // of an error
-	cqeQPN        = 56 // 24 bits, after the opcode of the send work request
+	cqeQPN        = 56 // 24 bits, after the send work request opcode
 	cqeCounter    = 60
 	cqeOwner      = 63 // opcode 4 bits, format 2, solicited 1, owner 1
 	cqeFormatMask = 0xc
 	cqeUsual      = 0xf0 | cqeFormatMask | 1 // all but solicited
 )
 
-// Opcodes of completions.
+// Completion opcodes.
 const (
 	cqeRequest      = 0x0
 	cqeWriteImm     = 0x1
@@ -37,14 +37,14 @@ const (
 	cqeInvalid      = 0xf
 )
 
-// The syndromes of a page fault (mlx5dv.h, MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR and
+// The page fault syndromes (mlx5dv.h, MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR and
 // MLX5_CQE_VENDOR_SYNDROME_ODP_PFAULT).
 const (
 	syndromeAborted = 0x22
 	vendorPageFault = 0x93
 )
 
-// statuses are the status codes by syndrome (MLX5_CQE_SYNDROME_* of mlx5dv.h).
+// statuses are the status codes by syndrome (mlx5dv.h, MLX5_CQE_SYNDROME_*).
 var statuses = [256]provider.Status{
 	0x01: provider.StatusLocalLength,
 	0x02: provider.StatusLocalQPOp,
@@ -62,15 +62,15 @@ var statuses = [256]provider.Status{
 	syndromeAborted: provider.StatusRemoteAborted,
 }
 
-// A requestKind states how the completion of a send work request is decoded.
+// A requestKind states how a send work request's completion is decoded.
 type requestKind struct {
 	defined bool
 	opcode  provider.CompletionOpcode
-	length  uint32 // of the payload
-	counted uint32 // mask of the length in the completion
+	length  uint32 // payload length
+	counted uint32 // length mask in the completion
 }
 
-// requestKinds are the kinds of completions by the opcode of the work request.
+// requestKinds are the completion kinds by work request opcode.
 var requestKinds = [256]requestKind{
 	wqeSend:        {defined: true, opcode: provider.CompletedSend},
 	wqeSendImm:     {defined: true, opcode: provider.CompletedSend},
@@ -82,15 +82,15 @@ var requestKinds = [256]requestKind{
 	wqeFetchAdd:    {defined: true, opcode: provider.CompletedFetchAdd, length: atomicSize},
 }
 
-// complete decodes the completion of a failed work request, of one of a memory window, or
-// of a receive, and frees the work request. It reports false for an invalid entry.
+// complete decodes a completion for a failed, a memory window or a receive work request, and
+// frees the work request. It reports false for an invalid entry.
 func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	op := e[cqeOwner] >> 4
 	counter := counterOf(e)
 	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
 	switch op {
 	case cqeRequest:
-		// With another format, the entry contains the data of a read, which is off.
+		// With another format, the entry contains a read's data, which is off.
 		if u.qp == nil || e[cqeQPN] != wqeUMR || e[cqeOwner]&cqeFormatMask != 0 {
 			return false
 		}
@@ -124,10 +124,10 @@ func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	return true
 }
 
-// counterOf returns the index of the work request.
+// counterOf returns the work request index.
 func counterOf(e *[cqeSize]byte) uint16 { return binary.BigEndian.Uint16(e[cqeCounter:]) }
 
-// decodeRecv decodes the completion of a receive work request.
+// decodeRecv decodes a receive work request's completion.
 func decodeRecv(c *provider.Completion, e *[cqeSize]byte, op uint8) {
 	c.Opcode = provider.CompletedRecv
 	c.ByteLen = binary.BigEndian.Uint32(e[cqeByteCount:])

@@ -24,7 +24,7 @@ type fake struct {
 	mapped  int
 	refused error  // of Map
 	length  uint32 // of a page that the kernel maps
-	ids     uint32 // added to the numbers of pages
+	ids     uint32 // added to the page numbers
 	node    *int
 	network provider.Network
 	err     error // of Call and of create
@@ -191,7 +191,7 @@ func TestPages_Length(t *testing.T) {
 	if _, err := d.newRegister(); !errors.Is(err, unix.ENOMEM) || !slices.Equal(f.freed, []uint32{1}) {
 		t.Errorf("no mapping: got error %v and pages %d freed, want %v and 1", err, f.freed, unix.ENOMEM)
 	}
-	// The command of completion queues has 16 bits for the number of a page.
+	// The completion queue command has 16 bits for a page's number.
 	f, d = newDevice(t)
 	f.ids = 1 << 16
 	if _, err := d.NewCQ(provider.CQAttr{Entries: 1}, nil); !errors.Is(err, errors.ErrUnsupported) {
@@ -279,7 +279,7 @@ func TestInconsistent(t *testing.T) {
 	}
 }
 
-// Requests beyond the limits of the adapter name them.
+// Requests beyond the adapter name them's limits.
 func TestLimits(t *testing.T) {
 	f, d := newDevice(t)
 	cq := d.newCQ(t, f, 1)

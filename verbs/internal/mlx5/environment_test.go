@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// MLX5_CQE_SIZE selects the size of entries; the adapter writes their last 64 bytes.
+// MLX5_CQE_SIZE selects the entry size; the adapter writes their last 64 bytes.
 func TestEnvironment_CQESize(t *testing.T) {
 	t.Setenv("MLX5_CQE_SIZE", "128")
 	f, cq, q := newPair(t, provider.RC)

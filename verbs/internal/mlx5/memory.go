@@ -19,7 +19,7 @@ type memory struct {
 	record *[2]uint32
 }
 
-// recordSize is the distance of doorbell records, that of cache lines.
+// recordSize is the doorbell record distance, that of cache lines.
 const recordSize = 64
 
 // newMemory allocates a buffer of a multiple of 64 bytes near the device. Its pages are
@@ -33,7 +33,7 @@ func (d *device) newMemory(size int) (memory, error) {
 	return memory{m, b[:size:size], (*[2]uint32)(unsafe.Pointer(&b[size]))}, nil
 }
 
-// recordAddr returns the address of the doorbell record.
+// recordAddr returns the doorbell record address.
 func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
 
 // publish writes a word of the doorbell record after all earlier stores to the buffer.
@@ -42,7 +42,7 @@ func (m *memory) publish(word int, v uint32) {
 	provider.Store32(&m.record[word], wire32(v))
 }
 
-// wire32 returns v in the byte order of the adapter. Package encoding/binary does not
+// wire32 returns v in the adapter's byte order. Package encoding/binary does not
 // always make one store of constant parts.
 func wire32(v uint32) uint32 {
 	if bigEndian {
@@ -51,7 +51,7 @@ func wire32(v uint32) uint32 {
 	return bits.ReverseBytes32(v)
 }
 
-// wire64 returns v in the byte order of the adapter.
+// wire64 returns v in the adapter's byte order.
 func wire64(v uint64) uint64 {
 	if bigEndian {
 		return v
@@ -59,7 +59,7 @@ func wire64(v uint64) uint64 {
 	return bits.ReverseBytes64(v)
 }
 
-// bigEndian reports that the processor has the byte order of the adapter.
+// bigEndian reports that the processor has the adapter's byte order.
 const bigEndian = runtime.GOARCH == "s390x" || runtime.GOARCH == "ppc64" || runtime.GOARCH == "mips" || runtime.GOARCH == "mips64"
 
 // acquire loads four bytes that the adapter writes last. Later loads see what it wrote

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// New returns the provider of an open device. response is the driver's response to
+// New returns an open device's provider. response is the driver's response to
 // GET_CONTEXT, a struct mlx5_ib_alloc_ucontext_resp. The error is errors.ErrUnsupported
 // for a kernel or an adapter whose queues have another layout.
 func New(d provider.Device, response []byte) (provider.Provider, error) {
@@ -34,7 +34,7 @@ func New(d provider.Device, response []byte) (provider.Provider, error) {
 	return &device{Device: d, limits: r, environment: e}, nil
 }
 
-// checkLimits rejects limits that contradict the layouts of this package.
+// checkLimits rejects limits that contradict this package's layouts.
 func checkLimits(r *uapi.MLX5AllocUcontextResp) error {
 	switch size := r.BFRegSize; {
 	case r.ResponseLength < uint32(unsafe.Offsetof(r.CQEVersion)+unsafe.Sizeof(r.CQEVersion)):
@@ -51,7 +51,7 @@ func checkLimits(r *uapi.MLX5AllocUcontextResp) error {
 	return nil
 }
 
-// maxQueue is the maximum size of a queue: its logarithm has 4 bits (log_sq_size and
+// maxQueue is a queue's maximum size: its logarithm has 4 bits (log_sq_size and
 // log_rq_size of <linux/mlx5/mlx5_ifc.h>). The 16 bits of the doorbell record would not
 // distinguish a full queue of 1<<16 from an empty one.
 const maxQueue = 1 << 15
@@ -68,12 +68,12 @@ type device struct {
 	users  table
 
 	pages  sync.Mutex
-	common *page      // uncached, for the doorbells of completion queues
+	common *page      // uncached, for the completion queue doorbells
 	mapped []*page    // pages with registers of queue pairs
 	free   []register // of queue pairs that were closed
 }
 
-// Close unmaps the doorbell pages. The kernel frees them with the file of the device.
+// Close unmaps the doorbell pages. The kernel frees them with the device file.
 func (d *device) Close() error {
 	var errs []error
 	if d.common != nil {

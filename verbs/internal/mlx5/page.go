@@ -78,7 +78,7 @@ func (d *device) newRegister() (register, error) {
 		return r, nil
 	}
 	kind, spacing, count := uint64(uapi.MLX5UARTypeBF), int(d.limits.BFRegSize), registersPerPage
-	if spacing == 0 { // no write combining; the place of a second register is unknown
+	if spacing == 0 { // no write combining; a second register's place is unknown
 		kind, count = uapi.MLX5UARTypeNC, 1
 	}
 	p, err := d.mapPage(kind)

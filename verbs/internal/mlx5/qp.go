@@ -25,7 +25,7 @@ type qp struct {
 	capacity       provider.QPCap
 }
 
-// The words of the doorbell record of a queue pair.
+// The words of a queue pair's doorbell record.
 const (
 	qpReceived = 0
 	qpSent     = 1
@@ -179,7 +179,7 @@ func (q *qp) Reset() {
 	q.memory.publish(qpSent, 0)
 }
 
-// purge removes the completions of the queue pair.
+// purge removes the queue pair's completions.
 func (q *qp) purge() {
 	q.sendCQ.purge(q.index, &q.user)
 	if q.recvCQ != nil && q.recvCQ != q.sendCQ {

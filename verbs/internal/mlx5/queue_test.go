@@ -15,12 +15,12 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A handle is an address handle of package verbs.
+// A handle is a package verbs address handle.
 type handle struct{ provided any }
 
 func (h handle) Provided() any { return h.provided }
 
-// words returns a hex dump in lines of 16 bytes.
+// words returns a hex dump in 16-byte lines.
 func words(b []byte) string {
 	var text strings.Builder
 	for len(b) > 0 {
@@ -46,7 +46,7 @@ func newPair(t testing.TB, transport provider.Transport) (*fake, *cq, *qp) {
 	return f, cq, q
 }
 
-// Each operation has the layout of mlx5dv.h: control, peer's memory or address vector,
+// Each operation has mlx5dv.h's layout: control, peer's memory or address vector,
 // operands, data.
 func TestSendLayout(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
@@ -145,7 +145,7 @@ b00000000004000000000000203c6041
 }
 
 // The loops for the usual work requests write the same bytes as the general functions, in
-// any order of both, and stop at a full queue.
+// in any order, and stop at a full queue.
 func TestDirect(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
 	var wrs []provider.SendWR
@@ -173,7 +173,7 @@ func TestDirect(t *testing.T) {
 }
 
 // Work requests that the adapter would misinterpret are rejected before the ring changes,
-// and those before them are posted.
+// and earlier requests are posted.
 func TestSendRejected(t *testing.T) {
 	good := provider.SendWR{Opcode: provider.OpSend}
 	long := []provider.SGE{{Length: 1 << 30}, {Length: 1}}
@@ -212,7 +212,7 @@ func TestSendRejected(t *testing.T) {
 	})
 }
 
-// Work requests of memory windows take the room of several. The next work request waits for
+// A memory window work request takes the room for several. The next work request waits for
 // them, and their completions have their operation.
 func TestWindows(t *testing.T) {
 	f, d := newDevice(t)
@@ -266,7 +266,7 @@ func (q *cq) put(index uint32, user *qp, opcode byte, counter uint16, change fun
 	e[cqeOwner] |= opcode<<4 | byte(index>>q.round&1)
 }
 
-// Completions of all kinds are decoded.
+// All completion kinds are decoded.
 func TestPoll(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -302,7 +302,7 @@ func TestPoll(t *testing.T) {
 			}
 			cq.put(0, q, test.opcode, 0, test.change)
 			test.want.ID, test.want.QPN = 0xe, 0x123
-			// Several and one completion at a time are decoded by different code.
+			// Different code decodes several completions and a single completion.
 			for room := 2; room > 0; room-- {
 				c := []provider.Completion{poison, poison}
 				cq.index, cq.memory.record[cqConsumer] = 0, 0
@@ -355,8 +355,8 @@ func TestPoll_Corrupt(t *testing.T) {
 	}
 }
 
-// The rings work past their ends: sends of one and two blocks, inline data across the end,
-// and completions of unsignaled requests with the next signaled one.
+// The rings work past their ends: sends with one and two blocks, inline data across the end,
+// and completions for unsignaled requests with the next signaled request.
 func TestRounds(t *testing.T) {
 	_, cq, q := newPair(t, provider.RC)
 	payload := []byte("0123456789abcdefghijklmnopqrstuvwxyzABCD")
@@ -420,8 +420,8 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// Reset removes the completions of one queue pair and keeps those of others, in order and
-// across the end of the ring.
+// Reset removes a queue pair's completions and keeps all other completions, in order and
+// across the ring's end.
 func TestReset(t *testing.T) {
 	f, cq, a := newPair(t, provider.RC)
 	b := a.device.newQP(t, f, provider.QPAttr{Transport: provider.UC, Cap: provider.QPCap{MaxSendWR: 8}, SendCQ: cq, RecvCQ: cq})
@@ -448,7 +448,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// The list of a shared receive queue: entries complete in any order, and return at its
+// A shared receive queue's list: entries complete in any order, and return at its
 // end.
 func TestSRQ(t *testing.T) {
 	f, d := newDevice(t)
@@ -500,7 +500,7 @@ func TestSRQ_PageFault(t *testing.T) {
 			}
 			q := d.newQP(t, f, provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1}, SendCQ: cq, RecvCQ: cq, SRQ: p})
 			sge := func(length uint32) []provider.SGE { return []provider.SGE{{Addr: 7, Length: length, LKey: 8}} }
-			// The queue is full, in which case one entry is free.
+			// The queue is full, in which case a single entry is free.
 			if n, err := p.PostRecv([]provider.RecvWR{{ID: 10, SGEs: sge(1)}, {ID: 11, SGEs: sge(2)}, {ID: 12, SGEs: sge(3)}}); n != 3 || err != nil {
 				t.Fatalf("got %d posted, error %v, want 3", n, err)
 			}
@@ -517,7 +517,7 @@ func TestSRQ_PageFault(t *testing.T) {
 			if n, err := p.PostRecv([]provider.RecvWR{{ID: 13}}); n != 0 || !errors.Is(err, provider.ErrFull) {
 				t.Errorf("got %d posted, error %v, want %v", n, err, provider.ErrFull)
 			}
-			// Another fault of the same work request, then its success, and an error of another kind.
+			// Another fault for the same work request, then its success, and another error kind.
 			cq.put(1, q, cqeRecvError, 3, fault)
 			cq.put(2, q, cqeRecv, 0, nil)
 			cq.put(3, q, cqeRecvError, 1, func(e []byte) { e[cqeSyndrome] = syndromeAborted })
@@ -539,7 +539,7 @@ func TestSRQ_PageFault(t *testing.T) {
 	}
 }
 
-// Address vectors of the three networks.
+// Address vectors for the three networks.
 func TestAH(t *testing.T) {
 	path := provider.Path{
 		DGID: netip.MustParseAddr("fe80::2"), SGIDIndex: 3, FlowLabel: 0x12345, HopLimit: 4, TrafficClass: 5, DLID: 0x77, SL: 6, SrcPathBits: 1, StaticRate: 3, Port: 1,
@@ -616,7 +616,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// FuzzPoll checks that no entry panics, and that only a success is one.
+// FuzzPoll checks that no entry panics, and that only a success is reported as a success.
 func FuzzPoll(f *testing.F) {
 	for _, opcode := range []byte{cqeRequest, cqeRecv, cqeRecvError, cqeRequestError, cqeInvalid, 5} {
 		e := make([]byte, cqeSize)
@@ -643,7 +643,7 @@ func FuzzPoll(f *testing.F) {
 		defer q.Close()
 		copy(cq.entry(0)[:], b)
 		own := cq.entry(0)[cqeOwner]
-		// One completion at a time is decoded by other code, with the same result.
+		// Other code decodes single completions, with the same result.
 		c := []provider.Completion{poison, poison}
 		n, err := cq.Poll(c[:1])
 		if n == 1 && (err != nil || c[0].Status == provider.StatusOK && (own>>4 > cqeRecvInv || own&cqeFormatMask != 0)) {
@@ -651,7 +651,7 @@ func FuzzPoll(f *testing.F) {
 		}
 		index, first := cq.index, c[0]
 		cq.index = 0
-		if shared && n == 1 { // the entry of the queue is free already
+		if shared && n == 1 { // the queue's entry is free already
 			return
 		}
 		if n2, err2 := cq.Poll(c); n2 != n || !errors.Is(err2, err) || cq.index != index || n == 1 && c[0] != first {

@@ -43,7 +43,7 @@ func TestDoorbell_NoData(t *testing.T) {
 	}
 }
 
-// Arm writes the index, the number of delivered events and the number of the queue.
+// Arm writes the index, the number of delivered events and the queue number.
 func TestArm(t *testing.T) {
 	f, cq, _ := newPair(t, provider.RC)
 	cq.index = 1<<24 + 5

@@ -8,8 +8,8 @@ import (
 )
 
 // retire frees the send work requests before a number of them and publishes a word of the
-// doorbell record, after all earlier loads and stores. The processor keeps the order of
-// plain stores; Store of package atomic is an XCHG here, which costs more than all other
+// doorbell record, after all earlier loads and stores. The processor keeps the plain store
+// order; Store of package atomic is an XCHG here, which costs more than all other
 // instructions of a poll. The function is not inlined, so that the compiler keeps the order, too.
 //
 //go:noinline

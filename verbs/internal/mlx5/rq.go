@@ -82,7 +82,7 @@ func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 	return n
 }
 
-// putList writes the data segments of a receive work request, and the end of the list if
+// putList writes a receive work request's data segments, and the end of the list if
 // there is room for it. It returns an error for a list that the queue has no room for; the
 // entry is not posted then, and its contents do not matter.
 func putList(into []byte, sges []provider.SGE, limit int) error {

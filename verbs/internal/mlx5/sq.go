@@ -197,7 +197,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	return blocks, nil
 }
 
-// completedWindow are the operations of completions.
+// completedWindow are the completion operations.
 var completedWindow = [...]provider.CompletionOpcode{
 	provider.OpBindMW: provider.CompletedBindMW, provider.OpLocalInvalidate: provider.CompletedLocalInvalidate,
 }
@@ -217,8 +217,8 @@ func (q *sendQueue) room(op provider.Opcode) uint32 {
 	return uint32((blocks + q.unit - 1) / q.unit)
 }
 
-// check rejects work requests that the adapter would misinterpret. It returns the
-// destination of a datagram.
+// check rejects work requests that the adapter would misinterpret. It returns a datagram's
+// destination.
 func (q *sendQueue) check(wr *provider.SendWR) (to *ah, err error) {
 	if wr.Opcode > 31 || allowed[q.transport]>>wr.Opcode&1 == 0 {
 		return nil, provider.ErrOpcode

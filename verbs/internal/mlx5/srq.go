@@ -73,12 +73,12 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	return q, nil
 }
 
-// link stores the successor of an entry.
+// link stores an entry's successor.
 func (q *srq) link(entry, next uint16) {
 	binary.BigEndian.PutUint16(q.memory.buffer[int(entry)*q.stride+srqNext:], next)
 }
 
-// next returns the successor of an entry.
+// next returns an entry's successor.
 func (q *srq) next(entry uint16) uint16 {
 	return binary.BigEndian.Uint16(q.memory.buffer[int(entry)*q.stride+srqNext:])
 }
@@ -154,7 +154,7 @@ func (q *srq) publish(n int) {
 // ModifyIn returns nil: the driver reads no data of its own.
 func (q *srq) ModifyIn() []byte { return nil }
 
-// Close releases the memory of the list. It removes the completions of a queue of an XRC
+// Close releases the list's memory. It removes the completions of a queue of an XRC
 // domain, because another user may get the index.
 func (q *srq) Close() error {
 	if q.cq != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// Opcodes of send work requests (MLX5_OPCODE_* of mlx5dv.h).
+// Send work request opcodes (mlx5dv.h, MLX5_OPCODE_*).
 const (
 	wqeSendInv     = 0x01
 	wqeWrite       = 0x08
@@ -19,7 +19,7 @@ const (
 	wqeUMR         = 0x25 // changes a memory key
 )
 
-// opcodes are the opcodes of send work requests.
+// opcodes are the send work request opcodes.
 var opcodes = [...]uint8{
 	provider.OpSend: wqeSend, provider.OpSendWithImm: wqeSendImm, provider.OpSendInvalidate: wqeSendInv,
 	provider.OpWrite: wqeWrite, provider.OpWriteWithImm: wqeWriteImm, provider.OpRead: wqeRead,
@@ -27,16 +27,16 @@ var opcodes = [...]uint8{
 	provider.OpBindMW: wqeUMR, provider.OpLocalInvalidate: wqeUMR,
 }
 
-// windows are the operations of memory windows, with one bit for each Opcode.
+// windows are the memory window operations, with one bit for each Opcode.
 const windows = 1<<provider.OpBindMW | 1<<provider.OpLocalInvalidate
 
-// reliable are the operations of connections with acknowledgements, with one bit for each
+// reliable are the operations on connections with acknowledgements, with one bit for each
 // Opcode.
 const reliable = 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
 	1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
 	1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
 
-// allowed are the operations of each transport (InfiniBand Architecture, volume 1, table
+// allowed are each transport's operations (InfiniBand Architecture, volume 1, table
 // 43).
 var allowed = [...]uint32{
 	provider.RC:      reliable | windows,
@@ -45,60 +45,60 @@ var allowed = [...]uint32{
 	provider.UD:      1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
-// The flags of the control segment (MLX5_WQE_CTRL_* of mlx5dv.h).
+// The control segment flags (mlx5dv.h, MLX5_WQE_CTRL_*).
 const (
 	ctrlSolicited  = 1 << 1
 	ctrlSignaled   = 1 << 3
-	ctrlSmallFence = 1 << 5 // waits for the changes of memory keys
+	ctrlSmallFence = 1 << 5 // waits for the memory key changes
 	ctrlFence      = 4 << 5
 )
 
 // Sizes in bytes.
 const (
-	blockSize   = 64 // unit of send queues
-	segmentSize = 16 // unit of work requests
-	vectorSize  = 48 // address vector of a datagram
-	atomicSize  = 8  // payload of an atomic
+	blockSize   = 64 // send queue unit
+	segmentSize = 16 // work request unit
+	vectorSize  = 48 // datagram's address vector
+	atomicSize  = 8  // atomic's payload
 
-	unbindBlocks = 2 // of a work request that invalidates a memory window, in blocks
+	unbindBlocks = 2 // blocks per work request that invalidates a memory window
 	bindBlocks   = 3
 )
 
 const (
-	// inlineFlag marks the segment of inline data (MLX5_INLINE_SEG).
+	// inlineFlag marks an inline data segment (MLX5_INLINE_SEG).
 	inlineFlag = 1 << 31
 
-	// endKey is the LKey of the entry that ends the list of a receive work request
+	// endKey is the LKey in the entry that ends a receive work request's list
 	// (MLX5_INVALID_LKEY).
 	endKey = 0x100
 
-	// extendedQPN marks an address vector of 48 bytes (MLX5_EXTENDED_UD_AV).
+	// extendedQPN marks a 48-byte address vector (MLX5_EXTENDED_UD_AV).
 	extendedQPN = 1 << 31
 
-	// maxMessage is the maximum length of a message in bytes (log_max_msg of all
+	// maxMessage is a message's maximum length in bytes (log_max_msg on all
 	// adapters). In a segment, greater lengths have another meaning.
 	maxMessage = 1 << 30
 
-	// maxWindow is the maximum length of a memory window in bytes.
+	// maxWindow is a memory window's maximum length in bytes.
 	maxWindow = 1 << 31
 )
 
-// The flags of the UMR control segment (MLX5_WQE_UMR_CTRL_FLAG_* of mlx5dv.h).
+// The UMR control segment flags (mlx5dv.h, MLX5_WQE_UMR_CTRL_FLAG_*).
 const (
 	umrCheckQPN  = 1 << 3 // the window belongs to this queue pair
 	umrTranslate = 1 << 4
 	umrCheckFree = 1 << 5 // the window is unbound
-	umrInline    = 1 << 7 // the memory of the window is in the work request
+	umrInline    = 1 << 7 // the window's memory is in the work request
 )
 
-// The fields of a memory key that a work request changes
-// (MLX5_WQE_UMR_CTRL_MKEY_MASK_* of mlx5dv.h).
+// The memory key fields that a work request changes
+// (mlx5dv.h, MLX5_WQE_UMR_CTRL_MKEY_MASK_*).
 const (
 	umrUnbind = 1<<13 | 1<<14 | 1<<29                                   // key, queue pair, free
 	umrBind   = umrUnbind | 1<<0 | 1<<6 | 1<<18 | 1<<19 | 1<<20 | 1<<21 // length, address, rights
 )
 
-// The fields of the memory key segment (struct mlx5_wqe_mkey_context_seg of mlx5dv.h).
+// The memory key segment fields (mlx5dv.h, struct mlx5_wqe_mkey_context_seg).
 const (
 	mkeyFree        = 1 << 6
 	mkeyLocalWrite  = 1 << 3
@@ -108,10 +108,10 @@ const (
 	mkeyNoQP        = 0xffffff
 )
 
-// A block is a unit of a send queue.
+// A block is a send queue unit.
 type block [blockSize / 8]uint64
 
-// A writer writes segments into a ring. A segment never crosses the end of the ring.
+// A writer writes segments into a ring. A segment never crosses the ring's end.
 type writer struct {
 	ring   []byte
 	offset int
@@ -128,7 +128,7 @@ func (w *writer) segment() *[segmentSize]byte {
 	return s
 }
 
-// remote writes the segment of the peer's memory.
+// remote writes the segment for the peer's memory.
 func (w *writer) remote(addr uint64, key uint32) {
 	s := w.segment()
 	binary.BigEndian.PutUint64(s[0:], addr)
@@ -136,22 +136,22 @@ func (w *writer) remote(addr uint64, key uint32) {
 	binary.BigEndian.PutUint32(s[12:], 0)
 }
 
-// sharedQueue writes the segment of XRC, which names the peer's SRQ (struct
-// mlx5_wqe_xrc_seg of libmlx5's wqe.h).
+// sharedQueue writes the XRC segment, which names the peer's SRQ (struct
+// mlx5_wqe_xrc_seg in libmlx5's wqe.h).
 func (w *writer) sharedQueue(number uint32) {
 	s := w.segment()
 	*s = [segmentSize]byte{}
 	binary.BigEndian.PutUint32(s[0:], number)
 }
 
-// operands writes the segment of an atomic.
+// operands writes an atomic's segment.
 func (w *writer) operands(swapAdd, compare uint64) {
 	s := w.segment()
 	binary.BigEndian.PutUint64(s[0:], swapAdd)
 	binary.BigEndian.PutUint64(s[8:], compare)
 }
 
-// vector writes the address vector of a datagram.
+// vector writes a datagram's address vector.
 func (w *writer) vector(to *ah, qpn, qkey uint32) {
 	s := w.segment()
 	*s = [segmentSize]byte(to.vector[0:])
@@ -177,8 +177,8 @@ func putSGE(s *[segmentSize]byte, length, key uint32, addr uint64) {
 	binary.BigEndian.PutUint64(s[8:], addr)
 }
 
-// inline writes a payload behind its length, up to the end of a segment. Unlike a
-// segment, it may cross the end of the ring.
+// inline writes a payload behind its length, up to a segment's end. Unlike a
+// segment, it may cross the ring's end.
 func (w *writer) inline(payload []byte) {
 	if len(payload) == 0 {
 		return
@@ -190,7 +190,7 @@ func (w *writer) inline(payload []byte) {
 	}
 }
 
-// bind writes the segments that bind a memory window to a queue pair (qp.c of libmlx5,
+// bind writes the segments that bind a memory window to a queue pair (libmlx5's qp.c,
 // set_bind_wr): UMR control, memory key, and the memory padded to 64 bytes.
 func (w *writer) bind(b *provider.Bind, qpn uint32) {
 	w.umrControl(umrInline|umrTranslate|umrCheckFree, 4, umrBind)
@@ -205,8 +205,8 @@ func (w *writer) unbind() {
 	w.memoryKey(mkeyFree, 0, mkeyNoQP<<8, 0, 0)
 }
 
-// umrControl writes the UMR control segment: the size of the memory in segments and the
-// changed fields of the key.
+// umrControl writes the UMR control segment: the memory size in segments and the key's changed
+// fields.
 func (w *writer) umrControl(flags uint8, size uint16, mask uint64) {
 	s := w.segment()
 	*s = [segmentSize]byte{0: flags}
@@ -215,7 +215,7 @@ func (w *writer) umrControl(flags uint8, size uint16, mask uint64) {
 	w.zero(2)
 }
 
-// memoryKey writes the segment with the new fields of a memory key.
+// memoryKey writes the segment with a memory key's new fields.
 func (w *writer) memoryKey(free, rights uint8, qpnKey uint32, addr, length uint64) {
 	s := w.segment()
 	*s = [segmentSize]byte{0: free, 2: rights}
@@ -226,7 +226,7 @@ func (w *writer) memoryKey(free, rights uint8, qpnKey uint32, addr, length uint6
 	w.zero(2)
 }
 
-// keyRights returns the rights of a memory key.
+// keyRights returns a memory key's rights.
 func keyRights(a provider.Access) (rights uint8) {
 	for _, right := range [...]struct {
 		access provider.Access

@@ -68,7 +68,7 @@ func TestWraparound(t *testing.T) {
 	}
 }
 
-// The counter of a shared receive queue has 16 bits.
+// A shared receive queue's counter has 16 bits.
 func TestWraparound_SRQ(t *testing.T) {
 	f, d := newDevice(t)
 	cq := d.newCQ(t, f, 15)

@@ -6,7 +6,7 @@ import (
 )
 
 // A target is a queue pair of type XRCTarget. It has no memory of this process: the
-// adapter receives for the SRQs of the XRC domain.
+// adapter receives for the XRC domain's SRQs.
 type target struct{}
 
 // newTarget creates a target. The kernel takes a doorbell page for it, which is not used.
@@ -35,6 +35,6 @@ func (target) PostRecv([]provider.RecvWR) (int, error) { return 0, provider.ErrO
 // Reset has no effect.
 func (target) Reset() {}
 
-// Close returns nil. Completions of messages that were received stay in the CQs of the
-// SRQs.
+// Close returns nil. Completions of messages that were received stay in the SRQs'
+// CQs.
 func (target) Close() error { return nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// The number of the SRQ follows the control segment of each operation, and reserved bytes
+// The SRQ number follows each operation's control segment, and reserved bytes
 // of an earlier request are cleared.
 func TestXRC_SendLayout(t *testing.T) {
 	f, d := newDevice(t)
@@ -48,8 +48,8 @@ func TestXRC_SendLayout(t *testing.T) {
 	}
 }
 
-// A message for an SRQ of an XRC domain has the user index of the SRQ and the number of
-// the target.
+// A message for an SRQ of an XRC domain has the user index of the SRQ and the target
+// number.
 func TestXRC_Receive(t *testing.T) {
 	f, d := newDevice(t)
 	cq := d.newCQ(t, f, 7)

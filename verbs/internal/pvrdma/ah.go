@@ -12,7 +12,7 @@ import (
 // pvrdma_create_ah).
 const sourceValid = 0x80
 
-// NewAH returns the address vector of work requests. The kernel needs no object.
+// NewAH returns the work request address vector. The kernel needs no object.
 func (d *device) NewAH(path provider.Path, domain uint32, _ provider.Create) (any, error) {
 	if !path.DGID.IsValid() {
 		return nil, fmt.Errorf("path without a GID: %w", errors.ErrUnsupported)

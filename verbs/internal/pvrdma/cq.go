@@ -23,7 +23,7 @@ type cq struct {
 	number uint32
 }
 
-// maxEntries is the maximum size of a completion queue.
+// maxEntries is a completion queue's maximum size.
 const maxEntries = 1 << 24
 
 // NewCQ creates a completion queue.
@@ -79,7 +79,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 	return n, err
 }
 
-// entry returns the completion of a count.
+// entry returns a count's completion.
 func (q *cq) entry(count uint32) *uapi.PVRDMACQE { return (*uapi.PVRDMACQE)(q.ring.at(count)) }
 
 // decode decodes a completion. It returns false for one of no queue pair.
@@ -118,7 +118,7 @@ func (q *cq) Arm(solicitedOnly bool) error {
 // Delivered has no effect: the adapter does not count events.
 func (q *cq) Delivered() {}
 
-// purge removes the completions of a queue pair: those that stay move towards the
+// purge removes a queue pair's completions: those that stay move towards the
 // producer. Nothing is removed from a corrupt ring.
 func (q *cq) purge(owner *qp) {
 	head, tail, used, err := q.ring.used()

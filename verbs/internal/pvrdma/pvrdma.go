@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// New returns the provider of an open device. response is the driver's response to
+// New returns an open device's provider. response is the driver's response to
 // GET_CONTEXT, a struct pvrdma_alloc_ucontext_resp. The error is errors.ErrUnsupported for a
 // processor without the adapter: the order of stores relies on x86.
 func New(d provider.Device, response []byte) (provider.Provider, error) {

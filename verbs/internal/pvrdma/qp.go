@@ -93,7 +93,7 @@ func (q *qp) Reset() {
 	}
 }
 
-// purge removes the completions of the queue pair.
+// purge removes the queue pair's completions.
 func (q *qp) purge() {
 	q.sendCQ.purge(q)
 	if q.recvCQ != q.sendCQ {

@@ -18,7 +18,7 @@ type receiveQueue struct {
 	maxSGE int
 }
 
-// recvStride returns the size of a receive work request.
+// recvStride returns a receive work request's size.
 func recvStride(maxSGE uint32) uint64 {
 	return stride(unsafe.Sizeof(uapi.PVRDMARecvHeader{}), maxSGE)
 }

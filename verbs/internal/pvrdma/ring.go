@@ -15,7 +15,7 @@ import (
 )
 
 // A ring is a queue that the process shares with the adapter: entries of a size, and their
-// counts. Counts are modulo twice the number of entries, so that a full ring differs from an
+// counts. Counts are modulo twice the entry count, so that a full ring differs from an
 // empty one.
 type ring struct {
 	state   *uapi.PVRDMARing
@@ -72,7 +72,7 @@ func (r *ring) used() (head, tail, used uint32, err error) {
 	return head, tail, used, nil
 }
 
-// reserve returns the count of a free entry.
+// reserve returns a free entry's count.
 func (r *ring) reserve() (tail uint32, err error) {
 	_, tail, used, err := r.used()
 	if err == nil && used == r.size {

@@ -17,7 +17,7 @@ type sendQueue struct {
 	flags     provider.SendFlags // of each work request
 }
 
-// sendStride returns the size of a send work request.
+// sendStride returns a send work request's size.
 func sendStride(maxSGE uint32) uint64 {
 	return stride(unsafe.Sizeof(uapi.PVRDMASendHeader{}), maxSGE)
 }
@@ -74,8 +74,8 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	return nil
 }
 
-// check rejects work requests that the adapter would misinterpret. It returns the
-// destination of a datagram.
+// check rejects work requests that the adapter would misinterpret. It returns a datagram's
+// destination.
 func (q *sendQueue) check(wr *provider.SendWR) (to *uapi.PVRDMAAV, err error) {
 	switch {
 	case wr.Opcode > 31 || allowed[q.transport]>>wr.Opcode&1 == 0:

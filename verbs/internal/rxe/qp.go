@@ -38,7 +38,7 @@ func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	return n, err
 }
 
-// The limits of brief doorbells. Soft-RoCE up to Linux 6.10 sends so much within the
+// The brief doorbell limits. Soft-RoCE up to Linux 6.10 sends so much within the
 // doorbell in some tens of microseconds. Later kernels send in another thread.
 const (
 	briefBytes    = 8 << 10 // bytes

@@ -14,7 +14,7 @@ type receiveQueue struct {
 	maxSGE int
 }
 
-// recvElement returns the size of a receive work request in bytes.
+// recvElement returns a receive work request's size in bytes.
 func recvElement(maxSGE uint32) int { return uapi.RXERecvWQESize + int(maxSGE)*uapi.RXESGESize }
 
 // post writes work requests into slots and returns their number.
@@ -53,7 +53,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	return nil
 }
 
-// maxMessage is the maximum length of a message in bytes (InfiniBand Architecture,
+// maxMessage is a message's maximum length in bytes (InfiniBand Architecture,
 // volume 1, 9.7.2: 2^31). The kernel uses the length in the work request and does not add
 // up the SGEs.
 const maxMessage = 1 << 31

@@ -69,7 +69,7 @@ func (r *ring) next() (unsafe.Pointer, error) {
 func (r *ring) advance() { r.own = (r.own + 1) & r.mask }
 
 // publish makes the filled slots visible to the kernel. The store is a release: a
-// reader of the index sees the contents of the slots.
+// reader of the index sees the slots' contents.
 func (r *ring) publish() { r.producer.Store(r.own) }
 
 // ready returns the number of slots that the kernel has filled. The load is an

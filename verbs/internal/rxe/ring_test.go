@@ -145,7 +145,7 @@ func TestHostile(t *testing.T) {
 }
 
 // Two goroutines share a ring, as the process and the kernel do. The race detector
-// verifies that the contents of a slot are written before the index.
+// verifies that a slot's contents are written before the index.
 func TestTwoSides(t *testing.T) {
 	memory := plain(8, 6)
 	fills, err := newRing(memory, 8)

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// New returns the provider of an open device.
+// New returns an open device's provider.
 func New(d provider.Device) provider.Provider { return rxe{d} }
 
 type rxe struct{ device provider.Device }

@@ -30,7 +30,7 @@ func newSendQueue(t provider.Transport, c provider.QPCap, ring ring) sendQueue {
 	return q
 }
 
-// sendElement returns the size of a send work request in bytes.
+// sendElement returns a send work request's size in bytes.
 func sendElement(c provider.QPCap) int {
 	return uapi.RXESendWQESize + max(int(c.MaxSendSGE)*uapi.RXESGESize, int(c.MaxInline))
 }
@@ -52,7 +52,7 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error)
 	return n, bytes, err
 }
 
-// fill writes a work request into a slot and returns the length of its message.
+// fill writes a work request into a slot and returns its message's length.
 func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	if q.isUsual(wr) {
 		return q.direct(wr)
@@ -131,8 +131,8 @@ var allowed = [...]uint32{
 	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
-// check rejects work requests that the kernel would misinterpret, and returns the
-// length of the message.
+// check rejects work requests that the kernel would misinterpret, and returns the message
+// length.
 func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 	if wr.Opcode > 31 || allowed[q.transport]>>wr.Opcode&1 == 0 {
 		return 0, provider.ErrOpcode
@@ -166,7 +166,7 @@ func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 	return length, nil
 }
 
-// operation writes the parameters of an operation.
+// operation writes an operation's parameters.
 func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
 	switch wr.Opcode {
 	case provider.OpWriteWithImm, provider.OpSendWithImm:
@@ -197,7 +197,7 @@ func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
 	return nil
 }
 
-// datagram writes the destination of a datagram.
+// datagram writes a datagram's destination.
 func datagram(x *uapi.RXEUD, wr *provider.SendWR) error {
 	if wr.AH == nil {
 		return provider.ErrAH

@@ -31,7 +31,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 	return len(into), nil
 }
 
-// completionHead is the second word of a completion: flags, opcode and status.
+// completionHead is a completion's second word: flags, opcode and status.
 type completionHead struct {
 	flags, opcode uint8
 	status        uint16
@@ -39,7 +39,7 @@ type completionHead struct {
 
 func (h completionHead) word() uint32 { return *(*uint32)(unsafe.Pointer(&h)) }
 
-// validCompletion is the flag VALID in the second word of a completion.
+// validCompletion is the flag VALID in a completion's second word.
 var validCompletion = completionHead{flags: uapi.SIWValid}.word()
 
 // statuses are the statuses of completions by enum siw_wc_status.

@@ -23,7 +23,7 @@ type qp struct {
 // Cap returns the capacity.
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
-// The limits of brief doorbells, as those of Soft-RoCE. The kernel sends within the
+// The brief doorbell limits, as those of Soft-RoCE. The kernel sends within the
 // doorbell, as much as the socket accepts without blocking (siw_qp_tx.c).
 const (
 	briefBytes    = 8 << 10 // bytes
@@ -73,7 +73,7 @@ var opcodes = [...]struct {
 	provider.OpSendInvalidate: {true, false, uapi.SIWOpSendRemoteInv},
 }
 
-// fill writes a work request into an element and returns the length of its message.
+// fill writes a work request into an element and returns its message's length.
 func (q *qp) fill(wr *provider.SendWR) (length uint64, err error) {
 	if int(wr.Opcode) >= len(opcodes) || !opcodes[wr.Opcode].supported {
 		return 0, provider.ErrOpcode
@@ -128,8 +128,8 @@ func (q *qp) flags(f provider.SendFlags) uint16 {
 	return flags
 }
 
-// head returns the second word of an element, with its fields in the byte order of the
-// host: flags, num_sge and opcode.
+// head returns an element's second word, with its fields in the host's byte
+// order: flags, num_sge and opcode.
 func head(flags uint16, sges, opcode uint8) (word uint32) {
 	b := (*[4]byte)(unsafe.Pointer(&word))
 	*(*uint16)(unsafe.Pointer(b)) = flags
@@ -137,7 +137,7 @@ func head(flags uint16, sges, opcode uint8) (word uint32) {
 	return word
 }
 
-// validHead is the flag VALID in the second word of an element.
+// validHead is the flag VALID in an element's second word.
 var validHead = head(uapi.SIWValid, 0, 0)
 
 // copySGEs writes SGEs into an element and returns the sum of their lengths.

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// New returns the provider of an open device.
+// New returns an open device's provider.
 func New(d provider.Device) provider.Provider { return &siw{device: d} }
 
 type siw struct {
@@ -22,7 +22,7 @@ type siw struct {
 // Close returns nil: a device has no memory besides that of its queues.
 func (p *siw) Close() error { return nil }
 
-// RegisterMR returns the data of a registration: the low byte of the region's keys. It
+// RegisterMR returns a registration's data: the low byte of the region's keys. It
 // differs from that of the previous region, so that old keys of an index do not stay
 // valid.
 func (p *siw) RegisterMR() (in, out []byte) {

@@ -45,7 +45,7 @@ func TestLayout(t *testing.T) {
 		"sizeof.siw_cqe": unsafe.Sizeof(uapi.SIWCQE{}), "siw_cqe.flags": unsafe.Offsetof(uapi.SIWCQE{}.Head), "siw_cqe.bytes": unsafe.Offsetof(uapi.SIWCQE{}.Bytes),
 		"siw_cqe.inval_stag": unsafe.Offsetof(uapi.SIWCQE{}.Ex), "siw_cqe.qp_id": unsafe.Offsetof(uapi.SIWCQE{}.QPID),
 		"sizeof.siw_cq_ctrl": unsafe.Sizeof(uapi.SIWCQCtrl{}), "SIW_MAX_INLINE": uapi.SIWMaxInline, "SIW_INVAL_UOBJ_KEY": uapi.SIWInvalidKey,
-		// The fields of the second words.
+		// The second words' fields.
 		"siw_sqe.num_sge": 10, "siw_sqe.opcode": 11, "siw_rqe.num_sge": 10, "siw_cqe.opcode": unsafe.Offsetof(completionHead{}.opcode) + 8, "siw_cqe.status": unsafe.Offsetof(completionHead{}.status) + 8,
 	} {
 		if strconv.Itoa(int(got)) != want[name] {
