@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// The queues of a driver whose interface has another version are not used.
+// Queues are not used for a driver interface with another version.
 func TestCheckABI(t *testing.T) {
 	for _, test := range []struct {
 		driver  DriverID

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// An AH is an address handle: the path of the datagrams that are posted with it.
+// An AH is an address handle: the path for datagrams posted with it.
 type AH struct {
 	object
 	provided any
@@ -39,7 +39,7 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 	return register(&ah.object, ah), nil
 }
 
-// Provided returns the provider's part of the handle, or nil after Close. Only
+// Provided returns the handle's provider part, or nil after Close. Only
 // providers call it.
 func (ah *AH) Provided() any {
 	if ah.dead.Load() {
@@ -64,7 +64,7 @@ func (ah *AH) destroyAH() error {
 	return err
 }
 
-// finish invalidates a handle whose device was removed.
+// finish invalidates a handle after its device was removed.
 func (ah *AH) finish() error {
 	ah.dead.Store(true)
 	return nil

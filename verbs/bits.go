@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// A bit is one bit of a set, with its name.
+// A bit is a single bit in a set, with its name.
 type bit[T ~uint16 | ~uint32 | ~uint64] struct {
 	mask T
 	name string
 }
 
-// names returns the names of the bits in v in the order of the table, and the bits
+// names returns the bit names for v in table order, and the bits
 // without a name.
 func names[T ~uint16 | ~uint32 | ~uint64](v T, table []bit[T]) (known []string, rest T) {
 	rest = v
@@ -24,14 +24,14 @@ func names[T ~uint16 | ~uint32 | ~uint64](v T, table []bit[T]) (known []string, 
 	return known, rest
 }
 
-// A QPTypes is a set of queue pair types, with one bit for each value of enum
+// A QPTypes is a set of queue pair types, with a bit for each value in enum
 // ib_qp_type.
 type QPTypes uint32
 
-// QPType is the type of a queue pair (enum ib_uverbs_qp_type).
+// QPType is a queue pair type (enum ib_uverbs_qp_type).
 type QPType uint8
 
-// The types of queue pairs.
+// The queue pair types.
 const (
 	QPTypeRC        QPType = 2
 	QPTypeUC        QPType = 3
@@ -72,6 +72,6 @@ var qpTypeBits = []bit[QPTypes]{
 	{1 << QPTypeRC, "SUPPORT_RC"},
 }
 
-// Names returns the names of raw packet, UD and RC as ibv_devinfo spells and orders
+// Names returns the names for raw packet, UD and RC as ibv_devinfo spells and orders
 // them, and the other types.
 func (s QPTypes) Names() (known []string, rest QPTypes) { return names(s, qpTypeBits) }

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A CompChannel delivers the events of armed completion queues. A wait blocks a
+// A CompChannel delivers armed completion queues' events. A wait blocks a
 // goroutine, not a thread.
 type CompChannel struct {
 	object
@@ -21,7 +21,7 @@ type CompChannel struct {
 	lock sync.Mutex
 	cqs  map[uint64]*CQ
 
-	// The context of the last Wait. Most callers pass the same one again, so that
+	// The last Wait's context. Most callers pass the same context again, so that
 	// its registration stays in place.
 	watching sync.Mutex
 	done     <-chan struct{}
@@ -48,7 +48,7 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 	return register(&ch.object, ch), nil
 }
 
-// interrupt ends a read, and those that begin before resume. It may be called after Close.
+// interrupt ends a read, and reads that begin before resume. It may be called after Close.
 func interrupt(file *os.File) {
 	_ = file.SetReadDeadline(time.Unix(1, 0)) // fails for a closed file only
 }
@@ -57,9 +57,9 @@ func interrupt(file *os.File) {
 func (ch *CompChannel) resume() { _ = ch.file.SetReadDeadline(time.Time{}) }
 
 // Wait waits until an armed completion queue has a new completion, and returns the
-// queue. Only one goroutine may wait at a time. Wait does not allocate as long as
-// ctx stays the same. It returns fs.ErrClosed after Close of the channel and
-// ErrDeviceRemoved after removal of the device.
+// queue. Only a single goroutine may wait at a time. Wait does not allocate as long as
+// ctx stays the same. It returns fs.ErrClosed after the channel's Close and
+// ErrDeviceRemoved after the device's removal.
 func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
 	for {
 		cq, err := ch.next(ctx, nil)
@@ -69,7 +69,7 @@ func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
 	}
 }
 
-// next waits for one event. It returns nil if the queue of the event was closed, or
+// next waits for one event. It returns nil if the event's queue was closed, or
 // if want, the queue that the caller waits for, was closed.
 func (ch *CompChannel) next(ctx context.Context, want *CQ) (*CQ, error) {
 	if err := ch.watch(ctx); err != nil {
@@ -107,7 +107,7 @@ func (ch *CompChannel) remove(cq *CQ) {
 	interrupt(ch.file)
 }
 
-// watch arranges that the end of ctx interrupts a read.
+// watch arranges that ctx's end interrupts a read.
 func (ch *CompChannel) watch(ctx context.Context) error {
 	done := ctx.Done()
 	ch.watching.Lock()
@@ -116,7 +116,7 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 		ch.woken = false
 		ch.resume()
 	}
-	// From here on, either ctx.Err detects the end of ctx, or the deadline that it
+	// From here on, either ctx.Err detects ctx's end, or the deadline that it
 	// sets stays.
 	if err := ctx.Err(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// sendEvent sends an event of a completion queue.
+// sendEvent sends a completion queue event.
 func (f *fake) sendEvent(t *testing.T, id uint64) {
 	t.Helper()
 	if _, err := f.events.Write(binary.NativeEndian.AppendUint64(nil, id)); err != nil {
@@ -74,7 +74,7 @@ func TestChannel(t *testing.T) {
 	}
 }
 
-// Close of a queue ends a wait for it at any time, and no other wait.
+// A queue's Close ends a wait for it at any time, and no other wait.
 func TestWaitClosed(t *testing.T) {
 	c, f, _ := openMaker(t)
 	ch := must(c.NewCompChannel())(t)
@@ -97,7 +97,7 @@ func TestWaitClosed(t *testing.T) {
 	if got, err := ch.Wait(t.Context()); got != other || err != nil {
 		t.Errorf("got event of %v, error %v, want %v", got, err, other)
 	}
-	// The end of a wait's context is not lost by it.
+	// A wait context's end is not lost by it.
 	for range 200 {
 		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func TestWaitClosed(t *testing.T) {
 	}
 }
 
-// A wait with the context of the previous one does not allocate.
+// A wait with the previous wait's context does not allocate.
 func TestChannelAllocations(t *testing.T) {
 	c, f, _ := openMaker(t)
 	ch := must(c.NewCompChannel())(t)

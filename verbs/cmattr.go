@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// DecodeQPAttr decodes struct ib_uverbs_qp_attr of <rdma/ib_user_verbs.h>, in which
-// the connection manager returns the attributes for a change of state. It ignores
+// DecodeQPAttr decodes struct ib_uverbs_qp_attr (<rdma/ib_user_verbs.h>), in which
+// the connection manager returns the attributes for a state change. It ignores
 // attributes that QPAttr lacks: kernels before Linux 5.15 set undefined bits of the
 // mask.
 func DecodeQPAttr(b []byte) (QPState, QPAttr, error) {
@@ -46,7 +46,7 @@ func DecodeQPAttr(b []byte) (QPState, QPAttr, error) {
 	return QPState(r.State), a, nil
 }
 
-// DecodePath decodes struct ib_uverbs_ah_attr of <rdma/ib_user_verbs.h>, in which
+// DecodePath decodes struct ib_uverbs_ah_attr (<rdma/ib_user_verbs.h>), in which
 // the connection manager returns the datagram path.
 func DecodePath(b []byte) (Path, error) {
 	if want := int(unsafe.Sizeof(uapi.AHAttr{})); len(b) < want {
@@ -64,7 +64,7 @@ func pathOfAH(a uapi.AHAttr) Path {
 	})
 }
 
-// get returns an attribute of the kernel's structure, or nil if the mask lacks it.
+// get returns an attribute from the kernel's structure, or nil if the mask lacks it.
 func get[F, T any](mask, bit qpAttrMask, v F, convert func(F) T) *T {
 	if mask&bit == 0 {
 		return nil

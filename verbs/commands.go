@@ -3,7 +3,7 @@ package verbs
 import "github.com/ibkit/ibkit/internal/uapi"
 
 // commandNames are the names of the write(2) commands by number: IB_USER_VERBS_CMD_*
-// of <rdma/ib_user_verbs.h> without the prefix.
+// (<rdma/ib_user_verbs.h>) without the prefix.
 var commandNames = [...]string{
 	"GET_CONTEXT", "QUERY_DEVICE", "QUERY_PORT", "ALLOC_PD", "DEALLOC_PD",
 	"CREATE_AH", "MODIFY_AH", "QUERY_AH", "DESTROY_AH", "REG_MR",
@@ -36,7 +36,7 @@ var extendedNames = []struct {
 	{uapi.CmdExModifyCQ, "EX_MODIFY_CQ"},
 }
 
-// writeCommands is the Method.Object of commands.
+// writeCommands is the Method.Object for commands.
 const writeCommands = "WRITE"
 
 // knownMethods returns all methods and commands in the name tables.

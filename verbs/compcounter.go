@@ -2,14 +2,14 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// CompCounterCaps are the limits of a device's completion counters.
+// CompCounterCaps are a device's completion counter limits.
 type CompCounterCaps struct {
 	MaxCounters uint32
 	MaxValue    uint64
 	AttachOps   CompCounterOps
 }
 
-// CompCounterOps are the operations of a queue pair that a completion counter can
+// CompCounterOps are the queue pair operations that a completion counter can
 // count (enum ib_uverbs_qp_attach_comp_cntr_op).
 type CompCounterOps uint32
 
@@ -22,13 +22,13 @@ var compCounterBits = []bit[CompCounterOps]{
 	{1 << 5, "QP_ATTACH_REMOTE_RDMA_WRITE"},
 }
 
-// Names returns the names of the operations as ibv_devinfo spells and orders them,
+// Names returns the operation names as ibv_devinfo spells and orders them,
 // and the bits without a name.
 func (o CompCounterOps) Names() (known []string, rest CompCounterOps) {
 	return names(o, compCounterBits)
 }
 
-// CompCounterCaps returns the limits of the device's completion counters. It needs a
+// CompCounterCaps returns the device's completion counter limits. It needs a
 // kernel newer than Linux 6.18.
 func (c *Context) CompCounterCaps() (CompCounterCaps, error) {
 	var caps CompCounterCaps

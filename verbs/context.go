@@ -16,7 +16,7 @@ import (
 // A Device is an RDMA device that can be opened. Devices lists this host's
 // devices.
 type Device struct {
-	Name string // the kernel's name of the device, "mlx5_0"
+	Name string // kernel device name, "mlx5_0"
 	Path string // "/dev/infiniband/uverbs0"
 
 	// Driver is the device driver. If it is zero, Open determines the driver
@@ -52,7 +52,7 @@ func (d Device) open(k kernel) (*Context, error) {
 		return nil, errors.Join(err, k.Close(fd))
 	}
 	if c.findProvider(d.Path); c.provider != nil {
-		// The responses to doorbells need memory outside of Go's heap: prepared
+		// The responses to doorbells need memory outside Go's heap: prepared
 		// writes contain its address for as long as they exist, and a runtime.Pinner
 		// that is never unpinned panics.
 		if c.scratch, err = dmamem.New(responseSize, dmamem.Options{}); err != nil {
@@ -65,11 +65,11 @@ func (d Device) open(k kernel) (*Context, error) {
 
 // A Context is an open device. Its methods may be called concurrently.
 //
-// The garbage collector closes a Context that is dropped together with all of its
+// The garbage collector closes a Context that is dropped together with all its
 // objects. Close does it at a known time and reports errors.
 type Context struct {
 	*resources
-	cleanup runtime.Cleanup // releases the resources of a Context that is dropped
+	cleanup runtime.Cleanup // releases a dropped Context's resources
 
 	name    string
 	driver  DriverID
@@ -88,11 +88,11 @@ type Context struct {
 	providerErr error // why provider is nil
 }
 
-// Name returns the name of the device as given to Open.
+// Name returns the device name as given to Open.
 func (c *Context) Name() string { return c.name }
 
 // IWARP reports whether the device is an iWARP device. Its GIDs are MAC addresses, not IP
-// addresses as those of RoCE.
+// addresses as on RoCE.
 func (c *Context) IWARP() bool { return c.driver == DriverSIW }
 
 // Driver returns the device driver.
@@ -101,11 +101,11 @@ func (c *Context) Driver() DriverID { return c.driver }
 // CompVectors returns the completion vector count.
 func (c *Context) CompVectors() uint32 { return c.vectors }
 
-// OptionalMRAccess reports whether the kernel accepts access flags of memory regions
+// OptionalMRAccess reports whether the kernel accepts memory region access flags
 // that a driver may ignore (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
 func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
 
-// Close closes all objects of the context, the newest first. Then it waits for
+// Close closes all the context's objects, the newest first. Then it waits for
 // requests in progress and closes the device and its events. A second Close returns
 // fs.ErrClosed.
 func (c *Context) Close() error {
@@ -143,13 +143,13 @@ func (c *Context) callLocked(r *request) error {
 	return c.callError(r.op, methodName(h.Object, h.Method), err)
 }
 
-// callError wraps an error of the kernel in a CallError. The caller holds c.lock.
+// callError wraps a kernel error in a CallError. The caller holds c.lock.
 func (c *Context) callError(op, method string, err error) error {
 	var errno unix.Errno
 	if !errors.As(err, &errno) {
 		return err
 	}
-	// After removal of the device, the file has no context.
+	// After the device's removal, the file has no context.
 	if errno == unix.EINVAL && c.removed() {
 		errno = unix.EIO
 	}
@@ -189,8 +189,8 @@ func (c *Context) checkPresent(op string) error {
 	return nil
 }
 
-// write sends a command that has no method of its own. core is its structure without
-// the header for write(2), vendor the room for the driver's part of the response.
+// write sends a command that has no own method. core is its structure without
+// the header for write(2), vendor the room for the response's driver part.
 func (c *Context) write(op string, cmd uint32, core, resp, vendor []byte) error {
 	return c.call(writeRequest(op, cmd, core, resp, nil, vendor))
 }

@@ -89,7 +89,7 @@ func TestOpenOldKernel(t *testing.T) {
 	}
 }
 
-// The file of a device is closed if Open fails.
+// The device file is closed if Open fails.
 func TestOpenFails(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -159,7 +159,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 }
 
-// After removal of a device, its file has no context.
+// After a device's removal, its file has no context.
 func TestRemoved(t *testing.T) {
 	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
 	if _, err := c.QueryPort(1); errors.Is(err, ErrDeviceRemoved) || !errors.Is(err, unix.EINVAL) {

@@ -23,10 +23,10 @@ type CQ struct {
 	queue provider.CQ // nil after Close
 }
 
-// CQInit are the parameters of CreateCQ.
+// CQInit are the CreateCQ parameters.
 type CQInit struct {
-	// Entries is the minimum number of completions that the queue holds. An overflow
-	// breaks the queue for good; one entry per outstanding work request prevents it.
+	// Entries is the minimum completion count that the queue holds. An overflow
+	// breaks the queue for good; an entry per outstanding work request prevents it.
 	Entries int
 
 	Channel *CompChannel // delivers the queue's events; may be nil
@@ -98,7 +98,7 @@ func (cq *CQ) Entries() int {
 	return cq.capacity
 }
 
-// Resize changes the capacity of the queue to at least a number of entries. It keeps the
+// Resize changes the queue capacity to at least an entry count. It keeps the
 // completions in the queue. A driver without support returns ErrUnsupported.
 func (cq *CQ) Resize(entries int) error {
 	op := fmt.Sprintf("resize CQ to %d entries", entries)
@@ -126,8 +126,8 @@ func (cq *CQ) Resize(entries int) error {
 	return err
 }
 
-// Moderate delays an armed queue's events until it has a number of new completions, or
-// for a period after the first one. Zeros end the moderation. The limits of a device are
+// Moderate delays an armed queue's events until it has a new completion count, or for a
+// period after the first completion. Zeros end the moderation. A device's limits are
 // DeviceAttr.CQModeration; a driver without support returns ErrUnsupported.
 func (cq *CQ) Moderate(count uint16, period time.Duration) error {
 	op := fmt.Sprintf("moderate CQ to %d completions or %v", count, period)
@@ -176,7 +176,7 @@ func (cq *CQ) pollLocked(into []Completion) (int, error) {
 }
 
 // Arm requests an event on the channel for the next completion, or for the next
-// solicited one. Completions that arrived before Arm cause no event: poll once more
+// solicited completion. Completions that arrived before Arm cause no event: poll once more
 // after Arm, then wait.
 func (cq *CQ) Arm(solicitedOnly bool) error {
 	cq.lock.Lock()
@@ -188,8 +188,8 @@ func (cq *CQ) Arm(solicitedOnly bool) error {
 }
 
 // Wait polls the queue and, while it is empty, waits for an event on its channel.
-// The channel must have no other queue: Wait discards the events of other queues.
-// Close of the queue ends the wait.
+// The channel must have no other queue: Wait discards other queues' events.
+// The queue's Close ends the wait.
 func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 	if cq.channel == nil {
 		return 0, fmt.Errorf("wait for %v: no completion channel", cq)
@@ -233,7 +233,7 @@ func (cq *CQ) finish() error {
 	return queue.Close()
 }
 
-// delivered informs the provider of an event.
+// delivered informs the provider about an event.
 func (cq *CQ) delivered() {
 	cq.lock.Lock()
 	defer cq.lock.Unlock()

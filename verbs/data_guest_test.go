@@ -22,7 +22,7 @@ func pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Offsets of the data in an endpoint's memory.
+// Data offsets in an endpoint's memory.
 const (
 	out = 0
 	in  = memorySize / 2
@@ -39,7 +39,7 @@ func pair(t *testing.T, kind verbs.QPType, shared bool) (*endpoint, *endpoint) {
 	return a, b
 }
 
-// remote adds the address and key of the peer's memory to a work request.
+// remote adds the peer memory's address and key to a work request.
 func remote(wr verbs.SendWR, to *verbs.MR, offset int) verbs.SendWR {
 	wr.RemoteAddr, wr.RKey = to.Addr()+uint64(offset), to.RKey()
 	return wr
@@ -264,7 +264,7 @@ func TestGuestDatagrams(t *testing.T) {
 	}
 }
 
-// Completions arrive through the channel, for both ways of arming.
+// Completions arrive through the channel, for both arming methods.
 func TestGuestCompletionEvents(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	const messages = 50

@@ -2,7 +2,7 @@ package verbs
 
 import "github.com/ibkit/ibkit/ib"
 
-// DeviceAttr are the attributes and limits of a device. Nil fields are unknown: the
+// DeviceAttr are device attributes and limits. Nil fields are unknown: the
 // kernel is too old or the driver does not report them.
 type DeviceAttr struct {
 	FW           FWVersion
@@ -51,7 +51,7 @@ type DeviceAttr struct {
 
 	// Reported by the extended command, in the order in which kernels added them.
 	ODP           *ODPCaps
-	TimestampMask *uint64 // bits of a completion's timestamp
+	TimestampMask *uint64 // completion timestamp bits
 	CoreClock     *uint64 // kHz
 	CapsEx        *DeviceCapsEx
 	RSS           *RSSCaps
@@ -68,14 +68,14 @@ type DeviceAttr struct {
 	PacketPacing *PacketPacingCaps
 }
 
-// ODPCaps are the capabilities of on-demand paging. Those of XRC are in
+// ODPCaps are the on-demand paging capabilities. The XRC capabilities are in
 // DeviceAttr.XRCODP, because kernels added them later.
 type ODPCaps struct {
 	General    ODPGeneral
 	RC, UC, UD ODPTransport
 }
 
-// RSSCaps are the limits of receive side scaling, which distributes received packets
+// RSSCaps are the receive side scaling limits, which distributes received packets
 // over work queues.
 type RSSCaps struct {
 	QPTypes                    QPTypes
@@ -83,14 +83,14 @@ type RSSCaps struct {
 	MaxRWQIndirectionTableSize uint32
 }
 
-// RxHashCaps are the hash functions and packet fields of receive side scaling, in
-// the encoding of the driver.
+// RxHashCaps are the receive side scaling hash functions and packet fields, in the driver's
+// encoding.
 type RxHashCaps struct {
 	Function uint8
 	Fields   uint64
 }
 
-// TSOCaps are the limits of TCP segmentation offload.
+// TSOCaps are the TCP segmentation offload limits.
 type TSOCaps struct {
 	Max     uint32 // bytes
 	QPTypes QPTypes
@@ -103,7 +103,7 @@ type PacketPacingCaps struct {
 	QPTypes  QPTypes
 }
 
-// TagMatchingCaps are the limits of tag matching, which delivers messages to tagged
+// TagMatchingCaps are the tag matching limits, which delivers messages to tagged
 // buffers.
 type TagMatchingCaps struct {
 	MaxRndvHdrSize uint32 // bytes
@@ -113,7 +113,7 @@ type TagMatchingCaps struct {
 	MaxSGE         uint32
 }
 
-// CQModerationCaps are the limits of completion queue moderation, which delays
+// CQModerationCaps are the completion queue moderation limits, which delays
 // events.
 type CQModerationCaps struct {
 	MaxCount  uint16 // completions

@@ -1,6 +1,6 @@
 package verbs
 
-// DeviceCaps are the capabilities of a device (the lower half of enum
+// DeviceCaps are device capabilities (the lower half of enum
 // ib_uverbs_device_cap_flags).
 type DeviceCaps uint32
 
@@ -31,11 +31,11 @@ var deviceCapBits = []bit[DeviceCaps]{
 	{1 << 29, "MANAGED_FLOW_STEERING"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// Names returns the capability names as ibv_devinfo spells and orders them,
 // and the bits without a name.
 func (c DeviceCaps) Names() (known []string, rest DeviceCaps) { return names(c, deviceCapBits) }
 
-// DeviceCapsEx are the capabilities of a device (enum ib_uverbs_device_cap_flags).
+// DeviceCapsEx are device capabilities (enum ib_uverbs_device_cap_flags).
 // The lower half usually equals DeviceCaps.
 type DeviceCapsEx uint64
 
@@ -48,14 +48,14 @@ var deviceCapExBits = []bit[DeviceCapsEx]{
 	{1 << 41, "CC_DMA_BOUNCE"},
 }
 
-// Names returns the names of the capabilities in the upper half, and the bits of the
-// upper half without a name. The ibv_devinfo of rdma-core 65 has no names for
-// FLUSH_GLOBAL, FLUSH_PERSISTENT and ATOMIC_WRITE.
+// Names returns the capability names in the upper half, and the upper half's bits without a
+// name. The ibv_devinfo in rdma-core 65 has no names for FLUSH_GLOBAL, FLUSH_PERSISTENT and
+// ATOMIC_WRITE.
 func (c DeviceCapsEx) Names() (known []string, rest DeviceCapsEx) {
 	return names(c&^(1<<32-1), deviceCapExBits)
 }
 
-// RawPacketCaps are the capabilities of raw packet queue pairs (enum
+// RawPacketCaps are the raw packet queue pair capabilities (enum
 // ib_uverbs_raw_packet_caps).
 type RawPacketCaps uint32
 
@@ -66,11 +66,11 @@ var rawPacketBits = []bit[RawPacketCaps]{
 	{1 << 3, "Delay drop"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// Names returns the capability names as ibv_devinfo spells and orders them,
 // and the bits without a name.
 func (c RawPacketCaps) Names() (known []string, rest RawPacketCaps) { return names(c, rawPacketBits) }
 
-// ODPGeneral are the general capabilities of on-demand paging (enum
+// ODPGeneral are the general on-demand paging capabilities (enum
 // ib_uverbs_odp_general_cap_bits).
 type ODPGeneral uint64
 
@@ -79,11 +79,11 @@ var odpGeneralBits = []bit[ODPGeneral]{
 	{1 << 1, "ODP_SUPPORT_IMPLICIT"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// Names returns the capability names as ibv_devinfo spells and orders them,
 // and the bits without a name.
 func (c ODPGeneral) Names() (known []string, rest ODPGeneral) { return names(c, odpGeneralBits) }
 
-// ODPTransport are the operations of a transport that support on-demand paging (enum
+// ODPTransport are a transport's operations that support on-demand paging (enum
 // ib_uverbs_odp_transport_cap_bits).
 type ODPTransport uint32
 
@@ -98,16 +98,16 @@ var odpTransportBits = []bit[ODPTransport]{
 	{1 << 7, "SUPPORT_ATOMIC_WRITE"},
 }
 
-// Names returns the names of the operations as ibv_devinfo spells and orders them,
+// Names returns the operation names as ibv_devinfo spells and orders them,
 // and the bits without a name.
 func (c ODPTransport) Names() (known []string, rest ODPTransport) { return names(c, odpTransportBits) }
 
-// TagMatching are kinds of tag matching (enum ibv_tm_cap_flags).
+// TagMatching are tag matching kinds (enum ibv_tm_cap_flags).
 type TagMatching uint32
 
 var tagMatchingBits = []bit[TagMatching]{{1 << 0, "IBV_TM_CAP_RC"}}
 
-// Names returns the names of the kinds as ibv_devinfo spells them, and the bits
+// Names returns the kind names as ibv_devinfo spells them, and the bits
 // without a name.
 func (c TagMatching) Names() (known []string, rest TagMatching) { return names(c, tagMatchingBits) }
 

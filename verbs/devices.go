@@ -12,25 +12,25 @@ import (
 // A Host selects the directories that [Host.Devices] reads. The zero value is this
 // host.
 type Host struct {
-	// Sysfs is the root of sysfs (default /sys). Any other root, such as a copy
-	// of the files of another host, is the only source: netlink describes the
+	// Sysfs is the sysfs root (default /sys). Any other root, such as a copy from another host's
+	// files, is the only source: netlink describes the
 	// running kernel.
 	Sysfs string
 
-	// Dev is the directory of the device nodes (default /dev/infiniband).
+	// Dev is the device node directory (default /dev/infiniband).
 	Dev string
 }
 
-// Devices lists the RDMA devices of this host that have a uverbs node, in the
-// order of libibverbs. See [Host.Devices].
+// Devices lists this host's RDMA devices that have a uverbs node, in libibverbs
+// order. See [Host.Devices].
 func Devices() ([]Device, error) { return Host{}.Devices() }
 
-// Devices lists the RDMA devices that have a uverbs node, in the order of
-// libibverbs: by the kernel's index. A host without RDMA has none, which is not an
+// Devices lists the RDMA devices that have a uverbs node, in libibverbs
+// order: by the kernel's index. A host without RDMA has none, which is not an
 // error. If a source cannot be read, Devices returns the devices that it could
 // find together with the error.
 //
-// Devices opens no device: opening one may still fail, for instance for lack of
+// Devices opens no device: opening may still fail, for instance for lacking
 // permission. The name, path and, if the kernel reports it, the driver of each
 // Device are set.
 func (h Host) Devices() ([]Device, error) {

@@ -43,7 +43,7 @@ func TestHostDevices(t *testing.T) {
 	}
 }
 
-// A class that cannot be read is an error; the devices of the others are listed.
+// A class that cannot be read is an error; the others' devices are listed.
 func TestHostDevices_Unreadable(t *testing.T) {
 	root := testenv.WriteTree(t, map[string]string{
 		"class/infiniband/a/node_type":                "1: CA",

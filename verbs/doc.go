@@ -8,9 +8,9 @@
 //	port, err := c.QueryPort(1)
 //	gids, err := c.GIDTable()
 //
-// Opening a device takes one open(2) and creates one context. Only doorbells and
+// Opening a device takes a single open(2) and creates a single context. Only doorbells and
 // requests to arm completion queues are written to its file, because that is faster
-// than an ioctl. Commands without a method of their own are sent with the method
+// than an ioctl. Commands without an own method are sent with the method
 // INVOKE_WRITE, which requires Linux 5.0; GID tables require 5.10. Requests that an
 // older kernel or the driver does not support return [ErrUnknownMethod] or
 // [ErrUnsupported], missing permission is [io/fs.ErrPermission], and a removed
@@ -23,30 +23,30 @@
 // pairs ([QP]), shared receive queues ([SRQ]), address handles ([AH]) and memory
 // windows ([MW]). The example shows a complete connection.
 //
-// Close of an object returns [ErrBusy] while other objects use it. Close of the
+// An object's Close returns [ErrBusy] while other objects use it. Close of the
 // context closes all objects in the right order; the kernel does the same when the
 // process ends. A second Close, and use after Close, return [io/fs.ErrClosed].
 //
-// Queues are mapped memory. Posting takes a few stores and one doorbell per batch,
+// Queues are mapped memory. Posting takes a few stores and a single doorbell per batch,
 // polling takes loads; neither allocates or blocks. Each queue has its own lock, so
-// queues may be used concurrently. The layout of the queues depends on the driver
-// and is implemented by one package per driver, a provider. Drivers without one
-// return [ErrNoProvider].
+// queues may be used concurrently. The queue layout depends on the driver and is
+// implemented by a package per driver, a provider. Drivers without a provider return
+// [ErrNoProvider].
 //
 // # Errors
 //
 // A request that the kernel rejects returns a [CallError]. A request that exceeds a
 // limit returns a [LimitError], which names the limit. The Err method of a
-// [Completion] returns the error of a failed work request with its likely cause. [Context.Events] delivers events of ports and objects; objects are
-// identified by their ID. Requests to a removed device return [ErrDeviceRemoved] if
-// the driver disconnects the process. Soft-RoCE and other drivers do not: call
-// [Context.CheckPresent].
+// [Completion] returns a failed work request's error with its likely cause.
+// [Context.Events] delivers port and object events; objects are identified by their ID.
+// Requests to a removed device return [ErrDeviceRemoved] if the driver disconnects the
+// process. Soft-RoCE and other drivers do not: call [Context.CheckPresent].
 //
 // # Memory
 //
 // Devices never write to Go's heap. [Context.NewMemory] maps memory near the device;
 // only such memory can be registered.
 //
-// Requests contain the addresses of buffers as numbers, which Go's collector does
+// Requests contain buffer addresses as numbers, which Go's collector does
 // not see. Requests and buffers are therefore pinned until the call returns.
 package verbs

@@ -2,11 +2,11 @@ package verbs
 
 import "strconv"
 
-// A DriverID identifies the driver of a device (enum rdma_driver_id of
+// A DriverID identifies a device driver (enum rdma_driver_id of
 // <rdma/ib_user_ioctl_verbs.h>). Each request carries it.
 type DriverID uint32
 
-// The drivers. Zero is a driver outside of the kernel tree.
+// The drivers. Zero is a driver outside the kernel tree.
 const (
 	DriverMLX5    DriverID = 1
 	DriverMLX4    DriverID = 2

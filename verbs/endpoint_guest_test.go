@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An endpoint contains the objects that one end of a transfer needs.
+// An endpoint contains the objects that a transfer end needs.
 type endpoint struct {
 	t       *testing.T
 	context *verbs.Context
@@ -49,7 +49,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// newEndpoint creates an endpoint of a type. The context closes its objects.
+// newEndpoint creates an endpoint with a type. The context closes its objects.
 func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
 	t.Helper()
 	e := &endpoint{t: t, context: c, rnrRetry: 7, pd: must(c.AllocPD())(t)}
@@ -132,14 +132,14 @@ func (e *endpoint) finish(peer *endpoint) {
 	if e.qp.Type() == verbs.QPTypeRC {
 		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(4)), new(uint8(1))
 		// A missing peer is detected after half a second, because a guest may be
-		// stopped for a while. A retry count of 7 would retry forever.
+		// stopped for a while. Retry count 7 would retry forever.
 		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(6)), &e.rnrRetry, new(uint8(4))
 	}
 	e.modify(verbs.QPStateRTR, rtr)
 	e.modify(verbs.QPStateRTS, rts)
 }
 
-// send posts one signaled work request.
+// send posts a single signaled work request.
 func (e *endpoint) send(wr verbs.SendWR) {
 	e.t.Helper()
 	wr.Flags |= verbs.SendSignaled
@@ -148,7 +148,7 @@ func (e *endpoint) send(wr verbs.SendWR) {
 	}
 }
 
-// receive posts one work request with SGEs.
+// receive posts a single work request with SGEs.
 func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
 	e.t.Helper()
 	wrs := []verbs.RecvWR{{ID: id, SGEs: sges}}

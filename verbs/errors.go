@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kinds of errors, for errors.Is. Missing permission is [io/fs.ErrPermission], use
+// Error kinds, for errors.Is. Missing permission is [io/fs.ErrPermission], use
 // after Close is [io/fs.ErrClosed].
 var (
 	// ErrUnknownMethod: the kernel does not support the object, the method or an
@@ -24,7 +24,7 @@ var (
 	ErrDeviceRemoved = errors.New("device removed")
 )
 
-// A CallError is the error of a request to the kernel.
+// A CallError is a kernel request's error.
 type CallError struct {
 	Op     string // operation, "query port 1"
 	Device string
@@ -48,11 +48,11 @@ func (e *CallError) Error() string {
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
-// Is maps the errors of the kernel's uverbs_ioctl.c to the kinds of errors.
+// Is maps the errors in the kernel's uverbs_ioctl.c to the error kinds.
 // EPROTONOSUPPORT means that the object, the method or an attribute is unknown,
-// ENOTTY that the kernel lacks the ioctl. EOPNOTSUPP, or ENOSYS of old kernels,
-// comes from the driver. EIO follows the removal of a device; so does EINVAL for
-// lack of a context, which Context converts to EIO. ENODEV and ENXIO are returned
+// ENOTTY that the kernel lacks the ioctl. EOPNOTSUPP, or ENOSYS on old kernels,
+// comes from the driver. EIO follows a device's removal; so does EINVAL for a missing
+// context, which Context converts to EIO. ENODEV and ENXIO are returned
 // for a device that is removed while it is opened.
 func (e *CallError) Is(kind error) bool {
 	var errno syscall.Errno
@@ -70,7 +70,7 @@ func (e *CallError) Is(kind error) bool {
 	return false
 }
 
-// closedError returns the error of use after Close. It formats nothing: CQ.Poll may
+// closedError returns the error for use after Close. It formats nothing: CQ.Poll may
 // run where a goroutine must not block.
 func closedError(op, device string) error { return &useAfterClose{op, device} }
 

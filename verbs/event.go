@@ -6,17 +6,17 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// An Event is an asynchronous event of a device, a port or an object.
+// An Event is an asynchronous device, port or object event.
 type Event struct {
 	Type    EventType
 	Element uint64 // port number, or a CQ's ID, QP or SRQ; 0 for the device
 }
 
-// EventType is the type of an event (enum ib_event_type of the kernel, enum
-// ibv_event_type of libibverbs).
+// EventType is an event type (the kernel's enum ib_event_type, libibverbs' enum
+// ibv_event_type).
 type EventType uint32
 
-// The types of events.
+// The event types.
 const (
 	EventCQErr            EventType = 0
 	EventQPFatal          EventType = 1
@@ -54,10 +54,10 @@ func (t EventType) String() string {
 	return "EVENT_" + strconv.FormatUint(uint64(t), 10)
 }
 
-// An Element is the kind of thing that an event concerns.
+// An Element is the thing kind that an event concerns.
 type Element uint8
 
-// The kinds of things that events concern.
+// The thing kinds that events concern.
 const (
 	ElementDevice Element = iota
 	ElementPort
@@ -77,7 +77,7 @@ func (e Element) String() string {
 	return "element"
 }
 
-// Element returns the meaning of Event.Element for events of this type. Events of
+// Element returns the Event.Element meaning for events with this type. Events of
 // unknown types concern the device.
 func (t EventType) Element() Element {
 	switch t {

@@ -21,7 +21,7 @@ type Events struct {
 }
 
 // Events returns the device's events, its ports and its objects. All calls
-// return the same Events, which Close of the context closes. Events that occur
+// return the same Events, which the context's Close closes. Events that occur
 // before the first call are lost unless the context has had a CQ, QP or SRQ.
 //
 // Linux supports it since 5.6; older kernels open the events together with the
@@ -57,7 +57,7 @@ func (c *Context) allocEvents() error {
 	return nil
 }
 
-// ensureEvents opens the event file. It precedes the creation of an object that
+// ensureEvents opens the event file. It precedes creating an object that
 // has events: objects that are older than the file send none.
 func (c *Context) ensureEvents() error {
 	c.lock.Lock()
@@ -69,9 +69,9 @@ func (c *Context) ensureEvents() error {
 // descriptor remains with the context.
 func (e *Events) FD() int { return e.context.eventFD }
 
-// Next waits for an event. Only one goroutine may call it at a time. It returns
-// ErrDeviceRemoved after the event DEVICE_FATAL of a removed device, and
-// fs.ErrClosed after Close of the context.
+// Next waits for an event. Only a single goroutine may call it at a time. It returns
+// ErrDeviceRemoved after a removed device's event DEVICE_FATAL, and fs.ErrClosed after the
+// context's Close.
 //
 // A failed device sends DEVICE_FATAL too and may recover, while a removed device
 // sends no further events (uverbs_std_types_async_fd.c). So Next checks after
@@ -90,14 +90,14 @@ func (e *Events) Next(ctx context.Context) (Event, error) {
 
 // wait is Next without the check for removal.
 func (e *Events) wait(ctx context.Context) (Event, error) {
-	var b [uapi.AsyncEventSize]byte // the kernel returns one event per read
+	var b [uapi.AsyncEventSize]byte // the kernel returns a single event per read
 	if err := nonblock.UntilDone(ctx, e.file, func() error { return readEvent(e.file.Read, b[:], e.context) }); err != nil {
 		return Event{}, err
 	}
 	return decodeEvent(b[:]), nil
 }
 
-// readEvent reads one record of a file of events into b, which has a record's
+// readEvent reads a single event file record into b, which has a record's
 // size.
 //
 // The kernel closes a removed device's completion channels, and a read returns

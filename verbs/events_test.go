@@ -42,7 +42,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 
-	// A canceled wait does not affect the next one.
+	// A canceled wait does not affect the next wait.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := events.Next(ctx); !errors.Is(err, context.Canceled) {
@@ -92,7 +92,7 @@ func TestEventsRefused(t *testing.T) {
 	}
 }
 
-// DEVICE_FATAL is the last event of a removed device, but not of a failed one.
+// DEVICE_FATAL is a removed device's last event, but not a failed device's.
 func TestEventsFatal(t *testing.T) {
 	allocs := 0
 	c, f := openFake(t, DriverMLX5, withEvents(&allocs))

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Send a message over a reliable connection between two queue pairs of one device.
-// Processes on different hosts exchange the number of the queue pair and the GID
+// Send a message over a reliable connection between two queue pairs on the same device.
+// Processes on different hosts exchange the queue pair number and the GID
 // over TCP first.
 func Example() {
 	devices, err := verbs.Devices()
@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	received, err := transfer(c, "hello")
-	if err := errors.Join(err, c.Close()); err != nil { // Close closes all objects of c
+	if err := errors.Join(err, c.Close()); err != nil { // Close closes all c's objects
 		log.Fatal(err)
 	}
 	fmt.Println(received)
@@ -96,7 +96,7 @@ func transfer(c *verbs.Context, text string) (string, error) {
 	defer cancel()
 	received := ""
 	completions := make([]verbs.Completion, 2)
-	for done := 0; done < 2; { // one of the send, one of the receive
+	for done := 0; done < 2; { // a send and a receive completion
 		n, err := cq.Wait(ctx, completions) // Poll does not wait
 		if err != nil {
 			return "", err

@@ -31,7 +31,7 @@ type fake struct {
 
 	opened []string
 	closed []int
-	events *os.File // write end of the event file
+	events *os.File // event file's write end
 }
 
 // fakeFD is the device node file, fakeEventFD the event file.
@@ -102,7 +102,7 @@ func (f *fake) Ioctl(fd int, request []byte) error {
 	if int(c.Header.Object) >= len(methodNames) || int(c.Header.Method) >= len(methodNames[c.Header.Object]) {
 		return unix.EPROTONOSUPPORT
 	}
-	// A file has one context until the device is removed.
+	// A file has a single context until the device is removed.
 	if f.ready && !c.Probe && c.Is(uapi.ObjectDevice, uapi.MethodGetContext) {
 		if f.removed {
 			return unix.EIO
@@ -132,7 +132,7 @@ func contexts(next func(call) error) func(call) error {
 	}
 }
 
-// openFake opens a device of a fake kernel.
+// openFake opens a fake kernel's device.
 func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context, *fake) {
 	t.Helper()
 	f := &fake{t: t, driver: driver, answer: contexts(answer)}

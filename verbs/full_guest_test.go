@@ -19,8 +19,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// TestFull requires the device of the module ibfull, which reports attributes that
-// Soft-RoCE lacks, whose driver has no number, and which can be removed while it is
+// TestFull requires module ibfull's device, which reports attributes that
+// Soft-RoCE lacks. Its driver has no number, and it can be removed while it is
 // open.
 func TestFull(t *testing.T) {
 	c, err := verbs.Open("ibfull0", node)

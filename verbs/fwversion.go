@@ -11,7 +11,7 @@ type FWVersion struct {
 	Driver DriverID
 }
 
-// String returns the version in the format of rdma-core's provider for the driver,
+// String returns the version in the format that rdma-core's provider for the driver has,
 // or "" for a driver that reports it in sysfs only (fw_ver).
 func (v FWVersion) String() string {
 	var b [8]byte

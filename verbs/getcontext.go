@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// noObject is the number of an object that does not exist in any kernel.
+// noObject is an object number that does not exist in any kernel.
 const noObject = 0x0fff
 
-// findDriver determines the driver of the device by trial. The kernel compares the
-// driver of a request before it looks up the object: EINVAL means another driver,
-// EPROTONOSUPPORT (no such object) means the right one. Zero, a driver outside of
-// the kernel tree, is tried last.
+// findDriver determines the device driver by trial. The kernel compares a request's
+// driver before it looks up the object: EINVAL means another driver,
+// EPROTONOSUPPORT (no such object) means the right driver. Zero, a driver outside the kernel
+// tree, is tried last.
 func (c *Context) findDriver() error {
 	for i := range lastDriver + 1 {
 		c.driver = (i + 1) % (lastDriver + 1)

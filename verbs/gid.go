@@ -11,19 +11,19 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A GIDEntry is an entry of a port's GID table.
+// A GIDEntry is an entry in a port's GID table.
 type GIDEntry struct {
 	GID     netip.Addr // an IPv6 address
 	Index   uint32
 	Port    uint32
 	Type    GIDType
-	Ifindex uint32 // of the network device; 0 without
+	Ifindex uint32 // network device's; 0 without
 }
 
-// GIDType is the packet format of a GID (enum ib_uverbs_gid_type).
+// GIDType is a GID's packet format (enum ib_uverbs_gid_type).
 type GIDType uint32
 
-// The types of GIDs.
+// The GID types.
 const (
 	GIDTypeIB     GIDType = 0
 	GIDTypeRoCEv1 GIDType = 1
@@ -43,14 +43,14 @@ func (t GIDType) String() string {
 	return "Invalid gid type"
 }
 
-// maxGIDs is the number of entries that fit into a response, firstGIDs the number
+// maxGIDs is the entry count that fits into a response, firstGIDs the number
 // that the first request has room for.
 const (
 	maxGIDs   = math.MaxUint16 / uapi.GIDEntrySize
 	firstGIDs = 64
 )
 
-// GIDTable returns the GIDs of all ports by port and index, without empty entries.
+// GIDTable returns all ports' GIDs by port and index, without empty entries.
 // More than 2047 entries do not fit into a response, and GIDTable returns
 // unix.EINVAL; GID still works then. Linux supports it since 5.10.
 func (c *Context) GIDTable() ([]GIDEntry, error) {
@@ -87,8 +87,8 @@ func gidEntry(e uapi.GIDEntry) GIDEntry {
 	return GIDEntry{netip.AddrFrom16(e.GID), e.Index, e.PortNum, GIDType(e.Type), e.NetdevIfindex}
 }
 
-// GID returns an entry of a port's GID table. It returns unix.ENODATA for an empty
-// entry and unix.EINVAL for an index past the end of the table. Linux supports it
+// GID returns an entry from a port's GID table. It returns unix.ENODATA for an empty
+// entry and unix.EINVAL for an index past the table's end. Linux supports it
 // since 5.10.
 func (c *Context) GID(port, index uint32) (GIDEntry, error) {
 	var e uapi.GIDEntry

@@ -36,7 +36,7 @@ func open(t *testing.T) *verbs.Context {
 	return c
 }
 
-// TestGuestQueries is traced by the test of system calls, and also runs as an
+// TestGuestQueries is traced by the system call test, and also runs as an
 // unprivileged user.
 func TestGuestQueries(t *testing.T) {
 	c := open(t)
@@ -100,7 +100,7 @@ func TestGuestDriver(t *testing.T) {
 	}
 }
 
-// labels returns the values of ibv_devinfo -v by label. Lines below a label without
+// labels returns the ibv_devinfo -v values by label. Lines below a label without
 // a value are joined by commas.
 func labels(t *testing.T) map[string]string {
 	t.Helper()
@@ -138,7 +138,7 @@ func labels(t *testing.T) map[string]string {
 
 func list[T any](known []string, rest T) string { return strings.Join(known, ",") }
 
-// orNone returns the list of a transport's operations.
+// orNone returns a transport's operation list.
 func orNone(c verbs.ODPTransport) string {
 	if c == 0 {
 		return "NO SUPPORT"
@@ -251,7 +251,7 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 		delete(want, label)
 	}
 
-	// Compare the GIDs of the table and the single entries.
+	// Compare the table's GIDs and the single entries.
 	table, err := c.GIDTable()
 	if err != nil {
 		t.Fatal(err)

@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// firstHandles is the number of handles that the first request has room for,
+// firstHandles is the handle count that the first request has room for,
 // maxHandles the number that fits into a response.
 const (
 	firstHandles = 256
 	maxHandles   = 1 << 13
 )
 
-// Handles returns the kernel's handles of the objects of one kind in this context,
+// Handles returns the kernel's handles for objects with a single kind in this context,
 // in no particular order, at most 8192. Linux supports it since 5.1.
 func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 	for room := firstHandles; ; room *= 4 {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// openSIW opens a device of software iWARP.
+// openSIW opens a software iWARP device.
 func openSIW(t *testing.T) (*Context, *maker) {
 	t.Helper()
 	m := &maker{t: t, handle: 100, refuse: map[uint16]unix.Errno{}}

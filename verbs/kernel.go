@@ -78,14 +78,14 @@ func (*linux) Write(fd int, message []byte, brief bool) error {
 }
 
 func (*linux) EventFile(fd int) *os.File {
-	// If this fails, a read blocks a thread instead of a goroutine.
+	// If this fails, a read blocks a thread, not a goroutine.
 	_ = unix.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), fmt.Sprintf("uverbs events %d", fd))
 }
 
 func (*linux) Close(fd int) error { return unix.Close(fd) }
 
-// Present looks up the numbers of the node in sysfs. It reports true if the lookup
+// Present looks up the node's numbers in sysfs. It reports true if the lookup
 // is not possible.
 func (*linux) Present(fd int) bool {
 	const nodes = "/sys/dev/char"

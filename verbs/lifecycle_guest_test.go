@@ -22,7 +22,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// resources returns the numbers of the device's objects in the kernel, including the
+// resources returns the device's object counts in the kernel, including the
 // kernel's own.
 func resources(t *testing.T) map[string]any {
 	t.Helper()
@@ -47,7 +47,7 @@ func leaves(t *testing.T, name string, run func()) {
 	}
 }
 
-// createAll creates one object of each kind and starts a transfer.
+// createAll creates an object for each kind and starts a transfer.
 func createAll(t *testing.T, c *verbs.Context) *endpoint {
 	t.Helper()
 	e := newEndpoint(t, c, verbs.QPTypeRC, true)
@@ -77,7 +77,7 @@ func TestGuestCloseContext(t *testing.T) {
 	})
 }
 
-// checkClosed checks that no object of a closed context works.
+// checkClosed checks that no object in a closed context works.
 func checkClosed(t *testing.T, e *endpoint) {
 	t.Helper()
 	var c [1]verbs.Completion
@@ -181,9 +181,8 @@ func TestGuestKilled(t *testing.T) {
 	})
 }
 
-// Goroutines that transfer data, each with its own queue pair but with one
-// completion queue and one shared receive queue, end with an error when the context
-// closes.
+// Goroutines that transfer data, each with its own queue pair but with a common completion
+// queue and a common shared receive queue, end with an error when the context closes.
 func TestGuestCloseWhileMoving(t *testing.T) {
 	leaves(t, "closing during transfers", func() {
 		c := open(t)

@@ -8,14 +8,14 @@ import (
 )
 
 // A LimitError is a request that failed because a resource is exhausted, or because
-// it exceeds a limit of the device.
+// it exceeds a device limit.
 type LimitError struct {
 	Resource string // LockedMemory, "QPs"
 	Detail   string // the limit and the demand; may be ""
 	Err      error
 }
 
-// LockedMemory is the Resource of a region that exceeds the limit of locked memory
+// LockedMemory is the Resource for a region that exceeds the locked memory limit
 // (RLIMIT_MEMLOCK).
 const LockedMemory = "locked memory"
 
@@ -29,7 +29,7 @@ func (e *LimitError) Error() string {
 // Unwrap returns Err.
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// A demand is the amount of a resource that a request needs, with the device's
+// A demand is the resource amount that a request needs, with the device's
 // limit.
 type demand struct {
 	what string
@@ -63,9 +63,9 @@ func (c *Context) limit(objects string, err error, demands ...demand) error {
 	return err
 }
 
-// memoryLimit converts the error of a failed registration to a LimitError. If the
-// limit of locked memory is exceeded, the kernel (ib_umem_get) returns ENOMEM, as if
-// memory were exhausted, or EPERM if the limit is 0.
+// memoryLimit converts a failed registration's error to a LimitError. If the locked memory
+// limit is exceeded, the kernel (ib_umem_get) returns ENOMEM, as if memory were exhausted,
+// or EPERM if the limit is 0.
 func (c *Context) memoryLimit(length uint64, err error) error {
 	if !errors.Is(err, unix.ENOMEM) && !errors.Is(err, unix.EPERM) {
 		return c.limit("MRs", err, demand{"bytes of an MR", length, func(d DeviceAttr) uint64 { return d.MaxMRSize }})
@@ -81,7 +81,7 @@ func (c *Context) memoryLimit(length uint64, err error) error {
 	}
 }
 
-// mayLock reports whether the process is exempt from the limit of locked memory
+// mayLock reports whether the process is exempt from the locked memory limit
 // (CAP_IPC_LOCK).
 func mayLock() bool {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// limited checks that an error is a LimitError of a resource, and that its text
+// limited checks that an error is a LimitError for a resource, and that its text
 // contains words.
 func limited(t *testing.T, err error, resource string, words ...string) {
 	t.Helper()
@@ -34,7 +34,7 @@ func limited(t *testing.T, err error, resource string, words ...string) {
 	t.Log(err)
 }
 
-// The error of a request that exceeds a limit contains the limit.
+// The error for a request that exceeds a limit contains the limit.
 func TestGuestDeviceLimits(t *testing.T) {
 	c := open(t)
 	d := must(c.QueryDevice())(t)
@@ -79,7 +79,7 @@ func TestGuestDeviceLimits(t *testing.T) {
 	}
 }
 
-// runAlone runs a test of this binary in another process and expects it to pass.
+// runAlone runs a test from this binary in another process and expects it to pass.
 func runAlone(t *testing.T, test string, change func(*exec.Cmd)) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=^"+test+"$")
@@ -92,10 +92,10 @@ func runAlone(t *testing.T, test string, change func(*exec.Cmd)) {
 	t.Logf("%s", out)
 }
 
-// lockable is the environment variable with the limit of locked memory, in bytes.
+// lockable is the environment variable with the locked memory limit, in bytes.
 const lockable = "TEST_MEMLOCK"
 
-// TestMemoryLimited runs as a user with a low limit of locked memory.
+// TestMemoryLimited runs as a user with a low locked memory limit.
 func TestMemoryLimited(t *testing.T) {
 	var limit uint64
 	if _, err := fmt.Sscan(os.Getenv(lockable), &limit); err != nil {
@@ -124,7 +124,7 @@ func TestGuestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestGroupLimited runs in a control group with a limit of 6 objects.
+// TestGroupLimited runs in a control group limited to 6 objects.
 func TestGroupLimited(t *testing.T) {
 	c := open(t)
 	pd := must(c.AllocPD())(t)
@@ -166,7 +166,7 @@ func TestGuestGroupLimit(t *testing.T) {
 	defer os.Remove(group)
 	write(filepath.Join(group, "rdma.max"), device+" hca_handle=1 hca_object=6")
 	// Linux 6.1 keeps a dangling pointer to a group that is removed while it has
-	// limits of a device, and uses it when the device is removed.
+	// device limits, and uses it when the device is removed.
 	defer write(filepath.Join(group, "rdma.max"), device+" hca_handle=max hca_object=max")
 	dir, err := os.Open(group)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/ibkit/ibkit/internal/dmamem"
 )
 
-// Memory is memory outside of Go's heap for [PD.RegisterMR], initially zero. The garbage
+// Memory is memory outside Go's heap for [PD.RegisterMR], initially zero. The garbage
 // collector unmaps Memory that is dropped without Close, but only if Bytes was never
 // called. Its methods may be called concurrently.
 type Memory struct{ pages *dmamem.Memory }
 
-// MemoryOptions select the pages of Memory. The zero value means pages of the usual size.
+// MemoryOptions select the pages of Memory. The zero value means pages with the usual size.
 type MemoryOptions struct {
 	// Huge selects huge pages, which the administrator has to reserve (vm.nr_hugepages).
 	Huge bool
 
-	// Node is the preferred NUMA node; nil: that of the device.
+	// Node is the preferred NUMA node; nil: the device's.
 	Node *int
 }
 
-// NewMemory maps memory near the device. The length is at least one byte.
+// NewMemory maps memory near the device. The length is at least 1 byte.
 func (c *Context) NewMemory(length int, o MemoryOptions) (*Memory, error) {
 	if o.Node == nil {
 		o.Node = c.NUMANode()
@@ -40,7 +40,7 @@ func (m *Memory) Bytes() []byte { return m.pages.Bytes() }
 // Len returns the requested length in bytes.
 func (m *Memory) Len() int { return m.pages.Len() }
 
-// Addr returns the address of the first byte.
+// Addr returns the first byte's address.
 func (m *Memory) Addr() uint64 { return m.pages.Addr() }
 
 // Close unmaps the memory. It returns ErrBusy while the memory is registered, and

@@ -95,7 +95,7 @@ var methodNames = [...][]string{
 	},
 }
 
-// methodName returns the names of an object and its method.
+// methodName returns an object's name and its method's.
 func methodName(object, method uint16) string {
 	kind := ObjectKind(object)
 	if int(object) < len(methodNames) && int(method) < len(methodNames[object]) {

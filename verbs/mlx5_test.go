@@ -11,13 +11,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// mlx5Context is the response of a current kernel to GET_CONTEXT.
+// mlx5Context is a current kernel's response to GET_CONTEXT.
 var mlx5Context = uapi.MLX5AllocUcontextResp{
 	BFRegSize: 512, CQEVersion: 1, MaxSQDescSize: 1024, MaxRQDescSize: 512, MaxSendWQEBB: 32768, MaxRecvWR: 32768, MaxSRQRecvWR: 32768,
 	ResponseLength: uapi.MLX5AllocUcontextRespSize,
 }
 
-// openMLX5 opens a device of a fake kernel with a response to GET_CONTEXT.
+// openMLX5 opens a fake kernel's device with a response to GET_CONTEXT.
 func openMLX5(t *testing.T, response uapi.MLX5AllocUcontextResp, answer func(call) error) (*Context, *fake) {
 	t.Helper()
 	f := &fake{t: t, driver: DriverMLX5}
@@ -32,7 +32,7 @@ func openMLX5(t *testing.T, response uapi.MLX5AllocUcontextResp, answer func(cal
 	return openKernel(t, f), f
 }
 
-// With a kernel or an adapter of another kind, queues have an error with the cause, and
+// With another kind's kernel or adapter, queues have an error with the cause, and
 // queries work.
 func TestMLX5_Context(t *testing.T) {
 	for cause, change := range map[string]func(r *uapi.MLX5AllocUcontextResp){
@@ -69,7 +69,7 @@ func TestMLX5_Context(t *testing.T) {
 func TestMLX5_Queues(t *testing.T) {
 	for name, test := range map[string]struct {
 		length, cqe uint32
-		err         unix.Errno // of the doorbell page
+		err         unix.Errno // doorbell page's
 		want        error
 		destroyed   string
 	}{

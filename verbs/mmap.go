@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapShared maps memory of a file for reading and writing. It bypasses Go's scheduler: the
+// mapShared maps file memory for reading and writing. It bypasses Go's scheduler: the
 // call does not block, but takes long enough for the scheduler's monitor to hand the
 // processor to another thread.
 func mapShared(fd int, offset int64, length uintptr) (unsafe.Pointer, error) {
@@ -17,5 +17,5 @@ func mapShared(fd int, offset int64, length uintptr) (unsafe.Pointer, error) {
 	if errno != 0 {
 		return nil, errno
 	}
-	return *(*unsafe.Pointer)(unsafe.Pointer(&at)), nil // memory of the kernel, not of Go
+	return *(*unsafe.Pointer)(unsafe.Pointer(&at)), nil // kernel memory, not Go's
 }

@@ -27,7 +27,7 @@ type MR struct {
 // the region. Locked memory is limited: see LimitError.
 //
 // Only Memory can be registered. A device would keep writing to
-// memory of Go's heap after the collector has reused it.
+// Go heap memory after the collector has reused it.
 func (pd *PD) RegisterMR(m *Memory, access Access) (*MR, error) {
 	if m == nil {
 		return nil, fmt.Errorf("register memory with %s: no memory: %w", pd.context.name, unix.EINVAL)
@@ -70,7 +70,7 @@ func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 	return register(&mr.object, mr), nil
 }
 
-// RegisterDMABuf registers memory of another device: length bytes of a dma-buf from
+// RegisterDMABuf registers another device's memory: length bytes in a dma-buf from
 // an offset on. The device addresses them from iova on. offset and iova must be
 // equal modulo the page size, or RegisterDMABuf returns EINVAL. Linux supports it
 // since 5.12 for a few drivers; the others return ErrUnsupported or
@@ -103,7 +103,7 @@ func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access)
 	return register(&mr.object, mr), nil
 }
 
-// checkAccess rejects the combinations of rights that the kernel rejects
+// checkAccess rejects the right combinations that the kernel rejects
 // (ib_check_mr_access), and returns the reason.
 func checkAccess(access Access) error {
 	if access&(AccessRemoteWrite|AccessRemoteAtomic) != 0 && access&AccessLocalWrite == 0 {
@@ -112,16 +112,16 @@ func checkAccess(access Access) error {
 	return nil
 }
 
-// LKey returns the key of the region for SGEs.
+// LKey returns the region's key for SGEs.
 func (mr *MR) LKey() uint32 { return mr.lkey }
 
-// RKey returns the key of the region for the peer.
+// RKey returns the region's key for the peer.
 func (mr *MR) RKey() uint32 { return mr.rkey }
 
-// Addr returns the address of the first byte, which the peer uses too.
+// Addr returns the first byte's address, which the peer uses too.
 func (mr *MR) Addr() uint64 { return mr.addr }
 
-// Len returns the length of the region in bytes.
+// Len returns the region length in bytes.
 func (mr *MR) Len() uint64 { return mr.length }
 
 // Bytes returns the region's memory, or nil for a dma-buf.
@@ -132,7 +132,7 @@ func (mr *MR) Bytes() []byte {
 	return mr.memory.Bytes()
 }
 
-// SGE returns the SGE of length bytes from an offset on. The range is not checked: a
+// SGE returns the SGE for length bytes from an offset on. The range is not checked: a
 // work request with an SGE that exceeds the region, or a message's length,
 // fails.
 func (mr *MR) SGE(offset, length int) SGE {

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// AttachMulticast adds a queue pair for datagrams to the receivers of a multicast
-// group of its port. mlid is the group's LID on InfiniBand, which the connection
+// AttachMulticast adds a queue pair for datagrams to a multicast group's receivers on its
+// port. mlid is the group's LID on InfiniBand, which the connection
 // manager reports, and 0 on RoCE. A queue pair must be detached before Close, which
 // otherwise fails with EBUSY (uverbs_std_types_qp.c).
 func (qp *QP) AttachMulticast(gid ib.GID, mlid ib.LID) error {

@@ -2,9 +2,9 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// An MW is a memory window of type 2: a part of a memory region that the peer
-// accesses with a key of its own. Work requests create the key ([OpBindMW]) and
-// invalidate it ([OpLocalInvalidate], [OpSendInvalidate]).
+// An MW is a type 2 memory window: a memory region part that the peer accesses with the
+// window's own key. Work requests create the key ([OpBindMW]) and invalidate it
+// ([OpLocalInvalidate], [OpSendInvalidate]).
 type MW struct {
 	object
 	rkey uint32

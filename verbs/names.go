@@ -2,13 +2,13 @@ package verbs
 
 import "github.com/ibkit/ibkit/verbs/provider"
 
-// The types are declared in package provider, because the queues of drivers use
+// The types are declared in package provider, because driver queues use
 // them.
 type (
 	// A Path is the route to another port.
 	Path = provider.Path
 
-	// An SGE is a range of registered memory.
+	// An SGE is a registered memory range.
 	SGE = provider.SGE
 
 	// A SendWR is a send work request.
@@ -17,20 +17,20 @@ type (
 	// A RecvWR is a receive work request.
 	RecvWR = provider.RecvWR
 
-	// Bind are the parameters of OpBindMW.
+	// Bind are the OpBindMW parameters.
 	Bind = provider.Bind
 
-	// Access are access rights of memory and of queue pairs. A request of the peer
+	// Access are memory and queue pair access rights. A peer request
 	// needs the right on both.
 	Access = provider.Access
 
 	// Opcode is a SendWR's operation.
 	Opcode = provider.Opcode
 
-	// SendFlags are flags of a SendWR.
+	// SendFlags are a SendWR's flags.
 	SendFlags = provider.SendFlags
 
-	// A Completion is the result of a work request.
+	// A Completion is a work request's result.
 	Completion = provider.Completion
 
 	// A CompletionError is a failed work request's error. See Completion.Err.
@@ -39,7 +39,7 @@ type (
 	// Status is a work request's result code.
 	Status = provider.Status
 
-	// CompletionFlags mark the optional fields of a Completion that are valid.
+	// CompletionFlags mark a Completion's valid optional fields.
 	CompletionFlags = provider.CompletionFlags
 
 	// CompletionOpcode is a completed work request's operation.
@@ -103,7 +103,7 @@ const (
 	StatusGeneral       = provider.StatusGeneral
 )
 
-// The operations of completed work requests.
+// The completed work request operations.
 const (
 	CompletedSend            = provider.CompletedSend
 	CompletedWrite           = provider.CompletedWrite
@@ -123,7 +123,7 @@ const (
 	CompletionWithInv = provider.CompletionWithInv
 )
 
-// The errors of posting and polling, for errors.Is. Use after Close is
+// The posting and polling errors, for errors.Is. Use after Close is
 // [io/fs.ErrClosed].
 var (
 	ErrFull    = provider.ErrFull

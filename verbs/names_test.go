@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// The texts are those of rdma-core's ibv_devinfo.
+// The texts are from rdma-core's ibv_devinfo.
 func TestStrings(t *testing.T) {
 	for _, test := range []struct {
 		values []fmt.Stringer

@@ -8,7 +8,7 @@ import (
 // kernel reports none, as for software devices.
 func (c *Context) NUMANode() *int { return numaNode(sysfs.Default, c.name) }
 
-// numaNode reads numa_node of the parent device. The file contains -1 if there is no
+// numaNode reads the parent device's numa_node. The file contains -1 if there is no
 // node (Documentation/ABI/testing/sysfs-bus-pci).
 func numaNode(fs sysfs.FS, device string) *int {
 	var problems []error // ignored: without the file, there is no node

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// ErrBusy is returned by Close of an object that other objects use.
+// ErrBusy is returned by an object's Close if other objects use it.
 var ErrBusy = errors.New("still in use")
 
-// object is the common part of all objects of a context.
+// object is the common part in all the context's objects.
 type object struct {
 	context *Context
 	kind    ObjectKind
@@ -22,7 +22,7 @@ type object struct {
 	parents []*object // objects that it uses
 
 	// Guarded by the context's objects.lock.
-	users  int // objects that use it, including those being created
+	users  int // objects that use it, including objects being created
 	closed bool
 }
 
@@ -41,7 +41,7 @@ type closer interface{ Close() error }
 // are not reused.
 func (o *object) ID() uint64 { return o.id }
 
-// String returns the name of the object for errors: "QP 3 of rxe0".
+// String returns the object name for errors: "QP 3 of rxe0".
 func (o *object) String() string {
 	return fmt.Sprintf("%v %d of %s", o.kind, o.handle, o.context.name)
 }
@@ -70,10 +70,10 @@ func (c *Context) newObject(op string, kind ObjectKind, parents ...*object) (obj
 	return object{context: c, kind: kind, handle: noHandle, id: c.objects.last, parents: parents}, nil
 }
 
-// noHandle is the handle of an object that the kernel has not created.
+// noHandle is the handle for an object that the kernel has not created.
 const noHandle = ^uint32(0)
 
-// fail undoes the creation of an object after err, whether or not the kernel has
+// fail undoes an object's creation after err, whether or not the kernel has
 // created it.
 func (o *object) fail(destroy func() error, err error) error {
 	if o.handle != noHandle {
@@ -113,7 +113,7 @@ func register[T closer](o *object, created T) T {
 	return created
 }
 
-// release ends the use of the parents. The caller holds objects.lock.
+// release ends the parents' use. The caller holds objects.lock.
 func (o *object) release() {
 	for _, p := range o.parents {
 		p.users--

@@ -82,7 +82,7 @@ func TestCloseRefused(t *testing.T) {
 	}
 }
 
-// Close of an object succeeds after removal of the device.
+// An object's Close succeeds after the device's removal.
 func TestCloseGone(t *testing.T) {
 	c, f, m := openMaker(t)
 	s := newSet(t, c)
@@ -104,7 +104,7 @@ func TestCloseGone(t *testing.T) {
 	}
 }
 
-// Close of a context waits for objects that are being created, and closes them too.
+// A context's Close waits for objects that are being created, and closes them too.
 func TestCloseWhileMaking(t *testing.T) {
 	c, f, m := openMaker(t)
 	pd := must(c.AllocPD())(t)
@@ -149,7 +149,7 @@ func closing(c *Context) bool {
 	return c.objects.closed
 }
 
-// Objects of another device are rejected.
+// Another device's objects are rejected.
 func TestOtherContext(t *testing.T) {
 	c, _, _ := openMaker(t)
 	other, _, _ := openMaker(t)
@@ -193,7 +193,7 @@ func (k *countingKernel) Munmap([]byte) error {
 	return nil
 }
 
-// A context that is dropped with all of its objects releases its files and mappings.
+// A context that is dropped with all its objects releases its files and mappings.
 func TestContext_Forgotten(t *testing.T) {
 	for name, wantFiles := range map[string]int32{"events never read": 2, "events": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestContext_Forgotten(t *testing.T) {
 					must(c.Events())(t)
 				}
 				scratch = weak.Make(c.scratch)
-				f.calls, m.calls = nil, nil // they point to fields of the objects
+				f.calls, m.calls = nil, nil // they point to object fields
 			}()
 			collect(t, func() bool { return scratch.Value() == nil })
 			if files, queues := k.closed.Load(), k.unmapped.Load(); files != wantFiles || queues != 3 {
@@ -218,7 +218,7 @@ func TestContext_Forgotten(t *testing.T) {
 	}
 }
 
-// A context stays open as long as one of its objects is reachable.
+// A context stays open as long as any object in it is reachable.
 func TestContext_ReachableByObject(t *testing.T) {
 	k := &countingKernel{}
 	var pd *PD

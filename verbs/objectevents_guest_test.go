@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Events of objects contain their IDs.
+// Object events contain the objects' IDs.
 func TestGuestObjectEvents(t *testing.T) {
 	a := newEndpoint(t, open(t), verbs.QPTypeRC, true)
 	small := must(a.context.CreateCQ(verbs.CQInit{Entries: 1}))(t)

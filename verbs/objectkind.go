@@ -6,11 +6,11 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// An ObjectKind is a kind of kernel object (enum uverbs_default_objects of
+// An ObjectKind is a kernel object kind (enum uverbs_default_objects in
 // <rdma/ib_user_ioctl_cmds.h>).
 type ObjectKind uint16
 
-// Kinds of objects that a Context creates.
+// Object kinds that a Context creates.
 const (
 	ObjectPD          ObjectKind = uapi.ObjectPD
 	ObjectCompChannel ObjectKind = uapi.ObjectCompChannel
@@ -23,7 +23,7 @@ const (
 	ObjectXRCD        ObjectKind = uapi.ObjectXRCD
 )
 
-// objectNames are the names of UVERBS_OBJECT_* without their prefix.
+// objectNames are the UVERBS_OBJECT_* names without their prefix.
 var objectNames = [...]string{
 	uapi.ObjectDevice:      "DEVICE",
 	uapi.ObjectPD:          "PD",
@@ -47,7 +47,7 @@ var objectNames = [...]string{
 	uapi.ObjectCompCounter: "COMP_CNTR",
 }
 
-// String returns the kernel's name of the kind, "MR".
+// String returns the kernel's name for the kind, "MR".
 func (k ObjectKind) String() string {
 	if int(k) < len(objectNames) {
 		return objectNames[k]

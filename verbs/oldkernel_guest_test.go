@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// old is the running kernel without the methods that kernels of 2019 lack, with a
+// old is the running kernel without the methods that kernels from 2019 lack, with a
 // driver that lacks the extended command.
 type old struct{ *linux }
 

@@ -2,7 +2,7 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// A PD is a protection domain: queue pairs access only the memory of their own
+// A PD is a protection domain: queue pairs access only the memory in their own
 // domain.
 type PD struct {
 	object
@@ -35,5 +35,5 @@ func (pd *PD) Close() error {
 	}, noop)
 }
 
-// noop destroys or finishes an object that needs nothing of the kind.
+// noop destroys or finishes an object that needs no such request.
 func noop() error { return nil }

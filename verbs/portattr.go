@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// PortAttr are the attributes of a port and its link.
+// PortAttr are port and link attributes.
 type PortAttr struct {
 	State         ib.PortState
 	MaxMTU        ib.MTU
@@ -40,7 +40,7 @@ type PortCaps uint32
 // IPBasedGIDs reports whether GIDs are derived from IP addresses.
 func (c PortCaps) IPBasedGIDs() bool { return c&(1<<26) != 0 }
 
-// Rate returns the rate of the link in the form of sysfs, "100 Gb/sec (4X EDR)",
+// Rate returns the link rate in the sysfs form, "100 Gb/sec (4X EDR)",
 // or "" if the width or the speed is undefined.
 func (a *PortAttr) Rate() string {
 	if !a.ActiveWidth.Single() || !a.ActiveSpeed.Single() {

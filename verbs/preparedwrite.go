@@ -46,9 +46,9 @@ func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
 // Ring sends the command. brief: the write does not block; bypass the scheduler.
 //
-// The caller holds the lock of an object of the context, so the context cannot be
-// closed meanwhile. Ring needs no lock of the context for the write, and posting
-// never waits for one.
+// The caller holds a context object's lock, so the context cannot be
+// closed meanwhile. Ring needs no context lock for the write, and posting never waits for a
+// lock.
 func (q *preparedWrite) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
@@ -64,7 +64,7 @@ func (q *preparedWrite) Ring(brief bool) error {
 	return c.callLocked(writeRequest(q.op, q.cmd, q.core(), q.resp, nil, nil))
 }
 
-// responseSize is the size of the memory for doorbell responses, which are not read, in
+// responseSize is the memory size for doorbell responses, which are not read, in
 // bytes.
 const responseSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A Method is a method of an object of uverbs, or a command that INVOKE_WRITE
+// A Method is a uverbs object's method, or a command that INVOKE_WRITE
 // carries.
 type Method struct {
 	Object  string // "DEVICE"; "WRITE" for commands
@@ -21,20 +21,20 @@ type Method struct {
 	number  uint32
 }
 
-// Number returns the number of the method or command.
+// Number returns the method or command number.
 func (m Method) Number() uint32 { return m.number }
 
 // Methods returns all known methods and commands, and whether the kernel supports
 // them for this device. Probing has no side effect.
 //
 // The kernel (uverbs_ioctl.c) looks up a method before it reads the attributes, and
-// reads all attributes before it evaluates one. So a request whose header announces
+// reads all attributes before it evaluates any. So a request with a header that announces
 // an attribute, but ends where readable memory ends, returns EFAULT for a supported
 // method and EPROTONOSUPPORT for any other. The kernel hides methods that need a
 // function which the driver lacks.
 //
 // A command is sent with a structure that cannot be read and without room for a
-// response. INVOKE_WRITE compares these sizes with those of the command's structures
+// response. INVOKE_WRITE compares these sizes with the command structures' sizes
 // and returns ENOSPC; a command that is called nevertheless reads its structure
 // first and returns EFAULT. An unsupported command returns EOPNOTSUPP.
 func (c *Context) Methods() ([]Method, error) {
@@ -109,7 +109,7 @@ func newEdge() (edge, error) {
 
 func (e edge) free() { _ = unix.Munmap(e) }
 
-// request returns a header whose attribute is behind the edge.
+// request returns a header with its attribute behind the edge.
 func (e edge) request(object, method uint16, driver DriverID) []byte {
 	h := uapi.UverbsHeader{
 		Length:   uapi.UverbsHeaderSize + uapi.UverbsAttrSize,

@@ -11,7 +11,7 @@ import (
 )
 
 // The fake responds like uverbs_ioctl.c: a supported method fails to read the
-// attributes, a supported command fails because of the sizes or of its structure.
+// attributes, a supported command fails because of its sizes or structure.
 func TestMethods(t *testing.T) {
 	supported := map[string]bool{"DEVICE QUERY_PORT": true, "QP QP_CREATE": true, "ASYNC_EVENT ASYNC_EVENT_ALLOC": true}
 	c, f := openFake(t, DriverRXE, func(c call) error {

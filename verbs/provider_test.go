@@ -19,10 +19,10 @@ import (
 type second struct {
 	t      *testing.T
 	maker  *maker
-	inside [3]atomic.Int32 // concurrent calls of a CQ, of a send queue and of a receive queue
+	inside [3]atomic.Int32 // concurrent calls: CQ, send queue and receive queue
 	resets int
 	closed []uint16
-	fails  error // of New…, after the kernel has created the object
+	fails  error // from New…, after the kernel has created the object
 }
 
 func (s *second) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
@@ -47,7 +47,7 @@ func (s *second) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, 
 
 func (s *second) Close() error { return nil }
 
-// alone fails the test if two goroutines are in one queue.
+// alone fails the test if two goroutines are in the same queue.
 func (s *second) alone(queue int) {
 	if s.inside[queue].Add(1) != 1 {
 		s.t.Error("got concurrent calls of one queue")
@@ -85,7 +85,7 @@ func (q secondSRQ) PostRecv(wrs []RecvWR) (int, error) { return len(wrs), nil }
 func (q secondSRQ) ModifyIn() []byte                   { return nil }
 func (q secondSRQ) Close() error                       { return q.close(uapi.ObjectSRQ) }
 
-// A provider is all that a new driver needs, and verbs follows the rules of package
+// A provider is all that a new driver needs, and verbs follows the rules in package
 // provider.
 func TestSecondProvider(t *testing.T) {
 	m := &maker{t: t, handle: 100}

@@ -14,7 +14,7 @@ type QP struct {
 	init   QPInit
 	number uint32
 
-	// The fields below are read with one lock held and changed with both held; send
+	// The fields below are read with either lock held and changed with both held; send
 	// is locked first.
 	send, recv sync.Mutex
 
@@ -22,12 +22,12 @@ type QP struct {
 	state QPState     // set by Modify; the kernel may have changed it to QPStateError
 }
 
-// QPInit are the parameters of CreateQP.
+// QPInit are the CreateQP parameters.
 type QPInit struct {
 	Type      QPType // QPTypeRC, QPTypeUC, QPTypeUD or QPTypeXRCInit
 	SendCQ    *CQ
 	RecvCQ    *CQ  // may be SendCQ; nil for QPTypeXRCInit, which only sends
-	SRQ       *SRQ // nil for a receive queue of its own
+	SRQ       *SRQ // nil for its own receive queue
 	Cap       QPCap
 	SignalAll bool // every SendWR completes as with SendSignaled
 
@@ -59,7 +59,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	return c.createQP(op, init, pd, nil)
 }
 
-// createQP creates a queue pair of a protection domain or of an XRC domain.
+// createQP creates a queue pair in a protection domain or an XRC domain.
 func (c *Context) createQP(op string, init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
 	parents := make([]*object, 0, 4)
 	if pd != nil {
@@ -185,10 +185,10 @@ func (qp *QP) Number() uint32 { return qp.number }
 // TCP connection, which only the connection manager makes: see package rdmacm.
 func (qp *QP) IWARP() bool { return qp.context.IWARP() }
 
-// Type returns the type of the queue pair.
+// Type returns the queue pair type.
 func (qp *QP) Type() QPType { return qp.init.Type }
 
-// Cap returns the queue pair capacity, which is at least the requested one.
+// Cap returns the queue pair capacity, which is at least the requested capacity.
 func (qp *QP) Cap() QPCap { return qp.init.Cap }
 
 // PostSend posts send work requests in order and rings the doorbell once. It stops
@@ -259,7 +259,7 @@ func (qp *QP) finish() error {
 	return queue.Close()
 }
 
-// lockCQs locks the completion queues, so that the provider can remove completions of the
+// lockCQs locks the completion queues, so that the provider can remove completions for the
 // queue pair, and returns a function that unlocks them.
 func (qp *QP) lockCQs() (unlock func()) {
 	a, b := qp.init.SendCQ, qp.init.RecvCQ

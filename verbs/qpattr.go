@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QPAttr are the attributes that Modify changes: those that are not nil.
+// QPAttr are the attributes that Modify changes: all fields that are not nil.
 //
 //	err := qp.Modify(verbs.QPStateInit, verbs.QPAttr{Port: new(uint8(1)), …})
 type QPAttr struct {
 	CurState        *QPState // the state that the caller assumes
 	EnableSQDNotify *bool    // EventSQDrained
-	Access          *Access  // rights of the peer
+	Access          *Access  // peer rights
 	PKeyIndex       *uint16
 	Port            *uint8
 	QKey            *uint32 // for datagrams
@@ -24,11 +24,11 @@ type QPAttr struct {
 	RetryCount      *uint8  // retries after Timeout, 3 bits; Soft-RoCE retries forever if it is 7 (rxe_comp.c) and does not detect a dead peer
 	RNRRetry        *uint8  // retries if the peer has no receive posted, 3 bits; 7: forever
 	RQPSN           *uint32
-	MaxRdAtomic     *uint8 // outstanding reads and atomics of this queue pair
+	MaxRdAtomic     *uint8 // this queue pair's outstanding reads and atomics
 	AltPath         *AltPath
-	MinRNRTimer     *uint8 // delay of the peer's RNR retries: Table 45 of the specification, 5 bits
+	MinRNRTimer     *uint8 // the peer's RNR retry delay: specification, Table 45, 5 bits
 	SQPSN           *uint32
-	MaxDestRdAtomic *uint8 // outstanding reads and atomics of the peer
+	MaxDestRdAtomic *uint8 // the peer's outstanding reads and atomics
 	PathMigState    *uint8
 	DestQPN         *uint32
 }
@@ -131,10 +131,10 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	return nil
 }
 
-// change returns the operation for errors of Modify.
+// change returns the operation for Modify errors.
 func (qp *QP) change(to QPState) string { return fmt.Sprintf("change QP %#x to %v", qp.number, to) }
 
-// QPStatus is the state of a queue pair in the kernel, in the units of QPAttr.
+// QPStatus is a queue pair's state in the kernel, in QPAttr units.
 type QPStatus struct {
 	State           QPState
 	CurState        QPState
@@ -171,7 +171,7 @@ func (qp *QP) State() QPState {
 // queryAll selects all attributes.
 const queryAll = maskDestQPN<<1 - 1
 
-// Query returns the state and the attributes of the queue pair in the kernel.
+// Query returns the queue pair's state and attributes in the kernel.
 func (qp *QP) Query() (QPStatus, error) {
 	op := fmt.Sprintf("query QP %#x", qp.number)
 	qp.send.Lock()

@@ -50,7 +50,7 @@ func TestQPAttrMask(t *testing.T) {
 	}
 }
 
-// The masks that the specification requires, with the values of libibverbs.
+// The masks that the specification requires, with libibverbs values.
 func TestTransitionMasks(t *testing.T) {
 	for _, test := range []struct {
 		kind     QPType

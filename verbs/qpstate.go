@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// QPState is a state of a queue pair (enum ib_qp_state of the kernel).
+// QPState is a queue pair state (the kernel's enum ib_qp_state).
 type QPState uint8
 
 // The queue pair states.
@@ -35,7 +35,7 @@ func (s QPState) String() string {
 // allow.
 var ErrState = errors.New("not allowed in state")
 
-// A TransitionError is a change of a queue pair that the specification does not
+// A TransitionError is a queue pair change that the specification does not
 // allow (InfiniBand Architecture, volume 1, 11.2.5.2). It is detected without
 // calling the kernel.
 type TransitionError struct {
@@ -61,7 +61,7 @@ func (e *TransitionError) Is(target error) bool {
 	return target == ErrState && e.Missing == nil && e.Extra == nil
 }
 
-// qpAttrMask is enum ib_qp_attr_mask of the kernel, enum ibv_qp_attr_mask of
+// qpAttrMask is the kernel's enum ib_qp_attr_mask, enum ibv_qp_attr_mask in
 // libibverbs.
 type qpAttrMask uint32
 
@@ -89,7 +89,7 @@ const (
 	maskDestQPN
 )
 
-// qpAttrNames are the fields of QPAttr.
+// qpAttrNames are the QPAttr fields.
 var qpAttrNames = []bit[qpAttrMask]{
 	{maskCurState, "CurState"}, {maskEnableSQDNotify, "EnableSQDNotify"}, {maskAccess, "Access"},
 	{maskPKeyIndex, "PKeyIndex"}, {maskPort, "Port"}, {maskQKey, "QKey"}, {maskPath, "Path"},
@@ -100,13 +100,13 @@ var qpAttrNames = []bit[qpAttrMask]{
 	{maskDestQPN, "DestQPN"},
 }
 
-// A transition lists the required and the optional attributes of a change of state,
+// A transition lists a state change's required and optional attributes,
 // except the state.
 type transition struct{ needs, takes qpAttrMask }
 
 type stateChange struct{ from, to QPState }
 
-// transitions are the changes of state by type, those of qp_state_table in the
+// transitions are the state changes by type, as in qp_state_table in the
 // kernel's drivers/infiniband/core/verbs.c. In addition, all states change to RESET,
 // and all but RESET to ERR, without attributes.
 var transitions = [...]map[stateChange]transition{
@@ -194,7 +194,7 @@ var transitions = [...]map[stateChange]transition{
 	},
 }
 
-// iwarpTransitions are the changes of state on iWARP. The connection manager of the
+// iwarpTransitions are the state changes on iWARP. The connection manager of the
 // kernel connects a queue pair and changes it to RTS; a change to RTS by the process only
 // records that (drivers/infiniband/sw/siw/siw_qp.c, siw_qp_modify). SQD closes the
 // connection in order.
@@ -207,7 +207,7 @@ var iwarpTransitions = map[stateChange]transition{
 	{QPStateSQD, QPStateSQD}:    {},
 }
 
-// checkTransition checks a change of state with a mask's attributes.
+// checkTransition checks a state change with a mask's attributes.
 func checkTransition(t QPType, iwarp bool, from, to QPState, mask qpAttrMask) error {
 	table := iwarpTransitions
 	if !iwarp {

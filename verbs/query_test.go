@@ -87,7 +87,7 @@ func TestQueryDevice(t *testing.T) {
 	}
 }
 
-// The length of the response determines the fields that an older kernel supports.
+// The response length determines the fields that an older kernel supports.
 func TestQueryDeviceShort(t *testing.T) {
 	c, _ := openFake(t, DriverMLX4, func(c call) error {
 		short := fullDevice
@@ -110,7 +110,7 @@ func TestQueryDeviceShort(t *testing.T) {
 	}
 }
 
-// A driver without the extended command supports the old one.
+// A driver without the extended command supports the old command.
 func TestQueryDeviceOld(t *testing.T) {
 	c, _ := openFake(t, DriverMTHCA, func(c call) error {
 		if cmd, _ := c.Command(); cmd != uapi.CmdQueryDevice {
@@ -161,7 +161,7 @@ func TestQueryPort(t *testing.T) {
 	if d := cmp.Diff(fullPortAttr, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	// XDR does not fit into the 8 bits of the old field.
+	// XDR does not fit into the old field's 8 bits.
 	resp.ActiveSpeedEx = 256
 	want := fullPortAttr
 	want.ActiveSpeed = 256
@@ -259,7 +259,7 @@ func TestGIDTable(t *testing.T) {
 	}
 }
 
-// EINVAL for a table of the maximum length has another cause.
+// EINVAL for a table with the maximum length has another cause.
 func TestGIDTableRefused(t *testing.T) {
 	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
 	if _, err := c.GIDTable(); !errors.Is(err, unix.EINVAL) || len(f.calls) != 4 {

@@ -10,7 +10,7 @@ import (
 )
 
 // QueryDevice returns the device's attributes. It sends the extended command,
-// or the old one if the kernel or the driver does not support it.
+// or the old command if the kernel or the driver does not support it.
 func (c *Context) QueryDevice() (DeviceAttr, error) {
 	var (
 		core   uapi.ExQueryDevice
@@ -134,7 +134,7 @@ func (a *DeviceAttr) addExtended(r *uapi.ExQueryDeviceResp) {
 	}
 }
 
-// addVendor adds the fields of the driver's response, which contains its length.
+// addVendor adds the driver response fields, which contains its length.
 func (a *DeviceAttr) addVendor(driver DriverID, b []byte) {
 	if len(b) == 0 {
 		return

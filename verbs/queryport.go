@@ -27,7 +27,7 @@ func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 	return portAttr(&resp), nil
 }
 
-// portAttr converts a response. The speed is that of the wide field if the kernel
+// portAttr converts a response. The speed is from the wide field if the kernel
 // sets it, because the other field has only 8 bits.
 func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 	p := &r.Legacy
@@ -61,7 +61,7 @@ func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 	}
 }
 
-// PortSpeed returns the rate of a port over all lanes in units of 100 Mbit/s. It
+// PortSpeed returns a port's rate over all lanes in 100 Mbit/s units. It
 // needs a kernel newer than Linux 6.18.
 func (c *Context) PortSpeed(port uint32) (uint64, error) {
 	var speed uint64

@@ -20,11 +20,11 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// ErrNoProvider is returned for a device whose driver has no provider: CQs, QPs,
+// ErrNoProvider is returned for a device with a driver that has no provider: CQs, QPs,
 // SRQs and AHs cannot be created.
 var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
-// providers are the constructors of providers by driver.
+// providers are the provider constructors by driver.
 var providers = map[DriverID]newProvider{
 	DriverMLX5:   mlx5.New,
 	DriverPVRDMA: pvrdma.New,
@@ -32,12 +32,12 @@ var providers = map[DriverID]newProvider{
 	DriverSIW:    always(siw.New),
 }
 
-// abiVersions are the first and the last version of the interface of a driver that its
-// provider knows (*_UVERBS_ABI_VERSION of <rdma/*-abi.h>).
+// abiVersions are the first and the last driver interface version that its provider knows
+// (*_UVERBS_ABI_VERSION in <rdma/*-abi.h>).
 var abiVersions = map[DriverID][2]uint64{DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
 
-// checkABI compares the version of the driver's interface. A kernel that does not
-// report one is accepted.
+// checkABI compares the driver's interface version. A kernel that does not
+// report a version is accepted.
 func checkABI(fs sysfs.FS, driver DriverID, path string) error {
 	var problems []error // ignored: without the file, the version is unknown
 	got := fs.Dir(&problems, "class/infiniband_verbs", filepath.Base(path)).Uint("abi_version", 32)
@@ -51,12 +51,12 @@ func checkABI(fs sysfs.FS, driver DriverID, path string) error {
 // GET_CONTEXT.
 type newProvider func(d provider.Device, response []byte) (provider.Provider, error)
 
-// always is the constructor of a provider for all kernels and devices of its driver.
+// always is a provider constructor for all its driver's kernels and devices.
 func always(f func(provider.Device) provider.Provider) newProvider {
 	return func(d provider.Device, _ []byte) (provider.Provider, error) { return f(d), nil }
 }
 
-// findProvider creates the driver's provider, if there is one. path is the device
+// findProvider creates the driver's provider, if there is any. path is the device
 // node.
 func (c *Context) findProvider(path string) {
 	c.providerErr = ErrNoProvider
@@ -88,7 +88,7 @@ func (c *Context) noProvider(op string) error {
 // queueDevice gives a provider access to a context.
 type queueDevice struct{ context *Context }
 
-// Map maps memory of the driver.
+// Map maps driver memory.
 func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 	c := d.context
 	c.lock.RLock()
@@ -103,7 +103,7 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 	return b, nil
 }
 
-// Call calls a method of the driver.
+// Call calls a driver method.
 func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.Attr) error {
 	r := newRequest(op, object, method)
 	created := make([]*uapi.UverbsAttr, len(attrs))
@@ -128,15 +128,15 @@ func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.At
 	return nil
 }
 
-// NUMANode returns the node of the memory closest to the device.
+// NUMANode returns the memory node closest to the device.
 func (d queueDevice) NUMANode() *int { return d.context.NUMANode() }
 
-// networks are the packet formats of GIDs.
+// networks are the GID packet formats.
 var networks = map[GIDType]provider.Network{
 	GIDTypeIB: provider.InfiniBand, GIDTypeRoCEv1: provider.RoCEv1, GIDTypeRoCEv2: provider.RoCEv2,
 }
 
-// Network returns a GID's packet format. A port of InfiniBand has one format only.
+// Network returns a GID's packet format. An InfiniBand port has a single format.
 func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	attr, err := d.context.QueryPort(uint32(port))
 	switch {
@@ -149,7 +149,7 @@ func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	return networks[gid.Type], err
 }
 
-// resolveTimeout limits the address resolution of MAC: the kernel gives up after 3 s.
+// resolveTimeout limits MAC's address resolution: the kernel gives up after 3 s.
 const resolveTimeout = 5 * time.Second
 
 // MAC returns the Ethernet address of the first hop to a GID.
@@ -182,9 +182,9 @@ func (d queueDevice) MAC(path Path) ([6]byte, error) {
 }
 
 // multicastMAC returns a multicast group's Ethernet address: a prefix and the last 23
-// bits of an IPv4 address (RFC 1112, 6.4), or 32 of an IPv6 address (RFC 2464, 7). An IPv4 group's
-// GID has the prefix ff0e::ffff:0:0 (<rdma/ib_addr.h>, rdma_ip2gid). It
-// returns false for other addresses.
+// bits in an IPv4 address (RFC 1112, 6.4), or 32 in an IPv6 address (RFC 2464, 7). An IPv4
+// group's GID has the prefix ff0e::ffff:0:0 (<rdma/ib_addr.h>, rdma_ip2gid). It returns
+// false for other addresses.
 func multicastMAC(ip netip.Addr) (mac [6]byte, ok bool) {
 	a := ip.As16()
 	switch {

@@ -12,23 +12,23 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A maker is the part of a kernel that creates objects of Soft-RoCE, on plain
+// A maker is the kernel part that creates Soft-RoCE objects, on plain
 // memory.
 type maker struct {
 	t      *testing.T
 	handle uint32
-	made   []uint16 // kinds of created objects
+	made   []uint16 // created object kinds
 	closed []uint16
-	refuse map[uint16]unix.Errno // error of creating or destroying a kind of object
+	refuse map[uint16]unix.Errno // error for creating or destroying an object kind
 	calls  []call
 
-	refuseClose unix.Errno // error of destroying an object
+	refuseClose unix.Errno // error for destroying an object
 
 	limits uapi.QPCap // capacity that a queue pair requested
-	cores  [][]byte   // structures of other commands
+	cores  [][]byte   // other commands' structures
 }
 
-// openMaker opens a device whose kernel creates objects.
+// openMaker opens a device with a kernel that creates objects.
 func openMaker(t *testing.T) (*Context, *fake, *maker) {
 	t.Helper()
 	f, m := newMaker(t)
@@ -110,7 +110,7 @@ func (m *maker) answer(c call) error {
 	return nil
 }
 
-// last returns the last call of a method.
+// last returns a method's last call.
 func (m *maker) last(object, method uint16) call {
 	m.t.Helper()
 	for i := len(m.calls) - 1; i >= 0; i-- {
@@ -133,7 +133,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// An objectSet contains an object of each kind.
+// An objectSet contains an object for each kind.
 type objectSet struct {
 	pd      *PD
 	mr      *MR

@@ -6,14 +6,14 @@ import (
 	"net/netip"
 )
 
-// GRHSize is the size of the header at the begin of a received datagram.
+// GRHSize is the header size at a received datagram's start.
 const GRHSize = 40
 
-// replyHopLimit is the hop limit of replies, as in ibv_init_ah_from_wc of libibverbs.
+// replyHopLimit is the reply hop limit, as in libibverbs' ibv_init_ah_from_wc.
 const replyHopLimit = 0xff
 
-// ReplyPath returns the path to the sender of a datagram: grh is the begin of the
-// receive buffer, port the local port.
+// ReplyPath returns the path to a datagram's sender: grh is the receive buffer's
+// start, port the local port.
 func (c *Context) ReplyPath(received Completion, grh []byte, port uint8) (Path, error) {
 	p := Path{DLID: received.SLID, SL: received.SL, SrcPathBits: received.PathBits, Port: port}
 	if received.Flags&CompletionGRH == 0 {
@@ -29,7 +29,7 @@ func (c *Context) ReplyPath(received Completion, grh []byte, port uint8) (Path, 
 	}
 	p.DGID, p.HopLimit = from, replyHopLimit
 	for _, g := range table {
-		// RoCE v1 and v2 have the same GIDs. An IPv4 header is one of version 2.
+		// RoCE v1 and v2 have the same GIDs. An IPv4 header means version 2.
 		if g.Port == uint32(port) && g.GID == to && (!to.Is4In6() || g.Type == GIDTypeRoCEv2) {
 			p.SGIDIndex = uint8(g.Index)
 			return p, nil
@@ -38,8 +38,8 @@ func (c *Context) ReplyPath(received Completion, grh []byte, port uint8) (Path, 
 	return Path{}, fmt.Errorf("find path to the sender of a datagram: no GID %v at port %d", to, port)
 }
 
-// decodeGRH sets the traffic class and the flow label of a path, and returns the GIDs of the
-// sender and of the receiver. Soft-RoCE and adapters store the IPv4 header of RoCE v2
+// decodeGRH sets a path's traffic class and flow label, and returns the sender and receiver
+// GIDs. Soft-RoCE and adapters store the RoCE v2 IPv4 header
 // in the last 20 bytes (InfiniBand Architecture, volume 1, annex A17.4.5.2).
 func decodeGRH(p *Path, grh []byte) (from, to netip.Addr, err error) {
 	if len(grh) < GRHSize {
@@ -58,10 +58,10 @@ func decodeGRH(p *Path, grh []byte) (from, to netip.Addr, err error) {
 	return from, to, fmt.Errorf("version: got %d, want 6", grh[0]>>4)
 }
 
-// ipv4Size is the size of an IPv4 header without options.
+// ipv4Size is the IPv4 header size without options.
 const ipv4Size = 20
 
-// isIPv4 reports whether a header is one of IPv4. The bytes before it are undefined: if
+// isIPv4 reports whether a header is an IPv4 header. The bytes before it are undefined: if
 // they look like version 6, the checksum decides.
 func isIPv4(header []byte, before byte) bool {
 	if header[0]>>4 != 4 || before != 6 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The headers are those of RoCE v2 and of InfiniBand. The first one follows bytes that
+// The headers are from RoCE v2 and InfiniBand. The first header follows bytes that
 // look like IPv6.
 func TestDecodeGRH(t *testing.T) {
 	const (

@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// maxAttrs exceeds the number of attributes of every method.
+// maxAttrs exceeds every method's attribute count.
 const maxAttrs = 16
 
-// A request is a call of a method of an object: a header, attributes and the memory
+// A request is a call to an object's method: a header, attributes and the memory
 // that they point to. It can be sent once.
 type request struct {
 	op    string // operation, for errors: "query port 1"
@@ -73,14 +73,14 @@ func (r *request) out(id uint16, b []byte) {
 	r.add(id).Len = r.length(len(b))
 }
 
-// constant adds a number, for example a port or the value of an enum (CONST_IN).
+// constant adds a number, for example a port or an enum value (CONST_IN).
 func (r *request) constant(id uint16, v uint64) {
 	a := r.add(id)
 	a.Len = 8
 	binary.NativeEndian.PutUint64(a.Data[:], v)
 }
 
-// flags32 adds flags of four bytes (FLAGS_IN).
+// flags32 adds 4-byte flags (FLAGS_IN).
 func (r *request) flags32(id uint16, v uint32) {
 	a := r.add(id)
 	a.Len = 4
@@ -108,7 +108,7 @@ func createdHandle(a *uapi.UverbsAttr) int {
 	return int(int64(binary.NativeEndian.Uint64(a.Data[:])))
 }
 
-// length checks that the length of a buffer fits its field.
+// length checks that a buffer length fits its field.
 func (r *request) length(n int) uint16 {
 	if n > math.MaxUint16 && r.err == nil {
 		r.err = fmt.Errorf("%s: buffer of %d bytes is too long", r.op, n)

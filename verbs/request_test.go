@@ -25,7 +25,7 @@ func (c *catch) Ioctl(_ int, request []byte) error {
 	return nil
 }
 
-// The bytes are those of <rdma/rdma_user_ioctl_cmds.h>, written by hand.
+// The bytes follow <rdma/rdma_user_ioctl_cmds.h>, written by hand.
 func TestRequestBytes(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		t.Skip("requires a little-endian machine")

@@ -9,9 +9,9 @@ import (
 	"github.com/ibkit/ibkit/internal/dmamem"
 )
 
-// resources are the file descriptors and mappings of a context. They have no
+// resources are a context's file descriptors and mappings. They have no
 // pointer to the Context, so that a cleanup can release them after the garbage
-// collector has found the Context and all of its objects unreachable.
+// collector has found the Context and all its objects unreachable.
 type resources struct {
 	kernel  kernel
 	fd      int // device node
@@ -24,7 +24,7 @@ type resources struct {
 	queues    map[*byte][]byte // mapped queues by their first byte
 }
 
-// mapQueue maps memory of the driver at an offset of the device node.
+// mapQueue maps driver memory at a device node offset.
 func (r *resources) mapQueue(offset int64, length int) ([]byte, error) {
 	b, err := r.kernel.Mmap(r.fd, offset, length)
 	if err != nil {

@@ -18,14 +18,14 @@ type SRQ struct {
 	queue provider.SRQ // nil after Close
 }
 
-// SRQInit are the parameters of CreateSRQ, or the actual values of an SRQ.
+// SRQInit are the CreateSRQ parameters, or an SRQ's actual values.
 type SRQInit struct {
 	MaxWR  uint32 // work requests
 	MaxSGE uint32 // SGEs per work request
 	Limit  uint32 // EventSRQLimitReached is sent once if fewer work requests are left; 0: never
 
-	// For a queue of an XRC domain, both or neither. CQ gets its completions, whose
-	// Completion.QPN is that of the domain's queue pair.
+	// For a queue in an XRC domain, both or neither. CQ gets its completions, and their
+	// Completion.QPN is from the domain's queue pair.
 	XRCD *XRCD
 	CQ   *CQ
 }
@@ -103,13 +103,13 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, MaxWR: got.MaxWR, MaxSGE: got.MaxSGE}, nil
 }
 
-// The types of enum ib_uverbs_srq_type: IB_UVERBS_SRQT_BASIC and IB_UVERBS_SRQT_XRC.
+// The types in enum ib_uverbs_srq_type: IB_UVERBS_SRQT_BASIC and IB_UVERBS_SRQT_XRC.
 const (
 	srqBasic = 0
 	srqXRC   = 1
 )
 
-// Number returns the number of a queue of an XRC domain, which senders need, 24 bits. It
+// Number returns the number for a queue in an XRC domain, which senders need, 24 bits. It
 // is 0 for other queues.
 func (s *SRQ) Number() uint32 { return s.number }
 
@@ -129,7 +129,7 @@ func (s *SRQ) PostRecv(wrs []RecvWR) (int, error) {
 	return n, err
 }
 
-// srqLimit is IB_SRQ_LIMIT of enum ib_srq_attr_mask.
+// srqLimit is IB_SRQ_LIMIT in enum ib_srq_attr_mask.
 const srqLimit = 1 << 1
 
 // SetLimit arms EventSRQLimitReached, which is sent once when fewer than n work
@@ -144,7 +144,7 @@ func (s *SRQ) SetLimit(n uint32) error {
 	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, uapi.Bytes(&core), nil, s.queue.ModifyIn(), nil)
 }
 
-// Query returns the capacity and the limit of the queue in the kernel.
+// Query returns the queue's capacity and limit in the kernel.
 func (s *SRQ) Query() (SRQInit, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -95,7 +95,7 @@ func TestGuestStates(t *testing.T) {
 		t.Errorf("got access %v, want %v", s.Access, verbs.AccessRemoteRead)
 	}
 
-	// In ERR, all posted work requests are flushed, also those posted later.
+	// In ERR, all posted work requests are flushed, also requests posted later.
 	a.modify(verbs.QPStateError, verbs.QPAttr{})
 	if c := a.completion(); c.ID != 1 || c.Status != verbs.StatusFlushed {
 		t.Errorf("receive in ERR: got %+v, want %v", c, verbs.StatusFlushed)
@@ -106,7 +106,7 @@ func TestGuestStates(t *testing.T) {
 	}
 	refused(verbs.QPStateRTS, verbs.QPAttr{})
 
-	// RESET discards posted work requests. Later transfers pass the ends of the
+	// RESET discards posted work requests. Later transfers pass the ends in the
 	// rings.
 	for round := range uint64(5) {
 		a.modify(verbs.QPStateReset, verbs.QPAttr{})
@@ -223,7 +223,7 @@ func TestGuestRefused(t *testing.T) {
 			}
 			one := *a
 			one.t = t
-			one.ok(1, verbs.CompletedWrite) // rung for the requests before the rejected one
+			one.ok(1, verbs.CompletedWrite) // rung for the requests before the rejected request
 		})
 	}
 	// A full queue.

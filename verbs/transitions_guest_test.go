@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// TestGuestTransitions compares the table of transitions with the kernel, for all
+// TestGuestTransitions compares the transition table with the kernel, for all
 // states that can be reached on demand.
 func TestGuestTransitions(t *testing.T) {
 	c := must(Open("rxe0", "/dev/infiniband/uverbs0"))(t)

@@ -2,14 +2,14 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// A vendorContext is the driver-specific part of a context.
+// A vendorContext is a context's driver-specific part.
 type vendorContext struct {
 	out         []byte // the driver's response to GET_CONTEXT
-	queryDevice int    // size of the driver's response to QUERY_DEVICE
+	queryDevice int    // driver's QUERY_DEVICE response size
 }
 
 // contextIn are the structures that drivers read when a context is created. Other
-// drivers read none, or treat a missing one as zeros.
+// drivers read none, or treat a missing structure as zeros.
 var contextIn = map[DriverID]func() []byte{
 	// Two doorbell registers are the minimum, of which none has to be a low-latency
 	// one.
@@ -28,9 +28,9 @@ var contextIn = map[DriverID]func() []byte{
 	},
 }
 
-// contextOut are the sizes of the responses of drivers that require room for one
+// contextOut are the response sizes for drivers that require response room
 // when a context is created, in bytes: *alloc_ucontext_resp, bnxt_re_uctx_resp,
-// siw_uresp_alloc_ctx and similar structures of <rdma/*-abi.h>.
+// siw_uresp_alloc_ctx and similar structures in <rdma/*-abi.h>.
 var contextOut = map[DriverID]int{
 	DriverMLX5:   uapi.MLX5AllocUcontextRespSize,
 	DriverMLX4:   16,
@@ -48,7 +48,7 @@ var contextOut = map[DriverID]int{
 	DriverIONIC:  40,
 }
 
-// request returns the driver's part of the request for a context, and room for the
+// request returns the driver's part in a context request, and room for the
 // driver's response.
 func (v *vendorContext) request(d DriverID) (in, out []byte) {
 	if f := contextIn[d]; f != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The types of XRC require attributes of their own when they connect.
+// The XRC types require their own attributes when they connect.
 func TestTransitions_XRC(t *testing.T) {
 	for _, test := range []struct {
 		kind     QPType

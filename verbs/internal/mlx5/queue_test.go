@@ -144,8 +144,8 @@ b00000000004000000000000203c6041
 	}
 }
 
-// The loops for the usual work requests write the same bytes as the general functions, in
-// in any order, and stop at a full queue.
+// The loops for the usual work requests write the same bytes as the general functions, in any
+// order, and stop at a full queue.
 func TestDirect(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
 	var wrs []provider.SendWR
