@@ -14,10 +14,10 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// afIB is AF_IB of <linux/socket.h>.
+// afIB is AF_IB in <linux/socket.h>.
 const afIB = 27
 
-// Sizes of socket addresses. The kernel accepts no other size (cma.c,
+// Socket address sizes. The kernel accepts no other size (cma.c,
 // rdma_addr_size).
 const (
 	sizeIPv4 = 16
@@ -25,18 +25,18 @@ const (
 	sizeIB   = 48
 )
 
-// An Addr is an address of the connection manager: an [IPAddr] or an [IBAddr]. It
+// An Addr is a connection manager address: an [IPAddr] or an [IBAddr]. It
 // implements [net.Addr].
 type Addr interface {
 	Network() string
 	String() string
 
-	// sockaddr encodes the address with the size of its family.
+	// sockaddr encodes the address with its family's size.
 	sockaddr() ([]byte, error)
 }
 
 // An IPAddr is an IPv4 or IPv6 address with a port. The zero address with a port
-// stands for all local addresses of both families.
+// stands for all local addresses in both families.
 type IPAddr struct{ netip.AddrPort }
 
 // Network returns "rdma".
@@ -66,7 +66,7 @@ func (a IPAddr) sockaddr() ([]byte, error) {
 	return s, nil
 }
 
-// scopeID returns the index of the interface that a zone names.
+// scopeID returns the interface index for a zone name.
 func scopeID(zone string) (uint32, error) {
 	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
 		return uint32(n), nil
@@ -78,14 +78,14 @@ func scopeID(zone string) (uint32, error) {
 	return uint32(i.Index), nil
 }
 
-// An IBAddr is a native InfiniBand address (struct sockaddr_ib of <rdma/ib.h>). It
+// An IBAddr is a native InfiniBand address (struct sockaddr_ib in <rdma/ib.h>). It
 // requires no IP address on either host.
 type IBAddr struct {
 	GID         ib.GID
 	PKey        uint16 // 0: any, which suffices for a listener, but not for a route
 	FlowLabel   uint32 // 20 bits
-	ServiceID   uint64 // see [PortSpace.ServiceID]; 0: a free one of the port space
-	ServiceMask uint64 // bits of ServiceID that are given; 0: all, unless ServiceID is 0
+	ServiceID   uint64 // see [PortSpace.ServiceID]; 0: a free ID in the port space
+	ServiceMask uint64 // given ServiceID bits; 0: all, unless ServiceID is 0
 	ScopeID     uint64
 }
 
@@ -111,15 +111,15 @@ func (a IBAddr) sockaddr() ([]byte, error) {
 	return s, nil
 }
 
-// ParseSockaddr parses a socket address of the kernel (struct sockaddr_storage). It
-// returns nil for an address of no family, which stands for no address.
+// ParseSockaddr parses a kernel socket address (struct sockaddr_storage). It
+// returns nil for an address without a family, which stands for no address.
 func ParseSockaddr(b []byte) (Addr, error) {
 	var s uapi.CMSockaddr
 	copy(s[:], b)
 	return decodeAddr(s)
 }
 
-// decodeAddr decodes a socket address. It returns nil for an address of no family,
+// decodeAddr decodes a socket address. It returns nil for an address without a family,
 // which the kernel returns for an end that is not bound.
 func decodeAddr(s uapi.CMSockaddr) (Addr, error) {
 	switch family := binary.NativeEndian.Uint16(s[:]); family {
@@ -145,8 +145,8 @@ func decodeAddr(s uapi.CMSockaddr) (Addr, error) {
 }
 
 // ResolveAddr converts "host:port" to an address. The host is a name, or an IPv4 or
-// IPv6 address; without a host, the address stands for all local ones. The port is a
-// number: names of services are those of other protocols.
+// IPv6 address; without a host, the address stands for all local addresses. The port is a
+// number: service names belong to other protocols.
 func ResolveAddr(ctx context.Context, address string) (IPAddr, error) {
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // A Channel is an open rdma_cm device. It delivers its IDs' events. Its methods
-// may be called concurrently, except that only one goroutine may call Next at a time.
+// may be called concurrently, except that only a single goroutine may call Next at a time.
 type Channel struct {
 	node node
 
@@ -30,7 +30,7 @@ type owner struct {
 
 // lastUID makes the process's UIDs, which the kernel returns with events. They
 // are unique so that an ID can move to another channel. The kernel drops the events
-// of UID 0.
+// with UID 0.
 var lastUID atomic.Uint64
 
 // NewChannel opens the rdma_cm device.
@@ -44,15 +44,15 @@ func NewChannel() (*Channel, error) {
 
 func newChannel(n node) *Channel { return &Channel{node: n, owners: map[uint64]owner{}} }
 
-// Close closes the device. The kernel destroys the IDs of the channel; Close of one
-// of them returns fs.ErrClosed afterwards. A second Close returns fs.ErrClosed.
+// Close closes the device. The kernel destroys the IDs of the channel; an ID's Close
+// returns fs.ErrClosed afterwards. A second Close returns fs.ErrClosed.
 func (c *Channel) Close() error {
 	return callError("close rdma_cm", c.node.Close())
 }
 
-// Next waits for the next event. An event of an ID that was closed meanwhile is
-// dropped, and the new ID of a connection request to it is destroyed. Next returns
-// fs.ErrClosed after Close of the channel.
+// Next waits for the next event. An event for an ID that was closed meanwhile is
+// dropped, and the new ID from a connection request to it is destroyed. Next returns
+// fs.ErrClosed after the channel's Close.
 func (c *Channel) Next(ctx context.Context) (Event, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -76,8 +76,8 @@ func (c *Channel) TryNext() (e Event, ok bool, err error) {
 	return e, ok, err
 }
 
-// read reads an event of the kernel with get, which executes GET_EVENT. known is false if
-// the owner of the event was closed.
+// read reads a kernel event with get, which executes GET_EVENT. known is false if
+// the event's owner was closed.
 func (c *Channel) read(get func(message []byte) error) (e Event, known bool, err error) {
 	s, err := takeSlot()
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Channel) read(get func(message []byte) error) (e Event, known bool, err
 	return c.event(&r)
 }
 
-// event converts an event of the kernel. known is false if its owner was closed.
+// event converts a kernel event. known is false if its owner was closed.
 func (c *Channel) event(r *uapi.CMEventResp) (e Event, known bool, err error) {
 	c.lock.Lock()
 	o, known := c.owners[r.UID]
@@ -176,8 +176,8 @@ func (c *Channel) remove(uid uint64) {
 	c.lock.Unlock()
 }
 
-// NewID creates an ID. qpType is the type of its queue pair for PortSpaceIB and is
-// ignored for the other port spaces, which have one type each; 0 is QPTypeRC.
+// NewID creates an ID. qpType is its queue pair type for PortSpaceIB and is
+// ignored for the other port spaces, which have a single type each; 0 is QPTypeRC.
 func (c *Channel) NewID(space PortSpace, qpType verbs.QPType) (*ID, error) {
 	id := c.register(&ID{space: space.orTCP(), qpType: space.qpType(qpType)})
 	resp, err := request[uapi.CMIDResp](c, "create ID", uapi.CMCmdCreateID, func(response uint64) uapi.CMCreateID {
@@ -191,7 +191,7 @@ func (c *Channel) NewID(space PortSpace, qpType verbs.QPType) (*ID, error) {
 	return id, nil
 }
 
-// destroy destroys an ID of the kernel. It waits until the kernel has stopped using
+// destroy destroys a kernel ID. It waits until the kernel has stopped using
 // the ID.
 func (c *Channel) destroy(handle uint32) error {
 	_, err := request[uapi.CMEventsResp](c, "destroy ID", uapi.CMCmdDestroyID, func(response uint64) uapi.CMDestroyID {
@@ -222,7 +222,7 @@ func command[In any](c *Channel, op string, cmd uint32, in *In) error {
 	return callError(op, c.node.command(s.command(cmd, uapi.Bytes(in), 0)))
 }
 
-// address returns the address of pinned memory.
+// address returns pinned memory's address.
 func address[T any](v *T) uint64 { return uint64(uintptr(unsafe.Pointer(v))) }
 
 // A CallError is a command's error.
@@ -236,7 +236,7 @@ func (e *CallError) Error() string { return e.Op + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
-// callError adds the operation to an error of the device.
+// callError adds the operation to a device error.
 func callError(op string, err error) error {
 	if err == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Step is a part of a connection.
+// A Step is a connection part.
 type Step uint8
 
 // A connection's steps, in order. A connection that is accepted has StepEstablish,
@@ -21,14 +21,14 @@ type Step uint8
 const (
 	StepAddress    Step = iota // IP address to device, port and GID
 	StepRoute                  // path through the fabric, or neighbour
-	StepSetup                  // creation of the queue pair by the caller
+	StepSetup                  // the caller creates the queue pair
 	StepConnect                // request and reply
 	StepEstablish              // queue pair ready to send, confirmation
 	StepDisconnect             // request and reply
 )
 
 // steps are the steps as nouns, and as operations on the peer address. A step's
-// command has the name of its operation as CallError.Op.
+// command has its operation's name as CallError.Op.
 var steps = [...]struct{ name, op, preposition string }{
 	StepAddress:    {"address", "resolve address", ""},
 	StepRoute:      {"route", "resolve route", "to "},
@@ -58,7 +58,7 @@ func (s Step) String() string {
 // MarshalText returns the step name.
 func (s Step) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText accepts the result of MarshalText.
+// UnmarshalText accepts the MarshalText result.
 func (s *Step) UnmarshalText(text []byte) error {
 	for i, step := range steps {
 		if step.name == string(text) {
@@ -133,13 +133,13 @@ type Conn struct {
 	ended    bool // the end's event has been received
 
 	trace   func(Step, time.Duration)
-	timeout time.Duration // of StepDisconnect
+	timeout time.Duration // StepDisconnect timeout
 }
 
 // ID returns the connection's ID.
 func (c *Conn) ID() *ID { return c.id }
 
-// QP returns the queue pair of the connection.
+// QP returns the connection's queue pair.
 func (c *Conn) QP() *verbs.QP { return c.qp }
 
 // Peer returns the peer address.
@@ -151,7 +151,7 @@ func (c *Conn) Param() ConnParam { return c.param }
 // Datagram returns the datagram destination, or nil for a connection.
 func (c *Conn) Datagram() *Datagram { return c.datagram }
 
-// run runs a step: start begins it, one of the events want completes it. A step
+// run runs a step: start begins it, any event in want completes it. A step
 // without events ends with start.
 func (c *Conn) run(ctx context.Context, step Step, timeout time.Duration, start func() error, want ...EventType) (e Event, err error) {
 	began := time.Now()
@@ -181,11 +181,11 @@ func (c *Conn) run(ctx context.Context, step Step, timeout time.Duration, start 
 	return e, nil
 }
 
-// reasonTimeout is the limit of the wait for an event that the kernel is about to report.
+// reasonTimeout limits the wait for an event that the kernel is about to report.
 const reasonTimeout = time.Second
 
-// reason returns the error of the event that has made a command fail: the kernel rejects
-// commands for an ID whose peer has given up. It returns err if there is no such event.
+// reason returns the error for the event that has made a command fail: the kernel rejects
+// commands for an ID after its peer has given up. It returns err if there is no such event.
 func (c *Conn) reason(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, reasonTimeout)
 	defer cancel()
@@ -203,7 +203,7 @@ func (c *Conn) reason(ctx context.Context, err error) error {
 	}
 }
 
-// await returns the first wanted event, or the error of another one.
+// await returns the first wanted event, or the error for another event.
 func (c *Conn) await(ctx context.Context, want []EventType) (Event, error) {
 	for {
 		e, err := c.channel.Next(ctx)
@@ -223,7 +223,7 @@ func (c *Conn) await(ctx context.Context, want []EventType) (Event, error) {
 }
 
 // Next waits for the connection's next event: EventDisconnected,
-// EventDeviceRemoval, EventAddrChange or EventTimewaitExit. It confirms the end of the
+// EventDeviceRemoval, EventAddrChange or EventTimewaitExit. It confirms the end for the
 // connection to the peer.
 func (c *Conn) Next(ctx context.Context) (Event, error) {
 	e, err := c.channel.Next(ctx)
@@ -276,7 +276,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 // Close ends the connection without waiting for the peer, and destroys the ID. The
 // caller closes the queue pair. A second Close returns fs.ErrClosed.
 func (c *Conn) Close() error {
-	// The kernel disconnects an ID that it destroys. Close of the channel comes last:
+	// The kernel disconnects an ID that it destroys. The channel's Close comes last:
 	// it also destroys an ID that Close could not destroy.
 	return errors.Join(c.id.Close(), c.channel.Close())
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// ids returns the lines of rdma resource show cm_id that belong to this process. The
-// kernel reports the ID of the thread that created the object as its process.
+// ids returns the rdma resource show cm_id lines that belong to this process. The
+// kernel reports the creating thread's ID as the object's process.
 func ids(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("rdma", "resource", "show", "cm_id").Output()
@@ -93,7 +93,7 @@ func listen(t *testing.T, c rdmacm.ListenConfig) (*rdmacm.Listener, uint16) {
 	return l, l.Addr().(rdmacm.IPAddr).Port()
 }
 
-// serveOne serves one connection until its end, which the test waits for.
+// serveOne serves a single connection until its end, which the test waits for.
 func serveOne(t *testing.T, l *rdmacm.Listener) {
 	served := make(chan error, 1)
 	// The test's context ends before its cleanup functions run.
@@ -216,7 +216,7 @@ func TestGuestFailures(t *testing.T) {
 	}
 }
 
-// IPv6 addresses, link-local ones with a zone.
+// IPv6 addresses, link-local addresses with a zone.
 func TestGuestIPv6(t *testing.T) {
 	leaves(t)
 	l, port := listen(t, rdmacm.ListenConfig{})
@@ -326,18 +326,18 @@ func TestGuestManyIDs(t *testing.T) {
 	}
 }
 
-// manyIDs is the number of IDs of openMany.
+// manyIDs is the ID count in openMany.
 const manyIDs = 10_000
 
-// openMany opens IDs with a device and an address, and checks that the kernel has all of
-// them.
+// openMany opens IDs with a device and an address, and checks that the kernel has them
+// all.
 func openMany(t *testing.T) *rdmacm.Channel {
 	t.Helper()
 	c, err := rdmacm.NewChannel()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() }) // of a test that has failed
+	t.Cleanup(func() { _ = c.Close() }) // for a failed test
 	local := rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort(address + ":0")}
 	for range manyIDs {
 		id, err := c.NewID(rdmacm.PortSpaceTCP, 0)
@@ -435,7 +435,7 @@ func TestGuestOptions(t *testing.T) {
 	}
 }
 
-// Close interrupts a wait, and so does the end of a context.
+// Close interrupts a wait, and so does a context's end.
 func TestGuestInterrupted(t *testing.T) {
 	leaves(t)
 	l, _ := listen(t, rdmacm.ListenConfig{})

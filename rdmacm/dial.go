@@ -9,11 +9,11 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// defaultTimeout is the time limit of a step unless given. The kernel repeats a
+// defaultTimeout is a step's time limit unless given. The kernel repeats a
 // request after about 4 s for the first time.
 const defaultTimeout = 10 * time.Second
 
-// Timeouts are the time limits of steps. Zero is ten seconds.
+// Timeouts are the step time limits. Zero is ten seconds.
 type Timeouts struct {
 	Address, Route, Connect, Establish, Disconnect time.Duration
 }
@@ -34,10 +34,10 @@ type Dialer struct {
 	Timeouts Timeouts
 	Param    *ConnParam // nil: DefaultParam
 
-	// Control, if not nil, sets options of the ID before its address is resolved.
+	// Control, if not nil, sets ID options before its address is resolved.
 	Control func(*ID) error
 
-	// Setup creates the queue pair when the device of the connection is known, see
+	// Setup creates the queue pair when the connection's device is known, see
 	// [ID.Device]. To post receives before the connection, it calls [ID.InitQP]. The
 	// caller closes the queue pair, also if Dial fails.
 	Setup func(context.Context, *ID) (*verbs.QP, error)
@@ -55,8 +55,8 @@ func (d Dialer) Dial(ctx context.Context, address string) (*Conn, error) {
 	return d.DialAddr(ctx, peer)
 }
 
-// DialAddr connects to an address. An error of a step is a StepError, after which
-// nothing is left in the kernel but the queue pair. The end of ctx does not affect a
+// DialAddr connects to an address. A step error is a StepError, after which
+// nothing is left in the kernel but the queue pair. ctx's end does not affect a
 // connection that exists.
 func (d Dialer) DialAddr(ctx context.Context, peer Addr) (*Conn, error) {
 	channel, err := NewChannel()

@@ -11,26 +11,26 @@
 //
 // Most programs that use RDMA connect in this way. A connection takes these steps,
 // which [Dialer].Trace reports: address (IP address to device, port and GID), route
-// (path through the fabric, or neighbour of RoCE), setup (the caller creates the
+// (path through the fabric, or RoCE neighbour), setup (the caller creates the
 // queue pair), connect (request and reply) and establish (the queue pair becomes
-// ready). An error of a step is a [StepError].
+// ready). A step error is a [StepError].
 //
 // # Below Dial and Listen
 //
-// An [ID] is an identifier of the connection manager, a socket's counterpart.
+// An [ID] is a connection manager identifier, a socket's counterpart.
 // A [Channel] is an open rdma_cm device: it makes IDs and delivers their events. A
 // wait for an event blocks a goroutine, not a thread. Commands complete at once
 // except for [ID.Close], which waits until the kernel has stopped using the ID.
 //
-// Close of a Channel destroys its IDs, and so does the end of the process. Dial,
-// Listen and Accept use one Channel per connection and leave nothing in the kernel
+// A Channel's Close destroys its IDs, and so does the process's end. Dial,
+// Listen and Accept use a Channel per connection and leave nothing in the kernel
 // if a step fails.
 //
 // # Facts
 //
-// The structures are those of <rdma/rdma_user_cm.h>. The kernel's behaviour is that
-// of drivers/infiniband/core/ucma.c and cma.c. Commands and requests for events are
-// written to the device; the kernel writes responses to an address within the
-// message. Linux compares the credentials of each writer with those of the process
-// that opened the device: open it after the last change of privileges.
+// The structures follow <rdma/rdma_user_cm.h>. The kernel's behaviour follows
+// drivers/infiniband/core/ucma.c and cma.c. Commands and requests for events are written to
+// the device; the kernel writes responses to an address within the message. Linux compares
+// each writer's credentials with the credentials that the process had when it opened the
+// device: open it after the last privilege change.
 package rdmacm

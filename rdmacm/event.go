@@ -11,10 +11,10 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// EventType is the kind of an Event (enum rdma_cm_event_type of the kernel).
+// EventType is an Event's kind (the kernel's enum rdma_cm_event_type).
 type EventType uint32
 
-// The kinds of events.
+// The event kinds.
 const (
 	EventAddrResolved    EventType = 0
 	EventAddrError       EventType = 1
@@ -44,7 +44,7 @@ var eventNames = [...]string{
 	"RDMA_CM_EVENT_TIMEWAIT_EXIT",
 }
 
-// String returns the name of librdmacm, for example RDMA_CM_EVENT_REJECTED.
+// String returns librdmacm's name, for example RDMA_CM_EVENT_REJECTED.
 func (t EventType) String() string {
 	if int(t) < len(eventNames) {
 		return eventNames[t]
@@ -52,16 +52,16 @@ func (t EventType) String() string {
 	return "event " + strconv.FormatUint(uint64(t), 10)
 }
 
-// An Event is a change of an ID.
+// An Event is an ID change.
 type Event struct {
 	Type     EventType
 	ID       *ID // for a connection request the new ID
-	Listener *ID // of a connection request
+	Listener *ID // a connection request's
 	Group    *Group
 	Status   int32 // 0, a negative errno, or a rejection's reason
 
 	// Param are the peer's parameters, from its point of view reversed: its
-	// ResponderResources are the local InitiatorDepth. The private data of a request
+	// ResponderResources are the local InitiatorDepth. A request's private data
 	// or a reply has its message's full length, filled up with zeros.
 	Param ConnParam
 
@@ -78,7 +78,7 @@ type Datagram struct {
 }
 
 // ECE are the options for enhanced connection establishment, which are defined by
-// the vendor of the adapter (struct rdma_ucm_ece).
+// the adapter vendor (struct rdma_ucm_ece).
 type ECE struct {
 	VendorID uint32
 	Options  uint32
@@ -159,7 +159,7 @@ func (e *EventError) Unwrap() error {
 	return nil
 }
 
-// Is reports verbs.ErrDeviceRemoved for the removal of the device.
+// Is reports verbs.ErrDeviceRemoved for the device's removal.
 func (e *EventError) Is(target error) bool {
 	return target == verbs.ErrDeviceRemoved && e.Type == EventDeviceRemoval
 }
@@ -167,13 +167,13 @@ func (e *EventError) Is(target error) bool {
 // A RejectError is a connection request's rejection.
 type RejectError struct {
 	Reason      RejectReason
-	PrivateData []byte // of the peer, filled up with zeros
+	PrivateData []byte // the peer's, filled up with zeros
 }
 
 func (e *RejectError) Error() string { return "rejected by the peer: " + e.Reason.String() }
 
-// RejectReason is the reason code of a REJ message (InfiniBand Architecture, volume
-// 1, 12.6.7.2; enum ib_cm_rej_reason of the kernel's include/rdma/ib_cm.h).
+// RejectReason is a REJ message's reason code (InfiniBand Architecture, volume
+// 1, 12.6.7.2; enum ib_cm_rej_reason in the kernel's include/rdma/ib_cm.h).
 type RejectReason uint16
 
 // Some reasons.
@@ -213,7 +213,7 @@ type ServiceError struct{ Status ServiceStatus }
 
 func (e *ServiceError) Error() string { return "refused by the peer: " + e.Status.String() }
 
-// ServiceStatus is the status of a SIDR_REP message (enum ib_cm_sidr_status of the
+// ServiceStatus is a SIDR_REP message's status (enum ib_cm_sidr_status in the
 // kernel's include/rdma/ib_cm.h).
 type ServiceStatus uint8
 

@@ -27,7 +27,7 @@ func next(t *testing.T, c *rdmacm.Channel, want rdmacm.EventType) rdmacm.Event {
 	return e
 }
 
-// resolved returns a channel and an ID whose address is resolved.
+// resolved returns a channel and an ID with its address resolved.
 func resolved(t *testing.T, space rdmacm.PortSpace, peer rdmacm.IPAddr) (*rdmacm.Channel, *rdmacm.ID) {
 	t.Helper()
 	c, err := rdmacm.NewChannel()
@@ -72,7 +72,7 @@ func TestGuestTryNext(t *testing.T) {
 	}
 }
 
-// The members of a multicast group learn its destination.
+// A multicast group's members learn its destination.
 func TestGuestMulticast(t *testing.T) {
 	leaves(t)
 	group := rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort("239.1.2.3:0")}
@@ -90,7 +90,7 @@ func TestGuestMulticast(t *testing.T) {
 	}
 }
 
-// The port space IPoIB has interfaces of IPoIB only (cma.c, cma_acquire_dev_by_src_ip).
+// The port space IPoIB has IPoIB interfaces only (cma.c, cma_acquire_dev_by_src_ip).
 func TestGuestIPoIB(t *testing.T) {
 	leaves(t)
 	c, err := rdmacm.NewChannel()
@@ -126,7 +126,7 @@ func TestGuestMigrate(t *testing.T) {
 	}
 }
 
-// connected returns both ends of a connection.
+// connected returns both connection ends.
 func connected(t *testing.T) (client, server *rdmacm.Conn) {
 	t.Helper()
 	l, port := listen(t, rdmacm.ListenConfig{})
@@ -163,7 +163,7 @@ func connected(t *testing.T) (client, server *rdmacm.Conn) {
 	return client, server
 }
 
-// After the end of a connection, the kernel reports when its queue pair numbers can be
+// After a connection's end, the kernel reports when its queue pair numbers can be
 // used again.
 func TestGuestTimewait(t *testing.T) {
 	leaves(t)
@@ -191,7 +191,7 @@ func TestGuestTimewait(t *testing.T) {
 	}
 }
 
-// TestRemoval removes a connection's device. It runs in a guest of its own.
+// TestRemoval removes a connection's device. It runs in its own guest.
 func TestRemoval(t *testing.T) {
 	client, server := connected(t)
 	removal := exec.Command("rdma", "link", "delete", "rxe0")
@@ -201,7 +201,7 @@ func TestRemoval(t *testing.T) {
 	for _, c := range []*rdmacm.Conn{client, server} {
 		e, err := c.Next(withTimeout(t))
 		// After the event the kernel destroys the ID by itself, which disconnects the peer
-		// (ucma.c, ucma_close_id). This may precede the removal of the peer's ID, and the
+		// (ucma.c, ucma_close_id). This may precede the peer ID's removal, and the
 		// confirmation fails.
 		if e.Type == rdmacm.EventDisconnected && (err == nil || errors.Is(err, unix.ENXIO)) {
 			e, err = c.Next(withTimeout(t))
@@ -219,8 +219,8 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// TestAddressChange moves the address of an ID to another network device. It runs in a
-// guest of its own. The kernel reports a failover of a bond only (cma.c,
+// TestAddressChange moves an ID's address to another network device. It runs in its own
+// guest. The kernel reports a bond failover only (cma.c,
 // cma_netdev_callback).
 func TestAddressChange(t *testing.T) {
 	leaves(t)
@@ -247,7 +247,7 @@ func TestAddressChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); ; { // the address becomes a GID of the device later
+	for end := time.Now().Add(time.Minute); ; { // the address becomes a device GID later
 		err := id.Bind(rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort("10.7.0.1:0")})
 		if err == nil {
 			break

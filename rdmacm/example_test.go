@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A server on all local addresses of an RDMA device, and a client that connects to
-// one of them. Both exchange private data; messages over the queue pairs follow as in
+// A server on all an RDMA device's local addresses, and a client that connects to such an
+// address. Both exchange private data; messages over the queue pairs follow as in
 // the package verb example.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -33,10 +33,10 @@ func Example() {
 	fmt.Println(answer)
 }
 
-// address is an address of the RDMA device.
+// address is an RDMA device address.
 const address = "10.0.0.1"
 
-// call connects, and returns the private data of the reply.
+// call connects, and returns the reply's private data.
 func call(ctx context.Context, port uint16, text string) (_ string, err error) {
 	param := rdmacm.DefaultParam
 	param.PrivateData = []byte(text)
@@ -50,7 +50,7 @@ func call(ctx context.Context, port uint16, text string) (_ string, err error) {
 	return text + ", " + string(bytes.TrimRight(conn.Param().PrivateData, "\x00")), conn.Disconnect(ctx)
 }
 
-// serve accepts one connection and waits for its end.
+// serve accepts a single connection and waits for its end.
 func serve(ctx context.Context, l *rdmacm.Listener) (err error) {
 	request, err := l.Accept(ctx)
 	if err != nil {
@@ -73,10 +73,10 @@ func serve(ctx context.Context, l *rdmacm.Listener) (err error) {
 	return err
 }
 
-// A queuePair is a queue pair with a context of its own.
+// A queuePair is a queue pair with its own context.
 type queuePair struct{ context *verbs.Context }
 
-// setup creates the queue pair of a connection.
+// setup creates a connection's queue pair.
 func (q *queuePair) setup(_ context.Context, id *rdmacm.ID) (*verbs.QP, error) {
 	device, err := id.Device()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A fakeKernel is the connection manager of one host in memory. It executes the
+// A fakeKernel is a single host's connection manager in memory. It executes the
 // commands that package rdmacm sends as ucma.c does, and connects IDs to IDs that
 // listen on the same port. It has no device and no queue pairs.
 type fakeKernel struct {
@@ -32,12 +32,12 @@ type fakeKernel struct {
 	ports uint16 // selected by the kernel
 }
 
-// A fakeID is an ID of the kernel.
+// A fakeID is a kernel ID.
 type fakeID struct {
 	node      *fakeNode
 	uid       uint64
 	port      uint16
-	family    uint16 // of the local address, or the peer's
+	family    uint16 // the local address's, or the peer's
 	afOnly    bool
 	bound     bool
 	listening bool
@@ -116,7 +116,7 @@ func (n *fakeNode) next(ctx context.Context, message []byte) error {
 }
 
 func (n *fakeNode) tryNext(message []byte) error {
-	if len(n.events) == 0 { // this goroutine is the only one that reads
+	if len(n.events) == 0 { // only this goroutine reads
 		return unix.EAGAIN
 	}
 	return n.next(context.Background(), message)
@@ -137,7 +137,7 @@ func respond[T any](address uint64, v T) {
 	*(*(**T)(unsafe.Pointer(&address))) = v
 }
 
-// raise adds an event for an ID. Events of UID 0 are dropped.
+// raise adds an event for an ID. Events with UID 0 are dropped.
 func (k *fakeKernel) raise(handle uint32, t EventType, status int32, p uapi.CMConnParam) {
 	id := k.ids[handle]
 	if id == nil || id.uid == 0 || k.mute {
@@ -247,7 +247,7 @@ func (k *fakeKernel) newID(n *fakeNode, uid uint64) uint32 {
 	return k.lastID
 }
 
-// bind binds an ID as cma_check_port of cma.c does for wildcard addresses. It selects
+// bind binds an ID as cma_check_port in cma.c does for wildcard addresses. It selects
 // ports from 1000.
 func (k *fakeKernel) bind(id *fakeID, family, port uint16) error {
 	id.afOnly = id.afOnly || family == unix.AF_INET
@@ -264,7 +264,7 @@ func (k *fakeKernel) bind(id *fakeID, family, port uint16) error {
 	return nil
 }
 
-// execute executes a command of an ID.
+// execute executes an ID command.
 func (k *fakeKernel) execute(cmd uint32, body []byte, handle uint32, id *fakeID) error {
 	switch cmd {
 	case uapi.CMCmdBind:

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An ID is an identifier of the connection manager. Its events are delivered by its
+// An ID is a connection manager identifier. Its events are delivered by its
 // channel. Its methods may be called concurrently.
 type ID struct {
 	space  PortSpace
@@ -24,7 +24,7 @@ type ID struct {
 	uid    uint64
 	handle uint32
 
-	passive  bool                     // of a connection request
+	passive  bool                     // a connection request's
 	prepared atomic.Pointer[verbs.QP] // the last queue pair in the state INIT
 
 	lock    sync.RWMutex // held for reading by commands
@@ -36,7 +36,7 @@ type ID struct {
 // PortSpace returns the ID's port space.
 func (id *ID) PortSpace() PortSpace { return id.space }
 
-// QPType returns the type of the queue pairs for the ID.
+// QPType returns the queue pair type for the ID.
 func (id *ID) QPType() verbs.QPType { return id.qpType }
 
 // with calls f with the ID's channel, which it keeps from Close and Migrate.
@@ -70,7 +70,7 @@ func (id *ID) Close() error {
 }
 
 // Migrate moves the ID with its waiting events to another channel, which no goroutine
-// may wait for meanwhile: the kernel does not report moved events. Groups of the ID
+// may wait for meanwhile: the kernel does not report moved events. The ID's groups
 // move too.
 func (id *ID) Migrate(to *Channel) error {
 	const op = "move ID to another channel"
@@ -116,8 +116,8 @@ func (id *ID) Bind(local Addr) error {
 	return nil
 }
 
-// renamed returns the error of a command with an operation that only an error needs:
-// formatting it would take longer than the rest of a command outside of the kernel.
+// renamed returns a command error with an operation that only an error needs:
+// formatting it would take longer than a command's remaining part outside the kernel.
 func renamed(err error, op string) error {
 	if call, ok := errors.AsType[*CallError](err); ok {
 		err = call.Err
@@ -131,22 +131,22 @@ func putAddr(to *uapi.CMSockaddr, a Addr) (uint16, error) {
 	return uint16(copy(to[:], s)), err
 }
 
-// AddressAttempt is a timeout of ResolveAddr after which it is worth another call. The
-// kernel looks for the neighbour at the start, whenever it learns of one, and at the
-// timeout. It misses a neighbour that it learns of before the request is in its list (addr.c,
+// AddressAttempt is a ResolveAddr timeout after which it is worth another call. The
+// kernel looks for the neighbour at the start, whenever it learns about a neighbour, and at the
+// timeout. It misses a neighbour that it learns about before the request is in its list (addr.c,
 // rdma_resolve_ip and netevent_callback), which a fast peer causes.
 const AddressAttempt = time.Second
 
-// IsAddressTimeout reports whether an error is that of an EventAddrError after the timeout
-// of ResolveAddr, which may be called again.
+// IsAddressTimeout reports whether an error is from an EventAddrError after the timeout in
+// ResolveAddr, which may be called again.
 func IsAddressTimeout(err error) bool {
 	e, ok := errors.AsType[*EventError](err)
 	return ok && e.Type == EventAddrError && e.Status == -int32(unix.ETIMEDOUT)
 }
 
-// ResolveAddr starts to resolve the address of the peer to a local device.
+// ResolveAddr starts to resolve the peer's address to a local device.
 // EventAddrResolved or EventAddrError follows. local is nil unless the address or
-// the port of this side matters.
+// this side's port matters.
 func (id *ID) ResolveAddr(local, peer Addr, timeout time.Duration) error {
 	c := uapi.CMResolveAddr{ID: id.handle, TimeoutMS: milliseconds(timeout)}
 	var err error
@@ -177,14 +177,14 @@ func milliseconds(d time.Duration) uint32 {
 }
 
 // Listen starts to listen on the bound address. EventConnectRequest follows for each
-// request. The kernel drops requests while backlog of them wait for Next; 0 is its
+// request. The kernel drops requests while backlog requests wait for Next; 0 is its
 // limit, /proc/sys/net/rdma_ucm/max_backlog.
 func (id *ID) Listen(backlog uint32) error {
 	return do(id, "listen", uapi.CMCmdListen, uapi.CMListen{ID: id.handle, Backlog: backlog})
 }
 
-// Connect requests a connection with the queue pair of param, or the queue pair of a
-// datagram service. One of EventConnectResponse, EventEstablished, EventRejected,
+// Connect requests a connection with the queue pair of param, or a datagram service's queue pair.
+// EventConnectResponse, EventEstablished, EventRejected,
 // EventUnreachable and EventConnectError follows. peer limits the private data.
 func (id *ID) Connect(peer Addr, param ConnParam) error {
 	const op = "connect"
@@ -214,7 +214,7 @@ func (id *ID) Establish() error {
 }
 
 // Reject rejects the ID's connection request, or the reply to one, with at most
-// 148 bytes of private data, 136 for datagrams. The peer sees RejectConsumer.
+// 148 private data bytes, 136 for datagrams. The peer sees RejectConsumer.
 func (id *ID) Reject(privateData []byte) error {
 	const op = "reject"
 	limit := maxRejectData
@@ -236,8 +236,8 @@ func (id *ID) Disconnect() error {
 	return do(id, "disconnect", uapi.CMCmdDisconnect, uapi.CMDisconnect{ID: id.handle})
 }
 
-// Notify reports an event of the queue pair: EventCommEst if data arrived before the
-// peer's confirmation of the connection.
+// Notify reports a queue pair event: EventCommEst if data arrived before the
+// peer's connection confirmation.
 func (id *ID) Notify(event verbs.EventType) error {
 	return do(id, "notify", uapi.CMCmdNotify, uapi.CMNotify{ID: id.handle, Event: uint32(event)})
 }
@@ -252,7 +252,7 @@ func option[T any](id *ID, op string, level, name uint32, value T) error {
 	})
 }
 
-// SetTOS sets the type of service, the traffic class of RoCE and IPv6, before the
+// SetTOS sets the service type, the traffic class on RoCE and IPv6, before the
 // route is resolved.
 func (id *ID) SetTOS(tos uint8) error {
 	return option(id, "set type of service", uapi.CMOptionID, uapi.CMOptionIDTOS, tos)
@@ -268,13 +268,13 @@ func (id *ID) SetAFOnly(only bool) error {
 	return option(id, "set restriction to one address family", uapi.CMOptionID, uapi.CMOptionIDAFOnly, int32(flag(only)))
 }
 
-// SetACKTimeout sets the timeout of the queue pair for an acknowledgement: 4.096 µs ·
+// SetACKTimeout sets the queue pair's timeout for an acknowledgement: 4.096 µs ·
 // 2^n, 5 bits; 0: never. It must precede InitQPAttr for the state RTS.
 func (id *ID) SetACKTimeout(timeout uint8) error {
 	return option(id, "set ACK timeout", uapi.CMOptionID, uapi.CMOptionIDAckTimeout, timeout)
 }
 
-// SetPath sets the path to the peer instead of ResolveRoute, on InfiniBand.
+// SetPath sets the path to the peer in place of ResolveRoute, on InfiniBand.
 // EventRouteResolved follows.
 func (id *ID) SetPath(p PathRecord) error {
 	return option(id, "set path", uapi.CMOptionIB, uapi.CMOptionIBPath, uapi.CMPathData{
@@ -283,7 +283,7 @@ func (id *ID) SetPath(p PathRecord) error {
 	})
 }
 
-// InitQPAttr returns the attributes for a change of the queue pair to a state, in
+// InitQPAttr returns the attributes for a queue pair change to a state, in
 // which the kernel has filled in the connection's parameters.
 func (id *ID) InitQPAttr(state verbs.QPState) (verbs.QPAttr, error) {
 	r, err := initQPAttr(id, state)

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// gidOf returns the first GID of a device.
+// gidOf returns a device's first GID.
 func gidOf(t *testing.T, device string) ib.GID {
 	t.Helper()
 	devices, err := verbs.Devices()
@@ -60,7 +60,7 @@ func nativeID(t *testing.T, space rdmacm.PortSpace, kind verbs.QPType) (*rdmacm.
 	return c, id
 }
 
-// expect returns the next event of a type.
+// expect returns the next event with a type.
 func expect(t *testing.T, c *rdmacm.Channel, want rdmacm.EventType) rdmacm.Event {
 	t.Helper()
 	e, err := c.Next(withTimeout(t))
@@ -79,12 +79,12 @@ func must(t *testing.T, err error) {
 }
 
 // TestInfiniBand connects two InfiniBand ports by their GIDs (AF_IB): the route comes from
-// subnet administration, the messages are datagrams of class CM. The queue pairs are
+// subnet administration, the messages are class CM datagrams. The queue pairs are
 // numbers only, because the ports carry no data.
 func TestInfiniBand(t *testing.T) {
 	leaves(t)
 	from, to := gidOf(t, "ibtest0"), gidOf(t, "ibtest1")
-	// A request to a native address has no header of IP, but the kernel sets its first
+	// A request to a native address has no IP header, but the kernel sets its first
 	// byte to 0.
 	private := append([]byte{0}, bytes.Repeat([]byte("x"), 91)...)
 	for _, c := range []struct {
@@ -175,8 +175,8 @@ func TestInfiniBand(t *testing.T) {
 	})
 }
 
-// TestInfiniBand_Path connects with the path record of an earlier query instead of a query
-// of subnet administration.
+// TestInfiniBand_Path connects with an earlier query's path record in place of a subnet
+// administration query.
 func TestInfiniBand_Path(t *testing.T) {
 	leaves(t)
 	from, to := rdmacm.IBAddr{GID: gidOf(t, "ibtest0"), PKey: 0xffff}, gidOf(t, "ibtest1")
@@ -196,7 +196,7 @@ func TestInfiniBand_Path(t *testing.T) {
 		t.Fatal("got no path record")
 	}
 	// A service level that subnet administration did not return shows that the kernel uses
-	// the record: the low bits of byte 53 (InfiniBand Architecture, volume 1, 15.2.5.16).
+	// the record: byte 53's low bits (InfiniBand Architecture, volume 1, 15.2.5.16).
 	record := records[0]
 	want, err := first.Routes()
 	must(t, err)
@@ -248,8 +248,8 @@ func TestInfiniBand_Datagrams(t *testing.T) {
 	}
 }
 
-// TestInfiniBand_Refused checks the refusals of the kernel: the port space of IPoIB has IP
-// addresses only (cma.c, cma_select_ib_ps), and an address of IP needs an interface of
+// TestInfiniBand_Refused checks the kernel's refusals: IPoIB's port space has IP
+// addresses only (cma.c, cma_select_ib_ps), and an IP address needs an interface on
 // IPoIB, which these ports do not have.
 func TestInfiniBand_Refused(t *testing.T) {
 	leaves(t)

@@ -17,11 +17,11 @@ import (
 type ListenConfig struct {
 	Space   PortSpace
 	QPType  verbs.QPType  // with PortSpaceIB, see [Channel.NewID]
-	Backlog uint32        // requests that may wait for Accept; 0: limit of the kernel
-	Timeout time.Duration // of the peer's confirmation of the start and the end; zero is ten seconds
+	Backlog uint32        // requests that may wait for Accept; 0: kernel limit
+	Timeout time.Duration // for the peer to confirm the start and the end; zero is ten seconds
 
-	// Control, if not nil, sets options of the ID before it is bound. It is called for
-	// each of several IDs.
+	// Control, if not nil, sets ID options before it is bound. It is called for each ID if
+	// there are several.
 	Control func(*ID) error
 }
 
@@ -65,12 +65,12 @@ func (l ListenConfig) listen(local Addr, open func() (*Channel, error)) (_ *List
 // portAttempts limits the attempts to find a port that is free for both families.
 const portAttempts = 16
 
-// ListenOn listens on a channel of the caller, whose Next returns the requests. It
+// ListenOn listens on a caller's channel, and that channel's Next returns the requests. It
 // returns the IDs that listen and their address, or closes the IDs if it fails.
 //
-// All local addresses of both families take two IDs: a device of software iWARP
-// accepts requests of one family only (siw_cm.c, siw_create_listen), while an ID for
-// IPv6 accepts those of both on other devices.
+// All local addresses of both families take two IDs: a software iWARP device accepts
+// requests in a single family (siw_cm.c, siw_create_listen), while an ID for IPv6 accepts
+// both on other devices.
 func (l ListenConfig) ListenOn(c *Channel, local Addr) (ids []*ID, addr Addr, err error) {
 	ip, ok := local.(IPAddr)
 	if !ok || ip.Addr().IsValid() {
@@ -88,7 +88,7 @@ func (l ListenConfig) ListenOn(c *Channel, local Addr) (ids []*ID, addr Addr, er
 	return ids, addr, err
 }
 
-// listenBoth listens on all local addresses of IPv6 and of IPv4, or of IPv4 if this
+// listenBoth listens on all local IPv6 and IPv4 addresses, or on IPv4 if this
 // host has no IPv6.
 func (l ListenConfig) listenBoth(c *Channel, port uint16) ([]*ID, Addr, error) {
 	wildcard := func(a netip.Addr, port uint16) Addr { return IPAddr{netip.AddrPortFrom(a, port)} }
@@ -146,10 +146,10 @@ func (l ListenConfig) listenOne(c *Channel, local Addr, control func(*ID) error)
 // Addr returns the local address with the port.
 func (l *Listener) Addr() Addr { return l.addr }
 
-// IDs returns the IDs that listen: one, or two for all local addresses of both families.
+// IDs returns the IDs that listen: a single ID, or two for all local addresses in both families.
 func (l *Listener) IDs() []*ID { return slices.Clone(l.ids) }
 
-// Accept waits for a connection request. An error of a single request does not affect
+// Accept waits for a connection request. A single request's error does not affect
 // the listener, except fs.ErrClosed after Close and verbs.ErrDeviceRemoved.
 func (l *Listener) Accept(ctx context.Context) (*Request, error) {
 	for {
@@ -166,7 +166,7 @@ func (l *Listener) Accept(ctx context.Context) (*Request, error) {
 	}
 }
 
-// request moves the ID of a request to a channel of its own.
+// request moves a request's ID to its own channel.
 func (l *Listener) request(e Event) (*Request, error) {
 	channel, err := l.open()
 	if err != nil {
@@ -217,11 +217,11 @@ func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*
 	return c, nil
 }
 
-// ErrPeerGone is the error of Accept if the peer has given up its request.
+// ErrPeerGone is Accept's error if the peer has given up its request.
 var ErrPeerGone = errors.New("the peer has given up its request")
 
 // replyError returns ErrPeerGone for a command that the kernel rejects in a request's
-// state. It reports no event of a request without a reply (ucma.c, ucma_event_handler).
+// state. It reports no event for a request without a reply (ucma.c, ucma_event_handler).
 func replyError(err error) error {
 	if call, ok := errors.AsType[*CallError](err); ok && errors.Is(call.Err, unix.EINVAL) {
 		return ErrPeerGone

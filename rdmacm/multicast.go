@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A Group is the membership of an ID in a multicast group.
+// A Group is an ID's membership in a multicast group.
 type Group struct {
 	id     *ID
 	uid    uint64
@@ -16,17 +16,17 @@ type Group struct {
 	left   atomic.Bool
 }
 
-// JoinMode is the kind of membership (enum of the flags of struct
+// JoinMode is the membership kind (flag enum for struct
 // rdma_ucm_join_mcast).
 type JoinMode uint16
 
-// The kinds of membership.
+// The membership kinds.
 const (
 	JoinFull     JoinMode = 0 // send and receive
 	JoinSendOnly JoinMode = 1 // send; requires a subnet manager that supports it
 )
 
-// Join starts to join a multicast group, after the address of the group or of a local
+// Join starts to join a multicast group, after the group's address or a local
 // port has been resolved or bound. EventMulticastJoin with the datagrams follow
 // destination, or EventMulticastError. To receive, the caller attaches its queue
 // pair to the group's GID.
@@ -57,7 +57,7 @@ func (id *ID) Join(group Addr, mode JoinMode) (*Group, error) {
 	return g, nil
 }
 
-// Leave leaves the group. A second Leave returns fs.ErrClosed. Close of the ID leaves
+// Leave leaves the group. A second Leave returns fs.ErrClosed. The ID's Close leaves
 // its groups.
 func (g *Group) Leave() error {
 	const op = "leave multicast group"

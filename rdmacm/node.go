@@ -18,7 +18,7 @@ import (
 const devicePath = "/dev/infiniband/rdma_cm"
 
 // A node is an open device node: the kernel's, or a fake in tests. A message may
-// contain the address of memory for the response, which does not move.
+// contain a memory address for the response, which does not move.
 type node interface {
 	// command executes a command.
 	command(message []byte) error
@@ -70,8 +70,8 @@ func (n *deviceNode) Close() error {
 	return n.file.Close()
 }
 
-// rawError returns the error of a method of raw. That of a closed file is a private
-// one of the runtime.
+// rawError returns a raw method's error. A closed file's error is a private runtime
+// error.
 func (n *deviceNode) rawError(err error) error {
 	if n.isClosed() {
 		return fs.ErrClosed
@@ -112,7 +112,7 @@ func (n *deviceNode) number(f func(fd uint32) error) error {
 }
 
 // next writes GET_EVENT, which returns EAGAIN while there is no event. The device
-// never becomes writable for a poll, but readable, so that the wait is that of a
+// never becomes writable for a poll, but readable, so that the wait is as for a
 // reader (ucma.c, ucma_poll).
 func (n *deviceNode) next(ctx context.Context, message []byte) error {
 	return nonblock.UntilDone(ctx, n.file, func() (err error) {
@@ -134,7 +134,7 @@ func (n *deviceNode) tryNext(message []byte) error {
 	return write(n.fd, message)
 }
 
-// write sends one message. The kernel executes it within the call.
+// write sends a single message. The kernel executes it within the call.
 func write(fd uintptr, message []byte) error {
 	for {
 		n, err := unix.Write(int(fd), message)

@@ -8,27 +8,27 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// ConnParam are the parameters of a connection request or reply.
+// ConnParam are connection request or reply parameters.
 type ConnParam struct {
 	// PrivateData is passed to the peer: at most 56 bytes with a request and 196
 	// with a reply; for datagrams 180 and 136. A request to an IBAddr has 36 bytes
-	// more, but the kernel overwrites the first one with 0, and drops requests for
-	// datagrams whose second one has 4 or 6 in its high digit, as versions of IP do
+	// more, but the kernel overwrites the first byte with 0, and drops requests for
+	// datagrams if their second byte has 4 or 6 in its high digit, as IP versions do
 	// (cma.c, cma_format_hdr, cma_get_ip_ver).
 	PrivateData []byte
 
-	ResponderResources uint8 // reads and atomics of the peer that the local queue pair serves at a time
-	InitiatorDepth     uint8 // reads and atomics of the local queue pair that are outstanding at a time
+	ResponderResources uint8 // peer reads and atomics that the local queue pair serves at a time
+	InitiatorDepth     uint8 // local queue pair reads and atomics outstanding at a time
 	FlowControl        bool
-	RetryCount         uint8 // retries of the requester after a timeout, 3 bits
+	RetryCount         uint8 // requester retries after a timeout, 3 bits
 	RNRRetryCount      uint8 // retries if the responder has no receive posted, 3 bits; 7: forever
 	SRQ                bool
 	QPN                uint32 // set by Dial and Accept
-	QKey               uint32 // of datagrams between native InfiniBand addresses
+	QKey               uint32 // for datagrams between native InfiniBand addresses
 	ECE                ECE
 }
 
-// DefaultParam are the parameters of Dial and Accept unless given: one read at a
+// DefaultParam are the Dial and Accept parameters unless given: a single read at a
 // time in each direction, six retries. Soft-RoCE retries forever if RetryCount is 7.
 var DefaultParam = ConnParam{ResponderResources: 1, InitiatorDepth: 1, FlowControl: true, RetryCount: 6, RNRRetryCount: 7}
 
@@ -69,8 +69,8 @@ func flag(v bool) uint8 {
 	return 0
 }
 
-// The most private data of messages (InfiniBand Architecture, volume 1, 12.6 and
-// 12.11). The connection manager uses 36 bytes of a request to an IP address.
+// The most private data in messages (InfiniBand Architecture, volume 1, 12.6 and
+// 12.11). The connection manager uses 36 bytes in a request to an IP address.
 const (
 	maxRequestData     = 92
 	maxReplyData       = 196
@@ -81,7 +81,7 @@ const (
 	ipHeaderSize = 36
 )
 
-// requestLimit returns the most private data of a request.
+// requestLimit returns a request's private data limit.
 func requestLimit(t verbs.QPType, to Addr) int {
 	limit := maxRequestData
 	if t == verbs.QPTypeUD {
@@ -93,7 +93,7 @@ func requestLimit(t verbs.QPType, to Addr) int {
 	return limit
 }
 
-// replyLimit returns the most private data of a reply.
+// replyLimit returns a reply's private data limit.
 func replyLimit(t verbs.QPType) int {
 	if t == verbs.QPTypeUD {
 		return maxSIDRReplyData

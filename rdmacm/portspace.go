@@ -6,16 +6,16 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A PortSpace is a number space of services (enum rdma_ucm_port_space of
+// A PortSpace is a service number space (enum rdma_ucm_port_space in
 // <rdma/rdma_user_cm.h>). The zero value stands for TCP.
 type PortSpace uint16
 
 // The port spaces.
 const (
-	PortSpaceIPoIB PortSpace = 0x0002 // datagrams to the queue pairs of IPoIB, multicast; interfaces of IPoIB only
+	PortSpaceIPoIB PortSpace = 0x0002 // datagrams to IPoIB's queue pairs, multicast; IPoIB interfaces only
 	PortSpaceTCP   PortSpace = 0x0106 // connections
 	PortSpaceUDP   PortSpace = 0x0111 // datagrams
-	PortSpaceIB    PortSpace = 0x013f // service IDs of native InfiniBand addresses
+	PortSpaceIB    PortSpace = 0x013f // native InfiniBand address service IDs
 )
 
 // String returns the port space name.
@@ -33,7 +33,7 @@ func (s PortSpace) String() string {
 	return fmt.Sprintf("port space %#x", uint16(s))
 }
 
-// ServiceID returns the service ID of a port (InfiniBand Architecture, volume 1,
+// ServiceID returns a port's service ID (InfiniBand Architecture, volume 1,
 // annex A11).
 func (s PortSpace) ServiceID(port uint16) uint64 {
 	return uint64(s.orTCP())<<16 | uint64(port)
@@ -46,7 +46,7 @@ func (s PortSpace) orTCP() PortSpace {
 	return s
 }
 
-// qpType returns the type of the queue pairs of an ID (ucma.c, ucma_get_qp_type).
+// qpType returns an ID's queue pair type (ucma.c, ucma_get_qp_type).
 // t is the type that the caller has chosen for PortSpaceIB; 0 is QPTypeRC.
 func (s PortSpace) qpType(t verbs.QPType) verbs.QPType {
 	switch {

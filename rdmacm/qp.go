@@ -39,7 +39,7 @@ func (id *ID) PrepareQP(qp *verbs.QP, reads *ConnParam) error {
 }
 
 // ReadyQP changes a queue pair to the state RTS with the connection's
-// parameters. The state may be RESET or INIT before. reads overrides the number of
+// parameters. The state may be RESET or INIT before. reads overrides the count for
 // outstanding reads and atomics that the connection manager has negotiated; nil accepts
 // them.
 //
@@ -50,7 +50,7 @@ func (id *ID) ReadyQP(qp *verbs.QP, reads *ConnParam) error {
 		return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{})
 	}
 	// The peer's rights are known only with the request, so that a client sets the
-	// attributes of INIT again (ib_cm_init_qp_attr and cma_ib_init_qp_attr of the kernel).
+	// INIT attributes again (the kernel's ib_cm_init_qp_attr and cma_ib_init_qp_attr).
 	if !id.passive || id.prepared.Load() != qp || qp.State() != verbs.QPStateInit {
 		if err := id.InitQP(qp); err != nil {
 			return err

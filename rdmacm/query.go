@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Addresses are the ends of an ID and its local port.
+// Addresses are an ID's ends and its local port.
 type Addresses struct {
 	Local, Peer Addr // nil if not set
 
@@ -23,7 +23,7 @@ type Addresses struct {
 	NodeGUID ib.GUID
 	Port     uint8
 	PKey     uint16
-	Index    uint32 // of the device in NETLINK_RDMA; 0 before Linux 5.9
+	Index    uint32 // device index in NETLINK_RDMA; 0 before Linux 5.9
 }
 
 // Addresses returns the ID's addresses.
@@ -31,7 +31,7 @@ func (id *ID) Addresses() (Addresses, error) {
 	return id.queryAddresses("query addresses", uapi.CMQueryAddr)
 }
 
-// GIDs returns the addresses of the ID as native InfiniBand addresses.
+// GIDs returns the ID's addresses as native InfiniBand addresses.
 func (id *ID) GIDs() (Addresses, error) { return id.queryAddresses("query GIDs", uapi.CMQueryGID) }
 
 func (id *ID) queryAddresses(op string, option uint32) (Addresses, error) {
@@ -92,7 +92,7 @@ func (a Addresses) Device() (verbs.Device, error) {
 }
 
 // indexOf returns the position of the local port's device. Several devices may have
-// the same node GUID, such as Soft-RoCE on VLANs; of these, the index selects one.
+// the same node GUID, such as Soft-RoCE on VLANs; the index selects a device among them.
 func (a Addresses) indexOf(devices []verbs.Device) int {
 	if len(devices) > 1 {
 		known, _ := rdmahost.Query{Sysfs: sysfs.Default, Netlink: true}.Devices()
@@ -105,7 +105,7 @@ func (a Addresses) indexOf(devices []verbs.Device) int {
 	return 0
 }
 
-// A PathRecord is a PathRecord of the subnet administrator in network byte order
+// A PathRecord is a subnet administrator PathRecord in network byte order
 // (InfiniBand Architecture, volume 1, 15.2.5.16).
 type PathRecord = [64]byte
 
@@ -137,7 +137,7 @@ type Route struct {
 	TrafficClass uint8
 }
 
-// Routes returns the paths to the peer, the primary one first. Before the route is
+// Routes returns the paths to the peer, the primary path first. Before the route is
 // resolved, it has no paths.
 func (id *ID) Routes() ([]Route, error) {
 	r, err := query[uapi.CMQueryRouteResp](id, "query route", uapi.CMCmdQueryRoute, 0)

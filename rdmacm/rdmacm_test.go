@@ -50,7 +50,7 @@ func TestMessage(t *testing.T) {
 	got := new(slot).command(uapi.CMCmdBind, uapi.Bytes(&in), 0)
 	want := append([]byte{
 		20, 0, 0, 0, 136, 0, 0, 0, // header
-		4, 3, 2, 1, 16, 0, 0, 0, // ID, size of the address
+		4, 3, 2, 1, 16, 0, 0, 0, // ID, address size
 		2, 0, 0x1c, 0x06, 127, 0, 0, 1, // AF_INET
 	}, make([]byte, 120)...)
 	if !bytes.Equal(got, want) {
@@ -58,7 +58,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// TestHandshake connects two IDs of the fake kernel, with private data in both
+// TestHandshake connects two fake kernel IDs, with private data in both
 // directions, and ends the connection.
 func TestHandshake(t *testing.T) {
 	k := newFakeKernel(t)
@@ -146,7 +146,7 @@ func TestDial_Failures(t *testing.T) {
 	}
 }
 
-// TestDial_LateAddress resolves an address again whose neighbour the kernel has missed.
+// TestDial_LateAddress resolves an address again after the kernel has missed its neighbour.
 func TestDial_LateAddress(t *testing.T) {
 	k := newFakeKernel(t)
 	k.late = 2
@@ -167,7 +167,7 @@ func TestDial_Canceled(t *testing.T) {
 	}
 }
 
-// TestListen_Failures fails each step of a listener.
+// TestListen_Failures fails each listener step.
 func TestListen_Failures(t *testing.T) {
 	for _, cmd := range []uint32{uapi.CMCmdCreateID, uapi.CMCmdBind, uapi.CMCmdListen, uapi.CMCmdQuery} {
 		k := newFakeKernel(t)
@@ -222,8 +222,8 @@ func TestRequest_PeerGone(t *testing.T) {
 	}
 }
 
-// TestListenOn: a listener without an address accepts requests of both families on the
-// same port, which an ID of another program may have taken for one of them.
+// TestListenOn: a listener without an address accepts requests in both families on the same
+// port, which another program's ID may have taken for either family.
 func TestListenOn(t *testing.T) {
 	k := newFakeKernel(t)
 	other := must(k.open())(t)
@@ -284,7 +284,7 @@ func TestMigrate_SameChannel(t *testing.T) {
 	}
 }
 
-// TestListener_Failures: a request that cannot move to a channel of its own is
+// TestListener_Failures: a request that cannot move to its own channel is
 // destroyed, and the listener keeps accepting.
 func TestListener_Failures(t *testing.T) {
 	k := newFakeKernel(t)
@@ -315,7 +315,7 @@ func TestListener_Failures(t *testing.T) {
 	}
 }
 
-// TestChannel_ClosedOwner: events of an ID that was closed are dropped, and the ID of
+// TestChannel_ClosedOwner: events for a closed ID are dropped, and the ID for
 // a request to it is destroyed.
 func TestChannel_ClosedOwner(t *testing.T) {
 	k := newFakeKernel(t)
@@ -361,7 +361,7 @@ func TestChannel_TryNext(t *testing.T) {
 	}
 }
 
-// TestSlots takes more slots than are mapped at a time, writes to all of them, and
+// TestSlots takes more slots than are mapped at a time, writes to them all, and
 // returns them.
 func TestSlots(t *testing.T) {
 	taken := map[*slot]bool{}
@@ -458,7 +458,7 @@ func TestResolveAddr(t *testing.T) {
 	}
 }
 
-// TestPrivateData_Limits sends one byte more than each message has room for.
+// TestPrivateData_Limits sends 1 byte more than each message has room for.
 func TestPrivateData_Limits(t *testing.T) {
 	k := newFakeKernel(t)
 	c := must(k.open())(t)
@@ -564,7 +564,7 @@ func TestStepError_Event(t *testing.T) {
 	}
 }
 
-// FuzzEvent decodes events of the kernel.
+// FuzzEvent decodes kernel events.
 func FuzzEvent(f *testing.F) {
 	f.Add(make([]byte, 336), false)
 	f.Add(bytes.Repeat([]byte{255}, 336), true)

@@ -10,15 +10,15 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A slot is memory for a command and its response. It is not part of Go's heap, so that
+// A slot is memory for a command and its response. It is not in Go's heap, so that
 // the kernel may write to it: a connection takes some 30 commands, and to allocate and pin
-// their memory took a fifth of the time that the program spent outside of the kernel.
+// their memory took a fifth of the time that the program spent outside the kernel.
 type slot struct {
 	response [1024]byte
 	message  [1024]byte
 }
 
-// slotsAtOnce is the number of slots that are mapped at a time.
+// slotsAtOnce is the slot count mapped at a time.
 const slotsAtOnce = 32
 
 // slots are the process's free slots. Commands return theirs, so that there are as
@@ -54,10 +54,10 @@ func (s *slot) free() {
 	slots.free = append(slots.free, s)
 }
 
-// address returns the address of the response for the kernel.
+// address returns the response address for the kernel.
 func (s *slot) address() uint64 { return uint64(uintptr(unsafe.Pointer(&s.response))) }
 
-// command fills in a command with its header, clears the response of size out, and
+// command fills in a command with its header, clears the response with size out, and
 // returns the command.
 func (s *slot) command(cmd uint32, body []byte, out uintptr) []byte {
 	clear(s.response[:out])

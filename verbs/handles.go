@@ -14,7 +14,7 @@ const (
 	maxHandles   = 1 << 13
 )
 
-// Handles returns the kernel's handles for objects with a single kind in this context,
+// Handles returns the kernel's handles for a single object kind in this context,
 // in no particular order, at most 8192. Linux supports it since 5.1.
 func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 	for room := firstHandles; ; room *= 4 {

@@ -57,11 +57,11 @@ func completed(errno unix.Errno) (done bool, err error) {
 	return true, errno
 }
 
-// A brief write bypasses Go's scheduler, whose work before and after a system call
-// takes longer than the call itself. Soft-RoCE up to Linux 6.10 builds packets
-// within the call; such writes may take long and are not brief, because a goroutine
-// in a raw system call delays other goroutines and the collector. The call of
-// syscall.RawSyscall6 is direct, since package unix reaches it by three calls.
+// A brief write bypasses Go's scheduler: the scheduler's work before and after a system
+// call takes longer than the call itself. Soft-RoCE up to Linux 6.10 builds packets within
+// the call; such writes may take long and are not brief, because a goroutine in a raw
+// system call delays other goroutines and the collector. The call of syscall.RawSyscall6 is
+// direct, since package unix reaches it by three calls.
 func (*linux) Write(fd int, message []byte, brief bool) error {
 	at, length := unsafe.SliceData(message), uintptr(len(message))
 	for {

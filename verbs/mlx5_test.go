@@ -63,7 +63,7 @@ func TestMLX5_Context(t *testing.T) {
 	}
 }
 
-// Doorbell pages that the kernel refuses or describes wrongly, and completion queues of
+// Doorbell pages that the kernel refuses or describes wrongly, and completion queues with
 // another size than requested, are errors. The kernel's objects are destroyed, and Close
 // unmaps the rest.
 func TestMLX5_Queues(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // An ah is an address handle: the work request address vector, without the number and
-// the key of the queue pair (struct mlx5_wqe_av of mlx5dv.h).
+// the queue pair's key (mlx5dv.h, struct mlx5_wqe_av).
 type ah struct{ vector [vectorSize]byte }
 
 // An address vector's fields.
@@ -30,7 +30,7 @@ const (
 
 const avGlobal = 1 << 30 // the packet has a GRH; not set on RoCE
 
-// NewAH creates an address handle. InfiniBand needs no object of the kernel; on RoCE, the
+// NewAH creates an address handle. InfiniBand needs no kernel object; on RoCE, the
 // kernel resolves the MAC address.
 func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (any, error) {
 	network, err := d.Network(path.Port, path.SGIDIndex)
@@ -71,14 +71,14 @@ func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (an
 	return a, nil
 }
 
-// rateCodes are the codes of the adapter for the rates of the specification. Those without
-// a code of their own have the next higher one, or none (0: the rate of the port).
+// rateCodes are the adapter's codes for the specification's rates. Rates without an own
+// code have the next higher code, or none (0: the port's rate).
 var rateCodes = [...]uint8{
 	ib.Rate2p5: 7, ib.Rate10: 8, ib.Rate30: 9, ib.Rate5: 10, ib.Rate20: 11, ib.Rate40: 12, ib.Rate60: 13, ib.Rate80: 14,
 	ib.Rate120: 15, ib.Rate14: 11, ib.Rate56: 13, ib.Rate112: 15, ib.Rate25: 9, ib.Rate100: 15, ib.Rate28: 9, ib.Rate50: 13,
 }
 
-// rateCode returns the code of a rate (verbs.c, ah_attr_to_mlx5_rate).
+// rateCode returns a rate's code (verbs.c, ah_attr_to_mlx5_rate).
 func rateCode(r ib.Rate) uint8 {
 	if int(r) < len(rateCodes) {
 		return rateCodes[r]
@@ -86,7 +86,7 @@ func rateCode(r ib.Rate) uint8 {
 	return 0
 }
 
-// sourcePort returns the UDP source port of a flow label: from 0xc000 on, the same for
+// sourcePort returns a flow label's UDP source port: from 0xc000 on, the same for
 // the same label (the kernel's rdma_flow_label_to_udp_sport). Without a label, the port
 // is random.
 func sourcePort(label uint32) uint16 {

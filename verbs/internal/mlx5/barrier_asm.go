@@ -6,15 +6,15 @@ import "unsafe"
 
 const haveBarriers = true
 
-// storeBarrier orders earlier stores to memory before later ones, as the adapter sees
+// storeBarrier orders earlier stores to memory before later stores, as the adapter sees
 // them.
 func storeBarrier()
 
-// deviceBarrier orders earlier stores before later ones to the adapter, and sends combined
+// deviceBarrier orders earlier stores before later stores to the adapter, and sends combined
 // stores.
 func deviceBarrier()
 
-// storeDevice stores 8 bytes in a register with one instruction.
+// storeDevice stores 8 bytes in a register with a single instruction.
 //
 //go:noinline
 func storeDevice(p unsafe.Pointer, v uint64) { *(*uint64)(p) = v }

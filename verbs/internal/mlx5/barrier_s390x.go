@@ -8,7 +8,7 @@ import (
 
 const haveBarriers = true
 
-// storeBarrier orders earlier stores to memory before later ones: the processor does.
+// storeBarrier orders earlier stores to memory before later stores: the processor does.
 func storeBarrier() {}
 
 // deviceBarrier orders earlier stores before a system call, which does so itself.
@@ -24,7 +24,7 @@ func storeBlock(p unsafe.Pointer, b *block) { write(p, unsafe.Pointer(b), unsafe
 var plainRegisters bool
 
 // write writes to a register. Stores do not reach PCI devices; the system call works on all
-// machines and makes one write of a block (s390_pci_mmio_write(2)). It fails only for an
+// machines and makes a single write from a block (s390_pci_mmio_write(2)). It fails only for an
 // address that is not mapped.
 func write(p, from unsafe.Pointer, size uintptr) {
 	if plainRegisters {

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// The barriers run and return, and stores before a barrier are visible with those after it.
+// The barriers run and return, and stores before a barrier are visible with stores after it.
 // make foreign runs them for each processor that has its own.
 func TestBarriers(t *testing.T) {
 	m, err := dmamem.New(4096, dmamem.Options{})

@@ -10,7 +10,7 @@ import (
 // benchmarkDepth is the queue size, as in test/guest/mlx5/cost.
 const benchmarkDepth = 1024
 
-// benchmarkPair returns a queue pair with a payload of 64 bytes.
+// benchmarkPair returns a queue pair with a 64-byte payload.
 func benchmarkPair(b *testing.B) (*cq, *qp, []provider.SGE) {
 	b.Helper()
 	f, d := newDevice(b)
@@ -27,7 +27,7 @@ func benchmarkPair(b *testing.B) (*cq, *qp, []provider.SGE) {
 	return cq, q, []provider.SGE{{Addr: 1 << 40, Length: 64, LKey: 0x1234}}
 }
 
-// eachBatch runs a benchmark for each size of a batch. An operation is a message.
+// eachBatch runs a benchmark for each batch size. An operation is a message.
 func eachBatch(b *testing.B, run func(b *testing.B, batch int)) {
 	b.Helper()
 	for _, batch := range []int{1, 16, 64} {
@@ -82,7 +82,7 @@ func BenchmarkPoll(b *testing.B) {
 	eachBatch(b, func(b *testing.B, batch int) {
 		p, owner, _ := benchmarkPair(b)
 		var q provider.CQ = p
-		// The entries of two rounds of the ring differ in the owner only.
+		// The entries in two ring rounds differ in the owner only.
 		for i := range p.mask + 1 {
 			p.put(i, owner, cqeRequest, uint16(i), func(e []byte) { e[cqeQPN] = wqeWrite })
 		}

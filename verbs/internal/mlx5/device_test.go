@@ -19,17 +19,17 @@ type fake struct {
 	provider.Device
 	t       testing.TB
 	pages   [][]byte
-	kinds   []uint64 // types of the pages
-	freed   []uint32 // handles of pages
+	kinds   []uint64 // page types
+	freed   []uint32 // page handles
 	mapped  int
 	refused error  // of Map
 	length  uint32 // of a page that the kernel maps
 	ids     uint32 // added to the page numbers
 	node    *int
 	network provider.Network
-	err     error // of Call and of create
+	err     error // from Call and create
 
-	qp  uapi.MLX5CreateQP // data of the last commands
+	qp  uapi.MLX5CreateQP // last command data
 	cq  uapi.MLX5CreateCQ
 	srq uapi.MLX5CreateSRQ
 }
@@ -68,7 +68,7 @@ func (f *fake) Unmap([]byte) error { f.mapped--; return nil }
 
 func (f *fake) Network(_, _ uint8) (provider.Network, error) { return f.network, nil }
 
-// supported is the response of a current kernel and adapter to GET_CONTEXT.
+// supported is a current kernel and adapter's response to GET_CONTEXT.
 var supported = uapi.MLX5AllocUcontextResp{
 	BFRegSize: 512, CQEVersion: 1, ResponseLength: uapi.MLX5AllocUcontextRespSize, MaxSQDescSize: 1024, MaxRQDescSize: 512, MaxSendWQEBB: 32768, MaxRecvWR: 32768, MaxSRQRecvWR: 32768,
 }
@@ -130,7 +130,7 @@ func TestNew_Unsupported(t *testing.T) {
 	}
 }
 
-// Responses that contradict the layouts of queues are named.
+// Responses that contradict the queue layouts are named.
 func TestNew_Corrupt(t *testing.T) {
 	for name, change := range map[string]func(*uapi.MLX5AllocUcontextResp){
 		"a response of 8 bytes":                    func(r *uapi.MLX5AllocUcontextResp) { r.ResponseLength = 8 },
@@ -162,8 +162,8 @@ func TestNew_Corrupt(t *testing.T) {
 	}
 }
 
-// A processor with pages of 64 KiB maps larger pages, of which the first 4 KiB are used. An
-// adapter without write combining has one register per page. Other lengths are errors.
+// A processor with 64 KiB pages maps larger pages, and the first 4 KiB are used. An
+// adapter without write combining has a single register per page. Other lengths are errors.
 func TestPages_Length(t *testing.T) {
 	for length, valid := range map[uint32]bool{4096: true, 65536: true, 0: false, 2048: false, 5000: false} {
 		f, d := newDevice(t)
@@ -204,7 +204,7 @@ func TestPages_Length(t *testing.T) {
 	}
 }
 
-// Two queue pairs share a page with write combining; completion queues use one page
+// Two queue pairs share a page with write combining; completion queues use a single page
 // without. Close unmaps all.
 func TestPages(t *testing.T) {
 	f, d := newDevice(t)
@@ -235,7 +235,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Errors of the kernel are returned, and the next attempt succeeds.
+// Kernel errors are returned, and the next attempt succeeds.
 func TestRefused(t *testing.T) {
 	f, d := newDevice(t)
 	refused := errors.New("refused")

@@ -9,7 +9,7 @@ import (
 )
 
 // doorbell stores a word in the doorbell record, after all earlier stores, then blocks or,
-// with a size of 0, the first 8 bytes in a register, and sends what the processor has
+// with size 0, the first 8 bytes in a register, and sends what the processor has
 // combined.
 func doorbell(record *uint32, word uint32, register unsafe.Pointer, first *block, size int) {
 	storeBarrier()

@@ -11,10 +11,10 @@ import (
 // (rdma-core, providers/mlx5/mlx5.c and README). The page docs/perf.md lists those that
 // have no effect here.
 type environment struct {
-	// cqeSize is the size of completion queue entries (MLX5_CQE_SIZE).
+	// cqeSize is the completion queue entry size (MLX5_CQE_SIZE).
 	cqeSize int
 
-	// noBlueFlame turns off the copies of work requests to the register
+	// noBlueFlame turns off work request copies to the register
 	// (MLX5_SHUT_UP_BF).
 	noBlueFlame bool
 
@@ -23,7 +23,7 @@ type environment struct {
 	onlyInline bool
 }
 
-// readEnvironment parses the variables that getenv returns, "" for those that are not set.
+// readEnvironment parses the variables that getenv returns, "" for variables that are not set.
 func readEnvironment(getenv func(string) string) (environment, error) {
 	e := environment{cqeSize: cqeSize}
 	if v := getenv("MLX5_CQE_SIZE"); v != "" {

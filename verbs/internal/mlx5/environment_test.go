@@ -42,7 +42,7 @@ func TestEnvironment_CQESize(t *testing.T) {
 	}
 }
 
-// The page of perf lists the variables that have an effect.
+// The perf page lists the variables that have an effect.
 func TestEnvironment_Documented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/perf.md")
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// recorded is the output of test/guest/mlx5/testdata/wqes.c: work requests and the bytes
-// that libmlx5 44.0 wrote for them. The test in a guest replaces it with a new one.
+// recorded is the test/guest/mlx5/testdata/wqes.c output: work requests and the bytes
+// that libmlx5 44.0 wrote for them. The test in a guest replaces it with new output.
 var recorded = flag.String("wqes", "testdata/libmlx5.wqes", "`FILE` with work requests of libmlx5")
 
-// A request is a line of the file.
+// A request is a file line.
 type request struct {
 	name   string
 	values map[string]string
@@ -203,7 +203,7 @@ func compareRecord(t *testing.T, r *request, record []byte) {
 	}
 }
 
-// A field is a part of a work request.
+// A field is a work request part.
 type field struct {
 	name  string
 	value []byte
@@ -224,7 +224,7 @@ func compare(t *testing.T, got, want []field) {
 	}
 }
 
-// layout splits bytes into fields of the given sizes.
+// layout splits bytes into fields with the given sizes.
 func layout(b []byte, fields ...any) (all []field, rest []byte) {
 	for i := 0; i < len(fields); i += 2 {
 		n := fields[i+1].(int)
@@ -234,8 +234,8 @@ func layout(b []byte, fields ...any) (all []field, rest []byte) {
 	return all, b
 }
 
-// sendFields returns the fields of a send work request (mlx5dv.h: struct mlx5_wqe_ctrl_seg
-// and those that follow it).
+// sendFields returns a send work request's fields (mlx5dv.h: struct mlx5_wqe_ctrl_seg and
+// the structures that follow it).
 func sendFields(transport provider.Transport, b []byte) []field {
 	opcode := b[3]
 	size := int(b[7]&0x3f) * segmentSize
@@ -247,7 +247,7 @@ func sendFields(transport provider.Transport, b []byte) []field {
 			"av.rmac", 6, "av.tclass", 1, "av.hop_limit", 1, "av.grh_gid_fl", 4, "av.rgid", 16)
 		all = append(all, part...)
 	}
-	if transport == provider.XRCInit { // the rest of the segment is undefined
+	if transport == provider.XRCInit { // the segment's remaining part is undefined
 		part, b = layout(b, "xrc.xrc_srqn", 4, "xrc.rsvd", 12)
 		all = append(all, part[0])
 	}
@@ -264,7 +264,7 @@ func sendFields(transport provider.Transport, b []byte) []field {
 	}
 	for i := 0; len(b) > 0; i++ {
 		if n := binary.BigEndian.Uint32(b); n&inlineFlag != 0 {
-			// The rest of the last segment is undefined.
+			// The last segment's remaining part is undefined.
 			part, _ = layout(b, "inline.byte_count", 4, "inline.data", int(n&^inlineFlag))
 			return append(all, part...)
 		}
@@ -274,7 +274,7 @@ func sendFields(transport provider.Transport, b []byte) []field {
 	return all
 }
 
-// windowFields returns the fields of a work request of a memory window, as far as libmlx5
+// windowFields returns a memory window work request's fields, as far as libmlx5
 // writes them.
 func windowFields(b []byte) []field {
 	all, b := layout(b, "umr.flags", 1, "umr.rsvd0", 3, "umr.klm_octowords", 2, "umr.translation_offset", 2, "umr.mkey_mask", 8, "umr.rsvd1", 32,
@@ -296,8 +296,8 @@ func windowFields(b []byte) []field {
 	return append(all, memory...)
 }
 
-// recvFields returns the data segments of a receive work request up to the end of its
-// list. In shared receive queues, libmlx5 writes segments of empty SGEs, which package mlx5
+// recvFields returns a receive work request's data segments up to its list's
+// end. In shared receive queues, libmlx5 writes empty SGE segments, which package mlx5
 // omits as libmlx5 does everywhere else: the length 0 means 2 GiB.
 func recvFields(b []byte) (all []field) {
 	for i := 0; len(b) > 0; {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A memory is the buffer of a queue and, behind it in a cache line of its own, the
+// A memory is a queue's buffer and, behind it in its own cache line, the
 // doorbell record: two words that the process writes and the adapter reads.
 type memory struct {
 	*dmamem.Memory
@@ -19,10 +19,10 @@ type memory struct {
 	record *[2]uint32
 }
 
-// recordSize is the doorbell record distance, that of cache lines.
+// recordSize is the doorbell record distance: the cache line distance.
 const recordSize = 64
 
-// newMemory allocates a buffer of a multiple of 64 bytes near the device. Its pages are
+// newMemory allocates a buffer with a multiple of 64 bytes near the device. Its pages are
 // zero.
 func (d *device) newMemory(size int) (memory, error) {
 	m, err := dmamem.New(size+recordSize, dmamem.Options{Node: d.NUMANode()})
@@ -36,14 +36,14 @@ func (d *device) newMemory(size int) (memory, error) {
 // recordAddr returns the doorbell record address.
 func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
 
-// publish writes a word of the doorbell record after all earlier stores to the buffer.
+// publish writes a doorbell record word after all earlier stores to the buffer.
 func (m *memory) publish(word int, v uint32) {
 	storeBarrier()
 	provider.Store32(&m.record[word], wire32(v))
 }
 
 // wire32 returns v in the adapter's byte order. Package encoding/binary does not
-// always make one store of constant parts.
+// always make a single store with constant parts.
 func wire32(v uint32) uint32 {
 	if bigEndian {
 		return v

@@ -13,7 +13,7 @@ import (
 
 // New returns an open device's provider. response is the driver's response to
 // GET_CONTEXT, a struct mlx5_ib_alloc_ucontext_resp. The error is errors.ErrUnsupported
-// for a kernel or an adapter whose queues have another layout.
+// for a kernel or an adapter with another queue layout.
 func New(d provider.Device, response []byte) (provider.Provider, error) {
 	r := uapi.Decode[uapi.MLX5AllocUcontextResp](response)
 	switch {
@@ -52,11 +52,11 @@ func checkLimits(r *uapi.MLX5AllocUcontextResp) error {
 }
 
 // maxQueue is a queue's maximum size: its logarithm has 4 bits (log_sq_size and
-// log_rq_size of <linux/mlx5/mlx5_ifc.h>). The 16 bits of the doorbell record would not
-// distinguish a full queue of 1<<16 from an empty one.
+// log_rq_size in <linux/mlx5/mlx5_ifc.h>). The doorbell record's 16 bits would not
+// distinguish a full queue with 1<<16 entries from an empty queue.
 const maxQueue = 1 << 15
 
-// cqeVersion is the layout of completions with a user index
+// cqeVersion is the completion layout with a user index
 // (mlx5_ib_alloc_ucontext_resp.cqe_version).
 const cqeVersion = 1
 
@@ -69,8 +69,8 @@ type device struct {
 
 	pages  sync.Mutex
 	common *page      // uncached, for the completion queue doorbells
-	mapped []*page    // pages with registers of queue pairs
-	free   []register // of queue pairs that were closed
+	mapped []*page    // pages with queue pair registers
+	free   []register // from closed queue pairs
 }
 
 // Close unmaps the doorbell pages. The kernel frees them with the device file.

@@ -9,24 +9,24 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A page is a mapped page of doorbell registers (UAR, user access region).
+// A page is a mapped doorbell register page (UAR, user access region).
 type page struct {
 	memory []byte
-	id     uint32 // number of the page in commands
+	id     uint32 // page number in commands
 }
 
-// The layout of a page of 4 KiB (mlx5dv.h, MLX5_CQ_DOORBELL; the kernel's
+// A 4 KiB page's layout (mlx5dv.h, MLX5_CQ_DOORBELL; the kernel's
 // <linux/mlx5/driver.h>, MLX5_BF_OFFSET).
 const (
 	pageSize   = 4096
 	cqDoorbell = 0x20
 	bfOffset   = 0x800
 
-	// registersPerPage are those that processes may use (MLX5_NON_FP_BFREGS_PER_UAR).
+	// registersPerPage counts the registers that processes may use (MLX5_NON_FP_BFREGS_PER_UAR).
 	registersPerPage = 2
 )
 
-// mapPage allocates and maps a page of a type of enum mlx5_ib_uapi_uar_alloc_type.
+// mapPage allocates and maps a page with a type from enum mlx5_ib_uapi_uar_alloc_type.
 func (d *device) mapPage(kind uint64) (*page, error) {
 	var handle, length, id uint32
 	var offset uint64
@@ -39,8 +39,8 @@ func (d *device) mapPage(kind uint64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	// On processors with larger pages, the kernel maps one of them. The first 4 KiB are a
-	// page of the adapter, or the adapter has larger pages with the same layout.
+	// On processors with larger pages, the kernel maps a single larger page. The first 4
+	// KiB are an adapter page, or the adapter has larger pages with the same layout.
 	var memory []byte
 	if length < pageSize || length%pageSize != 0 {
 		err = fmt.Errorf("map doorbell page: got %d bytes, want a multiple of %d: %w", length, pageSize, provider.ErrCorrupt)
@@ -54,7 +54,7 @@ func (d *device) mapPage(kind uint64) (*page, error) {
 	return &page{memory, id}, nil
 }
 
-// commonPage returns the page of all completion queues.
+// commonPage returns the page for all completion queues.
 func (d *device) commonPage() (*page, error) {
 	d.pages.Lock()
 	defer d.pages.Unlock()
@@ -102,18 +102,18 @@ func (d *device) release(r register) {
 	d.free = append(d.free, r)
 }
 
-// A register is a doorbell register of a queue pair. One with write combining has two
-// halves, which are used in turn: the processor may still hold a store to the other one.
+// A register is a queue pair's doorbell register. A register with write combining has two
+// halves, which are used in turn: the processor may still hold a store to the other half.
 type register struct {
 	page uint32
 	at   unsafe.Pointer
-	half int // size of a half in bytes, 0 without write combining
-	next int // offset of the half to use
+	half int // half size in bytes, 0 without write combining
+	next int // offset to the half to use
 }
 
-// ring publishes the number of posted blocks in the doorbell record, then writes to the
+// ring publishes the posted block count in the doorbell record, then writes to the
 // register: blocks from first (BlueFlame; the adapter does not read them from memory), or
-// with a size of 0 only the first 8 bytes. The size is at most that of a half.
+// with size 0 only the first 8 bytes. The size is at most a half's size.
 func (r *register) ring(record *uint32, posted uint32, first *block, size int) {
 	doorbell(record, wire32(posted), unsafe.Add(r.at, r.next), first, size)
 	r.next ^= r.half

@@ -71,7 +71,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	return q, nil
 }
 
-// layOut computes the sizes of the rings and allocates them. The kernel uses its result.
+// layOut computes the ring sizes and allocates them. The kernel uses its result.
 func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 	var in uapi.MLX5CreateQP
 	limits := &q.device.limits
@@ -125,7 +125,7 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 	return in, nil
 }
 
-// maxSegments is the maximum size of a work request in segments: the field has 6 bits.
+// maxSegments is the maximum work request size in segments: the field has 6 bits.
 const maxSegments = 63
 
 // Cap returns the capacity, which the kernel does not know.
@@ -133,7 +133,7 @@ func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and writes to the doorbell register once. A single work request
 // that fits into the register goes there as a whole, unless the environment forbids it or
-// it has a control segment only (qp.c of libmlx5, post_send_db).
+// it has a control segment only (libmlx5's qp.c, post_send_db).
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	s := &q.send
 	n, size := s.direct(wrs), 1

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// One doorbell follows a batch: the first 8 bytes of its last work request. A single work
+// A single doorbell follows a batch: its last work request's first 8 bytes. A single work
 // request goes to the register as a whole, in each half in turn.
 func TestDoorbell(t *testing.T) {
 	f, _, q := newPair(t, provider.RC)
@@ -43,7 +43,7 @@ func TestDoorbell_NoData(t *testing.T) {
 	}
 }
 
-// Arm writes the index, the number of delivered events and the queue number.
+// Arm writes the index, the delivered event count and the queue number.
 func TestArm(t *testing.T) {
 	f, cq, _ := newPair(t, provider.RC)
 	cq.index = 1<<24 + 5
@@ -70,7 +70,7 @@ func TestStoreDevice(t *testing.T) {
 	}
 }
 
-// The variables of BlueFlame select whether the register receives complete work requests.
+// The BlueFlame variables select whether the register receives complete work requests.
 func TestEnvironment_BlueFlame(t *testing.T) {
 	inline := provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("some payload")}
 	plain := provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1}}}

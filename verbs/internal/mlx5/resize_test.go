@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// Entries that were not polled move to the new ring, also across its end and that of the
-// old one.
+// Entries that were not polled move to the new ring, also across its end and the old ring's
+// end.
 func TestResize(t *testing.T) {
 	_, q, qp := newPair(t, provider.RC)
 	next := uint32(0)

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// retire frees the send work requests before a number of them and publishes a word of the
+// retire frees the send work requests before a count and publishes a word in the
 // doorbell record, after all earlier stores.
 func retire(tail *atomic.Uint32, count uint32, record *uint32, word uint32) {
 	tail.Store(count)

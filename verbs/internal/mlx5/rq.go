@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A receiveQueue is the ring of receive work requests of a queue pair. Posting and
+// A receiveQueue is a queue pair's receive work request ring. Posting and
 // polling may be concurrent.
 type receiveQueue struct {
 	ring   []byte
@@ -21,14 +21,14 @@ type receiveQueue struct {
 	tail   atomic.Uint32
 }
 
-// recvSizes returns the stride and the number of entries of a receive queue, both powers
-// of two. The queue has at least 64 bytes (verbs.c, mlx5_calc_rq_size).
+// recvSizes returns a receive queue's stride and entry count, both powers of
+// 2. The queue has at least 64 bytes (verbs.c, mlx5_calc_rq_size).
 func recvSizes(c provider.QPCap) (stride, count uint32) {
 	stride = roundUp(segmentSize * max(c.MaxRecvSGE, 1))
 	return stride, max(roundUp(c.MaxRecvWR), blockSize/stride)
 }
 
-// checkReceive checks the size of receive work requests. The stride of more SGEs than a
+// checkReceive checks the receive work request size. The stride for more SGEs than a
 // work request can have may have overflowed.
 func (d *device) checkReceive(maxSGE, stride uint32) error {
 	if maxSGE > maxSegments || stride > uint32(d.limits.MaxRQDescSize) {
@@ -37,8 +37,8 @@ func (d *device) checkReceive(maxSGE, stride uint32) error {
 	return nil
 }
 
-// post writes the work requests from index n, the first one that direct has not written,
-// and returns the number of written ones.
+// post writes the work requests from index n, the first that direct has not written,
+// and returns the written request count.
 func (q *receiveQueue) post(wrs []provider.RecvWR, n int) (int, error) {
 	for n < len(wrs) {
 		if q.head-q.tail.Load() == uint32(len(q.ids)) {
@@ -55,8 +55,8 @@ func (q *receiveQueue) post(wrs []provider.RecvWR, n int) (int, error) {
 	return n, nil
 }
 
-// direct writes work requests with one SGE to a queue of such. It returns their number and
-// stops at the first other one.
+// direct writes work requests with 1 SGE to a queue for such. It returns their number and
+// stops at the first other work request.
 func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 	if q.stride != segmentSize {
 		return 0
@@ -82,7 +82,7 @@ func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 	return n
 }
 
-// putList writes a receive work request's data segments, and the end of the list if
+// putList writes a receive work request's data segments, and the list end if
 // there is room for it. It returns an error for a list that the queue has no room for; the
 // entry is not posted then, and its contents do not matter.
 func putList(into []byte, sges []provider.SGE, limit int) error {

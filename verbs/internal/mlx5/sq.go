@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A sendQueue is a ring of blocks of 64 bytes. A work request has one or more blocks.
+// A sendQueue is a ring with 64-byte blocks. A work request has at least 1 block.
 // Posting and polling may be concurrent: they share the slots between tail and head.
 type sendQueue struct {
 	transport provider.Transport
@@ -18,23 +18,23 @@ type sendQueue struct {
 	capacity  uint32 // work requests of the usual size
 	unit      int    // the usual size in blocks
 	ring      []byte
-	blocks    []block    // of the ring; their number is a power of two
-	formats   [256]uint8 // of work requests that direct writes, by Opcode
-	slots     []slot     // by the first block of a work request
+	blocks    []block    // ring blocks; their count is a power of 2
+	formats   [256]uint8 // for work requests that direct writes, by Opcode
+	slots     []slot     // by a work request's first block
 	posted    uint32     // blocks ever posted
-	head      uint32     // work requests ever posted; a larger one counts as several
+	head      uint32     // work requests ever posted; a larger request counts as several
 	tail      atomic.Uint32
-	fence     uint8 // flags of the next work request
+	fence     uint8 // next work request's flags
 }
 
 // A slot describes a posted work request.
 type slot struct {
 	id     uint64
-	count  uint32                    // head of the queue after it
+	count  uint32                    // queue head after it
 	window provider.CompletionOpcode // of a memory window
 }
 
-// sendBase returns the size of the segments before the data in bytes.
+// sendBase returns the segment size before the data in bytes.
 func sendBase(t provider.Transport) int {
 	switch t {
 	case provider.UD:
@@ -54,8 +54,8 @@ func sendSize(t provider.Transport, c provider.QPCap) int {
 	return (size + blockSize - 1) &^ (blockSize - 1)
 }
 
-// post writes the work requests from index n, the first one that direct has not written.
-// It returns the number of written ones and the size of the last one in blocks.
+// post writes the work requests from index n, the first that direct has not written.
+// It returns the written request count and the last request's size in blocks.
 func (q *sendQueue) post(wrs []provider.SendWR, n int) (done, size int, err error) {
 	for size = 1; n < len(wrs); {
 		blocks, err := q.fill(&wrs[n])
@@ -70,10 +70,10 @@ func (q *sendQueue) post(wrs []provider.SendWR, n int) (done, size int, err erro
 	return n, size, nil
 }
 
-// Formats of work requests that direct writes. The low 5 bits are the opcode.
+// Formats for work requests that direct writes. The low 5 bits are the opcode.
 const (
 	withImmediate = 1 << 5
-	withRemote    = 1 << 6 // has the segment of the peer's memory
+	withRemote    = 1 << 6 // has the peer memory segment
 	formatOpcode  = withImmediate - 1
 )
 
@@ -91,9 +91,9 @@ func formats(t provider.Transport) (f [256]uint8) {
 	return f
 }
 
-// direct writes the usual work requests, sends, writes and reads of connections with one
-// SGE, which have one block. It returns their number and stops at the first other one. It
-// is a loop without calls, because it determines the cost of posting.
+// direct writes the usual work requests, sends, writes and reads on connections with 1 SGE,
+// which have 1 block. It returns their number and stops at the first other work request. It
+// is a loop without calls, because it determines the posting cost.
 func (q *sendQueue) direct(wrs []provider.SendWR) int {
 	if q.fence != 0 {
 		return 0
@@ -139,7 +139,7 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 	return n
 }
 
-// fill writes a work request of any kind and returns its size in blocks.
+// fill writes any work request kind and returns its size in blocks.
 func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	to, err := q.check(wr)
 	if err != nil {
@@ -202,10 +202,10 @@ var completedWindow = [...]provider.CompletionOpcode{
 	provider.OpBindMW: provider.CompletedBindMW, provider.OpLocalInvalidate: provider.CompletedLocalInvalidate,
 }
 
-// segments returns the size of the work request whose first block is at an index.
+// segments returns the size for the work request with its first block at an index.
 func (q *sendQueue) segments(at int) int { return int(q.ring[at*blockSize+7] & 0x3f) }
 
-// room returns the number of usual work requests that take the room of one.
+// room returns the count of usual work requests that take a single request's room.
 func (q *sendQueue) room(op provider.Opcode) uint32 {
 	blocks := 1
 	switch op {
@@ -260,7 +260,7 @@ func (q *sendQueue) check(wr *provider.SendWR) (to *ah, err error) {
 // sendFlags are the flags that change the control segment.
 const sendFlags = provider.SendSignaled | provider.SendSolicited | provider.SendFence
 
-// controlFlags are the flags of control segments by those of a work request.
+// controlFlags are the control segment flags by work request flags.
 var controlFlags = [sendFlags + 1]uint8{
 	provider.SendSignaled:                                               ctrlSignaled,
 	provider.SendSolicited:                                              ctrlSolicited,
@@ -284,13 +284,13 @@ func immediate(wr *provider.SendWR) uint32 {
 	return 0
 }
 
-// slot returns the work request whose first block has the index counter.
+// slot returns the work request with its first block at the index counter.
 func (q *sendQueue) slot(counter uint16) *slot {
 	return &q.slots[uint32(counter)&uint32(len(q.slots)-1)]
 }
 
 // retire frees a completed work request and all before it, and returns its ID. counter
-// is the index of its first block.
+// is its first block's index.
 func (q *sendQueue) retire(counter uint16) uint64 {
 	s := q.slot(counter)
 	q.tail.Store(s.count)

@@ -12,13 +12,13 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A srq is a shared receive queue: a list of entries that begins at the head. The adapter
-// follows the same links. Completed entries return to the end of the list. Posting and
+// A srq is a shared receive queue: an entry list that begins at the head. The adapter
+// follows the same links. Completed entries return to the list's end. Posting and
 // polling may be concurrent.
 type srq struct {
 	device  *device
 	memory  memory
-	cq      *cq    // of a queue of an XRC domain, else nil
+	cq      *cq    // for a queue in an XRC domain, else nil
 	index   uint32 // with cq: in completions
 	user    user   // with cq
 	stride  int    // bytes
@@ -30,10 +30,10 @@ type srq struct {
 	counter uint16 // work requests ever posted
 }
 
-// The link to the next entry (struct mlx5_wqe_srq_next_seg of mlx5dv.h).
+// The link to the next entry (mlx5dv.h, struct mlx5_wqe_srq_next_seg).
 const srqNext = 2
 
-// NewSRQ creates a shared receive queue. One entry more than requested stays free.
+// NewSRQ creates a shared receive queue. An entry more than requested stays free.
 func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
 	if attr.MaxWR > d.limits.MaxSRQRecvWR || attr.MaxWR >= 1<<15 {
 		return nil, fmt.Errorf("shared receive queue of %d work requests, the adapter has up to %d: %w",
@@ -83,7 +83,7 @@ func (q *srq) next(entry uint16) uint16 {
 	return binary.BigEndian.Uint16(q.memory.buffer[int(entry)*q.stride+srqNext:])
 }
 
-// PostRecv fills entries at the head of the list.
+// PostRecv fills entries at the list's head.
 func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
@@ -111,14 +111,14 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 	return n, err
 }
 
-// retire returns a completed entry to the end of the list, and its ID.
+// retire returns a completed entry to the list's end, and its ID.
 func (q *srq) retire(entry uint16) uint64 {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	return q.ids[q.free(entry)]
 }
 
-// free returns an entry to the end of the list, and its index.
+// free returns an entry to the list's end, and its index.
 func (q *srq) free(entry uint16) uint16 {
 	entry &= uint16(len(q.ids) - 1)
 	q.link(q.tail, entry)
@@ -126,8 +126,8 @@ func (q *srq) free(entry uint16) uint16 {
 	return entry
 }
 
-// repost posts the work request of an entry again in another one. The kernel may still read
-// the entry, to make its memory present, so that it goes to the end of the list.
+// repost posts an entry's work request again in another entry. The kernel may still read
+// the entry, to make its memory present, so that it goes to the list's end.
 func (q *srq) repost(entry uint16) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
@@ -151,10 +151,10 @@ func (q *srq) publish(n int) {
 	q.memory.publish(0, uint32(q.counter))
 }
 
-// ModifyIn returns nil: the driver reads no data of its own.
+// ModifyIn returns nil: the driver reads no own data.
 func (q *srq) ModifyIn() []byte { return nil }
 
-// Close releases the list's memory. It removes the completions of a queue of an XRC
+// Close releases the list's memory. It removes the completions for a queue in an XRC
 // domain, because another user may get the index.
 func (q *srq) Close() error {
 	if q.cq != nil {
@@ -163,7 +163,7 @@ func (q *srq) Close() error {
 	return q.release()
 }
 
-// release releases the memory of the list and the index.
+// release releases the list's memory and the index.
 func (q *srq) release() error {
 	if q.cq != nil {
 		q.device.users.remove(q.index)

@@ -10,7 +10,7 @@ import (
 )
 
 // A user is the owner of a user index: a queue pair and its SRQ, if it has one, or an SRQ
-// of an XRC domain without a queue pair.
+// in an XRC domain without a queue pair.
 type user struct {
 	qp  *qp
 	srq *srq
@@ -27,7 +27,7 @@ func (u *user) retireRecv(counter uint16) uint64 {
 	return u.qp.recv.retire(counter)
 }
 
-// discard frees the work request of a completion that is never polled. Only those of a
+// discard frees the work request for a completion that is never polled. Only completions for a
 // shared receive queue outlive the queue pair.
 func (u *user) discard(e *[cqeSize]byte) {
 	if op := e[cqeOwner] >> 4; u.srq != nil && (op >= cqeWriteImm && op <= cqeRecvInv || op == cqeRecvError) {
@@ -35,9 +35,9 @@ func (u *user) discard(e *[cqeSize]byte) {
 	}
 }
 
-// repost posts the work request of a shared receive queue again if its memory had a page
+// repost posts a shared receive queue's work request again if its memory had a page
 // fault (on-demand paging). The peer sends the message again. It reports whether the completion
-// is that of a page fault, which the caller does not return (cq.c of libmlx5,
+// is a page fault, which the caller does not return (libmlx5's cq.c,
 // is_odp_pfault_err).
 func (u *user) repost(e *[cqeSize]byte) bool {
 	if u.srq == nil || e[cqeOwner]>>4 != cqeRecvError || e[cqeSyndrome] != syndromeAborted || e[cqeVendor] != vendorPageFault {
@@ -47,14 +47,14 @@ func (u *user) repost(e *[cqeSize]byte) bool {
 	return true
 }
 
-// A table finds the users of indices in completions. Polling reads it without a lock.
+// A table finds the users for indices in completions. Polling reads it without a lock.
 type table struct {
 	lock    sync.Mutex
 	entries atomic.Pointer[[]*user]
 }
 
-// maxIndex is the maximum number of users of a device: user indices have 24 bits, and the
-// last one means that there is no index.
+// maxIndex is a device's maximum user count: user indices have 24 bits, and the last index
+// means that there is no index.
 const maxIndex = 1<<24 - 1
 
 // errUsers is returned if all indices are in use.
@@ -90,7 +90,7 @@ func (t *table) remove(index uint32) {
 	t.entries.Store(&entries)
 }
 
-// find returns the user of an index, or nil.
+// find returns an index's user, or nil.
 func (t *table) find(index uint32) *user {
 	entries := t.entries.Load()
 	if entries == nil || uint64(index) >= uint64(len(*entries)) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// Indices work past the ends of all their ranges: 16 bits in work requests and doorbell
-// records, 24 bits in those of completion queues, and the 32 bits that count here.
+// Indices work past all their range ends: 16 bits in work requests and doorbell
+// records, 24 bits in completion queue records, and the 32 bits that count here.
 func TestWraparound(t *testing.T) {
 	for _, start := range []uint32{1<<16 - 20, 1<<24 - 20, 1<<32 - 20} {
 		for _, room := range []int{1, 8} {
@@ -22,7 +22,7 @@ func TestWraparound(t *testing.T) {
 				into := make([]provider.Completion, room)
 				for i := range uint32(100) {
 					sent, received := start+i, start+i
-					// Messages with one SGE and with two are posted and polled by different code.
+					// Messages with 1 SGE and with 2 are posted and polled by different code.
 					sges := []provider.SGE{{Length: 1}, {Length: 2}}[:1+i/2%2]
 					if n, err := q.PostSend([]provider.SendWR{{ID: uint64(i), Opcode: provider.OpSend, SGEs: sges}}); n != 1 || err != nil {
 						t.Fatalf("message %d: got %d posted, error %v, want 1", i, n, err)
@@ -80,7 +80,7 @@ func TestWraparound_SRQ(t *testing.T) {
 	q := d.newQP(t, f, provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1}, SendCQ: cq, RecvCQ: cq, SRQ: p})
 	defer q.Close()
 	list := p.(*srq)
-	head := uint16(0) // of the adapter, which follows the links
+	head := uint16(0) // the adapter's, which follows the links
 	var c [2]provider.Completion
 	for i := range uint32(70000) {
 		if n, err := p.PostRecv([]provider.RecvWR{{ID: uint64(i)}}); n != 1 || err != nil {

@@ -48,7 +48,7 @@ func TestXRC_SendLayout(t *testing.T) {
 	}
 }
 
-// A message for an SRQ of an XRC domain has the user index of the SRQ and the target
+// A message for an SRQ in an XRC domain has the SRQ's user index and the target
 // number.
 func TestXRC_Receive(t *testing.T) {
 	f, d := newDevice(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// sourceValid marks the path bits of an address vector as valid (verbs.c,
+// sourceValid marks an address vector's path bits as valid (verbs.c,
 // pvrdma_create_ah).
 const sourceValid = 0x80
 

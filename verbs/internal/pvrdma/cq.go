@@ -55,7 +55,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 }
 
 // Poll removes completions from the ring. If it is empty, the doorbell makes the adapter
-// look for completions of the device behind it.
+// look for device completions behind it.
 func (q *cq) Poll(into []provider.Completion) (int, error) {
 	head, _, used, err := q.ring.used()
 	if err == nil && used == 0 {
@@ -82,7 +82,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 // entry returns a count's completion.
 func (q *cq) entry(count uint32) *uapi.PVRDMACQE { return (*uapi.PVRDMACQE)(q.ring.at(count)) }
 
-// decode decodes a completion. It returns false for one of no queue pair.
+// decode decodes a completion. It returns false for a completion without a queue pair.
 func (d *device) decode(c *provider.Completion, e *uapi.PVRDMACQE) bool {
 	owner := d.find(e.QP)
 	if owner == nil {
@@ -118,7 +118,7 @@ func (q *cq) Arm(solicitedOnly bool) error {
 // Delivered has no effect: the adapter does not count events.
 func (q *cq) Delivered() {}
 
-// purge removes a queue pair's completions: those that stay move towards the
+// purge removes a queue pair's completions: the remaining completions move towards the
 // producer. Nothing is removed from a corrupt ring.
 func (q *cq) purge(owner *qp) {
 	head, tail, used, err := q.ring.used()
@@ -138,7 +138,7 @@ func (q *cq) purge(owner *qp) {
 	}
 }
 
-// Close releases the memory of the ring.
+// Close releases the ring's memory.
 func (q *cq) Close() error {
 	q.ring.state = &uapi.PVRDMARing{}
 	return q.memory.Close()

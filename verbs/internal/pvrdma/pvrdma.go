@@ -16,7 +16,7 @@ import (
 
 // New returns an open device's provider. response is the driver's response to
 // GET_CONTEXT, a struct pvrdma_alloc_ucontext_resp. The error is errors.ErrUnsupported for a
-// processor without the adapter: the order of stores relies on x86.
+// processor without the adapter: the store order relies on x86.
 func New(d provider.Device, response []byte) (provider.Provider, error) {
 	switch {
 	case runtime.GOARCH != "amd64":
@@ -31,7 +31,7 @@ func New(d provider.Device, response []byte) (provider.Provider, error) {
 type device struct {
 	provider.Device
 
-	// queues are the queue pairs by the low 16 bits of their handles, which
+	// queues are the queue pairs by their handles' low 16 bits, which
 	// completions contain.
 	queues [1 << 16]atomic.Pointer[qp]
 
@@ -64,10 +64,10 @@ func (d *device) Close() error {
 	return d.Unmap(d.page)
 }
 
-// find returns the queue pair of a completion, or nil.
+// find returns a completion's queue pair, or nil.
 func (d *device) find(handle uint64) *qp { return d.queues[uint16(handle)].Load() }
 
-// RoundQP returns a capacity that the rings have: powers of two, at least one SGE, and no
+// RoundQP returns a capacity that the rings have: powers of 2, at least 1 SGE, and no
 // inline data.
 func (d *device) RoundQP(c provider.QPCap) provider.QPCap {
 	c.MaxSendWR, c.MaxSendSGE, c.MaxInline = roundUp(c.MaxSendWR), max(c.MaxSendSGE, 1), 0

@@ -23,9 +23,9 @@ type fake struct {
 	page   []byte
 	mapped int
 	mac    [6]byte
-	err    error // of MAC and of create
+	err    error // from MAC and create
 
-	cq  uapi.PVRDMACreateCQ // data of the last commands
+	cq  uapi.PVRDMACreateCQ // last command data
 	qp  uapi.PVRDMACreateQP
 	srq uapi.PVRDMACreateSRQ
 }
@@ -45,7 +45,7 @@ func (f *fake) Unmap([]byte) error { f.mapped--; return nil }
 
 func (f *fake) MAC(provider.Path) ([6]byte, error) { return f.mac, f.err }
 
-// bell returns the last value of a doorbell, and clears it.
+// bell returns a doorbell's last value, and clears it.
 func (f *fake) bell(offset int) uint32 {
 	v := binary.NativeEndian.Uint32(f.page[offset:])
 	binary.NativeEndian.PutUint32(f.page[offset:], 0)
@@ -100,7 +100,7 @@ func (d *device) newQP(t testing.TB, f *fake, attr provider.QPAttr, handle uint3
 	return q.(*qp)
 }
 
-// rc are the attributes of a queue pair with a capacity of 4 sends and 2 receives.
+// rc are the attributes for a queue pair with room for 4 sends and 2 receives.
 func rc(c *cq) provider.QPAttr {
 	return provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 3, MaxRecvWR: 2, MaxSendSGE: 2, MaxRecvSGE: 1}, SendCQ: c, RecvCQ: c}
 }
@@ -113,7 +113,7 @@ func (q *cq) put(e uapi.PVRDMACQE) {
 }
 
 // A response that contradicts the request is an error. The queue that comes with it releases
-// the memory once the kernel's object is destroyed, and nothing of other queue pairs.
+// the memory once the kernel's object is destroyed, and nothing from other queue pairs.
 func TestInconsistent(t *testing.T) {
 	f, d := newDevice(t)
 	p, err := d.NewCQ(provider.CQAttr{Entries: 4}, answer(f, &f.cq, uapi.PVRDMACreateCQResp{}, provider.Created{CQE: 8}))
@@ -149,8 +149,8 @@ func TestRound(t *testing.T) {
 	}
 }
 
-// The commands have the sizes that rdma-core's library computes: a page of counts, and
-// entries of powers of two.
+// The commands have the sizes that rdma-core's library computes: a count page, and power-of-2
+// entries.
 func TestSizes(t *testing.T) {
 	f, d := newDevice(t)
 	page := uint32(os.Getpagesize())
@@ -172,7 +172,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Work requests have the layout of <rdma/vmw_pvrdma-abi.h>, and each call rings once.
+// Work requests have the <rdma/vmw_pvrdma-abi.h> layout, and each call rings once.
 func TestPostSend(t *testing.T) {
 	f, d := newDevice(t)
 	c := d.newCQ(t, f, 4)
@@ -390,7 +390,7 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// The completions of a queue pair vanish with it; those of others keep their order.
+// A queue pair's completions vanish with it; other completions keep their order.
 func TestPurge(t *testing.T) {
 	f, d := newDevice(t)
 	c := d.newCQ(t, f, 8)
@@ -441,7 +441,7 @@ func TestNewAH(t *testing.T) {
 	}
 }
 
-// Errors of the kernel are returned, and impossible responses are refused.
+// Kernel errors are returned, and impossible responses are refused.
 func TestRefused(t *testing.T) {
 	f, d := newDevice(t)
 	c := d.newCQ(t, f, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A qp is a queue pair. The counts of both rings are in the first page of the send queue's
+// A qp is a queue pair. Both rings' counts are in the first page in the send queue's
 // memory.
 type qp struct {
 	device         *device
@@ -24,7 +24,7 @@ type qp struct {
 	capacity       provider.QPCap
 }
 
-// NewQP creates a queue pair of a capacity of RoundQP.
+// NewQP creates a queue pair with a RoundQP capacity.
 func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, error) {
 	if int(attr.Transport) >= len(allowed) || allowed[attr.Transport] == 0 {
 		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
@@ -63,7 +63,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	return q, nil
 }
 
-// Cap returns the capacity, of which the kernel returns a part.
+// Cap returns the capacity; the kernel returns a part.
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and writes to the doorbell once.
@@ -103,7 +103,7 @@ func (q *qp) purge() {
 
 // Close removes the completions, because another queue pair may get the handle.
 func (q *qp) Close() error {
-	// Otherwise the handle is that of another queue pair.
+	// Otherwise the handle belongs to another queue pair.
 	if entry := &q.device.queues[uint16(q.handle)]; entry.Load() == q {
 		q.purge()
 		entry.Store(nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A receiveQueue is a ring of receive work requests.
+// A receiveQueue is a receive work request ring.
 type receiveQueue struct {
 	ring
 	maxSGE int
@@ -23,7 +23,7 @@ func recvStride(maxSGE uint32) uint64 {
 	return stride(unsafe.Sizeof(uapi.PVRDMARecvHeader{}), maxSGE)
 }
 
-// stride returns the size of a work request with a header of a size: a power of two.
+// stride returns a work request's size for a header size: a power of 2.
 func stride(header uintptr, maxSGE uint32) uint64 {
 	size := uint64(header) + uint64(maxSGE)*uint64(unsafe.Sizeof(uapi.PVRDMASGE{}))
 	return uint64(roundUp(uint32(min(size, maxRing))))
@@ -76,7 +76,7 @@ type srq struct {
 	number uint32
 }
 
-// NewSRQ creates a shared receive queue of a capacity of RoundSRQ.
+// NewSRQ creates a shared receive queue with a RoundSRQ capacity.
 func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
 	if attr.CQ != nil {
 		return nil, fmt.Errorf("shared receive queue of XRC: %w", errors.ErrUnsupported)
@@ -111,8 +111,8 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (int, error) {
 	return n, err
 }
 
-// ModifyIn returns nil: the driver reads no data of its own.
+// ModifyIn returns nil: the driver reads no own data.
 func (q *srq) ModifyIn() []byte { return nil }
 
-// Close releases the memory of the ring.
+// Close releases the ring's memory.
 func (q *srq) Close() error { return q.memory.Close() }

@@ -14,20 +14,20 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A ring is a queue that the process shares with the adapter: entries of a size, and their
+// A ring is a queue that the process shares with the adapter: equal-sized entries, and their
 // counts. Counts are modulo twice the entry count, so that a full ring differs from an
-// empty one.
+// empty ring.
 type ring struct {
 	state   *uapi.PVRDMARing
 	entries []byte
-	stride  uint32 // size of an entry in bytes
-	size    uint32 // number of entries, a power of two
+	stride  uint32 // entry size in bytes
+	size    uint32 // entry count, a power of 2
 }
 
-// maxRing limits the memory of a ring in bytes: commands have 32 bits for it.
+// maxRing limits a ring's memory in bytes: commands have 32 bits for it.
 const maxRing uint64 = 1 << 31
 
-// roundUp returns the next power of two.
+// roundUp returns the next power of 2.
 func roundUp(v uint32) uint32 {
 	if v <= 1 {
 		return 1
@@ -48,20 +48,20 @@ func (d *device) newRing(size uint32, stride uint64, offset int) (r ring, m *dma
 	return ring{entries: m.Bytes()[offset:length:length], stride: uint32(stride), size: size}, m, nil
 }
 
-// stateOf returns the state in the first page of a memory.
+// stateOf returns the state in a memory's first page.
 func stateOf(m *dmamem.Memory) *uapi.PVRDMARingState {
 	return (*uapi.PVRDMARingState)(unsafe.Pointer(unsafe.SliceData(m.Bytes())))
 }
 
-// at returns the entry of a count.
+// at returns the entry for a count.
 func (r *ring) at(count uint32) unsafe.Pointer {
 	return unsafe.Pointer(&r.entries[uint64(count&(r.size-1))*uint64(r.stride)])
 }
 
-// next returns the count after another one.
+// next returns the count after another count.
 func (r *ring) next(count uint32) uint32 { return (count + 1) & (2*r.size - 1) }
 
-// used returns the counts of consumer and producer and the number of entries between them,
+// used returns the consumer and producer counts and the entry count between them,
 // or ErrCorrupt if the adapter has written a count that cannot be.
 func (r *ring) used() (head, tail, used uint32, err error) {
 	head, tail = atomic.LoadUint32(&r.state.ConsHead), atomic.LoadUint32(&r.state.ProdTail)

@@ -9,12 +9,12 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A sendQueue is a ring of send work requests.
+// A sendQueue is a send work request ring.
 type sendQueue struct {
 	ring
 	transport provider.Transport
 	maxSGE    int
-	flags     provider.SendFlags // of each work request
+	flags     provider.SendFlags // each work request's
 }
 
 // sendStride returns a send work request's size.
@@ -22,7 +22,7 @@ func sendStride(maxSGE uint32) uint64 {
 	return stride(unsafe.Sizeof(uapi.PVRDMASendHeader{}), maxSGE)
 }
 
-// allowed are the operations by transport, a bit each. Their numbers are those of enum
+// allowed are the operations by transport, a bit each. Their numbers follow enum
 // pvrdma_wr_opcode.
 var allowed = [...]uint32{
 	provider.RC: 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpSend | 1<<provider.OpSendWithImm |
@@ -30,7 +30,7 @@ var allowed = [...]uint32{
 	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
-// atomicSize is the size of the operand of an atomic in bytes.
+// atomicSize is an atomic operand's size in bytes.
 const atomicSize = 8
 
 // post writes work requests and returns their number.

@@ -55,12 +55,12 @@ func decodeWC(c *provider.Completion, wc *uapi.WC) {
 	c.PathBits = wc.PathBits
 }
 
-// wcWithInvalidate is IB_WC_WITH_INVALIDATE of the kernel's <rdma/ib_verbs.h>.
+// wcWithInvalidate is IB_WC_WITH_INVALIDATE in the kernel's <rdma/ib_verbs.h>.
 const wcWithInvalidate = 1 << 2
 
-// flags converts the driver's flags, which are the kernel's, to those of package
-// provider, which are libibverbs'. One flag has another number in the kernel, where
-// its bit in libibverbs is IB_WC_IP_CSUM_OK.
+// flags converts the driver's flags, which are the kernel's, to package provider's flags,
+// which are libibverbs'. A single flag has another number in the kernel, where its bit in
+// libibverbs is IB_WC_IP_CSUM_OK.
 func flags(f uint32) provider.CompletionFlags {
 	known := provider.CompletionFlags(f) & (provider.CompletionGRH | provider.CompletionWithImm)
 	if f&wcWithInvalidate != 0 {

@@ -34,7 +34,7 @@ func TestPoll(t *testing.T) {
 		Flags: provider.CompletionGRH | provider.CompletionWithImm, PKeyIndex: 7, SLID: 8, SL: 9, PathBits: 10,
 	}
 	d.complete(all)
-	all.Flags = ^uint32(0) &^ 3 // other flags of the kernel are dropped
+	all.Flags = ^uint32(0) &^ 3 // other kernel flags are dropped
 	d.complete(all)
 	all.Flags = ^uint32(0) &^ 7
 	all.Status = 12
@@ -58,7 +58,7 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// Completions arrive in order for any number per poll, past the end of the ring
+// Completions arrive in order for any number per poll, past the ring's end
 // several times.
 func TestPollAround(t *testing.T) {
 	d := newDevice()

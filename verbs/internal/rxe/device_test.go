@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A device is the kernel's part of queues, on plain memory.
+// A device is the kernel's queue part, on plain memory.
 type device struct {
 	provider.Device                   // the methods that other drivers use
 	rings           map[uint64][]byte // by offset
@@ -17,7 +17,7 @@ type device struct {
 	bells           int               // doorbells
 	brief           bool              // of the last doorbell
 	armed           []bool            // solicited only
-	err             error             // error of doorbells
+	err             error             // doorbell error
 }
 
 var errNoRing = errors.New("no such ring")
@@ -55,7 +55,7 @@ func (n *notifier) Arm(solicitedOnly bool) error {
 	return nil
 }
 
-// Offsets of the rings, and capacities of the queues.
+// Ring offsets and queue capacities.
 const (
 	sqOffset, rqOffset, cqOffset, srqOffset = 1 << 12, 2 << 12, 3 << 12, 4 << 12
 
@@ -66,14 +66,14 @@ const (
 
 var queueCap = provider.QPCap{MaxSendWR: slots - 1, MaxRecvWR: slots - 1, MaxSendSGE: sgeCount, MaxRecvSGE: sgeCount, MaxInline: inlineMax}
 
-// newDevice returns a device with rings of all kinds.
+// newDevice returns a device with all ring kinds.
 func newDevice() *device {
 	return &device{rings: map[uint64][]byte{
 		sqOffset: plain(slots, 9), rqOffset: plain(slots, 7), cqOffset: plain(slots, 6), srqOffset: plain(slots, 7),
 	}}
 }
 
-// info returns the mapping of a ring.
+// info returns a ring's mapping.
 func (d *device) info(offset uint64) uapi.RXEMMInfo {
 	return uapi.RXEMMInfo{Offset: offset, Size: uint32(len(d.rings[offset]))}
 }

@@ -19,7 +19,7 @@ type qp struct {
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and rings the doorbell once. A single usual work request, the
-// case of a latency test, has a path of its own: 131 instructions instead of 210.
+// case in a latency test, has its own path: 131 instructions, not 210.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	if len(wrs) == 1 && q.sq.isUsual(&wrs[0]) {
 		length, err := q.sq.direct(&wrs[0])
@@ -39,7 +39,7 @@ func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 }
 
 // The brief doorbell limits. Soft-RoCE up to Linux 6.10 sends so much within the
-// doorbell in some tens of microseconds. Later kernels send in another thread.
+// doorbell within tens of microseconds. Later kernels send in another thread.
 const (
 	briefBytes    = 8 << 10 // bytes
 	briefMessages = 8
@@ -75,7 +75,7 @@ type srq struct {
 func (q *srq) PostRecv(wrs []provider.RecvWR) (int, error) { return q.queue.post(wrs) }
 
 // ModifyIn returns a struct rxe_modify_srq_cmd: the address at which the kernel
-// describes a new ring. A change of the limit creates no ring.
+// describes a new ring. A limit change creates no ring.
 func (q *srq) ModifyIn() []byte { return make([]byte, 8) }
 
 // Close unmaps the ring.

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A receiveQueue is the ring of receive work requests of a queue pair or an SRQ. The
+// A receiveQueue is a queue pair's or an SRQ's receive work request ring. The
 // kernel reads it when a packet arrives, without a doorbell.
 type receiveQueue struct {
 	ring   ring
@@ -58,7 +58,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 // up the SGEs.
 const maxMessage = 1 << 31
 
-// copySGEs writes SGEs behind the head of a work request.
+// copySGEs writes SGEs behind a work request's head.
 func copySGEs(to unsafe.Pointer, sges []provider.SGE) {
 	for i := range sges {
 		*(*uapi.RXESGE)(unsafe.Add(to, i*uapi.RXESGESize)) = uapi.RXESGE{

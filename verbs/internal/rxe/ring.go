@@ -11,19 +11,19 @@ import (
 )
 
 // A ring is a queue that the process shares with the kernel (struct rxe_queue_buf).
-// The process writes one of its indices, the kernel the other. One slot always stays
-// free, to distinguish a full ring from an empty one.
+// The process writes the first index, the kernel the second. A slot always stays
+// free, to distinguish a full ring from an empty ring.
 type ring struct {
 	memory             []byte
 	producer, consumer *atomic.Uint32
 	slots              unsafe.Pointer
-	shift              uint   // log2 of a slot's size
-	mask               uint32 // number of slots (a power of two) less one
-	own                uint32 // index of the process; its copy in the ring is never read
+	shift              uint   // log2 slot size
+	mask               uint32 // slot count (a power of 2) minus 1
+	own                uint32 // process's index; its copy in the ring is never read
 }
 
-// newRing checks the head of a mapping once; later, only the indices are read.
-// element is the minimum size of a slot in bytes.
+// newRing checks a mapping's head once; later, only the indices are read.
+// element is the minimum slot size in bytes.
 func newRing(memory []byte, element int) (ring, error) {
 	if len(memory) < uapi.RXEQueueBufSize {
 		return ring{}, fmt.Errorf("map queue: got %d bytes: %w", len(memory), provider.ErrCorrupt)
@@ -72,7 +72,7 @@ func (r *ring) advance() { r.own = (r.own + 1) & r.mask }
 // reader of the index sees the slots' contents.
 func (r *ring) publish() { r.producer.Store(r.own) }
 
-// ready returns the number of slots that the kernel has filled. The load is an
+// ready returns the count of slots that the kernel has filled. The load is an
 // acquire.
 func (r *ring) ready() (uint32, error) {
 	kernel := r.producer.Load()

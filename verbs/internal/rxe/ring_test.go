@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// plain returns memory with the kernel's layout: slots of 2^shift bytes.
+// plain returns memory with the kernel's layout: 2^shift-byte slots.
 func plain(slots uint32, shift uint) []byte {
 	words := make([]uint64, (uapi.RXEQueueBufSize+int(slots)<<shift)/8)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
@@ -33,7 +33,7 @@ func newPlain(t testing.TB, slots uint32, shift uint, element int) ring {
 	return r
 }
 
-// A head that leads out of the mapping is rejected.
+// A head that leads outside the mapping is rejected.
 func TestNewRing(t *testing.T) {
 	for name, change := range map[string]func(b []byte) []byte{
 		"empty":            func([]byte) []byte { return nil },
@@ -58,7 +58,7 @@ func TestNewRing(t *testing.T) {
 	}
 }
 
-// The process fills slots and the kernel takes them, past the end of the ring
+// The process fills slots and the kernel takes them, past the ring's end
 // several times.
 func TestFill(t *testing.T) {
 	r := newPlain(t, 8, 6, 8)
@@ -119,7 +119,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// The process ignores changes of its own index in the ring. An invalid index of the
+// The process ignores changes to its own index in the ring. An invalid index from the
 // kernel is an error.
 func TestHostile(t *testing.T) {
 	for _, index := range []uint32{8, 9, 1 << 16, 1 << 31, ^uint32(0)} {
@@ -136,7 +136,7 @@ func TestHostile(t *testing.T) {
 		if slot, err := r.next(); err != nil || slot != r.slots {
 			t.Errorf("own index overwritten with %d: got slot %p, error %v, want slot %p", index, slot, err, r.slots)
 		}
-		// Later changes of the head have no effect.
+		// Later head changes have no effect.
 		head(r.memory).IndexMask, head(r.memory).Log2ElemSize = index, index
 		if r.slot(index) != unsafe.Add(r.slots, uintptr(index&7)<<6) {
 			t.Errorf("got another slot %d after a change of the head", index)

@@ -13,10 +13,10 @@ func New(d provider.Device) provider.Provider { return rxe{d} }
 
 type rxe struct{ device provider.Device }
 
-// Close does nothing: a device has no memory besides that of its queues.
+// Close does nothing: a device has no memory besides its queues.
 func (p rxe) Close() error { return nil }
 
-// mapRing maps a ring with slots of at least element bytes.
+// mapRing maps a ring with slots that have at least element bytes.
 func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
 	memory, err := p.device.Map(mi.Offset, int(mi.Size))
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A sendQueue is a ring of send work requests.
+// A sendQueue is a send work request ring.
 type sendQueue struct {
 	ring      ring
 	transport provider.Transport
 	maxSGE    int
 	maxInline int    // bytes
-	usual     uint32 // the operations that direct writes, with one bit for each Opcode
+	usual     uint32 // the operations that direct writes, with a bit for each Opcode
 }
 
-// usualOps are the operations of connections that direct writes.
+// usualOps are the connection operations that direct writes.
 const usualOps = 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpSend |
 	1<<provider.OpSendWithImm | 1<<provider.OpRead | 1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
 
@@ -36,7 +36,7 @@ func sendElement(c provider.QPCap) int {
 }
 
 // post writes work requests into slots and returns their number and the total length
-// of their messages, also if it rejects one.
+// of their messages, also if it rejects a work request.
 func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error) {
 	for n < len(wrs) {
 		var length uint32
@@ -85,14 +85,14 @@ func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	return length, nil
 }
 
-// isUsual reports whether direct can write a work request: a send, write, read or atomic of
-// a connection with one SGE.
+// isUsual reports whether direct can write a work request: a send, write, read or atomic on
+// a connection with 1 SGE.
 func (q *sendQueue) isUsual(wr *provider.SendWR) bool {
 	return wr.Opcode <= provider.OpFetchAdd && q.usual>>(wr.Opcode&31)&1 != 0 && wr.Flags&provider.SendInline == 0 &&
 		len(wr.SGEs) == 1 && wr.SGEs[0].Length <= maxMessage && (wr.Opcode <= provider.OpRead || wr.SGEs[0].Length == 8)
 }
 
-// direct writes a usual work request. The calls of the general path would be a part of
+// direct writes a usual work request. The general path's calls would be a part of
 // the latency.
 func (q *sendQueue) direct(wr *provider.SendWR) (uint32, error) {
 	slot, err := q.ring.next()
@@ -120,8 +120,8 @@ func (q *sendQueue) direct(wr *provider.SendWR) (uint32, error) {
 	return sge.Length, nil
 }
 
-// allowed are the operations of each transport (InfiniBand Architecture, volume 1,
-// table 43), with one bit for each Opcode.
+// allowed are each transport's operations (InfiniBand Architecture, volume 1,
+// table 43), with a bit for each Opcode.
 var allowed = [...]uint32{
 	provider.RC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
 		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |

@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A handle is an address handle of package verbs.
+// A handle is a package verbs address handle.
 type handle struct{ provided any }
 
 func (h handle) Provided() any { return h.provided }
 
-// words returns a hex dump without lines of zeros.
+// words returns a hex dump without zero lines.
 func words(p unsafe.Pointer, length int) string {
 	var text strings.Builder
 	for at := 0; at < length; at += 16 {
@@ -29,7 +29,7 @@ func words(p unsafe.Pointer, length int) string {
 	return text.String()
 }
 
-// Each operation has the layout of <rdma/rdma_user_rxe.h>, in slots with old contents,
+// Each operation has the <rdma/rdma_user_rxe.h> layout, in slots with old contents,
 // posted alone and in a list.
 func TestSendLayout(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
@@ -104,7 +104,7 @@ func TestSendLayout(t *testing.T) {
 			for i := range b {
 				b[i] = 0xff
 			}
-			// One work request alone, and two in a list.
+			// A single work request, and two in a list.
 			for posts, wrs := range [][]provider.SendWR{{test.wr}, {test.wr, test.wr}} {
 				if n, err := q.PostSend(wrs); n != len(wrs) || err != nil {
 					t.Fatalf("got %d posted, error %v, want %d", n, err, len(wrs))
@@ -124,7 +124,7 @@ func TestSendLayout(t *testing.T) {
 	}
 }
 
-// A rejected work request leaves the ring unchanged, and earlier ones stay posted.
+// A rejected work request leaves the ring unchanged, and earlier requests stay posted.
 func TestSendRefused(t *testing.T) {
 	sges := func(n int) []provider.SGE { return make([]provider.SGE, n) }
 	for name, test := range map[string]struct {
@@ -167,7 +167,7 @@ func TestSendRefused(t *testing.T) {
 	}
 }
 
-// A full queue accepts as many work requests as fit, and further ones after the
+// A full queue accepts as many work requests as fit, and further requests after the
 // kernel has taken some.
 func TestSendFull(t *testing.T) {
 	d := newDevice()

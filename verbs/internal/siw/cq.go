@@ -42,14 +42,14 @@ func (h completionHead) word() uint32 { return *(*uint32)(unsafe.Pointer(&h)) }
 // validCompletion is the flag VALID in a completion's second word.
 var validCompletion = completionHead{flags: uapi.SIWValid}.word()
 
-// statuses are the statuses of completions by enum siw_wc_status.
+// statuses are the completion statuses by enum siw_wc_status.
 var statuses = [...]provider.Status{
 	provider.StatusOK, provider.StatusLocalLength, provider.StatusLocalProt, provider.StatusLocalQPOp, provider.StatusFlushed,
 	provider.StatusBadResponse, provider.StatusLocalAccess, provider.StatusRemoteAccess, provider.StatusRemoteInvalid,
 	provider.StatusGeneral,
 }
 
-// completed are the operations of completions by enum siw_opcode.
+// completed are the completion operations by enum siw_opcode.
 var completed = [...]provider.CompletionOpcode{
 	uapi.SIWOpWrite: provider.CompletedWrite, uapi.SIWOpRead: provider.CompletedRead, uapi.SIWOpReadLocalInv: provider.CompletedRead,
 	uapi.SIWOpSend: provider.CompletedSend, uapi.SIWOpSendWithImm: provider.CompletedSend, uapi.SIWOpSendRemoteInv: provider.CompletedSend,

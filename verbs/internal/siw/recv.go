@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A receiveQueue is the ring of receive work requests of a queue pair or an SRQ. The
+// A receiveQueue is a queue pair's or an SRQ's receive work request ring. The
 // kernel reads it when a message arrives, without a doorbell.
 type receiveQueue struct {
 	ring   ring[uapi.SIWRQE]

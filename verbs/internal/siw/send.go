@@ -23,7 +23,7 @@ type qp struct {
 // Cap returns the capacity.
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
-// The brief doorbell limits, as those of Soft-RoCE. The kernel sends within the
+// The brief doorbell limits, as with Soft-RoCE. The kernel sends within the
 // doorbell, as much as the socket accepts without blocking (siw_qp_tx.c).
 const (
 	briefBytes    = 8 << 10 // bytes
@@ -61,7 +61,7 @@ func (q *qp) busy(first uint32, n int) bool {
 }
 
 // opcodes are the supported operations with their numbers in the driver. Some accept
-// inline data; the driver rejects that of others, and reads with a fence (siw_qp.c,
+// inline data; the driver rejects inline data from others, and reads with a fence (siw_qp.c,
 // siw_activate_tx_from_sq).
 var opcodes = [...]struct {
 	supported, inline bool
@@ -110,7 +110,7 @@ func (q *qp) fill(wr *provider.SendWR) (length uint64, err error) {
 	return length, nil
 }
 
-// flags converts flags of a work request.
+// flags converts work request flags.
 func (q *qp) flags(f provider.SendFlags) uint16 {
 	flags := uint16(uapi.SIWValid)
 	if f&provider.SendSignaled != 0 || q.signalAll {
@@ -140,7 +140,7 @@ func head(flags uint16, sges, opcode uint8) (word uint32) {
 // validHead is the flag VALID in an element's second word.
 var validHead = head(uapi.SIWValid, 0, 0)
 
-// copySGEs writes SGEs into an element and returns the sum of their lengths.
+// copySGEs writes SGEs into an element and returns their total length.
 func copySGEs(to *[uapi.SIWMaxSGE]uapi.SIWSGE, sges []provider.SGE) (sum uint64, err error) {
 	for i := range sges {
 		to[i] = uapi.SIWSGE{Addr: sges[i].Addr, Length: sges[i].Length, LKey: sges[i].LKey}

@@ -16,24 +16,24 @@ func New(d provider.Device) provider.Provider { return &siw{device: d} }
 
 type siw struct {
 	device provider.Device
-	keys   atomic.Uint32 // number of registered regions
+	keys   atomic.Uint32 // registered region count
 }
 
-// Close returns nil: a device has no memory besides that of its queues.
+// Close returns nil: a device has no memory besides its queues.
 func (p *siw) Close() error { return nil }
 
 // RegisterMR returns a registration's data: the low byte of the region's keys. It
-// differs from that of the previous region, so that old keys of an index do not stay
+// differs from the previous region's, so that an index's old keys do not stay
 // valid.
 func (p *siw) RegisterMR() (in, out []byte) {
 	return uapi.Bytes(&uapi.SIWRegMR{StagKey: uint8(p.keys.Add(1))}), uapi.Bytes(&uapi.SIWRegMRResp{})
 }
 
-// maxElements limits the elements of a ring; the driver allows 3.3 million (siw.h,
+// maxElements limits a ring's elements; the driver allows 3.3 million (siw.h,
 // SIW_MAX_CQE).
 const maxElements = 1 << 24
 
-// mapRing maps a ring with elements of a size, followed by extra bytes.
+// mapRing maps a ring with equal-sized elements, followed by extra bytes.
 func mapRing[T any](d provider.Device, key uint64, elements uint32, extra int) (ring[T], error) {
 	size := int(unsafe.Sizeof(*new(T)))
 	if key == uapi.SIWInvalidKey || elements > maxElements || bits.OnesCount32(elements) != 1 {
@@ -50,8 +50,8 @@ func mapRing[T any](d provider.Device, key uint64, elements uint32, extra int) (
 type ring[T any] struct {
 	memory   []byte
 	elements []T
-	mask     uint32 // number of elements less one
-	next     uint32 // free-running count of used elements
+	mask     uint32 // element count minus 1
+	next     uint32 // free-running used element count
 }
 
 // at returns the element with a count.

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// golden returns the lines of the C program testdata/golden.c.
+// golden returns the C program testdata/golden.c's lines.
 func golden(t testing.TB) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/golden.txt")
@@ -54,7 +54,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A device is the kernel's part of queues, on plain memory.
+// A device is the kernel's queue part, on plain memory.
 type device struct {
 	provider.Device                   // nil: the other methods are not called
 	rings           map[uint64][]byte // by key
@@ -98,7 +98,7 @@ func (b *bell) Ring(brief bool) error {
 	return b.err
 }
 
-// Keys of the rings, and their sizes.
+// Ring keys and sizes.
 const (
 	sqKey, rqKey, cqKey, srqKey = 1 << 12, 2 << 12, 3 << 12, 4 << 12
 
@@ -112,7 +112,7 @@ func newDevice() *device {
 	}}
 }
 
-// plain returns memory with the alignment of a mapping.
+// plain returns memory with a mapping's alignment.
 func plain(size int) []byte {
 	words := make([]uint64, size/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
@@ -254,7 +254,7 @@ func TestPost_Doorbell(t *testing.T) {
 		}
 	}
 	post(1, 1, 1, nil)
-	post(2, 2, 1, nil) // the kernel has not taken the first one
+	post(2, 2, 1, nil) // the kernel has not taken the first work request
 	for i := range 3 {
 		consume[uapi.SIWSQE](d.rings[sqKey], i)
 	}
@@ -264,7 +264,7 @@ func TestPost_Doorbell(t *testing.T) {
 	for i := range slots {
 		consume[uapi.SIWSQE](d.rings[sqKey], i)
 	}
-	post(slots, slots, 3, nil) // the whole ring: the element before is its own last one
+	post(slots, slots, 3, nil) // the whole ring: the element before is its own last element
 	post(1, 0, 3, provider.ErrFull)
 	d.err = errors.New("failed")
 	consume[uapi.SIWSQE](d.rings[sqKey], 2)
@@ -401,7 +401,7 @@ func TestRegisterMR(t *testing.T) {
 	}
 }
 
-// Any contents of a ring end in completions with known statuses, and never more of them
+// Any ring contents end in completions with known statuses, and never more
 // than the ring has.
 func FuzzPoll(f *testing.F) {
 	for _, name := range []string{"completion", "failed-completion"} {
