@@ -60,7 +60,7 @@ func nativeID(t *testing.T, space rdmacm.PortSpace, kind verbs.QPType) (*rdmacm.
 	return c, id
 }
 
-// expect returns the next event with a type.
+// expect returns the next event of a type.
 func expect(t *testing.T, c *rdmacm.Channel, want rdmacm.EventType) rdmacm.Event {
 	t.Helper()
 	e, err := c.Next(withTimeout(t))

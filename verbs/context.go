@@ -189,7 +189,7 @@ func (c *Context) checkPresent(op string) error {
 	return nil
 }
 
-// write sends a command that has no own method. core is its structure without
+// write sends a command that has no method of its own. core is its structure without
 // the header for write(2), vendor the room for the response's driver part.
 func (c *Context) write(op string, cmd uint32, core, resp, vendor []byte) error {
 	return c.call(writeRequest(op, cmd, core, resp, nil, vendor))

@@ -98,7 +98,7 @@ func (cq *CQ) Entries() int {
 	return cq.capacity
 }
 
-// Resize changes the queue capacity to at least an entry count. It keeps the
+// Resize changes the queue capacity to at least a number of entries. It keeps the
 // completions in the queue. A driver without support returns ErrUnsupported.
 func (cq *CQ) Resize(entries int) error {
 	op := fmt.Sprintf("resize CQ to %d entries", entries)
@@ -126,7 +126,7 @@ func (cq *CQ) Resize(entries int) error {
 	return err
 }
 
-// Moderate delays an armed queue's events until it has a new completion count, or for a
+// Moderate delays an armed queue's events until it has a number of new completions, or for a
 // period after the first completion. Zeros end the moderation. A device's limits are
 // DeviceAttr.CQModeration; a driver without support returns ErrUnsupported.
 func (cq *CQ) Moderate(count uint16, period time.Duration) error {

@@ -30,7 +30,7 @@ func Devices() ([]Device, error) { return Host{}.Devices() }
 // error. If a source cannot be read, Devices returns the devices that it could
 // find together with the error.
 //
-// Devices opens no device: opening may still fail, for instance for lacking
+// Devices opens no device: opening may still fail, for instance for lack of
 // permission. The name, path and, if the kernel reports it, the driver of each
 // Device are set.
 func (h Host) Devices() ([]Device, error) {

@@ -10,7 +10,7 @@
 //
 // Opening a device takes a single open(2) and creates a single context. Only doorbells and
 // requests to arm completion queues are written to its file, because that is faster
-// than an ioctl. Commands without an own method are sent with the method
+// than an ioctl. Commands without a method of their own are sent with the method
 // INVOKE_WRITE, which requires Linux 5.0; GID tables require 5.10. Requests that an
 // older kernel or the driver does not support return [ErrUnknownMethod] or
 // [ErrUnsupported], missing permission is [io/fs.ErrPermission], and a removed

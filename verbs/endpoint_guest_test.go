@@ -49,7 +49,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// newEndpoint creates an endpoint with a type. The context closes its objects.
+// newEndpoint creates an endpoint of a type. The context closes its objects.
 func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
 	t.Helper()
 	e := &endpoint{t: t, context: c, rnrRetry: 7, pd: must(c.AllocPD())(t)}

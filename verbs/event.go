@@ -54,10 +54,10 @@ func (t EventType) String() string {
 	return "EVENT_" + strconv.FormatUint(uint64(t), 10)
 }
 
-// An Element is the thing kind that an event concerns.
+// An Element is the kind of thing that an event concerns.
 type Element uint8
 
-// The thing kinds that events concern.
+// The kinds of things that events concern.
 const (
 	ElementDevice Element = iota
 	ElementPort
@@ -77,7 +77,7 @@ func (e Element) String() string {
 	return "element"
 }
 
-// Element returns the Event.Element meaning for events with this type. Events of
+// Element returns the Event.Element meaning for events of this type. Events of
 // unknown types concern the device.
 func (t EventType) Element() Element {
 	switch t {

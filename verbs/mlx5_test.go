@@ -32,7 +32,7 @@ func openMLX5(t *testing.T, response uapi.MLX5AllocUcontextResp, answer func(cal
 	return openKernel(t, f), f
 }
 
-// With another kind's kernel or adapter, queues have an error with the cause, and
+// With a kernel or an adapter of another kind, queues have an error with the cause, and
 // queries work.
 func TestMLX5_Context(t *testing.T) {
 	for cause, change := range map[string]func(r *uapi.MLX5AllocUcontextResp){

@@ -259,7 +259,7 @@ func (qp *QP) finish() error {
 	return queue.Close()
 }
 
-// lockCQs locks the completion queues, so that the provider can remove completions for the
+// lockCQs locks the completion queues, so that the provider can remove completions of the
 // queue pair, and returns a function that unlocks them.
 func (qp *QP) lockCQs() (unlock func()) {
 	a, b := qp.init.SendCQ, qp.init.RecvCQ

@@ -106,7 +106,7 @@ func TestGuestStates(t *testing.T) {
 	}
 	refused(verbs.QPStateRTS, verbs.QPAttr{})
 
-	// RESET discards posted work requests. Later transfers pass the ends in the
+	// RESET discards posted work requests. Later transfers pass the ends of the
 	// rings.
 	for round := range uint64(5) {
 		a.modify(verbs.QPStateReset, verbs.QPAttr{})

@@ -10,14 +10,14 @@ import (
 )
 
 // An XRCD is an XRC domain (extended reliable connection, annex A14 of the InfiniBand
-// Architecture, volume 1). A message names the SRQ that receives it: any in the domain,
-// from every process that has opened the domain.
+// Architecture, volume 1). A message names the SRQ that receives it: any of the domain, of every
+// process that has opened the domain.
 type XRCD struct{ object }
 
 // XRCDInit are the OpenXRCD parameters.
 type XRCDInit struct {
 	// File names the domain: processes that open a domain with the same file share it.
-	// Nil is an own domain.
+	// Nil is a domain of its own.
 	File *os.File
 
 	// MustExist fails unless another process has opened the domain, MustCreate if a process
@@ -51,9 +51,9 @@ func (c *Context) OpenXRCD(init XRCDInit) (*XRCD, error) {
 	return register(&x.object, x), nil
 }
 
-// CreateQP creates a queue pair with type QPTypeXRCTarget in the state RESET. It has no own
-// queues and receives for the domain's SRQs. It exists until all processes that use it have
-// closed it.
+// CreateQP creates a queue pair of type QPTypeXRCTarget in the state RESET. It has no
+// queues of its own and receives for the domain's SRQs. It exists until all processes that
+// use it have closed it.
 func (x *XRCD) CreateQP() (*QP, error) {
 	const op = "create XRC target QP"
 	if x.context.provider == nil {
@@ -62,7 +62,7 @@ func (x *XRCD) CreateQP() (*QP, error) {
 	return x.context.createQP(op, QPInit{Type: QPTypeXRCTarget}, nil, x)
 }
 
-// OpenQP opens a queue pair with type QPTypeXRCTarget that another process has created in
+// OpenQP opens a queue pair of type QPTypeXRCTarget that another process has created in
 // the domain. state is its state, which the kernel does not return.
 func (x *XRCD) OpenQP(number uint32, state QPState) (*QP, error) {
 	op := fmt.Sprintf("open QP %#x", number)

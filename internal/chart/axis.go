@@ -8,10 +8,10 @@ type axis struct {
 	begin, length  float64 // pixels; negative lengths go upwards
 }
 
-// minSteps is the minimum number of steps of an axis.
+// minSteps is the minimum step count on an axis.
 const minSteps = 5
 
-// newAxis returns an axis with steps that are 1, 2 or 5 times a power of ten, and whole
+// newAxis returns an axis with steps that are 1, 2 or 5 times a power of 10, and whole
 // numbers if whole is set. An empty range starts at its value.
 func newAxis(from, to, begin, length float64, whole bool) axis {
 	if !(to > from) {

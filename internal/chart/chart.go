@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A Chart is a set of lines over two axes.
+// A Chart is a line set over two axes.
 type Chart struct {
 	Title, X, Y string
 	XTick       func(float64) string // returns the label at an X position; nil: the number
@@ -37,7 +37,7 @@ const (
 	textSize      = 12
 )
 
-// MaxSeries is the number of lines with different colours.
+// MaxSeries is the count of lines with different colours.
 const MaxSeries = 8
 
 // colours can be distinguished by people with colour blindness (Okabe and Ito, 2008).
@@ -45,7 +45,7 @@ var colours = [MaxSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e6
 
 const gridColour = "#e0e0e0"
 
-// align is the position of a text relative to a point.
+// align is a text's position relative to a point.
 type align int
 
 const (
@@ -91,7 +91,7 @@ func (m moved) text(at Point, size int, a align, upright bool, text string) {
 	m.canvas.text(Point{at.X, at.Y + m.by}, size, a, upright, text)
 }
 
-// bounds returns the range of values. Y starts at 0.
+// bounds returns the value range. Y starts at 0.
 func (c Chart) bounds() (x0, x1, y1 float64) {
 	x0, x1 = math.Inf(1), math.Inf(-1)
 	for _, s := range c.Series {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// scale is the number of PNG dots per pixel on each axis, for high-resolution screens.
+// scale is the PNG dot count per pixel on each axis, for high-resolution screens.
 const scale = 2
 
 // PNG writes charts below each other as a PNG image.

@@ -1,4 +1,4 @@
-// Package dcbnl queries data center bridging settings of network devices with the
+// Package dcbnl queries network devices' data center bridging settings with the
 // rtnetlink request RTM_GETDCB (linux/dcbnl.h).
 package dcbnl
 
@@ -31,13 +31,13 @@ const (
 // Priorities is the priority count.
 const Priorities = 8
 
-// codePoints is the number of DSCPs.
+// codePoints is the DSCP count.
 const codePoints = 64
 
 // Bridging holds the priority settings for a network device: flow control per priority (struct
 // ieee_pfc; IEEE 802.1Qbb) and the mapping from packets to priorities (struct dcb_app).
 type Bridging struct {
-	Classes     uint8              // number of priorities that support flow control at once
+	Classes     uint8              // count of priorities that support flow control at once
 	Enabled     uint8              // bit mask: priorities with flow control
 	Requests    [Priorities]uint64 // pauses sent
 	Indications [Priorities]uint64 // pauses received

@@ -1,4 +1,4 @@
-// Package dmamem maps memory that devices read and write. It lies outside of Go's
+// Package dmamem maps memory that devices read and write. It lies outside Go's
 // heap, so the collector neither moves nor reuses it.
 package dmamem
 
@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrRegistered is returned by Close of memory that is registered with a device.
+// ErrRegistered is returned by Close if the memory is registered with a device.
 var ErrRegistered = errors.New("memory is still registered with a device")
 
-// Options select the memory. The zero value means pages of the usual size on any
+// Options select the memory. The zero value means pages with the usual size on any
 // NUMA node.
 type Options struct {
-	// Huge selects huge pages of the default size, which the administrator has to
+	// Huge selects huge pages with the default size, which the administrator has to
 	// reserve (vm.nr_hugepages). New fails if too few are free.
 	Huge bool
 
@@ -31,7 +31,7 @@ type Options struct {
 }
 
 // hugePageSize returns a huge page's default size in bytes: 2 MiB on most
-// processors, 512 MiB on arm64 with pages of 64 KiB, 1 MiB on s390x, or the size on
+// processors, 512 MiB on arm64 with 64 KiB pages, 1 MiB on s390x, or the size on
 // the kernel's command line.
 var hugePageSize = sync.OnceValue(func() int {
 	info, _ := os.ReadFile("/proc/meminfo") // without the file, the size below
@@ -44,15 +44,15 @@ var hugePageSize = sync.OnceValue(func() int {
 	return 2 << 20
 })
 
-// HugePageSize returns a huge page's size in bytes. The size of memory on huge
-// pages is rounded up to a multiple of it.
+// HugePageSize returns a huge page's size in bytes. The memory size on huge pages is
+// rounded up to a multiple of it.
 func HugePageSize() int { return hugePageSize() }
 
-// Memory is a mapping whose bytes are initially zero. Its size is rounded up to
+// Memory is a mapping with bytes that are initially zero. Its size is rounded up to
 // whole pages, but Bytes has the requested length.
 //
 // The garbage collector unmaps Memory that is dropped without Close, but only if
-// Bytes was never called, because it does not track slices of a mapping.
+// Bytes was never called, because it does not track slices into a mapping.
 type Memory struct {
 	lock    sync.Mutex
 	mapping []byte
@@ -63,7 +63,7 @@ type Memory struct {
 	lent    bool            // Bytes was called: cleanup is stopped
 }
 
-// New maps length bytes, at least one. All pages are allocated when it returns.
+// New maps length bytes, at least 1. All pages are allocated when it returns.
 func New(length int, o Options) (*Memory, error) {
 	op := fmt.Sprintf("map %d bytes", length)
 	if length <= 0 {
@@ -92,11 +92,11 @@ func New(length int, o Options) (*Memory, error) {
 	return m, nil
 }
 
-// transparent is the size of a huge page of most processors in bytes. Shorter memory
-// cannot contain one.
+// transparent is the huge page size on most processors in bytes. Shorter memory cannot
+// contain a huge page.
 const transparent = 2 << 20
 
-// prepare sets the policy of the pages and allocates them.
+// prepare sets the pages' policy and allocates them.
 func prepare(b []byte, o Options) error {
 	if o.Node != nil {
 		if *o.Node < 0 || *o.Node >= maxNodes-1 {
@@ -121,15 +121,15 @@ func prepare(b []byte, o Options) error {
 	return err
 }
 
-// mpolPreferred is MPOL_PREFERRED of <linux/mempolicy.h>.
+// mpolPreferred is MPOL_PREFERRED in <linux/mempolicy.h>.
 const mpolPreferred = 1
 
-// maxNodes is the number of NUMA nodes in a node mask.
+// maxNodes is the NUMA node count in a node mask.
 const maxNodes = 1024
 
-// prefer sets the preferred node of pages that are not allocated yet. It has no
-// effect in a kernel without NUMA, for a node outside of the cpuset, and if the
-// system call filter of a container forbids it.
+// prefer sets the preferred node for pages that are not allocated yet. It has no
+// effect in a kernel without NUMA, for a node outside the cpuset, and if a container's
+// system call filter forbids it.
 func prefer(b []byte, node int) {
 	const word = 8 * unsafe.Sizeof(uintptr(0))
 	var mask [maxNodes / word]uintptr
@@ -156,12 +156,12 @@ func (m *Memory) Bytes() []byte {
 // Len returns the requested length in bytes.
 func (m *Memory) Len() int { return m.length }
 
-// Addr returns the address of the first byte.
+// Addr returns the first byte's address.
 func (m *Memory) Addr() uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.mapping))))
 }
 
-// Hold prevents Close until a matching call of Release.
+// Hold prevents Close until a matching Release call.
 func (m *Memory) Hold() error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -172,7 +172,7 @@ func (m *Memory) Hold() error {
 	return nil
 }
 
-// Release undoes one call of Hold.
+// Release undoes a single Hold call.
 func (m *Memory) Release() {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -125,7 +125,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// mincore stores in bit 0 of each byte whether a page is in memory.
+// mincore stores in each byte's bit 0 whether a page is in memory.
 func mincore(b, resident []byte) error {
 	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(resident))))
 	if errno != 0 {
@@ -134,11 +134,11 @@ func mincore(b, resident []byte) error {
 	return nil
 }
 
-// mark identifies the memory of a test at its first address.
+// mark identifies a test's memory at its first address.
 const mark = 0x6d61726b6d61726b
 
-// marked reports whether the memory of a test is still at an address. Another mapping
-// can take the place of memory that was unmapped.
+// marked reports whether a test's memory is still at an address. Another mapping
+// can take unmapped memory's place.
 func marked(t *testing.T, addr uint64) bool {
 	t.Helper()
 	memory, err := os.Open("/proc/self/mem")
@@ -153,7 +153,7 @@ func marked(t *testing.T, addr uint64) bool {
 	return binary.NativeEndian.Uint64(b[:]) == mark
 }
 
-// Memory that is dropped is unmapped, unless a slice of it may be in use.
+// Memory that is dropped is unmapped, unless a slice into it may be in use.
 func TestMemory_Forgotten(t *testing.T) {
 	const size = 64 << 20
 	m, err := New(size, Options{})

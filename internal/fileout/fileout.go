@@ -47,7 +47,7 @@ func Create(path string) (*File, error) {
 }
 
 // Check returns the reason why a file cannot be written, before any content exists. It
-// leaves the file as it is, and does not open other kinds of files, such as a FIFO, for
+// leaves the file as it is, and does not open other file kinds, such as a FIFO, for
 // which this would wait.
 func Check(path string) error {
 	if i, err := os.Stat(path); err == nil && !i.Mode().IsRegular() && !i.IsDir() {
@@ -134,7 +134,7 @@ func (f *File) createTemp(target string, mode fs.FileMode) error {
 	}
 }
 
-// maxLinks is the number of symbolic links that Linux follows in a path.
+// maxLinks is the symbolic link count that Linux follows in a path.
 const maxLinks = 40
 
 // resolve follows symbolic links from path down to a name that is not a link, whether or
@@ -211,7 +211,7 @@ func (f *File) Abort() {
 	f.file = nil
 }
 
-// wrap adds the caller's path in place of a temporary file name.
+// wrap adds the caller's path for a temporary file name.
 func (f *File) wrap(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err

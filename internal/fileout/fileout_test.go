@@ -162,7 +162,7 @@ func TestWrite_SymbolicLinks(t *testing.T) {
 	}
 }
 
-// TestWrite_HardLink checks that all names of a file show the new content.
+// TestWrite_HardLink checks that all a file's names show the new content.
 func TestWrite_HardLink(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

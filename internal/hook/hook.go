@@ -1,7 +1,7 @@
 // Package hook runs a command once per event, with the event as standard input.
 //
 // A supervisor process runs the commands for each job in sequence. It adopts the processes
-// that a command leaves behind, so that no process escapes the end of its time by leaving
+// that a command leaves behind, so that no process escapes its time's end by leaving
 // the process group, the session or its parent.
 package hook
 
@@ -76,7 +76,7 @@ func (r *Runner) Submit(event []byte) bool {
 }
 
 // Close waits for the commands for queued events. If ctx ends before, waiting events are
-// dropped; running commands may take the rest of their time, until the context passed to
+// dropped; running commands may take their remaining time, until the context passed to
 // [New] ends. Submit must not be called any more.
 func (r *Runner) Close(ctx context.Context) Stats {
 	close(r.events)

@@ -46,7 +46,7 @@ func (c *Config) ReadFile(path string, optional bool) error {
 // Read reads KEY=VALUE lines. It ignores blank lines and lines that start with #. Errors
 // contain the file name. An invalid line is an error, but Read applies all other lines, so
 // that a caller can continue with a warning. The error describes the first invalid line,
-// with the number of invalid lines.
+// with the invalid line count.
 func (c *Config) Read(r io.Reader, name string) error {
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {

@@ -13,10 +13,10 @@ const (
 	offConnect = 12 // node name in a CONNECT
 )
 
-// ControlDataSize is the size in bytes of the data in a control datagram.
+// ControlDataSize is the data size in bytes in a control datagram.
 const ControlDataSize = 64
 
-// ControlSize is the size in bytes of a datagram on a control socket.
+// ControlSize is the datagram size in bytes on a control socket.
 const ControlSize = offData + ControlDataSize
 
 // NodeIDSize is the node name size in bytes, including a NUL.
@@ -75,7 +75,7 @@ func (c *Control) SetKind(k Kind) { binary.NativeEndian.PutUint32(c[offKind:], u
 // Data returns the data, in place.
 func (c *Control) Data() []byte { return c[offData:] }
 
-// ClientInfo is the data of a Connect (struct sim_client_info) without the queue
+// ClientInfo is a Connect's data (struct sim_client_info) without the queue
 // pair, which is 0.
 type ClientInfo struct {
 	ID   uint32 // identifies the data socket; in the reply, the slot

@@ -11,7 +11,7 @@ const (
 	DefaultPort     = 7070
 )
 
-// A SockName is the prefix of the socket names on this host. The names are abstract and
+// A SockName is the socket name prefix on this host. The names are abstract and
 // end with a NUL byte, because the C programs include the string terminator.
 type SockName string
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Offsets in struct sim_request. Numbers are big-endian, except LIDs, which are two
-// big-endian bytes in the low half of a word in host byte order.
+// big-endian bytes in a word's low half in host byte order.
 const (
 	offDLID   = 0
 	offSLID   = 4
@@ -21,7 +21,7 @@ const (
 	madSize   = 256
 )
 
-// PacketSize is the size in bytes of a datagram on a data socket.
+// PacketSize is the datagram size in bytes on a data socket.
 const PacketSize = offMAD + madSize
 
 // StatusDropped is the status in a request that is returned without a reply: ETIMEDOUT on

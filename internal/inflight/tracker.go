@@ -26,7 +26,7 @@ type Entry[T any] struct {
 }
 
 const (
-	// minPlaces and maxPlaces bound the number of entries that a tracker keeps. It keeps
+	// minPlaces and maxPlaces bound the entry count that a tracker keeps. It keeps
 	// more than maxPlaces only if that many requests wait.
 	minPlaces = 4096
 	maxPlaces = 1 << 16
@@ -41,7 +41,7 @@ const (
 //
 // An [Entry] pointer is valid until the next call to Add.
 type Tracker[T any] struct {
-	places       []Entry[T] // the length is a power of two
+	places       []Entry[T] // the length is a power of 2
 	next         uint32     // next request ID
 	oldest       uint32     // no request before it waits
 	oldestOnTime uint32     // no request before it is in flight
@@ -55,10 +55,10 @@ func New[T any](first uint32) *Tracker[T] {
 	return &Tracker[T]{places: make([]Entry[T], minPlaces), next: first, oldest: first, oldestOnTime: first}
 }
 
-// Outstanding returns the number of requests that wait for a reply.
+// Outstanding returns the count of requests that wait for a reply.
 func (t *Tracker[T]) Outstanding() int { return t.outstanding }
 
-// InFlight returns the number of outstanding requests that are not slow.
+// InFlight returns the count of outstanding requests that are not slow.
 func (t *Tracker[T]) InFlight() int { return t.inFlight }
 
 // Add returns the entry for a request that is sent now. It waits for a reply.
@@ -67,7 +67,7 @@ func (t *Tracker[T]) Add(now time.Duration) *Entry[T] {
 		t.grow()
 	}
 	protect := 2*(t.outstanding+t.expired) < len(t.places)
-	for t.next == 0 || t.occupied(now, protect) { // some programs treat an ID of 0 as unset
+	for t.next == 0 || t.occupied(now, protect) { // some programs treat ID 0 as unset
 		t.next++
 	}
 	e := t.at(t.next)

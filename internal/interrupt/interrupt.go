@@ -60,11 +60,11 @@ func (c cause) Error() string { return c.String() + " signal received" }
 
 func (cause) Unwrap() error { return context.Canceled }
 
-// reloaders is the number of commands to which SIGHUP has another meaning.
+// reloaders is the count of commands to which SIGHUP has another meaning.
 var reloaders atomic.Int32
 
-// Hangups returns a SIGHUP channel for a command that reads its files again instead of
-// ending. Signals that arrive at the same time may become one.
+// Hangups returns a SIGHUP channel for a command that reads its files again and does not
+// end. Signals that arrive at the same time may merge.
 func Hangups() (hangups <-chan os.Signal, stop func()) {
 	reloaders.Add(1)
 	c := make(chan os.Signal, 1)

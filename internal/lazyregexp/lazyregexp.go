@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A Regexp is a regular expression in the syntax of package regexp. It is safe for
+// A Regexp is a regular expression in package regexp's syntax. It is safe for
 // concurrent use.
 type Regexp struct{ compiled func() *regexp.Regexp }
 

@@ -115,7 +115,7 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 	}
 }
 
-// discard is the UDP port of the discard service (RFC 863).
+// discard is the discard service's UDP port (RFC 863).
 const discard = 9
 
 // triggerResolution sends a packet to an address, which makes the kernel resolve it.

@@ -13,7 +13,7 @@ import (
 // native is the netlink byte order.
 var native = binary.NativeEndian
 
-// family returns the address family of an IP address.
+// family returns an IP address's family.
 func family(ip netip.Addr) uint8 {
 	if ip.Is4() {
 		return unix.AF_INET

@@ -58,8 +58,8 @@ func TestParse(t *testing.T) {
 	if r, err := parseRoute(via); err != nil || r.gateway != netip.MustParseAddr("fe80::1") {
 		t.Errorf("got %+v, %v, want gateway fe80::1", r, err)
 	}
-	// For a device without address resolution, the kernel reports the address of the
-	// device itself.
+	// For a device without address resolution, the kernel reports the device's own
+	// address.
 	if e, err := parseEntry(entryMessage(t, unix.NUD_NOARP)); err != nil || !e.known() || e.linkAddr != nil {
 		t.Errorf("got %+v, %v, want a known entry without an address", e, err)
 	}

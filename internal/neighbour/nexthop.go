@@ -1,5 +1,5 @@
 // Package neighbour queries the kernel for the next hop to an IP address: the network
-// device and the link-layer address of the gateway or of the peer itself.
+// device and the link-layer address: the gateway's or the peer's own.
 package neighbour
 
 import (
@@ -21,7 +21,7 @@ type NextHop struct {
 	Source  netip.Addr // source address on the route; invalid if the kernel does not report it
 	Gateway netip.Addr // invalid if the address is on the link
 
-	// LinkAddr is the link-layer address of the gateway or, without a gateway, of the address
+	// LinkAddr is the link-layer address for the gateway or, without a gateway, for the address
 	// itself. Ethernet addresses have 6 bytes. IPoIB addresses have 20, and the last 16 are
 	// the port GID (RFC 4391, 9.1.1). It is nil for devices without link-layer addresses.
 	LinkAddr []byte

@@ -9,7 +9,7 @@ import (
 type Command struct {
 	At   *Line
 	Link bool  // else unlink
-	Ends []End // unlink: one end, link: two
+	Ends []End // unlink: 1 end, link: 2
 }
 
 // An End identifies a port; number 0 stands for all node ports.

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Line is a line of a file and a position in the line.
+// A Line is a file line and a position in the line.
 type Line struct {
 	File   string
 	Number int // from 1; 0: the text is not from a file

@@ -11,7 +11,7 @@ import (
 
 // A Node is a node in a file.
 type Node struct {
-	At   *Line // of the line that begins the node
+	At   *Line // the line that begins the node
 	Kind mad.NodeType
 	ID   string
 	Desc string
@@ -148,7 +148,7 @@ func (l *Line) comment() string {
 	return strings.TrimLeft(comment, " \t")
 }
 
-// describe sets the description from a comment and returns the rest of the comment.
+// describe sets the description from a comment and returns the comment's remainder.
 func (node *Node) describe(comment string, r Rules) (rest string) {
 	desc := comment
 	if quoted, ok := strings.CutPrefix(comment, `"`); ok {

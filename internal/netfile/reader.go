@@ -1,6 +1,6 @@
-// Package netfile parses two text formats of fabrics with one grammar: the net files of
-// ibsim (README and sim_net.c of ibsim) and topology files, the output of ibnetdiscover
-// (ibnetdiscover.c of infiniband-diags).
+// Package netfile parses two fabric text formats with a common grammar: ibsim's net files
+// (README and sim_net.c in ibsim) and topology files, ibnetdiscover's output
+// (ibnetdiscover.c in infiniband-diags).
 package netfile
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A File is the content of a net file or a topology file.
+// A File is a net or topology file's content.
 type File struct {
 	Nodes    []*Node
 	Commands []Command
@@ -37,7 +37,7 @@ func Parse(r io.Reader, name string, rules Rules, open func(path string) (io.Rea
 	return &File{n.nodes, n.commands}, nil
 }
 
-// Fabric file limits. They exceed the number of LIDs, and keep an error in a file from
+// Fabric file limits. They exceed the LID count, and keep an error in a file from
 // filling the memory.
 const (
 	MaxNodes    = 1 << 16
@@ -51,7 +51,7 @@ type Rules int
 // The rules.
 const (
 	NetFile  Rules = iota // ibsim's net files
-	Topology              // output of ibnetdiscover
+	Topology              // ibnetdiscover output
 )
 
 // A reader collects the nodes from a file. Links are made at the end, because lines may
@@ -78,7 +78,7 @@ type reader struct {
 	ability    Ability
 }
 
-// An Ability is the set of widths and speeds that a port has enabled.
+// An Ability is the width and speed set that a port has enabled.
 type Ability struct {
 	Width ib.LinkWidth
 	Speed mad.LinkSpeed
@@ -179,7 +179,7 @@ func lineReader(word string) func(*reader, *Line) error {
 	return nil
 }
 
-// guidBase reads the GUID for the next node of a kind: an absolute GUID after =, or an
+// guidBase reads the GUID for a kind's next node: an absolute GUID after =, or an
 // offset to the last absolute GUID after +.
 func (n *reader) guidBase(l *Line, kind mad.NodeType) error {
 	l.Blanks()

@@ -47,7 +47,7 @@ func (b *Batch) Buffer(i int) []byte { return b.buffers[i] }
 // Message returns the message that [Conn.ReceiveBatch] read into a buffer.
 func (b *Batch) Message(i int) []byte { return b.buffers[i][:b.headers[i].len] }
 
-// SendBatch writes the first n buffers of b as n messages and returns the number of
+// SendBatch writes the first n buffers of b as n messages and returns the count of
 // messages that the socket accepted. The error is for the first message that it did not
 // accept; EAGAIN if the socket has no room.
 func (c *Conn) SendBatch(b *Batch, n int) (int, error) {

@@ -116,7 +116,7 @@ func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
-// Any number of interrupts without a wait end the next wait.
+// Interrupts without a wait, however many, end the next wait.
 func TestInterrupt_Many(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *Conn, _ *os.File) {
 		for range 1000 {

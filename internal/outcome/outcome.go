@@ -1,4 +1,4 @@
-// Package outcome names the results of changes to ports, agents, subnet managers and devices.
+// Package outcome names the change results for ports, agents, subnet managers and devices.
 package outcome
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An Outcome is the result of one change: of a port, a congestion control agent, a subnet
+// An Outcome is a single change's result: for a port, a congestion control agent, a subnet
 // manager or a device, which the comments call object.
 type Outcome uint8
 
@@ -33,7 +33,7 @@ var outcomeNames = [...]string{
 // String returns the outcome in words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// MarshalText returns the text of [Outcome.String]. The error is always nil.
+// MarshalText returns the [Outcome.String] text. The error is always nil.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText parses an outcome's text.

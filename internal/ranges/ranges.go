@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse parses a list of numbers from 0 to 255 and number ranges. Each element of the result
-// is the first and last number of a range. noun names a number in errors: "a port number".
+// Parse parses a list with numbers from 0 to 255 and number ranges. Each result element is
+// a range's first and last number. noun names a number in errors: "a port number".
 func Parse(list, noun string, limit uint8) (ranges [][2]uint8, err error) {
 	for element := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(element), "-")
@@ -39,7 +39,7 @@ func parseNumber(s, noun string, limit uint8) (uint8, error) {
 	return uint8(n), nil
 }
 
-// Format returns a list of numbers in ascending order, with ranges for two or more
+// Format returns a number list in ascending order, with ranges for two or more
 // consecutive numbers.
 func Format[T ~int | ~uint16](numbers []T) string {
 	var b []byte

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ProcessName returns the name of a process in this PID namespace, from /proc; nil if the
+// ProcessName returns a process's name in this PID namespace, from /proc; nil if the
 // process has ended or /proc hides it.
 func ProcessName(pid uint32) *string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// nldev is the netlink client for devices. A message type consists of the client and the
+// nldev is the netlink client for devices. A message type comprises the client and the
 // command: RDMA_NL_GET_TYPE(client, op).
 const nldev = 5
 
@@ -103,7 +103,7 @@ const (
 	attrMaxRange        = 92
 )
 
-// A Device contains the kernel's attributes of a device. Missing attributes are nil or "".
+// A Device contains the kernel's device attributes. Missing attributes are nil or "".
 type Device struct {
 	Index        uint32
 	Name         string
@@ -115,7 +115,7 @@ type Device struct {
 	Protocol     string // "ib", "roce", "iw"
 }
 
-// A Port contains the kernel's attributes of a port. Missing attributes are nil or "".
+// A Port contains the kernel's port attributes. Missing attributes are nil or "".
 type Port struct {
 	Device      string
 	Number      uint32
@@ -156,7 +156,7 @@ func (c *Conn) Ports(device uint32) ([]Port, error) {
 	return dump(c, cmdPortGet, func(e *netlink.AttributeEncoder) { e.Uint32(attrDevIndex, device) }, parsePort)
 }
 
-// A Chardev is the device node of a device client.
+// A Chardev is a device client's device node.
 type Chardev struct {
 	Name     string  // "uverbs0"
 	DriverID *uint64 // enum rdma_driver_id; uverbs only

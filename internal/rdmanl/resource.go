@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ResourceKind is a kind of kernel objects that the kernel lists.
+// A ResourceKind is a kernel object kind that the kernel lists.
 type ResourceKind int
 
 // The object kinds.
@@ -54,7 +54,7 @@ type Resource struct {
 
 	Port *uint32
 
-	PDN, CQN, MRN, CMIDN, ContextN, SRQN *uint32 // numbers of this object or of the object it uses
+	PDN, CQN, MRN, CMIDN, ContextN, SRQN *uint32 // numbers for this object or for the object it uses
 
 	QPN, RemoteQPN, RQPSN, SQPSN *uint32
 	PathMig                      *uint8 // 0 migrated, 1 rearm, 2 armed (enum ib_mig_state)
@@ -77,7 +77,7 @@ type Resource struct {
 	QPs []QPRange // queue pairs that use an SRQ
 }
 
-// A QPRange is a range of consecutive QP numbers.
+// A QPRange is a consecutive QP number range.
 type QPRange struct{ First, Last uint32 }
 
 // String returns the number, or the first and last number: "17-20".

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Statistic is a set of counters that the driver keeps.
+// A Statistic is a counter set that the driver keeps.
 type Statistic struct {
 	Port      uint32
 	CounterID *uint32 // for counters bound to queue pairs; nil for port counters

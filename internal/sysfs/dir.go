@@ -17,14 +17,14 @@ import (
 
 // A Dir is a sysfs directory. The methods return nil for a file that does not exist,
 // because the available files depend on the kernel and the driver. They also return nil
-// for a file that cannot be read or parsed, and append the error to the list of problems.
+// for a file that cannot be read or parsed, and append the error to the problem list.
 type Dir struct {
 	path     string
 	problems *[]error
 }
 
-// Dir returns the directory with the given path below the root. The methods, including the
-// methods of subdirectories, append errors to problems.
+// Dir returns the directory with the given path below the root. The methods, including
+// subdirectories' methods, append errors to problems.
 func (fs FS) Dir(problems *[]error, elements ...string) Dir {
 	return Dir{fs.path(elements...), problems}
 }
@@ -76,7 +76,7 @@ func (d Dir) Text(name string) *string {
 	return &text
 }
 
-// Uint returns the number at the start of a file. The number must fit into bits.
+// Uint returns the number at a file's start. The number must fit into bits.
 func (d Dir) Uint(name string, bits int) *uint64 {
 	return parsed(d, name, func(s string) (uint64, error) { return parseUint(s, bits) })
 }
@@ -87,7 +87,7 @@ func (d Dir) Int(name string) *int { return parsed(d, name, parseInt) }
 // GUID returns the GUID in a file.
 func (d Dir) GUID(name string) *ib.GUID { return parsed(d, name, parseGUID) }
 
-// Link returns the last element of a symbolic link target.
+// Link returns a symbolic link target's last element.
 func (d Dir) Link(name string) *string {
 	target, err := os.Readlink(filepath.Join(d.path, name))
 	if d.failed(err) {
@@ -111,7 +111,7 @@ func parsed[T any](d Dir, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// pageSize is the maximum size of a sysfs file: the kernel's largest PAGE_SIZE.
+// pageSize is a sysfs file's maximum size: the kernel's largest PAGE_SIZE.
 const pageSize = 64 << 10
 
 // readFile reads a sysfs file, which a single read returns completely. os.ReadFile makes

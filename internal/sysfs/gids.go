@@ -13,7 +13,7 @@ type GID struct {
 	Netdev *string // gid_attrs/ndevs; nil on InfiniBand
 }
 
-// GIDs reads the GID table of the port with the directory d. It omits empty entries.
+// GIDs reads the GID table for the port with the directory d. It omits empty entries.
 func (d Dir) GIDs(linkLayer *string) []GID {
 	gids, attrs := d.Sub("gids"), d.Sub("gid_attrs")
 	types, ndevs := attrs.Sub("types"), attrs.Sub("ndevs")

@@ -50,8 +50,8 @@ type Port struct {
 	SMLID     ib.LID       // sm_lid
 	SMSL      uint8        // sm_sl
 	CapMask   uint32       // cap_mask, PortInfo's CapabilityMask; 0 if the file does not exist
-	GIDPrefix uint64       // upper half of gids/0; 0 if the file does not exist
-	GUID      ib.GUID      // lower half of gids/0
+	GIDPrefix uint64       // gids/0's upper half; 0 if the file does not exist
+	GUID      ib.GUID      // gids/0's lower half
 }
 
 // Port reads a device port.
@@ -156,7 +156,7 @@ func parseGUID(s string) (ib.GUID, error) {
 	return ib.GUID(be64(b)), nil
 }
 
-// parseGID parses a GID with eight groups of four digits.
+// parseGID parses a GID with eight four-digit groups.
 func parseGID(s string) (prefix uint64, guid ib.GUID, err error) {
 	b, err := hexGroups(s, 8)
 	if err != nil {

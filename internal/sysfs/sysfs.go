@@ -1,5 +1,5 @@
 // Package sysfs reads RDMA device attributes from /sys/class/infiniband and related
-// classes. The sysfs mount point is a value, so that tests and copies of other hosts can
+// classes. The sysfs mount point is a value, so that tests and copies from other hosts can
 // use another directory.
 package sysfs
 
@@ -31,7 +31,7 @@ func (fs FS) read(elements ...string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readUint returns the number at the start of a file. The number's prefix determines the base.
+// readUint returns the number at a file's start. The number's prefix determines the base.
 func (fs FS) readUint(bits int, elements ...string) (uint64, error) {
 	text, err := fs.read(elements...)
 	if err != nil {
@@ -63,7 +63,7 @@ func parseInt(text string) (int, error) {
 	return n, nil
 }
 
-// list returns the names in a directory that consist of a prefix and a number,
+// list returns the names in a directory that comprise a prefix and a number,
 // sorted by number.
 func (fs FS) list(prefix string, elements ...string) ([]string, error) {
 	entries, err := os.ReadDir(fs.path(elements...))

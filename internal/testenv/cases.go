@@ -11,8 +11,8 @@ const AllCasesVariable = "ALL_CASES"
 // CasesSetting returns the [AllCases] setting as NAME=VALUE, for a test binary in a guest.
 func CasesSetting() string { return AllCasesVariable + "=" + os.Getenv(AllCasesVariable) }
 
-// AllCases reports whether tests with long lists of similar or random cases run all cases,
-// for which ALL_CASES is set in the environment. By default they run some cases of each kind.
+// AllCases reports whether tests with long similar or random case lists run all cases,
+// for which ALL_CASES is set in the environment. By default they run some cases for each kind.
 func AllCases() bool { return os.Getenv(AllCasesVariable) != "" }
 
 // Cases returns the test cases: by default the representatives, which include each kind,
@@ -24,7 +24,7 @@ func Cases[T any](representatives []T, others ...T) []T {
 	return representatives
 }
 
-// Rounds returns the number of repetitions in a test: few by default, many with [AllCases].
+// Rounds returns the repetition count in a test: few by default, many with [AllCases].
 func Rounds(few, many int) int {
 	if AllCases() {
 		return many

@@ -34,7 +34,7 @@ func Listen(tb testing.TB) net.Listener {
 	return l
 }
 
-// Pair returns the two ends of a TCP connection. They are closed when the test ends.
+// Pair returns a TCP connection's two ends. They are closed when the test ends.
 func Pair(tb testing.TB) (client, server net.Conn) {
 	tb.Helper()
 	l := Listen(tb)

@@ -6,10 +6,10 @@ import (
 )
 
 // formulaStarts are the characters with which spreadsheets begin a formula
-// (https://owasp.org/www-community/attacks/CSV_Injection), the wide ones in some languages.
+// (https://owasp.org/www-community/attacks/CSV_Injection), the wide characters in some languages.
 const formulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// CSVText returns a field of a CSV file for a text that others choose, such as a node's
+// CSVText returns a CSV file field for a text that others choose, such as a node's
 // description. An apostrophe precedes a text that a spreadsheet would run as a formula, and one
 // that begins with an apostrophe. [ParseCSVText] is the inverse.
 func CSVText(text string) string {
@@ -19,7 +19,7 @@ func CSVText(text string) string {
 	return text
 }
 
-// ParseCSVText returns the text of a field of [CSVText].
+// ParseCSVText returns the text in a [CSVText] field.
 func ParseCSVText(field string) string {
 	if text, ok := strings.CutPrefix(field, "'"); ok && isFormula(text) {
 		return text

@@ -33,7 +33,7 @@ func DecodeJSON(text []byte, file string, v any) error {
 	return &Error{File: file, Err: fmt.Errorf("invalid JSON: %w", err)}
 }
 
-// member returns a path of members without the names of embedded Go types, which begin with a
+// member returns a path of members without embedded Go type names, which begin with a
 // capital.
 func member(path string) string {
 	names := slices.DeleteFunc(strings.Split(path, "."), func(name string) bool {

@@ -11,13 +11,13 @@ import (
 	"strconv"
 )
 
-// MaxLine is the maximum length of a line in bytes.
+// MaxLine is the maximum line length in bytes.
 const MaxLine = bufio.MaxScanTokenSize
 
-// ErrTooLong is the error of a line with more than MaxLine bytes.
+// ErrTooLong is the error for a line with more than MaxLine bytes.
 var ErrTooLong = fmt.Errorf("line longer than %d bytes", MaxLine)
 
-// TrimMark removes the byte order mark, which begins text files of some systems.
+// TrimMark removes the byte order mark, which begins text files on some systems.
 func TrimMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // An Error is an error in a file.
@@ -46,19 +46,19 @@ type Reader struct {
 	line  int
 
 	rejected int   // lines
-	first    error // of the first rejected line
+	first    error // the first rejected line's
 }
 
-// NewReader returns a Reader before the first line. file is the name of r in errors.
+// NewReader returns a Reader before the first line. file is r's name in errors.
 func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, lines: bufio.NewScanner(r)}
 }
 
-// maxRejected is the number of rejected lines after which a Reader ends: the file is of
+// maxRejected is the rejected line count after which a Reader ends: the file is of
 // another kind, and may be endless.
 const maxRejected = 10_000
 
-// Next reads a line. It returns false at the end of the file, after an error, which Err
+// Next reads a line. It returns false at the file's end, after an error, which Err
 // returns, and after 10,000 rejected lines.
 func (r *Reader) Next() bool {
 	if r.rejected == maxRejected || !r.lines.Scan() {
@@ -77,16 +77,16 @@ func (r *Reader) Bytes() []byte { return r.lines.Bytes() }
 // Line returns the current line number, 0 before the first one.
 func (r *Reader) Line() int { return r.line }
 
-// Reject stores that the current line is invalid, for a file whose other lines apply
-// nevertheless. Err returns the first such error and the number of invalid lines.
+// Reject stores that the current line is invalid, for a file with other lines that apply
+// nevertheless. Err returns the first such error and the invalid line count.
 func (r *Reader) Reject(err error) {
 	if r.rejected++; r.first == nil {
 		r.first = r.At(err)
 	}
 }
 
-// Err returns the error of the first rejected line, else the error that ended the lines, nil
-// at the end of the file.
+// Err returns the error the first rejected line's, else the error that ended the lines, nil
+// at the file's end.
 func (r *Reader) Err() error {
 	ended := r.end()
 	if r.first == nil {
@@ -105,7 +105,7 @@ func (r *Reader) Err() error {
 	return fmt.Errorf("%w; %d%s lines are invalid", r.first, invalid, more)
 }
 
-// end returns the error that ended the lines, nil at the end of the file.
+// end returns the error that ended the lines, nil at the file's end.
 func (r *Reader) end() error {
 	err := r.lines.Err()
 	var path *fs.PathError
@@ -128,10 +128,10 @@ func (r *Reader) Errorf(format string, args ...any) error {
 	return r.At(fmt.Errorf(format, args...))
 }
 
-// maxQuote is the maximum number of characters in [Quote].
+// maxQuote is the maximum character count in [Quote].
 const maxQuote = 60
 
-// Quote returns the beginning of a text in quotation marks, for an error. An ellipsis after
+// Quote returns a text's beginning in quotation marks, for an error. An ellipsis after
 // the quotation marks stands for the rest.
 func Quote[T string | []byte](text T) string {
 	count := 0

@@ -47,7 +47,7 @@ func TestReader_Err(t *testing.T) {
 	}
 }
 
-// A file of another kind has one error, however many lines it has, and the reading ends.
+// A file of another kind has a single error, however many lines it has, and the reading ends.
 func TestReader_Reject(t *testing.T) {
 	invalid := errors.New("want a number")
 	for _, test := range []struct{ name, text, want string }{

@@ -13,7 +13,7 @@ type Kernel interface {
 	// Open opens a device node.
 	Open(path string) (fd int, err error)
 
-	// Ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and attributes, or
+	// Ioctl executes RDMA_VERBS_IOCTL. The request comprises a header and attributes, or
 	// the header only when a method is probed. The request and the memory that the
 	// attributes point to are pinned.
 	Ioctl(fd int, request []byte) error

@@ -70,7 +70,7 @@ type site struct {
 	mu     sync.Mutex
 	failed string // the last file error, which is logged once
 
-	checking  sync.Mutex // one password at a time: each takes some 100 ms of processor time
+	checking  sync.Mutex // a single password at a time: each takes some 100 ms processor time
 	passwords map[[sha256.Size]byte]bool
 }
 
@@ -114,7 +114,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func fail(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) }
 
-// maxPasswords is the maximum number of password results that are remembered.
+// maxPasswords is the maximum count of password results that are remembered.
 const maxPasswords = 64
 
 // authenticated reports whether a request has a user's name and password.
@@ -125,7 +125,7 @@ func (s *site) authenticated(c *Config, r *http.Request) bool {
 	}
 	hash, known := c.Users[name]
 	if !known {
-		// The password is compared with the hash of any user, so that the time does not
+		// The password is compared with any user's hash, so that the time does not
 		// reveal which names exist.
 		for _, hash = range c.Users {
 			break

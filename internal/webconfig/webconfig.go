@@ -1,10 +1,10 @@
-// Package webconfig reads the web configuration files of Prometheus exporters, and serves
+// Package webconfig reads Prometheus exporters' web configuration files, and serves
 // HTTP as they configure it: TLS, passwords, headers and a request limit
 // (https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md).
 //
 // exporter-toolkit has the same for exporters in general. It is not used here because it
 // links html/template through a connection tracker in its dependencies: with
-// html/template, the linker keeps all exported methods of all types.
+// html/template, the linker keeps all types' exported methods.
 package webconfig
 
 import (
@@ -31,7 +31,7 @@ type Config struct {
 	Headers map[string]string // in responses
 	Users   map[string]string // bcrypt password hashes; empty: no passwords
 
-	// Burst is the number of requests at a time, which increases by one in each
+	// Burst is the request count at a time, which increases by 1 in each
 	// Interval; 0: no limit.
 	Burst    uint64
 	Interval time.Duration
@@ -47,7 +47,7 @@ func Read(path string) (*Config, error) {
 	return parse(path, data)
 }
 
-// A file is the reader of a file.
+// A file is a file reader.
 type file struct {
 	yamlfile.File
 	dir string // for relative paths
@@ -170,7 +170,7 @@ type tlsSection struct {
 	curves     []tls.CurveID
 }
 
-// A source is a text or the path of a file with it.
+// A source is a text or a path to a file with it.
 type source struct {
 	text, path string
 	at         *yaml.Node // nil: not given
@@ -248,7 +248,7 @@ func oneOf[T any](values map[string]T) func(string) (T, error) {
 	}
 }
 
-// parseSuite parses the name of a cipher suite without known weaknesses.
+// parseSuite parses a cipher suite name without known weaknesses.
 func parseSuite(name string) (uint16, error) {
 	for _, s := range tls.CipherSuites() {
 		if s.Name == name {

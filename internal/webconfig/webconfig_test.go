@@ -24,7 +24,7 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// secretHash is the bcrypt hash of "secret", with the lowest cost.
+// secretHash is the bcrypt hash for "secret", with the lowest cost.
 const secretHash = "$2a$04$qjK.4VqPElnmLaAP7PnNZu54lz2FjuJosyzbTc49ME0V64NmjwNqe"
 
 // A pair is a certificate and key, as text.
@@ -202,7 +202,7 @@ func serve(t *testing.T, path string) (at string) {
 			t.Error(err)
 		}
 	})
-	// The response to this, or the end of the connection, shows that the file was read.
+	// The response to this, or the connection's end, shows that the file was read.
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func serve(t *testing.T, path string) (at string) {
 	return l.Addr().String()
 }
 
-// get returns the status and text of a response. The status is 0 after an error.
+// get returns a response's status and text. The status is 0 after an error.
 func get(t *testing.T, client *http.Client, url string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

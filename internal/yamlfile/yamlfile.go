@@ -24,7 +24,7 @@ var ErrEmpty = errors.New("the file is empty")
 // maxSize is the largest file size in bytes.
 const maxSize = 1 << 20
 
-// A File is the name of a YAML file with mappings and declared keys. JSON is a part of
+// A File is a YAML file name with mappings and declared keys. JSON is a part of
 // YAML. Errors have the type [*textfile.Error].
 type File string
 
@@ -66,7 +66,7 @@ func (f File) Root(data []byte) (*yaml.Node, error) {
 }
 
 // syntax converts a parser error: "yaml: line 3: did not find …". The parser omits the
-// number of the first line, and counts lines from 0 in its own errors, but not in scanner
+// first line's number, and counts lines from 0 in its own errors, but not in scanner
 // errors (parser.fail in go.yaml.in/yaml/v3).
 func (f File) syntax(data []byte, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
@@ -99,7 +99,7 @@ func (f File) Errorf(n *yaml.Node, format string, args ...any) error {
 // A Field reads a key's value.
 type Field func(*yaml.Node) error
 
-// Mapping reads the fields of a mapping. It rejects unknown and repeated keys.
+// Mapping reads a mapping's fields. It rejects unknown and repeated keys.
 func (f File) Mapping(n *yaml.Node, what string, fields map[string]Field) error {
 	return f.Entries(n, what, func(key string, k, value *yaml.Node) error {
 		read := fields[key]

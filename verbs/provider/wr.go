@@ -23,7 +23,7 @@ type SGE struct {
 	LKey   uint32
 }
 
-// Length returns the sum over the SGE lengths, or ErrLength if it exceeds a limit. Both
+// Length returns the sum of the SGE lengths, or ErrLength if it exceeds a limit. Both
 // are in bytes.
 func Length(sges []SGE, limit uint32) (uint32, error) {
 	var sum uint64
@@ -112,7 +112,7 @@ type SendWR struct {
 	CompareAdd uint64 // compare and swap: expected value; fetch and add: addend
 	Swap       uint64
 
-	Bind *Bind // for OpBindMW; its work request may take the room for several
+	Bind *Bind // for OpBindMW; its work request may take the room of several
 
 	// For datagrams. A datagram that exceeds the port's MTU is not sent but
 	// completes with StatusOK, as the specification requires (C10-93.1.1).

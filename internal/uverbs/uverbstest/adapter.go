@@ -31,8 +31,8 @@ type Adapter struct {
 	mrs   map[uint32]*region // by handle
 	mws   map[uint32]*window // by handle
 	rings map[int64]*ring    // by mapping offset
-	open  map[uint32]bool    // handles of all objects
-	files map[int]*os.File   // write ends of event files
+	open  map[uint32]bool    // all objects' handles
+	files map[int]*os.File   // event files' write ends
 	async int                // asynchronous event file
 }
 

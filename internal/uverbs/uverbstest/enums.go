@@ -1,6 +1,6 @@
 package uverbstest
 
-// An access is a set of memory access rights (enum ib_uverbs_access_flags in
+// An access is a memory access right set (enum ib_uverbs_access_flags in
 // <rdma/ib_user_ioctl_verbs.h>).
 type access uint32
 

@@ -14,7 +14,7 @@ type ring struct {
 	head   *uapi.RXEQueueBuf
 }
 
-// newRing returns a ring for at least count elements of at least size bytes each.
+// newRing returns a ring for at least count elements with at least size bytes each.
 func newRing(count, size uint32) *ring {
 	slots, shift := uint32(1)<<bits.Len32(count), bits.Len32(size-1)
 	words := make([]uint64, (uapi.RXEQueueBufSize+int(slots)<<shift)/8)
@@ -24,7 +24,7 @@ func newRing(count, size uint32) *ring {
 	return r
 }
 
-// capacity returns the number of elements that fit.
+// capacity returns the count of elements that fit.
 func (r *ring) capacity() uint32 { return r.head.IndexMask }
 
 func (r *ring) slot(index uint32) unsafe.Pointer {

@@ -71,8 +71,8 @@ func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (an
 	return a, nil
 }
 
-// rateCodes are the adapter's codes for the specification's rates. Rates without an own
-// code have the next higher code, or none (0: the port's rate).
+// rateCodes are the adapter's codes for the specification's rates. Rates without a code of their
+// own have the next higher code, or none (0: the port's rate).
 var rateCodes = [...]uint8{
 	ib.Rate2p5: 7, ib.Rate10: 8, ib.Rate30: 9, ib.Rate5: 10, ib.Rate20: 11, ib.Rate40: 12, ib.Rate60: 13, ib.Rate80: 14,
 	ib.Rate120: 15, ib.Rate14: 11, ib.Rate56: 13, ib.Rate112: 15, ib.Rate25: 9, ib.Rate100: 15, ib.Rate28: 9, ib.Rate50: 13,

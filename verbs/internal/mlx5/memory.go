@@ -22,7 +22,7 @@ type memory struct {
 // recordSize is the doorbell record distance: the cache line distance.
 const recordSize = 64
 
-// newMemory allocates a buffer with a multiple of 64 bytes near the device. Its pages are
+// newMemory allocates a buffer of a multiple of 64 bytes near the device. Its pages are
 // zero.
 func (d *device) newMemory(size int) (memory, error) {
 	m, err := dmamem.New(size+recordSize, dmamem.Options{Node: d.NUMANode()})

@@ -26,7 +26,7 @@ const (
 	registersPerPage = 2
 )
 
-// mapPage allocates and maps a page with a type from enum mlx5_ib_uapi_uar_alloc_type.
+// mapPage allocates and maps a page of a type from enum mlx5_ib_uapi_uar_alloc_type.
 func (d *device) mapPage(kind uint64) (*page, error) {
 	var handle, length, id uint32
 	var offset uint64

@@ -212,7 +212,7 @@ func TestSendRejected(t *testing.T) {
 	})
 }
 
-// A memory window work request takes the room for several. The next work request waits for
+// A memory window work request takes the room of several. The next work request waits for
 // them, and their completions have their operation.
 func TestWindows(t *testing.T) {
 	f, d := newDevice(t)

@@ -55,8 +55,8 @@ func (q *receiveQueue) post(wrs []provider.RecvWR, n int) (int, error) {
 	return n, nil
 }
 
-// direct writes work requests with 1 SGE to a queue for such. It returns their number and
-// stops at the first other work request.
+// direct writes work requests with 1 SGE to a queue of such work requests. It returns their
+// number and stops at the first other work request.
 func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 	if q.stride != segmentSize {
 		return 0

@@ -151,7 +151,7 @@ func (q *srq) publish(n int) {
 	q.memory.publish(0, uint32(q.counter))
 }
 
-// ModifyIn returns nil: the driver reads no own data.
+// ModifyIn returns nil: the driver reads no data of its own.
 func (q *srq) ModifyIn() []byte { return nil }
 
 // Close releases the list's memory. It removes the completions for a queue in an XRC

@@ -5,7 +5,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A target is a queue pair with type XRCTarget. It has no memory in this process: the
+// A target is a queue pair of type XRCTarget. It has no memory in this process: the
 // adapter receives for the XRC domain's SRQs.
 type target struct{}
 

@@ -111,7 +111,7 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (int, error) {
 	return n, err
 }
 
-// ModifyIn returns nil: the driver reads no own data.
+// ModifyIn returns nil: the driver reads no data of its own.
 func (q *srq) ModifyIn() []byte { return nil }
 
 // Close releases the ring's memory.
