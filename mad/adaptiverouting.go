@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The layouts of NVIDIA's attributes of subnet management are those of the C structs
+// NVIDIA's subnet management attributes have the layouts of the C structs
 // in ib_types.h of NVIDIA's opensm. It does not document the modifiers of the tables:
 // the comments state how this package's users fill them in.
 
@@ -19,7 +19,7 @@ type VendorCapabilities struct {
 // versions of hardware and firmware.
 const VendorCapabilitiesModifier = 4
 
-// A VendorCap is the number of a capability.
+// A VendorCap is a capability number.
 type VendorCap uint8
 
 // The capabilities that this module uses.
@@ -37,7 +37,7 @@ func (a *VendorCapabilities) Has(v VendorCap) bool {
 // Add adds a capability.
 func (a *VendorCapabilities) Add(v VendorCap) { a.Mask[v/32] |= 1 << (v % 32) }
 
-// Spec returns that of AttrVendorCapabilities.
+// Spec returns the AttrVendorCapabilities spec.
 func (*VendorCapabilities) Spec() Spec { return smpSpec(AttrVendorCapabilities) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -51,8 +51,8 @@ func (a *VendorCapabilities) Layout(c *Codec) {
 // A PrivateLFTInfo describes the private forwarding tables of a switch, which replace
 // the common one for some ports and service levels (ib_plft_info_t).
 type PrivateLFTInfo struct {
-	Tables     uint8 // number of private tables; 0: 36
-	ModeCap    uint8 // number of modes
+	Tables     uint8 // private table count; 0: 36
+	ModeCap    uint8 // mode count
 	ActiveMode uint8 // 0: private tables are not in use
 	Modes      [7]PrivateLFTMode
 }
@@ -63,7 +63,7 @@ type PrivateLFTMode struct {
 	Banks uint8 `json:"banks"` // number of banks
 }
 
-// Spec returns that of AttrPrivateLFTInfo.
+// Spec returns the AttrPrivateLFTInfo spec.
 func (*PrivateLFTInfo) Spec() Spec { return smpSpec(AttrPrivateLFTInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -113,8 +113,8 @@ type AdaptiveRoutingInfo struct {
 	StringWidthCap     uint8  // 4 bits
 	GroupTableCap      uint8  // 4 bits
 	GroupTop           uint16 // 12 bits; highest number of a group in use
-	GroupCap           uint16 // 12 bits; number of groups
-	EnableBySL         uint16 // bit mask of service levels
+	GroupCap           uint16 // 12 bits; group count
+	EnableBySL         uint16 // service level bit mask
 	SubGroupsCap       uint8
 	RNVersionCap       uint8  // 4 bits
 	ARVersionCap       uint8  // 4 bits
@@ -126,7 +126,7 @@ type AdaptiveRoutingInfo struct {
 	EnableBySLHBF      uint16 // bit mask of service levels with hash-based forwarding
 }
 
-// Spec returns that of AttrAdaptiveRoutingInfo.
+// Spec returns the AttrAdaptiveRoutingInfo spec.
 func (*AdaptiveRoutingInfo) Spec() Spec { return smpSpec(AttrAdaptiveRoutingInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -167,13 +167,13 @@ func (a *AdaptiveRoutingInfo) Layout(c *Codec) {
 }
 
 // An ARGroupTable is one block of a switch's groups of output ports
-// (ib_ar_group_table_t). The modifier is the number of the block. A block has
+// (ib_ar_group_table_t). The modifier is the block number. A block has
 // two subgroups.
 type ARGroupTable struct {
 	SubGroups [2]PortMask
 }
 
-// Spec returns that of AttrARGroupTable.
+// Spec returns the AttrARGroupTable spec.
 func (*ARGroupTable) Spec() Spec { return smpSpec(AttrARGroupTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -186,7 +186,7 @@ func (a *ARGroupTable) Layout(c *Codec) {
 }
 
 // An ARLinearForwardingTable is one block of a switch's table of groups by LID
-// (ib_ar_lft_t). The modifier is the number of the block.
+// (ib_ar_lft_t). The modifier is the block number.
 type ARLinearForwardingTable struct {
 	Entries [16]ARForwarding
 }
@@ -214,7 +214,7 @@ var arStates = names{"bounded", "free", "static"}
 // String returns the name of the state, "?(3)" for an undefined one.
 func (s ARState) String() string { return arStates.text(uint64(s)) }
 
-// Spec returns that of AttrARLinearForwardingTable.
+// Spec returns the AttrARLinearForwardingTable spec.
 func (*ARLinearForwardingTable) Spec() Spec { return smpSpec(AttrARLinearForwardingTable) }
 
 // MarshalJSON writes {"entries": [{"lid_state": 1, ...}, ...]}.

@@ -10,7 +10,7 @@ import (
 // management (InfiniBand Architecture, Volume 1, 14.2.5).
 type AttrID uint16
 
-// The attributes of subnet management, and two common attributes.
+// The subnet management attributes, and two common attributes.
 const (
 	AttrClassPortInfo            AttrID = 0x0001
 	AttrNotice                   AttrID = 0x0002

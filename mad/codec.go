@@ -92,8 +92,8 @@ const (
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
 	visiting              // struct to a function and back
-	locating              // offsets of fields
-	styling               // styles of fields
+	locating              // field offsets
+	styling               // field styles
 )
 
 // A Codec decodes, encodes or prints the fields that an [Attribute] declares.
@@ -139,9 +139,9 @@ func start(m mode, a Attribute) (*Codec, Attribute) {
 }
 
 // Bits declares a field of up to 64 bits, at an offset in bits with a name of the
-// classic dump, such as "NumPorts", which is num_ports in JSON. A field narrower than 64 bits must lie
-// within one 32-bit word of the attribute, like all fields of the specification; a
-// 64-bit field must start at a byte.
+// classic dump, such as "NumPorts", which is num_ports in JSON. A field narrower than
+// 64 bits must lie within a 32-bit word of the attribute, like all fields of the
+// specification; a 64-bit field must start at a byte.
 func Bits[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T, offset, width int, name string, s *Style) {
 	switch c.mode {
 	case decoding:

@@ -72,7 +72,7 @@ func RecordComponents(record Attribute) []Component {
 	return list
 }
 
-// Bits returns a bit mask of the selected fields in the wire format of the record,
+// Bits returns a bit mask of the selected fields in the record's wire format,
 // with the size of the record.
 func (m ComponentMask) Bits(record Attribute) []byte {
 	b := make([]byte, record.Spec().Size)

@@ -46,7 +46,7 @@ type CongestionInfo struct {
 	ControlTableCap uint8  // 64-entry blocks in the congestion control table of a channel adapter
 }
 
-// Spec returns that of AttrCongestionInfo.
+// Spec returns the AttrCongestionInfo spec.
 func (*CongestionInfo) Spec() Spec { return congestionSpec(AttrCongestionInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -66,7 +66,7 @@ type CongestionKeyInfo struct {
 	Violations  uint16 // requests with a wrong key
 }
 
-// Spec returns that of AttrCongestionKeyInfo.
+// Spec returns the AttrCongestionKeyInfo spec.
 func (*CongestionKeyInfo) Spec() Spec { return congestionSpec(AttrCongestionKeyInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -122,7 +122,7 @@ const (
 	CongestionSetMarkingRate             // MarkingRate
 )
 
-// Spec returns that of AttrSwitchCongestionSetting.
+// Spec returns the AttrSwitchCongestionSetting spec.
 func (*SwitchCongestionSetting) Spec() Spec { return congestionSpec(AttrSwitchCongestionSetting) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -141,7 +141,7 @@ func (a *SwitchCongestionSetting) Layout(c *Codec) {
 }
 
 // A SwitchPortCongestionSetting is one block of the settings of single switch ports
-// (A10.4.3.7). The modifier is the number of the block.
+// (A10.4.3.7). The modifier is the block number.
 type SwitchPortCongestionSetting struct {
 	Ports [32]PortCongestionSetting
 }
@@ -155,7 +155,7 @@ type PortCongestionSetting struct {
 	Parameter   uint16 `json:"cong_parm"`    // ControlType 0: marking rate; 1: return delay
 }
 
-// Spec returns that of AttrSwitchPortCongestionSetting.
+// Spec returns the AttrSwitchPortCongestionSetting spec.
 func (*SwitchPortCongestionSetting) Spec() Spec {
 	return congestionSpec(AttrSwitchPortCongestionSetting)
 }
@@ -211,7 +211,7 @@ type SLCongestionSetting struct {
 	Min              uint8  `json:"ccti_min"`
 }
 
-// Spec returns that of AttrCACongestionSetting.
+// Spec returns the AttrCACongestionSetting spec.
 func (*CACongestionSetting) Spec() Spec { return congestionSpec(AttrCACongestionSetting) }
 
 // MarshalJSON writes {"port_control": 0, "control_map": 0, "sls": [...]}.
@@ -257,7 +257,7 @@ func (a *CACongestionSetting) dump(c *Codec) {
 }
 
 // A CongestionControlTable is one block of the injection rate delays of a channel
-// adapter's port (A10.4.3.9). The modifier is the number of the block.
+// adapter's port (A10.4.3.9). The modifier is the block number.
 type CongestionControlTable struct {
 	Limit   uint16 // highest valid index of the whole table
 	Entries [64]CongestionControlEntry
@@ -269,7 +269,7 @@ type CongestionControlEntry struct {
 	Multiplier uint16 `json:"multiplier"` // 14 bits
 }
 
-// Spec returns that of AttrCongestionControlTable.
+// Spec returns the AttrCongestionControlTable spec.
 func (*CongestionControlTable) Spec() Spec { return congestionSpec(AttrCongestionControlTable) }
 
 // MarshalJSON writes {"ccti_limit": 63, "entries": [...]}.
@@ -319,7 +319,7 @@ type TimeStamp struct {
 	Time uint32 // in units of 1.024 µs
 }
 
-// Spec returns that of AttrTimeStamp.
+// Spec returns the AttrTimeStamp spec.
 func (*TimeStamp) Spec() Spec { return congestionSpec(AttrTimeStamp) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

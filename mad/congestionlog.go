@@ -44,7 +44,7 @@ type CACongestionEvent struct {
 	TimeStamp   uint32 `json:"timestamp"`
 }
 
-// Spec returns that of AttrCongestionLog.
+// Spec returns the AttrCongestionLog spec.
 func (*CongestionLog) Spec() Spec {
 	return Spec{Class: ClassCC, ID: AttrCongestionLog, Size: congestionLogSize}
 }

@@ -51,7 +51,7 @@ func (a *HierarchyInfo) Active() []HierarchyRecord {
 	return a.Records[:min(int(a.ActiveLevels), len(a.Records))]
 }
 
-// Spec returns that of AttrHierarchyInfo.
+// Spec returns the AttrHierarchyInfo spec.
 func (*HierarchyInfo) Spec() Spec { return smpSpec(AttrHierarchyInfo) }
 
 // MarshalJSON writes {"template_guid": "0x...", ..., "records": [{"selector": 2, "value":

@@ -89,7 +89,7 @@ func (a *MlnxGeneralInfo) Firmware() string {
 	return fmt.Sprintf("%02d.%02d.%02d", a.FWMajor, a.FWMinor, a.FWSubMinor)
 }
 
-// Spec returns that of AttrMlnxGeneralInfo.
+// Spec returns the AttrMlnxGeneralInfo spec.
 func (*MlnxGeneralInfo) Spec() Spec { return mlnxSpec(AttrMlnxGeneralInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -148,7 +148,7 @@ func MlnxConfigSpaceModifier(records int) uint32 {
 	return ownAddresses<<22 | uint32(records)<<16
 }
 
-// Spec returns that of AttrMlnxConfigSpace.
+// Spec returns the AttrMlnxConfigSpace spec.
 func (*MlnxConfigSpace) Spec() Spec { return mlnxSpec(AttrMlnxConfigSpace) }
 
 // MarshalJSON writes {"records": [{"address": 1048892, ...}, ...]} without the records
@@ -199,7 +199,7 @@ type MlnxCounterGroupInfo struct {
 	Masks  [2]uint32 // configurations of each group
 }
 
-// Spec returns that of AttrMlnxCounterGroupInfo.
+// Spec returns the AttrMlnxCounterGroupInfo spec.
 func (*MlnxCounterGroupInfo) Spec() Spec { return mlnxSpec(AttrMlnxCounterGroupInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -217,7 +217,7 @@ type MlnxCounterGroupConfig struct {
 	Selected [2]uint8
 }
 
-// Spec returns that of AttrMlnxCounterGroupConfig.
+// Spec returns the AttrMlnxCounterGroupConfig spec.
 func (*MlnxCounterGroupConfig) Spec() Spec { return mlnxSpec(AttrMlnxCounterGroupConfig) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -56,7 +56,7 @@ func (a *NodeDescription) AppendClean(b []byte) []byte {
 	return b
 }
 
-// Spec returns that of AttrNodeDescription.
+// Spec returns the AttrNodeDescription spec.
 func (*NodeDescription) Spec() Spec { return smpSpec(AttrNodeDescription) }
 
 // MarshalJSON writes the clean description as a string.

@@ -48,7 +48,7 @@ type NodeInfo struct {
 	VendorID     uint32 // 24 bits
 }
 
-// Spec returns that of AttrNodeInfo.
+// Spec returns the AttrNodeInfo spec.
 func (*NodeInfo) Spec() Spec { return smpSpec(AttrNodeInfo) }
 
 // IsSwitch reports whether the node is a switch.

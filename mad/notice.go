@@ -50,7 +50,7 @@ const (
 	TrapBadSwitchPKey   uint16 = 259
 )
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*Notice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -75,7 +75,7 @@ type Report struct {
 	IssuerGID ib.GID
 }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*Report) Spec() Spec { return saSpec(AttrNotice, 80) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -96,49 +96,49 @@ type SwitchKeyNotice struct {
 	Port       uint8
 }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*GIDNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a GIDNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*SwitchNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*PortNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*CapabilityNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a CapabilityNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*SystemImageNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SystemImageNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*MKeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MKeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*KeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a KeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// Spec returns that of AttrNotice.
+// Spec returns the AttrNotice spec.
 func (*SwitchKeyNotice) Spec() Spec { return smpSpec(AttrNotice) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -31,7 +31,7 @@ type PortCounters struct {
 	XmitWait               uint32 // ticks in which data waited and could not be sent
 }
 
-// Spec returns that of AttrPortCounters.
+// Spec returns the AttrPortCounters spec.
 func (*PortCounters) Spec() Spec { return perfSpec(AttrPortCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

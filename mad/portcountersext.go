@@ -39,7 +39,7 @@ type PortCountersExtended struct {
 	QP1Dropped             uint64
 }
 
-// Spec returns that of AttrPortCountersExtended.
+// Spec returns the AttrPortCountersExtended spec.
 func (*PortCountersExtended) Spec() Spec { return perfSpec(AttrPortCountersExtended) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -12,7 +12,7 @@ type PortRcvErrorDetails struct {
 	LoopingErrors       uint16 // switches: output port equal to the input port
 }
 
-// Spec returns that of AttrPortRcvErrorDetails.
+// Spec returns the AttrPortRcvErrorDetails spec.
 func (*PortRcvErrorDetails) Spec() Spec { return perfSpec(AttrPortRcvErrorDetails) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -38,7 +38,7 @@ type PortXmitDiscardDetails struct {
 	SwHOQLifetimeLimitDiscards uint16 // too long at the head of the queue
 }
 
-// Spec returns that of AttrPortXmitDiscardDetails.
+// Spec returns the AttrPortXmitDiscardDetails spec.
 func (*PortXmitDiscardDetails) Spec() Spec { return perfSpec(AttrPortXmitDiscardDetails) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -61,7 +61,7 @@ type PortOpRcvCounters struct {
 	Data uint32 // units of 4 bytes
 }
 
-// Spec returns that of AttrPortOpRcvCounters.
+// Spec returns the AttrPortOpRcvCounters spec.
 func (*PortOpRcvCounters) Spec() Spec { return perfSpec(AttrPortOpRcvCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -81,7 +81,7 @@ type PortFlowCtlCounters struct {
 	RcvPkts  uint32
 }
 
-// Spec returns that of AttrPortFlowCtlCounters.
+// Spec returns the AttrPortFlowCtlCounters spec.
 func (*PortFlowCtlCounters) Spec() Spec { return perfSpec(AttrPortFlowCtlCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -101,7 +101,7 @@ type PortRcvConCtrl struct {
 	BECN uint32 // backward: reported by its receiver
 }
 
-// Spec returns that of AttrPortRcvConCtrl.
+// Spec returns the AttrPortRcvConCtrl spec.
 func (*PortRcvConCtrl) Spec() Spec { return perfSpec(AttrPortRcvConCtrl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -120,7 +120,7 @@ type PortXmitConCtrl struct {
 	TimeCong uint32
 }
 
-// Spec returns that of AttrPortXmitConCtrl.
+// Spec returns the AttrPortXmitConCtrl spec.
 func (*PortXmitConCtrl) Spec() Spec { return perfSpec(AttrPortXmitConCtrl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

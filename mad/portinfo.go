@@ -64,7 +64,7 @@ type PortInfo struct {
 	LinkSpeedExt2Enabled     LinkSpeedExt2
 }
 
-// Spec returns that of AttrPortInfo.
+// Spec returns the AttrPortInfo spec.
 func (*PortInfo) Spec() Spec { return smpSpec(AttrPortInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

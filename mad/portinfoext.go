@@ -19,7 +19,7 @@ type PortInfoExtended struct {
 	NDRFECModeEnabled   uint16
 }
 
-// Spec returns that of AttrPortInfoExtended.
+// Spec returns the AttrPortInfoExtended spec.
 func (*PortInfoExtended) Spec() Spec { return smpSpec(AttrPortInfoExtended) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -65,7 +65,7 @@ type MlnxExtPortInfo struct {
 	LinkSpeedActive    MlnxLinkSpeed
 }
 
-// Spec returns that of AttrMlnxExtPortInfo.
+// Spec returns the AttrMlnxExtPortInfo spec.
 func (*MlnxExtPortInfo) Spec() Spec { return smpSpec(AttrMlnxExtPortInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

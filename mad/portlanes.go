@@ -6,7 +6,7 @@ type PortXmitDataSL struct {
 	SL [16]uint32
 }
 
-// Spec returns that of AttrPortXmitDataSL.
+// Spec returns the AttrPortXmitDataSL spec.
 func (*PortXmitDataSL) Spec() Spec { return perfSpec(AttrPortXmitDataSL) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -24,7 +24,7 @@ type PortRcvDataSL struct {
 	SL [16]uint32
 }
 
-// Spec returns that of AttrPortRcvDataSL.
+// Spec returns the AttrPortRcvDataSL spec.
 func (*PortRcvDataSL) Spec() Spec { return perfSpec(AttrPortRcvDataSL) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -43,7 +43,7 @@ type PortVLOpPackets struct {
 	VL [16]uint16
 }
 
-// Spec returns that of AttrPortVLOpPackets.
+// Spec returns the AttrPortVLOpPackets spec.
 func (*PortVLOpPackets) Spec() Spec { return perfSpec(AttrPortVLOpPackets) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -62,7 +62,7 @@ type PortVLOpData struct {
 	VL [16]uint32
 }
 
-// Spec returns that of AttrPortVLOpData.
+// Spec returns the AttrPortVLOpData spec.
 func (*PortVLOpData) Spec() Spec { return perfSpec(AttrPortVLOpData) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -81,7 +81,7 @@ type PortVLXmitFlowCtlUpdateErrors struct {
 	VL [16]uint8
 }
 
-// Spec returns that of AttrPortVLXmitFlowCtlUpdateErrors.
+// Spec returns the AttrPortVLXmitFlowCtlUpdateErrors spec.
 func (*PortVLXmitFlowCtlUpdateErrors) Spec() Spec { return perfSpec(AttrPortVLXmitFlowCtlUpdateErrors) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -100,7 +100,7 @@ type PortVLXmitWaitCounters struct {
 	VL [16]uint16
 }
 
-// Spec returns that of AttrPortVLXmitWaitCounters.
+// Spec returns the AttrPortVLXmitWaitCounters spec.
 func (*PortVLXmitWaitCounters) Spec() Spec { return perfSpec(AttrPortVLXmitWaitCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -119,7 +119,7 @@ type SwPortVLCongestion struct {
 	VL [16]uint16
 }
 
-// Spec returns that of AttrSwPortVLCongestion.
+// Spec returns the AttrSwPortVLCongestion spec.
 func (*SwPortVLCongestion) Spec() Spec { return perfSpec(AttrSwPortVLCongestion) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -138,7 +138,7 @@ type PortSLRcvFECN struct {
 	SL [16]uint32
 }
 
-// Spec returns that of AttrPortSLRcvFECN.
+// Spec returns the AttrPortSLRcvFECN spec.
 func (*PortSLRcvFECN) Spec() Spec { return perfSpec(AttrPortSLRcvFECN) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -157,7 +157,7 @@ type PortSLRcvBECN struct {
 	SL [16]uint32
 }
 
-// Spec returns that of AttrPortSLRcvBECN.
+// Spec returns the AttrPortSLRcvBECN spec.
 func (*PortSLRcvBECN) Spec() Spec { return perfSpec(AttrPortSLRcvBECN) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -176,7 +176,7 @@ type PortVLXmitTimeCong struct {
 	VL [15]uint32
 }
 
-// Spec returns that of AttrPortVLXmitTimeCong.
+// Spec returns the AttrPortVLXmitTimeCong spec.
 func (*PortVLXmitTimeCong) Spec() Spec { return perfSpec(AttrPortVLXmitTimeCong) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

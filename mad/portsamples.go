@@ -21,7 +21,7 @@ type PortSamplesControl struct {
 	SamplesOnlyOptionMask uint64
 }
 
-// Spec returns that of AttrPortSamplesControl.
+// Spec returns the AttrPortSamplesControl spec.
 func (*PortSamplesControl) Spec() Spec { return perfSpec(AttrPortSamplesControl) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

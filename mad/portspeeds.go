@@ -14,7 +14,7 @@ type PortExtendedSpeedsCounters struct {
 	UncorrectableFEC [12]uint32 // blocks
 }
 
-// Spec returns that of AttrPortExtendedSpeedsCounters.
+// Spec returns the AttrPortExtendedSpeedsCounters spec.
 func (*PortExtendedSpeedsCounters) Spec() Spec { return perfSpec(AttrPortExtendedSpeedsCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -44,7 +44,7 @@ type PortRSFECCounters struct {
 	CorrectedSymbols    uint32
 }
 
-// Spec returns that of AttrPortExtendedSpeedsCounters.
+// Spec returns the AttrPortExtendedSpeedsCounters spec.
 func (*PortRSFECCounters) Spec() Spec { return perfSpec(AttrPortExtendedSpeedsCounters) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -9,7 +9,7 @@ type SwitchPortStateTable struct {
 	States [128]ib.PortState
 }
 
-// Spec returns that of AttrSwitchPortStateTable.
+// Spec returns the AttrSwitchPortStateTable spec.
 func (*SwitchPortStateTable) Spec() Spec { return smpSpec(AttrSwitchPortStateTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

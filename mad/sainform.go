@@ -44,7 +44,7 @@ type InformInfoRecord struct {
 	InformInfo    InformInfo
 }
 
-// Spec returns that of AttrInformInfoRecord.
+// Spec returns the AttrInformInfoRecord spec.
 func (*InformInfoRecord) Spec() Spec { return saSpec(AttrInformInfoRecord, 60) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

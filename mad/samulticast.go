@@ -36,7 +36,7 @@ const (
 	JoinSendOnlyMember JoinState = 1 << 3
 )
 
-// Spec returns that of AttrMCMemberRecord.
+// Spec returns the AttrMCMemberRecord spec.
 func (*MCMemberRecord) Spec() Spec { return saSpec(AttrMCMemberRecord, 52) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

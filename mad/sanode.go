@@ -10,7 +10,7 @@ type NodeRecord struct {
 	Description NodeDescription
 }
 
-// Spec returns that of AttrNodeRecord.
+// Spec returns the AttrNodeRecord spec.
 func (*NodeRecord) Spec() Spec { return saSpec(AttrNodeRecord, 108) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -29,7 +29,7 @@ type SwitchInfoRecord struct {
 	SwitchInfo SwitchInfo
 }
 
-// Spec returns that of AttrSwitchInfoRecord.
+// Spec returns the AttrSwitchInfoRecord spec.
 func (*SwitchInfoRecord) Spec() Spec { return saSpec(AttrSwitchInfoRecord, 24) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -47,7 +47,7 @@ type SMInfoRecord struct {
 	SMInfo SMInfo
 }
 
-// Spec returns that of AttrSMInfoRecord.
+// Spec returns the AttrSMInfoRecord spec.
 func (*SMInfoRecord) Spec() Spec { return saSpec(AttrSMInfoRecord, 28) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

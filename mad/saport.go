@@ -16,7 +16,7 @@ type PortInfoRecord struct {
 // both must be equal (15.2.5.3).
 const MatchCapMask uint32 = 1 << 31
 
-// Spec returns that of AttrPortInfoRecord.
+// Spec returns the AttrPortInfoRecord spec.
 func (*PortInfoRecord) Spec() Spec { return saSpec(AttrPortInfoRecord, 68) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -38,7 +38,7 @@ type GUIDInfoRecord struct {
 	Table GUIDInfo
 }
 
-// Spec returns that of AttrGUIDInfoRecord.
+// Spec returns the AttrGUIDInfoRecord spec.
 func (*GUIDInfoRecord) Spec() Spec { return saSpec(AttrGUIDInfoRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -62,7 +62,7 @@ type PKeyTableRecord struct {
 	Table PKeyTable
 }
 
-// Spec returns that of AttrPKeyTableRecord.
+// Spec returns the AttrPKeyTableRecord spec.
 func (*PKeyTableRecord) Spec() Spec { return saSpec(AttrPKeyTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -85,7 +85,7 @@ type SLtoVLMappingTableRecord struct {
 	Table   SLtoVLMapping
 }
 
-// Spec returns that of AttrSLtoVLMappingTableRecord.
+// Spec returns the AttrSLtoVLMappingTableRecord spec.
 func (*SLtoVLMappingTableRecord) Spec() Spec { return saSpec(AttrSLtoVLMappingTableRecord, 16) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -108,7 +108,7 @@ type VLArbitrationTableRecord struct {
 	Table VLArbitration
 }
 
-// Spec returns that of AttrVLArbitrationTableRecord.
+// Spec returns the AttrVLArbitrationTableRecord spec.
 func (*VLArbitrationTableRecord) Spec() Spec { return saSpec(AttrVLArbitrationTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

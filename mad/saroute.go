@@ -10,7 +10,7 @@ type LinearForwardingTableRecord struct {
 	Table LinearForwardingTable
 }
 
-// Spec returns that of AttrLinearForwardingTableRecord.
+// Spec returns the AttrLinearForwardingTableRecord spec.
 func (*LinearForwardingTableRecord) Spec() Spec { return saSpec(AttrLinearForwardingTableRecord, 72) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -32,7 +32,7 @@ type MulticastForwardingTableRecord struct {
 	Table    MulticastForwardingTable
 }
 
-// Spec returns that of AttrMulticastForwardingTableRecord.
+// Spec returns the AttrMulticastForwardingTableRecord spec.
 func (*MulticastForwardingTableRecord) Spec() Spec {
 	return saSpec(AttrMulticastForwardingTableRecord, 72)
 }
@@ -56,7 +56,7 @@ type LinkRecord struct {
 	ToLID    ib.LID
 }
 
-// Spec returns that of AttrLinkRecord.
+// Spec returns the AttrLinkRecord spec.
 func (*LinkRecord) Spec() Spec { return saSpec(AttrLinkRecord, 8) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -93,7 +93,7 @@ type PathRecord struct {
 	Preference       uint8 // 0: the best
 }
 
-// Spec returns that of AttrPathRecord.
+// Spec returns the AttrPathRecord spec.
 func (*PathRecord) Spec() Spec { return saSpec(AttrPathRecord, 64) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -39,7 +39,7 @@ type ServiceName [64]uint8
 // that is not printable ASCII, like [NodeDescription.Clean].
 func (n ServiceName) Clean() string { return NodeDescription(n).Clean() }
 
-// Spec returns that of AttrServiceRecord.
+// Spec returns the AttrServiceRecord spec.
 func (*ServiceRecord) Spec() Spec { return saSpec(AttrServiceRecord, 176) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

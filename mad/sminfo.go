@@ -35,7 +35,7 @@ type SMInfo struct {
 	State    SMState
 }
 
-// Spec returns that of AttrSMInfo.
+// Spec returns the AttrSMInfo spec.
 func (*SMInfo) Spec() Spec { return smpSpec(AttrSMInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -25,7 +25,7 @@ type SwitchInfo struct {
 	MulticastFDBTop                ib.LID
 }
 
-// Spec returns that of AttrSwitchInfo.
+// Spec returns the AttrSwitchInfo spec.
 func (*SwitchInfo) Spec() Spec { return smpSpec(AttrSwitchInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.

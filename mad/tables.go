@@ -12,7 +12,7 @@ type GUIDInfo struct {
 	GUIDs [8]ib.GUID
 }
 
-// Spec returns that of AttrGUIDInfo.
+// Spec returns the AttrGUIDInfo spec.
 func (*GUIDInfo) Spec() Spec { return smpSpec(AttrGUIDInfo) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -46,7 +46,7 @@ type PKeyTable struct {
 	PKeys [32]PKey
 }
 
-// Spec returns that of AttrPKeyTable.
+// Spec returns the AttrPKeyTable spec.
 func (*PKeyTable) Spec() Spec { return smpSpec(AttrPKeyTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -62,7 +62,7 @@ type LinearForwardingTable struct {
 	Ports [64]uint8
 }
 
-// Spec returns that of AttrLinearForwardingTable.
+// Spec returns the AttrLinearForwardingTable spec.
 func (*LinearForwardingTable) Spec() Spec { return smpSpec(AttrLinearForwardingTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -80,7 +80,7 @@ type MulticastForwardingTable struct {
 	Masks [32]uint16
 }
 
-// Spec returns that of AttrMulticastForwardingTable.
+// Spec returns the AttrMulticastForwardingTable spec.
 func (*MulticastForwardingTable) Spec() Spec { return smpSpec(AttrMulticastForwardingTable) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -98,7 +98,7 @@ type SLtoVLMapping struct {
 	VL [16]uint8
 }
 
-// Spec returns that of AttrSLtoVLMapping.
+// Spec returns the AttrSLtoVLMapping spec.
 func (*SLtoVLMapping) Spec() Spec { return smpSpec(AttrSLtoVLMapping) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -120,7 +120,7 @@ type VLArbEntry struct {
 	Weight uint8 `json:"weight"` // 64-byte units that may be sent; 0 skips the entry
 }
 
-// Spec returns that of AttrVLArbitration.
+// Spec returns the AttrVLArbitration spec.
 func (*VLArbitration) Spec() Spec { return smpSpec(AttrVLArbitration) }
 
 // MarshalJSON writes {"entries": [{"vl": 0, "weight": 4}, ...]}.
