@@ -8,11 +8,11 @@ type batchPort interface {
 
 	// SendBatch sends messages in order, without waiting, and returns the
 	// number of messages sent. If that is less than len(m), the error is the
-	// one that Send would have returned for the first message not sent.
+	// error that Send would have returned for the first message not sent.
 	SendBatch(m []Message) (int, error)
 
 	// RecvBatch fills m with the MADs that have arrived and returns their
-	// number. It waits for the first one as Recv does.
+	// number. It waits for the first MAD as Recv does.
 	RecvBatch(m []Message, deadline time.Time) (int, error)
 }
 
@@ -29,7 +29,7 @@ func batchesOf(p Port) batchPort {
 }
 
 // singlePort makes a batchPort of a Port that carries one MAD per system call.
-// It receives one at a time, because an attempt to receive one more costs a system
+// It receives MADs singly, because an attempt to receive another costs a system
 // call that finds nothing most of the time.
 type singlePort struct{ Port }
 

@@ -51,8 +51,8 @@ type ClientOptions struct {
 	// (default 3).
 	Attempts int
 
-	// MaxWindow is the maximum number of requests in flight, not counting those
-	// whose reply is late (default 64).
+	// MaxWindow is the maximum number of requests in flight, not counting requests
+	// with a late reply (default 64).
 	MaxWindow int
 
 	// Trace, if set, is called for each MAD that is sent or received, and for each
@@ -264,7 +264,7 @@ func (c *Client) deadline(now time.Duration) time.Duration {
 	return next
 }
 
-// expire ends the attempts that waited too long, and removes the late ones from
+// expire ends the attempts that waited too long, and removes late attempts from
 // the window.
 func (c *Client) expire(now time.Duration) {
 	for e := c.sent.Oldest(); e != nil && now-e.Sent >= c.opts.Timeout+slack; e = c.sent.Oldest() {

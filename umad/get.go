@@ -27,8 +27,8 @@ func InClass(c mad.Class) Option { return func(r *Request) { r.Class = c } }
 // Expect sets the port that a Set is meant for; see [Request.Expect].
 func Expect(id Identity) Option { return func(r *Request) { r.Expect = &id } }
 
-// Get requests the attribute a from a target, and decodes the reply into it. The class and
-// the number of the attribute are those of its [mad.Spec]. Values in a that the agent reads,
+// Get requests the attribute a from a target, and decodes the reply into it. The attribute
+// class and number come from its [mad.Spec]. Values in a that the agent reads,
 // such as the PortSelect of performance counters, are sent with the request. Get also runs
 // all submitted requests; [Client.SubmitGet] is its form for many requests.
 //

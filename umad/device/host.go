@@ -99,17 +99,17 @@ func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
 }
 
 // Choose returns the port to send from. A device name and a port number must match
-// if they are given ("" and 0: any). Of several ports Choose returns the first one
-// that is active, else the first one whose link is up, else the first one that is
+// if they are given ("" and 0: any). Of several ports Choose returns the first
+// active port, else the first with its link up, else the first that is
 // not disabled. A switch sends from port 0 only. A port without InfiniBand's link
 // layer has no subnet management, and is returned only if its device is named.
 //
 // The kernel determines the order of the devices, so that this is the port that
 // libibumad chooses (umad.c, resolve_ca_name). On a host with several devices it is
-// not always a port of the first one by name.
+// not always a port of the first device by name.
 //
-// If the port is one of a pair, Choose returns the port for general packets, whose
-// [LocalPort.SubnetManagement] is the other one. Either device can be named.
+// If the port is one of a pair, Choose returns the port for general packets, with
+// the other port as [LocalPort.SubnetManagement]. Either device can be named.
 func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	all, err := h.Ports()
 	if none, ok := errors.AsType[*NoPortError](err); ok {
@@ -139,8 +139,8 @@ func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	return LocalPort{}, &NoPortError{Sysfs: string(h.sysfs()), Device: device, Port: port, Existing: all}
 }
 
-// best returns the first port that is active, else the first one whose link is up, else
-// the first one that is not disabled.
+// best returns the first active port, else the first with its link up, else
+// the first that is not disabled.
 func best(ports []LocalPort) (LocalPort, bool) {
 	for _, good := range []func(*umad.PortAttr) bool{
 		func(a *umad.PortAttr) bool { return a.State == ib.PortActive },

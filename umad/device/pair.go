@@ -71,7 +71,7 @@ func (p *Port) joinReads() error {
 }
 
 // tryReceive reads a message of either port without waiting, and remembers the port. The
-// ports take turns, so that messages of one do not keep back those of the other.
+// ports take turns, so that one port's messages do not keep back the other's.
 func (p *Port) tryReceive(b []byte) (int, error) {
 	for {
 		for range 2 {
