@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// MLX5CreateCQ is struct mlx5_ib_create_cq of <rdma/mlx5-abi.h>.
+// MLX5CreateCQ is struct mlx5_ib_create_cq in <rdma/mlx5-abi.h>.
 type MLX5CreateCQ struct {
 	_                structs.HostLayout
 	BufAddr          uint64

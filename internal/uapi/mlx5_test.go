@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The layouts of mlx5's queues are those of a C compiler with the headers of
+// mlx5's queues have the layouts of a C compiler with the headers of
 // linux-libc-dev 6.1, printed by testdata/mlx5.c.
 func TestMLX5(t *testing.T) {
 	l := layouts{}

@@ -2,7 +2,7 @@ package uapi
 
 import "structs"
 
-// PVRDMAAllocUcontextResp is struct pvrdma_alloc_ucontext_resp of <rdma/vmw_pvrdma-abi.h>.
+// PVRDMAAllocUcontextResp is struct pvrdma_alloc_ucontext_resp in <rdma/vmw_pvrdma-abi.h>.
 type PVRDMAAllocUcontextResp struct {
 	_         structs.HostLayout
 	QPTabSize uint32
@@ -176,7 +176,7 @@ const (
 	PVRDMAUARSRQRecv  = 1 << 30
 )
 
-// The flags of a completion (enum pvrdma_wc_flags) that structs use.
+// Completion flags (enum pvrdma_wc_flags) that structs use.
 const (
 	PVRDMAWCGRH     = 1 << 0
 	PVRDMAWCWithImm = 1 << 1

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The layouts of vmw_pvrdma's queues are those of a C compiler with the headers of
+// vmw_pvrdma's queues have the layouts of a C compiler with the headers of
 // linux-libc-dev 6.1, printed by testdata/pvrdma.c.
 func TestPVRDMA(t *testing.T) {
 	l := layouts{}

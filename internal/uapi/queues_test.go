@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The layouts of queues and objects are those of a C compiler with the headers of
+// Queues and objects have the layouts of a C compiler with the headers of
 // linux-libc-dev 6.1, printed by testdata/queues.c.
 func TestQueues(t *testing.T) {
 	l := layouts{}

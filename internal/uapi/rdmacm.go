@@ -36,7 +36,7 @@ const (
 	CMQueryGID         // RDMA_USER_CM_QUERY_GID
 )
 
-// Levels and names of options.
+// Option levels and names.
 const (
 	CMOptionID           = 0 // RDMA_OPTION_ID
 	CMOptionIB           = 1 // RDMA_OPTION_IB
@@ -53,7 +53,7 @@ type CMHeader struct {
 	_   structs.HostLayout
 	Cmd uint32
 	In  uint16 // bytes that follow
-	Out uint16 // bytes of the response
+	Out uint16 // response bytes
 }
 
 // CMSockaddr is struct __kernel_sockaddr_storage.
@@ -93,7 +93,7 @@ type CMEventsResp struct {
 type CMBind struct {
 	_        structs.HostLayout
 	ID       uint32
-	AddrSize uint16 // exact size of the address family
+	AddrSize uint16 // exact address family size
 	_        uint16
 	Addr     CMSockaddr
 }
@@ -141,7 +141,7 @@ type CMQueryAddrResp struct {
 	_        uint32
 }
 
-// CMPathData is struct ib_path_rec_data of <rdma/ib_user_sa.h>.
+// CMPathData is struct ib_path_rec_data in <rdma/ib_user_sa.h>.
 type CMPathData struct {
 	_      structs.HostLayout
 	Flags  uint32
@@ -165,7 +165,7 @@ type CMQueryPathResp struct {
 	Paths    [6]CMPathData
 }
 
-// CMPathRec is struct ib_user_path_rec of <rdma/ib_user_sa.h>.
+// CMPathRec is struct ib_user_path_rec in <rdma/ib_user_sa.h>.
 type CMPathRec struct {
 	_                      structs.HostLayout
 	DGID                   [16]byte
@@ -291,7 +291,7 @@ type CMInitQPAttr struct {
 	QPState  uint32
 }
 
-// UserQPAttr is struct ib_uverbs_qp_attr of <rdma/ib_user_verbs.h>.
+// UserQPAttr is struct ib_uverbs_qp_attr in <rdma/ib_user_verbs.h>.
 type UserQPAttr struct {
 	_               structs.HostLayout
 	Mask            uint32 // enum ib_qp_attr_mask

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// RXEMMInfo is struct mminfo of <rdma/rdma_user_rxe.h>: offset and size of a mapping
+// RXEMMInfo is struct mminfo in <rdma/rdma_user_rxe.h>: offset and size of a mapping
 // of the device node.
 type RXEMMInfo struct {
 	_      structs.HostLayout

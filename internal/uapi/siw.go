@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// SIWCreateCQResp is struct siw_uresp_create_cq of <rdma/siw-abi.h>.
+// SIWCreateCQResp is struct siw_uresp_create_cq in <rdma/siw-abi.h>.
 type SIWCreateCQResp struct {
 	_      structs.HostLayout
 	CQID   uint32
@@ -69,7 +69,7 @@ const (
 	SIWOpReceive       = 8
 )
 
-// The flags of queue elements (enum siw_wqe_flags).
+// Queue element flags (enum siw_wqe_flags).
 const (
 	SIWValid     = 1 << 0
 	SIWInline    = 1 << 1
@@ -130,7 +130,7 @@ type SIWCQCtrl struct {
 	_     uint32
 }
 
-// The sizes of the structures, proved by a test.
+// The structure sizes, proved by a test.
 const (
 	SIWSQESize    = int(unsafe.Sizeof(SIWSQE{}))
 	SIWRQESize    = int(unsafe.Sizeof(SIWRQE{}))

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// UMADABIVersion is IB_USER_MAD_ABI_VERSION of <rdma/ib_user_mad.h>, the version of
+// UMADABIVersion is IB_USER_MAD_ABI_VERSION in <rdma/ib_user_mad.h>, the version of
 // all kernels since 2.6.14.
 const UMADABIVersion = 5
 
@@ -17,12 +17,12 @@ type (
 	be32 [4]byte
 )
 
-// UMADHeader is struct ib_user_mad_hdr of <rdma/ib_user_mad.h>: the header of each
+// UMADHeader is struct ib_user_mad_hdr in <rdma/ib_user_mad.h>: the header of each
 // MAD that is written to or read from /dev/infiniband/umadN. Numbers are in host
 // byte order unless their type is be16 or be32.
 type UMADHeader struct {
 	_            structs.HostLayout
-	ID           uint32 // ID of the agent
+	ID           uint32 // agent ID
 	Status       uint32 // 0, or ETIMEDOUT for a request without a reply
 	TimeoutMS    uint32
 	Retries      uint32
@@ -70,7 +70,7 @@ var (
 	_ [unsafe.Sizeof(UMADRegister{}) - umadRegisterSize]struct{}
 )
 
-// UMADRegisterAgent is IB_USER_MAD_REGISTER_AGENT2 of <rdma/rdma_user_ioctl.h>.
+// UMADRegisterAgent is IB_USER_MAD_REGISTER_AGENT2 in <rdma/rdma_user_ioctl.h>.
 var UMADRegisterAgent = iowr(rdmaMagic, 0x04, umadRegisterSize)
 
 // rdmaMagic is RDMA_IOCTL_MAGIC.

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// UverbsHeader is struct ib_uverbs_ioctl_hdr of <rdma/rdma_user_ioctl_cmds.h>: the
+// UverbsHeader is struct ib_uverbs_ioctl_hdr in <rdma/rdma_user_ioctl_cmds.h>: the
 // head of a request over RDMA_VERBS_IOCTL. The attributes follow without a gap.
 // Numbers are in host byte order.
 type UverbsHeader struct {
@@ -19,7 +19,7 @@ type UverbsHeader struct {
 	_        uint32
 }
 
-// UverbsAttr is struct ib_uverbs_attr of <rdma/rdma_user_ioctl_cmds.h>.
+// UverbsAttr is struct ib_uverbs_attr in <rdma/rdma_user_ioctl_cmds.h>.
 type UverbsAttr struct {
 	_      structs.HostLayout
 	ID     uint16
@@ -49,5 +49,5 @@ var (
 	_ [unsafe.Sizeof(UverbsAttr{}) - UverbsAttrSize]struct{}
 )
 
-// VerbsIoctl is RDMA_VERBS_IOCTL of <rdma/rdma_user_ioctl_cmds.h>.
+// VerbsIoctl is RDMA_VERBS_IOCTL in <rdma/rdma_user_ioctl_cmds.h>.
 var VerbsIoctl = iowr(rdmaMagic, 0x01, UverbsHeaderSize)

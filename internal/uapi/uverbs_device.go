@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// QueryDevice is struct ib_uverbs_query_device of <rdma/ib_user_verbs.h>: the
+// QueryDevice is struct ib_uverbs_query_device in <rdma/ib_user_verbs.h>: the
 // address of the response, which INVOKE_WRITE ignores.
 type QueryDevice uint64
 

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// AllocPD is struct ib_uverbs_alloc_pd of <rdma/ib_user_verbs.h>: the address of
+// AllocPD is struct ib_uverbs_alloc_pd in <rdma/ib_user_verbs.h>: the address of
 // the response, which INVOKE_WRITE ignores.
 type AllocPD uint64
 
@@ -24,7 +24,7 @@ type AllocPDVendorResp struct {
 	_      [7]uint32
 }
 
-// RegMR is struct ib_uverbs_reg_mr of <rdma/ib_user_verbs.h>.
+// RegMR is struct ib_uverbs_reg_mr in <rdma/ib_user_verbs.h>.
 type RegMR struct {
 	_           structs.HostLayout
 	Response    uint64 // ignored by INVOKE_WRITE
@@ -43,7 +43,7 @@ type RegMRResp struct {
 	RKey   uint32
 }
 
-// AllocMW is struct ib_uverbs_alloc_mw of <rdma/ib_user_verbs.h>.
+// AllocMW is struct ib_uverbs_alloc_mw in <rdma/ib_user_verbs.h>.
 type AllocMW struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
@@ -63,7 +63,7 @@ type AllocMWResp struct {
 	RKey   uint32
 }
 
-// GlobalRoute is struct ib_uverbs_global_route of <rdma/ib_user_verbs.h>.
+// GlobalRoute is struct ib_uverbs_global_route in <rdma/ib_user_verbs.h>.
 type GlobalRoute struct {
 	_            structs.HostLayout
 	DGID         [16]byte // network byte order
@@ -74,7 +74,7 @@ type GlobalRoute struct {
 	_            uint8
 }
 
-// AHAttr is struct ib_uverbs_ah_attr of <rdma/ib_user_verbs.h>.
+// AHAttr is struct ib_uverbs_ah_attr in <rdma/ib_user_verbs.h>.
 type AHAttr struct {
 	_           structs.HostLayout
 	GRH         GlobalRoute
@@ -87,7 +87,7 @@ type AHAttr struct {
 	_           uint8
 }
 
-// CreateAH is struct ib_uverbs_create_ah of <rdma/ib_user_verbs.h>.
+// CreateAH is struct ib_uverbs_create_ah in <rdma/ib_user_verbs.h>.
 type CreateAH struct {
 	_          structs.HostLayout
 	Response   uint64 // ignored by INVOKE_WRITE

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// QueryPort is struct ib_uverbs_query_port of <rdma/ib_user_verbs.h>.
+// QueryPort is struct ib_uverbs_query_port in <rdma/ib_user_verbs.h>.
 type QueryPort struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
@@ -13,7 +13,7 @@ type QueryPort struct {
 	_        [7]byte
 }
 
-// QueryPortResp is struct ib_uverbs_query_port_resp of <rdma/ib_user_verbs.h>.
+// QueryPortResp is struct ib_uverbs_query_port_resp in <rdma/ib_user_verbs.h>.
 // Numbers are in host byte order.
 type QueryPortResp struct {
 	_             structs.HostLayout
@@ -52,7 +52,7 @@ type QueryPortRespEx struct {
 	ActiveSpeedEx uint32
 }
 
-// GIDEntry is struct ib_uverbs_gid_entry of <rdma/ib_user_ioctl_verbs.h>.
+// GIDEntry is struct ib_uverbs_gid_entry in <rdma/ib_user_ioctl_verbs.h>.
 type GIDEntry struct {
 	_             structs.HostLayout
 	GID           [16]byte // network byte order
@@ -62,7 +62,7 @@ type GIDEntry struct {
 	NetdevIfindex uint32 // 0: no interface
 }
 
-// AsyncEvent is struct ib_uverbs_async_event_desc of <rdma/ib_user_verbs.h>: the
+// AsyncEvent is struct ib_uverbs_async_event_desc in <rdma/ib_user_verbs.h>: the
 // record in a file of asynchronous events.
 type AsyncEvent struct {
 	_       structs.HostLayout

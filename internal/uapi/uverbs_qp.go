@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// QPCap is struct ib_uverbs_qp_cap of <rdma/ib_user_ioctl_verbs.h>.
+// QPCap is struct ib_uverbs_qp_cap in <rdma/ib_user_ioctl_verbs.h>.
 type QPCap struct {
 	_          structs.HostLayout
 	MaxSendWR  uint32
@@ -22,7 +22,7 @@ const (
 	QPCreateSignalAll              = 1 << 12 // IB_UVERBS_QP_CREATE_SQ_SIG_ALL
 )
 
-// AttachMcast is struct ib_uverbs_attach_mcast of <rdma/ib_user_verbs.h>. Struct
+// AttachMcast is struct ib_uverbs_attach_mcast in <rdma/ib_user_verbs.h>. Struct
 // ib_uverbs_detach_mcast is the same.
 type AttachMcast struct {
 	_        structs.HostLayout
@@ -32,7 +32,7 @@ type AttachMcast struct {
 	_        uint16
 }
 
-// OpenXRCD is struct ib_uverbs_open_xrcd of <rdma/ib_user_verbs.h>.
+// OpenXRCD is struct ib_uverbs_open_xrcd in <rdma/ib_user_verbs.h>.
 type OpenXRCD struct {
 	_        structs.HostLayout
 	Response uint64
@@ -49,7 +49,7 @@ type OpenXRCDResp struct {
 	Handle uint32
 }
 
-// OpenQP is struct ib_uverbs_open_qp of <rdma/ib_user_verbs.h>.
+// OpenQP is struct ib_uverbs_open_qp in <rdma/ib_user_verbs.h>.
 type OpenQP struct {
 	_          structs.HostLayout
 	Response   uint64
@@ -69,7 +69,7 @@ type CreateQPResp struct {
 	_ uint32
 }
 
-// QPDest is struct ib_uverbs_qp_dest of <rdma/ib_user_verbs.h>.
+// QPDest is struct ib_uverbs_qp_dest in <rdma/ib_user_verbs.h>.
 type QPDest struct {
 	_            structs.HostLayout
 	DGID         [16]byte // network byte order
@@ -86,7 +86,7 @@ type QPDest struct {
 	PortNum      uint8
 }
 
-// QueryQP is struct ib_uverbs_query_qp of <rdma/ib_user_verbs.h>.
+// QueryQP is struct ib_uverbs_query_qp in <rdma/ib_user_verbs.h>.
 type QueryQP struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
@@ -94,7 +94,7 @@ type QueryQP struct {
 	AttrMask uint32 // enum ib_qp_attr_mask
 }
 
-// QueryQPResp is struct ib_uverbs_query_qp_resp of <rdma/ib_user_verbs.h>.
+// QueryQPResp is struct ib_uverbs_query_qp_resp in <rdma/ib_user_verbs.h>.
 type QueryQPResp struct {
 	_               structs.HostLayout
 	Dest            QPDest
@@ -129,7 +129,7 @@ type QueryQPResp struct {
 	_               [5]byte
 }
 
-// ModifyQP is struct ib_uverbs_modify_qp of <rdma/ib_user_verbs.h>.
+// ModifyQP is struct ib_uverbs_modify_qp in <rdma/ib_user_verbs.h>.
 type ModifyQP struct {
 	_                structs.HostLayout
 	Dest             QPDest

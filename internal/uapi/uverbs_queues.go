@@ -15,28 +15,28 @@ type CreateCompChannelResp struct {
 	FD uint32
 }
 
-// CompEvent is struct ib_uverbs_comp_event_desc of <rdma/ib_user_verbs.h>: the
+// CompEvent is struct ib_uverbs_comp_event_desc in <rdma/ib_user_verbs.h>: the
 // record in a completion channel.
 type CompEvent struct {
 	_        structs.HostLayout
 	CQHandle uint64 // user handle
 }
 
-// ReqNotifyCQ is struct ib_uverbs_req_notify_cq of <rdma/ib_user_verbs.h>.
+// ReqNotifyCQ is struct ib_uverbs_req_notify_cq in <rdma/ib_user_verbs.h>.
 type ReqNotifyCQ struct {
 	_             structs.HostLayout
 	CQHandle      uint32
 	SolicitedOnly uint32
 }
 
-// DestroyCQResp is struct ib_uverbs_destroy_cq_resp of <rdma/ib_user_verbs.h>.
+// DestroyCQResp is struct ib_uverbs_destroy_cq_resp in <rdma/ib_user_verbs.h>.
 type DestroyCQResp struct {
 	_                   structs.HostLayout
 	CompEventsReported  uint32
 	AsyncEventsReported uint32
 }
 
-// DestroyQP is struct ib_uverbs_destroy_qp of <rdma/ib_user_verbs.h>.
+// DestroyQP is struct ib_uverbs_destroy_qp in <rdma/ib_user_verbs.h>.
 type DestroyQP struct {
 	_        structs.HostLayout
 	Response uint64
@@ -51,7 +51,7 @@ type DestroyQPResp struct {
 	EventsReported uint32
 }
 
-// WC is struct ib_uverbs_wc of <rdma/ib_user_verbs.h>.
+// WC is struct ib_uverbs_wc in <rdma/ib_user_verbs.h>.
 type WC struct {
 	_         structs.HostLayout
 	WRID      uint64
@@ -71,7 +71,7 @@ type WC struct {
 	_         uint8
 }
 
-// CmdHeader is struct ib_uverbs_cmd_hdr of <rdma/ib_user_verbs.h>: the head of a
+// CmdHeader is struct ib_uverbs_cmd_hdr in <rdma/ib_user_verbs.h>: the head of a
 // command that is written to the device node.
 type CmdHeader struct {
 	_        structs.HostLayout
@@ -83,7 +83,7 @@ type CmdHeader struct {
 // CmdHeaderSize is the size of a CmdHeader in bytes.
 const CmdHeaderSize = 8
 
-// PostSend is struct ib_uverbs_post_send of <rdma/ib_user_verbs.h>.
+// PostSend is struct ib_uverbs_post_send in <rdma/ib_user_verbs.h>.
 type PostSend struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
@@ -102,7 +102,7 @@ type PostSendResp struct {
 // SendWRSize is the size of struct ib_uverbs_send_wr.
 const SendWRSize = 56
 
-// ExModifyCQ is struct ib_uverbs_ex_modify_cq of <rdma/ib_user_verbs.h> with struct
+// ExModifyCQ is struct ib_uverbs_ex_modify_cq in <rdma/ib_user_verbs.h> with struct
 // ib_uverbs_cq_moderation.
 type ExModifyCQ struct {
 	_        structs.HostLayout
@@ -116,7 +116,7 @@ type ExModifyCQ struct {
 // CQModerate selects the moderation (enum ib_cq_attr_mask of <rdma/ib_verbs.h>).
 const CQModerate = 1
 
-// ResizeCQ is struct ib_uverbs_resize_cq of <rdma/ib_user_verbs.h>.
+// ResizeCQ is struct ib_uverbs_resize_cq in <rdma/ib_user_verbs.h>.
 type ResizeCQ struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
@@ -131,7 +131,7 @@ type ResizeCQResp struct {
 	_   uint32
 }
 
-// ModifySRQ is struct ib_uverbs_modify_srq of <rdma/ib_user_verbs.h>.
+// ModifySRQ is struct ib_uverbs_modify_srq in <rdma/ib_user_verbs.h>.
 type ModifySRQ struct {
 	_         structs.HostLayout
 	SRQHandle uint32
@@ -140,7 +140,7 @@ type ModifySRQ struct {
 	SRQLimit  uint32
 }
 
-// QuerySRQ is struct ib_uverbs_query_srq of <rdma/ib_user_verbs.h>.
+// QuerySRQ is struct ib_uverbs_query_srq in <rdma/ib_user_verbs.h>.
 type QuerySRQ struct {
 	_         structs.HostLayout
 	Response  uint64 // ignored by INVOKE_WRITE

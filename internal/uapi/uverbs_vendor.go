@@ -92,7 +92,7 @@ type MLX5AllocUcontextResp struct {
 // an MLX5QueryDeviceResp.
 const MLX5SuppUHWQueryDevice = 1 << 0
 
-// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req of <rdma/irdma-abi.h>.
+// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req in <rdma/irdma-abi.h>.
 type IRDMAAllocUcontextReq struct {
 	_            structs.HostLayout
 	_            uint32
@@ -107,7 +107,7 @@ const (
 	IRDMAUseRawAttr = 1 << 0 // IRDMA_ALLOC_UCTX_USE_RAW_ATTR
 )
 
-// EFAAllocUcontextCmd is struct efa_ibv_alloc_ucontext_cmd of <rdma/efa-abi.h>.
+// EFAAllocUcontextCmd is struct efa_ibv_alloc_ucontext_cmd in <rdma/efa-abi.h>.
 type EFAAllocUcontextCmd struct {
 	_             structs.HostLayout
 	SupportedCaps uint32
