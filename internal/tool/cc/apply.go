@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// An Entry is an event for the log of changes: a change that begins, or that has ended.
+// An Entry is an event for the change log: a change that begins, or that has ended.
 type Entry struct {
 	Step  *Step
 	Ended bool
@@ -21,10 +21,9 @@ type Entry struct {
 // phases are the Sets in their order: adapters can slow down before switches mark packets.
 var phases = []func(*Step) []set{(*Step).tables, (*Step).adapter, (*Step).switches, (*Step).ports}
 
-// Apply carries out the steps of a plan, many at the same time, reads the agents again and
-// compares them. A failure of one agent does not stop the others. The steps have the
-// outcomes. The error is that of the log, or of ctx: a step that was not attempted before
-// has not changed.
+// Apply carries out a plan's steps, many at the same time, reads the agents again and
+// compares them. A failed agent does not stop the others. The steps have the outcomes. The
+// error comes from the log or ctx: a step that was not attempted before has not changed.
 func (s *Session) Apply(ctx context.Context, plan *Plan) error {
 	for _, st := range plan.Steps {
 		if err := s.log(Entry{Step: st}); err != nil {

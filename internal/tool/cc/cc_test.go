@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A rig is a simulated fabric with a switch of 40 ports and three hosts.
+// A rig is a simulated fabric with a 40-port switch and three hosts.
 type rig struct {
 	*sim.Fabric
 	umadtest.Tamper
@@ -77,7 +77,7 @@ func outcomes(plan *Plan) map[string]outcome.Outcome {
 	return all
 }
 
-// isSet reports whether a message is a Set of congestion control.
+// isSet reports whether a message is a congestion control Set.
 func isSet(m *umad.Message) bool {
 	return m.MAD.Class() == mad.ClassCC && m.MAD.Method() == mad.MethodSet
 }
@@ -124,7 +124,7 @@ func TestApply(t *testing.T) {
 	})
 }
 
-// A Set selects the fields that change, and has the values of all others.
+// A Set selects the fields that change, and has all other values.
 func TestApply_OtherFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -159,7 +159,7 @@ func TestApply_OtherFields(t *testing.T) {
 	})
 }
 
-// A failure of one agent does not stop the others.
+// A failed agent does not stop the others.
 func TestApply_Failures(t *testing.T) {
 	const settings = "[adapter]\ncct = 0:0,0:1\n[sl]\nccti_timer = 5\n"
 	for name, test := range map[string]struct {

@@ -10,23 +10,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A kind is a kind of settings: a section of a settings file.
+// A kind is a settings kind: a section in a settings file.
 type kind struct {
 	name     string
-	isSwitch bool // the settings are those of switches, otherwise of adapters
+	isSwitch bool // switch settings, otherwise adapter settings
 	fields   []field
 
 	has func(*State) bool // the agent has such settings
 
-	// Of kinds with settings for each port or service level:
+	// For kinds with settings for each port or service level:
 	selector string           // key that selects them
-	noun     string           // one of them, for errors
+	noun     string           // a single port or service level, for errors
 	limit    uint8            // highest number
 	count    func(*State) int // of an agent
 }
 
-// A field is a setting: a key of a settings file. i is the number of the port or of the
-// service level.
+// A field is a setting: a key in a settings file. i is the port or service level number.
 type field struct {
 	name   string
 	values string // for help texts
@@ -54,7 +53,7 @@ func number[N uint8 | uint16](name string, limit uint64, at func(*State, int) *N
 	}
 }
 
-// choice returns a field that is one of some names. get and put have the index.
+// choice returns a field with a value from a list of names. get and put have the index.
 func choice(name string, names []string, get func(*State, int) int, put func(*State, int, int)) field {
 	values := strings.Join(names, ", ")
 	return field{
@@ -70,7 +69,7 @@ func choice(name string, names []string, get func(*State, int) int, put func(*St
 	}
 }
 
-// ports returns a field that is a set of ports.
+// ports returns a field that is a port set.
 func ports(name string, at func(*State) *mad.PortMask) field {
 	return field{
 		name: name, values: "all, none, or a list of ports such as 1-4,7",
@@ -104,7 +103,7 @@ func ports(name string, at func(*State) *mad.PortMask) field {
 	}
 }
 
-// shifted returns a field that is a shift of 2 bits and a multiplier of 14 bits.
+// shifted returns a field that is a 2-bit shift and a 14-bit multiplier.
 func shifted(name string, at func(*State, int) *uint16) field {
 	return field{
 		name: name, values: shiftedValues,
@@ -132,11 +131,11 @@ func parseShifted(text string) (e mad.CongestionControlEntry, err error) {
 	return mad.CongestionControlEntry{Shift: uint8(shift), Multiplier: uint16(multiplier)}, nil
 }
 
-// maxTable is the largest number of entries of a table: ControlTableCap of CongestionInfo
-// has 8 bits and counts blocks.
+// maxTable is the maximum table length in entries: CongestionInfo's ControlTableCap has 8
+// bits and counts blocks.
 const maxTable = 255 * tableBlock
 
-// tableBlock is the number of entries in a block.
+// tableBlock is the entry count per block.
 const tableBlock = len(mad.CongestionControlTable{}.Entries)
 
 var tableField = field{
@@ -158,16 +157,16 @@ var tableField = field{
 	show: func(s *State, _ int) string { return formatTable(s.Table) },
 }
 
-// adapterControl is bit 0 of PortControl.
+// adapterControl is bit 0 in PortControl.
 var adapterControl = choice("control", []string{"qp", "sl"},
 	func(s *State, _ int) int { return int(s.Adapter.PortControl & 1) },
 	func(s *State, _, v int) { s.Adapter.PortControl = s.Adapter.PortControl&^1 | uint16(v) })
 
-// portControls are the values of a port's control field. The first two are control types; a
-// port without valid settings has those of the switch.
+// portControls are the values for a port's control field. The first two are control types;
+// a port without valid settings has the switch's settings.
 var portControls = []string{"congestion", "starvation", "switch"}
 
-// portInherits is the last one.
+// portInherits is the last value.
 const portInherits = 2
 
 var portControl = choice("control", portControls,
@@ -185,7 +184,7 @@ var portControl = choice("control", portControls,
 		s.Ports[i].Valid, s.Ports[i].ControlType = 1, uint8(v)
 	})
 
-// ofPort limits a field to ports with valid settings of a control type.
+// ofPort limits a field to ports with valid settings and a control type.
 func ofPort(f field, controlTypes ...uint8) field {
 	show := f.show
 	f.controlTypes = controlTypes
@@ -198,11 +197,11 @@ func ofPort(f field, controlTypes ...uint8) field {
 	return f
 }
 
-// portKind is the kind of the settings of switch ports.
+// portKind is the kind for switch port settings.
 const portKind = "port"
 
-// kinds are all kinds of settings. The names of fields are those of the attributes
-// (InfiniBand Architecture, Volume 1, A10.4.3).
+// kinds are all settings kinds. Field names are the attributes' names (InfiniBand
+// Architecture, Volume 1, A10.4.3).
 var kinds = []*kind{
 	{
 		name: "switch", isSwitch: true, has: func(s *State) bool { return s.Switch != nil },
@@ -246,7 +245,7 @@ var kinds = []*kind{
 	},
 }
 
-// Sections are the names of the sections of a settings file.
+// Sections are the section names in a settings file.
 var Sections = sectionNames()
 
 func sectionNames() (names []string) {
@@ -256,10 +255,10 @@ func sectionNames() (names []string) {
 	return names
 }
 
-// A Key is a key of a section of a settings file.
+// A Key is a key in a section of a settings file.
 type Key struct{ Name, Values string }
 
-// Keys returns the keys of a section other than node, in their order.
+// Keys returns a section's keys other than node, in their order.
 func Keys(section string) (keys []Key) {
 	for _, k := range kinds {
 		if k.name != section {

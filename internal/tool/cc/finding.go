@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// Kinds are the kinds of findings.
+// Kinds are the finding kinds.
 var Kinds = []report.Kind{report.CCMissing, report.CCOff, report.CCDiffers}
 
-// Label returns the name of a switch, or of the port of another node.
+// Label returns the name of a switch, or the port name for another node.
 func (s *Session) Label(a *Agent) string {
 	if a.IsSwitch() {
 		return s.Names.Label(a.Port.Node)
@@ -21,7 +21,7 @@ func (s *Session) Label(a *Agent) string {
 	return s.Names.PortName(a.Port)
 }
 
-// add adds a finding of an agent.
+// add adds an agent's finding.
 func (s *Session) add(a *Agent, kind report.Kind, format string, args ...any) {
 	port := int(a.Port.Number)
 	if a.IsSwitch() {
@@ -60,7 +60,7 @@ func (s *State) IsOn() bool {
 	return false
 }
 
-// compare finds the differences between agents of one type.
+// compare finds the differences between agents with the same type.
 func (s *Session) compare(agents []*Agent) {
 	on := 0
 	for _, a := range agents {
@@ -81,7 +81,7 @@ func (s *Session) compare(agents []*Agent) {
 	}
 }
 
-// findOff finds an agent that is off. on is the number of those of its type that are on.
+// findOff finds an agent that is off. on counts the agents with its type that are on.
 func (s *Session) findOff(a *Agent, on, all int) {
 	if on > 0 && !a.IsOn() {
 		reason := "the threshold is 0"
@@ -103,15 +103,14 @@ func (s *Session) findOff(a *Agent, on, all int) {
 	}
 }
 
-// sharedKinds are the kinds of settings that nodes of a type share: settings of single
-// ports depend on their peers.
+// sharedKinds are the settings kinds that nodes with the same type share: single ports'
+// settings depend on their peers.
 var sharedKinds = slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.name == portKind })
 
-// mostCommon returns the most common value of each setting, of several the one that comes
-// first.
+// mostCommon returns each setting's most common value, and on a tie the first.
 func mostCommon(agents []*Agent) (common []element) {
 	var votes []map[string]int // by setting and value
-	var values [][]element     // by setting, each value once in the order of the agents
+	var values [][]element     // by setting, each value once in agent order
 	for _, a := range agents {
 		for i, e := range a.elements(sharedKinds) {
 			if i == len(votes) {
@@ -128,7 +127,7 @@ func mostCommon(agents []*Agent) (common []element) {
 	return common
 }
 
-// Short returns the two values, with the first and the last entry of long tables that
+// Short returns the two values, with the first and the last entry from long tables that
 // differ in these or in their length.
 func (e Edit) Short() (from, to string) {
 	from, to = shorten(e.From), shorten(e.To)

@@ -13,18 +13,18 @@ import (
 type Plan struct {
 	Steps []*Step // of the agents that differ
 
-	// Same is the number of agents that have the settings already.
+	// Same counts the agents that have the settings already.
 	Same int
 
 	// Without has the selected ports without an agent, or with unknown settings.
 	Without []*Agent
 
-	// Partial reports that the scan of the fabric is incomplete: nodes to which the
-	// settings apply may be missing.
+	// Partial reports that the fabric scan is incomplete: nodes to which the settings apply
+	// may be missing.
 	Partial bool
 }
 
-// A Step is the change of one agent.
+// A Step is an agent's change.
 type Step struct {
 	Agent *Agent
 	Edits []Edit
@@ -32,7 +32,7 @@ type Step struct {
 
 	// Set by [Session.Apply]:
 	Outcome outcome.Outcome
-	Failure error  // the cause of an outcome other than Changed
+	Failure error  // cause for an outcome other than Changed
 	After   *State // nil: the settings were not read again
 
 	want    *State
@@ -42,7 +42,7 @@ type Step struct {
 	silent  error // of a request after the change
 }
 
-// Plan compares the agents with settings. It returns an error for a pattern of the settings
+// Plan compares the agents with settings. It returns an error for a pattern in the settings
 // that matches no node. The reasons why single changes are not possible are in the steps.
 func (s *Session) Plan(settings *Settings) (*Plan, error) {
 	plan := &Plan{Partial: s.Fabric.Partial()}
@@ -69,7 +69,7 @@ func (s *Session) Plan(settings *Settings) (*Plan, error) {
 	return plan, nil
 }
 
-// matchesAny returns an error for a pattern that matches no node of the type.
+// matchesAny returns an error for a pattern that matches no node with the type.
 func (s *Session) matchesAny(section *section) error {
 	for _, pattern := range section.nodes {
 		found := false
@@ -83,7 +83,7 @@ func (s *Session) matchesAny(section *section) error {
 	return nil
 }
 
-// add adds the step of an agent, if it differs.
+// add adds an agent's step, if it differs.
 func (p *Plan) add(a *Agent, sections []*section) {
 	st := &Step{Agent: a, want: a.clone()}
 	for _, section := range sections {
@@ -118,7 +118,7 @@ type set struct {
 	modifier uint32
 }
 
-// tables returns the Sets of the table of an adapter: all blocks, which share the limit.
+// tables returns the Sets for an adapter's table: all blocks, which share the limit.
 func (st *Step) tables() (sets []set) {
 	if slices.Equal(st.Agent.Table, st.want.Table) {
 		return nil
@@ -131,7 +131,7 @@ func (st *Step) tables() (sets []set) {
 	return sets
 }
 
-// adapter returns the Set of the service levels of an adapter.
+// adapter returns the Set for an adapter's service levels.
 func (st *Step) adapter() []set {
 	before, want := st.Agent.Adapter, st.want.Adapter
 	if want == nil || before.PortControl == want.PortControl && before.SLs == want.SLs {
@@ -147,7 +147,7 @@ func (st *Step) adapter() []set {
 	return []set{{&setting, 0}}
 }
 
-// switches returns the Set of a switch. ControlMap selects the fields that change.
+// switches returns the Set for a switch. ControlMap selects the fields that change.
 func (st *Step) switches() []set {
 	before, want := st.Agent.Switch, st.want.Switch
 	if want == nil {
@@ -175,7 +175,7 @@ func (st *Step) switches() []set {
 	return []set{{&setting, 0}}
 }
 
-// ports returns the Sets of the blocks of ports that change.
+// ports returns the Sets for the port blocks that change.
 func (st *Step) ports() (sets []set) {
 	for first := 0; first < len(st.want.Ports); first += portBlock {
 		var before, want mad.SwitchPortCongestionSetting

@@ -1,6 +1,6 @@
-// Package cc reads and changes congestion control of a fabric (InfiniBand Architecture,
-// Volume 1, annex A10). A [Session] scans the fabric and reads all agents;
-// [Session.Plan] compares them with [Settings], and [Session.Apply] sets the differences.
+// Package cc reads and changes a fabric's congestion control (InfiniBand Architecture,
+// Volume 1, annex A10). A [Session] scans the fabric and reads all agents; [Session.Plan]
+// compares them with [Settings], and [Session.Apply] sets the differences.
 package cc
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [NewSession].
+// Options are the options for [NewSession].
 type Options struct {
 	Source fabric.Source
-	Key    mad.Key // CC_Key of requests
+	Key    mad.Key // CC_Key for requests
 	Names  *fabric.NameMap
 
 	// Selected, if not nil, reports whether to read a node.
 	Selected func(*fabric.Node) bool
 
-	// Log, if not nil, is called before and after the change of each agent. Nothing is
-	// changed if a call before fails.
+	// Log, if not nil, is called before and after each agent's change. Nothing is changed
+	// if a call before fails.
 	Log func(Entry) error
 }
 
-// An Agent is the agent of a switch, or of a port of another node.
+// An Agent is the agent for a switch, or for a port on another node.
 type Agent struct {
-	Port *fabric.Port // port 0 of a switch
+	Port *fabric.Port // switch port 0
 	State
 	Info *mad.CongestionInfo    // nil: it did not reply
 	Key  *mad.CongestionKeyInfo // nil: it did not reply
@@ -42,7 +42,7 @@ type Agent struct {
 	Findings []report.Finding
 }
 
-// IsSwitch reports whether the agent is that of a switch.
+// IsSwitch reports whether the agent is on a switch.
 func (a *Agent) IsSwitch() bool { return a.Port.Node.IsSwitch() }
 
 // IsSupported reports whether there is an agent, as far as known.
@@ -51,7 +51,7 @@ func (a *Agent) IsSupported() bool { return a.Missing == nil && a.Port.Unreachab
 // unknown reports whether it is unknown if there is an agent: a request had no reply.
 func (a *Agent) unknown() bool { return errors.Is(a.Missing, umad.ErrTimeout) }
 
-// Err returns the reason why the settings of an agent are unknown, or nil.
+// Err returns the reason why an agent's settings are unknown, or nil.
 func (a *Agent) Err() error {
 	if a.Missing == nil && len(a.Failures) > 0 {
 		return a.Failures[0]
@@ -59,18 +59,18 @@ func (a *Agent) Err() error {
 	return a.Missing
 }
 
-// A Session is access to the agents of a fabric. It is not safe for concurrent use.
+// A Session is access to a fabric's agents. It is not safe for concurrent use.
 type Session struct {
 	Options
 	Began  time.Time
 	Fabric *fabric.Fabric
-	Agents []*Agent // in the order of the nodes
+	Agents []*Agent // in node order
 
 	source *fabric.Session
 	client *umad.Client
 }
 
-// NewSession scans the fabric and reads all agents. Failures of single agents are in
+// NewSession scans the fabric and reads all agents. Failures for single agents are in
 // [Session.Agents]. The caller closes the session.
 func NewSession(ctx context.Context, o Options) (*Session, error) {
 	began := time.Now()
@@ -89,10 +89,10 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 // Close closes the local port.
 func (s *Session) Close() error { return s.source.Close() }
 
-// Stats returns the counts of the client.
+// Stats returns the client's counts.
 func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 
-// Partial reports whether a part of the fabric or of the settings is unknown.
+// Partial reports whether the fabric or the settings are unknown in part.
 func (s *Session) Partial() bool {
 	for _, a := range s.Agents {
 		if len(a.Failures) > 0 || a.unknown() {
@@ -137,8 +137,8 @@ func (s *Session) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// agentPorts returns the ports of a node that have agents: port 0 of a switch, and the
-// ports of other nodes with a link.
+// agentPorts returns a node's ports that have agents: port 0 on a switch, and on other
+// nodes the ports with a link.
 func agentPorts(n *fabric.Node) (ports []*fabric.Port) {
 	for _, p := range n.Ports {
 		switch {
@@ -154,7 +154,7 @@ func agentPorts(n *fabric.Node) (ports []*fabric.Port) {
 	return ports
 }
 
-// readAgent submits the requests for the attributes of an agent.
+// readAgent submits the requests for an agent's attributes.
 func (s *Session) readAgent(a *Agent) {
 	fail := func(err error) { a.Failures = append(a.Failures, err) }
 	info, key := &mad.CongestionInfo{}, &mad.CongestionKeyInfo{}
@@ -174,7 +174,7 @@ func keep(store func(), fail func(error)) func(error) {
 	}
 }
 
-// readState submits the requests for the settings of an agent.
+// readState submits the requests for an agent's settings.
 func (s *Session) readState(a *Agent, to *State, fail func(error)) {
 	if a.IsSwitch() {
 		setting := &mad.SwitchCongestionSetting{}
@@ -188,7 +188,7 @@ func (s *Session) readState(a *Agent, to *State, fail func(error)) {
 	s.get(a, first, 0, keep(func() { s.readTable(a, to, first, fail) }, fail))
 }
 
-// readPorts submits the requests for the settings of the ports of a switch.
+// readPorts submits the requests for the settings on a switch's ports.
 func (s *Session) readPorts(a *Agent, to *State, fail func(error)) {
 	ports := make([]mad.PortCongestionSetting, int(a.Port.Node.Info.NumPorts)+1)
 	missing := 0
@@ -204,10 +204,10 @@ func (s *Session) readPorts(a *Agent, to *State, fail func(error)) {
 	}
 }
 
-// portBlock is the number of ports in a block.
+// portBlock is the port count per block.
 const portBlock = len(mad.SwitchPortCongestionSetting{}.Ports)
 
-// readTable submits the requests for the blocks of a table after the first one.
+// readTable submits the requests for a table's blocks after the first.
 func (s *Session) readTable(a *Agent, to *State, first *mad.CongestionControlTable, fail func(error)) {
 	length := int(first.Limit) + 1
 	if length > maxTable {
@@ -254,5 +254,5 @@ func (a *Agent) checkTable() {
 	}
 }
 
-// capacity returns the number of entries for which an adapter has room.
+// capacity returns how many entries an adapter has room for.
 func (a *Agent) capacity() int { return int(a.Info.ControlTableCap) * tableBlock }

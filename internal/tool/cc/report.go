@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/cc.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/cc.json describes it.
 const ReportSchema = "ibkit/cc/2"
 
 // A Report is the document that "ibkit cc --json" prints.
@@ -18,7 +18,7 @@ type Report struct {
 	Change *ReportChange `json:"change"` // nil: the settings are only shown
 }
 
-// A ReportAgent is an agent: of a switch, or of the port of another node.
+// A ReportAgent is an agent: on a switch, or on another node's port.
 type ReportAgent struct {
 	NodeGUID ib.GUID `json:"node_guid"`
 	PortGUID ib.GUID `json:"port_guid"`
@@ -33,21 +33,21 @@ type ReportAgent struct {
 	TableCapacity    *int         `json:"table_capacity"` // entries
 	Key              *ReportKey   `json:"key"`
 	Switch           *ReportMark  `json:"switch"`
-	Ports            []ReportPort `json:"ports"` // with settings of their own
+	Ports            []ReportPort `json:"ports"` // with their own settings
 	Adapter          *ReportSlow  `json:"adapter"`
 
 	Findings []report.Kind `json:"findings"`
 	Errors   []string      `json:"errors"`
 }
 
-// A ReportKey is the protection of an agent. The CC_Key itself is not shown.
+// A ReportKey is an agent's protection. The CC_Key itself is not shown.
 type ReportKey struct {
 	Protected    bool   `json:"protected"`
 	LeaseSeconds uint16 `json:"lease_seconds"`
 	Violations   uint16 `json:"violations"`
 }
 
-// A ReportMark is the settings of a switch.
+// A ReportMark is a switch's settings.
 type ReportMark struct {
 	Threshold     uint8         `json:"threshold"`
 	PacketSize    uint8         `json:"packet_size"`
@@ -58,7 +58,7 @@ type ReportMark struct {
 	CSReturnDelay ReportShifted `json:"cs_return_delay"`
 }
 
-// A ReportPort is the settings of a port of a switch.
+// A ReportPort is a switch port's settings.
 type ReportPort struct {
 	Port        uint8          `json:"port"`
 	Control     string         `json:"control"`
@@ -68,14 +68,14 @@ type ReportPort struct {
 	ReturnDelay *ReportShifted `json:"cs_return_delay"`
 }
 
-// A ReportSlow is the settings of the port of an adapter.
+// A ReportSlow is an adapter port's settings.
 type ReportSlow struct {
 	Control string          `json:"control"`
 	SLs     []ReportSL      `json:"sls"`
 	Table   []ReportShifted `json:"cct"`
 }
 
-// A ReportSL is the settings of a service level.
+// A ReportSL is a service level's settings.
 type ReportSL struct {
 	SL               int    `json:"sl"`
 	Timer            uint16 `json:"ccti_timer"`
@@ -95,10 +95,10 @@ type ReportChange struct {
 	DryRun  bool         `json:"dry_run"`
 	Same    int          `json:"same"` // agents that had the settings before
 	Steps   []ReportStep `json:"steps"`
-	Without []string     `json:"without"` // names of selected nodes whose settings are unknown
+	Without []string     `json:"without"` // names: selected nodes with unknown settings
 }
 
-// A ReportStep is the change of one agent.
+// A ReportStep is an agent's change.
 type ReportStep struct {
 	NodeGUID ib.GUID          `json:"node_guid"`
 	Name     string           `json:"name"`
@@ -109,8 +109,8 @@ type ReportStep struct {
 	Failure  *string          `json:"failure"`
 }
 
-// Report returns the document on the agents of a session, with their settings before a
-// change. plan is nil if there is none; with dryRun, its steps have no outcome.
+// Report returns the document on a session's agents, with their settings before a change.
+// plan is nil if there is none; with dryRun, its steps have no outcome.
 func (s *Session) Report(plan *Plan, dryRun bool) *Report {
 	r := &Report{Head: report.NewHead(ReportSchema, s.Began), Agents: []ReportAgent{}}
 	r.Fail(s.Fabric.ReportFailures(s.Names)...)
@@ -143,7 +143,7 @@ func (s *Session) Report(plan *Plan, dryRun bool) *Report {
 	return r
 }
 
-// failure returns the failure of a request to an agent.
+// failure returns the failure for a request to an agent.
 func (s *Session) failure(a *Agent, err error) report.Failure {
 	f := fabric.ReportFailure(s.Label(a), err)
 	f.NodeGUID = &a.Port.Node.GUID
@@ -192,7 +192,7 @@ func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 	return r
 }
 
-// addPorts adds the settings of the ports of a switch.
+// addPorts adds the settings on a switch's ports.
 func (r *ReportAgent) addPorts(a *Agent) {
 	for number, p := range a.Ports {
 		if p.Valid == 0 {
@@ -208,7 +208,7 @@ func (r *ReportAgent) addPorts(a *Agent) {
 	}
 }
 
-// addAdapter adds the settings of an adapter with its table.
+// addAdapter adds an adapter's settings with its table.
 func (r *ReportAgent) addAdapter(a *Agent) {
 	if c := a.Adapter; c != nil && a.Table != nil {
 		r.Adapter = &ReportSlow{Control: adapterControl.show(&a.State, 0), SLs: []ReportSL{}, Table: []ReportShifted{}}

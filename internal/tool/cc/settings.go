@@ -14,24 +14,24 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// Settings are new values of settings for the nodes of a fabric.
+// Settings are new setting values for a fabric's nodes.
 type Settings struct{ sections []*section }
 
 // A section is values for the nodes that match its patterns.
 type section struct {
 	*kind
-	line   int      // of its head in the file
-	nodes  []string // patterns of names or GUIDs; nil: all
+	line   int      // line number for its head in the file
+	nodes  []string // name or GUID patterns; nil: all
 	ranges [][2]uint8
 
-	given map[string]string // values by the name of their keys
+	given map[string]string // values by key name
 	set   []setter
 }
 
-// maxValue is the maximum length of a line in bytes together with those that continue it.
+// maxValue is the maximum length in bytes for a line together with its continuation lines.
 const maxValue = 1 << 20
 
-// ReadSettingsFile reads a settings file. Its errors are those of opening the file and of
+// ReadSettingsFile reads a settings file. Its errors come from opening the file and from
 // [ReadSettings].
 func ReadSettingsFile(path string) (*Settings, error) {
 	f, err := interrupt.Open(path)
@@ -43,12 +43,11 @@ func ReadSettingsFile(path string) (*Settings, error) {
 }
 
 // ReadSettings reads a settings file. Sections begin with [switch], [port], [adapter] or
-// [sl] and have lines KEY = VALUE. The key node selects nodes by patterns of their names or
-// GUIDs (default: all), ports and sls select ports and service levels (default: all). The
-// other keys are settings; settings without a key keep their values. Later sections
-// override earlier ones. A line that ends with a comma continues in the next one. Empty
-// lines and text after # are ignored. name is used in errors, which are of type
-// [*textfile.Error].
+// [sl] and have lines KEY = VALUE. The key node selects nodes by name or GUID patterns
+// (default: all), ports and sls select ports and service levels (default: all). The other
+// keys are settings; settings without a key keep their values. Later sections override
+// earlier sections. A line that ends with a comma continues in the next line. Empty lines
+// and text after # are ignored. name is used in errors, which have type [*textfile.Error].
 func ReadSettings(r io.Reader, name string) (*Settings, error) {
 	s, err := readSettings(textfile.NewReader(r, name), name)
 	if err != nil {
@@ -60,7 +59,7 @@ func ReadSettings(r io.Reader, name string) (*Settings, error) {
 func readSettings(lines *textfile.Reader, name string) (*Settings, error) {
 	p := &settingsParser{}
 	var begun strings.Builder // lines that continue
-	start := 0                // the first of them
+	start := 0                // the first key
 	at := func(line int, err error) error { return &textfile.Error{File: name, Line: line, Err: err} }
 	for lines.Next() {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -169,7 +168,7 @@ func (s *section) assign(name, value string) (err error) {
 	return nil
 }
 
-// keys returns the names of all keys.
+// keys returns all key names.
 func (k *kind) keys() []string {
 	names := []string{"node"}
 	if k.count != nil {
@@ -210,7 +209,7 @@ func (s *section) matches(n *fabric.Node, names *fabric.NameMap) bool {
 	return s.nodes == nil || slices.ContainsFunc(s.nodes, func(p string) bool { return names.Match(p, n) })
 }
 
-// apply changes the state of an agent.
+// apply changes an agent's state.
 func (s *section) apply(state *State) error {
 	if s.count == nil {
 		for _, set := range s.set {

@@ -136,7 +136,7 @@ func TestReadSettings_Errors(t *testing.T) {
 	}
 }
 
-// FuzzReadSettings reads arbitrary files, and applies those without an error.
+// FuzzReadSettings reads arbitrary files, and applies valid settings.
 func FuzzReadSettings(f *testing.F) {
 	f.Add(example)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A State is the settings of one agent: Switch and Ports of a switch, Adapter and Table of
-// the port of an adapter.
+// A State is an agent's settings: Switch and Ports for a switch, Adapter and Table for an
+// adapter's port.
 type State struct {
 	Switch  *mad.SwitchCongestionSetting
 	Ports   []mad.PortCongestionSetting // by port number
@@ -44,7 +44,7 @@ type element struct {
 	text   string
 }
 
-// elements returns the settings of some kinds.
+// elements returns the settings with some kinds.
 func (s *State) elements(of []*kind) []element {
 	var all []element
 	for _, k := range of {
@@ -64,8 +64,8 @@ func (s *State) elements(of []*kind) []element {
 	return all
 }
 
-// An Edit is a difference between two states of an agent, or the same one of several ports
-// or service levels.
+// An Edit is a difference between two states for an agent, or the same difference on
+// several ports or service levels.
 type Edit struct {
 	Name string `json:"name"` // "threshold", or "sl 0-3 ccti_timer"
 	From string `json:"from"` // "": does not apply
@@ -101,7 +101,7 @@ func difference(before, after []element) []Edit {
 	return edits
 }
 
-// formatTable returns the entries of a table, as in a settings file.
+// formatTable returns a table's entries, as in a settings file.
 func formatTable(table []mad.CongestionControlEntry) string {
 	var words []string
 	for _, e := range table {
@@ -110,14 +110,13 @@ func formatTable(table []mad.CongestionControlEntry) string {
 	return strings.Join(words, ",")
 }
 
-// formatShifted formats a number of the form multiplier << shift.
+// formatShifted formats a number in the form multiplier << shift.
 func formatShifted(shift uint8, multiplier uint16) string {
 	return fmt.Sprintf("%d:%d", shift, multiplier)
 }
 
-// Values returns the settings of a switch, or those of an adapter other than its service
-// levels, by the names of their keys in a settings file. Settings that were not read are
-// missing.
+// Values returns a switch's settings, or an adapter's settings other than its service
+// levels, by their key names in a settings file. Settings that were not read are missing.
 func (s *State) Values() map[string]string {
 	values := map[string]string{}
 	for _, k := range kinds {
@@ -133,11 +132,10 @@ func (s *State) Values() map[string]string {
 // A Group is ports or service levels with the same settings.
 type Group struct {
 	Numbers []int
-	Values  map[string]string // by the names of their keys; "": does not apply
+	Values  map[string]string // by key name; "": does not apply
 }
 
-// Groups returns the settings of the ports of a switch, or of the service levels of an
-// adapter.
+// Groups returns the settings for a switch's ports, or for an adapter's service levels.
 func (s *State) Groups() (groups []Group) {
 	at := map[string]int{}
 	for _, k := range kinds {

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// fromHost checks the fabric from a host instead of a switch.
+// fromHost checks the fabric from a host, not from a switch.
 func fromHost(_ *testing.T, f *sim.Fabric, o *FabricOptions) {
 	o.Source.OpenPort = f.Opener("node01")
 }

@@ -1,8 +1,8 @@
 // Package check returns a verdict on a fabric or on a node: a list of findings, each with
 // its next step, and a table of the stages that found them.
 //
-// The stages are data. They run the checks of the other packages and add comparisons
-// that only a check of the whole requires.
+// The stages are data. They run the other packages' checks and add comparisons that only a
+// check on the whole fabric or node requires.
 package check
 
 import (
@@ -13,18 +13,19 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/check.json describes it. A
+// ReportSchema identifies the JSON form for a [Report]; schema/check.json describes it. A
 // change that breaks readers changes the number.
 const ReportSchema = "ibkit/check/2"
 
-// Ignore is the severity of findings that are not reported, for [Limits.Severity]. Findings
-// of severity [report.Info] are not reported, either, unless the limits change it.
+// Ignore is the severity for findings that are not reported, for [Limits.Severity].
+// Findings with severity [report.Info] are not reported, either, unless the limits change
+// it.
 const Ignore report.Severity = "ignore"
 
 // severities are the severities that a user can select.
 var severities = []report.Severity{report.Error, report.Warning, Ignore}
 
-// A Status is the result of a stage.
+// A Status is a stage's result.
 type Status string
 
 // The statuses.
@@ -36,16 +37,17 @@ const (
 	Skipped Status = "skipped" // the comment has the reason
 )
 
-// FindingData is the [report.Finding.Data] of the findings of a check.
+// FindingData is the [report.Finding.Data] in a check's findings.
 type FindingData struct {
 	Stage string `json:"stage"`
 }
 
-// Name returns the stage and the kind of a finding of a check, for example "links/not-active".
+// Name returns the stage and the kind for a check's finding, for example
+// "links/not-active".
 func Name(f report.Finding) string { return StageOf(f) + "/" + string(f.Kind) }
 
-// StageOf returns the stage of a finding of a check, also of a decoded one, and "" for another
-// finding.
+// StageOf returns the stage for a check's finding, also for a decoded finding, and "" for
+// another finding.
 func StageOf(f report.Finding) string {
 	switch d := f.Data.(type) {
 	case *FindingData:
@@ -57,7 +59,7 @@ func StageOf(f report.Finding) string {
 	return ""
 }
 
-// A Stage is the result of one stage.
+// A Stage is a stage's result.
 type Stage struct {
 	Name     string  `json:"name"`
 	About    string  `json:"about"`
@@ -76,8 +78,8 @@ type Value struct {
 	Unit  string  `json:"unit"` // "s", "c" for a counter, or ""
 }
 
-// A Report is the verdict, and the document of ibkit check node and ibkit check fabric with
-// --format json.
+// A Report is the verdict, and the document from ibkit check node and ibkit check fabric
+// with --format json.
 type Report struct {
 	report.Head
 	Scope    string  `json:"scope"` // "node" or "fabric"
@@ -141,12 +143,12 @@ func (r *runner) skipped(format string, args ...any) {
 	r.stage.Status, r.stage.Comment = Skipped, fmt.Sprintf(format, args...)
 }
 
-// comment sets the comment of the current stage.
+// comment sets the current stage's comment.
 func (r *runner) comment(format string, args ...any) {
 	r.stage.Comment = fmt.Sprintf(format, args...)
 }
 
-// add adds a finding of a kind of the current stage.
+// add adds a finding with a kind from the current stage.
 func (r *runner) add(f report.Finding) {
 	if !slices.Contains(r.kinds, f.Kind) {
 		panic("check: undeclared finding " + r.stage.Name + "/" + string(f.Kind))

@@ -10,13 +10,13 @@ import (
 	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
-// A document is a YAML file with the values of this package.
+// A document is a YAML file with this package's values.
 type document struct{ yamlfile.File }
 
-// A mapping is a YAML mapping in the order of its additions.
+// A mapping is a YAML mapping in the order in which keys were added.
 type mapping struct{ yaml.Node }
 
-// add adds a key if present is true. The value is a node, or of a basic type.
+// add adds a key if present is true. The value is a node, or has a basic type.
 func (m *mapping) add(key string, value any, present bool) {
 	if !present {
 		return
@@ -39,7 +39,7 @@ func (m *mapping) add(key string, value any, present bool) {
 
 // writeYAML writes a document.
 func writeYAML(w io.Writer, v any) error {
-	var text bytes.Buffer // the encoder's errors of writes are text
+	var text bytes.Buffer // the encoder's write errors are text
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(v), e.Close()); err != nil {

@@ -16,28 +16,28 @@ import (
 	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
-// ManifestSchema is the value of the key schema of files for [ReadManifest].
+// ManifestSchema is the value for the key schema in files for [ReadManifest].
 const ManifestSchema = "ibkit/check-node/1"
 
 // A Manifest describes the devices that a node is to have. Values that are absent are not
-// checked. Texts are patterns of [path.Match], so that a manifest may apply to many nodes.
+// checked. Texts are patterns for [path.Match], so that a manifest may apply to many nodes.
 type Manifest struct {
 	Devices []ExpectedDevice
-	Ignore  []string // patterns of names of devices that are not checked
+	Ignore  []string // name patterns for devices that are not checked
 }
 
-// An ExpectedDevice is a device of a [Manifest].
+// An ExpectedDevice is a device in a [Manifest].
 type ExpectedDevice struct {
 	Name      string // exact
 	Type      string // hca_type
 	Board     string // board_id
 	Firmware  string // fw_ver
-	PCIeWidth uint64 // number of lanes, at least
+	PCIeWidth uint64 // lane count, at least
 	PCIeSpeed float64
 	Ports     []ExpectedPort
 }
 
-// An ExpectedPort is a port of an [ExpectedDevice].
+// An ExpectedPort is a port on an [ExpectedDevice].
 type ExpectedPort struct {
 	Number    int
 	LinkLayer string
@@ -46,14 +46,14 @@ type ExpectedPort struct {
 	Width     ib.LinkWidth
 	Speed     ib.Speed
 	Netdev    string
-	GIDs      []string // kinds of GIDs of gidKind
+	GIDs      []string // GID kinds from gidKind
 }
 
-// ErrEmptyManifest is the error of a manifest without devices, with which every check of a host
-// without devices would pass.
+// ErrEmptyManifest is the error for a manifest without devices, with which every check on a
+// host without devices would pass.
 var ErrEmptyManifest = errors.New("got no devices, want at least one")
 
-// ReadManifest reads a manifest from a YAML or JSON file. Errors of its content are of type
+// ReadManifest reads a manifest from a YAML or JSON file. Errors in its content have type
 // [*textfile.Error]; without devices it is [ErrEmptyManifest].
 func ReadManifest(file string) (*Manifest, error) {
 	data, err := yamlfile.Read(file)
@@ -63,7 +63,7 @@ func ReadManifest(file string) (*Manifest, error) {
 	return ParseManifest(data, file)
 }
 
-// ParseManifest is [ReadManifest] for the content of a file.
+// ParseManifest is [ReadManifest] for a file's content.
 func ParseManifest(data []byte, file string) (*Manifest, error) {
 	d := document{yamlfile.File(file)}
 	root, err := d.Root(data)
@@ -92,7 +92,7 @@ func ParseManifest(data []byte, file string) (*Manifest, error) {
 	return m, nil
 }
 
-// patterns reads a list of patterns.
+// patterns reads a pattern list.
 func (d document) patterns(n *yaml.Node, what string, to *[]string) error {
 	return d.List(n, what, func(n *yaml.Node) error {
 		var text string
@@ -153,7 +153,7 @@ func (d document) port(n *yaml.Node, p *ExpectedPort) error {
 	})
 }
 
-// ManifestOf returns the manifest of devices as they are. Ports that are not active have
+// ManifestOf returns the manifest for devices as they are. Ports that are not active have
 // no rate.
 func ManifestOf(devices []*devinfo.Device, ignore []string) *Manifest {
 	m := &Manifest{Ignore: ignore}
@@ -188,12 +188,12 @@ func literal(s *string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(*s)
 }
 
-// stateName returns the state of a port, for example "ACTIVE".
+// stateName returns a port's state, for example "ACTIVE".
 func stateName(p *devinfo.Port) string {
 	return strings.ToUpper(ib.PortState(*p.State).String())
 }
 
-// parseRate parses the attribute rate of sysfs, for example "400 Gb/sec (4X NDR)".
+// parseRate parses the sysfs attribute rate, for example "400 Gb/sec (4X NDR)".
 func parseRate(s string) (gbps float64, width ib.LinkWidth, speed ib.Speed) {
 	number, rest, _ := strings.Cut(s, " ")
 	gbps, err := strconv.ParseFloat(number, 64)
@@ -226,8 +226,8 @@ func pcieSpeed(s *string) float64 {
 	return v
 }
 
-// gidKinds returns the kinds of GIDs of a port, for example "RoCE v2 IPv4". They do not
-// contain addresses, so that a manifest applies to many nodes.
+// gidKinds returns a port's GID kinds, for example "RoCE v2 IPv4". They do not contain
+// addresses, so that a manifest applies to many nodes.
 func gidKinds(p *devinfo.Port) []string {
 	var kinds []string
 	for _, g := range p.GIDs {
@@ -251,7 +251,7 @@ func gidKinds(p *devinfo.Port) []string {
 	return kinds
 }
 
-// ignored reports whether a pattern matches the name of a device.
+// ignored reports whether a pattern matches a device's name.
 func ignored(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// FabricOptions are the options of [Fabric].
+// FabricOptions are the options for [Fabric].
 type FabricOptions struct {
 	// Source is the fabric to check. It is not opened with Stored.
 	Source fabric.Source
@@ -30,26 +30,26 @@ type FabricOptions struct {
 	// send requests are skipped.
 	Stored *ibdiagnet.Database
 
-	// Tables, if not nil, are forwarding tables from files, instead of the switches' own.
+	// Tables, if not nil, are forwarding tables from files, in place of the switches' own.
 	Tables *route.Routing
 
 	SMLID ib.LID  // of subnet administration; 0: that of the local port's manager
-	SMKey mad.Key // for the members of multicast groups; 0: as an untrusted client
+	SMKey mad.Key // for multicast group members; 0: as an untrusted client
 
 	Plan   *topology.Plan     // intended cabling; nil: unknown
 	Since  *counters.Baseline // earlier counters; may be nil
-	Window time.Duration      // between two readings of counters; 0: one reading
+	Window time.Duration      // between two counter readings; 0: a single reading
 
 	Limits Limits
-	Only   []string // names of the stages to run; nil: all
-	Skip   []string // names of the stages to leave out
+	Only   []string // stage names to run; nil: all
+	Skip   []string // stage names to leave out
 	Names  *fabric.NameMap
 }
 
-// A FabricStage is a stage of [Fabric].
+// A FabricStage is a stage in [Fabric].
 type FabricStage struct {
 	Name  string
-	About string // subject of the stage, as a noun phrase
+	About string // the stage's subject, as a noun phrase
 	Kinds []report.Kind
 
 	// needs returns the reason why the stage cannot run, "" if it can.
@@ -57,11 +57,11 @@ type FabricStage struct {
 	run   func(context.Context, *fabricRun) error
 }
 
-// FabricStages returns the stages of [Fabric] in their order: a later finding is often a
-// consequence of an earlier one.
+// FabricStages returns the stages in [Fabric] in their order: an earlier finding often
+// causes a later finding.
 func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
 
-// fabricStages has most names of UFM's validation tests (Mellanox/ufm_sdk_3.0,
+// fabricStages has most names from UFM's validation tests (Mellanox/ufm_sdk_3.0,
 // scripts/ufm_validation_test).
 var fabricStages = []FabricStage{
 	{"discovery", "replies from all nodes and ports", []report.Kind{report.NoReply, report.Blind, report.Conflict}, always, checkDiscovery},
@@ -82,7 +82,7 @@ var fabricStages = []FabricStage{
 	{"plan", "cabling, compared with the plan", planKinds, needsPlan, checkPlan},
 }
 
-// Kinds of findings by stage.
+// Finding kinds by stage.
 var (
 	lidKinds  = []report.Kind{report.ZeroLID, report.DuplicateLID, report.LIDRange}
 	guidKinds = []report.Kind{report.ZeroGUID, report.DuplicateGUID}
@@ -102,7 +102,7 @@ var (
 
 func always(*fabricRun) string { return "" }
 
-// needsStates requires the states of both ends of links.
+// needsStates requires the states at both link ends.
 func needsStates(r *fabricRun) string {
 	if r.fabric.Sparse {
 		return "the file has no states of links"
@@ -138,7 +138,7 @@ func needsPlan(r *fabricRun) string {
 	return ""
 }
 
-// fabricRun is one run of the stages.
+// fabricRun is a single stage run.
 type fabricRun struct {
 	*runner
 	opts   FabricOptions
@@ -199,7 +199,7 @@ func (r *runner) leaveOut(name string) {
 	r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f report.Finding) bool { return StageOf(f) == name })
 }
 
-// values adds the sizes of the fabric.
+// values adds the fabric's sizes.
 func (r *fabricRun) values() {
 	s := topology.Summarize(r.fabric, 0)
 	r.value("switches", float64(s.Switches), "")
@@ -253,10 +253,10 @@ func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
 	return finding(report.NoReply, subject, "%v: %v", failure.Attr, failure.Err).At(failure.NodeGUID, int(failure.Port))
 }
 
-// nodeName returns the name of a node, or its GUID if the name is empty.
+// nodeName returns a node's name, or its GUID if the name is empty.
 func (r *fabricRun) nodeName(n *fabric.Node) string { return textOr(r.names.Name(n), n.GUID.String()) }
 
-// nodePort returns the name of a node with the number of a port, if it is one.
+// nodePort returns a node's name with a port number, if the number is a port's.
 func (r *fabricRun) nodePort(n *fabric.Node, port uint8) string {
 	if port == 0 || port == mad.AllPorts {
 		return r.nodeName(n)
@@ -274,7 +274,7 @@ func (r *fabricRun) portFinding(kind report.Kind, p *fabric.Port, format string,
 	return finding(kind, r.portName(p), format, args...).At(p.Node.GUID, int(p.Number))
 }
 
-// portName returns the name of a port, for example "leaf1[3]".
+// portName returns a port's name, for example "leaf1[3]".
 func (r *fabricRun) portName(p *fabric.Port) string {
 	return fabric.PortName(r.nodeName(p.Node), int(p.Number))
 }
@@ -296,7 +296,7 @@ func (r *fabricRun) source() fabric.Source {
 	return s
 }
 
-// call runs a function with a client of the local port.
+// call runs a function with a client on the local port.
 func (r *fabricRun) call(ctx context.Context, o umad.ClientOptions, f func(*umad.Client)) (err error) {
 	source := r.opts.Source
 	source.Client = o

@@ -58,7 +58,7 @@ func options(f *sim.Fabric) FabricOptions {
 	}
 }
 
-// found returns the kinds of the findings with their number.
+// found returns the finding kinds with their counts.
 func found(r *Report) map[string]int {
 	kinds := map[string]int{}
 	for _, f := range r.Findings {
@@ -67,7 +67,7 @@ func found(r *Report) map[string]int {
 	return kinds
 }
 
-// stage returns a stage of a result.
+// stage returns a stage from a result.
 func stage(t *testing.T, r *Report, name string) Stage {
 	t.Helper()
 	i := slices.IndexFunc(r.Stages, func(s Stage) bool { return s.Name == name })
@@ -233,10 +233,10 @@ var faults = []fault{
 
 // untested are findings that no simulated fabric has.
 var untested = []string{
-	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // of package sm, which tests them
-	"counters/disappeared",                  // of package counters
-	"sa/unchecked",                          // of package fabric: a table in a single packet
-	"routing/same-path", "routing/changing", // of package route, which tests them
+	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // in package sm, which tests them
+	"counters/disappeared",                  // in package counters
+	"sa/unchecked",                          // in package fabric: a table in a single packet
+	"routing/same-path", "routing/changing", // in package route, which tests them
 }
 
 func TestFabric_Faults(t *testing.T) {
@@ -289,7 +289,7 @@ func TestFabric_Faults(t *testing.T) {
 	}
 }
 
-// All findings of links are of a stage.
+// All link findings belong to a stage.
 func TestFabricStages_Links(t *testing.T) {
 	for _, k := range linkinfo.Kinds {
 		if !slices.Contains(slices.Concat(linkKinds, speedKinds), k) {
@@ -298,7 +298,7 @@ func TestFabricStages_Links(t *testing.T) {
 	}
 }
 
-// All kinds of a stage are declared with a next step.
+// All kinds in a stage are declared with a next step.
 func TestStages_Kinds(t *testing.T) {
 	kinds := map[string][]report.Kind{}
 	for _, s := range FabricStages() {
@@ -336,7 +336,7 @@ func TestFabric_Healthy(t *testing.T) {
 	}
 }
 
-// The window rule: a window that is too short is not a proof, a longer one is.
+// The window rule: a window that is too short is not a proof, a longer window is.
 func TestFabric_BER(t *testing.T) {
 	for _, test := range []struct {
 		age  time.Duration
@@ -365,7 +365,7 @@ func TestFabric_BER(t *testing.T) {
 	}
 }
 
-// aged returns the counters of a fabric as a baseline of some age.
+// aged returns a fabric's counters as a baseline with some age.
 func aged(t *testing.T, f *sim.Fabric, age time.Duration) *counters.Baseline {
 	t.Helper()
 	r, err := counters.Run(t.Context(), counters.Options{Source: options(f).Source, Data: true})
@@ -413,7 +413,7 @@ func TestFabric_Stored(t *testing.T) {
 	})
 }
 
-// Stored tables of which a part could not be read make the stage partial.
+// Stored tables that could not be read in part make the stage partial.
 func TestFabric_StoredTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")

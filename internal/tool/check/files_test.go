@@ -129,7 +129,7 @@ func TestParseManifest_Errors(t *testing.T) {
 	}
 }
 
-// JSON is a part of YAML, with tabs.
+// JSON is a YAML subset, with tabs.
 func TestParseManifest_JSON(t *testing.T) {
 	m, err := ParseManifest([]byte("{\n\t\"schema\": \"ibkit/check-node/1\",\n\t\"devices\": {\n\t\t\"mlx5_0\": {\"firmware\": \"28.*\", \"ports\": {\"1\": {\"rate\": 400}}}\n\t}\n}\n"), "file")
 	if err != nil {

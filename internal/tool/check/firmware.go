@@ -14,28 +14,28 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// mellanoxOUI is the vendor ID of NodeInfo of NVIDIA's devices. Only they give the vendor
-// class 0x0a the meaning of GeneralInfo (vendstat.c of infiniband-diags).
+// mellanoxOUI is the vendor ID in NodeInfo from NVIDIA's devices. Only they give the vendor
+// class 0x0a the GeneralInfo meaning (vendstat.c in infiniband-diags).
 const mellanoxOUI = 0x0002c9
 
-// A deviceType is the devices of a vendor with one device ID.
+// A deviceType is a vendor's devices with the same device ID.
 type deviceType struct {
 	vendor uint32
 	device uint16
 }
 
-// firmwareVersions are the devices of a type by version and board.
+// firmwareVersions are a type's devices by version and board.
 type firmwareVersions map[[2]string][]*fabric.Node
 
-// A firmwareProbe has the versions of the first device of each type.
+// A firmwareProbe has the version from each type's first device.
 type firmwareProbe struct {
 	order    []deviceType
 	versions map[deviceType]firmwareVersions
 	rest     []*fabric.Node // of types whose first device responded
 }
 
-// probeFirmware queries the first device of each type. If it does not respond to one
-// attempt, the others are not queried: agents ignore a class that they do not have.
+// probeFirmware queries each type's first device. If it does not respond to one attempt,
+// the others are not queried: agents ignore a class that they do not have.
 func (r *fabricRun) probeFirmware(ctx context.Context) error {
 	types := map[deviceType][]*fabric.Node{}
 	var order []deviceType
@@ -68,7 +68,7 @@ func (r *fabricRun) probeFirmware(ctx context.Context) error {
 	return err
 }
 
-// checkFirmware compares the firmware of the devices of each type and board.
+// checkFirmware compares firmware among devices with the same type and board.
 func checkFirmware(ctx context.Context, r *fabricRun) error {
 	if r.firmware == nil {
 		if err := r.probeFirmware(ctx); err != nil {
@@ -103,7 +103,7 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 	return nil
 }
 
-// nodeLID returns the address of the general services of a node.
+// nodeLID returns the address for a node's general services.
 func nodeLID(n *fabric.Node) umad.Target {
 	for _, p := range n.Ports {
 		if p != nil && p.LID() != 0 {
@@ -113,7 +113,7 @@ func nodeLID(n *fabric.Node) umad.Target {
 	return umad.Target{}
 }
 
-// readFirmware requests the version of a node.
+// readFirmware requests a node's version.
 func (r *fabricRun) readFirmware(c *umad.Client, n *fabric.Node, into firmwareVersions, done func(ok bool)) {
 	var a mad.MlnxGeneralInfo
 	c.SubmitGet(nodeLID(n), &a, func(err error) {
@@ -126,8 +126,8 @@ func (r *fabricRun) readFirmware(c *umad.Client, n *fabric.Node, into firmwareVe
 	})
 }
 
-// compareFirmware reports devices whose version differs from that of most devices of their
-// board. It returns the number of devices.
+// compareFirmware reports devices with another version than most devices with their board.
+// It returns the device count.
 func (r *fabricRun) compareFirmware(v firmwareVersions) (known int) {
 	boards := map[string][][2]string{}
 	for key, nodes := range v {
@@ -149,7 +149,7 @@ func (r *fabricRun) compareFirmware(v firmwareVersions) (known int) {
 	return known
 }
 
-// total returns the number of devices of some versions.
+// total returns the device count for some versions.
 func total(v firmwareVersions, keys [][2]string) (n int) {
 	for _, key := range keys {
 		n += len(v[key])

@@ -17,21 +17,21 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// LimitsSchema is the value of the key schema of files for [ReadLimits].
+// LimitsSchema is the value for the key schema in files for [ReadLimits].
 const LimitsSchema = "ibkit/check-thresholds/1"
 
 // Limits decide which values are findings, and how severe these are.
 type Limits struct {
-	// Thresholds are the largest values of error counters that are not findings: since
-	// the counters were cleared, for a node also since the last check, and if they are
-	// Given also in the window of a check of a fabric.
+	// Thresholds are the largest error counter values that are not findings: since the
+	// counters were cleared, for a node also since the last check, and if they are Given
+	// also in a fabric check's window.
 	Thresholds counters.Thresholds
 
-	MaxWait float64            // part of the bandwidth lost by waiting, from 0 to 1
+	MaxWait float64            // share of bandwidth lost by waiting, from 0 to 1
 	BER     []counters.BERRule // of symbol errors
 
-	// HWCounters are the largest increases of counters of drivers between two checks
-	// of a node, by the names in hw_counters.
+	// HWCounters are the largest driver counter increases between two checks on a node, by
+	// the names in hw_counters.
 	HWCounters map[string]uint64
 
 	MinWidth ib.LinkWidth // of links; 0: any
@@ -40,10 +40,10 @@ type Limits struct {
 	FlapCount  uint64        // times that a link went down in the window; 0: no finding
 	FlapWindow time.Duration //
 
-	SMWait   time.Duration // between two readings of the activity of a subnet manager
+	SMWait   time.Duration // between two readings of a subnet manager's activity
 	Topology string        // intended structure, as in [topology.Shape.Name]; "": any
 
-	// Severity replaces the severities of findings, by "STAGE/KIND".
+	// Severity replaces finding severities, by "STAGE/KIND".
 	Severity map[string]report.Severity
 }
 
@@ -61,7 +61,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// limitComments are the comments on the keys of a file, with the source of each default.
+// limitComments are the comments on a file's keys, with each default's source.
 var limitComments = map[string]string{
 	"counters": "Largest values of error counters that are not findings. Without a window, counters\n" +
 		"that are not in this file have these limits (comments in error_thresholds of\n" +
@@ -81,7 +81,7 @@ var limitComments = map[string]string{
 		"names/duplicate-name: ignore. See ibkit check fabric --list.",
 }
 
-// recommended lists the limits of counters without a file.
+// recommended lists the counter limits without a file.
 func recommended() string {
 	t := counters.RecommendedThresholds()
 	var lines []string
@@ -105,8 +105,8 @@ func topologyNames() []string {
 	return names
 }
 
-// ReadLimits reads limits from a YAML or JSON file. Keys that it lacks have the value of
-// [DefaultLimits]. Errors of its content are of type [*textfile.Error].
+// ReadLimits reads limits from a YAML or JSON file. Keys that it lacks have the value from
+// [DefaultLimits]. Errors in its content have type [*textfile.Error].
 func ReadLimits(path string) (Limits, error) {
 	data, err := yamlfile.Read(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func ReadLimits(path string) (Limits, error) {
 	return ParseLimits(data, path)
 }
 
-// ParseLimits is [ReadLimits] for the content of a file.
+// ParseLimits is [ReadLimits] for a file's content.
 func ParseLimits(data []byte, file string) (Limits, error) {
 	d := document{yamlfile.File(file)}
 	l := DefaultLimits()
@@ -140,7 +140,7 @@ func ParseLimits(data []byte, file string) (Limits, error) {
 	return l, err
 }
 
-// parsePercent parses a percentage as a part of 1.
+// parsePercent parses a percentage as a fraction.
 func parsePercent(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0 && v <= 100) {
@@ -178,7 +178,7 @@ func parseSpeed(s string) (ib.Speed, error) {
 	return 0, errors.New("want a speed such as HDR, or any")
 }
 
-// parseTopology parses the name of a structure.
+// parseTopology parses a structure name.
 func parseTopology(s string) (string, error) {
 	if i := slices.Index(topologyNames(), s); i >= 0 {
 		return topologies[i], nil
@@ -189,7 +189,7 @@ func parseTopology(s string) (string, error) {
 	return "", fmt.Errorf("want %s or any", strings.Join(topologyNames(), ", "))
 }
 
-// thresholds reads the largest values of counters.
+// thresholds reads the largest counter values.
 func (d document) thresholds(n *yaml.Node, t *counters.Thresholds) error {
 	return d.Entries(n, "counters", func(key string, k, value *yaml.Node) error {
 		c, err := counters.ParseCounter(key)
@@ -233,7 +233,7 @@ func (d document) berRules(n *yaml.Node, to *[]counters.BERRule) error {
 	})
 }
 
-// severity reads the severities of findings.
+// severity reads finding severities.
 func (d document) severity(n *yaml.Node, to map[string]report.Severity) error {
 	return d.Entries(n, "severity", func(key string, k, value *yaml.Node) error {
 		if !isKnown(key) {
@@ -251,7 +251,7 @@ func (d document) severity(n *yaml.Node, to map[string]report.Severity) error {
 	})
 }
 
-// isKnown reports whether a stage has a kind of findings, both given as STAGE/KIND.
+// isKnown reports whether a stage has a finding kind, both given as STAGE/KIND.
 func isKnown(name string) bool {
 	stage, kind, _ := strings.Cut(name, "/")
 	has := func(name string, kinds []report.Kind) bool {
@@ -261,8 +261,8 @@ func isKnown(name string) bool {
 		slices.ContainsFunc(nodeStages, func(s NodeStage) bool { return has(s.Name, s.Kinds) })
 }
 
-// Write writes the limits as a file for [ReadLimits], with comments on the sources of the
-// defaults.
+// Write writes the limits as a file for [ReadLimits], with comments on the defaults'
+// sources.
 func (l *Limits) Write(w io.Writer) error {
 	root := &mapping{}
 	add := func(key string, value any) {

@@ -14,32 +14,32 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// NodeOptions are the options of [Node].
+// NodeOptions are the options for [Node].
 type NodeOptions struct {
-	Root string // root directory of the host's files; default "/"
+	Root string // root directory for the host's files; default "/"
 
 	Expect *Manifest // nil: only what is wrong on any node
 	State  *State    // of the last check, which is updated; may be nil
-	Ignore []string  // patterns of names of devices that are not checked
+	Ignore []string  // name patterns for devices that are not checked
 
 	Limits Limits
-	Only   []string // names of the stages to run; nil: all
-	Skip   []string // names of the stages to leave out
+	Only   []string // stage names to run; nil: all
+	Skip   []string // stage names to leave out
 
 	// Now returns the time; nil: [time.Now].
 	Now func() time.Time
 }
 
-// A NodeStage is a stage of [Node].
+// A NodeStage is a stage in [Node].
 type NodeStage struct {
 	Name  string
-	About string // subject of the stage, as a noun phrase
+	About string // the stage's subject, as a noun phrase
 	Kinds []report.Kind
 
 	run func(*nodeRun) error
 }
 
-// NodeStages returns the stages of [Node] in their order.
+// NodeStages returns the stages in [Node] in their order.
 func NodeStages() []NodeStage { return slices.Clone(nodeStages) }
 
 var nodeStages = []NodeStage{
@@ -53,7 +53,7 @@ var nodeStages = []NodeStage{
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
 
-// nodeRun is one run of the stages.
+// nodeRun is a single stage run.
 type nodeRun struct {
 	*runner
 	ctx     context.Context
@@ -65,17 +65,17 @@ type nodeRun struct {
 	updates map[string]portUpdate // by subject
 }
 
-// A portUpdate is the comparison of a port with the state.
+// A portUpdate is a port's comparison with the state.
 type portUpdate struct {
 	increases map[string]uint64 // nil: the port was not known
 	downs     uint64
 }
 
-// doctorChecks are the checks of package doctor that stages contain.
+// doctorChecks are the package doctor checks that stages contain.
 var doctorChecks = []string{"devices", "ports", "gids", "pcie"}
 
-// Node checks the devices of this host. It reads sysfs and queries netlink, and requires
-// no privileges. It returns an error if ctx ends or the files could not be read.
+// Node checks this host's devices. It reads sysfs and queries netlink, and requires no
+// privileges. It returns an error if ctx ends or the files could not be read.
 func Node(ctx context.Context, o NodeOptions) (*Report, error) {
 	r := &nodeRun{runner: newRunner("node", &o.Limits, o.Only, o.Skip), ctx: ctx, opts: o, now: time.Now()}
 	if o.Now != nil {
@@ -112,12 +112,12 @@ func Node(ctx context.Context, o NodeOptions) (*Report, error) {
 	return r.finish(), nil
 }
 
-// Devices returns the devices of a host, as [Node] reads them.
+// Devices returns a host's devices, as [Node] reads them.
 func Devices(ctx context.Context, root string) (*devinfo.Result, error) {
 	return devinfo.Run(ctx, devinfo.Options{Sysfs: filepath.Join(root, "sys"), NoOpen: true})
 }
 
-// read reads the devices and runs the checks of package doctor.
+// read reads the devices and runs package doctor's checks.
 func (r *nodeRun) read() error {
 	all, err := Devices(r.ctx, r.opts.Root)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *nodeRun) read() error {
 	return err
 }
 
-// ports yields the ports of all devices.
+// ports yields all devices' ports.
 func (r *nodeRun) ports() func(func(*devinfo.Device, *devinfo.Port) bool) {
 	return func(yield func(*devinfo.Device, *devinfo.Port) bool) {
 		for _, d := range r.devices {
@@ -150,7 +150,7 @@ func (r *nodeRun) ports() func(func(*devinfo.Device, *devinfo.Port) bool) {
 // portSubject returns the name of a port, for example "mlx5_0/1".
 func portSubject(device string, port int) string { return fmt.Sprintf("%s/%d", device, port) }
 
-// addItems adds the problems that a check of package doctor found as findings of a kind.
+// addItems adds the problems that a package doctor check found as findings with a kind.
 // only, if not nil, selects their subjects.
 func (r *nodeRun) addItems(check string, kind report.Kind, only func(subject string) bool) {
 	for _, i := range r.host.Items {
@@ -170,7 +170,7 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// expected yields the devices of the manifest that the host has.
+// expected yields the devices in the manifest that the host has.
 func (r *nodeRun) expected() func(func(*ExpectedDevice, *devinfo.Device) bool) {
 	return func(yield func(*ExpectedDevice, *devinfo.Device) bool) {
 		if r.opts.Expect == nil {
@@ -185,7 +185,7 @@ func (r *nodeRun) expected() func(func(*ExpectedDevice, *devinfo.Device) bool) {
 	}
 }
 
-// expectedPorts yields the ports of the manifest that the host has, with the name of the port.
+// expectedPorts yields the ports in the manifest that the host has, with the port's name.
 func (r *nodeRun) expectedPorts(yield func(string, *ExpectedPort, *devinfo.Port)) {
 	for e, d := range r.expected() {
 		for i := range e.Ports {
@@ -236,7 +236,7 @@ func checkDevices(r *nodeRun) error {
 
 const hintFirmware = "install the firmware of the manifest, or write the manifest again"
 
-// compare compares a text with a pattern of the manifest.
+// compare compares a text with a pattern from the manifest.
 func (r *nodeRun) compare(kind report.Kind, subject, name, want string, got *string) {
 	if want == "" || got != nil && matches(want, *got) {
 		return
@@ -252,8 +252,8 @@ func (r *nodeRun) compare(kind report.Kind, subject, name, want string, got *str
 	r.add(f)
 }
 
-// checkPorts compares the states of ports with the manifest. Without an expected state, a
-// port that is not active is a finding.
+// checkPorts compares port states with the manifest. Without an expected state, a port that
+// is not active is a finding.
 func checkPorts(r *nodeRun) error {
 	decided := map[string]bool{}
 	for e, d := range r.expected() {
@@ -309,7 +309,7 @@ func (r *nodeRun) addCause(subject string) {
 	}
 }
 
-// checkRates compares the rates of active ports with the manifest.
+// checkRates compares active ports' rates with the manifest.
 func checkRates(r *nodeRun) error {
 	if r.opts.Expect == nil {
 		r.skipped("requires a manifest")
@@ -336,8 +336,8 @@ func checkRates(r *nodeRun) error {
 	return nil
 }
 
-// checkPCIe compares the PCI Express links with the manifest, those of other devices with
-// the capability of the slot.
+// checkPCIe compares the PCI Express links with the manifest, and other devices' links with
+// the slot's capability.
 func checkPCIe(r *nodeRun) error {
 	decided := map[string]bool{}
 	for e, d := range r.expected() {
@@ -362,8 +362,8 @@ func checkPCIe(r *nodeRun) error {
 	return nil
 }
 
-// checkNodeFirmware compares the firmware with the manifest, that of other devices with
-// equal boards.
+// checkNodeFirmware compares the firmware with the manifest, and other devices' firmware
+// among equal boards.
 func checkNodeFirmware(r *nodeRun) error {
 	decided := map[string]bool{}
 	for e, d := range r.expected() {
@@ -390,7 +390,7 @@ func checkNodeFirmware(r *nodeRun) error {
 	return nil
 }
 
-// checkNodeGIDs checks the GIDs of RoCE ports, and compares kinds of GIDs with the manifest.
+// checkNodeGIDs checks RoCE port GIDs, and compares GID kinds with the manifest.
 func checkNodeGIDs(r *nodeRun) error {
 	decided := map[string]bool{}
 	r.expectedPorts(func(subject string, x *ExpectedPort, p *devinfo.Port) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// host returns a root directory with the sysfs of a host, in which files were replaced.
+// host returns a root directory with a host's sysfs, in which files were replaced.
 func host(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -45,7 +45,7 @@ func change(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-// manifest returns the manifest of a host.
+// manifest returns a host's manifest.
 func manifest(t *testing.T, root string) *Manifest {
 	t.Helper()
 	r, err := Devices(t.Context(), root)
@@ -90,7 +90,7 @@ func TestNode_Faults(t *testing.T) {
 	for _, test := range []struct {
 		kind, host string
 		files      map[string]string
-		expect     string // manifest; "": that of the host before the change; "-": none
+		expect     string // manifest; "": the host's before the change; "-": none
 		subject    string
 	}{
 		{kind: "devices/missing-device", host: "mlx5-ib", files: map[string]string{"infiniband/mlx5_0": ""}, subject: "mlx5_0"},
@@ -164,11 +164,11 @@ func TestNode_NoDevice(t *testing.T) {
 	}
 }
 
-// foundIn returns the kinds of the findings.
+// foundIn returns the finding kinds.
 func foundIn(r *Report) []string { return slices.Sorted(maps.Keys(found(r))) }
 
-// A sequence of checks with a state: the port flaps, errors increase, the device is
-// renamed, and the findings end with the window.
+// A check sequence with a state: the port flaps, errors increase, the device is renamed,
+// and the findings end with the window.
 func TestNode_State(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	root := host(t, "mlx5-ib", map[string]string{ibPort + "counters/link_downed": "7", ibPort + "counters/symbol_error": "5"})
@@ -225,7 +225,7 @@ func TestNode_Ignore(t *testing.T) {
 	}
 }
 
-// Ethernet ports flap with the carrier of their network device.
+// Ethernet ports flap with their network device's carrier.
 func TestNode_CarrierFlaps(t *testing.T) {
 	root := host(t, "mlx5-roce", nil)
 	r, err := Devices(t.Context(), root)

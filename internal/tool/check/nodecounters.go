@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// errorCounters are the counters of PortCounters by their names in sysfs
+// errorCounters are PortCounters' counters by their names in sysfs
 // (drivers/infiniband/core/sysfs.c).
 var errorCounters = map[string]counters.Counter{
 	"symbol_error":                    counters.SymbolErrors,
@@ -28,7 +28,7 @@ var errorCounters = map[string]counters.Counter{
 	"VL15_dropped":                    counters.VL15Dropped,
 }
 
-// The counters of links that went down, of InfiniBand ports and of network devices.
+// The counters for links that went down, on InfiniBand ports and on network devices.
 const (
 	linkDowned  = "link_downed"
 	carrierDown = "carrier_down_count"
@@ -70,7 +70,7 @@ func (r *nodeRun) updateState() {
 	r.opts.State.Time = r.now
 }
 
-// Next steps of findings of counters.
+// Next steps for counter findings.
 const (
 	hintLocal = "ibkit counters --local --window 10s"
 	hintCable = hintLocal + "; reseat or replace the cable"
@@ -120,7 +120,7 @@ func checkNodeCounters(r *nodeRun) error {
 	return nil
 }
 
-// checkFlaps reports ports whose link went down several times within the window. The
+// checkFlaps reports ports with a link that went down several times within the window. The
 // finding remains until the downs are older than the window.
 func checkFlaps(r *nodeRun) error {
 	if r.opts.State == nil {
@@ -145,7 +145,7 @@ func checkFlaps(r *nodeRun) error {
 	return nil
 }
 
-// timesText returns a number of times.
+// timesText returns a count as text.
 func timesText(n uint64) string {
 	if n == 1 {
 		return "once"

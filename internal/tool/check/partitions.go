@@ -15,19 +15,19 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// defaultPartition is the base of the P_Key of the default partition, which packets to
-// subnet administration use (InfiniBand Architecture, Volume 1, 10.9.1.2).
+// defaultPartition is the default partition's P_Key base, which packets to subnet
+// administration use (InfiniBand Architecture, Volume 1, 10.9.1.2).
 const defaultPartition = 0x7fff
 
-// partitions are the P_Keys of a port.
+// partitions are a port's P_Keys.
 type partitions struct {
 	port   *fabric.Port
 	keys   []mad.PKey
 	failed bool
 }
 
-// checkPartitions compares the P_Keys of end ports with those of the switch ports that
-// enforce them.
+// checkPartitions compares end port P_Keys with the P_Keys on the switch ports that enforce
+// them.
 func checkPartitions(ctx context.Context, r *fabricRun) error {
 	var ends []*partitions
 	edges := map[*fabric.Port]*partitions{} // by end port
@@ -65,7 +65,7 @@ func checkPartitions(ctx context.Context, r *fabricRun) error {
 	return nil
 }
 
-// endPorts yields the active ports of adapters and routers.
+// endPorts yields active adapter and router ports.
 func (r *fabricRun) endPorts() func(func(*fabric.Port) bool) {
 	return func(yield func(*fabric.Port) bool) {
 		for _, n := range r.fabric.Nodes {
@@ -78,16 +78,16 @@ func (r *fabricRun) endPorts() func(func(*fabric.Port) bool) {
 	}
 }
 
-// enforces reports whether a switch drops packets with other P_Keys than those of the port.
+// enforces reports whether a switch drops packets with P_Keys that the port lacks.
 func enforces(p *fabric.Port) bool {
 	return p.Node.Switch != nil && p.Node.Switch.PartitionEnforcementCap > 0 && p.Info != nil &&
 		(p.Info.PartEnforceInbound != 0 || p.Info.PartEnforceOutbound != 0)
 }
 
-// pkeysPerBlock is the number of entries of an attribute.
+// pkeysPerBlock is the entry count per attribute.
 const pkeysPerBlock = len(mad.PKeyTable{}.PKeys)
 
-// readPKeys requests the blocks of the table of a port.
+// readPKeys requests the blocks of a port's table.
 func (r *fabricRun) readPKeys(c *umad.Client, t *partitions, entries uint16, modifier uint32) {
 	blocks := (int(entries) + pkeysPerBlock - 1) / pkeysPerBlock
 	t.keys = make([]mad.PKey, blocks*pkeysPerBlock)
@@ -106,7 +106,7 @@ func (r *fabricRun) readPKeys(c *umad.Client, t *partitions, entries uint16, mod
 	}
 }
 
-// target returns the address of the subnet management agent of a port.
+// target returns the address of a port's subnet management agent.
 func target(p *fabric.Port) umad.Target {
 	if lid := p.LID(); lid != 0 {
 		return umad.Target{LID: lid}
@@ -114,9 +114,9 @@ func target(p *fabric.Port) umad.Target {
 	return umad.Target{Route: p.Node.Route}
 }
 
-// checkKeys checks the P_Keys of an end port.
+// checkKeys checks an end port's P_Keys.
 func (r *fabricRun) checkKeys(t, edge *partitions) {
-	best := map[uint16]mad.PKey{} // the keys of the edge; the key of a full member if it has both
+	best := map[uint16]mad.PKey{} // the edge's keys; a full member's key if it has both
 	if edge != nil {
 		for _, k := range edge.keys {
 			if k != 0 {
@@ -144,13 +144,13 @@ func (r *fabricRun) checkKeys(t, edge *partitions) {
 	}
 }
 
-// membership counts the members of a partition.
+// membership counts a partition's members.
 type membership struct {
 	full, limited int
 	example       *fabric.Port
 }
 
-// countMembers counts a port as a member of its partitions.
+// countMembers counts a port as a member in its partitions.
 func countMembers(members map[uint16]*membership, t *partitions) {
 	full := map[uint16]bool{}
 	for _, k := range t.keys {

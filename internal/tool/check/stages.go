@@ -19,25 +19,25 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// checkLIDs reports the findings of package topology about LIDs.
+// checkLIDs reports package topology's findings about LIDs.
 func checkLIDs(_ context.Context, r *fabricRun) error {
 	r.addTopology(r.topology, lidKinds...)
 	return nil
 }
 
-// checkGUIDs reports the findings of package topology about GUIDs.
+// checkGUIDs reports package topology's findings about GUIDs.
 func checkGUIDs(_ context.Context, r *fabricRun) error {
 	r.addTopology(r.topology, guidKinds...)
 	return nil
 }
 
-// checkNames reports the findings of package topology about descriptions.
+// checkNames reports package topology's findings about descriptions.
 func checkNames(_ context.Context, r *fabricRun) error {
 	r.addTopology(r.topology, nameKinds...)
 	return nil
 }
 
-// addTopology adds findings of some kinds.
+// addTopology adds findings with some kinds.
 func (r *fabricRun) addTopology(findings []report.Finding, kinds ...report.Kind) {
 	for _, f := range findings {
 		if slices.Contains(kinds, f.Kind) {
@@ -47,7 +47,7 @@ func (r *fabricRun) addTopology(findings []report.Finding, kinds ...report.Kind)
 	}
 }
 
-// checkLinks reports the states of links.
+// checkLinks reports link states.
 func checkLinks(_ context.Context, r *fabricRun) error {
 	r.addLinks(linkKinds)
 	active, all := 0, linkinfo.Links(r.ends)
@@ -61,7 +61,7 @@ func checkLinks(_ context.Context, r *fabricRun) error {
 	return nil
 }
 
-// addLinks adds the findings of links of some kinds, each once for both ends.
+// addLinks adds link findings with some kinds, each once for both ends.
 func (r *fabricRun) addLinks(kinds []report.Kind) {
 	if r.ends == nil {
 		r.ends = linkinfo.Ends(r.fabric, r.fabric.Nodes)
@@ -81,7 +81,7 @@ func (r *fabricRun) addLinks(kinds []report.Kind) {
 	}
 }
 
-// peerText names the peer of a port.
+// peerText names a port's peer.
 func (r *fabricRun) peerText(p *fabric.Port) string {
 	if p.Peer == nil {
 		return ""
@@ -89,7 +89,8 @@ func (r *fabricRun) peerText(p *fabric.Port) string {
 	return "; peer " + r.portName(p.Peer)
 }
 
-// checkSpeed reports speeds and widths below those of both ends, or below the limits.
+// checkSpeed reports speeds and widths below the capability at both ends, or below the
+// limits.
 func checkSpeed(_ context.Context, r *fabricRun) error {
 	r.addLinks(speedKinds)
 	rates := map[string]int{}
@@ -116,7 +117,7 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 	return nil
 }
 
-// rateText returns the width and the speed of a link, as far as they are known.
+// rateText returns a link's width and speed, as far as they are known.
 func rateText(e *linkinfo.End) string {
 	if e.Speed == 0 {
 		return e.Width.String() + " (unknown speed)"
@@ -124,7 +125,7 @@ func rateText(e *linkinfo.End) string {
 	return e.Width.String() + " " + e.Speed.String()
 }
 
-// minimum describes the limits of links.
+// minimum describes link limits.
 func minimum(l *Limits) string {
 	var parts []string
 	if l.MinWidth != 0 {
@@ -166,7 +167,7 @@ func checkManagers(ctx context.Context, r *fabricRun) error {
 	return nil
 }
 
-// textOr returns a text, or another one if it is empty.
+// textOr returns a text, or a substitute if it is empty.
 func textOr(text, other string) string {
 	if text == "" {
 		return other
@@ -300,7 +301,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		}
 		r.add(f)
 	}
-	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise those of the scan
+	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise from the scan
 		r.add(finding(report.Unchecked, "", "the stored tables have %s without a response", count(n, "request")).WithHint(hint))
 	}
 	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)

@@ -14,20 +14,20 @@ import (
 	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
-// StateSchema identifies the file with the state of a node.
+// StateSchema identifies the file with a node's state.
 const StateSchema = "ibkit/check-state/1"
 
-// A State is what a check of a node remembers for the next one: the counters of ports, and
-// when their links went down.
+// A State is what a node check remembers for the next check: port counters, and when their
+// links went down.
 type State struct {
 	Schema string               `json:"schema"`
 	Time   time.Time            `json:"time"`
-	Ports  map[string]PortState `json:"ports"` // by GUID of the node and number of the port
+	Ports  map[string]PortState `json:"ports"` // by node GUID and port number
 
 	path string
 }
 
-// A PortState is the state of a port.
+// A PortState is a port's state.
 type PortState struct {
 	Device   string            `json:"device"` // for readers: the name may change
 	Time     time.Time         `json:"time"`
@@ -35,15 +35,15 @@ type PortState struct {
 	Downs    []Downs           `json:"downs"`
 }
 
-// Downs is the number of times that a link went down between two checks.
+// Downs counts how often a link went down between two checks.
 type Downs struct {
 	Time  time.Time `json:"time"` // of the second check
 	Count uint64    `json:"count"`
 }
 
-// ReadState reads the state of the last check. Without a file, or with an empty one, the
-// state is empty. It returns an error for another content, which would be lost: errors of
-// the content are of type [*textfile.Error].
+// ReadState reads the last check's state. Without a file, or with an empty file, the state
+// is empty. It returns an error for another content, which would be lost: errors in the
+// content have type [*textfile.Error].
 func ReadState(path string) (*State, error) {
 	empty := &State{Schema: StateSchema, Ports: map[string]PortState{}, path: path}
 	data, err := yamlfile.Read(path)
@@ -61,7 +61,7 @@ func ReadState(path string) (*State, error) {
 	return s, nil
 }
 
-// ParseState parses the content of a file.
+// ParseState parses a file's content.
 func ParseState(data []byte, file string) (*State, error) {
 	var s State
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -93,15 +93,15 @@ func (s *State) Write() error {
 	return nil
 }
 
-// update stores the counters of a port and returns its increases since the last check,
-// nil in the first check, and the number of times that the link went down in the window.
-// A counter that is smaller than before was cleared: it has increased by its value.
-// downs are the names of counters of links that went down.
+// update stores a port's counters and returns its increases since the last check, nil in
+// the first check, and how often the link went down in the window. A counter that is
+// smaller than before was cleared: it has increased by its value. downs are the names of
+// counters for links that went down.
 func (s *State) update(key, device string, now time.Time, counters map[string]uint64, downs []string, window time.Duration) (increases map[string]uint64, times uint64) {
 	before, known := s.Ports[key]
 	p := PortState{Device: device, Time: now, Counters: counters, Downs: []Downs{}}
 	for _, d := range before.Downs {
-		// A time in the future is that of a clock that was set back.
+		// A time in the future comes from a clock that was set back.
 		if age := now.Sub(d.Time); age <= window && age >= 0 {
 			p.Downs = append(p.Downs, d)
 		}
@@ -133,8 +133,8 @@ func (s *State) update(key, device string, now time.Time, counters map[string]ui
 	return increases, times
 }
 
-// expire removes ports that were not seen for the window, for example those of a device
-// that was replaced.
+// expire removes ports that were not seen for the window, for example on a device that was
+// replaced.
 func (s *State) expire(now time.Time, window time.Duration) {
 	for key, p := range s.Ports {
 		if now.Sub(p.Time) > window {

@@ -13,11 +13,11 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// fatTree is the structure whose uplinks are compared.
+// fatTree is the structure in which uplinks are compared.
 const fatTree = "fat tree"
 
-// checkTree compares the structure of the switches with the intended one, and the uplinks
-// of the switches of each level of a fat tree with each other.
+// checkTree compares the switches' structure with the intended structure, and the uplinks
+// among switches on each fat tree level.
 func checkTree(_ context.Context, r *fabricRun) error {
 	shape, levels := topology.RecognizeShape(r.fabric), topology.Levels(r.fabric)
 	want := r.limits.Topology
@@ -51,7 +51,7 @@ func (r *fabricRun) levelLinks(levels topology.Layout) {
 	}
 }
 
-// compareUplinks compares the links of the switches of a level to the next one: their
+// compareUplinks compares the links from a level's switches to the next level: their
 // number, and their distribution over the switches above.
 func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
 	type uplinks struct {
@@ -99,7 +99,7 @@ func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
 	}
 }
 
-// mostFrequent returns the value with the largest count, the largest of several.
+// mostFrequent returns the value with the largest count, on a tie the largest value.
 func mostFrequent(counts map[int]int) (value int) {
 	best := 0
 	for v, n := range counts {
@@ -110,15 +110,15 @@ func mostFrequent(counts map[int]int) (value int) {
 	return value
 }
 
-// A railPort is a port of a host with several adapters.
+// A railPort is a port on a host with several adapters.
 type railPort struct {
 	port *fabric.Port
-	rail string // name of the adapter, and the port number if it is not 1
+	rail string // adapter name, and the port number if it is not 1
 }
 
-// checkRails checks that each leaf switch connects the same adapter of all hosts. It applies to
-// fabrics in which most leaf switches do, and to hosts whose descriptions have the form
-// "HOST ADAPTER" with more than one adapter.
+// checkRails checks that each leaf switch connects the same adapter on all hosts. It
+// applies to fabrics in which most leaf switches do, and to hosts with descriptions in the
+// form "HOST ADAPTER" with several adapters.
 func checkRails(_ context.Context, r *fabricRun) error {
 	leaves, order, rails := r.railPorts()
 	if rails < 2 {
@@ -148,8 +148,8 @@ func checkRails(_ context.Context, r *fabricRun) error {
 	return nil
 }
 
-// railPorts returns the ports of hosts with several adapters by their leaf switch, and
-// the number of rails.
+// railPorts returns the ports on hosts with several adapters by their leaf switch, and the
+// rail count.
 func (r *fabricRun) railPorts() (leaves map[*fabric.Node][]railPort, order []*fabric.Node, rails int) {
 	hosts := map[string]int{}
 	for _, n := range r.fabric.Nodes {
@@ -177,7 +177,7 @@ func (r *fabricRun) railPorts() (leaves map[*fabric.Node][]railPort, order []*fa
 	return leaves, order, len(known)
 }
 
-// adapterName splits the description of an adapter: "node01 mlx5_2" or "node01 HCA-2".
+// adapterName splits an adapter's description: "node01 mlx5_2" or "node01 HCA-2".
 func adapterName(n *fabric.Node) (host, adapter string, ok bool) {
 	if !n.IsCA() {
 		return "", "", false
@@ -186,7 +186,7 @@ func adapterName(n *fabric.Node) (host, adapter string, ok bool) {
 	return host, adapter, ok && host != "" && adapter != "" && !strings.Contains(adapter, " ")
 }
 
-// majority returns the rail of more than half of the ports of a leaf switch.
+// majority returns the rail for more than half of a leaf switch's ports.
 func majority(ports []railPort) (rail string, ok bool) {
 	counts := map[string]int{}
 	for _, p := range ports {

@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// AppendNodeJSON appends the JSON form of [Result.ReportNode] to b, byte for byte the result
-// of [json.Marshal]. It allocates memory only for unusual texts, findings, bit error rates
-// and lanes: the report on a large fabric has tens of thousands of ports.
+// AppendNodeJSON appends [Result.ReportNode]'s JSON form to b, byte for byte as
+// [json.Marshal] returns it. It allocates memory only for unusual texts, findings, bit
+// error rates and lanes: the report on a large fabric has tens of thousands of ports.
 func (r *Result) AppendNodeJSON(b []byte, n *Node, ports []*Port, o ReportOptions) []byte {
 	head := r.ReportNode(n, nil, o)
 	b = appendText(append(b, `{"name":`...), head.Name)
@@ -39,7 +39,7 @@ func (r *Result) AppendNodeJSON(b []byte, n *Node, ports []*Port, o ReportOption
 	return append(b, "]}"...)
 }
 
-// countersByName are all counters in the order of their names, that of keys of maps in JSON.
+// countersByName are all counters in name order, as JSON sorts map keys.
 var countersByName = byName(Counters())
 
 func byName(all []Counter) []Counter {
@@ -131,8 +131,8 @@ func knownBER(p *Port, d *Delta) (BER, bool) {
 	return p.SymbolBER(d)
 }
 
-// appendCounters appends the values of counters, their increases and rates. Details that the
-// agent lacks are omitted unless they were chosen.
+// appendCounters appends counter values, increases and rates. Details that the agent lacks
+// are omitted unless they were chosen.
 func (p *Port) appendCounters(b []byte, d *Delta, chosen []Counter, given bool) []byte {
 	object := func(name string, value func([]byte, Counter) []byte) {
 		b = append(b, name...)
@@ -178,7 +178,7 @@ func (p *Port) appendCounters(b []byte, d *Delta, chosen []Counter, given bool) 
 
 func appendGUID(b []byte, g ib.GUID) []byte { return append(g.AppendTo(append(b, '"')), '"') }
 
-// appendFloat appends a number in the format of encoding/json, null if it is not known.
+// appendFloat appends a number in encoding/json's format, null if it is not known.
 func appendFloat(b []byte, v float64, ok bool) []byte {
 	switch size := math.Abs(v); {
 	case !ok:

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// TestAppendNodeJSON compares the form with that of encoding/json.
+// TestAppendNodeJSON compares the form with encoding/json's.
 func TestAppendNodeJSON(t *testing.T) {
 	chosen := []counters.Counter{counters.XmitWait, counters.SymbolErrors, counters.FECCorrectable, counters.XmitWait}
 	for name, change := range map[string]func(*counters.Options, *counters.ReportOptions){

@@ -19,16 +19,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Baseline contains the counters of a fabric at one time.
+// A Baseline contains a fabric's counters at a point in time.
 type Baseline struct {
 	ports map[baselineKey]*Sample
 	Began time.Time // first sample
 
-	// Partial reports that counters of selected ports are missing.
+	// Partial reports that counters on selected ports are missing.
 	Partial bool
 
-	// Simulation is the time from which the counters of a simulated fabric increase, if
-	// the fabric ended with the process that wrote the baseline; zero otherwise.
+	// Simulation is the time from which a simulated fabric's counters increase, if the
+	// fabric ended with the process that wrote the baseline; zero otherwise.
 	Simulation time.Time
 }
 
@@ -37,21 +37,21 @@ type baselineKey struct {
 	port uint8
 }
 
-// baselineHeader is the first line of a baseline of the current version.
+// baselineHeader is the first line in a baseline with the current version.
 const baselineHeader = "ibkit counters baseline "
 
 // baselineVersion is the version that this package writes and reads.
 const baselineVersion = 1
 
 // partialLine follows the header of a partial baseline, and the line that begins with
-// simulationWord that of a fabric that the process simulated.
+// simulationWord follows it for a fabric that the process simulated.
 const (
 	partialLine    = "partial"
 	simulationWord = "simulation"
 )
 
-// WriteBaseline writes the last samples of ports. The format is text, one line per
-// port; docs/counters.md describes it. The line "partial" is missing in a complete one:
+// WriteBaseline writes ports' last samples. The format is text, one line per port;
+// docs/counters.md describes it. The line "partial" is missing in a complete baseline:
 //
 //	ibkit counters baseline 1
 //	partial
@@ -104,14 +104,14 @@ func writeBaseline(w io.Writer, nodes []*Node, partial bool, simulation time.Tim
 	return nil
 }
 
-// WriteBaselineFile replaces a file as a whole by the last samples of a result. simulation is
-// that of the [Baseline].
+// WriteBaselineFile replaces a file as a whole by a result's last samples. simulation is as
+// in [Baseline].
 func WriteBaselineFile(path string, r *Result, simulation time.Time) error {
 	return fileout.Write(path, func(w io.Writer) error { return writeBaseline(w, r.Nodes, !r.Complete(), simulation) })
 }
 
-// appendValues appends a line with the fields of an attribute, in their order in the
-// classic dump, without the selection.
+// appendValues appends a line with an attribute's fields, in their order in the classic
+// dump, without the selection.
 func appendValues(b []byte, port uint8, kind string, at time.Time, a mad.Attribute) []byte {
 	b = fmt.Appendf(b, "port %d %s %d.%09d", port, kind, at.Unix(), at.Nanosecond())
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
@@ -127,8 +127,8 @@ func isSelection(name string) bool {
 	return name == "PortSelect" || name == "CounterSelect" || name == "CounterSelect2"
 }
 
-// ReadBaseline reads the output of [WriteBaseline]. name is used in errors, which are
-// of type [*textfile.Error].
+// ReadBaseline reads output from [WriteBaseline]. name is used in errors, which have type
+// [*textfile.Error].
 func ReadBaseline(r io.Reader, name string) (*Baseline, error) {
 	b := &Baseline{ports: map[baselineKey]*Sample{}}
 	lines := textfile.NewReader(r, name)
@@ -166,7 +166,7 @@ func ReadBaselineFile(path string) (*Baseline, error) {
 	return b, nil
 }
 
-// A baselineParser parses the lines of a baseline.
+// A baselineParser parses a baseline's lines.
 type baselineParser struct {
 	b       *Baseline
 	started bool
@@ -210,7 +210,7 @@ func (p *baselineParser) line(text string) (err error) {
 	return fmt.Errorf("got %s, want a line \"node\", \"port\" or \"end\"", textfile.Quote(text))
 }
 
-// errNotBaseline reports a file of another kind. It does not contain the text of the file,
+// errNotBaseline reports a file in another format. It does not contain the file's text,
 // which may be binary.
 var errNotBaseline = fmt.Errorf("not a baseline of ibkit counters: the first line is not %q with a version", baselineHeader)
 
@@ -288,7 +288,7 @@ func (p *baselineParser) portLine(f []string) error {
 	return err
 }
 
-// parseNumber parses a number with a maximum number of bits.
+// parseNumber parses a number with a maximum bit count.
 func parseNumber(name, text string, base, width int) (uint64, error) {
 	n, err := strconv.ParseUint(text, base, width)
 	if err != nil {
@@ -308,7 +308,7 @@ func parseTime(s string) (time.Time, error) {
 	return time.Unix(seconds, int64(nanos)), nil
 }
 
-// setValues sets the fields of an attribute.
+// setValues sets an attribute's fields.
 func setValues(a mad.Attribute, values []string) error {
 	i, want := 0, 0
 	var failed error
@@ -333,13 +333,13 @@ func setValues(a mad.Attribute, values []string) error {
 	return failed
 }
 
-// ErrOtherFabric reports a baseline without any port of the fabric.
+// ErrOtherFabric reports a baseline without any port in the fabric.
 var ErrOtherFabric = errors.New("the baseline has no port of this fabric")
 
-// sample returns the sample of a port, or nil.
+// sample returns a port's sample, or nil.
 func (b *Baseline) sample(node ib.GUID, port uint8) *Sample { return b.ports[baselineKey{node, port}] }
 
-// check returns an error if the baseline has none of the ports.
+// check returns an error if the baseline has no such port.
 func (b *Baseline) check(nodes []*Node) error {
 	matched := func(p *Port) bool { return b.sample(p.node.GUID, p.Number) != nil }
 	if len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *Node) bool { return slices.ContainsFunc(n.Ports, matched) }) {
@@ -354,7 +354,7 @@ type Missing struct {
 	Port uint8
 }
 
-// missing returns the ports of the baseline whose node is not in a fabric, in order.
+// missing returns the ports in the baseline with a node that is not in a fabric, in order.
 func (b *Baseline) missing(f *fabric.Fabric) []Missing {
 	var all []Missing
 	for key := range b.ports {

@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// A BER is the bit error rate of the receiver of a port in a window, as far as symbol
-// errors show it.
+// A BER is a port receiver's bit error rate in a window, as far as symbol errors show it.
 type BER struct {
 	Errors uint64
-	Bits   float64 // received in the window, at the rate of the link
+	Bits   float64 // received in the window, at the link rate
 	Window time.Duration
 }
 
-// SymbolBER returns the bit error rate of a port. It reports false without a
-// comparable count of symbol errors or without a link.
+// SymbolBER returns a port's bit error rate. It reports false without a comparable symbol
+// error count or without a link.
 func (p *Port) SymbolBER(d *Delta) (BER, bool) {
 	ch, ok := d.Change(SymbolErrors)
 	rate := DataRate(p.Port)
@@ -24,30 +23,30 @@ func (p *Port) SymbolBER(d *Delta) (BER, bool) {
 	return BER{Errors: ch.Increase, Bits: rate * ch.Window.Seconds(), Window: ch.Window}, true
 }
 
-// BitRate returns the rate of the link in bits per second.
+// BitRate returns the link rate in bits per second.
 func (b BER) BitRate() float64 { return b.Bits / b.Window.Seconds() }
 
-// Rate returns the errors per bit. Without errors it is the bound that the window
-// proves: one error in all bits.
+// Rate returns the errors per bit. Without errors it is the bound that the window proves: a
+// single error in all bits.
 func (b BER) Rate() float64 { return float64(max(b.Errors, 1)) / b.Bits }
 
-// A BERRule is a limit of the bit error rate and the window that proves it.
+// A BERRule is a bit error rate limit and the window that proves it.
 type BERRule struct {
 	Limit  float64
 	Window time.Duration
 }
 
-// BERRules are the windows of 12 and 125 minutes that prove 1e-14 and 1e-15 (NVIDIA, UFM
-// PDR plugin). At 400 Gb/s, a link at the limit has three errors on average in such a
-// window, and no errors in one of 20 windows. The bound of [BER.Rate] is less certain: a
-// link at that bound has no errors in one of three windows.
+// BERRules are the 12 and 125 minute windows that prove 1e-14 and 1e-15 (NVIDIA, UFM PDR
+// plugin). At 400 Gb/s, a link at the limit has three errors on average in such a window,
+// and no errors in every 20th window. The bound of [BER.Rate] is less certain: a link at
+// that bound has no errors in every third window.
 var BERRules = []BERRule{
 	{1e-14, 12 * time.Minute},
 	{1e-15, 125 * time.Minute},
 }
 
-// Needs returns the window that proves the limit at a rate in bits per second: that of
-// the rule or, for links too slow for it, the time of 1/Limit bits.
+// Needs returns the window that proves the limit at a rate in bits per second: the rule's
+// window or, for links too slow for it, the time for 1/Limit bits.
 func (r BERRule) Needs(rate float64) time.Duration {
 	return max(r.Window, time.Duration(float64(time.Second)/(r.Limit*rate)))
 }
@@ -56,7 +55,7 @@ func (r BERRule) Needs(rate float64) time.Duration {
 // for 1e-14 at 400 Gb/s.
 func (r BERRule) Allowed(rate float64) float64 { return rate * r.Needs(rate).Seconds() * r.Limit }
 
-// A BERVerdict is the result of a rule.
+// A BERVerdict is a rule's result.
 type BERVerdict uint8
 
 // The verdicts.
@@ -68,13 +67,13 @@ const (
 
 var berVerdicts = [...]string{"unproved", "proved", "exceeded"}
 
-// String returns the name of the verdict.
+// String returns the verdict's name.
 func (v BERVerdict) String() string { return berVerdicts[v] }
 
-// MarshalText returns the name of the verdict. The error is always nil.
+// MarshalText returns the verdict's name. The error is always nil.
 func (v BERVerdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Judge applies a rule. The times of replies vary by less than a second.
+// Judge applies a rule. Reply times vary by less than a second.
 func (b BER) Judge(r BERRule) BERVerdict {
 	needs := r.Needs(b.BitRate())
 	windows := max(b.Window.Seconds()/needs.Seconds(), 1)

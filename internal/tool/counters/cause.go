@@ -2,7 +2,7 @@ package counters
 
 import "fmt"
 
-// A Class is the kind of cause of an error.
+// A Class is an error cause kind.
 type Class uint8
 
 // The classes.
@@ -17,7 +17,7 @@ var classNames = [...]string{Cable: "cable", Congestion: "congestion", Configura
 // Classes are all classes.
 var Classes = []Class{Cable, Congestion, Configuration}
 
-// String returns the name of the class.
+// String returns the class name.
 func (c Class) String() string {
 	if c == 0 || int(c) >= len(classNames) {
 		return fmt.Sprintf("Class(%d)", uint8(c))
@@ -25,10 +25,10 @@ func (c Class) String() string {
 	return classNames[c]
 }
 
-// MarshalText returns the name of the class. The error is always nil.
+// MarshalText returns the class name. The error is always nil.
 func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// A cause is the usual meaning of an error counter.
+// A cause is an error counter's usual meaning.
 type cause struct {
 	class   Class
 	meaning string
@@ -58,8 +58,8 @@ var bySeverity = [...]Counter{
 	RcvSwitchRelayErrors, VL15Dropped, QP1Dropped,
 }
 
-// causeOf returns the cause of a counter. If the details of a port have been read, the
-// largest part of the errors decides.
+// causeOf returns a counter's cause. If a port's details have been read, the largest part
+// of the errors decides.
 func causeOf(c Counter, s *Sample) cause {
 	type part struct {
 		counter Counter

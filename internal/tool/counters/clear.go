@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Part is a set of counters that are cleared together.
+// A Part is a counter set that is cleared together.
 type Part uint8
 
 // The parts.
@@ -17,8 +17,8 @@ const (
 	DetailCounters
 )
 
-// The bits of CounterSelect and CounterSelect2 (InfiniBand Architecture, Volume 1,
-// 16.1.3.5 and 16.1.4.11).
+// The bits in CounterSelect and CounterSelect2 (InfiniBand Architecture, Volume 1, 16.1.3.5
+// and 16.1.4.11).
 const (
 	basicErrors   = 0x0fff
 	basicTraffic  = 0xf000
@@ -32,7 +32,7 @@ const (
 	extendedQP1    = 1 << 13
 )
 
-// Clear sets counters of the ports of the last pass to 0. The failed requests replace
+// Clear sets counters on the last pass's ports to 0. The failed requests replace
 // [Node.Failures].
 func (c *Collector) Clear(ctx context.Context, ports []*Port, parts Part) error {
 	for _, n := range c.order {
@@ -55,7 +55,7 @@ func (c *Collector) Clear(ctx context.Context, ports []*Port, parts Part) error 
 	}
 }
 
-// clearing returns the attributes whose Set clears parts of the counters of a port.
+// clearing returns the attributes that clear parts of a port's counters when Set.
 func clearing(n *Node, port uint8, parts Part) []mad.Attribute {
 	basic := &mad.PortCounters{PortSelection: mad.PortSelection{PortSelect: port}}
 	extended := &mad.PortCountersExtended{PortSelection: mad.PortSelection{PortSelect: port}}
@@ -93,8 +93,8 @@ func clearing(n *Node, port uint8, parts Part) []mad.Attribute {
 	return all
 }
 
-// set sends the Set of an attribute. An attribute with details that the agent does not
-// have is not a failure.
+// set sends an attribute's Set. An attribute with details that the agent does not have is
+// not a failure.
 func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) {
 	q := c.prepare(to, a.Spec().ID, p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
 		if q.req.Attr != mad.AttrPortCounters && q.req.Attr != mad.AttrPortCountersExtended && unsupported(r.Err) {

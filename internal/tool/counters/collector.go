@@ -12,29 +12,28 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// CollectOptions configure a [Collector]. With the zero value it reads the error
-// counters of every port.
+// CollectOptions configure a [Collector]. With the zero value it reads every port's error
+// counters.
 type CollectOptions struct {
 	// Want selects the nodes; nil: all.
 	Want func(*fabric.Node) bool
 
-	// Ports selects ports of these nodes; nil: all, including ports that are down.
-	// Port 0 of a switch is read if it is an enhanced one.
+	// Ports selects ports on these nodes; nil: all, including ports that are down. A
+	// switch's port 0 is read if it is an enhanced port 0.
 	Ports func(*fabric.Port) bool
 
 	// Attributes selects the attributes to read from an agent with some
 	// capabilities; nil: [ErrorAttributes].
 	Attributes func(mad.PerfCapMask, mad.PerfCapMask2) (basic, extended bool)
 
-	// Suspicious, if not nil, is called with the sums over all ports of switches with
-	// AllPortSelect, and with PortCounters of the ports of adapters, which every agent
-	// has. The ports of such a switch, the other attributes of such a port, and the
-	// capabilities of its agent are read only if Suspicious returns true. A sample
-	// without capabilities has the value 0 for counters that the agent lacks.
+	// Suspicious, if not nil, is called with the sums over all ports on switches with
+	// AllPortSelect, and with adapter ports' PortCounters, which every agent has. The ports
+	// on such a switch, the other attributes of such a port, and its agent's capabilities
+	// are read only if Suspicious returns true. A sample without capabilities has the value
+	// 0 for counters that the agent lacks.
 	Suspicious func(*Sample) bool
 
-	// Details selects the attributes with details of a port by its sample; nil:
-	// none.
+	// Details selects a port's attributes with details by its sample; nil: none.
 	Details func(*Port) DetailSet
 
 	// SL returns the service level for requests to a LID; nil: 0.
@@ -48,14 +47,14 @@ func ErrorAttributes(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) (basic, exten
 	return !extended, extended
 }
 
-// AllAttributes selects the attributes with the widest counters of errors and traffic.
+// AllAttributes selects the attributes with the widest error and traffic counters.
 func AllAttributes(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) (basic, extended bool) {
 	basic, _ = ErrorAttributes(caps, caps2)
 	return basic, caps.HasExtended()
 }
 
 // ClassicAttributes selects the attributes that ibqueryerrors reads: PortCounters, and
-// PortCountersExtended of agents that have it.
+// PortCountersExtended on agents that have it.
 func ClassicAttributes(caps mad.PerfCapMask, _ mad.PerfCapMask2) (basic, extended bool) {
 	return true, caps.HasExtended()
 }
@@ -65,10 +64,10 @@ type Collector struct {
 	client *umad.Client
 	opts   CollectOptions
 	pass   int32
-	// scanned is set when all ports of the fabric are known.
+	// scanned is set when all ports in the fabric are known.
 	scanned bool
 
-	// earlier returns the sample of a port before the first pass, or nil.
+	// earlier returns a port's sample before the first pass, or nil.
 	earlier func(node ib.GUID, port uint8) *Sample
 
 	nodes map[*fabric.Node]*Node
@@ -77,13 +76,13 @@ type Collector struct {
 	queue   queue // ports to be requested
 	waiting int   // requests
 
-	extended mad.PortCountersExtended // of the last reply
+	extended mad.PortCountersExtended // arrival of the last reply
 
 	free  []*query
 	slabs slabs
 
 	redirected []redirected
-	wanted     []*fabric.Node // whose ports a lean scan may have omitted
+	wanted     []*fabric.Node // with ports that a lean scan may have omitted
 
 	discarded   []discarded
 	implemented map[optionalAttr]bool
@@ -97,9 +96,9 @@ func NewCollector(c *umad.Client, o CollectOptions) *Collector {
 	return &Collector{client: c, opts: o, nodes: map[*fabric.Node]*Node{}}
 }
 
-// Scan discovers a fabric and reads counters in the same run of the client: the
-// counters of a node are requested as soon as the scan has found its LID. It returns
-// the error of the discovery; failed requests for counters are in [Node.Failures].
+// Scan discovers a fabric and reads counters in the same client run: a node's counters are
+// requested as soon as the scan has found its LID. It returns the discovery's error; failed
+// requests for counters are in [Node.Failures].
 func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
 	c.pass++
 	before := o.Answered
@@ -117,9 +116,8 @@ func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric
 	return f, c.complete(ctx, f)
 }
 
-// Read reads the counters of a known fabric. In the first pass it selects nodes and
-// ports; later passes read the same ports again, except those of nodes whose agent did
-// not respond.
+// Read reads a known fabric's counters. In the first pass it selects nodes and ports; later
+// passes read the same ports again, except on nodes with an agent that did not respond.
 func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	c.pass++
 	c.queue, c.waiting = queue{}, 0 // of a pass that ended early
@@ -143,9 +141,9 @@ func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	return c.complete(ctx, f)
 }
 
-// Continue makes the last samples of the collector of an earlier scan those before the first
-// pass, for ports of the same number on nodes with the same GUID. It must be called before
-// the first pass, which then reads the states of links that went down since.
+// Continue makes the last samples from an earlier scan's collector the samples before the
+// first pass, for ports with the same number on nodes with the same GUID. It must be called
+// before the first pass, which then reads the states for links that went down since.
 func (c *Collector) Continue(earlier *Collector) {
 	nodes := make(map[ib.GUID]*Node, len(earlier.order))
 	for _, n := range earlier.order {
@@ -161,7 +159,7 @@ func (c *Collector) Continue(earlier *Collector) {
 	}
 }
 
-// Nodes returns the selected nodes in the order of the fabric.
+// Nodes returns the selected nodes in fabric order.
 func (c *Collector) Nodes() []*Node { return c.order }
 
 // Port returns a port that was read, nil for another.
@@ -172,8 +170,8 @@ func (c *Collector) Port(p *fabric.Port) *Port {
 	return nil
 }
 
-// WasRead reports whether the counters of a port were read in the last pass, on their own
-// or as a part of the sums over all ports of its node.
+// WasRead reports whether a port's counters were read in the last pass, on their own or
+// within the sums over all ports on its node.
 func (c *Collector) WasRead(p *fabric.Port) bool {
 	if e := c.Port(p); e != nil {
 		return e.Now != nil
@@ -217,7 +215,7 @@ func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
 	}
 }
 
-// sort sorts the nodes in the order of the fabric, and ports by number.
+// sort sorts the nodes in fabric order, and ports by number.
 func (c *Collector) sort(f *fabric.Fabric) {
 	if f == nil {
 		return
@@ -232,8 +230,8 @@ func (c *Collector) sort(f *fabric.Fabric) {
 	}
 }
 
-// found handles a port of the fabric whose PortInfo is known. It may be called again
-// for the same port.
+// found handles a fabric port with known PortInfo. It may be called again for the same
+// port.
 func (c *Collector) found(p *fabric.Port) {
 	n := c.nodes[p.Node]
 	if n == nil {
@@ -253,12 +251,12 @@ func (c *Collector) found(p *fabric.Port) {
 		if c.wants(n, p) {
 			c.screen(n, p)
 		}
-	case !n.began && (!p.Node.IsSwitch() || p.Number == 0): // the LID is that of port 0
+	case !n.began && (!p.Node.IsSwitch() || p.Number == 0): // the LID belongs to port 0
 		c.begin(n, p)
 	}
 }
 
-// failUnread adds a failure to each switch whose LID the scan did not read.
+// failUnread adds a failure to each switch with a LID that the scan did not read.
 func (c *Collector) failUnread() {
 	for _, n := range c.order {
 		if !n.began && n.Node.IsSwitch() {
@@ -277,7 +275,7 @@ func (c *Collector) begin(n *Node, p *fabric.Port) {
 	c.submit(c.target(n, nil, p), mad.AttrClassPortInfo, p.Number, n, nil, (*Collector).gotClassPortInfo)
 }
 
-// target returns the address of the agent for a port.
+// target returns the agent's address for a port.
 func (c *Collector) target(n *Node, p *Port, at *fabric.Port) umad.Target {
 	to := umad.Target{LID: at.LID()}
 	if c.opts.SL != nil {
@@ -292,7 +290,7 @@ func (c *Collector) target(n *Node, p *Port, at *fabric.Port) umad.Target {
 	return to
 }
 
-// hasOneAgent reports whether all ports of the node have the same agent.
+// hasOneAgent reports whether all ports on the node have the same agent.
 func (n *Node) hasOneAgent() bool { return n.Node.IsSwitch() || n.Info.NumPorts == 1 }
 
 func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
@@ -310,7 +308,7 @@ func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 	c.readNode(n)
 }
 
-// readNode reads the counters of a node with known capabilities.
+// readNode reads the counters on a node with known capabilities.
 func (c *Collector) readNode(n *Node) {
 	if c.opts.Suspicious == nil || !n.Node.IsSwitch() || !n.Caps.Has(mad.PerfAllPortSelect) {
 		c.wantPorts(n)
@@ -320,14 +318,14 @@ func (c *Collector) readNode(n *Node) {
 	c.readAttributes(c.newPort(n, &fabric.Port{Node: n.Node, Number: mad.AllPorts}))
 }
 
-// wantPorts reads the ports of a node: those that are known now, and the others later.
+// wantPorts reads a node's ports: known ports now, and the others later.
 func (c *Collector) wantPorts(n *Node) {
 	n.wantPorts = true
 	c.wanted = append(c.wanted, n.Node)
 	c.readPorts(n)
 }
 
-// readPorts reads the ports of a node that are known.
+// readPorts reads a node's known ports.
 func (c *Collector) readPorts(n *Node) {
 	for _, p := range n.Node.Ports {
 		if p != nil && c.wants(n, p) {
@@ -336,8 +334,8 @@ func (c *Collector) readPorts(n *Node) {
 	}
 }
 
-// wants reports whether a port is to be read. The kind of port 0 and the ports that
-// are omitted by a scan are known only when the scan is complete.
+// wants reports whether a port is to be read. Port 0's kind and the ports that are omitted
+// by a scan are known only when the scan is complete.
 func (c *Collector) wants(n *Node, p *fabric.Port) bool {
 	switch {
 	case p.Info == nil && !(p.Omitted && c.scanned):
@@ -348,7 +346,7 @@ func (c *Collector) wants(n *Node, p *fabric.Port) bool {
 	return c.opts.Ports == nil || c.opts.Ports(p)
 }
 
-// newPort returns the entry of a port for the current pass.
+// newPort returns a port's entry for the current pass.
 func (c *Collector) newPort(n *Node, p *fabric.Port) *Port {
 	if p.Number == mad.AllPorts {
 		return &Port{Port: p, node: n}
@@ -388,14 +386,14 @@ func (c *Collector) reaches(n *Node, p *Port) bool {
 	return err == nil
 }
 
-// readAttributes reads the attributes of a port.
+// readAttributes reads a port's attributes.
 func (c *Collector) readAttributes(e *Port) {
 	e.pass, e.missing, e.failed = c.pass, 0, false
 	c.queue.push(e)
 	c.pump()
 }
 
-// request requests the attributes of a port.
+// request requests a port's attributes.
 func (c *Collector) request(e *Port) {
 	n := e.node
 	e.Now = c.slabs.sample()
@@ -431,10 +429,10 @@ func (c *Collector) gotExtended(q *query, r *umad.Reply) {
 	c.arrived(q)
 }
 
-// arrived continues after the last attribute of a port.
+// arrived continues after a port's last attribute.
 func (c *Collector) arrived(q *query) {
 	if q.waits {
-		return // for the address of the agent
+		return // for the agent's address
 	}
 	n, p := q.node, q.port
 	if p.missing--; p.missing > 0 {
@@ -451,9 +449,8 @@ func (c *Collector) arrived(q *query) {
 	}
 }
 
-// gotTotal reads the ports of a node if the sums over all ports require it, or if the
-// agent rejects the request for the sums. If the agent did not respond, it is not
-// queried again.
+// gotTotal reads a node's ports if the sums over all ports require it, or if the agent
+// rejects the request for the sums. If the agent did not respond, it is not queried again.
 func (c *Collector) gotTotal(n *Node, p *Port) {
 	if !p.failed {
 		n.Total = p.Now

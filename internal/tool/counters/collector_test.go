@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// timeout is the time limit of requests.
+// timeout is the time limit for requests.
 const timeout = 500 * time.Millisecond
 
 // build builds a simulated fabric.
@@ -57,7 +57,7 @@ func node(t *testing.T, c *counters.Collector, name string) *counters.Node {
 	return nil
 }
 
-// value returns a counter of a port in the last pass.
+// value returns a port's counter in the last pass.
 func value(t *testing.T, n *counters.Node, port uint8, c counters.Counter) uint64 {
 	t.Helper()
 	for _, p := range n.Ports {
@@ -118,7 +118,7 @@ func TestCollector_Scan(t *testing.T) {
 	}
 }
 
-// TestCollector_StateTable counts the packets that the state tables of switches save.
+// TestCollector_StateTable counts the packets that switches' state tables save.
 func TestCollector_StateTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3,radix=40")
@@ -167,7 +167,7 @@ func TestCollector_Read(t *testing.T) {
 	})
 }
 
-// TestCollector_Absent reads agents of old devices.
+// TestCollector_Absent reads agents on old devices.
 func TestCollector_Absent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=2")
@@ -190,7 +190,7 @@ func TestCollector_Absent(t *testing.T) {
 	})
 }
 
-// TestCollector_Failures scans fabrics whose agents do not respond.
+// TestCollector_Failures scans fabrics with agents that do not respond.
 func TestCollector_Failures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=12")
@@ -311,11 +311,11 @@ func TestCollector_Agents(t *testing.T) {
 	}
 }
 
-// TestCollector_Screen reads an adapter with errors and one without.
+// TestCollector_Screen reads an adapter with errors and an adapter without.
 func TestCollector_Screen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3")
-		do(t, f, "counter host002[1] LinkDownedCounter 300") // PortCounters has 8 bits of it
+		do(t, f, "counter host002[1] LinkDownedCounter 300") // PortCounters has 8 of its bits
 		o := counters.CollectOptions{Suspicious: func(s *counters.Sample) bool {
 			v, _ := s.Value(counters.LinkDowned)
 			return v.Saturated()
@@ -335,17 +335,17 @@ func TestCollector_Screen(t *testing.T) {
 				t.Errorf("capabilities of %v were read: got %t, want %t", n.GUID, got, want)
 			}
 		}
-		// The state table; NodeInfo, PortInfo and a reply of the agent of each host; NodeInfo,
-		// PortInfo, ClassPortInfo and sums of the switch; the start of the scan is a host. Of
-		// the suspicious one NodeDescription, ClassPortInfo and PortCountersExtended.
+		// The state table; NodeInfo, PortInfo and a reply from each host's agent; NodeInfo,
+		// PortInfo, ClassPortInfo and sums on the switch; the scan starts at a host. From
+		// the suspicious adapter NodeDescription, ClassPortInfo and PortCountersExtended.
 		if got, want := client.Stats().Sent, 1+3*3+4+3; got != want {
 			t.Errorf("got %d packets, want %d", got, want)
 		}
 	})
 }
 
-// TestCollector_Details reads the attributes that explain errors, in both layouts of the
-// counters of forward error correction.
+// TestCollector_Details reads the attributes that explain errors, in both forward error
+// correction counter layouts.
 func TestCollector_Details(t *testing.T) {
 	var c *counters.Collector
 	synctest.Test(t, func(t *testing.T) {
@@ -398,7 +398,7 @@ func TestCollector_Details(t *testing.T) {
 	}
 }
 
-// TestCollector_Clear clears one part of the counters of one port.
+// TestCollector_Clear clears a single part of a single port's counters.
 func TestCollector_Clear(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		t.Run(fmt.Sprintf("old agent %t", old), func(t *testing.T) {

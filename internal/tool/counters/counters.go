@@ -1,6 +1,6 @@
-// Package counters reads the performance counters of the ports of a fabric and
-// converts them to rates. A [Collector] reads the counters of all ports with many
-// requests in flight; [Run] adds a rate window, a baseline and findings.
+// Package counters reads the performance counters on a fabric's ports and converts them to
+// rates. A [Collector] reads all ports' counters with many requests in flight; [Run] adds a
+// rate window, a baseline and findings.
 package counters
 
 import (
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// A Counter is a counter of a port.
+// A Counter is a port counter.
 type Counter uint8
 
-// The counters of PortCounters and PortCountersExtended, followed by those of the
+// The counters in PortCounters and PortCountersExtended, followed by the counters in the
 // attributes with details.
 const (
 	SymbolErrors Counter = iota
@@ -59,13 +59,13 @@ const (
 	numCounters
 )
 
-// firstTraffic and firstDetail begin the parts of the list.
+// firstTraffic and firstDetail begin the list's parts.
 const (
 	firstTraffic = XmitData
 	firstDetail  = LocalPhysicalErrors
 )
 
-// names are the names of counters: those that perfquery prints, if it has them.
+// names are counter names: as perfquery prints them, if it has them.
 var names = [numCounters]string{
 	SymbolErrors:           "SymbolErrorCounter",
 	LinkErrorRecovery:      "LinkErrorRecoveryCounter",
@@ -119,7 +119,7 @@ func Counters() []Counter {
 	return all
 }
 
-// String returns the name of the counter, for example "SymbolErrorCounter".
+// String returns the counter's name, for example "SymbolErrorCounter".
 func (c Counter) String() string {
 	if c >= numCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
@@ -127,11 +127,11 @@ func (c Counter) String() string {
 	return names[c]
 }
 
-// MarshalText returns the name of the counter. The error is always nil.
+// MarshalText returns the counter's name. The error is always nil.
 func (c Counter) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// ParseCounter parses the name of a counter. Case does not matter, and the prefix
-// "Port" and the suffix "Counter" are optional.
+// ParseCounter parses a counter name. Case does not matter, and the prefix "Port" and the
+// suffix "Counter" are optional.
 func ParseCounter(s string) (Counter, error) {
 	for c, name := range names {
 		if short := strings.TrimSuffix(strings.TrimPrefix(name, "Port"), "Counter"); strings.EqualFold(s, name) || strings.EqualFold(s, short) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Database returns the fabric and the last counters of nodes as the content of a db_csv
-// file. With a second sample of ports, it has their increases, too.
+// Database returns the fabric and the nodes' last counters as db_csv file content. With a
+// second sample for ports, it has their increases, too.
 func Database(f *fabric.Fabric, nodes []*Node) *ibdiagnet.Database {
 	d := &ibdiagnet.Database{Fabric: f, Counters: map[*fabric.Port]*ibdiagnet.Counters{}}
 	for _, n := range nodes {
@@ -34,7 +34,7 @@ func Database(f *fabric.Fabric, nodes []*Node) *ibdiagnet.Database {
 	return d
 }
 
-// stored returns the counters in the form of a file.
+// stored returns the counters in file form.
 func (s *Sample) stored() *ibdiagnet.Counters {
 	c := &ibdiagnet.Counters{Caps: s.Caps, Caps2: s.Caps2, Basic: s.Basic, Extended: s.Extended()}
 	if s.Details != nil {
@@ -43,7 +43,7 @@ func (s *Sample) stored() *ibdiagnet.Counters {
 	return c
 }
 
-// increases returns the increases of counters. One that was cleared has increased by its
+// increases returns counter increases. A counter that was cleared has increased by its
 // value at least.
 func increases(now, before *ibdiagnet.Counters) *ibdiagnet.Counters {
 	return &ibdiagnet.Counters{
@@ -53,7 +53,7 @@ func increases(now, before *ibdiagnet.Counters) *ibdiagnet.Counters {
 	}
 }
 
-// increase returns the increases of the fields of an attribute, nil without both samples.
+// increase returns the increases in an attribute's fields, nil without both samples.
 func increase[T any, A interface {
 	*T
 	mad.Attribute
@@ -79,10 +79,10 @@ func increase[T any, A interface {
 	return d
 }
 
-// ErrNoCounters is the error of a file without counters.
+// ErrNoCounters is the error for a file without counters.
 var ErrNoCounters = errors.New("the file has no counters (section PM_INFO)")
 
-// fromDatabase returns the counters of a file.
+// fromDatabase returns the counters in a file.
 func (o Options) fromDatabase() (*Result, error) {
 	d := o.Database
 	if len(d.Counters) == 0 {
@@ -120,7 +120,7 @@ func (o Options) fromDatabase() (*Result, error) {
 	return s.result, s.each()
 }
 
-// sampleOf is the reverse of stored.
+// sampleOf is the inverse function to stored.
 func sampleOf(c *ibdiagnet.Counters, at time.Time) *Sample {
 	s := &Sample{Caps: c.Caps, Caps2: c.Caps2, Basic: c.Basic, BasicAt: at}
 	if c.Extended != nil {

@@ -4,17 +4,17 @@ import (
 	"time"
 )
 
-// A Delta compares two samples of a port.
+// A Delta compares two samples on a port.
 type Delta struct {
 	before, now *Sample
 
-	// A part of the counters is smaller than before, because someone cleared it.
-	// Its other counters may have been cleared, too, and have no increase. Tools that
-	// clear traffic clear errors, too, by default.
+	// Some counters are smaller than before, because someone cleared it. Its other counters
+	// may have been cleared, too, and have no increase. Tools that clear traffic clear
+	// errors, too, by default.
 	ErrorsCleared, TrafficCleared, DetailsCleared bool
 }
 
-// A Change is the change of a counter.
+// A Change is a counter's change.
 type Change struct {
 	Before, Now Value
 	Increase    uint64
@@ -25,7 +25,7 @@ type Change struct {
 	Saturated bool
 }
 
-// Delta compares the last two samples of a port. It is nil without two samples.
+// Delta compares a port's last two samples. It is nil without two samples.
 func (p *Port) Delta() *Delta {
 	if p.Now == nil || p.Before == nil {
 		return nil
@@ -33,7 +33,7 @@ func (p *Port) Delta() *Delta {
 	return NewDelta(p.Before, p.Now)
 }
 
-// NewDelta compares two samples of the same port.
+// NewDelta compares two samples on the same port.
 func NewDelta(before, now *Sample) *Delta {
 	d := &Delta{before: before, now: now}
 	for c := range numCounters {
@@ -55,15 +55,15 @@ func NewDelta(before, now *Sample) *Delta {
 	return d
 }
 
-// values returns a counter in both samples. A counter whose agent changed the width of
-// its field cannot be compared.
+// values returns a counter in both samples. A counter with a field width that the agent
+// changed cannot be compared.
 func (d *Delta) values(c Counter) (before, now Value, ok bool) {
 	before, hadIt := d.before.Value(c)
 	now, hasIt := d.now.Value(c)
 	return before, now, hadIt && hasIt && before.Width == now.Width
 }
 
-// cleared reports whether the part of a counter was cleared.
+// cleared reports whether a counter's part was cleared.
 func (d *Delta) cleared(c Counter) bool {
 	switch {
 	case c.IsDetail():
@@ -74,8 +74,8 @@ func (d *Delta) cleared(c Counter) bool {
 	return d.ErrorsCleared
 }
 
-// Change returns the change of a counter. It reports false if the counter is missing in
-// a sample, was cleared in between, or if no time passed.
+// Change returns a counter's change. It reports false if the counter is missing in a
+// sample, was cleared in between, or if no time passed.
 func (d *Delta) Change(c Counter) (Change, bool) {
 	before, now, ok := d.values(c)
 	window := now.At.Sub(before.At)
@@ -85,8 +85,8 @@ func (d *Delta) Change(c Counter) (Change, bool) {
 	return Change{Before: before, Now: now, Increase: now.N - before.N, Window: window, Saturated: now.Saturated()}, true
 }
 
-// PerSecond returns the rate of a counter. It reports false as [Delta.Change] does, and
-// for a counter that is saturated.
+// PerSecond returns a counter's rate. It reports false as [Delta.Change] does, and for a
+// counter that is saturated.
 func (d *Delta) PerSecond(c Counter) (float64, bool) {
 	ch, ok := d.Change(c)
 	if !ok || ch.Saturated {

@@ -13,7 +13,7 @@ import (
 
 var epoch = time.Unix(1_764_000_000, 0)
 
-// extendedSample returns a sample of a current agent after a time.
+// extendedSample returns a sample from a current agent after a time.
 func extendedSample(after time.Duration, x mad.PortCountersExtended) *Sample {
 	s := &Sample{
 		Caps:  mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped,
@@ -23,7 +23,7 @@ func extendedSample(after time.Duration, x mad.PortCountersExtended) *Sample {
 	return s
 }
 
-// basicSample returns a sample of an old agent after a time.
+// basicSample returns a sample from an old agent after a time.
 func basicSample(after time.Duration, b mad.PortCounters) *Sample {
 	return &Sample{Basic: &b, BasicAt: epoch.Add(after)}
 }
@@ -60,7 +60,7 @@ func TestDelta_PerSecond(t *testing.T) {
 	}
 }
 
-// linkedPort returns a port of an active link.
+// linkedPort returns a port on an active link.
 func linkedPort(width ib.LinkWidth, speed ib.Speed) *Port {
 	n := &fabric.Node{Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
 	info := &mad.PortInfo{State: ib.PortActive, LinkWidthActive: width, CapMask: mad.CapExtendedSpeeds | mad.CapCapMask2}
@@ -101,8 +101,8 @@ func TestDataRate(t *testing.T) {
 	}
 }
 
-// TestLostBandwidth converts ticks of Quantum and of older switches (NVIDIA, ibdiagnet
-// user manual): 8 bytes, and 32 bytes of each lane.
+// TestLostBandwidth converts ticks on Quantum and on older switches (NVIDIA, ibdiagnet user
+// manual): 8 bytes, and 32 bytes per lane.
 func TestLostBandwidth(t *testing.T) {
 	type extended = mad.PortCountersExtended
 	for _, test := range []struct {
@@ -131,7 +131,7 @@ func TestLostBandwidth(t *testing.T) {
 	}
 }
 
-// TestBER checks the rules of UFM's PDR plugin at NDR: 2.88 and 3 errors.
+// TestBER checks the rules from UFM's PDR plugin at NDR: 2.88 and 3 errors.
 func TestBER(t *testing.T) {
 	for i, want := range []float64{2.88, 3} {
 		if got := BERRules[i].Allowed(400e9); math.Abs(got-want) > 1e-9 {
@@ -167,7 +167,7 @@ func TestBER(t *testing.T) {
 	}
 }
 
-// TestBERRule_Needs checks that slow links need the time of 1/Limit bits.
+// TestBERRule_Needs checks that slow links need the time for 1/Limit bits.
 func TestBERRule_Needs(t *testing.T) {
 	for rate, want := range map[float64][2]time.Duration{
 		400e9: {12 * time.Minute, 125 * time.Minute},
@@ -188,7 +188,7 @@ func TestFindings(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		before, now *Sample
-		want        string // kind, class and text of each
+		want        string // each finding's kind, class and text
 	}{
 		{"below the thresholds", nil, extendedSample(0, extended{SymbolErrors: 10}), ""},
 		{"above", nil, extendedSample(0, extended{SymbolErrors: 11}), "exceeded cable SymbolErrorCounter 11; "},
@@ -220,7 +220,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestCauseOf checks that details decide about the cause of discards.
+// TestCauseOf checks that details decide about the discards' cause.
 func TestCauseOf(t *testing.T) {
 	s := extendedSample(0, mad.PortCountersExtended{XmitDiscards: 10})
 	s.Details = &Details{XmitDiscards: &mad.PortXmitDiscardDetails{NeighborMTUDiscards: 9, SwHOQLifetimeLimitDiscards: 1}}

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A DetailSet is a set of attributes with details.
+// A DetailSet is an attribute set with details.
 type DetailSet uint8
 
 // The attributes.
@@ -18,20 +18,20 @@ const (
 	FECDetails  // PortExtendedSpeedsCounters, in the layout that the link's FEC mode selects
 	LaneDetails // counters by virtual lane and service level
 	TickDetails // PortSamplesControl.Tick
-	LinkDetails // PortInfo, for the present state of the link
+	LinkDetails // PortInfo, for the present link state
 )
 
-// sampleDetails are the attributes that are a part of the sample of a port.
+// sampleDetails are the attributes within a port's sample.
 const sampleDetails = ^(TickDetails | LinkDetails)
 
-// laneAttributes are the attributes of [LaneDetails].
+// laneAttributes are the attributes in [LaneDetails].
 var laneAttributes = []mad.AttrID{
 	mad.AttrPortVLXmitWaitCounters, mad.AttrPortVLOpPackets, mad.AttrPortVLOpData,
 	mad.AttrPortVLXmitFlowCtlUpdateErrors, mad.AttrSwPortVLCongestion,
 	mad.AttrPortXmitDataSL, mad.AttrPortRcvDataSL,
 }
 
-// readDetails requests the details of a port.
+// readDetails requests a port's details.
 func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 	set := c.opts.Details(p)
 	if set == 0 {
@@ -69,8 +69,7 @@ func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 	}
 }
 
-// readLink queries the state of the link of a port. Without a valid response the state is
-// unknown.
+// readLink queries a port's link state. Without a valid response the state is unknown.
 func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
 	info := &mad.PortInfo{}
 	c.readSMP(p, to, info, func(err error) {
@@ -81,8 +80,8 @@ func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
 	})
 }
 
-// readSMP requests an attribute of subnet management of a port, and calls done with the
-// error of the request, unless the run ended early.
+// readSMP requests a port's subnet management attribute, and calls done with the request's
+// error, unless the run ended early.
 func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(error)) {
 	c.client.SubmitGet(umad.Target{LID: to.LID}, a, func(err error) {
 		if !ended(err) {
@@ -91,7 +90,7 @@ func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(
 	}, umad.Modifier(uint32(p.Number)))
 }
 
-// An optionalAttr is an attribute of the agents of a kind of device, which need not have it.
+// An optionalAttr is an attribute on the agents for a device kind, which need not have it.
 type optionalAttr struct {
 	vendor uint32
 	device uint16
@@ -102,7 +101,7 @@ func optionalOf(n *Node, attr mad.AttrID) optionalAttr {
 	return optionalAttr{n.Info.VendorID, n.Info.DeviceID, attr}
 }
 
-// A discarded request is one for an optional attribute that had no reply.
+// A discarded request is a request for an optional attribute, without a reply.
 type discarded struct {
 	optionalAttr
 	node *Node
@@ -110,7 +109,7 @@ type discarded struct {
 }
 
 // failDiscarded adds failures for the requests without a reply for attributes that another
-// agent of the same kind of device has: the reply was lost.
+// agent for the same device kind has: the reply was lost.
 func (c *Collector) failDiscarded() {
 	for _, d := range c.discarded {
 		if c.implemented[d.optionalAttr] {
@@ -146,7 +145,7 @@ func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute
 	})
 }
 
-// unsupported reports whether an agent that responds to other requests rejected one
+// unsupported reports whether an agent that responds to other requests rejected a request
 // because it does not have the attribute, or discarded it, as ibsim does.
 func unsupported(err error) bool {
 	if errors.Is(err, umad.ErrTimeout) {
@@ -161,8 +160,8 @@ func unsupported(err error) bool {
 	return s == mad.StatusBadMethodAttr || s == mad.StatusBadMethod
 }
 
-// readFEC reads PortExtendedSpeedsCounters. Agents with counters of RS-FEC have two
-// layouts: PortInfoExtended selects one.
+// readFEC reads PortExtendedSpeedsCounters. Agents with RS-FEC counters have two layouts:
+// PortInfoExtended selects the layout.
 func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
 	if p.ActiveSpeed() < ib.FDR10 {
 		return // slower links have no error correction
@@ -180,8 +179,7 @@ func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
 	c.readDetail(n, p, to, a, func(d *Details) { d.Speeds = a })
 }
 
-// queryFECMode queries the mode of forward error correction, and continues with the
-// counters.
+// queryFECMode queries the forward error correction mode, and continues with the counters.
 func (c *Collector) queryFECMode(n *Node, p *Port, to umad.Target) {
 	info := &mad.PortInfoExtended{}
 	c.readSMP(p, to, info, func(err error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// FailureErrors returns an error with the node and the port for each request to the agents of
-// a node without a valid response.
+// FailureErrors returns an error with the node and the port for each request to a node's
+// agents without a valid response.
 func (n *Node) FailureErrors(names *fabric.NameMap) []error {
 	var all []error
 	for _, f := range n.Failures {
@@ -17,7 +17,7 @@ func (n *Node) FailureErrors(names *fabric.NameMap) []error {
 	return all
 }
 
-// portText names a port of a failure.
+// portText names a failure's port.
 func portText(number uint8) string {
 	if number == mad.AllPorts {
 		return "all ports"

@@ -66,7 +66,7 @@ func FuzzThresholds(f *testing.F) {
 	})
 }
 
-// baseline returns a baseline of a small fabric.
+// baseline returns a baseline for a small fabric.
 func baseline(t testing.TB, nodes []*counters.Node) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Kind is a kind of finding.
+// A Kind is a finding kind.
 type Kind uint8
 
-// The kinds. [Finding.IsProblem] reports those that are errors.
+// The kinds. [Finding.IsProblem] reports which kinds are errors.
 const (
 	Exceeded    Kind = iota + 1 // an error counter is above its threshold, or increased by more in the window
 	Flapped                     // the link went down in the window, and is up
@@ -25,7 +25,7 @@ var kindNames = [...]string{
 	Saturated: "saturated", Cleared: "cleared", Disappeared: "disappeared",
 }
 
-// String returns the name of the kind. Names are stable: scripts match them.
+// String returns the kind's name. Names are stable: scripts match them.
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("Kind(%d)", uint8(k))
@@ -33,7 +33,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// MarshalText returns the name of the kind. The error is always nil.
+// MarshalText returns the kind's name. The error is always nil.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // A Finding is an observation about a port.
@@ -42,13 +42,13 @@ type Finding struct {
 	Counter Counter // of Exceeded, Flapped, BitErrors and Saturated
 	Class   Class   // 0: none
 	Meaning string
-	Value   uint64 // of the counter, or its increase with InWindow
+	Value   uint64 // value, or the counter's increase with InWindow
 
 	InWindow bool
 }
 
-// IsProblem reports whether the finding is an error. A saturated XmitWait is not: its part
-// of the demand is unknown.
+// IsProblem reports whether the finding is an error. A saturated XmitWait is not: its share
+// in the demand is unknown.
 func (f Finding) IsProblem() bool { return f.Kind != Saturated || f.Counter != XmitWait }
 
 // Text returns the finding without its meaning.
@@ -82,15 +82,15 @@ type Limits struct {
 	BER []BERRule
 }
 
-// DefaultWait is the default of Limits.Wait.
+// DefaultWait is the default for Limits.Wait.
 const DefaultWait = 0.01
 
-// minLost is the number of bytes lost by waiting below which the share of an idle link
-// has no meaning.
+// minLost is how many bytes must be lost by waiting before an idle link's share has no
+// meaning.
 const minLost = 1 << 20
 
-// exceeds applies the threshold of a counter. For increases in a window it is 0 unless a
-// file has another one.
+// exceeds applies a counter's threshold. For increases in a window it is 0 unless a file
+// has another limit.
 func (l *Limits) exceeds(c Counter, v uint64, inWindow bool) bool {
 	if inWindow && !l.Thresholds.IsGiven(c) {
 		return v > 0
@@ -98,7 +98,7 @@ func (l *Limits) exceeds(c Counter, v uint64, inWindow bool) bool {
 	return l.Thresholds.Exceeds(c, v)
 }
 
-// Findings returns the findings of a port, the worst first.
+// Findings returns a port's findings, the worst first.
 func (l *Limits) Findings(p *Port) []Finding {
 	if p.Now == nil {
 		if p.Before != nil {
@@ -138,7 +138,7 @@ func fecFindings(p *Port, d *Delta) []Finding {
 	return []Finding{f}
 }
 
-// finding checks one counter.
+// finding checks a counter.
 func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 	v, ok := p.Now.Value(c)
 	if !ok {

@@ -1,7 +1,7 @@
 package counters
 
-// CollectOptions returns options that read the error counters that the limits require:
-// the sums over all ports of a switch first, and the details of ports that exceed a limit.
+// CollectOptions returns options that read the error counters that the limits require: the
+// sums over all ports on a switch first, and the details for ports that exceed a limit.
 func (l *Limits) CollectOptions() CollectOptions {
 	return CollectOptions{
 		Suspicious: l.suspicious,
@@ -9,8 +9,8 @@ func (l *Limits) CollectOptions() CollectOptions {
 	}
 }
 
-// WindowOptions returns options that read the counters of errors and traffic that windows
-// between passes require, and the details of ports with errors.
+// WindowOptions returns options that read the error and traffic counters that windows
+// between passes require, and the details for ports with errors.
 func (l *Limits) WindowOptions() CollectOptions {
 	return CollectOptions{
 		Attributes: AllAttributes,
@@ -18,7 +18,7 @@ func (l *Limits) WindowOptions() CollectOptions {
 	}
 }
 
-// maxTickBytes is the largest result of [Port.TickBytes].
+// maxTickBytes is the largest result from [Port.TickBytes].
 const maxTickBytes = 256 * 12
 
 // suspicious reports whether a port may exceed a limit, by the sums over all ports.
@@ -38,8 +38,8 @@ func (l *Limits) suspicious(total *Sample) bool {
 	return false
 }
 
-// details selects the attributes that explain the errors of a port. For a window it
-// selects those of all errors, because both samples need them.
+// details selects the attributes that explain a port's errors. For a window it selects the
+// attributes for all errors, because both samples need them.
 func (l *Limits) details(p *Port, inWindow bool) (set DetailSet) {
 	above := func(c Counter) bool {
 		v, ok := p.Now.Value(c)

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// LocalSchema identifies the JSON form of a [ReportLocal]; schema/counters-local.json
+// LocalSchema identifies the JSON form for a [ReportLocal]; schema/counters-local.json
 // describes it.
 const LocalSchema = "ibkit/counters-local/2"
 
@@ -15,19 +15,19 @@ const LocalSchema = "ibkit/counters-local/2"
 // window.
 type ReportLocal struct {
 	report.Head
-	Window *float64     `json:"window"` // seconds; nil: one reading
+	Window *float64     `json:"window"` // seconds; nil: a single reading
 	Ports  []*LocalPort `json:"ports"`
 
 	read time.Time
 }
 
-// NewReportLocal returns a report of counters that are read now, without ports.
+// NewReportLocal returns a report on counters that are read now, without ports.
 func NewReportLocal() *ReportLocal {
 	now := time.Now()
 	return &ReportLocal{Head: report.NewHead(LocalSchema, now), Ports: []*LocalPort{}, read: now}
 }
 
-// A LocalPort has the counters of a port of this host that the kernel reports.
+// A LocalPort has the counters for a port on this host that the kernel reports.
 type LocalPort struct {
 	Device    string             `json:"device"`
 	Number    int                `json:"port"`

@@ -10,11 +10,11 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Node is a node with the result of the last pass.
+// A Node is a node with the last pass's result.
 type Node struct {
 	*fabric.Node
 
-	// The capabilities of its agent of performance management, if Described.
+	// Its PMA's capabilities, if Described.
 	Described bool
 	Caps      mad.PerfCapMask
 	Caps2     mad.PerfCapMask2
@@ -24,7 +24,7 @@ type Node struct {
 	// Ports are the ports that were read or requested, by number.
 	Ports []*Port
 
-	// Failures are the requests of the last pass without a valid response.
+	// Failures are the last pass's requests without a valid response.
 	Failures []Failure
 
 	byNumber  []*Port
@@ -64,7 +64,7 @@ type Port struct {
 	node     *Node
 	redirect *umad.Addr
 	fec      *mad.PortInfoExtended // nil: not queried yet
-	state    *ib.PortState         // since the link went down in a window; nil: that of the scan
+	state    *ib.PortState         // since the link went down in a window; nil: as scanned
 	next     *Port                 // in the queue
 
 	pass    int32 // in which the port was last read
@@ -73,11 +73,11 @@ type Port struct {
 	failed  bool
 }
 
-// LID returns the LID of the agent of the port.
+// LID returns the LID of the port's agent.
 func (p *Port) LID() ib.LID { return p.Port.LID() }
 
-// State returns the state of the link, as the scan or a later pass read it. It returns 0 if
-// the state is unknown.
+// State returns the link state, as the scan or a later pass read it. It returns 0 if the
+// state is unknown.
 func (p *Port) State() ib.PortState {
 	switch {
 	case p.state != nil:
@@ -92,13 +92,13 @@ func (p *Port) State() ib.PortState {
 
 // A Failure is a request without a valid response.
 type Failure struct {
-	Port uint8 // mad.AllPorts: all ports of the node
+	Port uint8 // mad.AllPorts: all ports on the node
 	Attr mad.AttrID
 	Err  error
 }
 
-// Attribute returns the name of the attribute, which is one of performance management unless
-// the error has another class.
+// Attribute returns the name of the attribute, which is a performance management attribute
+// unless the error has another class.
 func (f Failure) Attribute() string {
 	if e, ok := errors.AsType[*umad.Error](f.Err); ok {
 		return e.Class.AttrName(f.Attr)

@@ -10,13 +10,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// errOtherPort reports a response with the counters of another port.
+// errOtherPort reports a response with another port's counters.
 var errOtherPort = errors.New("the response has the counters of another port")
 
-// A query is one request for an attribute of performance management.
+// A query is a request for a performance management attribute.
 type query struct {
 	req    umad.Request
-	data   [2]byte // the beginning of the attribute, with PortSelect
+	data   [2]byte // start of the attribute, with PortSelect
 	node   *Node
 	port   *Port // nil: the node
 	number uint8 // PortSelect
@@ -26,12 +26,12 @@ type query struct {
 	then   func(*Collector, *query, *umad.Reply)
 }
 
-// submit queries an attribute of a port.
+// submit queries a port's attribute.
 func (c *Collector) submit(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) {
 	c.client.Submit(&c.prepare(to, attr, number, n, p, then).req)
 }
 
-// prepare returns a query of an attribute of a port.
+// prepare returns a query for a port's attribute.
 func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) *query {
 	var q *query
 	if last := len(c.free) - 1; last >= 0 {
@@ -49,7 +49,7 @@ func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *No
 	return q
 }
 
-// done passes a reply to the function of its query.
+// done passes a reply to its query's function.
 func (c *Collector) done(q *query, r *umad.Reply) {
 	q.at, q.waits = time.Now(), false
 	if ended(r.Err) {
@@ -63,7 +63,7 @@ func (c *Collector) done(q *query, r *umad.Reply) {
 	}
 }
 
-// A queue is a list of ports through their own fields.
+// A queue is a port list through their own fields.
 type queue struct{ head, tail *Port }
 
 func (q *queue) push(p *Port) {
@@ -84,11 +84,11 @@ func (q *queue) pop() *Port {
 	return p
 }
 
-// maxWaiting limits the number of waiting requests. It is well above any window;
-// without it the requests of a large fabric take more memory than its counters.
+// maxWaiting limits how many requests wait. It is well above any window; without it the
+// requests for a large fabric take more memory than its counters.
 const maxWaiting = 1024
 
-// pump requests the counters of more ports if few requests wait.
+// pump requests counters on more ports if few requests wait.
 func (c *Collector) pump() {
 	for c.waiting < maxWaiting && c.queue.head != nil {
 		c.request(c.queue.pop())

@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// maxRedirects bounds the redirections of one request.
+// maxRedirects bounds a single request's redirections.
 const maxRedirects = 2
 
-// A redirected request waits for the LID of a GID, or the index of a partition key.
+// A redirected request waits for a GID's LID, or a partition key's index.
 type redirected struct {
 	query *query
 	info  mad.ClassPortInfo
@@ -29,7 +29,7 @@ func (c *Collector) follow(q *query, i *mad.ClassPortInfo) {
 	c.resend(q, to)
 }
 
-// resend submits a request to the address of a redirection.
+// resend submits a request to a redirection's address.
 func (c *Collector) resend(q *query, to *umad.Addr) {
 	if q.port == nil || q.node.hasOneAgent() {
 		q.node.redirect = to
@@ -40,8 +40,8 @@ func (c *Collector) resend(q *query, to *umad.Addr) {
 	c.client.Submit(&q.req)
 }
 
-// resolveRedirected completes the addresses of redirected requests and submits these.
-// It reports whether there were any. The client must not be running.
+// resolveRedirected completes redirected requests' addresses and submits these. It reports
+// whether there were any. The client must not be running.
 func (c *Collector) resolveRedirected(ctx context.Context) bool {
 	waiting := c.redirected
 	c.redirected = nil

@@ -159,7 +159,7 @@ func (r *Result) ReportNode(n *Node, ports []*Port, o ReportOptions) ReportNode 
 	return node
 }
 
-// lid returns the LID of a switch, or of the first port of an adapter.
+// lid returns a switch's LID, or the LID on an adapter's first port.
 func (n *Node) lid() ib.LID {
 	for _, p := range n.Node.Ports {
 		if p != nil && p.LID() != 0 {
@@ -193,7 +193,7 @@ func (r *Result) reportPort(p *Port, o ReportOptions) ReportPort {
 	return port
 }
 
-// reportLanes returns the attributes by lane of a port, nil without any.
+// reportLanes returns a port's attributes by lane, nil without any.
 func reportLanes(p *Port) map[string]any {
 	if p.Now == nil || p.Now.Details == nil || len(p.Now.Details.Lanes) == 0 {
 		return nil

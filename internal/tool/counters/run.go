@@ -12,7 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run]. With a source alone, Run reads the error counters of all ports, and those of switches without errors only as sums.
+// Options are the options for [Run]. With a source alone, Run reads all ports' error
+// counters, and on switches without errors only the sums.
 type Options struct {
 	Source fabric.Source
 
@@ -20,43 +21,43 @@ type Options struct {
 	// options for a window, details and targets do not apply.
 	Database *ibdiagnet.Database
 
-	// Targets select ports by address: all ports of a switch, one port of an adapter.
+	// Targets select ports by address: all ports on a switch, a single port on an adapter.
 	// Without targets all ports are read. Resolve has the options to find them.
 	Targets []resolve.Address
 	Resolve resolve.Options
 
-	// Want selects nodes; nil: all. With AfterScan it is called after the scan, when
-	// the descriptions of all nodes are known.
+	// Want selects nodes; nil: all. With AfterScan it is called after the scan, when all
+	// node descriptions are known.
 	Want      func(*fabric.Node) bool
 	AfterScan bool
 
 	Ports func(*fabric.Port) bool // selects ports; nil: all
 
-	// Data reads the counters of traffic, too, and every port.
+	// Data reads the traffic counters, too, and every port.
 	Data bool
 
 	// Lanes reads the counters by virtual lane and service level.
 	Lanes bool
 
-	// Details reads the attributes that explain errors of every port, instead of those
+	// Details reads the attributes that explain errors on every port, not only on ports
 	// with findings.
 	Details bool
 
-	// DetailsOf selects attributes that are read of every port besides those that
+	// DetailsOf selects attributes that are read on every port besides the attributes that
 	// explain findings.
 	DetailsOf DetailSet
 
 	// Window is the time between two passes; 0: a single pass.
 	Window time.Duration
 
-	// Windows is the number of windows (default 1); negative: until the context ends.
+	// Windows is the window count (default 1); negative: until the context ends.
 	Windows int
 
 	// Since, if not nil, is the first pass.
 	Since *Baseline
 
-	// Before, if not nil, is the result of an earlier run. Its last samples are those
-	// before the first pass. Ports that it does not have are not compared.
+	// Before, if not nil, is an earlier run's result. Its last samples precede the first
+	// pass. Ports that it does not have are not compared.
 	Before *Result
 
 	Limits Limits
@@ -65,16 +66,16 @@ type Options struct {
 	Each func(*Result) error
 }
 
-// Result is the result of [Run].
+// Result is the result from [Run].
 type Result struct {
 	Fabric *fabric.Fabric
-	Nodes  []*Node // those selected, in the order of the fabric
+	Nodes  []*Node // the selected nodes, in fabric order
 
 	Limits Limits
 
 	Began   time.Time // of the last pass
 	Passes  int
-	Missing []Missing // ports of the baseline whose node is not in the fabric
+	Missing []Missing // baseline ports with a node that is not in the fabric
 
 	// Since is the baseline that the samples are compared with, or nil.
 	Since *Baseline
@@ -84,19 +85,19 @@ type Result struct {
 	collector *Collector
 }
 
-// Partial reports whether data is missing, of the fabric or of the baseline.
+// Partial reports whether data is missing, from the fabric or from the baseline.
 func (r *Result) Partial() bool { return !r.Complete() || r.Since != nil && r.Since.Partial }
 
-// Complete reports whether the counters of all selected ports of the fabric were read.
+// Complete reports whether the counters on all selected ports in the fabric were read.
 func (r *Result) Complete() bool {
 	return !r.Fabric.Partial() && !slices.ContainsFunc(r.Nodes, func(n *Node) bool { return len(n.Failures) > 0 })
 }
 
-// Findings returns the findings of a port, the worst first.
+// Findings returns a port's findings, the worst first.
 func (r *Result) Findings(p *Port) []Finding { return r.Limits.Findings(p) }
 
-// Run reads the counters of a fabric. If the scan or a pass ends early, it returns the
-// partial result together with an error.
+// Run reads a fabric's counters. If the scan or a pass ends early, it returns the partial
+// result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Database != nil {
 		return o.fromDatabase()
@@ -115,12 +116,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		changes: o.Window > 0 || o.Since != nil || o.Before != nil,
 	}
 	// The result refers to the session. It must not hold the result before, and through it
-	// those of all earlier runs.
+	// all earlier runs' results.
 	s.Before = nil
 	return s.run(ctx, o.Before)
 }
 
-// A session is one call of Run.
+// A session is a call to Run.
 type session struct {
 	Options
 	source   *fabric.Session
@@ -128,7 +129,7 @@ type session struct {
 	local    umad.PortAttr
 	selected selection
 	result   *Result
-	changes  bool // the result has changes of counters
+	changes  bool // the result has counter changes
 }
 
 func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
@@ -159,7 +160,7 @@ func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 	if s.Window <= 0 {
 		return r, s.each()
 	}
-	next := time.Now() // the first pass may take much longer than the next ones
+	next := time.Now() // the first pass may take much longer than the next passes
 	for i := 0; s.Windows < 0 || i < max(s.Windows, 1); i++ {
 		next = next.Add(s.Window)
 		if err := sleep(ctx, next); err != nil {
@@ -224,8 +225,8 @@ func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
 	return c.Read(ctx, r.Fabric)
 }
 
-// describe reads the descriptions of nodes with findings or failures, and of the peers of
-// their ports, which a lean scan omits.
+// describe reads the descriptions for nodes with findings or failures, and for their ports'
+// peers, which a lean scan omits.
 func (s *session) describe(ctx context.Context, c *Collector) error {
 	var nodes []*fabric.Node
 	for _, n := range c.Nodes() {
@@ -266,7 +267,7 @@ func (s *session) wantsPort(p *fabric.Port) bool {
 	return (s.Ports == nil || s.Ports(p)) && (s.selected == nil || s.selected.hasPort(p))
 }
 
-// details selects the attributes that explain the counters of a port.
+// details selects the attributes that explain a port's counters.
 func (s *session) details(p *Port) DetailSet {
 	set := s.DetailsOf
 	if s.Lanes {
@@ -278,8 +279,8 @@ func (s *session) details(p *Port) DetailSet {
 	return set | s.Limits.details(p, s.changes)
 }
 
-// Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
-// port of its own with the options of the run.
+// Clear sets port counters to 0 and updates the nodes' failures. It opens its own port with
+// the run's options.
 func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part) error {
 	s, err := o.Source.Open(ctx)
 	if err != nil {
@@ -290,11 +291,10 @@ func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part
 	return r.collector.Clear(ctx, ports, parts)
 }
 
-// Node returns the node of a port.
+// Node returns a port's node.
 func (r *Result) Node(p *Port) *Node { return p.node }
 
-// NumRead returns the number of ports whose counters were read, on their own or as a
-// part of the sums.
+// NumRead returns how many ports had their counters read, on their own or within the sums.
 func (n *Node) NumRead() int {
 	if n.Total != nil && len(n.Ports) == 0 {
 		return int(n.Info.NumPorts)
@@ -308,7 +308,7 @@ func (n *Node) NumRead() int {
 	return read
 }
 
-// AllPorts yields the ports of all nodes that were read or did not respond.
+// AllPorts yields the ports on all nodes that were read or did not respond.
 func (r *Result) AllPorts() iter.Seq[*Port] {
 	return func(yield func(*Port) bool) {
 		for _, n := range r.Nodes {

@@ -29,7 +29,7 @@ func options(f *sim.Fabric) counters.Options {
 	}
 }
 
-// findings returns the findings of all ports, by port.
+// findings returns all ports' findings, by port.
 func findings(r *counters.Result) map[string]string {
 	found := map[string]string{}
 	for p := range r.AllPorts() {
@@ -43,7 +43,7 @@ func findings(r *counters.Result) map[string]string {
 	return found
 }
 
-// TestRun_Faults reads the rates of a fabric with faults of each kind.
+// TestRun_Faults reads the rates in a fabric with each fault kind.
 func TestRun_Faults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(build(t, "faults"))
@@ -75,7 +75,7 @@ func TestRun_Faults(t *testing.T) {
 	})
 }
 
-// TestRun_Rate compares rates with those of the simulator.
+// TestRun_Rate compares rates with the simulator's.
 func TestRun_Rate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3")
@@ -112,7 +112,7 @@ func TestRun_Rate(t *testing.T) {
 	})
 }
 
-// TestRun_Passes counts the packets of a window: the second pass does not scan.
+// TestRun_Passes counts the packets in a window: the second pass does not scan.
 func TestRun_Passes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(build(t, "single-switch:hosts=8,radix=8"))
@@ -182,7 +182,7 @@ func TestRun_Targets(t *testing.T) {
 	}
 }
 
-// TestRun_Since compares a fabric with a baseline, also of another fabric.
+// TestRun_Since compares a fabric with a baseline, also from another fabric.
 func TestRun_Since(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "baseline")
 	o := options(build(t, "single-switch:hosts=3"))
@@ -209,8 +209,8 @@ func TestRun_Since(t *testing.T) {
 	}
 }
 
-// TestRun_LinkDown reads ports whose links go down in a window: one stays down, and the
-// other one comes up again.
+// TestRun_LinkDown reads ports with links that go down in a window: the first stays down,
+// and the other comes up again.
 func TestRun_LinkDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=3")
@@ -257,8 +257,8 @@ func TestRun_LinkDown(t *testing.T) {
 	})
 }
 
-// TestRun_LinkDownSince compares with a baseline the counters of a stored fabric, whose links
-// were up: the states of links that went down are read from the ports.
+// TestRun_LinkDownSince compares with a baseline the counters in a stored fabric with links
+// that were up: the states for links that went down are read from the ports.
 func TestRun_LinkDownSince(t *testing.T) {
 	f := build(t, "single-switch:hosts=4")
 	o := options(f)
@@ -305,7 +305,7 @@ func TestRun_LinkDownSince(t *testing.T) {
 	}
 }
 
-// Numbers of attributes mean something else in each class.
+// Attribute numbers mean something else in each class.
 func TestFailure_Attribute(t *testing.T) {
 	for want, f := range map[string]counters.Failure{
 		"PortInfo":            {Attr: mad.AttrPortInfo, Err: &umad.Error{Class: mad.ClassSMPLIDRouted, Attr: mad.AttrPortInfo, Err: umad.ErrTimeout}},

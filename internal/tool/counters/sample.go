@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Sample contains the counters of a port, or the sums over all ports of a node, as
-// an agent returned them. An attribute that was not read is nil.
+// A Sample contains a port's counters, or the sums over all ports of a node, as an agent
+// returned them. An attribute that was not read is nil.
 type Sample struct {
 	Caps  mad.PerfCapMask // of the agent
 	Caps2 mad.PerfCapMask2
@@ -19,15 +19,15 @@ type Sample struct {
 	BasicAt, ExtendedAt time.Time // arrival of the replies
 }
 
-// The numbers of counters of errors and traffic.
+// The error and traffic counter counts.
 const (
 	numErrors  = int(firstTraffic)
 	numTraffic = int(firstDetail - firstTraffic)
 )
 
-// SetExtended sets the counters of PortCountersExtended. Only those that the agent has
-// according to Caps2 are stored, because they are most of the data of a large fabric: the
-// counters of traffic, followed by those of errors in the order of [Counter].
+// SetExtended sets the counters in PortCountersExtended. Only the counters that the agent
+// has according to Caps2 are stored, because they are most of the data in a large fabric:
+// the traffic counters, followed by the error counters in [Counter] order.
 func (s *Sample) SetExtended(x *mad.PortCountersExtended, at time.Time) {
 	s.ExtendedAt = at
 	count := numTraffic
@@ -68,22 +68,22 @@ type Details struct {
 
 	Lanes []mad.Attribute // counters by virtual lane and service level
 
-	At time.Time // arrival of the last reply
+	At time.Time // arrival arrival of the last reply
 }
 
-// A Value is the value of a counter in a sample.
+// A Value is a counter's value in a sample.
 type Value struct {
 	N     uint64
-	Width uint8 // of the field in bits
+	Width uint8 // field width in bits
 	At    time.Time
 }
 
-// Saturated reports whether the counter is at the largest value of its field. Fields
-// of less than 64 bits stay there until they are cleared (InfiniBand Architecture,
-// Volume 1, 16.1.3.5).
+// Saturated reports whether the counter is at its field's largest value. Fields narrower
+// than 64 bits stay there until they are cleared (InfiniBand Architecture, Volume 1,
+// 16.1.3.5).
 func (v Value) Saturated() bool { return v.Width < 64 && v.N == 1<<v.Width-1 }
 
-// At returns when the sample arrived: the time of its last reply.
+// At returns when the sample arrived: its last reply's time.
 func (s *Sample) At() time.Time {
 	if s.ExtendedAt.After(s.BasicAt) {
 		return s.ExtendedAt
@@ -106,7 +106,7 @@ func (s *Sample) Value(c Counter) (Value, bool) {
 	return Value{}, false
 }
 
-// wide returns a counter of PortCountersExtended.
+// wide returns a counter from PortCountersExtended.
 func (s *Sample) wide(c Counter) (v uint64, ok bool) {
 	i := numTraffic + int(c)
 	switch {
@@ -127,7 +127,7 @@ func (s *Sample) wide(c Counter) (v uint64, ok bool) {
 	return s.extended[i], ok
 }
 
-// basic returns a counter of PortCounters and the width of its field.
+// basic returns a counter from PortCounters and its field width.
 func (s *Sample) basic(c Counter) (v uint64, width uint8, ok bool) {
 	b := s.Basic
 	if b == nil {
@@ -174,7 +174,7 @@ func (s *Sample) basic(c Counter) (v uint64, width uint8, ok bool) {
 	return 0, 0, false
 }
 
-// value returns a counter of the attributes with details.
+// value returns a counter from the attributes with details.
 func (d *Details) value(c Counter) (Value, bool) {
 	if d == nil {
 		return Value{}, false

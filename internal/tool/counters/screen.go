@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// screens reports whether the ports of a node are screened: PortCounters decides whether
-// more is read. All of its counters are also in PortCountersExtended, where they are
-// wider but count the same events.
+// screens reports whether a node's ports are screened: PortCounters decides whether more is
+// read. All its counters are also in PortCountersExtended, where they are wider but count
+// the same events.
 func (c *Collector) screens(n *Node) bool { return c.opts.Suspicious != nil && !n.Node.IsSwitch() }
 
-// screen reads PortCounters of a port of an adapter, once per pass, and in later passes
-// only if the node responded.
+// screen reads PortCounters on an adapter port, once per pass, and in later passes only if
+// the node responded.
 func (c *Collector) screen(n *Node, p *fabric.Port) {
 	e := c.newPort(n, p)
 	if e.pass == c.pass || e.pass > 0 && !n.responds || !c.reaches(n, e) {
@@ -30,7 +30,7 @@ func (c *Collector) gotScreened(q *query, r *umad.Reply) {
 	n, p, basic := q.node, q.port, c.slabs.basic()
 	ok := c.decodeInto(q, r, basic)
 	switch {
-	case q.waits: // for the address of the agent
+	case q.waits: // for the agent's address
 		return
 	case !ok:
 		p.Now = nil
@@ -41,7 +41,7 @@ func (c *Collector) gotScreened(q *query, r *umad.Reply) {
 	default:
 		n.responds = true
 		p.Now.Basic, p.Now.BasicAt = basic, q.at
-		// The fields of counters that the agent lacks are 0.
+		// The fields for counters that the agent lacks are 0.
 		assumed := *p.Now
 		assumed.Caps = mad.PerfXmitWait | mad.PerfQP1Dropped
 		if !c.opts.Suspicious(&assumed) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A selection has the selected ports of nodes; nil: all ports of the node.
+// A selection has the selected ports on nodes; nil: all ports on the node.
 type selection map[*fabric.Node]map[uint8]bool
 
 func (s selection) hasNode(n *fabric.Node) bool {
@@ -25,10 +25,10 @@ func (s selection) hasPort(p *fabric.Port) bool {
 	return ok && (ports == nil || ports[p.Number])
 }
 
-// addNode selects all ports of a node.
+// addNode selects all ports on a node.
 func (s selection) addNode(n *fabric.Node) { s[n] = nil }
 
-// addPort selects a port. Port 0 of a switch stands for all of its ports.
+// addPort selects a port. A switch's port 0 stands for all its ports.
 func (s selection) addPort(p *fabric.Port) {
 	if p.Node.IsSwitch() && p.Number == 0 {
 		s.addNode(p.Node)
@@ -49,7 +49,7 @@ func (s selection) addNumber(n *fabric.Node, number uint8) {
 	ports[number] = true
 }
 
-// find returns the ports of a fabric with the addresses of the targets.
+// find returns a fabric's ports with the targets' addresses.
 func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error) {
 	o := s.Resolve
 	o.Mode, o.Scanned = resolve.LookupNodes, f
@@ -101,7 +101,7 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 	return nil
 }
 
-// addExternal adds a port of switches with an address such as leaf1[3].
+// addExternal adds a switch port with an address such as leaf1[3].
 func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, failed *resolve.PortError) error {
 	a := failed.Address
 	a.Name = failed.Node
@@ -118,7 +118,7 @@ func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabr
 	return nil
 }
 
-// addLIDs adds the ports with a range of LIDs.
+// addLIDs adds the ports with a LID range.
 func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
 	found := false
 	for p := range portsByLID(f, a.First, a.Last) {
@@ -159,7 +159,7 @@ func portByLID(f *fabric.Fabric, lid ib.LID) *fabric.Port {
 	return nil
 }
 
-// addRoute adds the port at the end of a directed route from the start of the scan.
+// addRoute adds the port at the end of a directed route from the scan's start.
 func (s selection) addRoute(f *fabric.Fabric, a resolve.Address) error {
 	fail := func(err error) error { return fmt.Errorf("find route %s: %w", a.Text, err) }
 	n, entry := f.Start, f.StartPort

@@ -13,27 +13,26 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// DefaultThresholdPath is the threshold file of infiniband-diags.
+// DefaultThresholdPath is infiniband-diags' threshold file.
 const DefaultThresholdPath = "/etc/infiniband-diags/error_thresholds"
 
-// A Threshold is the largest value of a counter that is not an error.
+// A Threshold is the largest counter value that is not an error.
 type Threshold struct {
 	Counter Counter
 	Limit   uint64
 }
 
-// Thresholds are the limits of counters. With the zero value, each counter above 0
-// exceeds its threshold, as for ibqueryerrors without a file.
+// Thresholds are counter limits. With the zero value, each counter above 0 exceeds its
+// threshold, as for ibqueryerrors without a file.
 type Thresholds struct {
 	limits [firstTraffic]uint64
 
-	// Given are the lines of a file, in their order.
+	// Given are a file's lines, in their order.
 	Given []Threshold
 }
 
-// recommended are the limits in the comments of the threshold file of
-// infiniband-diags, except for XmitWait, whose absolute value has no meaning without
-// the traffic of the port.
+// recommended are the limits in the comments in infiniband-diags' threshold file, except
+// for XmitWait: its absolute value has no meaning without the port's traffic.
 var recommended = []Threshold{
 	{SymbolErrors, 10},
 	{LinkErrorRecovery, 10},
@@ -50,8 +49,8 @@ var recommended = []Threshold{
 	{QP1Dropped, 100},
 }
 
-// RecommendedThresholds returns the limits in the comments of the threshold file of
-// infiniband-diags.
+// RecommendedThresholds returns the limits in the comments in infiniband-diags' threshold
+// file.
 func RecommendedThresholds() Thresholds {
 	var t Thresholds
 	for _, r := range recommended {
@@ -60,8 +59,8 @@ func RecommendedThresholds() Thresholds {
 	return t
 }
 
-// DefaultThresholds returns [RecommendedThresholds] with the lines of the threshold
-// file of infiniband-diags at path, if it exists.
+// DefaultThresholds returns [RecommendedThresholds] with the lines from infiniband-diags'
+// threshold file at path, if it exists.
 func DefaultThresholds(path string) (Thresholds, error) {
 	t := RecommendedThresholds()
 	if err := t.ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -70,16 +69,16 @@ func DefaultThresholds(path string) (Thresholds, error) {
 	return t, nil
 }
 
-// Set sets the limit of an error counter.
+// Set sets an error counter's limit.
 func (t *Thresholds) Set(c Counter, limit uint64) { t.limits[c] = limit }
 
-// Limit returns the limit of an error counter.
+// Limit returns an error counter's limit.
 func (t *Thresholds) Limit(c Counter) uint64 { return t.limits[c] }
 
-// Exceeds reports whether the value of an error counter is above its limit.
+// Exceeds reports whether an error counter's value is above its limit.
 func (t *Thresholds) Exceeds(c Counter, v uint64) bool { return v > t.limits[c] }
 
-// IsGiven reports whether a file has the limit of a counter.
+// IsGiven reports whether a file has a counter's limit.
 func (t *Thresholds) IsGiven(c Counter) bool {
 	for _, g := range t.Given {
 		if g.Counter == c {
@@ -89,10 +88,10 @@ func (t *Thresholds) IsGiven(c Counter) bool {
 	return false
 }
 
-// Read sets the limits in a threshold file of ibqueryerrors: lines NAME=NUMBER with
-// the names of perfquery and numbers as in C; lines that begin with # and empty lines
-// are ignored. name is used in errors, which are of type [*textfile.Error]. The limits
-// do not change if there is an error.
+// Read sets the limits in an ibqueryerrors threshold file: lines NAME=NUMBER with
+// perfquery's names and numbers as in C; lines that begin with # and empty lines are
+// ignored. name is used in errors, which have type [*textfile.Error]. The limits do not
+// change if there is an error.
 func (t *Thresholds) Read(r io.Reader, name string) error {
 	next := *t
 	next.Given = nil
@@ -129,7 +128,7 @@ func (t *Thresholds) ReadFile(path string) error {
 	return nil
 }
 
-// onlyInGo matches the forms of numbers that Go has and C does not.
+// onlyInGo matches the number forms that Go has and C does not.
 var onlyInGo = lazyregexp.New("_|^0[bBoO]")
 
 // parseThreshold parses NAME=NUMBER.

@@ -5,12 +5,12 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// wordBytes is the unit of XmitData and RcvData.
+// wordBytes is the unit for XmitData and RcvData.
 const wordBytes = 4
 
-// DataRate returns the rate of the link of a port in bits per second, without the
-// overhead of the line code: 8b/10b up to QDR, 64b/66b above (InfiniBand Architecture,
-// Volume 2, 5.5 and 5.6). It is 0 if the link is down or unknown.
+// DataRate returns a port's link rate in bits per second, without the line code overhead:
+// 8b/10b up to QDR, 64b/66b above (InfiniBand Architecture, Volume 2, 5.5 and 5.6). It is 0
+// if the link is down or unknown.
 func DataRate(p *fabric.Port) float64 {
 	if p.Info == nil || p.Info.State == ib.PortDown {
 		return 0
@@ -29,13 +29,13 @@ func rateOf(speed ib.Speed, width ib.LinkWidth) float64 {
 	return lane * float64(width.Lanes()) * 1e9
 }
 
-// BytesPerSecond returns the rate of XmitData or RcvData in bytes.
+// BytesPerSecond returns the XmitData or RcvData rate in bytes.
 func (d *Delta) BytesPerSecond(c Counter) (float64, bool) {
 	words, ok := d.PerSecond(c)
 	return words * wordBytes, ok
 }
 
-// Utilization returns the part of a link's rate that the traffic of XmitData or RcvData
+// Utilization returns the part of a link's rate that the traffic in XmitData or RcvData
 // uses, from 0 to 1.
 func (p *Port) Utilization(d *Delta, c Counter) (float64, bool) {
 	rate := DataRate(p.Port)
@@ -46,15 +46,14 @@ func (p *Port) Utilization(d *Delta, c Counter) (float64, bool) {
 	return bytes * 8 / rate, true
 }
 
-// quantumTick is PortSamplesControl.Tick of Quantum switches, whose ticks count bytes
-// of the link rather than of a lane.
+// quantumTick is PortSamplesControl.Tick on Quantum switches: their ticks count bytes on
+// the link rather than on a lane.
 const quantumTick = 7
 
-// TickBytes returns how many bytes the link could have sent in a tick of XmitWait: the
-// tick lasts for Tick+1 bytes of a lane (InfiniBand Architecture, Volume 1, 16.1.3.2),
-// or of the link if Tick is 7, as on Quantum switches (NVIDIA, ibdiagnet user manual,
-// "Congestion Assessment on InfiniBand Links"). It reports false if the tick or the
-// width is unknown.
+// TickBytes returns how many bytes the link could have sent in an XmitWait tick: the tick
+// lasts for Tick+1 bytes on a lane (InfiniBand Architecture, Volume 1, 16.1.3.2), or on the
+// link if Tick is 7, as on Quantum switches (NVIDIA, ibdiagnet user manual, "Congestion
+// Assessment on InfiniBand Links"). It reports false if the tick or the width is unknown.
 func (p *Port) TickBytes() (float64, bool) {
 	if p.Tick == nil || p.Info == nil {
 		return 0, false
@@ -67,8 +66,8 @@ func (p *Port) TickBytes() (float64, bool) {
 	return bytes * float64(lanes), lanes > 0
 }
 
-// LostBandwidth returns the part of a link's rate that was lost because packets waited
-// for credits of the peer, from 0 to 1.
+// LostBandwidth returns the part of a link's rate that was lost because packets waited for
+// credits from the peer, from 0 to 1.
 func (p *Port) LostBandwidth(d *Delta) (float64, bool) {
 	ticks, ok := d.PerSecond(XmitWait)
 	bytes, known := p.TickBytes()
@@ -80,8 +79,8 @@ func (p *Port) LostBandwidth(d *Delta) (float64, bool) {
 }
 
 // Waited returns the part of the demand for a link that waited since the counters were
-// cleared: the bytes that could have been sent instead of waiting, divided by the sum
-// of these and of the bytes sent. lost is the former in bytes.
+// cleared: the bytes that could have been sent instead of waiting, divided by the sum of
+// these and the bytes sent. lost is the former in bytes.
 func (p *Port) Waited() (part, lost float64, ok bool) {
 	wait, hasWait := p.Now.Value(XmitWait)
 	data, hasData := p.Now.Value(XmitData)

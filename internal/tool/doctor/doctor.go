@@ -25,7 +25,7 @@ import (
 // Options select the host and the checks. The zero value runs all checks on this
 // host.
 type Options struct {
-	Root string // root directory of the host's files; default "/"
+	Root string // root directory for the host's files; default "/"
 
 	Only []string // names of the checks to run; nil for all
 	Skip []string // names of the checks to leave out

@@ -136,7 +136,7 @@ func (h *host) finding(kind report.Kind, subject string) *report.Finding {
 	return nil
 }
 
-// portName returns the name of a port, for example "mlx5_0/1".
+// portName returns a port's name, for example "mlx5_0/1".
 func portName(d *devinfo.Device, p *devinfo.Port) string {
 	return devinfo.PortName(d.Name, p.Number)
 }

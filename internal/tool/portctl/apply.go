@@ -19,9 +19,9 @@ import (
 // settleTime is the maximum for changes other than that of a link with a peer.
 const settleTime = 3 * time.Second
 
-// Apply carries out the steps of a plan one after another, and ends after the first one
-// that is not good, or when ctx ends: the steps have the outcomes. done, if not nil, is
-// called after each attempted step.
+// Apply carries out a plan's steps one after another, and ends after the first one that is
+// not good, or when ctx ends: the steps have the outcomes. done, if not nil, is called
+// after each attempted step.
 func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error {
 	for _, st := range plan.Steps {
 		if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error
 	return nil
 }
 
-// apply carries out one step. The error is that of the log, or of ctx before the change.
+// apply carries out one step. The error comes from the log or ctx before the change.
 func (s *Session) apply(ctx context.Context, st *Step) error {
 	var before *Status
 	_, err := s.graph.aim(st)

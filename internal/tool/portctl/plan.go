@@ -20,8 +20,8 @@ type Plan struct {
 	Change Change
 	Steps  []*Step
 
-	// Partial reports that the scan of the fabric is incomplete: nodes that are cut off
-	// may be missing.
+	// Partial reports that the fabric scan is incomplete: nodes that are cut off may be
+	// missing.
 	Partial bool
 
 	// CutOff reports that steps cut off the ports of later ones. Order is an order of the
@@ -44,7 +44,7 @@ type Step struct {
 
 	// Set by [Session.Apply]:
 	Outcome   outcome.Outcome
-	Failure   error // the cause of an outcome other than Changed and Unneeded
+	Failure   error // cause for an outcome other than Changed and Unneeded
 	After     *Status
 	PeerAfter *Status
 	Findings  []report.Finding // problems of the link after the change

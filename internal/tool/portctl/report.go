@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/port.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/port.json describes it.
 const ReportSchema = "ibkit/port/2"
 
 // A Report is the document that "ibkit port --json" prints.

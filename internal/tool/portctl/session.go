@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [NewSession] and [Show].
+// Options are the options for [NewSession] and [Show].
 type Options struct {
 	Source  fabric.Source
 	Resolve resolve.Options
@@ -29,7 +29,7 @@ type Options struct {
 	Log func(Entry) error
 }
 
-// An Entry is an event for the log of changes: a change that begins, or that has ended.
+// An Entry is an event for the change log: a change that begins, or that has ended.
 type Entry struct {
 	Step  *Step
 	Ended bool
@@ -96,7 +96,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 // Close closes the local port.
 func (s *Session) Close() error { return s.source.Close() }
 
-// Stats returns the counts of the client.
+// Stats returns the client's counts.
 func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 
 // scan scans the whole fabric.

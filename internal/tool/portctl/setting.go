@@ -19,8 +19,8 @@ type Setting struct {
 
 	Secret bool // the value is not to be printed
 
-	// managed marks a field of the ports with LIDs: port 0 of a switch, and all ports
-	// of other nodes.
+	// managed marks a field of the ports with LIDs: switch port 0, and all ports of other
+	// nodes.
 	managed bool
 
 	parse func(text string) (uint64, error)

@@ -44,8 +44,8 @@ func (s *Status) isUp() bool {
 	return s.Info.PhysState == ib.PhysLinkUp && s.Info.State >= ib.PortInit
 }
 
-// read requests the attributes of a port. It returns a [*umad.WrongPortError] if another port
-// is at the target.
+// read requests a port's attributes. It returns a [*umad.WrongPortError] if another port is
+// at the target.
 func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*Status, error) {
 	st := &Status{external: p.Node.IsSwitch() && p.Number != 0}
 	st.Caps = &st.Info

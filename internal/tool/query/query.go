@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run].
+// Options are the options for [Run].
 type Options struct {
 	Source fabric.Source
 

@@ -27,7 +27,7 @@ type Reply struct {
 	Err    error
 }
 
-// A Result is the result of [Run].
+// A Result is the result from [Run].
 type Result struct {
 	Began     time.Time
 	Attribute Attribute

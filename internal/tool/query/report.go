@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/query.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/query.json describes it.
 const ReportSchema = "ibkit/query/2"
 
 // A Report is the document that "ibkit query --json" prints. nil stands for an unknown or
@@ -19,14 +19,14 @@ type Report struct {
 	Replies []ReportReply `json:"replies"`
 }
 
-// A ReportHead is the part of a report before the replies.
+// A ReportHead is a report's part before the replies.
 type ReportHead struct {
 	report.Head
 	Attribute ReportAttribute `json:"attribute"`
 }
 
-// Head returns the part of the report before the replies. Replies with an error, and requests
-// of a scan that may have missed targets, are failures.
+// Head returns the report's part before the replies. Replies with an error, and requests of
+// a scan that may have missed targets, are failures.
 func (r *Result) Head(names *fabric.NameMap) ReportHead {
 	a := r.Attribute
 	h := ReportHead{Head: report.NewHead(ReportSchema, r.Began), Attribute: ReportAttribute{Class: a.Prefix(), ID: int(a.ID), Name: a.Name}}
@@ -58,7 +58,7 @@ type ReportAttribute struct {
 	Name  string `json:"name"`
 }
 
-// ListSchema identifies the JSON form of a [ReportList]; schema/query-list.json describes
+// ListSchema identifies the JSON form for a [ReportList]; schema/query-list.json describes
 // it.
 const ListSchema = "ibkit/query-list/2"
 

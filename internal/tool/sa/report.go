@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/sa.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/sa.json describes it.
 const ReportSchema = "ibkit/sa/2"
 
 // A Report is the document that "ibkit sa --json" prints.
@@ -16,7 +16,7 @@ type Report struct {
 	Records []json.RawMessage `json:"records"` // the fields of each by name
 }
 
-// A ReportHead is the part of a report before the records.
+// A ReportHead is a report's part before the records.
 type ReportHead struct {
 	report.Head
 	Record  ReportRecord `json:"record"`
@@ -24,7 +24,7 @@ type ReportHead struct {
 	Elapsed float64      `json:"elapsed_ms"` // from the request to the end of the reply
 }
 
-// Head returns the part of the report before the records. A reply that may be incomplete is a
+// Head returns the report's part before the records. A reply that may be incomplete is a
 // failure.
 func (r *Result) Head() ReportHead {
 	h := ReportHead{
@@ -43,7 +43,7 @@ type ReportRecord struct {
 	Name string `json:"name"`
 }
 
-// ListSchema identifies the JSON form of a [ReportList]; schema/sa-list.json describes it.
+// ListSchema identifies the JSON form for a [ReportList]; schema/sa-list.json describes it.
 const ListSchema = "ibkit/sa-list/2"
 
 // A ReportList is the document that "ibkit sa --list --json" prints.

@@ -11,15 +11,15 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// An Entry is an event for the log of changes: a change that begins, or that has ended.
+// An Entry is an event for the change log: a change that begins, or that has ended.
 type Entry struct {
 	Plan  *Plan
 	Ended bool
 }
 
 // Apply sends the operation of a plan, and reads SMInfo until the manager is in the wanted
-// state or the time limit ends. The plan has the outcome. The error is that of the log, or
-// of ctx before the change.
+// state or the time limit ends. The plan has the outcome. The error comes from the log or
+// ctx before the change.
 func (s *Session) Apply(ctx context.Context, p *Plan) error {
 	start := time.Now()
 	defer func() { p.Elapsed = time.Since(start) }()

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// Kinds are the kinds of findings.
+// Kinds are the finding kinds.
 var Kinds = []report.Kind{
 	report.NoMaster, report.TwoMasters, report.EqualPriority, report.NoReply, report.NoManager, report.Stalled, report.OtherMaster, report.WrongState,
 }

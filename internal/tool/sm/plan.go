@@ -61,7 +61,7 @@ type Plan struct {
 
 	// Set by [Session.Apply]:
 	Outcome outcome.Outcome
-	Failure error       // the cause of an outcome other than Changed and Unneeded
+	Failure error       // cause for an outcome other than Changed and Unneeded
 	After   *mad.SMInfo // nil: no reply
 	Elapsed time.Duration
 }

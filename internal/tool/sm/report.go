@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/sm.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/sm.json describes it.
 const ReportSchema = "ibkit/sm/2"
 
 // A Report is the document that "ibkit sm --json" prints. nil stands for an unknown or

@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run] and [NewSession].
+// Options are the options for [Run] and [NewSession].
 type Options struct {
 	Source fabric.Source
 
@@ -75,7 +75,7 @@ func (m *Manager) Advanced() *bool {
 	return &advanced
 }
 
-// A Result is the result of [Run].
+// A Result is the result from [Run].
 type Result struct {
 	Began    time.Time
 	Local    umad.PortAttr

@@ -5,7 +5,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/link.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/link.json describes it.
 const ReportSchema = "ibkit/link/2"
 
 // A Report is the document that "ibkit link --json" prints: a change and its result.

@@ -50,8 +50,7 @@ func New(c *umad.Client, o Options) *Sweeper {
 	return &Sweeper{client: c, opts: o}
 }
 
-// IsUp reports whether a port responded and its link is up, or whether it is port 0 of a
-// switch.
+// IsUp reports whether a port responded and its link is up, or whether it is switch port 0.
 func IsUp(p *fabric.Port) bool {
 	return p.Info != nil && (p.Info.State != ib.PortDown || p.Number == 0)
 }

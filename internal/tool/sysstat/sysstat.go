@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Serve].
+// Options are the options for [Serve].
 type Options struct {
 	OUI     uint32 // of the queries to answer, usually [mad.OpenIB]
 	Host    string // name of this host; "": its name and NIS domain

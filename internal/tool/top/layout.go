@@ -94,7 +94,7 @@ func (l *Layout) compare(before *Layout, names *fabric.NameMap) {
 	}
 }
 
-// addPorts adds the ports of ends, which are in the order of the nodes.
+// addPorts adds the ports of ends, which are in node order.
 func (l *Layout) addPorts(ends []linkinfo.End) {
 	node := int32(-1)
 	for i := range ends {

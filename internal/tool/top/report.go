@@ -20,7 +20,7 @@ const Schema = "ibkit/top/2"
 type Report struct {
 	report.Head
 	Time    time.Time     `json:"time"`   // end of the window
-	Window  *float64      `json:"window"` // seconds; nil: one pass
+	Window  *float64      `json:"window"` // seconds; nil: a single pass
 	Screen  string        `json:"screen"` // links, node, port, path
 	Sample  int           `json:"sample"` // place among the samples that are kept, from 1
 	Samples int           `json:"samples"`

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ReportSchema identifies the JSON form of a [Report]; schema/trap.json describes it.
+// ReportSchema identifies the JSON form for a [Report]; schema/trap.json describes it.
 const ReportSchema = "ibkit/trap/1"
 
 // A Report is a line that "ibkit trap --json" prints: an event.

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// SendOptions are the options of [Send].
+// SendOptions are the options for [Send].
 type SendOptions struct {
 	Source fabric.Source
 	SMLID  ib.LID // 0: that of the local port's subnet manager

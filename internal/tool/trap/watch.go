@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Watch].
+// Options are the options for [Watch].
 type Options struct {
 	Source fabric.Source
 	SMLID  ib.LID  // of subnet administration; 0: that of the local port's subnet manager
@@ -57,7 +57,7 @@ var eventNames = [...]string{
 	Received: "notice", Subscribed: "subscribed", Refused: "refused", Lost: "lost", Dropped: "dropped", Unnamed: "unnamed",
 }
 
-// String returns the name of the kind, for example "notice".
+// String returns the kind's name, for example "notice".
 func (k EventKind) String() string { return eventNames[k] }
 
 // An Event is passed to the function of [Watch].

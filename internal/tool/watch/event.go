@@ -89,11 +89,11 @@ func Kinds() []Kind {
 	return all
 }
 
-// String returns the name of the kind, for example "link-down". Names are stable: scripts
-// match them.
+// String returns the kind's name, for example "link-down". Names are stable: scripts match
+// them.
 func (k Kind) String() string { return nameOf(kindNames[:], uint8(k), "Kind") }
 
-// MarshalText returns the name of the kind. The error is always nil.
+// MarshalText returns the kind's name. The error is always nil.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText parses the name of a kind.

@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Run].
+// Options are the options for [Run].
 type Options struct {
 	// Sources are the sources of events. Those in Required must work at the start: Run
 	// returns the error of one that does not.
