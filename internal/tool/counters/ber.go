@@ -38,8 +38,8 @@ type BERRule struct {
 
 // BERRules are the 12 and 125 minute windows that prove 1e-14 and 1e-15 (NVIDIA, UFM PDR
 // plugin). At 400 Gb/s, a link at the limit has three errors on average in such a window,
-// and no errors in every 20th window. The bound of [BER.Rate] is less certain: a link at
-// that bound has no errors in every third window.
+// and no errors in 1 of 20 windows. The bound of [BER.Rate] is less certain: a link at that
+// bound has no errors in 1 of 3 windows.
 var BERRules = []BERRule{
 	{1e-14, 12 * time.Minute},
 	{1e-15, 125 * time.Minute},

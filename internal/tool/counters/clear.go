@@ -55,7 +55,7 @@ func (c *Collector) Clear(ctx context.Context, ports []*Port, parts Part) error 
 	}
 }
 
-// clearing returns the attributes that clear parts of a port's counters when Set.
+// clearing returns the attributes that clear parts of a port's counters with a Set.
 func clearing(n *Node, port uint8, parts Part) []mad.Attribute {
 	basic := &mad.PortCounters{PortSelection: mad.PortSelection{PortSelect: port}}
 	extended := &mad.PortCountersExtended{PortSelection: mad.PortSelection{PortSelect: port}}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// checkCgroup checks the limits of this process's cgroups, of both versions
+// checkCgroup checks the limits in this process's cgroups, for both versions
 // (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/rdma.rst).
 func checkCgroup(_ context.Context, h *host) []Item {
 	dirs, err := h.rdmaCgroups()
@@ -37,11 +37,11 @@ func checkCgroup(_ context.Context, h *host) []Item {
 	return items
 }
 
-// An rdmaLimit limits one resource: hca_handle or hca_object.
+// An rdmaLimit limits a single resource: hca_handle or hca_object.
 type rdmaLimit struct{ resource, amount string }
 
-// parseRDMALimits parses lines like "mlx5_0 hca_handle=2 hca_object=max". It
-// returns the limits of each device.
+// parseRDMALimits parses lines like "mlx5_0 hca_handle=2 hca_object=max". It returns each
+// device's limits.
 func parseRDMALimits(text string) map[string][]rdmaLimit {
 	all := map[string][]rdmaLimit{}
 	for line := range strings.Lines(text) {
@@ -74,7 +74,7 @@ func cgroupItem(dir, device string, l rdmaLimit, used []rdmaLimit) Item {
 	return i
 }
 
-// rdmaCgroups returns the directories of the cgroups that limit this process.
+// rdmaCgroups returns the directories for the cgroups that limit this process.
 func (h *host) rdmaCgroups() ([]string, error) {
 	text, err := h.text("proc/self/cgroup")
 	if err != nil {

@@ -3,9 +3,9 @@
 // problem comes with its effect and, if there is one, the command that fixes it.
 // The package does not change the host.
 //
-// Checks read files below a root directory, which may hold the files of another
-// host. Checks that need a running kernel (opening device nodes, querying the
-// subnet manager or network devices) report Unknown for any root but "/".
+// Checks read files below a root directory, which may hold another host's files. Checks
+// that need a running kernel (opening device nodes, querying the subnet manager or network
+// devices) report Unknown for any root but "/".
 package doctor
 
 import (
@@ -27,10 +27,10 @@ import (
 type Options struct {
 	Root string // root directory for the host's files; default "/"
 
-	Only []string // names of the checks to run; nil for all
-	Skip []string // names of the checks to leave out
+	Only []string // names: checks to run; nil for all
+	Skip []string // names: checks to leave out
 
-	// Devices, if not nil, are the devices of the host, which are not read again.
+	// Devices, if not nil, are the host's devices, which are not read again.
 	Devices *devinfo.Result
 
 	// Timeout limits each of at most two attempts to query a subnet manager or
@@ -38,10 +38,10 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// defaultTimeout is many times the response time of an idle subnet manager.
+// defaultTimeout is many times an idle subnet manager's response time.
 const defaultTimeout = 500 * time.Millisecond
 
-// A Verdict rates the result of a check.
+// A Verdict rates a check's result.
 type Verdict string
 
 // Verdicts.
@@ -54,33 +54,33 @@ const (
 	Skipped Verdict = "skipped" // does not apply to this host
 )
 
-// An Item is the result of a check for one subject.
+// An Item is a check's result for a single subject.
 type Item struct {
-	Check   string  `json:"check"`   // name of the check
+	Check   string  `json:"check"`   // check name
 	Subject string  `json:"subject"` // for example "mlx5_0/1" or "/dev/infiniband/umad0"; "" for the host
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`
 
 	// The fields below are empty if the verdict is OK or Skipped.
 
-	Why     string   `json:"why"`     // effect of the problem
+	Why     string   `json:"why"`     // the problem's effect
 	Fix     []string `json:"fix"`     // commands for a root shell that fix the problem
 	Persist []string `json:"persist"` // commands that make the fix survive a reboot
 	Hint    string   `json:"hint"`    // advice that no command covers
 }
 
-// Schema identifies the version of the JSON encoding of a Result. The file
-// schema/doctor.json describes it.
+// Schema identifies the version of a Result's JSON encoding. The file schema/doctor.json
+// describes it.
 const Schema = "ibkit/doctor/3"
 
-// A Result holds the items of all checks, in the order of Checks, and the findings that
-// follow from them. Its JSON encoding is the output of ibkit doctor --json.
+// A Result holds all checks' items, in Checks order, and the findings that follow from
+// them. Its JSON encoding is the output from ibkit doctor --json.
 type Result struct {
 	report.Head
 	Items []Item `json:"items"`
 }
 
-// Verdicts returns the number of items with the given verdict.
+// Verdicts returns how many items have the given verdict.
 func (r *Result) Verdicts(v Verdict) int {
 	n := 0
 	for _, i := range r.Items {
@@ -91,7 +91,7 @@ func (r *Result) Verdicts(v Verdict) int {
 	return n
 }
 
-// A Check is one kind of check.
+// A Check is a check kind.
 type Check struct {
 	Name  string
 	Kind  report.Kind // of its findings
@@ -107,8 +107,8 @@ const (
 	sysModule = "sys/module"
 )
 
-// Checks returns all checks in the order in which problems are best fixed: a later
-// problem is often a consequence of an earlier one.
+// Checks returns all checks in the order in which problems are best fixed: a later problem
+// is often a consequence of an earlier problem.
 func Checks() []Check { return slices.Clone(checks) }
 
 var checks = []Check{
@@ -147,9 +147,9 @@ func (c *Check) runOn(ctx context.Context, h *host) []Item {
 	return c.run(ctx, h)
 }
 
-// Run runs the selected checks. A check that fails is an Item with the verdict
-// Unknown. Run returns an error if no check can run, if the context ends, or if the
-// options contain a name that is not the name of a check.
+// Run runs the selected checks. A check that fails is an Item with the verdict Unknown. Run
+// returns an error if no check can run, if the context ends, or if the options contain a
+// name that is not a check's name.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, name := range slices.Concat(o.Only, o.Skip) {
 		if !slices.ContainsFunc(checks, func(c Check) bool { return c.Name == name }) {
@@ -182,7 +182,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// severities are the severities of verdicts that are findings.
+// severities are the severities for verdicts that are findings.
 var severities = map[Verdict]report.Severity{Error: report.Error, Warning: report.Warning, Unknown: report.Unknown, Note: report.Info}
 
 // report returns an item as a finding. The hint has the commands, too.

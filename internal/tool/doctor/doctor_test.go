@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestChecks changes one property of a healthy host at a time. A case without a
-// change is the result for the healthy host.
+// TestChecks changes a healthy host's properties, each alone. A case without a change is
+// the result for the healthy host.
 func TestChecks(t *testing.T) {
 	const (
 		pci   = "sys/devices/0000:10:00.0/"
@@ -296,7 +296,7 @@ $ sysctl -w vm.nr_hugepages=1
 	}
 }
 
-// twoRails adds a second RoCE adapter, in the subnet of the first.
+// twoRails adds a second RoCE adapter, in the first adapter's subnet.
 var twoRails = func() change {
 	c := change{}
 	adapter(c, "mlx5_2", 2, "Ethernet")
@@ -326,7 +326,7 @@ func TestPrerequisite(t *testing.T) {
 		name   string
 		change change
 		only   string
-		want   string // verdict and result of the last check
+		want   string // the last check's verdict and result
 	}{
 		{"no device", noDevice, "sm", "error: no RDMA device"},
 		{"no device, devices checked", noDevice, "devices sm", "skipped: no RDMA device"},

@@ -2,7 +2,7 @@ package doctor
 
 import "testing"
 
-// FuzzFiles fuzzes the parsers of files, which may come from another host.
+// FuzzFiles fuzzes the file parsers; files may come from another host.
 func FuzzFiles(f *testing.F) {
 	f.Add(healthy["proc/net/route"])
 	f.Add("mlx5_0 hca_handle=2 hca_object=max\n\nmlx5_1 =")

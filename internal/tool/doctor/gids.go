@@ -70,8 +70,8 @@ func isRoutable4(g devinfo.GID) bool {
 
 func isVersion2(g devinfo.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
 
-// addresses returns the IPv4 addresses of a network device of this host; nil for
-// the files of another host.
+// addresses returns the IPv4 addresses on this host's network device; nil for another
+// host's files.
 func (h *host) addresses(netdev string) []netip.Prefix {
 	if !h.live {
 		return nil

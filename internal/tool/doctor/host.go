@@ -32,17 +32,16 @@ type host struct {
 	// reported contains the problems that prerequisite has returned.
 	reported map[string]bool
 
-	// bridging queries the priority settings of a network device; nil if the
-	// host is not live.
+	// bridging queries a network device's priority settings; nil if the host is not live.
 	bridging func(netdev string) (dcbnl.Bridging, error)
 }
 
-// path returns the path of a file that is named relative to the root.
+// path returns the path for a file that is named relative to the root.
 func (h *host) path(name string) string { return filepath.Join(h.root, name) }
 
 func (h *host) sysfs() sysfs.FS { return sysfs.FS(h.path("sys")) }
 
-// text returns the contents of a file without leading and trailing white space.
+// text returns a file's contents without leading and trailing white space.
 func (h *host) text(name string) (string, error) {
 	b, err := os.ReadFile(h.path(name))
 	if err != nil {
@@ -56,7 +55,7 @@ func (h *host) exists(name string) bool {
 	return err == nil
 }
 
-// names returns the names of the entries of a directory; nil if it cannot be read.
+// names returns a directory's entry names; nil if it cannot be read.
 func (h *host) names(dir string) []string {
 	entries, err := os.ReadDir(h.path(dir))
 	if err != nil {
@@ -69,8 +68,7 @@ func (h *host) names(dir string) []string {
 	return names
 }
 
-// link returns the last element of the target of a symbolic link; "" if the name is
-// not a link.
+// link returns the last element in a symbolic link's target; "" if the name is not a link.
 func (h *host) link(name string) string {
 	target, err := os.Readlink(h.path(name))
 	if err != nil {
@@ -79,9 +77,9 @@ func (h *host) link(name string) string {
 	return filepath.Base(target)
 }
 
-// isContainer reports whether the process runs in a container. It checks the marker
-// files of Docker, Podman, systemd-nspawn and Kubernetes, and the environment
-// variable that LXC sets.
+// isContainer reports whether the process runs in a container. It checks the marker files
+// from Docker, Podman, systemd-nspawn and Kubernetes, and the environment variable that LXC
+// sets.
 func (h *host) isContainer() bool {
 	if h.exists(".dockerenv") || h.exists("run/.containerenv") || h.exists("run/systemd/container") ||
 		h.exists("run/secrets/kubernetes.io") || h.exists("var/run/secrets/kubernetes.io") {
@@ -93,7 +91,7 @@ func (h *host) isContainer() bool {
 	})
 }
 
-// ports yields all ports of all devices.
+// ports yields all ports on all devices.
 func (h *host) ports() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 	return func(yield func(*devinfo.Device, *devinfo.Port) bool) {
 		for _, d := range h.devices.Devices {
@@ -126,7 +124,7 @@ func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 // isIWARP reports whether the device is an iWARP adapter (node type RNIC).
 func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == 4 }
 
-// finding returns devinfo's finding of the given kind; nil without such a finding.
+// finding returns devinfo's finding with the given kind; nil without such a finding.
 func (h *host) finding(kind report.Kind, subject string) *report.Finding {
 	for _, f := range h.devices.Findings {
 		if f.Kind == kind && f.Subject == subject {
@@ -146,12 +144,12 @@ func good(subject, format string, args ...any) Item {
 	return Item{Subject: subject, Verdict: OK, Found: fmt.Sprintf(format, args...)}
 }
 
-// skipped returns the result of a check that does not apply to the host.
+// skipped returns the result for a check that does not apply to the host.
 func skipped(reason string) []Item { return []Item{{Verdict: Skipped, Found: reason}} }
 
-// prerequisite returns the item of a check that cannot run because of a problem that
-// another check reports. If the other check runs too, or an earlier check has already
-// reported the problem, the item is only Skipped.
+// prerequisite returns the item for a check that cannot run due to a problem that another
+// check reports. If the other check runs too, or an earlier check has already reported the
+// problem, the item is only Skipped.
 func (h *host) prerequisite(check string, problem Item) Item {
 	if h.selects == nil || h.selects(check) || h.reported[problem.Found] {
 		return Item{Verdict: Skipped, Found: problem.Found}
@@ -163,7 +161,7 @@ func (h *host) prerequisite(check string, problem Item) Item {
 	return problem
 }
 
-// noDevice returns the item of a check of devices on a host without a device.
+// noDevice returns the item for a device check on a host without a device.
 func (h *host) noDevice() Item {
 	return h.prerequisite("devices", Item{
 		Verdict: Error, Found: noDevice, Why: whyNoDevice,
@@ -171,8 +169,8 @@ func (h *host) noDevice() Item {
 	})
 }
 
-// noActivePort returns the result of a check of active ports on a host without an
-// active port of that kind.
+// noActivePort returns the result for an active port check on a host without such an active
+// port.
 func (h *host) noActivePort(kind string, match func(*devinfo.Device, *devinfo.Port) bool) []Item {
 	for d, p := range h.ports() {
 		if match(d, p) {
@@ -194,7 +192,7 @@ func unreadable(subject string, err error) Item {
 	return i
 }
 
-// Result and hint of checks that cannot run on the files of another host.
+// Result and hint for checks that cannot run on another host's files.
 const (
 	notLive    = "requires the running kernel of the host"
 	hintOnHost = "run ibkit doctor on the host itself"
@@ -217,8 +215,8 @@ func sysctl(name, value string) (fix, persist []string) {
 		[]string{fmt.Sprintf("echo '%s = %s' >>/etc/sysctl.d/60-rdma.conf", name, value)}
 }
 
-// bootParameter returns the commands that add a parameter to the kernel command line
-// with the tool of the distribution; nil if the tool is unknown.
+// bootParameter returns the commands that add a parameter to the kernel command line with
+// the distribution's tool; nil if the tool is unknown.
 func (h *host) bootParameter(parameter string) []string {
 	switch {
 	case h.exists("usr/sbin/grubby"):

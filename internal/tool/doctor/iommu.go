@@ -7,11 +7,11 @@ import (
 	"io/fs"
 )
 
-// noPCI is the reason to skip a check of PCI devices.
+// noPCI is the reason to skip a PCI device check.
 const noPCI = "no RDMA device on PCI"
 
-// checkIOMMU checks the type of address translation that the kernel uses for each
-// device (Documentation/ABI/testing/sysfs-kernel-iommu_groups).
+// checkIOMMU checks the address translation type that the kernel uses for each device
+// (Documentation/ABI/testing/sysfs-kernel-iommu_groups).
 func checkIOMMU(_ context.Context, h *host) []Item {
 	var items []Item
 	for _, d := range h.devices.Devices {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// unlimited stands for the absence of a limit.
+// unlimited stands for no limit.
 const unlimited = math.MaxUint64
 
-// A limit is a resource limit of a process.
+// A limit is a process's resource limit.
 type limit struct{ soft, hard uint64 }
 
-// limit reads a resource limit of a process. The name is that of the limit in
-// /proc/PID/limits, for example "Max open files".
+// limit reads a process's resource limit. The name is the limit's in /proc/PID/limits, for
+// example "Max open files".
 func (h *host) limit(process, name string) (limit, error) {
 	file := "proc/" + process + "/limits"
 	text, err := h.text(file)
@@ -93,11 +93,11 @@ func checkMemlock(_ context.Context, h *host) []Item {
 	return []Item{i}
 }
 
-// fewFiles is the default soft limit of distributions.
+// fewFiles is distributions' default soft limit.
 const fewFiles = 1024
 
-// checkNofile checks RLIMIT_NOFILE of the parent process, because the Go runtime
-// raises the limit of its own process.
+// checkNofile checks the parent process's RLIMIT_NOFILE, because the Go runtime raises its
+// own process's limit.
 func checkNofile(_ context.Context, h *host) []Item {
 	l, err := h.limit(h.user.parent, "Max open files")
 	if err != nil {
@@ -116,7 +116,7 @@ func checkNofile(_ context.Context, h *host) []Item {
 	return []Item{i}
 }
 
-// bytes formats a number of bytes with a binary unit.
+// bytes formats a byte count with a binary unit.
 func bytes(n uint64) string {
 	for _, unit := range []struct {
 		size uint64

@@ -10,14 +10,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// linkCounters are the error counters of both ends of a link, of ends whose agents
+// linkCounters are the error counters at both ends of a link, for ends with agents that
 // respond.
 type linkCounters struct {
 	limits counters.Limits
 	ends   []*counters.Port
 }
 
-// discover scans the nodes at both ends of a link and reads the counters of the ends.
+// discover scans the nodes at both ends of a link and reads the ends' counters.
 func (l *linkCounters) discover(ctx context.Context, c *umad.Client, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
 	f, err := fabric.Discover(ctx, c, o)
 	if err != nil || int(f.StartPort) >= len(f.Start.Ports) || f.Start.Ports[f.StartPort] == nil {
@@ -40,7 +40,7 @@ func (l *linkCounters) discover(ctx context.Context, c *umad.Client, o fabric.Di
 	return f, nil
 }
 
-// add adds the worst counter of an end above its threshold.
+// add adds an end's worst counter above its threshold.
 func (l *linkCounters) add(i Item) Item {
 	var names *fabric.NameMap
 	for _, p := range l.ends {

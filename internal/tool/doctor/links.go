@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// checkLinks queries both ends of the link of each port and compares the speed and
-// width in use with those that both ends support.
+// checkLinks queries both link ends for each port and compares the speed and width in use
+// with the speed and width that both ends support.
 func checkLinks(ctx context.Context, h *host) []Item {
 	return h.forEachLink(func(d *devinfo.Device, p *devinfo.Port) Item {
 		port, failed := h.openPort(d, p)
@@ -24,7 +24,7 @@ func checkLinks(ctx context.Context, h *host) []Item {
 	})
 }
 
-// checkLink checks the link of a port. It closes the port.
+// checkLink checks a port's link. It closes the port.
 func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 	number := int(port.Attr().Number)
 	var link linkCounters
@@ -48,7 +48,7 @@ func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 func linkItem(e linkinfo.End) Item {
 	i := good("", "%v %v", e.Width, e.Speed)
 	var details []string
-	configured := true // no finding but those about the configuration
+	configured := true // no findings except about the configuration
 	for _, f := range e.Findings {
 		switch {
 		case f.Kind == report.NotActive:

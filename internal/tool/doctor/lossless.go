@@ -89,9 +89,9 @@ func (h *host) flowControl(netdev string) Item {
 	return good("", "%s; DSCP %s", found, strings.Join(mapped, " "))
 }
 
-// ecn describes the state of ECN; "" if it is unknown. NVIDIA's out-of-tree drivers
-// report for each priority whether the adapter requests that senders slow down (np)
-// and whether it slows down itself (rp). Other drivers only have counters.
+// ecn describes the ECN state; "" if it is unknown. NVIDIA's out-of-tree drivers report for
+// each priority whether the adapter requests that senders slow down (np) and whether it
+// slows down itself (rp). Other drivers only have counters.
 func (h *host) ecn(netdev string, p *devinfo.Port) string {
 	var parts []string
 	for _, role := range []struct{ dir, name string }{{"roce_np", "receiver"}, {"roce_rp", "sender"}} {

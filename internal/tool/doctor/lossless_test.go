@@ -66,7 +66,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestMTU sets the MTU of ports directly, because sysfs does not contain it.
+// TestMTU sets port MTUs directly, because sysfs does not contain it.
 func TestMTU(t *testing.T) {
 	for _, test := range []struct {
 		name    string

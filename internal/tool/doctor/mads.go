@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// forEachLink runs a check on all InfiniBand ports whose link is up, concurrently,
-// because an unresponsive subnet manager or peer delays the check of its port.
+// forEachLink runs a check on all InfiniBand ports with an active link, concurrently,
+// because an unresponsive subnet manager or peer delays its port's check.
 func (h *host) forEachLink(check func(*devinfo.Device, *devinfo.Port) Item) []Item {
 	var items []Item
 	var checks []func() Item
@@ -38,8 +38,8 @@ func (h *host) forEachLink(check func(*devinfo.Device, *devinfo.Port) Item) []It
 	return items
 }
 
-// openPort opens the MAD device node of a port. If it fails, the port is nil and the
-// Item describes the failure.
+// openPort opens a port's MAD device node. If it fails, the port is nil and the Item
+// describes the failure.
 func (h *host) openPort(d *devinfo.Device, p *devinfo.Port) (umad.Port, Item) {
 	if !h.live {
 		return nil, Item{Verdict: Unknown, Found: notLive, Hint: hintOnHost}

@@ -31,7 +31,7 @@ var kernelParts = []kernelPart{
 	{"rdma_ucm", "misc/rdma_cm", Warning, whyRDMAUCM},
 }
 
-// rdmaDrivers maps the network driver of an adapter to its RDMA driver (Kconfig of
+// rdmaDrivers maps an adapter's network driver to its RDMA driver (Kconfig in
 // drivers/infiniband/hw).
 var rdmaDrivers = map[string]string{
 	"mlx4_core": "mlx4_ib",
@@ -45,13 +45,13 @@ var rdmaDrivers = map[string]string{
 	"qede":      "qedr",
 }
 
-// onlyRDMA contains the drivers of adapters that are usually bought for RDMA.
+// onlyRDMA contains the drivers for adapters that are usually bought for RDMA.
 var onlyRDMA = map[string]bool{"mlx4_core": true, "mlx5_core": true}
 
-// mellanox is the PCI vendor whose network adapters all support RDMA.
+// mellanox is the PCI vendor with RDMA support in all network adapters.
 const mellanox = "0x15b3"
 
-// networkClass is the prefix of the PCI class of network and InfiniBand adapters.
+// networkClass is the PCI class prefix for network and InfiniBand adapters.
 const networkClass = "0x02"
 
 func checkModules(_ context.Context, h *host) []Item {
@@ -72,8 +72,7 @@ func checkModules(_ context.Context, h *host) []Item {
 	return append(items, h.adapters()...)
 }
 
-// gpuMemory checks for a module that gives RDMA devices access to the memory of
-// NVIDIA GPUs.
+// gpuMemory checks for a module that gives RDMA devices access to NVIDIA GPU memory.
 func (h *host) gpuMemory() Item {
 	for _, name := range []string{"nvidia_peermem", "nv_peer_mem"} {
 		if h.exists("sys/module/" + name) {
@@ -100,8 +99,8 @@ func (h *host) missingModule(name string, v Verdict, why string) Item {
 	return i
 }
 
-// lacksModule reports whether the module is missing although the modules of the
-// kernel are installed.
+// lacksModule reports whether the module is missing although the kernel's modules are
+// installed.
 func (h *host) lacksModule(name string) bool {
 	release, err := h.text("proc/sys/kernel/osrelease")
 	if err != nil {
@@ -114,7 +113,7 @@ func (h *host) lacksModule(name string) bool {
 // adapters checks that each installed adapter with RDMA support has an RDMA device.
 func (h *host) adapters() []Item {
 	const dir = "sys/bus/pci/devices"
-	// In exclusive mode, the devices of other network namespaces are hidden.
+	// In exclusive mode, devices in other network namespaces are hidden.
 	if mode, err := h.text(netnsMode); err == nil && mode == "N" {
 		return nil
 	}

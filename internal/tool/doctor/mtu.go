@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// netdevMTU is the MTU that a network device needs for RoCE packets with a payload
-// of 4096 bytes and the longest headers, rounded up.
+// netdevMTU is the MTU that a network device needs for RoCE packets with a 4096-byte
+// payload and the longest headers, rounded up.
 const netdevMTU = 4200
 
 func checkMTU(_ context.Context, h *host) []Item {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkNames checks that the node descriptions of InfiniBand devices, which tools on
-// the subnet display, identify this host.
+// checkNames checks that InfiniBand devices' node descriptions, which tools on the subnet
+// display, identify this host.
 func checkNames(_ context.Context, h *host) []Item {
 	hostname, err := h.text("proc/sys/kernel/hostname")
 	if err != nil {

@@ -21,11 +21,11 @@ type node struct {
 	kind   nodeKind
 }
 
-// A nodeKind describes the purpose of a device node and the access to it.
+// A nodeKind describes a device node's purpose and the access to it.
 type nodeKind struct {
 	prefix  string
 	class   string  // below sys/class
-	mode    string  // set by the kernel or by the udev rule of the ibkit package
+	mode    string  // set by the kernel or by the ibkit package's udev rule
 	missing Verdict // if the node does not exist
 	closed  Verdict // if the user has no access
 	why     string
@@ -171,9 +171,9 @@ func (h *host) grantAccess(i *Item, n node, o ownership) {
 	i.Hint = "then log in again; users with access can send any management datagram, including those that change the subnet"
 }
 
-// tryOpen checks the access to a node by opening it for reading and writing. For
-// issm nodes, where opening has a side effect, and for the files of another host, it
-// checks the mode instead.
+// tryOpen checks the access to a node by opening it for reading and writing. For issm
+// nodes, where opening has a side effect, and for another host's files, it checks the mode
+// instead.
 func (h *host) tryOpen(path string, o ownership, k nodeKind) error {
 	if !h.live || k.prefix == "issm" {
 		if !h.user.mayUse(o) {
@@ -188,8 +188,7 @@ func (h *host) tryOpen(path string, o ownership, k nodeKind) error {
 	return unix.Close(fd)
 }
 
-// deviceNumber returns the device number of a node; "" if it is not a character
-// device.
+// deviceNumber returns a node's device number; "" if it is not a character device.
 func deviceNumber(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.Mode()&fs.ModeCharDevice == 0 {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// fullMember is the membership bit of a P_Key (InfiniBand Architecture, Volume 1,
-// 10.9.1).
+// fullMember is the membership bit in a P_Key (InfiniBand Architecture, Volume 1, 10.9.1).
 const fullMember = 1 << 15
 
 func checkPKeys(_ context.Context, h *host) []Item {

@@ -28,8 +28,8 @@ func checkPorts(_ context.Context, h *host) []Item {
 	return items
 }
 
-// checkPort checks the state of a port. A port without a link is only a warning if
-// another port of the host is active.
+// checkPort checks a port's state. A port without a link is only a warning if another port
+// on the host is active.
 func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Item {
 	i := Item{Subject: portName(d, p)}
 	if p.State == nil {
@@ -71,8 +71,8 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 	return i
 }
 
-// isDown reports whether the network device of a port is administratively down: the
-// flag IFF_UP is 1 (linux/if.h).
+// isDown reports whether a port's network device is administratively down: the flag IFF_UP
+// is 1 (linux/if.h).
 func (h *host) isDown(p *devinfo.Port) bool {
 	if p.Netdev == nil {
 		return false

@@ -25,8 +25,8 @@ func (h *host) routes() ([]route, error) {
 	return parseRoutes(text), nil
 }
 
-// parseRoutes parses /proc/net/route. Addresses and masks are printed as the host
-// order number of their bytes in network order (fib_trie.c, fib_route_seq_show).
+// parseRoutes parses /proc/net/route. Addresses and masks are printed as the host order
+// number for their bytes in network order (fib_trie.c, fib_route_seq_show).
 func parseRoutes(text string) []route {
 	var all []route
 	for line := range strings.Lines(text) {
@@ -97,7 +97,7 @@ func checkRoutes(_ context.Context, h *host) []Item {
 	}
 	for _, r := range rails {
 		for subnet, of := range users {
-			if of[0] == r { // once per subnet, in the order of ports
+			if of[0] == r { // once per subnet, in port order
 				items = append(items, h.sharedSubnet(subnet, of)...)
 			}
 		}
@@ -105,7 +105,7 @@ func checkRoutes(_ context.Context, h *host) []Item {
 	return items
 }
 
-// noRails returns the result of checkRoutes on a host without rails.
+// noRails returns the checkRoutes result on a host without rails.
 func (h *host) noRails() []Item {
 	for range h.roce() {
 		return []Item{h.prerequisite("gids", Item{
@@ -132,9 +132,9 @@ func (h *host) noRoute(r rail) Item {
 	return i
 }
 
-// sharedSubnet checks network devices with addresses in the same subnet. By default,
-// the kernel answers ARP requests for any of its addresses on any device, and peers
-// may then send all traffic to one device (Documentation/networking/ip-sysctl.rst).
+// sharedSubnet checks network devices with addresses in the same subnet. By default, the
+// kernel answers ARP requests for any own address on any device, and peers may then send
+// all traffic to one device (Documentation/networking/ip-sysctl.rst).
 func (h *host) sharedSubnet(subnet netip.Prefix, rails []rail) []Item {
 	var netdevs []string
 	for _, r := range rails {

@@ -12,7 +12,7 @@ import (
 
 const whySM = "the subnet manager assigns LIDs and answers path queries: without it, ports do not become active and connections fail"
 
-// checkSM queries the subnet manager of each port.
+// checkSM queries each port's subnet manager.
 func checkSM(ctx context.Context, h *host) []Item {
 	return h.forEachLink(func(d *devinfo.Device, p *devinfo.Port) Item {
 		if p.SMLID != nil && *p.SMLID == 0 {
@@ -27,8 +27,8 @@ func checkSM(ctx context.Context, h *host) []Item {
 	})
 }
 
-// querySM queries the SMInfo of the subnet manager and the ClassPortInfo of subnet
-// administration (InfiniBand Architecture, Volume 1, 14.2.5.13, 15.2.5).
+// querySM queries the subnet manager's SMInfo and subnet administration's ClassPortInfo
+// (InfiniBand Architecture, Volume 1, 14.2.5.13, 15.2.5).
 func (h *host) querySM(ctx context.Context, port umad.Port) Item {
 	attr := port.Attr()
 	c := umad.NewClient(port, umad.ClientOptions{Timeout: h.timeout, Attempts: 2})
@@ -38,7 +38,7 @@ func (h *host) querySM(ctx context.Context, port umad.Port) Item {
 	err := c.Get(ctx, umad.Target{LID: attr.SMLID}, &sm)
 	var status mad.StatusError
 	switch {
-	case errors.As(err, &status): // the SMA of the port responded
+	case errors.As(err, &status): // the port's SMA responded
 		return h.smError("the subnet manager at LID %d is gone: %v", attr.SMLID, err)
 	case err != nil:
 		return h.smError("the subnet manager at LID %d does not respond: %v", attr.SMLID, err)
@@ -53,7 +53,7 @@ func (h *host) querySM(ctx context.Context, port umad.Port) Item {
 	return good("", "%s", found)
 }
 
-// smError returns an item for a port whose subnet manager is missing or does not
+// smError returns an item for a port with a subnet manager that is missing or does not
 // work.
 func (h *host) smError(format string, args ...any) Item {
 	i := Item{Verdict: Error, Found: fmt.Sprintf(format, args...), Why: whySM}

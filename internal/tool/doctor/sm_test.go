@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A misledPort reports another LID as that of the subnet manager.
+// A misledPort reports another LID as the subnet manager's.
 type misledPort struct {
 	umad.Port
 	smLID ib.LID
@@ -32,7 +32,7 @@ func TestQuerySM(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		smLID   ib.LID // 0 for the right one
+		smLID   ib.LID // 0 for the right LID
 		verdict Verdict
 		found   string
 	}{

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// status is the /proc/self/status of an unprivileged process.
+// status is an unprivileged process's /proc/self/status.
 const status = "Name:\tibkit\nPPid:\t41\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t27 1000\n" +
 	"CapEff:\t0000000000000000\nCpus_allowed_list:\t0-31"
 
@@ -71,7 +71,7 @@ func hostOrder(a, b, c, d byte) string {
 	return fmt.Sprintf("%08X", binary.NativeEndian.Uint32([]byte{a, b, c, d}))
 }
 
-// adapter adds an adapter with one port.
+// adapter adds an adapter with a single port.
 func adapter(files map[string]string, name string, number int, layer string) {
 	address := fmt.Sprintf("0000:%d0:00.0", number+1)
 	pci := "sys/devices/" + address + "/"
@@ -122,7 +122,7 @@ type change map[string]string
 
 const removed = "-"
 
-// healthyHost writes the files of the healthy host and returns their root.
+// healthyHost writes the healthy host's files and returns their root.
 func healthyHost(t *testing.T) string {
 	t.Helper()
 	root := testenv.WriteTree(t, healthy)
@@ -130,7 +130,7 @@ func healthyHost(t *testing.T) string {
 	return root
 }
 
-// setModes sets the modes of device nodes; the default is 0666.
+// setModes sets device node modes; the default is 0666.
 func setModes(t *testing.T, root string, modes map[string]os.FileMode) {
 	t.Helper()
 	nodes, err := filepath.Glob(filepath.Join(root, "dev/infiniband/*"))
@@ -148,7 +148,7 @@ func setModes(t *testing.T, root string, modes map[string]os.FileMode) {
 	}
 }
 
-// apply makes a change that lasts until the end of the test.
+// apply makes a change that lasts until the test's end.
 func apply(t *testing.T, root string, c change) {
 	t.Helper()
 	must := func(err error) {
@@ -190,7 +190,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// problems runs one check and returns its problems and fixes, one per line.
+// problems runs a check and returns its problems and fixes, one per line.
 func problems(t *testing.T, root, check string) string {
 	t.Helper()
 	r, err := Run(t.Context(), Options{Root: root, Only: []string{check}})

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// A user holds the credentials of this process, from /proc/self/status (man 5 proc).
+// A user holds this process's credentials, from /proc/self/status (man 5 proc).
 type user struct {
 	known  bool
 	uid    uint32
@@ -17,7 +17,7 @@ type user struct {
 	groups []uint32 // the first is the effective group
 	caps   uint64
 	cpus   string // Cpus_allowed_list
-	parent string // process ID of the parent
+	parent string // the parent's process ID
 }
 
 // Capabilities (linux/capability.h).
@@ -26,9 +26,9 @@ const (
 	capIPCLock     = 14
 )
 
-// can reports whether the process has a capability in the initial user namespace. In
-// other user namespaces a process may have all capabilities, but they permit neither
-// locking more memory nor opening files of the host's root.
+// can reports whether the process has a capability in the initial user namespace. In other
+// user namespaces a process may have all capabilities, but they permit neither locking more
+// memory nor opening the host root's files.
 func (u user) can(capability int) bool { return u.caps&(1<<capability) != 0 }
 
 func (u user) isRoot() bool { return u.known && u.uid == 0 }
@@ -76,7 +76,7 @@ func (h *host) readUser() user {
 	return u
 }
 
-// accountName returns the name of a user or group, or its number if it has no name.
+// accountName returns a user or group name, or its number if it has no name.
 func (h *host) accountName(file string, id uint32) string {
 	number := strconv.FormatUint(uint64(id), 10)
 	text, err := h.text(file)
@@ -97,7 +97,7 @@ func (h *host) hasGroup(name string) bool {
 	return err == nil && strings.Contains("\n"+text, "\n"+name+":")
 }
 
-// ownership holds the owner, group and mode of a file.
+// ownership holds a file's owner, group and mode.
 type ownership struct {
 	uid, gid     uint32
 	owner, group string
@@ -117,7 +117,7 @@ func (o ownership) String() string {
 	return fmt.Sprintf("owner %s, group %s, mode %04o", o.owner, o.group, o.mode)
 }
 
-// mayUse reports whether the mode of a file permits the user to read and write it.
+// mayUse reports whether a file's mode permits the user to read and write it.
 func (u user) mayUse(o ownership) bool {
 	const readWrite = 6
 	switch {

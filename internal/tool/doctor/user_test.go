@@ -12,8 +12,7 @@ import (
 func TestNodes_PermissionDenied(t *testing.T) {
 	id := uint32(os.Getuid())
 	files := change{
-		// The user who runs the test owns the files, so the checked user is
-		// another one.
+		// The user who runs the test owns the files, so another user is checked.
 		"proc/self/status": strings.Replace(status, "1000\t1000\t1000\t1000\n", "1000\t4242\t1000\t1000\n", 1),
 		"etc/passwd":       fmt.Sprintf("me:x:%d:0::/:\nalice:x:4242:1000::/:", id),
 		"etc/group":        fmt.Sprintf("ours:x:%d:\nsudo:x:27:", os.Getgid()),

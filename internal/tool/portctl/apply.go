@@ -16,12 +16,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// settleTime is the maximum for changes other than that of a link with a peer.
+// settleTime is the maximum for changes other than for a link with a peer.
 const settleTime = 3 * time.Second
 
-// Apply carries out a plan's steps one after another, and ends after the first one that is
-// not good, or when ctx ends: the steps have the outcomes. done, if not nil, is called
-// after each attempted step.
+// Apply carries out a plan's steps sequentially, and ends after the first step that is not
+// good, or when ctx ends: the steps have the outcomes. done, if not nil, is called after
+// each attempted step.
 func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error {
 	for _, st := range plan.Steps {
 		if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error
 	return nil
 }
 
-// apply carries out one step. The error comes from the log or ctx before the change.
+// apply carries out a step. The error comes from the log or ctx before the change.
 func (s *Session) apply(ctx context.Context, st *Step) error {
 	var before *Status
 	_, err := s.graph.aim(st)
@@ -86,7 +86,7 @@ func (s *Session) apply(ctx context.Context, st *Step) error {
 	return nil
 }
 
-// useKey makes the requests after a change of the M_Key use the new one, until the returned
+// useKey makes the requests after an M_Key change use the new M_Key, until the returned
 // function is called.
 func (s *Session) useKey(st *Step) (restore func()) {
 	before := s.client
@@ -124,7 +124,7 @@ func (s *Session) set(ctx context.Context, st *Step) error {
 	if err != nil {
 		return err
 	}
-	// With this bit, the agent handles the fields of extended speeds.
+	// With this bit, the agent handles the extended speed fields.
 	modifier := uint32(st.Port.Number)
 	if st.Before.Caps.CapMask.Has(mad.CapExtendedSpeeds) {
 		modifier |= supportsExtendedSpeeds
@@ -132,9 +132,9 @@ func (s *Session) set(ctx context.Context, st *Step) error {
 	return s.send(ctx, st, mad.AttrPortInfo, modifier, data)
 }
 
-// supportsExtendedSpeeds is the bit of the modifier of a Set of PortInfo by which the
-// sender states that it has set the fields of extended speeds (InfiniBand Architecture,
-// Volume 1, 14.2.5.6; ibportstate of rdma-core).
+// supportsExtendedSpeeds is the modifier bit in a PortInfo Set by which the sender states
+// that it has set the extended speed fields (InfiniBand Architecture, Volume 1, 14.2.5.6;
+// ibportstate in rdma-core).
 const supportsExtendedSpeeds = 1 << 31
 
 func (s *Session) send(ctx context.Context, st *Step, attr mad.AttrID, modifier uint32, data []byte) error {
@@ -143,7 +143,7 @@ func (s *Session) send(ctx context.Context, st *Step, attr mad.AttrID, modifier 
 }
 
 // verify reads the port until it has changed and its link is up, or until it is too late.
-// lost is the error of a Set without a reply, or nil.
+// lost is the error for a Set without a reply, or nil.
 func (s *Session) verify(ctx context.Context, st *Step, lost error) {
 	limit := s.Wait
 	if !st.change.Action.retrains() || st.hasNoPeer() {
@@ -181,7 +181,7 @@ func (st *Step) achieved(managed bool) bool {
 	return true
 }
 
-// unchanged returns the names of the settings that have another value than the wanted one.
+// unchanged returns the names of the settings that do not have the wanted value.
 func (st *Step) unchanged() []string {
 	var names []string
 	for _, v := range st.values {
@@ -192,8 +192,8 @@ func (st *Step) unchanged() []string {
 	return names
 }
 
-// judge determines the outcome of a change. lost is the error of a Set without a reply,
-// silent that of the last read.
+// judge determines a change's outcome. lost is the error for a Set without a reply, silent
+// the last read's error.
 func (s *Session) judge(ctx context.Context, st *Step, lost, silent error) {
 	switch {
 	case ctx.Err() != nil:
@@ -223,7 +223,7 @@ func (s *Session) judge(ctx context.Context, st *Step, lost, silent error) {
 	}
 }
 
-// explain determines the outcome of a change that an agent rejected or that was not sent.
+// explain determines the outcome for a change that an agent rejected or that was not sent.
 func (s *Session) explain(ctx context.Context, st *Step, err error) {
 	st.Outcome, st.Failure = outcome.Failed, err
 	var status mad.StatusError
@@ -247,7 +247,7 @@ func (s *Session) inspect(ctx context.Context, st *Step) {
 	s.readPeer(ctx, st, &st.PeerAfter)
 	end := linkinfo.NewEnd(st.linkAfter(), false)
 	for _, f := range end.Findings {
-		if f.Severity.IsProblem() && f.Kind != report.Uneven { // a change of one end may intend this
+		if f.Severity.IsProblem() && f.Kind != report.Uneven { // a change at a single end may intend this
 			st.Findings = append(st.Findings, f)
 		}
 	}
@@ -265,7 +265,7 @@ func (st *Step) linkAfter() *fabric.Port {
 	return p
 }
 
-// withStatus returns a copy of a port with other attributes.
+// withStatus returns a port copy with other attributes.
 func withStatus(p *fabric.Port, st *Status) *fabric.Port {
 	port, node := *p, *p.Node
 	port.Node, port.Info, port.Ext = &node, &st.Info, st.Ext
@@ -277,8 +277,8 @@ func withStatus(p *fabric.Port, st *Status) *fabric.Port {
 	return &port
 }
 
-// findPeer identifies the peer of a switch port whose link was down during the scan. A
-// node that the scan did not find stays unknown.
+// findPeer identifies the peer for a switch port with a link that was down during the scan.
+// A node that the scan did not find stays unknown.
 func (s *Session) findPeer(ctx context.Context, st *Step) {
 	if !st.Port.Node.IsSwitch() || st.to.Route.Hops() >= mad.MaxHops {
 		return

@@ -8,27 +8,27 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An Action is a change of the state of a port.
+// An Action is a port state change.
 type Action uint8
 
-// The actions. Their values in PortInfo are those of a Set (InfiniBand Architecture,
-// Volume 1, 14.2.5.6): a state of 0 is no change.
+// The actions. Their values in PortInfo are the values for a Set (InfiniBand Architecture,
+// Volume 1, 14.2.5.6): state 0 is no change.
 const (
 	NoAction Action = iota
 	Enable          // physical state Polling, if the port is disabled
 	Disable         // physical state Disabled
 	Reset           // physical state Polling: the link trains again
-	Down            // state Down: the link trains again, by the default of the port
+	Down            // state Down: the link trains again, by the port's default
 	Arm             // state Armed
 	Activate        // state Active
 )
 
 var actionNames = []string{Enable: "enable", Disable: "disable", Reset: "reset", Down: "down", Arm: "arm", Activate: "active"}
 
-// ActionNames are the names of the actions.
+// ActionNames are the action names.
 var ActionNames = actionNames[Enable:]
 
-// String returns the name of the action, "" for NoAction.
+// String returns the action's name, "" for NoAction.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
@@ -56,13 +56,13 @@ func (a Action) states() (ib.PortState, ib.PhysState) {
 // retrains reports whether the link goes down and comes up again.
 func (a Action) retrains() bool { return a == Enable || a == Reset || a == Down }
 
-// A Change is an action and new values of settings. The zero value changes nothing.
+// A Change is an action and new setting values. The zero value changes nothing.
 type Change struct {
 	Action Action
 	values []value
 }
 
-// A value is the new value of a setting.
+// A value is a setting's new value.
 type value struct {
 	*Setting
 	v uint64
@@ -71,7 +71,7 @@ type value struct {
 // IsZero reports whether the change is empty.
 func (c Change) IsZero() bool { return c.Action == NoAction && len(c.values) == 0 }
 
-// ParseChange parses an action, settings of the form "mtu=2048", or both.
+// ParseChange parses an action, settings in the form "mtu=2048", or both.
 func ParseChange(words []string) (c Change, err error) {
 	for _, word := range words {
 		name, text, isSetting := strings.Cut(word, "=")

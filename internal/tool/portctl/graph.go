@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A graph is the links of a scanned fabric, some of which are taken as down.
+// A graph is a scanned fabric's links, and some links are taken as down.
 type graph struct {
 	fabric *fabric.Fabric
 	root   *fabric.Node          // of the subnet manager; the local node if it is unknown
@@ -44,7 +44,7 @@ func portWithLID(f *fabric.Fabric, lid ib.LID) *fabric.Port {
 	return nil
 }
 
-// set records the state of the link of a port.
+// set records a port's link state.
 func (g *graph) set(p *fabric.Port, down bool) {
 	for _, end := range []*fabric.Port{p, p.Peer} {
 		switch {
@@ -57,7 +57,7 @@ func (g *graph) set(p *fabric.Port, down bool) {
 	}
 }
 
-// without calls f with the link of a port down.
+// without calls f with a port's link down.
 func (g *graph) without(p *fabric.Port, f func()) {
 	if g.down[p] {
 		f()
@@ -86,8 +86,8 @@ func (g *graph) reached() map[*fabric.Node]bool {
 	return seen
 }
 
-// cutOff returns the nodes that lose their only path if the link of a port goes down, in
-// the order of the fabric.
+// cutOff returns the nodes that lose their only path if a port's link goes down, in fabric
+// order.
 func (g *graph) cutOff(p *fabric.Port) []*fabric.Node {
 	if p.Peer == nil || g.down[p] {
 		return nil
@@ -105,13 +105,13 @@ func (g *graph) cutOff(p *fabric.Port) []*fabric.Node {
 	return nodes
 }
 
-// clone returns a copy whose links change independently.
+// clone returns a copy with links that change independently.
 func (g *graph) clone() *graph {
 	return &graph{fabric: g.fabric, root: g.root, down: maps.Clone(g.down)}
 }
 
-// aim finds the routes to the port of a step and to its peer: if possible without the link of
-// the port, so that the change does not affect the requests. It reports whether the route to
+// aim finds the routes to a step's port and to its peer: if possible without the port's
+// link, so that the change does not affect the requests. It reports whether the route to
 // the port is such a route.
 func (g *graph) aim(st *Step) (around bool, err error) {
 	p := st.Port
@@ -145,9 +145,9 @@ func (g *graph) aim(st *Step) (around bool, err error) {
 
 var errNoRoute = errors.New("no directed route leads to the port: its link is down, or only another port of its node is connected")
 
-// route returns a shortest directed route from the local port to the agent of a port, and
-// false if there is none. Each port of an adapter has its own agent, which requests reach
-// through that port.
+// route returns a shortest directed route from the local port to a port's agent, and false
+// if there is none. Each port on an adapter has its own agent, which requests reach through
+// that port.
 func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
 	start := g.fabric.Start
 	if p.Node == start && (start.IsSwitch() || p.Number == g.fabric.StartPort) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Plan is a change of ports, in the order in which it is carried out.
+// A Plan is a port change, in the order in which it is carried out.
 type Plan struct {
 	Change Change
 	Steps  []*Step
@@ -24,13 +24,13 @@ type Plan struct {
 	// missing.
 	Partial bool
 
-	// CutOff reports that steps cut off the ports of later ones. Order is an order of the
-	// steps in which no step does, nil if each order does.
+	// CutOff reports that steps cut off the ports in later steps. Order is a step order in
+	// which no step does, nil if each order does.
 	CutOff bool
 	Order  []*Step
 }
 
-// A Step is the change of one port.
+// A Step is a change to a single port.
 type Step struct {
 	Port   *fabric.Port // in the scan; its peer is nil if the link is down
 	Before *Status      // nil: the port did not reply
@@ -47,23 +47,23 @@ type Step struct {
 	Failure   error // cause for an outcome other than Changed and Unneeded
 	After     *Status
 	PeerAfter *Status
-	Findings  []report.Finding // problems of the link after the change
+	Findings  []report.Finding // link problems after the change
 	Elapsed   time.Duration
 
 	change Change
 	to     umad.Target
 	peerTo *umad.Target
-	values []value // of the change, for this port
+	values []value // risks from the change, for this port
 }
 
-// An Edit is a new value of a setting.
+// An Edit is a setting's new value.
 type Edit struct {
 	Setting            *Setting
 	From, To           string
 	fromValue, toValue uint64
 }
 
-// Needless reports that the port is already in the state of the change.
+// Needless reports that the port is already in the wanted state.
 func (st *Step) Needless() bool {
 	if st.Before == nil || slices.ContainsFunc(st.Edits, func(e Edit) bool { return e.fromValue != e.toValue }) {
 		return false
@@ -84,12 +84,12 @@ func (st *Step) Needless() bool {
 	return false
 }
 
-// ErrMKey is the error of a port that has another M_Key than that of the requests.
+// ErrMKey is the error for a port with another M_Key than in the requests.
 var ErrMKey = errors.New("the port has another M_Key")
 
-// Plan reads the ports of a change, and determines its effects on each of them after the
-// changes of those before. A port in several targets, or at the other end of the link of
-// another one, is changed once. Errors of single ports are in the steps.
+// Plan reads a change's ports, and determines its effects on each port after the changes to
+// the ports before. A port in several targets, or at the other end of another port's link,
+// is changed once. Errors for single ports are in the steps.
 func (s *Session) Plan(ctx context.Context, change Change, targets []Target) (*Plan, error) {
 	plan := &Plan{Change: change, Partial: s.Fabric.Partial()}
 	var ports []*fabric.Port
@@ -120,8 +120,8 @@ func (s *Session) Plan(ctx context.Context, change Change, targets []Target) (*P
 	return plan, nil
 }
 
-// oncePerLink removes ports that occur twice, and one of the two ends of a link: an
-// adapter rather than a switch, the agent of which remains reachable.
+// oncePerLink removes ports that occur twice, and either end of a link: an adapter rather
+// than a switch, because the switch's agent remains reachable.
 func (s *Session) oncePerLink(ports []*fabric.Port) []*fabric.Port {
 	var once []*fabric.Port
 	for _, p := range ports {
@@ -136,8 +136,8 @@ func (s *Session) oncePerLink(ports []*fabric.Port) []*fabric.Port {
 	return once
 }
 
-// step determines the change of one port, after the changes of the steps before, which g has.
-// The error is one that ends the plan.
+// step determines the change to a port, after the changes in the steps before, which g has.
+// An error ends the plan.
 func (s *Session) step(ctx context.Context, change Change, p *fabric.Port, g *graph) (*Step, error) {
 	st := &Step{Port: p, change: change}
 	if _, st.Err = s.graph.aim(st); st.Err != nil {
@@ -174,12 +174,12 @@ func (s *Session) step(ctx context.Context, change Change, p *fabric.Port, g *gr
 	return st, nil
 }
 
-// errCutOff is the error of a step whose port the steps before cut off.
+// errCutOff is the error for a step with a port that the steps before cut off.
 var errCutOff = errors.New("the port cannot be reached after the changes before")
 
-// order returns the steps of a plan in an order in which none cuts off the port of a later
-// one, nil if there is no such order. What a step cuts off, later steps do not reconnect: so
-// a port that is reached with the links of all others down can be the last.
+// order returns a plan's steps in an order in which none cuts off a later step's port, nil
+// if there is no such order. What a step cuts off, later steps do not reconnect: so a port
+// that is reached with all other ports' links down can be the last.
 func (s *Session) order(steps []*Step) []*Step {
 	g := s.graph.clone()
 	for _, st := range steps {
@@ -207,7 +207,7 @@ func (s *Session) order(steps []*Step) []*Step {
 	return ordered
 }
 
-// isDown reports whether the link of the port is down or carries no data after the step.
+// isDown reports whether the port's link is down or carries no data after the step.
 func (st *Step) isDown() bool {
 	return st.Before != nil && !st.Needless() && (st.takesDown() || st.disarms())
 }
@@ -222,7 +222,7 @@ func (st *Step) sharesLIDs(other *Step) bool {
 	return changed && others && a != 0 && a <= d && c <= b
 }
 
-// readPeer reads the peer of a step, as far as it is known and replies.
+// readPeer reads a step's peer, as far as it is known and replies.
 func (s *Session) readPeer(ctx context.Context, st *Step, to **Status) {
 	if st.peerTo == nil {
 		return
@@ -263,8 +263,8 @@ func (s *Session) check(st *Step) error {
 	return s.checkLIDs(st)
 }
 
-// checkLIDs returns an error if a step gives its port a LID of another port, or LIDs that a
-// port cannot have. The low bits of the first LID are 0, as many as the LMC (opensm,
+// checkLIDs returns an error if a step gives its port another port's LID, or LIDs that a
+// port cannot have. The low bits in the first LID are 0, as many as the LMC (opensm,
 // osm_lid_mgr.c).
 func (s *Session) checkLIDs(st *Step) error {
 	first, last, changed := st.lids()
@@ -284,8 +284,8 @@ func (s *Session) checkLIDs(st *Step) error {
 	return nil
 }
 
-// lids returns the first and the last LID of the port after the change, and whether the change
-// sets them.
+// lids returns the port's first and last LID after the change, and whether the change sets
+// them.
 func (st *Step) lids() (first, last int, changed bool) {
 	first, lmc := int(st.Before.Info.LID), int(st.Before.Info.LMC)
 	for _, v := range st.values {
@@ -335,8 +335,8 @@ func (p *Plan) Err() error {
 	return nil
 }
 
-// Effect describes the states of the port and of its peer after the change, "" for a state
-// that does not change.
+// Effect describes the port's and its peer's states after the change, "" for a state that
+// does not change.
 func (st *Step) Effect() (port, peer string) {
 	down := st.takesDown()
 	switch action := st.change.Action; {

@@ -21,7 +21,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A rig is a simulated fabric, and a port of it that may lose or change messages.
+// A rig is a simulated fabric, and a port in it that may lose or change messages.
 type rig struct {
 	*sim.Fabric
 	umadtest.Tamper
@@ -45,16 +45,16 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// port returns a port of the simulator.
+// port returns a simulator port.
 func (r *rig) port(node string, number uint8) *sim.Port { return &r.Node(node).Ports[number] }
 
-// isSet reports whether a message is a Set or the reply to it: replies have the modifier
-// of the request, which has this bit in a Set.
+// isSet reports whether a message is a Set or the reply to it: replies have the request's
+// modifier, which has this bit in a Set.
 func isSet(m *umad.Message) bool {
 	return m.MAD.Method() == mad.MethodSet || m.MAD.Attr() == mad.AttrPortInfo && m.MAD.Modifier()&supportsExtendedSpeeds != 0
 }
 
-// target parses "leaf1 3", or the name of a node for its only port.
+// target parses "leaf1 3", or a node's name for its only port.
 func target(t *testing.T, text string) Target {
 	t.Helper()
 	name, number, hasNumber := strings.Cut(text, " ")
@@ -69,7 +69,7 @@ func target(t *testing.T, text string) Target {
 	return target
 }
 
-// plan plans a change such as "disable" of ports such as "leaf1 3".
+// plan plans a change such as "disable" for ports such as "leaf1 3".
 func (r *rig) plan(t *testing.T, change string, ports ...string) (*Session, *Plan) {
 	t.Helper()
 	s, err := NewSession(t.Context(), r.o)
@@ -182,7 +182,7 @@ func (r *rig) withoutManager() {
 
 func (r *rig) initialized() { r.port("leaf2", 1).Info.State = ib.PortInit }
 
-// A change of a setting keeps all other fields of PortInfo, and the reserved bits.
+// A setting change keeps all other PortInfo fields, and the reserved bits.
 func TestApply_OtherFields(t *testing.T) {
 	fill := func(p *sim.Port) {
 		i := &p.Info
@@ -236,7 +236,7 @@ func TestApply_OtherFields(t *testing.T) {
 	}
 }
 
-// Reserved bits of the data go back to the agent as they were read.
+// Reserved bits in the data go back to the agent as they were read.
 func TestApply_ReservedBits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -401,8 +401,8 @@ func TestPlan_Errors(t *testing.T) {
 	}
 }
 
-// An M_Key that the port shows is compared before a request; one that it hides is noticed
-// by the missing reply.
+// An M_Key that the port shows is compared before a request; a hidden M_Key is noticed by
+// the missing reply.
 func TestApply_MKey(t *testing.T) {
 	for name, test := range map[string]struct {
 		protect uint8
@@ -562,7 +562,7 @@ func TestApply_NoLog(t *testing.T) {
 	})
 }
 
-// The scan of one node and its neighbours finds the same link as one of the whole fabric.
+// A scan of a node and its neighbours finds the same link as a full scan.
 func TestShow(t *testing.T) {
 	for text, want := range map[string]string{
 		"leaf1 1": "spine1 1 narrow", "leaf1 3": "node01 1", "node01": "leaf1 3", "node07": "leaf2 5 slow", "leaf1 9": "", "8 5": "node07 1 slow",

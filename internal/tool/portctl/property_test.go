@@ -21,14 +21,14 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// Numbers of random cases of TestApply_Random: by default, and with [testenv.AllCases].
+// Random case counts for TestApply_Random: by default, and with [testenv.AllCases].
 const (
 	someCases = 800
 	allCases  = 12000
 )
 
-// A randomCase is a random fabric, of which ports are disabled while cables move and messages
-// are lost.
+// A randomCase is a random fabric, with ports that are disabled while cables move and
+// messages are lost.
 type randomCase struct {
 	*rand.Rand
 	*sim.Fabric
@@ -36,7 +36,7 @@ type randomCase struct {
 	hosts  int
 }
 
-// newRandomCase builds a tree of switches with hosts and some more cables.
+// newRandomCase builds a switch tree with hosts and some more cables.
 func newRandomCase(t *testing.T, seed uint64) *randomCase {
 	t.Helper()
 	c := &randomCase{Rand: rand.New(rand.NewPCG(seed, 1))}
@@ -77,7 +77,7 @@ func (c *randomCase) connect(a, b *sim.Port) {
 	}
 }
 
-// free returns a port of a switch without a cable, or nil.
+// free returns a switch port without a cable, or nil.
 func (c *randomCase) free(name string) *sim.Port {
 	n := c.Node(name)
 	for i := range n.Ports {
@@ -101,7 +101,7 @@ func (c *randomCase) connected() []*sim.Port {
 	return all
 }
 
-// disabled returns the names of the ports that are disabled.
+// disabled returns the disabled ports' names.
 func (c *randomCase) disabled() []string {
 	var names []string
 	for _, n := range c.Nodes {
@@ -121,7 +121,7 @@ func (c *randomCase) fault() {
 		return p.Info.PhysState == ib.PhysDisabled || p.Peer.Info.PhysState == ib.PhysDisabled
 	})
 	switch c.IntN(4) {
-	case 0: // exchange the ends of two cables
+	case 0: // exchange two cables' ends
 		if len(all) < 2 {
 			return
 		}
@@ -144,9 +144,9 @@ func (c *randomCase) fault() {
 	}
 }
 
-// TestApply_Random disables random ports of random fabrics, while cables move and messages are
-// lost between the steps: the ports that are disabled in the end are those that are reported as
-// changed, and no others.
+// TestApply_Random disables random ports in random fabrics, while cables move and messages
+// are lost between the steps: the ports that are disabled in the end are exactly the ports
+// that are reported as changed.
 func TestApply_Random(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(someCases, allCases)) {
 		synctest.Test(t, func(t *testing.T) { disableRandomPorts(t, seed) })
@@ -212,8 +212,8 @@ func (c *randomCase) nameOf(n *fabric.Node) string {
 	return n.GUID.String()
 }
 
-// checkDisabled compares the ports that are disabled with those reported as changed. Ports that
-// are reported as unverified may be disabled.
+// checkDisabled compares the ports that are disabled with the ports reported as changed.
+// Ports that are reported as unverified may be disabled.
 func checkDisabled(t *testing.T, c *randomCase, before, changed, unknown []string) {
 	t.Helper()
 	now := c.disabled()
@@ -229,7 +229,7 @@ func checkDisabled(t *testing.T, c *randomCase, before, changed, unknown []strin
 	}
 }
 
-// checkOrder checks that the proposed order of a plan reaches each port.
+// checkOrder checks that a plan's proposed order reaches each port.
 func checkOrder(t *testing.T, s *Session, plan *Plan) {
 	t.Helper()
 	g := s.graph.clone()
@@ -241,7 +241,7 @@ func checkOrder(t *testing.T, s *Session, plan *Plan) {
 	}
 }
 
-// TestPlan_CutOff is a plan that disables the links of a switch, and then a port behind them.
+// TestPlan_CutOff is a plan that disables a switch's links, and then a port behind them.
 func TestPlan_CutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -265,8 +265,8 @@ func TestPlan_CutOff(t *testing.T) {
 	})
 }
 
-// TestApply_WrongPort moves the cable of a host to another host after the plan: the port that
-// is there now is not changed.
+// TestApply_WrongPort moves a host's cable to another host after the plan: the port that is
+// there now is not changed.
 func TestApply_WrongPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -18,8 +18,8 @@ type Report struct {
 	DryRun      bool         `json:"dry_run"`
 	Ports       []ReportPort `json:"ports"`
 
-	// Order has the names of the ports in an order in which the change of none cuts off
-	// a later one; nil: they already have it, or it does not exist.
+	// Order has the port names in an order in which no change cuts off a later port; nil:
+	// they already have it, or it does not exist.
 	Order []string `json:"order"`
 }
 
@@ -46,11 +46,11 @@ type ReportPort struct {
 	Failure   *string          `json:"failure"`
 	After     *ReportStatus    `json:"after"`
 	PeerAfter *ReportStatus    `json:"peer_after"`
-	Findings  []report.Kind    `json:"findings"` // after the change; of a port that is only shown: now
+	Findings  []report.Kind    `json:"findings"` // after the change; for a port that is only shown: now
 	Seconds   *float64         `json:"seconds"`
 }
 
-// A ReportStatus is the state and the settings of a port.
+// A ReportStatus is a port's state and settings.
 type ReportStatus struct {
 	State           string   `json:"state"`
 	PhysState       string   `json:"phys_state"`
@@ -63,7 +63,7 @@ type ReportStatus struct {
 	MTU             int      `json:"mtu"` // bytes; 0: undefined
 	VLs             int      `json:"vls"` // operational data lanes; 0: undefined
 
-	// Of the ports with LIDs; nil for other ports of switches.
+	// For ports with LIDs; nil for other switch ports.
 	LID         *ib.LID `json:"lid"`
 	SMLID       *ib.LID `json:"sm_lid"`
 	LMC         *uint8  `json:"lmc"`
@@ -71,7 +71,7 @@ type ReportStatus struct {
 	MKeyProtect *uint8  `json:"mkey_protect"`
 }
 
-// A ReportEdit is a new value of a setting. An M_Key is "none" or "set".
+// A ReportEdit is a setting's new value. An M_Key is "none" or "set".
 type ReportEdit struct {
 	Name string `json:"name"`
 	From string `json:"from"`
@@ -84,8 +84,8 @@ type ReportNode struct {
 	Name string  `json:"name"`
 }
 
-// Report returns the document of a plan. With dryRun, or before [Session.Apply], the ports
-// have no outcome.
+// Report returns a plan's document. With dryRun, or before [Session.Apply], the ports have
+// no outcome.
 func (s *Session) Report(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
 	r := &Report{Head: report.NewHead(ReportSchema, s.began), DryRun: dryRun, Ports: []ReportPort{}}
 	r.Fail(s.Fabric.ReportFailures(names)...)
@@ -126,7 +126,8 @@ func (st *Step) report(dryRun bool, names *fabric.NameMap) ReportPort {
 	return port
 }
 
-// Report returns the document of a port that is only shown, with the findings of both ends.
+// Report returns the document for a port that is only shown, with the findings at both
+// ends.
 func (l *Link) Report(names *fabric.NameMap) *Report {
 	r := &Report{Head: report.NewHead(ReportSchema, l.Session.began)}
 	r.Add(l.End.Located(names)...)
@@ -140,7 +141,7 @@ func (l *Link) Report(names *fabric.NameMap) *Report {
 	return r
 }
 
-// StatusOf returns the status of a port of a scan, nil if it did not respond.
+// StatusOf returns a scanned port's status, nil if it did not respond.
 func StatusOf(p *fabric.Port) *Status {
 	if p == nil || p.Info == nil {
 		return nil
@@ -149,7 +150,7 @@ func StatusOf(p *fabric.Port) *Status {
 	return &Status{Info: *p.Info, Caps: p.Caps(), Ext: p.Ext, external: external}
 }
 
-// IsExternal reports whether the port is a port of a switch other than port 0.
+// IsExternal reports whether the port is a switch port other than port 0.
 func (s *Status) IsExternal() bool { return s.external }
 
 func reportPort(p *fabric.Port, findings []report.Finding, names *fabric.NameMap) ReportPort {

@@ -18,13 +18,13 @@ const (
 	LastLink                 // nodes have no other path
 	OwnLID                   // replies to this host go to the LID that changes
 	SMLID                    // the subnet manager is reached at the LID that changes
-	PortLID                  // no route leads to the new LID of another port
+	PortLID                  // no route leads to another port's new LID
 	SAAccess                 // the port does not reach subnet administration any more
 	MKey                     // the subnet manager and other tools need the key
-	Mismatch                 // the ends of the link differ
+	Mismatch                 // the link ends differ
 )
 
-// risks are the names of the risks, their short description, and what happens.
+// risks are the risk names, their short description, and what happens.
 var risks = []struct{ name, about, detail string }{
 	OwnLink: {"own-link", "requests of this host cross the link",
 		"the link carries the requests of this host: it could not be brought up again from here"},
@@ -47,7 +47,7 @@ var risks = []struct{ name, about, detail string }{
 // Risks are all risks.
 var Risks = []Risk{OwnLink, SMLink, LastLink, OwnLID, SMLID, PortLID, SAAccess, MKey, Mismatch}
 
-// String returns the name of the risk.
+// String returns the risk's name.
 func (r Risk) String() string { return risks[r].name }
 
 // About describes the risk in a few words.
@@ -56,10 +56,10 @@ func (r Risk) About() string { return risks[r].about }
 // Detail describes the risk.
 func (r Risk) Detail() string { return risks[r].detail }
 
-// MarshalText returns the name of the risk. The error is always nil.
+// MarshalText returns the risk's name. The error is always nil.
 func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the name of a risk.
+// UnmarshalText parses a risk's name.
 func (r *Risk) UnmarshalText(text []byte) error {
 	i := slices.IndexFunc(Risks, func(r Risk) bool { return r.String() == string(text) })
 	if i < 0 {
@@ -69,7 +69,7 @@ func (r *Risk) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// NotForced returns the risks of a plan that are not in a list.
+// NotForced returns a plan's risks that are not in a list.
 func (p *Plan) NotForced(forced []Risk) []Risk {
 	var found []Risk
 	for _, st := range p.Steps {
@@ -83,7 +83,7 @@ func (p *Plan) NotForced(forced []Risk) []Risk {
 	return found
 }
 
-// addLinkRisks finds the risks of a link that goes down: a link that trains may stay down,
+// addLinkRisks finds the risks for a link that goes down: a link that trains may stay down,
 // too. around reports that requests do not need the link, lost are the nodes that do.
 func (s *Session) addLinkRisks(st *Step, around bool, lost []*fabric.Node) {
 	p := st.Port
@@ -101,15 +101,15 @@ func (s *Session) addLinkRisks(st *Step, around bool, lost []*fabric.Node) {
 	}
 }
 
-// isLocal reports whether a port is the one that sends the requests.
+// isLocal reports whether a port sends the requests.
 func (s *Session) isLocal(p *fabric.Port) bool {
 	return p.Node == s.Fabric.Start && (p.Number == s.Fabric.StartPort || p.Node.IsSwitch())
 }
 
-// managerPort returns the port of the subnet manager of the local port, nil if it is unknown.
+// managerPort returns the port with the local port's subnet manager, nil if it is unknown.
 func (s *Session) managerPort() *fabric.Port { return portWithLID(s.Fabric, s.source.Local().SMLID) }
 
-// addSettingRisks finds the risks of settings that change.
+// addSettingRisks finds the risks for settings that change.
 func (s *Session) addSettingRisks(st *Step) {
 	add := func(r Risk) {
 		if !slices.Contains(st.Risks, r) {
@@ -147,7 +147,7 @@ func (s *Session) addSettingRisks(st *Step) {
 	}
 }
 
-// addLIDRisks finds the risks of other LIDs. A larger LMC keeps the first LID.
+// addLIDRisks finds the risks from other LIDs. A larger LMC keeps the first LID.
 func (s *Session) addLIDRisks(st *Step, e Edit, add func(Risk)) {
 	if e.Setting.Name == "lmc" && e.toValue > e.fromValue {
 		return

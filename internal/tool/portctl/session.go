@@ -1,6 +1,6 @@
-// Package portctl changes the state and the settings of ports. A [Session] scans the
-// fabric, [Session.Plan] determines what a change does and what it cuts off, and
-// [Session.Apply] carries it out port by port. [Show] reads a port and its peer.
+// Package portctl changes port states and settings. A [Session] scans the fabric,
+// [Session.Plan] determines what a change does and what it cuts off, and [Session.Apply]
+// carries it out port by port. [Show] reads a port and its peer.
 package portctl
 
 import (
@@ -38,12 +38,12 @@ type Entry struct {
 // AddressedPort is the number in a [Target] for the port that has the address.
 const AddressedPort = -1
 
-// A Target is a port of a node.
+// A Target is a node's port.
 type Target struct {
-	Address resolve.Address // of the node, or of any of its ports
-	Number  int             // of the port; AddressedPort: the one with the address
+	Address resolve.Address // address on the node, or on any port
+	Number  int             // of the port; AddressedPort: the port with the address
 
-	// File and Line are the place of the target in a list, for errors; "": another source.
+	// File and Line are the target's place in a list, for errors; "": another source.
 	File string
 	Line int
 }
@@ -109,8 +109,8 @@ func (s *Session) scan(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookUp finds the ports with the address of a target. For a port of a switch such as
-// leaf1[3], it returns the management port and sets the number.
+// lookUp finds the ports with a target's address. For a switch port such as leaf1[3], it
+// returns the management port and sets the number.
 func (s *Session) lookUp(ctx context.Context, t *Target) ([]*resolve.Port, error) {
 	found, err := s.resolver.Find(ctx, t.Address)
 	failed, ok := errors.AsType[*resolve.PortError](err)
@@ -121,7 +121,7 @@ func (s *Session) lookUp(ctx context.Context, t *Target) ([]*resolve.Port, error
 	return s.resolver.Find(ctx, t.Address)
 }
 
-// find returns the port of a target in the scan.
+// find returns a target's port in the scan.
 func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
 	found, err := s.lookUp(ctx, &t)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
 	return numbered(at, t)
 }
 
-// numbered returns the port of a target, given a port with its address.
+// numbered returns a target's port, given a port with its address.
 func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
 	n, number := at.Node, t.Number
 	if number == AddressedPort {
@@ -167,7 +167,7 @@ func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
 	return &fabric.Port{Node: n, Number: uint8(number), GUID: n.Info.PortGUID}, nil
 }
 
-// located returns the port of the scan that a resolved port is, or nil.
+// located returns the scan's port that a resolved port is, or nil.
 func (s *Session) located(p *resolve.Port) *fabric.Port {
 	f := s.Fabric
 	if p.FoundBy == resolve.FromScan && p.PortGUID != 0 && p.Node != nil {
@@ -221,8 +221,8 @@ func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
 	return l, nil
 }
 
-// near finds a port by a scan of the node and its neighbours. If the route to the node is
-// not known, or the port was not read, it scans the whole fabric.
+// near finds a port by a scan around the node. If the route to the node is not known, or
+// the port was not read, it scans the whole fabric.
 func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
 	s.resolver = resolve.New(s.client, s.source.Local(), s.Resolve)
 	found, err := s.lookUp(ctx, &t)

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Setting is a field of a port that a [Change] can set. The values of all settings are
-// numbers: sets of widths and speeds have the bits of package ib.
+// A Setting is a port field that a [Change] can set. All setting values are numbers: width
+// and speed sets have the bits in package ib.
 type Setting struct {
 	Name   string
 	Values string // the possible values, for help texts
@@ -28,7 +28,7 @@ type Setting struct {
 	get   func(*Status) uint64
 	put   func(*Status, uint64)
 
-	// available returns the bits of a set that a port supports; nil: the value is not a
+	// available returns the bits in a set that a port supports; nil: the value is not a
 	// set.
 	available func(*Status) uint64
 
@@ -36,13 +36,13 @@ type Setting struct {
 	limit func(*Status) uint64
 }
 
-// everything is the value of a set with all that the port supports.
+// everything is the value for a set with all that the port supports.
 const everything = 1 << 63
 
-// Values of the enabled speeds in a Set that disable a group of them (InfiniBand
-// Architecture, Volume 1, 14.2.5.6). rdma-core and opensm have the first one only; the
-// second one is its counterpart in the narrower field of LinkSpeedExtEnabled2. The port
-// is read after each Set, so that an agent that ignores the value is noticed.
+// Values for the enabled speeds in a Set that disable a speed group (InfiniBand
+// Architecture, Volume 1, 14.2.5.6). rdma-core and opensm have the first value only; the
+// second value is its counterpart in LinkSpeedExtEnabled2's narrower field. The port is
+// read after each Set, so that an agent that ignores the value is noticed.
 const (
 	disabledExt  mad.LinkSpeedExt  = 30
 	disabledExt2 mad.LinkSpeedExt2 = 6
@@ -184,12 +184,12 @@ var Settings = []*Setting{
 
 var onOff = []string{"off", "on"}
 
-// fdr10 is the bit of FDR10 in NVIDIA's ExtendedPortInfo. In StateChangeEnable, it
-// selects the speeds as the field to set (ibportstate of rdma-core).
+// fdr10 is the FDR10 bit in NVIDIA's ExtendedPortInfo. In StateChangeEnable, it selects the
+// speeds as the field to set (ibportstate in rdma-core).
 const fdr10 = 1
 
-// enableExtended writes a set of extended speeds. The fields of a group without any of
-// them disable the group, as 0 is no change.
+// enableExtended writes an extended speed set. The fields for a group without any such
+// speed disable the group, as 0 is no change.
 func (s *Status) enableExtended(v uint64) {
 	set := ib.Speed(v)
 	s.Info.LinkSpeedExtEnabled, s.Info.LinkSpeedExt2Enabled = disabledExt, 0
@@ -213,7 +213,7 @@ func settingOf(name string) *Setting {
 	return Settings[i]
 }
 
-// Show returns the value of a port.
+// Show returns a port's value.
 func (s *Setting) Show(p *Status) string { return s.show(s.get(p)) }
 
 // wanted returns the value for a port, or the reason why the port cannot have it.
@@ -264,7 +264,7 @@ func parseLID(text string) (uint64, error) {
 
 func showSpeeds(v uint64) string { return ib.Speed(v).String() }
 
-// parseSpeeds parses a list of some speeds.
+// parseSpeeds parses a list with some speeds.
 func parseSpeeds(allowed ib.Speed) func(string) (uint64, error) {
 	return func(text string) (uint64, error) {
 		if strings.EqualFold(text, "all") {

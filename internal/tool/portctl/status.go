@@ -9,21 +9,21 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Status is the attributes of a port at one time.
+// A Status is a port's attributes at a point in time.
 type Status struct {
 	Info mad.PortInfo
 
-	// Caps is the PortInfo whose capability masks apply to the port: that of port 0 on
-	// a switch, otherwise Info.
+	// Caps is the PortInfo with the capability masks that apply to the port: port 0's
+	// PortInfo on a switch, otherwise Info.
 	Caps *mad.PortInfo
 
 	Ext *mad.MlnxExtPortInfo // nil: the port does not have it
 
-	external  bool // a port of a switch other than port 0
+	external  bool // a switch port other than port 0
 	data, ext []byte
 }
 
-// ActiveSpeed returns the speed of the link, 0 while it is down.
+// ActiveSpeed returns the link speed, 0 while it is down.
 func (s *Status) ActiveSpeed() ib.Speed {
 	if s.Info.State == ib.PortDown {
 		return 0
@@ -31,7 +31,7 @@ func (s *Status) ActiveSpeed() ib.Speed {
 	return s.Info.ActiveSpeed(s.Caps, s.Ext)
 }
 
-// ActiveWidth returns the width of the link, 0 while it is down.
+// ActiveWidth returns the link width, 0 while it is down.
 func (s *Status) ActiveWidth() ib.LinkWidth {
 	if s.Info.State == ib.PortDown {
 		return 0
@@ -99,10 +99,10 @@ func (s *Status) clone() *Status {
 	return &c
 }
 
-// portInfo returns the data of a Set of PortInfo with the action and the values. All other
-// fields keep their values: those with a value for no change have that value, as even
+// portInfo returns the data for a PortInfo Set with the action and the values. All other
+// fields keep their values: fields with a value for no change have that value, as even
 // their current value may retrain the link, and the others have the value that was read.
-// ClientReregister is a command to the clients of the port rather than a state.
+// ClientReregister is a command to the port's clients rather than a state.
 func (s *Status) portInfo(action Action, values []value) ([]byte, error) {
 	set := s.clone()
 	i := &set.Info
@@ -119,7 +119,7 @@ func (s *Status) portInfo(action Action, values []value) ([]byte, error) {
 	return data, mad.Update(i, data)
 }
 
-// extendedPortInfo returns the data of a Set of NVIDIA's ExtendedPortInfo.
+// extendedPortInfo returns the data for a Set of NVIDIA's ExtendedPortInfo.
 func (s *Status) extendedPortInfo(values []value) ([]byte, error) {
 	set := s.clone()
 	set.Ext.StateChangeEnable = fdr10
@@ -132,5 +132,5 @@ func (s *Status) extendedPortInfo(values []value) ([]byte, error) {
 	return data, mad.Update(set.Ext, data)
 }
 
-// isExtended reports whether a setting is a field of NVIDIA's ExtendedPortInfo.
+// isExtended reports whether a setting is a field in NVIDIA's ExtendedPortInfo.
 func (s *Setting) isExtended() bool { return s.Name == "fdr10" }

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// addressParts returns the requests for words of the configuration space.
+// addressParts returns the requests for configuration space words.
 func addressParts(addresses []uint32) []part {
 	var parts []part
 	for chunk := range slices.Chunk(addresses, mad.MlnxConfigRecords) {
@@ -18,8 +18,8 @@ func addressParts(addresses []uint32) []part {
 	return parts
 }
 
-// words returns the data of a request for words. A Get needs no masks; agents return those of
-// the request, and the whole word is wanted.
+// words returns the data for a request for words. A Get needs no masks; agents return the
+// request's masks, and the whole word is wanted.
 func words(addresses []uint32, p part) *mad.MlnxConfigSpace {
 	first := max(p.block, 0)
 	a := &mad.MlnxConfigSpace{}

@@ -1,6 +1,6 @@
-// Package query requests attributes of management agents by name, from one port or from
-// many at the same time: those of subnet management, performance management and congestion
-// control, and texts of hosts with a server of package sysstat.
+// Package query requests management agents' attributes by name, from a single port or from
+// many at the same time: attributes for subnet management, performance management and
+// congestion control, and texts from hosts with a package sysstat server.
 package query
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An Attribute identifies an attribute of a management class.
+// An Attribute identifies an attribute in a management class.
 type Attribute struct {
 	Class mad.Class
 	ID    mad.AttrID
 
-	// Name is the name of the specification, or the number in hexadecimal digits for
+	// Name is the name in the specification, or the number in hexadecimal digits for
 	// attributes without a structure in package mad.
 	Name    string
 	Aliases []string // in the classic tools
@@ -31,7 +31,7 @@ func (a Attribute) String() string { return a.Name }
 // Known reports whether replies can be decoded.
 func (a Attribute) Known() bool { return a.Class.NewAttribute(a.ID) != nil }
 
-// HasPorts reports whether a request can select a port of the node.
+// HasPorts reports whether a request can select a node's port.
 func (a Attribute) HasPorts() bool {
 	return a.scope != ofNode && a.scope != ofAgent && a.scope != ofCapabilities && a.scope != ofAddresses
 }
@@ -39,7 +39,7 @@ func (a Attribute) HasPorts() bool {
 // HasAddresses reports whether a request selects words by their addresses.
 func (a Attribute) HasAddresses() bool { return a.scope == ofAddresses }
 
-// classes are the classes with their prefixes in names of attributes.
+// classes are the classes with their prefixes in attribute names.
 var classes = []struct {
 	class  mad.Class
 	prefix string
@@ -54,7 +54,7 @@ var classes = []struct {
 // IsText reports whether replies are texts, see [Reply.Text].
 func (a Attribute) IsText() bool { return a.Class == mad.ClassSysstat }
 
-// Prefix returns the prefix of the class in names of attributes: smp, pm, cc, vs or sysstat.
+// Prefix returns the class prefix in attribute names: smp, pm, cc, vs or sysstat.
 func (a Attribute) Prefix() string {
 	for _, c := range classes {
 		if c.class == a.Class {
@@ -67,8 +67,8 @@ func (a Attribute) Prefix() string {
 // texts are the attributes with a text.
 var texts = []mad.AttrID{mad.AttrSysstatPing, mad.AttrSysstatHost, mad.AttrSysstatCPU}
 
-// Attributes returns all attributes with a structure in package mad, and those with a text,
-// in the order of classes and numbers.
+// Attributes returns all attributes with a structure in package mad, and all attributes
+// with a text, ordered by class and number.
 func Attributes() []Attribute {
 	var all []Attribute
 	for _, c := range classes {
@@ -105,7 +105,7 @@ type key struct {
 
 func smp(id mad.AttrID) key { return key{mad.ClassSMPLIDRouted, id} }
 
-// aliases are the names of smpquery, ibccquery and ibsysstat (rdma-core, infiniband-diags).
+// aliases are the names in smpquery, ibccquery and ibsysstat (rdma-core, infiniband-diags).
 var aliases = map[key][]string{
 	smp(mad.AttrNodeInfo):              {"NI"},
 	smp(mad.AttrNodeDescription):       {"NodeDesc", "ND"},
@@ -133,9 +133,9 @@ var aliases = map[key][]string{
 	{mad.ClassSysstat, mad.AttrSysstatCPU}:  {"CPU"},
 }
 
-// ParseAttribute parses the name or an alias of an attribute in either case, or a
-// number. The prefix of a class is necessary for names that several classes have:
-// "pm:ClassPortInfo". Numbers without a prefix belong to subnet management.
+// ParseAttribute parses an attribute's name or alias in either case, or a number. A class
+// prefix is necessary for names that several classes have: "pm:ClassPortInfo". Numbers
+// without a prefix belong to subnet management.
 func ParseAttribute(s string) (Attribute, error) {
 	prefix, name, hasPrefix := strings.Cut(s, ":")
 	class := mad.ClassSMPLIDRouted
@@ -186,7 +186,7 @@ func (a Attribute) hasName(name string) bool {
 // specification.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// maxSimilar is the maximum number of names that an error suggests.
+// maxSimilar is how many names at most an error suggests.
 const maxSimilar = 5
 
 // similar returns names that contain a name.

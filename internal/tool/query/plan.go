@@ -5,21 +5,21 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A scope determines the requests for an attribute: the ports and blocks of which a
-// node has one.
+// A scope determines the requests for an attribute: the ports and blocks that each need a
+// request.
 type scope uint8
 
 const (
-	ofAgent        scope = iota // one request to the agent
-	ofNode                      // one request to the node
+	ofAgent        scope = iota // a single request to the agent
+	ofNode                      // a single request to the node
 	ofPort                      // the modifier is a port
 	ofCounters                  // the attribute contains the port
-	ofPKeys                     // blocks of 32 for a port
+	ofPKeys                     // 32-entry blocks for a port
 	ofGUIDs                     // blocks of 8 for the port that receives the request
 	ofSLtoVL                    // an output port with each input port
-	ofVLs                       // two blocks of each priority for a port
+	ofVLs                       // two blocks per priority for a port
 	ofLFT                       // blocks up to the highest LID
-	ofMFT                       // blocks for each group of 16 ports
+	ofMFT                       // blocks for each 16-port group
 	ofStates                    // blocks of 128 ports
 	ofCCT                       // blocks of 64 entries
 	ofSPC                       // blocks of 48 ports
@@ -60,10 +60,10 @@ var scopes = map[key]scope{
 	{mad.ClassCC, mad.AttrSwitchPortCongestionSetting}: ofSPC,
 }
 
-// needs are the attributes of a node that determine the requests.
+// needs are a node's attributes that determine the requests.
 type needs struct{ node, sw, port, limit, adaptive, agent bool }
 
-// needs returns the attributes that are necessary before the requests of a scope.
+// needs returns the attributes that are necessary before a scope's requests.
 func (s scope) needs(ports Ports) needs {
 	switch s {
 	case ofPort:
@@ -88,17 +88,17 @@ func (s scope) needs(ports Ports) needs {
 	return needs{}
 }
 
-// facts are the attributes of a node that determine the requests.
+// facts are a node's attributes that determine the requests.
 type facts struct {
 	node  mad.NodeInfo
 	sw    mad.SwitchInfo
 	port  mad.PortInfo
-	limit uint16 // index of the last entry of the congestion control table
+	limit uint16 // last entry's index in the congestion control table
 
 	adaptive mad.AdaptiveRoutingInfo
 }
 
-// label returns the meaning of the block of a part.
+// label returns the meaning of a part's block.
 func (s scope) label() string {
 	switch s {
 	case ofSLtoVL:
@@ -113,21 +113,21 @@ func (s scope) label() string {
 	return "from entry"
 }
 
-// A part is one request for an attribute.
+// A part is a single request for an attribute.
 type part struct {
 	port     int // -1: the attribute belongs to no port
 	modifier uint32
-	block    int // index of the first entry; -1: not a table
+	block    int // the first entry's index; -1: not a table
 }
 
-// parts returns the requests of a scope.
+// parts returns a scope's requests.
 func (s scope) parts(ports Ports, f *facts) []part {
 	const noPort, noBlock = -1, -1
 	var parts []part
 	add := func(port int, modifier uint32, block int) {
 		parts = append(parts, part{port, modifier, block})
 	}
-	// addTable adds the blocks of a table that belongs to no port.
+	// addTable adds the blocks for a table that belongs to no port.
 	addTable := func(entries, blockSize int) {
 		for first := 0; first < entries; first += blockSize {
 			add(noPort, uint32(first/blockSize), first)
@@ -195,8 +195,8 @@ func (s scope) parts(ports Ports, f *facts) []part {
 	return parts
 }
 
-// vlBlocks returns the blocks of the arbitration tables of a port: 1 and 2 with low, 3
-// and 4 with high priority.
+// vlBlocks returns the blocks in a port's arbitration tables: 1 and 2 with low, 3 and 4
+// with high priority.
 func vlBlocks(port *mad.PortInfo) []uint32 {
 	var blocks []uint32
 	for _, table := range []struct {
@@ -213,8 +213,8 @@ func vlBlocks(port *mad.PortInfo) []uint32 {
 	return blocks
 }
 
-// representative returns the port whose PortInfo has the sizes of the tables: the last
-// selected one.
+// representative returns the port with the table sizes in its PortInfo: the last selected
+// port.
 func (s scope) representative(ports Ports, f *facts) uint32 {
 	if s != ofVLs {
 		return 0
@@ -241,7 +241,7 @@ func (s scope) selected(ports Ports, f *facts) []uint8 {
 	case s == ofCounters:
 		return Ports{All: true}.of(first, last)
 	}
-	return []uint8{0} // of a switch, or the port that receives the request
+	return []uint8{0} // switch port, or the port that receives the request
 }
 
 // multicastParts returns the requests for the multicast table: up to the highest LID

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/internal/ranges"
 )
 
-// Ports is a set of ports of a node. The zero value is the default of the attribute: one
-// port, or for counters of a switch all external ports.
+// Ports is a node's port set. The zero value is the attribute's default: a single port, or
+// for switch counters all external ports.
 type Ports struct {
 	All    bool
 	ranges [][2]uint8
@@ -23,7 +23,7 @@ func (p Ports) Has(number uint8) bool {
 	return p.All || slices.ContainsFunc(p.ranges, func(r [2]uint8) bool { return r[0] <= number && number <= r[1] })
 }
 
-// ParsePorts parses "all", or a list of numbers and ranges such as "1-4,7".
+// ParsePorts parses "all", or a list with numbers and ranges such as "1-4,7".
 func ParsePorts(s string) (Ports, error) {
 	if strings.EqualFold(s, "all") {
 		return Ports{All: true}, nil
@@ -35,7 +35,7 @@ func ParsePorts(s string) (Ports, error) {
 	return Ports{ranges: all}, nil
 }
 
-// of returns the selected ports, of those from first to last if all are selected.
+// of returns the selected ports, the ports from first to last if all are selected.
 func (p Ports) of(first, last uint8) []uint8 {
 	var ports []uint8
 	selected := p.ranges

@@ -20,20 +20,20 @@ type Options struct {
 	Attribute Attribute
 	Targets   []resolve.Address
 	Ports     Ports
-	Modifier  *uint32  // of a single request to each target; nil: derived from the attribute
-	Addresses []uint32 // of words in the configuration space
-	CCKey     mad.Key  // key of congestion control
-	OUI       uint32   // of queries for texts
+	Modifier  *uint32  // for a single request to each target; nil: derived from the attribute
+	Addresses []uint32 // words in the configuration space
+	CCKey     mad.Key  // congestion control key
+	OUI       uint32   // for text queries
 	FromSA    bool     // query subnet administration in place of the nodes
-	SMKey     mad.Key  // of queries of subnet administration
-	Packets   bool     // keep the packets of all replies, not only of those with errors
-	Identify  bool     // request the names and GUIDs of nodes that are not known from the search
+	SMKey     mad.Key  // for queries to subnet administration
+	Packets   bool     // keep the packets from all replies, not only from replies with errors
+	Identify  bool     // request the names and GUIDs for nodes that are not known from the search
 
 	Resolve resolve.Options
 }
 
-// Run requests an attribute from all targets, with many requests in flight. Failures of
-// single requests are in the result; the error is one that ended the whole run.
+// Run requests an attribute from all targets, with many requests in flight. Failures in
+// single requests are in the result; the error ended the whole run.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
 	began := time.Now()
 	s, err := o.Source.Open(ctx)
@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	return r.result, err
 }
 
-// run is the state of one Run.
+// run is a Run's state.
 type run struct {
 	Options
 	ctx    context.Context
@@ -57,7 +57,7 @@ type run struct {
 
 	waiting []*target // not started
 	started int       // targets with requests
-	long    []func()  // requests for replies of several segments, one after the other
+	long    []func()  // requests for replies with several segments, sequentially
 
 	redirected []redirected
 }
@@ -73,7 +73,7 @@ type target struct {
 	*progress // nil before the start and after the last reply
 }
 
-// progress is the state of a target with requests.
+// progress is the state for a target with requests.
 type progress struct {
 	facts    facts
 	wants    needs
@@ -128,8 +128,8 @@ func (r *run) run() error {
 	return err
 }
 
-// find returns the destinations with an address and the ports to query there: for an address
-// such as leaf1[3], port 3 of the switch.
+// find returns the destinations with an address and the ports to query there: for an
+// address such as leaf1[3], port 3 on the switch.
 func (r *run) find(resolver *resolve.Resolver, a resolve.Address) ([]*resolve.Port, Ports, error) {
 	ports, err := resolver.Find(r.ctx, a)
 	failed, ok := errors.AsType[*resolve.PortError](err)
@@ -204,7 +204,7 @@ func (r *run) followRedirected() bool {
 	return len(all) > 0
 }
 
-// answered ends a request, and the target with its last one.
+// answered ends a request, and the target with its last request.
 func (t *target) answered() {
 	if t.requests--; t.requests == 0 {
 		t.progress = nil
@@ -250,7 +250,7 @@ var (
 	nodeDescription = attribute(mad.ClassSMPLIDRouted, mad.AttrNodeDescription)
 )
 
-// start submits the first request of a target.
+// start submits a target's first request.
 func (t *target) start() {
 	if t.Identify {
 		t.identify()
@@ -266,15 +266,15 @@ func (t *target) start() {
 	}
 	t.wants = t.Attribute.scope.needs(t.ports)
 	t.wants.agent = t.Attribute.Class == mad.ClassMlnx && t.ports.Given()
-	t.wants.node = t.wants.node || t.FromSA && (t.wants.port || t.Attribute.scope == ofPort) // the agent of an adapter knows its port
+	t.wants.node = t.wants.node || t.FromSA && (t.wants.port || t.Attribute.scope == ofPort) // an adapter's agent knows its port
 	if node := t.port.Node; node != nil {
 		t.facts.node, t.wants.node = *node, false
 	}
 	t.next()
 }
 
-// next requests the next attribute that is needed, or submits the requests for the
-// attribute of the query.
+// next requests the next attribute that is needed, or submits the requests for the query's
+// attribute.
 func (t *target) next() {
 	switch w := &t.wants; {
 	case w.agent:
@@ -300,7 +300,7 @@ func (t *target) next() {
 	}
 }
 
-// fact requests an attribute of subnet management that is needed.
+// fact requests a subnet management attribute that is needed.
 func (t *target) fact(a mad.Attribute, number uint32) {
 	if t.FromSA && number == 0 && !t.facts.node.IsSwitch() {
 		number = uint32(t.facts.node.LocalPort)
@@ -329,7 +329,7 @@ func (t *target) fact(a mad.Attribute, number uint32) {
 	})
 }
 
-// limit requests the size of the congestion control table.
+// limit requests the congestion control table size.
 func (t *target) limit() {
 	t.send(t.request(t.Attribute, part{}), func(reply *umad.Reply) {
 		var table mad.CongestionControlTable
@@ -342,8 +342,8 @@ func (t *target) limit() {
 	})
 }
 
-// agent requests ClassPortInfo, which each agent of the class has, so that a node without
-// an agent costs one timeout.
+// agent requests ClassPortInfo, which each agent in the class has, so that a node without
+// an agent costs a single timeout.
 func (t *target) agent() {
 	q := t.request(attribute(t.Attribute.Class, mad.AttrClassPortInfo), part{})
 	t.send(q, func(reply *umad.Reply) { t.continueWith(reply.Err, reply) })
@@ -385,10 +385,10 @@ func (t *target) submit(parts []part) {
 	}
 }
 
-// errEmpty is the error of a node whose attributes report that it has no such table.
+// errEmpty is the error for a node with attributes that report no such table.
 var errEmpty = errors.New("the node has no such table")
 
-// request returns the request of a part.
+// request returns a part's request.
 func (t *target) request(a Attribute, p part) *umad.Request {
 	q := &umad.Request{To: t.port.To, Class: a.Class, Attr: a.ID, Modifier: p.modifier}
 	if q.Class == mad.ClassSMPLIDRouted {
@@ -426,8 +426,8 @@ func (t *target) receive(reply *Reply, received *umad.Reply, decode func([]byte)
 	}
 }
 
-// receiveText stores the text of a reply. If there are more segments, the request is sent
-// again when no other is in flight.
+// receiveText stores a reply's text. If there are more segments, the request is sent again
+// when no other is in flight.
 func (t *target) receiveText(reply *Reply, received *umad.Reply) {
 	long, ok := received.Long()
 	if ok {
@@ -444,7 +444,7 @@ func (t *target) receiveText(reply *Reply, received *umad.Reply) {
 	})
 }
 
-// maxText is the maximum size of a text in bytes.
+// maxText is the maximum text size in bytes.
 const maxText = 1 << 20
 
 // text returns the text in a reply, which ends with a NUL.
@@ -456,5 +456,5 @@ func text(reply *umad.LongReply) (*string, error) {
 	return new(string(s)), nil
 }
 
-// errClipped is the error of a text in a single packet that may have more.
+// errClipped is the error for a text in a single packet that may have more.
 var errClipped = errors.New("the text is cut: the reply is a single packet")

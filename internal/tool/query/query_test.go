@@ -68,13 +68,13 @@ func TestParsePorts(t *testing.T) {
 	}
 }
 
-// demo returns options for a query of the fabric demo.
+// demo returns options for a query on the fabric demo.
 func demo(t *testing.T, attribute, target, ports string) Options {
 	t.Helper()
 	return queryOf(t, "demo", attribute, target, ports)
 }
 
-// queryOf returns options for a query of a simulated fabric after some commands.
+// queryOf returns options for a query on a simulated fabric after some commands.
 func queryOf(t *testing.T, description, attribute, target, ports string, commands ...string) Options {
 	t.Helper()
 	f, err := sim.Build(description)
@@ -220,7 +220,7 @@ func TestRun_Redirect(t *testing.T) {
 	}
 }
 
-// An agent that ignores the vendor class costs one timeout, for any number of ports.
+// An agent that ignores the vendor class costs a single timeout, for any port count.
 func TestRun_NoVendorAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Run(t.Context(), demo(t, "CounterGroupInfo", "leaf1", "all"))
@@ -230,7 +230,7 @@ func TestRun_NoVendorAgent(t *testing.T) {
 	})
 }
 
-// Words of the configuration space are read 18 at a time.
+// Configuration space words are read 18 at a time.
 func TestRun_Addresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := queryOf(t, "demo:vendor=on", "ConfigSpace", "leaf1", "")
@@ -247,7 +247,7 @@ func TestRun_Addresses(t *testing.T) {
 	})
 }
 
-// Dead nodes cost the timeouts of a few nodes in all.
+// Dead nodes cost a few nodes' timeouts in all.
 func TestRun_DeadNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := demo(t, "NodeInfo", "4000-4030 7", "")
@@ -263,7 +263,7 @@ func TestRun_DeadNodes(t *testing.T) {
 	})
 }
 
-// If the port breaks, all targets have an error, also those that were not started.
+// If the port breaks, all targets have an error, also targets that were not started.
 func TestRun_BrokenPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := demo(t, "NodeInfo", "1-5000", "")

@@ -8,10 +8,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A record is the record of subnet administration with an attribute of a node.
+// A record is the subnet administration record with a node's attribute.
 type record struct {
 	match  mad.Attribute // with the values to be matched
-	fields []any         // of match that select the record
+	fields []any         // in match that select the record
 	part   mad.Attribute // the attribute within match, after the reply is decoded
 }
 
@@ -70,7 +70,7 @@ func (a Attribute) HasRecord() bool {
 	return ok && a.Class == mad.ClassSMPLIDRouted
 }
 
-// A call is a request with the function that decodes the data of its reply.
+// A call is a request with the function that decodes its reply's data.
 type call struct {
 	request *umad.Request
 	decode  func(data []byte) (mad.Attribute, error)
@@ -101,7 +101,7 @@ func (t *target) callFor(a Attribute, p part) (call, error) {
 	}, nil
 }
 
-// administration returns the place of subnet administration.
+// administration returns subnet administration's place.
 func (r *run) administration() umad.Target {
 	if r.Resolve.SMLID != 0 {
 		return umad.Target{LID: r.Resolve.SMLID}

@@ -11,17 +11,17 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Reply is the reply to one request, or the reason for its failure.
+// A Reply is the reply to a request, or the reason for its failure.
 type Reply struct {
 	Target resolve.Address
 	Port   *resolve.Port // the destination; nil: it was not found
 
-	Number   int // of the port that the attribute belongs to; -1: none
+	Number   int // number of the port that the attribute belongs to; -1: none
 	Modifier uint32
-	Block    int // index of the first entry of a table; -1: not a table
+	Block    int // first entry's index in a table; -1: not a table
 
 	Attr   mad.Attribute // decoded; nil: unknown attribute, a text, or an error
-	Text   *string       // of an attribute with a text, see [Attribute.IsText]; nil: none
+	Text   *string       // for an attribute with a text, see [Attribute.IsText]; nil: none
 	Packet *mad.Packet   // that was received, as far as it is kept; nil: none
 	RTT    time.Duration
 	Err    error
@@ -34,15 +34,15 @@ type Result struct {
 	Local     umad.PortAttr
 	Replies   []Reply
 	Failed    int     // replies with an error
-	Missed    []error // failed requests of a scan, which may have missed targets
+	Missed    []error // failed requests in a scan, which may have missed targets
 	Stats     umad.Stats
 }
 
 // Partial reports whether replies have an error or targets may be missing.
 func (r *Result) Partial() bool { return r.Failed > 0 || len(r.Missed) > 0 }
 
-// mergeFailures replaces the replies to all blocks of the table of a port by the first one
-// if they have the same error.
+// mergeFailures replaces the replies to all blocks in a port's table by the first reply if
+// they have the same error.
 func mergeFailures(replies []Reply) (merged []Reply) {
 	if len(replies) == 1 {
 		return replies
@@ -63,7 +63,7 @@ func mergeFailures(replies []Reply) (merged []Reply) {
 	return merged
 }
 
-// cause returns the text of an error without the request, whose modifier is that of a block.
+// cause returns an error's text without the request, because its modifier is a block's.
 func cause(err error) string {
 	if failed, ok := errors.AsType[*umad.Error](err); ok {
 		err = failed.Err
@@ -86,8 +86,8 @@ func (r *Reply) Name(names *fabric.NameMap) string {
 	return names.NameOf(r.Port.Node.NodeGUID, *r.Port.Description)
 }
 
-// Heading returns the attribute, the destination and the part of a table in a reply.
-// name is the name of the node, or "".
+// Heading returns the attribute, the destination and the table part in a reply. name is the
+// node's name, or "".
 func (r *Result) Heading(reply *Reply, name string) string {
 	s := r.Attribute.Name + " of " + reply.place()
 	if name != "" {

@@ -25,7 +25,7 @@ type ReportHead struct {
 	Attribute ReportAttribute `json:"attribute"`
 }
 
-// Head returns the report's part before the replies. Replies with an error, and requests of
+// Head returns the report's part before the replies. Replies with an error, and requests in
 // a scan that may have missed targets, are failures.
 func (r *Result) Head(names *fabric.NameMap) ReportHead {
 	a := r.Attribute
@@ -68,7 +68,7 @@ type ReportList struct {
 	Attributes []ReportListed `json:"attributes"`
 }
 
-// A ReportListed is an attribute with its other names and the names of its fields.
+// A ReportListed is an attribute with its other names and its field names.
 type ReportListed struct {
 	ReportAttribute
 	Aliases []string `json:"aliases"`
@@ -78,11 +78,11 @@ type ReportListed struct {
 // A ReportReply is a reply, or its absence.
 type ReportReply struct {
 	ReportOrigin
-	Data json.RawMessage `json:"data"` // the fields of the attribute by name, or a text
+	Data json.RawMessage `json:"data"` // the attribute's fields by name, or a text
 	ReportOutcome
 }
 
-// A ReportOrigin is the request of a reply.
+// A ReportOrigin is a reply's request.
 type ReportOrigin struct {
 	Target   string   `json:"target"` // as given
 	Name     *string  `json:"name"`   // of the node
@@ -91,7 +91,7 @@ type ReportOrigin struct {
 	Route    *string  `json:"route"` // directed route to the node
 	Port     *int     `json:"port"`  // that the attribute belongs to
 	Modifier uint32   `json:"modifier"`
-	First    *int     `json:"first"`  // index of the first entry of a block of a table
+	First    *int     `json:"first"`  // the first entry's index in a table block
 	RTT      *float64 `json:"rtt_us"` // microseconds
 }
 

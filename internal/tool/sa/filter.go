@@ -19,21 +19,21 @@ type Filter struct {
 	Match mad.Attribute
 	Mask  mad.ComponentMask
 
-	// Nodes are the names of nodes whose LIDs are to be stored in fields.
+	// Nodes are the names of the nodes with LIDs to store in fields.
 	Nodes []NodeField
 }
 
-// A NodeField is a field for the LID of a node that is known by another address.
+// A NodeField is a field for a node's LID if the node is known by another address.
 type NodeField struct {
 	Field string
 	Node  resolve.Address
 }
 
-// NewFilter returns a filter that all records of a kind pass.
+// NewFilter returns a filter that all records with a kind pass.
 func NewFilter(k Kind) *Filter { return &Filter{Kind: k, Match: k.New()} }
 
-// Modifier returns the attribute modifier of the request: a capability mask in a filter
-// for ports selects those with at least these capabilities.
+// Modifier returns the request's attribute modifier: a capability mask in a filter for
+// ports selects ports with at least these capabilities.
 func (f *Filter) Modifier() uint32 {
 	if r, ok := f.Match.(*mad.PortInfoRecord); ok && f.Mask.Has(mad.Components(r, &r.PortInfo.CapMask)) {
 		return mad.MatchCapMask
@@ -41,7 +41,7 @@ func (f *Filter) Modifier() uint32 {
 	return 0
 }
 
-// ErrNoCondition is wrapped by the error of a condition without a field or an operator.
+// ErrNoCondition is wrapped by the error for a condition without a field or an operator.
 var ErrNoCondition = errors.New("not of the form FIELD=VALUE")
 
 // Add adds a condition in the form FIELD=VALUE. MTU, rate and packet lifetime also can be
@@ -66,10 +66,10 @@ func (f *Filter) Add(condition string) error {
 	return f.selector(field, operator, condition)
 }
 
-// selectors are the values of operators in fields for comparisons.
+// selectors are the operator values in fields for comparisons.
 var selectors = map[byte]mad.Selector{'=': mad.SelectExactly, '<': mad.SelectLess, '>': mad.SelectGreater}
 
-// selector sets the field with the kind of comparison that belongs to a field.
+// selector sets the field with the comparison kind that belongs to a field.
 func (f *Filter) selector(field mad.Component, operator byte, condition string) error {
 	comparison, err := f.Kind.field(field.Name + "Selector")
 	switch {
@@ -92,7 +92,7 @@ func (f *Filter) store(field mad.Component, v uint64) {
 	})
 }
 
-// storeBytes stores the elements of an array of bytes.
+// storeBytes stores a byte array's elements.
 func (f *Filter) storeBytes(field mad.Component, b []byte) {
 	mad.Visit(f.Match, func(name string, _ int, old uint64) uint64 {
 		index, ok := strings.CutPrefix(name, field.Name)
@@ -104,13 +104,13 @@ func (f *Filter) storeBytes(field mad.Component, b []byte) {
 	})
 }
 
-// The sizes of arrays of bytes in bits.
+// Byte array sizes in bits.
 const (
 	gidBits  = 8 * len(ib.GID{})
 	textBits = 8 * mad.DataSize
 )
 
-// set parses the value of a field.
+// set parses a field's value.
 func (f *Filter) set(field mad.Component, value string) error {
 	switch {
 	case isTable(field):
@@ -140,7 +140,7 @@ func (f *Filter) set(field mad.Component, value string) error {
 	return f.setNumber(field, value)
 }
 
-// setNumber parses a number, the name of a value, or the name of a node in place of a LID.
+// setNumber parses a number, a value's name, or a node's name in place of a LID.
 func (f *Filter) setNumber(field mad.Component, value string) error {
 	v, err := strconv.ParseUint(value, 0, 64)
 	named, isName := mad.ParseValueName(f.Match, field.Name, value)
@@ -150,7 +150,7 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 		f.store(field, v)
 		return nil
 	case isName:
-		f.store(field, named) // a number can be a name, too: 4096 of an MTU
+		f.store(field, named) // a number can be a name, too: 4096 for an MTU
 		return nil
 	case err == nil || errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%s does not fit in %d bits", value, field.Width)
@@ -170,7 +170,7 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 	return fmt.Errorf("%q is not a value of %s", value, field.Name)
 }
 
-// StoreLID stores the LID of a node in its field.
+// StoreLID stores a node's LID in its field.
 func (f *Filter) StoreLID(n NodeField, lid ib.LID) {
 	f.store(mad.Component{Name: n.Field}, uint64(lid))
 }

@@ -33,7 +33,7 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
-// filter builds a filter, and returns it with the error of the last condition.
+// filter builds a filter, and returns it with the last condition's error.
 func filter(t *testing.T, kind string, conditions ...string) (*Filter, error) {
 	t.Helper()
 	k, err := ParseKind(kind)
@@ -111,11 +111,11 @@ func TestFilter_Invalid(t *testing.T) {
 	}
 }
 
-// Each field of each kind takes its own value 0, and no other field changes.
+// Each field in each kind takes its own value 0, and no other field changes.
 func TestFilter_Fields(t *testing.T) {
 	for _, k := range Kinds() {
 		for _, c := range mad.RecordComponents(k.New()) {
-			if c.Width > 64 || isTable(c) || c.Name == "Lid" { // an alias of EndportLID
+			if c.Width > 64 || isTable(c) || c.Name == "Lid" { // an alias for EndportLID
 				continue
 			}
 			f := NewFilter(k)
@@ -139,7 +139,7 @@ func TestFilter_Fields(t *testing.T) {
 	}
 }
 
-// A filter accepts each name of a value that the table or JSON prints.
+// A filter accepts each value name that the table or JSON prints.
 func TestFilter_Names(t *testing.T) {
 	names := 0
 	for _, k := range Kinds() {
@@ -176,7 +176,7 @@ func TestFilter_Names(t *testing.T) {
 	}
 }
 
-// namesOf returns the texts of a field in the table and in JSON that are not numbers.
+// namesOf returns a field's texts in the table and in JSON that are not numbers.
 func namesOf(t *testing.T, record mad.Attribute, field string) (names []string) {
 	t.Helper()
 	mad.Fields(record, []string{field}, func(name string, text []byte) {

@@ -11,11 +11,11 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Kind is a kind of record.
+// A Kind is a record kind.
 type Kind struct {
 	ID      mad.AttrID
-	Name    string   // of the specification
-	Aliases []string // of saquery (rdma-core, infiniband-diags)
+	Name    string   // name in the specification
+	Aliases []string // name in saquery (rdma-core, infiniband-diags)
 }
 
 // String returns the name.
@@ -43,7 +43,7 @@ var aliases = map[mad.AttrID][]string{
 	mad.AttrSMInfoRecord:                   {"SMIR"},
 }
 
-// Kinds returns all kinds of records.
+// Kinds returns all record kinds.
 func Kinds() []Kind {
 	var kinds []Kind
 	for _, id := range mad.ClassSA.Attributes() {
@@ -54,8 +54,8 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// ParseKind parses the name or an alias of a kind, in either case. The word Record at the
-// end may be left out.
+// ParseKind parses a kind's name or alias, in either case. The word Record at the end may
+// be left out.
 func ParseKind(s string) (Kind, error) {
 	for _, k := range Kinds() {
 		if plain(k.Name) == plain(s) || plain(k.Name) == plain(s)+"record" || slices.ContainsFunc(k.Aliases, func(a string) bool { return strings.EqualFold(a, s) }) {
@@ -68,7 +68,7 @@ func ParseKind(s string) (Kind, error) {
 // plain returns a name without case and underscores.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// ErrNoField is wrapped by the error of a condition for a field that records of the kind
+// ErrNoField is wrapped by the error for a condition on a field that records with the kind
 // do not have.
 var ErrNoField = errors.New("has no such field")
 
@@ -79,7 +79,7 @@ var fieldAliases = map[mad.AttrID]map[string]string{
 	mad.AttrPathRecord:     {"from": "Slid", "to": "Dlid"},
 }
 
-// field returns the component of a record with a name.
+// field returns a record's component with a name.
 func (k Kind) field(name string) (mad.Component, error) {
 	wanted := plain(name)
 	if alias, ok := fieldAliases[k.ID][wanted]; ok {
@@ -104,7 +104,7 @@ func (k Kind) Fields() []string {
 	return names
 }
 
-// tables are the fields of tables, which a filter cannot have.
+// tables are the table fields, which a filter cannot have.
 var tables = []string{"VL", "Weight", "Pkeys", "LinearForwTbl", "MulticastForwTbl"}
 
 func isTable(c mad.Component) bool { return slices.Contains(tables, c.Name) }

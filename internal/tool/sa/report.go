@@ -13,7 +13,7 @@ const ReportSchema = "ibkit/sa/2"
 // A Report is the document that "ibkit sa --json" prints.
 type Report struct {
 	ReportHead
-	Records []json.RawMessage `json:"records"` // the fields of each by name
+	Records []json.RawMessage `json:"records"` // each record's fields by name
 }
 
 // A ReportHead is a report's part before the records.
@@ -21,7 +21,7 @@ type ReportHead struct {
 	report.Head
 	Record  ReportRecord `json:"record"`
 	SALID   ib.LID       `json:"sa_lid"`
-	Elapsed float64      `json:"elapsed_ms"` // from the request to the end of the reply
+	Elapsed float64      `json:"elapsed_ms"` // from the request to the reply's end
 }
 
 // Head returns the report's part before the records. A reply that may be incomplete is a
@@ -37,7 +37,7 @@ func (r *Result) Head() ReportHead {
 	return h
 }
 
-// A ReportRecord is a kind of records.
+// A ReportRecord is a record kind.
 type ReportRecord struct {
 	ID   int    `json:"id"`
 	Name string `json:"name"`
@@ -52,7 +52,7 @@ type ReportList struct {
 	Records []ReportListed `json:"records"`
 }
 
-// A ReportListed is a kind of records with its other names and the names of its fields.
+// A ReportListed is a record kind with its other names and its field names.
 type ReportListed struct {
 	ReportRecord
 	Aliases []string `json:"aliases"`

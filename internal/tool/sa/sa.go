@@ -18,7 +18,7 @@ type Options struct {
 	Source  fabric.Source
 	Filter  *Filter
 	SMKey   mad.Key       // 0: as an untrusted client
-	Timeout time.Duration // of the whole table; 0: 30 s
+	Timeout time.Duration // for the whole table; 0: 30 s
 	Resolve resolve.Options
 }
 
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	return result, nil
 }
 
-// resolve looks up the LIDs of the nodes in a filter.
+// resolve looks up the LIDs for the nodes in a filter.
 func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 	for _, n := range f.Nodes {
 		ports, err := r.Find(ctx, n.Node)
@@ -83,7 +83,7 @@ func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 	return nil
 }
 
-// classPortInfo requests the capabilities of subnet administration, which is not a table.
+// classPortInfo requests subnet administration's capabilities, which is not a table.
 func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key mad.Key) error {
 	reply, err := c.Call(ctx, &umad.Request{To: r.To, Class: mad.ClassSA, Value: &mad.ClassPortInfo{}, Key: key})
 	if err == nil {
@@ -92,7 +92,7 @@ func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key mad.Key)
 	return err
 }
 
-// Len returns the number of records.
+// Len returns the record count.
 func (r *Result) Len() int {
 	if r.info != nil {
 		return 1
@@ -100,7 +100,7 @@ func (r *Result) Len() int {
 	return r.table.Len()
 }
 
-// Record decodes record i, from 0 to Len-1, into a record of the kind.
+// Record decodes record i, from 0 to Len-1, into a record with the kind.
 func (r *Result) Record(i int, record mad.Attribute) error {
 	if r.info != nil {
 		return mad.Decode(record, r.info)
@@ -108,7 +108,7 @@ func (r *Result) Record(i int, record mad.Attribute) error {
 	return r.table.Record(i, record)
 }
 
-// Raw returns the bytes of record i, or nil for those of ClassPortInfo.
+// Raw returns record i's bytes, or nil for ClassPortInfo.
 func (r *Result) Raw(i int) []byte {
 	if r.info != nil {
 		return nil

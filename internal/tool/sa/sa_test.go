@@ -19,7 +19,7 @@ import (
 // recordSize is the distance between NodeRecords: 108 bytes and padding.
 const recordSize = 112
 
-// nodeTable returns the NodeRecords of n nodes as they are in a reply.
+// nodeTable returns the NodeRecords for n nodes as they are in a reply.
 func nodeTable(t *testing.T, n int) []byte {
 	t.Helper()
 	b := make([]byte, n*recordSize)
@@ -34,7 +34,7 @@ func nodeTable(t *testing.T, n int) []byte {
 // An administrator replies to a query with packets.
 type administrator func(t *testing.T, query umad.Message) []umad.Message
 
-// replying returns an administrator that replies with the segments of data, and change may
+// replying returns an administrator that replies with the segments in data, and change may
 // change the packets.
 func replying(data []byte, offset uint16, change func([]umad.Message) []umad.Message) administrator {
 	return func(_ *testing.T, query umad.Message) []umad.Message {
@@ -67,7 +67,7 @@ func control(data []byte, kind mad.RMPPType, status mad.RMPPStatus) administrato
 	})
 }
 
-// Each defect of a reply is named. Repeated and reordered segments are no defect.
+// Each defect in a reply is named. Repeated and reordered segments are no defect.
 func TestRun_Defects(t *testing.T) {
 	three := nodeTable(t, 3)
 	for name, test := range map[string]struct {

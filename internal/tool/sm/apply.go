@@ -87,8 +87,8 @@ func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 	return info, nil
 }
 
-// verify reads the manager until it is in the wanted state, or until it is too late. lost is
-// the error of a Set without a reply, or nil.
+// verify reads the manager until it is in the wanted state, or until it is too late. lost
+// is the error for a Set without a reply, or nil.
 func (s *Session) verify(ctx context.Context, p *Plan, lost error) {
 	before := p.Manager.Info.State
 	var silent error

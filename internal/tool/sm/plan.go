@@ -25,7 +25,7 @@ const (
 // Risks are all risks.
 var Risks = []Risk{OnlyManager, MasterLeaves, SecondMaster}
 
-// String returns the name of the risk.
+// String returns the risk's name.
 func (r Risk) String() string { return string(r) }
 
 // Detail describes the risk.
@@ -66,7 +66,7 @@ type Plan struct {
 	Elapsed time.Duration
 }
 
-// Needless reports that the manager is already in the state of the change.
+// Needless reports that the manager is already in the wanted state.
 func (p *Plan) Needless() bool { return p.Manager.Info.State == p.Operation.LeadsTo() }
 
 // NotForced returns the risks that are not in a list.

@@ -91,7 +91,7 @@ func (r *Result) Report(names *fabric.NameMap) *Report {
 	return d
 }
 
-// Report returns the document of a plan. With dryRun, or before [Session.Apply], it has no
+// Report returns a plan's document. With dryRun, or before [Session.Apply], it has no
 // outcome.
 func (p *Plan) Report(local umad.PortAttr, dryRun bool, names *fabric.NameMap) *Report {
 	r := (&Result{Began: p.Began, Local: local, Managers: append([]*Manager{p.Manager}, p.Others...), Warnings: p.Warnings}).Report(names)

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	return r.result, nil
 }
 
-// run is the state of one Run.
+// run is a Run's state.
 type run struct {
 	Options
 	ctx    context.Context
