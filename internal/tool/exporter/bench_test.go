@@ -57,7 +57,7 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// A discard discards the body of a response.
+// A discard discards a response's body.
 type discard struct{ *httptest.ResponseRecorder }
 
 func (d *discard) Write(p []byte) (int, error) { return io.Discard.Write(p) }

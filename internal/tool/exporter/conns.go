@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Conns are the connections of a server. A new connection beyond the limit takes the place
-// of the oldest one without a request that is being answered: neither half-open nor idle
-// connections keep scrapers out.
+// Conns are a server's connections. A new connection beyond the limit replaces the oldest
+// connection without a request in progress: neither half-open nor idle connections keep
+// scrapers out.
 type conns struct {
 	limit int
 
@@ -20,10 +20,10 @@ type conns struct {
 	order list.List // of *conn, the oldest first
 }
 
-// A conn is a connection of a server.
+// A conn is a server connection.
 type conn struct {
 	net.Conn
-	answering atomic.Int32 // requests; more than one with HTTP/2
+	answering atomic.Int32 // requests; several with HTTP/2
 }
 
 func newConns(limit int) *conns {
@@ -63,17 +63,17 @@ func (c *conns) remove(n net.Conn) {
 	}
 }
 
-// state is the ConnState of a server.
+// state is a server's ConnState.
 func (c *conns) state(n net.Conn, s http.ConnState) {
 	if s == http.StateClosed || s == http.StateHijacked {
 		c.remove(underlying(n))
 	}
 }
 
-// connKey is the key of the connection in the context of a request.
+// connKey is the key of the connection in a request's context.
 type connKey struct{}
 
-// context is the ConnContext of a server.
+// context is a server's ConnContext.
 func (c *conns) context(ctx context.Context, n net.Conn) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// Labels are the labels of a series as text: {name="value",...}, in the order of the names.
+// Labels are a series' labels as text: {name="value",...}, in name order.
 type labels string
 
-// newLabels returns labels from names and values in turn. Values are text of the fabric:
+// newLabels returns labels from names and values in turn. Values are text from the fabric:
 // they may have any characters, but must be UTF-8.
 func newLabels(pairs ...string) labels {
 	order := make([]int, 0, 8)
@@ -42,8 +42,8 @@ func newLabels(pairs ...string) labels {
 	return labels(append(b, '}'))
 }
 
-// appendEscaped appends text with the escape sequences of the text format: of the value of a
-// label, or of a help text, in which quotes are not escaped.
+// appendEscaped appends text with the text format's escape sequences: for a label value, or
+// for a help text, in which quotes are not escaped.
 func appendEscaped(b []byte, text string, label bool) []byte {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -60,10 +60,10 @@ func appendEscaped(b []byte, text string, label bool) []byte {
 	return b
 }
 
-// An encoder writes metric families in the text format of Prometheus
+// An encoder writes metric families in Prometheus' text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Unlike
-// expfmt, it writes the labels of a port, which are those of each of its counters, as they
-// are: the sweep of a large fabric has millions of series.
+// expfmt, it writes a port's labels, which all its counters share, as they are: a sweep
+// over a large fabric has millions of series.
 type encoder struct {
 	w       io.Writer
 	buf     []byte
@@ -131,7 +131,7 @@ func (e *encoder) writeBuffer() {
 	e.buf = e.buf[:0]
 }
 
-// encode writes a family of client_golang.
+// encode writes a client_golang family.
 func (e *encoder) encode(f *dto.MetricFamily) {
 	e.writeBuffer()
 	if e.err != nil {
@@ -148,10 +148,10 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// A page is the metrics of a sweep, compressed: plain text takes 10 to 20 times the memory.
+// A page is a sweep's metrics, compressed: plain text takes 10 to 20 times the memory.
 type page struct {
 	info  sweepInfo
-	at    time.Time // end of the sweep
+	at    time.Time // the sweep's end
 	gzip  []byte    // a complete gzip member
 	size  int64     // of the text
 	sweep sweep     // instead of gzip, if the metrics are encoded when they are written
@@ -169,8 +169,8 @@ func newGzip(w io.Writer) *gzip.Writer {
 	return z
 }
 
-// newPage returns the page of a sweep, which took some time. It is compressed unless its
-// text is written once.
+// newPage returns a sweep's page, which took some time. It is compressed unless its text is
+// written once.
 func newPage(s sweep, took time.Duration, once bool) (*page, error) {
 	p := &page{info: s.info(), at: time.Now()}
 	p.info.took = took
@@ -192,14 +192,14 @@ func newPage(s sweep, took time.Duration, once bool) (*page, error) {
 	return p, nil
 }
 
-// write writes the metrics of the sweep of a page.
+// write writes the metrics for a page's sweep.
 func (p *page) write(e *encoder, s sweep) error {
 	s.write(e)
 	p.writeInfo(e)
 	return e.flush()
 }
 
-// writeInfo writes the metrics of the sweep itself.
+// writeInfo writes the sweep's own metrics.
 func (p *page) writeInfo(e *encoder) {
 	i := &p.info
 	e.value("ibkit_sweep_duration_seconds", "Duration of the last sweep.", i.took.Seconds())
@@ -215,7 +215,7 @@ func number(b bool) float64 {
 	return 0
 }
 
-// writeText writes the text of the page.
+// writeText writes the page's text.
 func (p *page) writeText(w io.Writer) error {
 	if p.sweep != nil {
 		return p.write(newEncoder(w), p.sweep)

@@ -1,6 +1,6 @@
-// Package exporter exports the counters and the findings of a fabric, or the counters of
-// the ports of this host, as metrics for Prometheus. An [Exporter] sweeps on its own
-// schedule; scrapes return the last sweep and its age.
+// Package exporter exports a fabric's counters and findings, or the counters on this host's
+// ports, as metrics for Prometheus. An [Exporter] sweeps on its own schedule; scrapes
+// return the last sweep and its age.
 package exporter
 
 import (
@@ -15,62 +15,61 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
-// Names select the names of metrics.
+// Names select the metric names.
 type Names string
 
-// The names. All but Node require a fabric; Node is of the ports of this host.
+// The names. All but Node require a fabric; Node is for this host's ports.
 const (
-	Treydock   Names = "treydock"   // those of github.com/treydock/infiniband_exporter and of SckyzO's continuation
-	Guilbaults Names = "guilbaults" // those of github.com/guilbaults/infiniband-exporter
-	Node       Names = "node"       // those of the infiniband collector of node_exporter
+	Treydock   Names = "treydock"   // as in github.com/treydock/infiniband_exporter and SckyzO's continuation
+	Guilbaults Names = "guilbaults" // as in github.com/guilbaults/infiniband-exporter
+	Node       Names = "node"       // as in node_exporter's infiniband collector
 )
 
-// AllNames are the values of [Names].
+// AllNames are all [Names] values.
 var AllNames = []Names{Treydock, Guilbaults, Node}
 
-// Defaults of [Options].
+// Defaults for [Options].
 const (
 	DefaultInterval = time.Minute
 	DefaultTimeout  = time.Minute
 )
 
-// staleAfter is the default of Options.MaxAge in intervals.
+// staleAfter is the default for Options.MaxAge in intervals.
 const staleAfter = 5
 
 // Options configure an [Exporter].
 type Options struct {
 	Names Names // default: Treydock
 
-	// Fabric has the options of sweeps of a fabric. Its options for data, windows and
-	// baselines do not apply.
+	// Fabric has the options for fabric sweeps. Its options for data, windows and baselines
+	// do not apply.
 	Fabric    counters.Options
 	NodeNames *fabric.NameMap
 
-	// Local has the options of sweeps with the names of Node.
+	// Local has the options for sweeps with Node's names.
 	Local LocalOptions
 
-	// Interval is the time between the begins of two sweeps (default
-	// [DefaultInterval]).
+	// Interval is the time between two sweep starts (default [DefaultInterval]).
 	Interval time.Duration
 
 	// Timeout is the time after which a sweep is abandoned (default
 	// [DefaultTimeout]).
 	Timeout time.Duration
 
-	// MaxAge is the age from which the series of the last sweep are not exported
-	// (default: 5 intervals and the timeout).
+	// MaxAge is the age from which the last sweep's series are not exported (default: 5
+	// intervals and the timeout).
 	MaxAge time.Duration
 
-	// AllMetrics adds the metrics that the published dashboards and rules do not use: those
-	// with the names of Treydock, and our own.
+	// AllMetrics adds the metrics that the published dashboards and rules do not use:
+	// metrics with Treydock's names, and our own.
 	AllMetrics bool
 
-	// TextOnly prepares for one call of [Exporter.WriteText] after each sweep rather than
+	// TextOnly prepares for a single [Exporter.WriteText] call after each sweep rather than
 	// for scrapes, which then take long.
 	TextOnly bool
 
-	// CheckNodes, if not nil, is called with the fabric and the selected nodes of each sweep.
-	// If it returns an error, the sweep fails.
+	// CheckNodes, if not nil, is called with each sweep's fabric and selected nodes. If it
+	// returns an error, the sweep fails.
 	CheckNodes func(*fabric.Fabric, []*fabric.Node) error
 
 	// Textfile adds the metric that [Exporter.CountWriteError] counts.
@@ -106,18 +105,18 @@ func (o Options) withDefaults() Options {
 // grace is the time for which an abandoned sweep may still end.
 const grace = time.Second
 
-// maxHung is the maximum number of abandoned sweeps that have not ended: each holds the
-// memory of a sweep and a file descriptor.
+// maxHung is the maximum count of abandoned sweeps that have not ended: each holds a
+// sweep's memory and a file descriptor.
 const maxHung = 3
 
-// The errors of sweeps without a result.
+// The errors for sweeps without a result.
 var (
 	ErrAbandoned = errors.New("the sweep did not end in time")
 	ErrSkipped   = fmt.Errorf("%d earlier sweeps have not ended yet", maxHung)
 )
 
-// An Exporter sweeps and holds the metrics of the last sweep. Its methods may be called
-// by several goroutines at the same time, except [Exporter.Sweep] and [Exporter.Run].
+// An Exporter sweeps and holds the last sweep's metrics. Its methods may be called by
+// several goroutines at the same time, except [Exporter.Sweep] and [Exporter.Run].
 type Exporter struct {
 	opts   Options
 	source source
@@ -128,12 +127,12 @@ type Exporter struct {
 	reloaded atomic.Pointer[fabricSource] // in place of source; nil: not reloaded
 }
 
-// A source reads the data of a sweep. before is the last sweep, or nil.
+// A source reads a sweep's data. before is the last sweep, or nil.
 type source interface {
 	sweep(ctx context.Context, before sweep) (sweep, error)
 }
 
-// A sweep is the data of one sweep.
+// A sweep is a single sweep's data.
 type sweep interface {
 	info() sweepInfo
 	write(e *encoder)
@@ -152,7 +151,7 @@ func New(o Options) *Exporter {
 	return e
 }
 
-// Run sweeps until ctx ends, and returns the error of ctx.
+// Run sweeps until ctx ends, and returns ctx's error.
 func (e *Exporter) Run(ctx context.Context) error {
 	var last sweep
 	var before sweepInfo
@@ -189,13 +188,13 @@ func (e *Exporter) Run(ctx context.Context) error {
 }
 
 // Sweep sweeps once. It returns an error if the sweep had no result; the metrics are then
-// those of the sweep before.
+// the previous sweep's.
 func (e *Exporter) Sweep(ctx context.Context) error {
 	var last sweep
 	return e.sweepOnce(ctx, &last)
 }
 
-// Partial reports whether data of the last sweep is missing.
+// Partial reports whether data from the last sweep is missing.
 func (e *Exporter) Partial() bool {
 	p := e.last.Load()
 	return p == nil || p.info.partial
@@ -209,8 +208,8 @@ func (e *Exporter) Blind() error {
 	return nil
 }
 
-// Failures returns the requests of the last sweep without a valid response, with the names of
-// their nodes.
+// Failures returns the last sweep's requests without a valid response, with their node
+// names.
 func (e *Exporter) Failures() []error {
 	if p := e.last.Load(); p != nil {
 		return p.info.failures
@@ -218,7 +217,7 @@ func (e *Exporter) Failures() []error {
 	return nil
 }
 
-// An outcome is the end of a sweep.
+// An outcome is a sweep's end.
 type outcome struct {
 	sweep sweep
 	page  *page

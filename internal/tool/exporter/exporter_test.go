@@ -29,7 +29,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// textOf returns the metrics of an exporter.
+// textOf returns an exporter's metrics.
 func textOf(tb testing.TB, e *Exporter) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -59,12 +59,12 @@ func parse(tb testing.TB, text string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// series returns the lines of metrics that match a regular expression.
+// series returns the metric lines that match a regular expression.
 func series(text, pattern string) []string {
 	return regexp.MustCompile("(?m)^"+pattern+".*$").FindAllString(text, -1)
 }
 
-// simulated returns a simulated fabric and an exporter of it.
+// simulated returns a simulated fabric and an exporter for it.
 func simulated(tb testing.TB, description string, o Options) (*sim.Fabric, *Exporter) {
 	tb.Helper()
 	f, err := sim.Build(description)
@@ -98,7 +98,7 @@ func sweepNow(tb testing.TB, e *Exporter) string {
 	return textOf(tb, e)
 }
 
-// TestNames finds the metrics of the dashboards and rules of other exporters.
+// TestNames finds the metrics in other exporters' dashboards and rules.
 func TestNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := counters.RcvErrorDetails | counters.XmitDiscardDetails | counters.FECDetails
@@ -133,7 +133,7 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// sweepWithFailures sweeps and adds a failure of each kind.
+// sweepWithFailures sweeps and adds a failure with each kind.
 func sweepWithFailures(t *testing.T, e *Exporter) string {
 	t.Helper()
 	var last sweep
@@ -159,7 +159,7 @@ func sweepWithFailures(t *testing.T, e *Exporter) string {
 	return textOf(t, e)
 }
 
-// localMetrics returns the metrics of a host with all counters.
+// localMetrics returns the metrics for a host with all counters.
 func localMetrics(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	sysfs := testenv.Host(t, "mlx5-ib")
@@ -182,7 +182,7 @@ func localMetrics(t *testing.T) map[string]*dto.MetricFamily {
 	return parse(t, sweepNow(t, e))
 }
 
-// TestAppendFloat compares values with those that expfmt writes.
+// TestAppendFloat compares values with expfmt's output.
 func TestAppendFloat(t *testing.T) {
 	for _, v := range []float64{
 		0, math.Copysign(0, -1), 1, -1, 0.5, 999999, 1e6, 1.25e10, 1234567, 12345678901234, 1<<53 - 1, 1 << 53, 1e300,
@@ -201,7 +201,7 @@ func TestAppendFloat(t *testing.T) {
 	}
 }
 
-// TestSweep_Size checks that the text of 60 switches and 900 hosts stays below 10 MB, also
+// TestSweep_Size checks that the text for 60 switches and 900 hosts stays below 10 MB, also
 // with large values.
 func TestSweep_Size(t *testing.T) {
 	e := New(Options{Fabric: fabricOptions(t, users)})
@@ -218,7 +218,7 @@ func TestSweep_Size(t *testing.T) {
 	}
 }
 
-// TestSweep_Fabrics checks that the metrics of fabrics with faults have no duplicates.
+// TestSweep_Fabrics checks that the metrics for fabrics with faults have no duplicates.
 func TestSweep_Fabrics(t *testing.T) {
 	for _, description := range []string{"demo", "faults", "mixed", "torus:x=2,y=2,z=2", "demo,sm=off"} {
 		for _, names := range []Names{Treydock, Guilbaults} {
@@ -236,7 +236,8 @@ func TestSweep_Fabrics(t *testing.T) {
 	}
 }
 
-// TestSweep_DuplicateGUIDs exports the ports of the first of several nodes with a GUID.
+// TestSweep_DuplicateGUIDs exports the ports on the first node when several have the same
+// GUID.
 func TestSweep_DuplicateGUIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, e := simulated(t, "single-switch:hosts=3", Options{})
@@ -287,7 +288,7 @@ func TestSweep_HostileNames(t *testing.T) {
 	}
 }
 
-// TestSweep_RemovedNode checks that the series of a node end when it is removed.
+// TestSweep_RemovedNode checks that a node's series end when it is removed.
 func TestSweep_RemovedNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, e := simulated(t, "single-switch:hosts=3", Options{})
@@ -366,7 +367,7 @@ func (emptySweep) info() sweepInfo { return sweepInfo{} }
 func (emptySweep) write(*encoder)  {}
 
 // TestRun_Hung checks that sweeps that hang are abandoned and counted, that not more than
-// maxHung of them are in progress, and that their end is noticed.
+// maxHung sweeps are in progress, and that their end is noticed.
 func TestRun_Hung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
@@ -397,7 +398,7 @@ func TestRun_Hung(t *testing.T) {
 	})
 }
 
-// TestRun_Timeout checks that a sweep ends with its time, and that the next one begins on
+// TestRun_Timeout checks that a sweep ends with its time, and that the next sweep begins on
 // time.
 func TestRun_Timeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -458,8 +459,8 @@ func TestExporter_Age(t *testing.T) {
 	})
 }
 
-// TestRun_Memory checks that memory does not grow over sweeps, of which each is compared with
-// the one before.
+// TestRun_Memory checks that memory does not grow over sweeps when each is compared with
+// the sweep before.
 func TestRun_Memory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, e := simulated(t, "single-switch:hosts=8,radix=8", Options{})
@@ -480,7 +481,7 @@ func TestRun_Memory(t *testing.T) {
 		before, goroutines := heap(20), runtime.NumGoroutine()
 		after := heap(200)
 		t.Logf("%d kB after 20 sweeps, %d kB after 220", before>>10, after>>10)
-		const tolerance = 1 << 20 // of caches and pools; a result takes 0.4 MB
+		const tolerance = 1 << 20 // for caches and pools; a result takes 0.4 MB
 		if after > before+tolerance || runtime.NumGoroutine() > goroutines+1 {
 			t.Errorf("got %d bytes and %d goroutines, want %d and %d", after, runtime.NumGoroutine(), before, goroutines)
 		}

@@ -24,8 +24,7 @@ type fabricSource struct {
 	all     bool // also metrics without a known user
 }
 
-// sweep scans the fabric and reads all counters. It compares them with those of the sweep
-// before.
+// sweep scans the fabric and reads all counters. It compares them with the sweep before.
 func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	o := s.options
 	o.Data, o.Window = true, 0
@@ -53,10 +52,10 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	return f, nil
 }
 
-// A fabricSweep is the result of a sweep of a fabric.
+// A fabricSweep is a fabric sweep's result.
 type fabricSweep struct {
 	result   *counters.Result
-	seen     *fabric.Fabric // of the last sweep that was not blind
+	seen     *fabric.Fabric // from the last sweep that was not blind
 	names    *fabric.NameMap
 	details  counters.DetailSet
 	began    time.Time
@@ -67,15 +66,14 @@ type fabricSweep struct {
 	all      bool // also metrics without a known user
 }
 
-// A role is the type of a node in names of metrics.
+// A role is a node's type in metric names.
 type role struct {
 	node      mad.NodeType
-	subsystem string // also the label with the name of the node
-	class     string // in the output of ibnetdiscover
+	subsystem string // also the label with the node's name
+	class     string // in ibnetdiscover output
 }
 
-// roles are the types of nodes. Those that the specification does not define count as
-// adapters.
+// roles are the node types. Types that the specification does not define count as adapters.
 var roles = []role{
 	{mad.NodeTypeSwitch, "switch", "SW"},
 	{mad.NodeTypeCA, "hca", "CA"},
@@ -91,8 +89,8 @@ func roleOf(n *fabric.Node) *role {
 	return &roles[1]
 }
 
-// A device is what the exporters that use ibnetdiscover regard as a device: a switch, or a
-// port of an adapter or router.
+// A device is what the exporters that use ibnetdiscover regard as a device: a switch, or an
+// adapter or router port.
 type device struct {
 	*role
 	guid, name string
@@ -104,7 +102,7 @@ type device struct {
 	errors, timeouts int
 }
 
-// A port is a port of a device.
+// A port is a device port.
 type port struct {
 	*counters.Port
 	device   *device
@@ -119,8 +117,8 @@ type port struct {
 // up reports whether the port has a link.
 func (p *port) up() bool { return p.Info != nil && p.Info.State != ib.PortDown }
 
-// value returns a counter of the port if it is to be exported: of ports without a link
-// only if one of their counters is not 0, as many ports of switches were never used.
+// value returns a port's counter if it is to be exported: on ports without a link only if
+// any counter is not 0, as many ports of switches were never used.
 func (p *port) value(c counters.Counter) (uint64, bool) {
 	if !p.counted {
 		return 0, false
@@ -129,7 +127,7 @@ func (p *port) value(c counters.Counter) (uint64, bool) {
 	return v.N, ok
 }
 
-// hasCounts reports whether a counter of the port is not 0.
+// hasCounts reports whether any counter on the port is not 0.
 func (p *port) hasCounts() bool {
 	for _, c := range exported {
 		if v, ok := p.Now.Value(c.counter); ok && v.N > 0 {
@@ -159,8 +157,8 @@ func (s *fabricSweep) write(e *encoder) {
 	writeOwn(e, s)
 }
 
-// addDevices adds the devices of all nodes. Each port of the fabric is there once, even
-// if nodes have the same GUID: duplicate series would invalidate the whole scrape.
+// addDevices adds all nodes' devices. Each fabric port is there once, even if nodes have
+// the same GUID: duplicate series would invalidate the whole scrape.
 func (s *fabricSweep) addDevices() {
 	type key struct {
 		guid   ib.GUID
@@ -193,7 +191,7 @@ func (s *fabricSweep) addDevices() {
 				k.guid = n.GUID
 			}
 			d := add(k.guid, lidText(p.Port))
-			if p.Number == 0 || seen[k] || d.node != n { // a port of management, or a duplicate GUID
+			if p.Number == 0 || seen[k] || d.node != n { // a management port, or a duplicate GUID
 				continue
 			}
 			seen[k] = true
@@ -202,7 +200,7 @@ func (s *fabricSweep) addDevices() {
 	}
 }
 
-// portsOf returns the ports of a node, also those whose counters were not read.
+// portsOf returns a node's ports, also the ports without counters.
 func portsOf(n *counters.Node) []*counters.Port {
 	read := map[uint8]*counters.Port{}
 	for _, p := range n.Ports {
@@ -236,7 +234,7 @@ func (s *fabricSweep) newPort(d *device, p *counters.Port, complete bool) *port 
 	return q
 }
 
-// count counts the failures of a node that concern the device.
+// count counts a node's failures that concern the device.
 func (d *device) count(n *counters.Node) {
 	for _, f := range n.Failures {
 		if errors.Is(f.Err, umad.ErrTimeout) {
@@ -247,7 +245,7 @@ func (d *device) count(n *counters.Node) {
 	}
 }
 
-// allPorts calls f with the ports of devices of a role; nil: of all.
+// allPorts calls f with the device ports with a role; nil: with any.
 func (s *fabricSweep) allPorts(r *role, f func(*port)) {
 	for _, d := range s.devices {
 		if r != nil && d.role != r {
@@ -259,7 +257,7 @@ func (s *fabricSweep) allPorts(r *role, f func(*port)) {
 	}
 }
 
-// detailOf has the attribute of counters that are not read of each port by default.
+// detailOf has the attribute for counters that are not read on each port by default.
 func detailOf(c counters.Counter) counters.DetailSet {
 	switch {
 	case !c.IsDetail():
@@ -272,14 +270,14 @@ func detailOf(c counters.Counter) counters.DetailSet {
 	return counters.FECDetails
 }
 
-// exports reports whether a counter is exported: those with details only if they are read
-// of all ports, as series must not end when errors do.
+// exports reports whether a counter is exported: counters with details only if they are
+// read on all ports, as series must not end when errors do.
 func (s *fabricSweep) exports(c counters.Counter) bool {
 	part := detailOf(c)
 	return s.details&part == part
 }
 
-// Names of collectors of treydock's exporter.
+// Collector names in treydock's exporter.
 const collectScan = "ibnetdiscover"
 
 var allCollectors = []string{collectScan, "switch", "hca"}

@@ -11,12 +11,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// components are the values of the label component.
+// components are the values for the label component.
 var components = map[string]string{"switch": "switch", "hca": "ca", "router": "router"}
 
-// writeGuilbaults writes the metrics of guilbaults' exporter (infiniband-exporter.py):
-// counters with the names of perfquery in lower case, of ports with an active peer. Data is
-// in words of four bytes.
+// writeGuilbaults writes the metrics in guilbaults' exporter (infiniband-exporter.py):
+// counters with perfquery's names in lower case, for ports with an active peer. Data is in
+// four-byte words.
 func writeGuilbaults(e *encoder, s *fabricSweep) {
 	type labelled struct {
 		*port
@@ -31,7 +31,7 @@ func writeGuilbaults(e *encoder, s *fabricSweep) {
 		}
 	})
 	for _, c := range counters.Counters() {
-		if !s.exports(c) || c >= counters.FECUncorrectable { // which has names of our own
+		if !s.exports(c) || c >= counters.FECUncorrectable { // which has our own names
 			continue
 		}
 		e.counter("infiniband_"+strings.ToLower(c.String())+"_total", c.String()+" of a port.", func(emit func(labels, float64)) {
@@ -63,8 +63,8 @@ func writeGuilbaults(e *encoder, s *fabricSweep) {
 	s.writeFailedQueries(e)
 }
 
-// failedQuery returns the metric for failed requests for an attribute of counters. The
-// original reads them from the messages of ibqueryerrors.
+// failedQuery returns the metric for failed requests for a counter attribute. The original
+// reads them from ibqueryerrors messages.
 func failedQuery(a mad.AttrID) string {
 	switch a {
 	case mad.AttrClassPortInfo:
@@ -112,11 +112,11 @@ func (s *fabricSweep) writeFailedQueries(e *encoder) {
 	})
 }
 
-// uniqueLabels are the labels of the series of a family so far.
+// uniqueLabels are the labels on a family's series so far.
 type uniqueLabels map[string]bool
 
-// emit emits a series with the value 1, unless there is one with the same labels. The
-// order of names must not vary.
+// emit emits a series with the value 1, unless a series has the same labels. The name order
+// must not vary.
 func (u uniqueLabels) emit(emit func(labels, float64), pairs ...string) {
 	if key := strings.Join(pairs, "\x00"); !u[key] {
 		u[key] = true
@@ -124,5 +124,5 @@ func (u uniqueLabels) emit(emit func(labels, float64), pairs ...string) {
 	}
 }
 
-// portID names the destination of a request as the tools of infiniband-diags do.
+// portID names a request's destination as infiniband-diags' tools do.
 func portID(f *fabric.Failure) string { return "DR path slid 0; dlid 0; " + f.Route.String() }

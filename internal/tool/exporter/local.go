@@ -9,14 +9,14 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// LocalOptions select the ports of this host.
+// LocalOptions select this host's ports.
 type LocalOptions struct {
 	Sysfs  string // default "/sys"
 	Device string // "": all
 	Port   int    // 0: all
 }
 
-// A localSource reads the counters of this host from sysfs. It sends no packets.
+// A localSource reads this host's counters from sysfs. It sends no packets.
 type localSource struct{ LocalOptions }
 
 var errNoDevice = errors.New("read local counters: the host has no RDMA device")
@@ -40,7 +40,7 @@ func (s *localSource) sweep(ctx context.Context, _ sweep) (sweep, error) {
 	return l, nil
 }
 
-// A localSweep is the result of a sweep of this host.
+// A localSweep is the result from a sweep on this host.
 type localSweep struct {
 	devices []*devinfo.Device
 	ports   []localPort
@@ -56,14 +56,14 @@ func (s *localSweep) info() sweepInfo {
 	return sweepInfo{nodes: len(s.devices), ports: len(s.ports), partial: s.partial}
 }
 
-// A localCounter is a counter of sysfs with its name in node_exporter.
+// A localCounter is a sysfs counter with its name in node_exporter.
 type localCounter struct {
 	file, name string
 	unit       uint64
 }
 
-// localCounters are the counters of node_exporter (collector/infiniband_linux.go) by the
-// names of files in counters (procfs, sysfs/class_infiniband.go).
+// localCounters are the counters in node_exporter (collector/infiniband_linux.go) by file
+// name in counters (procfs, sysfs/class_infiniband.go).
 var localCounters = []localCounter{
 	{"excessive_buffer_overrun_errors", "excessive_buffer_overrun_errors", 1},
 	{"link_downed", "link_downed", 1},
@@ -89,7 +89,7 @@ var localCounters = []localCounter{
 	{"VL15_dropped", "vl15_dropped", 1},
 }
 
-// localHWCounters are those of files in hw_counters.
+// localHWCounters are the counters from files in hw_counters.
 var localHWCounters = []localCounter{
 	{"duplicate_request", "duplicate_requests_packets", 1},
 	{"implied_nak_seq_err", "implied_nak_seq_errors", 1},
@@ -182,7 +182,7 @@ func small(v *uint8) (float64, bool) {
 	return float64(*v), true
 }
 
-// rateOf parses a rate of sysfs, such as "100 Gb/sec (4X EDR)", in bytes per second.
+// rateOf parses a sysfs rate, such as "100 Gb/sec (4X EDR)", in bytes per second.
 func rateOf(s string) (float64, bool) {
 	value, _, ok := strings.Cut(s, " Gb/sec")
 	v, err := strconv.ParseFloat(value, 64)

@@ -14,20 +14,20 @@ import (
 // forgetAfter is the time after which a missing node counts as removed.
 const forgetAfter = 24 * time.Hour
 
-// A missingNode is a node that an earlier sweep found, and the last one did not.
+// A missingNode is a node that an earlier sweep found, and the last sweep did not.
 type missingNode struct {
 	guid  ib.GUID
 	name  string
 	class string    // switch, hca or router
 	end   ib.GUID   // node at which the path to it ends; 0: unknown
-	at    string    // name of that node, "" if unknown
+	at    string    // that node's name, "" if unknown
 	port  string    // of that node
-	since time.Time // of the first sweep without it
+	since time.Time // end of the first sweep without it
 }
 
-// findMissing compares a sweep with the one before. A blind sweep says nothing about the
-// other nodes: those that were missing before remain so, and the next sweep is compared with
-// the last one that was not blind.
+// findMissing compares a sweep with the sweep before. A blind sweep says nothing about the
+// other nodes: nodes that were missing before remain so, and the next sweep is compared
+// with the last sweep that was not blind.
 func (s *fabricSweep) findMissing(before *fabricSweep, selected func(*fabric.Node) bool) {
 	f := s.result.Fabric
 	s.seen = f
@@ -67,7 +67,7 @@ func writeMissing(e *encoder, s *fabricSweep) {
 	})
 }
 
-// logChanges logs a change of blindness and of the missing nodes between two sweeps.
+// logChanges logs changes to blindness and to the missing nodes between two sweeps.
 func (e *Exporter) logChanges(before, now sweepInfo) {
 	switch {
 	case now.blind != nil && before.blind == nil:
@@ -92,7 +92,7 @@ func without(nodes, others []missingNode) []missingNode {
 	return slices.DeleteFunc(slices.Clone(nodes), func(m missingNode) bool { return known[m.guid] })
 }
 
-// nameList returns the names of nodes and where the paths to them end, at most some of them.
+// nameList returns node names and where the paths to the nodes end, with an upper limit.
 func nameList(nodes []missingNode) string {
 	const most = 10
 	var names []string

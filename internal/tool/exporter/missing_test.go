@@ -34,7 +34,7 @@ func stepper(t *testing.T, o Options) func(commands ...string) (string, sweepInf
 	}
 }
 
-// expect checks that each pattern matches a line of metrics.
+// expect checks that each pattern matches a metrics line.
 func expect(t *testing.T, text string, patterns ...string) {
 	t.Helper()
 	for _, p := range patterns {
@@ -44,7 +44,7 @@ func expect(t *testing.T, text string, patterns ...string) {
 	}
 }
 
-// The sweep of a port whose link is down is partial and blind, and says nothing about nodes
+// A sweep from a port with its link down is partial and blind, and says nothing about nodes
 // that left before or later.
 func TestSweep_Blind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestSweep_Blind(t *testing.T) {
 	})
 }
 
-// A sweep whose neighbour does not respond is blind, too.
+// A sweep with a neighbour that does not respond is blind, too.
 func TestSweep_BlindPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := stepper(t, Options{})
@@ -96,7 +96,8 @@ func TestFindMissing_Forget(t *testing.T) {
 	})
 }
 
-// Two missing nodes with one GUID have one series: a second one would invalidate the scrape.
+// Two missing nodes with the same GUID share a series: a second series would invalidate the
+// scrape.
 func TestSweep_MissingDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, e := simulated(t, "single-switch:hosts=3", Options{})

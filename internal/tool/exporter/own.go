@@ -36,7 +36,7 @@ func ownLabels(p *port, more ...string) labels {
 	return newLabels(append([]string{"guid", p.device.guid, "node", p.device.name, "port", p.number}, more...)...)
 }
 
-// peerLabels returns the labels of a finding, with the peer of the port.
+// peerLabels returns a finding's labels, with the port's peer.
 func peerLabels(p *port, more ...string) labels {
 	peerPort := ""
 	if p.peer != nil {
@@ -45,8 +45,8 @@ func peerLabels(p *port, more ...string) labels {
 	return ownLabels(p, append([]string{"peer", p.peerName, "peer_port", peerPort}, more...)...)
 }
 
-// writeSpeed writes the rates of links compared with those that both ends allow, by default
-// of the links that are slower.
+// writeSpeed writes link rates compared with the rates that both ends allow, by default for
+// the links that are slower.
 func writeSpeed(e *encoder, s *fabricSweep) {
 	e.gauge("ibkit_port_rate_ratio", "Signalling rate of a slow link divided by the best one that both ends support and have enabled.",
 		func(emit func(labels, float64)) {
@@ -61,7 +61,7 @@ func writeSpeed(e *encoder, s *fabricSweep) {
 
 func rate(w ib.LinkWidth, s ib.Speed) float64 { return s.LaneGbps() * float64(w.Lanes()) }
 
-// writeLinkFindings writes the findings of links: a series for each, and their numbers.
+// writeLinkFindings writes link findings: a series for each, and their numbers.
 func writeLinkFindings(e *encoder, s *fabricSweep) {
 	count := map[report.Kind]int{}
 	e.gauge("ibkit_link_finding", "1 for each finding of ibkit linkinfo that is a problem.", func(emit func(labels, float64)) {
@@ -85,7 +85,7 @@ func writeLinkFindings(e *encoder, s *fabricSweep) {
 	})
 }
 
-// writeCounterFindings writes the findings of counters since the sweep before.
+// writeCounterFindings writes counter findings since the sweep before.
 func writeCounterFindings(e *encoder, s *fabricSweep) {
 	type key struct {
 		kind    counters.Kind
@@ -117,7 +117,7 @@ func writeCounterFindings(e *encoder, s *fabricSweep) {
 	})
 }
 
-// fec are the counters of forward error correction.
+// fec are the forward error correction counters.
 var fec = []struct {
 	counter    counters.Counter
 	name, help string
@@ -127,8 +127,8 @@ var fec = []struct {
 	{counters.FECSymbols, "fec_corrected_symbols", "Symbols that forward error correction corrected."},
 }
 
-// writeFEC writes the errors that forward error correction did not correct, and those that it
-// did correct only with all metrics: with lanes of 50 Gb/s and more, they are normal.
+// writeFEC writes the errors that forward error correction did not correct, and the
+// corrected errors only with all metrics: with lanes at 50 Gb/s and more, they are normal.
 func writeFEC(e *encoder, s *fabricSweep) {
 	if !s.exports(counters.FECUncorrectable) {
 		return
@@ -147,8 +147,8 @@ func writeFEC(e *encoder, s *fabricSweep) {
 	}
 }
 
-// writeFailures writes the number of failed requests of each node. The node of a request
-// for an unknown node is the node before it.
+// writeFailures writes the failed request count for each node. The node in a request for an
+// unknown node is the node before it.
 func (s *fabricSweep) writeFailures(e *encoder) {
 	type key struct{ guid, node string }
 	count := map[key]int{}

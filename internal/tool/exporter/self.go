@@ -16,7 +16,7 @@ type sweepInfo struct {
 	partial      bool
 	blind        error         // see [fabric.Fabric.Blind]
 	missing      []missingNode // by the time since when
-	failures     []error       // with the names of nodes
+	failures     []error       // with node names
 	stats        umad.Stats
 	took         time.Duration
 
@@ -26,7 +26,7 @@ type sweepInfo struct {
 
 type failedNodes struct{ errors, timeouts int }
 
-// Results of sweeps.
+// Sweep results.
 const (
 	resultComplete  = "complete"
 	resultPartial   = "partial"   // a request had no valid response
@@ -35,7 +35,7 @@ const (
 	resultSkipped   = "skipped"   // did not begin, because abandoned sweeps have not ended
 )
 
-// self is the metrics of the exporter, in registries of client_golang.
+// self is the exporter's metrics, in client_golang registries.
 type self struct {
 	sweeps  *prometheus.CounterVec
 	sent    prometheus.Counter
@@ -44,7 +44,7 @@ type self struct {
 
 	writeErrors prometheus.Counter // nil without a text file
 
-	// Of SckyzO's exporter; nil with other names.
+	// From SckyzO's exporter; nil with other names.
 	nodeErrors, nodeTimeouts, nodeRetries *prometheus.CounterVec
 
 	sweepMetrics *prometheus.Registry // of sweeps
@@ -84,12 +84,12 @@ func newSelf(e *Exporter) *self {
 	return s
 }
 
-// registries returns the registries of all metrics of the exporter.
+// registries returns the registries with all exporter metrics.
 func (s *self) registries() []*prometheus.Registry {
 	return []*prometheus.Registry{s.sweepMetrics, s.process}
 }
 
-// registerTreydock adds the counters of SckyzO's exporter that continue over sweeps.
+// registerTreydock adds the counters in SckyzO's exporter that continue over sweeps.
 func (s *self) registerTreydock(o Options) {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "infiniband_exporter_build_info", Help: "1; the labels have the version of ibkit.",
@@ -135,8 +135,8 @@ func (s *self) swept(result string, i *sweepInfo) {
 	s.losses.Add(float64(i.stats.Timeouts))
 }
 
-// An ageCollector collects the time and the age of the last sweep, which are absent before
-// the first. They remain when the sweep is too old to be exported: rules compare them.
+// An ageCollector collects the last sweep's time and age, which are absent before the
+// first. They remain when the sweep is too old to be exported: rules compare them.
 type ageCollector struct{ e *Exporter }
 
 var timeDesc = prometheus.NewDesc("ibkit_sweep_timestamp_seconds", "Time of the end of the last sweep.", nil, nil)
@@ -157,7 +157,7 @@ func (c *ageCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// write writes the metrics of a registry.
+// write writes a registry's metrics.
 func write(w io.Writer, r *prometheus.Registry) error {
 	families, err := r.Gather()
 	if err != nil {
@@ -170,7 +170,8 @@ func write(w io.Writer, r *prometheus.Registry) error {
 	return e.flush()
 }
 
-// current returns the page of the last sweep, or nil before the first sweep and if it is too old.
+// current returns the last sweep's page, or nil before the first sweep and if it is too
+// old.
 func (e *Exporter) current() *page {
 	if p := e.last.Load(); p != nil && time.Since(p.at) <= e.opts.MaxAge {
 		return p
@@ -178,15 +179,15 @@ func (e *Exporter) current() *page {
 	return nil
 }
 
-// CountWriteError counts a sweep whose metrics were not written to the text file.
+// CountWriteError counts a sweep with metrics that were not written to the text file.
 func (e *Exporter) CountWriteError() {
 	if e.self.writeErrors != nil {
 		e.self.writeErrors.Inc()
 	}
 }
 
-// WriteText writes the metrics of the last sweep without those of the process, which
-// the textfile collector of node_exporter has already.
+// WriteText writes the last sweep's metrics without the process metrics, which
+// node_exporter's textfile collector has already.
 func (e *Exporter) WriteText(w io.Writer) error {
 	if p := e.current(); p != nil {
 		if err := p.writeText(w); err != nil {

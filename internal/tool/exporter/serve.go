@@ -16,10 +16,10 @@ import (
 	"github.com/ibkit/ibkit/internal/webconfig"
 )
 
-// ContentType is the media type of the metrics.
+// ContentType is the metrics' media type.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Bounds of scrapers.
+// Bounds for scrapers.
 const (
 	maxConns      = 64
 	maxHeader     = 16 << 10
@@ -30,7 +30,7 @@ const (
 	endTimeout    = 2 * time.Second
 )
 
-// ServeHTTP returns the metrics of the last sweep and those of the exporter.
+// ServeHTTP returns the last sweep's metrics and the exporter's.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -59,7 +59,7 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Content-Encoding", "gzip")
-	// A file of two gzip members is their content, one after the other (RFC 1952, 2.2).
+	// A file with two gzip members is their content in sequence (RFC 1952, 2.2).
 	if p != nil {
 		if _, err := w.Write(p.gzip); err != nil {
 			return
@@ -91,7 +91,7 @@ const landing = `<!DOCTYPE html>
 </html>
 `
 
-// handler returns the handler of all paths.
+// handler returns the handler for all paths.
 func (e *Exporter) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", e)
@@ -103,7 +103,7 @@ func (e *Exporter) handler() http.Handler {
 }
 
 // CheckWebConfig checks a web configuration file for TLS and authentication, as in
-// [webconfig.Read]. The empty path is the absence of such a file.
+// [webconfig.Read]. The empty path is no such file.
 func CheckWebConfig(path string) error {
 	if path == "" {
 		return nil
@@ -114,9 +114,8 @@ func CheckWebConfig(path string) error {
 	return nil
 }
 
-// Serve answers scrapes on listeners until ctx ends, and closes them. webConfig is the path
-// of a web configuration file, or empty. Serve returns nil after ctx has
-// ended.
+// Serve answers scrapes on listeners until ctx ends, and closes them. webConfig is a web
+// configuration file's path, or empty. Serve returns nil after ctx has ended.
 func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfig string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -137,7 +136,7 @@ func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfi
 	return first
 }
 
-// serve answers scrapes on a listener, with a server of its own.
+// serve answers scrapes on a listener, with its own server.
 func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) error {
 	server := &http.Server{
 		Handler:           l.conns.handler(e.handler()),
@@ -156,7 +155,7 @@ func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) err
 		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		if server.Shutdown(wait) != nil {
-			_ = server.Close() // of scrapers that do not read
+			_ = server.Close() // for scrapers that do not read
 		}
 	})
 	err := webconfig.Serve(l, server, webConfig, e.opts.Log)
@@ -173,7 +172,7 @@ func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) err
 	return err
 }
 
-// Listen opens listeners at addresses of the form HOST:PORT.
+// Listen opens listeners at addresses in the form HOST:PORT.
 func Listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, a := range addresses {
@@ -190,7 +189,7 @@ func Listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
 	return all, nil
 }
 
-// underlying returns the connection of a listener below TLS.
+// underlying returns a listener's connection below TLS.
 func underlying(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// served starts the exporter of a fabric and returns the address.
+// served starts a fabric's exporter and returns the address.
 func served(t *testing.T, webConfig string) string {
 	t.Helper()
 	_, e := simulated(t, "demo", Options{})
@@ -51,7 +51,7 @@ func serve(t *testing.T, e *Exporter, webConfig string) string {
 	return listeners[0].Addr().String()
 }
 
-// get returns the status and the body of a response.
+// get returns the status and a response's body.
 func get(t *testing.T, client *http.Client, url string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -158,7 +158,7 @@ func TestServe_Connections(t *testing.T) {
 	}
 }
 
-// TestConns checks which connections make room for new ones.
+// TestConns checks which connections make room for new connections.
 func TestConns(t *testing.T) {
 	c := newConns(2)
 	var pipes [4]net.Conn
@@ -191,8 +191,8 @@ func TestConns(t *testing.T) {
 	}
 }
 
-// TestServe_SlowReader checks that a scraper that does not read does not delay another,
-// nor the end of the server.
+// TestServe_SlowReader checks that a scraper that does not read does not delay another, nor
+// the server's end.
 func TestServe_SlowReader(t *testing.T) {
 	_, e := simulated(t, "fat-tree:levels=2,radix=16,pods=8,hosts=8,spines=8", Options{})
 	if err := e.Sweep(t.Context()); err != nil {
@@ -245,7 +245,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// passwordHash is the hash of "secret" by bcrypt, with the lowest cost.
+// passwordHash is the bcrypt hash for "secret", with the lowest cost.
 const passwordHash = "$2a$04$qjK.4VqPElnmLaAP7PnNZu54lz2FjuJosyzbTc49ME0V64NmjwNqe"
 
 // TestServe_TLS scrapes with TLS and a password.

@@ -10,7 +10,7 @@ import (
 // An exportedCounter is a counter with its names.
 type exportedCounter struct {
 	counter  counters.Counter
-	names    []string // of treydock's exporter, and of SckyzO's if it differs
+	names    []string // in treydock's exporter, and in SckyzO's if it differs
 	unit     float64  // bytes, packets or events per count
 	unitName string   // "": a number
 	hcaExtra bool     // without [Options.AllMetrics], adapters do not have it
@@ -18,8 +18,8 @@ type exportedCounter struct {
 
 const wordBytes = 4
 
-// exported are the counters of treydock's exporter. The published dashboards and rules use
-// all of those of switches, but not the extra ones of adapters: sums of other counters, and
+// exported are the counters in treydock's exporter. The published dashboards and rules use
+// all switch counters, but not the extra adapter counters: sums over other counters, and
 // errors that adapters rarely count. If they do, there is a finding.
 var exported = []exportedCounter{
 	{counters.XmitData, []string{"transmit_data_bytes"}, wordBytes, "bytes", false},
@@ -52,7 +52,7 @@ var exported = []exportedCounter{
 	{counters.LoopingErrors, []string{"looping_errors"}, 1, "", false},
 }
 
-// writerOf has the functions that write the metrics of a fabric.
+// writerOf has the functions that write a fabric's metrics.
 var writerOf = map[Names]func(*encoder, *fabricSweep){
 	Treydock:   writeTreydock,
 	Guilbaults: writeGuilbaults,
@@ -64,8 +64,8 @@ type treydockPort struct {
 	labels labels
 }
 
-// writeTreydock writes the metrics of treydock's exporter (collectors/switch.go and
-// hca.go) with the labels that SckyzO's adds.
+// writeTreydock writes the metrics in treydock's exporter (collectors/switch.go and hca.go)
+// with the labels that SckyzO's adds.
 func writeTreydock(e *encoder, s *fabricSweep) {
 	for i := range roles {
 		writeRole(e, s, &roles[i])
@@ -87,7 +87,7 @@ func writeTreydock(e *encoder, s *fabricSweep) {
 		collector(func(failedNodes) float64 { return float64(s.began.Add(s.took).Unix()) }))
 }
 
-// writeRole writes the metrics of devices of a role.
+// writeRole writes the metrics for devices with a role.
 func writeRole(e *encoder, s *fabricSweep, r *role) {
 	var ports []treydockPort
 	s.allPorts(r, func(p *port) { ports = append(ports, treydockPort{p, treydockLabels(p)}) })
@@ -115,7 +115,7 @@ func writeRole(e *encoder, s *fabricSweep, r *role) {
 	writeTreydockDevices(e, s, r, prefix)
 }
 
-// treydockLabels returns the labels of the counters of a port.
+// treydockLabels returns the labels on a port's counters.
 func treydockLabels(p *port) labels { return newLabels(treydockPairs(p)...) }
 
 func treydockPairs(p *port) []string {
@@ -126,7 +126,7 @@ func treydockPairs(p *port) []string {
 	return []string{"guid", d.guid, d.subsystem, d.name, "port", p.number, "switch", p.peerName}
 }
 
-// writeTreydockLinks writes the rates, states and peers of ports.
+// writeTreydockLinks writes port rates, states and peers.
 func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, ports []treydockPort) {
 	rates := func(name, help string, rate func(*port) float64) {
 		e.gauge(prefix+name, help, func(emit func(labels, float64)) {
@@ -152,7 +152,7 @@ func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, port
 	if s.all {
 		rates("port_raw_rate_bytes_per_second", rawHelp, raw)
 	}
-	if s.all && r.subsystem == "hca" { // names of treydock's exporter
+	if s.all && r.subsystem == "hca" { // names in treydock's exporter
 		rates("rate_bytes_per_second", rateHelp, data)
 		rates("raw_rate_bytes_per_second", rawHelp, raw)
 	}
@@ -174,14 +174,14 @@ func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, port
 	})
 }
 
-// uplinkLabels returns the labels of a port with its peer.
+// uplinkLabels returns a port's labels with its peer.
 func uplinkLabels(p *port) labels {
 	pairs := append(treydockPairs(p), "uplink", p.peerName, "uplink_guid", p.peer.GUID.String(), "uplink_lid", lidText(p.peer),
 		"uplink_port", strconv.Itoa(int(p.peer.Number)), "uplink_type", roleOf(p.peer.Node).class)
 	return newLabels(pairs...)
 }
 
-// lidText returns the LID of a port as a label, "" if it is unknown.
+// lidText returns a port's LID as a label, "" if it is unknown.
 func lidText(p *fabric.Port) string {
 	if p.Missing() != nil {
 		return ""
@@ -189,7 +189,7 @@ func lidText(p *fabric.Port) string {
 	return strconv.Itoa(int(p.LID()))
 }
 
-// max returns the largest value of the ports.
+// max returns the ports' largest value.
 func (d *device) max(value func(*port) float64) (most float64) {
 	for _, p := range d.ports {
 		most = max(most, value(p))
@@ -197,7 +197,7 @@ func (d *device) max(value func(*port) float64) (most float64) {
 	return most
 }
 
-// writeTreydockDevices writes the metrics of devices.
+// writeTreydockDevices writes device metrics.
 func writeTreydockDevices(e *encoder, s *fabricSweep, r *role, prefix string) {
 	devices := func(name, help string, add func(*device, func(labels, float64))) {
 		e.gauge(prefix+name, help, func(emit func(labels, float64)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Plan is a port change, in the order in which it is carried out.
+// A Plan is a change to ports, in the order in which it is carried out.
 type Plan struct {
 	Change Change
 	Steps  []*Step

@@ -221,8 +221,8 @@ func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
 	return l, nil
 }
 
-// near finds a port by a scan around the node. If the route to the node is not known, or
-// the port was not read, it scans the whole fabric.
+// near finds a port with a scan limited to the node and its neighbours. If the route to the
+// node is not known, or the port was not read, it scans the whole fabric.
 func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
 	s.resolver = resolve.New(s.client, s.source.Local(), s.Resolve)
 	found, err := s.lookUp(ctx, &t)

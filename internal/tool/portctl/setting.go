@@ -19,7 +19,7 @@ type Setting struct {
 
 	Secret bool // the value is not to be printed
 
-	// managed marks a field of the ports with LIDs: switch port 0, and all ports of other
+	// managed marks a field on ports with LIDs: port 0 on a switch, and all ports on other
 	// nodes.
 	managed bool
 

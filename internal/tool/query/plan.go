@@ -14,7 +14,7 @@ const (
 	ofNode                      // a single request to the node
 	ofPort                      // the modifier is a port
 	ofCounters                  // the attribute contains the port
-	ofPKeys                     // 32-entry blocks for a port
+	ofPKeys                     // blocks of 32 for a port
 	ofGUIDs                     // blocks of 8 for the port that receives the request
 	ofSLtoVL                    // an output port with each input port
 	ofVLs                       // two blocks per priority for a port

@@ -17,9 +17,9 @@ type Entry struct {
 	Ended bool
 }
 
-// Apply sends the operation of a plan, and reads SMInfo until the manager is in the wanted
-// state or the time limit ends. The plan has the outcome. The error comes from the log or
-// ctx before the change.
+// Apply sends a plan's operation, and reads SMInfo until the manager is in the wanted state
+// or the time limit ends. The plan has the outcome. The error comes from the log or ctx
+// before the change.
 func (s *Session) Apply(ctx context.Context, p *Plan) error {
 	start := time.Now()
 	defer func() { p.Elapsed = time.Since(start) }()
@@ -70,10 +70,10 @@ func (s *Session) set(ctx context.Context, p *Plan) error {
 	return s.Client.Set(ctx, p.Manager.To, &request, umad.Modifier(uint32(p.Operation)), umad.Expect(p.identity()))
 }
 
-// identity returns the port of the manager in the plan.
+// identity returns the manager's port in the plan.
 func (p *Plan) identity() umad.Identity { return umad.IdentityOf(p.Manager.Node, 0) }
 
-// info reads NodeInfo and SMInfo of the manager.
+// info reads the manager's NodeInfo and SMInfo.
 func (s *Session) info(ctx context.Context, p *Plan) (*mad.SMInfo, error) {
 	node, info := new(mad.NodeInfo), new(mad.SMInfo)
 	for _, a := range []mad.Attribute{node, info} {

@@ -64,7 +64,7 @@ func (r *rig) apply(t *testing.T, operation Operation, target string) *Plan {
 	return p
 }
 
-// isSet reports whether a message is a Set of SMInfo, or the reply to it.
+// isSet reports whether a message is an SMInfo Set, or the reply to it.
 func isSet(m *umad.Message) bool { return m.MAD.Attr() == mad.AttrSMInfo && m.MAD.Modifier() != 0 }
 
 // check compares the outcome and the state after the change.
@@ -110,7 +110,7 @@ func TestPlan_Risks(t *testing.T) {
 	}
 }
 
-// The request states the sender that managers accept, with the GUID of the master, which a
+// The request states the sender that managers accept, with the master's GUID, which a
 // standby manager polls.
 func TestPlan_Request(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestApply_StateChanged(t *testing.T) {
 	})
 }
 
-// The LID of the manager may belong to another port after the plan.
+// The manager's LID may belong to another port after the plan.
 func TestApply_OtherPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -279,7 +279,7 @@ func TestApply_OtherPort(t *testing.T) {
 	})
 }
 
-// The state of another port is not that of the manager, also after a rejected operation.
+// Another port's state is not the manager's, also after a rejected operation.
 func TestApply_OtherPortAfterRejection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -17,7 +17,7 @@ var Kinds = []report.Kind{
 	report.NoMaster, report.TwoMasters, report.EqualPriority, report.NoReply, report.NoManager, report.Stalled, report.OtherMaster, report.WrongState,
 }
 
-// check compares the managers. Checks of the whole fabric require that all managers are
+// check compares the managers. Checks on the whole fabric require that all managers are
 // known.
 func (r *run) check() {
 	var masters []*Manager
@@ -46,7 +46,8 @@ func (r *run) check() {
 	}
 	switch {
 	case len(masters) == 0 && (r.partial || slices.ContainsFunc(result.Managers, (*Manager).unknown)):
-		// The master may be missing. Without one, subnet administration does not reply either.
+		// The master may be missing. Without a manager, subnet administration does not
+		// reply either.
 	case len(masters) == 0:
 		add(report.NoMaster, "no master among %d subnet managers", len(result.Managers))
 	case len(masters) == 1:
@@ -63,13 +64,13 @@ func (r *run) check() {
 	}
 }
 
-// unknown reports whether the state of a manager is unknown.
+// unknown reports whether a manager's state is unknown.
 func (m *Manager) unknown() bool {
 	var status mad.StatusError
 	return m.Info == nil && !errors.As(m.Err, &status)
 }
 
-// check checks one manager.
+// check checks a manager.
 func (m *Manager) check(names *fabric.NameMap) {
 	add := func(kind report.Kind, format string, args ...any) {
 		f := report.New(kind, m.label(names), fmt.Sprintf(format, args...))
@@ -98,7 +99,7 @@ func (m *Manager) check(names *fabric.NameMap) {
 	}
 }
 
-// GUID returns the GUID of the port of a manager, or 0 if it is unknown.
+// GUID returns a manager's port GUID, or 0 if it is unknown.
 func (m *Manager) GUID() ib.GUID {
 	switch {
 	case m.Info != nil:
@@ -111,7 +112,7 @@ func (m *Manager) GUID() ib.GUID {
 	return 0
 }
 
-// places returns the addresses of managers.
+// places returns the managers' addresses.
 func places(managers []*Manager) string {
 	var all []string
 	for _, m := range managers {

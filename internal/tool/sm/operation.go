@@ -7,21 +7,21 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An Operation is a request to a subnet manager to change its state: the attribute
-// modifier of a Set of SMInfo (InfiniBand Architecture, Volume 1, 14.4.1).
+// An Operation is a request to a subnet manager to change its state: the attribute modifier
+// for an SMInfo Set (InfiniBand Architecture, Volume 1, 14.4.1).
 type Operation uint32
 
 // The operations.
 const (
 	Handover    Operation = 1 // the standby manager takes over
-	Acknowledge Operation = 2 // of a handover
+	Acknowledge Operation = 2 // for a handover
 	Disable     Operation = 3 // stop being a standby manager
 	Standby     Operation = 4 // resume as a standby manager
 	Discover    Operation = 5 // start a new discovery
 )
 
 // operations describe the operations: the states in which a manager accepts them, the state
-// that it gets, and the state of the manager that may send them (InfiniBand Architecture,
+// that it gets, and the state in which a manager may send them (InfiniBand Architecture,
 // Volume 1, 14.4.1; opensm, osm_sm_state_mgr.c and osm_sminfo_rcv.c).
 var operations = [...]struct {
 	name       string
@@ -39,7 +39,7 @@ var operations = [...]struct {
 // Operations are all operations.
 var Operations = []Operation{Handover, Acknowledge, Disable, Standby, Discover}
 
-// String returns the name of the operation, "" for 0.
+// String returns the operation's name, "" for 0.
 func (o Operation) String() string {
 	if int(o) >= len(operations) {
 		return fmt.Sprintf("Operation(%d)", uint32(o))
@@ -47,10 +47,10 @@ func (o Operation) String() string {
 	return operations[o].name
 }
 
-// MarshalText returns the name of the operation. The error is always nil.
+// MarshalText returns the operation's name. The error is always nil.
 func (o Operation) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText parses the name of an operation.
+// UnmarshalText parses an operation's name.
 func (o *Operation) UnmarshalText(text []byte) error {
 	i := slices.IndexFunc(Operations, func(o Operation) bool { return o.String() == string(text) })
 	if i < 0 {
@@ -63,11 +63,11 @@ func (o *Operation) UnmarshalText(text []byte) error {
 // AcceptedIn returns the states in which a manager accepts the operation.
 func (o Operation) AcceptedIn() []mad.SMState { return operations[o].acceptedIn }
 
-// LeadsTo returns the state of the manager after the operation.
+// LeadsTo returns the manager's state after the operation.
 func (o Operation) LeadsTo() mad.SMState { return operations[o].leadsTo }
 
 // Sender returns the state that the sender must have: managers reject the operation if the
-// request has another one.
+// request has another state.
 func (o Operation) Sender() mad.SMState { return operations[o].sender }
 
 // achieved reports whether an operation in a state before has led to a state now. A manager

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Risk is a reason not to change the state of a manager.
+// A Risk is a reason not to change a manager's state.
 type Risk string
 
 // The risks.
@@ -39,10 +39,10 @@ func (r Risk) Detail() string {
 	return "another manager is master: both configure the subnet until one of them yields"
 }
 
-// A Change is an operation for one manager, with values of the SMInfo in the request.
+// A Change is an operation for a manager, with values for the SMInfo in the request.
 type Change struct {
 	Operation Operation
-	State     mad.SMState // of the sender: Operation.Sender
+	State     mad.SMState // the sender's: Operation.Sender
 	Priority  uint8
 	ActCount  uint32
 }
@@ -56,7 +56,7 @@ type Plan struct {
 	Request   mad.SMInfo
 	Risks     []Risk
 
-	// Warnings are sources of the other managers that could not be read.
+	// Warnings are sources for the other managers that could not be read.
 	Warnings []error
 
 	// Set by [Session.Apply]:
@@ -74,7 +74,7 @@ func (p *Plan) NotForced(forced []Risk) []Risk {
 	return slices.DeleteFunc(slices.Clone(p.Risks), func(r Risk) bool { return slices.Contains(forced, r) })
 }
 
-// A Session is access to the managers of a fabric to change one of them. It is not safe for
+// A Session is access to a fabric's managers to change any manager. It is not safe for
 // concurrent use.
 type Session struct {
 	*fabric.Session
@@ -90,8 +90,8 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 	return &Session{session, o}, nil
 }
 
-// Plan reads the manager at the only target of the options and all other managers, and
-// determines the risks of a change.
+// Plan reads the manager at the options' only target and all other managers, and determines
+// a change's risks.
 func (s *Session) Plan(ctx context.Context, c Change) (*Plan, error) {
 	began := time.Now()
 	m, err := s.target(ctx)
@@ -135,7 +135,7 @@ func (s *Session) target(ctx context.Context) (*Manager, error) {
 	return m, nil
 }
 
-// others reads all managers of the fabric but m. Sources that could not be read are
+// others reads all managers in the fabric but m. Sources that could not be read are
 // warnings.
 func (s *Session) others(ctx context.Context, m *Manager) (others []*Manager, warnings []error, err error) {
 	o := s.Options

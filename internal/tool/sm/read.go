@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// read queries all managers, and after the wait those that replied once more.
+// read queries all managers, and after the wait the responding managers once more.
 func (r *run) read() error {
 	for _, m := range r.result.Managers {
 		r.name(m)
@@ -44,7 +44,7 @@ func (r *run) read() error {
 	return r.client.Run(r.ctx)
 }
 
-// smInfo requests the SMInfo of a manager.
+// smInfo requests a manager's SMInfo.
 func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
 	var info mad.SMInfo
 	r.client.SubmitGet(m.To, &info, func(err error) {
@@ -56,7 +56,7 @@ func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
 	})
 }
 
-// capability requests the capability IsSM of a port. Without a reply it stays unknown.
+// capability requests a port's IsSM capability. Without a reply it stays unknown.
 func (r *run) capability(m *Manager) {
 	var info mad.PortInfo // modifier 0 selects the port itself
 	r.client.SubmitGet(m.To, &info, func(err error) {
@@ -67,7 +67,7 @@ func (r *run) capability(m *Manager) {
 	})
 }
 
-// separate moves ports that neither claim to have a manager nor reply as one.
+// separate moves ports that neither claim to have a manager nor reply like a manager.
 func (r *run) separate() {
 	var managers []*Manager
 	for _, m := range r.result.Managers {
@@ -81,8 +81,8 @@ func (r *run) separate() {
 	r.result.Managers = managers
 }
 
-// name requests the attributes of the node if they are unknown. A node that does not
-// reply has no name.
+// name requests the node's attributes if they are unknown. A node that does not reply has
+// no name.
 func (r *run) name(m *Manager) {
 	if m.Node != nil && m.Description != nil {
 		return
@@ -101,7 +101,7 @@ func (r *run) name(m *Manager) {
 	})
 }
 
-// failed records and returns the error of a request for the name of a node.
+// failed records and returns the error for a node name request.
 func (m *Manager) failed(err error) error {
 	m.unnamed = cmp.Or(m.unnamed, err)
 	return err

@@ -20,11 +20,11 @@ const ReportSchema = "ibkit/sm/2"
 type Report struct {
 	report.Head
 	SMLID    *ib.LID         `json:"sm_lid"`   // of the manager that serves the local port
-	Managers []ReportManager `json:"managers"` // with a change: before it, the changed one first
+	Managers []ReportManager `json:"managers"` // with a change: before it, the changed manager first
 	Change   *ReportChange   `json:"change"`   // nil: the managers are only shown
 }
 
-// A ReportChange is the change of the first manager.
+// A ReportChange is the first manager's change.
 type ReportChange struct {
 	Operation Operation        `json:"operation"`
 	DryRun    bool             `json:"dry_run"` // not made: a dry run, or a refusal
@@ -62,13 +62,13 @@ type ReportManager struct {
 	Findings  []report.Kind `json:"findings"`
 }
 
-// A ReportState is the state of a subnet manager.
+// A ReportState is a subnet manager's state.
 type ReportState struct {
 	Value uint8  `json:"value"`
 	Name  string `json:"name"`
 }
 
-// Report returns the document of a result.
+// Report returns a result's document.
 func (r *Result) Report(names *fabric.NameMap) *Report {
 	d := &Report{
 		Head: report.NewHead(ReportSchema, r.Began), SMLID: optional.NonZero(r.Local.SMLID), Managers: make([]ReportManager, len(r.Managers)),

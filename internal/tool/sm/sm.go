@@ -1,5 +1,5 @@
-// Package sm finds the subnet managers of a fabric, compares their states and priorities,
-// and checks that they are active. A [Session] changes the state of one: [Session.Plan]
+// Package sm finds a fabric's subnet managers, compares their states and priorities, and
+// checks that they are active. A [Session] changes a manager's state: [Session.Plan]
 // determines the risks, [Session.Apply] sends the operation and verifies its effect.
 package sm
 
@@ -25,12 +25,11 @@ type Options struct {
 	// Targets are the managers to query; nil: all that can be found.
 	Targets []resolve.Address
 
-	// Mode selects the sources: a scan finds the ports with the capability IsSM,
-	// subnet administration has records of managers and of such ports.
+	// Mode selects the sources: a scan finds the ports with the capability IsSM, subnet
+	// administration has records for managers and for such ports.
 	Mode resolve.LookupMode
 
-	// Wait is the time between the two readings of the activity count; 0: one
-	// reading.
+	// Wait is the time between the two activity count readings; 0: a single reading.
 	Wait time.Duration
 
 	// Meanwhile, if not nil, is called between the two readings. Its error ends the run.
@@ -46,21 +45,21 @@ type Options struct {
 	Resolve resolve.Options
 }
 
-// A Manager is a subnet manager, or a port that claims to have one.
+// A Manager is a subnet manager, or a port that claims to have a manager.
 type Manager struct {
 	Target      resolve.Address // that led to it; the zero value: it was found
 	To          umad.Target
 	Node        *mad.NodeInfo // nil: unknown
 	Description *mad.NodeDescription
 
-	IsSM    *bool       // capability of the port; nil: unknown
+	IsSM    *bool       // port capability; nil: unknown
 	Record  *mad.SMInfo // of subnet administration; nil: none
-	Info    *mad.SMInfo // of the manager itself; nil: no reply
+	Info    *mad.SMInfo // from the manager itself; nil: no reply
 	Later   *mad.SMInfo // the second reading
 	Elapsed time.Duration
-	Err     error // of the query of the manager
+	Err     error // from the manager query
 
-	unnamed error // of a request for the name
+	unnamed error // from a request for the name
 
 	Findings []report.Finding
 }
@@ -81,23 +80,23 @@ type Result struct {
 	Local    umad.PortAttr
 	Managers []*Manager
 	Without  []*Manager       // ports at the targets that have no subnet manager
-	Findings []report.Finding // of the fabric; those of a manager are in the manager
+	Findings []report.Finding // from the fabric; a manager's failures are in the manager
 	Warnings []error          // sources that could not be read, in part or at all
-	Blind    error            // of the scan: see [fabric.Fabric.Blind]
-	Records  bool             // the records of subnet administration were read
+	Blind    error            // from the scan: see [fabric.Fabric.Blind]
+	Records  bool             // subnet administration's records were read
 	Stats    umad.Stats
 }
 
-// Partial reports whether a source could not be read, in part or at all, or the state of a
-// manager is unknown.
+// Partial reports whether a source could not be read, in part or at all, or a manager's
+// state is unknown.
 func (r *Result) Partial() bool {
 	return len(r.Warnings) > 0 || slices.ContainsFunc(r.Managers, (*Manager).unknown)
 }
 
-// errNoSource is the error of a run in which no source could be read.
+// errNoSource is the error for a run in which no source could be read.
 var errNoSource = errors.New("find subnet managers: no source could be read")
 
-// Run finds the subnet managers and queries all of them.
+// Run finds the subnet managers and queries all managers.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
 	began := time.Now()
 	s, err := o.Source.Open(ctx)
@@ -167,8 +166,8 @@ func (r *run) find() error {
 	return nil
 }
 
-// findTargets finds the ports of the targets. A target that is not found is a warning,
-// and an error if it is the only one.
+// findTargets finds the targets' ports. A target that is not found is a warning, and an
+// error if it is the only target.
 func (r *run) findTargets() error {
 	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
 	var notFound []error
@@ -267,7 +266,7 @@ func (r *run) askSA() error {
 	return nil
 }
 
-// warnClipped adds a warning about a table of which a part is missing.
+// warnClipped adds a warning about a table with a missing part.
 func (r *run) warnClipped(table *umad.Table, records string) {
 	if table.Clipped {
 		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("query subnet administration: the reply with %ss is a single packet: some may be missing", records))

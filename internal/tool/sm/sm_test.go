@@ -43,7 +43,7 @@ func port(t *testing.T, f *sim.Fabric, lid ib.LID) *sim.Port {
 	return nil
 }
 
-// kinds returns the kinds of all findings.
+// kinds returns all findings' kinds.
 func kinds(r *Result) []report.Kind {
 	var all []report.Kind
 	for _, f := range r.Findings {
@@ -93,7 +93,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A reply of one packet makes the result partial.
+// A single-packet reply makes the result partial.
 func TestRun_Clipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, o := demo(t)
@@ -114,7 +114,7 @@ func TestRun_Clipped(t *testing.T) {
 	})
 }
 
-// The state of subnet managers determines the findings.
+// Subnet managers' states determines the findings.
 func TestCheck(t *testing.T) {
 	info := func(state mad.SMState, priority uint8, count uint32) *mad.SMInfo {
 		return &mad.SMInfo{State: state, Priority: priority, ActCount: count}
@@ -146,7 +146,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A target without a subnet manager is no finding, unless it claims to have one.
+// A target without a subnet manager is no finding, unless it claims to have a manager.
 func TestRun_Targets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, o := demo(t)

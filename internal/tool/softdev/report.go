@@ -13,11 +13,11 @@ type Report struct {
 	report.Head
 	Change
 	DryRun  bool             `json:"dry_run"` // the change was not made: --dry-run, or a refusal
-	Users   []User           `json:"users"`   // of a device to delete
+	Users   []User           `json:"users"`   // for a device to delete
 	Outcome *outcome.Outcome `json:"outcome"` // nil: the change was not made
-	Active  bool             `json:"active"`  // the port of a new device is active
-	GID     *string          `json:"gid"`     // first GID of a new device
-	Failure *string          `json:"failure"` // reason of the outcome failed
+	Active  bool             `json:"active"`  // the new device's port is active
+	GID     *string          `json:"gid"`     // a new device's first GID
+	Failure *string          `json:"failure"` // reason for the outcome failed
 }
 
 // Report returns a plan's document that was not carried out.

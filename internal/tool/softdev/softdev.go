@@ -21,22 +21,22 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A driver is a driver of software devices.
+// A driver is a software device driver.
 type driver struct {
 	id     verbs.DriverID
 	module string // of the kernel
 }
 
-// drivers are the drivers by link type (MODULE_ALIAS_RDMA_LINK of the kernel's modules).
+// drivers are the drivers by link type (MODULE_ALIAS_RDMA_LINK in the kernel's modules).
 var drivers = map[string]driver{
 	"rxe": {verbs.DriverRXE, "rdma_rxe"},
 	"siw": {verbs.DriverSIW, "siw"},
 }
 
-// Types are the link types of software devices.
+// Types are the software device link types.
 var Types = []string{"rxe", "siw"}
 
-// An Action is a change of the devices of a host.
+// An Action is a change to a host's devices.
 type Action string
 
 // The actions.
@@ -49,8 +49,8 @@ const (
 type Change struct {
 	Action Action `json:"action"`
 	Device string `json:"device"`
-	Type   string `json:"type"`   // "" if a device to delete is of an unknown type
-	Netdev string `json:"netdev"` // "" for a device to delete without one
+	Type   string `json:"type"`   // "" if a device to delete has an unknown type
+	Netdev string `json:"netdev"` // "" for a device to delete without a network device
 }
 
 // A User is a process or a kernel module that uses a device.
@@ -61,13 +61,13 @@ type User struct {
 	CMIDs    int `json:"cm_ids"`
 }
 
-// A Plan is a change that has been checked against the devices of the host.
+// A Plan is a change that has been checked against the host's devices.
 type Plan struct {
 	Began time.Time
 	Change
 	Needless bool   // the device exists as wanted
 	NetdevUp bool   // of Add
-	Users    []User // of a device to delete
+	Users    []User // for a device to delete
 
 	index uint32
 }
@@ -106,8 +106,8 @@ func check(k kernel, c Change) (*Plan, error) {
 	return p, nil
 }
 
-// maxName is the length of a name in bytes (IB_DEVICE_NAME_MAX less the NUL). The kernel
-// cuts longer names off.
+// maxName is the name length in bytes (IB_DEVICE_NAME_MAX less the NUL). The kernel cuts
+// longer names off.
 const maxName = 63
 
 func checkAdd(k kernel, c Change, devices []rdmahost.Device) (*Plan, error) {
@@ -150,7 +150,7 @@ func checkDelete(k kernel, c Change, devices []rdmahost.Device) (*Plan, error) {
 	return &Plan{Change: c, Users: users(r), index: d.Netlink.Index}, nil
 }
 
-// kind returns the link type of a device, or "".
+// kind returns a device's link type, or "".
 func kind(d rdmahost.Device) string {
 	for name, driver := range drivers {
 		if d.DriverID != nil && verbs.DriverID(*d.DriverID) == driver.id {
@@ -160,7 +160,7 @@ func kind(d rdmahost.Device) string {
 	return ""
 }
 
-// netdev returns the network device of a device, or "".
+// netdev returns a device's network device, or "".
 func netdev(d rdmahost.Device) string {
 	if len(d.Ports) == 0 {
 		return ""
@@ -168,11 +168,10 @@ func netdev(d rdmahost.Device) string {
 	return d.Ports[0].Netdev
 }
 
-// ownModules are modules of the kernel that have objects on every device and release
-// them with it.
+// ownModules are kernel modules that have objects on every device and release them with it.
 var ownModules = []string{"ib_core", "ib_cm", "iw_cm", "rdma_cm", "ib_umad"}
 
-// users returns the users of a device other than the RDMA core.
+// users returns a device's users other than the RDMA core.
 func users(r *devinfo.Resources) []User {
 	list := []User{}
 	for _, d := range r.Devices {
@@ -185,10 +184,10 @@ func users(r *devinfo.Resources) []User {
 	return list
 }
 
-// A Port is the port of a new device.
+// A Port is a new device's port.
 type Port struct {
 	Active bool
-	GID    string // first entry of the GID table; "" if it is empty
+	GID    string // first entry in the GID table; "" if it is empty
 }
 
 // Apply makes the change. After Add, it waits until the port is active and has a GID, at
@@ -226,8 +225,8 @@ func (p *Plan) apply(ctx context.Context, k kernel, wait time.Duration) (Port, e
 	}
 }
 
-// A NoDriverError reports a type of devices that the kernel does not support, or not on
-// a network device.
+// A NoDriverError reports a device type that the kernel does not support, or not on a
+// network device.
 type NoDriverError struct {
 	Type, Module, Netdev string
 	Err                  error
@@ -239,8 +238,8 @@ func (e *NoDriverError) Error() string {
 
 func (e *NoDriverError) Unwrap() error { return e.Err }
 
-// cause returns the cause of a failed Add. The kernel returns EINVAL for an unknown type,
-// siw also for network devices other than Ethernet; rxe returns EPERM for a VLAN.
+// cause returns a failed Add's cause. The kernel returns EINVAL for an unknown type, siw
+// also for network devices other than Ethernet; rxe returns EPERM for a VLAN.
 func cause(p *Plan, err error) error {
 	if errors.Is(err, unix.EINVAL) {
 		return &NoDriverError{p.Type, drivers[p.Type].module, p.Netdev, err}
@@ -248,7 +247,7 @@ func cause(p *Plan, err error) error {
 	return err
 }
 
-// A host is the host of this process.
+// A host is this process's host.
 type host struct{}
 
 func (host) devices() ([]rdmahost.Device, error) {
@@ -269,7 +268,7 @@ func (host) users(device string) (*devinfo.Resources, error) {
 func (host) netdevUp(name string) (bool, error) {
 	i, err := net.InterfaceByName(name)
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err // without the names of Go: route ip+net
+		err = op.Err // without Go's names: route ip+net
 	}
 	if err != nil {
 		return false, fmt.Errorf("find network device %s: %w", name, err)
@@ -294,7 +293,7 @@ func withConn(call func(*rdmanl.Conn) error) error {
 	return call(c)
 }
 
-// ready returns the port of a device, and whether it is active and has a GID.
+// ready returns a device's port, and whether it is active and has a GID.
 func (host) ready(device string) (Port, bool) {
 	p, err := sysfs.Default.Port(device, 1)
 	if err != nil {

@@ -25,7 +25,7 @@ type Sample struct {
 	Changes  map[int32][]Change
 
 	Failed   int     // requests of the pass without a response
-	Failures []error // of the pass, with the names of nodes
+	Failures []error // of the pass, with node names
 	Totals   Totals
 }
 
