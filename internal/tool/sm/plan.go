@@ -74,7 +74,7 @@ func (p *Plan) NotForced(forced []Risk) []Risk {
 	return slices.DeleteFunc(slices.Clone(p.Risks), func(r Risk) bool { return slices.Contains(forced, r) })
 }
 
-// A Session is access to a fabric's managers to change any manager. It is not safe for
+// A Session is access to a fabric's managers to change a single manager. It is not safe for
 // concurrent use.
 type Session struct {
 	*fabric.Session

@@ -114,7 +114,7 @@ func TestRun_Clipped(t *testing.T) {
 	})
 }
 
-// Subnet managers' states determines the findings.
+// Subnet managers' states determine the findings.
 func TestCheck(t *testing.T) {
 	info := func(state mad.SMState, priority uint8, count uint32) *mad.SMInfo {
 		return &mad.SMInfo{State: state, Priority: priority, ActCount: count}

@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/rdmanl"
 )
 
-// A fakeKernel has the devices rxe0 on eth0, mlx5_0, and rxe5, whose driver is unknown.
+// A fakeKernel has the devices rxe0 on eth0, mlx5_0, and rxe5 with an unknown driver.
 type fakeKernel struct {
 	calls  []string
 	err    error // of addLink and deleteLink

@@ -9,17 +9,17 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A StateChange is a port whose state differs from that of the last scan.
+// A StateChange is a port with another state than in the last scan.
 type StateChange struct {
 	Port *fabric.Port // of the last scan
 	Now  ib.PortState
 }
 
-// Changed compares the states of the links with those of the last scan. It sends a request
-// per 128 ports to switches with a state table (SwitchPortStateTable, InfiniBand
-// Architecture, Volume 1, 14.2.5), one per port to the others, and one to each port whose
-// link was up and whose node did not respond. It reports changed if a state differs, or if
-// a switch does not respond and did so before, or vice versa: only a scan shows the whole
+// Changed compares the link states with the last scan's. It sends a request per 128 ports
+// to switches with a state table (SwitchPortStateTable, InfiniBand Architecture, Volume 1,
+// 14.2.5), a request per port to the others, and a request to each port with a link that
+// was up and a node that did not respond. It reports changed if a state differs, or if a
+// switch does not respond and did so before, or vice versa: only a scan shows the whole
 // change.
 func (s *Sweeper) Changed(ctx context.Context) (changes []StateChange, changed bool, err error) {
 	c := &check{silent: map[ib.GUID]bool{}}
@@ -42,14 +42,14 @@ func (s *Sweeper) Changed(ctx context.Context) (changes []StateChange, changed b
 	return c.changes, c.changed || len(c.changes) > 0, nil
 }
 
-// A check is one call of Changed.
+// A check is a call to Changed.
 type check struct {
 	changes []StateChange
 	changed bool
 	silent  map[ib.GUID]bool
 }
 
-// checkSwitch requests the states of the ports of a switch.
+// checkSwitch requests a switch's port states.
 func (s *Sweeper) checkSwitch(c *check, n *fabric.Node) {
 	if p := n.Ports[0]; p == nil || p.Info == nil || !p.Info.CapMask2.Has(mad.Cap2SwitchPortStateTable) {
 		for i := range n.Ports {
@@ -86,7 +86,7 @@ func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
 	}
 }
 
-// checkStart requests the state of the port at which the scan began, which no switch
+// checkStart requests the state for the port at which the scan began, which no switch
 // reports if its peer is an adapter.
 func (s *Sweeper) checkStart(c *check) {
 	start := s.fabric.Start
@@ -110,14 +110,14 @@ func (s *Sweeper) checkPort(c *check, p *fabric.Port) {
 	}, umad.Modifier(uint32(p.Number)))
 }
 
-// compare compares the state of a port with that of the last scan, if that is known.
+// compare compares a port's state with its state in the last scan, if known.
 func (c *check) compare(p *fabric.Port, state ib.PortState) {
 	if before := stateOf(p); before != ib.PortNoChange && before != state {
 		c.changes = append(c.changes, StateChange{p, state})
 	}
 }
 
-// stateOf returns the state of a port in the last scan. A port that was omitted is down.
+// stateOf returns a port's state in the last scan. A port that was omitted is down.
 func stateOf(p *fabric.Port) ib.PortState {
 	switch {
 	case p == nil:

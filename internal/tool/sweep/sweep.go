@@ -1,6 +1,6 @@
-// Package sweep keeps a fabric and its counters current over many sweeps. A [Sweeper]
-// scans the fabric, checks the states of its links with few requests, and reads the
-// counters of the ports that are up, with rates that continue over scans.
+// Package sweep keeps a fabric and its counters current over many sweeps. A [Sweeper] scans
+// the fabric, checks its link states with few requests, and reads the counters on the ports
+// that are up, with rates that continue over scans.
 package sweep
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of a [Sweeper].
+// Options are the options for a [Sweeper].
 type Options struct {
 	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
 	// from QDR.
 	NoExtendedPortInfo bool
 
-	// Counters select the counters. Without a function Ports, ports whose link is down are
-	// omitted.
+	// Counters select the counters. Without a function Ports, ports with their link down
+	// are omitted.
 	Counters counters.CollectOptions
 
 	// Progress, if not nil, is called during scans.
 	Progress func(fabric.Progress)
 }
 
-// A Sweeper repeats sweeps of a fabric through one client. It is not safe for concurrent
+// A Sweeper repeats fabric sweeps through a single client. It is not safe for concurrent
 // use.
 type Sweeper struct {
 	client *umad.Client
 	opts   Options
 
-	fabric    *fabric.Fabric // of the last complete scan; nil before the first one
+	fabric    *fabric.Fabric // from the last complete scan; nil before the first scan
 	scanned   time.Time
-	collector *counters.Collector // of fabric; nil: its counters were not read
-	previous  *counters.Collector // of the fabric before, with the last samples
+	collector *counters.Collector // nodes in fabric; nil: its counters were not read
+	previous  *counters.Collector // nodes in the fabric before, with the last samples
 
 	silent map[ib.GUID]bool // switches without a response to the last check
 }
@@ -55,13 +55,13 @@ func IsUp(p *fabric.Port) bool {
 	return p.Info != nil && (p.Info.State != ib.PortDown || p.Number == 0)
 }
 
-// Fabric returns the fabric of the last scan, nil before the first one.
+// Fabric returns the last scan's fabric, nil before the first scan.
 func (s *Sweeper) Fabric() *fabric.Fabric { return s.fabric }
 
 // Scanned returns the time at which the last scan began.
 func (s *Sweeper) Scanned() time.Time { return s.scanned }
 
-// Nodes returns the nodes with the counters of the last pass, in the order of the fabric.
+// Nodes returns the nodes with the last pass's counters, in fabric order.
 func (s *Sweeper) Nodes() []*counters.Node {
 	if s.collector == nil {
 		return nil
@@ -69,8 +69,7 @@ func (s *Sweeper) Nodes() []*counters.Node {
 	return s.collector.Nodes()
 }
 
-// Port returns a port of the fabric with the counters of the last pass, nil if it was not
-// read.
+// Port returns a fabric port with the last pass's counters, nil if it was not read.
 func (s *Sweeper) Port(p *fabric.Port) *counters.Port {
 	if s.collector == nil {
 		return nil
@@ -78,8 +77,8 @@ func (s *Sweeper) Port(p *fabric.Port) *counters.Port {
 	return s.collector.Port(p)
 }
 
-// Scan discovers the fabric and returns the one before, nil for the first scan. If the
-// scan ends early, the fabric before stays the current one.
+// Scan discovers the fabric and returns the fabric before, nil for the first scan. If the
+// scan ends early, the fabric before stays current.
 func (s *Sweeper) Scan(ctx context.Context) (before *fabric.Fabric, err error) {
 	began := time.Now()
 	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{
@@ -96,8 +95,8 @@ func (s *Sweeper) Scan(ctx context.Context) (before *fabric.Fabric, err error) {
 	return before, nil
 }
 
-// Read reads the counters of the fabric once. The samples of the pass before become those
-// of [counters.Port.Before], also if a scan took place in between.
+// Read reads the fabric's counters once. The previous pass's samples become
+// [counters.Port.Before], also if a scan took place in between.
 func (s *Sweeper) Read(ctx context.Context) error {
 	if s.fabric == nil {
 		return errors.New("read counters: the fabric has not been scanned")
@@ -111,7 +110,7 @@ func (s *Sweeper) Read(ctx context.Context) error {
 	}
 	if err := s.collector.Read(ctx, s.fabric); err != nil {
 		if first {
-			s.collector = nil // the next pass continues that of the fabric before
+			s.collector = nil // the next pass continues the pass over the fabric before
 		}
 		return err
 	}

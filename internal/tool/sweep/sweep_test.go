@@ -83,7 +83,7 @@ func TestSweeper_Changed(t *testing.T) {
 				switches++
 			}
 		}
-		// One request per switch, and one for the local port.
+		// One request per switch, and a request for the local port.
 		if sent := x.changed(t, false); sent != switches+1 {
 			t.Errorf("got %d requests, want %d", sent, switches+1)
 		}
@@ -141,7 +141,7 @@ func TestSweeper_ChangedWithoutTable(t *testing.T) {
 	})
 }
 
-// Windows of counters continue over a scan.
+// Counter windows continue over a scan.
 func TestSweeper_Read(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := begin(t, "demo")
@@ -176,8 +176,8 @@ func TestSweeper_Read(t *testing.T) {
 	})
 }
 
-// A link that went down between two passes is flapped if it is up in the second one, also if a
-// scan took place in between, and if it went down after the scan.
+// A link that went down between two passes is flapped if it is up in the second pass, also
+// if a scan took place in between, and if it went down after the scan.
 func TestSweeper_LinkDown(t *testing.T) {
 	limits := counters.Limits{Thresholds: counters.RecommendedThresholds()}
 	for _, test := range []struct {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// maxText is the maximum length of a text. ibsysstat accepts replies of 65,472 bytes, with
-// 40 bytes of headers and a NUL (infiniband-diags, ibsysstat.c).
+// maxText is the maximum text length. ibsysstat accepts 65,472-byte replies, with 40 header
+// bytes and a NUL (infiniband-diags, ibsysstat.c).
 const maxText = 65472 - 40 - 1
 
-// cpuAge is the age from which the list of processors is read again: their frequencies
-// change, and on large hosts a read takes milliseconds.
+// cpuAge is the age from which the processor list is read again: their frequencies change,
+// and on large hosts a read takes milliseconds.
 const cpuAge = time.Second
 
-// cpus returns the list of processors.
+// cpus returns the processor list.
 func (s *server) cpus() string {
 	if s.cpuText != "" && time.Since(s.cpuRead) < cpuAge {
 		return s.cpuText
@@ -42,8 +42,8 @@ func (s *server) cpus() string {
 // the missing string in ibsysstat.
 const absent = "(null)"
 
-// readCPUs returns a line for each processor in the form of ibsysstat. Values begin with
-// the blank after the colon. Lines beyond maxText are omitted.
+// readCPUs returns a line for each processor in ibsysstat's form. Values begin with the
+// blank after the colon. Lines beyond maxText are omitted.
 func readCPUs(r io.Reader) (string, error) {
 	var text strings.Builder
 	type cpu struct{ model, mhz string }

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// server is the state of one Serve.
+// server is a Serve's state.
 type server struct {
 	Options
 	port  umad.Responder
@@ -26,7 +26,7 @@ type server struct {
 	cpuRead time.Time
 }
 
-// A transfer is a reply of several segments in progress, on a transport without RMPP.
+// A transfer is a reply in progress with several segments, on a transport without RMPP.
 type transfer struct {
 	to     umad.Addr
 	grh    umad.GRH // target of to.GRH
@@ -34,8 +34,8 @@ type transfer struct {
 	sender *umad.RMPPSender
 }
 
-// maxTransfers limits the transfers in progress. The oldest ones are discarded, in case
-// their receivers do not acknowledge segments.
+// maxTransfers limits the transfers in progress. The oldest transfers are discarded, in
+// case their receivers do not acknowledge segments.
 const maxTransfers = 64
 
 // run answers queries until ctx ends or the port breaks.
@@ -110,7 +110,7 @@ func (s *server) rejectReason() string {
 }
 
 // send sends a message. A message for which the port has no room is lost as on the network.
-// The error is that of a broken port.
+// The error is from a broken port.
 func (s *server) send(m *umad.Message) error {
 	err := s.port.Send(m)
 	switch {
@@ -124,8 +124,9 @@ func (s *server) send(m *umad.Message) error {
 	return nil
 }
 
-// transmit sends the first segment of a reply, unless the reply is on its way: a client that
-// waited too long repeats its query with the same transaction ID, and acknowledges one reply.
+// transmit sends a reply's first segment, unless the reply is on its way: a client that
+// waited too long repeats its query with the same transaction ID, and acknowledges a single
+// reply.
 func (s *server) transmit(head *umad.Message, data []byte) error {
 	if s.find(head.MAD.TID(), head.Addr.LID) != nil {
 		s.log("ignored", &head.Addr, &head.MAD, "repeated during the reply")
@@ -152,7 +153,7 @@ func (s *server) find(tid uint64, lid ib.LID) *transfer {
 	return s.transfers[i]
 }
 
-// acknowledged processes a packet of the receiver of a transfer.
+// acknowledged processes a packet from a transfer's receiver.
 func (s *server) acknowledged() error {
 	t := s.find(s.in.MAD.TID(), s.in.Addr.LID)
 	if t == nil {
@@ -184,7 +185,7 @@ func (s *server) sendSegments(t *transfer) error {
 	return nil
 }
 
-// wake repeats segments whose acknowledgement is overdue.
+// wake repeats segments with an overdue acknowledgement.
 func (s *server) wake() error {
 	for _, t := range slices.Clone(s.transfers) {
 		var answer umad.Message
@@ -201,7 +202,7 @@ func (s *server) wake() error {
 	return nil
 }
 
-// deadline returns the time of the next wake, or zero if no transfer is in progress.
+// deadline returns the next wake's time, or zero if no transfer is in progress.
 func (s *server) deadline() time.Time {
 	var next time.Time
 	for _, t := range s.transfers {
@@ -212,7 +213,7 @@ func (s *server) deadline() time.Time {
 	return next
 }
 
-// elapsed returns the time for the timeouts of transfers.
+// elapsed returns the time for transfer timeouts.
 func (s *server) elapsed() time.Duration { return time.Since(s.start) }
 
 // log logs a packet.

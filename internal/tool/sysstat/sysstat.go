@@ -1,5 +1,5 @@
-// Package sysstat answers queries of the name and the processors of this host, as ibsysstat
-// of infiniband-diags does. Package query sends such queries.
+// Package sysstat answers queries for this host's name and processors, as ibsysstat in
+// infiniband-diags does. Package query sends such queries.
 package sysstat
 
 import (
@@ -17,8 +17,8 @@ import (
 // Options are the options for [Serve].
 type Options struct {
 	OUI     uint32 // of the queries to answer, usually [mad.OpenIB]
-	Host    string // name of this host; "": its name and NIS domain
-	CPUInfo string // path of the list of processors; "": /proc/cpuinfo
+	Host    string // this host's name; "": its name and NIS domain
+	CPUInfo string // path to the processor list; "": /proc/cpuinfo
 
 	// Log, if set, gets a debug message for each packet.
 	Log *slog.Logger
@@ -52,7 +52,7 @@ func Serve(ctx context.Context, port umad.Port, o Options, ready func()) error {
 	return nil
 }
 
-// answer returns the text of the reply to a query.
+// answer returns the reply text for a query.
 func (s *server) answer(id mad.AttrID) (string, mad.Status) {
 	switch id {
 	case mad.AttrSysstatPing:

@@ -19,8 +19,8 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// cpuFile writes a list of n processors in the form of /proc/cpuinfo, and returns its path
-// and the text of ibsysstat.
+// cpuFile writes a list with n processors in the form of /proc/cpuinfo, and returns its
+// path and ibsysstat's text.
 func cpuFile(t testing.TB, n int) (path, want string) {
 	t.Helper()
 	var list, text strings.Builder
@@ -35,8 +35,8 @@ func cpuFile(t testing.TB, n int) (path, want string) {
 	return path, text.String()
 }
 
-// connected returns two ports with LIDs 1 and 2 that receive what the other one sends, except
-// for packets that drop selects by their number from 1.
+// connected returns two ports with LIDs 1 and 2 that receive what the other port sends,
+// except for packets that drop selects by their number from 1.
 func connected(drop func(n int) bool) (client, server *umadtest.Port) {
 	client = &umadtest.Port{Attributes: umad.PortAttr{LID: 1}}
 	server = &umadtest.Port{Attributes: umad.PortAttr{LID: 2}}
@@ -75,7 +75,7 @@ func served(t *testing.T, p umad.Port, o Options, f func(t *testing.T)) {
 	})
 }
 
-// get requests an attribute, and returns the text of the reply.
+// get requests an attribute, and returns the reply text.
 func get(t *testing.T, c *umad.Client, id mad.AttrID, oui uint32) (string, error) {
 	t.Helper()
 	reply, err := c.CallLong(t.Context(), &umad.Request{
@@ -108,7 +108,7 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// A long text arrives in segments, of which some are lost.
+// A long text arrives in segments, and some are lost.
 func TestServe_Segments(t *testing.T) {
 	path, cpus := cpuFile(t, 500)
 	for name, drop := range map[string]func(int) bool{
@@ -142,7 +142,7 @@ func TestServe_Unacknowledged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(time.Minute) // of the bubble: all transfers end
+		time.Sleep(time.Minute) // end of the bubble: all transfers end
 		sent := len(server.Sent())
 		if _, err := get(t, umad.NewClient(client, umad.ClientOptions{}), mad.AttrSysstatPing, mad.OpenIB); err != nil {
 			t.Error(err)
@@ -153,8 +153,8 @@ func TestServe_Unacknowledged(t *testing.T) {
 	})
 }
 
-// A query that a client repeats while the reply is on its way causes no second reply, whose
-// segments are not acknowledged.
+// A query that a client repeats while the reply is on its way causes no second reply with
+// segments that are not acknowledged.
 func TestServe_Repeated(t *testing.T) {
 	path, _ := cpuFile(t, 500)
 	packets := func(t *testing.T, queries int) (sent int) {
@@ -168,7 +168,7 @@ func TestServe_Repeated(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(time.Minute) // of the bubble: all transfers end
+			time.Sleep(time.Minute) // end of the bubble: all transfers end
 			sent = len(server.Sent())
 		})
 		return sent

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A blind scan does not replace the layout of an earlier one, and is repeated until the link
-// is up. Nodes that left are missing until they return.
+// A blind scan does not replace the layout from an earlier scan, and is repeated until the
+// link is up. Nodes that left are missing until they return.
 func TestSampler_Blind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		simulated, err := sim.Build("demo")

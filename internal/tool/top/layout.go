@@ -14,35 +14,35 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Layout is the nodes and links of one scan. The samples until the next scan share it. It
-// does not change.
+// A Layout is a scan's nodes and links. The samples until the next scan share it. It does
+// not change.
 type Layout struct {
 	Names   *fabric.NameMap
 	Fabric  *fabric.Fabric
 	Summary linkinfo.Summary
 	Nodes   []Node
-	Ports   []Port // of all nodes, without management ports
+	Ports   []Port // from all nodes, without management ports
 	Links   []Link
-	Widest  int // characters of the longest name of a link
+	Widest  int // length of the longest link name in characters
 	Missing []MissingNode
 
 	byKey  map[portKey]int32 // index in Ports
 	byGUID map[ib.GUID]int32 // index in Nodes
 }
 
-// A Node is a node of a layout.
+// A Node is a node in a layout.
 type Node struct {
 	*fabric.Node
 	Name        string
-	First, Last int32 // of its ports: Ports[First:Last]
+	First, Last int32 // its ports: Ports[First:Last]
 }
 
-// A Port is a port whose link is up, or that has a problem.
+// A Port is a port with its link up, or with a problem.
 type Port struct {
 	*fabric.Port
 	Node     int32
 	Peer     int32   // index in Ports; -1: unknown
-	Rate     float64 // of the link in bits per second, without the line code; 0: down
+	Rate     float64 // link rate in bits per second, without the line code; 0: down
 	Speed    string  // "4X HDR"; "": down
 	Findings []report.Finding
 	Link     int32 // index in Links
@@ -53,8 +53,8 @@ type Link struct {
 	Near, Far int32  // indices in Ports; Far is -1 without a peer
 	Name      string // "leaf1[3] - node06[1]"
 	lower     string // the name in lower case, for filters
-	rank      int32  // place in the order of names
-	Problems  int    // findings that are problems, of both ends
+	rank      int32  // place in name order
+	Problems  int    // findings that are problems, from both ends
 }
 
 type portKey struct {
@@ -62,7 +62,7 @@ type portKey struct {
 	port uint8
 }
 
-// newLayout returns the layout of a scan.
+// newLayout returns a scan's layout.
 func newLayout(f *fabric.Fabric, names *fabric.NameMap) *Layout {
 	l := &Layout{Names: names, Fabric: f, byKey: map[portKey]int32{}, byGUID: make(map[ib.GUID]int32, len(f.Nodes))}
 	ends := linkinfo.Ends(f, f.Nodes)
@@ -76,7 +76,7 @@ func newLayout(f *fabric.Fabric, names *fabric.NameMap) *Layout {
 	return l
 }
 
-// A MissingNode was in an earlier layout, and is not in the current one.
+// A MissingNode was in an earlier layout, and is not in the current layout.
 type MissingNode struct {
 	GUID ib.GUID
 	Name string
@@ -116,7 +116,8 @@ func (l *Layout) addPorts(ends []linkinfo.End) {
 	}
 }
 
-// addLinks pairs the ports. The near end is that of a switch, if only one is.
+// addLinks pairs the ports. The near end is the switch end, if there is only a single
+// switch.
 func (l *Layout) addLinks() {
 	for i := range l.Ports {
 		p := &l.Ports[i]
@@ -153,7 +154,7 @@ func (l *Layout) addLinks() {
 	l.rank()
 }
 
-// rank sorts the names of links.
+// rank sorts the link names.
 func (l *Layout) rank() {
 	order := make([]int32, len(l.Links))
 	for i := range order {
@@ -174,13 +175,13 @@ func problems(findings []report.Finding) (n int) {
 	return n
 }
 
-// PortName returns the name of a port, for example "leaf1[3]".
+// PortName returns a port's name, for example "leaf1[3]".
 func (l *Layout) PortName(port int32) string {
 	p := &l.Ports[port]
 	return l.Nodes[p.Node].Name + "[" + strconv.Itoa(int(p.Number)) + "]"
 }
 
-// peerName returns the name of the far end of a link.
+// peerName returns the name of a link's far end.
 func (l *Layout) peerName(link Link) string {
 	if link.Far < 0 {
 		return "?"
@@ -188,7 +189,7 @@ func (l *Layout) peerName(link Link) string {
 	return l.PortName(link.Far)
 }
 
-// Port returns the index of a port, -1 if the layout does not have it.
+// Port returns a port's index, -1 if the layout does not have it.
 func (l *Layout) Port(guid ib.GUID, number uint8) int32 {
 	if i, ok := l.byKey[portKey{guid, number}]; ok {
 		return i
@@ -196,7 +197,7 @@ func (l *Layout) Port(guid ib.GUID, number uint8) int32 {
 	return -1
 }
 
-// Node returns the index of a node, -1 if the layout does not have it.
+// Node returns a node's index, -1 if the layout does not have it.
 func (l *Layout) Node(guid ib.GUID) int32 {
 	if i, ok := l.byGUID[guid]; ok {
 		return i
@@ -204,6 +205,6 @@ func (l *Layout) Node(guid ib.GUID) int32 {
 	return -1
 }
 
-// size returns the memory of the layout and its fabric in bytes: about 1 kB per port,
+// size returns the memory for the layout and its fabric in bytes: about 1 kB per port,
 // measured with 62,400 ports.
 func (l *Layout) size() int { return len(l.Ports) << 10 }

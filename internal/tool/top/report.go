@@ -15,8 +15,8 @@ import (
 // Schema identifies the JSON form of a [Report]; schema/top.json describes it.
 const Schema = "ibkit/top/2"
 
-// A Report is the content of a screen. Exactly one of Links, Node, Port and Path is set.
-// Values are nil if they are unknown.
+// A Report is a screen's content. Of Links, Node, Port and Path, exactly one is set. Values
+// are nil if they are unknown.
 type Report struct {
 	report.Head
 	Time    time.Time     `json:"time"`   // end of the window
@@ -56,10 +56,10 @@ type ReportLink struct {
 	Far      *ReportPlace `json:"far"`
 	Rate     *string      `json:"rate"` // width and speed; nil: down
 	State    *string      `json:"state"`
-	Errors   *float64     `json:"errors"`   // per second, of both ends
+	Errors   *float64     `json:"errors"`   // per second, at both ends
 	Transmit *float64     `json:"transmit"` // utilization by the near end, 0 to 1
 	Receive  *float64     `json:"receive"`  // by the far end
-	Wait     *float64     `json:"wait"`     // part of the bandwidth that was lost, 0 to 1
+	Wait     *float64     `json:"wait"`     // share of bandwidth lost, 0 to 1
 	Findings []string     `json:"findings"`
 }
 
@@ -119,10 +119,10 @@ type ReportHistory struct {
 type ReportPath struct {
 	Forward PathLinks  `json:"forward"`
 	Reverse *PathLinks `json:"reverse"`
-	Read    time.Time  `json:"read"` // of the forwarding tables
+	Read    time.Time  `json:"read"` // from the forwarding tables
 }
 
-// PathLinks is a path with the values of its links.
+// PathLinks is a path with its links' values.
 type PathLinks struct {
 	From    string       `json:"from"`
 	To      string       `json:"to"` // "" if no port has the LID
@@ -140,7 +140,7 @@ func known(v float32) *float64 {
 	return new(float64(v))
 }
 
-// report returns the head of a report.
+// report returns a report's head.
 func (s *State) report(screen string) *Report {
 	sample := s.Sample()
 	r := &Report{Head: sample.head(), Time: sample.Time, Screen: screen}
@@ -188,7 +188,7 @@ func (s *State) ReportLinks(most int) *Report {
 	return r
 }
 
-// ReportNode returns the screen of a node, nil if the sample does not have it.
+// ReportNode returns a node's screen, nil if the sample does not have it.
 func (s *State) ReportNode(guid ib.GUID) *Report {
 	sample := s.Sample()
 	i := sample.Node(guid)
@@ -210,7 +210,7 @@ func (s *State) ReportNode(guid ib.GUID) *Report {
 	return r
 }
 
-// ReportPort returns the screen of a port, nil if the sample does not have it.
+// ReportPort returns a port's screen, nil if the sample does not have it.
 func (s *State) ReportPort(guid ib.GUID, number uint8) *Report {
 	sample := s.Sample()
 	i := sample.Port(guid, number)
@@ -228,7 +228,7 @@ func (s *State) ReportPort(guid ib.GUID, number uint8) *Report {
 	return r
 }
 
-// ReportPath returns the screen of paths.
+// ReportPath returns the screen for paths.
 func (s *State) ReportPath(p *Paths, names *fabric.NameMap) *Report {
 	r := s.report("path")
 	r.Path = &ReportPath{Forward: s.Sample().pathLinks(&p.Forward, names), Read: p.Read}
@@ -275,8 +275,8 @@ func (s *Sample) linkReport(i int32) ReportLink {
 	return r
 }
 
-// findings returns the texts of the findings of a port: those about counters, then those
-// about the link.
+// findings returns the texts for a port's findings: first about counters, then about the
+// link.
 func (s *Sample) findings(i int32) []string {
 	all := []string{}
 	for _, f := range s.Findings[i] {
@@ -305,7 +305,7 @@ func (s *Sample) endReport(i int32) ReportEnd {
 	return r
 }
 
-// pathLinks returns a path with the values of its links.
+// pathLinks returns a path with its links' values.
 func (s *Sample) pathLinks(p *route.Path, names *fabric.NameMap) PathLinks {
 	report := route.NewReportPath(p, names)
 	r := PathLinks{From: report.From.Name, LID: p.LID, Arrives: report.Arrives, Links: []ReportLink{}}

@@ -8,39 +8,39 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Sample is the state of the fabric in one window. It does not change.
+// A Sample is the fabric's state in a window. It does not change.
 type Sample struct {
 	*Layout
-	Time     time.Time     // end of the window
-	Window   time.Duration // 0: there was one pass, and values have no rates
-	Took     time.Duration // duration of the pass
-	Interval time.Duration // until the next pass; 0: it is the last one
+	Time     time.Time     // the window's end
+	Window   time.Duration // 0: there was a single pass, and values have no rates
+	Took     time.Duration // the pass's duration
+	Interval time.Duration // until the next pass; 0: it is the last pass
 	Stats    umad.Stats    // since the start
 
-	Values []Value // of Layout.Ports
+	Values []Value // in Layout.Ports order
 
 	// Findings are the findings about counters, and Changes the error counters that
-	// increased, by index of the port, for ports that have some.
+	// increased, by port index, for ports that have some.
 	Findings map[int32][]counters.Finding
 	Changes  map[int32][]Change
 
-	Failed   int     // requests of the pass without a response
+	Failed   int     // requests in the pass without a response
 	Failures []error // of the pass, with node names
 	Totals   Totals
 }
 
-// Partial reports whether a request of the scan or of the pass had no valid response.
+// Partial reports whether a request in the scan or pass had no valid response.
 func (s *Sample) Partial() bool { return s.Failed > 0 || s.Fabric.Partial() }
 
-// A Value is the rates of a port in a window, NaN if unknown.
+// A Value is a port's rates in a window, NaN if unknown.
 type Value struct {
-	Errors float32 // increases of error counters per second, without waiting
-	Xmit   float32 // part of the rate of the link, 0 to 1
+	Errors float32 // error counter increases per second, without waiting
+	Xmit   float32 // share of the link rate, 0 to 1
 	Rcv    float32
-	Wait   float32 // part of the rate of the link that was lost by waiting
+	Wait   float32 // share of the link rate lost by waiting
 }
 
-// A Change is the increase of an error counter.
+// A Change is an error counter's increase.
 type Change struct {
 	Counter   counters.Counter
 	Increase  uint64
@@ -48,7 +48,7 @@ type Change struct {
 	PerSecond float64
 }
 
-// Totals are sums over the ports of a sample.
+// Totals are sums over a sample's ports.
 type Totals struct {
 	Xmit    float64 // bits per second that adapters sent
 	Errors  float64 // per second
@@ -58,7 +58,7 @@ type Totals struct {
 
 var unknown = float32(math.NaN())
 
-// newSample returns the sample of a pass.
+// newSample returns a pass's sample.
 func (l *Layout) newSample(port func(int32) *counters.Port, limits *counters.Limits) *Sample {
 	s := &Sample{
 		Layout: l, Values: make([]Value, len(l.Ports)),
@@ -82,7 +82,7 @@ func (l *Layout) newSample(port func(int32) *counters.Port, limits *counters.Lim
 	return s
 }
 
-// add adds the counters of a port.
+// add adds a port's counters.
 func (s *Sample) add(i int32, p *counters.Port, limits *counters.Limits) {
 	if found := limits.Findings(p); len(found) > 0 {
 		s.Findings[i] = found
@@ -125,8 +125,8 @@ func (s *Sample) add(i int32, p *counters.Port, limits *counters.Limits) {
 	}
 }
 
-// Link returns the values of a link: the sum of the errors of both ends, the transmission of
-// the near end as Xmit and that of the far end as Rcv, and the larger part of waiting.
+// Link returns a link's values: the error sum over both ends, the near end's transmission
+// as Xmit and the far end's as Rcv, and the larger part of waiting.
 func (s *Sample) Link(link int32) Value {
 	l := s.Links[link]
 	v := s.Values[l.Near]
@@ -142,7 +142,7 @@ func (s *Sample) Link(link int32) Value {
 	return v
 }
 
-// sum adds values, and ignores one that is unknown.
+// sum adds values, and ignores an unknown value.
 func sum(a, b float32) float32 {
 	switch {
 	case a != a:
@@ -153,7 +153,7 @@ func sum(a, b float32) float32 {
 	return a + b
 }
 
-// larger returns the larger value, and ignores one that is unknown.
+// larger returns the larger value, and ignores an unknown value.
 func larger(a, b float32) float32 {
 	if a != a || b > a {
 		return b
@@ -161,7 +161,7 @@ func larger(a, b float32) float32 {
 	return a
 }
 
-// size returns the memory of the sample in bytes, without the layout.
+// size returns the sample's memory in bytes, without the layout.
 func (s *Sample) size() int {
 	const value, entry = 16, 120
 	return len(s.Values)*value + (len(s.Findings)+len(s.Changes))*entry

@@ -1,6 +1,6 @@
-// Package top samples the counters of a fabric, and prepares the screens of a monitor:
-// links by error rate, utilization and waiting, nodes, ports and paths, now and in recent
-// samples. It does not draw.
+// Package top samples a fabric's counters, and prepares a monitor's screens: links by error
+// rate, utilization and waiting, nodes, ports and paths, now and in recent samples. It does
+// not draw.
 package top
 
 import (
@@ -22,8 +22,8 @@ type Options struct {
 	Names  *fabric.NameMap
 	Limits counters.Limits
 
-	Interval time.Duration // between passes of counters; 0: by their cost, from MinInterval
-	Rescan   time.Duration // between scans, if no state of a link changes
+	Interval time.Duration // between counter passes; 0: by their cost, from MinInterval
+	Rescan   time.Duration // between scans, if no link state changes
 
 	Samples int // after which Run ends; 0: unlimited
 
@@ -40,7 +40,7 @@ const (
 )
 
 // intervalFor returns the interval at which a pass and the check before it, which took some
-// time of a core, use at most share of it, in whole seconds.
+// core time, use at most share of a core, in whole seconds.
 func intervalFor(took time.Duration) time.Duration {
 	d := time.Duration(float64(took) / share)
 	return max(MinInterval, (d + time.Second - 1).Truncate(time.Second))
@@ -48,22 +48,22 @@ func intervalFor(took time.Duration) time.Duration {
 
 // A PathRequest requests the paths between two ports in both directions.
 type PathRequest struct {
-	// Find returns the pair of ports.
+	// Find returns the port pair.
 	Find func(*route.Routing) (route.Pair, error)
 
-	// Done is called by the goroutine of Run.
+	// Done is called by Run's goroutine.
 	Done func(*Paths, error)
 }
 
 // Paths are the paths between two ports.
 type Paths struct {
 	Forward route.Path
-	Reverse *route.Path // nil: no port has the LID of the destination
-	Read    time.Time   // of the forwarding tables
+	Reverse *route.Path // nil: no port has the destination's LID
+	Read    time.Time   // from the forwarding tables
 }
 
 // Run samples a fabric until ctx ends, and passes each sample on. The first sample has no
-// window. A scan that fails after the first one is repeated: problem is called with its
+// window. A scan that fails after the first scan is repeated: problem is called with its
 // error, and with nil when it works again.
 func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)) (err error) {
 	session, err := o.Source.Open(ctx)
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)
 	return s.loop(ctx)
 }
 
-// A sampler is one call of Run.
+// A sampler is a call to Run.
 type sampler struct {
 	Options
 	client  *umad.Client
@@ -158,7 +158,7 @@ func (s *sampler) update(ctx context.Context) (scanned bool, err error) {
 	return false, nil
 }
 
-// scan scans the fabric. A blind scan is an error if an earlier one was not.
+// scan scans the fabric. A blind scan is an error if an earlier scan was not blind.
 func (s *sampler) scan(ctx context.Context) error {
 	if _, err := s.sweeper.Scan(ctx); err != nil {
 		return err
@@ -177,8 +177,8 @@ func (s *sampler) scan(ctx context.Context) error {
 	return nil
 }
 
-// pass reads the counters and passes the sample on. cpu is the processor time of the process
-// before it and the check of the links.
+// pass reads the counters and passes the sample on. cpu is the process's processor time
+// before it and the link check.
 func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	began := time.Now()
 	if err := s.sweeper.Read(ctx); err != nil {
@@ -206,7 +206,7 @@ func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	return nil
 }
 
-// follow reads the entries of two LIDs in the forwarding tables and follows them.
+// follow reads the entries for two LIDs in the forwarding tables and follows them.
 func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
 	routing := route.FromFabric(s.sweeper.Fabric())
 	pair, err := r.Find(routing)
@@ -225,5 +225,5 @@ func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
 	return p, nil
 }
 
-// lids returns the LIDs whose entries the paths of a pair need.
+// lids returns the LIDs with entries that a pair's paths need.
 func lids(p route.Pair) []ib.LID { return []ib.LID{p.FromLID, p.ToLID} }

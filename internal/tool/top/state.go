@@ -21,28 +21,29 @@ const (
 	ByName
 )
 
-// Orders are the names of the orders.
+// Orders are the order names.
 var Orders = []string{"errors", "util", "wait", "findings", "name"}
 
-// String returns the name of the order.
+// String returns the order's name.
 func (o Order) String() string { return Orders[o] }
 
-// maxHistory limits the memory of samples and of the layouts before the last one, in bytes.
+// maxHistory limits the memory for samples and for the layouts before the last layout, in
+// bytes.
 const maxHistory = 64 << 20
 
-// A State is the samples of a monitor, and the selection of what it shows.
+// A State is a monitor's samples, and the selection that it shows.
 type State struct {
 	Order    Order
 	Reverse  bool // the smallest value first
 	Filter   string
 	Problems bool // only links with findings or errors
 
-	limit   int // number of samples
+	limit   int // sample count
 	samples []*Sample
 	at      int // sample that is shown
 	paused  bool
 
-	rows  []int32 // links in the order of the screen, for key
+	rows  []int32 // links in screen order, for key
 	key   rowsKey
 	keyed []keyedLink // for reuse
 }
@@ -61,10 +62,11 @@ type keyedLink struct {
 	link  int32
 }
 
-// NewState returns a state that keeps a number of samples.
+// NewState returns a state that keeps a sample count.
 func NewState(limit int) *State { return &State{limit: max(limit, 2)} }
 
-// Add adds a sample and removes the oldest ones. The screen moves to it unless it is paused.
+// Add adds a sample and removes the oldest samples. The screen moves to it unless it is
+// paused.
 func (s *State) Add(sample *Sample) {
 	s.samples = append(s.samples, sample)
 	if !s.paused {
@@ -77,8 +79,8 @@ func (s *State) Add(sample *Sample) {
 	}
 }
 
-// size returns the memory of the samples in bytes. The last layout does not count: it is in
-// use anyway.
+// size returns the samples' memory in bytes. The last layout does not count: it is in use
+// anyway.
 func (s *State) size() (size int) {
 	counted := s.samples[len(s.samples)-1].Layout
 	for i := len(s.samples) - 1; i >= 0; i-- {
@@ -92,7 +94,7 @@ func (s *State) size() (size int) {
 	return size
 }
 
-// Sample returns the sample that is shown, nil before the first one.
+// Sample returns the sample that is shown, nil before the first scan.
 func (s *State) Sample() *Sample {
 	if len(s.samples) == 0 {
 		return nil
@@ -100,13 +102,13 @@ func (s *State) Sample() *Sample {
 	return s.samples[s.at]
 }
 
-// Position returns the place of the sample among those that are kept, from 1.
+// Position returns the sample's place among the samples kept, from 1.
 func (s *State) Position() (at, of int) { return s.at + 1, len(s.samples) }
 
 // Paused reports whether new samples do not change the screen.
 func (s *State) Paused() bool { return s.paused }
 
-// Pause stops at the current sample, or returns to the last one.
+// Pause stops at the current sample, or returns to the last sample.
 func (s *State) Pause() {
 	s.paused = !s.paused
 	if !s.paused {
@@ -178,8 +180,8 @@ func (s *State) value(sample *Sample, l *Link, v Value) float32 {
 	return -float32(l.rank) // from a to z
 }
 
-// sort sorts links by value; links with the same value by findings and then in the order of
-// the scan. Links with an unknown value are last.
+// sort sorts links by value; links with the same value by findings and then in scan order.
+// Links with an unknown value are last.
 func (s *State) sort(sample *Sample, all []keyedLink) {
 	slices.SortFunc(all, func(a, b keyedLink) int {
 		aKnown, bKnown := a.value == a.value, b.value == b.value
@@ -206,13 +208,13 @@ func (s *State) sort(sample *Sample, all []keyedLink) {
 	}
 }
 
-// A Point is the values of a port in one sample.
+// A Point is a port's values in a sample.
 type Point struct {
 	Time time.Time
 	Value
 }
 
-// History returns the values of a port in all samples, the oldest first.
+// History returns a port's values in all samples, the oldest first.
 func (s *State) History(guid ib.GUID, number uint8) []Point {
 	points := make([]Point, 0, len(s.samples))
 	for _, sample := range s.samples {

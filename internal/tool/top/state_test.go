@@ -20,7 +20,7 @@ import (
 )
 
 // sample runs the sampler on a simulated fabric until it has some samples. before is called
-// before each but the first, with the number of samples so far.
+// before each but the first, with the sample count so far.
 func sample(t testing.TB, description string, n int, before func(f *sim.Fabric, n int)) []*top.Sample {
 	t.Helper()
 	f, err := sim.Build(description)
@@ -58,7 +58,7 @@ func apply(t testing.TB, f *sim.Fabric, command string) {
 
 const tree = "fat-tree:radix=4,pods=2,spines=2"
 
-// names returns the links of a state in order.
+// names returns a state's links in order.
 func names(s *top.State) (all []string) {
 	for _, row := range s.Rows() {
 		all = append(all, s.Sample().Links[row].Name)
@@ -129,7 +129,7 @@ func TestState_Move(t *testing.T) {
 		check(all[1], true)
 		s.Move(-5)
 		check(all[1], true)
-		s.Add(all[4]) // removes the one that is shown
+		s.Add(all[4]) // removes the sample that is shown
 		check(all[2], true)
 		s.Move(1)
 		check(all[3], true)
@@ -142,7 +142,7 @@ func TestState_Move(t *testing.T) {
 	})
 }
 
-// Layouts of earlier scans count as memory, so that a link that flaps does not fill it.
+// Layouts from earlier scans count as memory, so that a link that flaps does not fill it.
 func TestState_Memory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := sample(t, tree, 1, nil)[0]
@@ -265,7 +265,7 @@ func TestRun_Paths(t *testing.T) {
 	}
 }
 
-// BenchmarkState_Rows sorts the 31,200 links of 10,400 hosts.
+// BenchmarkState_Rows sorts the 31,200 links for 10,400 hosts.
 func BenchmarkState_Rows(b *testing.B) {
 	all := sample(b, "fat-tree:levels=3,radix=40,pods=26", 1, nil)
 	for i := range all[0].Values {

@@ -11,10 +11,10 @@ type Source struct {
 	LID      ib.LID
 	GID      ib.GID
 	CapMask  mad.PortCapMask
-	Port     uint8 // at which the errors of a trap about a link happened
+	Port     uint8 // at which the errors for a trap about a link happened
 }
 
-// Values in the details of notices for tests, which are those of ibsendtrap
+// Values in the details for test notices, equal to the values in ibsendtrap
 // (infiniband-diags, ibsendtrap.c).
 const (
 	exampleKey      = 0x1234567812345678 // M_Key, and a system image GUID
@@ -23,8 +23,8 @@ const (
 	examplePrefix   = 0xf8c0000000000001
 )
 
-// Details returns example details of a trap, nil for a trap that the specification does not
-// define.
+// Details returns example details for a trap, nil for a trap that the specification does
+// not define.
 func (s Source) Details(trap uint16) mad.Attribute {
 	switch trap {
 	case mad.TrapGIDInService, mad.TrapGIDOutOfService:
@@ -54,7 +54,7 @@ func (s Source) Details(trap uint16) mad.Attribute {
 	return nil
 }
 
-// HasPort reports whether the details of a trap contain the port of the source.
+// HasPort reports whether a trap's details contain the source's port.
 func HasPort(trap uint16) bool {
 	switch (Source{}).Details(trap).(type) {
 	case *mad.PortNotice, *mad.SwitchKeyNotice:
@@ -63,7 +63,7 @@ func HasPort(trap uint16) bool {
 	return false
 }
 
-// Notice returns the notice of a trap with the given details.
+// Notice returns the notice for a trap with the given details.
 func (s Source) Notice(trap uint16, details mad.Attribute) (*mad.Notice, error) {
 	kind, _ := KindOf(trap)
 	n := &mad.Notice{Generic: 1, Type: kind.Type, ProducerType: uint32(s.NodeType), TrapNumber: trap, IssuerLID: s.LID}

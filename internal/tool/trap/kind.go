@@ -1,4 +1,4 @@
-// Package trap receives the notices of events in a fabric that subnet administration
+// Package trap receives the notices about events in a fabric that subnet administration
 // forwards to its subscribers, and sends notices for tests.
 package trap
 
@@ -11,8 +11,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Kind is a kind of trap of subnet management (InfiniBand Architecture, Volume 1,
-// 14.2.5.1).
+// A Kind is a subnet management trap kind (InfiniBand Architecture, Volume 1, 14.2.5.1).
 type Kind struct {
 	Number uint16
 	Name   string
@@ -20,7 +19,7 @@ type Kind struct {
 	About  string
 }
 
-// Kinds are the kinds of traps that the specification defines, by number.
+// Kinds are the trap kinds that the specification defines, by number.
 var Kinds = []Kind{
 	{mad.TrapGIDInService, "in-service", mad.NoticeSubnetManager, "port is reachable"},
 	{mad.TrapGIDOutOfService, "out-of-service", mad.NoticeSubnetManager, "port is not reachable any more"},
@@ -38,8 +37,7 @@ var Kinds = []Kind{
 	{mad.TrapBadSwitchPKey, "switch-p-key", mad.NoticeSecurity, "packet with a wrong P_Key at a switch"},
 }
 
-// KindOf returns the kind of a trap, false for a number that the specification does not
-// define.
+// KindOf returns a trap's kind, false for a number that the specification does not define.
 func KindOf(number uint16) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Number == number })
 	if i < 0 {
@@ -48,7 +46,7 @@ func KindOf(number uint16) (Kind, bool) {
 	return Kinds[i], true
 }
 
-// String returns the name, or the number of a trap without one.
+// String returns the name, or a nameless trap's number.
 func (k Kind) String() string {
 	if k.Name == "" {
 		return strconv.Itoa(int(k.Number))
@@ -56,7 +54,7 @@ func (k Kind) String() string {
 	return k.Name
 }
 
-// ParseKind parses the name of a kind, or the number of any trap.
+// ParseKind parses a kind's name, or any trap's number.
 func ParseKind(text string) (Kind, error) {
 	for _, k := range Kinds {
 		if strings.EqualFold(k.Name, text) {

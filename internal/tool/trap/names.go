@@ -14,18 +14,18 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// names are the nodes of ports. Nodes that left the fabric stay, because notices of their end
-// name them.
+// names are the nodes behind ports. Nodes that left the fabric stay, because notices about
+// their end name them.
 type names struct {
 	mode   resolve.LookupMode
 	byLID  map[ib.LID]*Node
-	byGUID map[ib.GUID]known // by the GUID of the port
+	byGUID map[ib.GUID]known // by port GUID
 
-	// unknown are the addresses of which subnet administration has no record.
+	// unknown are the addresses without a subnet administration record.
 	unknown map[Place]bool
 }
 
-// known is the node of a port, and its LID.
+// known is a port's node, and its LID.
 type known struct {
 	node *Node
 	lid  ib.LID
@@ -36,7 +36,7 @@ func (x *names) init(mode resolve.LookupMode) {
 	x.byLID, x.byGUID, x.unknown = map[ib.LID]*Node{}, map[ib.GUID]known{}, map[Place]bool{}
 }
 
-// load reads the names of all nodes.
+// load reads all node names.
 func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error {
 	if x.mode != resolve.LookupNodes {
 		clipped, err := x.loadRecords(ctx, c, sa)
@@ -65,7 +65,7 @@ func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error 
 	return nil
 }
 
-// loadRecords reads the names of all nodes from subnet administration.
+// loadRecords reads all node names from subnet administration.
 func (x *names) loadRecords(ctx context.Context, c *umad.Client, sa umad.Target) (clipped bool, err error) {
 	table, err := c.GetTable(ctx, &umad.TableRequest{To: sa, Match: &mad.NodeRecord{}})
 	if err != nil {
@@ -102,8 +102,8 @@ func (x *names) addRecord(r *mad.NodeRecord) {
 	x.add(r.LID, r.NodeInfo.PortGUID, &Node{r.NodeInfo.NodeGUID, r.Description})
 }
 
-// complete fills in the nodes of a notice. It queries subnet administration for nodes that
-// are not known, and for those whose names may have changed.
+// complete fills in a notice's nodes. It queries subnet administration for nodes that are
+// not known, and for nodes with names that may have changed.
 func (x *names) complete(ctx context.Context, c *umad.Client, sa umad.Target, n *Notice) {
 	if n.Notice.Generic != 0 {
 		switch n.Notice.TrapNumber {
@@ -123,7 +123,7 @@ func (x *names) complete(ctx context.Context, c *umad.Client, sa umad.Target, n 
 }
 
 // renew replaces the name of a node that has changed. The node returns the new name; the
-// record of subnet administration still has the old one until the manager has read it.
+// subnet administration record still has the old name until the manager has read it.
 func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	old := x.byLID[lid]
 	delete(x.byLID, lid)
@@ -134,7 +134,7 @@ func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	if c.Get(ctx, umad.Target{LID: lid}, &d) != nil {
 		return
 	}
-	now := &Node{old.GUID, d} // notices that were passed on have the old one
+	now := &Node{old.GUID, d} // notices that were passed on have the old name
 	x.byLID[lid] = now
 	for guid, k := range x.byGUID {
 		if k.node == old {
@@ -143,7 +143,7 @@ func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	}
 }
 
-// fill fills in the node of a place if it is known.
+// fill fills in a place's node if it is known.
 func (x *names) fill(p *Place) {
 	if p.GID.IsZero() {
 		p.Node = x.byLID[p.LID]
@@ -156,7 +156,7 @@ func (x *names) fill(p *Place) {
 	}
 }
 
-// query requests the record of the node of a place.
+// query requests the record for a place's node.
 func (x *names) query(ctx context.Context, c *umad.Client, sa umad.Target, p Place) {
 	var r mad.NodeRecord
 	var mask mad.ComponentMask

@@ -11,10 +11,10 @@ import (
 
 // A Notice is a notice that subnet administration forwarded.
 type Notice struct {
-	Time time.Time // of its arrival
+	Time time.Time // arrival time
 	mad.Report
 
-	// Details are decoded from the report; nil: those of a vendor or of a trap that the
+	// Details are decoded from the report; nil: details from a vendor or in a trap that the
 	// specification does not define.
 	Details mad.Attribute
 
@@ -25,8 +25,8 @@ type Notice struct {
 // A Place is a port. Values that are not known are zero.
 type Place struct {
 	LID  ib.LID
-	GID  ib.GID // of the port or of a multicast group
-	Port uint8  // physical port of a node; 0: unknown
+	GID  ib.GID // GID of the port or multicast group
+	Port uint8  // a node's physical port; 0: unknown
 	Node *Node  // nil: unknown
 }
 
@@ -36,7 +36,7 @@ type Node struct {
 	Description mad.NodeDescription
 }
 
-// newNotice returns the notice of a report, without nodes.
+// newNotice returns a report's notice, without nodes.
 func newNotice(r mad.Report, at time.Time) *Notice {
 	n := &Notice{Time: at, Report: r, Details: r.Notice.DecodeDetails()}
 	n.Issuer = Place{LID: r.Notice.IssuerLID, GID: r.IssuerGID}

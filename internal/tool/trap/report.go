@@ -24,8 +24,8 @@ type Report struct {
 	Notice *ReportNotice `json:"notice,omitempty"`
 }
 
-// A ReportNotice is a notice. Trap is null for notices of a vendor, Vendor and Device for
-// other ones.
+// A ReportNotice is a notice. Trap is null for vendor notices, Vendor and Device for other
+// notices.
 type ReportNotice struct {
 	Trap     *uint16         `json:"trap"`
 	Name     *string         `json:"name"` // null: not defined by the specification
@@ -39,7 +39,7 @@ type ReportNotice struct {
 	Details  json.RawMessage `json:"details"` // the fields by name; null: unknown
 }
 
-// A ReportType is the type of a notice.
+// A ReportType is a notice's type.
 type ReportType struct {
 	Value uint8  `json:"value"`
 	Name  string `json:"name"`
@@ -54,7 +54,7 @@ type ReportPlace struct {
 	Name     *string  `json:"name"`
 }
 
-// NewReport returns the report of an event. showKeys: M_Keys are not hidden.
+// NewReport returns an event's report. showKeys: M_Keys are not hidden.
 func NewReport(e *Event, names *fabric.NameMap, showKeys bool) *Report {
 	r := &Report{Schema: ReportSchema, Event: e.Kind.String(), Time: e.Time, SALID: e.SA}
 	if e.Err != nil {
@@ -102,7 +102,7 @@ func reportPlace(p *Place, names *fabric.NameMap) ReportPlace {
 	return r
 }
 
-// Name returns the name of the node from a map, else its description; "" if it is unknown.
+// Name returns the node's name from a map, else its description; "" if it is unknown.
 func (p *Place) Name(names *fabric.NameMap) string {
 	if p.Node == nil {
 		return ""

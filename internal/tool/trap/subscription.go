@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Subscription receives notices between other requests of a client, which [Watch] does
-// with a client of its own. Notices that arrive while the client runs are stored. It is not
-// safe for concurrent use.
+// A Subscription receives notices between other requests on a client, which [Watch] does
+// with its own client. Notices that arrive while the client runs are stored. It is not safe
+// for concurrent use.
 type Subscription struct{ w *watcher }
 
-// NewSubscription makes the port of a client receive notices. Open, Client, Count and
-// Duration of the options do not apply. emit is called by the methods of the subscription,
-// which return its error.
+// NewSubscription makes a client's port receive notices. Open, Client, Count and Duration
+// in the options do not apply. emit is called by the subscription's methods, which return
+// its error.
 func NewSubscription(c *umad.Client, o Options, emit func(*Event) error) (*Subscription, error) {
 	o.Count, o.Duration = 0, 0
 	s := &Subscription{newWatcher(c, o, emit)}
@@ -50,5 +50,5 @@ func (s *Subscription) Flush(ctx context.Context) error {
 	return err
 }
 
-// End ends the subscriptions, also after the end of ctx.
+// End ends the subscriptions, also after ctx ends.
 func (s *Subscription) End(ctx context.Context) { s.w.unsubscribe(ctx) }

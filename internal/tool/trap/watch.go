@@ -19,38 +19,38 @@ import (
 // Options are the options for [Watch].
 type Options struct {
 	Source fabric.Source
-	SMLID  ib.LID  // of subnet administration; 0: that of the local port's subnet manager
+	SMLID  ib.LID  // of subnet administration; 0: the local port's subnet manager
 	SMKey  mad.Key // 0: as an untrusted subscriber, who may not subscribe to single security traps
 
-	Traps  []uint16           // numbers of the traps to subscribe to; nil: all, and notices of vendors
+	Traps  []uint16           // trap numbers to subscribe to; nil: all, and vendor notices
 	Accept func(*Notice) bool // nil: all notices; others are not passed on and do not count
 
-	// Renew is the time between renewals of the subscriptions (default 5 s), after which
-	// a change of the subnet manager, or its end, is noticed.
+	// Renew is the time between subscription renewals (default 5 s), after which a change
+	// or the end of the subnet manager is noticed.
 	Renew time.Duration
 
-	Count    int           // number of notices after which Watch ends; 0: unlimited
+	Count    int           // notice count after which Watch ends; 0: unlimited
 	Duration time.Duration // after which Watch ends; 0: unlimited
 
 	// Known, if not nil, is called with all nodes once their names have been read.
 	Known func([]*Node)
 
-	// Names selects the source of the names of nodes: subnet administration, a scan, or a
-	// scan if the administration has not returned all nodes.
+	// Names selects the source for node names: subnet administration, a scan, or a scan if
+	// the administration has not returned all nodes.
 	Names resolve.LookupMode
 }
 
-// An EventKind is a kind of event.
+// An EventKind is an event kind.
 type EventKind uint8
 
-// The kinds of events.
+// The event kinds.
 const (
 	Received   EventKind = iota + 1 // a notice
 	Subscribed                      // subnet administration at SA confirmed the subscriptions
-	Refused                         // it refused one of several subscriptions, for the reason Err
+	Refused                         // it refused some subscriptions, not all, for the reason Err
 	Lost                            // it does not confirm the renewal, for the reason Err
 	Dropped                         // Count notices were not stored, because they came too fast
-	Unnamed                         // names of nodes are incomplete, for the reason Err
+	Unnamed                         // node names are incomplete, for the reason Err
 )
 
 var eventNames = [...]string{
@@ -60,7 +60,7 @@ var eventNames = [...]string{
 // String returns the kind's name, for example "notice".
 func (k EventKind) String() string { return eventNames[k] }
 
-// An Event is passed to the function of [Watch].
+// An Event is passed to [Watch]'s function.
 type Event struct {
 	Kind   EventKind
 	Time   time.Time
@@ -70,11 +70,11 @@ type Event struct {
 	Err    error
 }
 
-// A Summary has the counts of [Watch].
+// A Summary has the counts for [Watch].
 type Summary struct {
 	Notices   int // passed on
 	Duplicate int // reports that were sent again, because a response was lost
-	Malformed int // packets that are not reports of notices
+	Malformed int // packets that are not notice reports
 	Foreign   int // reports that did not come from subnet administration
 	Dropped   int // notices that were not stored
 	Losses    int // times that subnet administration went away
@@ -91,17 +91,17 @@ const (
 	// retry is the time between attempts to subscribe after the subscription was lost.
 	retry = time.Second
 
-	// maxSeen is the number of reports that are compared with a new one, as subnet
-	// administration repeats a report soon.
+	// maxSeen is how many reports are compared with a new report, as subnet administration
+	// repeats a report soon.
 	maxSeen = 256
 
-	// maxPending limits the notices that wait for the names of their nodes.
+	// maxPending limits the notices that wait for their node names.
 	maxPending = 4096
 )
 
-// Watch subscribes to notices and passes them to a function, until ctx ends, the number or
-// time of the options is reached, or the function returns an error, which it returns. It
-// then ends its subscriptions. The end of ctx is not an error.
+// Watch subscribes to notices and passes them to a function, until ctx ends, the options'
+// count or time is reached, or the function returns an error, which it returns. It then
+// ends its subscriptions. A ctx that ends is not an error.
 func Watch(ctx context.Context, o Options, emit func(*Event) error) (_ *Summary, err error) {
 	s, err := o.Source.Open(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ type watcher struct {
 	oldest        int    // in seen, once it is full
 }
 
-// A seen report is one of the last ones.
+// A seen report is a recent report.
 type seen struct {
 	tid    uint64
 	report mad.Report
@@ -172,8 +172,8 @@ func (w *watcher) listen() error {
 	}, w.receive)
 }
 
-// announce reads the names of nodes and reports the confirmed subscriptions. Notices wait
-// for the names: a node that leaves the fabric has no record any more.
+// announce reads the node names and reports the confirmed subscriptions. Notices wait for
+// the names: a node that leaves the fabric has no record any more.
 func (w *watcher) announce(ctx context.Context) error {
 	unnamed := w.names.load(ctx, w.client, w.sa)
 	if err := w.event(Event{Kind: Subscribed}); err != nil {
@@ -214,8 +214,8 @@ func (w *watcher) stream(ctx context.Context) error {
 	}
 }
 
-// step renews the subscriptions if it is time, and otherwise receives packets until the next
-// renewal, until a time, or until one has arrived. The zero time never comes.
+// step renews the subscriptions if it is time, and otherwise receives packets until the
+// next renewal, until a time, or until a packet has arrived. The zero time never comes.
 func (w *watcher) step(ctx context.Context, end time.Time) error {
 	if !time.Now().Before(w.renewAt) {
 		if err := w.renew(ctx); err != nil {
@@ -299,7 +299,7 @@ func (w *watcher) receive(m *umad.Message) {
 	w.pending = append(w.pending, newNotice(r, now))
 }
 
-// isRepeated reports whether a report is one of the last ones, and remembers it.
+// isRepeated reports whether a report equals a recent report, and remembers it.
 func (w *watcher) isRepeated(s seen) bool {
 	if slices.Contains(w.seen, s) {
 		return true
@@ -313,7 +313,7 @@ func (w *watcher) isRepeated(s seen) bool {
 	return false
 }
 
-// isSilent reports whether there is no reply of subnet administration.
+// isSilent reports whether there is no reply from subnet administration.
 func isSilent(err error) bool { return errors.Is(err, umad.ErrTimeout) || errors.Is(err, umad.ErrNoSM) }
 
 // begin finds subnet administration and subscribes.
@@ -423,8 +423,8 @@ func (w *watcher) renew(ctx context.Context) error {
 	return fmt.Errorf("renew subscriptions: %w", err)
 }
 
-// unsubscribe ends the subscriptions, also after the end of ctx. Subnet administration removes
-// those that it does not end when it cannot deliver a report.
+// unsubscribe ends the subscriptions, also after ctx ends. Subnet administration removes
+// subscriptions that it does not end when it cannot deliver a report.
 func (w *watcher) unsubscribe(ctx context.Context) {
 	if w.lost {
 		return

@@ -55,7 +55,7 @@ func newAdministration() *administration {
 	return a
 }
 
-// report delivers a report of a trap after a time.
+// report delivers a report about a trap after a time.
 func (a *administration) report(after time.Duration, tid uint64, trap uint16) {
 	a.Deliver(after, reportOf(a.lid, tid, mad.Report{Notice: mad.Notice{Generic: 1, TrapNumber: trap, IssuerLID: 7}}))
 }
@@ -69,8 +69,7 @@ func reportOf(from ib.LID, tid uint64, r mad.Report) (m umad.Message) {
 	return m
 }
 
-// watch runs Watch in a bubble and returns the kinds of its events, with the numbers of the
-// traps.
+// watch runs Watch in a bubble and returns the kinds of its events, with the trap numbers.
 func watch(t *testing.T, a *administration, o Options) (events []string, s *Summary, err error) {
 	t.Helper()
 	o.Source.OpenPort = func(context.Context) (umad.Port, error) { return a, nil }
@@ -184,7 +183,7 @@ func TestNames_Renew(t *testing.T) {
 	})
 }
 
-// A flood takes a limited amount of memory, and the loss of notices is an event.
+// A flood takes limited memory, and notice loss is an event.
 func TestWatch_Flood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdministration()
@@ -192,7 +191,7 @@ func TestWatch_Flood(t *testing.T) {
 		for i := range maxPending + extra {
 			a.report(time.Second, uint64(i), 128)
 		}
-		// While the name of a first notice is queried, all others arrive.
+		// While a first notice's name is queried, all others arrive.
 		a.report(time.Second-time.Millisecond, 1<<40, 144)
 		events, s, err := watch(t, a, Options{Duration: 4 * time.Second})
 		if err != nil || s.Notices+s.Dropped != maxPending+extra+1 || s.Dropped == 0 || s.Complete() {
@@ -287,7 +286,7 @@ func TestWatch_Renewal(t *testing.T) {
 	})
 }
 
-// The end of the context ends the subscriptions, too.
+// Ending the context ends the subscriptions, too.
 func TestWatch_Interrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdministration()

@@ -11,14 +11,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A raised finding is one that was reported and has not ended.
+// A raised finding is a finding that was reported and has not ended.
 type raised struct {
 	kind    counters.Kind
 	counter counters.Counter
 }
 
-// readCounters reads the counters and reports those whose findings are new, and those whose
-// findings ended.
+// readCounters reads the counters and reports ports with new findings, and ports with
+// findings that ended.
 func (w *fabricWatch) readCounters(ctx context.Context) error {
 	w.nextPass = time.Now().Add(w.Window)
 	err := w.sweeper.Read(ctx)
@@ -30,7 +30,7 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 		return nil
 	}
 	before := w.raised
-	w.raised = map[portKey][]raised{} // those of ports that are not read any more end silently
+	w.raised = map[portKey][]raised{} // findings on ports that are not read any more end silently
 	unanswered := w.unanswered()
 	if unanswered != nil {
 		w.lose(Counters, unanswered)
@@ -54,8 +54,8 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 	return nil
 }
 
-// unanswered returns an error if only ports of the local node were read: its link
-// may be down.
+// unanswered returns an error if only ports on the local node were read: its link may be
+// down.
 func (w *fabricWatch) unanswered() error {
 	f := w.sweeper.Fabric()
 	if blind := f.Blind(); blind != nil {
@@ -71,8 +71,8 @@ func (w *fabricWatch) unanswered() error {
 	return errors.New("read counters: no port of another node was read")
 }
 
-// portCounters reports the changes of a port, given the findings before, and returns those
-// of now.
+// portCounters reports a port's changes, given the findings before, and returns the current
+// findings.
 func (w *fabricWatch) portCounters(p *counters.Port, before []raised) (now []raised) {
 	d := p.Delta()
 	if d == nil && p.Now != nil {
@@ -147,7 +147,7 @@ func (w *fabricWatch) counterEvent(p *counters.Port, d *counters.Delta, f counte
 	w.add(e)
 }
 
-// settledText describes the end of a finding.
+// settledText describes a finding's end.
 func settledText(f counters.Finding) string {
 	if f.Kind == counters.Disappeared {
 		return "the port responds again"

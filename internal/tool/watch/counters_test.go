@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// windows are scenarios that read the counters of a fabric without errors each 30 s.
+// windows are scenarios that read the counters in a fabric without errors each 30 s.
 func windows(all []scenario) []scenario {
 	for i := range all {
 		s := &all[i]
@@ -78,7 +78,7 @@ func TestRun_CountersSilent(t *testing.T) {
 	}))
 }
 
-// If the link of the local port is down, the source is lost, and no port is reported for it.
+// If the local port's link is down, the source is lost, and no port is reported for it.
 func TestRun_CountersLocalLink(t *testing.T) {
 	checkAll(t, windows([]scenario{
 		{
@@ -121,7 +121,7 @@ func TestRun_CountersLocalLink(t *testing.T) {
 	}))
 }
 
-// The event of a counter has the numbers of its window.
+// A counter event has its window's numbers.
 func TestRun_CounterData(t *testing.T) {
 	s := windows([]scenario{{script: "25s counter leaf002[1] SymbolErrorCounter 500\n45s counter leaf002[1] SymbolErrorCounter 800\n"}})[0]
 	for _, e := range s.watch(t).events {

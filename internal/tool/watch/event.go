@@ -12,15 +12,15 @@ import (
 // Schema identifies the JSON form of an [Event]; schema/watch.json describes it.
 const Schema = "ibkit/watch/1"
 
-// A Source is a source of events.
+// A Source is an event source.
 type Source uint8
 
-// The sources. Each has the kinds of events of which it reports changes.
+// The sources. Each has the event kinds for which it reports changes.
 const (
-	Links    Source = iota + 1 // differences between sweeps of the fabric
+	Links    Source = iota + 1 // differences between fabric sweeps
 	Traps                      // notices that subnet administration forwards
 	Counters                   // performance counters above their thresholds
-	Local                      // devices of this host and their network devices
+	Local                      // devices on this host and their network devices
 	Self                       // the stream itself
 )
 
@@ -29,41 +29,41 @@ var sourceNames = [...]string{Links: "links", Traps: "traps", Counters: "counter
 // Sources are the sources that options select.
 var Sources = []Source{Links, Traps, Counters, Local}
 
-// String returns the name of the source, for example "links".
+// String returns the source's name, for example "links".
 func (s Source) String() string { return nameOf(sourceNames[:], uint8(s), "Source") }
 
-// MarshalText returns the name of the source. The error is always nil.
+// MarshalText returns the source's name. The error is always nil.
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText parses the name of a source.
+// UnmarshalText parses a source's name.
 func (s *Source) UnmarshalText(text []byte) error {
 	return parse(sourceNames[:], "source", string(text), (*uint8)(s))
 }
 
-// A Kind is a kind of event.
+// A Kind is an event kind.
 type Kind uint8
 
-// The kinds of events.
+// The event kinds.
 const (
-	LinkDown    Kind = iota + 1 // a link that was up is down, or an end of it left the fabric
+	LinkDown    Kind = iota + 1 // a link that was up is down, or its end left the fabric
 	LinkUp                      // a link is up that was not up before
-	LinkChanged                 // the state, width, speed or peer of a link that stays up
+	LinkChanged                 // the state, width, speed or peer on a link that stays up
 	NodeAdded                   // a node responds that was not in the fabric
 	NodeRemoved                 // a node is not in the fabric any more, and its links are down
-	NodeSilent                  // a node does not respond, and no link of it is known to be down
-	NodeChanged                 // the name, the LID or the number of ports
+	NodeSilent                  // a node does not respond, and no link on it is known to be down
+	NodeChanged                 // the name, the LID or the port count
 
 	TrapNotice // a notice that subnet administration forwarded
 
-	CounterRaised   // the increase of a counter in a window is above its threshold
-	CounterSettled  // a window of a raised counter is below the threshold again
-	CountersCleared // the counters of a port were cleared
+	CounterRaised   // a counter's increase in a window is above its threshold
+	CounterSettled  // a raised counter's window is below the threshold again
+	CountersCleared // a port's counters were cleared
 
-	DeviceAdded   // an RDMA device of this host
-	DeviceRemoved // an RDMA device of this host
-	DeviceEvent   // an asynchronous event of a device or of its port
-	NetdevUp      // the network device of an RDMA port can transmit
-	NetdevDown    // the network device of an RDMA port cannot transmit
+	DeviceAdded   // an RDMA device on this host
+	DeviceRemoved // an RDMA device on this host
+	DeviceEvent   // an asynchronous event on a device or its port
+	NetdevUp      // an RDMA port's network device can transmit
+	NetdevDown    // an RDMA port's network device cannot transmit
 
 	SourceUp   // a source works, or works again
 	SourceLost // a source does not work: events may be missed until SourceUp
@@ -80,7 +80,7 @@ var kindNames = [...]string{
 	SourceUp: "source-up", SourceLost: "source-lost", Dropped: "dropped",
 }
 
-// Kinds returns all kinds of events.
+// Kinds returns all event kinds.
 func Kinds() []Kind {
 	var all []Kind
 	for k := LinkDown; k <= Dropped; k++ {
@@ -96,7 +96,7 @@ func (k Kind) String() string { return nameOf(kindNames[:], uint8(k), "Kind") }
 // MarshalText returns the kind's name. The error is always nil.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText parses the name of a kind.
+// UnmarshalText parses a kind's name.
 func (k *Kind) UnmarshalText(text []byte) error {
 	return parse(kindNames[:], "event", string(text), (*uint8)(k))
 }
@@ -104,25 +104,25 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // IsState reports whether the kind is about the stream itself.
 func (k Kind) IsState() bool { return k >= SourceUp }
 
-// A Level is the importance of an event.
+// A Level is an event's importance.
 type Level uint8
 
 // The levels.
 const (
-	Info     Level = iota + 1 // a change that is neither of the others
+	Info     Level = iota + 1 // any other change
 	Problem                   // something stopped working, or got worse
 	Recovery                  // something works again
 )
 
 var levelNames = [...]string{Info: "info", Problem: "problem", Recovery: "recovery"}
 
-// String returns the name of the level, for example "problem".
+// String returns the level's name, for example "problem".
 func (l Level) String() string { return nameOf(levelNames[:], uint8(l), "Level") }
 
-// MarshalText returns the name of the level. The error is always nil.
+// MarshalText returns the level's name. The error is always nil.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText parses the name of a level.
+// UnmarshalText parses a level's name.
 func (l *Level) UnmarshalText(text []byte) error {
 	return parse(levelNames[:], "level", string(text), (*uint8)(l))
 }
@@ -144,17 +144,17 @@ func parse(names []string, kind, text string, v *uint8) error {
 	return fmt.Errorf("unknown %s %q", kind, text)
 }
 
-// An Event is an event of the stream, and the document that "ibkit watch --json" prints for
-// it. Pointers are nil if a member does not apply or a value is unknown.
+// An Event is a stream event, and the document that "ibkit watch --json" prints for it.
+// Pointers are nil if a member does not apply or a value is unknown.
 type Event struct {
 	Schema   string    `json:"schema"`
-	Sequence uint64    `json:"sequence"` // from 1, in the order of the stream
-	Time     time.Time `json:"time"`     // of the arrival of the packet or message that shows the change
+	Sequence uint64    `json:"sequence"` // from 1, in stream order
+	Time     time.Time `json:"time"`     // arrival time of the packet or message that shows the change
 	Source   Source    `json:"source"`
 	Event    Kind      `json:"event"`
 	Level    Level     `json:"level"`
 	Subject  *Place    `json:"subject"`
-	Peer     *Place    `json:"peer"` // the other end of the link
+	Peer     *Place    `json:"peer"` // the link's other end
 	Text     string    `json:"text"`
 
 	Link    *LinkChange    `json:"link,omitempty"`
@@ -163,16 +163,16 @@ type Event struct {
 	Device  *DeviceData    `json:"device,omitempty"`
 	Count   *int           `json:"count,omitempty"` // of Dropped
 
-	node, peer *fabric.Node // of the subject and of the other end of the link, for filters; nil: without a node
+	node, peer *fabric.Node // nodes at the subject and at the link's other end, for filters; nil: without a node
 }
 
-// A Place is a node or one of its ports.
+// A Place is a node or a node's port.
 type Place struct {
 	Name string   `json:"name"` // from the node name map, else the description; "" if unknown
 	GUID *ib.GUID `json:"node_guid"`
 	Type *string  `json:"type"`
 	LID  *ib.LID  `json:"lid"`
-	GID  *string  `json:"gid"`  // of a port or multicast group whose node is unknown
+	GID  *string  `json:"gid"`  // address of a port or multicast group with an unknown node
 	Port *uint8   `json:"port"` // nil: the node
 }
 
@@ -198,7 +198,7 @@ type LinkChange struct {
 	New *LinkState `json:"new"`
 }
 
-// A LinkState is the state of a port.
+// A LinkState is a port's state.
 type LinkState struct {
 	State    string   `json:"state"`
 	Width    *string  `json:"width"` // nil: the link is down
@@ -209,10 +209,10 @@ type LinkState struct {
 
 // A CounterChange is a finding about a counter.
 type CounterChange struct {
-	Kind     string   `json:"kind"` // of the finding, as ibkit counters reports it
-	Name     *string  `json:"name"` // nil: all counters of the port
+	Kind     string   `json:"kind"` // kind of the finding, as ibkit counters reports it
+	Name     *string  `json:"name"` // nil: all counters on the port
 	Class    *string  `json:"class"`
-	Value    *uint64  `json:"value"`    // at the end of the window
+	Value    *uint64  `json:"value"`    // at the the window's end
 	Increase *uint64  `json:"increase"` // in the window
 	Rate     *float64 `json:"rate"`     // per second
 	Window   *float64 `json:"window"`   // seconds
@@ -226,7 +226,7 @@ type NoticeData struct {
 	Issuer *Place  `json:"issuer"`
 }
 
-// DeviceData is a device of this host.
+// DeviceData is a device on this host.
 type DeviceData struct {
 	Name   *string `json:"name"` // of the RDMA device; nil: unknown
 	Port   *uint32 `json:"port"`

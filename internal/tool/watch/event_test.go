@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A place has a name also if the description of its node is unknown.
+// A place has a name also if its node's description is unknown.
 func TestPlace_String(t *testing.T) {
 	for want, p := range map[string]Place{
 		"leaf1":              {Name: "leaf1", LID: new(ib.LID(3))},

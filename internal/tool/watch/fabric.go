@@ -22,21 +22,21 @@ const (
 	minScan = time.Second
 )
 
-// A fabricWatch is the sources that one local port serves, one after the other: a
-// simulated fabric in this process has one user at a time.
+// A fabricWatch is the sources that a local port serves, in sequence: a simulated fabric in
+// this process has a single user at a time.
 type fabricWatch struct {
 	*run
 	client  *umad.Client
 	sweeper *sweep.Sweeper
 	notices *trap.Subscription // nil: the port cannot receive notices
 
-	known *fabric.Fabric // of the last scan, also before the port was opened again
+	known *fabric.Fabric // from the last scan, also before the port was opened again
 	gaps
 	raised   map[portKey][]raised
-	gone     map[ib.GUID]*fabric.Node // that left the fabric, by GUID of the port
+	gone     map[ib.GUID]*fabric.Node // that left the fabric, by port GUID
 	down     map[Source]bool          // sources that were reported as lost
 	began    bool                     // the sources work, or were reported
-	subbed   bool                     // Begin of notices succeeded
+	subbed   bool                     // notices' Begin succeeded
 	lookSoon bool                     // a notice is about a link
 	scanSoon bool                     // a notice is about a node
 
@@ -62,7 +62,7 @@ func (r *run) watchFabric(ctx context.Context) error {
 	}
 }
 
-// unavailable returns the error of a fabric that could not be scanned at the start. If its
+// unavailable returns the error for a fabric that could not be scanned at the start. If its
 // sources are not required, they are reported instead.
 func (w *fabricWatch) unavailable(err error) error {
 	for _, s := range []Source{Links, Traps, Counters} {
@@ -159,13 +159,13 @@ func (w *fabricWatch) loop(ctx context.Context) error {
 	return nil
 }
 
-// next returns the time of the task that is due first: scans that notices cause do not delay the
-// others for ever.
+// next returns the time for the task that is due first: scans that notices cause do not
+// delay the others for ever.
 func (w *fabricWatch) next() time.Time {
 	return earliest(w.nextCheck, w.nextScan, w.nextPass, w.nextBegin)
 }
 
-// earliest returns the earliest of some times.
+// earliest returns the earliest among some times.
 func earliest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, func(a, b time.Time) int {
 		switch {
@@ -215,7 +215,7 @@ func sleep(ctx context.Context, until time.Time) {
 	}
 }
 
-// check scans the fabric if the state of a link has changed.
+// check scans the fabric if a link state has changed.
 func (w *fabricWatch) check(ctx context.Context) error {
 	changes, changed, err := w.sweeper.Changed(ctx)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // them found them. A change during a gap is reported at its end.
 type gaps struct {
 	silent map[ib.GUID]*fabric.Node // nodes that were reported as silent
-	facing map[portKey]*fabric.Port // ports of silent nodes, by the other end of the link
-	unread map[portKey]*fabric.Port // ports of nodes that responded
+	facing map[portKey]*fabric.Port // silent nodes' ports, by the link's other end
+	unread map[portKey]*fabric.Port // ports on nodes that responded
 }
 
 func newGaps() gaps {
@@ -39,7 +39,7 @@ func (g *gaps) removeSilent(n *fabric.Node) {
 	}
 }
 
-// peerOf returns the peer of a port, also one that does not respond. The port may be nil.
+// peerOf returns a port's peer, also a peer that does not respond. The port may be nil.
 func (g *gaps) peerOf(p *fabric.Port) *fabric.Port {
 	if p == nil {
 		return nil
@@ -54,7 +54,7 @@ func peerOf(p *fabric.Port) *fabric.Port {
 	return p.Peer
 }
 
-// isRead reports whether the state of a port is known.
+// isRead reports whether a port's state is known.
 func isRead(p *fabric.Port) bool { return p != nil && (p.Info != nil || p.Omitted) }
 
 // last returns a port as the last scan that read it found it, nil if none did.
@@ -78,8 +78,8 @@ func (d *linkDiff) lastOf(p *fabric.Port) *fabric.Port {
 	return d.last(keyOf(p))
 }
 
-// closeGaps reports changes of ports that the scan before did not read, and silent nodes whose
-// links are down. It then remembers what this scan did not read.
+// closeGaps reports changes on ports that the scan before did not read, and silent nodes
+// with links that are down. It then remembers what this scan did not read.
 func (d *linkDiff) closeGaps() {
 	for _, k := range slices.SortedFunc(maps.Keys(d.unread), portKey.compare) {
 		if isRead(k.in(d.now)) {
@@ -114,7 +114,7 @@ func (d *linkDiff) addUnread() {
 	}
 }
 
-// keepNames gives nodes whose description this scan did not read that of the last one.
+// keepNames gives nodes without a description in this scan the last scan's description.
 func (w *fabricWatch) keepNames(f *fabric.Fabric) {
 	for _, n := range f.Nodes {
 		if f.HasDescription(n) {
@@ -126,8 +126,8 @@ func (w *fabricWatch) keepNames(f *fabric.Fabric) {
 	}
 }
 
-// before returns a node as the scan before found it, or the last one that did, nil if none
-// did.
+// before returns a node as the scan before found it, or the last scan that did, nil if no
+// scan did.
 func (w *fabricWatch) before(n *fabric.Node) *fabric.Node {
 	if w.known != nil {
 		if old := w.known.NodeByGUID(n.GUID); old != nil {

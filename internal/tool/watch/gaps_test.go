@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// silentLeaf2 are the events of leaf2 and of the nodes behind it that do not respond.
+// silentLeaf2 are the events for leaf2 and the nodes behind it that do not respond.
 var silentLeaf2 = []string{
 	"20s node-silent leaf2: no reply, and no link of it is known to be down",
 	"20s node-silent node05: no reply, and no link of it is known to be down",

@@ -45,7 +45,7 @@ func (k portKey) compare(o portKey) int {
 	return cmp.Or(cmp.Compare(k.guid, o.guid), cmp.Compare(k.port, o.port))
 }
 
-// in returns the port of a fabric, nil if the fabric has no data of it.
+// in returns the port in a fabric, nil if the fabric has no data on it.
 func (k portKey) in(f *fabric.Fabric) *fabric.Port {
 	n := f.NodeByGUID(k.guid)
 	if n == nil || int(k.port) >= len(n.Ports) {
@@ -54,7 +54,8 @@ func (k portKey) in(f *fabric.Fabric) *fabric.Port {
 	return n.Ports[k.port]
 }
 
-// portIn returns a port in a fabric, nil if the fabric has no data of it. The port may be nil.
+// portIn returns a port in a fabric, nil if the fabric has no data on it. The port may be
+// nil.
 func portIn(f *fabric.Fabric, p *fabric.Port) *fabric.Port {
 	if p == nil {
 		return nil
@@ -62,7 +63,7 @@ func portIn(f *fabric.Fabric, p *fabric.Port) *fabric.Port {
 	return keyOf(p).in(f)
 }
 
-// node reports the differences of a node and its links.
+// node reports differences in a node and its links.
 func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 	if n.New == nil {
 		d.remember(n.Old)
@@ -97,7 +98,7 @@ func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 	}
 }
 
-// remember keeps the node of ports that left the fabric: later notices name them by GID.
+// remember keeps the node for ports that left the fabric: later notices name them by GID.
 func (w *fabricWatch) remember(n *fabric.Node) {
 	if len(w.gone) > maxGone {
 		clear(w.gone)
@@ -109,7 +110,7 @@ func (w *fabricWatch) remember(n *fabric.Node) {
 	}
 }
 
-// maxGone limits the ports of nodes that left the fabric.
+// maxGone limits the ports on nodes that left the fabric.
 const maxGone = 1 << 16
 
 func (d *linkDiff) nodeEvent(n *fabric.Node, kind Kind, level Level, text string) {
@@ -132,7 +133,7 @@ func (d *linkDiff) returned(old, now *fabric.Node) {
 	d.removeSilent(old)
 }
 
-// renamed reports the change of the name of a node, and of the LID of a switch.
+// renamed reports a change to a node's name, and to a switch's LID.
 func (d *linkDiff) renamed(old, now *fabric.Node) {
 	var changes []string
 	if a, b := d.Names.Name(old), d.Names.Name(now); a != b {
@@ -146,7 +147,7 @@ func (d *linkDiff) renamed(old, now *fabric.Node) {
 	}
 }
 
-// lids reports the ports of an adapter or router with another LID.
+// lids reports adapter or router ports with another LID.
 func (d *linkDiff) lids(old, now *fabric.Node) {
 	if now.IsSwitch() {
 		return
@@ -175,8 +176,8 @@ func lidOf(n *fabric.Node) ib.LID {
 	return 0
 }
 
-// isLinkDown reports whether a link of a known node is down, or leads to another node, while
-// none leads to a node that does not respond.
+// isLinkDown reports whether a link on a known node is down, or leads to another node,
+// while none leads to a node that does not respond.
 func (d *linkDiff) isLinkDown(n *fabric.Node) bool {
 	down := false
 	for _, p := range n.Ports {
@@ -193,7 +194,7 @@ func (d *linkDiff) isLinkDown(n *fabric.Node) bool {
 	return down
 }
 
-// links reports the links of a node.
+// links reports a node's links.
 func (d *linkDiff) links(n *fabric.Node) {
 	for _, p := range n.Ports {
 		if p != nil && !p.IsManagement() && (p.Peer != nil || isUp(p)) {
@@ -207,8 +208,8 @@ func isUp(p *fabric.Port) bool {
 	return p != nil && p.Info != nil && p.Info.State != ib.PortDown && p.Info.State != ib.PortNoChange
 }
 
-// isLinkUp reports whether a link is up, given one of its ports: without data of it, that of
-// the peer decides. known is false if neither has data.
+// isLinkUp reports whether a link is up, given either port: without data on it, the peer's
+// data decides. known is false if neither has data.
 func isLinkUp(p, peer *fabric.Port) (up, known bool) {
 	if !isRead(p) {
 		p = peer
@@ -216,7 +217,7 @@ func isLinkUp(p, peer *fabric.Port) (up, known bool) {
 	return isUp(p), isRead(p)
 }
 
-// link reports the change of a link.
+// link reports a link change.
 func (d *linkDiff) link(k portKey) {
 	old, now := d.last(k), k.in(d.now)
 	oldPeer, newPeer := d.peerOf(old), peerOf(now)
@@ -226,7 +227,7 @@ func (d *linkDiff) link(k portKey) {
 	e := &Event{Link: &LinkChange{d.state(old), d.state(now)}}
 	switch {
 	case !known:
-		return // events of its nodes report that they do not respond
+		return // its nodes' events report that they do not respond
 	case wasUp && !isUp:
 		peer = oldPeer
 		e.Event, e.Level, e.Text = LinkDown, Problem, "was "+e.Link.Old.text()
@@ -245,7 +246,7 @@ func (d *linkDiff) link(k portKey) {
 	d.linkEvent(e, cmp.Or(now, old), peer)
 }
 
-// linkEvent reports an event of a link, unless it was reported from the other end.
+// linkEvent reports a link event, unless it was reported from the other end.
 func (d *linkDiff) linkEvent(e *Event, subject, peer *fabric.Port) {
 	if d.isDone(keyOf(subject), peer) {
 		return
@@ -289,10 +290,10 @@ func (d *linkDiff) isDone(k portKey, peer *fabric.Port) bool {
 	return done
 }
 
-// change returns the change of a link that was up in both scans, "" if there is no change.
+// change returns the change on a link that was up in both scans, "" if there is no change.
 func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, string) {
 	if now.Info == nil || old.Info == nil {
-		return Info, "" // events of the node report it
+		return Info, "" // node events report it
 	}
 	var changes []string
 	level := Info

@@ -21,7 +21,7 @@ func at(since time.Duration, change func(packet)) func(packet) error {
 	}
 }
 
-// linkOf06 changes both ends of the link of node06.
+// linkOf06 changes both ends of node06's link.
 func linkOf06(change func(*ib.LinkWidth, *ib.PortState)) func(packet) {
 	return func(p packet) {
 		for node, port := range map[string]int{"node06": 1, "leaf2": 4} {
@@ -210,7 +210,7 @@ func TestRun_Levels(t *testing.T) {
 	}
 }
 
-// An event of a link matches the nodes at both ends, also that which it does not begin with.
+// A link event matches the nodes at both ends, also the node that it does not begin with.
 func TestEvent_Match(t *testing.T) {
 	s := scenario{script: "12s unlink node06[1]\n"}
 	matches := map[string][]string{}

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
-// state returns the state of a port, nil if it is not known.
+// state returns a port's state, nil if it is not known.
 func (d *linkDiff) state(p *fabric.Port) *LinkState {
 	if p == nil || p.Info == nil && !p.Omitted {
 		return nil
@@ -50,12 +50,12 @@ func (s *LinkState) text() string {
 	return strings.Join(append([]string{strings.TrimSpace(s.rate() + " " + s.State)}, s.Findings...), "; ")
 }
 
-// nodePlace returns the place of a node.
+// nodePlace returns a node's place.
 func (r *run) nodePlace(n *fabric.Node) *Place {
 	return &Place{Name: r.Names.Name(n), GUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
 }
 
-// portPlace returns the place of a port.
+// portPlace returns a port's place.
 func (r *run) portPlace(p *fabric.Port) *Place {
 	place := r.nodePlace(p.Node)
 	place.Port, place.LID = &p.Number, optional.NonZero(p.LID())

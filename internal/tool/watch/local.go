@@ -11,8 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// watchLocal watches the devices of this host, and the network devices of their ports, until
-// ctx ends.
+// watchLocal watches this host's devices, and their ports' network devices, until ctx ends.
 func (r *run) watchLocal(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -35,7 +34,7 @@ func (r *run) watchLocal(ctx context.Context) error {
 	return err
 }
 
-// deviceChange reports a change of a device or one of its ports.
+// deviceChange reports a change to a device or its ports.
 func (r *run) deviceChange(c devinfo.Change) {
 	e := &Event{Time: c.Time, Source: Local, Event: DeviceEvent, Level: Info, Subject: &Place{Name: c.Device}, Device: &DeviceData{Name: &c.Device}}
 	if c.Port != 0 {
@@ -69,7 +68,7 @@ func (r *run) deviceChange(c devinfo.Change) {
 	r.add(e)
 }
 
-// levelOf returns the level of an asynchronous event.
+// levelOf returns an asynchronous event's level.
 func levelOf(event string) Level {
 	switch event {
 	case verbs.EventDeviceFatal.String(), verbs.EventCQErr.String(), verbs.EventQPFatal.String(), verbs.EventQPReqErr.String(),
@@ -99,8 +98,8 @@ func (r *run) watchNetdevs(ctx context.Context) error {
 	})
 }
 
-// netdev reports that the network device of an RDMA port can transmit, or cannot any more.
-// The kernel sends a message for each change of any attribute.
+// netdev reports that an RDMA port's network device can transmit, or cannot any more. The
+// kernel sends a message for each change to any attribute.
 func (r *run) netdev(n netdevState) {
 	device, port := rdmaPort(n.index)
 	if device == "" && !n.infiniband {
@@ -120,7 +119,7 @@ func (r *run) netdev(n netdevState) {
 	r.add(e)
 }
 
-// rdmaPort returns the RDMA port of a network device, "" for one without RDMA.
+// rdmaPort returns a network device's RDMA port, "" for a device without RDMA.
 func rdmaPort(index uint32) (device string, port uint32) {
 	c, err := rdmanl.Dial()
 	if err != nil {

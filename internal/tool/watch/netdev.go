@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// netdevs are the messages of the kernel about network devices (RTM_NEWLINK and RTM_DELLINK
-// of <linux/rtnetlink.h>).
+// netdevs are the kernel's messages about network devices (RTM_NEWLINK and RTM_DELLINK in
+// <linux/rtnetlink.h>).
 type netdevs struct{ conn *netlink.Conn }
 
 func openNetdevs() (*netdevs, error) {
@@ -26,9 +26,9 @@ func openNetdevs() (*netdevs, error) {
 // Close closes the socket, and ends read.
 func (n *netdevs) Close() error { return n.conn.Close() }
 
-// read requests the states of all network devices, and passes these and their changes to a
-// function until the socket is closed. It calls missed, and requests the states again, if the
-// kernel dropped messages because they came faster than they were read.
+// read requests all network device states, and passes these and their changes to a function
+// until the socket is closed. It calls missed, and requests the states again, if the kernel
+// dropped messages because they came faster than they were read.
 func (n *netdevs) read(f func(netdevState), missed func(error)) error {
 	err := n.request()
 	for again := false; err == nil; {
@@ -54,7 +54,7 @@ func (n *netdevs) read(f func(netdevState), missed func(error)) error {
 	return err
 }
 
-// request requests the states of all network devices.
+// request requests all network device states.
 func (n *netdevs) request() error {
 	request := netlink.Message{
 		Header: netlink.Header{Type: unix.RTM_GETLINK, Flags: netlink.Request | netlink.Dump},
@@ -66,7 +66,7 @@ func (n *netdevs) request() error {
 	return nil
 }
 
-// A netdevState is the state of a network device.
+// A netdevState is a network device's state.
 type netdevState struct {
 	index      uint32
 	name       string
@@ -74,10 +74,10 @@ type netdevState struct {
 	running    bool // operational (IFF_UP and IFF_RUNNING)
 	adminUp    bool
 	removed    bool
-	initial    bool // of the list at the start
+	initial    bool // end of the list at the start
 }
 
-// A netdevTable has the last states of network devices by index: names can change.
+// A netdevTable has network devices' last states by index: names can change.
 type netdevTable map[uint32]netdevState
 
 // changed stores a state. It reports whether the device can transmit and could not before, or
@@ -94,8 +94,8 @@ func (t netdevTable) changed(s netdevState) bool {
 	return s.running && !s.initial
 }
 
-// parseNetdev parses RTM_NEWLINK and RTM_DELLINK: struct ifinfomsg and attributes. It rejects
-// messages of a bridge about its ports, which have the same types.
+// parseNetdev parses RTM_NEWLINK and RTM_DELLINK: struct ifinfomsg and attributes. It
+// rejects messages from a bridge about its ports, which have the same types.
 func parseNetdev(m netlink.Message) (n netdevState, ok bool) {
 	if t := m.Header.Type; t != unix.RTM_NEWLINK && t != unix.RTM_DELLINK || len(m.Data) < unix.SizeofIfInfomsg || m.Data[0] != unix.AF_UNSPEC {
 		return n, false

@@ -28,13 +28,13 @@ func linkMessage(kind netlink.HeaderType, arp uint16, flags uint32, name string)
 	return netlink.Message{Header: netlink.Header{Type: kind}, Data: append(b, attributes...)}
 }
 
-// bridged returns the message of a bridge about a network device.
+// bridged returns a bridge's message about a network device.
 func bridged(m netlink.Message) netlink.Message {
 	m.Data[0] = unix.AF_BRIDGE
 	return m
 }
 
-// Only a change of the ability to transmit is one, of the same device under any name.
+// Only a change to the ability to transmit is a change, for the same device under any name.
 func TestNetdevTable_Changed(t *testing.T) {
 	down, up, removed := netdevState{index: 7, name: "ib0"}, netdevState{index: 7, name: "ib0", running: true}, netdevState{index: 7, name: "ib0", removed: true}
 	atStart, renamed := up, up
@@ -90,7 +90,7 @@ func TestNetdevs_Missed(t *testing.T) {
 	}
 }
 
-// An event has the level and the text of the change, and devices without RDMA have none.
+// An event has the change's level and text, and devices without RDMA have none.
 func TestRun_Netdev(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// notice reports an event of the subscription.
+// notice reports a subscription event.
 func (w *fabricWatch) notice(e *trap.Event) {
 	switch e.Kind {
 	case trap.Received:
@@ -24,7 +24,7 @@ func (w *fabricWatch) notice(e *trap.Event) {
 		w.dropped.Add(int64(e.Count))
 		w.add(&Event{Source: Self, Event: Dropped, Level: Problem, Count: &e.Count, Text: "notices came faster than they were processed"})
 	case trap.Refused, trap.Unnamed:
-		// The other subscription, and the names of the scan, remain.
+		// The other subscription, and the scan's names, remain.
 	}
 }
 
@@ -41,7 +41,7 @@ func (w *fabricWatch) look(n *trap.Notice) {
 	}
 }
 
-// noticeEvent returns the event of a notice.
+// noticeEvent returns a notice's event.
 func (w *fabricWatch) noticeEvent(n *trap.Notice) *Event {
 	data := &NoticeData{Type: n.Notice.Type.String()}
 	level := Info
@@ -66,7 +66,7 @@ func (w *fabricWatch) noticeEvent(n *trap.Notice) *Event {
 	return e
 }
 
-// placeOf returns the place of a notice, with the node that the scan found.
+// placeOf returns a notice's place, with the node that the scan found.
 func (w *fabricWatch) placeOf(p *trap.Place) (*Place, *fabric.Node) {
 	place := &Place{LID: optional.NonZero(p.LID), Port: optional.NonZero(p.Port)}
 	if !p.GID.IsZero() {
@@ -82,7 +82,7 @@ func (w *fabricWatch) placeOf(p *trap.Place) (*Place, *fabric.Node) {
 	return place, node
 }
 
-// nodeOf returns the node of a place as a scan found it, else with the name that subnet
+// nodeOf returns a place's node as a scan found it, else with the name that subnet
 // administration has, nil if it is unknown.
 func (w *fabricWatch) nodeOf(p *trap.Place) *fabric.Node {
 	if p.Node != nil {
@@ -98,7 +98,7 @@ func (w *fabricWatch) nodeOf(p *trap.Place) *fabric.Node {
 	return w.gone[guid]
 }
 
-// typeOf returns the type of a node of the last scan.
+// typeOf returns a node's type in the last scan.
 func (w *fabricWatch) typeOf(guid ib.GUID) (info mad.NodeInfo) {
 	if w.known != nil {
 		if n := w.known.NodeByGUID(guid); n != nil {

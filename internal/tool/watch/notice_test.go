@@ -63,8 +63,8 @@ func TestRun_Notices(t *testing.T) {
 	})
 }
 
-// A notice about a link is a change, one about a port out of service a problem, until it is in
-// service again.
+// A notice about a link is a change, and a notice about a port out of service a problem,
+// until it is in service again.
 func TestNoticeEvent_Level(t *testing.T) {
 	w := &fabricWatch{run: &run{}}
 	for _, test := range []struct {
@@ -121,7 +121,7 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-// Changes of local devices become events with their level; states at the start do not.
+// Changes to local devices become events with their level; states at the start do not.
 func TestDeviceChange(t *testing.T) {
 	for _, test := range []struct {
 		change devinfo.Change
@@ -156,8 +156,8 @@ func TestDeviceChange(t *testing.T) {
 	}
 }
 
-// The stream ends after a number of events, without those about the stream, and with an event
-// that is not accepted it goes on.
+// The stream ends after a number of events, without events about the stream, and with an
+// event that is not accepted it goes on.
 func TestRun_Count(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// failing fails each port that is opened: the first one after a time, later ones at once or, after
-// another time, not any more.
+// failing fails each port that is opened: the first port after a time, later ports at once
+// or, after another time, not any more.
 func failing(from, until time.Duration) func(packet) error {
 	return func(p packet) error {
 		if p.since >= from && (p.opened == 1 || p.since < until) {

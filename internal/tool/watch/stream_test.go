@@ -15,12 +15,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A scenario is a simulated fabric that changes while it is watched. By default, the links of
-// demo are watched from node01 for a minute of simulated time.
+// A scenario is a simulated fabric that changes while it is watched. By default, demo's
+// links are watched from node01 for a simulated minute.
 type scenario struct {
 	name   string
 	fabric string
-	script string // events of the simulated fabric
+	script string // events in the simulated fabric
 
 	options Options
 	emit    func(*Event) error // may be nil
@@ -29,7 +29,7 @@ type scenario struct {
 	before func(packet) error
 	taken  func(opened int) bool // whether another program receives the notices; may be nil
 
-	want []string // lines of stream.lines, without SourceUp at the start
+	want []string // lines from stream.lines, without SourceUp at the start
 }
 
 // A packet is about to be sent.
@@ -40,7 +40,7 @@ type packet struct {
 	since  time.Duration // since the start
 }
 
-// A stream is the result of a scenario.
+// A stream is a scenario's result.
 type stream struct {
 	summary *Summary
 	err     error
@@ -132,7 +132,7 @@ func checkAll(t *testing.T, all []scenario) {
 	}
 }
 
-// A hookedPort is a port with the functions of a scenario.
+// A hookedPort is a port with a scenario's functions.
 type hookedPort struct {
 	umad.Responder
 	*scenario

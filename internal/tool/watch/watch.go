@@ -21,46 +21,46 @@ import (
 
 // Options are the options for [Run].
 type Options struct {
-	// Sources are the sources of events. Those in Required must work at the start: Run
-	// returns the error of one that does not.
+	// Sources are the event sources. Sources in Required must work at the start: Run
+	// returns the error from a source that does not.
 	Sources, Required []Source
 
 	// Fabric is the fabric to watch, for all sources but Local.
 	Fabric fabric.Source
 
-	SMLID ib.LID  // of subnet administration, for Traps; 0: that of the local port's manager
+	SMLID ib.LID  // of subnet administration, for Traps; 0: the local port's manager
 	SMKey mad.Key // for Traps; 0: as an untrusted subscriber
 
 	Names *fabric.NameMap
 
-	Interval time.Duration // between checks of the links (default 10 s)
-	Rescan   time.Duration // between scans of the whole fabric (default 5 min)
-	Window   time.Duration // between passes of counters (default 30 s)
+	Interval time.Duration // between link checks (default 10 s)
+	Rescan   time.Duration // between full fabric scans (default 5 min)
+	Window   time.Duration // between counter passes (default 30 s)
 	Limits   counters.Limits
 
-	Sysfs string // root of sysfs for Local; "": that of the system
+	Sysfs string // root of sysfs for Local; "": the system's
 
 	// Accept selects the events; nil: all. Others are not stored.
 	Accept func(*Event) bool
 
-	// Known, if not nil, is called with the fabric of the first scan, before the
-	// event SourceUp of Links, Traps and Counters is passed on. Other events may be
-	// passed on at the same time.
+	// Known, if not nil, is called with the first scan's fabric, before the event SourceUp
+	// for Links, Traps and Counters is passed on. Other events may be passed on at the same
+	// time.
 	Known func(*fabric.Fabric)
 
-	Count    int           // number of events after which Run ends, without those about the stream; 0: unlimited
+	Count    int           // event count after which Run ends, without events about the stream; 0: unlimited
 	Duration time.Duration // after which Run ends; 0: unlimited
 }
 
-// A Summary has the counts of [Run].
+// A Summary has the counts for [Run].
 type Summary struct {
-	Events  int // that were passed on, without those about the stream
+	Events  int // that were passed on, without events about the stream
 	Dropped int // that were not stored
 	Losses  int // times that a source stopped working
 	Stats   umad.Stats
 }
 
-// Complete reports whether no event of the sources that worked at the start can have been
+// Complete reports whether no event from the sources that worked at the start can have been
 // missed.
 func (s *Summary) Complete() bool { return s.Dropped == 0 && s.Losses == 0 }
 
@@ -73,9 +73,9 @@ const (
 	queueSize = 8192
 )
 
-// Run passes events to emit until ctx ends, the number or time of the options is reached,
-// or emit returns an error, which Run returns. The end of ctx is not an error. Events are
-// stored while emit runs, up to a limit.
+// Run passes events to emit until ctx ends, the options' count or time is reached, or emit
+// returns an error, which Run returns. A ctx that ends is not an error. Events are stored
+// while emit runs, up to a limit.
 func Run(ctx context.Context, o Options, emit func(*Event) error) (*Summary, error) {
 	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	o.Rescan = cmp.Or(o.Rescan, defaultRescan)
@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options, emit func(*Event) error) (*Summary, err
 	return &r.summary, err
 }
 
-// A run is one call of Run.
+// A run is a call to Run.
 type run struct {
 	Options
 	queue   queue
@@ -173,7 +173,7 @@ func (r *run) flush(emit func(*Event) error) error {
 	return nil
 }
 
-// pass passes one event on.
+// pass passes an event on.
 func (r *run) pass(e *Event, emit func(*Event) error) error {
 	r.number++
 	e.Schema, e.Sequence = Schema, r.number
@@ -231,8 +231,8 @@ func (q *queue) add(e *Event) {
 	}
 }
 
-// take returns the first event, and the number of those dropped after the last one that was
-// stored once the queue is empty.
+// take returns the first event, and the count of events dropped after the last stored event
+// once the queue is empty.
 func (q *queue) take() (e *Event, dropped int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -245,8 +245,8 @@ func (q *queue) take() (e *Event, dropped int, ok bool) {
 	return e, 0, true
 }
 
-// Match reports whether a function accepts the node that the event is about, or that at the
-// other end of the link. Events without a node match.
+// Match reports whether a function accepts the node that the event is about, or the node at
+// the link's other end. Events without a node match.
 func (e *Event) Match(accept func(*fabric.Node) bool) bool {
 	return e.node == nil || accept(e.node) || e.peer != nil && accept(e.peer)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Events beyond the queue are counted, and reported after those that were stored.
+// Events beyond the queue are counted, and reported after the stored events.
 func TestRun_Dropped(t *testing.T) {
 	r := &run{queue: queue{wake: make(chan struct{}, 1)}}
 	for range queueSize + 5 {
@@ -30,7 +30,7 @@ func TestRun_Dropped(t *testing.T) {
 	}
 }
 
-// An error of the function that gets the events ends the stream.
+// An error from the function that gets the events ends the stream.
 func TestRun_EmitError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("failed")
@@ -41,7 +41,7 @@ func TestRun_EmitError(t *testing.T) {
 	})
 }
 
-// The local port is opened again after an error, with one pair of events for each source.
+// The local port is opened again after an error, with a single event pair for each source.
 func TestRun_Reopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ports := 0
@@ -76,7 +76,7 @@ func TestRun_Reopen(t *testing.T) {
 	})
 }
 
-// open returns a function that opens ports of one simulated fabric.
+// open returns a function that opens ports in a single simulated fabric.
 func open(t *testing.T, description string) func(context.Context) (umad.Port, error) {
 	f, err := sim.Build(description)
 	if err != nil {
@@ -85,7 +85,7 @@ func open(t *testing.T, description string) func(context.Context) (umad.Port, er
 	return f.Opener("")
 }
 
-// A failingPort fails after a number of packets.
+// A failingPort fails after a packet count.
 type failingPort struct {
 	umad.Port
 	after int
@@ -98,7 +98,7 @@ func (p *failingPort) Send(m *umad.Message) error {
 	return p.Port.Send(m)
 }
 
-// Names of sources, events and levels can be parsed again.
+// Source, event and level names can be parsed again.
 func TestNames(t *testing.T) {
 	for _, k := range Kinds() {
 		var parsed Kind
