@@ -22,8 +22,9 @@ type Entry struct {
 var phases = []func(*Step) []set{(*Step).tables, (*Step).adapter, (*Step).switches, (*Step).ports}
 
 // Apply carries out a plan's steps, many at the same time, reads the agents again and
-// compares them. A failed agent does not stop the others. The steps have the outcomes. The
-// error comes from the log or ctx: a step that was not attempted before has not changed.
+// compares them. A failure on an agent does not stop the others. The steps have the
+// outcomes. The error comes from the log or ctx: a step that was not attempted before has
+// not changed.
 func (s *Session) Apply(ctx context.Context, plan *Plan) error {
 	for _, st := range plan.Steps {
 		if err := s.log(Entry{Step: st}); err != nil {

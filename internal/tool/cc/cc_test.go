@@ -159,7 +159,7 @@ func TestApply_OtherFields(t *testing.T) {
 	})
 }
 
-// A failed agent does not stop the others.
+// A failure on an agent does not stop the others.
 func TestApply_Failures(t *testing.T) {
 	const settings = "[adapter]\ncct = 0:0,0:1\n[sl]\nccti_timer = 5\n"
 	for name, test := range map[string]struct {

@@ -184,7 +184,7 @@ var portControl = choice("control", portControls,
 		s.Ports[i].Valid, s.Ports[i].ControlType = 1, uint8(v)
 	})
 
-// ofPort limits a field to ports with valid settings and a control type.
+// ofPort limits a field to ports with valid settings of a control type.
 func ofPort(f field, controlTypes ...uint8) field {
 	show := f.show
 	f.controlTypes = controlTypes

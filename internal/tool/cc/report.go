@@ -95,7 +95,7 @@ type ReportChange struct {
 	DryRun  bool         `json:"dry_run"`
 	Same    int          `json:"same"` // agents that had the settings before
 	Steps   []ReportStep `json:"steps"`
-	Without []string     `json:"without"` // names: selected nodes with unknown settings
+	Without []string     `json:"without"` // names of selected nodes with unknown settings
 }
 
 // A ReportStep is an agent's change.

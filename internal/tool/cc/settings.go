@@ -59,7 +59,7 @@ func ReadSettings(r io.Reader, name string) (*Settings, error) {
 func readSettings(lines *textfile.Reader, name string) (*Settings, error) {
 	p := &settingsParser{}
 	var begun strings.Builder // lines that continue
-	start := 0                // the first key
+	start := 0                // number of the first line
 	at := func(line int, err error) error { return &textfile.Error{File: name, Line: line, Err: err} }
 	for lines.Next() {
 		line, _, _ := strings.Cut(lines.Text(), "#")

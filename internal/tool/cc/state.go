@@ -44,7 +44,7 @@ type element struct {
 	text   string
 }
 
-// elements returns the settings with some kinds.
+// elements returns the settings for some kinds.
 func (s *State) elements(of []*kind) []element {
 	var all []element
 	for _, k := range of {

@@ -13,7 +13,7 @@ func fromHost(_ *testing.T, f *sim.Fabric, o *FabricOptions) {
 	o.Source.OpenPort = f.Opener("node01")
 }
 
-// A blind scan has checked nothing: all later stages are skipped, also those alone.
+// A blind scan has checked nothing: all later stages are skipped, also each alone.
 func TestFabric_Blind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, only := range [][]string{nil, {"counters", "routing", "pkeys"}} {

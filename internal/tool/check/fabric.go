@@ -57,8 +57,8 @@ type FabricStage struct {
 	run   func(context.Context, *fabricRun) error
 }
 
-// FabricStages returns the stages in [Fabric] in their order: an earlier finding often
-// causes a later finding.
+// FabricStages returns the stages in [Fabric] in their order: a later finding is often a
+// consequence of an earlier finding.
 func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
 
 // fabricStages has most names from UFM's validation tests (Mellanox/ufm_sdk_3.0,
@@ -138,7 +138,7 @@ func needsPlan(r *fabricRun) string {
 	return ""
 }
 
-// fabricRun is a single stage run.
+// fabricRun is a single run through the stages.
 type fabricRun struct {
 	*runner
 	opts   FabricOptions

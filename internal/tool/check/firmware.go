@@ -31,7 +31,7 @@ type firmwareVersions map[[2]string][]*fabric.Node
 type firmwareProbe struct {
 	order    []deviceType
 	versions map[deviceType]firmwareVersions
-	rest     []*fabric.Node // of types whose first device responded
+	rest     []*fabric.Node // of types with a first device that responded
 }
 
 // probeFirmware queries each type's first device. If it does not respond to one attempt,

@@ -53,7 +53,7 @@ var nodeStages = []NodeStage{
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
 
-// nodeRun is a single stage run.
+// nodeRun is a single run through the stages.
 type nodeRun struct {
 	*runner
 	ctx     context.Context

@@ -37,7 +37,7 @@ func checkNames(_ context.Context, r *fabricRun) error {
 	return nil
 }
 
-// addTopology adds findings with some kinds.
+// addTopology adds findings for some kinds.
 func (r *fabricRun) addTopology(findings []report.Finding, kinds ...report.Kind) {
 	for _, f := range findings {
 		if slices.Contains(kinds, f.Kind) {
@@ -61,7 +61,7 @@ func checkLinks(_ context.Context, r *fabricRun) error {
 	return nil
 }
 
-// addLinks adds link findings with some kinds, each once for both ends.
+// addLinks adds link findings for some kinds, each once for both ends.
 func (r *fabricRun) addLinks(kinds []report.Kind) {
 	if r.ends == nil {
 		r.ends = linkinfo.Ends(r.fabric, r.fabric.Nodes)

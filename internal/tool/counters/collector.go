@@ -76,7 +76,7 @@ type Collector struct {
 	queue   queue // ports to be requested
 	waiting int   // requests
 
-	extended mad.PortCountersExtended // arrival of the last reply
+	extended mad.PortCountersExtended // of the last reply
 
 	free  []*query
 	slabs slabs

@@ -65,7 +65,7 @@ const (
 	firstDetail  = LocalPhysicalErrors
 )
 
-// names are counter names: as perfquery prints them, if it has them.
+// names are counter names, as perfquery prints them if it has them.
 var names = [numCounters]string{
 	SymbolErrors:           "SymbolErrorCounter",
 	LinkErrorRecovery:      "LinkErrorRecoveryCounter",

@@ -8,7 +8,7 @@ import (
 type Delta struct {
 	before, now *Sample
 
-	// Some counters are smaller than before, because someone cleared it. Its other counters
+	// A counter part is smaller than before, because someone cleared it. Its other counters
 	// may have been cleared, too, and have no increase. Tools that clear traffic clear
 	// errors, too, by default.
 	ErrorsCleared, TrafficCleared, DetailsCleared bool

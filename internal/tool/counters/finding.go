@@ -42,7 +42,7 @@ type Finding struct {
 	Counter Counter // of Exceeded, Flapped, BitErrors and Saturated
 	Class   Class   // 0: none
 	Meaning string
-	Value   uint64 // value, or the counter's increase with InWindow
+	Value   uint64 // the counter's value, or its increase with InWindow
 
 	InWindow bool
 }
@@ -85,7 +85,7 @@ type Limits struct {
 // DefaultWait is the default for Limits.Wait.
 const DefaultWait = 0.01
 
-// minLost is how many bytes must be lost by waiting before an idle link's share has no
+// minLost is how many bytes must be lost by waiting before an idle link's share has a
 // meaning.
 const minLost = 1 << 20
 

@@ -68,7 +68,7 @@ type Details struct {
 
 	Lanes []mad.Attribute // counters by virtual lane and service level
 
-	At time.Time // arrival of the last reply
+	At time.Time // of the last reply
 }
 
 // A Value is a counter's value in a sample.

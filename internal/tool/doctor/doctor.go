@@ -27,8 +27,8 @@ import (
 type Options struct {
 	Root string // root directory for the host's files; default "/"
 
-	Only []string // names: checks to run; nil for all
-	Skip []string // names: checks to leave out
+	Only []string // check names to run; nil for all
+	Skip []string // check names to leave out
 
 	// Devices, if not nil, are the host's devices, which are not read again.
 	Devices *devinfo.Result

@@ -66,7 +66,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestMTU sets port MTUs directly, because sysfs does not contain it.
+// TestMTU sets port MTUs directly, because sysfs does not contain them.
 func TestMTU(t *testing.T) {
 	for _, test := range []struct {
 		name    string

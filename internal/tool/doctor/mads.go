@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// forEachLink runs a check on all InfiniBand ports with an active link, concurrently,
+// forEachLink runs a check on all InfiniBand ports with their link up, concurrently,
 // because an unresponsive subnet manager or peer delays its port's check.
 func (h *host) forEachLink(check func(*devinfo.Device, *devinfo.Port) Item) []Item {
 	var items []Item

@@ -133,7 +133,7 @@ func (h *host) noRoute(r rail) Item {
 }
 
 // sharedSubnet checks network devices with addresses in the same subnet. By default, the
-// kernel answers ARP requests for any own address on any device, and peers may then send
+// kernel answers ARP requests for all its addresses on any device, and peers may then send
 // all traffic to one device (Documentation/networking/ip-sysctl.rst).
 func (h *host) sharedSubnet(subnet netip.Prefix, rails []rail) []Item {
 	var netdevs []string

@@ -172,7 +172,7 @@ func (e *Exporter) Run(ctx context.Context) error {
 		if e.opts.Swept != nil {
 			e.opts.Swept(err)
 		}
-		// A sweep that took longer than the interval delays the later ones.
+		// A sweep that took longer than the interval delays the later sweeps.
 		next = next.Add(e.opts.Interval)
 		if now := time.Now(); next.Before(now) {
 			next = now

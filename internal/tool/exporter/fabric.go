@@ -118,7 +118,7 @@ type port struct {
 func (p *port) up() bool { return p.Info != nil && p.Info.State != ib.PortDown }
 
 // value returns a port's counter if it is to be exported: on ports without a link only if
-// any counter is not 0, as many ports of switches were never used.
+// any counter is not 0, as many switch ports were never used.
 func (p *port) value(c counters.Counter) (uint64, bool) {
 	if !p.counted {
 		return 0, false
@@ -200,7 +200,7 @@ func (s *fabricSweep) addDevices() {
 	}
 }
 
-// portsOf returns a node's ports, also the ports without counters.
+// portsOf returns a node's ports, also ports with unread counters.
 func portsOf(n *counters.Node) []*counters.Port {
 	read := map[uint8]*counters.Port{}
 	for _, p := range n.Ports {
@@ -245,7 +245,7 @@ func (d *device) count(n *counters.Node) {
 	}
 }
 
-// allPorts calls f with the device ports with a role; nil: with any.
+// allPorts calls f with the ports on devices with a role; nil: on all devices.
 func (s *fabricSweep) allPorts(r *role, f func(*port)) {
 	for _, d := range s.devices {
 		if r != nil && d.role != r {

@@ -22,7 +22,7 @@ type missingNode struct {
 	end   ib.GUID   // node at which the path to it ends; 0: unknown
 	at    string    // that node's name, "" if unknown
 	port  string    // of that node
-	since time.Time // end of the first sweep without it
+	since time.Time // time of the first sweep without it
 }
 
 // findMissing compares a sweep with the sweep before. A blind sweep says nothing about the

@@ -155,7 +155,7 @@ func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) err
 		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		if server.Shutdown(wait) != nil {
-			_ = server.Close() // for scrapers that do not read
+			_ = server.Close() // connections from scrapers that do not read
 		}
 	})
 	err := webconfig.Serve(l, server, webConfig, e.opts.Log)

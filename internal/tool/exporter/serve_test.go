@@ -51,7 +51,7 @@ func serve(t *testing.T, e *Exporter, webConfig string) string {
 	return listeners[0].Addr().String()
 }
 
-// get returns the status and a response's body.
+// get returns a response's status and body.
 func get(t *testing.T, client *http.Client, url string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

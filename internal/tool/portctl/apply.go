@@ -42,7 +42,7 @@ func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error
 	return nil
 }
 
-// apply carries out a step. The error comes from the log or ctx before the change.
+// apply carries out a step. The error comes from the log, or from ctx before the change.
 func (s *Session) apply(ctx context.Context, st *Step) error {
 	var before *Status
 	_, err := s.graph.aim(st)

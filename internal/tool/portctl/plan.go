@@ -53,7 +53,7 @@ type Step struct {
 	change Change
 	to     umad.Target
 	peerTo *umad.Target
-	values []value // risks from the change, for this port
+	values []value // from the change, for this port
 }
 
 // An Edit is a setting's new value.
@@ -120,8 +120,8 @@ func (s *Session) Plan(ctx context.Context, change Change, targets []Target) (*P
 	return plan, nil
 }
 
-// oncePerLink removes ports that occur twice, and either end of a link: an adapter rather
-// than a switch, because the switch's agent remains reachable.
+// oncePerLink removes ports that occur twice, and one end from a link with both ends: an
+// adapter rather than a switch, the agent of which remains reachable.
 func (s *Session) oncePerLink(ports []*fabric.Port) []*fabric.Port {
 	var once []*fabric.Port
 	for _, p := range ports {

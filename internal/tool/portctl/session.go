@@ -40,7 +40,7 @@ const AddressedPort = -1
 
 // A Target is a node's port.
 type Target struct {
-	Address resolve.Address // address on the node, or on any port
+	Address resolve.Address // of the node, or of any port on it
 	Number  int             // of the port; AddressedPort: the port with the address
 
 	// File and Line are the target's place in a list, for errors; "": another source.

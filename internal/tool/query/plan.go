@@ -241,7 +241,7 @@ func (s scope) selected(ports Ports, f *facts) []uint8 {
 	case s == ofCounters:
 		return Ports{All: true}.of(first, last)
 	}
-	return []uint8{0} // switch port, or the port that receives the request
+	return []uint8{0} // port 0 on a switch, or the port that receives the request
 }
 
 // multicastParts returns the requests for the multicast table: up to the highest LID

@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Run requests an attribute from all targets, with many requests in flight. Failures in
-// single requests are in the result; the error ended the whole run.
+// single requests are in the result; the returned error ended the whole run.
 func Run(ctx context.Context, o Options) (result *Result, err error) {
 	began := time.Now()
 	s, err := o.Source.Open(ctx)

@@ -11,7 +11,7 @@ import (
 // A record is the subnet administration record with a node's attribute.
 type record struct {
 	match  mad.Attribute // with the values to be matched
-	fields []any         // in match that select the record
+	fields []any         // fields in match that select the record
 	part   mad.Attribute // the attribute within match, after the reply is decoded
 }
 

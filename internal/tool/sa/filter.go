@@ -29,7 +29,7 @@ type NodeField struct {
 	Node  resolve.Address
 }
 
-// NewFilter returns a filter that all records with a kind pass.
+// NewFilter returns a filter that all records of a kind pass.
 func NewFilter(k Kind) *Filter { return &Filter{Kind: k, Match: k.New()} }
 
 // Modifier returns the request's attribute modifier: a capability mask in a filter for

@@ -15,7 +15,7 @@ import (
 type Kind struct {
 	ID      mad.AttrID
 	Name    string   // name in the specification
-	Aliases []string // name in saquery (rdma-core, infiniband-diags)
+	Aliases []string // names in saquery (rdma-core, infiniband-diags)
 }
 
 // String returns the name.
@@ -68,8 +68,8 @@ func ParseKind(s string) (Kind, error) {
 // plain returns a name without case and underscores.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// ErrNoField is wrapped by the error for a condition on a field that records with the kind
-// do not have.
+// ErrNoField is wrapped by the error for a condition on a field that records of the kind do
+// not have.
 var ErrNoField = errors.New("has no such field")
 
 // fieldAliases are more names of fields, by kind.

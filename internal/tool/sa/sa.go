@@ -100,7 +100,7 @@ func (r *Result) Len() int {
 	return r.table.Len()
 }
 
-// Record decodes record i, from 0 to Len-1, into a record with the kind.
+// Record decodes record i, from 0 to Len-1, into a record of the kind.
 func (r *Result) Record(i int, record mad.Attribute) error {
 	if r.info != nil {
 		return mad.Decode(record, r.info)

@@ -18,8 +18,8 @@ type Entry struct {
 }
 
 // Apply sends a plan's operation, and reads SMInfo until the manager is in the wanted state
-// or the time limit ends. The plan has the outcome. The error comes from the log or ctx
-// before the change.
+// or the time limit ends. The plan has the outcome. The error comes from the log, or from
+// ctx before the change.
 func (s *Session) Apply(ctx context.Context, p *Plan) error {
 	start := time.Now()
 	defer func() { p.Elapsed = time.Since(start) }()

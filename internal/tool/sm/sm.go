@@ -80,7 +80,7 @@ type Result struct {
 	Local    umad.PortAttr
 	Managers []*Manager
 	Without  []*Manager       // ports at the targets that have no subnet manager
-	Findings []report.Finding // from the fabric; a manager's failures are in the manager
+	Findings []report.Finding // from the fabric; a manager's findings are in the manager
 	Warnings []error          // sources that could not be read, in part or at all
 	Blind    error            // from the scan: see [fabric.Fabric.Blind]
 	Records  bool             // subnet administration's records were read

@@ -20,12 +20,12 @@ type Report struct {
 	Failure *string          `json:"failure"` // reason for the outcome failed
 }
 
-// Report returns a plan's document that was not carried out.
+// Report returns the document for a plan that was not carried out.
 func (p *Plan) Report() *Report {
 	return &Report{Head: report.NewHead(ReportSchema, p.Began), Change: p.Change, DryRun: true, Users: append([]User{}, p.Users...)}
 }
 
-// ReportResult returns a plan's document that was carried out.
+// ReportResult returns the document for a plan that was carried out.
 func (p *Plan) ReportResult(port Port, err error) *Report {
 	r := p.Report()
 	r.DryRun = false

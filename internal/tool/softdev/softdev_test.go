@@ -22,7 +22,7 @@ import (
 type fakeKernel struct {
 	calls  []string
 	err    error // of addLink and deleteLink
-	states int   // count of port states before it is ready
+	states int   // number of port states before it is ready
 }
 
 func (*fakeKernel) devices() ([]rdmahost.Device, error) {

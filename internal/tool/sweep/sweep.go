@@ -36,8 +36,8 @@ type Sweeper struct {
 
 	fabric    *fabric.Fabric // from the last complete scan; nil before the first scan
 	scanned   time.Time
-	collector *counters.Collector // nodes in fabric; nil: its counters were not read
-	previous  *counters.Collector // nodes in the fabric before, with the last samples
+	collector *counters.Collector // for fabric; nil: its counters were not read
+	previous  *counters.Collector // for the fabric before, with the last samples
 
 	silent map[ib.GUID]bool // switches without a response to the last check
 }

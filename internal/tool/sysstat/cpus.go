@@ -15,8 +15,8 @@ import (
 // bytes and a NUL (infiniband-diags, ibsysstat.c).
 const maxText = 65472 - 40 - 1
 
-// cpuAge is the age from which the processor list is read again: their frequencies change,
-// and on large hosts a read takes milliseconds.
+// cpuAge is the age from which the processor list is read again: processor frequencies
+// change, and on large hosts a read takes milliseconds.
 const cpuAge = time.Second
 
 // cpus returns the processor list.

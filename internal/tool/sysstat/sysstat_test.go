@@ -142,7 +142,7 @@ func TestServe_Unacknowledged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(time.Minute) // end of the bubble: all transfers end
+		time.Sleep(time.Minute) // of the bubble: all transfers end
 		sent := len(server.Sent())
 		if _, err := get(t, umad.NewClient(client, umad.ClientOptions{}), mad.AttrSysstatPing, mad.OpenIB); err != nil {
 			t.Error(err)
@@ -168,7 +168,7 @@ func TestServe_Repeated(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(time.Minute) // end of the bubble: all transfers end
+			time.Sleep(time.Minute) // of the bubble: all transfers end
 			sent = len(server.Sent())
 		})
 		return sent

@@ -116,8 +116,7 @@ func (l *Layout) addPorts(ends []linkinfo.End) {
 	}
 }
 
-// addLinks pairs the ports. The near end is the switch end, if there is only a single
-// switch.
+// addLinks pairs the ports. The near end is the switch, if only a single end is a switch.
 func (l *Layout) addLinks() {
 	for i := range l.Ports {
 		p := &l.Ports[i]

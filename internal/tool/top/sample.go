@@ -17,7 +17,7 @@ type Sample struct {
 	Interval time.Duration // until the next pass; 0: it is the last pass
 	Stats    umad.Stats    // since the start
 
-	Values []Value // in Layout.Ports order
+	Values []Value // of Layout.Ports
 
 	// Findings are the findings about counters, and Changes the error counters that
 	// increased, by port index, for ports that have some.

@@ -178,7 +178,7 @@ func (s *sampler) scan(ctx context.Context) error {
 }
 
 // pass reads the counters and passes the sample on. cpu is the process's processor time
-// before it and the link check.
+// before it and before the link check.
 func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	began := time.Now()
 	if err := s.sweeper.Read(ctx); err != nil {

@@ -62,7 +62,7 @@ type keyedLink struct {
 	link  int32
 }
 
-// NewState returns a state that keeps a sample count.
+// NewState returns a state that keeps a number of samples.
 func NewState(limit int) *State { return &State{limit: max(limit, 2)} }
 
 // Add adds a sample and removes the oldest samples. The screen moves to it unless it is
@@ -94,7 +94,7 @@ func (s *State) size() (size int) {
 	return size
 }
 
-// Sample returns the sample that is shown, nil before the first scan.
+// Sample returns the sample that is shown, nil before the first sample.
 func (s *State) Sample() *Sample {
 	if len(s.samples) == 0 {
 		return nil

@@ -11,7 +11,7 @@ type Source struct {
 	LID      ib.LID
 	GID      ib.GID
 	CapMask  mad.PortCapMask
-	Port     uint8 // at which the errors for a trap about a link happened
+	Port     uint8 // at which the errors in a trap about a link happened
 }
 
 // Values in the details for test notices, equal to the values in ibsendtrap

@@ -46,7 +46,7 @@ func KindOf(number uint16) (Kind, bool) {
 	return Kinds[i], true
 }
 
-// String returns the name, or a nameless trap's number.
+// String returns the name, or the number for a trap without a name.
 func (k Kind) String() string {
 	if k.Name == "" {
 		return strconv.Itoa(int(k.Number))

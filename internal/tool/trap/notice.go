@@ -64,7 +64,7 @@ func newNotice(r mad.Report, at time.Time) *Notice {
 	return n
 }
 
-// Kind returns the kind of a notice name in the specification, false for other notices.
+// Kind returns the kind of a notice in the specification, false for other notices.
 func (n *Notice) Kind() (Kind, bool) {
 	if n.Notice.Generic == 0 {
 		return Kind{}, false

@@ -16,7 +16,7 @@ import (
 // SendOptions are the options for [Send].
 type SendOptions struct {
 	Source fabric.Source
-	SMLID  ib.LID // 0: the local port's subnet manager
+	SMLID  ib.LID // 0: the local port's subnet manager's LID
 
 	Kind Kind
 	Port uint8 // in traps about a link

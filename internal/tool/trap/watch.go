@@ -19,7 +19,7 @@ import (
 // Options are the options for [Watch].
 type Options struct {
 	Source fabric.Source
-	SMLID  ib.LID  // of subnet administration; 0: the local port's subnet manager
+	SMLID  ib.LID  // of subnet administration; 0: the local port's subnet manager's LID
 	SMKey  mad.Key // 0: as an untrusted subscriber, who may not subscribe to single security traps
 
 	Traps  []uint16           // trap numbers to subscribe to; nil: all, and vendor notices
@@ -47,7 +47,7 @@ type EventKind uint8
 const (
 	Received   EventKind = iota + 1 // a notice
 	Subscribed                      // subnet administration at SA confirmed the subscriptions
-	Refused                         // it refused some subscriptions, not all, for the reason Err
+	Refused                         // it refused a single subscription among several, for the reason Err
 	Lost                            // it does not confirm the renewal, for the reason Err
 	Dropped                         // Count notices were not stored, because they came too fast
 	Unnamed                         // node names are incomplete, for the reason Err
@@ -121,7 +121,7 @@ func newWatcher(c *umad.Client, o Options, emit func(*Event) error) *watcher {
 	return w
 }
 
-// A watcher is one call of Watch, or a Subscription.
+// A watcher is a call to Watch, or a Subscription.
 type watcher struct {
 	Options
 	client  *umad.Client

@@ -125,7 +125,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Reports are confirmed, also those that come again because the response was lost.
+// Reports are confirmed, also reports that come again because the response was lost.
 func TestWatch_Reports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdministration()

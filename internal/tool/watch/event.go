@@ -45,7 +45,7 @@ type Kind uint8
 
 // The event kinds.
 const (
-	LinkDown    Kind = iota + 1 // a link that was up is down, or its end left the fabric
+	LinkDown    Kind = iota + 1 // a link that was up is down, or an end left the fabric
 	LinkUp                      // a link is up that was not up before
 	LinkChanged                 // the state, width, speed or peer on a link that stays up
 	NodeAdded                   // a node responds that was not in the fabric
@@ -172,7 +172,7 @@ type Place struct {
 	GUID *ib.GUID `json:"node_guid"`
 	Type *string  `json:"type"`
 	LID  *ib.LID  `json:"lid"`
-	GID  *string  `json:"gid"`  // address of a port or multicast group with an unknown node
+	GID  *string  `json:"gid"`  // of a port or multicast group with an unknown node
 	Port *uint8   `json:"port"` // nil: the node
 }
 
@@ -209,10 +209,10 @@ type LinkState struct {
 
 // A CounterChange is a finding about a counter.
 type CounterChange struct {
-	Kind     string   `json:"kind"` // kind of the finding, as ibkit counters reports it
+	Kind     string   `json:"kind"` // of the finding, as ibkit counters reports it
 	Name     *string  `json:"name"` // nil: all counters on the port
 	Class    *string  `json:"class"`
-	Value    *uint64  `json:"value"`    // at the the window's end
+	Value    *uint64  `json:"value"`    // at the window's end
 	Increase *uint64  `json:"increase"` // in the window
 	Rate     *float64 `json:"rate"`     // per second
 	Window   *float64 `json:"window"`   // seconds

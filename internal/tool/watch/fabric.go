@@ -36,7 +36,7 @@ type fabricWatch struct {
 	gone     map[ib.GUID]*fabric.Node // that left the fabric, by port GUID
 	down     map[Source]bool          // sources that were reported as lost
 	began    bool                     // the sources work, or were reported
-	subbed   bool                     // notices' Begin succeeded
+	subbed   bool                     // Begin for the notices succeeded
 	lookSoon bool                     // a notice is about a link
 	scanSoon bool                     // a notice is about a node
 

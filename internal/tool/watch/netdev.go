@@ -74,7 +74,7 @@ type netdevState struct {
 	running    bool // operational (IFF_UP and IFF_RUNNING)
 	adminUp    bool
 	removed    bool
-	initial    bool // end of the list at the start
+	initial    bool // from the list at the start
 }
 
 // A netdevTable has network devices' last states by index: names can change.

@@ -1,6 +1,6 @@
-// Package watch reports changes of a fabric and of the local RDMA devices as one stream
-// of events: differences between sweeps, notices of the subnet manager, counters above
-// their thresholds, and events of the kernel.
+// Package watch reports changes in a fabric and on the local RDMA devices as a single event
+// stream: differences between sweeps, notices from the subnet manager, counters above their
+// thresholds, and kernel events.
 package watch
 
 import (
