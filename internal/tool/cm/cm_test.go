@@ -70,7 +70,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestRunner_Count: failures of the same step and cause are one kind.
+// TestRunner_Count: failures with the same step and cause are a single kind.
 func TestRunner_Count(t *testing.T) {
 	r := &runner{}
 	refused := &rdmacm.StepError{Step: rdmacm.StepConnect, Err: &rdmacm.RejectError{Reason: rdmacm.RejectConsumer, PrivateData: []byte("no\x00\x00")}}
@@ -87,8 +87,8 @@ func TestRunner_Count(t *testing.T) {
 	}
 }
 
-// TestPeerGone: only the connection manager's rejection of a command in a state is the
-// consequence of a peer that has given up.
+// TestPeerGone: only the connection manager's rejection of a command in a state follows
+// from a peer that has given up.
 func TestPeerGone(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -108,8 +108,8 @@ func TestPeerGone(t *testing.T) {
 	}
 }
 
-// TestRunner_Deadline: the next work is the end of the oldest step in progress, or the
-// begin of a connection before it. Steps that have ended have no time limit.
+// TestRunner_Deadline: the next work is the deadline of the oldest step in progress, or
+// an earlier connection start. Steps that have ended have no time limit.
 func TestRunner_Deadline(t *testing.T) {
 	a := &attempt{id: new(rdmacm.ID), step: rdmacm.StepRoute}
 	r := &runner{limits: []limit{{a, rdmacm.StepAddress, 5}, {&attempt{}, rdmacm.StepAddress, 6}, {a, rdmacm.StepRoute, 7}}}

@@ -19,24 +19,23 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// DefaultPort is the port of ucmatose and cmtime.
+// DefaultPort is the port used by ucmatose and cmtime.
 const DefaultPort = 7471
 
-// Options are the options of Run.
+// Options are the options for Run.
 type Options struct {
 	Target   string        // "host:port"
 	Local    string        // "host:port" to connect from; "": selected by the kernel
 	Count    int           // connections (default 1)
 	Parallel int           // connections at a time (default 1)
 	Rate     float64       // connections that start per second; 0: no limit
-	Timeout  time.Duration // limit of each step (default 10 s)
+	Timeout  time.Duration // limit for each step (default 10 s)
 }
 
-// Schema identifies the JSON object of `ibkit cm`, which schema/cm.json describes.
+// Schema identifies the JSON object from `ibkit cm`, which schema/cm.json describes.
 const Schema = "ibkit/cm/2"
 
-// A Result has the steps of one or more connections. It is the JSON object of the
-// command.
+// A Result has the steps for at least one connection. It is the command's JSON object.
 type Result struct {
 	report.Head
 	Target      string       `json:"target"`
@@ -58,7 +57,7 @@ type Path struct {
 	PeerGID   ib.GID `json:"peer_gid"`
 	ServiceID uint64 `json:"service_id"`
 
-	// Of the route, nil if the kernel has none.
+	// For the route, nil if the kernel has none.
 	MTU  *int    `json:"mtu"` // bytes
 	SL   *uint8  `json:"sl"`
 	PKey *uint16 `json:"pkey"`
@@ -69,14 +68,14 @@ type Path struct {
 type FailedStep struct {
 	Step        rdmacm.Step `json:"step"`
 	Cause       Cause       `json:"cause"`
-	Error       string      `json:"error"` // of the first one
+	Error       string      `json:"error"` // for the first failed connection
 	Count       int         `json:"count"`
-	PrivateData []byte      `json:"private_data"` // of the first rejection, without trailing zeros
+	PrivateData []byte      `json:"private_data"` // from the first rejection, without trailing zeros
 }
 
-// Run connects to the target and disconnects, as often as the options demand. Failed
-// connections are part of the result. An error means that it could not connect at
-// all: the name is unknown, or the connection manager is not accessible.
+// Run connects to the target and disconnects, as often as the options demand. The
+// result includes failed connections. An error means that it could not connect at all:
+// the name is unknown, or the connection manager is not accessible.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	began := time.Now()
 	peer, err := rdmacm.ResolveAddr(ctx, o.Target)
@@ -111,7 +110,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &r.result, nil
 }
 
-// A runner makes the connections of a run. One goroutine does all its work, which waits
+// A runner makes a run's connections. A single goroutine does all its work, which waits
 // for events in a system call: a goroutine for each connection would spend more time on
 // waking others than on the connection.
 type runner struct {
@@ -121,12 +120,12 @@ type runner struct {
 	channel *rdmacm.Channel
 	batch   event.Batch
 	devices device.Set
-	base    time.Time // of all times
+	base    time.Time // for all times
 	result  Result
 	steps   []recorder
 
 	active map[*rdmacm.ID]*attempt
-	limits []limit // in the order of their times, since all steps have the same timeout
+	limits []limit // in time order, since all steps have the same timeout
 }
 
 // An attempt is a connection in progress.
@@ -136,24 +135,24 @@ type attempt struct {
 	step        rdmacm.Step
 	began       time.Duration // of the step
 	established bool
-	err         error // of the step, whose reason an event will name
+	err         error // from the step; an event will name its reason
 }
 
-// A limit is the end of the time of a step.
+// A limit is a step's deadline.
 type limit struct {
 	of   *attempt
 	step rdmacm.Step
 	at   time.Duration
 }
 
-// defaultTimeout is the limit of a step unless given. The kernel repeats a request after
+// defaultTimeout is the step limit unless given. The kernel repeats a request after
 // about 4 s for the first time.
 const defaultTimeout = 10 * time.Second
 
-// now returns the time since the base. It reads one clock; time.Now reads two.
+// now returns the time since the base. It reads a single clock; time.Now reads two.
 func (r *runner) now() time.Duration { return time.Since(r.base) }
 
-// run makes count connections. It ends early with the first error that is not of a
+// run makes count connections. It ends early with the first error that is not from a
 // step, and with ctx.
 func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (err error) {
 	if r.channel, err = rdmacm.NewChannel(); err != nil {
@@ -162,7 +161,8 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 	defer func() { err = errors.Join(err, r.close()) }()
 	r.base, r.active = time.Now(), map[*rdmacm.ID]*attempt{}
 	begun := 0
-	// nextStart returns the time at which the next connection begins, if one may begin.
+	// nextStart returns the time at which the next connection begins, if a connection may
+	// begin.
 	nextStart := func() (at time.Duration, ok bool) {
 		if begun == count || len(r.active) >= parallel {
 			return 0, false
@@ -196,8 +196,8 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 	return nil
 }
 
-// deadline returns the time of the next work without an event: the begin of a
-// connection, if any, or the end of the time of a step.
+// deadline returns the time when work is next due without an event: a connection start,
+// if any, or a step's deadline.
 func (r *runner) deadline(begin time.Duration, begins bool) time.Duration {
 	for len(r.limits) > 0 && r.limits[0].over() {
 		r.limits = r.limits[1:]
@@ -240,7 +240,7 @@ func (w *waiter) stop() {
 	}
 }
 
-// close ends the connections in progress. Those that are established count.
+// close ends the connections in progress. Established connections count.
 func (r *runner) close() error {
 	var errs []error
 	for _, a := range r.active {
@@ -253,7 +253,7 @@ func (r *runner) close() error {
 	return errors.Join(append(errs, r.channel.Close())...)
 }
 
-// free destroys the objects of a connection.
+// free destroys a connection's objects.
 func (r *runner) free(a *attempt) error {
 	delete(r.active, a.id)
 	err := a.id.Close()
@@ -275,7 +275,7 @@ func (r *runner) begin() error {
 	return r.start(a, rdmacm.StepAddress, r.now(), func() error { return r.resolve(id) })
 }
 
-// resolve begins to resolve the address of the peer.
+// resolve begins to resolve the peer's address.
 func (r *runner) resolve(id *rdmacm.ID) error {
 	return id.ResolveAddr(r.local, r.peer, min(rdmacm.AddressAttempt, r.timeout))
 }
@@ -286,7 +286,7 @@ func (r *runner) start(a *attempt, step rdmacm.Step, now time.Duration, f func()
 	return r.await(a, now, f())
 }
 
-// await waits for the event of a step after its command, unless that has failed. If the
+// await waits for a step's event after its command, unless that has failed. If the
 // command failed because the peer has given up, an event will name the reason.
 func (r *runner) await(a *attempt, now time.Duration, err error) error {
 	if err != nil && !peerGone(err) {
@@ -297,14 +297,14 @@ func (r *runner) await(a *attempt, now time.Duration, err error) error {
 	return nil
 }
 
-// peerGone reports whether the connection manager has rejected a command in the state of
-// the ID, which the peer has changed.
+// peerGone reports whether the connection manager has rejected a command in the ID's
+// state, which the peer has changed.
 func peerGone(err error) bool {
 	call, ok := errors.AsType[*rdmacm.CallError](err)
 	return ok && errors.Is(call.Err, unix.EINVAL)
 }
 
-// next handles the next event, or the steps whose time is over.
+// next handles the next event, or the steps past their deadline.
 func (r *runner) next(ctx context.Context) error {
 	switch err := r.batch.Wait(ctx, r.channel); {
 	case err == nil:
@@ -333,7 +333,7 @@ func (r *runner) dispatch(e rdmacm.Event) error {
 	return nil
 }
 
-// handle handles an event of a connection.
+// handle handles a connection event.
 func (r *runner) handle(a *attempt, e rdmacm.Event) error {
 	wanted := func(step rdmacm.Step, kind rdmacm.EventType) bool {
 		return a.step == step && e.Type == kind && e.Status == 0
@@ -351,7 +351,7 @@ func (r *runner) handle(a *attempt, e rdmacm.Event) error {
 	}
 	err := e.Err()
 	if a.step == rdmacm.StepAddress && rdmacm.IsAddressTimeout(err) {
-		err = r.resolve(a.id) // until the limit of the step
+		err = r.resolve(a.id) // until the step's limit
 	}
 	if err != nil {
 		return r.fail(a, err)
@@ -359,7 +359,7 @@ func (r *runner) handle(a *attempt, e rdmacm.Event) error {
 	return nil
 }
 
-// done completes the step of a connection and returns the time.
+// done completes a connection's step and returns the time.
 func (r *runner) done(a *attempt) time.Duration {
 	now := r.now()
 	r.steps[a.step].add(now - a.began)
@@ -426,8 +426,8 @@ func (r *runner) succeed(a *attempt) error {
 	return r.free(a)
 }
 
-// fail counts a connection whose step has failed. After the start of a connection, the
-// peer may end it first.
+// fail counts a connection with a failed step. After a connection has started, the peer
+// may end it first.
 func (r *runner) fail(a *attempt, err error) error {
 	if ended, ok := errors.AsType[*rdmacm.EventError](err); ok && a.established && ended.Type == rdmacm.EventDisconnected {
 		return r.succeed(a)
@@ -438,11 +438,11 @@ func (r *runner) fail(a *attempt, err error) error {
 	}
 	r.steps[a.step].failed++
 	r.count(&rdmacm.StepError{Step: a.step, Peer: r.peer, Err: err})
-	_ = r.free(a) // the objects of a device that is removed are gone
+	_ = r.free(a) // a removed device's objects are gone
 	return nil
 }
 
-// count adds a failure to those of its kind.
+// count adds a failure to the failures with its kind.
 func (r *runner) count(e *rdmacm.StepError) {
 	cause := causeOf(e)
 	all := r.result.Failed
@@ -468,8 +468,8 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// pathOf queries the path of a connection. It returns nil if the kernel does not report
-// it: the connection does not depend on it.
+// pathOf queries a connection's path. It returns nil if the kernel does not report it:
+// the connection does not depend on it.
 func pathOf(id *rdmacm.ID, name string) *Path {
 	a, errAddresses := id.Addresses()
 	gids, errGIDs := id.GIDs()

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// ServeOptions are the options of Serve.
+// ServeOptions are the options for Serve.
 type ServeOptions struct {
 	Address string // "host:port" to listen on; without a host: all local addresses
 	Max     int    // connections at a time (default 1024); further requests are rejected
@@ -28,7 +28,7 @@ type ServeOptions struct {
 	Failed func(peer rdmacm.Addr, err error)
 }
 
-// ServeCounts are the connections of Serve. It is the JSON object of the command.
+// ServeCounts are the connections in Serve. It is the command's JSON object.
 type ServeCounts struct {
 	report.Head
 	Accepted int `json:"accepted"`
@@ -37,13 +37,13 @@ type ServeCounts struct {
 }
 
 const (
-	// ServeSchema identifies the JSON object of `ibkit cm --serve`.
+	// ServeSchema identifies the JSON object from `ibkit cm --serve`.
 	ServeSchema = "ibkit/cm-serve/2"
 
 	defaultMax = 1024
 )
 
-// busy is the private data of a rejection beyond the maximum.
+// busy is the private data in a rejection beyond the maximum.
 const busy = "too many connections"
 
 // Serve accepts connections until ctx ends or the device is removed, and holds each
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, o ServeOptions) (ServeCounts, error) {
 	return s.counts, errors.Join(err, s.devices.Close())
 }
 
-// A server holds the connections of Serve. One goroutine does all its work.
+// A server holds the connections for Serve. A single goroutine does all its work.
 type server struct {
 	options   ServeOptions
 	most      int
@@ -70,7 +70,7 @@ type server struct {
 	counts    ServeCounts
 	held      map[*rdmacm.ID]*holding
 	base      time.Time
-	limits    []serveLimit // in the order of their times
+	limits    []serveLimit // in time order
 }
 
 // A holding is a connection or a request.
@@ -81,7 +81,7 @@ type holding struct {
 	ready bool // the connection is established
 }
 
-// A serveLimit is the end of the time for the confirmation of a connection.
+// A serveLimit is the deadline for a connection's confirmation.
 type serveLimit struct {
 	of *holding
 	at time.Duration // since the base
@@ -152,12 +152,12 @@ func (s *server) expire() {
 	}
 }
 
-// step returns the error of the confirmation.
+// step returns the confirmation error.
 func (s *server) step(h *holding, err error) error {
 	return &rdmacm.StepError{Step: rdmacm.StepEstablish, Peer: h.peer, Err: err}
 }
 
-// handle handles an event. It returns the error of an event of a listener.
+// handle handles an event. It returns the error from a listener event.
 func (s *server) handle(e rdmacm.Event) error {
 	if e.Type == rdmacm.EventConnectRequest {
 		s.request(e)
@@ -175,7 +175,7 @@ func (s *server) handle(e rdmacm.Event) error {
 	case e.Type == rdmacm.EventEstablished && e.Status == 0:
 		s.establish(h)
 	case e.Type == rdmacm.EventDisconnected:
-		if !h.ready { // the end of the connection overtook the confirmation of its start
+		if !h.ready { // the connection's end overtook the confirmation that it started
 			s.counts.Accepted++
 		}
 		s.free(h) // the kernel confirms the end when it destroys the ID
@@ -252,10 +252,10 @@ func (s *server) fail(peer rdmacm.Addr, err error) {
 	}
 }
 
-// free destroys the objects of a connection.
+// free destroys a connection's objects.
 func (s *server) free(h *holding) {
 	delete(s.held, h.id)
-	_ = h.id.Close() // the objects of a device that is removed are gone
+	_ = h.id.Close() // a removed device's objects are gone
 	if h.qp != nil {
 		_ = h.qp.Close()
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// A StepResult has the durations of a step in all connections, in nanoseconds.
+// A StepResult has a step's durations in all connections, in nanoseconds.
 type StepResult struct {
 	Step      rdmacm.Step `json:"step"`
 	Count     int         `json:"count"`  // successes
@@ -20,16 +20,16 @@ type StepResult struct {
 	Histogram []Bar       `json:"histogram"`
 }
 
-// A Bar is a bar of a histogram: the number of durations from From to less than To.
+// A Bar is a histogram bar: the number of durations from From to less than To.
 type Bar struct {
 	From  int64 `json:"from_ns"`
 	To    int64 `json:"to_ns"`
 	Count int   `json:"count"`
 }
 
-// A recorder collects the durations of a step. It keeps all of them: a histogram with
+// A recorder collects a step's durations. It keeps all durations: a histogram with
 // fixed limits takes more memory for up to some thousand connections, and slows down
-// each one by page faults.
+// each connection by page faults.
 type recorder struct {
 	values []int64
 	failed int
@@ -51,7 +51,7 @@ func (r *recorder) result(step rdmacm.Step) StepResult {
 	return s
 }
 
-// bars counts sorted durations in bars whose limits are powers of two.
+// bars counts sorted durations in bars with powers of two as limits.
 func bars(sorted []int64) []Bar {
 	all := []Bar{}
 	for _, v := range sorted {

@@ -16,7 +16,7 @@ import (
 const resolveTimeout = 2 * time.Second
 
 // Connect connects to a server. After a Failure some connections may exist. local is nil
-// unless the address of this side matters.
+// unless the local address matters.
 func (s *Session) Connect(ctx context.Context, local, peer rdmacm.Addr) error {
 	s.local, s.peer = local, peer
 	for _, n := range s.nodes {
@@ -59,7 +59,7 @@ func (s *Session) routeResolved(n *node) error {
 	return s.fail(failed("failure connecting", n.id.Connect(s.peer, p)))
 }
 
-// setUp creates the queue pair of a connection and posts its receives.
+// setUp creates a connection's queue pair and posts its receives.
 func (s *Session) setUp(n *node) error {
 	if err := s.open(n); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Session) setUp(n *node) error {
 	return s.receive(n)
 }
 
-// confirm completes a connection after the reply of the peer.
+// confirm completes a connection after the peer's reply.
 func (s *Session) confirm(n *node) error {
 	err := n.id.ReadyQP(n.qp, nil)
 	if err == nil {
@@ -156,7 +156,7 @@ func (s *Session) acceptNode(n *node, e rdmacm.Event) error {
 	return nil
 }
 
-// checkSize checks that a datagram fits into a packet of the port.
+// checkSize checks that a datagram fits into a port's packet.
 func (s *Session) checkSize(c *verbs.Context, port uint8) error {
 	attr, err := c.QueryPort(uint32(port))
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// A Failure is the end of a test. Its text is that of the programs of librdmacm.
+// A Failure is the end of a test. Its text matches the librdmacm programs.
 type Failure struct {
 	Op   string // "failure connecting"
 	Err  error  // nil if Op is the whole text
-	Code int    // result of the test
+	Code int    // test result
 
-	// Bare texts begin without the name of the program.
+	// Bare texts begin without the program name.
 	Bare bool
 
 	// Event is the event that caused the failure, if any.
@@ -32,7 +32,7 @@ func (f *Failure) Error() string {
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failed returns the failure of a call, or nil.
+// failed returns a call's failure, or nil.
 func failed(op string, err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +40,7 @@ func failed(op string, err error) error {
 	return &Failure{Op: op, Err: err, Code: -1}
 }
 
-// unable returns a failure whose text has no cause. The programs return code.
+// unable returns a failure with a text without a cause. The programs return code.
 func unable(code unix.Errno, err error, op string, args ...any) error {
 	if err == nil {
 		return nil
@@ -48,7 +48,7 @@ func unable(code unix.Errno, err error, op string, args ...any) error {
 	return &Failure{Op: fmt.Sprintf(op, args...), Code: -int(code)}
 }
 
-// errno returns the error number of a failed request to post work, ENOMEM for a full
+// errno returns the error number for a failed request to post work, ENOMEM for a full
 // queue.
 func errno(err error) unix.Errno {
 	if e, ok := errors.AsType[unix.Errno](err); ok {

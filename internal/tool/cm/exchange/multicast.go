@@ -10,13 +10,13 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// A Membership are the parameters of Join.
+// A Membership are the parameters for Join.
 type Membership struct {
-	Local         rdmacm.Addr // nil: the port of the route to the group
+	Local         rdmacm.Addr // nil: the port on the route to the group
 	Group         rdmacm.Addr // an IBAddr is used as it is, an IP address is mapped to a GID
 	Mode          rdmacm.JoinMode
 	Send          bool                   // receive no messages
-	BlockLoopback bool                   // do not receive the messages of the same queue pair
+	BlockLoopback bool                   // do not receive the same queue pair's messages
 	Joined        func(*rdmacm.Datagram) // called for each connection
 	Changed       func(rdmacm.Event)     // called during transfers if the group is lost or the port moved; may be nil
 }
@@ -48,7 +48,7 @@ func (s *Session) Join(ctx context.Context, m Membership) (leave bool, err error
 	return true, s.await(ctx, &s.connecting)
 }
 
-// join creates the queue pair of a node and joins the group.
+// join creates a node's queue pair and joins the group.
 func (s *Session) join(n *node) error {
 	if err := s.open(n); err != nil {
 		return s.fail(err)
@@ -85,7 +85,7 @@ func (s *Session) joined(n *node, e rdmacm.Event) error {
 	return nil
 }
 
-// Leave leaves the group. It returns the error of the last connection and reports the
+// Leave leaves the group. It returns the last connection's error and reports the
 // others.
 func (s *Session) Leave() error {
 	var last error
@@ -107,5 +107,5 @@ func (n *node) leave() error {
 	return errors.Join(err, n.group.Leave())
 }
 
-// errNotSupported is ENOTSUPP of the kernel's <linux/errno.h>, which libc does not know.
+// errNotSupported is ENOTSUPP in the kernel's <linux/errno.h>, which libc does not know.
 const errNotSupported = unix.Errno(524)

@@ -1,9 +1,8 @@
-// Package exchange implements the tests of librdmacm that exchange messages over
-// several connections at a time: ucmatose, udaddy, mckey, rdma_client and rdma_server.
-// Both ends have the same number of connections and of messages.
+// Package exchange implements the librdmacm tests that exchange messages over several
+// connections at a time: ucmatose, udaddy, mckey, rdma_client and rdma_server. Both
+// ends have the same connection and message counts.
 //
-// The order of their steps, their parameters and the texts of failures are those of
-// librdmacm/examples.
+// Their step order, parameters and failure texts match librdmacm/examples.
 package exchange
 
 import (
@@ -20,31 +19,30 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Options are the options of a Session.
+// Options are a Session's options.
 type Options struct {
 	Client      bool // Connect or Join follows, otherwise Listen
 	Space       rdmacm.PortSpace
-	Datagrams   bool // datagrams instead of connections, over queue pairs of type UD
+	Datagrams   bool // datagrams instead of connections, over UD queue pairs
 	Connections int
-	Size        int // bytes of a message
-	Count       int // messages of each connection and direction
+	Size        int // message size in bytes
+	Count       int // messages per connection and direction
 
-	Param      rdmacm.ConnParam // of the requests for connections
-	TOS        *uint8           // type of service; nil: that of the route
-	ACKTimeout *uint8           // see rdmacm.ID.SetACKTimeout; nil: that of the path
+	Param      rdmacm.ConnParam // for connection requests
+	TOS        *uint8           // type of service; nil: the route's value
+	ACKTimeout *uint8           // see rdmacm.ID.SetACKTimeout; nil: the path's value
 
 	// Warn is called for failures that do not end the test.
 	Warn func(*Failure)
 }
 
-// DefaultCount and DefaultSize are the number and the size of messages unless given.
+// DefaultCount and DefaultSize are the message count and size unless given.
 const (
 	DefaultCount = 10
 	DefaultSize  = 100
 )
 
-// A Session has the connections of a test. Its methods must not be called
-// concurrently.
+// A Session has a test's connections. Its methods must not be called concurrently.
 type Session struct {
 	Options
 	channel  *rdmacm.Channel
@@ -62,7 +60,7 @@ type Session struct {
 	batch event.Batch
 	early []rdmacm.Event // events that await handles next
 
-	local, peer rdmacm.Addr // of Connect
+	local, peer rdmacm.Addr // passed to Connect
 
 	multicast Membership
 }
@@ -76,14 +74,14 @@ type node struct {
 	connected bool
 	failed    bool // the reply could not be confirmed; later events are discarded
 
-	peer      destination // of datagrams
+	peer      destination // for datagrams
 	group     *rdmacm.Group
 	groupPath verbs.Path
 
 	sent, received int // completed messages
 }
 
-// New opens the connection manager and creates the IDs of a client.
+// New opens the connection manager and creates the client's IDs.
 func New(o Options) (*Session, error) {
 	channel, err := rdmacm.NewChannel()
 	if err != nil {
@@ -110,7 +108,7 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// create creates the IDs of a client.
+// create creates the client's IDs.
 func (s *Session) create() error {
 	for range s.Connections {
 		id, err := s.channel.NewID(s.Space, s.qpType())
@@ -191,7 +189,7 @@ func (s *Session) handle(e rdmacm.Event) error {
 	}
 	n := s.byID[e.ID]
 	if n == nil {
-		return nil // of the listener
+		return nil // from the listener
 	}
 	switch e.Type {
 	case rdmacm.EventAddrResolved:
@@ -224,7 +222,7 @@ func (s *Session) handle(e rdmacm.Event) error {
 	return nil
 }
 
-// ended returns the failure of a connection that an event reports.
+// ended returns the connection failure that an event reports.
 func (s *Session) ended(e rdmacm.Event) error {
 	s.connecting--
 	f := &Failure{Op: fmt.Sprintf("event: %v, error: %d", e.Type, e.Status), Code: int(e.Status), Event: &e}
@@ -287,5 +285,5 @@ func (s *Session) Migrate() error {
 	return old.Close()
 }
 
-// outOfMemory is the result of tests that cannot create an object.
+// outOfMemory is the result when a test cannot create an object.
 const outOfMemory = unix.ENOMEM

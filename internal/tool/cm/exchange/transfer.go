@@ -14,14 +14,14 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// IDs of work requests.
+// Work request IDs.
 const (
 	recvID = iota
 	sendID
 )
 
-// A port has the objects that the connections of a device share. All messages are in
-// the same memory: the contents do not matter.
+// A port has the objects that a device's connections share. All messages are in the
+// same memory: the contents do not matter.
 type port struct {
 	device  *device.Device
 	channel *verbs.CompChannel
@@ -29,15 +29,15 @@ type port struct {
 	mr      *verbs.MR
 	events  []verbs.Completion
 
-	cq    *verbs.CQ        // of the next queue pairs
-	room  int              // entries of cq that no queue pair uses
-	limit int              // entries of a completion queue
-	nodes map[uint32]*node // by number of the queue pair
+	cq    *verbs.CQ        // for the next queue pairs
+	room  int              // cq entries that no queue pair uses
+	limit int              // entries per completion queue
+	nodes map[uint32]*node // by queue pair number
 }
 
 // newCQ returns a completion queue with room for a number of entries. left is the number
-// of queue pairs that will share it: one for each of them would take longer to create
-// than the queue pair.
+// of queue pairs that will share it: a separate queue for each would take longer to
+// create than the queue pair.
 func (p *port) newCQ(entries, left int) (*verbs.CQ, error) {
 	if entries > p.room {
 		room := max(entries, min(entries*left, p.limit))
@@ -51,13 +51,13 @@ func (p *port) newCQ(entries, left int) (*verbs.CQ, error) {
 	return p.cq, nil
 }
 
-// A destination is the peer of datagrams.
+// A destination is the datagram peer.
 type destination struct {
 	ah        *verbs.AH
 	qpn, qkey uint32
 }
 
-// grhSize is the size of the header before received data.
+// grhSize is the header size before received data.
 func (s *Session) grhSize() int {
 	if s.Datagrams {
 		return verbs.GRHSize
@@ -65,7 +65,7 @@ func (s *Session) grhSize() int {
 	return 0
 }
 
-// open creates the queue pair of a node.
+// open creates a node's queue pair.
 func (s *Session) open(n *node) error {
 	a, err := n.id.Addresses()
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Session) open(n *node) error {
 	return failed("unable to create QP", err)
 }
 
-// openPort creates the objects that the connections of a device share.
+// openPort creates the objects that a device's connections share.
 func (s *Session) openPort(d *device.Device) (*port, error) {
 	if found := s.ports[d]; found != nil {
 		return found, nil
@@ -137,7 +137,7 @@ func (s *Session) openPort(d *device.Device) (*port, error) {
 	return p, nil
 }
 
-// receive posts the receives of a node.
+// receive posts a node's receives.
 func (s *Session) receive(n *node) error {
 	if s.Count == 0 {
 		return nil
@@ -157,7 +157,7 @@ func posted(what string, err error) error {
 	return &Failure{Op: fmt.Sprintf("failed to post %s: %d", what, code), Code: code, Bare: true}
 }
 
-// Send posts the messages of all connections.
+// Send posts all connections' messages.
 func (s *Session) Send() error {
 	for _, n := range s.nodes {
 		if !n.connected || s.Count == 0 {
@@ -176,19 +176,19 @@ func (s *Session) Send() error {
 	return nil
 }
 
-// AwaitSends waits until all messages have been sent. Failed ones count.
+// AwaitSends waits until all messages have been sent. Failed sends count.
 func (s *Session) AwaitSends(ctx context.Context) error {
 	return s.awaitAll(ctx, func(n *node) int { return n.sent })
 }
 
-// AwaitReceives waits until all messages have been received. Failed ones count.
+// AwaitReceives waits until all messages have been received. Failed receives count.
 func (s *Session) AwaitReceives(ctx context.Context) error {
 	return s.awaitAll(ctx, func(n *node) int { return n.received })
 }
 
-// awaitAll waits for the completions of all connections. The end of a connection
-// flushes its work requests. A goroutine receives events from the first wait on that
-// blocks: without one, the events can wait.
+// awaitAll waits for all connections' completions. When a connection ends, its work
+// requests are flushed. A goroutine receives events from the first wait on that blocks:
+// without a blocking wait, the events can wait.
 func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error {
 	watched, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -210,8 +210,8 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 	return nil
 }
 
-// poll waits for completions of a queue, which the node shares, and counts them. It calls
-// blocks before a wait that blocks.
+// poll waits for completions from a queue, which the node shares, and counts them. It
+// calls blocks before a wait that blocks.
 func (p *port) poll(ctx context.Context, cq *verbs.CQ, blocks func()) error {
 	count, err := device.Spin(cq, p.events)
 	if err == nil && count == 0 {
@@ -220,7 +220,7 @@ func (p *port) poll(ctx context.Context, cq *verbs.CQ, blocks func()) error {
 		}
 		if err == nil && count == 0 {
 			blocks()
-			// An event of another queue is one that is polled later.
+			// An event from another queue: that queue is polled later.
 			_, err = p.channel.Wait(ctx)
 		}
 	}
@@ -240,7 +240,7 @@ func (p *port) poll(ctx context.Context, cq *verbs.CQ, blocks func()) error {
 	return err
 }
 
-// resolved stores the destination of datagrams to a service.
+// resolved stores the destination for datagrams to a service.
 func (n *node) resolved(d *rdmacm.Datagram) (err error) {
 	if d == nil {
 		return unable(1, errors.ErrUnsupported, "failure creating address handle")
@@ -250,7 +250,7 @@ func (n *node) resolved(d *rdmacm.Datagram) (err error) {
 	return unable(1, err, "failure creating address handle")
 }
 
-// reply stores the sender of a datagram as the destination.
+// reply stores a datagram's sender as the destination.
 func (n *node) reply(received verbs.Completion) error {
 	a, err := n.id.Addresses()
 	if err != nil {

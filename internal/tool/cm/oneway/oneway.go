@@ -1,9 +1,9 @@
-// Package oneway implements the test of rdma_xclient and rdma_xserver of librdmacm: a
-// client sends one message to a server over a reliable connection or an extended one
-// (XRC), whose server receives with a shared receive queue.
+// Package oneway implements the test in librdmacm's rdma_xclient and rdma_xserver: a
+// client sends a single message to a server over a reliable connection or an extended
+// reliable connection (XRC). An XRC server receives with a shared receive queue.
 //
-// The reply of the server contains the number of its shared receive queue in network byte
-// order as private data, 0 without XRC (librdmacm/examples/rdma_xserver.c).
+// The server's reply contains its shared receive queue number in network byte order as
+// private data, 0 without XRC (librdmacm/examples/rdma_xserver.c).
 package oneway
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// size is the size of the message.
+// size is the message size.
 const size = 16
 
-// numberSize is the size of the number of a shared receive queue in private data.
+// numberSize is the size in private data of a shared receive queue number.
 const numberSize = 4
 
-// An Error is the failure of a function of librdmacm, or of its equivalent.
+// An Error is the failure of a librdmacm function, or its equivalent.
 type Error struct {
 	Function string // "rdma_connect"
 	Err      error
@@ -46,10 +46,10 @@ func failed(function string, err error) error {
 // ErrDisconnected reports that the client has disconnected without a message.
 var ErrDisconnected = errors.New("disconnected")
 
-// ErrNumber reports a reply without the number of a shared receive queue.
+// ErrNumber reports a reply without a shared receive queue number.
 var ErrNumber = errors.New("the reply has no number of a shared receive queue")
 
-// An end is one end of a connection with its objects.
+// An end is a connection end with its objects.
 type end struct {
 	xrc     bool
 	context *verbs.Context
@@ -63,7 +63,7 @@ type end struct {
 	conn    *rdmacm.Conn
 }
 
-// space returns the port space: XRC exists in that of InfiniBand only.
+// space returns the port space: XRC exists in the InfiniBand port space only.
 func (e *end) space() rdmacm.PortSpace {
 	if e.xrc {
 		return rdmacm.PortSpaceIB
@@ -71,7 +71,7 @@ func (e *end) space() rdmacm.PortSpace {
 	return rdmacm.PortSpaceTCP
 }
 
-// qpType returns RC, or the type of an XRC queue pair.
+// qpType returns RC, or the XRC queue pair type.
 func (e *end) qpType(xrc verbs.QPType) verbs.QPType {
 	if e.xrc {
 		return xrc
@@ -79,7 +79,7 @@ func (e *end) qpType(xrc verbs.QPType) verbs.QPType {
 	return verbs.QPTypeRC
 }
 
-// open opens the device of an ID, and creates what both ends need.
+// open opens an ID's device, and creates what both ends need.
 func (e *end) open(id *rdmacm.ID) error {
 	at, err := id.Device()
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *end) open(id *rdmacm.ID) error {
 	return err
 }
 
-// createQP creates a queue pair that sends or receives one message.
+// createQP creates a queue pair that sends or receives a single message.
 func (e *end) createQP() (err error) {
 	e.qp, err = e.pd.CreateQP(verbs.QPInit{
 		Type: verbs.QPTypeRC, SendCQ: e.cq, RecvCQ: e.cq, SignalAll: true,
@@ -129,9 +129,9 @@ func (e *end) close() error {
 	return errors.Join(errs...)
 }
 
-// await waits for the completion of the message. A failed one counts, as for the programs
-// of librdmacm. The end of the connection ends the wait: it flushes the queue pair, but
-// not the shared receive queue of XRC.
+// await waits for the message's completion. A failed completion counts, as in the
+// librdmacm programs. The wait ends with the connection: its end flushes the queue pair,
+// but not the XRC shared receive queue.
 func (e *end) await(ctx context.Context) error {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -153,7 +153,7 @@ func (e *end) await(ctx context.Context) error {
 	return err
 }
 
-// finish disconnects. The programs of librdmacm discard the error of the end too.
+// finish disconnects. The librdmacm programs discard the disconnect error too.
 func (e *end) finish(ctx context.Context) { _ = e.conn.Disconnect(ctx) }
 
 // Send connects to a server and sends the message.
@@ -191,7 +191,7 @@ func Send(ctx context.Context, peer rdmacm.Addr, xrc bool) (err error) {
 	return nil
 }
 
-// createSender creates the queue pair of a client.
+// createSender creates a client's queue pair.
 func (e *end) createSender() (err error) {
 	if !e.xrc {
 		return e.createQP()
@@ -202,7 +202,7 @@ func (e *end) createSender() (err error) {
 	return err
 }
 
-// dialFunction returns the function of librdmacm that a failed step belongs to.
+// dialFunction returns the librdmacm function that a failed step belongs to.
 func dialFunction(err error) string {
 	if step, ok := errors.AsType[*rdmacm.StepError](err); ok && step.Step >= rdmacm.StepConnect {
 		return "rdma_connect"
@@ -210,8 +210,8 @@ func dialFunction(err error) string {
 	return "rdma_create_ep"
 }
 
-// Receive listens on an address, accepts the first request and receives the message of
-// that client.
+// Receive listens on an address, accepts the first request and receives that client's
+// message.
 func Receive(ctx context.Context, local rdmacm.Addr, xrc bool) (err error) {
 	e := &end{xrc: xrc}
 	defer func() { err = errors.Join(err, e.close()) }()
@@ -252,8 +252,8 @@ func (e *end) accept(ctx context.Context, local rdmacm.Addr) (_ *rdmacm.Request,
 	return r, failed("rdma_get_request", err)
 }
 
-// prepare creates the queue pair of a server and posts the receive. It returns the
-// function of librdmacm that failed.
+// prepare creates a server's queue pair and posts the receive. It returns the librdmacm
+// function that failed.
 func (e *end) prepare(id *rdmacm.ID) (function string, err error) {
 	if err := e.open(id); err != nil {
 		return "rdma_get_request", err
@@ -276,7 +276,7 @@ func (e *end) prepare(id *rdmacm.ID) (function string, err error) {
 		return "rdma_get_request", err
 	}
 	if e.srq, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: 1, MaxSGE: 1, XRCD: e.xrcd, CQ: e.cq}); err != nil {
-		return "rdma_create_srq:", err // with the colon of rdma_xserver
+		return "rdma_create_srq:", err // with rdma_xserver's colon
 	}
 	_, err = e.srq.PostRecv(wr)
 	return "rdma_post_recv", err
@@ -293,7 +293,7 @@ func Errno(err error) unix.Errno {
 		}
 	}
 	if errors.Is(err, verbs.ErrUnsupported) || errors.Is(err, verbs.ErrOpcode) {
-		return unix.EOPNOTSUPP // as the drivers of libibverbs
+		return unix.EOPNOTSUPP // as the libibverbs drivers
 	}
 	errno, _ := errors.AsType[unix.Errno](err)
 	return errno

@@ -1,8 +1,8 @@
-// Package rping implements the ping of rping of librdmacm: the client announces a
-// buffer, which the server reads and writes back to another buffer of the client.
+// Package rping implements the ping in librdmacm's rping: the client announces a
+// buffer, which the server reads and writes back to another client buffer.
 //
-// The messages are those of librdmacm/examples/rping.c: the address and key of a buffer
-// from the client, and messages of the same size from the server after each transfer.
+// The messages match librdmacm/examples/rping.c: a buffer's address and key from the
+// client, and equally long messages from the server after each transfer.
 package rping
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Limits and defaults of the program.
+// Program limits and defaults.
 const (
 	DefaultPort = 7174
 	DefaultSize = 64
@@ -25,10 +25,10 @@ const (
 	MaxSize     = 64 << 10 // exclusive
 )
 
-// Options are the options of Serve and Ping.
+// Options are the options for Serve and Ping.
 type Options struct {
-	Size     int // bytes of the buffers
-	Count    int // pings of the client; 0: until the server disconnects
+	Size     int // buffer size in bytes
+	Count    int // client pings; 0: until the server disconnects
 	Validate bool
 
 	// Data, if not nil, is called for each ping with the data that came back to the
@@ -55,8 +55,8 @@ type CompletionError struct{ Completion verbs.Completion }
 
 func (e *CompletionError) Error() string { return e.Completion.Err().Error() }
 
-// A WaitError is the end of a wait for a step of a ping: ErrDisconnected, a
-// CompletionError or a LengthError.
+// A WaitError is the end of a wait for a ping step: ErrDisconnected, a CompletionError
+// or a LengthError.
 type WaitError struct {
 	Step string // as rping.c names it
 	Err  error
@@ -67,7 +67,7 @@ func (e *WaitError) Error() string { return "wait for " + e.Step + ": " + e.Err.
 // Unwrap returns Err.
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// The steps of a ping, named after the states of rping.c.
+// Ping steps, named after the states of rping.c.
 const (
 	stepReadAnnounced  = "RDMA_READ_ADV"
 	stepRead           = "RDMA_READ_COMPLETE"
@@ -75,38 +75,38 @@ const (
 	stepWritten        = "RDMA_WRITE_COMPLETE"
 )
 
-// A LengthError is a message of another length than that of an announcement.
+// A LengthError is a message length different from announcementSize.
 type LengthError struct{ Length int }
 
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("received message of %d bytes, want %d", e.Length, announcementSize)
 }
 
-// announcementSize is the size of a message: address, key and length of a buffer.
+// announcementSize is the message size: buffer address, key and length.
 const announcementSize = 16
 
-// Offsets in the memory of messages. Each message has a cache line.
+// Offsets in the message memory. Each message has a cache line.
 const (
 	recvAt      = 0
 	sendAt      = 64
 	messageSize = 128
 )
 
-// IDs of work requests.
+// Work request IDs.
 const (
 	recvID = iota
 	sendID
 	transferID
 )
 
-// An end is one end of a connection with its objects.
+// An end is a connection end with its objects.
 type end struct {
 	Options
 	context  *verbs.Context
 	messages *verbs.Memory
 	buffers  *verbs.Memory // the buffer for data from the peer, followed by the source
-	local    *verbs.MR     // of messages
-	shared   *verbs.MR     // of buffers
+	local    *verbs.MR     // for messages
+	shared   *verbs.MR     // for buffers
 	cq       *verbs.CQ
 	qp       *verbs.QP
 	conn     *rdmacm.Conn
@@ -116,14 +116,14 @@ type end struct {
 	completed map[uint64]int
 }
 
-// An announcement is a message: a buffer of the client.
+// An announcement is a message: a client buffer.
 type announcement struct {
 	addr uint64
 	rkey uint32
 	size uint32
 }
 
-// setup creates the objects of a connection and posts the first receive.
+// setup creates a connection's objects and posts the first receive.
 func (e *end) setup(_ context.Context, id *rdmacm.ID) (_ *verbs.QP, err error) {
 	at, err := id.Device()
 	if err != nil {
@@ -186,13 +186,13 @@ func (e *end) close() error {
 	return errors.Join(errs...)
 }
 
-// receive posts the receive of the next message.
+// receive posts the receive for the next message.
 func (e *end) receive() error {
 	_, err := e.qp.PostRecv([]verbs.RecvWR{{ID: recvID, SGEs: []verbs.SGE{e.local.SGE(recvAt, announcementSize)}}})
 	return err
 }
 
-// send sends a message, for the server the last one that it has sent.
+// send sends a message, for the server the last message that it has sent.
 func (e *end) send() error {
 	return e.post(verbs.SendWR{ID: sendID, Opcode: verbs.OpSend, SGEs: []verbs.SGE{e.local.SGE(sendAt, announcementSize)}})
 }
@@ -203,7 +203,7 @@ func (e *end) post(wr verbs.SendWR) error {
 	return err
 }
 
-// announce sends the address of a part of the buffers.
+// announce sends a buffer part's address.
 func (e *end) announce(offset int) error {
 	to := e.messages.Bytes()[sendAt:]
 	binary.BigEndian.PutUint64(to, e.shared.Addr()+uint64(offset))
@@ -257,7 +257,7 @@ func (e *end) complete(c verbs.Completion) error {
 	return nil
 }
 
-// transfer reads or writes n bytes of the announced buffer.
+// transfer reads or writes n bytes in the announced buffer.
 func (e *end) transfer(ctx context.Context, op verbs.Opcode, n int, step string) error {
 	if err := e.post(verbs.SendWR{
 		ID: transferID, Opcode: op, SGEs: []verbs.SGE{e.shared.SGE(0, n)}, RemoteAddr: e.remote.addr, RKey: e.remote.rkey,
@@ -267,8 +267,8 @@ func (e *end) transfer(ctx context.Context, op verbs.Opcode, n int, step string)
 	return e.await(ctx, transferID, step)
 }
 
-// session runs f while the connection lasts. The end of the connection flushes the
-// queue pair, and f returns ErrDisconnected. ended is true if the end has been received
+// session runs f while the connection lasts. When the connection ends, its queue pair
+// is flushed, and f returns ErrDisconnected. ended is true if the end has been received
 // and reported, which may also be just after f has returned without an error.
 func (e *end) session(ctx context.Context, f func(context.Context) error) (ended bool, err error) {
 	watched, stop := context.WithCancel(ctx)
@@ -309,7 +309,7 @@ func (e *end) serve(ctx context.Context) error {
 	}
 }
 
-// answer answers one ping.
+// answer answers a single ping.
 func (e *end) answer(ctx context.Context) error {
 	if err := e.await(ctx, recvID, stepReadAnnounced); err != nil {
 		return err
@@ -399,7 +399,7 @@ func (e *end) pings(ctx context.Context) error {
 	return nil
 }
 
-// fill fills a buffer with the text of a ping, which ends with a zero.
+// fill fills a buffer with the ping text, which ends with a zero.
 func fill(b []byte, ping int, start byte) {
 	n := copy(b, fmt.Sprintf("rdma-ping-%d: ", ping))
 	for c := start; n < len(b); n++ {

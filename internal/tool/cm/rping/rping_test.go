@@ -2,7 +2,7 @@ package rping
 
 import "testing"
 
-// The text of a ping is that of rping -v.
+// The ping text matches rping -v.
 func TestFill(t *testing.T) {
 	b := make([]byte, 80)
 	fill(b, 1, 'y')

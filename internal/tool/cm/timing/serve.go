@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Server accepts connections and holds each until its peer disconnects. One goroutine
-// does all its work, as that of a Client.
+// A Server accepts connections and holds each until its peer disconnects. A single
+// goroutine does all its work, as in a Client.
 type Server struct {
 	Warn func(*exchange.Failure) // called for failed connections
 
@@ -100,7 +100,7 @@ func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 // end frees a connection that has ended. The kernel confirms its end to the peer when it
 // destroys the ID.
 func (s *Server) end(id *rdmacm.ID) {
-	_ = id.Close() // a second event of the same connection may follow
+	_ = id.Close() // a second event from the same connection may follow
 	if qp := s.qps[id]; qp != nil {
 		delete(s.qps, id)
 		_ = qp.Close()

@@ -1,5 +1,5 @@
-// Package timing implements cmtime of librdmacm: it makes many connections and measures
-// each step of all of them before the next step begins.
+// Package timing implements librdmacm's cmtime: it makes many connections and measures
+// each step in all connections before the next step begins.
 package timing
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Step is a step of all connections.
+// A Step is a step in all connections.
 type Step int
 
 // The steps in order. StepBind requires a local address.
@@ -40,32 +40,32 @@ var stepNames = [stepCount]string{
 // String returns the name that cmtime prints.
 func (s Step) String() string { return stepNames[s] }
 
-// progress are the texts of cmtime at the begin of a step.
+// progress are cmtime's texts when a step begins.
 var progress = [stepCount]string{
 	"creating id", "binding source address", "resolving address", "resolving route", "creating qp", "connecting", "disconnecting", "destroying id",
 }
 
-// Times are the times of a step.
+// Times are a step's times.
 type Times struct {
 	Step     Step
 	Total    time.Duration // from the first begin to the last end
-	Min, Max time.Duration // of a connection; Min is negative if no connection completed the step
+	Min, Max time.Duration // for a connection; Min is negative if no connection completed the step
 }
 
-// Options are the options of a client.
+// Options are a client's options.
 type Options struct {
 	Local, Peer rdmacm.Addr // Local may be nil
 	Connections int
-	Timeout     time.Duration // of the steps address and route
-	Retries     int           // of these steps, and of the queue pairs
+	Timeout     time.Duration // for the steps address and route
+	Retries     int           // for these steps and the queue pairs
 
-	Begin func(text string)       // called at the begin of each step
+	Begin func(text string)       // called when each step begins
 	Warn  func(*exchange.Failure) // called for failed connections
 }
 
 // A Client makes connections to a server. All its work is done by one goroutine, which
-// waits for events in a system call: further ones would spend more time on waking each
-// other than on the work.
+// waits for events in a system call: further goroutines would spend more time on waking
+// each other than on the work.
 type Client struct {
 	Options
 	channel *rdmacm.Channel
@@ -74,17 +74,17 @@ type Client struct {
 	nodes   []node
 	byID    map[*rdmacm.ID]*node
 	times   [stepCount]Times
-	pending int // connections whose step waits for an event
+	pending int // connections waiting for an event in their step
 	result  int
 	broken  bool      // no further events
-	base    time.Time // of the times of nodes
+	base    time.Time // for node times
 }
 
 // A node is a connection.
 type node struct {
 	id      *rdmacm.ID
 	qp      *verbs.QP
-	began   time.Duration // of the step, since the base
+	began   time.Duration // when the step began, since the base
 	waits   bool          // for an event
 	spent   [stepCount]time.Duration
 	done    [stepCount]bool
@@ -113,7 +113,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// now returns the time since the base. It reads one clock; time.Now reads two.
+// now returns the time since the base. It reads a single clock; time.Now reads two.
 func (c *Client) now() time.Duration { return time.Since(c.base) }
 
 // each runs a step that needs no event for all connections.
@@ -124,7 +124,7 @@ func (c *Client) each(s Step, f func(*node) (string, error)) {
 	for n := range c.ready(s) {
 		n.began, n.retries = at, c.Retries
 		op, err := f(n)
-		at = c.now() // the end of this connection and the begin of the next one
+		at = c.now() // this connection's end and the next connection's start
 		if err != nil {
 			c.fail(op, err)
 			c.result = -1
@@ -136,7 +136,7 @@ func (c *Client) each(s Step, f func(*node) (string, error)) {
 	c.summarize(s, began)
 }
 
-// await runs a step that an event completes. It begins the step of all connections before
+// await runs a step that an event completes. It begins the step in all connections before
 // it reads events, as cmtime does.
 func (c *Client) await(ctx context.Context, s Step, f func(*node) (string, error)) {
 	c.Begin(progress[s])
@@ -168,7 +168,7 @@ func (c *Client) ready(s Step) iter.Seq[*node] {
 	}
 }
 
-// summarize computes the times of a step that has ended.
+// summarize computes the times for a step that has ended.
 func (c *Client) summarize(s Step, began time.Duration) {
 	t := &c.times[s]
 	t.Total = c.now() - began
@@ -188,8 +188,8 @@ func (c *Client) fail(op string, err error) { c.Warn(&exchange.Failure{Op: op, E
 
 func (n *node) complete(s Step, at time.Duration) { n.spent[s], n.done[s] = at-n.began, true }
 
-// Run connects and disconnects. It returns the result of the program: 0, or -1 after a
-// failed call.
+// Run connects and disconnects. It returns the program result: 0, or -1 after a failed
+// call.
 func (c *Client) Run(ctx context.Context) int {
 	if c.Local != nil {
 		c.each(StepBind, func(n *node) (string, error) { return "failure bind addr", n.id.Bind(c.Local) })
@@ -205,7 +205,7 @@ func (c *Client) Run(ctx context.Context) int {
 		return "failure creating qp", err
 	})
 	c.await(ctx, StepConnect, func(n *node) (string, error) {
-		c.result = 0 // the result is that of the last call
+		c.result = 0 // the result of the last call counts
 		return "failure rconnecting", n.id.Connect(c.Peer, rdmacm.ConnParam{
 			QPN: n.qp.Number(), ResponderResources: 1, InitiatorDepth: 1, RetryCount: uint8(c.Retries),
 		})
@@ -220,7 +220,7 @@ func (c *Client) Run(ctx context.Context) int {
 	return c.result
 }
 
-// next handles the next event and those that follow it at once.
+// next handles the next event and the events that follow it at once.
 func (c *Client) next(ctx context.Context) {
 	if err := c.batch.Wait(ctx, c.channel); err != nil {
 		c.broken = true
@@ -295,7 +295,7 @@ func (c *Client) retry(n *node, e rdmacm.Event) {
 	c.failEvent(n, step, fmt.Sprintf("%v, error: %d", e.Type, e.Status))
 }
 
-// Close destroys the IDs, and returns the times of all steps.
+// Close destroys the IDs, and returns the times for all steps.
 func (c *Client) Close() ([]Times, error) {
 	for i := range c.nodes {
 		c.nodes[i].failed = false

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// newTestClient returns a client without a kernel, and the texts of its warnings.
+// newTestClient returns a client without a kernel, and its warning texts.
 func newTestClient(connections int) (c *Client, warnings func() []string) {
 	var texts []string
 	c = &Client{nodes: make([]node, connections), base: time.Now()}

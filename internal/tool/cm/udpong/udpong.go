@@ -1,8 +1,8 @@
-// Package udpong implements udpong of librdmacm over UDP sockets: a client measures the
-// time of round trips, or the rate of messages in one direction.
+// Package udpong implements librdmacm's udpong over UDP sockets: a client measures
+// round-trip times, or the message rate in a single direction.
 //
-// A message has an operation, the number of the client, a sequence number and, at the
-// end of a test, the number of received messages (librdmacm/examples/udpong.c).
+// A message has an operation, the client number, a sequence number and, when a test
+// ends, the received message count (librdmacm/examples/udpong.c).
 package udpong
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The operations of messages.
+// Message operations.
 const (
 	opLogin = iota
 	opStart
@@ -33,20 +33,20 @@ const (
 )
 
 const (
-	// MinSize is the size of messages that control a test.
+	// MinSize is the control message size.
 	MinSize = 16
 
 	// maxSize is the longest message that a server receives.
 	maxSize = 8 + 2048
 
-	// defaultBuffer is the size of the buffers of a socket.
+	// defaultBuffer is the socket buffer size.
 	defaultBuffer = 1 << 19
 
-	// maxDatagram is the longest datagram of UDP over IPv4.
+	// maxDatagram is the maximum UDP datagram size over IPv4.
 	maxDatagram = 65507
 )
 
-// A SocketError is a failed operation of a socket.
+// A SocketError is a failed socket operation.
 type SocketError struct {
 	Op  string // as librdmacm names it
 	Err error
@@ -57,7 +57,7 @@ func (e *SocketError) Error() string { return e.Op + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *SocketError) Unwrap() error { return e.Err }
 
-// setBuffers sets the buffers of a socket, 0 for the default.
+// setBuffers sets a socket's buffer sizes, 0 for the default.
 func setBuffers(c *net.UDPConn, size int) error {
 	if size == 0 {
 		size = defaultBuffer
@@ -65,8 +65,7 @@ func setBuffers(c *net.UDPConn, size int) error {
 	return errors.Join(c.SetReadBuffer(size), c.SetWriteBuffer(size))
 }
 
-// Serve answers the messages of clients until ctx ends. login is called for each new
-// client.
+// Serve answers client messages until ctx ends. login is called for each new client.
 func Serve(ctx context.Context, local netip.AddrPort, buffer int, login func(netip.Addr)) error {
 	c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(local))
 	if err != nil {
@@ -97,10 +96,10 @@ func Serve(ctx context.Context, local netip.AddrPort, buffer int, login func(net
 	}
 }
 
-// A server counts the messages of its clients.
+// A server counts its clients' messages.
 type server struct {
 	login    func(netip.Addr)
-	last     uint8 // number of the last client
+	last     uint8 // last client's number
 	received [256]uint32
 }
 
@@ -195,9 +194,9 @@ type Test struct {
 	Echo  bool // the server sends each message back
 }
 
-// A Result is the result of a Test.
+// A Result is a Test's result.
 type Result struct {
-	Transfers int // in both directions with Echo, otherwise those that the server received
+	Transfers int // in both directions with Echo, otherwise the messages that the server received
 	Elapsed   time.Duration
 }
 

@@ -54,7 +54,7 @@ func TestHandle(t *testing.T) {
 		name    string
 		message []byte
 		reply   bool
-		want    byte // of the number of messages
+		want    byte // for the message count
 	}{
 		{"short", []byte{opLogin, 0, 0}, false, 0},
 		{"login", make([]byte, 16), true, 0},

@@ -1,4 +1,4 @@
-// Package device opens the devices of connections, each once: opening one takes longer
+// Package device opens connection devices, each once: opening a device takes longer
 // than a connection.
 package device
 
@@ -28,11 +28,11 @@ type Device struct {
 	Context *verbs.Context
 	PD      *verbs.PD
 
-	idle *verbs.CQ // of queue pairs without data
+	idle *verbs.CQ // for queue pairs without data
 }
 
-// NewQP creates a queue pair for an ID, and returns it with the name of its device. No
-// data is sent over it.
+// NewQP creates a queue pair for an ID, and returns it with its device name. No data is
+// sent over it.
 func (s *Set) NewQP(id *rdmacm.ID) (qp *verbs.QP, name string, err error) {
 	a, err := id.Addresses()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Set) NewQPAt(a rdmacm.Addresses, t verbs.QPType) (qp *verbs.QP, name st
 	return qp, d.Context.Name(), err
 }
 
-// Get returns the open device of a local port.
+// Get returns a local port's open device.
 func (s *Set) Get(a rdmacm.Addresses) (*Device, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -2,8 +2,8 @@ package device
 
 import "github.com/ibkit/ibkit/rdmacm"
 
-// Reply returns the parameters of the reply to a request, for a queue pair. librdmacm does
-// not announce flow control from end to end (cma.c, ucma_copy_conn_param_to_kern).
+// Reply returns the reply parameters for a request, for a queue pair. librdmacm does not
+// announce flow control from end to end (cma.c, ucma_copy_conn_param_to_kern).
 func Reply(request rdmacm.ConnParam, qpn uint32) rdmacm.ConnParam {
 	p := rdmacm.DefaultParam
 	p.FlowControl = false

@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// spins is the number of polls of an empty queue. They take some tens of microseconds, as
+// spins is the poll count for an empty queue. They take some tens of microseconds, as
 // long as a message between two hosts.
 const spins = 64
 
-// Spin polls a queue and gives up the processor while it is empty, a limited number of
-// times. A wait for an event takes longer than most messages: the queue must be armed,
-// and the event wakes a thread.
+// Spin polls a queue and gives up the processor while it is empty, up to a limit. A
+// wait for an event takes longer than most messages: the queue must be armed, and the
+// event wakes a thread.
 func Spin(cq *verbs.CQ, into []verbs.Completion) (int, error) {
 	for range spins {
 		if n, err := cq.Poll(into); n > 0 || err != nil {

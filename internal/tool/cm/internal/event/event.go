@@ -1,4 +1,4 @@
-// Package event reads events of connections in batches.
+// Package event reads connection events in batches.
 package event
 
 import (
@@ -8,18 +8,18 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// most is the number of events of a batch.
+// most is the event count per batch.
 const most = 64
 
-// A Batch is a number of events that have been read before the first one is handled. The
-// kernel holds a lock of a connection while it reports an event. A command for that
-// connection at once would wait for the lock, and with it for another thread.
+// A Batch is a set of events that have been read before the first is handled. The kernel
+// holds a connection's lock while it reports an event. A command for that connection at
+// once would wait for the lock, and with it for another thread.
 type Batch struct {
 	events []rdmacm.Event
 	next   int // the first event that is not handled
 }
 
-// Wait waits for an event, and reads those that follow it at once.
+// Wait waits for an event, and reads the events that follow it at once.
 func (b *Batch) Wait(ctx context.Context, c *rdmacm.Channel) error {
 	e, err := c.Next(ctx)
 	if err != nil {
@@ -39,8 +39,7 @@ func (b *Batch) Wait(ctx context.Context, c *rdmacm.Channel) error {
 	return nil
 }
 
-// Handle removes the events of the batch and calls f with each of them, until f returns an
-// error.
+// Handle removes the batch's events and calls f with each, until f returns an error.
 func (b *Batch) Handle(f func(rdmacm.Event) error) error {
 	for e := range b.All() {
 		if err := f(e); err != nil {
@@ -50,7 +49,7 @@ func (b *Batch) Handle(f func(rdmacm.Event) error) error {
 	return nil
 }
 
-// All removes the events of the batch.
+// All removes the batch's events.
 func (b *Batch) All() iter.Seq[rdmacm.Event] {
 	return func(yield func(rdmacm.Event) bool) {
 		for b.next < len(b.events) {
