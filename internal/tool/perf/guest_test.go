@@ -46,8 +46,8 @@ func startServer(t *testing.T, change func(*ServeOptions)) string {
 	return l.Addr().String()
 }
 
-// allTests returns all kinds of tests, with verification. By default each has one size: the
-// first, or in both directions the last.
+// allTests returns all test kinds, with verification. By default each has a single size:
+// the first, or in both directions the last.
 func allTests(sizes ...int) []Test {
 	var all []Test
 	last := len(sizes) - 1
@@ -101,7 +101,7 @@ func TestGuestEvery(t *testing.T) {
 	}
 }
 
-// TestGuestMixed runs tests with random combinations of options.
+// TestGuestMixed runs tests with random option combinations.
 func TestGuestMixed(t *testing.T) {
 	server := startServer(t, nil)
 	r := rand.New(rand.NewPCG(7, 25))
@@ -141,7 +141,7 @@ func TestGuestMixed(t *testing.T) {
 	}
 }
 
-// TestGuestClients connects several clients to one server, and one client too many.
+// TestGuestClients connects several clients to the same server, and a client too many.
 func TestGuestClients(t *testing.T) {
 	const clients = 3
 	server := startServer(t, func(o *ServeOptions) { o.MaxClients = clients })

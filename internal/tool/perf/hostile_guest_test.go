@@ -29,7 +29,7 @@ func TestGuestHostile(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*connect)
 		then   []message
-		want   string // of the answer
+		want   string // in the answer
 	}{
 		"queue pairs":   {func(c *connect) { c.QueuePairs = nil }, nil, "connect 1 queue pairs: the peer has 0"},
 		"MTU":           {func(c *connect) { c.MTU = 77 }, nil, "MTU 77"},
@@ -64,7 +64,7 @@ func TestGuestHostile(t *testing.T) {
 					answer, err = exchange(t, conn, next)
 				}
 			}
-			// Skip keepalive messages of the server.
+			// Skip the server's keepalive messages.
 			for err == nil && answer.Failure == "" {
 				answer, err = readMessage(conn)
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// between forwards the messages of a client and a server through two functions, and
+// between forwards a client's and a server's messages through two functions, and
 // returns its address.
 func between(t *testing.T, server string, requests, answers func(to io.Writer, from io.Reader) error) string {
 	t.Helper()
@@ -46,7 +46,7 @@ func between(t *testing.T, server string, requests, answers func(to io.Writer, f
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = requests(conn, client) // until one side closes its connection
+			_ = requests(conn, client) // until either side closes its connection
 			conn.(*net.TCPConn).CloseWrite()
 		}()
 		_ = answers(client, conn)
@@ -56,7 +56,7 @@ func between(t *testing.T, server string, requests, answers func(to io.Writer, f
 	return l.Addr().String()
 }
 
-// wrong is the difference of a changed key.
+// wrong is the difference in a changed key.
 const wrong = 0x5a00
 
 func same(to io.Writer, from io.Reader) error {
@@ -80,7 +80,7 @@ func messages(change func(*message)) func(io.Writer, io.Reader) error {
 	}
 }
 
-// denied checks that an error is a completion with the status of a wrong key.
+// denied checks that an error is a completion with the wrong-key status.
 func denied(t *testing.T, name string, err error, byServer bool) {
 	t.Helper()
 	text := fmt.Sprint(err)
@@ -133,7 +133,7 @@ func TestGuestWrongKey(t *testing.T) {
 	}
 }
 
-// TestGuestWrongPerftestKey is the same test with the protocol of perftest.
+// TestGuestWrongPerftestKey is the same test with the perftest protocol.
 func TestGuestWrongPerftestKey(t *testing.T) {
 	for _, one := range []struct {
 		op   Op
@@ -165,13 +165,13 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 	}
 }
 
-// otherKey forwards the messages of a server of writes or reads with changed keys.
+// otherKey forwards a write or read server's messages with changed keys.
 func otherKey(to io.Writer, from io.Reader) error {
 	const begin = 16 + 4 + 4 + 2 // version, page size, cache line, MTU
 	if _, err := io.CopyN(to, from, begin); err != nil {
 		return err
 	}
-	// The keys are that of the queue pair and, in latency tests, one of a
+	// The keys are the queue pair's key and, in latency tests, a key from a
 	// synchronization before it.
 	for range 2 {
 		b := perftest.Key{GID: netip.IPv6Unspecified()}.Append(nil)

@@ -6,11 +6,10 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// Counters are counters of a port and its device, by the name of their file in
-// sysfs.
+// Counters are port and device counters, by the name of their sysfs file.
 type Counters map[string]uint64
 
-// ReadCounters reads all readable counters of a port and its device.
+// ReadCounters reads all readable port and device counters.
 func ReadCounters(device string, port uint8) Counters {
 	return readCounters(sysfs.Default, device, port)
 }
@@ -24,7 +23,7 @@ func readCounters(fs sysfs.FS, device string, number uint8) Counters {
 		d.Sub("ports").Sub(strconv.Itoa(int(number))).Sub("hw_counters"),
 	} {
 		for _, name := range dir.Names() {
-			if name == "lifespan" { // the maximum age of the values, not a counter
+			if name == "lifespan" { // the values' maximum age, not a counter
 				continue
 			}
 			if v := dir.Uint(name, 64); v != nil {
@@ -52,7 +51,7 @@ func (c Counters) Since(before Counters) Counters {
 }
 
 // troubles are the counters that explain a bad figure, by the names that drivers use
-// (hw_counters of rxe, mlx5, irdma, bnxt_re and efa, and those of PortInfo).
+// (hw_counters in rxe, mlx5, irdma, bnxt_re and efa, and the PortInfo counters).
 var troubles = map[string]string{
 	"duplicate_request":               "duplicate requests",
 	"out_of_seq_request":              "requests out of sequence",
@@ -90,6 +89,6 @@ var troubles = map[string]string{
 	"excessive_buffer_overrun_errors": "buffer overruns",
 }
 
-// Trouble returns the meaning of a counter that explains a bad figure, "" for other
+// Trouble returns the meaning if a counter explains a bad figure, "" for other
 // counters.
 func Trouble(name string) string { return troubles[name] }

@@ -24,8 +24,8 @@ type CPUs struct {
 // ErrCPUs is wrapped by ParseCPUs if its argument is malformed.
 var ErrCPUs = errors.New("neither auto, off, nor a list such as 2,4-5")
 
-// ParseCPUs parses "auto", "off", or a list of processors such as "0-3,8" that this process
-// may use.
+// ParseCPUs parses "auto", "off", or a processor list such as "0-3,8" that this process may
+// use.
 func ParseCPUs(text string) (CPUs, error) {
 	switch text {
 	case "auto":
@@ -84,8 +84,8 @@ func AllowedCPUs() []int {
 	return cpus
 }
 
-// near returns the processors that this process may use in descending order, those
-// close to a device first.
+// near returns the processors that this process may use in descending order, with
+// processors close to a device first.
 func near(device string) []int {
 	cpus := AllowedCPUs()
 	slices.Reverse(cpus)
@@ -108,10 +108,10 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// Pick selects processors for n loops. It avoids those that are taken and the first
-// ones, on which the kernel handles most interrupts. If there are too few, it returns
-// fewer than n, or processors of the list several times. Shared reports whether a
-// processor runs several loops.
+// Pick selects processors for n loops. It avoids the taken processors and the first
+// processors, on which the kernel handles most interrupts. If there are too few, it
+// returns fewer than n, or processors from the list several times. Shared reports
+// whether a processor runs several loops.
 func (c CPUs) Pick(device string, n int, taken []int) (cpus []int, shared bool) {
 	if c.Off || n == 0 {
 		return nil, false
@@ -133,7 +133,7 @@ func (c CPUs) Pick(device string, n int, taken []int) (cpus []int, shared bool) 
 	return cpus, shared
 }
 
-// reserved holds the processors that loops of this process use.
+// reserved holds the processors that this process's loops use.
 var reserved struct {
 	lock sync.Mutex
 	cpus []int

@@ -36,7 +36,7 @@ func TestParseCPUList(t *testing.T) {
 	}
 }
 
-// TestPick checks that loops share the processors of a list and use no others.
+// TestPick checks that loops share the processors in a list and use no others.
 func TestPick(t *testing.T) {
 	for _, c := range []struct {
 		name              string
@@ -63,7 +63,7 @@ func TestPick(t *testing.T) {
 	})
 }
 
-// TestReserve checks that two reservations differ until one is released.
+// TestReserve checks that two reservations differ until either is released.
 func TestReserve(t *testing.T) {
 	c := CPUs{List: []int{1, 2}}
 	a, _, release := c.Reserve("rxe0", 1, nil)

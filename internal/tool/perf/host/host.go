@@ -1,5 +1,4 @@
-// Package host describes one side of a measurement: the host, its processors and the
-// port.
+// Package host describes a measurement side: the host, its processors and the port.
 package host
 
 import (
@@ -12,16 +11,16 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// Identity describes the process and the host of one side.
+// Identity describes a side's process and host.
 type Identity struct {
 	Program string `json:"program"` // "ibkit 1.2.3"
 	Host    string `json:"host"`
 	Kernel  string `json:"kernel"`
-	BootID  string `json:"boot_id"` // equal for processes of one host
+	BootID  string `json:"boot_id"` // equal for processes on the same host
 	CPUs    int    `json:"cpus"`    // that the process may use
 }
 
-// NewIdentity describes this host. Program is the name and version of the caller.
+// NewIdentity describes this host. Program is the caller's name and version.
 func NewIdentity(program string) Identity {
 	name, _ := os.Hostname() // empty if unknown
 	id := Identity{Program: program, Host: name, BootID: firstLine("/proc/sys/kernel/random/boot_id"), CPUs: len(AllowedCPUs())}
@@ -41,8 +40,8 @@ func firstLine(path string) string {
 	return line
 }
 
-// PortInfo describes a port and the GID that a test uses. A program of perftest or
-// libibverbs reveals only its LID and its GID.
+// PortInfo describes a port and the GID that a test uses. A perftest or libibverbs
+// program reveals only its LID and its GID.
 type PortInfo struct {
 	Device   string     `json:"device"`
 	Driver   string     `json:"driver"`
@@ -52,6 +51,6 @@ type PortInfo struct {
 	GID      netip.Addr `json:"gid"` // invalid: InfiniBand by LID
 	GIDType  string     `json:"gid_type"`
 	GIDIndex int        `json:"gid_index"` // negative: no GID, or unknown
-	Why      string     `json:"why"`       // reason for the choice of the GID
-	MTU      int        `json:"mtu"`       // of the port, in bytes
+	Why      string     `json:"why"`       // reason for the GID choice
+	MTU      int        `json:"mtu"`       // port MTU in bytes
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// A Load is the time of all processors since the start of the system, in ticks.
+// A Load is the total processor time since the system start, in ticks.
 type Load struct{ user, idle uint64 }
 
 // ReadLoad reads the load from /proc/stat, nil if that is not possible.
@@ -17,7 +17,7 @@ func ReadLoad() *Load {
 	return parseLoad(string(text))
 }
 
-// parseLoad parses the first line of /proc/stat: cpu, user, nice, system, idle (proc(5)).
+// parseLoad parses the first line in /proc/stat: cpu, user, nice, system, idle (proc(5)).
 func parseLoad(text string) *Load {
 	var l Load
 	var nice, system uint64
@@ -27,9 +27,9 @@ func parseLoad(text string) *Load {
 	return &l
 }
 
-// Since returns the percentage of time in user mode since an earlier load, relative to
-// the time in user mode and idle. The programs of perftest define the load so, without
-// the time in the kernel. It returns 0 if one of the loads is nil.
+// Since returns the user-mode time in percent since an earlier load, relative to the
+// time in user mode and idle. The perftest programs define the load so, without the
+// time in the kernel. It returns 0 if either load is nil.
 func (l *Load) Since(earlier *Load) float64 {
 	if l == nil || earlier == nil {
 		return 0

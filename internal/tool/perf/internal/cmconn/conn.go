@@ -1,5 +1,5 @@
 // Package cmconn exchanges messages through a queue pair that the connection manager has
-// connected, as the programs of perftest do with their option -z.
+// connected, as the perftest programs do with their option -z.
 package cmconn
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Conn is a connection for messages of at most MaxMessage bytes. It implements
-// net.Conn: each Write sends a message, and each Read returns one.
+// A Conn is a connection for messages up to MaxMessage bytes. It implements net.Conn:
+// each Write sends a message, and each Read returns a message.
 type Conn struct {
 	client  bool
 	link    *rdmacm.Conn
@@ -30,29 +30,29 @@ type Conn struct {
 	cq      *verbs.CQ
 	qp      *verbs.QP
 
-	messages chan []byte   // closed at the end of the connection
-	sent     chan error    // results of sends
+	messages chan []byte   // closed when the connection ends
+	sent     chan error    // send results
 	ended    chan struct{} // closed when the peer has disconnected
-	err      error         // reason of the end, once messages is closed
+	err      error         // end reason, once messages is closed
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 
-	pending     []byte // received message; nil until one has arrived
+	pending     []byte // received message; nil until it has arrived
 	read, write deadline
 	failed      bool // Close does not wait: a Read or Write has failed, or Finish
 }
 
-// MaxMessage is the maximum size of a message in bytes.
+// MaxMessage is the maximum message size in bytes.
 const MaxMessage = 512
 
-// receives is the number of posted receives. The messages of perftest alternate, so that
-// two are in flight at most.
+// receives is the number of posted receives. Perftest messages alternate, so that two
+// are in flight at most.
 const receives = 4
 
-// Slot sendSlot of the memory holds the message to send, the others hold receives.
+// The memory's slot sendSlot holds the message to send, the others hold receives.
 const sendSlot = receives
 
-// Param are the parameters of a connection. The programs use the same.
+// Param are the connection parameters. The programs use the same.
 var Param = rdmacm.ConnParam{RetryCount: 6, RNRRetryCount: 7}
 
 // Dial connects to a program that listens at an address. The dialer has no Setup and no
@@ -67,7 +67,7 @@ func Dial(ctx context.Context, d rdmacm.Dialer, peer rdmacm.Addr) (_ *Conn, err 
 	return c, c.start()
 }
 
-// Accept accepts the request of a program.
+// Accept accepts a program's request.
 func Accept(ctx context.Context, r *rdmacm.Request) (_ *Conn, err error) {
 	c := new(Conn)
 	defer c.closeAfter(&err)
@@ -133,7 +133,7 @@ func (c *Conn) setup(_ context.Context, id *rdmacm.ID) (_ *verbs.QP, err error) 
 	return c.qp, nil
 }
 
-// receive posts the receive of a slot.
+// receive posts a slot's receive.
 func (c *Conn) receive(slot uint64) error {
 	_, err := c.qp.PostRecv([]verbs.RecvWR{{ID: slot, SGEs: []verbs.SGE{c.region.SGE(int(slot)*MaxMessage, MaxMessage)}}})
 	return err
@@ -158,7 +158,7 @@ func (c *Conn) start() error {
 	c.running.Go(func() {
 		defer close(c.ended)
 		for {
-			// The end of the connection flushes the queue pair, which ends complete.
+			// The connection's end flushes the queue pair, which ends complete.
 			e, err := c.link.Next(ctx)
 			if err != nil || e.Type == rdmacm.EventDisconnected || e.Type == rdmacm.EventDeviceRemoval {
 				return
@@ -168,8 +168,7 @@ func (c *Conn) start() error {
 	return nil
 }
 
-// complete takes completions until the connection ends. It returns the reason of the
-// end.
+// complete takes completions until the connection ends. It returns the end reason.
 func (c *Conn) complete(ctx context.Context) error {
 	var into [receives + 1]verbs.Completion
 	for {
@@ -218,8 +217,8 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Await waits until Read would not block. It returns io.EOF after the end of the
-// connection and os.ErrDeadlineExceeded after the read deadline.
+// Await waits until Read would not block. It returns io.EOF after the connection has
+// ended and os.ErrDeadlineExceeded after the read deadline.
 func (c *Conn) Await() error {
 	for c.pending == nil {
 		limit := c.read.current()
@@ -277,7 +276,7 @@ func (c *Conn) send(b []byte) (int, error) {
 }
 
 // Finish ends the connection and waits until the peer confirms it, or ctx ends. The
-// programs of perftest do so when they end themselves.
+// perftest programs do so when they end themselves.
 func (c *Conn) Finish(ctx context.Context) error {
 	c.failed = true              // Close need not wait
 	_ = c.link.ID().Disconnect() // fails if the peer has been first
@@ -289,8 +288,8 @@ func (c *Conn) Finish(ctx context.Context) error {
 	}
 }
 
-// farewell is the time that a client waits for the end of the connection by the server,
-// which proves that the server has received the acknowledgement of its last message.
+// farewell is the time that a client waits for the server to end the connection, which
+// proves that the server has received its last message's acknowledgement.
 const farewell = time.Second
 
 // Close ends the connection and releases its objects.
@@ -323,13 +322,13 @@ func (c *Conn) release() error {
 	return errors.Join(errs...)
 }
 
-// Device returns the name of the local device.
+// Device returns the local device name.
 func (c *Conn) Device() string { return c.device }
 
 // LocalAddr returns the local address.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr returns the address of the peer.
+// RemoteAddr returns the peer's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.link.Peer() }
 
 // SetDeadline sets the read and the write deadline.
@@ -339,13 +338,13 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline sets the deadline of current and future reads.
+// SetReadDeadline sets the deadline for current and future reads.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.read.set(t)
 	return nil
 }
 
-// SetWriteDeadline sets the deadline of current and future writes.
+// SetWriteDeadline sets the deadline for current and future writes.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.write.set(t)
 	return nil

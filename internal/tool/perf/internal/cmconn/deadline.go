@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A deadline limits the waits of one direction. The zero value does not limit them.
+// A deadline limits the waits in one direction. The zero value does not limit them.
 type deadline struct {
 	lock   sync.Mutex
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// current returns the context that ends at the deadline, or when another one is set.
+// current returns the context that ends at the deadline, or when another deadline is set.
 func (d *deadline) current() context.Context {
 	d.lock.Lock()
 	defer d.lock.Unlock()

@@ -27,7 +27,7 @@ func TestConn_Read(t *testing.T) {
 		if err := c.Await(); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != time.Second {
 			t.Errorf("got %v after %v, want %v after 1s", err, time.Since(begun), os.ErrDeadlineExceeded)
 		}
-		// A later deadline prolongs a wait, an earlier one ends it.
+		// A later deadline prolongs a wait, an earlier deadline ends it.
 		_ = c.SetDeadline(begun.Add(2 * time.Second))
 		time.AfterFunc(500*time.Millisecond, func() { _ = c.SetDeadline(begun.Add(5 * time.Second)) })
 		time.AfterFunc(2*time.Second, func() { c.messages <- []byte{} })

@@ -1,4 +1,4 @@
-// Package cmlink connects the queue pairs of an endpoint through the connection manager.
+// Package cmlink connects an endpoint's queue pairs through the connection manager.
 package cmlink
 
 import (
@@ -14,28 +14,28 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Config are the parameters of the connections of a test.
+// Config are the parameters for a test's connections.
 type Config struct {
 	Type        verbs.QPType
 	Param       rdmacm.ConnParam
-	MinRNRTimer uint8         // of RC
-	ACKTimeout  *uint8        // of RC; nil: that of the connection manager
-	TOS         *uint8        // type of service; nil: that of the host
-	Timeout     time.Duration // of each step, and of the wait for a listener; 0: the default of package rdmacm
+	MinRNRTimer uint8         // for RC
+	ACKTimeout  *uint8        // for RC; nil: the connection manager's
+	TOS         *uint8        // type of service; nil: the host's
+	Timeout     time.Duration // for each step and the wait for a listener; 0: package rdmacm's default
 }
 
-// space returns the port space for a type of queue pairs.
+// space returns the port space for a queue pair type.
 func (c Config) space() rdmacm.PortSpace {
 	switch c.Type {
 	case verbs.QPTypeUD:
 		return rdmacm.PortSpaceUDP
 	case verbs.QPTypeUC:
-		return rdmacm.PortSpaceIB // the only one with a choice
+		return rdmacm.PortSpaceIB // the only port space with a choice
 	}
 	return rdmacm.PortSpaceTCP
 }
 
-// control sets the options of an ID.
+// control sets an ID's options.
 func (c Config) control(id *rdmacm.ID) error {
 	if c.TOS != nil {
 		if err := id.SetTOS(*c.TOS); err != nil {
@@ -48,7 +48,7 @@ func (c Config) control(id *rdmacm.ID) error {
 	return nil
 }
 
-// checkPort returns an error unless the port of an ID is that of the endpoint.
+// checkPort returns an error unless an ID has the endpoint's port.
 func checkPort(id *rdmacm.ID, e *endpoint.Endpoint) error {
 	a, err := id.Addresses()
 	if err != nil {
@@ -61,15 +61,15 @@ func checkPort(id *rdmacm.ID, e *endpoint.Endpoint) error {
 	return err
 }
 
-// Links are the connections of the queue pairs of an endpoint, in order.
+// Links are an endpoint's queue pair connections, in order.
 type Links struct{ conns []*rdmacm.Conn }
 
-// A Peer is the address of the program to connect to.
+// A Peer is the target program's address.
 type Peer struct {
 	Local, Remote rdmacm.Addr // Local may be nil
 }
 
-// Dial connects all queue pairs of an endpoint, one after the other, to a listener, which
+// Dial connects all queue pairs in an endpoint, one after the other, to a listener, which
 // may begin to listen later. data, unless nil, returns the private data for a queue pair.
 // after, unless nil, is called after each connection.
 func Dial(ctx context.Context, e *endpoint.Endpoint, p Peer, c Config, data func(i int) []byte, after func(i int, conn *rdmacm.Conn) error) (_ *Links, err error) {
@@ -124,8 +124,8 @@ func dial(ctx context.Context, d rdmacm.Dialer, peer rdmacm.Addr, within time.Du
 	}
 }
 
-// statusNoService is the status of a SIDR_REP for a service ID that does not exist
-// (enum ib_cm_sidr_status of the kernel's include/rdma/ib_cm.h).
+// statusNoService is the SIDR_REP status for a service ID that does not exist (enum
+// ib_cm_sidr_status in the kernel's include/rdma/ib_cm.h).
 const statusNoService rdmacm.ServiceStatus = 1
 
 // noListener reports whether a connection failed because the peer does not listen.
@@ -152,19 +152,19 @@ func (l *Links) closeAfter(err *error) {
 	}
 }
 
-// Datagram returns the destination of datagrams of a queue pair; nil if the peer has
+// Datagram returns the destination for a queue pair's datagrams; nil if the peer has
 // requested the connection.
 func (l *Links) Datagram(i int) *rdmacm.Datagram { return l.conns[i].Datagram() }
 
 // CheckPath compares the paths that the connection manager has selected with the GID and
-// the MTU that a test requires. A negative index and an MTU of 0 are not compared. It
-// returns the MTU of connections, 0 for datagrams.
+// the MTU that a test requires. A negative index and MTU 0 are not compared. It returns
+// the connections' MTU, 0 for datagrams.
 func (l *Links) CheckPath(e *endpoint.Endpoint, gidIndex int, mtu ib.MTU) (selected ib.MTU, err error) {
 	for i, qp := range e.QPs() {
 		var path verbs.Path
 		if qp.QP.Type() == verbs.QPTypeUD {
 			d := l.Datagram(i)
-			if d == nil { // at a server; its path is that of its GID
+			if d == nil { // at a server; its path is its GID's path
 				continue
 			}
 			path = d.Path
@@ -188,7 +188,7 @@ func (l *Links) CheckPath(e *endpoint.Endpoint, gidIndex int, mtu ib.MTU) (selec
 // ErrSelection is wrapped if the connection manager does not select what a test requires.
 var ErrSelection = errors.New("the connection manager has selected")
 
-// QKey is the Q_Key of the queue pairs for datagrams (RDMA_UDP_QKEY of the kernel's
+// QKey is the Q_Key for datagram queue pairs (RDMA_UDP_QKEY in the kernel's
 // include/rdma/rdma_cm.h).
 const QKey = 0x01234567
 
@@ -202,7 +202,7 @@ func (l *Links) Close() error {
 	return errors.Join(errs...)
 }
 
-// Finish announces the end of this side and waits until the peer has announced its own, or
+// Finish announces that this side ends and waits until the peer has announced its own, or
 // ctx ends. The queue pairs stay ready until then: they acknowledge the peer's messages.
 func (l *Links) Finish(ctx context.Context) error {
 	for _, conn := range l.conns {
@@ -226,7 +226,7 @@ func (l *Links) AwaitEnd(ctx context.Context) error {
 	return nil
 }
 
-// A Listener accepts the connections of queue pairs.
+// A Listener accepts queue pair connections.
 type Listener struct {
 	config Config
 	l      *rdmacm.Listener
@@ -241,7 +241,7 @@ func Listen(local rdmacm.Addr, c Config) (*Listener, error) {
 	return &Listener{c, l}, nil
 }
 
-// Share returns a Listener for a listener in the port space of the queue pairs.
+// Share returns a Listener for a listener in the queue pairs' port space.
 func Share(l *rdmacm.Listener, c Config) *Listener { return &Listener{c, l} }
 
 // Addr returns the local address with the port.
@@ -252,16 +252,16 @@ func (l *Listener) Close() error { return l.l.Close() }
 
 // Hooks are called during Accept. Each may be nil.
 type Hooks struct {
-	// Check returns the position of the queue pair that a request is for, or an error to
-	// reject the request. Without it, requests are for the queue pairs in order.
+	// Check returns the queue pair position that a request is for, or an error to reject
+	// the request. Without it, requests are for the queue pairs in order.
 	Check func(*rdmacm.Request) (int, error)
 
 	// Before and After are called before and after a queue pair is connected.
 	Before, After func(i int) error
 }
 
-// Accept accepts the connections of all queue pairs of an endpoint. Requests from other
-// programs are rejected.
+// Accept accepts the connections for all queue pairs in an endpoint. Requests from
+// other programs are rejected.
 func (l *Listener) Accept(ctx context.Context, e *endpoint.Endpoint, h Hooks) (_ *Links, err error) {
 	qps := e.QPs()
 	links := &Links{conns: make([]*rdmacm.Conn, 0, len(qps))}
@@ -290,7 +290,7 @@ func (l *Listener) Accept(ctx context.Context, e *endpoint.Endpoint, h Hooks) (_
 	return links, nil
 }
 
-// accept accepts the connection of a queue pair.
+// accept accepts a queue pair's connection.
 func (l *Listener) accept(ctx context.Context, r *rdmacm.Request, e *endpoint.Endpoint, i int, h Hooks) (*rdmacm.Conn, error) {
 	qp := e.QPs()[i].QP
 	prepare := func() error {

@@ -1,5 +1,5 @@
-// Package endpoint creates the verbs objects of one side of a test: a protection
-// domain, memory, completion queues and queue pairs.
+// Package endpoint creates the verbs objects for a test side: a protection domain,
+// memory, completion queues and queue pairs.
 package endpoint
 
 import (
@@ -15,44 +15,44 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// GRH is the number of bytes before the payload of a received datagram.
+// GRH is the number of bytes before a received datagram's payload.
 const GRH = 40
 
-// Options are the properties of an endpoint.
+// Options are an endpoint's properties.
 type Options struct {
-	Type      verbs.QPType // QPTypeXRCInit: of XRC, each with a target
-	Groups    int          // of queue pairs, each with its own completion queue
+	Type      verbs.QPType // QPTypeXRCInit: for XRC, each with a target
+	Groups    int          // queue pair groups, each with its own completion queue
 	GroupSize int          // queue pairs per group
 	Depth     int          // sends in flight per queue pair
 	RecvDepth int          // receives posted per queue pair; may be 0
-	Out, In   int          // bytes of send and of receive memory per queue pair
+	Out, In   int          // send and receive memory per queue pair in bytes
 	Inline    int          // bytes
 	Events    bool
-	Vector    uint32 // completion vector of the first group; the others use the following ones
+	Vector    uint32 // completion vector for the first group; the others use the following vectors
 	Huge      bool
-	Shared    bool // one receive queue with RecvDepth receives for all queue pairs
-	Separate  bool // memory regions of their own for each queue pair
+	Shared    bool // a common receive queue with RecvDepth receives for all queue pairs
+	Separate  bool // separate memory regions for each queue pair
 
-	OutAccess verbs.Access // of the device to send memory
-	InAccess  verbs.Access // of the device to receive memory
-	QPAccess  verbs.Access // of the peer through a queue pair
+	OutAccess verbs.Access // device access to send memory
+	InAccess  verbs.Access // device access to receive memory
+	QPAccess  verbs.Access // peer access through a queue pair
 }
 
-// An Address is the part of a queue pair that the peer needs.
+// An Address is the queue pair data that the peer needs.
 type Address struct {
-	QPN  uint32 `json:"qpn"`  // 24 bits; of XRC: of the target
-	PSN  uint32 `json:"psn"`  // 24 bits, of the first packet sent
-	Addr uint64 `json:"addr"` // of the receive memory
+	QPN  uint32 `json:"qpn"`  // 24 bits; XRC: the target's
+	PSN  uint32 `json:"psn"`  // 24 bits, in the first packet sent
+	Addr uint64 `json:"addr"` // receive memory address
 	RKey uint32 `json:"rkey"`
 
-	// Of XRC: the queue pair that sends, and the shared receive queue. A number of 0 is
-	// that of a queue pair that is not used.
+	// XRC: the queue pair that sends, and the shared receive queue. Number 0 means that
+	// a queue pair is not used.
 	SendQPN uint32 `json:"send_qpn,omitempty"`
 	SendPSN uint32 `json:"send_psn,omitempty"`
 	SRQN    uint32 `json:"srqn,omitempty"`
 }
 
-// A Group is the queue pairs of one thread, which share a completion queue.
+// A Group is a thread's queue pairs, which share a completion queue.
 type Group struct {
 	CQ  *verbs.CQ
 	QPs []QueuePair
@@ -61,20 +61,20 @@ type Group struct {
 // A QueuePair is a queue pair and its memory.
 type QueuePair struct {
 	QP      *verbs.QP
-	Target  *verbs.QP  // of XRC: receives
-	SRQ     *verbs.SRQ // of XRC: its receive queue
+	Target  *verbs.QP  // XRC: receives
+	SRQ     *verbs.SRQ // XRC: its receive queue
 	Out, In loop.Area
 	Address Address
 }
 
-// An Endpoint is one side of a test.
+// An Endpoint is a test side.
 type Endpoint struct {
 	Groups []Group
 	Port   *port.Port
 
 	pd      *verbs.PD
 	xrcd    *verbs.XRCD // of XRC
-	srq     *verbs.SRQ  // of all queue pairs, with Options.Shared; of XRC: of all groups
+	srq     *verbs.SRQ  // for all queue pairs, with Options.Shared; XRC: for all groups
 	memory  []*verbs.Memory
 	ah      *verbs.AH
 	options Options
@@ -90,13 +90,13 @@ func New(p *port.Port, o Options) (*Endpoint, error) {
 	return e, nil
 }
 
-// Reasons for a failure of New, which wraps them.
+// Failure reasons, which New wraps.
 var (
 	ErrQueueLimit  = errors.New("above a limit of the device")
 	ErrInlineLimit = errors.New("the device may not support that much inline data")
 )
 
-// explain adds the likely reason to the error of an invalid argument.
+// explain adds the likely reason to an invalid argument error.
 func (o Options) explain(err error) error {
 	switch {
 	case !errors.Is(err, syscall.EINVAL):
@@ -114,7 +114,7 @@ func (e *Endpoint) create() error {
 	if e.pd, err = c.AllocPD(); err != nil {
 		return err
 	}
-	registered := 1 // queue pairs per pair of regions
+	registered := 1 // queue pairs per region pair
 	if !o.Separate {
 		registered = o.Groups * o.GroupSize
 	}
@@ -163,10 +163,10 @@ func (e *Endpoint) create() error {
 	return nil
 }
 
-// regions are the send and the receive memory of queue pairs.
+// regions are the send and the receive memory for queue pairs.
 type regions struct{ out, in *verbs.MR }
 
-// register allocates and registers the memory of queue pairs.
+// register allocates and registers queue pair memory.
 func (e *Endpoint) register(queuePairs int) (r regions, err error) {
 	o := e.options
 	if r.out, err = e.registerRegion(queuePairs*o.Out, o.OutAccess); err == nil {
@@ -188,7 +188,7 @@ func area(mr *verbs.MR, at, length int) loop.Area {
 	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
 }
 
-// createTarget creates the part of a queue pair of XRC that receives.
+// createTarget creates the receiving part of an XRC queue pair.
 func (e *Endpoint) createTarget(q *QueuePair, cq *verbs.CQ) (err error) {
 	o := e.options
 	if q.SRQ = e.srq; q.SRQ == nil {
@@ -231,7 +231,7 @@ func (e *Endpoint) QPs() []QueuePair {
 	return all
 }
 
-// Addresses returns the addresses of all queue pairs in order.
+// Addresses returns all queue pair addresses in order.
 func (e *Endpoint) Addresses() []Address {
 	var all []Address
 	for _, q := range e.QPs() {
@@ -242,13 +242,13 @@ func (e *Endpoint) Addresses() []Address {
 
 // Shared returns the common receive queue, nil without Options.Shared.
 //
-// With XRC, a receive queue belongs to the completion queue of the first group.
+// With XRC, a receive queue belongs to the first group's completion queue.
 func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
 
-// AH returns the address handle of the peer for UD, nil for other types.
+// AH returns the peer's address handle for UD, nil for other types.
 func (e *Endpoint) AH() *verbs.AH { return e.ah }
 
-// SetDestination creates the address handle of the peer for UD from the path to it. The
+// SetDestination creates the peer's address handle for UD from the path to it. The
 // queue pairs have been connected by other means than Connect.
 func (e *Endpoint) SetDestination(path verbs.Path) (err error) {
 	e.ah, err = e.pd.CreateAH(path)
@@ -275,17 +275,17 @@ func (e *Endpoint) Close() error {
 	return errors.Join(errs...)
 }
 
-// A Link describes the connection of queue pairs. Zero values are used as they are.
+// A Link describes a queue pair connection. Zero values are used as they are.
 type Link struct {
-	GID             netip.Addr // of the peer; invalid: InfiniBand by LID
+	GID             netip.Addr // peer's GID; invalid: InfiniBand by LID
 	GIDIndex        uint8      // local
-	LID             ib.LID     // of the peer
+	LID             ib.LID     // peer's LID
 	MTU             ib.MTU
 	SL              uint8
 	TrafficClass    uint8
 	FlowLabel       uint32
-	FlowLabels      []uint32 // unless empty: of the queue pairs, in turn
-	StaticRate      ib.Rate  // 0: that of the port
+	FlowLabels      []uint32 // unless empty: for the queue pairs, in turn
+	StaticRate      ib.Rate  // 0: the port's rate
 	HopLimit        uint8
 	PKeyIndex       uint16
 	Timeout         uint8 // see verbs.QPAttr
@@ -294,7 +294,7 @@ type Link struct {
 	MinRNRTimer     uint8
 	MaxRdAtomic     uint8  // reads and atomics in flight to the peer
 	MaxDestRdAtomic uint8  // reads and atomics in flight from the peer
-	QKey            uint32 // of UD, on both sides
+	QKey            uint32 // for UD, on both sides
 }
 
 // Begin moves the queue pairs to INIT, in which they accept receives.
@@ -308,7 +308,7 @@ func (e *Endpoint) Begin(link Link) error {
 	return e.modify(verbs.QPStateInit, func(int, *verbs.QP) (verbs.QPAttr, bool) { return attr, true })
 }
 
-// Path returns the path of a link.
+// Path returns a link's path.
 func (e *Endpoint) Path(link Link) verbs.Path {
 	return verbs.Path{
 		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
@@ -361,7 +361,7 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	return err
 }
 
-// ErrRate is returned if the device does not limit the rate of a queue pair.
+// ErrRate is returned if the device does not limit a queue pair's rate.
 var ErrRate = errors.New("the device does not limit the rate")
 
 // checkRate checks that the device has accepted a rate: some ignore it.
@@ -380,8 +380,8 @@ func (e *Endpoint) checkRate(want ib.Rate) error {
 	return nil
 }
 
-// modify moves queue pairs to a state. attr returns the attributes of queue pair i, of
-// either part of it with XRC, and whether it is moved.
+// modify moves queue pairs to a state. attr returns the attributes for queue pair i,
+// for either part with XRC, and whether it is moved.
 func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verbs.QPAttr, bool)) error {
 	for i, q := range e.QPs() {
 		for _, qp := range []*verbs.QP{q.QP, q.Target} {
@@ -398,8 +398,8 @@ func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verb
 	return nil
 }
 
-// of returns the number of the peer's queue pair that a local one is connected to, and the
-// number of its first packet.
+// of returns the number of the peer's queue pair that a local queue pair is connected to,
+// and its first packet number.
 func (a *Address) of(qp *verbs.QP) (qpn, psn *uint32) {
 	if qp.Type() == verbs.QPTypeXRCTarget {
 		return &a.SendQPN, &a.SendPSN
@@ -407,8 +407,8 @@ func (a *Address) of(qp *verbs.QP) (qpn, psn *uint32) {
 	return &a.QPN, &a.PSN
 }
 
-// uses reports whether the peer has a queue pair for a local one: both parts of XRC are
-// optional.
+// uses reports whether the peer has a queue pair for a local queue pair: both XRC parts
+// are optional.
 func (a *Address) uses(qp *verbs.QP) bool {
 	switch qp.Type() {
 	case verbs.QPTypeXRCInit, verbs.QPTypeXRCTarget:

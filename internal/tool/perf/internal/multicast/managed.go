@@ -21,22 +21,22 @@ type Managed struct {
 	id       *rdmacm.ID
 	attached *verbs.QP
 
-	// To is the destination of datagrams to the group.
+	// To is the destination for datagrams to the group.
 	To rdmacm.Datagram
 }
 
-// joinTime is the time limit of each step.
+// joinTime is the time limit for each step.
 const joinTime = 10 * time.Second
 
 // ErrFamily is wrapped for an IPv6 group on RoCE v2, which the connection manager does not
 // support (cma.c, cma_iboe_join_multicast).
 var ErrFamily = errors.New("the connection manager supports only IPv4 groups on RoCE v2")
 
-// notSupported is ENOTSUPP of the kernel, which is not an error of user space.
+// notSupported is the kernel's ENOTSUPP, which is not a user-space error.
 const notSupported = unix.Errno(524)
 
 // Manage joins a group through the connection manager at a local address, which must be
-// one of the port. A member that only sends receives no packets of the group; InfiniBand
+// a port address. A send-only member receives no packets from the group; InfiniBand
 // knows such members, but not all subnet managers do.
 func Manage(ctx context.Context, p *port.Port, local rdmacm.Addr, group netip.Addr, sends bool) (_ *Managed, err error) {
 	m := new(Managed)
@@ -94,10 +94,10 @@ func (m *Managed) next(ctx context.Context, want rdmacm.EventType) (rdmacm.Event
 	}
 }
 
-// Init moves a queue pair to the state RTS, with the Q_Key of the group.
+// Init moves a queue pair to the state RTS, with the group's Q_Key.
 func (m *Managed) Init(qp *verbs.QP) error { return m.id.InitQP(qp) }
 
-// Attach makes a queue pair receive the datagrams of the group.
+// Attach makes a queue pair receive the group's datagrams.
 func (m *Managed) Attach(qp *verbs.QP) error {
 	err := qp.AttachMulticast(ib.GID(m.To.Path.DGID.As16()), m.To.Path.DLID)
 	if err == nil {
@@ -106,7 +106,7 @@ func (m *Managed) Attach(qp *verbs.QP) error {
 	return err
 }
 
-// Close leaves the group. It must precede Close of an attached queue pair.
+// Close leaves the group. It must precede Close for an attached queue pair.
 func (m *Managed) Close() error {
 	var errs []error
 	if m.attached != nil {

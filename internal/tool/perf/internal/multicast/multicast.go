@@ -1,4 +1,4 @@
-// Package multicast makes queue pairs members of multicast groups of RoCE.
+// Package multicast makes queue pairs members in RoCE multicast groups.
 package multicast
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// QPN is the number of the receivers of datagrams to a group (InfiniBand Architecture,
+// QPN is the receivers' number for datagrams to a group (InfiniBand Architecture,
 // volume 1, 10.5.1).
 const QPN = 0xffffff
 
-// Errors of groups.
+// Group errors.
 var (
-	// ErrGroup is wrapped if an address is not one of a multicast group.
+	// ErrGroup is wrapped if an address is not a multicast group address.
 	ErrGroup = errors.New("not a multicast address")
 
-	// ErrScope is wrapped if the packets of a driver in software cannot leave the host.
+	// ErrScope is wrapped if packets from a software driver cannot leave the host.
 	ErrScope = errors.New("packets to a group of this scope do not leave the host")
 
-	// ErrLink is wrapped for a port of InfiniBand.
+	// ErrLink is wrapped for an InfiniBand port.
 	ErrLink = errors.New("only groups of RoCE are supported")
 )
 
-// Check returns an error unless the GID is one of a group: an IPv6 multicast address, or
-// an IPv4 one in the form of an IPv6 address.
+// Check returns an error unless the GID is a group GID: an IPv6 multicast address, or an
+// IPv4 multicast address in IPv6 form.
 func Check(group netip.Addr) error {
 	if !group.Is6() || !group.Unmap().IsMulticast() {
 		return fmt.Errorf("use group %v: %w", group, ErrGroup)
@@ -37,15 +37,15 @@ func Check(group netip.Addr) error {
 	return nil
 }
 
-// A Member is the membership of a port in a group.
+// A Member is a port's group membership.
 type Member struct {
 	group    netip.Addr
 	socket   *net.UDPConn
 	attached *verbs.QP
 }
 
-// Join makes the network device of a GID receive the packets of a group. Without it, the
-// kernel drops the packets of a driver in software, and switches do not forward any.
+// Join makes a GID's network device receive a group's packets. Without it, the kernel
+// drops packets for a software driver, and switches do not forward any.
 func Join(p *port.Port, gidIndex uint8, group netip.Addr) (*Member, error) {
 	op := func(err error) error { return fmt.Errorf("join group %v at %s: %w", group.Unmap(), p.Device, err) }
 	if !p.Ethernet() {
@@ -60,7 +60,7 @@ func Join(p *port.Port, gidIndex uint8, group netip.Addr) (*Member, error) {
 		if err != nil {
 			return nil, op(err)
 		}
-		// The socket receives no packets: those of RoCE have another port.
+		// The socket receives no packets: RoCE packets have another port.
 		if m.socket, err = net.ListenMulticastUDP("udp", link, &net.UDPAddr{IP: group.Unmap().AsSlice()}); err != nil {
 			return nil, op(err)
 		}
@@ -68,7 +68,7 @@ func Join(p *port.Port, gidIndex uint8, group netip.Addr) (*Member, error) {
 	return m, nil
 }
 
-// Attach makes a queue pair receive the datagrams of the group.
+// Attach makes a queue pair receive the group's datagrams.
 func (m *Member) Attach(qp *verbs.QP) error {
 	err := qp.AttachMulticast(ib.GID(m.group.As16()), 0)
 	if err == nil {
@@ -77,7 +77,7 @@ func (m *Member) Attach(qp *verbs.QP) error {
 	return err
 }
 
-// Close leaves the group. It must precede Close of an attached queue pair.
+// Close leaves the group. It must precede Close for an attached queue pair.
 func (m *Member) Close() error {
 	var errs []error
 	if m.attached != nil {

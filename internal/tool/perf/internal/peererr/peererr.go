@@ -1,4 +1,4 @@
-// Package peererr classifies errors of connections to the peer of a test.
+// Package peererr classifies errors on connections to a test peer.
 package peererr
 
 import (
@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Errors of a peer that ends early.
+// Errors from a peer that ends early.
 var (
 	// ErrClosed is wrapped if the peer closed the connection, on purpose or because
 	// it crashed.
@@ -20,8 +20,8 @@ var (
 	ErrTimeout = errors.New("the peer does not respond")
 )
 
-// Classify wraps an error of a connection with ErrClosed or ErrTimeout. It returns
-// other errors unchanged.
+// Classify wraps a connection error with ErrClosed or ErrTimeout. It returns other
+// errors unchanged.
 func Classify(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

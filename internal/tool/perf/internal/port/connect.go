@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
 )
 
-// SelectorFor returns the Selector for the two ends of a connection.
+// SelectorFor returns the Selector for a connection's two ends.
 func SelectorFor(conn net.Conn, gidIndex int) Selector {
 	s := Selector{Index: gidIndex}
 	if a, err := netip.ParseAddrPort(conn.LocalAddr().String()); err == nil {
@@ -22,9 +22,9 @@ func SelectorFor(conn net.Conn, gidIndex int) Selector {
 	return s
 }
 
-// Connect opens the ports of a device, calls connect if they have the GID that s requires,
-// and selects the port and the GID for the peer of the connection: s without its addresses.
-// It closes all other ports.
+// Connect opens a device's ports, calls connect if they have the GID that s requires, and
+// selects the port and the GID for the connection's peer: s without its addresses. It
+// closes all other ports.
 func Connect(ctx context.Context, device string, number uint8, s Selector, connect func(context.Context) (net.Conn, error)) (net.Conn, Choice, error) {
 	ports, err := Open(device, number)
 	if err != nil {
@@ -53,8 +53,8 @@ func Connect(ctx context.Context, device string, number uint8, s Selector, conne
 }
 
 // LeaveToPeer returns the processors that a client must not use because a server on the
-// same host does. The protocols of other programs have no message about processors, so
-// that the client assumes a server that selects like this one.
+// same host does. Other programs' protocols have no message about processors, so that
+// the client assumes a server that selects like this server.
 func LeaveToPeer(cpus host.CPUs, p *Port, conn net.Conn, client bool) []int {
 	s := SelectorFor(conn, -1)
 	if !client || !s.Local.IsValid() || s.Local.Unmap() != s.Remote.Unmap() {

@@ -13,14 +13,14 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A GID is a GID of a port and its type.
+// A GID is a port GID with its type.
 type GID struct {
 	Addr netip.Addr    `json:"gid"`
 	Type verbs.GIDType `json:"type"`
 }
 
-// GIDsOf returns the GIDs that the peer may choose from: those with an index, or all if it
-// is negative. An InfiniBand port has some only if its packets need a GRH.
+// GIDsOf returns the GIDs that the peer may choose from: the GIDs with an index, or all if
+// it is negative. An InfiniBand port has GIDs only if its packets need a GRH.
 func GIDsOf(ports []*Port, index int) []GID {
 	var all []GID
 	for _, p := range ports {
@@ -31,7 +31,7 @@ func GIDsOf(ports []*Port, index int) []GID {
 	return all
 }
 
-// AppendGIDs appends the GID of a port with an index, or all if it is negative.
+// AppendGIDs appends a port's GID with an index, or all GIDs if it is negative.
 func (p *Port) AppendGIDs(all []GID, index int) []GID {
 	for _, e := range p.GIDs {
 		if index < 0 || int(e.Index) == index {
@@ -41,15 +41,15 @@ func (p *Port) AppendGIDs(all []GID, index int) []GID {
 	return all
 }
 
-// A Remote has the GIDs of the peer.
+// A Remote has the peer's GIDs.
 type Remote struct {
-	GIDs []GID // of [GIDsOf]
+	GIDs []GID // from [GIDsOf]
 
-	InfiniBand []GID // of the port that Selector.InfiniBand selects, if this side needs one
+	InfiniBand []GID // from the port that Selector.InfiniBand selects, if this side needs a GID
 }
 
-// CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID of an index. A
-// negative index means any GID.
+// CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID with an index.
+// A negative index means any GID.
 func CheckIndex(ports []*Port, index int) error {
 	if index < 0 || len(GIDsOf(ports, index)) > 0 {
 		return nil
@@ -57,16 +57,16 @@ func CheckIndex(ports []*Port, index int) error {
 	return fmt.Errorf("use GID %d: %w", index, ErrGIDIndex)
 }
 
-// ErrGIDIndex is wrapped for the index of a GID that no active port has.
+// ErrGIDIndex is wrapped for a GID index that no active port has.
 var ErrGIDIndex = errors.New("no active port has a GID of this index")
 
 // needsGID reports whether the packets of an InfiniBand port have a GRH, and thus GIDs: if
-// the user selected a GID by its index, or if the port requires it, as that of a virtual
-// function may do.
+// the user selected a GID by its index, or if the port requires it, as a virtual
+// function's port may do.
 func (p *Port) needsGID(index int) bool { return index >= 0 || p.Attr.GRHRequired }
 
-// A Choice is a local port, one of its GIDs, and the GID of the peer to use with it.
-// The GIDs are zero for an InfiniBand port that needs LIDs only.
+// A Choice is a local port, a GID from it, and the peer's GID to use with it. The GIDs
+// are zero for an InfiniBand port that needs LIDs only.
 type Choice struct {
 	Port   *Port
 	Index  uint8 // in the port's GID table
@@ -88,23 +88,23 @@ func (c Choice) Info() host.PortInfo {
 	return i
 }
 
-// A Selector chooses the port and the GIDs of a test.
+// A Selector chooses a test's port and GIDs.
 type Selector struct {
-	// Local and Remote are the two addresses of the control connection. Their ports
-	// and GIDs take precedence: the user named one of these addresses.
+	// Local and Remote are the control connection's two addresses. Their ports and GIDs
+	// take precedence: the user named either address.
 	Local, Remote netip.Addr
 
-	// Index is the index of the local GID, negative if any may be used.
+	// Index is the local GID index, negative if any may be used.
 	Index int
 
-	// IPv6 excludes the GIDs of IPv4 addresses.
+	// IPv6 excludes GIDs with IPv4 addresses.
 	IPv6 bool
 
-	// Source returns the source address of packets to an address (default: the
+	// Source returns the source address for packets to an address (default: the
 	// kernel's), invalid if there is no route.
 	Source func(to netip.Addr) netip.Addr
 
-	// Interfaces returns the network devices of this host (default: the kernel's).
+	// Interfaces returns this host's network devices (default: the kernel's).
 	Interfaces func() ([]Interface, error)
 }
 
@@ -114,14 +114,14 @@ type Interface struct {
 	Addrs    []netip.Addr
 }
 
-// ErrNoGID is wrapped if no local GID reaches a GID of the peer.
+// ErrNoGID is wrapped if no local GID reaches a peer's GID.
 var ErrNoGID = errors.New("no GID reaches the peer")
 
-// Choose selects among the peer's GIDs. It prefers, in this order: the addresses of the
-// control connection, RoCE v2 to v1, addresses with a route between them, IPv4 to
-// IPv6, GIDs of the device's own network device. It selects an InfiniBand port if the
+// Choose selects among the peer's GIDs. It prefers, in this order: the control
+// connection's addresses, RoCE v2 to v1, addresses with a route between them, IPv4 to
+// IPv6, GIDs from the device's own network device. It selects an InfiniBand port if the
 // control connection uses IPoIB on it, or if Remote.GIDs is empty. It selects LIDs there,
-// unless one of both ports needs a GID.
+// unless either port needs a GID.
 func (s Selector) Choose(ports []*Port, remote Remote) (Choice, error) {
 	p := s.ipoib(ports)
 	if p == nil && len(remote.GIDs) == 0 {
@@ -144,13 +144,13 @@ func (s Selector) InfiniBand(ports []*Port) *Port {
 	return infiniBand(ports)
 }
 
-// ChooseWith selects the local GID that the peer has chosen for one of its own.
+// ChooseWith selects the local GID that the peer has chosen for its own GID.
 func (s Selector) ChooseWith(ports []*Port, local, remote GID) (Choice, error) {
 	return s.choosePair(ports, []GID{local}, []GID{remote})
 }
 
-// ChooseByAddress selects for a peer whose GIDs are unknown. It assumes that the
-// peer's address is a GID of each type that a local port has.
+// ChooseByAddress selects for a peer with unknown GIDs. It assumes that the peer's
+// address is a GID with each type that a local port has.
 func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	if p := s.ipoib(ports); p != nil {
 		if !p.needsGID(s.Index) {
@@ -161,7 +161,7 @@ func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	peer := toGID(s.Remote)
 	var remote []GID
 	for _, g := range GIDsOf(ports, s.Index) {
-		guess := g // for a GID of another kind than the address
+		guess := g // for a GID with another kind than the address
 		if g.Type != verbs.GIDTypeIB && peer.Is4In6() == g.Addr.Is4In6() && peer.IsLinkLocalUnicast() == g.Addr.IsLinkLocalUnicast() {
 			guess.Addr = peer
 		}
@@ -176,8 +176,8 @@ func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	return c, err
 }
 
-// choosePair returns the best pair of a local and a remote GID. Without local GIDs, all
-// GIDs of the ports are candidates.
+// choosePair returns the best pair from a local and a remote GID. Without local GIDs,
+// all port GIDs are candidates.
 func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error) {
 	var best Choice
 	score := -1
@@ -209,7 +209,7 @@ func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error)
 	return best, nil
 }
 
-// Requested is the reason of a Choice for a GID that the user selected by its index.
+// Requested is the Choice reason for a GID that the user selected by its index.
 const Requested = "requested"
 
 func (s Selector) noGID(ports []*Port) error {
@@ -223,24 +223,24 @@ func (s Selector) noGID(ports []*Port) error {
 	return fmt.Errorf("choose a GID of %v: %w", names, ErrNoGID)
 }
 
-// Weights of the properties of a pair of GIDs.
+// Weights for the properties in a GID pair.
 const (
-	weightLocal  = 1 << 6 // the local GID is the local address of the control connection
+	weightLocal  = 1 << 6 // the local GID is the control connection's local address
 	weightRemote = 1 << 5
 	weightV2     = 1 << 4
 	weightRoute  = 1 << 3
 	weightIPv4   = 1 << 2
 	weightGlobal = 1 << 1
-	weightOwn    = 1 << 0 // two devices may have the GIDs of a network device above another
+	weightOwn    = 1 << 0 // two devices may have the GIDs from a network device above another
 )
 
-// owns reports whether a GID is an address of the network device of the port, and not of
-// one above it, such as a VLAN, for which there may be another RDMA device. The first
-// entry of the table is the default GID of the port's network device (ib_cache.c).
+// owns reports whether a GID is an address on the port's network device, and not on a
+// device above it, such as a VLAN, for which there may be another RDMA device. The first
+// table entry is the default GID for the port's network device (ib_cache.c).
 func (p *Port) owns(e verbs.GIDEntry) bool { return e.Ifindex == p.GIDs[0].Ifindex }
 
-// rate returns the score of a pair of GIDs and the reason for it, -1 for GIDs that
-// cannot communicate.
+// rate returns a GID pair's score and the reason for it, -1 for GIDs that cannot
+// communicate.
 func (s Selector) rate(local, remote GID, source func(netip.Addr) netip.Addr) (int, string) {
 	four := local.Addr.Is4In6()
 	linkLocal := local.Addr.IsLinkLocalUnicast()
@@ -271,7 +271,7 @@ func (s Selector) rate(local, remote GID, source func(netip.Addr) netip.Addr) (i
 	return score, why
 }
 
-// toGID returns an address in the form of a GID.
+// toGID returns an address in GID form.
 func toGID(a netip.Addr) netip.Addr {
 	if !a.IsValid() {
 		return netip.Addr{}
@@ -280,7 +280,7 @@ func toGID(a netip.Addr) netip.Addr {
 }
 
 // cachedSource looks up each address once: hosts with many containers have hundreds of
-// GIDs, each of which may be combined with each GID of the peer.
+// GIDs, each of which may be combined with each peer GID.
 func (s Selector) cachedSource() func(netip.Addr) netip.Addr {
 	lookup := s.Source
 	if lookup == nil {
@@ -310,15 +310,15 @@ func infiniBand(ports []*Port) *Port {
 	return nil
 }
 
-// ipoibAddrLen is the length of a link-layer address of IPoIB: flags and queue pair in
-// 4 bytes, and the GID of the port (RFC 4391, 9.1.1).
+// ipoibAddrLen is the IPoIB link-layer address length: flags and queue pair in 4 bytes,
+// and the port GID (RFC 4391, 9.1.1).
 const ipoibAddrLen = 4 + 16
 
-// UsesIPoIB reports whether the control connection uses IPoIB on one of the ports.
+// UsesIPoIB reports whether the control connection uses IPoIB on any port.
 func (s Selector) UsesIPoIB(ports []*Port) bool { return s.ipoib(ports) != nil }
 
-// ipoib returns the InfiniBand port whose IPoIB device has the local address of the
-// control connection, or nil.
+// ipoib returns the InfiniBand port with the control connection's local address on its
+// IPoIB device, or nil.
 func (s Selector) ipoib(ports []*Port) *Port {
 	if infiniBand(ports) == nil || !s.Local.IsValid() {
 		return nil
@@ -348,7 +348,7 @@ func (s Selector) ipoib(ports []*Port) *Port {
 	return nil
 }
 
-// interfaces returns the network devices of this host.
+// interfaces returns this host's network devices.
 func interfaces() ([]Interface, error) {
 	links, err := net.Interfaces()
 	if err != nil {

@@ -34,7 +34,7 @@ func (m *Monitor) Explain(err error) error {
 	return fmt.Errorf("port %d of %s went down: %w", m.Port.Number, m.Port.Device, err)
 }
 
-// downTime is the time in which the state of a port follows the loss of its routes. With
+// downTime is the time in which a port's state follows the loss of its routes. With
 // Soft-RoCE, requests without a route fail before the port is down.
 const downTime = 50 * time.Millisecond
 
@@ -65,8 +65,8 @@ func (m *Monitor) removedError() error {
 // presenceInterval is the time between two checks that the device is present.
 const presenceInterval = 500 * time.Millisecond
 
-// awaitRemoval polls for the removal of the device. Some drivers send no event: the
-// kernel waits until every file of the device is closed.
+// awaitRemoval polls for the device's removal. Some drivers send no event: the kernel
+// waits until every file for the device is closed.
 func (m *Monitor) awaitRemoval(ctx context.Context, fail func(error)) {
 	tick := time.NewTicker(presenceInterval)
 	defer tick.Stop()
@@ -83,8 +83,7 @@ func (m *Monitor) awaitRemoval(ctx context.Context, fail func(error)) {
 	}
 }
 
-// awaitEvents waits for a fatal error of the device and records that the port goes
-// down.
+// awaitEvents waits for a fatal device error and records that the port goes down.
 func (m *Monitor) awaitEvents(ctx context.Context, fail func(error)) {
 	events, err := m.Port.Context.Events()
 	if err != nil {

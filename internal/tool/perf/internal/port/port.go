@@ -1,5 +1,5 @@
-// Package port selects and opens the port of this host that a test uses, and the GID
-// that reaches the peer.
+// Package port selects and opens the host port that a test uses, and the GID that
+// reaches the peer.
 package port
 
 import (
@@ -14,31 +14,31 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Port is an active port of an open device.
+// A Port is an active port on an open device.
 type Port struct {
 	Context *verbs.Context
 	Device  string
 	Number  uint8
 	Attr    verbs.PortAttr
 	Limits  verbs.DeviceAttr
-	GIDs    []verbs.GIDEntry // of this port
+	GIDs    []verbs.GIDEntry // GIDs on this port
 
 	node string // such as "uverbs0"
 }
 
-// removed reports whether the device is removed or about to be. Unlike Present of its
-// Context it sends no request to the device, which would disturb a test.
+// removed reports whether the device is removed or about to be. Unlike its Context's
+// Present it sends no request to the device, which would disturb a test.
 func (p *Port) removed() bool {
 	_, err := os.Stat(filepath.Join(string(sysfs.Default), "class/infiniband_verbs", p.node))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ErrNoDevice is wrapped by the error of Open when there is no device of that name,
-// or no device at all.
+// ErrNoDevice is wrapped in Open's error when there is no device with that name, or no
+// device at all.
 var ErrNoDevice = errors.New("no RDMA device")
 
-// Open opens ports: of one device, or of all devices if the name is empty; the port
-// with that number, or the first active port of each device if the number is 0. It
+// Open opens ports: on a single device, or on all devices if the name is empty; the
+// port with that number, or the first active port on each device if the number is 0. It
 // skips devices and ports that cannot be used as long as there is another.
 func Open(device string, number uint8) ([]*Port, error) {
 	devices, err := verbs.Devices()
@@ -68,7 +68,7 @@ func Open(device string, number uint8) ([]*Port, error) {
 	return nil, fmt.Errorf("open device: this host has %w", ErrNoDevice)
 }
 
-// open opens one port.
+// open opens a single port.
 func open(d verbs.Device, number uint8) (*Port, error) {
 	c, err := d.Open()
 	if err != nil {
@@ -81,7 +81,7 @@ func open(d verbs.Device, number uint8) (*Port, error) {
 	return p, nil
 }
 
-// query reads the properties of the port.
+// query reads the port's properties.
 func (p *Port) query() error {
 	err := p.Context.CheckQueues()
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *Port) query() error {
 	return nil
 }
 
-// find selects the port with the requested number, or the first active one.
+// find selects the port with the requested number, or the first active port.
 func (p *Port) find() error {
 	count := p.Limits.PhysPortCount
 	if p.Number != 0 {
@@ -132,7 +132,7 @@ func (p *Port) find() error {
 	return fmt.Errorf("use %s: no active port", p.Device)
 }
 
-// CheckNumber returns an error if a device with a number of ports lacks a port.
+// CheckNumber returns an error if a device with a given port count lacks a port.
 func CheckNumber(device string, number, count uint8) error {
 	if number <= count {
 		return nil

@@ -27,7 +27,7 @@ func gid(text string, kind verbs.GIDType) GID {
 
 const v1, v2 = verbs.GIDTypeRoCEv1, verbs.GIDTypeRoCEv2
 
-// hostPorts returns the ports of a host with two devices.
+// hostPorts returns the ports on a host with two devices.
 func hostPorts() []*Port {
 	return []*Port{
 		ethernet("a", entry(0, "fe80::1", v1), entry(1, "fe80::1", v2), entry(2, "10.0.0.1", v1), entry(3, "10.0.0.1", v2), entry(4, "2001:db8::1", v2)),
@@ -35,7 +35,7 @@ func hostPorts() []*Port {
 	}
 }
 
-// source is the routing table of the host.
+// source is the host's routing table.
 func source(to netip.Addr) netip.Addr {
 	switch {
 	case netip.MustParsePrefix("192.168.0.0/16").Contains(to.Unmap()):
@@ -52,7 +52,7 @@ func TestSelector_Choose(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name          string
-		local, remote string // ends of the control connection
+		local, remote string // control connection's ends
 		gids          []GID
 		index         int
 		device        string
@@ -101,8 +101,8 @@ func TestSelector_Choose(t *testing.T) {
 	}
 }
 
-// TestSelector_upperDevice has a network device above that of another RDMA device, such
-// as a VLAN, with an RDMA device of its own: both devices have its GIDs.
+// TestSelector_upperDevice has a network device above another RDMA device's network
+// device, such as a VLAN, with its own RDMA device: both devices have its GIDs.
 func TestSelector_upperDevice(t *testing.T) {
 	of := func(e verbs.GIDEntry, ifindex uint32) verbs.GIDEntry {
 		e.Ifindex = ifindex
@@ -121,7 +121,7 @@ func TestSelector_upperDevice(t *testing.T) {
 					t.Errorf("got %+v, %v, want a port of %s", got, err, c.device)
 				}
 			}
-			// Without a device of its own, the address is reached by the lower one.
+			// Without its own device, the address is reached by the lower device.
 			s := Selector{Index: -1, Source: source, Local: netip.MustParseAddr(c.local), Remote: netip.MustParseAddr(c.remote)}
 			if got, err := s.ChooseByAddress([]*Port{lower}); err != nil || got.Local.Addr.Unmap().String() != c.local {
 				t.Errorf("got %+v, %v, want GID %s", got, err, c.local)
@@ -130,7 +130,7 @@ func TestSelector_upperDevice(t *testing.T) {
 	}
 }
 
-// TestCheckIndex checks that some port must have a GID of an index.
+// TestCheckIndex checks that some port must have a GID with an index.
 func TestCheckIndex(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -150,8 +150,8 @@ func TestCheckIndex(t *testing.T) {
 	}
 }
 
-// TestSelector_ChooseWith checks that one side can use only the GIDs that the other one
-// chose.
+// TestSelector_ChooseWith checks that one side can use only the GIDs that the other
+// side chose.
 func TestSelector_ChooseWith(t *testing.T) {
 	s := Selector{Index: -1, Source: source}
 	got, err := s.ChooseWith(hostPorts(), gid("10.0.0.1", v1), gid("10.9.9.9", v1))
@@ -172,7 +172,7 @@ func TestSelector_lookups(t *testing.T) {
 	}
 }
 
-// TestSelector_ChooseByAddress is for peers of which only the address is known.
+// TestSelector_ChooseByAddress is for peers with only a known address.
 func TestSelector_ChooseByAddress(t *testing.T) {
 	for _, c := range []struct {
 		name, local, remote string
@@ -195,8 +195,8 @@ func TestSelector_ChooseByAddress(t *testing.T) {
 	}
 }
 
-// TestSelector_infiniBand checks that the address of an IPoIB device selects the port
-// below it.
+// TestSelector_infiniBand checks that an IPoIB device's address selects the port below
+// it.
 func TestSelector_infiniBand(t *testing.T) {
 	const first, second = "fe80::11", "fe80::22"
 	ports := append(hostPorts(), infiniBandPort("i", first), infiniBandPort("j", second))
@@ -234,14 +234,14 @@ func TestSelector_infiniBand(t *testing.T) {
 }
 
 // TestSelector_globalInfiniBand checks that both sides use GIDs on InfiniBand if the user
-// selects one, or if a port needs them.
+// selects a GID, or if a port needs GIDs.
 func TestSelector_globalInfiniBand(t *testing.T) {
 	none := func() ([]Interface, error) { return nil, nil }
 	for _, c := range []struct {
 		name                     string
 		clientNeeds, serverNeeds bool
 		index                    int  // that the client's user selects
-		sent, used, accepted     bool // GIDs in the request and by the server; a peer of perftest is accepted
+		sent, used, accepted     bool // GIDs in the request and by the server; a perftest peer is accepted
 	}{
 		{"LIDs", false, false, -1, false, false, true},
 		{"requested", false, false, 0, true, true, true},
@@ -270,7 +270,7 @@ func TestSelector_globalInfiniBand(t *testing.T) {
 					t.Errorf("client: got %+v, error %v", back, err)
 				}
 			}
-			// A program of perftest as a peer: its GID follows with its key.
+			// A perftest program as a peer: its GID follows with its key.
 			alone, err := s.ChooseByAddress([]*Port{client})
 			if (err == nil) != c.accepted || err == nil && alone.Local.Addr.IsValid() != c.sent {
 				t.Errorf("by address: got %+v, error %v, want GIDs: %t", alone, err, c.sent)
