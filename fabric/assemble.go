@@ -2,13 +2,13 @@ package fabric
 
 import "github.com/ibkit/ibkit/mad"
 
-// Assemble returns the fabric of nodes whose ports and links are known from another
+// Assemble returns a fabric from nodes with ports and links that are known from another
 // source than a scan: from a file, or from subnet administration. start is the local
-// port, from which routes begin; nil stands for the first node, whose first port with a
-// link is used. nodes must not be empty, and each link must have two ends.
+// port, from which routes begin; nil stands for the first node, and its first port with
+// a link is used. nodes must not be empty, and each link must have two ends.
 //
-// Assemble sets the routes and the systems of the nodes, and Duplicate of nodes that
-// share a GUID.
+// Assemble sets the nodes' routes and systems, and Duplicate in nodes that share a
+// GUID.
 func Assemble(nodes []*Node, start *Port) *Fabric {
 	f := &Fabric{Nodes: nodes}
 	if start != nil {
@@ -26,8 +26,8 @@ func Assemble(nodes []*Node, start *Port) *Fabric {
 	return f
 }
 
-// At returns a port of the node, which is added if it is not known yet. Its GUID is that
-// of NodeInfo, as for all ports of a switch.
+// At returns a node's port, which is added if it is not known yet. Its GUID is the
+// NodeInfo GUID, as for all switch ports.
 func (n *Node) At(number uint8) *Port {
 	if grow := int(number) + 1 - len(n.Ports); grow > 0 {
 		n.Ports = append(n.Ports, make([]*Port, grow)...)

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// The errors of [Fabric.Blind]: a blind scan has the first one, and the second one too if it
-// did not leave the node of the local port.
+// The [Fabric.Blind] errors: a blind scan has the first error, and the second too if it did
+// not leave the local port's node.
 var (
 	ErrBlind    = errors.New("no other node was found")
 	ErrLinkDown = errors.New("the link of the local port is down")
@@ -36,8 +36,8 @@ func (f *Fabric) Incomplete() error {
 	return nil
 }
 
-// checkBlind sets the reason why the scan found only the node of the local port. A link that
-// is down becomes a failure: no request was sent through it.
+// checkBlind sets the reason why the scan found only the local port's node. A link that is
+// down becomes a failure: no request was sent through it.
 func (s *scan) checkBlind() {
 	f := s.fabric
 	if len(s.order) > 1 || s.opts.From != (umad.Target{}) || f.Aborted != nil {
@@ -52,10 +52,10 @@ func (s *scan) checkBlind() {
 	}
 }
 
-// isNodeInfo reports whether a failure is of a request to an unknown node.
+// isNodeInfo reports whether a failure's request was to an unknown node.
 func isNodeInfo(f Failure) bool { return f.Attr == mad.AttrNodeInfo }
 
-// noLink returns the error of a scan whose start has no link, nil if it has one.
+// noLink returns a scan's error if its start has no link, nil if the start has a link.
 func (f *Fabric) noLink() error {
 	n := f.Start
 	if n.IsSwitch() {

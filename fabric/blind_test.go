@@ -177,7 +177,7 @@ func TestFabric_LacksBounded(t *testing.T) {
 	})
 }
 
-// Lean records have the nodes and links of all records.
+// Lean records have the nodes and links that all records have.
 func TestReadRecords_Lean(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := build(t, "demo")

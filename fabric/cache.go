@@ -13,11 +13,10 @@ import (
 )
 
 // The file format is version 1 of libibnetdisc's format (rdma-core,
-// libibnetdisc/ibnetdisc_cache.c), which iblinkinfo, ibnetdiscover and
-// ibqueryerrors write with --cache and read with --load-cache: a header, the
-// node records, the port records. Integers are little-endian; attributes have
-// the 64 bytes of the wire format. encoding/binary reads and writes the structs
-// below, which have the layout of the file.
+// libibnetdisc/ibnetdisc_cache.c), which iblinkinfo, ibnetdiscover and ibqueryerrors
+// write with --cache and read with --load-cache: a header, the node records, the port
+// records. Integers are little-endian; attributes have the wire format's 64 bytes.
+// encoding/binary reads and writes the structs below, which have the file's layout.
 const (
 	cacheMagic   = 0x8fe7832b
 	cacheVersion = 1
@@ -35,13 +34,13 @@ type cacheHeader struct {
 	Version uint32
 	Nodes   uint32
 	Ports   uint32
-	Start   ib.GUID // first node of the discovery
+	Start   ib.GUID // discovery's first node
 	MaxHops uint32
 }
 
 // Stored cacheKeys follow each cacheNode.
 type cacheNode struct {
-	LID           ib.LID // of a switch's port 0; 0 for other nodes
+	LID           ib.LID // for a switch's port 0; 0 for other nodes
 	LMC           uint8
 	EnhancedPort0 uint8
 	Switch        [mad.DataSize]byte // SwitchInfo; zero if missing
@@ -53,7 +52,7 @@ type cacheNode struct {
 	Stored        uint8
 }
 
-// A cacheKey refers to a port record. All ports of a switch have one GUID.
+// A cacheKey refers to a port record. All switch ports share a GUID.
 type cacheKey struct {
 	GUID   ib.GUID
 	Number uint8
@@ -70,8 +69,8 @@ type cachePort struct {
 	Peer     cacheKey
 }
 
-// A cacheTrailer follows the records of a scan that is partial or had a limit on
-// hops. libibnetdisc does not read it.
+// A cacheTrailer follows the records if the scan is partial or had a hop limit.
+// libibnetdisc does not read it.
 type cacheTrailer struct {
 	Magic      uint32
 	Flags      uint32
@@ -86,14 +85,14 @@ const (
 	trailerBounded = 1 << 1
 )
 
-// ErrStoredAborted is the value of Aborted in a fabric from a cache, if the scan that
-// the cache stores ended early.
+// ErrStoredAborted is the Aborted value in a fabric from a cache, if the scan that the
+// cache stores ended early.
 var ErrStoredAborted = errors.New("the scan that the cache stores ended early")
 
-// A CacheError is a violation of the cache format.
+// A CacheError is a cache format violation.
 type CacheError struct {
 	File   string // empty if the cache was not read from a file
-	Offset int    // in bytes from the beginning of the cache
+	Offset int    // in bytes from the cache's beginning
 	Err    error  // the expected and the actual data
 }
 
@@ -108,7 +107,7 @@ func (e *CacheError) Error() string {
 // Unwrap returns Err.
 func (e *CacheError) Unwrap() error { return e.Err }
 
-// ReadCache reads a cache until the end of the stream. See [ParseCache].
+// ReadCache reads a cache until the stream's end. See [ParseCache].
 func ReadCache(r io.Reader) (*Fabric, error) {
 	// Another file than a cache may be endless.
 	b := bufio.NewReader(r)

@@ -41,8 +41,8 @@ func reload(f *fabric.Fabric) *fabric.Fabric {
 	return f
 }
 
-// TestWriteCache_Libibnetdisc reads and writes caches of Debian's
-// ibnetdiscover: the records must stay the same, in any order.
+// TestWriteCache_Libibnetdisc reads and writes Debian ibnetdiscover caches: the records
+// must stay the same, in any order.
 func TestWriteCache_Libibnetdisc(t *testing.T) {
 	for _, path := range append(goldens(t, "testdata/chassis/*.cache"), goldens(t, "testdata/cache/*.cache")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -179,8 +179,8 @@ func checkRefused(t *testing.T, b []byte, offset int, want string) {
 	}
 }
 
-// TestReadCacheFile_Header checks that an endless file of another
-// format is rejected after the header.
+// TestReadCacheFile_Header checks that an endless file in another format is rejected
+// after the header.
 func TestReadCacheFile_Header(t *testing.T) {
 	_, err := fabric.ReadCache(zeros{})
 	if _, ok := errors.AsType[*fabric.CacheError](err); !ok {
@@ -207,8 +207,7 @@ func TestReadCacheFile_Error(t *testing.T) {
 	}
 }
 
-// TestParseCache_Start checks the port of the start, which the
-// format does not store.
+// TestParseCache_Start checks the start port, which the format does not store.
 func TestParseCache_Start(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))
 	if err != nil {
@@ -247,8 +246,8 @@ func TestWriteCache_MissingPorts(t *testing.T) {
 	}
 }
 
-// TestCache_Partial checks that a cache keeps the marks of a partial fabric, and
-// that the records are the same as without them.
+// TestCache_Partial checks that a cache keeps a partial fabric's marks, and that the
+// records are the same as without them.
 func TestCache_Partial(t *testing.T) {
 	complete := smallCache(t)
 	for name, mark := range map[string]func(*fabric.Fabric){

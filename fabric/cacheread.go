@@ -13,8 +13,8 @@ import (
 // must be exactly one consistent cache: each port record belongs to one node, and
 // each link has two ends. Otherwise the error is a [*CacheError].
 //
-// Systems, routes and the order of the nodes are computed again. LIDs are taken
-// from the PortInfos.
+// Systems, routes and the node order are computed again. LIDs are taken from the
+// PortInfos.
 func ParseCache(data []byte) (*Fabric, error) {
 	header, err := parseCacheHeader(data)
 	if err != nil {
@@ -56,9 +56,9 @@ func ParseCache(data []byte) (*Fabric, error) {
 	return f, nil
 }
 
-// entryPort returns the port of the first node through which the packets of the
-// scan arrived. The format does not store the port, so if the local port has no
-// link, the first port with a link is used.
+// entryPort returns the first node's port through which the scan's packets arrived. The
+// format does not store the port, so if the local port has no link, the first port with
+// a link is used.
 func entryPort(start *Node) uint8 {
 	local := start.Info.LocalPort
 	if start.IsSwitch() {
@@ -92,10 +92,10 @@ func parseCacheHeader(data []byte) (cacheHeader, error) {
 // A cacheReader reads the records and resolves references between them at the end.
 type cacheReader struct {
 	data  []byte
-	off   int // offset of the next record
+	off   int // next record's offset
 	nodes map[ib.GUID]*Node
 	ports map[cacheKey]*readPort
-	keys  []*readPort // in the order of the nodes
+	keys  []*readPort // in node order
 }
 
 // A readPort is a port that a node lists.
@@ -105,13 +105,13 @@ type readPort struct {
 	node   *Node
 
 	port   *Port // nil until the record was read
-	off    int   // offset of the record
+	off    int   // record's offset
 	linked bool
 	peer   cacheKey
 }
 
-// checkCounts compares the counts with the size of the data, so that the work is
-// limited by the size of the file.
+// checkCounts compares the counts with the data size, so that the work is limited by
+// the file size.
 func (c *cacheReader) checkCounts(h cacheHeader) error {
 	rest := uint64(len(c.data) - c.off)
 	need := uint64(h.Nodes)*cacheNodeSize + uint64(h.Ports)*(cacheKeySize+cachePortSize)
@@ -165,7 +165,7 @@ func (c *cacheReader) node() (*Node, error) {
 	return n, nil
 }
 
-// trailer reads the trailer, if there is one, and removes it from the data.
+// trailer reads the trailer, if it exists, and removes it from the data.
 func (c *cacheReader) trailer(f *Fabric, ports int) error {
 	start := c.off + ports*cachePortSize
 	var t cacheTrailer
@@ -186,7 +186,7 @@ func (c *cacheReader) trailer(f *Fabric, ports int) error {
 	return nil
 }
 
-// portRecords reads the second list, which ends at the end of the file.
+// portRecords reads the second list, which ends at the file's end.
 func (c *cacheReader) portRecords(count int) error {
 	if rest := len(c.data) - c.off; rest != count*cachePortSize {
 		return cacheErrorf(c.off, "got %d bytes, want %d port records of %d bytes", rest, count, cachePortSize)
@@ -216,7 +216,7 @@ func (c *cacheReader) portRecords(count int) error {
 	return nil
 }
 
-// link joins the ends of links.
+// link joins link ends.
 func (c *cacheReader) link() error {
 	for _, p := range c.keys {
 		if p.port == nil {
@@ -249,7 +249,7 @@ func (c *cacheReader) next(record any, what string) error {
 	return nil
 }
 
-// String returns the GUID and the number of the port.
+// String returns the port's GUID and number.
 func (k cacheKey) String() string { return fmt.Sprintf("port 0x%016x:%d", k.GUID, k.Number) }
 
 func cacheErrorf(offset int, format string, args ...any) error {

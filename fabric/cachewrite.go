@@ -10,12 +10,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// WriteCache writes the fabric as a cache for [ParseCache] and the tools of
-// libibnetdisc. The cache omits ports that did not respond or have an invalid
-// number, and their links. The format cannot store failures, conflicts, FDR10 and
-// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics. The
-// records are in the order in which libibnetdisc writes them. WriteCache returns an
-// error if nodes or ports share a GUID, because the format identifies them by GUID.
+// WriteCache writes the fabric as a cache for [ParseCache] and libibnetdisc's tools.
+// The cache omits ports that did not respond or have an invalid number, and their
+// links. The format cannot store failures, conflicts, FDR10 and statistics. A trailer,
+// which libibnetdisc ignores, marks partial fabrics. The records are in the order in
+// which libibnetdisc writes them. WriteCache returns an error if nodes or ports share a
+// GUID, because the format identifies them by GUID.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
 		return errors.New("write cache: the fabric has no nodes")
@@ -54,7 +54,7 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 	return nil
 }
 
-// trailer returns the trailer of a partial or bounded fabric, nil for others.
+// trailer returns the trailer for a partial or bounded fabric, nil for others.
 func (c *cacheWriter) trailer(f *Fabric) []byte {
 	t := cacheTrailer{Magic: trailerMagic, Unanswered: uint32(len(f.Failures) + f.Unanswered)}
 	if f.Aborted != nil {
@@ -69,7 +69,7 @@ func (c *cacheWriter) trailer(f *Fabric) []byte {
 	return c.append(nil, t)
 }
 
-// A cacheWriter builds the two lists of records.
+// A cacheWriter builds the two record lists.
 type cacheWriter struct {
 	nodes, ports []byte
 	seen         map[cacheKey]bool
@@ -108,8 +108,8 @@ func (c *cacheWriter) node(n *Node) {
 	}
 }
 
-// hashOrder sorts ports in the order of libibnetdisc's hash table of ports: by
-// bucket, and within a bucket the port added last first.
+// hashOrder sorts ports in the order in libibnetdisc's port hash table: by bucket, and
+// within a bucket the port added last first.
 func hashOrder(ports []*Port) []*Port {
 	const buckets = 137
 	var table [buckets][]*Port

@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A System is a chassis: several nodes behind one front panel.
+// A System is a chassis: several nodes behind a common front panel.
 type System struct {
 	Number int     // from 1: Voltaire's systems first, then by distance from the start
-	GUID   ib.GUID // of the chassis; most systems are grouped by this GUID
+	GUID   ib.GUID // chassis GUID; most systems are grouped by this GUID
 	Kind   string  // the model, for example "ISR9288"; empty if unknown
 	Nodes  []*Node // spines, lines and routers by slot, then the others
 }
@@ -20,10 +20,10 @@ func (s *System) add(n *Node) {
 	s.Nodes = append(s.Nodes, n)
 }
 
-// A SlotKind is the kind of board in a slot of a chassis.
+// A SlotKind is the kind of board in a chassis slot.
 type SlotKind uint8
 
-// The kinds of slot. SlotRouter is a router board, Voltaire's sRBD.
+// The slot kinds. SlotRouter is a router board, Voltaire's sRBD.
 const (
 	SlotNone SlotKind = iota
 	SlotLine
@@ -45,15 +45,14 @@ func (k SlotKind) String() string {
 	return ""
 }
 
-// A Slot is the position of a node in its chassis.
+// A Slot is a node's position in its chassis.
 type Slot struct {
 	Kind   SlotKind
-	Number int // of the board, as printed on the chassis
-	Chip   int // number of the switch chip on the board, from 1
+	Number int // board's number as printed on the chassis
+	Chip   int // switch chip number on the board, from 1
 }
 
-// String returns the form of libibnetdisc, "Line 1 Chip 2", and "" for an unknown
-// slot.
+// String returns libibnetdisc's form, "Line 1 Chip 2", and "" for an unknown slot.
 func (s Slot) String() string {
 	if s.Kind == SlotNone {
 		return ""
@@ -61,12 +60,11 @@ func (s Slot) String() string {
 	return s.Kind.String() + " " + strconv.Itoa(s.Number) + " Chip " + strconv.Itoa(s.Chip)
 }
 
-// groupSystems groups the nodes by chassis and finds their slots and the external
-// numbers of their ports. The rules are those of rdma-core's
-// libibnetdisc/chassis.c with two exceptions: libibnetdisc rejects the whole
-// fabric because of one board that does not fit, here the board has no slot; and
-// if two boards claim a slot, the board found first gets it, independently of the
-// order of replies.
+// groupSystems groups the nodes by chassis and finds their slots and their ports'
+// external numbers. The rules are the same as in rdma-core's libibnetdisc/chassis.c
+// with two exceptions: libibnetdisc rejects the whole fabric because a single board
+// does not fit, here the board has no slot; and if two boards claim a slot, the board
+// found first gets it, independently of the reply order.
 func (f *Fabric) groupSystems() {
 	f.Systems = nil
 	for _, n := range f.Nodes {

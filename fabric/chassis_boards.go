@@ -1,16 +1,15 @@
 package fabric
 
-// Voltaire's modular switches consist of line boards, which have the external
-// ports, and spine boards, which connect the line boards; some have router boards
-// too. The chips do not report their slots, but the wiring is fixed: the port of
-// the spine to which a line chip is connected determines the slot of the line
-// board, and vice versa. The tables describe the hardware (rdma-core,
-// libibnetdisc/chassis.c).
+// Voltaire's modular switches consist of line boards, which have the external ports,
+// and spine boards, which connect the line boards; some have router boards too. The
+// chips do not report their slots, but the wiring is fixed: the spine port to which a
+// line chip is connected determines the line board's slot, and vice versa. The tables
+// describe the hardware (rdma-core, libibnetdisc/chassis.c).
 
 const vendorVoltaire = 0x8f1
 
-// A places is a table by port number from 1: each digit, in base 36, is the slot,
-// chip or external number of the port; 0 and missing digits are undefined.
+// A places is a table by port number from 1: each digit, in base 36, is the port's
+// slot, chip or external number; 0 and missing digits are undefined.
 type places string
 
 func (t places) at(port uint8) int {
@@ -28,12 +27,12 @@ type spineBoard struct {
 	chassis string
 	ports   uint8 // ports 1 to ports lead to other boards
 
-	lineSlot, lineChip places // slot and chip of the line chip at the spine's port
+	lineSlot, lineChip places // line chip's slot and chip at the spine's port
 
-	slot, chip places // slot and chip of the spine, by the line chip's port
+	slot, chip places // spine's slot and chip, by the line chip's port
 
-	// routerChip returns the number of the router at the spine's port; nil if
-	// the chassis has no routers.
+	// routerChip returns the router number at the spine's port; nil if the chassis has
+	// no routers.
 	routerChip func(spine *Node, port uint8) int
 
 	external [2]places // number printed at the port, by chip from 1
@@ -143,7 +142,7 @@ func routerByGUID(spine *Node, _ uint8) int {
 	return 2
 }
 
-// spineBoardOf returns the kind of spine board of the node, nil for other nodes.
+// spineBoardOf returns the node's spine board kind, nil for other nodes.
 func spineBoardOf(n *Node) *spineBoard { return spineBoards[n.Info.DeviceID] }
 
 func lineBoardOf(n *Node) *lineBoard { return lineBoards[n.Info.DeviceID] }

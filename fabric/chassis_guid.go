@@ -2,16 +2,16 @@ package fabric
 
 import "github.com/ibkit/ibkit/ib"
 
-// Vendors whose system image GUIDs differ within one chassis.
+// Vendors with system image GUIDs that differ within a chassis.
 const (
 	vendorTopspin   = 0x5ad // Cisco
 	vendorInfiniCon = 0x66a
 	vendorXsigo     = 0x1397
 )
 
-// chassisGUID returns the GUID that the nodes of one chassis share: the system
-// image GUID without the bits in which some vendors number the boards. It is 0 if
-// the node has no system image GUID.
+// chassisGUID returns the GUID that the nodes in a chassis share: the system image GUID
+// without the bits in which some vendors number the boards. It is 0 if the node has no
+// system image GUID.
 func chassisGUID(n *Node) ib.GUID {
 	const slot = 0xff << 24
 	guid := n.Info.SystemGUID

@@ -19,9 +19,8 @@ const (
 	mellanoxLinePorts = 18
 )
 
-// placeMellanox finds the slots of the InfiniScale IV chips, which their node
-// descriptions contain, and the external numbers of their ports. It returns the
-// models of the chassis.
+// placeMellanox finds the InfiniScale IV chips' slots, which their node descriptions
+// contain, and their ports' external numbers. It returns the chassis models.
 func (f *Fabric) placeMellanox() map[*Node]string {
 	kinds := make(map[*Node]string)
 	for _, n := range f.Nodes {
@@ -45,8 +44,8 @@ func (f *Fabric) placeMellanox() map[*Node]string {
 	return kinds
 }
 
-// parseMellanoxDescription parses "MF0;host:model/slot[:board]/Uchip" with a slot
-// of L01 to L36 or S01 to S18.
+// parseMellanoxDescription parses "MF0;host:model/slot[:board]/Uchip" with a slot from
+// L01 to L36 or S01 to S18.
 func parseMellanoxDescription(s string) (kind string, slot Slot, ok bool) {
 	s, ok = strings.CutPrefix(s, "MF0;")
 	if !ok {

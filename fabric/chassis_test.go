@@ -14,11 +14,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Each net in testdata/chassis was served by ibsim 0.10 to Debian's
-// infiniband-diags 44.0: ibnetdiscover --cache wrote the cache. The golden file
-// contains the output of ibnetdiscover -g and iblinkinfo for each node: GUID, GUID
-// of the chassis, model and slot, and port:external of the switch ports that
-// have an external number.
+// Each net in testdata/chassis was served by ibsim 0.10 to Debian's infiniband-diags
+// 44.0: ibnetdiscover --cache wrote the cache. The golden file contains the output from
+// ibnetdiscover -g and iblinkinfo for each node: GUID, chassis GUID, model and slot,
+// and port:external for the switch ports that have an external number.
 func TestSystems_Libibnetdisc(t *testing.T) {
 	for _, path := range goldens(t, "testdata/chassis/*.cache") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -138,7 +137,7 @@ func TestMellanoxSlots(t *testing.T) {
 	}
 }
 
-// newTestFabric returns a fabric of two InfiniScale IV switches in one system.
+// newTestFabric returns a fabric with two InfiniScale IV switches in the same system.
 func newTestFabric(desc ...string) *fabric.Fabric {
 	f := new(fabric.Fabric)
 	for i, d := range desc {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// placeVoltaire finds the slots of Voltaire's chips and the external numbers of
-// their ports.
+// placeVoltaire finds the slots for Voltaire's chips and their ports' external numbers.
 func (f *Fabric) placeVoltaire() {
 	for _, n := range f.Nodes {
 		if !n.IsSwitch() || n.Info.VendorID != vendorVoltaire {
@@ -24,7 +23,7 @@ func (f *Fabric) placeVoltaire() {
 	}
 }
 
-// placeSpine finds the slots of a spine chip and of the routers linked to it.
+// placeSpine finds the slots for a spine chip and the routers linked to it.
 func placeSpine(n *Node, b *spineBoard) {
 	for _, p := range inner(n, b.ports) {
 		switch peer := p.Peer; {
@@ -60,7 +59,7 @@ func newSlot(kind SlotKind, number, chip int) Slot {
 	return Slot{kind, number, chip}
 }
 
-// inner returns the linked ports of n from 1 to last.
+// inner returns n's linked ports from 1 to last.
 func inner(n *Node, last uint8) []*Port {
 	var linked []*Port
 	for _, p := range n.Ports {
@@ -99,7 +98,7 @@ func (f *Fabric) addVoltaire(first *Node) {
 	add := func(n *Node) {
 		place := n.Slot
 		if place.Kind == SlotRouter {
-			place.Kind = SlotLine // router boards use the slots of line boards
+			place.Kind = SlotLine // router boards use line board slots
 		}
 		if n.System == nil && !taken[place] {
 			taken[place] = true
@@ -124,11 +123,10 @@ func (f *Fabric) addVoltaire(first *Node) {
 		}
 	}
 	slices.SortStableFunc(s.Nodes, bySlot)
-	s.GUID = s.Nodes[0].GUID - 1 // the numbering of Voltaire's subnet manager
+	s.GUID = s.Nodes[0].GUID - 1 // the Voltaire subnet manager's numbering
 }
 
-// bySlot orders the nodes of a system: spines, lines and routers, then nodes
-// without a slot.
+// bySlot orders a system's nodes: spines, lines and routers, then nodes without a slot.
 func bySlot(a, b *Node) int {
 	rank := func(k SlotKind) int {
 		switch k {

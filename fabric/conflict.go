@@ -8,12 +8,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A claim is a link according to one NodeInfo: a port of one node leads to a port
-// of another node.
+// A claim is a link according to a single NodeInfo: a node's port leads to another
+// node's port.
 type claim struct {
-	from *scanNode // nil for the start of the scan
+	from *scanNode // nil for the scan's start
 	port uint8
-	to   umad.Target // target of the other node
+	to   umad.Target // other node's target
 	info mad.NodeInfo
 }
 
@@ -21,7 +21,7 @@ func (c *claim) String() string {
 	return fmt.Sprintf("port %d of 0x%016x leads to port %d of 0x%016x", c.port, c.from.GUID, c.info.LocalPort, c.info.NodeGUID)
 }
 
-// sees reports whether a NodeInfo is from the same end of a link as c.
+// sees reports whether a NodeInfo is from the same link end as c.
 func (c *claim) sees(info *mad.NodeInfo) bool {
 	return info.NodeGUID == c.info.NodeGUID && info.LocalPort == c.info.LocalPort
 }
@@ -31,7 +31,7 @@ func (c *claim) sees(info *mad.NodeInfo) bool {
 // scan checks both links again when the rest of the fabric is known.
 type suspect struct {
 	claim  claim
-	holder *Port // peer of the port according to the other claim
+	holder *Port // port's peer according to the other claim
 	held   claim // the other claim
 
 	again, heldNow second // second check of claim and held
@@ -44,17 +44,17 @@ type second struct {
 }
 
 const (
-	// maxRounds limits the number of checks, so that a scan of a fabric that
-	// keeps changing ends.
+	// maxRounds limits the check count, so that a fabric's scan ends even if the fabric
+	// keeps changing.
 	maxRounds = 16
 
-	// maxNodes limits the scan of an agent that responds with new GUIDs
-	// forever: it is the number of unicast LIDs, of which each node needs one.
+	// maxNodes limits the scan if an agent responds with new GUIDs forever: it is the
+	// unicast LID count, because each node needs a LID.
 	maxNodes = 0xbfff
 )
 
-// sameIdentity reports whether two NodeInfos can be from one node. The port GUID
-// and the local port differ between the ports of one adapter.
+// sameIdentity reports whether two NodeInfos can be from the same node. The port GUID
+// and the local port differ between an adapter's ports.
 func sameIdentity(a, b *mad.NodeInfo) bool {
 	return a.NodeType == b.NodeType && a.NumPorts == b.NumPorts && a.SystemGUID == b.SystemGUID &&
 		a.DeviceID == b.DeviceID && a.VendorID == b.VendorID
@@ -78,8 +78,7 @@ func (s *scan) match(c claim) *scanNode {
 	return nil
 }
 
-// differs reports whether all known nodes with the GUID of a claim have another
-// identity.
+// differs reports whether all known nodes with a claim's GUID have another identity.
 func (s *scan) differs(c claim) bool {
 	for _, n := range s.nodes[c.info.NodeGUID] {
 		if sameIdentity(&n.Info, &c.info) {
@@ -89,8 +88,8 @@ func (s *scan) differs(c claim) bool {
 	return true
 }
 
-// link joins the two ends of a claim. If the near end has another link, that link
-// becomes a suspect: the claim is newer.
+// link joins a claim's two ends. If the near end has another link, that link becomes a
+// suspect: the claim is newer.
 func (s *scan) link(c claim, n *scanNode) {
 	number := c.info.LocalPort
 	isNew := n.at(number) == nil
@@ -110,8 +109,8 @@ func (s *scan) link(c claim, n *scanNode) {
 	from.Peer, p.Peer = p, from
 }
 
-// claimOn returns a claim of the known link of a port, from the end through which
-// a directed route can leave: a switch, or the start of the scan.
+// claimOn returns a claim from a port's known link, from the end through which a
+// directed route can leave: a switch, or the scan's start.
 func (s *scan) claimOn(p *Port) claim {
 	isExit := p.Node.IsSwitch() && p.linkable()
 	if !isExit && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
@@ -155,9 +154,9 @@ func (s *scan) recheck(round int) bool {
 	return s.waiting > 0
 }
 
-// suspectOneSided finds links with one end that reports a link that is down.
-// Because a packet passed, either the link came up during the scan or the port
-// belongs to another node with the same GUID.
+// suspectOneSided finds links with an end that reports a link that is down. Because a
+// packet passed, either the link came up during the scan or the port belongs to another
+// node with the same GUID.
 func (s *scan) suspectOneSided() {
 	for _, n := range s.order {
 		for _, p := range n.Ports {
@@ -177,7 +176,7 @@ func unlinked(i *mad.PortInfo) bool {
 	return i.PhysState == ib.PhysPolling || i.PhysState == ib.PhysDisabled || i.PhysState == ib.PhysSleep
 }
 
-// look queries the peers of both ports that claim the same far end again.
+// look queries again the peers of both ports that claim the same far end.
 func (s *scan) look(u *suspect) {
 	c := &u.claim
 	target := s.targetPort(c)
@@ -193,8 +192,8 @@ func (s *scan) look(u *suspect) {
 	s.lookThrough(*c, &u.again)
 }
 
-// lookThrough queries the peer of a claim's port again and, without a response,
-// the state of the port.
+// lookThrough queries the peer of a claim's port again and, without a response, the
+// port state.
 func (s *scan) lookThrough(c claim, now *second) {
 	now.claim = c
 	if c.from.Node == s.fabric.Start && c.from.target.Route.Hops() > 0 && c.port == s.fabric.StartPort {
@@ -208,8 +207,8 @@ func (s *scan) lookThrough(c claim, now *second) {
 	})
 }
 
-// targetPort returns the port that a claim leads to: one with another link if
-// there is one, otherwise the first candidate.
+// targetPort returns the port that a claim leads to: a port with another link if it
+// exists, otherwise the first candidate.
 func (s *scan) targetPort(c *claim) *Port {
 	var first *Port
 	for _, n := range s.nodes[c.info.NodeGUID] {
@@ -266,7 +265,7 @@ func (u *suspect) heldGone() bool {
 	return !u.held.sees(&u.heldNow.info)
 }
 
-// unlink removes the link of a port.
+// unlink removes a port's link.
 func (s *scan) unlink(p *Port) {
 	if p != nil && p.Peer != nil {
 		p.Peer.Peer = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// TestDuplicateHosts checks that two hosts with one GUID are two nodes, marked as
+// TestDuplicateHosts checks that two hosts with the same GUID are two nodes, marked as
 // duplicates.
 func TestDuplicateHosts(t *testing.T) {
 	f, nodes := twoLevels(2)
@@ -32,8 +32,8 @@ func TestDuplicateHosts(t *testing.T) {
 	}
 }
 
-// twins is a host at a switch with two switches with the same GUID, one of which packets
-// enter by a port. It returns the host and the switches.
+// twins is a host at a switch with two switches with the same GUID; packets enter one of
+// them by a port. It returns the host and the switches.
 func twins(entry uint8) (local *fakeNode, switches []*fakeNode) {
 	local = newFakeNode(mad.NodeTypeCA, 1, "local", 1)
 	hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
@@ -47,16 +47,16 @@ func twins(entry uint8) (local *fakeNode, switches []*fakeNode) {
 	return local, []*fakeNode{hub, a, b}
 }
 
-// hasTwins reports whether a description of the fabric has both switches and a conflict.
+// hasTwins reports whether a fabric description has both switches and a conflict.
 func hasTwins(s string) bool {
 	return strings.Contains(s, "5=behind a.1") && strings.Contains(s, "4=behind b.1") &&
 		strings.Contains(s, "two nodes have this GUID")
 }
 
-// TestDuplicateSwitches checks that two switches with one GUID are two nodes, and
-// that the nodes behind both are found: if packets arrive through different ports,
-// and if a host occupies the port of the first switch through which packets arrive
-// at the second.
+// TestDuplicateSwitches checks that two switches with the same GUID are two nodes, and
+// that the nodes behind both are found: if packets arrive through different ports, and
+// if a host occupies the first switch's port through which packets arrive at the
+// second.
 func TestDuplicateSwitches(t *testing.T) {
 	for _, entry := range []uint8{2, 5} {
 		local, _ := twins(entry)
@@ -71,10 +71,10 @@ func TestDuplicateSwitches(t *testing.T) {
 	}
 }
 
-// TestDuplicateOfAnotherKind checks nodes of different types with one GUID.
+// TestDuplicateOfAnotherKind checks nodes with different types and the same GUID.
 func TestDuplicateOfAnotherKind(t *testing.T) {
 	f, nodes := twoLevels(2)
-	nodes[7].guid = nodes[1].guid // host3 has the GUID of spine2
+	nodes[7].guid = nodes[1].guid // host3 has spine2's GUID
 	got := discover(t, f, fabric.DiscoverOptions{})
 	if len(got.Nodes) != len(nodes) || len(got.Conflicts) == 0 {
 		t.Errorf("got\n%s", describe(got))
@@ -104,8 +104,8 @@ func testLinkMoves(t *testing.T) {
 	}
 }
 
-// TestLinkRecovers checks that a link with one end in error recovery is one link
-// to one node.
+// TestLinkRecovers checks that a link with a single end in error recovery is a single
+// link to a single node.
 func TestLinkRecovers(t *testing.T) {
 	f, nodes := twoLevels(2)
 	nodes[4].ports[1].info.PhysState = ib.PhysLinkErrorRecovery // host1

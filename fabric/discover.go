@@ -12,29 +12,28 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// DiscoverOptions are the options of [Discover]. The zero value scans the whole
-// subnet from the local port.
+// DiscoverOptions are the [Discover] options. The zero value scans the whole subnet
+// from the local port.
 type DiscoverOptions struct {
-	// From is the first node of the scan. The zero value is the local port.
+	// From is the scan's first node. The zero value is the local port.
 	From umad.Target
 
-	// MaxHops limits the scan to nodes within a number of links from the start;
-	// 0 sets no limit.
+	// MaxHops limits the scan to nodes within this many links from the start; 0 sets no
+	// limit.
 	MaxHops int
 
 	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
 	// from QDR.
 	NoExtendedPortInfo bool
 
-	// OmitDownPorts omits the PortInfo of ports that the state table of their
-	// switch reports as down. Switches without such a table are scanned in full.
-	// See [Port.Omitted].
+	// OmitDownPorts omits PortInfo for ports that their switch's state table reports as
+	// down. Switches without such a table are scanned in full. See [Port.Omitted].
 	OmitDownPorts bool
 
 	// Lean implies OmitDownPorts, and omits what is not needed to find nodes and their
-	// LIDs: node descriptions, SwitchInfo, and the PortInfo of switch ports that are up
-	// according to the state table or the other end of the link. [Fabric.ReadPorts]
-	// reads these.
+	// LIDs: node descriptions, SwitchInfo, and PortInfo for switch ports that are up
+	// according to the state table or the link's other end. [Fabric.ReadPorts] reads
+	// these.
 	Lean bool
 
 	// Answered, if not nil, is called for each port whose PortInfo was received,
@@ -47,7 +46,7 @@ type DiscoverOptions struct {
 	Progress func(Progress)
 }
 
-// Progress counts the results of a discovery so far.
+// Progress counts a discovery's results so far.
 type Progress struct {
 	Nodes    int
 	Ports    int
@@ -55,15 +54,15 @@ type Progress struct {
 	Waiting  int // requests queued or in flight
 }
 
-// A Discoverer returns the fabric of a client's port, as [Discover] does.
+// A Discoverer returns the fabric at a client's port, as [Discover] does.
 type Discoverer func(context.Context, *umad.Client, DiscoverOptions) (*Fabric, error)
 
-// progressEvery is the number of requests that end between two calls of Progress.
+// progressEvery is how many requests end between two Progress calls.
 const progressEvery = 256
 
-// Discover scans a subnet with directed-route requests: NodeInfo of the start,
-// PortInfo of every port of each switch, NodeInfo through every port with a link
-// that is up, and so on outward.
+// Discover scans a subnet with directed-route requests: NodeInfo from the start,
+// PortInfo of every port of each switch, NodeInfo through every port with a link that
+// is up, and so on outward.
 //
 // The requests run in parallel, so a node or port that does not respond costs one
 // timeout; the result lists it in Failures. Discover returns an error without a
@@ -108,15 +107,15 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 	return s.fabric, err
 }
 
-// scan is the state of one discovery. Only the goroutine that runs the client
-// uses it: all methods are called from Done functions, one at a time.
+// scan is a discovery's state. Only the goroutine that runs the client uses it: all
+// methods are called from Done functions, never two at a time.
 type scan struct {
 	client *umad.Client
 	opts   DiscoverOptions
 	fabric *Fabric
 
-	nodes map[ib.GUID][]*scanNode // by GUID; more than one for duplicate GUIDs
-	order []*scanNode             // in order of discovery
+	nodes map[ib.GUID][]*scanNode // by GUID; several for duplicate GUIDs
+	order []*scanNode             // in discovery order
 	ports int
 
 	sweeps []sweep // switches with ports that were not queried yet
@@ -136,22 +135,22 @@ type scan struct {
 // scanNode is a node while it is being scanned.
 type scanNode struct {
 	*Node
-	target umad.Target // route of the scan to the node
+	target umad.Target // scan's route to the node
 	entry  uint8       // port through which packets to the target arrive
-	depth  int         // number of links to the start
+	depth  int         // link count to the start
 	probed []bool      // by port number: NodeInfo was queried through the port
 
 	checked []bool // by port number: PortInfo was queried a second time
 
-	capsEnded bool // PortInfo of port 0 of a switch was received, or failed
+	capsEnded bool // PortInfo for a switch's port 0 was received, or failed
 
-	states []ib.PortState // by port number, from the state table of a switch; nil: unknown
+	states []ib.PortState // by port number, from a switch's state table; nil: unknown
 
-	ports []Port         // backing of Node.Ports: one allocation per node
-	infos []mad.PortInfo // backing of Port.Info
+	ports []Port         // backing for Node.Ports: an allocation per node
+	infos []mad.PortInfo // backing for Port.Info
 }
 
-// query is one request of a scan with its subject.
+// query is a scan request with its subject.
 type query struct {
 	req  umad.Request
 	scan *scan
@@ -203,7 +202,7 @@ func (s *scan) fail(a *query, err error) {
 	}
 }
 
-// failure returns the failure of a request.
+// failure returns a request's failure.
 func (s *scan) failure(a *query, err error) Failure {
 	f := Failure{
 		Route:    a.req.To.Route,

@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// twoLevels is a fabric of two spines and n leaves with two hosts each; the
-// first host is the local one.
+// twoLevels is a fabric with two spines and n leaves with two hosts each; the first
+// host is the local host.
 func twoLevels(leaves int) (*fakeFabric, []*fakeNode) {
 	var nodes []*fakeNode
 	spines := []*fakeNode{
@@ -50,7 +50,7 @@ func discover(t *testing.T, f *fakeFabric, o fabric.DiscoverOptions) *fabric.Fab
 	return got
 }
 
-// describe returns the nodes, links, failures and conflicts of a fabric as text.
+// describe returns a fabric's nodes, links, failures and conflicts as text.
 func describe(f *fabric.Fabric) string {
 	var b strings.Builder
 	for _, n := range f.Nodes {
@@ -63,7 +63,7 @@ func describe(f *fabric.Fabric) string {
 		b.WriteByte('\n')
 	}
 	for _, x := range f.Failures {
-		cause := x.Err // without the route, which depends on the order of replies
+		cause := x.Err // without the route, which depends on the reply order
 		for errors.Unwrap(cause) != nil {
 			cause = errors.Unwrap(cause)
 		}
@@ -96,8 +96,8 @@ CA 0x1030 "host3" at 0,1,1,2,4 1=leaf1.4
 	}
 }
 
-// TestDiscoverOrder checks that the result, with the order of its failures, does
-// not depend on the order of replies.
+// TestDiscoverOrder checks that the result, with its failure order, does not depend on
+// the reply order.
 func TestDiscoverOrder(t *testing.T) {
 	f, _ := twoLevels(8)
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {
@@ -144,8 +144,8 @@ func TestDiscoverBoundedOrder(t *testing.T) {
 	}
 }
 
-// shortcut is a row of eight switches. The fourth is also linked to the first,
-// the switch of the local host.
+// shortcut is a row with eight switches. The fourth is also linked to the first, the
+// local host's switch.
 func shortcut() *fakeFabric {
 	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
 	row := make([]*fakeNode, 8)
@@ -191,7 +191,7 @@ func TestDiscoverPartOfFabric(t *testing.T) {
 	}
 }
 
-// TestDiscover_DeadNodes checks that ten hosts that do not respond cost the time of
+// TestDiscover_DeadNodes checks that ten hosts that do not respond cost the time for
 // three attempts in parallel, and that each is listed.
 func TestDiscover_DeadNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -262,15 +262,15 @@ func TestDiscover_NoReply(t *testing.T) {
 // TestDiscover_InvalidNodeInfo checks that nodes with invalid data stay in the
 // fabric, are marked, and do not make the result partial.
 func TestDiscover_InvalidNodeInfo(t *testing.T) {
-	const leaf1, host2 = 5, 6 // a switch with two hosts, and the first of them
+	const leaf1, host2 = 5, 6 // a switch with two hosts, and the first host
 	zero := func(i *mad.NodeInfo) { *i = mad.NodeInfo{} }
 	for _, test := range []struct {
 		name     string
 		node     int
 		wrong    func(*mad.NodeInfo)
 		nodes    int
-		contains string // a line of the description
-		invalid  string // of the node and its ports
+		contains string // a description line
+		invalid  string // for the node and its ports
 		conflict string
 	}{
 		{"switch of unknown type", leaf1, func(i *mad.NodeInfo) { i.NodeType = 9 }, 6,
@@ -326,7 +326,7 @@ func TestDiscover_InvalidNodeInfo(t *testing.T) {
 	}
 }
 
-// changing returns an answer function that changes the NodeInfo of one node.
+// changing returns an answer function that changes a single node's NodeInfo.
 func changing(t *testing.T, node *fakeNode, change func(*mad.NodeInfo)) func(*fakeNode, *mad.Packet) bool {
 	return func(n *fakeNode, p *mad.Packet) bool {
 		if n != node || p.Attr() != mad.AttrNodeInfo {
@@ -344,7 +344,7 @@ func changing(t *testing.T, node *fakeNode, change func(*mad.NodeInfo)) func(*fa
 	}
 }
 
-// invalid lists the invalid data of a fabric.
+// invalid lists a fabric's invalid data.
 func invalid(f *fabric.Fabric) []string {
 	var s []string
 	for _, n := range f.Nodes {
@@ -372,7 +372,7 @@ func TestDiscover_InvalidStart(t *testing.T) {
 	}
 }
 
-// TestPort_Invalid checks the values of PortInfo.
+// TestPort_Invalid checks PortInfo values.
 func TestPort_Invalid(t *testing.T) {
 	n := &fabric.Node{GUID: 1, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
 	for _, test := range []struct {
@@ -396,8 +396,8 @@ func TestPort_Invalid(t *testing.T) {
 	}
 }
 
-// TestDiscover_Endless checks that the scan of a fabric with a new switch behind
-// every port ends.
+// TestDiscover_Endless checks that a scan ends for a fabric with a new switch behind
+// every port.
 func TestDiscover_Endless(t *testing.T) {
 	f, nodes := twoLevels(1)
 	guid := ib.GUID(1 << 32)

@@ -2,9 +2,8 @@ package fabric
 
 import "github.com/ibkit/ibkit/mad"
 
-// deviceRange is a range of device IDs, both ends included. Vendor 0 matches any
-// vendor: the maker of the chip assigned these IDs, and boards of many vendors
-// have them.
+// deviceRange is a device ID range, both ends included. Vendor 0 matches any vendor:
+// the chip maker assigned these IDs, and many vendors' boards have them.
 type deviceRange struct {
 	vendor      uint32
 	first, last uint16

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// FailureError returns a failure with the name of its node and the port, such as
-// "leaf1[3]: Get PortInfo (modifier 0x3) of route 0,1, sent 3 times: no reply in time".
+// FailureError returns a failure with its node's name and the port, such as "leaf1[3]:
+// Get PortInfo (modifier 0x3) of route 0,1, sent 3 times: no reply in time".
 func (f *Fabric) FailureError(failure Failure, names *NameMap) error {
 	place := "start of the scan"
 	if n := f.NodeByGUID(failure.NodeGUID); n != nil {
@@ -19,7 +19,7 @@ func (f *Fabric) FailureError(failure Failure, names *NameMap) error {
 	return fmt.Errorf("%s: %w", place, failure.Err)
 }
 
-// FailureErrors returns the failures of a scan by [Fabric.FailureError], and the reason why it
+// FailureErrors returns a scan's failures by [Fabric.FailureError], and the reason why it
 // ended early.
 func (f *Fabric) FailureErrors(names *NameMap) []error {
 	var all []error
@@ -29,7 +29,7 @@ func (f *Fabric) FailureErrors(names *NameMap) []error {
 	return append(all, f.otherFailures()...)
 }
 
-// otherFailures returns the failures without a request of this scan.
+// otherFailures returns the failures without a request from this scan.
 func (f *Fabric) otherFailures() (all []error) {
 	if f.Unanswered > 0 {
 		all = append(all, fmt.Errorf("%d requests of the stored scan failed", f.Unanswered))
@@ -40,7 +40,7 @@ func (f *Fabric) otherFailures() (all []error) {
 	return all
 }
 
-// ReportFailures returns the failures of a scan, and the reason why it ended early, as
+// ReportFailures returns a scan's failures, and the reason why it ended early, as
 // documents list them.
 func (f *Fabric) ReportFailures(names *NameMap) []report.Failure {
 	var all []report.Failure

@@ -13,8 +13,8 @@ type fakeFabric struct {
 	umadtest.Port
 	local *fakeNode
 
-	// answer, if set, may change or withhold the reply of a node; it reports
-	// whether there is a reply.
+	// answer, if set, may change or withhold a node's reply; it reports whether there
+	// is a reply.
 	answer func(n *fakeNode, reply *mad.Packet) bool
 
 	broken error // if set, sending fails

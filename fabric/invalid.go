@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// maxPorts is the highest number of ports of a node (InfiniBand Architecture,
-// Volume 1, 14.2.5.3).
+// maxPorts is the highest port count for a node (InfiniBand Architecture, Volume 1,
+// 14.2.5.3).
 const maxPorts = 254
 
 // Invalid returns the values in the node's NodeInfo that no node may have, each
@@ -31,8 +31,8 @@ func (n *Node) Invalid() []string {
 	return s
 }
 
-// Invalid returns the values of the port that no port may have, each as a
-// phrase, for example "LID 49152"; nil for a valid port.
+// Invalid returns the port values that no port may have, each as a phrase, for example
+// "LID 49152"; nil for a valid port.
 func (p *Port) Invalid() []string {
 	var s []string
 	if !p.linkable() && !p.IsManagement() {
@@ -71,9 +71,9 @@ type invalidEnd struct {
 	node *scanNode
 }
 
-// foundAtInvalidPort adds a node whose NodeInfo has a local port that the node
-// does not have. For a switch, the scan of its own ports finds the link; an end
-// node gets a port with the invalid number.
+// foundAtInvalidPort adds a node with a local port in its NodeInfo that the node does
+// not have. For a switch, the scan of its own ports finds the link; an end node gets a
+// port with the invalid number.
 func (s *scan) foundAtInvalidPort(c claim, depth int) {
 	s.conflict(&c, fmt.Sprintf("which has %d ports, numbered from 1", c.info.NumPorts))
 	var n *scanNode
@@ -99,9 +99,9 @@ func (s *scan) foundAtInvalidPort(c claim, depth int) {
 	}
 }
 
-// linkInvalid joins the ends of links that were not found from the other end.
-// If several links end in one invalid port, the port with the lowest number of
-// the node with the lowest GUID gets it.
+// linkInvalid joins link ends that were not found from the other end. If several links
+// end in the same invalid port, the lowest port number on the node with the lowest GUID
+// gets it.
 func (s *scan) linkInvalid() {
 	slices.SortFunc(s.invalid, func(a, b invalidEnd) int {
 		return cmp.Or(cmp.Compare(a.from.GUID, b.from.GUID), cmp.Compare(a.port, b.port))
@@ -117,8 +117,8 @@ func (s *scan) linkInvalid() {
 	}
 }
 
-// refusable reports whether an error is the answer to the number of a port that
-// the node may not have, because its NodeInfo is invalid.
+// refusable reports whether an error is the answer to a port number that the node may
+// not have, because its NodeInfo is invalid.
 func (s *scan) refusable(n *scanNode, number uint8, err error) bool {
 	if _, refused := errors.AsType[mad.StatusError](err); !refused || n.Node == s.fabric.Start && number == s.fabric.StartPort {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ReadLabels reads the labels of the ports whose agents report their positions
+// ReadLabels reads labels for ports with agents that report their positions
 // (HierarchyInfo). A port without a valid response has no label; timeouts are added to
 // Failures. It returns an error if ctx ends or the local port fails.
 func (f *Fabric) ReadLabels(ctx context.Context, c *umad.Client) error {
@@ -39,11 +39,11 @@ func (f *Fabric) ReadLabels(ctx context.Context, c *umad.Client) error {
 	return nil
 }
 
-// maxLabelBlocks limits the blocks of a position. The templates have up to 16 records, of
-// 13 per block.
+// maxLabelBlocks limits a position's blocks. The templates have up to 16 records, 13 per
+// block.
 const maxLabelBlocks = 4
 
-// readLabel requests the next block of the position of a port.
+// readLabel requests the next block for a port's position.
 func (f *Fabric) readLabel(c *umad.Client, p *Port, blocks []mad.HierarchyInfo) {
 	number := p.Number
 	if !p.Node.IsSwitch() {
@@ -69,8 +69,8 @@ func (f *Fabric) readLabel(c *umad.Client, p *Port, blocks []mad.HierarchyInfo) 
 	}, umad.Modifier(modifier))
 }
 
-// entry returns the target that reaches a node at a port: the agent of an adapter knows
-// only the port that receives a request.
+// entry returns the target that reaches a node at a port: an adapter's agent knows only
+// the port that receives a request.
 func (f *Fabric) entry(p *Port) umad.Target {
 	peer := p.Peer
 	switch {
@@ -83,16 +83,16 @@ func (f *Fabric) entry(p *Port) umad.Target {
 	return umad.Target{LID: f.from, Route: peer.Node.Route.Append(peer.Number)}
 }
 
-// The types of ports of the templates 4 and 5, and the names of chips of template 4 (ibdm,
-// Fabric.h of NVIDIA's SDK).
+// The port types in templates 4 and 5, and the chip names in template 4 (ibdm, Fabric.h in
+// NVIDIA's SDK).
 var (
 	hierarchyTypes = map[uint32]string{1: "FNM1", 2: "FNM", 3: "sw", 4: "HCA", 5: "Access", 6: "GPU"}
 	hierarchyChips = map[uint32]string{1: "A1", 2: "A2", 3: "A3", 4: "A4", 256: "A", 257: "B"}
 )
 
-// portLabel returns the label of a port in the form of ibdiagnet (ibdm, Fabric.h,
-// PortHierarchyInfo::createLabel): chip/cage/port/split for a port of an NDR switch, such
-// as 1/3/2, and swA3p2 for XDR. It returns "" for an unknown template, and for blocks that
+// portLabel returns a port's label in ibdiagnet's form (ibdm, Fabric.h,
+// PortHierarchyInfo::createLabel): chip/cage/port/split for an NDR switch port, such as
+// 1/3/2, and swA3p2 for XDR. It returns "" for an unknown template, and for blocks that
 // contradict the template.
 func portLabel(kind mad.NodeType, blocks []mad.HierarchyInfo) string {
 	values := map[uint8]uint32{}
@@ -121,7 +121,7 @@ func portLabel(kind mad.NodeType, blocks []mad.HierarchyInfo) string {
 	return ""
 }
 
-// onlySelectors reports whether all records have one of the selectors of a template.
+// onlySelectors reports whether all records have one of a template's selectors.
 func onlySelectors(values map[uint8]uint32, selectors ...uint8) bool {
 	for s := range values {
 		if !slices.Contains(selectors, s) {
@@ -131,7 +131,7 @@ func onlySelectors(values map[uint8]uint32, selectors ...uint8) bool {
 	return true
 }
 
-// labelNDR returns a label of template 3.
+// labelNDR returns a template 3 label.
 func labelNDR(kind mad.NodeType, values map[uint8]uint32) string {
 	const split, port, cage, chip, slot, pci = 0, 1, 2, 3, 4, 6
 	number, hasPort := values[port]
@@ -166,7 +166,7 @@ func labelNDR(kind mad.NodeType, values map[uint8]uint32) string {
 	return label
 }
 
-// labelXDR returns a label of template 4.
+// labelXDR returns a template 4 label.
 func labelXDR(values map[uint8]uint32) string {
 	const kind, chip, ibPort, cage, port, split = 0, 1, 2, 3, 4, 5
 	name := hierarchyTypes[values[kind]]
@@ -185,7 +185,7 @@ func labelXDR(values map[uint8]uint32) string {
 	return name + cageLabel(values, cage, port, split)
 }
 
-// labelXDRHost returns a label of template 5.
+// labelXDRHost returns a template 5 label.
 func labelXDRHost(values map[uint8]uint32) string {
 	const kind, ibPort, cage, port, split, pci, gpu = 0, 2, 3, 4, 5, 9, 6
 	name := hierarchyTypes[values[kind]]
@@ -214,7 +214,7 @@ func cageLabel(values map[uint8]uint32, cage, port, split uint8) (label string) 
 	return label
 }
 
-// pciLabel returns a PCI address of 16 bits: bus, device and function.
+// pciLabel returns a 16-bit PCI address: bus, device and function.
 func pciLabel(address uint32) string {
 	return fmt.Sprintf("B%dD%dF%d", address>>8&0xff, address>>3&0x1f, address&0x7)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// The labels are those of ibdm's Fabric.h for the same records.
+// The labels are as in ibdm's Fabric.h for the same records.
 func TestPortLabel(t *testing.T) {
 	block := func(template uint64, records ...uint32) mad.HierarchyInfo {
 		a := mad.HierarchyInfo{TemplateGUID: template, ActiveLevels: uint8(len(records))}
@@ -79,7 +79,7 @@ func FuzzPortLabel(f *testing.F) {
 	})
 }
 
-// labels reads the labels of a simulated fabric.
+// labels reads a simulated fabric's labels.
 func labels(t *testing.T, s *sim.Fabric) *Fabric {
 	t.Helper()
 	port, err := s.Open("")
@@ -134,7 +134,8 @@ func TestReadLabels(t *testing.T) {
 	}
 }
 
-// A node that stops responding is a failure; one whose agent rejects the attribute is not.
+// A node that stops responding is a failure; a node with an agent that rejects the
+// attribute is not.
 func TestReadLabels_Errors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := sim.Build("single-switch:hosts=4,vendor=on")

@@ -1,18 +1,17 @@
 package fabric
 
-// A Lack is a node of another fabric that a scan did not find.
+// A Lack is a node in another fabric that a scan did not find.
 type Lack struct {
-	Node *Node // of the other fabric
+	Node *Node // in the other fabric
 
-	// End is the port of the scan at which the path to the node ends, according to the
-	// links of the other fabric. It is nil if it is unknown.
+	// End is the scan's port at which the path to the node ends, according to the other
+	// fabric's links. It is nil if it is unknown.
 	End *Port
 }
 
-// Lacks returns the nodes of another fabric, an earlier scan or the records of subnet
-// administration, that f does not have, in the order of the other fabric, and only the first
-// one with a GUID. It returns nil if f is blind, or if the scan ended before it had reached all
-// nodes.
+// Lacks returns the nodes in another fabric, an earlier scan or the subnet administration
+// records, that f does not have, in the other fabric's order, and only the first node with a
+// GUID. It returns nil if f is blind, or if the scan ended before it had reached all nodes.
 func (f *Fabric) Lacks(other *Fabric) []Lack {
 	if f.blind != nil || f.Unfinished() {
 		return nil

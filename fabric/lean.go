@@ -8,16 +8,16 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ReadDescriptions queries the descriptions of nodes if a lean scan omitted them. Failed
+// ReadDescriptions queries node descriptions if a lean scan omitted them. Failed
 // requests are added to Failures. It returns an error if ctx ends or the local port
 // fails.
 func (f *Fabric) ReadDescriptions(ctx context.Context, c *umad.Client, nodes []*Node) error {
 	return f.read(ctx, c, nodes, (*scan).readDescription)
 }
 
-// ReadPorts queries the descriptions of nodes, and the SwitchInfo and the PortInfo of the
-// ports of switches, if a lean scan omitted them. Failed requests are added to Failures.
-// It returns an error if ctx ends or the local port fails.
+// ReadPorts queries node descriptions, and SwitchInfo and PortInfo for switch ports, if a
+// lean scan omitted them. Failed requests are added to Failures. It returns an error if
+// ctx ends or the local port fails.
 func (f *Fabric) ReadPorts(ctx context.Context, c *umad.Client, nodes []*Node) error {
 	err := f.read(ctx, c, nodes, func(s *scan, n *scanNode) {
 		s.readDescription(n)
@@ -32,7 +32,7 @@ func (f *Fabric) ReadPorts(ctx context.Context, c *umad.Client, nodes []*Node) e
 	return err
 }
 
-// readDescription queries the description of a node if it was omitted.
+// readDescription queries a node's description if it was omitted.
 func (s *scan) readDescription(n *scanNode) {
 	if n.omitsDesc {
 		n.omitsDesc = false
@@ -40,7 +40,7 @@ func (s *scan) readDescription(n *scanNode) {
 	}
 }
 
-// read queries attributes of nodes.
+// read queries node attributes.
 func (f *Fabric) read(ctx context.Context, c *umad.Client, nodes []*Node, query func(*scan, *scanNode)) error {
 	s := &scan{
 		client: c, fabric: f,
@@ -63,7 +63,7 @@ func (f *Fabric) read(ctx context.Context, c *umad.Client, nodes []*Node, query 
 	return nil
 }
 
-// known returns a node of a fabric for a scan that does not go beyond it.
+// known returns a fabric node for a scan that does not go beyond it.
 func (f *Fabric) known(n *Node) *scanNode {
 	known := &scanNode{
 		Node:   n,

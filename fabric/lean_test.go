@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// discoverLean returns the result of a lean scan after its nodes were read.
+// discoverLean returns a lean scan's result after its nodes were read.
 func discoverLean(t *testing.T, f *fakeFabric) string {
 	t.Helper()
 	client := umad.NewClient(f, umad.ClientOptions{})
@@ -46,7 +46,7 @@ func addStateTables(nodes []*fakeNode) {
 	}
 }
 
-// TestDiscover_Lean compares a lean scan with a full one.
+// TestDiscover_Lean compares a lean scan with a full scan.
 func TestDiscover_Lean(t *testing.T) {
 	for _, tables := range []bool{false, true} {
 		t.Run(fmt.Sprintf("state tables %t", tables), func(t *testing.T) {
@@ -70,18 +70,19 @@ func TestDiscover_Lean(t *testing.T) {
 	}
 }
 
-// TestDiscover_LeanOmits counts the packets of a lean scan of 10 switches and 16 hosts.
+// TestDiscover_LeanOmits counts the packets in a lean scan across 10 switches and 16
+// hosts.
 func TestDiscover_LeanOmits(t *testing.T) {
-	// NodeInfo of the start, and through each port of a switch or of the start that is
-	// up except for the one that leads back; PortInfo of hosts and of port 0.
+	// NodeInfo from the start, and through each port of a switch or the start that is
+	// up except for the port that leads back; PortInfo for hosts and port 0.
 	const needed = 1 + 1 + (8*3 + 2*7) + 16 + 10
 	for _, test := range []struct {
 		tables bool
 		want   int
 	}{
 		{true, needed + 10},
-		// PortInfo of ports without a known link: of leaf0 except for port 3, of the
-		// spines except for port 1, of the other leaves except for ports 1 and 2.
+		// PortInfo for ports without a known link: on leaf0 except for port 3, on the
+		// spines except for port 1, on the other leaves except for ports 1 and 2.
 		{false, needed + 5 + 2*7 + 7*4},
 	} {
 		t.Run(fmt.Sprintf("state tables %t", test.tables), func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestDiscover_LeanOmits(t *testing.T) {
 	}
 }
 
-// TestDiscover_LeanTwins finds both of two switches with one GUID.
+// TestDiscover_LeanTwins finds both switches with the same GUID.
 func TestDiscover_LeanTwins(t *testing.T) {
 	for _, tables := range []bool{false, true} {
 		for _, entry := range []uint8{2, 5} {

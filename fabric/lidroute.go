@@ -9,12 +9,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// noPort is the forwarding table entry of a LID without a route.
+// noPort is the forwarding table entry for a LID without a route.
 const noPort = 255
 
-// RouteTo returns a directed route to the port with a LID. It follows the linear
-// forwarding tables of the switches from the local port. If LID routing is
-// broken, the error names the switch at which the route ends.
+// RouteTo returns a directed route to the port with a LID. It follows the switches'
+// linear forwarding tables from the local port. If LID routing is broken, the error
+// names the switch at which the route ends.
 func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error) {
 	route := mad.Local
 	for {

@@ -1,7 +1,7 @@
-// Package fabric discovers InfiniBand subnets. [Discover] scans a subnet and
-// returns a [Fabric]: its nodes, their ports, the links between the ports, the
-// chassis of the nodes, and a list of failures. [ReadCacheFile] reads a fabric
-// from a file in the format of libibnetdisc.
+// Package fabric discovers InfiniBand subnets. [Discover] scans a subnet and returns a
+// [Fabric]: its nodes, their ports, the links between the ports, the nodes' chassis,
+// and a failure list. [ReadCacheFile] reads a fabric from a file in libibnetdisc's
+// format.
 package fabric
 
 import (
@@ -13,47 +13,47 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Fabric is the state of a subnet as one discovery, or one cache file, reports
-// it. A Fabric may be read by several goroutines at the same time.
+// A Fabric is a subnet's state as a discovery, or a cache file, reports it. A Fabric
+// may be read by several goroutines at the same time.
 type Fabric struct {
-	// Nodes contains every node once, in the order of a breadth-first walk from
-	// Start by ascending port number, followed by nodes that the walk does not
-	// reach, by GUID. The order does not depend on the order of replies.
+	// Nodes contains every node once, in the order of a breadth-first walk from Start
+	// by ascending port number, followed by nodes that the walk does not reach, by
+	// GUID. The order does not depend on the reply order.
 	Nodes []*Node
 
-	Start     *Node // first node of the discovery
-	StartPort uint8 // port of Start through which the packets arrived
+	Start     *Node // discovery's first node
+	StartPort uint8 // Start's port through which the packets arrived
 
 	// MaxHops is the length of the longest route to a node.
 	MaxHops int
 
 	Systems []*System // chassis, by number
 
-	// Failures lists the requests without a valid response, and the link of the local
-	// port if it is down: see [Fabric.Blind]. A fabric with failures is partial.
+	// Failures lists the requests without a valid response, and the local port's link
+	// if it is down: see [Fabric.Blind]. A fabric with failures is partial.
 	Failures []Failure
 
-	// Bounded reports that the scan had a limit on hops. An unknown peer is then
-	// not a sign of a defect.
+	// Bounded reports that the scan had a hop limit. An unknown peer is then not a sign
+	// of a defect.
 	Bounded bool
 
 	// Aborted is the error that ended the discovery before it was complete.
 	Aborted error
 
-	// Unanswered is the number of requests without a valid response in the scan
-	// that a cache file stores; the file does not list them. It is 0 after a scan.
+	// Unanswered counts the requests without a valid response in the scan that a cache
+	// file stores; the file does not list them. It is 0 after a scan.
 	Unanswered int
 
 	// Sparse reports that the fabric is from a file with few attributes. Its nodes,
-	// links, LIDs, and the active widths and speeds are known; other fields of PortInfo
-	// and SwitchInfo are 0, and states of links may be [ib.PortNoChange].
+	// links, LIDs, and the active widths and speeds are known; other PortInfo and
+	// SwitchInfo fields are 0, and link states may be [ib.PortNoChange].
 	Sparse bool
 
 	// Conflicts lists contradictions: duplicate GUIDs, links that moved during
 	// the scan, links to ports that their node does not have.
 	Conflicts []Conflict
 
-	Stats umad.Stats // counters of the discovery's requests
+	Stats umad.Stats // request counters for the discovery
 
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Port
@@ -61,12 +61,12 @@ type Fabric struct {
 	stored             *storedOrder // nil for a fabric that is not from a cache
 	noExtendedPortInfo bool         // the scan did not query that attribute
 	blind              error        // see Blind
-	from               ib.LID       // LID that the routes of the nodes begin at; 0: the local port
+	from               ib.LID       // LID that the nodes' routes begin at; 0: the local port
 }
 
-// A storedOrder is the part of a cache that its other data does not determine.
+// A storedOrder is the cache part that its other data does not determine.
 type storedOrder struct {
-	nodes   []*Node // in the order of the file
+	nodes   []*Node // in the file's order
 	ports   []*Port
 	maxHops int
 }
@@ -88,13 +88,13 @@ func (f *Fabric) Unread(p *Port) bool {
 // hasGaps reports whether a port or an attribute that the fabric lacks may exist.
 func (f *Fabric) hasGaps() bool { return f.Unfinished() || f.Partial() }
 
-// HasLID reports whether the LID of a node is known, of a switch that of port 0: a partial scan
-// may lack it.
+// HasLID reports whether a node's LID is known, for a switch port 0's LID: a partial scan may
+// lack it.
 func (f *Fabric) HasLID(n *Node) bool {
 	return !f.hasGaps() || !n.IsSwitch() || n.Ports[0] != nil && n.Ports[0].Info != nil
 }
 
-// HasDescription reports whether the description of a node is known: a partial scan may lack it.
+// HasDescription reports whether a node's description is known: a partial scan may lack it.
 func (f *Fabric) HasDescription(n *Node) bool {
 	return !f.hasGaps() || n.Desc != mad.NodeDescription{} || !f.Unfinished() && n.Described()
 }
@@ -104,7 +104,7 @@ type Node struct {
 	GUID  ib.GUID
 	Info  mad.NodeInfo
 	Desc  mad.NodeDescription // as received: not safe for a terminal, see [NameMap.Name]
-	Route mad.Route           // a shortest directed route from the start of the scan, if known
+	Route mad.Route           // a shortest directed route from the scan's start, if known
 
 	Switch *mad.SwitchInfo // nil if the node is not a switch or did not respond
 
@@ -118,13 +118,13 @@ type Node struct {
 	// Duplicate reports that another node has the same GUID.
 	Duplicate bool
 
-	System *System // chassis of the node; nil if unknown
+	System *System // node's chassis; nil if unknown
 	Slot   Slot    // position in System
 
 	omitsDesc, omitsPorts bool // by a lean scan
 
 	descLost bool            // the node did not respond
-	lost     map[uint8]error // PortInfo by port number: errors of the requests
+	lost     map[uint8]error // PortInfo by port number: request errors
 }
 
 // IsSwitch reports whether the node is a switch.
@@ -137,7 +137,7 @@ func (n *Node) IsCA() bool { return n.Info.NodeType == mad.NodeTypeCA }
 // without that.
 func (n *Node) Described() bool { return !n.descLost && !n.omitsDesc }
 
-// A Port is one end of a link, or a switch's port 0.
+// A Port is a link end, or a switch's port 0.
 type Port struct {
 	Node   *Node
 	Number uint8
@@ -146,8 +146,8 @@ type Port struct {
 	// Info is nil if the port did not respond, or was omitted.
 	Info *mad.PortInfo
 
-	// Omitted reports that the state table of the switch has the port as down, and
-	// that the scan did not query it: see [DiscoverOptions.OmitDownPorts].
+	// Omitted reports that the switch's state table has the port as down, and that the
+	// scan did not query it: see [DiscoverOptions.OmitDownPorts].
 	Omitted bool
 
 	// Ext is NVIDIA's ExtendedPortInfo; nil if the discovery did not query it
@@ -155,21 +155,19 @@ type Port struct {
 	Ext     *mad.MlnxExtPortInfo
 	extLost bool // the port did not respond
 
-	// Peer is the other end of the link; nil if there is no link or the peer is
-	// unknown.
+	// Peer is the link's other end; nil if there is no link or the peer is unknown.
 	Peer *Port
 
 	// External is the number printed on the chassis, 0 if the port has no printed number.
 	External int
 
-	// Label is the position of the port as its agent reports it, such as "1/3/2" for port
-	// 2 of cage 3. It is "" if the port has none, or without [Fabric.ReadLabels].
+	// Label is the port's position as its agent reports it, such as "1/3/2" for port 2 in
+	// cage 3. It is "" if the port has no label, or without [Fabric.ReadLabels].
 	Label string
 }
 
-// LID returns the base LID of the port. For a switch's external ports this is the
-// LID of the management port. It is 0 if the port has no LID, or if that is unknown: see
-// [Port.Missing].
+// LID returns the port's base LID. For a switch's external ports this is the management
+// port's LID. It is 0 if the port has no LID, or if that is unknown: see [Port.Missing].
 func (p *Port) LID() ib.LID {
 	if info := p.Caps(); info != nil {
 		return info.LID
@@ -177,8 +175,8 @@ func (p *Port) LID() ib.LID {
 	return 0
 }
 
-// Missing returns the reason why the LID and the capabilities of the port are unknown, nil
-// if they are known: PortInfo of the port, or of port 0 of a switch, is missing.
+// Missing returns the reason why the port's LID and capabilities are unknown, nil if they
+// are known: PortInfo for the port, or for a switch's port 0, is missing.
 func (p *Port) Missing() error {
 	if p.Caps() != nil {
 		return nil
@@ -192,7 +190,7 @@ func (p *Port) Missing() error {
 		return fmt.Errorf("PortInfo of port %d is missing", number)
 	}
 	if failed, ok := errors.AsType[*umad.Error](err); ok {
-		err = failed.Err // without the address of the request
+		err = failed.Err // without the request's address
 	}
 	return fmt.Errorf("PortInfo of port %d: %w", number, err)
 }
@@ -203,8 +201,8 @@ var (
 	errNotActive = errors.New("the link is not active: no subnet manager has activated it")
 )
 
-// Unreachable returns the reason why packets with a LID cannot reach the agents of the port,
-// or nil.
+// Unreachable returns the reason why packets with a LID cannot reach the port's agents, or
+// nil.
 func (p *Port) Unreachable() error {
 	if err := p.Missing(); err != nil {
 		return fmt.Errorf("the LID is unknown: %w", err)
@@ -218,8 +216,8 @@ func (p *Port) Unreachable() error {
 	return nil
 }
 
-// Caps returns the PortInfo whose capability masks apply to the port: on a switch
-// that of port 0, otherwise its own (InfiniBand Architecture, Volume 1,
+// Caps returns the PortInfo with the capability masks that apply to the port: on a
+// switch port 0's PortInfo, otherwise its own (InfiniBand Architecture, Volume 1,
 // 14.2.5.6). It is nil if that port did not respond.
 func (p *Port) Caps() *mad.PortInfo {
 	if !p.Node.IsSwitch() {
@@ -231,7 +229,7 @@ func (p *Port) Caps() *mad.PortInfo {
 	return nil
 }
 
-// Identity returns the port as the one that a change is meant for.
+// Identity returns the port as the port that a change is meant for.
 func (p *Port) Identity() umad.Identity {
 	id := umad.Identity{NodeGUID: p.Node.GUID, PortGUID: p.GUID, Port: p.Number}
 	if p.Number == mad.AllPorts {
@@ -240,7 +238,7 @@ func (p *Port) Identity() umad.Identity {
 	return id
 }
 
-// A Failure is a request of a discovery without a valid response, or a link that led
+// A Failure is a discovery request without a valid response, or a link that led
 // nowhere.
 type Failure struct {
 	Route    mad.Route
@@ -252,7 +250,7 @@ type Failure struct {
 	Err      error
 }
 
-// A Conflict is a contradiction between the data of a fabric's nodes.
+// A Conflict is a contradiction between data from a fabric's nodes.
 type Conflict struct {
 	GUID   ib.GUID
 	Port   uint8
@@ -262,8 +260,8 @@ type Conflict struct {
 // NodeByGUID returns the first node with the GUID, or nil.
 func (f *Fabric) NodeByGUID(guid ib.GUID) *Node { return f.byGUID[guid] }
 
-// PortByGUID returns the port with the GUID, or nil. All ports of a
-// switch share one GUID, which identifies port 0.
+// PortByGUID returns the port with the GUID, or nil. All switch ports share a GUID,
+// which identifies port 0.
 func (f *Fabric) PortByGUID(guid ib.GUID) *Port { return f.byPortGUID[guid] }
 
 // index fills the look-up tables from Nodes.

@@ -14,8 +14,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// DefaultNameMapPath is the default file of node names of Debian's
-// infiniband-diags.
+// DefaultNameMapPath is the default node name file in Debian's infiniband-diags.
 const DefaultNameMapPath = "/etc/rdma/ib-node-name-map"
 
 // A NameMap maps node GUIDs to the names that an administrator assigned. The nil
@@ -24,17 +23,16 @@ type NameMap struct {
 	names map[ib.GUID]string
 }
 
-// ReadNameMap reads a map of node names in the format of opensm and
-// infiniband-diags (rdma-core, util/node_name_map.c). Errors contain name.
+// ReadNameMap reads a node name map in the opensm and infiniband-diags format
+// (rdma-core, util/node_name_map.c). Errors contain name.
 //
-// A line consists of a node GUID, blanks, and a name. Double quotes around the
-// name are optional. The name ends at a quote, at a # or at the end of the line;
-// a comment begins with #. A GUID without a name is ignored. If a GUID occurs
-// several times, the first line applies.
+// A line consists of a node GUID, blanks, and a name. Double quotes around the name are
+// optional. The name ends at a quote, at a # or at the line's end; a comment begins
+// with #. A GUID without a name is ignored. If a GUID occurs several times, the first
+// line applies.
 //
-// An invalid line does not end the map. ReadNameMap returns the other entries
-// together with the [*textfile.Error] of the first invalid line and the number of
-// such lines.
+// An invalid line does not end the map. ReadNameMap returns the other entries together
+// with the [*textfile.Error] for the first invalid line and the invalid line count.
 func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	m := &NameMap{names: make(map[ib.GUID]string)}
 	lines := textfile.NewReader(r, name)
@@ -49,7 +47,7 @@ func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	return m, nil
 }
 
-// add adds one line.
+// add adds a line.
 func (m *NameMap) add(line string) error {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
@@ -91,11 +89,11 @@ func printable(s string) string {
 	}, s)
 }
 
-// Name returns the mapped name of the node, or its description if the map has no
-// name. The result is safe for a terminal.
+// Name returns the node's mapped name, or its description if the map has no name. The
+// result is safe for a terminal.
 func (m *NameMap) Name(n *Node) string { return m.NameOf(n.GUID, n.Desc) }
 
-// Label returns the name of the node, or its GUID if the node has no name, for example
+// Label returns the node's name, or its GUID if the node has no name, for example
 // because its NodeDescription was not read.
 func (m *NameMap) Label(n *Node) string { return m.LabelOf(n.GUID, n.Desc) }
 
@@ -114,8 +112,8 @@ func (m *NameMap) AppendName(b []byte, n *Node) []byte {
 	return n.Desc.AppendClean(b)
 }
 
-// Match reports whether a pattern of [path.Match] matches the name or the GUID of a node.
-// A malformed pattern matches none.
+// Match reports whether a [path.Match] pattern matches a node's name or GUID. A malformed
+// pattern matches no node.
 func (m *NameMap) Match(pattern string, n *Node) bool {
 	byName, _ := path.Match(pattern, m.Name(n))
 	byGUID, _ := path.Match(pattern, n.GUID.String())

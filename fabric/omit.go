@@ -6,15 +6,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A portStates collects the blocks of a switch's SwitchPortStateTable.
+// A portStates collects a switch's SwitchPortStateTable blocks.
 type portStates struct {
 	states  []ib.PortState // by port number
 	missing int            // blocks
 	failed  bool
 }
 
-// state returns the state of a port in the state table of its switch, 0 if it is
-// unknown.
+// state returns a port's state in its switch's state table, 0 if it is unknown.
 func (n *scanNode) state(number uint8) ib.PortState {
 	if int(number) >= len(n.states) {
 		return 0
@@ -22,8 +21,8 @@ func (n *scanNode) state(number uint8) ib.PortState {
 	return n.states[number]
 }
 
-// queryPort0 queries port 0 of a switch, whose capabilities decide how the other ports
-// are scanned.
+// queryPort0 queries a switch's port 0. Its capabilities decide how the other ports are
+// scanned.
 func (s *scan) queryPort0(n *scanNode) {
 	s.submit(n.target, mad.AttrPortInfo, 0, n, 0, func(s *scan, a *query, r *umad.Reply) {
 		s.gotPortInfo(a, r)
@@ -36,7 +35,7 @@ func (s *scan) queryPort0(n *scanNode) {
 	})
 }
 
-// queryStates queries the states of all ports of a switch, 128 per packet.
+// queryStates queries the states for all switch ports, 128 per packet.
 func (s *scan) queryStates(n *scanNode) {
 	const block = len(mad.SwitchPortStateTable{}.States)
 	states := &portStates{states: make([]ib.PortState, len(n.Ports)), missing: (len(n.Ports) + block - 1) / block}
@@ -50,7 +49,7 @@ func (s *scan) queryStates(n *scanNode) {
 func (s *scan) gotStates(states *portStates, a *query, r *umad.Reply) {
 	var t mad.SwitchPortStateTable
 	if r.Err != nil || mad.Decode(&t, r.MAD.Data()) != nil {
-		states.failed = true // PortInfo of all ports has the same data, and more
+		states.failed = true // PortInfo for all ports has the same data, and more
 	}
 	first := int(a.req.Modifier) * len(t.States)
 	for i, state := range t.States {
@@ -67,7 +66,7 @@ func (s *scan) gotStates(states *portStates, a *query, r *umad.Reply) {
 	s.addSweep(sweep{node: a.node, next: 1})
 }
 
-// addSweep begins to query the ports of a switch.
+// addSweep begins to query a switch's ports.
 func (s *scan) addSweep(w sweep) {
 	s.sweeps = append(s.sweeps, w)
 	s.sweep()

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// PortName returns the notation of a port of a node in texts for users: "leaf1[3]".
+// PortName returns the notation for a node's port in texts for users: "leaf1[3]".
 // [CutPort] parses it.
 func PortName(node string, number int) string { return fmt.Sprintf("%s[%d]", node, number) }
 
-// PortName returns the notation of a port: [NameMap.Label] and the number, as in
-// "leaf1[3]".
+// PortName returns a port's notation: [NameMap.Label] and the number, as in "leaf1[3]".
 func (m *NameMap) PortName(p *Port) string { return PortName(m.Label(p.Node), int(p.Number)) }
 
-// CutPort splits the name of a port into the name of the node and the number: "leaf1[3]",
-// or "leaf1/3", which shells do not treat as a pattern.
+// CutPort splits a port name into the node name and the number: "leaf1[3]", or "leaf1/3",
+// which shells do not treat as a pattern.
 func CutPort(name string) (node string, number int, ok bool) {
 	i := strings.LastIndexByte(name, '/')
 	digits := name[i+1:]
@@ -33,13 +32,13 @@ func CutPort(name string) (node string, number int, ok bool) {
 	return name[:i], int(n), true
 }
 
-// NoPortError returns the error for a port number that a node with a number of ports does
-// not have. node is how the caller names the node.
+// NoPortError returns the error for a port number that a node with the given port count
+// does not have. node is the caller's name for the node.
 func NoPortError(node string, number, ports int) error {
 	return fmt.Errorf("find %s: %s", PortName(node, number), NumbersOf(node, ports))
 }
 
-// NumbersOf describes the numbers of the ports of a node.
+// NumbersOf describes a node's port numbers.
 func NumbersOf(node string, ports int) string {
 	return fmt.Sprintf("the ports of %s have the numbers 1 to %d", node, ports)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// pairRecords returns the records of a switch at LID 1 and of an adapter at LID 2, which
+// pairRecords returns the records for a switch at LID 1 and an adapter at LID 2, which
 // is at its port 3.
 func pairRecords() *recordSet {
 	node := func(lid ib.LID, t mad.NodeType, ports uint8) mad.NodeRecord {
@@ -74,7 +74,7 @@ func TestRecordSet_Conflicts(t *testing.T) {
 	}
 }
 
-// Any bytes decode to records, of which no combination makes assemble panic.
+// Any bytes decode to records, and no record combination makes assemble panic.
 func FuzzRecordSet(f *testing.F) {
 	f.Add([]byte("\x01\x02\x01\x03\x00\x01\x02\x02\x03"))
 	f.Add([]byte{})

@@ -7,26 +7,26 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Replay is the discovery of a fabric by libibnetdisc: a queue of requests, each
-// sent when its turn comes, with responses in the order of the requests (rdma-core,
-// libibnetdisc/ibnetdisc.c and query_smp.c). The tools of infiniband-diags print
-// nodes in an order that results from it.
+// A Replay is the discovery of a fabric by libibnetdisc: a queue of requests, each sent
+// when its turn comes, with responses in request order (rdma-core,
+// libibnetdisc/ibnetdisc.c and query_smp.c). The infiniband-diags tools print nodes in
+// an order that results from it.
 type Replay struct {
 	// Nodes contains the nodes in the order in which libibnetdisc lists them: the
 	// node found last is the first. Nodes that the replay does not reach follow.
 	Nodes []*Node
 
-	// Requests is the number of requests; 0 if the fabric is from a cache.
+	// Requests is the request count; 0 if the fabric is from a cache.
 	Requests int
 
 	// MaxHops is the length of the longest route on which libibnetdisc sends a
 	// request.
 	MaxHops int
 
-	ports []*Port // in the order of a cache
+	ports []*Port // in a cache's order
 }
 
-// A Visit is one NodeInfo response of a [Replay].
+// A Visit is a NodeInfo response in a [Replay].
 type Visit struct {
 	Route mad.Route
 	Port  *Port // the port through which the request arrived
@@ -36,16 +36,16 @@ type Visit struct {
 	Desc  mad.NodeDescription // zero before its response
 }
 
-// replayStep is a request of a replay: NodeInfo of the node behind a port if attr is
-// AttrNodeInfo, otherwise an attribute of a node.
+// replayStep is a replay request: NodeInfo for the node behind a port if attr is
+// AttrNodeInfo, otherwise a node attribute.
 type replayStep struct {
 	attr mad.AttrID
-	port uint8     // number of the port of node
+	port uint8     // node's port number
 	node *replayed // nil for NodeInfo
 	from *Port     // port that a NodeInfo request leaves through last; nil for the start
 }
 
-// replayed is the state of a node during a replay.
+// replayed is a node's state during a replay.
 type replayed struct {
 	*Node
 	route mad.Route
@@ -55,8 +55,8 @@ type replayed struct {
 }
 
 // Replay replays the discovery of the fabric. visit, if not nil, is called for each
-// NodeInfo response. For a fabric from a cache, the order of the nodes is that of the
-// file, and visit is not called.
+// NodeInfo response. For a fabric from a cache, the node order is the file's order, and
+// visit is not called.
 func (f *Fabric) Replay(visit func(Visit)) Replay {
 	if f.stored != nil {
 		return f.replayStored()
@@ -89,8 +89,8 @@ func (f *Fabric) replayStored() Replay {
 	return Replay{Nodes: f.stored.nodes, MaxHops: f.stored.maxHops, ports: f.stored.ports}
 }
 
-// store keeps the order of a cache, for which libibnetdisc adds the ports to its hash
-// table from the last node to the first.
+// store keeps a cache's order, for which libibnetdisc adds the ports to its hash table
+// from the last node to the first.
 func (f *Fabric) store(maxHops int) {
 	var ports []*Port
 	for _, n := range slices.Backward(f.Nodes) {
@@ -111,7 +111,7 @@ type replayer struct {
 }
 
 // push queues a request. Before the queue grows, it drops the requests that have a
-// response: a fabric of 10,400 adapters takes 133,000 requests of 24 bytes.
+// response: a fabric with 10,400 adapters takes 133,000 requests with 24 bytes each.
 func (r *replayer) push(s replayStep) {
 	if len(r.queue) == cap(r.queue) && r.next > len(r.queue)/2 {
 		n := copy(r.queue, r.queue[r.next:])
@@ -134,7 +134,7 @@ func (r *replayer) respond(s replayStep) {
 	}
 }
 
-// nodeInfo handles the NodeInfo of the node behind a port, or of the start.
+// nodeInfo handles NodeInfo from the node behind a port, or from the start.
 func (r *replayer) nodeInfo(from *Port) {
 	n, port := r.fabric.Start, r.fabric.StartPort
 	if from != nil {
@@ -166,7 +166,7 @@ func (r *replayer) nodeInfo(from *Port) {
 	}
 }
 
-// routeThrough returns the route of a NodeInfo request through a port, or to the start.
+// routeThrough returns a NodeInfo request's route through a port, or to the start.
 func (r *replayer) routeThrough(from *Port) mad.Route {
 	if from == nil {
 		return r.fabric.Start.Route
@@ -195,8 +195,8 @@ func (n *replayed) visit(port uint8, route mad.Route, isNew bool) Visit {
 	return v
 }
 
-// portInfo handles the PortInfo of a port. The response of a switch's port 0 comes
-// before the requests for the other ports.
+// portInfo handles a port's PortInfo. The response from a switch's port 0 comes before
+// the requests for the other ports.
 func (r *replayer) portInfo(n *replayed, number uint8) {
 	var p *Port
 	if int(number) < len(n.Ports) {
@@ -222,14 +222,14 @@ func (r *replayer) portInfo(n *replayed, number uint8) {
 	}
 }
 
-// sweep requests the PortInfo of all external ports of a switch.
+// sweep requests PortInfo for all external switch ports.
 func (r *replayer) sweep(n *replayed) {
 	for port := 1; port <= int(n.Info.NumPorts); port++ {
 		r.push(replayStep{attr: mad.AttrPortInfo, node: n, port: uint8(port)})
 	}
 }
 
-// hasExtPort reports whether the discovery queries ExtendedPortInfo of a port.
+// hasExtPort reports whether the discovery queries a port's ExtendedPortInfo.
 func (f *Fabric) hasExtPort(p *Port) bool {
 	if f.noExtendedPortInfo || p.Info.PhysState != ib.PhysLinkUp || !HasExtendedPortInfo(&p.Node.Info) {
 		return false
@@ -238,8 +238,8 @@ func (f *Fabric) hasExtPort(p *Port) bool {
 	return caps != nil && p.Info.ActiveSpeed(caps, nil) == ib.QDR
 }
 
-// expand requests the NodeInfo of the peer of a port, except the one through which
-// the node was found.
+// expand requests NodeInfo from a port's peer, except at the port through which the
+// node was found.
 func (r *replayer) expand(n *replayed, number uint8) {
 	p := n.Ports[number]
 	if number == 0 || p == nil || p.Info == nil || p.Info.PhysState != ib.PhysLinkUp || p.Peer == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// TestReplay compares the order of nodes with that in caches of Debian's
-// ibnetdiscover, and the longest route.
+// TestReplay compares the node order with the order in Debian ibnetdiscover caches, and
+// the longest route.
 func TestReplay(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*/*.cache")
 	if err != nil || len(paths) == 0 {

@@ -24,7 +24,7 @@ func (s *scan) gotNodeInfo(a *query, r *umad.Reply) {
 	}
 }
 
-// found adds the node and the link of a claim. A new node is scanned.
+// found adds a claim's node and link. A new node is scanned.
 func (s *scan) found(c claim) {
 	depth := 0
 	if c.from != nil {
@@ -51,8 +51,7 @@ func (s *scan) found(c claim) {
 	}
 }
 
-// full reports whether the fabric has the maximum number of nodes, and then ends
-// the scan.
+// full reports whether the fabric has the maximum node count, and then ends the scan.
 func (s *scan) full() bool {
 	if len(s.order) < maxNodes {
 		return false
@@ -62,9 +61,8 @@ func (s *scan) full() bool {
 	return true
 }
 
-// shorten updates the distance of a node that is closer to the start than known
-// before, and of the nodes behind it. Ports beyond the limit on hops may be
-// within it now.
+// shorten updates the distance for a node that is closer to the start than known
+// before, and for the nodes behind it. Ports beyond the hop limit may be within it now.
 func (s *scan) shorten(n *scanNode, depth int, to umad.Target, entry uint8) {
 	n.depth, n.target, n.entry = depth, to, entry
 	s.expandAll(n)
@@ -134,19 +132,19 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	return n
 }
 
-// A sweep queries the PortInfo of each port of a switch.
+// A sweep queries PortInfo for each switch port.
 type sweep struct {
 	node *scanNode
 	next int // port
 }
 
 const (
-	// maxWaiting limits the number of waiting requests. It is well above any window;
-	// without it the requests of a large fabric take more memory than its ports.
+	// maxWaiting limits the waiting request count. It is well above any window; without
+	// it a large fabric's requests take more memory than its ports.
 	maxWaiting = 4096
 
-	// leanWaiting limits the number of waiting requests of a lean scan: the fewer
-	// wait, the more ports are known by the other end of their link.
+	// leanWaiting limits the waiting request count in a lean scan: the fewer wait, the
+	// more ports are known by their link's other end.
 	leanWaiting = 128
 )
 
@@ -166,7 +164,7 @@ func (s *scan) sweep() {
 	}
 }
 
-// visit queries a port of a switch, unless it is known to be up or down.
+// visit queries a switch port, unless it is known to be up or down.
 func (s *scan) visit(n *scanNode, number uint8) {
 	p := n.at(number)
 	linked := p != nil && p.Peer != nil
@@ -197,8 +195,8 @@ func (s *scan) querySwitchInfo(n *scanNode) {
 	})
 }
 
-// port returns a port of n and adds it if it is new. The number is from a packet
-// and may be higher than the node's number of ports.
+// port returns a port of n and adds it if it is new. The number is from a packet and
+// may be higher than the node's port count.
 func (s *scan) port(n *scanNode, number uint8) *Port {
 	if grow := int(number) + 1 - len(n.Ports); grow > 0 {
 		n.Ports = append(n.Ports, make([]*Port, grow)...)
@@ -219,7 +217,7 @@ func (s *scan) port(n *scanNode, number uint8) *Port {
 	return p
 }
 
-// info returns memory for the PortInfo of a port.
+// info returns memory for a port's PortInfo.
 func (n *scanNode) info(number uint8) *mad.PortInfo {
 	if int(number) < len(n.infos) {
 		return &n.infos[number]
@@ -248,7 +246,7 @@ func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 	}
 	switch {
 	case number == 0:
-		// The capabilities of the ports that responded earlier are known only now, or
+		// The capabilities for the ports that responded earlier are known only now, or
 		// remain unknown.
 		n.capsEnded = true
 		for port := range n.Info.NumPorts {
@@ -259,8 +257,8 @@ func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 	}
 }
 
-// expand queries the peer of a port, once, if the link is up and does not lead
-// back to the node from which the scan reached n.
+// expand queries a port's peer, once, if the link is up and does not lead back to the
+// node from which the scan reached n.
 func (s *scan) expand(n *scanNode, number uint8) {
 	p := n.Ports[number]
 	if p == nil || number == 0 || n.probed[number] || !s.linkUp(n, p) {
@@ -295,8 +293,8 @@ func (s *scan) expand(n *scanNode, number uint8) {
 	s.queryNodeInfo(n, number, to)
 }
 
-// linkUp reports whether the link of a port is up: according to its PortInfo or, in a
-// lean scan, to the state table of the switch or the other end of the link.
+// linkUp reports whether a port's link is up: according to its PortInfo or, in a lean
+// scan, to the switch's state table or the link's other end.
 func (s *scan) linkUp(n *scanNode, p *Port) bool {
 	if p.Info != nil {
 		return p.Info.PhysState == ib.PhysLinkUp
@@ -304,8 +302,8 @@ func (s *scan) linkUp(n *scanNode, p *Port) bool {
 	return s.opts.Lean && (p.Peer != nil || n.state(p.Number) > ib.PortDown)
 }
 
-// assumedUp queries the PortInfo of a port after a request through it failed, if a lean
-// scan has omitted it. The request is a failure only if the link is up.
+// assumedUp queries a port's PortInfo after a request through it failed, if a lean scan
+// has omitted it. The request is a failure only if the link is up.
 func (s *scan) assumedUp(a *query, r *umad.Reply) bool {
 	if r.Err == nil || a.node == nil || !a.node.IsSwitch() {
 		return false

@@ -20,8 +20,8 @@ func (f *Fabric) finish() {
 	f.index()
 }
 
-// sortNodes sorts the nodes in the order of a breadth-first walk from the start,
-// so that neither their order nor their routes depend on the order of replies.
+// sortNodes sorts the nodes in the order of a breadth-first walk from the start, so
+// that neither their order nor their routes depend on the reply order.
 func (f *Fabric) sortNodes() {
 	seen := make(map[*Node]bool, len(f.Nodes))
 	order := make([]*Node, 0, len(f.Nodes))
@@ -50,7 +50,7 @@ func (f *Fabric) sortNodes() {
 			case n.IsSwitch():
 				visit(p.Peer.Node, n.Route.Append(p.Number))
 			case p.Number != f.StartPort:
-				// Routes leave an adapter only through the port of the scan.
+				// Routes leave an adapter only through the scan's port.
 			case n.Route.Hops() > 0:
 				visit(p.Peer.Node, n.Route.Parent())
 			default:
@@ -71,8 +71,8 @@ func (f *Fabric) sortNodes() {
 	f.Nodes = append(order, rest...)
 }
 
-// sortFailures sorts the failures by node. The route of a failure is the last
-// criterion because it may differ between two scans of one fabric.
+// sortFailures sorts the failures by node. A failure's route is the last criterion
+// because it may differ between two scans in the same fabric.
 func (f *Fabric) sortFailures() {
 	place := make(map[ib.GUID]int, len(f.Nodes))
 	for i := len(f.Nodes) - 1; i >= 0; i-- {

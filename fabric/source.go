@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Source gives access to a fabric: through a local port, of a device or of a simulated
-// fabric. A stored fabric or the records of subnet administration may replace its scan.
+// A Source gives access to a fabric: through a local port, on a device or in a simulated
+// fabric. A stored fabric or subnet administration records may replace its scan.
 type Source struct {
 	// OpenPort opens the local port.
 	OpenPort func(context.Context) (umad.Port, error)
@@ -49,10 +49,10 @@ func (s Source) Open(ctx context.Context) (*Session, error) {
 // Close closes the local port.
 func (s *Session) Close() error { return s.Port.Close() }
 
-// Local returns the attributes of the local port.
+// Local returns the local port's attributes.
 func (s *Session) Local() umad.PortAttr { return s.Port.Attr() }
 
-// Stats returns the counts of the client.
+// Stats returns the client's counts.
 func (s *Session) Stats() umad.Stats { return s.Client.Stats() }
 
 // Fabric returns the stored fabric, or scans the fabric. If the scan ends early, it returns
@@ -67,7 +67,7 @@ func (s *Session) Fabric(ctx context.Context, o DiscoverOptions) (*Fabric, error
 	return Discover(ctx, s.Client, s.Options(o))
 }
 
-// Options completes the options of a scan by those of the source.
+// Options completes a scan's options by the source's options.
 func (s *Session) Options(o DiscoverOptions) DiscoverOptions {
 	o.NoExtendedPortInfo = o.NoExtendedPortInfo || s.source.NoExtendedPortInfo
 	if o.Progress == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ActiveSpeed returns the speed of the link of a port, 0 if it is unknown: an attribute
-// that it depends on is missing. It is undefined while the port is down.
+// ActiveSpeed returns the speed on a port's link, 0 if it is unknown: an attribute that
+// it depends on is missing. It is undefined while the port is down.
 func (p *Port) ActiveSpeed() ib.Speed {
 	if p.Info == nil {
 		return 0
@@ -22,8 +22,8 @@ func (p *Port) ActiveSpeed() ib.Speed {
 }
 
 // SpeedKnown reports whether all attributes are known that the active speed depends on: on
-// a switch also PortInfo of port 0, which has the capabilities of all ports. The speed of a
-// port that reports none is 0 although it is known.
+// a switch also port 0's PortInfo, which has the capabilities for all ports. The speed for
+// a port that reports none is 0 although it is known.
 func (p *Port) SpeedKnown() bool {
 	return p.ActiveSpeed() != 0 || p.Info != nil && p.Caps() != nil && !p.extLost
 }
@@ -36,7 +36,7 @@ func (p *Port) SupportedSpeeds() ib.Speed {
 	return p.Info.SupportedSpeeds(p.Caps(), p.Ext)
 }
 
-// EnabledSpeeds returns the enabled speeds of a port, 0 if they are unknown.
+// EnabledSpeeds returns a port's enabled speeds, 0 if they are unknown.
 func (p *Port) EnabledSpeeds() ib.Speed {
 	if p.Info == nil || p.extLost {
 		return 0

@@ -11,31 +11,31 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// RecordOptions are the options of [ReadRecords].
+// RecordOptions are the [ReadRecords] options.
 type RecordOptions struct {
-	To      umad.Target   // subnet administration; the zero value: that of the local port
+	To      umad.Target   // subnet administration; the zero value: the local port's subnet administration
 	SMKey   mad.Key       // 0: as an untrusted client, for which M_Keys are 0
-	Timeout time.Duration // of each table; 0: 30 s
+	Timeout time.Duration // for each table; 0: 30 s
 
-	// Lean omits the records of ports and switches: the fabric then has only nodes and links.
+	// Lean omits port and switch records: the fabric then has only nodes and links.
 	Lean bool
 }
 
-// Discover reads the records, with the options. It is a [Discoverer] in place of a scan, the
-// options of which do not apply.
+// Discover reads the records, with the options. It is a [Discoverer] in place of a scan.
+// Scan options do not apply.
 func (o RecordOptions) Discover(ctx context.Context, c *umad.Client, _ DiscoverOptions) (*Fabric, error) {
 	return ReadRecords(ctx, c, o)
 }
 
-// errClipped is the error of a table in a single packet.
+// errClipped is the error for a table in a single packet.
 var errClipped = errors.New("the reply is a single packet: records may be missing")
 
-// ReadRecords reads a fabric from subnet administration, with one request for each kind
-// of record: nodes, ports, switches and links (InfiniBand Architecture, Volume 1,
-// 15.2.5). The fabric is in the state that the subnet manager knows. It has neither
-// NVIDIA's ExtendedPortInfo nor the attributes of ports without a LID.
+// ReadRecords reads a fabric from subnet administration, with a request for each record
+// kind: nodes, ports, switches and links (InfiniBand Architecture, Volume 1, 15.2.5).
+// The fabric is in the state that the subnet manager knows. It has neither NVIDIA's
+// ExtendedPortInfo nor attributes for ports without a LID.
 //
-// Records that contradict others are in the conflicts of the fabric.
+// Records that contradict others are in the fabric's conflicts.
 func ReadRecords(ctx context.Context, c *umad.Client, o RecordOptions) (*Fabric, error) {
 	t := tables{client: c, opts: o}
 	r := recordSet{local: c.Local()}
@@ -55,7 +55,7 @@ func ReadRecords(ctx context.Context, c *umad.Client, o RecordOptions) (*Fabric,
 	return f, nil
 }
 
-// tables requests tables of records.
+// tables requests record tables.
 type tables struct {
 	client   *umad.Client
 	opts     RecordOptions
@@ -83,7 +83,7 @@ func read[T any, R interface {
 	return err
 }
 
-// A recordSet is the records of a subnet.
+// A recordSet is a subnet's records.
 type recordSet struct {
 	nodes    []mad.NodeRecord
 	ports    []mad.PortInfoRecord
@@ -93,7 +93,7 @@ type recordSet struct {
 
 	byGUID    map[ib.GUID][]*Node
 	order     []*Node
-	ends      map[ib.LID]*Port // by base LID: the ports with a LID, port 0 of switches
+	ends      map[ib.LID]*Port // by base LID: the ports with a LID, port 0 on switches
 	conflicts []Conflict
 }
 
@@ -117,8 +117,8 @@ func (r *recordSet) conflict(guid ib.GUID, port uint8, format string, args ...an
 	r.conflicts = append(r.conflicts, Conflict{guid, port, "subnet administration: " + fmt.Sprintf(format, args...)})
 }
 
-// addNode adds the port of a NodeRecord. There is one for each switch, and one for each
-// port of another node.
+// addNode adds a NodeRecord's port. There is a record for each switch, and a record for
+// each port on another node.
 func (r *recordSet) addNode(record *mad.NodeRecord) {
 	p := r.port(record)
 	switch other := r.ends[record.LID]; {
@@ -131,7 +131,7 @@ func (r *recordSet) addNode(record *mad.NodeRecord) {
 	}
 }
 
-// port returns the port of a NodeRecord, and adds its node if it is new.
+// port returns a NodeRecord's port, and adds its node if it is new.
 func (r *recordSet) port(record *mad.NodeRecord) *Port {
 	info := &record.NodeInfo
 	number := info.LocalPort
@@ -175,7 +175,7 @@ func (r *recordSet) addPorts() {
 		switch p := r.end(record.LID, record.PortNum); {
 		case p != nil:
 			p.Info = &record.PortInfo
-		case record.PortInfo.State != ib.PortDown: // a port of an adapter without a link has no LID
+		case record.PortInfo.State != ib.PortDown: // an adapter port without a link has no LID
 			unknown++
 		}
 	}
@@ -195,7 +195,7 @@ func (r *recordSet) addSwitches() {
 	r.unrelated(unknown, "SwitchInfoRecords of unknown switches")
 }
 
-// addLinks joins ports. There is a LinkRecord for each direction of a link.
+// addLinks joins ports. There is a LinkRecord for each link direction.
 func (r *recordSet) addLinks() {
 	unknown := 0
 	for _, l := range r.links {
@@ -219,8 +219,8 @@ func (r *recordSet) unrelated(count int, what string) {
 	}
 }
 
-// start returns the local port, nil if there is no record of it. NodeInfo of its node
-// becomes that of this port, as in a scan.
+// start returns the local port, nil if there is no record for it. Its node's NodeInfo
+// becomes this port's NodeInfo, as in a scan.
 func (r *recordSet) start() *Port {
 	for _, n := range r.byGUID[r.local.NodeGUID] {
 		if p := n.at(r.local.Number); p != nil {

@@ -26,8 +26,8 @@ func readRecords(t *testing.T, s *sim.Fabric) (*fabric.Fabric, error) {
 	return fabric.ReadRecords(t.Context(), c, fabric.RecordOptions{})
 }
 
-// attributes formats the attributes of a fabric, without the fields that depend on the
-// port through which a request arrived, and without keys.
+// attributes formats a fabric's attributes, without the fields that depend on the port
+// through which a request arrived, and without keys.
 func attributes(f *fabric.Fabric) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "start %v port %d, %d hops, %d systems\n", f.Start.GUID, f.StartPort, f.MaxHops, len(f.Systems))
@@ -84,7 +84,7 @@ func TestReadRecords(t *testing.T) {
 	}
 }
 
-// A reply of one packet makes the result partial.
+// A reply with a single packet makes the result partial.
 func TestReadRecords_Clipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := sim.Build("demo")
@@ -102,7 +102,7 @@ func TestReadRecords_Clipped(t *testing.T) {
 	})
 }
 
-// Without subnet administration, one request times out.
+// Without subnet administration, a single request times out.
 func TestReadRecords_NoManager(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := sim.Build("demo,sm=off")

@@ -1,5 +1,5 @@
-// Package fabricfile reads stored fabrics: caches, the JSON of ibkit linkinfo, the output of
-// ibnetdiscover, and the files of ibdiagnet.
+// Package fabricfile reads stored fabrics: caches, ibkit linkinfo JSON, ibnetdiscover
+// output, and ibdiagnet files.
 package fabricfile
 
 import (
@@ -13,15 +13,14 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// maxSize is the maximum size of a file with a fabric: the JSON of 10,400 adapters
-// has 150 MB.
+// maxSize is the maximum fabric file size: the JSON for 10,400 adapters has 150 MB.
 const maxSize = 1 << 30
 
-// Read reads a fabric from a file of one of these formats, which it recognizes by
-// the content: a cache of libibnetdisc, the JSON of ibkit linkinfo with attributes,
-// ibdiagnet2.db_csv, a list of links of opensm and ibdiagnet, and the output of
-// ibnetdiscover. The fabrics of the last two are [fabric.Fabric.Sparse]. Only a
-// db_csv file has counters.
+// Read reads a fabric from a file in any of these formats, which it recognizes by the
+// content: a libibnetdisc cache, ibkit linkinfo JSON with attributes,
+// ibdiagnet2.db_csv, a link list from opensm and ibdiagnet, and ibnetdiscover output.
+// Fabrics from the last two are [fabric.Fabric.Sparse]. Only a db_csv file has
+// counters.
 func Read(path string) (*ibdiagnet.Database, error) {
 	data, err := interrupt.ReadFile(path, maxSize)
 	if err != nil {
@@ -30,7 +29,7 @@ func Read(path string) (*ibdiagnet.Database, error) {
 	return Parse(data, path)
 }
 
-// Parse is [Read] for the content of a file. Errors contain name.
+// Parse is [Read] for a file's content. Errors contain name.
 func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {
 	data = textfile.TrimMark(data)
 	d = &ibdiagnet.Database{}

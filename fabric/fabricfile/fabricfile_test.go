@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// cabling formats the data that all formats of files contain.
+// cabling formats the data that all file formats contain.
 func cabling(f *fabric.Fabric) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d hops\n", f.MaxHops)
@@ -55,7 +55,7 @@ func scan(t testing.TB, description string) *fabric.Fabric {
 	return f
 }
 
-// formats returns files with a fabric by the name of their format.
+// formats returns files with a fabric by their format name.
 func formats(t testing.TB, f *fabric.Fabric) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
@@ -89,7 +89,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Each format has the cabling of the fabric.
+// Each format has the fabric's cabling.
 func TestParse(t *testing.T) {
 	for _, preset := range []string{"demo", "mixed", "chassis"} {
 		f := scan(t, preset)
@@ -143,7 +143,7 @@ func TestParse_Errors(t *testing.T) {
 	}
 }
 
-// Every link of a fabric that was read has two ends.
+// Every link in a fabric that was read has two ends.
 func FuzzParse(f *testing.F) {
 	for _, text := range formats(f, scan(f, "single-switch:hosts=2")) {
 		f.Add(text)

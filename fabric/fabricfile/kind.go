@@ -6,21 +6,21 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
-// A Kind is a kind of file with the nodes and links of a fabric.
+// A Kind is a kind of file with a fabric's nodes and links.
 type Kind uint8
 
-// The kinds of files.
+// The file kinds.
 const (
 	Other       Kind = iota
-	Cache            // of libibnetdisc
+	Cache            // libibnetdisc cache
 	JSON             // any document in JSON
-	List             // a list of links of opensm or ibdiagnet
-	Netdiscover      // the output of ibnetdiscover
+	List             // a link list from opensm or ibdiagnet
+	Netdiscover      // ibnetdiscover output
 	Database         // ibdiagnet2.db_csv
 )
 
-// A lineForm is the form of a line that identifies a kind of file. The prefixes, one of
-// which begins each such line, make the search in a large file fast.
+// A lineForm is a line form that identifies a file kind. The prefixes (each such line
+// begins with a prefix) make the search in a large file fast.
 type lineForm struct {
 	prefixes []string
 	form     *lazyregexp.Regexp
@@ -33,7 +33,7 @@ var (
 	cacheMagic      = []byte{0x2b, 0x83, 0xe7, 0x8f}
 )
 
-// in reports whether a line of a text has the form.
+// in reports whether a line in a text has the form.
 func (l lineForm) in(text []byte) bool {
 	for _, prefix := range l.prefixes {
 		for rest := text; ; {
@@ -51,7 +51,7 @@ func (l lineForm) in(text []byte) bool {
 	return false
 }
 
-// KindOf returns the kind of a file by its content.
+// KindOf returns a file's kind by its content.
 func KindOf(data []byte) Kind {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {

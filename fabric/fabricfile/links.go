@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A linksReport is the members of linkinfo's JSON that make up a fabric.
+// A linksReport is the linkinfo JSON members that make up a fabric.
 type linksReport struct {
 	Schema   string     `json:"schema"`
 	Partial  bool       `json:"partial"`
@@ -38,10 +38,10 @@ type linksReport struct {
 	} `json:"nodes"`
 }
 
-// LinksSchema begins the schema of linkinfo's JSON.
+// LinksSchema begins the linkinfo JSON schema.
 const LinksSchema = "ibkit/linkinfo/"
 
-// parseLinks reads the output of ibkit linkinfo --json --attributes.
+// parseLinks reads the output from ibkit linkinfo --json --attributes.
 func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
 	var r linksReport
 	if err := textfile.DecodeJSON(data, name, &r); err != nil {
@@ -54,7 +54,7 @@ func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
 	return f, nil
 }
 
-// fabric returns the fabric of a report.
+// fabric returns a report's fabric.
 func (r *linksReport) fabric() (*fabric.Fabric, error) {
 	if !strings.HasPrefix(r.Schema, LinksSchema) {
 		return nil, fmt.Errorf("got schema %q, want %s3", r.Schema, LinksSchema)
@@ -116,7 +116,7 @@ func (r *linksReport) fabric() (*fabric.Fabric, error) {
 	return f, nil
 }
 
-// localPort returns the port of NodeInfo, nil without one.
+// localPort returns the NodeInfo port, nil without a port.
 func localPort(n *fabric.Node) *fabric.Port {
 	if n == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// parseNetdiscover reads the output of ibnetdiscover. States of links are unknown.
+// parseNetdiscover reads ibnetdiscover output. Link states are unknown.
 func parseNetdiscover(data []byte, name string) (*fabric.Fabric, error) {
 	from, err := sim.ParseTopology(bytes.NewReader(data), name)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A column is a column with a number of an attribute.
+// A column is a column with a number from an attribute.
 type column struct {
 	name  string
 	field string // name in [mad.Visit]; "" for a column without a known value
-	width int    // number of hexadecimal digits; 0: decimal
+	width int    // hexadecimal digit count; 0: decimal
 }
 
-// The columns of the sections, in the order of ibdiagnet 2.10. Their names and the forms
-// of numbers are those that parsers of the file expect; see the tests.
+// The section columns, in ibdiagnet 2.10's order. Their names and number forms are as
+// file parsers expect; see the tests.
 var (
 	nodeColumns = []column{
 		{"NumPorts", "NumPorts", 0}, {"NodeType", "NodeType", 0}, {"ClassVersion", "ClassVers", 0}, {"BaseVersion", "BaseVers", 0},
@@ -48,8 +48,8 @@ var (
 	}
 )
 
-// The columns of speeds, which combine the groups of fields of PortInfo and of NVIDIA's
-// ExtendedPortInfo: one byte each (IBLinkSpeed of ibutils, ibdm/Fabric.h).
+// The speed columns, which combine the field groups in PortInfo and in NVIDIA's
+// ExtendedPortInfo: a byte each (IBLinkSpeed in ibutils, ibdm/Fabric.h).
 const (
 	speedEnabled   = "LinkSpeedEn"
 	speedActive    = "LinkSpeedActv"
@@ -60,7 +60,7 @@ const (
 	shiftExt2 = 24
 )
 
-// values returns the fields of an attribute by name.
+// values returns an attribute's fields by name.
 func values(a mad.Attribute, into map[string]uint64) {
 	clear(into)
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
@@ -69,7 +69,7 @@ func values(a mad.Attribute, into map[string]uint64) {
 	})
 }
 
-// append appends the value of a column, in the fields of an attribute.
+// append appends a column's value, in an attribute's fields.
 func (c *column) append(b []byte, fields map[string]uint64) []byte {
 	v, ok := fields[c.field]
 	switch {
@@ -81,7 +81,7 @@ func (c *column) append(b []byte, fields map[string]uint64) []byte {
 	return strconv.AppendUint(b, v, 10)
 }
 
-// header returns the names of columns, after other ones.
+// header returns column names, after other names.
 func header(first string, columns []column) string {
 	for _, c := range columns {
 		first += "," + c.name
@@ -89,7 +89,7 @@ func header(first string, columns []column) string {
 	return first
 }
 
-// speeds returns the values of the columns of speeds.
+// speeds returns the speed columns' values.
 func speeds(i *mad.PortInfo, x *mad.MlnxExtPortInfo) (enabled, active, supported uint64) {
 	enabled = uint64(i.LinkSpeedEnabled) | uint64(i.LinkSpeedExtEnabled)<<shiftExt | uint64(i.LinkSpeedExt2Enabled)<<shiftExt2
 	supported = uint64(i.LinkSpeedSupported) | uint64(i.LinkSpeedExtSupported)<<shiftExt | uint64(i.LinkSpeedExt2Supported)<<shiftExt2
@@ -97,7 +97,7 @@ func speeds(i *mad.PortInfo, x *mad.MlnxExtPortInfo) (enabled, active, supported
 		enabled |= uint64(x.LinkSpeedEnabled) << shiftMlnx
 		supported |= uint64(x.LinkSpeedSupported) << shiftMlnx
 	}
-	// The active speed is one: that of the newest group.
+	// The active speed is a single speed: the newest group's speed.
 	switch {
 	case i.LinkSpeedExt2Active != 0:
 		active = uint64(i.LinkSpeedExt2Active) << shiftExt2
@@ -111,8 +111,8 @@ func speeds(i *mad.PortInfo, x *mad.MlnxExtPortInfo) (enabled, active, supported
 	return enabled, active, supported
 }
 
-// setSpeeds is the reverse of speeds. It returns nil without speeds of ExtendedPortInfo.
-// For an active speed of a newer group, the original group has the value for QDR.
+// setSpeeds is the reverse of speeds. It returns nil without ExtendedPortInfo speeds.
+// For an active speed in a newer group, the original group has the value for QDR.
 func setSpeeds(i *mad.PortInfo, enabled, active, supported uint64) *mad.MlnxExtPortInfo {
 	group := func(v uint64, shift int) uint8 { return uint8(v >> shift) }
 	i.LinkSpeedEnabled = mad.LinkSpeed(group(enabled, 0))

@@ -2,7 +2,7 @@ package ibdiagnet
 
 import "github.com/ibkit/ibkit/mad"
 
-// Counters are the counters of a port in section PM_INFO, or their increases in section
+// Counters are a port's counters in section PM_INFO, or their increases in section
 // PM_DELTA. Attributes without any value in the file are nil.
 type Counters struct {
 	Caps  mad.PerfCapMask // decide which counters are valid
@@ -14,7 +14,7 @@ type Counters struct {
 	XmitDiscards *mad.PortXmitDiscardDetails
 }
 
-// A counterGroup is adjacent columns of one attribute.
+// A counterGroup is adjacent columns for the same attribute.
 type counterGroup struct {
 	attribute func(*Counters) mad.Attribute // nil: the columns have no value
 	caps      mad.PerfCapMask               // required for the group
@@ -22,8 +22,8 @@ type counterGroup struct {
 	columns   []column
 }
 
-// counterGroups are the columns of PM_INFO and PM_DELTA in the order of ibdiagnet. Those
-// of rates of retransmissions are of NVIDIA's vendor class.
+// counterGroups are the PM_INFO and PM_DELTA columns in ibdiagnet's order. Columns for
+// retransmission rates are from NVIDIA's vendor class.
 var counterGroups = []counterGroup{
 	{basic, 0, 0, []column{
 		{"LinkDownedCounter", "LinkDownedCounter", 0}, {"LinkErrorRecoveryCounter", "LinkErrorRecoveryCounter", 0},
@@ -91,7 +91,7 @@ func counterColumns() []column {
 	return all
 }
 
-// counterRow appends the values of all columns to the line.
+// counterRow appends all columns' values to the line.
 func (x *dbWriter) counterRow(c *Counters) {
 	for i := range counterGroups {
 		g := &counterGroups[i]
@@ -107,7 +107,7 @@ func (x *dbWriter) counterRow(c *Counters) {
 	}
 }
 
-// counters reads the columns of counters.
+// counters reads counter columns.
 func (r *row) counters() (*Counters, error) {
 	c := &Counters{
 		Basic: new(mad.PortCounters), Extended: new(mad.PortCountersExtended),

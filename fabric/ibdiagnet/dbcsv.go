@@ -15,25 +15,25 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Database is the content of an ibdiagnet2.db_csv file, as far as this package knows
-// its sections: NODES, PORTS, SWITCHES, LINKS, PM_INFO and PM_DELTA.
+// A Database is an ibdiagnet2.db_csv file's content, as far as this package knows its
+// sections: NODES, PORTS, SWITCHES, LINKS, PM_INFO and PM_DELTA.
 type Database struct {
 	Fabric *fabric.Fabric
 
 	Created time.Time // zero: unknown
 
-	// Counters and Increases are those of ports in PM_INFO and PM_DELTA; nil without
+	// Counters and Increases are the port counters in PM_INFO and PM_DELTA; nil without
 	// the section.
 	Counters  map[*fabric.Port]*Counters
 	Increases map[*fabric.Port]*Counters
 
-	// Ended reports that the counters were not read to the end. ReadDatabase returns a fabric
-	// of such a file as one whose scan ended early.
+	// Ended reports that the counters were not read to the end. ReadDatabase returns the
+	// fabric from such a file as if its scan ended early.
 	Ended bool
 }
 
-// The comments at the beginning of a file. ibdiagnet writes the time; the others are
-// those of this package.
+// The comments at a file's beginning. ibdiagnet writes the time; the others are this
+// package's comments.
 const (
 	commentCreated    = "# File created at   : "
 	commentUnanswered = "# Unanswered        : "
@@ -117,14 +117,14 @@ func (x *dbWriter) comments(d *Database) {
 	x.out.WriteString("\n")
 }
 
-// section writes the lines around the rows of a section.
+// section writes the lines around a section's rows.
 func (x *dbWriter) section(name, header string, rows func()) {
 	fmt.Fprintf(x.out, "START_%s\n%s\n", name, header)
 	rows()
 	fmt.Fprintf(x.out, "END_%s\n\n\n", name)
 }
 
-// row appends the columns of an attribute to the line, and writes it.
+// row appends an attribute's columns to the line, and writes it.
 func (x *dbWriter) row(a mad.Attribute, columns []column) {
 	values(a, x.fields)
 	for i := range columns {
@@ -133,7 +133,7 @@ func (x *dbWriter) row(a mad.Attribute, columns []column) {
 	x.out.Write(append(x.line, '\n'))
 }
 
-// eachPort calls visit for each port of the nodes.
+// eachPort calls visit for each of the nodes' ports.
 func eachPort(f *fabric.Fabric, visit func(*fabric.Port)) {
 	for _, n := range f.Nodes {
 		for _, p := range n.Ports {
@@ -144,7 +144,7 @@ func eachPort(f *fabric.Fabric, visit func(*fabric.Port)) {
 	}
 }
 
-// key begins a line with the identity of a port.
+// key begins a line with a port's identity.
 func (x *dbWriter) key(p *fabric.Port) {
 	b := append(p.Node.GUID.AppendTo(x.line[:0]), ',')
 	b = append(p.GUID.AppendTo(b), ',')
@@ -221,8 +221,7 @@ func appendQuoted(b []byte, text string) []byte {
 
 // ReadDatabase reads an ibdiagnet2.db_csv file. Columns and sections that it does not
 // know are ignored. Section NODES precedes the others. Without section PORTS the fabric
-// is [fabric.Fabric.Sparse]. Errors of lines are a [*textfile.Error] with the name of the
-// file.
+// is [fabric.Fabric.Sparse]. Line errors are a [*textfile.Error] with the file name.
 func ReadDatabase(r io.Reader, file string) (*Database, error) {
 	d := dbReader{builder: builder{nodes: map[ib.GUID]*fabric.Node{}}}
 	found, err := readSections(textfile.NewReader(r, file), map[string]sectionHandler{
@@ -243,7 +242,7 @@ func ReadDatabase(r io.Reader, file string) (*Database, error) {
 	return &d.database, nil
 }
 
-// A dbReader is one call of [ReadDatabase].
+// A dbReader is a [ReadDatabase] call.
 type dbReader struct {
 	builder
 	database   Database

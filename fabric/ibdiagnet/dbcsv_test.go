@@ -37,7 +37,7 @@ func scan(t *testing.T, description string) *fabric.Fabric {
 	return f
 }
 
-// write returns the text of a database.
+// write returns a database's text.
 func write(t *testing.T, d *Database) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,8 +47,8 @@ func write(t *testing.T, d *Database) string {
 	return b.String()
 }
 
-// attributes formats nodes, ports and links. The active speed of the original group is
-// that of the file: QDR for a faster link.
+// attributes formats nodes, ports and links. The original group's active speed is the
+// file's speed: QDR for a faster link.
 func attributes(f *fabric.Fabric) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "start %v port %d, %d hops, %d systems, partial %v\n", f.Start.GUID, f.StartPort, f.MaxHops, len(f.Systems), f.Partial())
@@ -101,7 +101,7 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// Each active speed has a value of its own, and is read again.
+// Each active speed has its own value, and is read again.
 func TestSpeeds(t *testing.T) {
 	for speed, want := range map[ib.Speed]uint64{
 		ib.SDR: 1, ib.DDR: 2, ib.QDR: 4, ib.FDR10: 1 << 16, ib.FDR: 1 << 8, ib.EDR: 2 << 8, ib.HDR: 4 << 8, ib.NDR: 8 << 8, ib.XDR: 1 << 24,
@@ -153,10 +153,10 @@ func TestDatabase_Counters(t *testing.T) {
 	}
 }
 
-// The headers of the sections that published parsers of the file require. Those of
-// NODES, PORTS, SWITCHES and LINKS are the constants of two independent parsers, in Go
-// and in Rust, which compare them as a whole; those of PM_INFO are the names that an
-// InfluxDB exporter in Python reads, and "PortNumber" that of a shell script.
+// The section headers that published file parsers require. The headers for NODES,
+// PORTS, SWITCHES and LINKS are constants in two independent parsers, in Go and in
+// Rust, which compare them as a whole; the names for PM_INFO are as an InfluxDB
+// exporter in Python reads them, and "PortNumber" as a shell script does.
 func TestDatabase_Headers(t *testing.T) {
 	text := write(t, &Database{Fabric: scan(t, "demo"), Counters: map[*fabric.Port]*Counters{}})
 	for section, want := range map[string]string{
@@ -172,7 +172,7 @@ func TestDatabase_Headers(t *testing.T) {
 	_, rest, _ := strings.Cut(text, "\nSTART_PM_INFO\n")
 	line, _, _ := strings.Cut(rest, "\n")
 	columns := strings.Split(line, ",")
-	if got := strings.Join(columns[:3], ","); got != "NodeGUID,PortGUID,PortNumber" || columns[19] != "PortXmitWait" { // field 20 of a Perl script
+	if got := strings.Join(columns[:3], ","); got != "NodeGUID,PortGUID,PortNumber" || columns[19] != "PortXmitWait" { // field 20 in a Perl script
 		t.Errorf("got columns %s and field 20 %s", got, columns[19])
 	}
 	for _, name := range strings.Fields(`ExcessiveBufferOverrunErrorsExt LinkDownedCounterExt LinkErrorRecoveryCounterExt LocalLinkIntegrityErrorsExt
@@ -188,8 +188,8 @@ func TestDatabase_Headers(t *testing.T) {
 	}
 }
 
-// A file in the form of ibdiagnet, with values, columns and sections that this package
-// does not know. The rows of PORTS and SWITCHES have the values of a published example.
+// A file in ibdiagnet's form, with values, columns and sections that this package does
+// not know. The PORTS and SWITCHES rows have values from a published example.
 func TestReadDatabase(t *testing.T) {
 	text, err := os.ReadFile("testdata/ibdiagnet2.db_csv")
 	if err != nil {
@@ -253,7 +253,8 @@ func TestReadDatabase_Errors(t *testing.T) {
 	}
 }
 
-// Two nodes with one GUID cannot be written, and a fabric without attributes neither.
+// Two nodes with the same GUID cannot be written, and a fabric without attributes
+// neither.
 func TestDatabase_Unwritable(t *testing.T) {
 	f := scan(t, "demo")
 	f.Nodes[0].Duplicate = true
@@ -279,7 +280,7 @@ func TestDatabase_Partial(t *testing.T) {
 	}
 }
 
-// Counters that were not read to the end make the fabric of the file partial.
+// Counters that were not read to the end make the file's fabric partial.
 func TestDatabase_Ended(t *testing.T) {
 	d, err := ReadDatabase(strings.NewReader(write(t, &Database{Fabric: scan(t, "demo"), Ended: true})), "db")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package ibdiagnet reads and writes files of ibdiagnet (ibutils, ibutils2): the tables
-// of ibdiagnet2.db_csv, and the list of links of ibdiagnet2.lst, which opensm writes as
+// Package ibdiagnet reads and writes ibdiagnet's files (ibutils, ibutils2): the
+// ibdiagnet2.db_csv tables, and the link list in ibdiagnet2.lst, which opensm writes as
 // opensm-subnet.lst.
 package ibdiagnet
 
@@ -9,11 +9,11 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// maxNodes is the number of unicast LIDs.
+// maxNodes is the unicast LID count.
 const maxNodes = 0xbfff
 
-// connect joins two ports. It returns an error if one of them has another peer, or
-// cannot have a link.
+// connect joins two ports. It returns an error if either has another peer, or cannot
+// have a link.
 func connect(a, b *fabric.Port) error {
 	for _, p := range []*fabric.Port{a, b} {
 		if p.Number == 0 && p.Node.IsSwitch() {

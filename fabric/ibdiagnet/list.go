@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A ListLink is a line of a list of links (opensm, osm_dump.c; ibutils, Fabric.cpp):
+// A ListLink is a line in a link list (opensm, osm_dump.c; ibutils, Fabric.cpp):
 //
 //	{ SW Ports:08 SystemGUID:… NodeGUID:… PortGUID:… VenID:… DevID:… Rev:… {name} LID:0003 PN:01 } { CA … } PHY=4x LOG=ACT SPD=50
 type ListLink struct {
@@ -25,16 +25,16 @@ type ListLink struct {
 	Speed ib.Speed     // 0: unknown
 }
 
-// A ListEnd is an end of a link. Info has no LocalPort.
+// A ListEnd is a link end. Info has no LocalPort.
 type ListEnd struct {
-	Info mad.NodeInfo // with the GUID of the port
+	Info mad.NodeInfo // with the port's GUID
 	Desc string
 	LID  ib.LID // of the port; for a switch, of its port 0
 	Port uint8
 }
 
-// ParseListLine parses a line of a list of links. The error names the position of the
-// mistake by its text.
+// ParseListLine parses a line in a link list. The error names the mistake's position by
+// its text.
 func ParseListLine(line []byte) (l ListLink, err error) {
 	f := listFields{rest: line}
 	for i := range l.Ends {
@@ -47,7 +47,7 @@ func ParseListLine(line []byte) (l ListLink, err error) {
 	return l, nil
 }
 
-// listFields reads the fields of a line. It keeps the first error.
+// listFields reads a line's fields. It keeps the first error.
 type listFields struct {
 	rest []byte
 	err  error
@@ -93,11 +93,11 @@ func (f *listFields) number(name string, bits int) uint64 {
 	return v
 }
 
-// listTypes are the words of node types. opensm writes "CA-SM" for the node of the
-// subnet manager.
+// listTypes are the words for node types. opensm writes "CA-SM" for the subnet
+// manager's node.
 var listTypes = map[string]mad.NodeType{"SW": mad.NodeTypeSwitch, "CA": mad.NodeTypeCA, "RT": mad.NodeTypeRouter, "Rt": mad.NodeTypeRouter, "RTR": mad.NodeTypeRouter}
 
-// end reads one end of a link.
+// end reads a link end.
 func (f *listFields) end() (e ListEnd) {
 	f.literal("{")
 	word := f.word()
@@ -112,7 +112,7 @@ func (f *listFields) end() (e ListEnd) {
 	e.Info.NodeGUID = ib.GUID(f.number("NodeGUID:", 64))
 	e.Info.PortGUID = ib.GUID(f.number("PortGUID:", 64))
 	e.Info.VendorID = uint32(f.number("VenID:", 32))
-	e.Info.DeviceID = uint16(f.number("DevID:", 32)) // of the second end, opensm writes 8 digits
+	e.Info.DeviceID = uint16(f.number("DevID:", 32)) // for the second end, opensm writes 8 digits
 	e.Info.Revision = uint32(f.number("Rev:", 32))
 	f.rest = bytes.TrimLeft(f.rest, " ")
 	// The description may contain braces.
@@ -141,8 +141,8 @@ var (
 
 var errNoRate = errors.New("want PHY=, LOG= and SPD= after the two ends")
 
-// link reads the attributes of a link. opensm writes "??" for widths and speeds that it
-// does not know.
+// link reads a link's attributes. opensm writes "??" for widths and speeds that it does
+// not know.
 func (f *listFields) link() (width ib.LinkWidth, state ib.PortState, speed ib.Speed) {
 	w := f.word()
 	phy, ok := bytes.CutPrefix(w, []byte("PHY="))

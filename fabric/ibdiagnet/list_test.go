@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// links formats the data of a list of links.
+// links formats a link list's data.
 func links(f *fabric.Fabric) string {
 	var b strings.Builder
 	for _, n := range f.Nodes {

@@ -13,9 +13,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ReadList reads a list of links. The fabric is [fabric.Fabric.Sparse]: the list has the
-// nodes, LIDs, and states, widths and speeds of links. Errors of lines are a
-// [*textfile.Error] with the name of the file.
+// ReadList reads a link list. The fabric is [fabric.Fabric.Sparse]: the list has the
+// nodes, LIDs, and link states, widths and speeds. Line errors are a [*textfile.Error]
+// with the file name.
 func ReadList(r io.Reader, file string) (*fabric.Fabric, error) {
 	b := listBuilder{builder: builder{nodes: map[ib.GUID]*fabric.Node{}}, own: map[*fabric.Port]bool{}}
 	if err := b.read(textfile.NewReader(r, file)); err != nil {
@@ -29,7 +29,7 @@ func ReadList(r io.Reader, file string) (*fabric.Fabric, error) {
 	return f, nil
 }
 
-// read adds the links of all lines.
+// read adds the links in all lines.
 func (b *listBuilder) read(l *textfile.Reader) error {
 	for l.Next() {
 		text := strings.TrimSpace(l.Text())
@@ -47,13 +47,13 @@ func (b *listBuilder) read(l *textfile.Reader) error {
 	return l.Err()
 }
 
-// A builder collects the nodes of a file.
+// A builder collects a file's nodes.
 type builder struct {
 	nodes map[ib.GUID]*fabric.Node
 	order []*fabric.Node
 }
 
-// add adds a node, or returns the one with its GUID.
+// add adds a node, or returns the node with its GUID.
 func (b *builder) add(info mad.NodeInfo, desc string) (n *fabric.Node, known bool, err error) {
 	if n := b.nodes[info.NodeGUID]; n != nil {
 		return n, true, nil
@@ -67,10 +67,10 @@ func (b *builder) add(info mad.NodeInfo, desc string) (n *fabric.Node, known boo
 	return n, false, nil
 }
 
-// A listBuilder collects the links of a list.
+// A listBuilder collects a list's links.
 type listBuilder struct {
 	builder
-	own map[*fabric.Port]bool // ports that are the first end of a line
+	own map[*fabric.Port]bool // ports that are the first end in a line
 }
 
 func (b *listBuilder) addLink(l *ListLink) error {
@@ -80,8 +80,8 @@ func (b *listBuilder) addLink(l *ListLink) error {
 		if ports[i], err = b.listedPort(&l.Ends[i]); err != nil {
 			return err
 		}
-		// The attributes are those of the first end. The second one may have a line of
-		// its own.
+		// The attributes are the first end's attributes. The second end may have its
+		// own line.
 		if i == 0 || !b.own[ports[i]] {
 			ports[i].Info.State, ports[i].Info.LinkWidthActive = l.State, l.Width
 			ports[i].Ext = ports[i].Info.SetActiveSpeed(ports[i].Caps(), l.Speed)
@@ -94,7 +94,7 @@ func (b *listBuilder) addLink(l *ListLink) error {
 	return connect(ports[0], ports[1])
 }
 
-// listedPort returns the port of an end of a link, and adds its node if it is new.
+// listedPort returns the port at a link end, and adds its node if it is new.
 func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 	n, known, err := b.add(e.Info, e.Desc)
 	if err != nil {
@@ -126,12 +126,12 @@ func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 	return p, nil
 }
 
-// listNames replaces the braces around a description, which cannot be escaped, and the
-// ends of lines.
+// listNames replaces the braces around a description, which cannot be escaped, and line
+// ends.
 var listNames = strings.NewReplacer("{", "(", "}", ")", "\n", " ", "\r", " ", "\x00", " ")
 
-// WriteList writes the links of a fabric as a list, in the form of opensm-subnet.lst,
-// which ibdmchk, ibtopodiff and scripts read: a line for each end of a link.
+// WriteList writes a fabric's links as a list, in the opensm-subnet.lst form, which
+// ibdmchk, ibtopodiff and scripts read: a line for each link end.
 func WriteList(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	out := bufio.NewWriter(w)
 	for _, n := range f.Nodes {
@@ -165,7 +165,7 @@ func writeEnd(out *bufio.Writer, p *fabric.Port, names *fabric.NameMap) {
 		n.Info.VendorID, n.Info.DeviceID, n.Info.Revision, listNames.Replace(names.Name(n)), uint16(p.LID()), p.Number)
 }
 
-// listAttributes returns the texts of width, state and speed of a link.
+// listAttributes returns the width, state and speed texts for a link.
 func listAttributes(p *fabric.Port) (width, state, speed string) {
 	width, state, speed = "??", "???", "??"
 	i := p.Info
@@ -177,7 +177,7 @@ func listAttributes(p *fabric.Port) (width, state, speed string) {
 	return width, state, keyOf(listSpeeds, p.ActiveSpeed(), speed)
 }
 
-// keyOf returns the key of a value, or unknown.
+// keyOf returns a value's key, or unknown.
 func keyOf[V comparable](texts map[string]V, value V, unknown string) string {
 	for key, v := range texts {
 		if v == value {

@@ -12,14 +12,14 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// absent is the text of values that are unknown.
+// absent is the text for values that are unknown.
 const absent = "N/A"
 
-// A sectionHandler reads the rows of a section.
+// A sectionHandler reads a section's rows.
 type sectionHandler func(*row) error
 
 // readSections reads the sections with a handler: a line START_NAME, a header, rows, and
-// a line END_NAME. Lines outside of sections are passed to comment.
+// a line END_NAME. Lines outside sections are passed to comment.
 func readSections(l *textfile.Reader, handlers map[string]sectionHandler, comment func(string)) (found map[string]bool, err error) {
 	found = map[string]bool{}
 	var handler sectionHandler
@@ -66,7 +66,7 @@ func readSections(l *textfile.Reader, handlers map[string]sectionHandler, commen
 	return found, nil
 }
 
-// splitLine returns the fields of a line.
+// splitLine returns a line's fields.
 func splitLine(line string) ([]string, error) {
 	if !strings.Contains(line, `"`) {
 		return strings.Split(line, ","), nil
@@ -81,8 +81,8 @@ func splitLine(line string) ([]string, error) {
 	return fields, err
 }
 
-// columnsOf returns the indices of columns by name in lower case: the sections write
-// NodeGUID and NodeGuid.
+// columnsOf returns column indices by name in lower case: the sections write NodeGUID
+// and NodeGuid.
 func columnsOf(names []string) (map[string]int, error) {
 	columns := map[string]int{}
 	for i, name := range names {
@@ -95,7 +95,7 @@ func columnsOf(names []string) (map[string]int, error) {
 	return columns, nil
 }
 
-// A row is a row of a section.
+// A row is a section row.
 type row struct {
 	columns map[string]int // by name in lower case
 	fields  []string
@@ -103,13 +103,13 @@ type row struct {
 	placed map[*column]map[string]place // see places
 }
 
-// A place is a column of the section with a field of an attribute.
+// A place is a section column with an attribute's field.
 type place struct {
 	name  string // of the column
 	index int
 }
 
-// index returns the index of a column by its name, -1 if there is none.
+// index returns a column's index by its name, -1 if the column does not exist.
 func (r *row) index(name string) int {
 	if i, ok := r.columns[strings.ToLower(name)]; ok {
 		return i
@@ -161,8 +161,7 @@ func (r *row) guid(name string) (ib.GUID, error) {
 	return ib.GUID(v), err
 }
 
-// places returns the columns of a section by the name of their field. columns must not
-// be empty.
+// places returns a section's columns by their field's name. columns must not be empty.
 func (r *row) places(columns []column) map[string]place {
 	if known := r.placed[&columns[0]]; known != nil {
 		return known
@@ -180,8 +179,8 @@ func (r *row) places(columns []column) map[string]place {
 	return places
 }
 
-// store sets the fields of an attribute to the values of a row. Fields without a value
-// remain. any reports whether there was a value.
+// store sets an attribute's fields to a row's values. Fields without a value remain.
+// any reports whether there was a value.
 func (r *row) store(a mad.Attribute, columns []column) (any bool, err error) {
 	places := r.places(columns)
 	mad.Visit(a, func(name string, width int, v uint64) uint64 {

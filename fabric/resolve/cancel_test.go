@@ -30,7 +30,7 @@ func (p *lossyPort) Send(m *umad.Message) error {
 	return p.Port.Send(m)
 }
 
-// lossy returns a resolver at a port of the demo fabric that loses requests.
+// lossy returns a resolver at a port in the demo fabric that loses requests.
 func lossy(t *testing.T, o Options, lose func(*umad.Message) bool) *Resolver {
 	t.Helper()
 	f, err := sim.Build("demo")
@@ -50,8 +50,8 @@ func isNodeRecord(m *umad.Message) bool {
 	return m.MAD.Class() == mad.ClassSA && m.MAD.Attr() == mad.AttrNodeRecord
 }
 
-// absentGID and absentGUID are not in the demo fabric, and its subnet
-// administration says so of a path to them.
+// absentGID and absentGUID are not in the demo fabric, and its subnet administration
+// says so about a path to them.
 const (
 	absentGID  = "fe80::1:2:3:4"
 	absentGUID = "0x0001000200030004"
@@ -88,7 +88,7 @@ func TestFind_Cancelled(t *testing.T) {
 		mode    LookupMode
 		address string
 		at      func(*umad.Message) bool
-		number  int // of the request that the search is cancelled at, among those at
+		number  int // request that the search is cancelled at, among the requests at
 	}{
 		{LookupAll, absentGID, isNodeRecord, 1},
 		{LookupSA, absentGID, isNodeRecord, 1},
@@ -151,11 +151,11 @@ func TestFind_NeighbourCancelled(t *testing.T) {
 	}
 }
 
-// A host whose ports cannot be listed is not one without RoCE ports.
+// A host with ports that cannot be listed is not a host without RoCE ports.
 func TestFind_UnreadableSysfs(t *testing.T) {
 	root := t.TempDir()
 	umad0 := filepath.Join(root, "class", "infiniband_mad", "umad0")
-	if err := os.MkdirAll(filepath.Join(umad0, "ibdev"), 0o755); err != nil { // a directory in place of a file
+	if err := os.MkdirAll(filepath.Join(umad0, "ibdev"), 0o755); err != nil { // a directory instead of a file
 		t.Fatal(err)
 	}
 	r := New(nil, umad.PortAttr{LinkLayer: Ethernet}, Options{
@@ -173,7 +173,7 @@ func TestFind_UnreadableSysfs(t *testing.T) {
 	}
 }
 
-// LID 0 and that of a multicast group are not found, like other addresses without a port.
+// LID 0 and a multicast group's LID are not found, like other addresses without a port.
 func TestFind_MulticastLID(t *testing.T) {
 	r := at(t, "demo", Options{}, nil)
 	for _, address := range []string{"0", "0x0", "0-3", "0xc000", "49150-49152", "0xffff", "0xc000,0,1"} {

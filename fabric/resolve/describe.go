@@ -9,10 +9,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Describe reads the attributes of ports, all at the same time: from the nodes and,
-// for nodes that do not reply, from subnet administration, or from one of these
-// sources only, as [Options.Mode] specifies. An attribute that it cannot read is
-// recorded in the Err of the port. Hosts on Ethernet have no attributes.
+// Describe reads port attributes, all at the same time: from the nodes and, for nodes
+// that do not reply, from subnet administration, or from one of these sources only, as
+// [Options.Mode] specifies. An attribute that it cannot read is recorded in the port's
+// Err. Hosts on Ethernet have no attributes.
 func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 	if r.local.LinkLayer == Ethernet {
 		return nil
@@ -51,7 +51,7 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 // onEthernet reports whether the port has no agents to query.
 func (p *Port) onEthernet() bool { return p.Host != nil && p.To == umad.Target{} }
 
-// A description is the state of the queries about a port.
+// A description is the query state for a port.
 type description struct {
 	r    *Resolver
 	port *Port
@@ -72,12 +72,12 @@ func (d *description) submit(to umad.Target, record mad.Attribute, then func(), 
 	}, o...)
 }
 
-// smp requests an attribute of the node.
+// smp requests a node attribute.
 func (d *description) smp(record mad.Attribute, modifier uint32, then func(), failed func(error)) {
 	d.submit(d.port.To, record, then, failed, umad.Modifier(modifier))
 }
 
-// isRefusal reports whether an error is the status of a reply.
+// isRefusal reports whether an error is a reply status.
 func isRefusal(err error) bool {
 	var status mad.StatusError
 	return errors.As(err, &status)

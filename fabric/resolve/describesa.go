@@ -9,14 +9,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ErrNoRouteRecord is the error of a directed route with [LookupSA].
+// ErrNoRouteRecord is the error for a directed route with [LookupSA].
 var ErrNoRouteRecord = errors.New("subnet administration has no records of directed routes")
 
 var errNoRecord = errors.New("subnet administration has no record of this LID")
 
-// describeBySA reads the records of ports. It waits for those of the first port
-// before it requests others: if there is no administration, only one request times
-// out.
+// describeBySA reads port records. It waits for the first port's records before it
+// requests others: if there is no administration, only one request times out.
 func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error {
 	sa := umad.Target{LID: r.opts.SMLID}
 	if sa.LID == 0 {
@@ -53,8 +52,8 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	return nil
 }
 
-// fromSA requests the records of a port. If there are none, the port keeps the error
-// of an earlier query of the node.
+// fromSA requests a port's records. If there are none, the port keeps the error from an
+// earlier query to the node.
 func (d *description) fromSA(sa umad.Target) {
 	p := d.port
 	node := mad.NodeRecord{LID: p.To.LID}

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// check sets the findings of a port.
+// check sets a port's findings.
 func (p *Port) check() {
 	p.Findings = nil
 	add := func(kind report.Kind, format string, args ...any) {

@@ -17,12 +17,12 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// nextHopTimeout bounds the time for a next hop. The kernel sends three requests, one
-// per second, by default (man 7 arp).
+// nextHopTimeout bounds the time for a next hop. The kernel by default sends three
+// requests, a second apart (man 7 arp).
 const nextHopTimeout = 4 * time.Second
 
-// ipoibAddrLen is the length of a link-layer address of IPoIB: flags and queue pair
-// in 4 bytes, and the GID of the port (RFC 4391, 9.1.1).
+// ipoibAddrLen is the length of an IPoIB link-layer address: flags and queue pair in 4
+// bytes, and the port GID (RFC 4391, 9.1.1).
 const ipoibAddrLen = 4 + len(ib.GID{})
 
 // nextHop returns the next hop to an IP address.
@@ -47,8 +47,8 @@ func hostAt(ip netip.Addr, hop *NextHop) *Host {
 	return &Host{IP: ip, Netdev: hop.Netdev, Local: hop.Local, Gateway: hop.Gateway, LinkAddr: hop.LinkAddr}
 }
 
-// findByIP finds the port with an IP address over InfiniBand. If packets to it leave
-// by a RoCE port of this host, it finds the host with the address.
+// findByIP finds the port with an IP address over InfiniBand. If packets to it leave by
+// a RoCE port on this host, it finds the host with the address.
 func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	hop, err := r.nextHop(ctx, a.IP)
 	switch {
@@ -71,7 +71,7 @@ func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	return ports, err
 }
 
-// findEthernet finds hosts on the network of a RoCE port.
+// findEthernet finds hosts on a RoCE port's network.
 func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error) {
 	switch a.Kind {
 	case IP:
@@ -111,7 +111,7 @@ func lookupHost(ctx context.Context, name string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 }
 
-// hostsByName finds a host by the first of its addresses that can be reached.
+// hostsByName finds a host by its first address that can be reached.
 func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error) {
 	if r.opts.Simulated {
 		return nil, &MisplacedError{"a simulated fabric has no host names", "name a GID"}
@@ -136,7 +136,7 @@ func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error
 }
 
 // roce returns the RoCE ports to send from: the local port, or all RoCE ports if the
-// local port is not one.
+// local port is not a RoCE port.
 func (r *Resolver) roce() ([]device.LocalPort, error) {
 	all, err := device.Host{Sysfs: r.opts.Sysfs}.Ports()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func (r *Resolver) roce() ([]device.LocalPort, error) {
 	}), nil
 }
 
-// self returns the local RoCE port, or all RoCE ports of this host.
+// self returns the local RoCE port, or all RoCE ports on this host.
 func (r *Resolver) self() ([]*Port, error) {
 	local, err := r.roce()
 	if err != nil {
@@ -190,8 +190,8 @@ func (r *Resolver) hostByIP(ctx context.Context, ip netip.Addr) (*Port, error) {
 	return r.hostBy(ip, hop)
 }
 
-// hostBy returns the host with an IP address and a next hop over Ethernet. Its GIDs
-// are the address and, on the same link, the one derived from its link-layer address.
+// hostBy returns the host with an IP address and a next hop over Ethernet. Its GIDs are
+// the address and, on the same link, the address derived from its link-layer address.
 func (r *Resolver) hostBy(ip netip.Addr, hop *NextHop) (*Port, error) {
 	h := hostAt(ip, hop)
 	local, err := r.roce()
@@ -248,7 +248,7 @@ func pathOf(p *device.Path, ip netip.Addr) Path {
 }
 
 // linkLocal returns the link-local address that is derived from an Ethernet address.
-// Linux uses it as the first GID of a RoCE port (RFC 4291, appendix A;
+// Linux uses it as a RoCE port's first GID (RFC 4291, appendix A;
 // drivers/infiniband/core/cache.c, make_default_gid).
 func linkLocal(mac []byte) (netip.Addr, bool) {
 	if len(mac) != 6 {

@@ -13,14 +13,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// The host of these tests has a device of RoCE on eth0 and its VLAN.
+// The host in these tests has a RoCE device on eth0 and its VLAN.
 const (
 	ownMAC  = "\x02\x00\x00\x00\x00\x02"
 	peerMAC = "\x02\x00\x00\x00\x00\x07"
 )
 
-// gidTable writes the GID table of a port, entries as "GID|type|netdev", into a
-// sysfs of its own.
+// gidTable writes a port's GID table, entries as "GID|type|netdev", into its own sysfs.
 func gidTable(t *testing.T, entries ...string) string {
 	t.Helper()
 	const port = "class/infiniband/rxe0/ports/1/"
@@ -56,7 +55,7 @@ var network = map[string]*NextHop{
 	"10.0.0.1":     {Netdev: "eth9", LinkAddr: []byte(peerMAC)},
 }
 
-// roce returns a resolver at the port of RoCE, or by all that there are.
+// roce returns a resolver at the RoCE port, or by all RoCE ports.
 func roce(t *testing.T, local umad.PortAttr) *Resolver {
 	local.LinkLayer = Ethernet
 	return New(nil, local, Options{

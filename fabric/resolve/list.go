@@ -8,10 +8,9 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// ReadList reads a list with one address per line. It ignores blanks around an
-// address, empty lines, and comments, which start with a # in the first column or
-// after a blank. file is the name of r in errors. For an invalid line the error is a
-// [*textfile.Error].
+// ReadList reads a list with an address per line. It ignores blanks around an address,
+// empty lines, and comments, which start with a # in the first column or after a blank.
+// file is r's name in errors. For an invalid line the error is a [*textfile.Error].
 func ReadList(r io.Reader, file string) ([]Address, error) {
 	var all []Address
 	err := ReadLines(r, file, func(a Address) error {
@@ -24,7 +23,7 @@ func ReadList(r io.Reader, file string) ([]Address, error) {
 	return all, nil
 }
 
-// ReadLines calls use for each address of a list as [ReadList] reads it. An error of
+// ReadLines calls use for each address in a list as [ReadList] reads it. An error from
 // use is a [*textfile.Error], too.
 func ReadLines(r io.Reader, file string, use func(Address) error) error {
 	lines := textfile.NewReader(r, file)

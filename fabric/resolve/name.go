@@ -13,14 +13,13 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// findName finds the ports of the nodes with a name. It compares the name with the
-// node name map, with node descriptions, and with the first words of node
-// descriptions, which for an adapter is the host name. If no name is equal, a number
-// in brackets or after a slash selects a port, and otherwise the name is a pattern of
-// [path.Match].
+// findName finds the ports on nodes with a name. It compares the name with the node
+// name map, with node descriptions, and with the first words of node descriptions,
+// which for an adapter is the host name. If no name is equal, a number in brackets or
+// after a slash selects a port, and otherwise the name is a [path.Match] pattern.
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	names := r.byName
-	var listErr error // ended the list of names early
+	var listErr error // ended the name list early
 	if names == nil {
 		var all []*Port
 		var by Source
@@ -57,8 +56,8 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	return nil, not
 }
 
-// Missed returns the failed requests of the scan if it may have missed ports of the addresses
-// so far: of patterns, and of addresses that it did not find. Otherwise it returns nil: an
+// Missed returns the scan's failed requests if it may have missed ports for the addresses so
+// far: for patterns, and for addresses that it did not find. Otherwise it returns nil: an
 // address that was found does not depend on the rest of the scan.
 func (r *Resolver) Missed() []error {
 	if !r.missed {
@@ -67,15 +66,15 @@ func (r *Resolver) Missed() []error {
 	return r.scanned.FailureErrors(r.opts.Names)
 }
 
-// A PortError reports an address with the name of a node and the number of a port that
-// has no address.
+// A PortError reports an address with a node's name and a port number that has no
+// address.
 type PortError struct {
 	Address Address
-	Node    string // the part of the address in front of the number
+	Node    string // the address part before the number
 	Number  int
 
-	// External reports that the port is one of a switch other than port 0, which has
-	// the addresses of the switch.
+	// External reports that the port is a switch port other than port 0, which has the
+	// switch's addresses.
 	External bool
 
 	NumPorts int // of the node
@@ -99,7 +98,7 @@ func (e *PortError) Hint() string {
 	return ""
 }
 
-// numbered returns copies of the ports with a number. listErr ended the list of ports
+// numbered returns copies of the ports with a number. listErr ended the port list
 // early, or is nil.
 func numbered(a Address, node string, number int, ports []*Port, listErr error) ([]*Port, error) {
 	var found []*Port
@@ -154,11 +153,11 @@ func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 	return all, FromScan, err
 }
 
-// nameIndex maps names to the ports of their nodes.
+// nameIndex maps names to their nodes' ports.
 type nameIndex struct {
 	from   Source
 	whole  map[string][]*Port
-	first  map[string][]*Port // by the first word of the node description
+	first  map[string][]*Port // by the node description's first word
 	guids  map[ib.GUID][]*Port
 	sorted []string // all whole names
 }
@@ -180,7 +179,7 @@ func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
 	return x
 }
 
-// equal returns the ports of nodes with a name, or else with it as their first word or
+// equal returns the ports on nodes with a name, or else with it as their first word or
 // as their GUID.
 func (x *nameIndex) equal(name string) []*Port {
 	if found := x.whole[name]; len(found) > 0 {
@@ -196,7 +195,7 @@ func (x *nameIndex) equal(name string) []*Port {
 	return x.guids[guid]
 }
 
-// match returns the ports whose names match a pattern, in the order of the names.
+// match returns the ports with names that match a pattern, in name order.
 func (x *nameIndex) match(pattern string) []*Port {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return nil
@@ -232,8 +231,8 @@ func Similar(name string, names []string) []string {
 	return similar
 }
 
-// Siblings returns ports and, after them, the other known ports of the same nodes.
-// Ports on Ethernet have none.
+// Siblings returns ports and, after them, the other known ports on the same nodes.
+// Ports on Ethernet have no siblings.
 func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error) {
 	all := slices.Clone(ports)
 	seen := map[ib.GUID]bool{}

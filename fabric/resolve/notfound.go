@@ -12,7 +12,7 @@ import (
 type NotFoundError struct {
 	Address Address
 	By      Source
-	Similar []string // names that contain the requested one
+	Similar []string // names that contain the requested name
 
 	// Incomplete reports that not all nodes have replied to a scan.
 	Incomplete bool
@@ -20,15 +20,15 @@ type NotFoundError struct {
 	gap Gap // if Incomplete
 }
 
-// A Gap is what a partial scan lacks. The zero value is that of a complete scan.
+// A Gap is what a partial scan lacks. A complete scan has the zero value.
 type Gap struct {
 	Blind       error // no other node was found: see [fabric.Fabric.Blind]; or nil
 	Failure     error // first request without a valid response
 	Undescribed int   // nodes that did not give their description
-	Description error // first request for one of these
+	Description error // first request for any of these
 }
 
-// GapOf returns the gap of a scan.
+// GapOf returns a scan's gap.
 func GapOf(f *fabric.Fabric, names *fabric.NameMap) (g Gap) {
 	if all := f.FailureErrors(names); len(all) > 0 {
 		g.Failure = all[0]
@@ -86,7 +86,7 @@ func (e *NotFoundError) Hint() string {
 }
 
 // NotFound returns the error for an address that a fabric does not contain, as
-// [Resolver.Find] returns it. names are those of all nodes, for the hint.
+// [Resolver.Find] returns it. names are all nodes' names, for the hint.
 func NotFound(a Address, by Source, names []string, gap Gap) error {
 	not := &NotFoundError{Address: a, By: by}
 	if a.Kind == Name {
@@ -96,7 +96,7 @@ func NotFound(a Address, by Source, names []string, gap Gap) error {
 	return notFound(a, not)
 }
 
-// NotInScan returns the error of [NotFound] for a name that none of some nodes of a scan has.
+// NotInScan returns the [NotFound] error for a name that none of the given scan nodes has.
 func NotInScan(a Address, nodes []*fabric.Node, names *fabric.NameMap, gap Gap) error {
 	all := make([]string, len(nodes))
 	for i, n := range nodes {

@@ -14,7 +14,7 @@ import (
 )
 
 // Parse parses an address of any kind. A prefix such as "name:" or "guid:" specifies
-// the kind. Without one, the form of the address determines it:
+// the kind. Without one, the address form determines it:
 //
 //	7, 0x1f, 017, 4-9           a LID, or a range of them: decimal, hexadecimal of up to 4 digits, octal
 //	0x0002c9030010a1b2          a GUID: more than 4 digits after 0x, or 16 without it
@@ -25,8 +25,8 @@ import (
 //	192.0.2.7, fe80::1%ib0      an IP address; IPv6 only with a zone or after "ip:"
 //	anything else               a name
 //
-// A name stands for all ports of a node. "NAME[1]" or "NAME/1" is one of them, and
-// "node0*" is a pattern. A GUID of a node can have such a number, too.
+// A name stands for all ports of a node. "NAME[1]" or "NAME/1" is a single port, and
+// "node0*" is a pattern. A node GUID can have such a number, too.
 func Parse(s string) (Address, error) {
 	a, err := parse(s)
 	if err != nil {
@@ -57,7 +57,7 @@ func parse(s string) (Address, error) {
 	case len(s) == 16 && isMadeOf(s, hexDigits):
 		return parseGUID(s)
 	case strings.HasPrefix(s, "0x") && strings.ContainsAny(s, "[/"):
-		return parseName(s) // a port of the node with a GUID
+		return parseName(s) // a port on the node with a GUID
 	case strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"):
 		if len(s) > len("0xffff") && !strings.Contains(s, "-") {
 			return parseGUID(s)
@@ -69,7 +69,7 @@ func parse(s string) (Address, error) {
 	return parseName(s)
 }
 
-// parsers parse the rest of an address after the prefix of a kind.
+// parsers parse the address text after a kind's prefix.
 var parsers = map[string]func(string) (Address, error){
 	"lid":   parseLIDs,
 	"guid":  parseGUID,
@@ -112,11 +112,11 @@ func parseLIDs(s string) (a Address, err error) {
 }
 
 // parseLID parses a number like C's strtol, without trailing characters. It accepts 0
-// and the LIDs of multicast groups: [Resolver.Find] reports them as not found, so that
-// one of them in a list does not prevent the use of the others.
+// and multicast group LIDs: [Resolver.Find] reports them as not found, so that such a
+// LID in a list does not prevent the use of the others.
 func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
-	// Go has forms of numbers that C does not have.
+	// Go has number forms that C does not have.
 	rest, set, kind := s, digits, "a digit"
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		rest, set, kind = s[2:], hexDigits, "a hexadecimal digit"
@@ -135,7 +135,7 @@ func parseLID(s string) (ib.LID, error) {
 	return ib.LID(lid), nil
 }
 
-// A LIDError reports a number that is not the LID of a port.
+// A LIDError reports a number that is not a port's LID.
 type LIDError struct{ Text string }
 
 func (e *LIDError) Error() string {

@@ -18,10 +18,10 @@ type Source uint8
 const (
 	FromAddress    Source = iota + 1 // the address itself
 	FromSA                           // subnet administration
-	FromScan                         // scan of the fabric
-	FromNode                         // agents of the node
-	FromNeighbours                   // routes and neighbour table of the kernel
-	FromHost                         // sysfs: a port of this host
+	FromScan                         // fabric scan
+	FromNode                         // node's agents
+	FromNeighbours                   // kernel's routes and neighbour table
+	FromHost                         // sysfs: a port on this host
 )
 
 var sourceNames = [...]string{FromAddress: "address", FromSA: "sa", FromScan: "scan", FromNode: "node", FromNeighbours: "neighbours", FromHost: "host"}
@@ -46,16 +46,15 @@ type Port struct {
 
 	FoundBy Source // of the path
 
-	// PortGUID is the GUID of the port if the address specifies the port; 0: the
-	// port at To, whichever it is.
+	// PortGUID is the port's GUID if the address specifies the port; 0: the port at To,
+	// whichever it is.
 	PortGUID ib.GUID
 
-	// The attributes of the port. The port members of NodeInfo are those of this
-	// port.
+	// The port's attributes. NodeInfo's port members are this port's members.
 	Node        *mad.NodeInfo
 	Description *mad.NodeDescription
 	Info        *mad.PortInfo
-	GUIDs       []ib.GUID // entries of the GUID table that are not 0
+	GUIDs       []ib.GUID // GUID table entries that are not 0
 	DescribedBy Source
 
 	Findings []report.Finding // without a subject
@@ -75,11 +74,10 @@ func (p *Port) Number() (uint8, bool) {
 	return p.Node.LocalPort, true
 }
 
-// LIDs returns the first and the last LID of the port, or 0 if they are unknown or
-// not assigned.
+// LIDs returns the port's first and last LID, or 0 if they are unknown or not assigned.
 func (p *Port) LIDs() (first, last ib.LID) {
 	switch {
-	case p.Info == nil && p.To.IsDirected(): // To.LID is the start of the route
+	case p.Info == nil && p.To.IsDirected(): // To.LID is the route's start
 		return 0, 0
 	case p.Info == nil:
 		return p.To.LID, p.To.LID
@@ -89,7 +87,7 @@ func (p *Port) LIDs() (first, last ib.LID) {
 	return p.Info.LID, p.Info.LID + 1<<p.Info.LMC - 1
 }
 
-// GIDs returns the GIDs of the port, first the one with the port's own GUID.
+// GIDs returns the port's GIDs, first the GID with the port's own GUID.
 func (p *Port) GIDs() []ib.GID {
 	if p.Host != nil && p.Node == nil {
 		return p.Host.gids()
@@ -110,30 +108,30 @@ func (p *Port) GIDs() []ib.GID {
 // A Host is a host on an IP network.
 type Host struct {
 	IP      netip.Addr // invalid if the address was a GID
-	Netdev  string     // network device of this host for packets to the host; "": unknown
+	Netdev  string     // this host's network device for packets to the host; "": unknown
 	Local   bool       // this host
 	Gateway netip.Addr // invalid if the host is on the link
 
 	LinkAddr net.HardwareAddr // of the host or of the gateway
 
-	// Paths of RDMA packets to the host, the best one for requests and responses
+	// Paths for RDMA packets to the host, the best path for requests and responses
 	// first.
 	Paths []Path
 }
 
-// A Path is a GID of a host, with the local port and GID to send from.
+// A Path is a host GID, with the local port and GID to send from.
 type Path struct {
 	GID  ib.GID
 	Type string // "RoCE v1", "RoCE v2", "IB"; "": unknown
 
-	// Device and Port are the local port to send from, and SGIDIndex is the index
-	// of its GID. "", 0 and -1: no local port has a suitable GID.
+	// Device and Port are the local port to send from, and SGIDIndex is its GID's
+	// index. "", 0 and -1: no local port has a suitable GID.
 	Device    string
 	Port      uint8
 	SGIDIndex int
 
-	// Derived reports that the GID was not looked up: it is the default GID that
-	// Linux derives from the link-layer address of a network device.
+	// Derived reports that the GID was not looked up: it is the default GID that Linux
+	// derives from a network device's link-layer address.
 	Derived bool
 
 	// OneWay reports that Linux drops responses on this path. A request and its
@@ -141,7 +139,7 @@ type Path struct {
 	OneWay bool
 }
 
-// GRH returns the global route header of packets on the path.
+// GRH returns the global route header for packets on the path.
 func (p *Path) GRH() *umad.GRH {
 	return &umad.GRH{SGIDIndex: uint8(p.SGIDIndex), HopLimit: device.HopLimit, DGID: p.GID}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// ReportSchema identifies the JSON document of `ibkit addr`, which schema/addr.json
+// ReportSchema identifies the `ibkit addr` JSON document, which schema/addr.json
 // describes. An incompatible change gets another number.
 const ReportSchema = "ibkit/addr/2"
 
-// A Report is the JSON document of `ibkit addr --json`. A nil pointer stands for a
-// value that does not exist or is unknown.
+// A Report is the `ibkit addr --json` JSON document. A nil pointer stands for a value
+// that does not exist or is unknown.
 type Report struct {
 	report.Head
 	Local   *ReportLocal   `json:"local"`
@@ -27,7 +27,7 @@ type ReportLocal struct {
 	LID       *ib.LID  `json:"lid"`
 }
 
-// A ReportTarget has the ports of one address.
+// A ReportTarget has the ports of an address.
 type ReportTarget struct {
 	Target string       `json:"target"`
 	Kind   string       `json:"kind"`
@@ -36,11 +36,11 @@ type ReportTarget struct {
 	Hint   *string      `json:"hint"`
 }
 
-// A ReportPort has the addresses and attributes of a port.
+// A ReportPort has a port's addresses and attributes.
 type ReportPort struct {
 	Name        *string `json:"name"`
 	Description *string `json:"description"` // a blank for each byte that is not printable ASCII
-	// DescriptionHex has the bytes of Description; nil if they are all printable ASCII.
+	// DescriptionHex has Description's bytes; nil if they are all printable ASCII.
 	DescriptionHex *string       `json:"description_hex"`
 	NodeType       *string       `json:"node_type"`
 	NodeGUID       *ib.GUID      `json:"node_guid"`

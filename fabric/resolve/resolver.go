@@ -34,7 +34,7 @@ var LookupModes = []LookupMode{LookupAll, LookupSA, LookupNodes}
 
 var lookupModeNames = [...]string{LookupAll: "all", LookupSA: "sa", LookupNodes: "nodes"}
 
-// String returns the name of the mode: "all", "sa" or "nodes".
+// String returns the mode's name: "all", "sa" or "nodes".
 func (m LookupMode) String() string {
 	if int(m) < len(lookupModeNames) {
 		return lookupModeNames[m]
@@ -45,43 +45,41 @@ func (m LookupMode) String() string {
 // Options configure a [Resolver]. The zero value has good defaults.
 type Options struct {
 	Mode  LookupMode
-	SMLID ib.LID          // of subnet administration; 0: that of the local port's subnet manager
-	Names *fabric.NameMap // names of nodes in addition to their descriptions
-	Sysfs string          // root of sysfs (default /sys)
+	SMLID ib.LID          // for subnet administration; 0: the local port's subnet manager
+	Names *fabric.NameMap // node names in addition to their descriptions
+	Sysfs string          // sysfs root (default /sys)
 
-	// Simulated reports that the fabric is not connected to the networks of this
-	// host.
+	// Simulated reports that the fabric is not connected to this host's networks.
 	Simulated bool
 
-	// NextHop returns the next hop to an IP address (default: by routes and
-	// neighbour table of the kernel). If the address does not respond, its error
-	// wraps [ErrNoReply].
+	// NextHop returns the next hop to an IP address (default: by the kernel's routes
+	// and neighbour table). If the address does not respond, its error wraps
+	// [ErrNoReply].
 	NextHop func(context.Context, netip.Addr) (*NextHop, error)
 
-	// LookupHost returns the IP addresses of a host (default: by the system's
-	// name service).
+	// LookupHost returns a host's IP addresses (default: by the system's name service).
 	LookupHost func(context.Context, string) ([]netip.Addr, error)
 
 	// Progress, if set, is called during a scan.
 	Progress func(fabric.Progress)
 
-	// Scanned, if not nil, is a scan of the fabric to use instead of another one.
+	// Scanned, if not nil, is a fabric scan to use instead of another scan.
 	Scanned *fabric.Fabric
 }
 
-// ErrNoReply is wrapped by the error of a next hop that does not respond.
+// ErrNoReply is wrapped by the error for a next hop that does not respond.
 var ErrNoReply = neighbour.ErrNoReply
 
 // A NextHop is the next hop to an IP address.
 type NextHop struct {
 	Local   bool       // the address belongs to this host
-	Netdev  string     // network device of the route, or of the local address
-	Source  netip.Addr // source address of the route; invalid if unknown
+	Netdev  string     // network device for the route, or for the local address
+	Source  netip.Addr // route's source address; invalid if unknown
 	Gateway netip.Addr // invalid if the address is on the link
 
-	// LinkAddr is the link-layer address of the gateway or, without a gateway, of
-	// the address itself; nil: the device has no such addresses. An address of
-	// IPoIB has 20 bytes, the last 16 of which are a GID.
+	// LinkAddr is the gateway's link-layer address or, without a gateway, the
+	// link-layer address for the address itself; nil: the device has no such addresses.
+	// An IPoIB address has 20 bytes; the last 16 are a GID.
 	LinkAddr []byte
 }
 
@@ -90,9 +88,8 @@ func nextHop(ctx context.Context, ip netip.Addr) (*NextHop, error) {
 	return (*NextHop)(hop), err
 }
 
-// A Resolver finds ports from one local port. It caches information about the
-// fabric, and is therefore meant for one run of a command. It is not safe for
-// concurrent use.
+// A Resolver finds ports from a local port. It caches information about the fabric, and
+// is therefore meant for a single command run. It is not safe for concurrent use.
 type Resolver struct {
 	client *umad.Client
 	local  umad.PortAttr
@@ -108,12 +105,12 @@ type Resolver struct {
 
 	scanned *fabric.Fabric
 	scanErr error // why the scan failed or ended early
-	missed  bool  // a partial scan may have missed ports of an address
+	missed  bool  // a partial scan may have missed ports for an address
 }
 
-// New returns a resolver that sends requests by a client of a port with attributes
-// local. Without a client, and with Ethernet as the link layer in local, it finds
-// hosts by all RoCE ports of this host.
+// New returns a resolver that sends requests by a client on a port with attributes
+// local. Without a client, and with Ethernet as the link layer in local, it finds hosts
+// by all RoCE ports of this host.
 func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
 	if o.NextHop == nil {
 		o.NextHop = nextHop
@@ -126,8 +123,7 @@ func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
 
 func (r *Resolver) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(r.opts.Sysfs), sysfs.Default) }
 
-// A MisplacedError reports an address that does not exist in the network of the local
-// port.
+// A MisplacedError reports an address that does not exist in the local port's network.
 type MisplacedError struct{ text, hint string }
 
 func (e *MisplacedError) Error() string { return e.text }
@@ -162,7 +158,7 @@ func (k Kind) label() string {
 	return k.String()
 }
 
-// bare returns an address without the prefix of its kind.
+// bare returns an address without its kind's prefix.
 func (a Address) bare() string {
 	if n := len(a.Kind.String()); len(a.Text) > n && a.Text[:n] == a.Kind.String() && a.Text[n] == ':' {
 		return a.Text[n+1:]
@@ -170,7 +166,7 @@ func (a Address) bare() string {
 	return a.Text
 }
 
-// Ethernet is the link layer of RoCE ports.
+// Ethernet is the link layer for RoCE ports.
 const Ethernet = "Ethernet"
 
 func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, error) {
@@ -196,7 +192,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	case GUID:
 		return r.findGUID(ctx, a)
 	case GID:
-		if ip := netip.AddrFrom16(a.GID); ip.Is4In6() { // not the GID of an InfiniBand port
+		if ip := netip.AddrFrom16(a.GID); ip.Is4In6() { // not an InfiniBand port's GID
 			return one(r.hostByIP(ctx, ip.Unmap()))
 		}
 		return r.findGID(ctx, a)
@@ -208,7 +204,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	return nil, errors.New("invalid kind of address")
 }
 
-// findGUID finds the port with a GUID, or the ports of the node with it.
+// findGUID finds the port with a GUID, or the ports on the node with it.
 func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if r.opts.Mode != LookupNodes {
 		p, err := r.path(ctx, ib.MakeGID(r.local.Prefix(), a.GUID))
@@ -245,7 +241,7 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	return nil, r.notInScan(a, f, err)
 }
 
-// portByGUID returns the port with a GUID, also one whose PortInfo is missing; nil without any.
+// portByGUID returns the port with a GUID, also if its PortInfo is missing; nil without any.
 func portByGUID(f *fabric.Fabric, guid ib.GUID) *fabric.Port {
 	if p := f.PortByGUID(guid); p != nil {
 		return p
@@ -269,7 +265,7 @@ func (r *Resolver) notInScan(a Address, f *fabric.Fabric, scanErr error) error {
 	return r.notFoundIn(f, &NotFoundError{Address: a, By: FromScan})
 }
 
-// notFoundIn adds the gaps of a scan to an error.
+// notFoundIn adds a scan's gaps to an error.
 func (r *Resolver) notFoundIn(f *fabric.Fabric, not *NotFoundError) error {
 	not.setGap(GapOf(f, r.opts.Names))
 	r.missed = r.missed || not.Incomplete

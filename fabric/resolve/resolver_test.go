@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// at returns a resolver at the first node of a simulated fabric.
+// at returns a resolver at a simulated fabric's first node.
 func at(t *testing.T, description string, o Options, change func(*sim.Fabric)) *Resolver {
 	t.Helper()
 	f, err := sim.Build(description)
@@ -64,8 +64,8 @@ func describe(p *Port) string {
 	return s
 }
 
-// TestDirections resolves the addresses of each port from each other kind, by
-// everybody who can be asked.
+// TestDirections resolves each port's addresses from each other kind, by everybody who
+// can be asked.
 func TestDirections(t *testing.T) {
 	f, err := sim.Build("demo")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestFind_Number finds the port of a node with a number.
+// TestFind_Number finds a node's port with a number.
 func TestFind_Number(t *testing.T) {
 	for _, mode := range []LookupMode{LookupAll, LookupNodes} {
 		r := at(t, "demo", Options{Mode: mode}, nil)
@@ -168,7 +168,7 @@ func TestUnconfigured(t *testing.T) {
 	}
 }
 
-// TestSilent resolves a port whose node does not respond.
+// TestSilent resolves a port on a node that does not respond.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	silence := func(f *sim.Fabric) { f.Node("node07").Silent = true }
@@ -179,8 +179,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestOtherSubnet looks for a GID of the subnet that is as good as its own, and for
-// one of another subnet.
+// TestOtherSubnet looks for a GID in the subnet that is as good as its own, and for a
+// GID in another subnet.
 func TestOtherSubnet(t *testing.T) {
 	move := func(f *sim.Fabric) {
 		for _, n := range f.Nodes {
@@ -229,7 +229,7 @@ func TestNoAnswerOfSA(t *testing.T) {
 	if !errors.As(err, &not) || !not.Incomplete || not.Hint() == "" {
 		t.Errorf("%v", err)
 	}
-	if s := c.Stats(); s.Timeouts != 2 { // of subnet administration, and of the node
+	if s := c.Stats(); s.Timeouts != 2 { // from subnet administration, and from the node
 		t.Errorf("%d requests timed out", s.Timeouts)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// known is a port of which subnet administration has a record.
+// known is a port with a subnet administration record.
 type known struct {
 	lid  ib.LID
 	node mad.NodeInfo
@@ -61,7 +61,7 @@ func (r *Resolver) path(ctx context.Context, gid ib.GID) (*Port, error) {
 	return &Port{To: umad.Target{LID: path.DLID, SL: path.SL}, FoundBy: FromSA}, nil
 }
 
-// withGUID returns the port with a GUID, or else the ports of the node with it.
+// withGUID returns the port with a GUID, or else the ports on the node with it.
 func (r *Resolver) withGUID(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if ports, err := r.ofPort(ctx, guid); err != nil || len(ports) > 0 {
 		return ports, err
@@ -77,12 +77,12 @@ func (r *Resolver) ofPort(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	q := mad.NodeRecord{NodeInfo: mad.NodeInfo{PortGUID: guid}}
 	ports, err := r.records(ctx, &q, mad.Components(&q, &q.NodeInfo.PortGUID))
 	if len(ports) > 0 && errors.Is(err, errClipped) {
-		err = nil // there is only one
+		err = nil // there is only a single port
 	}
 	return ports, err
 }
 
-// ofNode returns the ports of a node.
+// ofNode returns a node's ports.
 func (r *Resolver) ofNode(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.hasTable {
 		return r.fromTable(func(k *known) bool { return k.node.NodeGUID == guid }), nil
@@ -100,7 +100,7 @@ func (r *Resolver) records(ctx context.Context, match *mad.NodeRecord, mask mad.
 	return ports, err
 }
 
-// nodes reads the table of all ports once.
+// nodes reads the table with all ports once.
 func (r *Resolver) nodes(ctx context.Context) error {
 	if !r.hasTable && r.tableErr == nil {
 		table, err := r.nodeRecords(ctx, &mad.NodeRecord{}, 0)

@@ -23,7 +23,7 @@ func (r *Resolver) scan(ctx context.Context) (*fabric.Fabric, error) {
 	return f, err
 }
 
-// PortsOf returns the ports of a node of a scan that can have LIDs, as [Resolver.Find] does.
+// PortsOf returns the ports on a scan's node that can have LIDs, as [Resolver.Find] does.
 func PortsOf(n *fabric.Node) []*Port {
 	var ports []*Port
 	for _, p := range addressable(n) {
@@ -32,8 +32,8 @@ func PortsOf(n *fabric.Node) []*Port {
 	return ports
 }
 
-// addressable returns the ports of a node that can have LIDs. If the scan has none, it returns
-// the port that replied for the node, without PortInfo.
+// addressable returns a node's ports that can have LIDs. If the scan has no such port, it
+// returns the port that replied for the node, without PortInfo.
 func addressable(n *fabric.Node) []*fabric.Port {
 	known := n.Ports
 	number := n.Info.LocalPort
@@ -62,8 +62,8 @@ func scannedPort(p *fabric.Port) *Port {
 	return port
 }
 
-// routeTo returns a directed route that enters the node at a port. Each port of an
-// adapter has its own agent.
+// routeTo returns a directed route that enters the node at a port. Each adapter port
+// has its own agent.
 func routeTo(p *fabric.Port) mad.Route {
 	peer := p.Peer
 	if p.Node.IsSwitch() || peer == nil || !peer.Node.IsSwitch() {
