@@ -12,24 +12,24 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Adaptive is the adaptive routing of a switch: the switch selects the output port of a
-// packet from a group of ports.
+// Adaptive is a switch's adaptive routing: the switch selects a packet's output port
+// from a port group.
 //
-// NVIDIA documents the layouts of the tables (ib_types.h), but not all of their meaning. A
-// table is therefore used only if it agrees with the linear forwarding table, which contains
-// one port of each group.
+// NVIDIA documents the table layouts (ib_types.h), but not their whole meaning. A table is
+// therefore used only if it agrees with the linear forwarding table, which contains a port
+// from each group.
 type Adaptive struct {
 	// Unconfirmed is the reason why the groups are not known; "": they are known.
 	Unconfirmed string
 
 	Groups []mad.PortMask
-	ByLID  []uint16 // group of each LID, or NoGroup; LIDs beyond the end have none
+	ByLID  []uint16 // group of each LID, or NoGroup; LIDs beyond the end have no group
 }
 
 // NoGroup stands for a LID that is routed by the linear forwarding table.
 const NoGroup = 0xffff
 
-// Group returns the ports for a LID; nil: only the port of the linear forwarding table.
+// Group returns the ports for a LID; nil: only the linear forwarding table's port.
 func (a *Adaptive) Group(lid ib.LID) *mad.PortMask {
 	if a == nil || a.Unconfirmed != "" || int(lid) >= len(a.ByLID) || a.ByLID[lid] == NoGroup {
 		return nil
@@ -43,8 +43,8 @@ const (
 	vendorBull   = 0x119f
 )
 
-// readAdaptive reads the adaptive routing of switches for the LIDs in their tables. A
-// switch without the attributes has none.
+// readAdaptive reads switches' adaptive routing for the LIDs in their tables. A switch
+// without the attributes has no adaptive routing.
 func (s *session) readAdaptive(ctx context.Context, nodes []*Node) error {
 	vendors := map[ib.GUID]uint32{}
 	for _, n := range s.fabric.Nodes {
@@ -61,7 +61,7 @@ func (s *session) readAdaptive(ctx context.Context, nodes []*Node) error {
 	return nil
 }
 
-// An adaptiveReader reads the tables of a switch.
+// An adaptiveReader reads a switch's tables.
 type adaptiveReader struct {
 	client  *umad.Client
 	node    *Node
@@ -73,7 +73,7 @@ type adaptiveReader struct {
 	failure string
 }
 
-// get requests an attribute of the switch.
+// get requests a switch attribute.
 func (r *adaptiveReader) get(a mad.Attribute, modifier uint32, done func(error)) {
 	r.client.SubmitGet(umad.Target{Route: r.node.Route}, a, done, umad.Modifier(modifier))
 }
@@ -97,7 +97,7 @@ func (r *adaptiveReader) start() {
 	})
 }
 
-// tables requests the blocks of both tables. Those of LIDs without an entry in the forwarding
+// tables requests both tables' blocks. Blocks for LIDs without an entry in the forwarding
 // table are not needed.
 func (r *adaptiveReader) tables() {
 	groups := int(r.info.GroupTop) + 1
@@ -133,7 +133,7 @@ func (r *adaptiveReader) tables() {
 	}
 }
 
-// hasEntry reports whether one of count LIDs from first on has an output port.
+// hasEntry reports whether any LID among count LIDs from first on has an output port.
 func (t *Tables) hasEntry(first, count int) bool {
 	for lid := first; lid < first+count; lid++ {
 		if t.Lookup(ib.LID(lid)) != NoRoute {
@@ -156,8 +156,8 @@ func (r *adaptiveReader) next() {
 }
 
 // confirm compares the tables with the linear forwarding table. The group table has one or
-// two entries per group, which the switch does not report: only one of the two readings
-// may agree.
+// two entries per group, which the switch does not report: only a single reading may
+// agree.
 func (r *adaptiveReader) confirm() (*Adaptive, error) {
 	if r.failure != "" {
 		return nil, errors.New(r.failure)
@@ -195,8 +195,8 @@ func (r *adaptiveReader) confirm() (*Adaptive, error) {
 	return &Adaptive{Groups: one, ByLID: byLID}, nil
 }
 
-// groups returns the ports of each group, which has a number of entries in the table. Groups
-// that no LID uses are empty.
+// groups returns each group's ports. A group has a number of table entries. Groups that no
+// LID uses are empty.
 func (r *adaptiveReader) groups(entries int, byLID []uint16) ([]mad.PortMask, error) {
 	groups := make([]mad.PortMask, int(r.info.GroupTop)+1)
 	used := make([]bool, len(groups))
@@ -232,16 +232,16 @@ func (r *adaptiveReader) groups(entries int, byLID []uint16) ([]mad.PortMask, er
 type AdaptiveSummary struct {
 	Switches int // with adaptive routing on
 
-	// Static counts the switches whose groups are not known, of which Example is one:
-	// the analysis uses only their linear forwarding tables.
+	// Static counts the switches with unknown groups, and Example is such a switch: the
+	// analysis uses only their linear forwarding tables.
 	Static  int
 	Example *Node
 }
 
-// hasGroups reports whether the groups of a switch are known.
+// hasGroups reports whether a switch's groups are known.
 func (s AdaptiveSummary) hasGroups() bool { return s.Switches > s.Static }
 
-// adaptive returns the summary of a routing.
+// adaptive returns a routing's summary.
 func (r *Routing) adaptive() (s AdaptiveSummary) {
 	for _, n := range r.Nodes {
 		if n.Adaptive == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// checkAdaptive analyses the routing of a simulated fabric.
+// checkAdaptive analyses a simulated fabric's routing.
 func checkAdaptive(t *testing.T, f *sim.Fabric) *Analysis {
 	t.Helper()
 	a, err := Check(t.Context(), Options{Source: fabric.Source{OpenPort: f.Opener("")}})
@@ -42,7 +42,7 @@ func TestAdaptive(t *testing.T) {
 		{"fat-tree:levels=2,radix=8,pods=4", 8, 0, 0},
 		{"fat-tree:levels=2,radix=8,pods=4,sm=updown", 8, 0, 0},
 		{"single-switch:hosts=4", 1, 0, 0},
-		// The opposite switch of the ring is reached both ways.
+		// The opposite switch in the ring is reached both ways.
 		{"torus:x=4,y=1,hosts=1,sm=minhop", 4, 2, 0},
 	} {
 		t.Run(tt.fabric, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAdaptive(t *testing.T) {
 	}
 }
 
-// A port of a group without a link is a fault for all LIDs of the group, not only for those
+// A group port without a link is a fault for all LIDs in the group, not only for the LIDs
 // that the forwarding table sends there.
 func TestAdaptive_DeadEnd(t *testing.T) {
 	f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
@@ -110,11 +110,11 @@ func TestAdaptive_Top(t *testing.T) {
 	}
 }
 
-// A switch whose tables are read again gets new groups, too.
+// A switch with tables that are read again gets new groups, too.
 func TestAdaptive_ReadAgain(t *testing.T) {
 	const leaf = "leaf001"
 	f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
-	first := 0 // requests of the first read
+	first := 0 // requests in the first read
 	for _, n := range f.Nodes {
 		if n.IsSwitch() {
 			first += (len(n.LFT) + lftBlock - 1) / lftBlock
@@ -140,7 +140,7 @@ func TestAdaptive_ReadAgain(t *testing.T) {
 	}
 }
 
-// The reading of the group table that agrees with the forwarding table is used.
+// The group table reading that agrees with the forwarding table is used.
 func TestAdaptiveReader_Confirm(t *testing.T) {
 	mask := func(ports ...uint8) (m mad.PortMask) {
 		for _, p := range ports {
@@ -156,7 +156,7 @@ func TestAdaptiveReader_Confirm(t *testing.T) {
 		lft     []uint8
 		entries []mad.ARForwarding
 		masks   []mad.PortMask
-		want    string // ports of LID 2, or a part of the error
+		want    string // LID 2's ports, or part of the error
 	}{
 		{"one entry per group", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), free(3, 1)}, []mad.PortMask{mask(1, 2), mask(3, 4), {}, {}}, "3,4"},
 		{"two entries per group", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), free(3, 1)}, []mad.PortMask{mask(1), mask(2), mask(3), mask(4)}, "3,4"},
@@ -197,7 +197,7 @@ func TestAdaptiveReader_Confirm(t *testing.T) {
 	}
 }
 
-// Links of a path from which adaptive routing selects have all ports of the group.
+// Path links from which adaptive routing selects have all ports in the group.
 func TestPaths_Adaptive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")

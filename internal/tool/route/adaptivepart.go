@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An AdaptiveFault is a port of a group at which packets can end, though the path by the
-// forwarding tables arrives: a dead end, or the beginning of a loop.
+// An AdaptiveFault is a group port at which packets can end, though the path by the
+// forwarding tables arrives: a dead end, or a loop's beginning.
 type AdaptiveFault struct {
 	Cause  Cause // InLoop, DeadEnd …
 	Switch *Node
@@ -18,8 +18,8 @@ type AdaptiveFault struct {
 	To     *Port
 }
 
-// An adaptivePart follows all ports of the groups of adaptive routing to each destination
-// of a worker.
+// An adaptivePart follows all ports in the adaptive routing groups to each of a worker's
+// destinations.
 type adaptivePart struct {
 	graph  *graph
 	deps   *dependencies
@@ -28,7 +28,7 @@ type adaptivePart struct {
 	state []visitState // by switch
 }
 
-// A visitState is the progress of a search at a switch.
+// A visitState is a search's progress at a switch.
 type visitState uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 	visited
 )
 
-// newAdaptivePart returns nil if no group of a switch is known.
+// newAdaptivePart returns nil if no switch's groups are known.
 func newAdaptivePart(g *graph, deps *dependencies) *adaptivePart {
 	if !slices.ContainsFunc(g.switches, func(n *Node) bool { return n.Adaptive != nil && n.Adaptive.Unconfirmed == "" }) {
 		return nil
@@ -45,7 +45,7 @@ func newAdaptivePart(g *graph, deps *dependencies) *adaptivePart {
 	return &adaptivePart{graph: g, deps: deps, faults: map[faultKey]*AdaptiveFault{}, state: make([]visitState, len(g.switches))}
 }
 
-// each calls visit with the output ports of a switch for a LID.
+// each calls visit with a switch's output ports for a LID.
 func (p *adaptivePart) each(s int32, lid ib.LID, static uint8, visit func(port uint8)) {
 	group := p.graph.switches[s].Adaptive.Group(lid)
 	if group == nil {
@@ -59,7 +59,7 @@ func (p *adaptivePart) each(s int32, lid ib.LID, static uint8, visit func(port u
 	}
 }
 
-// destination follows the ports of all groups to a LID. The tree has the paths by the
+// destination follows all groups' ports to a LID. The tree has the paths by the
 // forwarding tables.
 func (p *adaptivePart) destination(lid ib.LID, t *tree) {
 	clear(p.state)
@@ -71,13 +71,13 @@ func (p *adaptivePart) destination(lid ib.LID, t *tree) {
 }
 
 // search visits the switches that packets from a switch can reach. A path has at most as
-// many switches as the fabric, so the depth of the recursion is bounded by them.
+// many switches as the fabric, so they bound the recursion depth.
 func (p *adaptivePart) search(s int32, lid ib.LID, t *tree) {
 	g := p.graph
 	p.state[s] = onPath
 	p.each(s, lid, t.out[s], func(port uint8) {
 		if port == t.out[s] && t.next[s] < 0 {
-			return // arrived, or a fault of the forwarding tables
+			return // arrived, or a forwarding table fault
 		}
 		c := g.base[s] + int32(port)
 		n := g.to[c]
@@ -103,7 +103,7 @@ func (p *adaptivePart) search(s int32, lid ib.LID, t *tree) {
 	p.state[s] = visited
 }
 
-// depend adds the dependencies of an output port on all ports of the next switch.
+// depend adds an output port's dependencies on all ports of the next switch.
 func (p *adaptivePart) depend(channel, n int32, lid ib.LID, t *tree) {
 	g := p.graph
 	p.each(n, lid, t.out[n], func(port uint8) {
@@ -125,7 +125,7 @@ func (p *adaptivePart) fault(c Cause, s int32, port uint8, lid ib.LID) {
 	f.LID = min(f.LID, lid)
 }
 
-// addTo adds the faults to those of the analysis.
+// addTo adds the faults to the faults of the analysis.
 func (p *adaptivePart) addTo(a *Analysis) {
 	for _, f := range p.faults {
 		i := slices.IndexFunc(a.AdaptiveFaults, func(o AdaptiveFault) bool {

@@ -9,40 +9,39 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// AnalyzeOptions are the options of [Analyze].
+// AnalyzeOptions are the [Analyze] options.
 type AnalyzeOptions struct {
-	// WithSwitches includes the management ports of switches as sources and
-	// destinations.
+	// WithSwitches includes switch management ports as sources and destinations.
 	WithSwitches bool
 
-	// Patterns are the traffic patterns whose congestion is measured.
+	// Patterns are the traffic patterns for which congestion is measured.
 	Patterns []Pattern
 }
 
-// An Analysis is the result of [Analyze].
+// An Analysis is an [Analyze] result.
 type Analysis struct {
 	Routing *Routing
 
 	Switches     int
-	EndPorts     int // ports of adapters and routers with a LID
+	EndPorts     int // adapter and router ports with a LID
 	Destinations int // LIDs
 
 	// A path leads from a source port to a destination LID.
 	Paths, Reached uint64
 	Lost           [causes]uint64 // paths that do not arrive, by cause
 
-	Hops []uint64 // paths that arrive, by the number of links
+	Hops []uint64 // paths that arrive, by link count
 
 	Faults      []Fault        // places at which paths end
 	Loops       []Loop         // of forwarding tables
 	CreditLoops []CreditLoop   //
-	Lanes       LaneKnowledge  // of the search for credit loops
+	Lanes       LaneKnowledge  // from the search for credit loops
 	Inactive    []InactiveLink // that paths cross
 	Links       []LinkLoad     // output ports that lead to switches
-	Groups      []PortGroup    // of links that could share destinations
-	Balance     []PortGroup    // those that share them unevenly, the worst first
+	Groups      []PortGroup    // link groups that could share destinations
+	Balance     []PortGroup    // groups that share them unevenly, the worst first
 	Congestion  []Congestion
-	Disjoint    *Disjoint // nil: all ports have one LID
+	Disjoint    *Disjoint // nil: all ports have a single LID
 	Trees       []MulticastTree
 	Excess      []Excess
 	Duplicates  []Duplicate
@@ -53,10 +52,9 @@ type Analysis struct {
 	AdaptiveFaults []AdaptiveFault
 }
 
-// Analyze checks a routing. It computes the paths to one destination LID at a time,
-// from the entries of all switches for it, so the time grows with the product of
-// destinations and switches. Analyze uses all processors. It returns an error if ctx
-// ends.
+// Analyze checks a routing. It computes the paths to a single destination LID at a
+// time, from the entries of all switches for it, so the time grows with destinations
+// times switches. Analyze uses all processors. It returns an error if ctx ends.
 func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, error) {
 	g := newGraph(r, o.WithSwitches)
 	a := &Analysis{Routing: r, Switches: len(g.switches), EndPorts: len(g.ends), Destinations: len(g.lids), Duplicates: g.duplicates, Adaptive: r.adaptive()}
@@ -99,10 +97,10 @@ func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, erro
 	return a, nil
 }
 
-// forEach calls functions with each destination LID and its entries in the tables of
-// all switches. start makes the function of a worker.
+// forEach calls functions with each destination LID and its entries in all switches'
+// tables. start makes a worker's function.
 func (g *graph) forEach(ctx context.Context, workers int, start func(worker int) func(ib.LID, []uint8)) error {
-	var blocks [][]ib.LID // destinations of a block of the tables
+	var blocks [][]ib.LID // destinations in a table block
 	for _, lid := range g.lids {
 		if n := len(blocks); n == 0 || blocks[n-1][0]/lftBlock != lid/lftBlock {
 			blocks = append(blocks, nil)

@@ -29,7 +29,7 @@ func TestAnalyze_Sound(t *testing.T) {
 		if len(a.Faults)+len(a.Loops)+len(a.CreditLoops)+len(a.Balance)+len(a.Excess) > 0 {
 			t.Errorf("got findings in a sound routing: %+v", a)
 		}
-		// Pairs at one leaf cross two links, the others four.
+		// Pairs at the same leaf cross two links, the others four.
 		if want := []uint64{0, 0, 32 * 3, 0, 32 * 28}; !slicesEqual(a.Hops, want) {
 			t.Errorf("got hops %v, want %v", a.Hops, want)
 		}

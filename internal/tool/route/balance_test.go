@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// portGroup returns a group of ports with numbers of destinations, each of which a number of
-// sources sends to.
+// portGroup returns a port group with given destination counts, to each of which the given
+// number of sources sends.
 func portGroup(sources int, lids ...int) PortGroup {
 	var b PortGroup
 	for _, n := range lids {
@@ -81,7 +81,7 @@ func TestBinomialTail(t *testing.T) {
 const threeLevels = "fat-tree:levels=3,radix=8,pods=4"
 
 // correlate routes a three-level tree as opensm's engine minhop: a spine sends everything that
-// is not below it to one core.
+// is not below it to a single core.
 func correlate(f *sim.Fabric) {
 	for _, n := range f.Nodes {
 		if !strings.Contains(n.ID, "spine") {
@@ -95,7 +95,7 @@ func correlate(f *sim.Fabric) {
 	}
 }
 
-// heat moves the destinations of one up-link of a leaf to another one.
+// heat moves a leaf up-link's destinations to another up-link.
 func heat(f *sim.Fabric, leaf string) {
 	n := f.Node(leaf)
 	for lid, port := range n.LFT {
@@ -105,7 +105,8 @@ func heat(f *sim.Fabric, leaf string) {
 	}
 }
 
-// Uneven links with one cause are one finding with advice, others have their own.
+// Uneven links with the same cause are a single finding with advice, others have their
+// own.
 func TestFindings_Unbalanced(t *testing.T) {
 	const advice = "; opensm's routing engine ftree balances fat trees"
 	engine := func(most int, mean float64) string {
@@ -150,7 +151,7 @@ func TestFindings_Unbalanced(t *testing.T) {
 	}
 }
 
-// Parallel links have findings of their own, without advice.
+// Parallel links have their own findings, without advice.
 func TestFindings_ParallelLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "chassis:model=ISR9096,hosts=8")
@@ -160,7 +161,7 @@ func TestFindings_ParallelLinks(t *testing.T) {
 			}
 			for lid, port := range n.LFT {
 				if p := int(port); p > 0 && p < len(n.Ports) {
-					n.LFT[lid] = uint8((p-1)/3*3 + 1) // the first of three links to a chip
+					n.LFT[lid] = uint8((p-1)/3*3 + 1) // first among three links to a chip
 				}
 			}
 		}
@@ -173,7 +174,7 @@ func TestFindings_ParallelLinks(t *testing.T) {
 	})
 }
 
-// In a tree with full bandwidth, a shift has one flow on each link.
+// In a tree with full bandwidth, a shift has a single flow on each link.
 func TestAnalyze_Shift(t *testing.T) {
 	for _, fabric := range []string{threeLevels, "fat-tree:levels=3,radix=12,pods=12", "fat-tree:radix=16,pods=16"} {
 		t.Run(fabric, func(t *testing.T) {

@@ -21,7 +21,7 @@ func (r *Routing) Add(guid ib.GUID, kind mad.NodeType, count uint8) *Node {
 	return n
 }
 
-// Connect makes two ports the ends of a link.
+// Connect makes two ports a link's ends.
 func Connect(a, b *Port) { a.Peer, b.Peer = b, a }
 
 // NodeByAnyGUID returns the node with a GUID, or with a port that has it, or nil.
@@ -42,7 +42,7 @@ func (r *Routing) NodeByAnyGUID(guid ib.GUID) *Node {
 	return r.byPortGUID[guid]
 }
 
-// AddTables returns the tables of a switch, which it adds if there are none yet.
+// AddTables returns a switch's tables, which it adds if there are none yet.
 func (n *Node) AddTables() *Tables {
 	if n.Tables == nil {
 		n.Tables = &Tables{}
@@ -51,7 +51,7 @@ func (n *Node) AddTables() *Tables {
 }
 
 // SetLanes sets the virtual lanes by service level from an input port to an output port.
-// The other pairs of the switch keep the lane with the number of the service level.
+// The switch's other pairs keep the lane with the service level's number.
 func (n *Node) SetLanes(in, out uint8, lanes [16]uint8) {
 	t := n.AddTables()
 	if t.SLtoVL == nil {
@@ -65,7 +65,7 @@ func (n *Node) SetLanes(in, out uint8, lanes [16]uint8) {
 	t.SLtoVL[int(in)*len(n.Ports)+int(out)] = lanes
 }
 
-// SetMulticast sets the ports of a multicast LID.
+// SetMulticast sets a multicast LID's ports.
 func (n *Node) SetMulticast(lid ib.LID, mask mad.PortMask) {
 	t := n.AddTables()
 	if t.MFT == nil {

@@ -14,25 +14,24 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options are the options of [Scan] and [Check].
+// Options are the [Scan] and [Check] options.
 type Options struct {
 	// Loaded, if not nil, is a routing from files, as package dump reads it. The source is
 	// not opened.
 	Loaded *Routing
 
-	// Source is the fabric whose tables are read.
+	// Source is the fabric from which tables are read.
 	Source fabric.Source
 
-	// SMLID is the LID of subnet administration; 0: that of the local port's subnet
-	// manager.
+	// SMLID is the subnet administration LID; 0: the local port's subnet manager.
 	SMLID ib.LID
 
-	// SMKey is the SM_Key of the request for the members of multicast groups; 0: as an
+	// SMKey is the SM_Key in the request for multicast group members; 0: as an
 	// untrusted client, to which most managers do not return them.
 	SMKey mad.Key
 
-	// PathSLs reads the service levels of all paths if there are credit loops without
-	// them. Without it they are read if they are few, see maxAutoPaths.
+	// PathSLs reads all paths' service levels if there are credit loops without them.
+	// Without it they are read if they are few, see maxAutoPaths.
 	PathSLs bool
 
 	// Select, if not nil, returns the tables to read, given the nodes and links; nil: all.
@@ -45,7 +44,7 @@ type Options struct {
 // A session is a routing with the client that read it.
 type session struct {
 	opts    Options
-	client  *umad.Client // nil: the routing is of files
+	client  *umad.Client // nil: the routing is from files
 	local   umad.PortAttr
 	fabric  *fabric.Fabric
 	routing *Routing
@@ -96,7 +95,7 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 	return s, source.Close, s.readTables(ctx)
 }
 
-// readTables reads the tables, and with all LIDs the groups of adaptive routing.
+// readTables reads the tables, and with all LIDs the adaptive routing groups.
 func (s *session) readTables(ctx context.Context) error {
 	w, err := s.watchManager(ctx)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *session) readTables(ctx context.Context) error {
 	return s.readAdaptive(ctx, s.routing.Switches())
 }
 
-// Scan reads the routing of a fabric, or of files.
+// Scan reads a fabric's routing, or a routing from files.
 func Scan(ctx context.Context, o Options) (*Routing, error) {
 	s, closePort, err := o.open(ctx)
 	if err != nil {
@@ -120,15 +119,15 @@ func Scan(ctx context.Context, o Options) (*Routing, error) {
 	return s.routing, closePort()
 }
 
-// maxConfirms limits the number of times that switches with a finding are read again.
+// maxConfirms limits how many times switches with a finding are read again.
 const maxConfirms = 3
 
-// Check reads and analyses the routing of a fabric, or of files.
+// Check reads and analyses a fabric's routing, or a routing from files.
 //
 // A subnet manager may change the tables during the read, and a mixture of old and new
-// tables has loops and dead ends that neither has. The tables are therefore read until
-// two reads agree if the manager was active during the read. Before a finding is reported,
-// the switches at which paths end, those of loops and those of defective multicast trees
+// tables has loops and dead ends that neither has. The tables are therefore read until two
+// reads agree if the manager was active during the read. Before a finding is reported, the
+// switches at which paths end, and the switches in loops and in defective multicast trees
 // are read again, with defective trees also the members, and the analysis is repeated if
 // these tables or the members changed.
 func Check(ctx context.Context, o Options) (a *Analysis, err error) {
@@ -171,8 +170,8 @@ func Check(ctx context.Context, o Options) (a *Analysis, err error) {
 	return s.refineLanes(ctx, a)
 }
 
-// suspects returns the switches at which paths end, those of loops, and those of
-// multicast trees at which packets end or circle.
+// suspects returns the switches at which paths end, the switches in loops, and the
+// multicast tree switches at which packets end or circle.
 func (a *Analysis) suspects() []*Node {
 	var found nodeSet
 	for _, f := range a.Faults {
@@ -199,8 +198,8 @@ func (a *Analysis) suspects() []*Node {
 	return found.nodes
 }
 
-// readAgain reads the tables of switches again and returns the switches whose tables
-// changed. Those of all LIDs include the groups of adaptive routing.
+// readAgain reads switches' tables again and returns the switches with changed tables.
+// Tables for all LIDs include the adaptive routing groups.
 func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed []*Node, err error) {
 	before := make([]Tables, len(nodes))
 	for i, n := range nodes {
@@ -230,12 +229,12 @@ func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed []*Node
 	return changed, err
 }
 
-// maxAutoPaths limits the number of paths whose service levels are read without a
-// request for it: each is one MAD to subnet administration.
+// maxAutoPaths limits how many paths' service levels are read without a request for it:
+// each is a MAD to subnet administration.
 const maxAutoPaths = 250_000
 
-// refineLanes reads virtual lanes and service levels if loops on one lane may not be
-// loops on several ones.
+// refineLanes reads virtual lanes and service levels if loops on a single lane may not
+// be loops on several lanes.
 func (s *session) refineLanes(ctx context.Context, a *Analysis) (*Analysis, error) {
 	if a.Lanes != LanesUnknown || a.Adaptive.hasGroups() || !s.opts.PathSLs && (a.Paths > maxAutoPaths || !a.severalLanes()) {
 		return a, nil
@@ -249,7 +248,7 @@ func (s *session) refineLanes(ctx context.Context, a *Analysis) (*Analysis, erro
 	return Analyze(ctx, s.routing, s.opts.Analyze)
 }
 
-// severalLanes reports whether a port of a loop has more than one virtual lane.
+// severalLanes reports whether a loop port has several virtual lanes.
 func (a *Analysis) severalLanes() bool {
 	for _, l := range a.CreditLoops {
 		for _, h := range l.Hops {

@@ -2,8 +2,8 @@ package route
 
 import "github.com/ibkit/ibkit/ib"
 
-// columns are the entries of the LIDs of one block in the tables of all switches,
-// by LID: a tree reads one LID of all switches, while the tables are stored by switch.
+// columns are the entries for a block's LIDs in all switches' tables, by LID: a tree
+// reads the same LID from all switches, while the tables are stored by switch.
 type columns struct {
 	graph *graph
 	ports []uint8
@@ -13,7 +13,7 @@ func newColumns(g *graph) *columns {
 	return &columns{graph: g, ports: make([]uint8, lftBlock*len(g.switches))}
 }
 
-// load reads the block of a LID.
+// load reads a LID's block.
 func (c *columns) load(block int) {
 	n := len(c.graph.switches)
 	for s, sw := range c.graph.switches {
@@ -30,7 +30,7 @@ func (c *columns) load(block int) {
 	}
 }
 
-// of returns the entries of a LID of the block.
+// of returns the entries for a LID in the block.
 func (c *columns) of(lid ib.LID) []uint8 {
 	n := len(c.graph.switches)
 	i := int(lid) % lftBlock

@@ -2,12 +2,12 @@ package route
 
 import "slices"
 
-// An edges function calls visit with the successors of a vertex.
+// An edges function calls visit with a vertex's successors.
 type edges func(v int32, visit func(int32))
 
 // components returns the strongly connected components of a graph that contain a cycle,
-// by Tarjan's algorithm without recursion: a path of a fabric with loops may be longer
-// than a stack allows. Vertices of a component are in ascending order.
+// by Tarjan's algorithm without recursion: a path in a fabric with loops may be longer
+// than a stack allows. A component's vertices are in ascending order.
 func components(vertices int32, next edges) [][]int32 {
 	type frame struct {
 		v        int32
@@ -16,7 +16,7 @@ func components(vertices int32, next edges) [][]int32 {
 	var (
 		found   [][]int32
 		frames  []frame
-		pending []int32 // successors of the vertices in frames
+		pending []int32 // successors for the vertices in frames
 		stack   []int32 // vertices without a component
 		number  = make([]int32, vertices)
 		low     = make([]int32, vertices)
@@ -76,18 +76,18 @@ func components(vertices int32, next edges) [][]int32 {
 	return found
 }
 
-// follows reports whether b is a successor of a.
+// follows reports whether b is a's successor.
 func follows(a, b int32, next edges) bool {
 	found := false
 	next(a, func(w int32) { found = found || w == b })
 	return found
 }
 
-// maxCycleSearches limits the number of vertices from which the shortest cycle of a
-// component is searched.
+// maxCycleSearches limits how many vertices a component's shortest cycle is searched
+// from.
 const maxCycleSearches = 256
 
-// shortCycle returns a shortest cycle through one of the first vertices of a component.
+// shortCycle returns a shortest cycle through one of a component's first vertices.
 func shortCycle(component []int32, next edges) []int32 {
 	inside := make(map[int32]bool, len(component))
 	for _, v := range component {

@@ -14,7 +14,7 @@ type Pattern uint8
 
 // The patterns.
 const (
-	AllToAll Pattern = iota + 1 // each port sends to each other one
+	AllToAll Pattern = iota + 1 // each port sends to each other port
 	Shift                       // in round k, port i sends to port i+k
 	Random                      // permutations
 )
@@ -24,13 +24,13 @@ var patternNames = []string{"", "all-to-all", "shift", "random"}
 // Patterns are all patterns.
 var Patterns = []Pattern{AllToAll, Shift, Random}
 
-// String returns the name of the pattern.
+// String returns the pattern's name.
 func (p Pattern) String() string { return patternNames[p] }
 
-// MarshalText returns the text of [Pattern.String]. The error is always nil.
+// MarshalText returns the [Pattern.String] text. The error is always nil.
 func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText parses the name of a pattern.
+// UnmarshalText parses a pattern's name.
 func (p *Pattern) UnmarshalText(text []byte) error {
 	i := slices.Index(patternNames, string(text))
 	if i < 1 {
@@ -40,22 +40,22 @@ func (p *Pattern) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Congestion is the load of the links between switches under a traffic pattern, in flows
+// Congestion is the load on the links between switches under a traffic pattern, in flows
 // per link.
 type Congestion struct {
 	Pattern Pattern
 	Rounds  int // that were measured
-	All     int // rounds of the pattern; 0: any number
+	All     int // the pattern's rounds; 0: any number
 	Worst   int // most flows on a link in any round
 	Link    *Port
 	Round   int     // of the worst link
 	Mean    float64 // of the most flows on a link, over the rounds
 }
 
-// maxRounds limits the rounds of a pattern. Shifts beyond it are sampled.
+// maxRounds limits a pattern's rounds. Shifts beyond it are sampled.
 const maxRounds = 1024
 
-// measure measures a pattern. load has the paths of all ports by output port.
+// measure measures a pattern. load has all ports' paths by output port.
 func measure(ctx context.Context, g *graph, p Pattern, load []uint64) (Congestion, error) {
 	c := Congestion{Pattern: p}
 	ends := g.attached()
@@ -81,8 +81,8 @@ func measure(ctx context.Context, g *graph, p Pattern, load []uint64) (Congestio
 	return c, err
 }
 
-// attached returns the numbers of the end ports that are linked to switches, in the order
-// of switches and ports: neighbours have neighbouring numbers.
+// attached returns the numbers for the end ports that are linked to switches, in switch
+// and port order: neighbours have neighbouring numbers.
 func (g *graph) attached() []int32 {
 	var ends []int32
 	for s := range g.switches {
@@ -95,7 +95,7 @@ func (g *graph) attached() []int32 {
 	return ends
 }
 
-// rounds measures the rounds of a pattern with all processors.
+// rounds measures a pattern's rounds with all processors.
 func (c *Congestion) rounds(ctx context.Context, g *graph, ends []int32) error {
 	workers := runtime.GOMAXPROCS(0)
 	worst := make([]roundLoad, c.Rounds)
@@ -122,7 +122,7 @@ func (c *Congestion) rounds(ctx context.Context, g *graph, ends []int32) error {
 	return ctx.Err()
 }
 
-// shift returns the distance of a round of [Shift], otherwise the number of the round.
+// shift returns a [Shift] round's distance, otherwise the round number.
 func (c *Congestion) shift(round int) int {
 	if c.Pattern == Shift {
 		return 1 + round*c.All/c.Rounds
@@ -130,8 +130,8 @@ func (c *Congestion) shift(round int) int {
 	return round + 1
 }
 
-// permute sets the destination of each end port in a round. Random permutations are the
-// same in each run.
+// permute sets each end port's destination in a round. Random permutations are the same
+// in each run.
 func (c *Congestion) permute(round int, ends, to []int32) {
 	if c.Pattern == Shift {
 		k := c.shift(round)

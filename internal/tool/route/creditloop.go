@@ -13,19 +13,19 @@ import (
 // A CreditLoop is a cycle of buffers that can all wait for each other: under load, the
 // packets in them never move again.
 type CreditLoop struct {
-	// Hops are the output ports of a shortest cycle with the virtual lane of each.
+	// Hops are the output ports in a shortest cycle, each with its virtual lane.
 	Hops []CreditHop
 
-	// Channels is the number of output ports and lanes that are in a cycle with these.
+	// Channels counts the output ports and lanes that are in a cycle with these.
 	Channels int
 }
 
-// A CreditHop is an output port, which leads to the next switch of a loop.
+// A CreditHop is an output port, which leads to the next switch in a loop.
 type CreditHop struct {
 	Port *Port
 	VL   uint8
 
-	// An example of a path that leads from this port to the next one of the loop; nil:
+	// An example path that leads from this port to the next port in the loop; nil:
 	// unknown.
 	From, To *Port
 	LID      ib.LID
@@ -35,11 +35,11 @@ type CreditHop struct {
 // credit loops.
 type LaneKnowledge uint8
 
-// The knowledge. Without a loop on one lane there is no loop on several lanes.
+// The knowledge. Without a loop on a single lane there is no loop on several lanes.
 const (
-	OneLane      LaneKnowledge = iota // all paths use one lane
-	LanesUnknown                      // there are loops if all paths use one lane
-	LanesKnown                        // service levels of paths are known
+	OneLane      LaneKnowledge = iota // all paths use the same lane
+	LanesUnknown                      // there are loops if all paths use the same lane
+	LanesKnown                        // path service levels are known
 )
 
 var laneNames = [...]string{"one lane", "unknown", "known"}
@@ -47,10 +47,10 @@ var laneNames = [...]string{"one lane", "unknown", "known"}
 // String returns the knowledge in words.
 func (k LaneKnowledge) String() string { return laneNames[k] }
 
-// MarshalText returns the text of [LaneKnowledge.String]. The error is always nil.
+// MarshalText returns the [LaneKnowledge.String] text. The error is always nil.
 func (k LaneKnowledge) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText parses the text of [LaneKnowledge.String].
+// UnmarshalText parses the [LaneKnowledge.String] text.
 func (k *LaneKnowledge) UnmarshalText(text []byte) error {
 	i := slices.Index(laneNames[:], string(text))
 	if i < 0 {
@@ -60,16 +60,16 @@ func (k *LaneKnowledge) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// findCreditLoops searches for cycles of dependencies: first as if all packets used one
-// virtual lane, and if there are cycles, with the lanes of each path. Lanes only split
-// the vertices of the first graph, so without a cycle there, the second has none.
+// findCreditLoops searches for dependency cycles: first as if all packets used the same
+// virtual lane, and if there are cycles, with each path's lanes. Lanes only split the
+// first graph's vertices, so without a cycle there, the second has no cycle.
 func (a *Analysis) findCreditLoops(ctx context.Context, g *graph, deps *dependencies) error {
 	found := components(int32(g.channels), deps.each)
 	r := a.Routing
 	if len(found) == 0 {
 		return nil
 	}
-	if r.PathSLs == nil || a.Adaptive.hasGroups() { // lanes are known of static paths only
+	if r.PathSLs == nil || a.Adaptive.hasGroups() { // lanes are known for static paths only
 		a.Lanes = LanesUnknown
 		for _, component := range found {
 			l := CreditLoop{Channels: len(component)}
@@ -101,7 +101,7 @@ func (a *Analysis) findCreditLoops(ctx context.Context, g *graph, deps *dependen
 	return nil
 }
 
-// maxExamples limits the number of loops whose paths are searched.
+// maxExamples limits how many loops' paths are searched.
 const maxExamples = 20
 
 // finishCreditLoops sorts the loops, the shortest first, and adds paths as examples.

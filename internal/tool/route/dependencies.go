@@ -2,9 +2,9 @@ package route
 
 import "sync/atomic"
 
-// dependencies are the dependencies between the output ports of a fabric: a packet that
-// waits in the buffer behind one port needs room behind another. Each output port that
-// leads to a switch has a bitmap of the output ports of that switch. It is safe for
+// dependencies are the dependencies between a fabric's output ports: a packet that
+// waits in the buffer behind a port needs room behind another. Each output port that
+// leads to a switch has a bitmap for that switch's output ports. It is safe for
 // concurrent use.
 type dependencies struct {
 	graph *graph
@@ -25,8 +25,8 @@ func newDependencies(g *graph) *dependencies {
 	return d
 }
 
-// add adds the dependency of an output port on a port of the next switch, whose port 0
-// has number base.
+// add adds an output port's dependency on a port of the next switch. That switch's port
+// 0 has number base.
 func (d *dependencies) add(channel, base int32, port uint8) {
 	word := &d.words[d.first[channel]+int32(port)/64]
 	bit := uint64(1) << (port % 64)

@@ -9,12 +9,12 @@ import (
 
 // A Change is a difference between two routings.
 type Change struct {
-	NodeGUID ib.GUID `json:"node_guid"` // of the new routing, or of the old one if the new one lacks it
+	NodeGUID ib.GUID `json:"node_guid"` // in the new routing, or in the old routing if the new routing lacks it
 	LIDs     int     `json:"lids"`      // destinations with another output port
 	Detail   string  `json:"detail"`
 }
 
-// Diff lists the differences of a routing from an older one: nodes by GUID, their LIDs,
+// Diff lists a routing's differences from an older routing: nodes by GUID, their LIDs,
 // and destinations with another output port.
 func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 	w := namer{names}
@@ -42,7 +42,7 @@ func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 	return changes
 }
 
-// compareTables compares the unicast and multicast tables of a switch.
+// compareTables compares a switch's unicast and multicast tables.
 func compareTables(old, n *Node, w namer) (Change, bool) {
 	c := Change{NodeGUID: n.GUID}
 	if old.Tables == nil || n.Tables == nil {

@@ -6,24 +6,24 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// Disjoint compares the paths to the LIDs of ports with several LIDs, from each switch
+// Disjoint compares the paths to the LIDs on ports with several LIDs, from each switch
 // with end ports.
 type Disjoint struct {
-	Groups   int `json:"pairs"`    // pairs of a source switch and a destination port
-	Separate int `json:"separate"` // no two of the paths share a link between switches
+	Groups   int `json:"pairs"`    // pairs: source switch and destination port
+	Separate int `json:"separate"` // no two paths share a link between switches
 	Partly   int `json:"partly"`   // some share a link
 	Same     int `json:"same"`     // all paths are the same
 
-	// An example of a pair whose paths are the same; nil: there is no such pair.
+	// An example pair with identical paths; nil: there is no such pair.
 	From *Node `json:"-"`
 	To   *Port `json:"-"`
 }
 
-// maxCommon limits the LIDs of a port that are compared: an LMC of 7.
+// maxCommon limits a port's LIDs that are compared: LMC 7.
 const maxCommon = 128
 
-// checkDisjoint compares the paths to ports with several LIDs. Switches without another
-// link to the destination than one are not counted as the same.
+// checkDisjoint compares the paths to ports with several LIDs. Switches with only a
+// single link to the destination are not counted as the same.
 func checkDisjoint(ctx context.Context, g *graph) (*Disjoint, error) {
 	var d *Disjoint
 	used := make([]uint8, g.channels) // paths through an output port
@@ -47,7 +47,7 @@ func checkDisjoint(ctx context.Context, g *graph) (*Disjoint, error) {
 	return d, nil
 }
 
-// compare compares the paths from a switch to the LIDs of a port.
+// compare compares the paths from a switch to a port's LIDs.
 func (d *Disjoint) compare(g *graph, s int32, to *Port, used []uint8) {
 	var touched []int32
 	count, first := 1<<to.LMC, 0
@@ -85,7 +85,7 @@ func (d *Disjoint) compare(g *graph, s int32, to *Port, used []uint8) {
 	}
 }
 
-// walk returns the output ports of the links between switches on the path of a LID.
+// walk returns the output ports on the links between switches on a LID's path.
 func (g *graph) walk(s int32, lid ib.LID) (path []int32) {
 	for range g.switches {
 		port := g.switches[s].Tables.Lookup(lid)

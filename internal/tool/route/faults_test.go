@@ -11,12 +11,12 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// Each preset of package sim with a fault has the finding, and no other one.
+// Each preset with a fault in package sim has the finding, and no other finding.
 func TestAnalyze_Faults(t *testing.T) {
 	for _, test := range []struct {
 		preset string
 		kinds  []report.Kind
-		want   []string // parts of the details
+		want   []string // detail parts
 	}{
 		{"forwarding-loop", []report.Kind{report.ForwardingLoop, report.CreditLoop}, []string{"leaf001[5] → spine001[1] → leaf001: ", "to host00016 (LID "}},
 		{"dead-end", []report.Kind{report.Unreachable}, []string{"spine001[8]: dead end: ", "to host00005 (LID "}},
@@ -51,7 +51,7 @@ func TestAnalyze_SeveralLIDs(t *testing.T) {
 		r := mustRead(t, build(t, "fat-tree:radix=4,pods=2,spines=2"))
 		for _, n := range r.Nodes {
 			if n.IsSwitch() {
-				// Each LID of a host gets a second one that is routed in the same way.
+				// Each host LID gets a second LID that is routed in the same way.
 				lft := make([]uint8, 2*len(n.Tables.LFT))
 				for lid := range lft {
 					lft[lid] = n.Tables.LFT[lid/2]

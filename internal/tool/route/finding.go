@@ -10,17 +10,17 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// Kinds are the kinds of findings of a routing.
+// Kinds are a routing's finding kinds.
 var Kinds = []report.Kind{
 	report.Unreachable, report.ForwardingLoop, report.NotActive, report.CreditLoop, report.Unbalanced, report.Multicast, report.SamePath,
 	report.BeyondSwitch, report.DuplicateLID, report.Changing,
 }
 
-// FindingData is the [report.Finding.Data] of findings of a routing.
+// FindingData is the [report.Finding.Data] for a routing's findings.
 type FindingData struct {
 	Count   uint64          `json:"count"`             // paths, channels, destinations, members or entries, by kind
-	Ports   []ReportPort    `json:"ports,omitempty"`   // output ports of a loop
-	Balance []ReportBalance `json:"balance,omitempty"` // uneven groups of links, the worst first
+	Ports   []ReportPort    `json:"ports,omitempty"`   // a loop's output ports
+	Balance []ReportBalance `json:"balance,omitempty"` // uneven link groups, the worst first
 }
 
 // A namer names nodes.
@@ -28,12 +28,12 @@ type namer struct{ names *fabric.NameMap }
 
 func (w namer) node(n *Node) string { return w.names.LabelOf(n.GUID, n.Desc) }
 
-// name is the name of a node in a report, which has its GUID, too.
+// name is a node's name in a report, which has its GUID, too.
 func (w namer) name(n *Node) string { return w.names.NameOf(n.GUID, n.Desc) }
 
 func (w namer) port(p *Port) string { return fabric.PortName(w.node(p.Node), int(p.Number)) }
 
-// path names the ends of a path as an example.
+// path names a path's ends as an example.
 func (w namer) path(from *Port, lid ib.LID, to *Port) string {
 	end := fmt.Sprintf("LID %d", lid)
 	if to != nil {
@@ -52,7 +52,8 @@ func (w namer) finding(kind report.Kind, count uint64, format string, args ...an
 	return f
 }
 
-// at returns a finding of a node, or with a number other than [NoRoute] of its port.
+// at returns a node finding, or with a number other than [NoRoute] a finding for its
+// port.
 func (w namer) at(kind report.Kind, n *Node, port uint8, count uint64, format string, args ...any) report.Finding {
 	f := w.finding(kind, count, format, args...)
 	f.Subject = w.place(n, port)
@@ -141,7 +142,7 @@ func (a *Analysis) loops(w namer) (findings []report.Finding) {
 	return findings
 }
 
-// cables lists the cables of a loop.
+// cables lists a loop's cables.
 func (w namer) cables(hops []CreditHop, lanes bool) string {
 	var b strings.Builder
 	for _, h := range hops {

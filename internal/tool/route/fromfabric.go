@@ -4,7 +4,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// FromFabric returns the nodes and links of a scan, without tables.
+// FromFabric returns a scan's nodes and links, without tables.
 func FromFabric(f *fabric.Fabric) *Routing {
 	r := &Routing{}
 	known := make(map[*fabric.Node]*Node, len(f.Nodes))
@@ -43,7 +43,7 @@ func FromFabric(f *fabric.Fabric) *Routing {
 	return r
 }
 
-// copy copies the attributes of a port.
+// copy copies a port's attributes.
 func (p *Port) copy(from *fabric.Port) {
 	p.GUID = from.GUID
 	i := from.Info

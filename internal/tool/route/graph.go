@@ -7,50 +7,50 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A graph numbers the switches, the end ports and the output ports of a routing, for
+// A graph numbers the switches, the end ports and the output ports in a routing, for
 // analysis without pointers.
 type graph struct {
 	switches []*Node
-	base     []int32 // by switch: number of its port 0; the output ports follow each other
-	radix    []int32 // by switch: number of ports with port 0
+	base     []int32 // by switch: its port 0's number; the output ports follow each other
+	radix    []int32 // by switch: port count with port 0
 	top      []int32 // by switch: highest LID in use; -1: its tables are unknown
-	gaps     []bool  // by switch: blocks of the table are missing
-	channels int     // number of output ports
+	gaps     []bool  // by switch: table blocks are missing
+	channels int     // output port count
 
 	// By output port:
-	to    []int32 // switch at the other end of the link; -1: none
-	entry []uint8 // port of that switch
-	end   []int32 // end port at the other end of the link; -1: none
+	to    []int32 // switch at the link's other end; -1: none
+	entry []uint8 // that switch's port
+	end   []int32 // end port at the link's other end; -1: none
 
 	ends []endPort
 
-	// hosts has the number of end ports with a LID behind each switch.
+	// hosts has the count of end ports with a LID behind each switch.
 	hosts []int32
 
-	// owner has the end port of each unicast LID, -1 for LIDs without one. For the LIDs
-	// of switches it is -2 minus the number of the switch.
+	// owner has each unicast LID's end port, -1 for LIDs without an end port. For
+	// switch LIDs it is -2 minus the switch number.
 	owner []int32
 
-	lids       []ib.LID // destinations: all LIDs of end ports, in ascending order
+	lids       []ib.LID // destinations: all end port LIDs, in ascending order
 	duplicates []Duplicate
 }
 
-// An endPort is a port of an adapter or router with a LID.
+// An endPort is an adapter or router port with a LID.
 type endPort struct {
 	port *Port
 	sw   int32 // the switch it is linked to; -1: none
-	at   uint8 // port of that switch
+	at   uint8 // that switch's port
 	peer int32 // the end port it is linked to; -1: none
 }
 
-// A Duplicate is a LID of two ports.
+// A Duplicate is a LID that two ports have.
 type Duplicate struct {
 	LID  ib.LID
 	A, B *Port
 }
 
-// newGraph numbers the nodes of a routing. With withSwitches, the management ports of
-// switches are destinations, too.
+// newGraph numbers a routing's nodes. With withSwitches, switch management ports are
+// destinations, too.
 func newGraph(r *Routing, withSwitches bool) *graph {
 	g := &graph{owner: slices.Repeat([]int32{-1}, int(ib.MaxUnicastLID)+1)}
 	index := make(map[*Node]int32)
@@ -95,7 +95,7 @@ func (g *graph) addSwitch(n *Node) {
 	g.top, g.gaps = append(g.top, top), append(g.gaps, gaps)
 }
 
-// addLinks adds the links of all switches and end ports, given their indexes.
+// addLinks adds all switches' and end ports' links, given their indexes.
 func (g *graph) addLinks(switches map[*Node]int32, ends map[*Port]int32) {
 	for s, n := range g.switches {
 		for i := range n.Ports {
@@ -120,7 +120,7 @@ func (g *graph) addLinks(switches map[*Node]int32, ends map[*Port]int32) {
 	}
 }
 
-// own enters the owner of the LIDs of a port.
+// own enters the owner of a port's LIDs.
 func (g *graph) own(p *Port, owner int32, destination bool) {
 	if !p.LID.IsUnicast() {
 		return
@@ -141,7 +141,7 @@ func (g *graph) own(p *Port, owner int32, destination bool) {
 	}
 }
 
-// portOf returns the port of an owner of LIDs.
+// portOf returns a LID owner's port.
 func (g *graph) portOf(owner int32) *Port {
 	if owner >= 0 {
 		return g.ends[owner].port
@@ -149,7 +149,7 @@ func (g *graph) portOf(owner int32) *Port {
 	return &g.switches[-2-owner].Ports[0]
 }
 
-// switchOf returns the switch of an output port and its number.
+// switchOf returns an output port's switch and its number.
 func (g *graph) switchOf(channel int32) (s int32, port uint8) {
 	i, found := slices.BinarySearch(g.base, channel)
 	if !found {

@@ -7,17 +7,18 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An InactiveLink is a link that carries no data, because the port at one of its ends is not
+// An InactiveLink is a link that carries no data, because the port at either end is not
 // active, and that paths cross.
 type InactiveLink struct {
-	Port  *Port  // of a switch
+	Port  *Port  // switch port
 	Paths uint64 // in both directions
 }
 
-// inactive reports whether a port carries no data. A port of unknown state counts as active.
+// inactive reports whether a port carries no data. A port with unknown state counts as
+// active.
 func (p *Port) inactive() bool { return p.State != 0 && p.State != ib.PortActive }
 
-// findInactive lists the inactive links of paths, those with the most paths first.
+// findInactive lists the paths' inactive links, links with the most paths first.
 func (a *Analysis) findInactive(g *graph, load []uint64) {
 	for s, n := range g.switches {
 		for number := range g.radix[s] {

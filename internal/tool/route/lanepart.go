@@ -2,15 +2,15 @@ package route
 
 import "github.com/ibkit/ibkit/ib"
 
-// A lanePart adds the dependencies of paths with their service levels. Each worker has
-// one.
+// A lanePart adds path dependencies with their service levels. Each worker has its own.
 type lanePart struct {
 	graph  *graph
 	levels *PathSLs
 	lanes  *laneDependencies
 	tree   *tree
 
-	// used has the lanes of the packets that leave a switch, by service level and switch.
+	// used has the lanes for the packets that leave a switch, by service level and
+	// switch.
 	used [vlCount][]uint16
 	some [vlCount]bool // levels with sources
 }
@@ -23,7 +23,7 @@ func newLanePart(g *graph, levels *PathSLs, lanes *laneDependencies) *lanePart {
 	return p
 }
 
-// destination adds the dependencies of the paths to a LID.
+// destination adds the dependencies for the paths to a LID.
 func (p *lanePart) destination(lid ib.LID, out []uint8) {
 	t := p.tree
 	t.build(lid, out, 0)
@@ -35,7 +35,7 @@ func (p *lanePart) destination(lid ib.LID, out []uint8) {
 	}
 }
 
-// sources enters the lanes of the packets that enter the fabric.
+// sources enters the lanes for the packets that enter the fabric.
 func (p *lanePart) sources(lid ib.LID) {
 	g, t := p.graph, p.tree
 	for sl, some := range p.some {
@@ -57,8 +57,8 @@ func (p *lanePart) sources(lid ib.LID) {
 	}
 }
 
-// follow adds the dependencies of the packets with a service level, in the order of
-// their paths. Packets in a forwarding loop follow it as long as they reach new lanes.
+// follow adds the dependencies for the packets with a service level, in path order.
+// Packets in a forwarding loop follow it as long as they reach new lanes.
 func (p *lanePart) follow(sl uint8) {
 	t := p.tree
 	for _, s := range t.order {
@@ -70,8 +70,8 @@ func (p *lanePart) follow(sl uint8) {
 	}
 }
 
-// step adds the dependencies of the lanes that leave a switch on those that leave the
-// next one. It reports whether another lane leaves the next switch.
+// step adds the dependencies of the lanes that leave a switch on the lanes that leave
+// the next switch. It reports whether another lane leaves the next switch.
 func (p *lanePart) step(s int32, sl uint8) bool {
 	g, t := p.graph, p.tree
 	n, used := t.next[s], p.used[sl][s]

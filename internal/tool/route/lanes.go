@@ -2,21 +2,21 @@ package route
 
 import "sync/atomic"
 
-// vlCount is the number of virtual lanes. Lane 15 stands for packets that are dropped.
+// vlCount is the virtual lane count. Lane 15 stands for packets that are dropped.
 const (
 	vlCount   = 16
 	vlDropped = 15
 )
 
-// laneDependencies are the dependencies between the virtual lanes of output ports. Only
-// the ports that are part of a cycle of [dependencies] are vertices: vertex v is lane
-// v%vlCount of channels[v/vlCount]. It is safe for concurrent use.
+// laneDependencies are the dependencies between the output ports' virtual lanes. Only
+// the ports in a cycle of [dependencies] are vertices: vertex v is lane v%vlCount of
+// channels[v/vlCount]. It is safe for concurrent use.
 type laneDependencies struct {
 	graph    *graph
 	channels []int32
 	index    []int32 // by output port: its place in channels; -1: not a vertex
-	next     []int32 // by place: the places of the ports of the next switch that are vertices
-	first    []int32 // by place: first of its successors in next
+	next     []int32 // by place: the places of the next switch's ports that are vertices
+	first    []int32 // by place: its first successor in next
 	words    []uint32
 	offset   []int32 // by place: the first word; a word per own lane and successor
 }
@@ -35,7 +35,7 @@ func newLaneDependencies(g *graph, cycles [][]int32) *laneDependencies {
 	return d.allocate()
 }
 
-// allocate makes the bitmaps: a bit for each pair of lanes of a port and its successor.
+// allocate makes the bitmaps: a bit for each lane pair of a port and its successor.
 func (d *laneDependencies) allocate() *laneDependencies {
 	words := int32(0)
 	for _, c := range d.channels {
@@ -55,7 +55,7 @@ func (d *laneDependencies) allocate() *laneDependencies {
 
 func (d *laneDependencies) vertices() int32 { return int32(len(d.channels)) * vlCount }
 
-// add adds the dependencies of the lanes of an output port on those of another.
+// add adds the dependencies of an output port's lanes on another port's lanes.
 func (d *laneDependencies) add(channel, next int32, from uint8, to uint16) {
 	i, k := d.index[channel], d.index[next]
 	if i < 0 || k < 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// readLanes reads the tables from service levels to virtual lanes of all switches with
-// a link to another one, and the service levels of all paths. Those of single paths that are
-// missing are failures of the routing.
+// readLanes reads the tables from service levels to virtual lanes for all switches with a
+// link to another switch, and all paths' service levels. Missing service levels of single
+// paths are failures of the routing.
 func (s *session) readLanes(ctx context.Context) error {
 	g := newGraph(s.routing, false)
 	for i, n := range g.switches {
@@ -24,8 +24,8 @@ func (s *session) readLanes(ctx context.Context) error {
 	return s.readPathSLs(ctx, g)
 }
 
-// submitLanes queries the tables of a switch from each port with a link to each other
-// port with a link to a switch.
+// submitLanes queries a switch's tables from each port with a link to each other port
+// with a link to a switch.
 func (s *session) submitLanes(g *graph, sw int32, n *Node) {
 	for out := 1; out < len(n.Ports); out++ {
 		if g.to[g.base[sw]+int32(out)] < 0 {
@@ -48,8 +48,8 @@ func (s *session) submitLanes(g *graph, sw int32, n *Node) {
 	}
 }
 
-// readPathSLs requests the path record of each path from subnet administration. It returns the
-// error of a request if no request for the paths from a port succeeded.
+// readPathSLs requests each path's path record from subnet administration. It returns a
+// request's error if no request for the paths from a port succeeded.
 func (s *session) readPathSLs(ctx context.Context, g *graph) error {
 	levels := &PathSLs{}
 	to, err := s.administration()

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// A LinkLoad is the load of an output port that leads to a switch.
+// A LinkLoad is the load on an output port that leads to a switch.
 type LinkLoad struct {
 	Port  *Port
 	Paths uint64 // from all sources to all destinations
 	LIDs  int    // destinations
 }
 
-// A PortGroup is output ports of a switch that could share destinations: parallel links to
+// A PortGroup is a switch's output ports that could share destinations: parallel links to
 // the same switch, or all links to a higher level.
 type PortGroup struct {
 	Switch *Node
-	Level  int   // of the switch; 0: end ports are linked to it
-	To     *Node // the switch at the other ends; nil: the switches of the next level
+	Level  int   // switch level; 0: end ports are linked to it
+	To     *Node // the switch at the other ends; nil: the next level's switches
 	Ports  []LinkLoad
 	Mean   float64 // destinations per port
 	Most   int
 	Least  int
 }
 
-// measureLinks lists the loads of the links between switches and the imbalances.
+// measureLinks lists the loads on the links between switches and the imbalances.
 func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 	for c, t := range g.to {
 		if t >= 0 {
@@ -53,8 +53,8 @@ func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 	})
 }
 
-// levels returns the number of links from each switch to the nearest switch with end
-// ports. In a tree that is its level.
+// levels returns the link count from each switch to the nearest switch with end ports.
+// In a tree that is its level.
 func (g *graph) levels() []int {
 	levels := slices.Repeat([]int{-1}, len(g.switches))
 	var queue []int32
@@ -89,7 +89,7 @@ func (g *graph) isLayered(levels []int) bool {
 	return true
 }
 
-// compareLinks compares the links of one switch.
+// compareLinks compares a switch's links.
 func (a *Analysis) compareLinks(g *graph, s int32, links []LinkLoad, levels []int) {
 	parallel := map[*Node][]LinkLoad{}
 	var up []LinkLoad
@@ -112,7 +112,7 @@ func (a *Analysis) compareLinks(g *graph, s int32, links []LinkLoad, levels []in
 	}
 }
 
-// addGroup adds a group of links with its sums.
+// addGroup adds a link group with its sums.
 func (a *Analysis) addGroup(b PortGroup) {
 	if len(b.Ports) == 0 {
 		return
@@ -121,7 +121,7 @@ func (a *Analysis) addGroup(b PortGroup) {
 	a.Groups = append(a.Groups, b)
 }
 
-// measure sets the sums of the ports.
+// measure sets the ports' sums.
 func (b *PortGroup) measure() {
 	b.Least = b.Ports[0].LIDs
 	for _, l := range b.Ports {
@@ -130,7 +130,7 @@ func (b *PortGroup) measure() {
 	b.Mean = float64(b.destinations()) / float64(len(b.Ports))
 }
 
-// An Excess is an entry or a limit of a table that the switch cannot have.
+// An Excess is a table entry or limit that the switch cannot have.
 type Excess struct {
 	Switch *Node
 	Detail string

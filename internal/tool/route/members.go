@@ -11,17 +11,17 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Members are the ports that have joined the groups of a multicast LID, according to
-// subnet administration.
+// Members are the ports that have joined a multicast LID's groups, according to subnet
+// administration.
 type Members struct {
-	Receivers []*Port // packets of the group must reach them
+	Receivers []*Port // the group's packets must reach them
 	Senders   []*Port // that only send
 
-	// Unknown is the number of members that are not ports of the routing.
+	// Unknown counts the members that are not ports in the routing.
 	Unknown int
 }
 
-// CountMembers returns the number of members of all groups.
+// CountMembers returns the member count across all groups.
 func (r *Routing) CountMembers() int {
 	n := 0
 	for _, m := range r.Members {
@@ -30,7 +30,7 @@ func (r *Routing) CountMembers() int {
 	return n
 }
 
-// Count returns the number of members.
+// Count returns the member count.
 func (m *Members) Count() int { return len(m.Receivers) + len(m.Senders) + m.Unknown }
 
 // equal reports whether two groups have the same members in the same order.
@@ -45,8 +45,8 @@ var (
 	errClipped   = errors.New("the transport does not support replies of several packets")
 )
 
-// readMembers requests the members of all multicast groups from subnet administration, and
-// reports whether they changed. If they are unknown, the reason is NoMembers of the routing.
+// readMembers requests all multicast groups' members from subnet administration, and reports
+// whether they changed. If they are unknown, the reason is the routing's NoMembers.
 func (s *session) readMembers(ctx context.Context) (changed bool, err error) {
 	r := s.routing
 	before := r.Members
@@ -103,8 +103,8 @@ func (s *session) members(ctx context.Context, to umad.Target) (map[ib.LID]*Memb
 	return all, nil
 }
 
-// joins are the records of a multicast LID. A port can be a member of several groups with
-// the LID.
+// joins are a multicast LID's records. A port can be a member in several groups with the
+// LID.
 type joins struct {
 	ports   []*Port
 	state   map[*Port]mad.JoinState
@@ -135,7 +135,7 @@ func (j *joins) members() *Members {
 	return m
 }
 
-// portsByGUID returns the ports with a LID by GUID, of several ones the first.
+// portsByGUID returns the ports with a LID by GUID, if there are several, the first.
 func (r *Routing) portsByGUID() map[ib.GUID]*Port {
 	ports := map[ib.GUID]*Port{}
 	for _, n := range r.Nodes {

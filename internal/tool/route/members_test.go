@@ -23,7 +23,7 @@ func checkAs(t *testing.T, f *sim.Fabric, key mad.Key) *Analysis {
 	return a
 }
 
-// details returns the details of findings, one per line.
+// details returns finding details, each on its own line.
 func details(a *Analysis) string {
 	var b strings.Builder
 	for _, f := range a.Findings(nil) {
@@ -53,7 +53,7 @@ func TestCheck_Members(t *testing.T) {
 	}
 }
 
-// A memberPort counts the requests for the members of groups.
+// A memberPort counts the requests for group members.
 type memberPort struct {
 	umad.Port
 	requests map[uint64]bool // by transaction: acknowledgements have its ID, too
@@ -99,7 +99,7 @@ func TestMulticastCheck_Compare(t *testing.T) {
 	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
 	r := mustRead(t, f)
 	host := func(id string) *Port { return endOf(t, r, f, id) }
-	// Hosts 1 and 2 are linked to ports 1 and 2 of leaf001, hosts 3 and 4 to leaf002.
+	// Hosts 1 and 2 are linked to ports 1 and 2 on leaf001, hosts 3 and 4 to leaf002.
 	mask := func(ports ...uint8) (m mad.PortMask) {
 		for _, p := range ports {
 			m.Add(p)
@@ -134,7 +134,7 @@ func TestMulticastCheck_Compare(t *testing.T) {
 			})
 		})
 	}
-	// Without entries, a single member is sound, and several ones are not.
+	// Without entries, a single member is sound, and several members are not.
 	for _, n := range r.Switches() {
 		n.Tables.MFT = nil
 	}

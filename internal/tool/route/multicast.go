@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A MulticastTree is the distribution of the packets of one multicast LID.
+// A MulticastTree is the distribution of a multicast LID's packets.
 type MulticastTree struct {
 	LID      ib.LID
 	Switches int // with an entry
@@ -18,22 +18,23 @@ type MulticastTree struct {
 	// Apart are ports with an entry that packets from the other members do not reach.
 	Apart []*Port
 
-	// OneWay are output ports whose peer does not forward packets of the group back.
+	// OneWay are output ports with a peer that does not forward the group's packets
+	// back.
 	OneWay []*Port
 
-	// Dead are output ports of entries without a link.
+	// Dead are output ports in entries without a link.
 	Dead []*Port
 
-	// Joined is the number of members according to subnet administration. Unreached are
-	// those that no entry leads to, Cut those that only send and whose switch has no
-	// entry, and Strangers ports with an entry that are not members. They are empty if
-	// the members are unknown.
+	// Joined is the member count according to subnet administration. Unreached are
+	// members that no entry leads to, Cut members that only send and are on a switch
+	// without an entry, and Strangers ports with an entry that are not members. They
+	// are empty if the members are unknown.
 	Joined                    int
 	Unreached, Cut, Strangers []*Port
 }
 
-// checkMulticast checks the trees of all multicast LIDs. Packets of a group must reach
-// each port that an entry leads to, from each other one, once. If the members are known,
+// checkMulticast checks all multicast LIDs' trees. A group's packets must reach each
+// port that an entry leads to, from each other port, once. If the members are known,
 // entries must lead to all of them, and to no other port. A single member needs no tree.
 func checkMulticast(r *Routing) []MulticastTree {
 	var trees []MulticastTree
@@ -48,21 +49,21 @@ func checkMulticast(r *Routing) []MulticastTree {
 	return trees
 }
 
-// A multicastCheck checks the tree of one LID.
+// A multicastCheck checks a LID's tree.
 type multicastCheck struct {
 	lid  ib.LID
 	tree MulticastTree
-	part map[*Node]*Node // union-find: switches that packets of the group connect
+	part map[*Node]*Node // union-find: switches that the group's packets connect
 	ends []*Port         // the members in order
 }
 
-// has reports whether a switch forwards packets of the group through a port.
+// has reports whether a switch forwards the group's packets through a port.
 func (c *multicastCheck) has(p *Port) bool {
 	mask, ok := p.Node.mask(c.lid)
 	return ok && mask.Has(p.Number)
 }
 
-// root returns the representative of the part of a switch.
+// root returns the representative for a switch's part.
 func (c *multicastCheck) root(n *Node) *Node {
 	for c.part[n] != nil {
 		n = c.part[n]
@@ -87,7 +88,7 @@ func (c *multicastCheck) run(r *Routing) {
 	c.findApart()
 }
 
-// output adds an output port of the group. Port 0 is the switch itself.
+// output adds an output port for the group. Port 0 is the switch itself.
 func (c *multicastCheck) output(p *Port) {
 	peer := p.Peer
 	switch {
@@ -111,7 +112,7 @@ func (c *multicastCheck) output(p *Port) {
 	}
 }
 
-// findApart finds the members outside of the part of the tree with the most members.
+// findApart finds the members outside the tree part with the most members.
 func (c *multicastCheck) findApart() {
 	sizes := map[*Node]int{}
 	var largest *Node
@@ -133,7 +134,7 @@ func (c *multicastCheck) findApart() {
 	}
 }
 
-// compare compares the tree with the members of its groups; nil: there are none.
+// compare compares the tree with its groups' members; nil: there are none.
 func (c *multicastCheck) compare(m *Members) {
 	if m == nil {
 		m = &Members{}
@@ -156,7 +157,7 @@ func (c *multicastCheck) compare(m *Members) {
 		}
 	}
 	for _, p := range c.ends {
-		if !joined[p] && m.Unknown == 0 { // an unknown member may be another GUID of the port
+		if !joined[p] && m.Unknown == 0 { // an unknown member may be another of the port's GUIDs
 			c.tree.Strangers = append(c.tree.Strangers, p)
 		}
 	}
@@ -165,7 +166,7 @@ func (c *multicastCheck) compare(m *Members) {
 // Sound reports whether each member receives each packet once.
 func (t *MulticastTree) Sound() bool { return len(t.defects()) == 0 }
 
-// defects returns the ports of all findings.
+// defects returns all findings' ports.
 func (t *MulticastTree) defects() []*Port {
 	ports := slices.Concat(t.Apart, t.OneWay, t.Dead, t.Unreached, t.Cut, t.Strangers)
 	if t.Loop != nil {

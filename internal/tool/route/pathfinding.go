@@ -12,19 +12,19 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// PathKinds are the kinds of findings of a path.
+// PathKinds are a path's finding kinds.
 var PathKinds = slices.Concat([]report.Kind{
 	report.Unreachable, report.ForwardingLoop, report.NotActive, report.Unchecked, report.Detour, report.OtherRecord, report.LaneDropped,
 }, linkKinds, []report.Kind{report.Asymmetric, report.Adaptive})
 
-// linkKinds are the kinds of findings of links that files have no data for.
+// linkKinds are the kinds of link findings that files have no data for.
 var linkKinds = []report.Kind{
 	report.NoReply, report.NoPeer, report.OneSided, report.Unstable, report.Invalid, report.Narrow, report.Slow, report.Uneven, report.Limited,
 	report.Disabled, report.Exceeded,
 }
 
-// Unchecked returns the kinds of findings that need data which files lack: attributes of
-// ports, records of subnet administration, service levels. It is nil for a scan.
+// Unchecked returns the finding kinds that need data which files lack: port attributes,
+// subnet administration records, service levels. It is nil for a scan.
 func (r *PathsResult) Unchecked() []report.Kind {
 	if r.Fabric != nil {
 		return nil
@@ -36,14 +36,14 @@ func (r *PathsResult) Unchecked() []report.Kind {
 	return kinds
 }
 
-// A PathPlace is the [report.Finding.Data] of findings of a path.
+// A PathPlace is the [report.Finding.Data] for a path's findings.
 type PathPlace struct {
-	Pair    int  `json:"pair"` // index in the pairs of the document
+	Pair    int  `json:"pair"` // index in the document's pairs
 	Reverse bool `json:"reverse"`
 	Hop     *int `json:"hop"` // index in Hops; null: the whole path
 }
 
-// Findings lists the problems of a path. names may be nil.
+// Findings lists a path's problems. names may be nil.
 func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 	w := namer{names}
 	var findings []report.Finding
@@ -88,7 +88,7 @@ func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 	return append(findings, p.compareRecord(w)...)
 }
 
-// finding returns a finding of the whole path.
+// finding returns a finding about the whole path.
 func (p *Path) finding(w namer, kind report.Kind, format string, args ...any) report.Finding {
 	to := fmt.Sprintf("LID %d", p.LID)
 	if p.To != nil {
@@ -99,14 +99,14 @@ func (p *Path) finding(w namer, kind report.Kind, format string, args ...any) re
 	return f
 }
 
-// hopFinding returns a finding of a port of a hop.
+// hopFinding returns a finding about a hop's port.
 func (w namer) hopFinding(kind report.Kind, hop int, p *Port, format string, args ...any) report.Finding {
 	f := report.New(kind, w.port(p), fmt.Sprintf(format, args...)).At(p.Node.GUID, int(p.Number))
 	f.Data = &PathPlace{Hop: &hop}
 	return f
 }
 
-// adaptive describes adaptive routing at an output port of the path, "" without it.
+// adaptive describes adaptive routing at an output port on the path, "" without it.
 func (p *Path) adaptive(output *Port) string {
 	a := output.Node.Adaptive
 	switch group := a.Group(p.LID); {
@@ -120,7 +120,7 @@ func (p *Path) adaptive(output *Port) string {
 	return ""
 }
 
-// reason returns the cause at the end of a path in words.
+// reason returns the cause at a path's end in words.
 func (p *Path) reason() string {
 	switch p.Cause {
 	case NoEntry:
@@ -153,7 +153,7 @@ func (w namer) place(n *Node, port uint8) string {
 	return fabric.PortName(w.node(n), int(port))
 }
 
-// A PathRecord is the properties of a path or of a multicast group according to subnet
+// A PathRecord is a path's or multicast group's properties according to subnet
 // administration.
 type PathRecord struct {
 	Found bool // false: there is no record
@@ -162,9 +162,9 @@ type PathRecord struct {
 	Rate  ib.Rate
 }
 
-// compareRecord compares the path with its record. The MTU and the rate of a path are the
-// lowest ones of its links. Those of a group may be lower, and those of a path from or to
-// a switch, too: opensm includes the values of port 0.
+// compareRecord compares the path with its record. A path's MTU and rate are the lowest
+// among its links. A group's values may be lower, and the values for a path from or to a
+// switch, too: opensm includes port 0's values.
 func (p *Path) compareRecord(w namer) (findings []report.Finding) {
 	add := func(format string, args ...any) {
 		findings = append(findings, p.finding(w, report.OtherRecord, format, args...))
@@ -199,12 +199,12 @@ func (p *Path) compareRecord(w namer) (findings []report.Finding) {
 	return findings
 }
 
-// mtu returns the lowest MTU of the links, 0 if one is unknown.
+// mtu returns the links' lowest MTU, 0 if any is unknown.
 func (p *Path) mtu() ib.MTU {
 	return slices.MinFunc(p.Hops, func(a, b Hop) int { return cmp.Compare(a.Output.MTU, b.Output.MTU) }).Output.MTU
 }
 
-// rate returns the lowest rate of the links, 0 if one is unknown.
+// rate returns the links' lowest rate, 0 if any is unknown.
 func (p *Path) rate() ib.Rate {
 	var lowest ib.Rate
 	for i, h := range p.Hops {

@@ -15,8 +15,8 @@ type laneKey struct {
 	input  uint8 // of a switch
 }
 
-// readHopLanes reads the virtual lane on each link of paths with a service level. The
-// lane of a link whose table could not be read is unknown; failed is called for each request
+// readHopLanes reads the virtual lane on each link of paths with a service level. The lane
+// on a link is unknown if its table could not be read; failed is called for each request
 // without a reply.
 func (s *session) readHopLanes(ctx context.Context, paths []*Path, failed func(Failure)) error {
 	tables := map[laneKey]*mad.SLtoVLMapping{}
@@ -41,7 +41,7 @@ func (s *session) readHopLanes(ctx context.Context, paths []*Path, failed func(F
 	return nil
 }
 
-// laneKey returns the table that selects the lane of a hop.
+// laneKey returns the table that selects a hop's lane.
 func (p *Path) laneKey(i int) laneKey {
 	key := laneKey{output: p.Hops[i].Output}
 	if i > 0 {
@@ -50,8 +50,9 @@ func (p *Path) laneKey(i int) laneKey {
 	return key
 }
 
-// submitLaneTable queries a table, and removes its entry if that fails. failed is called for a request without a reply. A port with one
-// lane need not have a table (InfiniBand Architecture, Volume 1, 14.2.5.8).
+// submitLaneTable queries a table, and removes its entry if that fails. failed is called for a
+// request without a reply. A port with a single lane need not have a table (InfiniBand
+// Architecture, Volume 1, 14.2.5.8).
 func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMapping, failed func(Failure)) {
 	out := key.output
 	s.client.SubmitGet(umad.Target{Route: s.routeTo(out)}, tables[key], func(err error) {
@@ -68,8 +69,8 @@ func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMap
 	}, umad.Modifier(key.modifier()))
 }
 
-// modifier returns the attribute modifier of a table (14.2.5.8): the input and the output
-// port of a switch, 0 for the port of an adapter at which the request arrives.
+// modifier returns a table's attribute modifier (14.2.5.8): a switch's input and output
+// port, 0 for the adapter port at which the request arrives.
 func (k laneKey) modifier() uint32 {
 	if !k.output.Node.IsSwitch() {
 		return 0
@@ -78,7 +79,7 @@ func (k laneKey) modifier() uint32 {
 }
 
 // routeTo returns the directed route to a node. It arrives at the port, unless the node is
-// a switch or the local one.
+// a switch or the local node.
 func (s *session) routeTo(p *Port) mad.Route {
 	n := p.Node
 	if n.IsSwitch() || n.Route.Hops() == 0 && p.GUID == s.local.PortGUID || p.Peer == nil {

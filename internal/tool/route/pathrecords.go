@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// readRecords requests the records of paths from subnet administration. The error is the
-// reason why the records are unknown.
+// readRecords requests path records from subnet administration. The error is the reason
+// why the records are unknown.
 func (s *session) readRecords(ctx context.Context, paths []*Path) error {
 	to, err := s.administration()
 	if err != nil || len(paths) == 0 {
@@ -33,7 +33,7 @@ func (s *session) readRecords(ctx context.Context, paths []*Path) error {
 	return nil
 }
 
-// administration returns the address of subnet administration.
+// administration returns the subnet administration address.
 func (s *session) administration() (umad.Target, error) {
 	to := umad.Target{LID: s.opts.SMLID, SL: s.local.SMSL}
 	if to.LID == 0 {
@@ -51,7 +51,7 @@ func (s *session) submitRecords(to umad.Target, paths []*Path) (failed *error) {
 	failed = new(error)
 	for _, p := range paths {
 		if len(p.Hops) == 0 && p.Cause == 0 {
-			continue // a path within one port has no record
+			continue // a path within a single port has no record
 		}
 		s.submitPathRecord(to, p.FromLID, p.LID, func(record *mad.PathRecord, err error) {
 			switch {
@@ -67,7 +67,7 @@ func (s *session) submitRecords(to umad.Target, paths []*Path) (failed *error) {
 	return failed
 }
 
-// submitPathRecord submits the request for the record of the path between two LIDs.
+// submitPathRecord submits the request for the path record between two LIDs.
 func (s *session) submitPathRecord(to umad.Target, source, destination ib.LID, done func(*mad.PathRecord, error)) {
 	r := &mad.PathRecord{SLID: source, DLID: destination, NumbPath: 1}
 	s.client.SubmitGet(to, r, func(err error) { done(r, err) }, umad.Match(&r.SLID, &r.DLID, &r.NumbPath))
@@ -75,7 +75,7 @@ func (s *session) submitPathRecord(to umad.Target, source, destination ib.LID, d
 
 func (p *Path) setRecord(r *PathRecord) { p.Record, p.SL = r, &r.SL }
 
-// readGroupRecord requests the record of a multicast group.
+// readGroupRecord requests a multicast group's record.
 func (s *session) readGroupRecord(ctx context.Context, to umad.Target, group ib.LID, paths []*Path) error {
 	match := &mad.MCMemberRecord{MLID: group}
 	table, err := s.client.GetTable(ctx, &umad.TableRequest{To: to, Match: match, Mask: mad.Components(match, &match.MLID)})

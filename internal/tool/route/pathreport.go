@@ -15,13 +15,13 @@ type ReportPaths struct {
 	Pairs []ReportPair `json:"pairs"`
 }
 
-// A ReportPathsHead is the part of a report before the pairs.
+// A ReportPathsHead is a report's part before the pairs.
 type ReportPathsHead struct {
 	report.Head
 	Group *ib.LID `json:"group"` // null: unicast
 
-	// Unchecked are the kinds of findings that the files do not contain enough for; null:
-	// the fabric was scanned.
+	// Unchecked are the finding kinds that the files do not contain enough for; null: the
+	// fabric was scanned.
 	Unchecked []report.Kind `json:"unchecked"`
 }
 
@@ -49,14 +49,14 @@ type ReportPath struct {
 	Details []report.Finding `json:"-"` // of Findings
 }
 
-// A ReportRecord is a [PathRecord]. The fields of a missing record are null.
+// A ReportRecord is a [PathRecord]. A missing record's fields are null.
 type ReportRecord struct {
 	Found bool     `json:"found"`
 	MTU   *int     `json:"mtu"` // bytes
 	Gbps  *float64 `json:"gbps"`
 }
 
-// A ReportEnd is an end of a path.
+// A ReportEnd is a path end.
 type ReportEnd struct {
 	NodeGUID ib.GUID `json:"node_guid"`
 	PortGUID ib.GUID `json:"port_guid"`
@@ -73,19 +73,19 @@ type ReportHop struct {
 	Speed    *string         `json:"speed"`
 	Gbps     *float64        `json:"gbps"`
 	MTU      *int            `json:"mtu"`      // bytes
-	State    *string         `json:"state"`    // of the output port; null: unknown
+	State    *string         `json:"state"`    // output port state; null: unknown
 	Adaptive []uint16        `json:"adaptive"` // output ports between which the switch selects; null: only Output
 	Counters *ReportCounters `json:"counters"` // null: not read
 }
 
-// A ReportHopPort is an end of a link on a path.
+// A ReportHopPort is a link end on a path.
 type ReportHopPort struct {
 	ReportPort
-	PortGUID ib.GUID `json:"port_guid"` // of a switch that of port 0
+	PortGUID ib.GUID `json:"port_guid"` // for a switch, port 0's GUID
 }
 
-// ReportCounters has the error counters of both ends of a link by name; an end without a
-// response has none.
+// ReportCounters has the error counters for both link ends by name; an end without a
+// response has no counters.
 type ReportCounters struct {
 	Output map[string]uint64 `json:"output"`
 	Input  map[string]uint64 `json:"input"`
@@ -97,7 +97,7 @@ func (p *Path) Known() bool { return p.Cause != Unseen && p.Cause != Silent }
 // Arrived reports whether a path is known to arrive.
 func (r *ReportPath) Arrived() bool { return r.Arrives != nil && *r.Arrives }
 
-// NewReportPath returns the report of a path.
+// NewReportPath returns a path's report.
 func NewReportPath(p *Path, names *fabric.NameMap) ReportPath {
 	w := namer{names}
 	r := ReportPath{

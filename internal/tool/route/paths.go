@@ -9,14 +9,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// PathsOptions are the options of [Paths].
+// PathsOptions are the [Paths] options.
 type PathsOptions struct {
 	Options // Select is not used
 
-	// Find returns the pairs of ports, given the nodes and links.
+	// Find returns the port pairs, given the nodes and links.
 	Find func(*Routing) ([]Pair, error)
 
-	// Group is the LID of a multicast group; 0: unicast.
+	// Group is a multicast group's LID; 0: unicast.
 	Group ib.LID
 
 	// AllLIDs reads the whole tables, which is faster for the paths to all ports.
@@ -31,29 +31,29 @@ type Pair struct {
 	From *Port
 	To   *Port // nil: no port has ToLID
 
-	// The LIDs of the ends. A port can have several ones.
+	// The ends' LIDs. A port can have several LIDs.
 	FromLID, ToLID ib.LID
 }
 
-// A PathsResult is the result of [Paths].
+// A PathsResult is a [Paths] result.
 type PathsResult struct {
 	Routing *Routing
-	Fabric  *fabric.Fabric // nil: the routing is of files
+	Fabric  *fabric.Fabric // nil: the routing is from files
 	Pairs   []PairPaths
 
 	// NoRecords is the reason why subnet administration has no records; nil: it
-	// responded, or the routing is of files.
+	// responded, or the routing is from files.
 	NoRecords error
 }
 
 // PairPaths are the paths between two ports.
 type PairPaths struct {
 	Forward Path
-	Reverse *Path // nil: no port has the LID of the destination
+	Reverse *Path // nil: no port has the destination's LID
 }
 
-// Port returns the port of the scan from which a port was copied. The routing must not be
-// of files.
+// Port returns the scan's port from which a port was copied. The routing must not be from
+// files.
 func (r *PathsResult) Port(p *Port) *fabric.Port {
 	return r.Fabric.Nodes[p.Node.index].Ports[p.Number]
 }
@@ -71,10 +71,9 @@ func (r *PathsResult) paths() []*Path {
 	return all
 }
 
-// Paths follows the tables between pairs of ports, in both directions, and reads the
-// records of subnet administration and the virtual lanes of the paths. Switches at which
-// a path ends or circles are read a second time, because the tables may have changed
-// during the read.
+// Paths follows the tables between port pairs, in both directions, and reads the subnet
+// administration records and the paths' virtual lanes. Switches at which a path ends or
+// circles are read a second time, because the tables may have changed during the read.
 func Paths(ctx context.Context, o PathsOptions) (result *PathsResult, err error) {
 	var pairs []Pair
 	o.Select = func(r *Routing) (read ReadOptions, err error) {
@@ -124,7 +123,7 @@ func Paths(ctx context.Context, o PathsOptions) (result *PathsResult, err error)
 	return r, err
 }
 
-// lids returns the LIDs whose entries the paths between pairs use; nil: all.
+// lids returns the LIDs with entries that the paths between pairs use; nil: all.
 func (o *PathsOptions) lids(pairs []Pair) []ib.LID {
 	switch {
 	case o.Group != 0:
@@ -198,7 +197,7 @@ func (s *nodeSet) add(n *Node) {
 	s.nodes = append(s.nodes, n)
 }
 
-// switches returns the switches of all paths.
+// switches returns all paths' switches.
 func (r *PathsResult) switches() []*Node {
 	var found nodeSet
 	for _, p := range r.paths() {
@@ -209,7 +208,7 @@ func (r *PathsResult) switches() []*Node {
 	return found.nodes
 }
 
-// suspects returns the switches at which paths end, and those of loops.
+// suspects returns the switches at which paths end, and the switches in loops.
 func (r *PathsResult) suspects() []*Node {
 	var found nodeSet
 	for _, p := range r.paths() {

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// tracePair follows the paths between two nodes of a fabric, in both directions.
+// tracePair follows the paths between two nodes in a fabric, in both directions.
 func tracePair(t *testing.T, f *sim.Fabric, group ib.LID, from, to string) (*PathsResult, *PairPaths) {
 	t.Helper()
 	r, err := Paths(context.Background(), PathsOptions{
@@ -35,7 +35,7 @@ func tracePair(t *testing.T, f *sim.Fabric, group ib.LID, from, to string) (*Pat
 	return r, &r.Pairs[0]
 }
 
-// endOf returns the first port with a LID of a node.
+// endOf returns a node's first port with a LID.
 func endOf(t *testing.T, r *Routing, f *sim.Fabric, id string) *Port {
 	t.Helper()
 	n := r.NodeByGUID(f.Node(id).Info.NodeGUID)
@@ -51,7 +51,7 @@ func endOf(t *testing.T, r *Routing, f *sim.Fabric, id string) *Port {
 	return nil
 }
 
-// hopsOf returns the output ports of a path.
+// hopsOf returns a path's output ports.
 func hopsOf(p *Path) string {
 	var hops []string
 	for _, h := range p.Hops {
@@ -60,7 +60,7 @@ func hopsOf(p *Path) string {
 	return strings.Join(hops, " ")
 }
 
-// findingsOf returns the findings of a path with their kinds and the ports that they are about.
+// findingsOf returns a path's findings with their kinds and the ports that they are about.
 func findingsOf(p *Path) string {
 	var all []string
 	for _, f := range p.Findings(nil) {
@@ -73,7 +73,7 @@ func findingsOf(p *Path) string {
 	return strings.Join(all, "\n")
 }
 
-// lid returns the LID of a port.
+// lid returns a port's LID.
 func lid(f *sim.Fabric, id string) ib.LID {
 	n := f.Node(id)
 	if n.IsSwitch() {
@@ -82,7 +82,7 @@ func lid(f *sim.Fabric, id string) ib.LID {
 	return n.Ports[1].Info.LID
 }
 
-// TestPaths changes the tables of a fabric with two leaves and two spines.
+// TestPaths changes the tables in a fabric with two leaves and two spines.
 func TestPaths(t *testing.T) {
 	const to = "host00003" // at leaf002[1]
 	for _, test := range []struct {
@@ -169,13 +169,13 @@ func TestPaths_Detour(t *testing.T) {
 	})
 }
 
-// portBetween returns the port of a switch that leads to another one.
+// portBetween returns a switch's port that leads to another switch.
 func portBetween(f *sim.Fabric, from, to string) uint8 {
 	n := f.Node(from)
 	return uint8(slices.IndexFunc(n.Ports, func(p sim.Port) bool { return p.Peer != nil && p.Peer.Node.ID == to }))
 }
 
-// Switches and ports of one switch are ends, too.
+// Switches and ports on the same switch are ends, too.
 func TestPaths_Ends(t *testing.T) {
 	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
 	for _, test := range []struct {
@@ -205,7 +205,7 @@ func TestPaths_Ends(t *testing.T) {
 	}
 }
 
-// The service level is that of the path record, and selects the lane of each link.
+// The service level is the path record's service level, and selects each link's lane.
 func TestPaths_Lanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "fat-tree:radix=4,pods=2,spines=2")
@@ -213,7 +213,7 @@ func TestPaths_Lanes(t *testing.T) {
 			for i := range n.Ports {
 				p := &n.Ports[i]
 				p.Info.OperVLs = ib.VLs4
-				p.SLtoVL = mad.SLtoVLMapping{VL: [16]uint8{uint8(i)}} // of SL 0
+				p.SLtoVL = mad.SLtoVLMapping{VL: [16]uint8{uint8(i)}} // for SL 0
 			}
 		}
 		_, pair := tracePair(t, f, 0, "host00001", "host00003")
@@ -284,13 +284,13 @@ func TestPath_CompareRecord(t *testing.T) {
 	}
 }
 
-// TestTracer_Multicast changes the tables of a group on two leaves and a spine.
+// TestTracer_Multicast changes a group's tables on two leaves and a spine.
 func TestTracer_Multicast(t *testing.T) {
 	const group = 0xc001
 	sound := map[string][]uint8{"leaf001": {1, 3}, "spine001": {1, 2}, "leaf002": {1, 3}}
 	for _, test := range []struct {
 		name     string
-		entries  map[string][]uint8 // in place of the sound ones
+		entries  map[string][]uint8 // instead of the sound entries
 		from, to string
 		hops     string
 		want     string
@@ -339,7 +339,7 @@ func TestTracer_Multicast(t *testing.T) {
 	}
 }
 
-// Only the block of the group is read, of all groups of ports.
+// Only the group's block is read, for all port groups.
 func TestPaths_Group(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "broken-multicast")
@@ -381,7 +381,7 @@ func TestPaths_MissingBlock(t *testing.T) {
 	})
 }
 
-// The slowest link is the first one with the lowest known rate.
+// The slowest link is the first link with the lowest known rate.
 func TestPath_Slowest(t *testing.T) {
 	for _, test := range []struct {
 		name   string

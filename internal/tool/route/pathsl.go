@@ -2,16 +2,16 @@ package route
 
 import "github.com/ibkit/ibkit/ib"
 
-// PathSLs has the service levels of paths.
+// PathSLs has path service levels.
 type PathSLs struct {
-	levels map[*Port][]uint8 // of the paths from a port, by destination LID
+	levels map[*Port][]uint8 // for the paths from a port, by destination LID
 	Most   uint8             // highest service level
 }
 
-// UnknownSL is the entry of a path with an unknown service level.
+// UnknownSL is the entry for a path with an unknown service level.
 const UnknownSL = 0xff
 
-// Set sets the service level of the path from a port to a LID.
+// Set sets the service level for the path from a port to a LID.
 func (s *PathSLs) Set(from *Port, to ib.LID, sl uint8) {
 	if s.levels == nil {
 		s.levels = map[*Port][]uint8{}
@@ -25,7 +25,7 @@ func (s *PathSLs) Set(from *Port, to ib.LID, sl uint8) {
 	s.Most = max(s.Most, sl)
 }
 
-// Of returns the service level of the path from a port to a LID.
+// Of returns the service level for the path from a port to a LID.
 func (s *PathSLs) Of(from *Port, to ib.LID) (sl uint8, known bool) {
 	if s == nil {
 		return 0, false
@@ -37,6 +37,6 @@ func (s *PathSLs) Of(from *Port, to ib.LID) (sl uint8, known bool) {
 	return levels[to], true
 }
 
-// From returns the service levels of the paths from a port, by destination LID, with
+// From returns the service levels for the paths from a port, by destination LID, with
 // UnknownSL; nil: all are unknown.
 func (s *PathSLs) From(p *Port) []uint8 { return s.levels[p] }

@@ -11,28 +11,28 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ReadOptions are the options of [Read]. The zero value reads the unicast tables.
+// ReadOptions are the [Read] options. The zero value reads the unicast tables.
 type ReadOptions struct {
 	// Multicast reads the multicast forwarding tables, too.
 	Multicast bool
 
-	// LIDs limits the read to the blocks of some LIDs, unicast or multicast ones; nil: all
+	// LIDs limits the read to the blocks for some LIDs, unicast or multicast; nil: all
 	// blocks.
 	LIDs []ib.LID
 
-	// Switches limits the read to the tables of some switches; nil: all.
+	// Switches limits the read to some switches' tables; nil: all.
 	Switches []*Node
 
-	// Progress, if not nil, is called during the read with the number of blocks that
-	// were read and of those that are queued, by the goroutine that called Read.
+	// Progress, if not nil, is called during the read with the count of blocks that
+	// were read and the count of queued blocks, by the goroutine that called Read.
 	Progress func(read, waiting int)
 }
 
-// Read reads the forwarding tables of the switches of r by their directed routes. All
-// switches are read at the same time. Blocks without a valid response are added to
-// r.Failures; a switch without a response to its first and last block costs two requests.
+// Read reads the forwarding tables of r's switches by their directed routes. All switches
+// are read at the same time. Blocks without a valid response are added to r.Failures; a
+// switch without a response to its first and last block costs two requests.
 //
-// A switch whose SwitchInfo changed during the read is read again, and added to
+// A switch is read again if its SwitchInfo changed during the read, and added to
 // r.Changing if it still changes after three reads. Read returns an error if ctx ends
 // or the local port fails. The client must not be used by another goroutine.
 func Read(ctx context.Context, c *umad.Client, r *Routing, o ReadOptions) (err error) {
@@ -41,7 +41,7 @@ func Read(ctx context.Context, c *umad.Client, r *Routing, o ReadOptions) (err e
 	return err
 }
 
-// switches returns the switches whose tables are read.
+// switches returns the switches with tables that are read.
 func (o *ReadOptions) switches(r *Routing) []*Node {
 	if o.Switches != nil {
 		return o.Switches
@@ -49,11 +49,11 @@ func (o *ReadOptions) switches(r *Routing) []*Node {
 	return r.Switches()
 }
 
-// maxReads limits the number of times that a changing switch is read.
+// maxReads limits how many times a changing switch is read.
 const maxReads = 3
 
-// readAll reads the tables of switches, and those of switches whose SwitchInfo changed
-// meanwhile again. It returns the switches that still change.
+// readAll reads switches' tables, and again the tables of switches with a SwitchInfo
+// that changed meanwhile. It returns the switches that still change.
 func (t *tableReader) readAll(ctx context.Context, nodes []*Node) (changing []*Node, err error) {
 	for range maxReads {
 		if err := t.read(ctx, nodes); err != nil {
@@ -88,15 +88,15 @@ type tableReader struct {
 	answered, queued int
 }
 
-// blocks are the blocks of one table that are still to be queried.
+// blocks are a table's blocks that are still to be queried.
 type blocks struct {
 	node *Node
 	attr mad.AttrID
 	next uint32
-	end  uint32 // number of blocks
+	end  uint32 // block count
 }
 
-// A blockQuery is the request of one block.
+// A blockQuery is a block's request.
 type blockQuery struct {
 	req    umad.Request
 	reader *tableReader
@@ -104,17 +104,17 @@ type blockQuery struct {
 	probe  *probe // nil: an ordinary query
 }
 
-// A probe is the first requests to a switch: its first block and the last one. If both
-// time out, the switch is assumed to be silent, and its other blocks are not queried.
+// A probe is the first requests to a switch: its first and last block. If both time
+// out, the switch is assumed to be silent, and its other blocks are not queried.
 type probe struct {
 	waiting  int
 	answered bool
 }
 
-// maxQueued limits the number of waiting requests. It is well above any window.
+// maxQueued limits the waiting request count. It is well above any window.
 const maxQueued = 1024
 
-// read reads the tables of switches.
+// read reads switches' tables.
 func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
 	for _, n := range nodes {
 		n.Tables.Missing, n.Tables.MFT = nil, nil
@@ -150,8 +150,8 @@ func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
 	return nil
 }
 
-// wanted returns the blocks of the LIDs of the options from first to last, which have size
-// LIDs each.
+// wanted returns the blocks for the options' LIDs from first to last, which have size LIDs
+// each.
 func (t *tableReader) wanted(size uint32, first, last ib.LID) []uint32 {
 	var blocks []uint32
 	for _, lid := range t.opts.LIDs {
@@ -165,7 +165,7 @@ func (t *tableReader) wanted(size uint32, first, last ib.LID) []uint32 {
 	return blocks
 }
 
-// submit queries one block.
+// submit queries a block.
 func (t *tableReader) submit(n *Node, attr mad.AttrID, modifier uint32, p *probe) {
 	var q *blockQuery
 	if last := len(t.free) - 1; last >= 0 {
@@ -242,7 +242,7 @@ func (t *tableReader) store(q *blockQuery, reply *umad.Reply) {
 	}
 }
 
-// probed queues the other blocks of a switch.
+// probed queues a switch's other blocks.
 func (t *tableReader) probed(n *Node, answered bool) {
 	last := uint32(len(n.Tables.LFT)/lftBlock - 1)
 	if !answered {
@@ -266,8 +266,8 @@ func (t *tableReader) fail(q *blockQuery, err error) {
 	}
 }
 
-// changed reads SwitchInfo again and returns the switches that have another one than
-// before their tables were read.
+// changed reads SwitchInfo again and returns the switches with a SwitchInfo that
+// differs from before their tables were read.
 func (t *tableReader) changed(ctx context.Context, nodes []*Node) ([]*Node, error) {
 	var changed []*Node
 	for _, n := range nodes {

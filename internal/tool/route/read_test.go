@@ -24,7 +24,7 @@ func build(t testing.TB, description string) *sim.Fabric {
 	return f
 }
 
-// open returns a client at the first adapter of a fabric.
+// open returns a client at a fabric's first adapter.
 func open(t testing.TB, f *sim.Fabric) *umad.Client {
 	t.Helper()
 	port, err := f.Open("")
@@ -35,7 +35,7 @@ func open(t testing.TB, f *sim.Fabric) *umad.Client {
 	return umad.NewClient(port, umad.ClientOptions{})
 }
 
-// scan returns the nodes and links of a fabric.
+// scan returns a fabric's nodes and links.
 func scan(t testing.TB, c *umad.Client) *Routing {
 	t.Helper()
 	f, err := fabric.Discover(context.Background(), c, fabric.DiscoverOptions{})
@@ -108,7 +108,8 @@ func TestRead_SilentSwitch(t *testing.T) {
 	})
 }
 
-// A block without a response does not hide the others, be it the first or the last one.
+// A block without a response does not hide the others, be it the first or the last
+// block.
 func TestRead_SilentBlock(t *testing.T) {
 	for block := range 3 {
 		t.Run(fmt.Sprint(block), func(t *testing.T) {

@@ -5,22 +5,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Positions of the parts of the modifier of a MulticastForwardingTable (InfiniBand
+// Positions of the parts in a MulticastForwardingTable modifier (InfiniBand
 // Architecture, Volume 1, 14.2.5.12).
 const (
-	mftGroupShift = 28 // group of 16 ports
+	mftGroupShift = 28 // 16-port group
 	mftBlockMask  = 0x1ff
-	mftPorts      = 16 // ports of a group
+	mftPorts      = 16 // a group's ports
 )
 
-// multicastGroups returns the number of groups of 16 ports.
+// multicastGroups returns the number of 16-port groups.
 func (n *Node) multicastGroups() uint32 { return uint32(len(n.Ports)+mftPorts-1) / mftPorts }
 
-// multicastBlocks returns the number of blocks of the multicast table in use, times the
-// groups of ports.
+// multicastBlocks returns the number of multicast table blocks in use, times the port
+// groups.
 func (n *Node) multicastBlocks() uint32 {
 	lids := uint32(n.Tables.MulticastCap)
-	// A top of 0 is unknown; the LID before the first one is an empty table.
+	// A top of 0 is unknown; the LID before the first LID is an empty table.
 	if top := n.Tables.MulticastTop; top >= ib.MinMulticastLID-1 {
 		lids = min(lids, uint32(top)-uint32(ib.MinMulticastLID)+1)
 	}
@@ -28,8 +28,8 @@ func (n *Node) multicastBlocks() uint32 {
 	return (lids + mftBlock - 1) / mftBlock * n.multicastGroups()
 }
 
-// multicastModifier returns the modifier of the block with an index: all groups of
-// ports of a block follow each other.
+// multicastModifier returns the modifier for the block with an index: all port groups
+// in a block follow each other.
 func (n *Node) multicastModifier(index uint32) uint32 {
 	groups := n.multicastGroups()
 	return index%groups<<mftGroupShift | index/groups&mftBlockMask

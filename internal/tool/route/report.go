@@ -28,7 +28,7 @@ type Report struct {
 	Lanes        LaneKnowledge      `json:"lanes"`    // knowledge about virtual lanes in the search for credit loops
 	Adaptive     *ReportAdaptive    `json:"adaptive"` // null: off or unknown
 	Congestion   []ReportCongestion `json:"congestion"`
-	Disjoint     *Disjoint          `json:"disjoint"`  // null: each port has one LID
+	Disjoint     *Disjoint          `json:"disjoint"`  // null: each port has a single LID
 	Multicast    ReportMulticast    `json:"multicast"` //
 	Changes      []Change           `json:"changes"`   // null: no comparison
 }
@@ -36,7 +36,7 @@ type Report struct {
 // ReportAdaptive is an [AdaptiveSummary].
 type ReportAdaptive struct {
 	Switches int    `json:"switches"` // with adaptive routing on
-	Static   int    `json:"static"`   // of which the groups of ports are not known
+	Static   int    `json:"static"`   // among them, with unknown port groups
 	Detail   string `json:"detail"`
 }
 
@@ -46,7 +46,7 @@ type ReportHops struct {
 	Paths uint64 `json:"paths"`
 }
 
-// ReportLinks describes the load of the links between switches, in each direction, if
+// ReportLinks describes the load on the links between switches, in each direction, if
 // each port sends to all LIDs.
 type ReportLinks struct {
 	Count     int     `json:"count"`
@@ -56,7 +56,7 @@ type ReportLinks struct {
 	MeanLIDs  float64 `json:"mean_lids"`
 }
 
-// A ReportLevel describes the links from the switches of a level to those of the next one.
+// A ReportLevel describes the links from a level's switches to the next level's switches.
 type ReportLevel struct {
 	Level    int     `json:"level"` // links to the nearest switch with end ports
 	Switches int     `json:"switches"`
@@ -81,7 +81,7 @@ type ReportCongestion struct {
 type ReportMulticast struct {
 	Groups  int  `json:"groups"`
 	Sound   int  `json:"sound"`
-	Members *int `json:"members"` // of all groups according to subnet administration; null: unknown
+	Members *int `json:"members"` // in all groups according to subnet administration; null: unknown
 }
 
 // A ReportPort is an output port.
@@ -141,7 +141,7 @@ func (w namer) report(p *Port) ReportPort {
 	return ReportPort{NodeGUID: p.Node.GUID, Name: w.name(p.Node), Port: p.Number}
 }
 
-// LinkSummary summarizes the loads of the links between switches.
+// LinkSummary summarizes the loads on the links between switches.
 func (a *Analysis) LinkSummary() ReportLinks {
 	s := ReportLinks{Count: len(a.Links)}
 	for _, l := range a.Links {
@@ -156,7 +156,7 @@ func (a *Analysis) LinkSummary() ReportLinks {
 	return s
 }
 
-// Levels summarizes the loads of the links to the next level, by level. Levels without
+// Levels summarizes the loads on the links to the next level, by level. Levels without
 // such links are omitted.
 func (a *Analysis) Levels() []ReportLevel {
 	byLevel := map[int]*ReportLevel{}
@@ -185,6 +185,6 @@ func (a *Analysis) Levels() []ReportLevel {
 	return levels
 }
 
-// Partial reports whether a part of the routing is unknown: requests failed, or the
-// files lack the tables of a switch.
+// Partial reports whether part of the routing is unknown: requests failed, or the files
+// lack a switch's tables.
 func (a *Analysis) Partial() bool { return a.Routing.Partial() || a.Lost[Unseen] > 0 }

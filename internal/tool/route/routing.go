@@ -1,8 +1,8 @@
-// Package route reads the forwarding tables of a subnet and analyses its routing.
+// Package route reads a subnet's forwarding tables and analyses its routing.
 //
-// [Read] reads the tables of all switches of a fabric, package dump those in files.
-// [Analyze] checks a [Routing]: it finds
-// unreachable ports, loops and imbalance. [Paths] follows the tables between pairs of ports.
+// [Read] reads the tables of all switches in a fabric, package dump the tables in files.
+// [Analyze] checks a [Routing]: it finds unreachable ports, loops and imbalance. [Paths]
+// follows the tables between port pairs.
 package route
 
 import (
@@ -15,35 +15,35 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Routing is the routing of a subnet: its nodes, the links between them, and the
-// forwarding tables of its switches.
+// A Routing is a subnet's routing: its nodes, the links between them, and its switches'
+// forwarding tables.
 type Routing struct {
 	Began time.Time // of the scan, or of reading the files
 
-	// Nodes has each node once, in the order of the source.
+	// Nodes has each node once, in the source's order.
 	Nodes []*Node
 
-	// PathSLs is nil if the service levels of paths are unknown. A path without an
-	// entry has service level 0.
+	// PathSLs is nil if path service levels are unknown. A path without an entry has
+	// service level 0.
 	PathSLs *PathSLs
 
 	// Failures lists the requests without a valid response. A routing with failures
 	// is partial.
 	Failures []Failure
 
-	// Blind is the reason why the scan found no other node than the local one: see
+	// Blind is the reason why the scan found no other node than the local node: see
 	// [fabric.Fabric.Blind]. It is nil for a routing from files.
 	Blind error
 
-	// Unread is the number of failures of the run that a file stores.
+	// Unread is the failure count from the run that a file stores.
 	Unread int
 
-	// Changing lists the switches whose tables changed while they were read.
+	// Changing lists the switches with tables that changed while they were read.
 	Changing []*Node
 
-	// Members has the members of the groups of each multicast LID according to subnet
-	// administration; nil: they are unknown, because of NoMembers, or the routing is of
-	// files without them.
+	// Members has the members in each multicast LID's groups according to subnet
+	// administration; nil: they are unknown, because of NoMembers, or the routing is
+	// from files without them.
 	Members   map[ib.LID]*Members
 	NoMembers error
 
@@ -56,13 +56,13 @@ type Node struct {
 	GUID  ib.GUID
 	Type  mad.NodeType
 	Desc  mad.NodeDescription
-	Route mad.Route // a directed route from the start of the scan, if known
+	Route mad.Route // a directed route from the scan's start, if known
 
-	// Ports is indexed by port number. Entry 0 is the management port of a switch,
-	// and unused on other nodes.
+	// Ports is indexed by port number. Entry 0 is a switch's management port, and
+	// unused on other nodes.
 	Ports []Port
 
-	// Tables is nil for nodes other than switches, and if the source has no tables of
+	// Tables is nil for nodes other than switches, and if the source has no tables for
 	// the switch.
 	Tables *Tables
 
@@ -72,7 +72,7 @@ type Node struct {
 	index int // in Routing.Nodes
 }
 
-// A Port is a port of a node. LID, LMC and GUID of a switch are those of port 0.
+// A Port is a node's port. On a switch, LID, LMC and GUID are port 0's.
 type Port struct {
 	Node   *Node
 	Number uint8
@@ -85,37 +85,36 @@ type Port struct {
 	MTU    ib.MTU
 	VLs    ib.VLCap // operational virtual lanes
 
-	// Peer is the other end of the link; nil: the port has no link, or its peer is
-	// unknown.
+	// Peer is the link's other end; nil: the port has no link, or its peer is unknown.
 	Peer *Port
 }
 
-// NoRoute is the entry of a forwarding table for a LID without a route.
+// NoRoute is a forwarding table's entry for a LID without a route.
 const NoRoute = 255
 
-// Tables are the forwarding tables of a switch.
+// Tables are a switch's forwarding tables.
 type Tables struct {
-	Cap uint16 // entries of the linear forwarding table; 0: unknown
+	Cap uint16 // linear forwarding table entries; 0: unknown
 	Top ib.LID // highest LID in use
 
-	// LFT has the output port of each LID; LIDs beyond its end have no route. It is nil
-	// if the table was not read.
+	// LFT has each LID's output port; LIDs beyond its end have no route. It is nil if
+	// the table was not read.
 	LFT []uint8
 
-	// Missing has the numbers of the blocks of 64 LIDs that could not be read.
+	// Missing has the numbers of the 64-LID blocks that could not be read.
 	Missing []uint16
 
-	MulticastCap uint16 // entries of the multicast forwarding table; 0: unknown
+	MulticastCap uint16 // multicast forwarding table entries; 0: unknown
 	MulticastTop ib.LID // 0: unknown
 	MFT          map[ib.LID]mad.PortMask
 
-	// SLtoVL has the virtual lanes by service level for each pair of an input and an
-	// output port: element in*len(Ports)+out. It is nil if they are unknown; packets
-	// then keep the lane with the number of their service level.
+	// SLtoVL has the virtual lanes by service level for each input and output port
+	// pair: element in*len(Ports)+out. It is nil if they are unknown; packets then keep
+	// the lane with their service level's number.
 	SLtoVL [][16]uint8
 }
 
-// lftBlock and mftBlock are the numbers of LIDs in a block of a forwarding table.
+// lftBlock and mftBlock are the LID counts in a forwarding table block.
 const (
 	lftBlock = 64
 	mftBlock = 32
@@ -149,7 +148,7 @@ func (r *Routing) ReportFailures(names *fabric.NameMap) (all []report.Failure) {
 	return all
 }
 
-// Partial reports whether a part of the routing is missing.
+// Partial reports whether part of the routing is missing.
 func (r *Routing) Partial() bool { return len(r.Failures) > 0 || r.Unread > 0 }
 
 // IsSwitch reports whether the node is a switch.
@@ -158,12 +157,12 @@ func (n *Node) IsSwitch() bool { return n.Type == mad.NodeTypeSwitch }
 // NodeByGUID returns the first node with the GUID, or nil.
 func (r *Routing) NodeByGUID(guid ib.GUID) *Node { return r.byGUID[guid] }
 
-// Has reports whether the LID is one of the port's LIDs.
+// Has reports whether the LID is among the port's LIDs.
 func (p *Port) Has(lid ib.LID) bool {
 	return p.LID != 0 && lid >= p.LID && int(lid) < int(p.LID)+1<<p.LMC
 }
 
-// Lookup returns the output port of a LID, NoRoute if the table has no entry.
+// Lookup returns a LID's output port, NoRoute if the table has no entry.
 func (t *Tables) Lookup(lid ib.LID) uint8 {
 	if t == nil || int(lid) >= len(t.LFT) {
 		return NoRoute
@@ -171,10 +170,10 @@ func (t *Tables) Lookup(lid ib.LID) uint8 {
 	return t.LFT[lid]
 }
 
-// Known reports whether the linear table, or a part of it, was read.
+// Known reports whether the linear table was read, at least in part.
 func (t *Tables) Known() bool { return t != nil && t.LFT != nil }
 
-// Lane returns the virtual lane of a packet from an input port to an output port.
+// Lane returns the virtual lane for a packet from an input port to an output port.
 func (n *Node) Lane(in, out, sl uint8) uint8 {
 	if n.Tables == nil || n.Tables.SLtoVL == nil {
 		return sl

@@ -21,9 +21,9 @@ type Fault struct {
 	To   *Port
 }
 
-// A Loop is a loop of forwarding tables: packets circle until their lifetime ends.
+// A Loop is a forwarding table loop: packets circle until their lifetime ends.
 type Loop struct {
-	Ports []*Port // output ports, in the order of the loop
+	Ports []*Port // output ports, in loop order
 	LIDs  int     // destinations
 	Paths uint64  // that lead into the loop
 
@@ -32,7 +32,7 @@ type Loop struct {
 	To   *Port
 }
 
-// A scanPart is the sums of one worker over its destinations.
+// A scanPart is a worker's sums over its destinations.
 type scanPart struct {
 	graph *graph
 	deps  *dependencies
@@ -58,7 +58,7 @@ type faultKey struct {
 	port  uint8
 }
 
-// maxLoops limits the number of forwarding loops that are distinguished.
+// maxLoops limits how many forwarding loops are distinguished.
 const maxLoops = 1000
 
 func newScanPart(g *graph, deps *dependencies, withSwitches bool) *scanPart {
@@ -124,8 +124,8 @@ func (p *scanPart) destination(lid ib.LID, out []uint8) {
 	}
 }
 
-// arrive counts paths from the sources of a switch: those of end ports have one link
-// more than that of the switch itself.
+// arrive counts paths from a switch's sources: paths from end ports have one link more
+// than the path from the switch itself.
 func (p *scanPart) arrive(s int32, links int, own uint64) {
 	self := uint64(0)
 	if p.extra > 0 && p.tree.dest != -2-s {
@@ -215,7 +215,7 @@ func (p *scanPart) addLoops(lid ib.LID) {
 	}
 }
 
-// addTo adds the sums to those of the analysis.
+// addTo adds the sums to the sums of the analysis.
 func (p *scanPart) addTo(a *Analysis, load []uint64, lids []uint32) {
 	a.Paths += p.paths
 	a.Reached += p.reached
@@ -307,8 +307,8 @@ func (g *graph) portOfLID(lid ib.LID) *Port {
 	return nil
 }
 
-// source returns the first end port whose path to a LID leads through a switch; nil if
-// no path does.
+// source returns the first end port with a path to a LID that leads through a switch;
+// nil if no path does.
 func (g *graph) source(lid ib.LID, through *Node) *Port {
 	for i := range g.ends {
 		e := &g.ends[i]

@@ -7,11 +7,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A managerWatch detects whether the subnet manager sends packets during a read of the
-// tables. A manager without packets has not written a table. The count of SMInfo advances
-// with the work of the manager (InfiniBand Architecture, Volume 1, 14.2.5.13); that of
-// opensm is the number of its subnet management packets, with its replies to SMInfo
-// (osm_sminfo_rcv.c).
+// A managerWatch detects whether the subnet manager sends packets during a table read. A
+// manager without packets has not written a table. The SMInfo count advances with the
+// manager's work (InfiniBand Architecture, Volume 1, 14.2.5.13); opensm's count is the
+// number of its subnet management packets, with its replies to SMInfo (osm_sminfo_rcv.c).
 type managerWatch struct {
 	client  *umad.Client
 	manager umad.Target
@@ -38,7 +37,7 @@ func (s *session) watchManager(ctx context.Context) (*managerWatch, error) {
 	return w, err
 }
 
-// manager returns the address of subnet administration if the port with its LID has a
+// manager returns the subnet administration address if the port with its LID has a
 // subnet manager, otherwise ErrNoSM.
 func (s *session) manager() (umad.Target, error) {
 	to, err := s.administration()
@@ -83,7 +82,7 @@ func (w *managerWatch) active(ctx context.Context) (bool, error) {
 
 // settle reads the tables again while the manager is active, until two reads have the same
 // tables: parts of old and new tables do not belong together. Switches that differ in the
-// last read are the changing ones of the routing.
+// last read are the routing's changing switches.
 func (s *session) settle(ctx context.Context, w *managerWatch) error {
 	var changed []*Node
 	for read := 1; ; read++ {

@@ -13,7 +13,7 @@ import (
 )
 
 // A tablePort calls a function before each request for a linear forwarding table, with the
-// number of these requests.
+// count of these requests.
 type tablePort struct {
 	umad.Port
 	requests int
@@ -28,7 +28,7 @@ func (p *tablePort) Send(m *umad.Message) error {
 	return p.Port.Send(m)
 }
 
-// Entries of a switch that change after they were read, without a new highest LID and
+// Switch entries that change after they were read, without a new highest LID and
 // without a finding, are read again.
 func TestCheck_Changing(t *testing.T) {
 	const leaf, lid = "leaf001", 100
@@ -41,7 +41,7 @@ func TestCheck_Changing(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name     string
-		changes  int // number of passes during which the entry changes
+		changes  int // pass count during which the entry changes
 		passes   int
 		changing int
 	}{
@@ -79,7 +79,7 @@ func TestCheck_Changing(t *testing.T) {
 	}
 }
 
-// uplink returns a port of a switch to another switch, other than a given one.
+// uplink returns a switch's port to another switch, other than a given switch.
 func uplink(f *sim.Fabric, id string, other uint8) uint8 {
 	for i, p := range f.Node(id).Ports {
 		if p.Peer != nil && p.Peer.Node.IsSwitch() && uint8(i) != other {

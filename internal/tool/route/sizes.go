@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// checkSizes finds entries and limits beyond those of a switch.
+// checkSizes finds entries and limits beyond a switch's limits.
 func (a *Analysis) checkSizes(g *graph) {
 	highest := ib.LID(0) // in use
 	for lid, owner := range g.owner {
@@ -68,8 +68,8 @@ func (a *Analysis) checkMasks(n *Node, add func(int, string, ...any)) {
 	}
 }
 
-// sortedGroups returns the multicast LIDs of all tables and those with several members, in
-// ascending order.
+// sortedGroups returns the multicast LIDs in all tables and the LIDs with several members,
+// in ascending order.
 func (r *Routing) sortedGroups() []ib.LID {
 	seen := map[ib.LID]bool{}
 	for _, n := range r.Nodes {

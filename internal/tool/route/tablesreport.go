@@ -19,17 +19,17 @@ const TablesSchema = "ibkit/routes/2"
 type ReportTables struct {
 	report.Head
 	Switches     []ReportSwitch  `json:"switches"`
-	Use          []ReportUse     `json:"use"` // of both directions of a link
+	Use          []ReportUse     `json:"use"` // for both link directions
 	Balance      []ReportBalance `json:"balance"`
-	Destinations []ReportOwner   `json:"destinations"` // ports with a LID of an entry
+	Destinations []ReportOwner   `json:"destinations"` // ports with an entry's LID
 }
 
-// ReportSwitch are the tables of a switch. Unicast or Multicast is null.
+// ReportSwitch are a switch's tables. Unicast or Multicast is null.
 type ReportSwitch struct {
 	NodeGUID  ib.GUID       `json:"node_guid"`
 	Name      string        `json:"name"`
 	LID       *ib.LID       `json:"lid"`     // null: none, or unknown
-	Size      *uint16       `json:"size"`    // entries of the table; null: unknown
+	Size      *uint16       `json:"size"`    // table entries; null: unknown
 	Top       *ib.LID       `json:"top"`     // highest LID in use; null: unknown
 	Missing   []LIDRange    `json:"missing"` // that could not be read
 	Unicast   []ReportEntry `json:"unicast"`
@@ -42,14 +42,14 @@ type LIDRange struct {
 	Last  ib.LID `json:"last"`
 }
 
-// A ReportEntry is the output port of a LID.
+// A ReportEntry is a LID's output port.
 type ReportEntry struct {
 	LID  ib.LID      `json:"lid"`
 	Port *uint8      `json:"port"` // null: the LID has no route
 	Peer *ReportPort `json:"peer"` // null: the port has no link, or its peer is unknown
 }
 
-// A ReportGroup is the output ports of a multicast LID.
+// A ReportGroup is a multicast LID's output ports.
 type ReportGroup struct {
 	LID   ib.LID   `json:"lid"`
 	Ports []uint16 `json:"ports"`
@@ -61,7 +61,7 @@ type ReportOwner struct {
 	LMC uint8 `json:"lmc"` // the port has 1<<LMC LIDs
 }
 
-// ReportUse is the LIDs that one end of a link sends through it.
+// ReportUse is the LIDs that a link end sends through the link.
 type ReportUse struct {
 	Output ReportPort  `json:"output"`
 	Input  *ReportPort `json:"input"` // null: the port has no link
@@ -73,7 +73,7 @@ type ReportBalance struct {
 	NodeGUID ib.GUID      `json:"node_guid"`
 	Name     string       `json:"name"`
 	Level    int          `json:"level"` // links to the nearest switch with end ports
-	To       *ReportPeer  `json:"to"`    // of parallel links; null: the next level
+	To       *ReportPeer  `json:"to"`    // for parallel links; null: the next level
 	Ports    []ReportLoad `json:"ports"`
 	Least    int          `json:"least_lids"`
 	Mean     float64      `json:"mean_lids"`
@@ -94,7 +94,7 @@ type ReportLoad struct {
 	LIDs  int    `json:"lids"`
 }
 
-// A TableFilter selects entries of tables. The zero value selects those with a route.
+// A TableFilter selects table entries. The zero value selects entries with a route.
 type TableFilter struct {
 	LIDs  []LIDRange // nil: all
 	Ports []uint8    // output ports; nil: all
@@ -106,13 +106,13 @@ func (f *TableFilter) has(lid ib.LID) bool {
 	return f.LIDs == nil || slices.ContainsFunc(f.LIDs, func(r LIDRange) bool { return lid >= r.First && lid <= r.Last })
 }
 
-// An Entry is an entry of a linear forwarding table.
+// An Entry is an entry in a linear forwarding table.
 type Entry struct {
 	LID  ib.LID
 	Port uint8 // NoRoute: there is none
 }
 
-// Entries returns the selected entries of the linear table up to the highest LID in use.
+// Entries returns the selected linear table entries up to the highest LID in use.
 // Entries that could not be read are omitted.
 func (t *Tables) Entries(f *TableFilter) []Entry {
 	var entries []Entry
@@ -131,14 +131,13 @@ func (t *Tables) Entries(f *TableFilter) []Entry {
 	return entries
 }
 
-// A Group is an entry of a multicast forwarding table.
+// A Group is an entry in a multicast forwarding table.
 type Group struct {
 	LID   ib.LID
 	Ports mad.PortMask
 }
 
-// Groups returns the selected entries of the multicast table with a port, in ascending
-// order.
+// Groups returns the selected multicast table entries with a port, in ascending order.
 func (t *Tables) Groups(f *TableFilter) []Group {
 	var groups []Group
 	if t == nil {
@@ -156,7 +155,7 @@ func (t *Tables) Groups(f *TableFilter) []Group {
 	return groups
 }
 
-// Ranges returns the LIDs of the blocks that could not be read, in ascending order.
+// Ranges returns the LIDs in the blocks that could not be read, in ascending order.
 func (t *Tables) Ranges() []LIDRange {
 	ranges := []LIDRange{}
 	if t == nil {
@@ -173,8 +172,8 @@ func (t *Tables) Ranges() []LIDRange {
 	return ranges
 }
 
-// NewReportSwitch returns the selected entries of the tables of a switch: multicast ones,
-// or unicast ones.
+// NewReportSwitch returns the selected entries of a switch's tables: multicast or unicast
+// entries.
 func NewReportSwitch(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportSwitch {
 	w := namer{names}
 	r := ReportSwitch{NodeGUID: n.GUID, Name: w.name(n), LID: optional.NonZero(n.Ports[0].LID), Missing: n.Tables.Ranges()}
@@ -201,8 +200,8 @@ func NewReportSwitch(n *Node, f *TableFilter, multicast bool, names *fabric.Name
 	return r
 }
 
-// entries returns the reports of the entries of a switch. Entries with one port share its
-// peer.
+// entries returns the reports for a switch's entries. Entries with the same port share
+// its peer.
 func (w namer) entries(n *Node, entries []Entry) []ReportEntry {
 	peers := make([]*ReportPort, len(n.Ports))
 	for i := range n.Ports {
@@ -224,16 +223,16 @@ func (w namer) entries(n *Node, entries []Entry) []ReportEntry {
 	return reports
 }
 
-// Numbers returns the numbers of the ports in ascending order.
+// Numbers returns the ports' numbers in ascending order.
 func (g *Group) Numbers() []uint16 { return g.Ports.Ports() }
 
-// A Use is the LIDs that one end of a link sends through it.
+// A Use is the LIDs that a link end sends through the link.
 type Use struct {
 	Output *Port
 	LIDs   []ib.LID
 }
 
-// Uses returns the use of a port and, if it is linked to a switch, that of its peer.
+// Uses returns a port's use and, if it is linked to a switch, its peer's use.
 func Uses(p *Port) []Use {
 	ends := []*Port{p}
 	if p.Peer != nil {
@@ -253,7 +252,7 @@ func Uses(p *Port) []Use {
 	return uses
 }
 
-// NewReportUses returns the report of the use of a link.
+// NewReportUses returns the report about a link's use.
 func NewReportUses(uses []Use, names *fabric.NameMap) []ReportUse {
 	w := namer{names}
 	reports := []ReportUse{}
@@ -267,7 +266,7 @@ func NewReportUses(uses []Use, names *fabric.NameMap) []ReportUse {
 	return reports
 }
 
-// NewReportBalance returns the report of a group of links.
+// NewReportBalance returns the report about a link group.
 func NewReportBalance(b *PortGroup, names *fabric.NameMap) ReportBalance {
 	w := namer{names}
 	r := ReportBalance{

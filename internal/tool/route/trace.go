@@ -13,12 +13,12 @@ type Path struct {
 	FromLID  ib.LID // source
 	LID      ib.LID // destination
 
-	// Group is the LID of the multicast group whose packets take the path; 0: they are
+	// Group is the LID of the multicast group if its packets take the path; 0: they are
 	// unicast packets to LID.
 	Group ib.LID
 
-	// Hops are the links on the path. Each leads to the node of the next one, the last
-	// to the destination.
+	// Hops are the links on the path. Each leads to the next hop's node, the last to
+	// the destination.
 	Hops []Hop
 
 	// Cause is the reason why the path ends before the destination, at the switch End
@@ -27,18 +27,18 @@ type Path struct {
 	End     *Node
 	EndPort uint8
 
-	// Circle is an output port through which packets of the group return to a switch
+	// Circle is an output port through which the group's packets return to a switch
 	// that has forwarded them before; nil: there is none.
 	Circle *Port
 
-	// Shortest is the number of links on a shortest path; -1: no links lead to the
-	// destination, or the path is that of a group.
+	// Shortest is the link count on a shortest path; -1: no links lead to the
+	// destination, or the path is a group's path.
 	Shortest int
 
-	// SL is the service level of the path; nil: unknown.
+	// SL is the path's service level; nil: unknown.
 	SL *uint8
 
-	// Record is the record of subnet administration; nil: unknown.
+	// Record is the subnet administration record; nil: unknown.
 	Record *PathRecord
 }
 
@@ -48,14 +48,13 @@ type Hop struct {
 	VL     *uint8 // virtual lane; nil: unknown
 }
 
-// A Tracer follows the forwarding tables of a routing. It is not safe for concurrent
-// use.
+// A Tracer follows a routing's forwarding tables. It is not safe for concurrent use.
 type Tracer struct {
 	routing *Routing
 	ports   []*Port // by unicast LID
 
-	// distances has the number of links between switches, by the switch from which
-	// they were counted and the index of the other one; -1: no links connect them.
+	// distances has the link count between switches, by the switch from which they were
+	// counted and the other switch's index; -1: no links connect them.
 	distances map[*Node][]int32
 }
 
@@ -82,8 +81,8 @@ func (t *Tracer) Port(lid ib.LID) *Port {
 	return t.ports[lid]
 }
 
-// Unicast follows the tables from a port to a LID. The source is the port of an adapter
-// or router, or port 0 of a switch.
+// Unicast follows the tables from a port to a LID. The source is an adapter or router
+// port, or a switch's port 0.
 func (t *Tracer) Unicast(from *Port, lid ib.LID) Path {
 	p := Path{From: from, FromLID: from.LID, To: t.Port(lid), LID: lid, Shortest: -1}
 	if p.To != nil {
@@ -129,7 +128,7 @@ func (t *Tracer) Unicast(from *Port, lid ib.LID) Path {
 
 func (p *Path) add(output *Port) { p.Hops = append(p.Hops, Hop{Output: output}) }
 
-// enter reports whether the path goes on at the node of a port. At an end port it ends.
+// enter reports whether the path goes on at a port's node. At an end port it ends.
 func (p *Path) enter(port *Port) bool {
 	if port.Node.IsSwitch() {
 		return true
@@ -163,8 +162,8 @@ func (n *Node) dead(lid ib.LID) Cause {
 	return 0
 }
 
-// attachment returns the switch of a port or the one that it is linked to, and the number
-// of links to it; nil: there is none.
+// attachment returns a port's switch or the switch that it is linked to, and the link
+// count to it; nil: there is none.
 func attachment(p *Port) (sw *Node, links int) {
 	switch {
 	case p.Node.IsSwitch():
@@ -175,7 +174,7 @@ func attachment(p *Port) (sw *Node, links int) {
 	return nil, 0
 }
 
-// shortest returns the number of links between two ports, -1 if no links connect them.
+// shortest returns the link count between two ports, -1 if no links connect them.
 func (t *Tracer) shortest(from, to *Port) int {
 	a, before := attachment(from)
 	b, after := attachment(to)
@@ -218,7 +217,7 @@ func (t *Tracer) measure(from *Node) []int32 {
 	return links
 }
 
-// Multicast follows the packets of a multicast group from one port to another.
+// Multicast follows a multicast group's packets from one port to another.
 func (t *Tracer) Multicast(from, to *Port, group ib.LID) Path {
 	p := Path{From: from, FromLID: from.LID, To: to, LID: to.LID, Group: group, Shortest: -1}
 	if from == to {
@@ -244,8 +243,7 @@ func (t *Tracer) Multicast(from, to *Port, group ib.LID) Path {
 	return p
 }
 
-// multicastFailures returns the switches whose multicast tables were not read
-// completely.
+// multicastFailures returns the switches with incompletely read multicast tables.
 func (r *Routing) multicastFailures() map[*Node]bool {
 	failed := map[*Node]bool{}
 	for _, f := range r.Failures {
@@ -262,7 +260,7 @@ type arrival struct {
 	entry uint8
 }
 
-// A multicastTrace is a breadth-first search along the tables of a multicast LID.
+// A multicastTrace is a breadth-first search along a multicast LID's tables.
 type multicastTrace struct {
 	path    *Path
 	failed  map[*Node]bool
@@ -322,7 +320,7 @@ func (m *multicastTrace) forward(out *Port) {
 	}
 }
 
-// finish enters the links from the source to an output port of a switch. Port 0 is not a
+// finish enters the links from the source to a switch's output port. Port 0 is not a
 // link.
 func (m *multicastTrace) finish(n *Node, out *Port) {
 	p := m.path
@@ -338,7 +336,7 @@ func (m *multicastTrace) finish(n *Node, out *Port) {
 	slices.Reverse(p.Hops)
 }
 
-// mask returns the output ports of a multicast LID. The node may be nil.
+// mask returns a multicast LID's output ports. The node may be nil.
 func (n *Node) mask(group ib.LID) (mask mad.PortMask, ok bool) {
 	if n == nil || n.Tables == nil {
 		return mask, false
@@ -370,10 +368,10 @@ func (p *Path) Slowest() int {
 	return slow
 }
 
-// gbps returns the rate of a link in 10^9 bits per second, 0 if it is unknown.
+// gbps returns a link's rate in 10^9 bits per second, 0 if it is unknown.
 func (p *Port) gbps() float64 { return ib.LinkGbps(p.Width, p.Speed) }
 
-// IsReverse reports whether a path crosses the links of another one in the opposite
+// IsReverse reports whether a path crosses another path's links in the opposite
 // direction.
 func (p *Path) IsReverse(o *Path) bool {
 	n := len(p.Hops)

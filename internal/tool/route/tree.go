@@ -10,19 +10,19 @@ import (
 // A Cause is the reason why packets do not arrive.
 type Cause uint8
 
-// The causes. The path of a packet ends at the switch with the cause.
+// The causes. A packet's path ends at the switch with the cause.
 const (
 	NoEntry    Cause = iota + 1 // the table has no port for the LID
-	BeyondTop                   // the LID is above the highest one in use
+	BeyondTop                   // the LID is above the highest LID in use
 	NoSuchPort                  // the port does not exist
 	DeadEnd                     // the port has no link
 	WrongEnd                    // the port leads to another end port
-	WrongZero                   // port 0, but the LID is not that of the switch
+	WrongZero                   // port 0, but the LID is not the switch's LID
 	InLoop                      // the tables forward the packet in a loop
 	Unattached                  // the source has no link to a switch
 	Unseen                      // the table was not read: the path is unknown
-	Silent                      // the peer of the port did not respond: the path is unknown
-	NotMember                   // the tables of the group do not lead to the destination
+	Silent                      // the port's peer did not respond: the path is unknown
+	NotMember                   // the group's tables do not lead to the destination
 	causes
 )
 
@@ -31,10 +31,10 @@ var causeNames = [...]string{"", "no entry", "beyond top", "no such port", "dead
 // String returns the cause in words.
 func (c Cause) String() string { return causeNames[c] }
 
-// MarshalText returns the text of [Cause.String]. The error is always nil.
+// MarshalText returns the [Cause.String] text. The error is always nil.
 func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText parses the text of a cause.
+// UnmarshalText parses a cause's text.
 func (c *Cause) UnmarshalText(text []byte) error {
 	i := slices.Index(causeNames[:], string(text))
 	if i < 1 {
@@ -44,28 +44,28 @@ func (c *Cause) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// arrived is the next hop at the last switch of a path. Other negative next hops are the
+// arrived is the next hop at a path's last switch. Other negative next hops are the
 // cause, negated and less 1.
 const arrived int32 = -1
 
 func failed(c Cause) int32 { return -1 - int32(c) }
 
-// A tree is the paths of all switches to one destination LID. The buffers serve many
+// A tree is all switches' paths to a single destination LID. The buffers serve many
 // destinations.
 type tree struct {
 	graph *graph
 	out   []uint8 // output port by switch
 	next  []int32 // next switch, arrived, or a cause
 
-	// own has the number of sources at each switch, load also those whose paths lead
-	// through it.
+	// own has the source count at each switch, load also counts sources with paths that
+	// lead through it.
 	own, load []int32
 
-	degree []int32 // number of switches that are still to be added to load
-	order  []int32 // switches that are not part of a loop, each before its next one
+	degree []int32 // count of switches that are still to be added to load
+	order  []int32 // switches that are not in a loop, each before its next switch
 	depth  []int32 // links between switches to the last switch; -1: the path does not arrive
 
-	target int32 // switch of the destination, -1: unknown
+	target int32 // destination's switch, -1: unknown
 	dest   int32 // its number as an end port, or a negative owner
 }
 
@@ -77,8 +77,8 @@ func newTree(g *graph) *tree {
 	}
 }
 
-// build computes the paths to a LID. out has the entry of the LID in the table of each
-// switch. extra is 1 if switches are sources, too.
+// build computes the paths to a LID. out has the LID's entry in each switch's table.
+// extra is 1 if switches are sources, too.
 func (t *tree) build(lid ib.LID, out []uint8, extra int32) {
 	g := t.graph
 	t.out = out
@@ -107,7 +107,7 @@ func (t *tree) build(lid ib.LID, out []uint8, extra int32) {
 	t.sort()
 }
 
-// hop returns the next hop of a switch.
+// hop returns a switch's next hop.
 func (t *tree) hop(s int32, lid ib.LID) int32 {
 	g, port := t.graph, int32(t.out[s])
 	if port > 0 && port < g.radix[s] && int32(lid) <= g.top[s] && !g.gaps[s] {
@@ -122,7 +122,7 @@ func (t *tree) hop(s int32, lid ib.LID) int32 {
 	return t.otherHop(s, lid)
 }
 
-// otherHop is hop for entries other than those that lead to another switch or to the
+// otherHop is hop for entries other than entries that lead to another switch or to the
 // destination, and for tables with gaps.
 func (t *tree) otherHop(s int32, lid ib.LID) int32 {
 	g, port, n := t.graph, t.out[s], t.graph.switches[s]
@@ -152,7 +152,7 @@ func (t *tree) otherHop(s int32, lid ib.LID) int32 {
 	return failed(WrongEnd)
 }
 
-// IsMissing reports whether the block of a LID was not read.
+// IsMissing reports whether a LID's block was not read.
 func (t *Tables) IsMissing(lid ib.LID) bool {
 	for _, block := range t.Missing {
 		if int(block) == int(lid)/lftBlock {
@@ -195,5 +195,5 @@ func (t *tree) sort() {
 	t.order = order
 }
 
-// looping reports whether a switch is part of a loop.
+// looping reports whether a switch is in a loop.
 func (t *tree) looping(s int32) bool { return t.degree[s] > 0 }

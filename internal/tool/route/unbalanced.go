@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A balanceCause is what uneven groups of links have in common if the routing engine is
+// A balanceCause is what uneven link groups have in common if the routing engine is
 // their cause.
 type balanceCause struct {
 	level    int  // of the switches
@@ -17,12 +17,12 @@ type balanceCause struct {
 
 func (b *PortGroup) cause() balanceCause { return balanceCause{b.Level, b.To != nil} }
 
-// maxSingle is the number of findings with one cause that are not combined, and that of the
-// examples in a combined one.
+// maxSingle is how many findings with the same cause are not combined, and how many
+// examples a combined finding has.
 const maxSingle = 3
 
-// unbalanced returns a finding for each uneven group of links. Those of many switches with
-// the same cause are one finding.
+// unbalanced returns a finding for each uneven link group. The groups on many switches
+// with the same cause are a single finding.
 func (a *Analysis) unbalanced(w namer) (findings []report.Finding) {
 	groups := map[balanceCause][]PortGroup{}
 	for _, b := range a.Balance {
@@ -44,7 +44,7 @@ func (a *Analysis) unbalanced(w namer) (findings []report.Finding) {
 	return findings
 }
 
-// uneven returns the finding for an uneven group of links.
+// uneven returns the finding for an uneven link group.
 func (w namer) uneven(b *PortGroup) report.Finding {
 	f := w.at(report.Unbalanced, b.Switch, NoRoute, uint64(b.Most),
 		"%d to %d destinations on each of its %d %s, %.1f on average", b.Least, b.Most, len(b.Ports), w.links(b), b.Mean)
@@ -52,7 +52,7 @@ func (w namer) uneven(b *PortGroup) report.Finding {
 	return f
 }
 
-// UnevenGroups returns a finding for each uneven group of links.
+// UnevenGroups returns a finding for each uneven link group.
 func UnevenGroups(groups []PortGroup, names *fabric.NameMap) (findings []report.Finding) {
 	w := namer{names}
 	for i := range groups {
@@ -65,7 +65,7 @@ func UnevenGroups(groups []PortGroup, names *fabric.NameMap) (findings []report.
 	return findings
 }
 
-// links describes the links of a group.
+// links describes a group's links.
 func (w namer) links(b *PortGroup) string {
 	if b.To == nil {
 		return "up-links"
@@ -73,7 +73,7 @@ func (w namer) links(b *PortGroup) string {
 	return "links to " + w.node(b.To)
 }
 
-// judgedSwitches counts the switches whose links could be uneven by a cause.
+// judgedSwitches counts the switches with links that could be uneven by a cause.
 func (a *Analysis) judgedSwitches(cause balanceCause) int {
 	var judged []PortGroup
 	for _, b := range a.Groups {
@@ -92,8 +92,8 @@ func countSwitches(groups []PortGroup) int {
 	return len(switches)
 }
 
-// combine returns one finding for uneven groups at n of several switches. If most
-// switches at a level of a tree have them, the routing engine is the cause.
+// combine returns a single finding for uneven groups at n of several switches. If most
+// switches at a tree level have them, the routing engine is the cause.
 func (a *Analysis) combine(w namer, groups []PortGroup, n, of int) report.Finding {
 	worst := groups[0]
 	var sum PortGroup

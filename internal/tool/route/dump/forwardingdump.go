@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readForwardingDump reads the linear forwarding tables of a file that opensm writes as
+// readForwardingDump reads the linear forwarding tables in a file that opensm writes as
 // opensm.fdbs and ibdiagnet as ibdiagnet.fdbs (opensm, osm_dump.c):
 //
 //	dump_ucast_routes: Switch 0x0002c90000800400
@@ -24,7 +24,7 @@ import (
 //	0x0001 : 001  : 01   : yes
 //	0x0002 : UNREACHABLE
 //
-// Sections are independent, and all processors read the file: that of 10,400 end
+// Sections are independent, and all processors read the file: the file for 10,400 end
 // ports has 460 MB.
 func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file string) error {
 	workers := int64(runtime.GOMAXPROCS(0))
@@ -53,7 +53,7 @@ func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file strin
 	return nil
 }
 
-// A forwardingDump is a file of linear forwarding tables.
+// A forwardingDump is a file with linear forwarding tables.
 type forwardingDump struct {
 	routing *route.Routing
 	in      io.ReaderAt
@@ -64,13 +64,13 @@ type forwardingDump struct {
 	damage []damage
 }
 
-// damage is an entry that contradicts another one.
+// damage is an entry that contradicts another entry.
 type damage struct {
 	node *route.Node
 	offsetError
 }
 
-// An offsetError is a problem with the line at an offset of a file.
+// An offsetError is a problem with the line at a file offset.
 type offsetError struct {
 	offset  int64
 	problem string
@@ -78,7 +78,7 @@ type offsetError struct {
 
 func (e *offsetError) Error() string { return e.problem }
 
-// lineAt returns the number of the line that begins at an offset.
+// lineAt returns the line number for the line that begins at an offset.
 func (d *forwardingDump) lineAt(offset int64) int {
 	line := 1
 	buffer := make([]byte, 1<<20)
@@ -95,12 +95,12 @@ func (d *forwardingDump) lineAt(offset int64) int {
 
 var sectionMark = []byte("dump_ucast_routes: Switch 0x")
 
-// part reads the sections whose first lines begin between two offsets.
+// part reads the sections with first lines that begin between two offsets.
 func (d *forwardingDump) part(from, to int64) error {
 	begin := max(from-1, 0)
 	lines := newOffsetReader(io.NewSectionReader(d.in, begin, d.size-begin), begin)
 	if from > 0 {
-		if _, _, err := lines.next(); err != nil { // the end of a line of the part before
+		if _, _, err := lines.next(); err != nil { // a line's end in the part before
 			return ignoreEOF(err)
 		}
 	}
@@ -117,7 +117,7 @@ func (d *forwardingDump) part(from, to int64) error {
 		case line[0] == '0':
 			if s.node == nil {
 				if from > 0 {
-					continue // of a section that began in the part before
+					continue // from a section that began in the part before
 				}
 				return &offsetError{offset, "an entry before the first line with a switch"}
 			}
@@ -148,14 +148,14 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// A forwardingSection is the table of one switch while it is read.
+// A forwardingSection is a switch's table while it is read.
 type forwardingSection struct {
 	dump *forwardingDump
 	node *route.Node
 	lft  []uint8 // by LID
 }
 
-// begin starts the section of a switch.
+// begin starts a switch's section.
 func (s *forwardingSection) begin(line []byte) (problem string) {
 	digits := line[bytes.Index(line, sectionMark)+len(sectionMark):]
 	guid, ok := hexNumber(digits, 64)
@@ -176,7 +176,7 @@ func (s *forwardingSection) begin(line []byte) (problem string) {
 	return ""
 }
 
-// finish stores the table of the section.
+// finish stores the section's table.
 func (s *forwardingSection) finish() {
 	if s.node == nil {
 		return
@@ -187,7 +187,7 @@ func (s *forwardingSection) finish() {
 	s.node = nil
 }
 
-// entry reads the output port of a LID.
+// entry reads a LID's output port.
 func (s *forwardingSection) entry(line []byte, offset int64) (problem string) {
 	lid, rest, ok := lidColumn(line)
 	if !ok || lid > int(ib.MaxUnicastLID) {
@@ -242,8 +242,8 @@ func lidColumn(line []byte) (lid int, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// portColumn reads a port: three digits, or more or less of them before a colon, so that
-// the end of a truncated file is not a port.
+// portColumn reads a port: three digits, or more or fewer digits before a colon, so that
+// a truncated file's end is not a port.
 func portColumn(text []byte) (port int, ok bool) {
 	digits := 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {

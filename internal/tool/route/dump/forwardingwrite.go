@@ -10,9 +10,9 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// WriteForwarding writes the linear forwarding tables in the form of opensm.fdbs, which
+// WriteForwarding writes the linear forwarding tables in the opensm.fdbs form, which
 // [Load] and ibdmchk read: a section for each switch with tables, and a line for each LID
-// up to the highest one in use. Blocks that could not be read are omitted.
+// up to the highest LID in use. Blocks that could not be read are omitted.
 func WriteForwarding(w io.Writer, r *route.Routing) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	d := newDistances(r)
@@ -33,9 +33,9 @@ func WriteForwarding(w io.Writer, r *route.Routing) error {
 	return nil
 }
 
-// distances are the numbers of links of paths.
+// distances are path link counts.
 type distances struct {
-	owner map[ib.LID]*route.Port // the port of each LID
+	owner map[ib.LID]*route.Port // each LID's port
 	least map[*route.Node]map[*route.Node]int
 }
 
@@ -53,7 +53,7 @@ func newDistances(r *route.Routing) *distances {
 	return d
 }
 
-// appendEntry appends the line of a LID in the table of a switch.
+// appendEntry appends a LID's line in a switch's table.
 func (d *distances) appendEntry(b []byte, n *route.Node, lid ib.LID) []byte {
 	b = fmt.Appendf(b, "0x%04x : ", uint16(lid))
 	port := n.Tables.LFT[lid]
@@ -68,10 +68,10 @@ func (d *distances) appendEntry(b []byte, n *route.Node, lid ib.LID) []byte {
 	return fmt.Appendf(b, "%03d  : %02d   : %s\n", port, hops, optimal)
 }
 
-// hops returns the number of links on the path of the tables to a LID; false if it does
-// not arrive, with the number of links until there.
+// hops returns the link count on the tables' path to a LID; false if it does not
+// arrive, with the link count until there.
 func (d *distances) hops(n *route.Node, lid ib.LID) (int, bool) {
-	const most = 64 // links of a path
+	const most = 64 // a path's links
 	for hops := range most {
 		port := n.Tables.Lookup(lid)
 		if port == 0 {
@@ -89,8 +89,8 @@ func (d *distances) hops(n *route.Node, lid ib.LID) (int, bool) {
 	return most, false
 }
 
-// minimum returns the least number of links from a switch to a LID; false if no links
-// lead there.
+// minimum returns the least link count from a switch to a LID; false if no links lead
+// there.
 func (d *distances) minimum(n *route.Node, lid ib.LID) (int, bool) {
 	p := d.owner[lid]
 	if p == nil {
@@ -110,7 +110,7 @@ func (d *distances) minimum(n *route.Node, lid ib.LID) (int, bool) {
 	return links + last, ok
 }
 
-// from returns the number of links from a switch to all others.
+// from returns the link count from a switch to all others.
 func from(start *route.Node) map[*route.Node]int {
 	links := map[*route.Node]int{start: 0}
 	queue := []*route.Node{start}

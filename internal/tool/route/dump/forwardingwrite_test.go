@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The tables of opensm are written as opensm wrote them.
+// opensm's tables are written as opensm wrote them.
 func TestWriteForwarding(t *testing.T) {
 	r, err := Load([]string{"testdata/opensm"}, LoadOptions{})
 	if err != nil {

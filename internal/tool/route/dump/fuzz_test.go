@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// fuzzReader fuzzes a reader of files whose tables are for the nodes of
-// testdata/opensm. A routing that it accepts can be saved, loaded and analysed.
+// fuzzReader fuzzes a reader for files with tables for the nodes in testdata/opensm. A
+// routing that it accepts can be saved, loaded and analysed.
 func fuzzReader(f *testing.F, topology bool, read func(*route.Routing, []byte) error, seeds ...string) {
 	list, err := os.ReadFile("testdata/opensm/opensm-subnet.lst")
 	if err != nil {

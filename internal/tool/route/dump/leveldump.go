@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// A levelSection is the node of a dump of opensm with a section per node:
+// A levelSection is the node in an opensm dump with a section per node:
 //
 //	Switch 0x0002c90000800400, base LID 2, "leaf001"
 //	Channel Adapter 0x0002c90000100001, base LID 1, "host00001"
@@ -20,7 +20,7 @@ type levelSection struct {
 	node *route.Node // nil: no section has begun
 }
 
-// begin starts a section if the line is the first one of a section.
+// begin starts a section if the line is a section's first line.
 func (s *levelSection) begin(r *route.Routing, line []byte) (begun bool, problem string) {
 	var rest []byte
 	for _, kind := range []string{"Switch ", "Channel Adapter ", "Router "} {
@@ -42,8 +42,8 @@ func (s *levelSection) begin(r *route.Routing, line []byte) (begun bool, problem
 	return true, ""
 }
 
-// readSLtoVLDump reads tables from service levels to virtual lanes, in the forms of
-// ibdiagnet.slvl (switch, input and output port, a digit per level) and of
+// readSLtoVLDump reads tables from service levels to virtual lanes, in the forms in
+// ibdiagnet.slvl (switch, input and output port, a digit per level) and in
 // opensm-sl2vl.dump (osm_dump.c), which has sections:
 //
 //	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
@@ -52,8 +52,8 @@ func readSLtoVLDump(r *route.Routing, in io.Reader, file string) error {
 	return readLevelDump(r, in, file, addSLtoVL)
 }
 
-// readLevelDump reads a file whose lines may belong to the section of a node, which is
-// nil outside of a section.
+// readLevelDump reads a file in which lines may belong to a node's section. The node is
+// nil outside a section.
 func readLevelDump(r *route.Routing, in io.Reader, file string, add func(r *route.Routing, n *route.Node, line []byte) (problem string)) error {
 	l := textfile.NewReader(in, file)
 	var s levelSection
@@ -74,7 +74,7 @@ func readLevelDump(r *route.Routing, in io.Reader, file string, add func(r *rout
 	return l.Err()
 }
 
-// addSLtoVL adds the table of a pair of ports. n is the node of the section.
+// addSLtoVL adds a port pair's table. n is the section's node.
 func addSLtoVL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 	var lanes [16]uint8
 	fields := bytes.Fields(line)
@@ -118,7 +118,7 @@ func addSLtoVL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 		return invalid()
 	}
 	if !n.IsSwitch() {
-		return "" // lanes of adapters cannot be part of a loop
+		return "" // adapter lanes cannot be in a loop
 	}
 	if int(max(inPort, outPort)) >= len(n.Ports) {
 		return fmt.Sprintf("port %s: want 0 to %d", fabric.PortName(n.GUID.String(), int(max(inPort, outPort))), len(n.Ports)-1)
@@ -127,7 +127,7 @@ func addSLtoVL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 	return ""
 }
 
-// readPathSLDump reads the service levels of paths, in the form of ibdiagnet.psl (node,
+// readPathSLDump reads path service levels, in the ibdiagnet.psl form (node,
 // destination LID, level) or with a section per source (ibdm, Fabric.cpp):
 //
 //	0x0002c90000000099 154 0
@@ -139,8 +139,7 @@ func readPathSLDump(r *route.Routing, in io.Reader, file string) error {
 	return readLevelDump(r, in, file, addPathSL)
 }
 
-// addPathSL adds the service level of the paths from a node. n is the node of the
-// section.
+// addPathSL adds the service level for the paths from a node. n is the section's node.
 func addPathSL(r *route.Routing, n *route.Node, line []byte) (problem string) {
 	var lid uint64
 	var level []byte

@@ -1,4 +1,4 @@
-// Package dump reads and writes routings in files: the form of [Save], and dumps of opensm,
+// Package dump reads and writes routings in files: the [Save] form, and dumps from opensm,
 // ibdiagnet, ibnetdiscover and dump_fts.
 package dump
 
@@ -18,9 +18,9 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// LoadOptions are the options of [Load].
+// LoadOptions are the [Load] options.
 type LoadOptions struct {
-	// LMC is that of end ports if the files do not contain it (opensm-subnet.lst).
+	// LMC is the end ports' LMC if the files do not contain it (opensm-subnet.lst).
 	LMC uint8
 }
 
@@ -41,7 +41,7 @@ const (
 	pathSLFile
 )
 
-// dumpNames are the files of a directory that [Load] reads: those of opensm and of
+// dumpNames are a directory's files that [Load] reads: the files of opensm and
 // ibdiagnet.
 var dumpNames = []string{
 	"opensm-subnet.lst", "opensm.fdbs", "opensm.mcfdbs", "opensm-sl2vl.dump", "opensm-path-sl.dump",
@@ -50,11 +50,11 @@ var dumpNames = []string{
 }
 
 // Load reads files. Their content determines their kind: a saved routing; a topology
-// (opensm-subnet.lst, or the output or a cache of ibnetdiscover) with the tables of opensm
-// (.fdbs, .mcfdbs, opensm-sl2vl.dump), of ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or of
-// dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files
-// are ignored. Files without a forwarding table are an error. The error of an invalid line
-// is a [*textfile.Error].
+// (opensm-subnet.lst, or an ibnetdiscover output or cache) with tables from opensm (.fdbs,
+// .mcfdbs, opensm-sl2vl.dump), from ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or from
+// dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files are
+// ignored. Files without a forwarding table are an error. The error for an invalid line is
+// a [*textfile.Error].
 func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 	files, err := expand(paths)
 	if err != nil {
@@ -96,7 +96,7 @@ func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 	return r, nil
 }
 
-// tableFiles are examples of files with tables, for messages.
+// tableFiles are example files with tables, for messages.
 const tableFiles = "opensm.fdbs, or the output of dump_fts"
 
 // hasTables reports whether a table was read, or the routing has no switch.
@@ -136,7 +136,7 @@ func expand(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// load reads one file and returns the routing, another one for a file with a whole
+// load reads a file and returns the routing, another routing for a file with a whole
 // topology.
 func load(r *route.Routing, path string, kind fileKind, o LoadOptions) (*route.Routing, error) {
 	if kind == cacheFile {
@@ -194,7 +194,7 @@ func read(r *route.Routing, in *os.File, path string, kind fileKind, o LoadOptio
 	return readPathSLDump(r, in, path)
 }
 
-// detect returns the kind of a file.
+// detect returns a file's kind.
 func detect(path string) (fileKind, error) {
 	file, err := interrupt.Open(path)
 	if err != nil {
@@ -219,10 +219,10 @@ func firstLine(text []byte) []byte {
 	return line
 }
 
-// cacheMagic begins a cache of libibnetdisc (libibnetdisc/ibnetdisc_cache.h).
+// cacheMagic begins a libibnetdisc cache (libibnetdisc/ibnetdisc_cache.h).
 var cacheMagic = []byte{0x2b, 0x83, 0xe7, 0x8f}
 
-// detectKind returns the kind of a file with a beginning.
+// detectKind returns a file's kind by its beginning.
 func detectKind(head []byte) (fileKind, bool) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return emptyFile, true
@@ -230,7 +230,7 @@ func detectKind(head []byte) (fileKind, bool) {
 	if bytes.HasPrefix(head, cacheMagic) {
 		return cacheFile, true
 	}
-	sections := false // of nodes with service levels
+	sections := false // for nodes with service levels
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimSpace(line)
 		fields := bytes.Fields(line)

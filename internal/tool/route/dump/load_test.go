@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// mustLoad loads files of testdata.
+// mustLoad loads files in testdata.
 func mustLoad(t *testing.T, paths ...string) *route.Routing {
 	t.Helper()
 	r, err := Load(paths, LoadOptions{})
@@ -27,7 +27,7 @@ func mustLoad(t *testing.T, paths ...string) *route.Routing {
 	return r
 }
 
-// outputs returns the output ports of a switch for LIDs from 1.
+// outputs returns a switch's output ports for LIDs from 1.
 func outputs(n *route.Node, lids int) (ports []uint8) {
 	for lid := 1; lid <= lids; lid++ {
 		ports = append(ports, n.Tables.Lookup(ib.LID(lid)))
@@ -35,7 +35,7 @@ func outputs(n *route.Node, lids int) (ports []uint8) {
 	return ports
 }
 
-// writeCache writes the cache of a scan of the fabric that testdata describes.
+// writeCache writes the cache from a scan of the fabric that testdata describes.
 func writeCache(t *testing.T) string {
 	t.Helper()
 	f, err := fabric.Discover(context.Background(), open(t, build(t, "fat-tree:radix=4,pods=2,spines=2")), fabric.DiscoverOptions{})
@@ -49,7 +49,7 @@ func writeCache(t *testing.T) string {
 	return path
 }
 
-// writeTopology writes that fabric in the form of ibnetdiscover.
+// writeTopology writes that fabric in ibnetdiscover's form.
 func writeTopology(t *testing.T) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -63,13 +63,13 @@ func writeTopology(t *testing.T) string {
 	return path
 }
 
-// The files are of opensm 3.3.23 and infiniband-diags 44 on one fabric of ibsim.
+// The files are from opensm 3.3.23 and infiniband-diags 44 on the same ibsim fabric.
 func TestLoad(t *testing.T) {
 	cache := writeCache(t)
 	for _, test := range []struct {
 		name   string
 		paths  []string
-		sltovl uint8 // virtual lane of service level 9 of leaf001
+		sltovl uint8 // virtual lane for service level 9 on leaf001
 	}{
 		{"opensm", []string{"testdata/opensm"}, 1},
 		{"dump_fts and list", []string{"testdata/dump_fts.txt", "testdata/opensm/opensm-subnet.lst"}, 9},
@@ -99,7 +99,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// dumps are texts of tables for the nodes of testdata/opensm.
+// dumps are table texts for the nodes in testdata/opensm.
 var dumps = map[string]string{
 	"mcfdbs":  "Switch 0x0002c90000800200\nLID    : Out Port(s)\n0xC001 : 0x001 0x003\n",
 	"mfts":    "Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x0002c90000800200 (leaf001):\n     Ports: 0 1 2 3 4 \n MLid\n0xc001        x   x   \n1 valid mlids dumped \n",
@@ -109,7 +109,7 @@ var dumps = map[string]string{
 	"psl osm": "Channel Adapter 0x0002c90000100001, base LID 1, \"host00001\"\n0x0003 : 5\n0x0004 : 6\n",
 }
 
-// loadDump loads a text with the topology and the linear tables of testdata/opensm.
+// loadDump loads a text with the topology and the linear tables in testdata/opensm.
 func loadDump(t *testing.T, text string) (*route.Routing, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dump")
@@ -207,7 +207,7 @@ func TestLoad_Incomplete(t *testing.T) {
 	})
 }
 
-// A part of a file has the sections that begin in it, wherever it is cut.
+// A file part has the sections that begin in it, wherever it is cut.
 func TestForwardingDump_Parts(t *testing.T) {
 	text, err := os.ReadFile("testdata/opensm/opensm.fdbs")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readMulticastDump reads the multicast forwarding tables of a file that opensm writes
+// readMulticastDump reads the multicast forwarding tables in a file that opensm writes
 // as opensm.mcfdbs and ibdiagnet as ibdiagnet.mcfdbs (opensm, osm_dump.c):
 //
 //	Switch 0x0002c9010bb90090
@@ -44,7 +44,7 @@ func readMulticastDump(r *route.Routing, in io.Reader, file string) error {
 	return l.Err()
 }
 
-// addMulticast adds the ports of a multicast LID.
+// addMulticast adds a multicast LID's ports.
 func addMulticast(n *route.Node, line []byte) bool {
 	lid, rest, ok := lidColumn(line)
 	if !ok || !ib.LID(lid).IsMulticast() {

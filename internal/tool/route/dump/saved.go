@@ -7,23 +7,23 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// SavedSchema identifies the form of a saved routing: a line of JSON with a [savedHead],
+// SavedSchema identifies the saved routing form: a line of JSON with a [savedHead],
 // followed by a line with a [savedNode] for each node.
 const SavedSchema = "ibkit/routing/1"
 
-// savedHead is the first line of a saved routing.
+// savedHead is a saved routing's first line.
 type savedHead struct {
 	Schema   string `json:"schema"`
 	Nodes    int    `json:"nodes"`
 	Failures int    `json:"failures"`
-	Changing []int  `json:"changing,omitempty"` // lines of nodes
+	Changing []int  `json:"changing,omitempty"` // node lines
 	PathSLs  bool   `json:"path_sls"`
 
-	// Groups has the members of multicast groups; null or absent: they are unknown.
+	// Groups has the multicast group members; null or absent: they are unknown.
 	Groups []savedGroup `json:"groups,omitzero"`
 }
 
-// A savedGroup is the members of the groups of a multicast LID.
+// A savedGroup is the members in a multicast LID's groups.
 type savedGroup struct {
 	LID       ib.LID      `json:"lid"`
 	Receivers []savedPeer `json:"receivers"`
@@ -31,14 +31,14 @@ type savedGroup struct {
 	Unknown   int         `json:"unknown"`
 }
 
-// A savedNode is a node. Numbers of states, widths and speeds are those of PortInfo.
+// A savedNode is a node. State, width and speed numbers are as in PortInfo.
 type savedNode struct {
 	GUID     ib.GUID      `json:"guid"`
 	Type     uint8        `json:"type"`
 	Desc     string       `json:"description"` // hexadecimal digits: it may contain any bytes
 	Route    string       `json:"route"`
 	NumPorts uint8        `json:"num_ports"`
-	Ports    []savedPort  `json:"ports"` // those with an address or a link
+	Ports    []savedPort  `json:"ports"` // ports with an address or a link
 	Tables   *savedTables `json:"tables,omitempty"`
 	Adaptive bool         `json:"adaptive,omitempty"` // adaptive routing is on; groups are not stored
 }
@@ -56,18 +56,18 @@ type savedPort struct {
 	VLs    uint8      `json:"vls"`
 	Peer   *savedPeer `json:"peer"`
 
-	// SLs has the service levels of the paths from the port by destination LID; 255:
+	// SLs has the service levels for the paths from the port by destination LID; 255:
 	// unknown.
 	SLs []byte `json:"sls,omitempty"`
 }
 
 // A savedPeer identifies a port. GUIDs may occur twice in a fabric.
 type savedPeer struct {
-	Node int   `json:"node"` // line of the node, from 0 for the first node
+	Node int   `json:"node"` // node's line, from 0 for the first node
 	Port uint8 `json:"port"`
 }
 
-// savedTables are the tables of a switch, in base64.
+// savedTables are a switch's tables, in base64.
 type savedTables struct {
 	Cap          uint16            `json:"cap"`
 	Top          ib.LID            `json:"top"`
@@ -84,7 +84,7 @@ func isEmpty(p *route.Port) bool {
 	return p.GUID == 0 && p.LID == 0 && p.State == 0 && p.Peer == nil
 }
 
-// saved returns the stored form of tables.
+// saved returns the tables' stored form.
 func saved(t *route.Tables) *savedTables {
 	if t == nil {
 		return nil
@@ -105,7 +105,7 @@ func saved(t *route.Tables) *savedTables {
 	return s
 }
 
-// tables returns the tables of a switch with a number of ports. It reports false if
+// tables returns the tables for a switch with a number of ports. It reports false if
 // they have an invalid size.
 func (s *savedTables) tables(ports int) (*route.Tables, bool) {
 	t := &route.Tables{

@@ -25,7 +25,7 @@ func build(t testing.TB, description string) *sim.Fabric {
 	return f
 }
 
-// open returns a client at the first adapter of a fabric.
+// open returns a client at a fabric's first adapter.
 func open(t testing.TB, f *sim.Fabric) *umad.Client {
 	t.Helper()
 	port, err := f.Open("")
@@ -36,7 +36,7 @@ func open(t testing.TB, f *sim.Fabric) *umad.Client {
 	return umad.NewClient(port, umad.ClientOptions{})
 }
 
-// check analyses the routing of a simulated fabric.
+// check analyses a simulated fabric's routing.
 func check(t *testing.T, f *sim.Fabric) *route.Analysis {
 	t.Helper()
 	a, err := route.Check(t.Context(), route.Options{Source: fabric.Source{OpenPort: f.Opener("")}, SMKey: 1})
@@ -46,7 +46,7 @@ func check(t *testing.T, f *sim.Fabric) *route.Analysis {
 	return a
 }
 
-// analyze returns the details of the findings of a routing, one per line.
+// analyze returns the details of a routing's findings, each on its own line.
 func analyze(t testing.TB, r *route.Routing) string {
 	t.Helper()
 	a, err := route.Analyze(context.Background(), r, route.AnalyzeOptions{})
@@ -89,7 +89,7 @@ func TestSave_Members(t *testing.T) {
 	}
 }
 
-// A file has no groups of adaptive routing.
+// A file has no adaptive routing groups.
 func TestSave_Adaptive(t *testing.T) {
 	a := check(t, build(t, "fat-tree:levels=2,radix=8,pods=4,ar=on"))
 	loaded, err := route.Check(t.Context(), route.Options{Loaded: again(t, a.Routing)})

@@ -15,8 +15,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// maxSavedLine limits the length of a line of a saved routing: a switch with tables of
-// the largest size, and service levels for all LIDs.
+// maxSavedLine limits a line's length in a saved routing: a switch with tables of the
+// largest size, and service levels for all LIDs.
 const maxSavedLine = 64 << 20
 
 // A savedReader reads a saved routing.
@@ -29,7 +29,7 @@ type savedReader struct {
 	nodes   []savedNode
 }
 
-// readSaved reads the output of [Save].
+// readSaved reads [Save] output.
 func readSaved(r *route.Routing, in io.Reader, file string) error {
 	s := &savedReader{routing: r, file: file, in: bufio.NewReaderSize(in, 1<<20)}
 	var head savedHead
@@ -149,7 +149,7 @@ func (s *savedReader) port(n *route.Node, saved *savedPort) error {
 	return nil
 }
 
-// connect makes the links of a node.
+// connect makes a node's links.
 func (s *savedReader) connect(n *route.Node, saved *savedNode) error {
 	for _, port := range saved.Ports {
 		if port.Peer == nil {
@@ -172,7 +172,7 @@ func (s *savedReader) find(a *savedPeer) (*route.Port, error) {
 	return &s.routing.Nodes[a.Node].Ports[a.Port], nil
 }
 
-// references resolves the nodes and ports of the first line.
+// references resolves the nodes and ports in the first line.
 func (s *savedReader) references(head *savedHead) error {
 	r := s.routing
 	r.Unread = head.Failures

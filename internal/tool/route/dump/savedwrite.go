@@ -16,7 +16,7 @@ import (
 // A savedWriter writes a routing.
 type savedWriter struct {
 	routing *route.Routing
-	line    map[*route.Node]int // of each node, from 0 for the first node
+	line    map[*route.Node]int // for each node, from 0 for the first node
 }
 
 // Save writes the routing in the form that [Load] reads.
@@ -64,7 +64,7 @@ func (w *savedWriter) node(n *route.Node) *savedNode {
 	return s
 }
 
-// groups returns the stored form of the members, nil for nil.
+// groups returns the members' stored form, nil for nil.
 func (w *savedWriter) groups(members map[ib.LID]*route.Members) []savedGroup {
 	if members == nil {
 		return nil
@@ -85,7 +85,7 @@ func (w *savedWriter) peers(ports []*route.Port) []savedPeer {
 	return peers
 }
 
-// peer returns the identity of a port, nil for nil.
+// peer returns a port's identity, nil for nil.
 func (w *savedWriter) peer(p *route.Port) *savedPeer {
 	if p == nil {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readSubnetList reads the nodes and links of a file that opensm writes as
+// readSubnetList reads the nodes and links in a file that opensm writes as
 // opensm-subnet.lst and ibdiagnet as ibdiagnet.lst: see [ibdiagnet.ParseListLine].
 //
-// lmc is the LMC of end ports, which the file does not contain.
+// lmc is the end ports' LMC, which the file does not contain.
 func readSubnetList(r *route.Routing, in io.Reader, file string, lmc uint8) error {
 	l := textfile.NewReader(in, file)
 	for l.Next() {
@@ -31,7 +31,7 @@ func readSubnetList(r *route.Routing, in io.Reader, file string, lmc uint8) erro
 	return l.Err()
 }
 
-// addListed adds the link of one line and its nodes.
+// addListed adds a line's link and its nodes.
 func addListed(r *route.Routing, line []byte, lmc uint8) (problem string) {
 	l, err := ibdiagnet.ParseListLine(line)
 	if err != nil {
@@ -59,7 +59,7 @@ func addListed(r *route.Routing, line []byte, lmc uint8) (problem string) {
 	return ""
 }
 
-// listedPort returns the port of an end of a link and adds its node if it is new.
+// listedPort returns the port at a link end and adds its node if it is new.
 func listedPort(r *route.Routing, e *ibdiagnet.ListEnd, lmc uint8) (*route.Port, string) {
 	n := r.NodeByGUID(e.Info.NodeGUID)
 	if n == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readTableDump reads the output of dump_fts, dump_lfts, dump_mfts and ibroute
+// readTableDump reads the output from dump_fts, dump_lfts, dump_mfts and ibroute
 // (infiniband-diags, dump_fts.c), and the file opensm-lfts.dump:
 //
 //	Unicast lids [0x0-0x18] of switch Lid 2 guid 0x0002c90000800400 (leaf001):
@@ -21,8 +21,8 @@ import (
 //	Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x0002c90000800400 (leaf001):
 //	0xc000        x     x
 //
-// A table ends with the number of its entries. A table without this line, or with another
-// number, and a LID with two entries are failures: the file is damaged.
+// A table ends with its entry count. A table without this line, or with another count,
+// and a LID with two entries are failures: the file is damaged.
 //
 // The text does not contain links: a topology must have been read before.
 func readTableDump(r *route.Routing, in io.Reader, file string) error {
@@ -38,11 +38,11 @@ func readTableDump(r *route.Routing, in io.Reader, file string) error {
 	return l.Err()
 }
 
-// A tableDump is the output of dump_fts while it is read.
+// A tableDump is dump_fts output while it is read.
 type tableDump struct {
 	routing *route.Routing
 	file    string
-	number  int // of the current line
+	number  int // in the current line
 
 	node      *route.Node // nil: no table has begun, or it has ended
 	multicast bool
@@ -72,7 +72,7 @@ func (d *tableDump) line(line []byte) (problem string) {
 	return d.unicastEntry(line)
 }
 
-// begin starts the table of a switch.
+// begin starts a switch's table.
 func (d *tableDump) begin(line []byte) (problem string) {
 	mark := []byte(" guid 0x")
 	at := bytes.Index(line, mark)
@@ -93,7 +93,8 @@ func (d *tableDump) begin(line []byte) (problem string) {
 	return ""
 }
 
-// lastLID returns the last LID of the range in the first line of a table, 0 if it has none.
+// lastLID returns the last LID in the range in a table's first line, 0 if the line has no
+// range.
 func lastLID(line []byte) ib.LID {
 	_, text, _ := bytes.Cut(line, []byte("["))
 	text, _, _ = bytes.Cut(text, []byte("]"))
@@ -104,7 +105,7 @@ func lastLID(line []byte) ib.LID {
 	return 0
 }
 
-// count compares the number of entries at the end of a table: "6 valid lids dumped" of
+// count compares the entry count at a table's end: "6 valid lids dumped" in
 // infiniband-diags. opensm writes the highest LID there.
 func (d *tableDump) count(line []byte) {
 	digits, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
@@ -115,7 +116,7 @@ func (d *tableDump) count(line []byte) {
 	d.close()
 }
 
-// end ends a table without a line with the number of its entries.
+// end ends a table without a line with its entry count.
 func (d *tableDump) end() {
 	if d.node != nil {
 		d.damaged("the table of the switch has no end: lines are missing")
@@ -123,7 +124,7 @@ func (d *tableDump) end() {
 	}
 }
 
-// close completes a table. LIDs without an entry up to the end of its range have no route.
+// close completes a table. LIDs without an entry up to its range's end have no route.
 func (d *tableDump) close() {
 	if d.node != nil && !d.multicast {
 		d.extend(int(d.last))
@@ -169,8 +170,8 @@ func (d *tableDump) unicastEntry(line []byte) (problem string) {
 	return ""
 }
 
-// multicastEntry reads a multicast LID and its ports: an x in the column of each port,
-// or a mask of four digits for each 16 ports.
+// multicastEntry reads a multicast LID and its ports: an x in each port's column, or a
+// four-digit mask for each 16 ports.
 func (d *tableDump) multicastEntry(line []byte) (problem string) {
 	const ports = len("0xc000      ")
 	if len(line) < ports || line[6] != ' ' {
@@ -212,5 +213,5 @@ func (d *tableDump) multicastEntry(line []byte) (problem string) {
 	return ""
 }
 
-// maskPorts is the number of ports in a mask of a multicast table.
+// maskPorts is the port count in a multicast table mask.
 const maskPorts = 16

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readTopology reads the output of ibnetdiscover. It has no states: a link of the file
-// counts as active.
+// readTopology reads ibnetdiscover output. It has no states: a link in the file counts
+// as active.
 func readTopology(in io.Reader, file string) (*route.Routing, error) {
 	f, err := sim.ParseTopology(in, file)
 	if err != nil {
