@@ -12,8 +12,7 @@ import (
 // without a link.
 type Cable struct{ A, B *fabric.Port }
 
-// Cables returns the links of a fabric, each once, in the order of its nodes and
-// ports.
+// Cables returns a fabric's links, each once, in node and port order.
 func Cables(f *fabric.Fabric) []Cable {
 	var cables []Cable
 	place := make(map[*fabric.Node]int, len(f.Nodes))
@@ -33,7 +32,7 @@ func Cables(f *fabric.Fabric) []Cable {
 	return cables
 }
 
-// Rate returns the active width and speed of a cable, each as the first end reports it that
+// Rate returns a cable's active width and speed, each as the first end reports it that
 // knows it; 0 if it is unknown.
 func (c Cable) Rate() (width ib.LinkWidth, speed ib.Speed) {
 	for _, p := range []*fabric.Port{c.A, c.B} {
@@ -44,8 +43,7 @@ func (c Cable) Rate() (width ib.LinkWidth, speed ib.Speed) {
 	return width, speed
 }
 
-// Gbps returns the signalling rate of the cable in 10^9 bits per second, 0 if it is
-// unknown.
+// Gbps returns the cable's signalling rate in 10^9 bits per second, 0 if it is unknown.
 func (c Cable) Gbps() float64 {
 	w, s := c.Rate()
 	if w == 0 || s == 0 {
@@ -54,8 +52,8 @@ func (c Cable) Gbps() float64 {
 	return ib.LinkGbps(w, s)
 }
 
-// host returns the name of the host of a channel adapter: the first word of its name.
-// Linux sets the description "HOST HCA-1" or "HOST mlx5_0".
+// host returns a channel adapter's host name: the first word of its name. Linux sets
+// the description "HOST HCA-1" or "HOST mlx5_0".
 func host(name string) string {
 	fields := strings.Fields(name)
 	if len(fields) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// Check checks the LIDs, GUIDs and descriptions of a fabric: they must be unique and
-// not zero, and the range of LIDs of a port must fit its LMC. A blind scan is a finding, too.
+// Check checks a fabric's LIDs, GUIDs and descriptions: they must be unique and not zero, and
+// a port's LID range must fit its LMC. A blind scan is a finding, too.
 func Check(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c := checker{names: names}
 	if blind := f.Blind(); blind != nil {
@@ -50,7 +50,7 @@ func (c *checker) addNodes(k report.Kind, nodes []*fabric.Node, format string, a
 	c.defects = append(c.defects, f)
 }
 
-// endPorts returns the ports with LIDs of their own.
+// endPorts returns the ports with their own LIDs.
 func endPorts(f *fabric.Fabric) []*fabric.Port {
 	var ports []*fabric.Port
 	for _, n := range f.Nodes {
@@ -83,7 +83,7 @@ func (c *checker) lids(f *fabric.Fabric) {
 		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff))})
 	}
 	slices.SortStableFunc(ranges, func(a, b endPort) int { return cmp.Compare(a.first, b.first) })
-	var a endPort // of those before b, the one with the highest last LID
+	var a endPort // the port before b with the highest last LID
 	for _, b := range ranges {
 		if b.first <= a.last { // not each pair: all ports may have the same LID
 			c.add(report.DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
@@ -135,7 +135,7 @@ func (c *checker) portGUIDs(f *fabric.Fabric) {
 	}
 }
 
-// emptyNames reports nodes with an empty description, except those that did not respond.
+// emptyNames reports nodes with an empty description, except nodes that did not respond.
 func (c *checker) emptyNames(f *fabric.Fabric) {
 	unknown := map[ib.GUID]bool{}
 	for _, failure := range f.Failures {
@@ -150,7 +150,7 @@ func (c *checker) emptyNames(f *fabric.Fabric) {
 	}
 }
 
-// duplicateNames reports nodes that share a description. Aggregation nodes of switches
+// duplicateNames reports nodes that share a description. Switches' aggregation nodes
 // have the same description by default.
 func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []defect {
 	c := checker{names: names}
@@ -168,7 +168,7 @@ func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []defect {
 	return c.defects
 }
 
-// groups groups elements by key, in the order of the first of each group.
+// groups groups elements by key, in the order of each group's first element.
 func groups[E any, K comparable](elements []E, key func(E) K) [][]E {
 	index := map[K]int{}
 	var list [][]E

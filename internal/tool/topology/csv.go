@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// csvColumns are the columns of the CSV. The names of ends are those that
-// [ReadPlan] recognizes.
+// csvColumns are the CSV columns. The end names are the names that [ReadPlan]
+// recognizes.
 var csvColumns = []struct {
 	name  string
 	value func(Cable, *fabric.NameMap) string
@@ -43,7 +43,7 @@ var csvColumns = []struct {
 	{"end_label", func(c Cable, _ *fabric.NameMap) string { return c.B.Label }},
 }
 
-// textOf returns the text of a width or speed, "" for 0.
+// textOf returns a width's or speed's text, "" for 0.
 func textOf[T interface {
 	ib.LinkWidth | ib.Speed
 	String() string
@@ -54,7 +54,7 @@ func textOf[T interface {
 	return v.String()
 }
 
-// WriteCSV writes a header and one record per cable, with fields of [textfile.CSVText].
+// WriteCSV writes a header and a record per cable, with [textfile.CSVText] fields.
 func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(csvColumns))

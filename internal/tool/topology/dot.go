@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// WriteDOT writes the fabric as a graph for Graphviz. The IDs of the nodes are their
-// numbers, because GUIDs and names may occur several times.
+// WriteDOT writes the fabric as a graph for Graphviz. The node IDs are their numbers,
+// because GUIDs and names may occur several times.
 func WriteDOT(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "graph fabric {\n  node [fontname=\"sans-serif\"];")
@@ -42,8 +42,8 @@ func WriteDOT(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	return nil
 }
 
-// dotString returns a string in the syntax of DOT. The backslash begins an escape
-// sequence of labels, such as \N.
+// dotString returns a string in DOT syntax. The backslash begins an escape sequence in
+// labels, such as \N.
 func dotString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ").Replace(s) + `"`
 }

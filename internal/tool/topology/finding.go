@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// FindingData is the data of findings about nodes and cables.
+// FindingData is the data in findings about nodes and cables.
 type FindingData struct {
 	Ends []End `json:"ends"`
 	Line int   `json:"line,omitempty"` // of the plan
@@ -17,7 +17,7 @@ type FindingData struct {
 	ports []*fabric.Port
 }
 
-// PortsOf returns the ports of a finding of [Check] or [Plan.Compare].
+// PortsOf returns the ports in a finding from [Check] or [Plan.Compare].
 func PortsOf(f report.Finding) []*fabric.Port {
 	if d, ok := f.Data.(*FindingData); ok {
 		return d.ports
@@ -25,8 +25,8 @@ func PortsOf(f report.Finding) []*fabric.Port {
 	return nil
 }
 
-// A defect is a finding in preparation. Those of a comparison with a plan have a job
-// for the technician at the rack.
+// A defect is a finding in preparation. Defects from a comparison with a plan have a
+// job for the technician at the rack.
 type defect struct {
 	Kind   report.Kind
 	Detail string
@@ -37,7 +37,7 @@ type defect struct {
 	ports []*fabric.Port
 }
 
-// findings returns the findings of defects.
+// findings returns the defects' findings.
 func findings(defects []defect) []report.Finding {
 	all := make([]report.Finding, 0, len(defects))
 	for _, d := range defects {
@@ -55,10 +55,10 @@ func findings(defects []defect) []report.Finding {
 	return all
 }
 
-// An End identifies a node, or a port of a node.
+// An End identifies a node, or a node's port.
 type End struct {
 	Name string  `json:"name"`
-	GUID *string `json:"guid"` // of the node; nil if unknown
+	GUID *string `json:"guid"` // node GUID; nil if unknown
 	Port *string `json:"port"` // number or label; nil for the whole node
 }
 
@@ -69,7 +69,7 @@ func (e End) text() string {
 	return e.Name + "[" + *e.Port + "]"
 }
 
-// endOf returns the end of a port.
+// endOf returns a port's end.
 func endOf(p *fabric.Port, names *fabric.NameMap) End {
 	return End{Name: names.Name(p.Node), GUID: new(p.Node.GUID.String()), Port: new(fmt.Sprint(p.Number))}
 }
@@ -87,8 +87,7 @@ func portText(p *fabric.Port, names *fabric.NameMap) string {
 	return text
 }
 
-// An endPort is a port with LIDs of its own: a switch's port 0, or a port of another
-// node.
+// An endPort is a port with its own LIDs: a switch's port 0, or a port on another node.
 type endPort struct {
 	*fabric.Port
 	first, last ib.LID

@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The number of findings grows with the ports, not with their pairs.
+// The finding count grows with the ports, not with their pairs.
 func TestCheck_OneLID(t *testing.T) {
 	adapters := 0
 	findings := topology.Check(scan(t, "demo", func(s *sim.Fabric) {

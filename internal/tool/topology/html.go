@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// The script and the style of the page. The page loads nothing else.
+// The page's script and style. The page loads nothing else.
 var (
 	//go:embed page/page.js
 	pageScript string
@@ -22,9 +22,9 @@ var (
 	pageStyle string
 )
 
-// pageData is the data of the page. A node is an array of name, GUID, kind, LID, place
-// and the index of the switch above it, a cable an array of node and port of both ends,
-// rate and mark; -1 stands for none. Labels are those of ports, by node and port number.
+// pageData is the page's data. A node is an array with name, GUID, kind, LID, place and
+// the index of the switch above it, a cable an array with both ends' node and port, rate
+// and mark; -1 stands for none. Labels are port labels, by node and port number.
 type pageData struct {
 	Summary    string   `json:"summary"`
 	Folded     bool     `json:"folded"`
@@ -36,7 +36,7 @@ type pageData struct {
 	Kinds      []string `json:"kinds"`
 	Rates      []string `json:"rates"`
 	Marks      []string `json:"marks"`
-	MarkClass  []int    `json:"markClass"` // by mark: index of its class
+	MarkClass  []int    `json:"markClass"` // by mark: its class index
 	Nodes      [][]any  `json:"nodes"`
 	Cables     [][6]int `json:"cables"`
 
@@ -44,8 +44,8 @@ type pageData struct {
 	Classes []findingClass           `json:"classes"`
 }
 
-// WriteHTML writes the picture as a page with search and details of nodes. The page is
-// one file and makes no network request.
+// WriteHTML writes the picture as a page with search and node details. The page is a
+// single file and makes no network request.
 func (p *Picture) WriteHTML(w io.Writer) error {
 	data, err := json.Marshal(p.data())
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 	return nil
 }
 
-// sourceHash returns the hash of an inline source for the Content-Security-Policy.
+// sourceHash returns an inline source's hash for the Content-Security-Policy.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -127,7 +127,7 @@ func (p *Picture) data() pageData {
 	return d
 }
 
-// labelsOf returns the labels of the ports of a node with a link.
+// labelsOf returns the labels of a node's ports with a link.
 func labelsOf(n *fabric.Node) map[uint8]string {
 	labels := map[uint8]string{}
 	for _, port := range linked(n) {
@@ -154,7 +154,7 @@ type texts struct {
 	index map[string]int
 }
 
-// add returns the number of a text, -1 for "".
+// add returns a text's number, -1 for "".
 func (t *texts) add(s string) int {
 	if s == "" {
 		return -1

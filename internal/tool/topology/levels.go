@@ -5,14 +5,14 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Layout has the levels of the switches of a fabric: 0 for switches with end nodes,
+// A Layout has the levels of a fabric's switches: 0 for switches with end nodes,
 // otherwise the distance from such a switch.
 type Layout struct {
 	Level map[*fabric.Node]int // switches only
-	Count int                  // of levels
+	Count int                  // level count
 }
 
-// Levels returns the levels of the switches.
+// Levels returns the switches' levels.
 func Levels(f *fabric.Fabric) Layout {
 	l := Layout{Level: map[*fabric.Node]int{}}
 	var queue []*fabric.Node

@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// maxLine is the maximum length of a line in files of this package.
+// maxLine is the maximum line length in this package's files.
 const maxLine = 1 << 20
 
-// WriteHeaders writes a topology file without the lines of ports.
+// WriteHeaders writes a topology file without port lines.
 func (t *Text) WriteHeaders(w io.Writer, f *fabric.Fabric) error {
 	t.start(w)
 	for _, n := range f.Replay(nil).Nodes {
@@ -23,8 +23,8 @@ func (t *Text) WriteHeaders(w io.Writer, f *fabric.Fabric) error {
 }
 
 // ListNodes reads a topology file and writes a line for each node of a type, as the
-// scripts ibhosts, ibswitches and ibrouters do (rdma-core,
-// infiniband-diags/scripts). They print lines with messages of programs, too.
+// scripts ibhosts, ibswitches and ibrouters do (rdma-core, infiniband-diags/scripts).
+// They print lines with programs' messages, too.
 func ListNodes(w io.Writer, r io.Reader, kind mad.NodeType) error {
 	out := bufio.NewWriter(w)
 	word := wordsOf(kind).line
@@ -56,7 +56,7 @@ func ListNodes(w io.Writer, r io.Reader, kind mad.NodeType) error {
 	return nil
 }
 
-// nodeStart returns type, GUID and number of ports from the line of a node.
+// nodeStart returns type, GUID and port count from a node's line.
 func nodeStart(line string) string {
 	fields := append(strings.Fields(line), "", "", "")
 	guid := fields[2][min(3, len(fields[2])):]
@@ -72,7 +72,7 @@ func afterHash(line string) string {
 	return strings.TrimLeft(rest, " \t")
 }
 
-// switchLine returns the line of ibswitches for the line of a switch.
+// switchLine returns the ibswitches line for a switch's line.
 func switchLine(line string) string {
 	desc := afterHash(line)
 	i := strings.Index(desc, "port 0")

@@ -10,15 +10,15 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Picture is a drawing of a fabric: switches by level or in the order of their
-// shape, with their end nodes below them.
+// A Picture is a fabric drawing: switches by level or in their shape's order, with
+// their end nodes below them.
 type Picture struct {
 	Fabric *fabric.Fabric
 	Names  *fabric.NameMap
 	Shape  Shape
 	Levels Layout
 
-	Marks map[*fabric.Port]Mark // colour the cables of ports
+	Marks map[*fabric.Port]Mark // colour the ports' cables
 
 	at    map[*fabric.Node]point
 	owner map[*fabric.Node]*fabric.Node // switch above an end node
@@ -27,7 +27,7 @@ type Picture struct {
 	depth float64
 }
 
-// A Mark is a finding of a port: of package linkinfo or of this one.
+// A Mark is a port finding: from package linkinfo or from this package.
 type Mark struct {
 	Kind report.Kind // selects the colour
 	Text string
@@ -36,17 +36,17 @@ type Mark struct {
 // A point is a place in a picture, in pixels at scale 1.
 type point struct{ x, y float64 }
 
-// Measures of a picture in pixels.
+// A picture's measures in pixels.
 const (
-	columnWidth = 120.0 // of a switch with the names of its end nodes
-	nodeHeight  = 14.0  // of the name of an end node
+	columnWidth = 120.0 // for a switch with its end nodes' names
+	nodeHeight  = 14.0  // for an end node's name
 	levelHeight = 140.0
 	boxWidth    = 104.0
 	boxHeight   = 20.0
 )
 
-// foldAbove is the number of nodes above which a picture shows the number of end nodes
-// of a switch instead of the end nodes.
+// foldAbove is the node count above which a picture shows a switch's end node count
+// instead of the end nodes.
 const foldAbove = 1500
 
 // A findingClass is findings with the same colour in pictures.
@@ -56,14 +56,14 @@ type findingClass struct {
 	kinds  []report.Kind
 }
 
-// findingClasses are ordered by severity. The last one has all other findings.
+// findingClasses are ordered by severity. The last class has all other findings.
 var findingClasses = []findingClass{
 	{"#d97706", "slower than possible or planned", []report.Kind{report.Slow, report.Narrow, report.Slower}},
 	{"#7c3aed", "not cabled as planned", []report.Kind{report.MissingCable, report.WrongPeer, report.Swapped, report.UnexpectedCable}},
 	{"#d62728", "other problem", nil},
 }
 
-// class returns the index of the class of a mark.
+// class returns a mark's class index.
 func (m Mark) class() int {
 	other := len(findingClasses) - 1
 	if i := slices.IndexFunc(findingClasses[:other], func(c findingClass) bool { return slices.Contains(c.kinds, m.Kind) }); i >= 0 {
@@ -116,7 +116,7 @@ func (p *Picture) assignEndNodes() {
 	}
 }
 
-// most returns the largest number of end nodes below a switch.
+// most returns the largest end node count below a switch.
 func (p *Picture) most() float64 {
 	most := 0
 	for _, nodes := range p.below {
@@ -126,7 +126,7 @@ func (p *Picture) most() float64 {
 }
 
 // placeLevels places the switches in rows, the leaves at the bottom. Each row is in the
-// order of its neighbours in the row below, so that cables cross less.
+// order that its neighbours have in the row below, so that cables cross less.
 func (p *Picture) placeLevels() {
 	rows := make([][]*fabric.Node, p.Levels.Count)
 	for _, n := range p.Fabric.Nodes {
@@ -185,7 +185,7 @@ func (p *Picture) pods() map[*fabric.Node]int {
 	return pod
 }
 
-// centre returns the mean place of the neighbours of a switch in lower rows.
+// centre returns the mean place of a switch's neighbours in lower rows.
 func (p *Picture) centre(n *fabric.Node, level int) float64 {
 	sum, count := 0.0, 0
 	for _, port := range linked(n) {
@@ -217,7 +217,7 @@ func (p *Picture) placeGrid() {
 	}
 }
 
-// placeGroups places the groups of a dragonfly in rows.
+// placeGroups places a dragonfly's groups in rows.
 func (p *Picture) placeGroups() {
 	groups := p.Shape.Groups
 	columns := int(math.Ceil(math.Sqrt(float64(len(groups)))))
@@ -248,10 +248,10 @@ func (p *Picture) placeEndNodes() {
 	}
 }
 
-// mark returns the finding of a cable, the zero Mark without one.
+// mark returns a cable's finding, the zero Mark without a finding.
 func (p *Picture) mark(c Cable) Mark { return cmp.Or(p.Marks[c.A], p.Marks[c.B]) }
 
-// kindOf returns the class of a node in pictures.
+// kindOf returns a node's class in pictures.
 func kindOf(n *fabric.Node) string {
 	switch n.Info.NodeType {
 	case mad.NodeTypeSwitch:

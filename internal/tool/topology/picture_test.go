@@ -27,7 +27,7 @@ func TestRecognizeShape(t *testing.T) {
 			if s.Name != want {
 				t.Errorf("got %q, want %q", s.Name, want)
 			}
-			// Neighbours in a torus differ by one step in one dimension.
+			// Neighbours in a torus differ by a single step in a single dimension.
 			for _, c := range topology.Cables(f) {
 				a, b := s.Grid[c.A.Node], s.Grid[c.B.Node]
 				if a == nil || b == nil {
@@ -100,7 +100,7 @@ func TestPicture_HostileHTML(t *testing.T) {
 	}
 }
 
-// The colour of a cable is that of its worst finding.
+// A cable's colour is its worst finding's colour.
 func TestPicture_Colours(t *testing.T) {
 	f := scan(t, "demo", nil)
 	cable := topology.Cables(f)[1] // between switches

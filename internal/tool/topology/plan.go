@@ -12,13 +12,13 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Plan is the intended cabling of a fabric. [ReadPlan] reads it.
+// A Plan is a fabric's intended cabling. [ReadPlan] reads it.
 type Plan struct {
 	File   string
 	Cables []PlanCable
 }
 
-// A PlanCable is a cable of a plan.
+// A PlanCable is a cable in a plan.
 type PlanCable struct {
 	A, B PlanEnd
 	Line int // in the file; 0 for a file without lines
@@ -30,10 +30,10 @@ type PlanCable struct {
 	Gbps  float64
 }
 
-// A PlanEnd is one end of a planned cable.
+// A PlanEnd is an end of a planned cable.
 type PlanEnd struct {
-	Name  string  // of the node or the host
-	GUID  ib.GUID // of the node or the port; 0 if unknown
+	Name  string  // node or host name
+	GUID  ib.GUID // node or port GUID; 0 if unknown
 	Port  string  // number or label, for example "12", "1/2", "mlx5_0"; "" for any port
 	Place string  // rack and unit; "" if unknown
 }
@@ -56,7 +56,7 @@ func (e PlanEnd) String() string {
 	return printable(s)
 }
 
-// printable replaces the control characters in a text of a plan.
+// printable replaces the control characters in a plan's text.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0xfffd || r >= 0x80 && r < 0xa0 {
@@ -66,7 +66,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// PlanOf returns the cabling of a fabric as a plan.
+// PlanOf returns a fabric's cabling as a plan.
 func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 	p := &Plan{}
 	end := func(port *fabric.Port) PlanEnd {
@@ -80,7 +80,7 @@ func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 	return p
 }
 
-// Compare compares a fabric with the plan. The findings are in the order of the plan,
+// Compare compares a fabric with the plan. The findings are in the plan's order,
 // followed by unexpected cables, and by descriptions that several nodes share.
 func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c := comparison{
@@ -109,7 +109,7 @@ func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding
 	return findings(append(c.defects, duplicateNames(f, names)...))
 }
 
-// A planned is a cable of a plan with the ports of the fabric that fit its ends.
+// A planned is a cable in a plan with the fabric's ports that fit its ends.
 type planned struct {
 	*PlanCable
 	a, b     []*fabric.Port // candidates
@@ -142,7 +142,7 @@ func (c *comparison) add(d *planned, f defect) {
 	c.defects = append(c.defects, f)
 }
 
-// resolve finds the ports of both ends.
+// resolve finds both ends' ports.
 func (c *comparison) resolve(d *planned) {
 	for _, end := range []struct {
 		plan  PlanEnd
@@ -179,7 +179,7 @@ func planEnd(e PlanEnd) End {
 	return end
 }
 
-// place returns rack and unit in front of a job.
+// place returns rack and unit before a job.
 func place(e PlanEnd) string {
 	if e.Place == "" {
 		return ""
@@ -222,7 +222,7 @@ func (c *comparison) match(d *planned) {
 	}
 }
 
-// findSwaps finds pairs of cables with exchanged ends.
+// findSwaps finds cable pairs with exchanged ends.
 func (c *comparison) findSwaps() {
 	byPort := map[*fabric.Port]*planned{}
 	for i := range c.planned {
@@ -248,13 +248,13 @@ func (c *comparison) findSwaps() {
 	}
 }
 
-// exchanged reports whether the ends of two cables are linked crosswise.
+// exchanged reports whether two cables' ends are linked crosswise.
 func (c *comparison) exchanged(x, y *planned) bool {
 	x1, x2, y1, y2 := x.a[0], x.b[0], y.a[0], y.b[0]
 	return x1.Peer == y2 && y1.Peer == x2 || x1.Peer == y1 && x2.Peer == y2
 }
 
-// report adds the finding of a cable.
+// report adds a cable's finding.
 func (c *comparison) report(d *planned) {
 	switch {
 	case d.reported:
@@ -295,7 +295,7 @@ func (c *comparison) reportSpeed(d *planned) {
 
 func (c *comparison) reportSwap(d, other *planned) {
 	other.reported = true
-	// The exchange is least work at two ports of one node.
+	// The exchange is least work at two ports on the same node.
 	p, q, at := d.a[0], other.a[0], d.A
 	for _, pair := range [][2]*fabric.Port{{d.a[0], other.a[0]}, {d.b[0], other.b[0]}, {d.a[0], other.b[0]}, {d.b[0], other.a[0]}} {
 		if pair[0].Node == pair[1].Node && pair[0].Peer != pair[1] {
@@ -312,8 +312,8 @@ func (c *comparison) reportSwap(d, other *planned) {
 		Job: fmt.Sprintf("%sexchange the cables at %s and %s", place(at), portText(p, c.names), portText(q, c.names))})
 }
 
-// reportReplaced reports a port whose planned peer is not in the fabric, and which is
-// connected to another node.
+// reportReplaced reports a port with a planned peer that is not in the fabric, and with
+// a connection to another node.
 func (c *comparison) reportReplaced(d *planned) {
 	for _, end := range []struct {
 		ports      []*fabric.Port
@@ -363,7 +363,7 @@ func (c *comparison) reportMissing(d *planned) {
 		Job:    fmt.Sprintf("%sconnect %s to %s", place(d.A), text[0], text[1])})
 }
 
-// unexpected reports the cables that no planned cable accounts for, except those
+// unexpected reports the cables that no planned cable accounts for, except cables
 // within a chassis and to aggregation nodes.
 func (c *comparison) unexpected(f *fabric.Fabric) {
 	for _, d := range c.planned {

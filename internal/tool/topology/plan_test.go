@@ -21,7 +21,7 @@ import (
 
 func endsOf(f report.Finding) []topology.End { return f.Data.(*topology.FindingData).Ends }
 
-// describe returns the findings as lines of kind, detail and job.
+// describe returns the findings as lines with kind, detail and job.
 func describe(findings []report.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
@@ -45,7 +45,7 @@ func csvOf(t *testing.T, f *fabric.Fabric) string {
 	return render(t, func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), nil) })
 }
 
-// hosts gives the hosts of the fabric demo two adapters each: node01 mlx5_0, node01
+// hosts gives the hosts in the fabric demo two adapters each: node01 mlx5_0, node01
 // mlx5_1, node03 mlx5_0 ….
 func hosts(s *sim.Fabric) {
 	for i := range 16 {
@@ -104,8 +104,8 @@ func TestPlan_Compare(t *testing.T) {
 	}
 }
 
-// TestPlan_Adapters compares labels of adapters, names of managed switches, and GUIDs
-// that have changed since the plan was written.
+// TestPlan_Adapters compares adapter labels, managed switch names, and GUIDs that have
+// changed since the plan was written.
 func TestPlan_Adapters(t *testing.T) {
 	f := scan(t, "demo", func(s *sim.Fabric) {
 		hosts(s)
@@ -136,7 +136,7 @@ func TestPlan_Adapters(t *testing.T) {
 	}
 }
 
-// TestPlan_Labels compares NDT files with the names of directors and of host devices.
+// TestPlan_Labels compares NDT files with director and host device names.
 func TestPlan_Labels(t *testing.T) {
 	f := scan(t, "demo", func(s *sim.Fabric) {
 		for _, n := range s.Nodes {
@@ -297,7 +297,7 @@ func FuzzParsePlan(f *testing.F) {
 	})
 }
 
-// A plan may have the names of the node name map, the descriptions, or GUIDs as names.
+// A plan may have names from the node name map, the descriptions, or GUIDs as names.
 func TestPlan_NodeNames(t *testing.T) {
 	f := scan(t, "demo", nil)
 	leaf := topology.Cables(f)[0].B.Node // leaf1, with node01 at port 3
@@ -315,7 +315,7 @@ func TestPlan_NodeNames(t *testing.T) {
 	}
 }
 
-// Nodes that share a description are findings of a plan, even of one with GUIDs.
+// Nodes that share a description are findings in a plan, even in a plan with GUIDs.
 func TestPlan_DuplicateNames(t *testing.T) {
 	f := scan(t, "demo", func(s *sim.Fabric) { s.Nodes[3].Desc = s.Nodes[4].Desc })
 	got := parse(t, csvOf(t, f)).Compare(f, nil)
@@ -336,8 +336,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// Labels that agents report take precedence over numbers: the connectors of this switch
-// have one port, which is split.
+// Labels that agents report take precedence over numbers: this switch's connectors have
+// a single port, which is split.
 func TestPlan_AgentLabels(t *testing.T) {
 	s, err := sim.Build("single-switch:hosts=4,speed=HDR,split=2,vendor=on")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// A field is a column of a plan with a meaning.
+// A field is a plan column with a meaning.
 type field uint8
 
 const (
@@ -22,16 +22,16 @@ const (
 	fieldUnit
 	fieldRate
 	fieldWidth
-	fieldLinkType // a rate if it has the form of one
+	fieldLinkType // a rate if it has a rate's form
 )
 
-// sides are the words with which the names of columns of either end begin or end.
+// sides are the words with which column names for either end begin or end.
 var sides = [2][]string{
 	{"start", "a", "source", "src", "from", "local", "left", "near", "1"},
 	{"end", "z", "b", "destination", "dest", "dst", "to", "remote", "right", "far", "peer", "target", "2"},
 }
 
-// fields are the names of columns, in words without the side.
+// fields are column names, in words without the side.
 var fields = map[string]field{
 	"device": fieldDevice, "device name": fieldDevice, "node": fieldDevice, "node name": fieldDevice, "name": fieldDevice,
 	"host": fieldDevice, "hostname": fieldDevice, "host name": fieldDevice, "switch": fieldDevice, "switch name": fieldDevice,
@@ -42,19 +42,20 @@ var fields = map[string]field{
 	"u": fieldUnit, "ru": fieldUnit, "unit": fieldUnit, "u height": fieldUnit, "rack u": fieldUnit,
 }
 
-// cableFields are the names of columns about the whole cable.
+// cableFields are the names for columns about the whole cable.
 var cableFields = map[string]field{
 	"speed": fieldRate, "link speed": fieldRate, "rate": fieldRate, "gbps": 0, "width": fieldWidth, "link width": fieldWidth, "link type": fieldLinkType,
 }
 
-// A column is the meaning of a column of a CSV plan; side is -1 for the whole cable.
+// A column is a column's meaning in a CSV plan; side is -1 for the whole cable.
 type column struct {
 	field field
 	side  int
 }
 
 // parseCSVPlan reads a table with a cable in each row. The columns are recognized by
-// their names: those of UFM's NDT files, of point-to-point sheets, and of [WriteCSV].
+// their names: the names in UFM's NDT files, in point-to-point sheets, and from
+// [WriteCSV].
 func parseCSVPlan(text string) (*Plan, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord = -1
@@ -92,7 +93,7 @@ func parseCSVPlan(text string) (*Plan, error) {
 }
 
 // csvError returns an error with the line of a mistake in quotation marks. A field that does
-// not end extends to the end of the file: the line is that in which its row begins.
+// not end extends to the file's end: the line is then the line in which its row begins.
 func csvError(err error) error {
 	var parse *csv.ParseError
 	switch {
@@ -106,7 +107,7 @@ func csvError(err error) error {
 	return lineErrorf(parse.Line, "%w", parse.Err)
 }
 
-// delimiter returns the most frequent delimiter in the first line that has one.
+// delimiter returns the most frequent delimiter in the first line that has a delimiter.
 func delimiter(text string) rune {
 	for line := range strings.Lines(text) {
 		best, most := ',', 0
@@ -122,7 +123,7 @@ func delimiter(text string) rune {
 	return ','
 }
 
-// header returns the columns of a header, nil if the record is not a header.
+// header returns a header's columns, nil if the record is not a header.
 func header(record []string) []column {
 	columns := make([]column, len(record))
 	var seen [2][fieldLinkType + 1]bool
@@ -153,7 +154,7 @@ func header(record []string) []column {
 	return nil
 }
 
-// columnWords splits the name of a column: "#Fields:StartDevice" is start, device.
+// columnWords splits a column name: "#Fields:StartDevice" is start, device.
 func columnWords(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -174,7 +175,7 @@ func columnWords(name string) []string {
 	return w
 }
 
-// sideOf removes the side from the words of a name; the side is -1 if there is none.
+// sideOf removes the side from a name's words; the side is -1 if the name has no side.
 func sideOf(w []string) (side int, rest []string) {
 	for side, names := range sides {
 		for _, name := range names {
@@ -189,7 +190,7 @@ func sideOf(w []string) (side int, rest []string) {
 	return -1, w
 }
 
-// row returns the cable of a row, nil if the row has no devices.
+// row returns a row's cable, nil if the row has no devices.
 func row(columns []column, record []string) (*PlanCable, error) {
 	var c PlanCable
 	ends := [2]*PlanEnd{&c.A, &c.B}
@@ -233,7 +234,7 @@ func row(columns []column, record []string) (*PlanCable, error) {
 				return nil, err
 			}
 		case fieldLinkType:
-			_ = c.setRateText(text) // other types of links are valid
+			_ = c.setRateText(text) // other link types are valid
 		}
 	}
 	switch {

@@ -10,12 +10,12 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
-// laneSpeeds are the rates of a lane as .topo files have them.
+// laneSpeeds are lane rates as .topo files have them.
 var laneSpeeds = map[string]ib.Speed{
 	"2.5": ib.SDR, "5": ib.DDR, "10": ib.QDR, "14": ib.FDR, "25": ib.EDR, "50": ib.HDR, "100": ib.NDR, "200": ib.XDR,
 }
 
-// parseList reads a list of links, with a line for each cable or two.
+// parseList reads a link list, with a line or two for each cable.
 func parseList(text string) (*Plan, error) {
 	p := &Plan{}
 	number := 0
@@ -45,7 +45,7 @@ func parseDatabase(text string) (*Plan, error) {
 	return PlanOf(d.Fabric, nil), nil
 }
 
-// The lines of a .topo file (ibutils, ibdm): a system, and an indented line for each of
+// The lines in a .topo file (ibutils, ibdm): a system, and an indented line for each of
 // its cables.
 var (
 	topoSystem = lazyregexp.New(`^(\S+)\s+(\S+)(?:\s+CFG:.*)?$`)
@@ -53,7 +53,7 @@ var (
 	topoSplit  = lazyregexp.New(`\s*(?:#.*)?$`)
 )
 
-// parseTopo reads a .topo file of ibdiagnet.
+// parseTopo reads an ibdiagnet .topo file.
 func parseTopo(text string) (*Plan, error) {
 	p := &Plan{}
 	system := ""
@@ -115,7 +115,7 @@ func (c *PlanCable) setRateText(text string) error {
 		if c.Gbps >= megabits {
 			c.Gbps /= 1000
 		}
-		if m[1] != "" { // the rate of a lane
+		if m[1] != "" { // a lane's rate
 			c.Speed, c.Gbps = laneSpeeds[m[4]], 0
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
-// A planIndex finds the nodes of a fabric by the names in a plan.
+// A planIndex finds a fabric's nodes by the names in a plan.
 type planIndex struct {
 	guids map[ib.GUID][]*fabric.Node
-	names map[string][]*fabric.Node // names, descriptions and names of switches, folded
+	names map[string][]*fabric.Node // names, descriptions and switch names, folded
 	hosts map[string][]*fabric.Node // channel adapters by host, folded
 
-	hasLabels map[*fabric.Node]bool // nodes with labels of ports
+	hasLabels map[*fabric.Node]bool // nodes with port labels
 }
 
 // fold returns a name for a comparison without case and with single blanks.
@@ -61,12 +61,12 @@ func (x *planIndex) addGUID(guid ib.GUID, n *fabric.Node) {
 	}
 }
 
-// managed matches the descriptions of managed switches: MF0;NAME:MODEL/U1, in a
-// director MF0;NAME:MODEL/L01/U1.
+// managed matches managed switch descriptions: MF0;NAME:MODEL/U1, in a director
+// MF0;NAME:MODEL/L01/U1.
 var managed = lazyregexp.New(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)/((?:[LS]\d+/)?)U(\d+)$`)
 
-// managedName returns the name of a managed switch, with board and chip if it is a part
-// of a director; "" for other descriptions.
+// managedName returns a managed switch's name, with board and chip if it is a part of a
+// director; "" for other descriptions.
 func managedName(desc string) string {
 	m := managed.FindStringSubmatch(desc)
 	switch {
@@ -79,12 +79,12 @@ func managedName(desc string) string {
 	return m[1] + "/" + m[3][:1] + number + "/U" + m[4]
 }
 
-// blade matches ports of directors as in NDT files: Blade 16_Port 2/20 is port 20 of
-// chip 2 of line board 16.
+// blade matches director ports as in NDT files: Blade 16_Port 2/20 is port 20 of chip 2
+// on line board 16.
 var blade = lazyregexp.New(`(?i)^blade 0*(\d+)[ _]port 0*(\d+)/0*(\d+)$`)
 
-// nodes returns the nodes that an end of a plan may stand for. A GUID that is not in
-// the fabric, as after a repair, is ignored if there is a name.
+// nodes returns the nodes that a plan end may stand for. A GUID that is not in the
+// fabric, as after a repair, is ignored if there is a name.
 func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
 	if nodes := x.guids[e.GUID]; e.GUID != 0 && len(nodes) > 0 {
 		return nodes
@@ -105,7 +105,7 @@ func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
 	return x.hosts[fold(host(e.Name))]
 }
 
-// ports returns the ports of nodes that fit the port of an end, or a problem.
+// ports returns node ports that fit an end's port, or a problem.
 func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, string) {
 	if nodes[0].IsSwitch() {
 		if len(nodes) > 1 {
@@ -127,7 +127,7 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 		case len(named) > 0:
 			nodes = named
 		case slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return looksLikeDevice(n, e.Port) }):
-			return nil, "" // another device of the host
+			return nil, "" // another device in the host
 		}
 	}
 	if len(nodes) > 1 {
@@ -142,7 +142,7 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 		}
 	}
 	if len(ports) == 0 && number > 0 {
-		// A number may be that of the adapter.
+		// A number may be the adapter's number.
 		for _, n := range nodes {
 			if adapterOf(n) == number-1 {
 				ports = append(ports, linked(n)...)
@@ -160,8 +160,8 @@ func selectNodes(nodes []*fabric.Node, has func(*fabric.Node) bool) []*fabric.No
 	return slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return !has(n) })
 }
 
-// ofAdapter returns the nodes of a host that are the adapter with an index, which may be
-// the second word of a name if it is negative; all nodes if there are none.
+// ofAdapter returns a host's nodes that are the adapter with an index, which may be a
+// name's second word if it is negative; all nodes if there are none.
 func ofAdapter(nodes []*fabric.Node, adapter int, name string) []*fabric.Node {
 	if words := strings.Fields(name); adapter < 0 && len(words) > 1 {
 		adapter, _ = parseAdapterPort(words[1])
@@ -196,7 +196,7 @@ func (x *planIndex) switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, stri
 }
 
 // labelled returns the port with a label, nil if there is no such port or several. The
-// chip of a switch with one chip can be left out: 3/2 stands for 1/3/2.
+// chip can be left out on a switch with a single chip: 3/2 stands for 1/3/2.
 func (x *planIndex) labelled(n *fabric.Node, label string) *fabric.Port {
 	if !x.hasLabels[n] {
 		return nil
@@ -219,12 +219,12 @@ func (x *planIndex) labelled(n *fabric.Node, label string) *fabric.Port {
 	return found
 }
 
-// The forms of ports of switches: 12, P12, Port 12, IB1/12; 3/2 is the second port of
-// the third cage, 3/1/2 the second half of its first port.
+// The switch port forms: 12, P12, Port 12, IB1/12; 3/2 is the third cage's second port,
+// 3/1/2 the second half of its first port.
 var switchPortForm = lazyregexp.New(`^(?:u\d+/)?(?:(?:[a-z]+|ib\d+/)[ _-]*)?(\d+)(?:/(\d+))?(?:/(\d+))?$`)
 
-// switchPort returns the number of a port with a label, 0 for another text. Cages
-// have two ports.
+// switchPort returns the port number for a label, 0 for another text. Cages have two
+// ports.
 func switchPort(label string) int {
 	if n, ok := plainNumber(label); ok {
 		return n
@@ -258,7 +258,7 @@ func plainNumber(label string) (int, bool) {
 	return n, err == nil
 }
 
-// The forms of ports of hosts: 1, P1, Port 1, HCA 1, HCA-1, mlx5_0, mlx5_0/P1.
+// The host port forms: 1, P1, Port 1, HCA 1, HCA-1, mlx5_0, mlx5_0/P1.
 var (
 	plainPort   = lazyregexp.New(`^(?:u\d+/)?(?:(?:p|port)[ _-]*)?(\d+)$`)
 	adapterPort = lazyregexp.New(`^(hca|mlx\d+)[ _-]*(\d+)(?:[ /_:]+(?:p|port)?[ _-]*(\d+))?$`)
@@ -267,13 +267,13 @@ var (
 // portZero matches labels with the number 0, and numbers with a sign.
 var portZero = lazyregexp.New(`^(?:(?:u\d+/)?(?:(?:p|port)[ _-]*)?0+|[-+]\d+)$`)
 
-// isPortZero reports whether a label is a number that no port of an adapter has.
+// isPortZero reports whether a label is a number that no adapter port has.
 func isPortZero(label string) bool {
 	return portZero.MatchString(strings.ToLower(strings.TrimSpace(label)))
 }
 
-// parseAdapterPort returns the index of the adapter from 0, -1 if the label does not
-// contain it, and the port number, 0 if the label does not contain it.
+// parseAdapterPort returns the adapter index from 0, -1 if the label does not contain
+// it, and the port number, 0 if the label does not contain it.
 func parseAdapterPort(label string) (adapter, port int) {
 	if n, ok := plainNumber(label); ok {
 		return -1, n
@@ -298,8 +298,8 @@ func parseAdapterPort(label string) (adapter, port int) {
 	return adapter, port
 }
 
-// isDevice reports whether a label is the description of a channel adapter, with or
-// without the host: node1 ibp11s0f0, ibp11s0f0.
+// isDevice reports whether a label is a channel adapter's description, with or without
+// the host: node1 ibp11s0f0, ibp11s0f0.
 func isDevice(n *fabric.Node, label string) bool {
 	desc := fold(n.Desc.Clean())
 	_, device, _ := strings.Cut(desc, " ")
@@ -308,8 +308,8 @@ func isDevice(n *fabric.Node, label string) bool {
 
 var digits = lazyregexp.New(`\d+`)
 
-// looksLikeDevice reports whether a label differs from the description of a channel
-// adapter in numbers only, for example ibp11s0f1 from ibp11s0f0.
+// looksLikeDevice reports whether a label differs from a channel adapter's description
+// in numbers only, for example ibp11s0f1 from ibp11s0f0.
 func looksLikeDevice(n *fabric.Node, label string) bool {
 	name, device, _ := strings.Cut(fold(n.Desc.Clean()), " ")
 	label = strings.TrimPrefix(fold(label), name+" ")
@@ -317,8 +317,8 @@ func looksLikeDevice(n *fabric.Node, label string) bool {
 	return device != "" && adapter < 0 && digits.ReplaceAllString(label, "#") == digits.ReplaceAllString(device, "#")
 }
 
-// adapterOf returns the index of a channel adapter in its host, from the second word of
-// its description; -1 if it is unknown.
+// adapterOf returns a channel adapter's index in its host, from its description's
+// second word; -1 if it is unknown.
 func adapterOf(n *fabric.Node) int {
 	fields := strings.Fields(n.Desc.Clean())
 	if len(fields) < 2 {

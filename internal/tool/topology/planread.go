@@ -15,12 +15,12 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// lineErrorf returns an error about a line of a file, whose name [atFile] adds.
+// lineErrorf returns an error about a line in a file; [atFile] adds the file name.
 func lineErrorf(line int, format string, args ...any) error {
 	return &textfile.Error{Line: line, Err: fmt.Errorf(format, args...)}
 }
 
-// atFile returns an error about a file, or about one of its lines.
+// atFile returns an error about a file, or about a line in it.
 func atFile(name string, err error) error {
 	if at, ok := errors.AsType[*textfile.Error](err); ok {
 		return &textfile.Error{File: name, Line: at.Line, Err: at.Err}
@@ -28,13 +28,13 @@ func atFile(name string, err error) error {
 	return &textfile.Error{File: name, Err: err}
 }
 
-// maxPlan is the maximum size of a plan. A plan of 48,000 cables has 10 MB.
+// maxPlan is a plan's maximum size. A plan with 48,000 cables has 10 MB.
 const maxPlan = 1 << 28
 
-// ReadPlan reads a plan of one of these formats, which it recognizes by the content:
-// CSV with a cable in each line, the output of ibnetdiscover, a cache of libibnetdisc,
-// a subnet.lst of opensm and ibdiagnet, a .topo file of ibdiagnet, and the JSON of
-// ibkit topology and linkinfo.
+// ReadPlan reads a plan in any of these formats, which it recognizes by the content:
+// CSV with a cable in each line, ibnetdiscover output, a libibnetdisc cache, a
+// subnet.lst from opensm and ibdiagnet, an ibdiagnet .topo file, and ibkit topology and
+// linkinfo JSON.
 func ReadPlan(path string) (*Plan, error) {
 	data, err := interrupt.ReadFile(path, maxPlan)
 	if err != nil {
@@ -43,8 +43,8 @@ func ReadPlan(path string) (*Plan, error) {
 	return ParsePlan(data, path)
 }
 
-// ParsePlan is [ReadPlan] for the content of a file. Its errors are a [*textfile.Error]
-// with name.
+// ParsePlan is [ReadPlan] for a file's content. Its errors are a [*textfile.Error] with
+// name.
 func ParsePlan(data []byte, name string) (*Plan, error) {
 	p, err := parsePlan(data, name)
 	if err == nil && len(p.Cables) == 0 {
@@ -93,7 +93,7 @@ func planOfFabric(f *fabric.Fabric, err error) (*Plan, error) {
 	return PlanOf(f, nil), nil
 }
 
-// parseJSONPlan reads the JSON of topology or linkinfo.
+// parseJSONPlan reads topology or linkinfo JSON.
 func parseJSONPlan(data []byte) (*Plan, error) {
 	var head struct {
 		Schema string `json:"schema"`
@@ -133,7 +133,7 @@ func planEndOf(name string, guid ib.GUID, port uint8) PlanEnd {
 	return PlanEnd{Name: name, GUID: guid, Port: strconv.Itoa(int(port))}
 }
 
-// setRate parses width and speed, nil for unknown ones.
+// setRate parses width and speed, nil for unknown values.
 func (c *PlanCable) setRate(width, speed *string) error {
 	if width != nil {
 		if err := c.Width.UnmarshalText([]byte(*width)); err != nil {
@@ -146,7 +146,7 @@ func (c *PlanCable) setRate(width, speed *string) error {
 	return nil
 }
 
-// planOfLinks reads the members of linkinfo's JSON that a plan needs.
+// planOfLinks reads the linkinfo JSON members that a plan needs.
 func planOfLinks(data []byte) (*Plan, error) {
 	var r struct {
 		Nodes []struct {
@@ -183,7 +183,7 @@ func planOfLinks(data []byte) (*Plan, error) {
 	return p, p.joinEnds()
 }
 
-// joinEnds removes the second entry of cables that a file lists at both ends. It
+// joinEnds removes the second entry for cables that a file lists at both ends. It
 // returns an error if a port has two cables.
 func (p *Plan) joinEnds() error {
 	type key struct {

@@ -17,29 +17,29 @@ const ReportSchema = "ibkit/topology/2"
 // value is unknown or does not exist.
 type Report struct {
 	report.Head
-	Start   *ib.GUID      `json:"start"` // of the node where the scan began
+	Start   *ib.GUID      `json:"start"` // node where the scan began
 	Nodes   []ReportNode  `json:"nodes"`
 	Cables  []ReportCable `json:"cables"`
 	Summary Summary       `json:"summary"`
 }
 
-// A ReportNode is a node of a [Report].
+// A ReportNode is a node in a [Report].
 type ReportNode struct {
 	GUID        ib.GUID        `json:"guid"`
 	Type        string         `json:"type"`
 	Name        string         `json:"name"`        // from the node name map, else the description
 	Description string         `json:"description"` // a blank for each byte that is not printable ASCII
-	LID         *ib.LID        `json:"lid"`         // of a switch's port 0 or the first port that is known
+	LID         *ib.LID        `json:"lid"`         // for a switch's port 0 or the first port that is known
 	Ports       int            `json:"ports"`
 	Links       int            `json:"links"`
-	Level       *int           `json:"level"` // of a switch: 0 with end nodes, otherwise the distance from such a switch
+	Level       *int           `json:"level"` // switch level: 0 with end nodes, otherwise the distance from such a switch
 	VendorID    uint32         `json:"vendor_id"`
 	DeviceID    uint16         `json:"device_id"`
 	SystemGUID  ib.GUID        `json:"system_guid"`
 	System      *report.System `json:"system"`
 }
 
-// A ReportCable is a link of a [Report].
+// A ReportCable is a link in a [Report].
 type ReportCable struct {
 	A     ReportEnd `json:"a"`
 	B     ReportEnd `json:"b"`
@@ -48,16 +48,16 @@ type ReportCable struct {
 	Gbps  *float64  `json:"gbps"` // signalling rate, 10^9 bits per second
 }
 
-// A ReportEnd is one end of a cable.
+// A ReportEnd is a cable end.
 type ReportEnd struct {
-	GUID     ib.GUID `json:"guid"` // of the node
-	Name     string  `json:"name"` // of the node
+	GUID     ib.GUID `json:"guid"` // node GUID
+	Name     string  `json:"name"` // node name
 	Port     uint8   `json:"port"`
 	External *int    `json:"external_port"` // as printed on the chassis
-	Label    *string `json:"label"`         // position of the port, as its agent reports it
+	Label    *string `json:"label"`         // port position, as its agent reports it
 }
 
-// A Summary counts the parts of a fabric.
+// A Summary counts a fabric's parts.
 type Summary struct {
 	Switches int `json:"switches"`
 	CAs      int `json:"cas"`
@@ -136,7 +136,7 @@ func newReportEnd(p *fabric.Port, names *fabric.NameMap) ReportEnd {
 	return e
 }
 
-// Summarize counts the parts of a fabric.
+// Summarize counts a fabric's parts.
 func Summarize(f *fabric.Fabric, findings int) Summary {
 	s := Summary{Cables: len(Cables(f)), Levels: Levels(f).Count, Findings: findings}
 	for _, n := range f.Nodes {
@@ -152,8 +152,8 @@ func Summarize(f *fabric.Fabric, findings int) Summary {
 	return s
 }
 
-// PortLabel returns the number of a port, in brackets the number printed on the chassis,
-// and the label of the port.
+// PortLabel returns a port's number, in brackets the number printed on the chassis, and
+// the port's label.
 func PortLabel(p *fabric.Port) string {
 	s := strconv.Itoa(int(p.Number))
 	if p.External != 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// A Shape is the structure of the switches of a fabric, as far as it is recognized.
+// A Shape is the structure that a fabric's switches have, as far as it is recognized.
 type Shape struct {
 	// Name is "fat tree", "torus", "dragonfly", "single switch", or "" for another
 	// structure.
@@ -17,14 +17,14 @@ type Shape struct {
 	// dimensions.
 	Grid map[*fabric.Node][]int
 
-	// Groups has the groups of switches of a dragonfly.
+	// Groups has a dragonfly's switch groups.
 	Groups [][]*fabric.Node
 }
 
-// switchGraph is the graph of switches without parallel links and end nodes.
+// switchGraph is the switch graph without parallel links and end nodes.
 type switchGraph struct {
 	nodes []*fabric.Node
-	peers map[*fabric.Node][]*fabric.Node // each once, in the order of ports
+	peers map[*fabric.Node][]*fabric.Node // each once, in port order
 }
 
 func newSwitchGraph(f *fabric.Fabric) switchGraph {
@@ -43,7 +43,7 @@ func newSwitchGraph(f *fabric.Fabric) switchGraph {
 	return g
 }
 
-// common returns the common neighbours of two switches.
+// common returns two switches' common neighbours.
 func (g switchGraph) common(a, b *fabric.Node) []*fabric.Node {
 	var both []*fabric.Node
 	for _, n := range g.peers[a] {
@@ -54,7 +54,7 @@ func (g switchGraph) common(a, b *fabric.Node) []*fabric.Node {
 	return both
 }
 
-// RecognizeShape returns the structure of the switches.
+// RecognizeShape returns the switches' structure.
 func RecognizeShape(f *fabric.Fabric) Shape {
 	levels := Levels(f)
 	g := newSwitchGraph(f)
@@ -95,8 +95,8 @@ func isTree(g switchGraph, levels Layout) bool {
 	return true
 }
 
-// dragonfly returns groups of switches of equal size, in each of which all switches
-// are linked, and which are all linked to each other; nil if there are none.
+// dragonfly returns switch groups of equal size, in each of which all switches are
+// linked, and which are all linked to each other; nil if there are none.
 func dragonfly(g switchGraph) [][]*fabric.Node {
 	group := map[*fabric.Node]int{}
 	var groups [][]*fabric.Node
@@ -177,7 +177,7 @@ func pairings(nodes []*fabric.Node) [][][2]*fabric.Node {
 	return all
 }
 
-// grid places the switches if the neighbours of origin in each dimension are given.
+// grid places the switches if origin's neighbours in each dimension are given.
 func (g switchGraph) grid(origin *fabric.Node, pairs [][2]*fabric.Node) map[*fabric.Node][]int {
 	at := map[string]*fabric.Node{} // by coordinates
 	size := make([]int, len(pairs))

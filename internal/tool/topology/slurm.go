@@ -14,27 +14,27 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// A slurmSwitch is a line of a topology.conf: a switch, or several that reach the same
+// A slurmSwitch is a line in a topology.conf: a switch, or several that reach the same
 // hosts. Slurm requires a tree.
 type slurmSwitch struct {
 	name     string
-	members  []string // names of the switches, if there are several
+	members  []string // switch names, if there are several
 	level    int
 	leaves   *big.Int // set of the leaf switches below it, by index
 	hosts    []string // of a leaf
 	children []*slurmSwitch
 }
 
-// slurmTree is the tree of switches, and the hosts with links to several leaves.
+// slurmTree is the switch tree, and the hosts with links to several leaves.
 type slurmTree struct {
 	switches []*slurmSwitch // leaves first
 	others   map[string][]string
 }
 
 // WriteSlurm writes a topology.conf for Slurm's topology/tree. Switches that reach the
-// same leaf switches are one switch of the tree, and a host belongs to its first leaf
-// switch; comments list the rest. In a fabric that is not a tree, one switch above all
-// leaf switches stands for the links between them.
+// same leaf switches are a single switch in the tree, and a host belongs to its first
+// leaf switch; comments list the rest. In a fabric that is not a tree, a single switch
+// above all leaf switches stands for the links between them.
 func WriteSlurm(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	t, err := newSlurmTree(f, names)
 	if err != nil {
@@ -60,7 +60,7 @@ func WriteSlurm(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	return flushSlurm(out)
 }
 
-// WriteSlurmBlocks writes a topology.conf for topology/block of Slurm 23.11 and later,
+// WriteSlurmBlocks writes a topology.conf for topology/block in Slurm 23.11 and later,
 // with a block for each leaf switch.
 func WriteSlurmBlocks(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	t, err := newSlurmTree(f, names)
@@ -114,7 +114,7 @@ func newSlurmTree(f *fabric.Fabric, names *fabric.NameMap) (*slurmTree, error) {
 type slurmBuilder struct {
 	tree   *slurmTree
 	names  *fabric.NameMap
-	used   map[string]bool // names of switches
+	used   map[string]bool // switch names
 	of     map[*fabric.Node]*slurmSwitch
 	leafOf map[string]*slurmSwitch // by host
 	sets   []*slurmSwitch          // switches above the leaves
@@ -151,12 +151,12 @@ func (b *slurmBuilder) addLeaves(f *fabric.Fabric) {
 	}
 }
 
-// isAggregation reports whether a channel adapter is the aggregation node of a switch,
-// not a host.
+// isAggregation reports whether a channel adapter is a switch's aggregation node, not a
+// host.
 func isAggregation(n *fabric.Node) bool { return strings.Contains(n.Desc.String(), "Aggregation Node") }
 
-// addLevel adds the switches of a level above the leaves. Those with the same leaves
-// below them are one switch of the tree.
+// addLevel adds the switches of a level above the leaves. Switches with the same leaves
+// below them are a single switch in the tree.
 func (b *slurmBuilder) addLevel(f *fabric.Fabric, levels Layout, level int) {
 	for _, n := range f.Nodes {
 		if !n.IsSwitch() || levels.Level[n] != level || b.of[n] != nil {
@@ -181,7 +181,7 @@ func (b *slurmBuilder) addLevel(f *fabric.Fabric, levels Layout, level int) {
 	}
 }
 
-// join makes a tree of the sets: those that overlap another set are left out, and a
+// join makes a tree from the sets: sets that overlap another set are left out, and a
 // switch above all leaves is added if there is none.
 func (b *slurmBuilder) join() {
 	leaves := b.tree.switches
@@ -217,7 +217,7 @@ func (b *slurmBuilder) join() {
 	b.tree.switches = append(leaves, tree...)
 }
 
-// overlap reports whether two sets have common elements without one containing the
+// overlap reports whether two sets have common elements without either containing the
 // other.
 func overlap(a, b *big.Int) bool {
 	both := new(big.Int).And(a, b)
@@ -250,7 +250,7 @@ func (b *slurmBuilder) free(name string) string {
 }
 
 // slurmName replaces the characters that are not letters, digits, or one of _.- in
-// names of Slurm.
+// Slurm names.
 func slurmName(s string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -261,7 +261,7 @@ func slurmName(s string) string {
 	}, s), "_")
 }
 
-// hostList returns names in Slurm's notation, with ranges of numbers: node[01-18],a.
+// hostList returns names in Slurm's notation, with number ranges: node[01-18],a.
 func hostList(names []string) string {
 	type run struct {
 		prefix      string
@@ -291,9 +291,9 @@ func hostList(names []string) string {
 	return strings.Join(list, ",")
 }
 
-// splitNumber splits a name in front of the number at its end. width is 0 without a
-// number. A number without leading zeros has its own width, so 9 and 10 are in
-// different ranges.
+// splitNumber splits a name before the number at its end. width is 0 without a number.
+// A number without leading zeros has its own width, so 9 and 10 are in different
+// ranges.
 func splitNumber(name string) (prefix string, number, width int) {
 	const most = 9 // digits
 	i := len(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// Colours of cables and nodes.
+// Cable and node colours.
 const (
 	colourCable   = "#9aa5b1"
 	colourSwitch  = "#dbe9f6"
@@ -40,15 +40,15 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 	return nil
 }
 
-// A bundle is the cables between two nodes that a picture shows as one line.
+// A bundle is the cables between two nodes that a picture shows as a single line.
 type bundle struct {
 	a, b   *fabric.Node
 	cables []Cable
 }
 
-// bundles groups the cables by their nodes, without those between an end node and the
-// switch above it, for which the end node stands. If the picture is folded,
-// the switch stands for the end node.
+// bundles groups the cables by their nodes, without cables between an end node and the
+// switch above it, for which the end node stands. If the picture is folded, the switch
+// stands for the end node.
 func (p *Picture) bundles() []bundle {
 	index := map[[2]*fabric.Node]int{}
 	var list []bundle

@@ -12,23 +12,23 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Text writes a fabric in the formats of ibnetdiscover, byte for byte (rdma-core,
-// infiniband-diags/ibnetdiscover.c). The nodes are in the order of
-// [fabric.Fabric.Replay].
+// Text writes a fabric in ibnetdiscover's formats, byte for byte (rdma-core,
+// infiniband-diags/ibnetdiscover.c). The nodes are in [fabric.Fabric.Replay] order.
 type Text struct {
 	Names   *fabric.NameMap
-	Time    time.Time // time of the scan, for the header
+	Time    time.Time // scan time, for the header
 	Group   bool      // group nodes by chassis
-	Full    bool      // add speed, width and VLs of ports as numbers
-	MaxHops bool      // add the length of the longest route and the number of requests
+	Full    bool      // add ports' speed, width and VLs as numbers
+	MaxHops bool      // add the longest route's length and the request count
 
-	// OmitUnread omits differences of nodes and ports that an unfinished scan has not read.
+	// OmitUnread omits differences between nodes and ports that an unfinished scan has not
+	// read.
 	OmitUnread bool
 
-	from, to *fabric.Fabric // of a comparison with OmitUnread, one of them unfinished
+	from, to *fabric.Fabric // in a comparison with OmitUnread, one of them unfinished
 
 	out     *bufio.Writer
-	chassis map[*fabric.System]int // numbers of chassis, only with Group
+	chassis map[*fabric.System]int // chassis numbers, only with Group
 	buf     []byte
 }
 
@@ -71,8 +71,7 @@ func (t *Text) topology(f *fabric.Fabric) {
 	}
 }
 
-// node writes the lines of a node. host is the name of the host of its chassis, "" if
-// unknown.
+// node writes a node's lines. host is the host name for its chassis, "" if unknown.
 func (t *Text) node(n *fabric.Node, host string) {
 	t.header(n, host, "", "")
 	for _, p := range linked(n) {
@@ -80,8 +79,7 @@ func (t *Text) node(n *fabric.Node, host string) {
 	}
 }
 
-// linked returns the ports of a node with a link, without those that the node cannot
-// have.
+// linked returns a node's ports with a link, without ports that the node cannot have.
 func linked(n *fabric.Node) []*fabric.Port {
 	var ports []*fabric.Port
 	for number := 1; number <= int(n.Info.NumPorts) && number < len(n.Ports); number++ {
@@ -92,7 +90,7 @@ func linked(n *fabric.Node) []*fabric.Port {
 	return ports
 }
 
-// words are the words of the format for the types of nodes.
+// words are the format's words for node types.
 type words struct{ line, guid, letter, list, report string }
 
 func wordsOf(t mad.NodeType) words {
@@ -107,7 +105,7 @@ func wordsOf(t mad.NodeType) words {
 	return words{"???", "???", "?", "???", "??"}
 }
 
-// appendID appends the ID of a node in quotation marks: its type and its GUID without 0x.
+// appendID appends a node's ID in quotation marks: its type and its GUID without 0x.
 func appendID(b []byte, n *fabric.Node) []byte {
 	b = append(append(append(b, '"'), wordsOf(n.Info.NodeType).letter...), '-')
 	start := len(b)
@@ -115,8 +113,8 @@ func appendID(b []byte, n *fabric.Node) []byte {
 	return append(append(b[:start], b[start+len("0x"):]...), '"')
 }
 
-// header writes the lines before the ports of a node. ids is written in front of the
-// IDs, detail in front of the last line.
+// header writes the lines before a node's ports. ids is written in front of the IDs,
+// detail in front of the last line.
 func (t *Text) header(n *fabric.Node, host, ids, detail string) {
 	number := t.chassis[n.System]
 	b := fmt.Appendf(t.buf[:0], "\n%svendid=0x%x\n%sdevid=0x%x\n", ids, n.Info.VendorID, ids, n.Info.DeviceID)
@@ -165,7 +163,7 @@ func (t *Text) appendDetail(b []byte, n *fabric.Node, prefix string) []byte {
 	return fmt.Appendf(b, " %s port 0 lid %d lmc %d", kind, lid, lmc)
 }
 
-// port writes the line of a port with a link.
+// port writes the line for a port with a link.
 func (t *Text) port(p *fabric.Port, prefix string) {
 	info, speed, width, speedName := linkOf(p)
 	peer := p.Peer
@@ -207,17 +205,17 @@ func (t *Text) port(p *fabric.Port, prefix string) {
 	t.out.Write(t.buf)
 }
 
-// appendPortNumber appends the number of a port in brackets.
+// appendPortNumber appends a port's number in brackets.
 func appendPortNumber(b []byte, p *fabric.Port) []byte {
 	return append(strconv.AppendUint(append(b, '['), uint64(p.Number), 10), ']')
 }
 
-// appendPortGUID appends the GUID of a port in parentheses and a blank.
+// appendPortGUID appends a port's GUID in parentheses and a blank.
 func appendPortGUID(b []byte, p *fabric.Port) []byte {
 	return append(strconv.AppendUint(append(b, '('), uint64(p.GUID), 16), ") "...)
 }
 
-// appendExternal appends the number of a port that is printed on its chassis.
+// appendExternal appends a port's number as printed on its chassis.
 func (t *Text) appendExternal(b []byte, p *fabric.Port) []byte {
 	if !t.Group || p.External == 0 {
 		return b
@@ -225,8 +223,8 @@ func (t *Text) appendExternal(b []byte, p *fabric.Port) []byte {
 	return fmt.Appendf(b, "[ext %d]", p.External)
 }
 
-// linkOf returns the attributes of a port, zero if it did not respond, and its active
-// speed and width.
+// linkOf returns a port's attributes, zero if it did not respond, and its active speed
+// and width.
 func linkOf(p *fabric.Port) (info *mad.PortInfo, speed int, width, speedName string) {
 	info = p.Info
 	if info == nil {

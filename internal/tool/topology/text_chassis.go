@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The first bytes of the GUIDs of Xsigo's devices (rdma-core, libibnetdisc/chassis.c).
+// The first bytes in the GUIDs of Xsigo's devices (rdma-core, libibnetdisc/chassis.c).
 const (
 	xsigo    = 0x001397
 	xsigoHCA = xsigo<<8 | 2
@@ -18,8 +18,8 @@ const (
 
 func isXsigo(guid ib.GUID, kind uint64) bool { return uint64(guid)>>32 == kind }
 
-// allChassis numbers the chassis in the order of their nodes, those of Voltaire first,
-// and writes them.
+// allChassis numbers the chassis in node order, Voltaire's chassis first, and writes
+// them.
 func (t *Text) allChassis(nodes []*fabric.Node) {
 	t.chassis = map[*fabric.System]int{}
 	var systems []*fabric.System
@@ -52,8 +52,8 @@ const (
 
 func isVoltaire(n *fabric.Node) bool { return n.Info.VendorID == vendorVoltaire }
 
-// oneChassis writes the nodes of a chassis: boards by slot, then the others in the
-// order of discovery.
+// oneChassis writes the nodes in a chassis: boards by slot, then the others in
+// discovery order.
 func (t *Text) oneChassis(s *fabric.System, order []*fabric.Node) {
 	fmt.Fprintf(t.out, "\nChassis %d", t.chassis[s])
 	if s.GUID != 0 {
@@ -92,7 +92,7 @@ func (t *Text) oneChassis(s *fabric.System, order []*fabric.Node) {
 	}
 }
 
-// boards writes the nodes in two kinds of slot.
+// boards writes the nodes in two slot kinds.
 func (t *Text) boards(s *fabric.System, host string, a, b fabric.SlotKind) {
 	for _, n := range s.Nodes {
 		if n.Slot.Kind == a || n.Slot.Kind == b {
@@ -101,7 +101,7 @@ func (t *Text) boards(s *fabric.System, host string, a, b fabric.SlotKind) {
 	}
 }
 
-// appendChassis appends the comment about the chassis of a node.
+// appendChassis appends the comment about a node's chassis.
 func appendChassis(b []byte, n *fabric.Node, number int, host string) []byte {
 	b = fmt.Appendf(b, "\t\t# Chassis %d", number)
 	if host != "" {
@@ -113,7 +113,7 @@ func appendChassis(b []byte, n *fabric.Node, number int, host string) []byte {
 	return b
 }
 
-// slotText returns the model of a board and its place in the chassis.
+// slotText returns a board's model and its place in the chassis.
 func slotText(n *fabric.Node) string {
 	v := n.Info.VendorID
 	if n.System == nil || n.Slot.Kind == fabric.SlotNone || v != vendorVoltaire && v != vendorMellanox {

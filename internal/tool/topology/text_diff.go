@@ -10,15 +10,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Checks are the parts and properties that a comparison of two fabrics includes.
+// Checks are the parts and properties that a comparison between two fabrics includes.
 type Checks struct {
 	Switches, CAs, Routers bool
-	Connections            bool // peers of ports
-	LIDs                   bool // with Connections also those of peers
-	Descriptions           bool // of nodes; with Connections also those of peers
+	Connections            bool // port peers
+	LIDs                   bool // with Connections also peers' LIDs
+	Descriptions           bool // node descriptions; with Connections also peers' descriptions
 }
 
-// DefaultChecks are the checks of ibnetdiscover --diff.
+// DefaultChecks are the checks in ibnetdiscover --diff.
 var DefaultChecks = Checks{Switches: true, CAs: true, Routers: true, Connections: true}
 
 // ParseChecks parses a list, for example "sw,ca,router,port,lid,nodedesc".
@@ -46,7 +46,7 @@ func ParseChecks(s string) (Checks, error) {
 	return c, nil
 }
 
-// Marks of the two sides of a comparison.
+// Marks for the two sides in a comparison.
 const (
 	markOld = "< "
 	markNew = "> "
@@ -88,7 +88,7 @@ func (t *Text) WriteDiff(w io.Writer, from, to *fabric.Fabric, checks Checks) (d
 	return differs, t.finish()
 }
 
-// A nodeDiff compares one node.
+// A nodeDiff compares a node.
 type nodeDiff struct {
 	t           *Text
 	checks      Checks
@@ -137,7 +137,7 @@ func (d *nodeDiff) write() {
 	}
 }
 
-// wereRead reports whether the scans have read the description of a node and the LID of a switch.
+// wereRead reports whether the scans have read a node's description and a switch's LID.
 func (d *nodeDiff) wereRead(from, to *fabric.Node) bool {
 	has := func(f *fabric.Fabric, n *fabric.Node) bool {
 		return f == nil || f.HasDescription(n) && f.HasLID(n)
@@ -198,7 +198,7 @@ func portOf(n *fabric.Node, number int) *fabric.Port {
 	return n.Ports[number]
 }
 
-// smaLID returns the LID of a switch's management port, 0 for other nodes.
+// smaLID returns a switch's management port LID, 0 for other nodes.
 func smaLID(n *fabric.Node) ib.LID {
 	if !n.IsSwitch() || n.Ports[0] == nil {
 		return 0

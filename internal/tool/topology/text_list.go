@@ -24,7 +24,7 @@ func (t *Text) WriteList(w io.Writer, f *fabric.Fabric, types ...mad.NodeType) e
 	return t.finish()
 }
 
-// WritePorts writes a line for each port, with its peer if it has one.
+// WritePorts writes a line for each port, with its peer if it has a peer.
 func (t *Text) WritePorts(w io.Writer, f *fabric.Fabric) error {
 	t.start(w)
 	for _, n := range f.Replay(nil).Nodes {
@@ -57,7 +57,7 @@ func (t *Text) reportEnd(p *fabric.Port) {
 	fmt.Fprintf(t.out, "%2s %5d %2d 0x%016x", wordsOf(p.Node.Info.NodeType).report, p.LID(), p.Number, uint64(p.GUID))
 }
 
-// WriteVisits writes a line for each NodeInfo response of the discovery.
+// WriteVisits writes a line for each NodeInfo response in the discovery.
 func WriteVisits(w io.Writer, f *fabric.Fabric) error {
 	t := &Text{}
 	t.start(w)
@@ -77,7 +77,7 @@ func WriteVisits(w io.Writer, f *fabric.Fabric) error {
 	return t.finish()
 }
 
-// typeText returns the name of a node type as libibmad prints it.
+// typeText returns a node type's name as libibmad prints it.
 func typeText(t mad.NodeType) string {
 	switch t {
 	case mad.NodeTypeCA:

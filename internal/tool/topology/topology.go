@@ -1,5 +1,5 @@
-// Package topology reports the nodes and cables of a fabric. [Run] scans the fabric; the
-// other functions write the result in the formats of other programs and check it.
+// Package topology reports a fabric's nodes and cables. [Run] scans the fabric; the
+// other functions write the result in other programs' formats and check it.
 package topology
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// Options are the options of [Run].
+// Options are the [Run] options.
 type Options struct {
 	Source fabric.Source
 
-	// Labels reads the labels of ports.
+	// Labels reads port labels.
 	Labels bool
 }
 

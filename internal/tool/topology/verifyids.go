@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
-// The patterns of the script ibidsverify (rdma-core,
+// The patterns in the script ibidsverify (rdma-core,
 // infiniband-diags/scripts/ibidsverify.pl).
 var (
 	endGUIDLine    = lazyregexp.New(`^(?:caguid|rtguid)=(.*)`)
@@ -24,8 +24,8 @@ var (
 	endPortGUID = lazyregexp.New(`^\[\d+\]\((.*)\)`)
 )
 
-// VerifyIDs checks the LIDs and GUIDs in a topology file, and writes the messages of
-// ibidsverify. It reports whether all are valid and unique.
+// VerifyIDs checks the LIDs and GUIDs in a topology file, and writes ibidsverify's
+// messages. It reports whether all are valid and unique.
 func VerifyIDs(w io.Writer, r io.Reader) (valid bool, err error) {
 	v := idVerifier{
 		out:  bufio.NewWriter(w),
@@ -46,15 +46,15 @@ func VerifyIDs(w io.Writer, r io.Reader) (valid bool, err error) {
 	return v.valid, nil
 }
 
-// An idVerifier is the state of a verification. Its maps are from LID to node GUID,
-// from node GUID to LID, and from port GUID to LID.
+// An idVerifier is a verification's state. Its maps are from LID to node GUID, from
+// node GUID to LID, and from port GUID to LID.
 type idVerifier struct {
 	out                *bufio.Writer
 	lids, nodes, ports map[string]string
 	valid              bool
 
 	kind, node, port, lid string
-	first                 bool // no port of the node has been read
+	first                 bool // no port on the node has been read
 }
 
 func (v *idVerifier) line(text string) {
