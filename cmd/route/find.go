@@ -14,7 +14,7 @@ import (
 // find returns the ports of pairs, or the pairs of one port and all others. Pairs of a file
 // with an unknown port are omitted, unless all have one.
 func (c *command) find(r *route.Routing, pairs []pair) (ends []route.Pair, err error) {
-	x := portindex.New(r, c.names)
+	x := portindex.New(r, c.names, c.gid)
 	if c.toAll {
 		from, lid, err := x.Port(&pairs[0].from)
 		if err != nil {

@@ -3,6 +3,7 @@ package route
 
 import (
 	"context"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -38,10 +39,11 @@ type command struct {
 
 	options route.PathsOptions
 	names   *fabric.NameMap
-	errors  *errorcounters.Reader // nil: not read
-	partial bool                  // counters or a pair are missing
-	pairs   int                   // that were followed
-	unknown int                   // pairs with an unknown port
+	gid     func(netip.Addr) (ib.GID, error) // of the port with an IP address
+	errors  *errorcounters.Reader            // nil: not read
+	partial bool                             // counters or a pair are missing
+	pairs   int                              // that were followed
+	unknown int                              // pairs with an unknown port
 
 	failOnGiven bool
 	unchecked   []report.Kind // of files
@@ -166,6 +168,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Loaded, err = c.files.Read(); err != nil {
 		return nil, err
 	}
+	c.gid = c.fabric.GIDByIP(ctx, c.env)
 	c.names, err = c.fabric.Names(c.env)
 	return pairs, err
 }

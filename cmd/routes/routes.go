@@ -4,6 +4,7 @@ package routes
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ type command struct {
 	options route.Options
 	filter  route.TableFilter
 	names   *fabric.NameMap
+	gid     func(netip.Addr) (ib.GID, error) // of the port with an IP address
 
 	// The selection, after the nodes and links are known.
 	nodes []*route.Node
@@ -171,6 +173,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Loaded, err = c.files.Read(); err != nil {
 		return err
 	}
+	c.gid = c.fabric.GIDByIP(ctx, c.env)
 	c.names, err = c.fabric.Names(c.env)
 	return err
 }
@@ -200,7 +203,7 @@ func (c *command) lidBounds() string {
 
 // find finds the switches and the link of the command line in a routing.
 func (c *command) find(r *route.Routing) error {
-	x := portindex.New(r, c.names)
+	x := portindex.New(r, c.names, c.gid)
 	if c.using != "" {
 		nodes, err := x.Switches(c.usingSwitch)
 		if err != nil {

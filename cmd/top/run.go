@@ -25,8 +25,9 @@ import (
 )
 
 // find returns the screen of the node or port with an address.
-func find(s *top.Sample, a resolve.Address, names *fabric.NameMap) (view, error) {
-	x, text := portindex.New(route.FromFabric(s.Fabric), names), a.Name
+func (u *ui) find(s *top.Sample, a resolve.Address) (view, error) {
+	names := u.names
+	x, text := portindex.New(route.FromFabric(s.Fabric), names, u.gid), a.Name
 	port, _, err := x.Port(&a)
 	node, number, hasNumber := fabric.CutPort(a.Name)
 	if failed, ok := errors.AsType[*resolve.PortError](err); ok && failed.External {
@@ -47,9 +48,9 @@ func find(s *top.Sample, a resolve.Address, names *fabric.NameMap) (view, error)
 }
 
 // pair returns the function that finds the ends of a path.
-func pair(ends [2]resolve.Address, names *fabric.NameMap) func(*route.Routing) (route.Pair, error) {
+func (u *ui) pair(ends [2]resolve.Address) func(*route.Routing) (route.Pair, error) {
 	return func(r *route.Routing) (p route.Pair, err error) {
-		x := portindex.New(r, names)
+		x := portindex.New(r, u.names, u.gid)
 		if p.From, p.FromLID, err = x.Port(&ends[0]); err == nil {
 			p.To, p.ToLID, err = x.Port(&ends[1])
 		}
@@ -99,10 +100,10 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	}
 	requests := make(chan top.PathRequest, 8)
 	colour := c.env.Getenv("NO_COLOR") == "" && screen.Colors() > 1
-	u := &ui{state: c.newState(), names: c.options.Names, styles: newStyles(colour), now: time.Now, views: []view{{}}, exports: c.exports, status: "scanning the fabric"}
+	u := &ui{state: c.newState(), names: c.options.Names, gid: c.fabric.GIDByIP(ctx, c.env), styles: newStyles(colour), now: time.Now, views: []view{{}}, exports: c.exports, status: "scanning the fabric"}
 	u.request = func(v *view) {
 		asked := *v
-		r := top.PathRequest{Find: pair(asked.ends, u.names), Done: func(p *top.Paths, err error) {
+		r := top.PathRequest{Find: u.pair(asked.ends), Done: func(p *top.Paths, err error) {
 			go send(func(u *ui) error { u.gotPaths(asked, p, err); return nil })
 		}}
 		select {
@@ -224,11 +225,11 @@ func (c *command) runOnce(ctx context.Context) error {
 	o.Samples = 2
 	requests := make(chan top.PathRequest, 1)
 	o.Paths = requests
-	u := &ui{state: c.newState(), names: o.Names, styles: newStyles(false), now: time.Now, views: []view{{}}}
+	u := &ui{state: c.newState(), names: o.Names, gid: c.fabric.GIDByIP(ctx, c.env), styles: newStyles(false), now: time.Now, views: []view{{}}}
 	var failed error
 	u.request = func(v *view) {
 		asked := *v
-		requests <- top.PathRequest{Find: pair(asked.ends, u.names), Done: func(p *top.Paths, err error) {
+		requests <- top.PathRequest{Find: u.pair(asked.ends), Done: func(p *top.Paths, err error) {
 			u.gotPaths(asked, p, err)
 			failed = err
 		}}

@@ -76,7 +76,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --sort nosuch", 2, "want one of errors, util, wait, findings, name"},
 		{"--once a b c", 2, "number of targets: got 3, want at most 2"},
 		{"--once 3-4", 2, "find LID 3-4: want one LID"},
-		{"--once 192.0.2.1", 2, "IP addresses are not supported"},
+		{"--once --interval 1ms 192.0.2.1", 1, "find IP 192.0.2.1: a simulated fabric has no IP addresses"},
 		{"--once --interval 1ms leaf01", 1, "find name leaf01: no node has this name"},
 		{"--once --interval 1ms leaf001/9", 1, "find leaf001[9]: the ports"},
 		{"--once --interval 1ms host00001 nosuch", 1, "find name nosuch"},

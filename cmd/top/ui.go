@@ -2,6 +2,7 @@ package top
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ type view struct {
 type ui struct {
 	state  *top.State
 	names  *fabric.NameMap
+	gid    func(netip.Addr) (ib.GID, error) // of the port with an IP address
 	styles *styles
 	now    func() time.Time
 
@@ -192,7 +194,7 @@ func (u *ui) goTo(text string) {
 
 // openTarget opens the node or port with an address.
 func (u *ui) openTarget(a resolve.Address) error {
-	v, err := find(u.state.Sample(), a, u.names)
+	v, err := u.find(u.state.Sample(), a)
 	if err == nil {
 		u.open(v)
 	}

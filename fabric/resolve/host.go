@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 )
 
@@ -51,15 +52,16 @@ func hostAt(ip netip.Addr, hop *NextHop) *Host {
 // a RoCE port on this host, it finds the host with the address.
 func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	hop, err := r.nextHop(ctx, a.IP)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(hop.LinkAddr) != ipoibAddrLen:
-		return one(r.hostBy(a.IP, hop))
-	case hop.Gateway.IsValid():
-		return nil, &MisplacedError{fmt.Sprintf("in another subnet, behind the router %v", hop.Gateway), "name the GID of the port"}
 	}
-	gid := ib.GID(hop.LinkAddr[ipoibAddrLen-len(ib.GID{}):])
+	gid, err := hop.gid()
+	if errors.Is(err, errNoIPoIB) {
+		return one(r.hostBy(a.IP, hop))
+	}
+	if err != nil {
+		return nil, err
+	}
 	ports, err := r.findGID(ctx, Address{Kind: GID, GID: gid})
 	for _, p := range ports {
 		p.Host = hostAt(a.IP, hop)
@@ -69,6 +71,30 @@ func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 		err = fmt.Errorf("GID %v of the neighbour table: %w", gid, err)
 	}
 	return ports, err
+}
+
+// errNoIPoIB reports a next hop over a network other than IPoIB.
+var errNoIPoIB = errors.New("not an IPoIB address in this fabric")
+
+// gid returns the port GID in the IPoIB link-layer address.
+func (h *NextHop) gid() (ib.GID, error) {
+	switch {
+	case len(h.LinkAddr) != ipoibAddrLen:
+		return ib.GID{}, errNoIPoIB
+	case h.Gateway.IsValid():
+		return ib.GID{}, &MisplacedError{fmt.Sprintf("in another subnet, behind the router %v", h.Gateway), "name the GID of the port"}
+	}
+	return ib.GID(h.LinkAddr[ipoibAddrLen-len(ib.GID{}):]), nil
+}
+
+// GIDByIP returns the GID of the InfiniBand port with an IPoIB address, from the
+// kernel's neighbour table. It uses no request to the fabric.
+func GIDByIP(ctx context.Context, ip netip.Addr, o Options) (ib.GID, error) {
+	hop, err := New(nil, umad.PortAttr{}, o).nextHop(ctx, ip)
+	if err != nil {
+		return ib.GID{}, err
+	}
+	return hop.gid()
 }
 
 // findEthernet finds hosts on a RoCE port's network.

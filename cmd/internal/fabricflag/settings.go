@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -299,6 +300,12 @@ func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
 // Resolve returns the options that find ports by their addresses.
 func (s *Settings) Resolve(env *cmdutil.Env, names *fabric.NameMap) resolve.Options {
 	return resolve.Options{SMLID: s.SMLID, Names: names, Simulated: s.IsSimulated(), Sysfs: env.Sysfs()}
+}
+
+// GIDByIP returns the function that finds the GID of a port by its IP address.
+func (s *Settings) GIDByIP(ctx context.Context, env *cmdutil.Env) func(netip.Addr) (ib.GID, error) {
+	o := s.Resolve(env, nil)
+	return func(ip netip.Addr) (ib.GID, error) { return resolve.GIDByIP(ctx, ip, o) }
 }
 
 // Names reads the node name map. A missing or invalid map of a classic tool, and an

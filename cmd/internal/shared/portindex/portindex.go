@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -24,8 +25,6 @@ func Parse(text string) (resolve.Address, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case a.Kind == resolve.IP:
-		return a, fmt.Errorf("find IP %s: IP addresses are not supported", text)
 	case a.Kind == resolve.LID && a.First != a.Last:
 		return a, fmt.Errorf("find LID %s: want one LID", text)
 	}
@@ -36,14 +35,15 @@ func Parse(text string) (resolve.Address, error) {
 type Index struct {
 	routing *route.Routing
 	names   *fabric.NameMap
+	gid     func(netip.Addr) (ib.GID, error)
 	tracer  *route.Tracer
 	guids   map[ib.GUID]*route.Port
 	words   map[string][]*route.Node // by name and by the first word of the name
 }
 
-// New returns the index of a routing.
-func New(r *route.Routing, names *fabric.NameMap) *Index {
-	x := &Index{routing: r, names: names, tracer: route.NewTracer(r), guids: map[ib.GUID]*route.Port{}, words: map[string][]*route.Node{}}
+// New returns the index of a routing. gid returns the GID of the port with an IP address.
+func New(r *route.Routing, names *fabric.NameMap, gid func(netip.Addr) (ib.GID, error)) *Index {
+	x := &Index{routing: r, names: names, gid: gid, tracer: route.NewTracer(r), guids: map[ib.GUID]*route.Port{}, words: map[string][]*route.Node{}}
 	for _, n := range r.Nodes {
 		full := names.NameOf(n.GUID, n.Desc)
 		first, _, _ := strings.Cut(full, " ")
@@ -85,9 +85,13 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 	case resolve.GUID:
 		p = x.guids[a.GUID]
 	case resolve.GID:
-		if p = x.guids[a.GID.GUID()]; p != nil && p.GUID != a.GID.GUID() {
-			p = nil // the GUID of a node
+		p = x.byGID(a.GID)
+	case resolve.IP:
+		gid, err := x.gid(a.IP)
+		if err != nil {
+			return nil, 0, fmt.Errorf("find IP %s: %w", a.Text, err)
 		}
+		p = x.byGID(gid)
 	case resolve.Route:
 		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
@@ -100,6 +104,14 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 		return nil, 0, x.notFound(a)
 	}
 	return p, p.LID, nil
+}
+
+// byGID returns the port with a GID, nil without any.
+func (x *Index) byGID(gid ib.GID) *route.Port {
+	if p := x.guids[gid.GUID()]; p != nil && p.GUID == gid.GUID() {
+		return p
+	}
+	return nil // unknown, or the GUID of a node
 }
 
 // notFound returns the error for an address that no port has.
