@@ -21,8 +21,8 @@ type Options struct {
 	Tests    []Test
 	Identity host.Identity
 
-	Device   string // "": the one that reaches the server
-	Port     uint8  // 0: the first active one
+	Device   string // "": the device that reaches the server
+	Port     uint8  // 0: the first active port
 	GIDIndex int    // negative: the best
 	CPUs     host.CPUs
 
@@ -71,7 +71,7 @@ type client struct {
 	server  host.Identity
 }
 
-// measure runs one test.
+// measure runs a test.
 func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 	ports, err := port.Open(c.options.Device, c.options.Port)
 	if err != nil {

@@ -138,7 +138,7 @@ func (c *controlConn) wrap(err error) error {
 	return fmt.Errorf("exchange messages with %v: %w", c.conn.RemoteAddr(), peererr.Classify(err))
 }
 
-// errUnexpected returns the error of a message that is not the awaited one.
+// errUnexpected returns the error for an unexpected message.
 func (c *controlConn) errUnexpected() error { return c.wrap(errMessage) }
 
 // next returns the next message. It waits up to a time, 0: without limit. A failure

@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An endpointTest is one side of a test, from the creation of its endpoint to its
+// An endpointTest is a side's part in a test, from the creation of its endpoint to its
 // figures.
 type endpointTest struct {
 	role
@@ -32,7 +32,7 @@ type endpointTest struct {
 	runner      *runner
 	before      host.Counters
 	cpus        []int
-	crowded     bool // a loop shares its processor with another one
+	crowded     bool // a loop shares its processor with another loop
 	release     func()
 	own         Side
 	stopped     bool
@@ -133,7 +133,7 @@ func (t *endpointTest) link(gid netip.Addr, lid ib.LID, others uint8) endpoint.L
 	}
 }
 
-// connect connects the queue pairs to those of the peer.
+// connect connects the local queue pairs to the peer's.
 func (t *endpointTest) connect(link endpoint.Link, peers []endpoint.Address) error {
 	if err := t.endpoint.Begin(link); err != nil {
 		return err

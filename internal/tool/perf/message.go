@@ -45,10 +45,10 @@ type request struct {
 	GIDs []port.GID `json:"gids"` // of the client, for the server to choose from
 	LID  ib.LID     `json:"lid"`  // of an InfiniBand port
 
-	// GIDs of the port with the LID, for a server whose port needs GIDs.
+	// GIDs of the port with the LID, for a server with a port that needs GIDs.
 	InfiniBandGIDs []port.GID `json:"infiniband_gids"`
 
-	CPUs []int `json:"cpus"` // of the client's loops; empty: those that the server leaves
+	CPUs []int `json:"cpus"` // of the client's loops; empty: the processors that the server leaves
 
 	ReduceDepth bool `json:"reduce_depth"` // see Options
 }
@@ -62,7 +62,7 @@ type prepared struct {
 	CPUs            []int              `json:"cpus"` // of the server's loops
 	Yield           bool               `json:"yield"`
 	AliveEvery      time.Duration      `json:"alive_every_ns"` // maximum interval of the client's alive messages
-	Manager         *managed           `json:"manager"`        // of a test whose queue pairs the connection manager connects
+	Manager         *managed           `json:"manager"`        // for a test with queue pairs that the connection manager connects
 }
 
 // connect describes the client's side of a test.

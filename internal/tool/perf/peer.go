@@ -29,20 +29,20 @@ const (
 	Pingpong Program = "pingpong" // ibv_rc_pingpong and others
 )
 
-// PeerOptions are the settings of RunPeer. The tests must be one that a program runs:
-// one test with one size or, for perftest, with all sizes of its option -a.
+// PeerOptions are the settings of RunPeer. The tests must be what a single program
+// runs: a test with a single size or, for perftest, with all sizes of its option -a.
 type PeerOptions struct {
 	Options
 	Program Program
 	Margin  time.Duration // perftest by time: uncounted time at each end; negative: the default of the programs
-	Shared  int           // pingpong: queue pairs with a shared receive queue; 0: a single one
+	Shared  int           // pingpong: queue pairs with a shared receive queue; 0: a single queue pair
 
 	// Listen, unless nil, makes this side the server: it waits for the program at the
 	// listener, and ignores Server. RunPeer calls it once the device is usable.
 	Listen func(context.Context) (net.Listener, error)
 
-	// Manage are the local address and the port of a server whose test has CM. Listen is
-	// not called then.
+	// Manage are the local address and the port of a server for a test with CM. Listen
+	// is not called then.
 	Manage *perftest.CM
 }
 
@@ -135,7 +135,7 @@ func (p *peerRun) manager() (*perftest.CM, error) {
 	return &cm, nil
 }
 
-// accept accepts one connection.
+// accept accepts a connection.
 func accept(ctx context.Context, listen func(context.Context) (net.Listener, error)) (net.Conn, error) {
 	l, err := listen(ctx)
 	if err != nil {

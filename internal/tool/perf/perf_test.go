@@ -227,7 +227,7 @@ func connectToServer(t *testing.T, change func(*ServeOptions)) net.Conn {
 	return conn
 }
 
-// exchange sends messages and returns the answer to the last one.
+// exchange sends messages and returns the last answer.
 func exchange(t *testing.T, conn net.Conn, all ...message) (message, error) {
 	t.Helper()
 	var m message

@@ -28,10 +28,10 @@ type Report struct {
 // A ReportClock is the clock of the client.
 type ReportClock struct {
 	Source string  `json:"source"`
-	CostNS float64 `json:"cost_ns"` // of one reading
+	CostNS float64 `json:"cost_ns"` // of each reading
 }
 
-// A ReportResult is the outcome of one test with one size.
+// A ReportResult is a test's outcome with a size.
 type ReportResult struct {
 	Test       Test              `json:"test"`
 	MTU        *int              `json:"mtu"`
@@ -50,7 +50,7 @@ type ReportResult struct {
 	ServerSide *ReportSide       `json:"server_side"`
 }
 
-// A ReportPort is the port of one side.
+// A ReportPort is a side's port.
 type ReportPort struct {
 	Device   string  `json:"device"`
 	Driver   string  `json:"driver"`
@@ -97,7 +97,7 @@ type ReportWindow struct {
 	BytesPerSecond float64 `json:"bytes_per_second"`
 }
 
-// A ReportSide holds the figures of one side.
+// A ReportSide holds a side's figures.
 type ReportSide struct {
 	Seconds  float64       `json:"seconds"`
 	User     float64       `json:"cpu_user_seconds"`
@@ -108,7 +108,7 @@ type ReportSide struct {
 	Counters host.Counters `json:"counters"`
 }
 
-// Percentiles are those of a [ReportLatency].
+// Percentiles are a [ReportLatency]'s percentiles.
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 
 // Report returns the document of a result and the error that came with it, without missed

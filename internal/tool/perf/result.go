@@ -11,12 +11,12 @@ import (
 type Result struct {
 	Client, Server host.Identity
 	ClockSource    string  // of the client: "CLOCK_MONOTONIC" or "TSC"
-	ClockCost      float64 // of one reading, in nanoseconds
+	ClockCost      float64 // of each reading, in nanoseconds
 	Measurements   []Measurement
 	NotBegun       []Test // after a failure that concerns all tests
 }
 
-// A Measurement is the outcome of one test.
+// A Measurement is a test's outcome.
 type Measurement struct {
 	Test           Test
 	Client, Server host.PortInfo
@@ -47,7 +47,7 @@ func (t Test) LatencyFactor() float64 {
 	return 1
 }
 
-// Side holds the figures of one side of a test.
+// Side holds a side's figures in a test.
 type Side struct {
 	Elapsed  time.Duration `json:"elapsed_ns"` // of the loops
 	User     time.Duration `json:"user_ns"`    // processor time of the loops
@@ -142,7 +142,7 @@ func merge(size int, all []*stats.Windows, want int) []ThroughputPart {
 		if i > 0 {
 			series = series[:min(len(series), len(rates))]
 			if len(series) > 0 && series[0].Length != time.Duration(rates[0].Length) {
-				return nil // one thread took much longer than another
+				return nil // a thread took much longer than another
 			}
 		}
 		for j, r := range rates {

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A role is the part of one side in a test.
+// A role is a side's part in a test.
 type role struct {
 	Test
 	leads bool
@@ -28,7 +28,7 @@ func (r role) target() bool {
 	return r.Op != Send && (!r.leads || r.Bidirectional || r.Kind == Latency && r.Op == Write)
 }
 
-// Small messages cycle through one page at a distance of at least a cache line, as in
+// Small messages cycle through a page at a distance of at least a cache line, as in
 // perftest.
 const (
 	pageSize   = 4096
@@ -88,8 +88,8 @@ func (r role) bounded(depth int) int {
 func (r role) moderation() int { return min(r.Moderation, r.depth()) }
 func (r role) list() int       { return min(r.List, r.depth()) }
 
-// Upper bounds of the size of queue entries in bytes: those of Soft-RoCE, which are
-// the largest. Its kernel driver rounds size and number up to powers of two.
+// Upper bounds of queue entry sizes in bytes: Soft-RoCE's, which are the largest. Its
+// kernel driver rounds size and number up to powers of two.
 const (
 	sendEntry       = 2 * 256 // without inline data
 	recvEntry       = 2 * 64

@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Run runs the tests in order. It continues after a failure that concerns one test
-// only: see [TestsError]. It returns the measurements together with the error, nil only if
-// a test is invalid. Measurements of failed tests are marked as partial.
+// Run runs the tests in order. It continues after a failure that concerns a single test:
+// see [TestsError]. It returns the measurements together with the error, nil only if a
+// test is invalid. Measurements of failed tests are marked as partial.
 func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	for _, t := range o.Tests {
 		if err := t.Check(); err != nil {
@@ -75,7 +75,7 @@ func (c *client) all(ctx context.Context, r *Result) error {
 	return failed
 }
 
-// resync prepares both sides for the next test after a failed one. It discards the
+// resync prepares both sides for the next test after a failure. It discards the
 // failures that the server has reported meanwhile.
 func (c *client) resync(ctx context.Context) error {
 	if err := c.send(message{Hello: &c.options.Identity}); err != nil {
@@ -95,12 +95,12 @@ func (c *client) resync(ctx context.Context) error {
 	}
 }
 
-// A testError is a failure that concerns one test only.
+// A testError is a failure that concerns a single test.
 type testError struct{ error }
 
 func (e testError) Unwrap() error { return e.error }
 
-// concernsTest reports whether a failure may concern one test only: the server refused
+// concernsTest reports whether a failure may concern a single test: the server refused
 // it, the device does not support it, or payloads were corrupt.
 func concernsTest(err error) bool {
 	if errors.Is(err, verbs.ErrDeviceRemoved) {

@@ -64,7 +64,7 @@ func TestTestsError(t *testing.T) {
 	}
 }
 
-// TestResync checks that a test can start after one that the server refused.
+// TestResync checks that a test can start after the server refused a test.
 func TestResync(t *testing.T) {
 	conn := connectToServer(t, nil)
 	hello := message{Hello: &host.Identity{}}

@@ -25,7 +25,7 @@ const (
 // warmupTime is the warm-up of a test by time.
 const warmupTime = 200 * time.Millisecond
 
-// A runner moves the data of one side of a test.
+// A runner moves a side's data in a test.
 type runner struct {
 	role
 	endpoint   *endpoint.Endpoint
@@ -171,7 +171,7 @@ func (r *runner) start(ctx context.Context, cpus []int, yield bool) {
 	}()
 }
 
-// loops returns the loops, one for each group.
+// loops returns the loops, a loop for each group.
 func (r *runner) loops() []func() error {
 	if r.Kind == Latency {
 		return []func() error{r.latency()}
@@ -192,7 +192,7 @@ func (r *runner) loops() []func() error {
 	return all
 }
 
-// loopSent records that one loop has sent all its messages.
+// loopSent records that a loop has sent all its messages.
 func (r *runner) loopSent() {
 	r.lock.Lock()
 	defer r.lock.Unlock()

@@ -17,8 +17,8 @@ import (
 // limits.
 type ServeOptions struct {
 	Identity host.Identity
-	Device   string // "": the one that reaches the client
-	Port     uint8  // 0: the first active one
+	Device   string // "": the device that reaches the client
+	Port     uint8  // 0: the first active port
 	GIDIndex int    // negative: the best
 	CPUs     host.CPUs
 
@@ -129,7 +129,7 @@ func (s *Server) allowed(a netip.Addr) bool {
 	return false
 }
 
-// serveClient serves one client until it disconnects.
+// serveClient serves a client until it disconnects.
 func (s *Server) serveClient(ctx context.Context, conn net.Conn) {
 	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
 	refuse := func(why string) {

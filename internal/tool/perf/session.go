@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 )
 
-// A session is the connection of one client to a server.
+// A session is a client's connection to a server.
 type session struct {
 	*Server
 	*controlConn
@@ -25,7 +25,7 @@ type session struct {
 	client host.Identity
 }
 
-// errDone ends a session whose client needs no further test.
+// errDone ends a session if its client needs no further test.
 var errDone = errors.New("the client is done")
 
 // run serves the tests of the client.
@@ -122,7 +122,7 @@ func (s *session) check(r *request) error {
 	return nil
 }
 
-// test serves one test.
+// test serves a test.
 func (s *session) test(ctx context.Context, r *request) (err error) {
 	if err := s.check(r); err != nil {
 		return err
@@ -183,14 +183,14 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 	return s.serve(ctx, t)
 }
 
-// connect connects the queue pairs to those of the client and starts the loops.
+// connect connects the local queue pairs to the client's and starts the loops.
 func (s *session) connect(ctx context.Context, t *endpointTest, a *acceptance, yield bool) error {
 	m, err := s.next(ctx, s.o.Idle)
 	if err != nil {
 		return a.orError(err)
 	}
 	r := m.Connect
-	if r == nil || r.GID != t.choice.Remote { // it must be the one that the server chose
+	if r == nil || r.GID != t.choice.Remote { // it must be the GID that the server chose
 		return s.errUnexpected()
 	}
 	if t.mtu = ib.MTUOf(r.MTU); t.mtu == 0 || t.mtu > t.choice.Port.Attr.ActiveMTU {

@@ -84,8 +84,8 @@ func (t Transport) qpType() verbs.QPType {
 // lossy reports whether messages may be lost.
 func (t Transport) lossy() bool { return t == UC || t == UD }
 
-// A Test is one measurement with one message size. A client sends it to the server,
-// which trusts it only after Check.
+// A Test is a measurement with a message size. A client sends it to the server, which
+// trusts it only after Check.
 type Test struct {
 	Op        Op        `json:"op"`
 	Kind      Kind      `json:"kind"`
@@ -124,7 +124,7 @@ type Test struct {
 	// sent to the client alone. The zero address disables it.
 	Multicast netip.Addr `json:"multicast,omitzero"`
 
-	MTU          int    `json:"mtu"` // bytes; 0: the smaller one of both ports
+	MTU          int    `json:"mtu"` // bytes; 0: the smaller MTU of both ports
 	SL           uint8  `json:"sl"`
 	TrafficClass uint8  `json:"traffic_class"`
 	FlowLabel    uint32 `json:"flow_label"`
@@ -287,7 +287,7 @@ func (t Test) badExtent() *FieldError {
 	return nil
 }
 
-// badCombination returns a field that another one excludes.
+// badCombination returns a field that another excludes.
 func (t Test) badCombination() *FieldError {
 	const bandwidthOnly = "a latency test has one message in flight"
 	switch lat := t.Kind == Latency; {

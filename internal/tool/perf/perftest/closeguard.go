@@ -39,8 +39,8 @@ const finishGrace = 10 * time.Second
 // errFinished is the error of a peer with fewer messages, or with another direction.
 var errFinished = errors.New("the peer has finished its test, and this side has not")
 
-// guardDelay is the time from the start of a measurement to that of its guard, whose
-// threads would delay the first messages. Most tests of latency end earlier.
+// guardDelay is the time from a measurement's start to its guard's start, because the
+// guard's threads would delay the first messages. Most latency tests end earlier.
 const guardDelay = 200 * time.Millisecond
 
 // A guardMode has the properties of a test that a guard depends on.
@@ -151,7 +151,8 @@ func awaiter(link net.Conn) func() error {
 	}
 }
 
-// stop ends the guard. It returns the reason to end a measurement early, nil without one.
+// stop ends the guard. It returns the reason to end a measurement early, nil if there is no
+// reason.
 func (g *closeGuard) stop() error {
 	if g.start == nil || g.start.Stop() {
 		return nil

@@ -67,7 +67,7 @@ func (c *CM) check(t *Test) error {
 	return nil
 }
 
-// A manager makes the connections of one side.
+// A manager makes a side's connections.
 type manager struct {
 	*CM
 	client bool
@@ -270,7 +270,8 @@ func (s *Session) awaitAnnouncement(ctx context.Context) func(i int) error {
 		if err != nil {
 			return fmt.Errorf("receive the address of the client: %w", err)
 		}
-		// The first one names the address: all queue pairs of a client have the same.
+		// The first connection names the address: all queue pairs of a client have the
+		// same.
 		if i == 0 {
 			qps := s.end.QPs()
 			path, err := s.choice.Port.Context.ReplyPath(c, qps[0].In.Bytes, s.choice.Port.Number)
@@ -290,7 +291,7 @@ func (s *Session) awaitAnnouncement(ctx context.Context) func(i int) error {
 // pollDelay is the time between two polls for a completion.
 const pollDelay = 20 * time.Microsecond
 
-// completion waits for one completion before a test.
+// completion waits for a completion before a test.
 func (s *Session) completion(ctx context.Context) (verbs.Completion, error) {
 	into := make([]verbs.Completion, 1)
 	for {

@@ -20,7 +20,7 @@ import (
 type conn struct {
 	link    net.Conn
 	client  bool
-	binary  bool          // the connection is one of the connection manager: keys are binary, messages have bounds
+	binary  bool          // the connection is the connection manager's: keys are binary, messages have bounds
 	managed bool          // the connection manager connects the queue pairs
 	timeout time.Duration // of the peer's messages, 0: none
 	begun   time.Time
@@ -92,7 +92,7 @@ func (c *conn) wrap(subject string, err error) error {
 	return fmt.Errorf("exchange %s with %v: %w", subject, c.link.RemoteAddr(), peererr.Classify(err))
 }
 
-// hangUp closes this direction and waits for the peer to close the other one.
+// hangUp closes this direction and waits for the peer to close the other.
 func (c *conn) hangUp() error {
 	const subject = "end of connection"
 	if half, ok := c.link.(interface{ CloseWrite() error }); ok {
@@ -131,7 +131,7 @@ type Layout struct {
 	MTU       uint8  // enum ibv_mtu
 }
 
-// Limits of a layout, far above those of any host.
+// Limits of a layout, far above any host's.
 const (
 	maxPage      = 1 << 24
 	maxCacheLine = 1 << 12

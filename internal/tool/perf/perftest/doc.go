@@ -20,9 +20,9 @@ const qkey = 0x11111111
 // HopLimit is the hop limit of all packets.
 const HopLimit = 255
 
-// Version is the protocol version of this side: the last one before programs began to
-// compare their settings (6.28), in a message whose size depends on their build. Both
-// old and new programs accept it.
+// Version is this side's protocol version: the last before programs began to compare
+// their settings (6.28), in a message with a size that depends on their build. Both old
+// and new programs accept it.
 const Version = "6.27"
 
 // oldest is the oldest version that the programs accept.

@@ -46,8 +46,8 @@ func (d driver) connected() {
 	}
 }
 
-// ready posts receives for messages of all sizes. Unused receives of one size stay
-// posted for the next. In other tests than those of sends it warms up.
+// ready posts receives for messages of all sizes. Unused receives stay posted for the
+// next size. In tests other than send tests it warms up.
 func (d driver) ready(size int) error {
 	if d.test.Verb != Send {
 		return d.warmUp(size)
@@ -90,7 +90,7 @@ func (s *Session) warmUp(size int) error {
 	return st.Run()
 }
 
-// run measures one size.
+// run measures a size.
 func (d driver) run(size int) (Report, error) {
 	s := d.Session
 	supervisor := loop.NewSupervisor(s.ctx, s.o.PeerTimeout)

@@ -2,8 +2,8 @@ package perftest
 
 import "github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 
-// keys returns the keys of the local queue pairs. With XRC, those that send come first,
-// those that receive last; a test in one direction has one of them only.
+// keys returns the local queue pairs' keys. With XRC, queue pairs that send come first,
+// and queue pairs that receive last; a test in a single direction has only either kind.
 func (s *Session) keys() []Key {
 	var sends, receives []Key
 	for _, a := range s.end.Addresses() {

@@ -36,7 +36,7 @@ type Order struct {
 	WarmUp        bool  // --perform_warm_up, which does not concern the peer
 }
 
-// leads reports whether a side is the active one.
+// leads reports whether a side is the active side.
 func (o Order) leads(client bool) bool { return client != o.Reversed }
 
 // Program returns the name of the program that runs the test.
@@ -69,7 +69,7 @@ type participant interface {
 	// ready posts receives for the next size, in tests of sends, or warms up.
 	ready(size int) error
 
-	// run measures one size. For bandwidth it returns the figures of this side.
+	// run measures a size. For bandwidth it returns this side's figures.
 	run(size int) (Report, error)
 
 	// hangUp ends the connection when there is no last synchronization.
@@ -78,7 +78,7 @@ type participant interface {
 
 // session runs all exchanges of a test after begin, with the parts of s between them.
 // It calls done after each size, with the peer's figures if there are any. The keys are
-// those of the local queue pairs.
+// the local queue pairs' keys.
 func (c *conn) session(o Order, keys []Key, s participant, done func(size int, theirs *Report)) error {
 	// Latency tests of verbs other than send start with a synchronization.
 	if !o.Bandwidth && o.Verb != Send {

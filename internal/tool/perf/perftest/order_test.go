@@ -63,7 +63,7 @@ func (c counting) Write(b []byte) (int, error) {
 }
 
 // TestSession runs both sides of each test and compares their calls and messages with
-// those of perftest's programs.
+// the perftest programs'.
 func TestSession(t *testing.T) {
 	const k, figures = sizeGID, 5
 	tests := []struct {

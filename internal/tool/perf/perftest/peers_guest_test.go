@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 
 // A program is a program of Debian and its test.
 type program struct {
-	args []string // in addition to those that follow from the test
+	args []string // in addition to arguments that follow from the test
 	test Test
 }
 
@@ -136,7 +136,7 @@ func (p program) command(t *testing.T, tcp int, client bool) (*exec.Cmd, *bytes.
 // gidIndex is the index of the IPv4 GID of the guest's device.
 const gidIndex = 1
 
-// run runs one side of a test.
+// run runs a side of a test.
 func (p program) run(t *testing.T, client bool, connect func() (net.Conn, error)) ([]Result, error) {
 	var results []Result
 	err := Run(t.Context(), Options{
@@ -147,8 +147,8 @@ func (p program) run(t *testing.T, client bool, connect func() (net.Conn, error)
 	return results, err
 }
 
-// row matches a line of figures: size, iterations and figures. A program whose estimate
-// of the processor's frequency fails on a busy machine prints "inf".
+// row matches a line of figures: size, iterations and figures. A program prints "inf"
+// if its estimate of the processor's frequency fails on a busy machine.
 var row = regexp.MustCompile(`(?m)^ *(\d+) +(\d+) +((?:\d+\.\d+|inf).*)$`)
 
 // check compares the results of both sides.
@@ -306,7 +306,7 @@ func TestGuestKilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if bytes.Count(out, []byte("state RTS")) >= 2 { // not counting those of the kernel
+				if bytes.Count(out, []byte("state RTS")) >= 2 { // not counting the kernel's
 					break
 				}
 			}

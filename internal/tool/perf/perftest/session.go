@@ -25,8 +25,8 @@ import (
 type Options struct {
 	Test Test
 
-	Device   string // "": the one that reaches the peer
-	Port     uint8  // 0: the first active one
+	Device   string // "": the device that reaches the peer
+	Port     uint8  // 0: the first active port
 	GIDIndex int    // negative: the best
 	IPv6     bool   // no GID of an IPv4 address
 	Link     string // "" or the required link layer, such as "Ethernet"
@@ -238,8 +238,8 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// ErrCredits is wrapped for tests of ib_send_bw on iWARP, whose transport has no signal for
-// a receiver that is late: the program then writes credits to the memory of the sender.
+// ErrCredits is wrapped for ib_send_bw tests on iWARP, a transport without a signal for a
+// receiver that is late: the program then writes credits to the memory of the sender.
 var ErrCredits = errors.New("not supported on iWARP, where ib_send_bw needs credits")
 
 func (s *Session) warnMTU(mtu int) {
@@ -296,7 +296,7 @@ func (s *Session) receives() int {
 	return s.test.RxDepth
 }
 
-// leads reports whether this side is the active one.
+// leads reports whether this side is the active side.
 func (s *Session) leads() bool { return s.test.leads(s.o.Client) }
 
 // slots returns the size of the memory of a queue pair. The programs all use a page for

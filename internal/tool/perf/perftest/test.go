@@ -30,7 +30,7 @@ type Test struct {
 	Multicast *Multicast // -g: datagrams are sent to groups; nil: to queue pairs
 
 	// Local settings.
-	MTU             ib.MTU        // -m; the peer may have a smaller one; 0: that of the port
+	MTU             ib.MTU        // -m; the peer may have a smaller MTU; 0: the port's MTU
 	TxDepth         int           // -t
 	RxDepth         int           // -r
 	Moderation      int           // -Q
@@ -45,7 +45,7 @@ type Test struct {
 	SL              uint8         // -S
 	TrafficClass    uint8         // --tclass
 	FlowLabels      []uint32      // --flow_label: of the queue pairs, in turn
-	DLID            ib.LID        // --dlid: LID of the peer; 0: the one that it sends
+	DLID            ib.LID        // --dlid: LID of the peer; 0: the LID that it sends
 	PKeyIndex       uint16        // --pkey_index
 	Timeout         uint8         // -u
 	RetryCount      uint8         // --retry_count
@@ -56,13 +56,13 @@ type Test struct {
 	Rate            float64       // --rate_limit SW: messages per second; 0: unlimited
 	ByteRate        float64       // --rate_limit SW: bytes per second; 0: unlimited
 	Burst           int           // --burst_size: messages posted without a pause
-	StaticRate      ib.Rate       // --rate_limit HW; 0: that of the port
+	StaticRate      ib.Rate       // --rate_limit HW; 0: the port's rate
 	Gap             time.Duration // --latency_gap: pause before each message
 	Keep            bool          // -H, -U: Samples keeps all times
 	CPUUtil         bool          // --cpu_util, with Timed or Infinite
 }
 
-// A Result holds the figures of one size.
+// A Result holds the figures of a size.
 type Result struct {
 	Size     int
 	Partial  bool           // the test failed before the end
@@ -117,8 +117,8 @@ func (t *Test) Connection() string {
 	return t.Type.String()
 }
 
-// Numbers returns the number of queue pairs that perftest counts: with XRC those that
-// send and those that receive, if both sides do both.
+// Numbers returns the number of queue pairs that perftest counts: with XRC the sending
+// and the receiving queue pairs, if both sides do both.
 func (t *Test) Numbers() int {
 	if t.XRC() && t.twoWay() {
 		return 2 * t.QueuePairs
@@ -161,8 +161,8 @@ func (t *Test) depth() int {
 	return t.TxDepth
 }
 
-// Moderate returns the number of messages per completion. Large messages have one each,
-// as in perftest.
+// Moderate returns the number of messages per completion. Large messages have a
+// completion each, as in perftest.
 func (t *Test) Moderate(size int) int {
 	const large = 8192
 	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events && !t.ModerationGiven {

@@ -14,10 +14,10 @@ const MaxShared = srqRecords - 1
 // done ends the exchange.
 const done = "done\x00"
 
-// exchangeClient sends the records of the local queue pairs to a server and returns
-// the server's. Several records, or shared, use the format of ibv_srq_pingpong, whose
-// server has as many queue pairs as the client. When exchangeClient returns, the
-// server's queue pairs are ready to receive.
+// exchangeClient sends the local queue pairs' records to a server and returns the
+// server's. Several records, or shared, use the ibv_srq_pingpong format: its server has
+// as many queue pairs as the client. When exchangeClient returns, the server's queue
+// pairs are ready to receive.
 func exchangeClient(conn io.ReadWriter, local []Address, shared bool) ([]Address, error) {
 	if err := write(conn, local, shared); err != nil {
 		return nil, err
@@ -32,9 +32,9 @@ func exchangeClient(conn io.ReadWriter, local []Address, shared bool) ([]Address
 	return remote, nil
 }
 
-// exchangeServer receives the records of the client, calls connect, and sends the
-// local ones. It returns when the client has them: the client sends its first message
-// as soon as its queue pairs are connected.
+// exchangeServer receives the client's records, calls connect, and sends the local
+// records. It returns when the client has them: the client sends its first message as
+// soon as its queue pairs are connected.
 func exchangeServer(conn io.ReadWriter, local []Address, shared bool, connect func(remote []Address) error) error {
 	remote, err := read(conn, len(local), shared)
 	if err != nil {

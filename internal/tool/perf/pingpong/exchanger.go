@@ -15,9 +15,9 @@ import (
 )
 
 // Run exchanges addresses with the program over a TCP connection and then answers each
-// message with a message. The client sends the first one. Run returns the figures until
-// then together with an error. It calls connect once, when its objects exist, and does
-// not close the connection.
+// message with a message. The client sends the first message. Run returns the figures
+// until then together with an error. It calls connect once, when its objects exist, and
+// does not close the connection.
 func Run(ctx context.Context, connect func(context.Context) (net.Conn, error), client bool, place Place, test Test) (_ Result, err error) {
 	if err := test.Check(); err != nil {
 		return Result{}, err
@@ -179,7 +179,8 @@ func (x *exchanger) next(ctx context.Context, into []verbs.Completion) (int, err
 }
 
 // messageTimeout is the maximum time between messages. A program that was started with
-// the same settings sends without pause; a killed one is detected only by its silence.
+// the same settings sends without pause; a killed program is detected only by its
+// silence.
 const messageTimeout = 5 * time.Second
 
 // timeout returns the maximum time to the next completion.

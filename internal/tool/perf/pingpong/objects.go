@@ -48,7 +48,7 @@ func newObjects(place Place, test Test) (_ *objects, err error) {
 	if s.pd, err = c.AllocPD(); err != nil {
 		return nil, err
 	}
-	// The sent message, followed by the received one.
+	// The sent message, followed by the received message.
 	room := s.recvAt() + test.headroom() + test.Size
 	if s.memory, err = c.NewMemory(room, verbs.MemoryOptions{}); err != nil {
 		return nil, err

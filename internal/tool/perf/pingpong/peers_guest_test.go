@@ -161,8 +161,8 @@ func TestGuestServer(t *testing.T) {
 	}
 }
 
-// TestGuestMismatch runs against a program with other settings and against a killed one,
-// and cancels tests. Each must end in time.
+// TestGuestMismatch runs against a program with other settings and against a killed
+// program, and cancels tests. Each must end in time.
 func TestGuestMismatch(t *testing.T) {
 	at := place(t)
 	p := peers()[0]

@@ -21,7 +21,7 @@ type Test struct {
 	Events     bool         // -e, wait for completion events instead of polling (local)
 
 	// Shared is the number of RC queue pairs that share a receive queue: -q of
-	// ibv_srq_pingpong. 0 selects one of the other programs.
+	// ibv_srq_pingpong. 0 selects the other programs.
 	Shared int
 
 	// Verify fills each message with a payload of its own and compares the answer
@@ -29,8 +29,9 @@ type Test struct {
 	// sends.
 	Verify bool
 
-	// Chk makes the checks of option -c: the client sends a buffer whose pages begin with
-	// zero, and Result.BadPages are the pages of the server's last message that do not.
+	// Chk makes the checks of option -c: the client sends a buffer with pages that begin
+	// with zero, and Result.BadPages are the pages of the server's last message that do
+	// not.
 	Chk bool
 
 	// OnDemand registers the memory for on-demand paging: -o.

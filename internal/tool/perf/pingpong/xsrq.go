@@ -45,7 +45,7 @@ func (t *XRCTest) Check() error {
 	return nil
 }
 
-// An XRCAddress identifies the queue pairs of a side for one client, and its SRQ.
+// An XRCAddress identifies a side's queue pairs for a client, and its SRQ.
 type XRCAddress struct {
 	LID     ib.LID
 	RecvQPN uint32 // of the target
@@ -78,8 +78,8 @@ func parseXRC(b []byte) (a XRCAddress, err error) {
 	return a, nil
 }
 
-// xrcDomain is the file that names the XRC domain. Clients on one host share it with each
-// other: the server may send a message for the SRQ of one to the queue pair of another.
+// xrcDomain is the file that names the XRC domain. Clients on a host share it with each
+// other: the server may send a message for a client's SRQ to another client's queue pair.
 const xrcDomain = "/tmp/xrc_domain"
 
 // xrcObjects holds the verbs objects of a side.
@@ -97,7 +97,7 @@ type xrcObjects struct {
 	closers        []io.Closer
 }
 
-// An xrcPeer is the pair of queue pairs for one client, or for the server.
+// An xrcPeer is the pair of queue pairs for a client, or for the server.
 type xrcPeer struct {
 	conn          net.Conn
 	target, init  *verbs.QP
@@ -105,8 +105,8 @@ type xrcPeer struct {
 	sent          int
 }
 
-// RunXRC runs the part of ibv_xsrq_pingpong of one side. connect returns the connection
-// to the server, or to the next client.
+// RunXRC runs a side's part of ibv_xsrq_pingpong. connect returns the connection to the
+// server, or to the next client.
 func RunXRC(ctx context.Context, connect func(context.Context) (net.Conn, error), client bool, place Place, test XRCTest) (err error) {
 	if err := test.Check(); err != nil {
 		return err
@@ -318,8 +318,7 @@ func (o *xrcObjects) send(i int) error {
 	return err
 }
 
-// exchange answers messages until all have arrived, and waits until the last ones are
-// sent.
+// exchange answers messages until all have arrived, and waits until the last are sent.
 func (o *xrcObjects) exchange(ctx context.Context) error {
 	done := make([]verbs.Completion, o.test.Clients)
 	for received := 0; received < o.test.Clients*o.test.Messages; {
@@ -396,7 +395,7 @@ func (o *xrcObjects) next(ctx context.Context, cq *verbs.CQ, events bool, into [
 }
 
 // endMark ends a test. The server sends it when all clients have, because a message to
-// one may use the queue pair of another.
+// a client may use another client's queue pair.
 const endMark = "END\x00"
 
 // end exchanges endMark with all peers.

@@ -200,7 +200,7 @@ func TestCases_Unsupported(t *testing.T) {
 	}
 }
 
-// An interrupt ends the cases; the report has those that have ended.
+// An interrupt ends the cases; the report has the finished cases.
 func TestReport_Interrupted(t *testing.T) {
 	reason := errors.New("interrupted")
 	r, _ := on(t, uverbstest.NoDefect)

@@ -17,15 +17,15 @@ type fault struct {
 	prepare   func(s *session) error
 }
 
-// The rights of faults. A responder may not grant a remote write without a local one.
+// The rights of faults. A responder may not grant a remote write without a local write.
 const (
 	onlyLocal = verbs.AccessLocalWrite
 	onlyReads = verbs.AccessLocalWrite | verbs.AccessRemoteRead
 	onlyWrite = verbs.AccessLocalWrite | verbs.AccessRemoteWrite
 )
 
-// denied are the statuses of a request that the queue pair does not allow, or whose address
-// is misaligned: the specification and adapters differ (9.7.4.1.5, 9.7.5.2.4).
+// denied are the statuses of a request that the queue pair does not allow, or that has a
+// misaligned address: the specification and adapters differ (9.7.4.1.5, 9.7.5.2.4).
 var denied = []verbs.Status{verbs.StatusRemoteAccess, verbs.StatusRemoteInvalid}
 
 var remoteAccess = []verbs.Status{verbs.StatusRemoteAccess}
@@ -121,8 +121,8 @@ func (t *tester) errors(kind verbs.QPType) []testCase {
 	return all
 }
 
-// fault posts a work request that must fail, and one after it, which is flushed. The memory
-// of the responder must not change, and the queue pairs work after a reset.
+// fault posts a work request that must fail, and another after it, which is flushed. The
+// responder's memory must not change, and the queue pairs work after a reset.
 func (t *tester) fault(f fault) error {
 	f.config.kind = verbs.QPTypeRC
 	return t.with(f.config, func(s *session) error {
@@ -218,7 +218,7 @@ func (t *tester) droppedWrite() error {
 	})
 }
 
-// wrongQKey sends a datagram that the responder must drop, and one that it receives.
+// wrongQKey sends a datagram that the responder must drop, and a datagram that it receives.
 func (t *tester) wrongQKey() error {
 	return t.with(config{kind: verbs.QPTypeUD}, func(s *session) error {
 		s.prepare()

@@ -59,8 +59,8 @@ func (s *session) event(e *end) error {
 // quiet is the default of tester.quiet.
 const quiet = 50 * time.Millisecond
 
-// solicited checks that only a solicited message causes an event of a queue that is armed
-// for those.
+// solicited checks that only a solicited message causes an event on a queue that is armed
+// for solicited messages.
 func (t *tester) solicited(kind verbs.QPType) error {
 	return t.with(config{kind: kind, events: true}, func(s *session) error {
 		if err := s.b.cq.Arm(true); err != nil {

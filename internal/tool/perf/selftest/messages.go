@@ -45,7 +45,7 @@ func (t *tester) sizes(kind verbs.QPType) []int {
 	return slices.DeleteFunc(sizes, func(n int) bool { return n > int(t.port.Attr.MaxMsgSize) })
 }
 
-// operations returns the cases of one operation each, with all sizes.
+// operations returns a case per operation, with all sizes.
 func (t *tester) operations(kind verbs.QPType) []testCase {
 	group, sizes := groups[kind], t.sizes(kind)
 	var all []testCase
@@ -105,8 +105,8 @@ func (s *session) header() int {
 // immediate is the immediate data of messages.
 const immediate = 0x01020304
 
-// message sends one message from the requester to the responder, or reads one in the
-// other direction, and verifies it and the completions.
+// message sends a message from the requester to the responder, or reads it in the other
+// direction, and verifies it and the completions.
 func (s *session) message(op verbs.Opcode, n int, flags verbs.SendFlags) error {
 	s.prepare()
 	const from, to = guard, 2 * guard
@@ -192,7 +192,7 @@ func (s *session) checkReceived(c verbs.Completion, length int, flag verbs.Compl
 	return nil
 }
 
-// read reads from the responder, whose memory has the random bytes.
+// read reads from the responder: its memory has the random bytes.
 func (s *session) read(wr verbs.SendWR, n int) error {
 	a, b := s.a.mr.Bytes(), s.b.mr.Bytes()
 	copy(b, a)
@@ -233,7 +233,7 @@ func (t *tester) inlined(kind verbs.QPType, op verbs.Opcode) error {
 	return nil
 }
 
-// atomic runs one atomic and returns the previous value that it read.
+// atomic runs an atomic and returns the previous value that it read.
 func (s *session) atomic(wr verbs.SendWR, want verbs.CompletionOpcode) (uint64, error) {
 	wr.Flags, wr.SGEs = verbs.SendSignaled, []verbs.SGE{s.a.mr.SGE(0, 8)}
 	wr.RemoteAddr, wr.RKey = s.b.mr.Addr()+8, s.b.mr.RKey()
@@ -245,7 +245,7 @@ func (s *session) atomic(wr verbs.SendWR, want verbs.CompletionOpcode) (uint64, 
 	return word(s.a.mr, 0), err
 }
 
-// atomics runs atomics and checks the values before and after each one.
+// atomics runs atomics and checks the values before and after each.
 func (t *tester) atomics(op verbs.Opcode, done verbs.CompletionOpcode, steps []step) error {
 	if t.port.Limits.AtomicCap == 0 {
 		return unsupported("the device has no atomics")
@@ -268,7 +268,7 @@ func (t *tester) atomics(op verbs.Opcode, done verbs.CompletionOpcode, steps []s
 	})
 }
 
-// A step is one atomic with the values before and after it.
+// A step is an atomic with the values before and after it.
 type step struct{ operand, swap, before, after uint64 }
 
 func (t *tester) compareSwap() error {

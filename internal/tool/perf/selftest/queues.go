@@ -57,7 +57,7 @@ func (t *tester) scattered(kind verbs.QPType) error {
 	return nil
 }
 
-// pieces sends n pieces of different sizes, one of them empty, to n pieces.
+// pieces sends n pieces with different sizes, among them an empty piece, to n pieces.
 func (s *session) pieces(n int) error {
 	s.prepare()
 	var payload []byte
@@ -138,8 +138,8 @@ func (s *session) readPieces(n int) error {
 	return nil
 }
 
-// full fills both queues in one call each. A work request more does not fit until the
-// others are complete.
+// full fills both queues in a single call each. A work request more does not fit until
+// the others are complete.
 func (t *tester) full(kind verbs.QPType) error {
 	return t.with(config{kind: kind, depth: 16}, func(s *session) error {
 		receives := int(s.b.Cap().MaxRecvWR)
@@ -244,14 +244,14 @@ func (t *tester) wrap(kind verbs.QPType, total int) error {
 	})
 }
 
-// several sends over several queue pairs, whose responders share a completion queue.
+// several sends over several queue pairs with responders that share a completion queue.
 func (t *tester) several(kind verbs.QPType) error {
 	return t.with(config{kind: kind, pairs: 4, common: true}, func(s *session) error {
 		return s.interleave(func(p pair) *end { return p.b })
 	})
 }
 
-// shared sends over several queue pairs, whose responders share a receive queue.
+// shared sends over several queue pairs with responders that share a receive queue.
 func (t *tester) shared(kind verbs.QPType) error {
 	if t.port.Limits.MaxSRQ == 0 {
 		return unsupported("the device has no shared receive queues")
@@ -261,8 +261,8 @@ func (t *tester) shared(kind verbs.QPType) error {
 	})
 }
 
-// interleave sends one message over each pair, three times, and checks the queue pairs and
-// the payloads of completions. into is the end that receives.
+// interleave sends a message over each pair, three times, and checks the queue pairs and
+// payloads of completions. into is the end that receives.
 func (s *session) interleave(into func(pair) *end) error {
 	const size = 64
 	for round := range 3 {
@@ -377,7 +377,7 @@ func (t *tester) fence() error {
 }
 
 // flush changes queue pairs to the error state: all work requests complete as flushed, in
-// order, those from before and later ones.
+// order, both from before and later.
 func (t *tester) flush(kind verbs.QPType, later bool) error {
 	if later && t.port.Context.Driver() == verbs.DriverRXE {
 		return unsupported("Soft-RoCE flushes only receives that were posted before the error state")

@@ -55,7 +55,7 @@ const (
 	Unsupported Outcome = "unsupported" // by the device, the driver or the provider
 )
 
-// A Case is one check.
+// A Case is a check.
 type Case struct {
 	Transport string  `json:"transport"` // "rc", "uc", "ud", or "device"
 	Name      string  `json:"name"`

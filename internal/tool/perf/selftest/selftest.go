@@ -27,7 +27,7 @@ type Options struct {
 	Program  string // name and version of the caller
 	Device   string
 	Port     uint8
-	GIDIndex int                     // of a RoCE port; negative: the best one
+	GIDIndex int                     // of a RoCE port; negative: the best GID
 	Begin    func(n, of int, c Case) // called before each case, may be nil
 	Done     func(Case)              // called after each case, may be nil
 }
@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 	return t.report(o)
 }
 
-// A tester runs cases on one port.
+// A tester runs cases on a port.
 type tester struct {
 	ctx     context.Context
 	port    *port.Port
@@ -63,7 +63,7 @@ type tester struct {
 	gidType string
 	index   uint8
 
-	// timeout is the maximum time that a case waits for one completion or event, quiet the
+	// timeout is the maximum time that a case waits for a completion or event, quiet the
 	// time in which an event that must not occur would occur.
 	timeout, quiet time.Duration
 }
@@ -107,7 +107,7 @@ type testCase struct {
 	run         func() error
 }
 
-// run runs one case.
+// run runs a case.
 func (t *tester) run(c testCase, result *Case) {
 	began := time.Now()
 	err := c.run()

@@ -30,10 +30,10 @@ type config struct {
 	mtu     ib.MTU // that of the port
 }
 
-// allRights are those of a responder without restrictions.
+// allRights are the access rights on a responder without restrictions.
 const allRights = verbs.AccessLocalWrite | verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic
 
-// A session is the objects of one case: pairs of connected queue pairs, a requester and a
+// A session is a case's objects: pairs of connected queue pairs, a requester and a
 // responder each.
 type session struct {
 	*tester
@@ -295,7 +295,7 @@ func (s *session) send(e *end, from ...verbs.SGE) (id uint64, err error) {
 	return s.post(e, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: from})
 }
 
-// post posts one send work request with a new ID.
+// post posts a send work request with a new ID.
 func (s *session) post(e *end, wr verbs.SendWR) (id uint64, err error) {
 	wr.ID = s.id()
 	if s.kind == verbs.QPTypeUD {
@@ -324,7 +324,7 @@ func (s *session) peer(e *end) *end {
 	return nil
 }
 
-// receive posts one receive work request with a new ID.
+// receive posts a receive work request with a new ID.
 func (s *session) receive(e *end, sges ...verbs.SGE) (id uint64, err error) {
 	wr := verbs.RecvWR{ID: s.id(), SGEs: sges}
 	if s.srq != nil && e != s.a {
@@ -357,7 +357,7 @@ func (s *session) wait(cq *verbs.CQ, n int) ([]verbs.Completion, error) {
 	return all, nil
 }
 
-// one waits for one completion and checks its ID, status, opcode and queue pair.
+// one waits for a completion and checks its ID, status, opcode and queue pair.
 func (s *session) one(e *end, id uint64, want verbs.CompletionOpcode) (verbs.Completion, error) {
 	c, err := s.fails(e, id, verbs.StatusOK)
 	if err == nil && c.Opcode != want {
@@ -366,8 +366,8 @@ func (s *session) one(e *end, id uint64, want verbs.CompletionOpcode) (verbs.Com
 	return c, err
 }
 
-// fails waits for one completion and checks its ID, queue pair and status, which is one of
-// some.
+// fails waits for a completion and checks its ID, queue pair and status, which must be in
+// statuses.
 func (s *session) fails(e *end, id uint64, statuses ...verbs.Status) (verbs.Completion, error) {
 	all, err := s.wait(e.cq, 1)
 	if err != nil {
@@ -376,7 +376,7 @@ func (s *session) fails(e *end, id uint64, statuses ...verbs.Status) (verbs.Comp
 	return all[0], s.check(all[0], e, id, statuses...)
 }
 
-// deviations are the statuses that drivers report instead of those of the specification.
+// deviations are the statuses that drivers report instead of the specified statuses.
 // Soft-RoCE detects a wrong key and a short receive buffer only while it executes the work
 // request (rxe_req.c, rxe_resp.c), and responds to a message that is too long with the code
 // of an error of its own.

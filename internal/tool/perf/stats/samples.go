@@ -11,7 +11,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// longest is the upper end of the histogram. Longer times count as this one.
+// longest is the upper end of the histogram. Longer times count as this time.
 const longest = time.Minute
 
 // Samples accumulates times in nanoseconds. Add does not allocate.

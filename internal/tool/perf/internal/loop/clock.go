@@ -24,7 +24,7 @@ var ErrClock = errors.New("uneven time-stamp counter")
 // unless that is slow, for example because the kernel reads a timer device. In that
 // case it reads the processor's time-stamp counter, calibrated with the kernel's clock
 // before the loop and compared with it after the loop. Counters differ between
-// processors, so that this needs a loop that is bound to one.
+// processors, so that this needs a loop that is bound to a processor.
 type clock struct {
 	rate  uint64 // ns per tick, times 2^32; 0: the kernel's clock
 	begin int64  // kernel time at the start of the loop
@@ -69,7 +69,7 @@ func newClock() clock {
 	return c
 }
 
-// bound reports whether this thread is bound to one processor.
+// bound reports whether this thread is bound to a processor.
 func bound() bool {
 	var set unix.CPUSet
 	return unix.SchedGetaffinity(0, &set) == nil && set.Count() == 1

@@ -1,11 +1,11 @@
 // Package loop implements the measured loops of a test: all code that runs between
 // its first and its last time stamp.
 //
-// A loop runs on one goroutine, which is locked to its thread ([Pinned]). It does
-// not allocate while it runs, reads the clock only when a figure needs it, and waits
-// by polling or, with Events, by completion events. Its queue pairs and completion
-// queue must not be used by another goroutine meanwhile. [QPFlow.Prepare] builds all
-// work requests in advance.
+// A loop runs on a goroutine, which is locked to its thread ([Pinned]). It does not
+// allocate while it runs, reads the clock only when a figure needs it, and waits by
+// polling or, with Events, by completion events. Its queue pairs and completion queue
+// must not be used by another goroutine meanwhile. [QPFlow.Prepare] builds all work
+// requests in advance.
 //
 // Both sides of a test run a loop. In a latency test the leading side sends the first
 // message of each round trip and the following side answers ([PingPong]). In a

@@ -126,7 +126,7 @@ func TestPingPong(t *testing.T) {
 }
 
 // TestPingPong_completions checks that few sends generate a completion, and that the
-// last one does, so that Drain can wait for it.
+// last send does, so that Drain can wait for it.
 func TestPingPong_completions(t *testing.T) {
 	const count, warmup, depth = 100, 3, 64
 	e := newEcho(100, 1, verbs.OpSend)
@@ -396,7 +396,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestAllocations checks that a long run allocates no more than a short one.
+// TestAllocations checks that a long run allocates no more than a short run.
 func TestAllocations(t *testing.T) {
 	e := newEcho(100, 4, verbs.OpWrite)
 	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 16, Samples: stats.NewSamples()}

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An answerer is a queue pair whose peer answers each write with a write. Both may be
-// lost.
+// An answerer is a queue pair with a peer that answers each write with a write. Both
+// may be lost.
 type answerer struct {
 	flow           *QPFlow
 	lost, unheard  []int // numbers of own and of the peer's lost writes
@@ -87,7 +87,7 @@ func TestLostWrites_follow(t *testing.T) {
 	}
 }
 
-// A lateEcho is an echo whose answer to one message arrives after the next message.
+// A lateEcho is an echo with an answer that arrives after the next message.
 type lateEcho struct {
 	*echo
 	late int
@@ -116,7 +116,7 @@ func TestLateAnswer(t *testing.T) {
 	if err := p.LeadSends(); err != nil {
 		t.Fatal(err)
 	}
-	// Neither the lost round trip nor the one after it counts.
+	// Neither the lost round trip nor the next counts.
 	if p.Lost != 1 || p.arrived != 0 || e.flow.Received() != 10 || p.Samples.Count != 8 {
 		t.Errorf("got %d lost, %d surplus, %d received and %d samples, want 1, 0, 10 and 8", p.Lost, p.arrived, e.flow.Received(), p.Samples.Count)
 	}

@@ -20,7 +20,7 @@ type Usage struct{ User, System, Elapsed time.Duration }
 func Pinned(cpu int, f func() error) (Usage, error) {
 	var used Usage
 	result := make(chan error, 1)
-	// A garbage collection now makes one during the loop unlikely: loops do not
+	// A garbage collection now makes another during the loop unlikely: loops do not
 	// allocate.
 	runtime.GC()
 	// The goroutine never unlocks its thread, so that the thread ends with it and no

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// TestPinned_stopTheWorld checks that a polling loop, whose thread masks the signal of
-// preemption, lets the garbage collector stop all goroutines.
+// TestPinned_stopTheWorld checks that a polling loop, with the preemption signal masked
+// on its thread, lets the garbage collector stop all goroutines.
 func TestPinned_stopTheWorld(t *testing.T) {
 	e := newEcho(100, 1, verbs.OpSend)
 	e.answers = false

@@ -53,8 +53,8 @@ type PingPong struct {
 // wakes up every 20 µs after activity, and after 20 ms without any only every 10 ms.
 const Quiet = 30 * time.Millisecond
 
-// maxTimes is the largest number of messages whose times are added to Samples after the
-// loop. Longer loops add each time while the next message is in flight.
+// maxTimes is the largest message count with times added to Samples after the loop.
+// Longer loops add each time while the next message is in flight.
 const maxTimes = 1 << 16
 
 // A verb is the operation of a PingPong.
@@ -320,7 +320,7 @@ func (p *PingPong) discardLate() error {
 func (p *PingPong) stamp(v verb) {
 	f := p.Flow
 	switch {
-	case v == writes: // the last byte differs from the previous one
+	case v == writes: // the last byte differs from the previous byte
 		p.count++
 		if f.Verify {
 			Fill(f.Out.Bytes[:f.Size-1], f.Seed, p.count)
@@ -334,8 +334,8 @@ func (p *PingPong) stamp(v verb) {
 	}
 }
 
-// payload returns the count that the payload of message n is made of. It is 0 for
-// lossy transports, whose receiver does not know n.
+// payload returns the count that the payload of message n is made of. It is 0 for lossy
+// transports: their receiver does not know n.
 func (p *PingPong) payload(n uint64) uint64 {
 	if p.Lossy {
 		return 0
@@ -344,8 +344,8 @@ func (p *PingPong) payload(n uint64) uint64 {
 }
 
 // prepare prepares the next message. Every p.every-th message generates a completion,
-// and so does the last one, which Drain waits for. It returns false after the Supervisor
-// has stopped.
+// and so does the last message, which Drain waits for. It returns false after the
+// Supervisor has stopped.
 func (p *PingPong) prepare() (bool, error) {
 	f := p.Flow
 	for f.posted-f.completed >= uint64(p.Depth) {

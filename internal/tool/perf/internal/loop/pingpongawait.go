@@ -25,7 +25,7 @@ func (p *PingPong) take() (bool, error) {
 	return true, p.process(done)
 }
 
-// process counts completions. It stops at the first one that failed.
+// process counts completions. It stops at the first failure.
 func (p *PingPong) process(done []verbs.Completion) error {
 	for i := range done {
 		if done[i].Status != verbs.StatusOK {
@@ -74,7 +74,7 @@ func (p *PingPong) refill() error {
 }
 
 // awaitWrite waits for the next write of the peer: the next number or, on a lossy
-// transport, any other number than the last one.
+// transport, any number other than the last.
 func (p *PingPong) awaitWrite() (bool, error) {
 	number := byte(p.lastRemote)
 	if !p.Lossy {

@@ -6,7 +6,7 @@ import "time"
 // after it are sent but not counted.
 type Plan struct {
 	Count  uint64 // messages of each flow, or round trips; 0: by time
-	Warmup uint64 // messages before those
+	Warmup uint64 // messages before the count
 
 	// By time.
 	Before, During, After time.Duration

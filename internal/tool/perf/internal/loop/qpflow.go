@@ -29,8 +29,8 @@ type Area struct {
 	LKey  uint32
 }
 
-// A QPFlow is the traffic of one queue pair of a test. Fields up to Verify are set
-// before Prepare.
+// A QPFlow is a queue pair's traffic in a test. Fields up to Verify are set before
+// Prepare.
 type QPFlow struct {
 	Queue Queue
 
@@ -47,8 +47,8 @@ type QPFlow struct {
 	InRing   Ring // of In
 	Inline   bool
 
-	// RecvPosted is the number of receives that are posted. It counts those from
-	// before Prepare.
+	// RecvPosted is the number of posted receives, including the receives from before
+	// Prepare.
 	RecvPosted int
 
 	// Shared receives messages instead of Queue: a receive queue of several queue
@@ -60,8 +60,8 @@ type QPFlow struct {
 	RecvList int
 
 	// Verify fills each message with a payload of its own, and checks it on arrival.
-	// Seed differs between the flows of a test. The Seed of one side is the PeerSeed
-	// of the other.
+	// Seed differs between the flows of a test. A side's Seed is the other side's
+	// PeerSeed.
 	Verify         bool
 	Seed, PeerSeed uint64
 

@@ -156,7 +156,7 @@ func (s *Stream) sleep() { time.Sleep(min(time.Duration(s.nextBurst-s.clock.now(
 // maxBehind is the time without messages that later bursts may make up for.
 const maxBehind = time.Millisecond
 
-// startBurst starts the next burst if it is due, and reports whether one is in
+// startBurst starts the next burst if it is due, and reports whether a burst is in
 // progress.
 func (s *Stream) startBurst(now int64) bool {
 	if s.burst > 0 {
@@ -237,8 +237,8 @@ func (s *Stream) fill() error {
 	return nil
 }
 
-// postLast posts one more message, with a completion, on each flow whose last message
-// has no completion. It ends sending when all messages have completed.
+// postLast posts another message, with a completion, on each flow that ended without a
+// completion. It ends sending when all messages have completed.
 func (s *Stream) postLast() error {
 	open := false
 	for _, f := range s.Flows {
@@ -260,7 +260,7 @@ func (s *Stream) postLast() error {
 }
 
 // post posts n messages. A message generates a completion if last is set, if the
-// moderation requires one, or if it is the last message of the plan.
+// moderation requires it, or if it is the last message of the plan.
 func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	end := s.end()
 	for i := range n {
@@ -282,8 +282,8 @@ func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	return err
 }
 
-// payload returns the count that the payload of message n is made of. It is 0 for
-// lossy transports, whose receiver does not know n.
+// payload returns the count that the payload of message n is made of. It is 0 for lossy
+// transports: their receiver does not know n.
 func (s *Stream) payload(n uint64) uint64 {
 	if s.Lossy {
 		return 0
@@ -291,7 +291,7 @@ func (s *Stream) payload(n uint64) uint64 {
 	return n
 }
 
-// process counts completions. It stops at the first one that failed.
+// process counts completions. It stops at the first failure.
 func (s *Stream) process(done []verbs.Completion) error {
 	sent, received := uint64(0), uint64(0)
 	for i := range done {
@@ -310,7 +310,7 @@ func (s *Stream) process(done []verbs.Completion) error {
 			continue
 		}
 		upTo := c.ID & idCountMask
-		// Atomics return their values to one slot, so that only the last is visible.
+		// Atomics return their values to a single slot, so that only the last is visible.
 		if f.Verify && f.Message.Opcode == verbs.OpRead {
 			for n := f.completed + 1; n <= upTo; n++ {
 				if err := f.verifyResult(n); err != nil {

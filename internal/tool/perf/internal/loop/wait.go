@@ -18,7 +18,7 @@ type waiter struct {
 	events bool
 
 	// With events and a StallTimeout: the context that ends a stalled wait. It is
-	// replaced after it has ended one.
+	// replaced after it has ended a wait.
 	stallCtx   context.Context
 	stallTimer *time.Timer
 }
