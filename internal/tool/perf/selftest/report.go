@@ -60,7 +60,7 @@ type Case struct {
 	Transport string  `json:"transport"` // "rc", "uc", "ud", or "device"
 	Name      string  `json:"name"`
 	Outcome   Outcome `json:"outcome"`
-	Reason    *string `json:"reason"` // nil for Pass
+	Reason    *string `json:"reason"` // nil for Pass without a deviation
 	Sizes     []int   `json:"sizes"`  // of messages in bytes
 	Seconds   float64 `json:"seconds"`
 }

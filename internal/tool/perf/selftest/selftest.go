@@ -66,6 +66,8 @@ type tester struct {
 	// timeout is the maximum time that a case waits for a completion or event, quiet the
 	// time in which an event that must not occur would occur.
 	timeout, quiet time.Duration
+
+	deviation string // last status in the current case that deviates from the specification
 }
 
 // newTester returns a tester without a GID.
@@ -110,10 +112,14 @@ type testCase struct {
 // run runs a case.
 func (t *tester) run(c testCase, result *Case) {
 	began := time.Now()
+	t.deviation = ""
 	err := c.run()
 	result.Seconds = time.Since(began).Seconds()
 	result.Outcome = Pass
 	if err == nil {
+		if t.deviation != "" {
+			result.Reason = new(t.deviation)
+		}
 		return
 	}
 	reason := err.Error()

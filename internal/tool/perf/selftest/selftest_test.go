@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/uverbs/uverbstest"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -91,5 +92,37 @@ func TestChoose(t *testing.T) {
 	p.GIDs, p.Attr = nil, ethernet
 	if err := c.choose(-1); !errors.Is(err, port.ErrNoGID) {
 		t.Errorf("no GIDs: got error %v, want %v", err, port.ErrNoGID)
+	}
+}
+
+// A status that the driver is known to report passes, and is the reason of the case; any
+// other status fails.
+func TestDeviation(t *testing.T) {
+	c := verbs.Completion{ID: 7, QPN: 3}
+	for _, test := range []struct {
+		status, want verbs.Status
+		failure      string
+		reason       string
+	}{
+		{verbs.StatusLocalProt, verbs.StatusLocalProt, "", ""},
+		{verbs.StatusFlushed, verbs.StatusLocalProt, "", "work request flushed instead of local protection error, as known of rxe"},
+		{verbs.StatusLocalQPOp, verbs.StatusLocalProt, "", "local QP operation error instead of local protection error, as known of rxe"},
+		{verbs.StatusFlushed, verbs.StatusLocalLength, "completion: got work request flushed (vendor error 0x0), want local length error", ""},
+		{verbs.StatusFlushed, verbs.StatusOK, "completion: got work request flushed (vendor error 0x0), want success", ""},
+	} {
+		t.Run(test.status.String()+" for "+test.want.String(), func(t *testing.T) {
+			r, _ := on(t, uverbstest.NoDefect)
+			var got Case
+			r.run(testCase{run: func() error {
+				return r.with(config{kind: verbs.QPTypeRC}, func(s *session) error {
+					c.Status, c.QPN = test.status, s.a.Number()
+					return s.check(c, s.a, c.ID, test.want)
+				})
+			}}, &got)
+			reason := test.reason + test.failure
+			if (got.Outcome == Pass) != (test.failure == "") || (got.Reason == nil) != (reason == "") || got.Reason != nil && *got.Reason != reason {
+				t.Errorf("got %s, reason %v, want reason %q", got.Outcome, got.Reason, reason)
+			}
+		})
 	}
 }
