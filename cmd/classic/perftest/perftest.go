@@ -101,7 +101,6 @@ type command struct {
 
 	durationGiven, marginGiven, vectorGiven bool
 
-	noPeak           bool
 	cycles           bool // times in cycles
 	sorted, unsorted bool // print all times
 	bothResults      bool

@@ -28,9 +28,6 @@ func (c *command) printSamples(r perftest.Result, unit string, scale float64) {
 // printBoth prints the results of both directions.
 func (c *command) printBoth() {
 	local := c.rowOf(c.last)
-	if c.noPeak || c.test.Timed {
-		local.Peak = 0
-	}
 	remote := perftestview.Rates{Size: c.last.Size, Gbits: c.test.Gbits, Load: local.Load}
 	if r := c.last.Theirs; r != nil {
 		remote.Size, remote.Iterations = int(r.Size), r.Iterations

@@ -191,10 +191,6 @@ func (c *command) bandwidth(r perftest.Result) {
 	if c.test.Infinite && c.test.Bidirectional {
 		rates.Average, rates.Messages = 2*rates.Average, 2*rates.Messages
 	}
-	// The passive side of sends has no peak.
-	if c.noPeak || c.test.Timed || c.test.Infinite || c.test.Verb == perftest.Send && !c.leads() && !c.test.Bidirectional {
-		rates.Peak = 0
-	}
 	c.belowLimit = c.belowLimit || rates.Average < c.minRate || rates.Messages < c.minMsgs
 	decimal := func(v float64) perftestview.Decimal { return perftestview.Decimal{Value: v, Decimals: 6} }
 	switch c.output {
@@ -220,10 +216,7 @@ func (c *command) rowOf(r perftest.Result) perftestview.Rates {
 	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {
 		rates.Average, rates.Messages = perftestview.Unit(float64(r.Bytes())/seconds, c.test.Gbits), float64(r.Messages)/seconds/1e6
-		rates.Peak = rates.Average
-	}
-	for _, w := range r.Rates {
-		rates.Peak = max(rates.Peak, perftestview.Unit(w.PerSecond()*float64(r.Size), c.test.Gbits))
+		rates.Peak = perftestview.Unit(r.Peak*float64(r.Size), c.test.Gbits)
 	}
 	return rates
 }

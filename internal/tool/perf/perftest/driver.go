@@ -267,6 +267,9 @@ func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 	}
 	if !s.test.Timed && !s.test.Infinite {
 		st.Expect = uint64(s.test.Iterations)
+		if sends && !s.test.NoPeak && s.test.Iterations <= maxPeak {
+			st.Peak = stats.NewPeak(s.test.Iterations * len(st.Flows))
+		}
 	}
 	stop := s.startTimer(supervisor)
 	defer stop()
@@ -282,6 +285,9 @@ func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 	}
 	messages, ns := counted.Total()
 	s.result.Messages, s.result.Elapsed, s.result.Rates = messages, time.Duration(ns), counted.Rates(maxRates)
+	if st.Peak != nil && err == nil {
+		s.result.Peak = st.Peak.PerSecond()
+	}
 	// All messages may have arrived before the first poll, which starts the clock.
 	if !sends && messages == 0 && err == nil {
 		s.result.Elapsed = time.Since(begin)
@@ -320,6 +326,9 @@ func (s *Session) reportProgress(size int, progress *atomic.Uint64) (stop func()
 	}
 }
 
+// maxPeak is the largest number of iterations for which the programs measure a peak.
+const maxPeak = 20000
+
 // maxRates is the number of rates over time.
 const maxRates = 100
 
@@ -334,12 +343,6 @@ func (s *Session) report() Report {
 		r.Average = float64(s.result.Bytes()) / seconds / unit
 		r.MsgRate = float64(s.result.Messages) / seconds / 1e6
 	}
-	if s.test.Timed { // without a peak
-		return r
-	}
-	r.Peak = r.Average
-	for _, rate := range s.result.Rates {
-		r.Peak = max(r.Peak, rate.PerSecond()*float64(s.result.Size)/unit)
-	}
+	r.Peak = s.result.Peak * float64(s.result.Size) / unit
 	return r
 }

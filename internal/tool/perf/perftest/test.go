@@ -25,7 +25,8 @@ type Test struct {
 	CompareSwap bool          // -A CMP_AND_SWAP; otherwise fetch and add
 	SizeGiven   bool          // -s: a datagram that exceeds the peer's MTU is an error
 
-	Gbits bool // --report_gbits: figures are in Gb/s instead of MiB/s
+	Gbits  bool // --report_gbits: figures are in Gb/s instead of MiB/s
+	NoPeak bool // -N: peak bandwidth is not measured
 
 	Multicast *Multicast // -g: datagrams are sent to groups; nil: to queue pairs
 
@@ -70,6 +71,7 @@ type Result struct {
 	Elapsed  time.Duration  // of the counted messages, or of the counted part of a timed test; 0 for latency by number
 	Samples  *stats.Samples // of latency: whole round trips
 	Rates    []stats.Rate   // of bandwidth: over time
+	Peak     float64        // of bandwidth: messages per second; 0: not measured
 	Theirs   *Report        // figures of the peer
 	LoopTime time.Duration  // of the whole loop
 	User     time.Duration  // processor time of the loop

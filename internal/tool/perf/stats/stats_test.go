@@ -61,3 +61,37 @@ func TestWindows(t *testing.T) {
 		t.Errorf("never started: got %v, want none", got)
 	}
 }
+
+// The expected values are computed by hand from the definition in perftest: completions in
+// bursts do not raise the peak, because their messages were posted earlier.
+func TestPeak(t *testing.T) {
+	for _, test := range []struct {
+		name               string
+		posts, completions []mark
+		want               float64
+	}{
+		{"nothing", nil, nil, 0},
+		{"one message", []mark{{0, 0}}, []mark{{500, 1}}, 2e6},
+		{"steady", []mark{{0, 0}, {100, 1}, {200, 2}}, []mark{{1000, 1}, {2000, 2}, {3000, 3}}, 1e6},
+		{"burst at the end", []mark{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, []mark{{4000, 1}, {4001, 4}}, 4 / 4001.0 * 1e9},
+		{"fast middle", []mark{{0, 0}, {5000, 1}, {5000, 2}, {9000, 3}}, []mark{{5000, 1}, {5500, 3}, {12000, 4}}, 4e6},
+		{"completed before the post", []mark{{100, 1}}, []mark{{50, 1}}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := NewPeak(4)
+			for _, m := range test.posts {
+				p.Posted(m.ns, m.count)
+			}
+			for _, m := range test.completions {
+				p.Completed(m.ns, m.count)
+			}
+			if got := p.PerSecond(); got < test.want*0.999999 || got > test.want*1.000001 {
+				t.Errorf("got %g messages per second, want %g", got, test.want)
+			}
+		})
+	}
+	p := NewPeak(1)
+	if n := testing.AllocsPerRun(10, func() { p.Posted(1, 2); p.Completed(2, 3) }); n > 0 {
+		t.Errorf("got %g allocations, want none", n)
+	}
+}

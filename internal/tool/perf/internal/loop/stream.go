@@ -40,6 +40,7 @@ type Stream struct {
 	Progress *atomic.Uint64
 
 	Out, In stats.Windows // counted messages sent and received
+	Peak    *stats.Peak   // of the sent messages; nil: not measured
 
 	clock     clock
 	wait      waiter
@@ -263,6 +264,9 @@ func (s *Stream) postLast() error {
 // moderation requires it, or if it is the last message of the plan.
 func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	end := s.end()
+	if s.Peak != nil && s.counting {
+		s.Peak.Posted(s.clock.now(), s.posted)
+	}
 	for i := range n {
 		if f.Verify {
 			switch f.Message.Opcode {
@@ -368,6 +372,9 @@ func (s *Stream) record(sent, received uint64) {
 		s.Progress.Store(s.completed)
 	}
 	if s.sending && sent > 0 {
+		if s.Peak != nil {
+			s.Peak.Completed(now, s.completed)
+		}
 		s.recordSent(now, sent)
 	}
 	if received > 0 {
