@@ -3,7 +3,9 @@
 package docs
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,28 +53,35 @@ func pages(t *testing.T) []string {
 	return append(found, "../README.md")
 }
 
-// A command is a line after a $ in a console block, followed by the expected output.
-// The command runs on a host from internal/testenv/hosts, which the page selects in an
-// HTML comment.
+// A command is a line after a $ in a console block, with continuation lines after >,
+// followed by the expected output. The command runs on a host from internal/testenv/hosts
+// and on the fabric demo, which the page selects in HTML comments: it is served, or new for
+// each command.
 type command struct {
 	host, line string
+	served     bool
 	output     []string
 }
 
-var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$|^<!-- host: (\\S+) -->$")
+var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$|^<!-- (host|fabric): (\\S+) -->$")
 
 func commands(text string) []command {
 	var list []command
-	host := "mlx5-ib"
+	host, served := "mlx5-ib", false
 	for _, block := range consoleBlock.FindAllStringSubmatch(text, -1) {
-		if block[2] != "" {
-			host = block[2]
+		switch block[2] {
+		case "host":
+			host = block[3]
+		case "fabric":
+			served = block[3] == "served"
 		}
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSuffix(line, "\n")
 			switch c, isCommand := strings.CutPrefix(line, "$ "); {
 			case isCommand:
-				list = append(list, command{host: host, line: c})
+				list = append(list, command{host: host, line: c, served: served})
+			case len(list) > 0 && strings.HasPrefix(line, ">") && len(list[len(list)-1].output) == 0:
+				list[len(list)-1].line += "\n" + strings.TrimPrefix(line[1:], " ")
 			case len(list) > 0:
 				last := &list[len(list)-1]
 				last.output = append(last.output, line)
@@ -82,13 +91,37 @@ func commands(text string) []command {
 	return list
 }
 
-// simulated returns the fabric setting for a command: demo, except for commands that the
-// page runs on a host.
-func simulated(line string) string {
-	if strings.HasPrefix(line, "ibkit devinfo") || strings.HasPrefix(line, "ibkit doctor") {
+// simulated returns the fabric setting for a command: demo, served or not, except for
+// commands that the page runs on a host.
+func (c command) simulated() string {
+	switch {
+	case strings.HasPrefix(c.line, "ibkit devinfo"), strings.HasPrefix(c.line, "ibkit doctor"):
 		return "IBKIT_SIM="
+	case c.served:
+		return "IBKIT_SIM=ibsim"
 	}
 	return "IBKIT_SIM=demo"
+}
+
+// serve serves the fabric demo until the test ends, and returns the setting that selects
+// the server.
+func serve(t *testing.T, bin, page string) string {
+	t.Helper()
+	name := fmt.Sprintf("IBSIM_SOCKNAME=docs-%d-%s", os.Getpid(), filepath.Base(page))
+	server := exec.CommandContext(t.Context(), filepath.Join(bin, "ibkit"), "sim", "serve", "demo")
+	server.Env = append(os.Environ(), name)
+	out, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Wait() }) // the end of the context has killed it
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "Network simulator ready.\n" {
+		t.Fatalf("sim serve: got %q, error %v", line, err)
+	}
+	return name
 }
 
 // TestExamples runs the commands on each page in order, on the fabric demo, and compares
@@ -105,14 +138,17 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			hosts := map[string]string{}
+			hosts, server := map[string]string{}, "IBSIM_SOCKNAME="
 			for _, c := range commands(string(text)) {
 				if hosts[c.host] == "" {
 					hosts[c.host] = testenv.Host(t, c.host)
 				}
+				if c.served && server == "IBSIM_SOCKNAME=" {
+					server = serve(t, bin, page)
+				}
 				shell := exec.Command("sh", "-c", c.line)
 				shell.Dir = dir
-				shell.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), simulated(c.line), "IBKIT_SYSFS="+hosts[c.host])
+				shell.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), c.simulated(), server, "IBKIT_SYSFS="+hosts[c.host])
 				out, err := shell.CombinedOutput()
 				checkExample(t, c, string(out), err)
 			}

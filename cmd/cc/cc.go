@@ -176,7 +176,7 @@ func (c *command) readSettings() (*cc.Settings, error) {
 
 func (c *command) run(ctx context.Context) (failed error) {
 	if c.settings != nil {
-		log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+		log, err := c.change.OpenLog(c.env, &c.fabric.Settings)
 		if err != nil {
 			return err
 		}

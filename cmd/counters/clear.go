@@ -36,7 +36,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) (failed error) 
 	if len(ports) == 0 {
 		return fmt.Errorf("clear counters: no port was read")
 	}
-	log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+	log, err := c.change.OpenLog(c.env, &c.fabric.Settings)
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,7 @@ func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Rep
 	var log *changelog.Log
 	if !plan.Needless {
 		var err error
-		if log, err = c.change.OpenLog(c.env, false); err != nil {
+		if log, err = c.change.OpenLog(c.env, nil); err != nil {
 			return plan.ReportResult(softdev.Port{}, err), err
 		}
 		defer func() { failed = errors.Join(failed, log.Close()) }()

@@ -275,7 +275,7 @@ func (c *command) show(ctx context.Context) error {
 // run plans the change, and makes it.
 func (c *command) run(ctx context.Context) (failed error) {
 	defer c.fabric.PrintStats(c.env)
-	log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+	log, err := c.change.OpenLog(c.env, &c.fabric.Settings)
 	if err != nil {
 		return err
 	}

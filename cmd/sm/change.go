@@ -22,7 +22,7 @@ import (
 // apply plans the operation of --set, and sends it.
 func (c *command) apply(ctx context.Context) (failed error) {
 	defer c.fabric.PrintStats(c.env)
-	log, err := c.change.OpenLog(c.env, c.fabric.IsSimulated())
+	log, err := c.change.OpenLog(c.env, &c.fabric.Settings)
 	if err != nil {
 		return err
 	}

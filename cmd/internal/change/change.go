@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/internal/outcome"
 )
 
@@ -18,8 +19,9 @@ import (
 type Flags struct {
 	DryRun bool
 
-	yes bool
-	log string
+	yes  bool
+	log  string
+	lost bool // the fabric ends with the command
 }
 
 // FlagNames are the names of the flags.
@@ -47,21 +49,26 @@ func (f *Flags) CheckConfirm(env *cmdutil.Env) error {
 
 // Confirm asks a question unless --yes is given. The error begins with the change.
 func (f *Flags) Confirm(ctx context.Context, env *cmdutil.Env, change, question string) error {
-	if f.yes {
-		return nil
+	if !f.yes {
+		if err := cmdutil.Confirm(ctx, env, question); err != nil {
+			return fmt.Errorf("%s: %w", change, err)
+		}
 	}
-	if err := cmdutil.Confirm(ctx, env, question); err != nil {
-		return fmt.Errorf("%s: %w", change, err)
+	if f.lost {
+		fmt.Fprintln(env.ErrOut, "note: this simulated fabric ends with the command; to keep changes: "+
+			"ibkit sim serve FABRIC, then --sim ibsim")
 	}
 	return nil
 }
 
-// OpenLog opens the log of changes; nil for a dry run.
-func (f *Flags) OpenLog(env *cmdutil.Env, simulated bool) (*changelog.Log, error) {
+// OpenLog opens the log of changes to a fabric, or to this host without settings; nil for a
+// dry run.
+func (f *Flags) OpenLog(env *cmdutil.Env, s *fabricflag.Settings) (*changelog.Log, error) {
 	if f.DryRun {
 		return nil, nil
 	}
-	return changelog.Open(env, f.log, simulated)
+	f.lost = s != nil && s.IsOwn()
+	return changelog.Open(env, f.log, s != nil && s.IsSimulated())
 }
 
 // A Risk is a reason not to make a change, which --force overrides by name.

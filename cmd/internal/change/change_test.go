@@ -86,7 +86,7 @@ func TestFlags_Confirm(t *testing.T) {
 			}
 		})
 	}
-	if log, err := (&Flags{DryRun: true, log: "/nonexistent/log"}).OpenLog(env, false); log != nil || err != nil {
+	if log, err := (&Flags{DryRun: true, log: "/nonexistent/log"}).OpenLog(env, nil); log != nil || err != nil {
 		t.Errorf("log of a dry run: got %v, error %v", log, err)
 	}
 }

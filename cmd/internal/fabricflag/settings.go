@@ -156,6 +156,9 @@ func warn(env *cmdutil.Env, err error) {
 // IsSimulated reports whether the fabric is simulated, by this process or another.
 func (s *Settings) IsSimulated() bool { return s.Sim != "" }
 
+// IsOwn reports whether this process simulates the fabric, which then ends with it.
+func (s *Settings) IsOwn() bool { return s.simulated != nil }
+
 // SimulationBegan returns the time from which the counters of the fabric that this process
 // simulates increase, zero for other fabrics.
 func (s *Settings) SimulationBegan() time.Time {
