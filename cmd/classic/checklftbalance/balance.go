@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
-// The patterns of the script (rdma-core, infiniband-diags/scripts/check_lft_balance.pl).
+// The script's patterns (rdma-core, infiniband-diags/scripts/check_lft_balance.pl).
 var (
 	byRoute   = lazyregexp.New(`Unicast lids .+ of switch DR path slid .+ guid (.+) \((.+)\)`)
 	byLID     = lazyregexp.New(`Unicast lids .+ of switch Lid .+ guid (.+) \((.+)\)`)
@@ -22,8 +22,8 @@ var (
 // maxPort is the highest port that the script counts.
 const maxPort = 36
 
-// A balance counts the entries of the table of one switch after another, as the script
-// does. Ports are texts of three digits.
+// A balance counts table entries, one switch after another, as the script does. Ports are
+// texts with three digits.
 type balance struct {
 	out                 io.Writer
 	heuristics, verbose bool
@@ -31,15 +31,15 @@ type balance struct {
 
 	guid, name string
 	counts     map[string]int
-	direct     []float64 // numbers of hosts that may be linked to the switch
-	host       float64   // number of the last host
-	ports      []string  // of the entries for the last host
+	direct     []float64 // host numbers that may be linked to the switch
+	host       float64   // last host number
+	ports      []string  // in the last host's entries
 
-	perPort    int // LIDs of a host
-	calculated int // entries after those of the first host
+	perPort    int // LIDs per host
+	calculated int // entries after the first host's entries
 }
 
-// line adds a line of dump_lfts.
+// line adds a line from dump_lfts.
 func (b *balance) line(line []byte) {
 	switch {
 	case bytes.Contains(line, []byte("Unicast")):
@@ -79,7 +79,7 @@ func (b *balance) line(line []byte) {
 	}
 }
 
-// splitEntry returns the output port and the host of an entry. Entries of the usual form
+// splitEntry returns the output port and the host in an entry. Entries in the usual form
 // are split without a regular expression: large fabrics have millions.
 func splitEntry(line []byte) (port string, host []byte) {
 	const start = len("0x0001 001 : (")
@@ -103,8 +103,8 @@ func (b *balance) count(port string) {
 	b.counts[port]++
 }
 
-// endHost adds the last host to those that may be linked to the switch, if all its LIDs
-// have one output port.
+// endHost adds the last host to the hosts that may be linked to the switch, if all its
+// LIDs have one output port.
 func (b *balance) endHost() {
 	if len(b.ports) == 0 || len(b.ports) != b.perPort {
 		return
@@ -123,7 +123,7 @@ func (b *balance) end() {
 	b.print()
 }
 
-// portUsage has the output ports of a switch that the script compares.
+// portUsage has the switch output ports that the script compares.
 type portUsage struct {
 	ports       []string
 	onSwitch    int // ports with entries or a link
@@ -149,7 +149,7 @@ func (b *balance) print() {
 	}
 }
 
-// usage selects the ports of the switch: those with entries or a link, without those
+// usage selects the switch ports with entries or a link, except the ports
 // linked to a host.
 func (b *balance) usage() portUsage {
 	u := portUsage{least: 999999}
@@ -170,7 +170,8 @@ func (b *balance) usage() portUsage {
 	return u
 }
 
-// lineOf returns the first or last line of iblinkinfo with a port, nil without one.
+// lineOf returns the first or last line of iblinkinfo with a port, nil
+// without such a line.
 func lineOf(lines [][]byte, port int, last bool) (found []byte) {
 	text := fmt.Appendf(nil, "%2d[", port)
 	for _, line := range lines {
@@ -185,7 +186,7 @@ func lineOf(lines [][]byte, port int, last bool) (found []byte) {
 }
 
 // isDirect reports whether a port is linked to a host. As the script does, it compares
-// the names of hosts as numbers, which are 0 for most names.
+// host names as numbers, which are 0 for most names.
 func (b *balance) isDirect(port string, line []byte) bool {
 	if b.counts[port] != b.perPort || !bytes.Contains(line, []byte("Active")) {
 		return false
@@ -197,8 +198,7 @@ func (b *balance) isDirect(port string, line []byte) bool {
 	return slices.Contains(b.direct, peer)
 }
 
-// isLineBoard applies the first heuristic of the script: about half of the ports are
-// balanced.
+// isLineBoard applies the script's first heuristic: about half of the ports are balanced.
 func (b *balance) isLineBoard(u portUsage) bool {
 	count, least, most := 0, 999999, 0
 	for _, p := range u.ports {
@@ -220,10 +220,10 @@ func (b *balance) isPartlyUsed(u portUsage) bool {
 	return true
 }
 
-// numeric is the beginning of a text that Perl converts to a number.
+// numeric is the text prefix that Perl converts to a number.
 var numeric = lazyregexp.New(`^\s*([+-]?(?:(?i:inf|nan)|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))`)
 
-// number converts a text to a number by the rules of Perl: 0 without digits.
+// number converts a text to a number by Perl's rules: 0 without digits.
 func number(text []byte) float64 {
 	m := numeric.FindSubmatch(text)
 	if m == nil {

@@ -1,4 +1,4 @@
-// Package checklftbalance implements the script check_lft_balance of infiniband-diags.
+// Package checklftbalance implements the script check_lft_balance from infiniband-diags.
 package checklftbalance
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// command is one call of check_lft_balance.
+// command is a check_lft_balance call.
 type command struct {
 	*getopt.Diag
 	tables, cache       string // paths

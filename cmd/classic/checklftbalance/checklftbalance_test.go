@@ -15,10 +15,10 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// tables is the output of dump_fts on the fabric of writeCache.
+// tables is dump_fts output on writeCache's fabric.
 const tables = "../../../internal/tool/route/dump/testdata/dump_fts.txt"
 
-// writeCache writes the cache of ibnetdiscover for the fabric of the tables.
+// writeCache writes the ibnetdiscover cache for the fabric of the tables.
 func writeCache(t *testing.T) string {
 	t.Helper()
 	f, err := sim.Build("fat-tree:radix=4,pods=2,spines=2")
@@ -41,7 +41,7 @@ func writeCache(t *testing.T) string {
 	return path
 }
 
-// The tests of package oracle compare more tables with the script.
+// Package oracle compares more tables with the script.
 func TestCheckLFTBalance(t *testing.T) {
 	cache := writeCache(t)
 	var all strings.Builder
@@ -53,7 +53,7 @@ func TestCheckLFTBalance(t *testing.T) {
 	cmdtest.Golden(t, "output.golden", all.String())
 }
 
-// The numbers are those of Perl 5.36.
+// Perl 5.36 returns the same numbers.
 func TestNumber(t *testing.T) {
 	for text, want := range map[string]float64{"": 0, "host1": 0, "12 hosts": 12, " 12e2x": 1200, "1_000": 1, "+3": 3, "-1": -1, ".5a": 0.5, "0x12": 0} {
 		t.Run(text, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package cmtime implements cmtime of librdmacm.
+// Package cmtime implements cmtime from librdmacm.
 package cmtime
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// command is one call of cmtime.
+// command is a cmtime call.
 type command struct {
 	rdmacmutils.Program
 	server, source, port          string
@@ -53,7 +53,7 @@ func (c *command) run(ctx context.Context) error {
 	return rdmacmutils.Exit(result)
 }
 
-// measure connects to the server. It returns the result of the program.
+// measure connects to the server. It returns the program's result.
 func (c *command) measure(ctx context.Context, client *timing.Client) (result int) {
 	var err error
 	client.Local, client.Peer, err = rdmacmutils.Lookup{Space: rdmacm.PortSpaceTCP}.Client(ctx, c.source, c.server, c.port)
@@ -63,7 +63,8 @@ func (c *command) measure(ctx context.Context, client *timing.Client) (result in
 	return client.Run(ctx)
 }
 
-// noTime is the minimum of a step that no connection has completed, in microseconds.
+// noTime is the minimum time for a step that no connection has completed, in
+// microseconds.
 const noTime float32 = 999999999
 
 // show prints the times.

@@ -1,4 +1,4 @@
-// Package dumpfts implements dump_fts, dump_lfts and dump_mfts of infiniband-diags.
+// Package dumpfts implements dump_fts, dump_lfts and dump_mfts from infiniband-diags.
 package dumpfts
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of a tool.
+// command is a tool call.
 type command struct {
 	*getopt.Diag
 	forwarding.Options
-	replaced string // name of the tool in the warning of the old names; "": no warning
+	replaced string // tool name in the old names' warning; "": no warning
 }
 
 // New returns dump_fts.
@@ -56,8 +56,8 @@ func newTool(env *cmdutil.Env, name, replaced string, multicast bool) *getopt.To
 	}
 }
 
-// runAs runs dump_fts. The old names are scripts that print a warning after it, and whose
-// exit code is that of the warning.
+// runAs runs dump_fts. The old names are scripts that print a warning after it and
+// exit with the warning's exit code.
 func (c *command) runAs(ctx context.Context, operands []string) error {
 	err := c.run(ctx, operands)
 	if c.replaced == "" {
@@ -103,21 +103,21 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return d.out.Flush()
 }
 
-// A dump is the tables of a fabric while they are printed.
+// A dump is a fabric's tables while they are printed.
 type dump struct {
 	*command
 	names   *fabric.NameMap
 	out     *render.Output
-	nodes   []*fabric.Node // in the order of libibnetdisc
+	nodes   []*fabric.Node // in libibnetdisc's order
 	routes  map[*fabric.Node]mad.Route
 	tables  map[*fabric.Node]*route.Node
 	routing *route.Routing
 
-	failures map[*route.Node][]route.Failure // in the order of the blocks
+	failures map[*route.Node][]route.Failure // in block order
 	ports    []*forwarding.Destination       // by LID
 }
 
-// read scans the fabric and reads the tables of all switches.
+// read scans the fabric and reads all switch tables.
 func (d *dump) read(ctx context.Context, client *umad.Client) error {
 	f, err := fabric.Discover(ctx, client, fabric.DiscoverOptions{NoExtendedPortInfo: true})
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *dump) read(ctx context.Context, client *umad.Client) error {
 		d.failures[failure.Node] = append(d.failures[failure.Node], failure)
 	}
 	for _, failures := range d.failures {
-		// The group of ports is in the highest bits of a modifier.
+		// The port group is in the highest modifier bits.
 		slices.SortFunc(failures, func(a, b route.Failure) int {
 			return cmp.Compare(bits.RotateLeft32(a.Modifier, 4), bits.RotateLeft32(b.Modifier, 4))
 		})
@@ -151,7 +151,7 @@ func (d *dump) read(ctx context.Context, client *umad.Client) error {
 	return nil
 }
 
-// print prints the tables of all switches.
+// print prints all switch tables.
 func (d *dump) print(start, end uint) {
 	p := &forwarding.Printer{Options: d.command.Options, Out: d.out, Verbose: d.Verbose > 0, Warn: d.Ibwarn}
 	for _, n := range d.nodes {
@@ -180,7 +180,7 @@ func (d *dump) print(start, end uint) {
 	}
 }
 
-// printFailures prints the blocks of a switch that could not be read.
+// printFailures prints a switch's blocks that could not be read.
 func (d *dump) printFailures(n *fabric.Node, s *forwarding.Switch) {
 	for _, failure := range d.failures[d.tables[n]] {
 		kind := ""

@@ -8,7 +8,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// The tests of package oracle compare more command lines with the C tool.
+// Package oracle compares more command lines with the C tool.
 func TestDumpfts(t *testing.T) {
 	program.RunOnTree(t,
 		"dump_fts -n 2 4",

@@ -25,7 +25,7 @@ func (f form) write(out *render.Output, gid ib.GID, first, last int) {
 	fmt.Fprintln(out)
 }
 
-// inetNtop formats a GID like inet_ntop of glibc, which treats a GID that begins with 96
+// inetNtop formats a GID like glibc's inet_ntop, which treats a GID that begins with 96
 // zero bits (without a subnet prefix) as an IPv4 address.
 func inetNtop(gid ib.GID) string {
 	if [12]byte(gid[:]) == [12]byte{} && (gid[12] != 0 || gid[13] != 0) {

@@ -1,6 +1,6 @@
-// Package ibaddr implements ibaddr of infiniband-diags. It computes the addresses of one port
-// from two replies, without a scan and in the original's formats, while package resolve
-// searches the fabric.
+// Package ibaddr implements ibaddr from infiniband-diags. It computes a single port's
+// addresses from two replies, without a scan and in the original's formats, while package
+// resolve searches the fabric.
 package ibaddr
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibaddr.
+// command is an ibaddr call.
 type command struct {
 	*getopt.Diag
 	form form
@@ -71,7 +71,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.show(ctx, client, to, uint32(number))
 }
 
-// show queries the addresses of a port and prints them.
+// show queries port addresses and prints them.
 func (c *command) show(ctx context.Context, client *umad.Client, to umad.Target, number uint32) error {
 	var node mad.NodeInfo
 	var port mad.PortInfo

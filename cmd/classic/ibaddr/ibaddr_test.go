@@ -9,7 +9,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// The output is that of the C tool; test/oracle has more cases.
+// The C tool prints the same output; test/oracle has more cases.
 func TestIbaddr(t *testing.T) {
 	for line, want := range map[string]struct {
 		code int

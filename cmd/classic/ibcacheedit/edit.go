@@ -6,12 +6,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The functions below return the number of changed nodes or ports. They leave the indexes of
-// the fabric as they are: caches are written from the list of nodes. NodeInfo keeps the GUID
+// The functions below return the changed node or port count. They leave the fabric's
+// indexes as they are: caches are written from the node list. NodeInfo keeps the GUID
 // that the node reported.
 
-// replaceNodeGUID changes the GUIDs of the nodes of a type. The ports of a switch have
-// the GUID of the switch.
+// replaceNodeGUID changes node GUIDs for a node type. Switch ports have
+// the switch's GUID.
 func replaceNodeGUID(f *fabric.Fabric, kind mad.NodeType, before, after ib.GUID) (changed int) {
 	for _, n := range f.Nodes {
 		if n.Info.NodeType == kind && n.GUID == before {
@@ -33,8 +33,8 @@ func replaceSystemGUID(f *fabric.Fabric, before, after ib.GUID) (changed int) {
 	return changed
 }
 
-// replacePortGUID changes the GUID of a port of a node. For a switch, whose ports have
-// its GUID, it changes the GUID of the node.
+// replacePortGUID changes a port GUID on a node. Switch ports have the switch's GUID, so
+// for a switch it changes the node GUID.
 func replacePortGUID(f *fabric.Fabric, node, before, after ib.GUID) (nodes, changed int) {
 	for _, n := range f.Nodes {
 		if n.GUID != node {

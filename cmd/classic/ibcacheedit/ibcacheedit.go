@@ -1,4 +1,4 @@
-// Package ibcacheedit implements ibcacheedit of infiniband-diags.
+// Package ibcacheedit implements ibcacheedit from infiniband-diags.
 package ibcacheedit
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// command is one call of ibcacheedit. An edit that was not given is nil.
+// command is an ibcacheedit call. An edit that was not given is nil.
 type command struct {
 	*getopt.Diag
 	switchGUID, caGUID, systemGUID, portGUID []ib.GUID

@@ -1,6 +1,6 @@
-// Package ibccconfig implements ibccconfig of infiniband-diags. It sends one attribute with
-// the values on the command line unchecked, while package cc reads, compares and verifies
-// settings of all agents.
+// Package ibccconfig implements ibccconfig from infiniband-diags. It sends a single
+// attribute with the values on the command line unchecked, while package cc reads,
+// compares and verifies settings on all agents.
 package ibccconfig
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// An operation is one of the tool, with its operands in the usage text. Its errors are the
-// texts of the C tool.
+// An operation is a tool operation with its operands in the usage text. Its errors are
+// the C tool's texts.
 type operation struct {
 	name, alias, operands string
 	run                   func(*call, []string) error
@@ -31,7 +31,7 @@ var operations = []operation{
 	{"CongestionControlTable", "CT", "<cctilimit> <index> <cctentry> <cctentry> ...", (*call).table},
 }
 
-// A command is one call of ibccconfig.
+// A command is an ibccconfig call.
 type command struct {
 	*getopt.Diag
 	key mad.Key
@@ -60,7 +60,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// A call is the state of an operation.
+// A call is an operation's state.
 type call struct {
 	*command
 	ctx    context.Context
@@ -97,8 +97,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return nil
 }
 
-// send sends a request with the data of an attribute, and returns the data of the reply;
-// nil: it failed.
+// send sends a request with attribute data, and returns the reply data; nil: it failed.
 func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []byte) []byte {
 	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{
 		Class: mad.ClassCC, Method: method, Attr: a.Spec().ID, Modifier: modifier, Data: data, Key: c.key,
@@ -110,7 +109,7 @@ func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []
 	return reply.Data()
 }
 
-// set sends a Set of an attribute. what is the name of the attribute in the error.
+// set sends a Set for an attribute. what is the attribute name in the error.
 func (c *call) set(a mad.Attribute, modifier uint32, what string) error {
 	data := make([]byte, a.Spec().Size)
 	if err := mad.Encode(a, data); err != nil {

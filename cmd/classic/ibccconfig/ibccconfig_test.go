@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The output is that of the C tool; test/oracle has more cases.
+// The C tool prints the same output; test/oracle has more cases.
 func TestIbccconfig(t *testing.T) {
 	program := cmdtest.Classic(New)
 	for line, want := range map[string]struct {
@@ -39,7 +39,7 @@ func TestIbccconfig(t *testing.T) {
 	}
 }
 
-// Operands of any form are values or errors.
+// An operand in any form is a value or an error.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0x1F", "1:2", "ffff", "-1", " 07", ":", "0x"} {
 		f.Add(s)

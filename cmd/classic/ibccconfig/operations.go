@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Values of more bits than their field are cut, as in the C tool.
+// Values with more bits than their field are cut, as in the C tool.
 
 func (c *call) setKey(operands []string) error {
 	if len(operands) != 4 {
@@ -64,7 +64,7 @@ func (c *call) switchSetting(operands []string) error {
 	return c.set(&a, 0, "switch congestion setting")
 }
 
-// switchPort changes the setting of one port in a block of ports.
+// switchPort changes a single port's setting in a port block.
 func (c *call) switchPort(operands []string) error {
 	if len(operands) != 6 {
 		return errors.New("invalid number of parameters for SwitchPortCongestion")
@@ -84,7 +84,7 @@ func (c *call) switchPort(operands []string) error {
 		return errors.New("invalid port number specified")
 	}
 	var a mad.SwitchPortCongestionSetting
-	// The C tool writes the block portnum/48, which for ports from 32 on is not the one
+	// The C tool writes the block portnum/48, which for ports from 32 on is not the block
 	// that it read.
 	block := v[0] / uint32(len(a.Ports))
 	data := c.send(mad.MethodGet, &a, block, nil)

@@ -13,7 +13,7 @@ import (
 // number matches what C's strtoul with base 0 parses as a whole.
 var number = lazyregexp.New(`^$|^[ \t\n\v\f\r]*[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$`)
 
-// overflow matches numbers of more than 64 bits, without those near the limit.
+// overflow matches numbers with more than 64 bits, without numbers near the limit.
 var overflow = lazyregexp.New(`^[ \t\n\v\f\r]*[+-]?(0[xX]0*[1-9a-fA-F][0-9a-fA-F]{16,}|[1-9][0-9]{20,})$`)
 
 // parse parses a number as the C tool does.
@@ -40,7 +40,7 @@ func parseAll(words []string) ([]uint32, error) {
 	return values, nil
 }
 
-// parseMask parses a hexadecimal number of up to 256 bits, with or without 0x.
+// parseMask parses a hexadecimal number with up to 256 bits, with or without 0x.
 func parseMask(s string) (m mad.PortMask, err error) {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		s = s[2:]
@@ -59,7 +59,7 @@ func parseMask(s string) (m mad.PortMask, err error) {
 	return m, nil
 }
 
-// parseEntry parses an entry of the form shift:multiplier.
+// parseEntry parses an entry in the form shift:multiplier.
 func parseEntry(s string) (shift, multiplier uint32, err error) {
 	first, second, found := strings.Cut(s, ":")
 	if !found {

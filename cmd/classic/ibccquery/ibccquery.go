@@ -1,5 +1,5 @@
-// Package ibccquery implements ibccquery of infiniband-diags. It prints one attribute in the
-// dump format of libibmad, which differs from the field texts in package cc.
+// Package ibccquery implements ibccquery from infiniband-diags. It prints a single
+// attribute in libibmad's dump format, which differs from the field texts in package cc.
 package ibccquery
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// operations are the operations in the order of the usage text. Their errors are the texts
-// of the C tool.
+// operations are the operations in usage text order. Their errors are the C tool's texts.
 var operations = []getopt.Operation[func(*query, []string) error]{
 	{Name: "ClassPortInfo", Alias: "CP", Run: show("ClassPortInfo", "class port info", func() mad.Attribute { return &mad.ClassPortInfo{} })},
 	{Name: "CongestionInfo", Alias: "CI", Run: show("CongestionInfo", "congestion info", func() mad.Attribute { return &mad.CongestionInfo{} })},
@@ -28,7 +27,7 @@ var operations = []getopt.Operation[func(*query, []string) error]{
 	{Name: "Timestamp", Alias: "TI", Run: show("Timestamp", "timestamp", func() mad.Attribute { return &mad.TimeStamp{} })},
 }
 
-// command is one call of ibccquery.
+// command is an ibccquery call.
 type command struct {
 	*getopt.Diag
 	key mad.Key
@@ -51,7 +50,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// A query is the state of an operation.
+// A query is an operation's state.
 type query struct {
 	*command
 	ctx    context.Context
@@ -84,7 +83,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.Iberror("main", nil, "operation %s: %v", operands[0], failure)
 }
 
-// get requests an attribute of congestion control, and returns its data.
+// get requests a congestion control attribute, and returns its data.
 func (q *query) get(a mad.Attribute, modifier uint32) (data []byte, ok bool) {
 	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Value: a, Modifier: modifier, Key: q.key})
 	if err != nil {

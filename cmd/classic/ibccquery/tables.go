@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// paragraphs returns the parts of the dump of an attribute, which end with an empty line.
+// paragraphs returns the parts of an attribute dump, which end with an empty line.
 func paragraphs(a mad.Attribute) []string {
 	var b bytes.Buffer
 	if err := mad.Dump(&b, a); err != nil {
@@ -28,7 +28,7 @@ func numbered(name, paragraph string, number int) string {
 	return fmt.Sprintf("%s:%s%d\n%s", name, strings.Repeat(".", column-len(name)), number, rest)
 }
 
-// portsPerBlock is the number of ports in a block as the C tool counts them. In the
+// portsPerBlock is the port count in a block as the C tool counts it. In the
 // specification, a block has 32 ports.
 const portsPerBlock = 48
 
@@ -71,14 +71,14 @@ func (q *query) ports(operands []string) error {
 
 var errPorts = errors.New("switch port congestion setting query failed")
 
-// portBlock returns a paragraph for each port of a block.
+// portBlock returns a paragraph for each port in a block.
 func (q *query) portBlock(block uint32) ([]string, bool) {
 	var first, second mad.SwitchPortCongestionSetting
 	data, ok := q.get(&first, block)
 	if !ok {
 		return nil, false
 	}
-	const size = 4 // of a port
+	const size = 4 // port entry size
 	rest := make([]byte, len(data))
 	copy(rest, data[size*len(first.Ports):])
 	if mad.Decode(&second, rest) != nil {
@@ -104,7 +104,7 @@ func (q *query) table([]string) error {
 		if _, ok := q.get(&table, uint32(first/perBlock)); !ok {
 			return errTable
 		}
-		table.Limit = uint16(min(limit-first, perBlock-1)) // index of the last entry of the block
+		table.Limit = uint16(min(limit-first, perBlock-1)) // index of the block's last entry
 		entries := paragraphs(&table)
 		for i := 0; i < perBlock && first+i <= limit && i+1 < len(entries); i++ {
 			q.out.WriteString(numbered("Entry", entries[i+1], first+i))

@@ -20,25 +20,25 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A node is a node of a topology file with the lines that follow it.
+// A node is a node in a topology file with the lines that follow it.
 type node struct {
 	kind, guid string
-	lid        string // of a switch
+	lid        string // switch LID
 	lines      []line
 }
 
-// A line is a port, or the message of a program.
+// A line is a port, or a program's message.
 type line struct {
 	port    string // "": a message
 	lid     string
 	message string
 }
 
-// maxLine is the maximum length of a line in a topology file.
+// maxLine is the maximum line length in a topology file.
 const maxLine = 1 << 20
 
-// parseTopology parses a topology file by the rules of the scripts. The lines before the
-// first node belong to a node without a type.
+// parseTopology parses a topology file by the scripts' rules. The lines before the first
+// node belong to a node without a type.
 func parseTopology(text []byte) ([]*node, error) {
 	nodes := []*node{{}}
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -75,16 +75,15 @@ func wordAfter(s, mark string) string {
 	return word
 }
 
-// A session is a run over the nodes of a topology file, or of a scan.
+// A session is a run over the nodes in a topology file or in a scan.
 type session struct {
 	nodes  []*node
 	client *umad.Client
 	close  func()
-	err    error // of the scan, which is reported after the summary
+	err    error // scan error, which is reported after the summary
 }
 
-// open reads the topology file of the operand, or scans the fabric, and opens the local
-// port.
+// open reads the operand's topology file, or scans the fabric, and opens the local port.
 func (c *command) open(ctx context.Context) (*session, error) {
 	if err := c.Complete(ctx, c.Env); err != nil {
 		return nil, err
@@ -127,11 +126,11 @@ func (c *command) topology(ctx context.Context, s *session) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// totals are the numbers of the summaries.
+// totals are the summary numbers.
 type totals struct{ nodes, badNodes, ports, badPorts int }
 
-// each runs work for each node. Requests to many nodes are in flight; the output has the
-// order of the nodes.
+// each runs work for each node. Requests to many nodes are in flight; the
+// output is in node order.
 func (c *command) each(ctx context.Context, s *session, work func(*pma.Job, *node, *totals)) (totals, error) {
 	all := make([]totals, len(s.nodes))
 	var sum totals
@@ -173,8 +172,8 @@ func checkFabric(ctx context.Context, c *command) error {
 	return err
 }
 
-// checkPorts checks a node and its ports. The ports of a switch are checked only if the
-// sums over all ports have errors.
+// checkPorts checks a node and its ports. Switch ports are checked only if the sums over
+// all ports have errors.
 func (c *command) checkPorts(j *pma.Job, n *node, sum *totals) {
 	at := func(lid, port string) *target {
 		return &target{address: lid, port: port, caller: j.Caller, out: &j.Out}
@@ -232,10 +231,10 @@ func clearFabric(ctx context.Context, c *command) error {
 	return err
 }
 
-// maskErrors are the error counters of CounterSelect.
+// maskErrors are CounterSelect's error counters.
 const maskErrors = 0x0fff
 
-// clearPorts clears the counters of a node.
+// clearPorts clears a node's counters.
 func (c *command) clearPorts(j *pma.Job, n *node, sum *totals) {
 	mask := pma.Mask{}
 	if c.name == "ibclearerrors" {
@@ -269,7 +268,7 @@ func (c *command) clearPorts(j *pma.Job, n *node, sum *totals) {
 	}
 }
 
-// resetPort resets the counters of a port, or of all ports one by one if the agent has no
+// resetPort resets a port's counters, or each port's counters in turn if the agent has no
 // sums over all ports.
 func resetPort(agent *pma.Agent, port int, mask pma.Mask) error {
 	if !agent.To.LID.IsUnicast() {

@@ -1,5 +1,5 @@
 // Package ibcheck implements the scripts ibcheckerrors, ibcheckerrs, ibclearerrors,
-// ibclearcounters, ibdatacounters and ibdatacounts of infiniband-diags.
+// ibclearcounters, ibdatacounters and ibdatacounts from infiniband-diags.
 package ibcheck
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
-// A script is one of the scripts.
+// A script describes a script's command line.
 type script struct {
 	usage   string
-	flags   string // letters of the options without a value
+	flags   string // option letters without a value
 	run     func(context.Context, *command) error
-	words   int    // maximum number of operands
+	words   int    // maximum operand count
 	instead string // command in the deprecation warning
 }
 
@@ -35,7 +35,7 @@ var scripts = map[string]*script{
 	"ibdatacounts":    {"[-h] [-b] [-v] [-G] [-N | -nocolor] " + portOperand, "bvNGS", checkOnePort, 2, "ibqueryerrors --counters"},
 }
 
-// command is one call of a script.
+// command is a script call.
 type command struct {
 	*getopt.Diag
 	*script
@@ -74,7 +74,7 @@ func usage(t *getopt.Tool) string {
 }
 
 // parse parses the arguments as the scripts do: options are not abbreviated, and an empty
-// argument is the last one.
+// argument is the last argument.
 func (c *command) parse(args []string) error {
 	options := c.Options("")
 	for len(args) > 0 && args[0] != "" {
@@ -147,14 +147,14 @@ func (c *command) setFlag(letter byte) error {
 	return nil
 }
 
-// warnDeprecated prints the warning of the scripts for ports.
+// warnDeprecated prints the port scripts' warning.
 func (c *command) warnDeprecated() {
 	if !c.quiet {
 		fmt.Fprintf(c.Env.ErrOut, "*** WARNING ***: this command is deprecated; Please use \"%s\"\n\n\n", c.instead)
 	}
 }
 
-// Colours of the scripts.
+// Colours in script output.
 const (
 	green  = "\033[1;032m"
 	red    = "\033[1;031m"
@@ -162,10 +162,10 @@ const (
 	normal = "\033[0;39m"
 )
 
-// good prints the end of a line about a success.
+// good prints a line end that reports success.
 func (c *command) good(out io.Writer, text string) { c.end(out, text, green) }
 
-// bad prints the end of a line about a failure.
+// bad prints a line end that reports a failure.
 func (c *command) bad(out io.Writer) { c.end(out, "FAILED", red) }
 
 func (c *command) end(out io.Writer, text, colour string) {

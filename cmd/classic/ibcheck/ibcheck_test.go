@@ -24,7 +24,7 @@ Ca	1 "H-0002c90000100099"		# "gone"
 [1](2c90000100999) 	"S-0002c90000800200"[3]		# lid 999 lmc 0 "leaf1" lid 3 4xHDR
 `
 
-// The output is that of the scripts of rdma-core 44; test/oracle has more cases.
+// The rdma-core 44 scripts print the same output; test/oracle has more cases.
 func TestScripts(t *testing.T) {
 	file := cmdtest.WriteFile(t, topologyFile)
 	thresholds := cmdtest.WriteFile(t, "PortRcvErrors=5000\nSymbolErrorCounter=70000\nLinkDownedCounter=2\n")
@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestDatacounters checks the summary and the number of ports.
+// TestDatacounters checks the summary and the port count.
 func TestDatacounters(t *testing.T) {
 	code, out, errs := run(t, "ibdatacounters -N -t 50")
 	const end = "*** WARNING ***: this command is deprecated; Please use \"ibqueryerrors --counters\n\n## Summary: 22 nodes checked, "

@@ -62,7 +62,7 @@ func (t *target) portName() string {
 	return t.port
 }
 
-// resolve returns the address of the target, as the script does with ibaddr: its node must
+// resolve returns the target's address, as the script does with ibaddr: its node must
 // respond. It prints failures.
 func (c *command) resolve(t *target) (umad.Target, bool) {
 	lid := getopt.Strtol(t.address)
@@ -78,8 +78,8 @@ func (c *command) resolve(t *target) (umad.Target, bool) {
 	return to, ok
 }
 
-// checkPort checks the error counters of a port, or prints its traffic. It reports whether
-// the port has no errors.
+// checkPort checks a port's error counters, or prints its traffic. It reports whether the
+// port has no errors.
 func (c *command) checkPort(t *target) bool {
 	to, ok := c.resolve(t)
 	if !ok {
@@ -127,7 +127,7 @@ func (c *command) checkPort(t *target) bool {
 	return c.verdict(t, desc.Clean(), ok && err == nil)
 }
 
-// verdict prints the result of a port.
+// verdict prints a port's result.
 func (c *command) verdict(t *target, name string, ok bool) bool {
 	check := "Error check"
 	if c.data {
@@ -193,11 +193,11 @@ func (c *command) checkNode(t *target) bool {
 	return ok
 }
 
-// readFile returns the text of a topology file.
+// readFile returns a topology file's text.
 func readFile(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err} // the code of cat
+		return nil, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err} // cat's exit code
 	}
 	return text, nil
 }

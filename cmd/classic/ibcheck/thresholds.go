@@ -11,14 +11,14 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
-// A threshold is the lowest value of a counter that is an error; 0: no value is one.
+// A threshold is the lowest counter value that is an error; 0: no value is an error.
 type threshold struct {
 	name  string
 	limit uint64
 }
 
-// defaultThresholds returns the thresholds of ibcheckerrs without a file, in the order of
-// ibcheckerrs -s.
+// defaultThresholds returns ibcheckerrs's thresholds without a file, in
+// ibcheckerrs -s order.
 func defaultThresholds() []threshold {
 	recommended := counters.RecommendedThresholds()
 	var all []threshold
@@ -28,8 +28,8 @@ func defaultThresholds() []threshold {
 	return all
 }
 
-// readThresholds reads a threshold file. The scripts run it by a shell; ibcheckerrs of
-// ibkit accepts the lines of threshold files only.
+// readThresholds reads a threshold file. The scripts run it by a shell; ibkit's
+// ibcheckerrs accepts threshold file lines only.
 func (c *command) readThresholds(path string) error {
 	var given counters.Thresholds
 	err := given.ReadFile(path)

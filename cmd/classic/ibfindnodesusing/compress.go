@@ -17,8 +17,7 @@ func (n numbered) value() uint64 {
 	return getopt.Strtoull(digits)
 }
 
-// compress lists names as the script does: sorted, with ranges of numbers as
-// "node1-3".
+// compress lists names as the script does: sorted, with number ranges as "node1-3".
 func compress(names []string) string {
 	list := make([]numbered, len(names))
 	for i, name := range names {
@@ -30,7 +29,7 @@ func compress(names []string) string {
 	for _, n := range list {
 		r := ranges[n.prefix]
 		if r == nil {
-			r = [][]string{nil} // the script takes the number before the first one as 0
+			r = [][]string{nil} // the script takes the number before the first number as 0
 		}
 		last := len(r) - 1
 		before := uint64(0)

@@ -1,4 +1,4 @@
-// Package ibfindnodesusing implements the script ibfindnodesusing of infiniband-diags.
+// Package ibfindnodesusing implements the script ibfindnodesusing from infiniband-diags.
 package ibfindnodesusing
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibfindnodesusing.
+// command is an ibfindnodesusing call.
 type command struct {
 	*getopt.Diag
 }
@@ -87,8 +87,8 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return s.print(c.Env.Out, sw, operands[1], peer)
 }
 
-// formatGUID returns the text of a GUID as the script compares it: 16 digits in lower
-// case, of any operand.
+// formatGUID returns a GUID text as the script compares it: 16 digits in lower case, for
+// any operand.
 func formatGUID(operand string) string {
 	lower := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'F' {
@@ -105,7 +105,7 @@ func formatGUID(operand string) string {
 // A search finds the nodes that use a port.
 type search struct {
 	fabric  *fabric.Fabric
-	nodes   []*fabric.Node // in the order of libibnetdisc
+	nodes   []*fabric.Node // in libibnetdisc's order
 	names   *fabric.NameMap
 	routing *route.Routing
 	ports   []*forwarding.Destination // by LID
@@ -122,7 +122,7 @@ func (s *search) find(name, guid string) *fabric.Node {
 	return s.nodes[i]
 }
 
-// peerOf returns the port at the other end of the link of a port, nil without a link.
+// peerOf returns the port at the other end of a port's link, nil without a link.
 func peerOf(sw *fabric.Node, number string) *fabric.Port {
 	for _, p := range sw.Ports {
 		if p != nil && p.Number != 0 && strconv.Itoa(int(p.Number)) == number {
@@ -132,7 +132,7 @@ func peerOf(sw *fabric.Node, number string) *fabric.Port {
 	return nil
 }
 
-// read reads the tables of the switch and of its peer.
+// read reads the tables of the switch and its peer.
 func (s *search) read(ctx context.Context, client *umad.Client, sw *fabric.Node, peer *fabric.Port) error {
 	s.ports = forwarding.ByLID(s.nodes, s.names)
 	s.routing = route.FromFabric(s.fabric)
@@ -143,11 +143,11 @@ func (s *search) read(ctx context.Context, client *umad.Client, sw *fabric.Node,
 	return route.Read(ctx, client, s.routing, o)
 }
 
-// adapterEntry is the pattern of the script for an entry of ibroute.
+// adapterEntry is the script's pattern for an ibroute entry.
 var adapterEntry = lazyregexp.New(`\w+\s+(\d+)\s+:\s+\(Channel Adapter.*:\s+'(.*)'\)`)
 
-// hosts returns the names of the adapters that a port leads to, with the entry of no
-// name that the script puts in front of them.
+// hosts returns the names of the adapters that a port leads to, after the nameless entry
+// that the script puts in front.
 func (s *search) hosts(n *fabric.Node, port string) []string {
 	hosts := []string{""}
 	if n == nil || n.Switch == nil {
@@ -171,7 +171,7 @@ func (s *search) hosts(n *fabric.Node, port string) []string {
 	return hosts
 }
 
-// print prints the hosts behind both directions of the link.
+// print prints the hosts behind the link in both directions.
 func (s *search) print(w io.Writer, sw *fabric.Node, port string, peer *fabric.Port) error {
 	kind := "base"
 	if sw.Switch != nil && sw.Switch.EnhancedPort0 != 0 {

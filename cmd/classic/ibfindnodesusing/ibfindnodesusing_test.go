@@ -9,7 +9,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// The tests of package oracle compare more command lines with the script.
+// Package oracle compares more command lines with the script.
 func TestIbfindnodesusing(t *testing.T) {
 	program.RunOnTree(t,
 		"ibfindnodesusing 0x0002c90000800200 3",
@@ -20,7 +20,7 @@ func TestIbfindnodesusing(t *testing.T) {
 	)
 }
 
-// The results are those of the script.
+// The script returns the same results.
 func TestCompress(t *testing.T) {
 	for names, want := range map[string]string{
 		"":                        "",

@@ -1,4 +1,4 @@
-// Package ibidsverify implements the script ibidsverify of infiniband-diags.
+// Package ibidsverify implements the script ibidsverify from infiniband-diags.
 package ibidsverify
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
-// cacheDir is the directory with the topology files of the scripts.
+// cacheDir is the directory with the scripts' topology files.
 var cacheDir = "/var/cache/infiniband-diags"
 
-// command is one call of ibidsverify.
+// command is an ibidsverify call.
 type command struct {
 	*getopt.Diag
 	again bool // -R
@@ -69,7 +69,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	return err
 }
 
-// path returns the path of the stored topology file.
+// path returns the stored topology file's path.
 func (c *command) path() string {
 	port := ""
 	if c.PortGiven {
@@ -78,8 +78,8 @@ func (c *command) path() string {
 	return filepath.Join(cacheDir, "ibnetdiscover-"+c.Device+"-"+port+".topology")
 }
 
-// topology returns the stored topology file, or that of a new scan. That of a
-// simulated fabric is not stored.
+// topology returns the stored topology file, or the file from a new scan. A simulated
+// fabric's file is not stored.
 func (c *command) topology(ctx context.Context, path string) ([]byte, error) {
 	if c.IsSimulated() {
 		return c.scan(ctx)

@@ -1,4 +1,4 @@
-// Package iblinkinfo implements iblinkinfo of infiniband-diags.
+// Package iblinkinfo implements iblinkinfo from infiniband-diags.
 package iblinkinfo
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of iblinkinfo.
+// command is an iblinkinfo call.
 type command struct {
 	*getopt.Diag
 	guid, route     string
@@ -38,7 +38,7 @@ type command struct {
 // New returns iblinkinfo.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{Diag: getopt.NewDiag(env, "iblinkinfo")}
-	// The C tool compares peers by GUID, which all ports of a switch share.
+	// The C tool compares peers by GUID, which all ports on a switch share.
 	c.checks = linkinfo.Checks{Connection: true, State: true}
 	setGUID := func(value string) error {
 		c.guid, c.guidGiven = value, true
@@ -71,8 +71,8 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// number returns a Set for a number that C reads into an unsigned int, for which 0 and
-// values that are out of range mean no limit.
+// number returns a Set for a number that C reads into an unsigned int, where 0 and values
+// out of range mean no limit.
 func number(to *int) func(string) error {
 	return func(value string) error {
 		*to = getopt.Strtol(value)
@@ -83,7 +83,7 @@ func number(to *int) func(string) error {
 	}
 }
 
-// setOnly returns a Set that selects a type of nodes instead of the type before.
+// setOnly returns a Set that selects a node type instead of the previous type.
 func (c *command) setOnly(s links.Selection) func(string) error {
 	return func(string) error {
 		c.selection = s
@@ -91,7 +91,7 @@ func (c *command) setOnly(s links.Selection) func(string) error {
 	}
 }
 
-// setChecks sets the checks of a list with empty elements, which the C tool skips.
+// setChecks sets checks from a list with empty elements, which the C tool skips.
 func (c *command) setChecks(value string) (err error) {
 	keys := strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
 	if len(keys) == 0 {

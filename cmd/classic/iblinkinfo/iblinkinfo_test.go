@@ -13,7 +13,7 @@ func TestIblinkinfo_Views(t *testing.T) {
 	for name, args := range map[string][]string{
 		"classic":      {"iblinkinfo", "--sim", "demo"},
 		"classic-line": {"iblinkinfo", "--sim=demo", "-lp", "--cas"},
-		// A port at QDR needs one more request before its peer is found.
+		// A port at QDR needs another request before its peer is found.
 		"fdr10": {"iblinkinfo", "--sim", "../../../test/nets/fdr10.net"},
 	} {
 		t.Run(name, func(t *testing.T) {

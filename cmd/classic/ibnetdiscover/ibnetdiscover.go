@@ -1,4 +1,4 @@
-// Package ibnetdiscover implements ibnetdiscover of infiniband-diags.
+// Package ibnetdiscover implements ibnetdiscover from infiniband-diags.
 package ibnetdiscover
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// command is one call of ibnetdiscover.
+// command is an ibnetdiscover call.
 type command struct {
 	*getopt.Diag
 	text          topology.Text
@@ -121,7 +121,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return nil
 }
 
-// write prints the fabric, or writes it to the file in operands, if there is one.
+// write prints the fabric, or writes it to the file in operands, if given.
 func (c *command) write(operands []string, f *fabric.Fabric) error {
 	if len(operands) == 0 {
 		return c.print(c.Env.Out, f)

@@ -1,4 +1,4 @@
-// Package ibnodes implements the scripts ibhosts, ibswitches, ibrouters and ibnodes of
+// Package ibnodes implements the scripts ibhosts, ibswitches, ibrouters and ibnodes from
 // infiniband-diags.
 package ibnodes
 
@@ -19,7 +19,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// types are the types of nodes that the scripts list. ibnodes runs two of the others.
+// types are the node types that the scripts list. ibnodes runs ibhosts and ibswitches.
 var types = map[string][]mad.NodeType{
 	"ibhosts":    {mad.NodeTypeCA},
 	"ibswitches": {mad.NodeTypeSwitch},
@@ -29,13 +29,13 @@ var types = map[string][]mad.NodeType{
 
 var scripts = map[mad.NodeType]string{mad.NodeTypeCA: "ibhosts", mad.NodeTypeSwitch: "ibswitches", mad.NodeTypeRouter: "ibrouters"}
 
-// command is one call of a script.
+// command is a script call.
 type command struct {
 	*getopt.Diag
 	types []mad.NodeType
 }
 
-// New returns the tool with one of the names.
+// New returns the tool with a given name.
 func New(name string) func(*cmdutil.Env) *getopt.Tool {
 	return func(env *cmdutil.Env) *getopt.Tool {
 		c := &command{Diag: getopt.NewDiag(env, "ibnetdiscover"), types: types[name]}
@@ -66,13 +66,13 @@ func (c *command) run(ctx context.Context, args []string) error {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err} // the code of cat
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err} // cat's exit code
 	}
 	return c.print(bytes.NewReader(text))
 }
 
 // parse parses the arguments as the scripts do: options are not abbreviated, and an
-// empty argument is the last one.
+// empty argument is the last argument.
 func (c *command) parse(args []string) (file string, err error) {
 	options := c.Options("DGKLs")
 	for len(args) > 0 && args[0] != "" {

@@ -32,7 +32,7 @@ func TestIbnodes(t *testing.T) {
 	}
 }
 
-// ibnodes prints the output of ibhosts and of ibswitches.
+// ibnodes prints ibhosts output and ibswitches output.
 func TestIbnodes_Both(t *testing.T) {
 	run := func(name string) string {
 		code, out, err := cmdtest.Classic(New(name)).Run(t, nil, name, "--sim", "demo")

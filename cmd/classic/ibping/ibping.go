@@ -1,4 +1,4 @@
-// Package ibping is ibping of infiniband-diags.
+// Package ibping implements ibping from infiniband-diags.
 package ibping
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibping.
+// command is an ibping call.
 type command struct {
 	*getopt.Diag
 	count  uint32
@@ -66,11 +66,11 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.ping(ctx, operands[0])
 }
 
-// classicAttempts is the number of times that libibmad sends a request without a reply.
+// classicAttempts is libibmad's attempt count for a request without a reply.
 const classicAttempts = 3
 
 // ping pings a port until the count is reached or a signal arrives, and prints the
-// summary of the C tool. Lost pings are not a failure.
+// C tool's summary. Lost pings are not a failure.
 func (c *command) ping(ctx context.Context, operand string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -96,7 +96,7 @@ func (c *command) ping(ctx context.Context, operand string) error {
 	return err
 }
 
-// show prints one ping.
+// show prints a single ping.
 func (c *command) show(probe *ping.Probe) {
 	switch probe.Outcome {
 	case ping.Late, ping.Duplicated:

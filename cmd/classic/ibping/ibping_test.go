@@ -13,7 +13,7 @@ var program = cmdtest.Classic(New)
 
 var pingTime = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
-// The output is that of the C tool, and loss is not a failure.
+// The C tool prints the same output, and loss is not a failure.
 func TestIbping(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
 	r := program.Start(f.Env("node05"), "ibping", "-S", "-d")

@@ -47,7 +47,7 @@ func (c *change) isQuery() bool {
 	return (c.operation == "" || c.operation == "query") && len(c.values) == 0
 }
 
-// has reports whether any of some settings is given.
+// has reports whether any named setting is given.
 func (c *change) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { _, ok := c.values[name]; return ok })
 }
@@ -80,7 +80,7 @@ func (c *call) parse(words []string) error {
 	return nil
 }
 
-// value parses the value of a setting. A new M_Key that is not a number is prompted for.
+// value parses a setting's value. A new M_Key that is not a number is prompted for.
 func (c *call) value(s *setting, text string) (uint64, error) {
 	if s.name == "mkey" {
 		key, err := fabricflag.ReadClassicKey(c.ctx, c.Env, "New M_Key", text)

@@ -1,6 +1,6 @@
-// Package ibportstate implements ibportstate of infiniband-diags. It prints PortInfo after
-// each request to the port and its peer, without a scan and with the original's warnings,
-// while portctl scans the fabric to find peers and risks.
+// Package ibportstate implements ibportstate from infiniband-diags. It prints PortInfo
+// after each request to the port and its peer, without a scan and with the original's
+// warnings, while portctl scans the fabric to find peers and risks.
 package ibportstate
 
 import (
@@ -40,7 +40,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// A call is the state of one call.
+// A call is the state while ibportstate runs.
 type call struct {
 	*getopt.Diag
 	ctx    context.Context
@@ -51,11 +51,11 @@ type call struct {
 	number int32
 	change change
 
-	guid ib.GUID        // of the operand; 0: another kind of address
+	guid ib.GUID        // operand GUID; 0: another address kind
 	port *umad.Identity // for which the change is meant
 }
 
-// A failure ends the tool with the text and, with -d, the function of the C tool.
+// A failure ends the tool with the text and, with -d, the C tool's function.
 type failure struct{ function, text string }
 
 func (f *failure) Error() string { return f.text }

@@ -7,13 +7,13 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-// The output is that of the C tool; test/oracle has more cases. Here are those in which
-// ibkit differs.
+// The C tool prints the same output; test/oracle has more cases. These are the cases in
+// which ibkit differs.
 func TestIbportstate(t *testing.T) {
 	program := cmdtest.Classic(New)
 	for line, test := range map[string]struct {
 		code      int
-		out, warn string // parts of the output
+		out, warn string // output parts
 	}{
 		"xdr-leaf 3":                    {0, "LinkSpeedExtEnabled2:............212.5 Gbps\nLinkSpeedExtActive2:.............212.5 Gbps\nPeer PortInfo:", ""},
 		"xdr-leaf 3 espeed 40":          {0, "LinkSpeedExtEnabled:.............106.25 Gbps\nLinkSpeedExtActive:..............No Extended Speed\n", ""},

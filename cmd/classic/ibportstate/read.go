@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A reading is the attributes of a port.
+// A reading is a port's attributes.
 type reading struct {
 	to       getopt.PortID
 	number   int32
@@ -25,7 +25,7 @@ type reading struct {
 	extData []byte
 }
 
-// extendedSpeeds reports whether the fields of extended speeds are valid.
+// extendedSpeeds reports whether the extended speed fields are valid.
 func (p *reading) extendedSpeeds() bool { return p.caps.CapMask.Has(mad.CapExtendedSpeeds) }
 
 // hasXDR reports whether the port supports XDR, with which the C tool is not familiar.
@@ -48,7 +48,8 @@ func (c *call) nodeInfo(to getopt.PortID) (*mad.NodeInfo, error) {
 	return &node, nil
 }
 
-// readPort reads PortInfo, on a switch also that of port 0, which has the capabilities.
+// readPort reads PortInfo, on a switch also port 0's PortInfo, which has the
+// capabilities.
 func (c *call) readPort(p *reading) error {
 	if p.isSwitch && c.get(p.to, &p.caps, 0) == nil {
 		return &failure{"get_port_info", "smp query port 0 portinfo failed"}
@@ -62,7 +63,7 @@ func (c *call) readPort(p *reading) error {
 	return nil
 }
 
-// readExtended reads NVIDIA's ExtendedPortInfo of devices that have it.
+// readExtended reads NVIDIA's ExtendedPortInfo on devices that have it.
 func (c *call) readExtended(p *reading, node *mad.NodeInfo) error {
 	if c.NoExtendedPortInfo() || !fabric.HasExtendedPortInfo(node) {
 		return nil
@@ -74,7 +75,7 @@ func (c *call) readExtended(p *reading, node *mad.NodeInfo) error {
 	return nil
 }
 
-// show prints the fields of PortInfo.
+// show prints the PortInfo fields.
 func (c *call) show(p *reading) error {
 	names := []string{
 		"LinkState", "PhysLinkState", "Lid", "SMLid", "LMC", "LinkWidthSupported", "LinkWidthEnabled", "LinkWidthActive",

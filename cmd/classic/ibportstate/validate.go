@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// validate compares an active port of a switch with its peer.
+// validate compares an active switch port with its peer.
 func (c *call) validate(p *reading) error {
 	if !p.isSwitch || p.number == 0 || p.info.State != ib.PortActive {
 		return nil
@@ -41,7 +41,7 @@ func (c *call) validate(p *reading) error {
 	return nil
 }
 
-// peerID returns the address of the peer, by a route that begins at the port.
+// peerID returns the peer's address, by a route that begins at the port.
 func (c *call) peerID() (getopt.PortID, error) {
 	to, exit := c.to, uint8(c.number)
 	if to.LID == 0 {
@@ -56,7 +56,7 @@ func (c *call) peerID() (getopt.PortID, error) {
 	return to, nil
 }
 
-// A rate is a value of width or speed with its name in warnings.
+// A rate is a width or speed value with its name in warnings.
 type rate struct {
 	value int
 	name  string
@@ -83,8 +83,8 @@ func (c *call) compare(p, peer *reading) {
 	}
 }
 
-// warn prints a warning if the active value is not the best one that both ends have
-// enabled.
+// warn prints a warning if the active value is not the best value that
+// both ends have enabled.
 func (c *call) warn(function, what string, rates []rate, enabled, active int) {
 	for _, r := range rates {
 		if enabled&r.value == 0 {
@@ -97,7 +97,7 @@ func (c *call) warn(function, what string, rates []rate, enabled, active int) {
 	}
 }
 
-// The values for all supported widths and speeds stand for those sets.
+// The values for all supported widths and speeds stand for the supported sets.
 
 func enabledWidths(i *mad.PortInfo) int {
 	if i.LinkWidthEnabled == 255 {
@@ -114,7 +114,7 @@ func enabledSpeeds(i *mad.PortInfo) int {
 }
 
 // enabledExtended returns the extended speeds, XDR as 32. The C tool treats 30, which
-// disables them, as a set of speeds.
+// disables them, as a speed set.
 func (p *reading) enabledExtended() int {
 	speeds := p.info.EnabledSpeeds(&p.caps, nil)
 	if p.info.LinkSpeedExtEnabled == 31 {
@@ -131,7 +131,7 @@ func (p *reading) activeExtended() int {
 	return int(p.info.LinkSpeedExtActive)
 }
 
-// extendedValue returns a set of extended speeds with the bits of ibportstate.
+// extendedValue returns an extended speed set with ibportstate's bits.
 func extendedValue(s ib.Speed) int {
 	v := int(s / ib.FDR & 0xf)
 	if s.Has(ib.XDR) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Masks of CounterSelect, with CounterSelect2 above (InfiniBand Architecture, Volume 1,
+// CounterSelect masks, with CounterSelect2 above (InfiniBand Architecture, Volume 1,
 // 16.1.3.5 and 16.1.4.11).
 const (
 	maskErrors        = 0x0fff
@@ -22,7 +22,7 @@ const (
 	maskErrorCauses   = 0x003f
 )
 
-// clear clears the counters of a port that the options select.
+// clear clears the port counters that the options select.
 func (r *report) clear(port int) {
 	caller, out := r.job.Caller, &r.job.ErrOut
 	if mask := r.clearMask(); mask != 0 {
@@ -45,7 +45,7 @@ func (r *report) clear(port int) {
 	}
 }
 
-// clearMask returns the counters of PortCounters to clear.
+// clearMask returns the PortCounters counters to clear.
 func (r *report) clearMask() uint64 {
 	mask := uint64(0)
 	if r.clearErrors {
@@ -60,7 +60,7 @@ func (r *report) clearMask() uint64 {
 	return mask
 }
 
-// clearWideMask returns the counters of PortCountersExtended to clear.
+// clearWideMask returns the PortCountersExtended counters to clear.
 func (r *report) clearWideMask() uint64 {
 	mask := uint64(0)
 	if r.clearData {

@@ -1,4 +1,4 @@
-// Package ibqueryerrors is ibqueryerrors of infiniband-diags.
+// Package ibqueryerrors implements ibqueryerrors from infiniband-diags.
 package ibqueryerrors
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibqueryerrors.
+// command is an ibqueryerrors call.
 type command struct {
 	*getopt.Diag
 	guid, route   string
@@ -31,8 +31,8 @@ type command struct {
 	types         map[mad.NodeType]bool // empty: all
 	suppressed    []string
 	reportPort    bool
-	data          bool // traffic of ports with errors
-	onlyData      bool // traffic of all ports
+	data          bool // traffic on ports with errors
+	onlyData      bool // traffic on all ports
 	details       bool
 	clearErrors   bool
 	clearData     bool
@@ -44,7 +44,7 @@ type command struct {
 	totals       totals
 }
 
-// totals are the numbers of the summary.
+// totals are the summary numbers.
 type totals struct{ nodes, badNodes, ports, badPorts, failures int }
 
 // New returns ibqueryerrors.
@@ -102,7 +102,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// suppress parses a list of counters. Unknown names have no effect.
+// suppress parses a counter list. Unknown names have no effect.
 func (c *command) suppress(list string) error {
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		mad.Visit(&mad.PortCounters{}, func(known string, _ int, v uint64) uint64 {

@@ -16,8 +16,8 @@ var (
 
 const demo = "IBKIT_SIM"
 
-// TestIbqueryerrors compares output with golden files; test/oracle compares it with that
-// of the C tool.
+// TestIbqueryerrors compares output with golden files; test/oracle compares it with the C
+// tool's output.
 func TestIbqueryerrors(t *testing.T) {
 	for name, c := range map[string]struct{ etc, line string }{
 		"errors":  {"testdata/etc", "-t 50 --skip-sl -s PortXmitWait,SymbolErrorCounter"},
@@ -71,8 +71,8 @@ func TestIbqueryerrors_Failures(t *testing.T) {
 	}
 }
 
-// TestReadable checks binary prefixes and the factor of data. The values are those of
-// the C tool's conv_cnt_human_readable.
+// TestReadable checks binary prefixes and the data factor. The C tool's
+// conv_cnt_human_readable returns the same values.
 func TestReadable(t *testing.T) {
 	for _, c := range []struct {
 		value uint64

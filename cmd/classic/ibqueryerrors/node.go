@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// report queries the agents of nodes, prints the counters, and clears them. Requests to
-// many nodes are in flight; the output has the order of nodes.
+// report queries node agents, prints the counters, and clears them. Requests to many
+// nodes are in flight; the output is in node order.
 func (c *command) report(ctx context.Context, out *render.Output, client *umad.Client, nodes []*fabric.Node) error {
 	var selected []*fabric.Node
 	for _, n := range nodes {
@@ -51,7 +51,7 @@ func (t *totals) add(more totals) {
 	t.failures += more.failures
 }
 
-// A report is the part of the output for one node.
+// A report is a single node's part of the output.
 type report struct {
 	*command
 	job    *pma.Job
@@ -71,7 +71,7 @@ type report struct {
 // allPorts is the PortSelect for the sums over all ports.
 const allPorts = mad.AllPorts
 
-// run queries the node as print_node of the C tool does.
+// run queries the node as the C tool's print_node does.
 func (r *report) run() {
 	isSwitch := r.node.IsSwitch()
 	first, agent := 1, 0
@@ -110,7 +110,7 @@ func (r *report) run() {
 	}
 }
 
-// port returns a port of the node; nil if it did not respond.
+// port returns a port on the node; nil if it did not respond.
 func (r *report) port(n int) *fabric.Port {
 	if n < len(r.node.Ports) && r.node.Ports[n] != nil && r.node.Ports[n].Info != nil {
 		return r.node.Ports[n]
@@ -127,7 +127,7 @@ func (r *report) firstPort() int {
 	return n
 }
 
-// address directs the following requests to the agent of a port.
+// address directs the following requests to a port's agent.
 func (r *report) address(p *fabric.Port) {
 	if p == nil {
 		return
@@ -137,7 +137,7 @@ func (r *report) address(p *fabric.Port) {
 	r.job.Caller.Expect = p.Identity()
 }
 
-// queryCaps queries the capabilities of the agent.
+// queryCaps queries the agent's capabilities.
 func (r *report) queryCaps(port int) bool {
 	var info mad.ClassPortInfo
 	if !r.get("query_cap_mask", "classportinfo", port, &info) {
@@ -147,8 +147,8 @@ func (r *report) queryCaps(port int) bool {
 	return true
 }
 
-// maxTimeouts is the number of requests without a response to any after which an agent is
-// not queried again: each further request would cost the timeout.
+// maxTimeouts is the unanswered request count after which an agent without any response
+// is not queried again: each further request would cost the timeout.
 const maxTimeouts = 2
 
 // get queries an attribute. It counts and reports a failure.
@@ -174,8 +174,8 @@ const (
 	extendedName = "IB_GSI_PORT_COUNTERS_EXT"
 )
 
-// queryErrors prints the counters of a port, or their sums over all ports, that exceed
-// their thresholds. It reports whether there are any.
+// queryErrors prints a port's counters, or their sums over all ports, that exceed their
+// thresholds. It reports whether there are any.
 func (r *report) queryErrors(port int) bool {
 	normal := &mad.PortCounters{}
 	if !r.get("print_errors", countersName, port, normal) {
@@ -202,7 +202,7 @@ func (r *report) queryErrors(port int) bool {
 	return true
 }
 
-// printErrors prints a line with the errors of a port.
+// printErrors prints a port's error line.
 func (r *report) printErrors(port int, text string) {
 	isSwitch := r.node.IsSwitch()
 	out := &r.job.Out
@@ -231,7 +231,7 @@ func (r *report) printErrors(port int, text string) {
 	r.totals.badPorts++
 }
 
-// printLink prints the link of a port.
+// printLink prints a port's link.
 func (r *report) printLink(p *fabric.Port) {
 	if !r.reportPort {
 		return
@@ -241,7 +241,7 @@ func (r *report) printLink(p *fabric.Port) {
 	out.Flush()
 }
 
-// queryData prints the traffic of a port.
+// queryData prints a port's traffic.
 func (r *report) queryData(p *fabric.Port) {
 	var normal *mad.PortCounters
 	var extended *mad.PortCountersExtended

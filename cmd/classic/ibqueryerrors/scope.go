@@ -24,8 +24,8 @@ type scope struct {
 	port   umad.Port
 }
 
-// nodes returns the nodes in the order of the C tool, and stores the service levels of
-// the paths to them.
+// nodes returns the nodes in the C tool's order, and stores the service levels on the
+// paths to them.
 func (s *scope) nodes(ctx context.Context) ([]*fabric.Node, error) {
 	from, partial, err := s.start(ctx)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *scope) nodes(ctx context.Context) ([]*fabric.Node, error) {
 	return f.Replay(nil).Nodes, nil
 }
 
-// start returns the start of a partial scan. If the target is not found, the whole fabric
-// is scanned.
+// start returns the node where a partial scan starts. If the target is not found, the
+// whole fabric is scanned.
 func (s *scope) start(ctx context.Context) (from umad.Target, partial bool, err error) {
 	switch {
 	case s.byDR:
@@ -86,7 +86,7 @@ func (s *scope) start(ctx context.Context) (from umad.Target, partial bool, err 
 	return umad.Target{}, false, nil
 }
 
-// discover scans the fabric, or the surroundings of a node, or reads a cache.
+// discover scans the fabric, or a node's surroundings, or reads a cache.
 func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*fabric.Fabric, error) {
 	failed := func(text string, err error) error {
 		fmt.Fprintln(s.Env.ErrOut, text)
@@ -108,7 +108,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 	if partial {
 		o.MaxHops = 1
 		if from.Route == mad.Local {
-			o.MaxHops = 2 // to the other ports of the local adapter
+			o.MaxHops = 2 // to the local adapter's other ports
 		}
 		if f, err = fabric.Discover(ctx, s.client, o); f == nil && ctx.Err() == nil {
 			cmdutil.PrintError(s.Env, "ibqueryerrors", err)
@@ -153,7 +153,7 @@ func (s *scope) notFound(target string) error {
 // administration needs seconds.
 const levelTimeout = 3 * time.Second
 
-// readLevels stores the service levels of the paths to all ports, or to the port with a
+// readLevels stores the service levels on the paths to all ports, or to the port with a
 // GUID, from subnet administration.
 func (s *scope) readLevels(ctx context.Context, to ib.GUID) error {
 	if s.skipSL {

@@ -22,8 +22,8 @@ var byName = func() map[string]counters.Counter {
 	return m
 }()
 
-// errorText returns the error counters of a port that exceed their thresholds, and the
-// parts of some with --details. The 64-bit counters are preferred.
+// errorText returns a port's error counters that exceed their thresholds, and the parts
+// of some counters with --details. The 64-bit counters are preferred.
 func (r *report) errorText(port int, normal *mad.PortCounters, extended *mad.PortCountersExtended) string {
 	var b strings.Builder
 	wide := extended != nil && r.caps2.Has(mad.PerfAdditionalExtended)
@@ -49,7 +49,7 @@ func (r *report) errorText(port int, normal *mad.PortCounters, extended *mad.Por
 	return b.String()
 }
 
-// detailText queries the parts of an error counter.
+// detailText queries an error counter's parts.
 func (r *report) detailText(port int, c counters.Counter) string {
 	var a mad.Attribute
 	switch c {
@@ -73,8 +73,8 @@ func (r *report) detailText(port int, c counters.Counter) string {
 	return b.String()
 }
 
-// dataText returns the traffic counters of a port; those that are 0 only if zeros is set.
-// One of the attributes may be nil.
+// dataText returns a port's traffic counters; counters that are 0 only if zeros is set.
+// Either attribute may be nil.
 func (r *report) dataText(normal *mad.PortCounters, extended *mad.PortCountersExtended, zeros bool) string {
 	var b strings.Builder
 	var from mad.Attribute = normal
@@ -96,9 +96,9 @@ func (r *report) dataText(normal *mad.PortCounters, extended *mad.PortCountersEx
 	return b.String()
 }
 
-// readable returns a counter with a binary prefix, with the rounding of the C tool
-// (conv_cnt_human_readable of infiniband-diags/ibdiag_common.c). Data counts in units of
-// 4 bytes.
+// readable returns a counter with a binary prefix, with the C tool's
+// rounding (conv_cnt_human_readable in infiniband-diags/ibdiag_common.c).
+// Data counts in 4-byte units.
 func readable(v uint64, data bool) string {
 	step, div := 0, uint64(1)
 	for rest := v / 1024; rest > 0; rest /= 1024 {

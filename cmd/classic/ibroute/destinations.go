@@ -15,15 +15,15 @@ type destination struct {
 	node mad.NodeInfo
 	port mad.PortInfo
 	desc mad.NodeDescription
-	errs [3]error // of the requests, in the order of the C tool
+	errs [3]error // request errors, in the C tool's order
 }
 
-// err returns the error of the first request that failed. The C tool does not send those
-// after it.
+// err returns the first failed request's error. The C tool does not send
+// the requests after it.
 func (d *destination) err() error { return cmp.Or(d.errs[0], d.errs[1], d.errs[2]) }
 
-// destinations queries the ports of all LIDs of a table with an output port at the same
-// time, and returns a function that returns them. The C tool queries one after another.
+// destinations queries the ports for all table LIDs with an output port at the same time,
+// and returns a function that returns them. The C tool queries them in sequence.
 func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)) func(ib.LID) *forwarding.Destination {
 	found := map[ib.LID]*destination{}
 	for lid := max(first, 1); lid <= last; lid++ {

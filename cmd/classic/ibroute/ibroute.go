@@ -1,6 +1,6 @@
-// Package ibroute implements ibroute of infiniband-diags. It reads the table blocks of one
-// switch in the selected range and prints entries before a failed block, while package route
-// reads the tables of a scanned fabric.
+// Package ibroute implements ibroute from infiniband-diags. It reads a single switch's
+// table blocks in the selected range and prints entries before a failed block, while
+// package route reads a scanned fabric's tables.
 package ibroute
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibroute.
+// command is an ibroute call.
 type command struct {
 	*getopt.Diag
 	forwarding.Options
@@ -47,7 +47,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// A reader reads the tables of one switch.
+// A reader reads a single switch's tables.
 type reader struct {
 	*command
 	ctx    context.Context
@@ -97,14 +97,13 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return r.out.Flush()
 }
 
-// get queries an attribute of the switch.
+// get queries a switch attribute.
 func (r *reader) get(a mad.Attribute) bool {
 	_, err := r.Call(r.ctx, r.client, getopt.MadRPC, r.to, &umad.Request{Value: a})
 	return err == nil
 }
 
-// checkSwitch reads the attributes of the switch. It returns the text of the C tool for
-// the failure.
+// checkSwitch reads the switch attributes. It returns the C tool's text for the failure.
 func (r *reader) checkSwitch() (failure string) {
 	var info mad.NodeInfo
 	var desc mad.NodeDescription
@@ -122,9 +121,9 @@ func (r *reader) checkSwitch() (failure string) {
 	return ""
 }
 
-// query submits requests for blocks of a table. The blocks before the first one without
-// a response are valid, as for the C tool, which stops there. It returns the number of
-// valid blocks, and the error of the next one.
+// query submits requests for table blocks. The blocks before the first block without a
+// response are valid, as for the C tool, which stops there. It returns the valid block
+// count, and the next block's error.
 func (r *reader) query(attr mad.AttrID, modifiers []uint32, store func(i int, data []byte) error) (valid int, err error) {
 	failed := len(modifiers)
 	errs := make([]error, len(modifiers))
@@ -147,7 +146,7 @@ func (r *reader) query(attr mad.AttrID, modifiers []uint32, store func(i int, da
 	return failed, err
 }
 
-// printFailure prints the error of a block.
+// printFailure prints a block's error.
 func (r *reader) printFailure(modifier uint32, err error) {
 	r.WarnRPC(r.Env.ErrOut, getopt.MadRPC, r.to.Text, err)
 	var status mad.StatusError
@@ -181,7 +180,7 @@ func (r *reader) unicast(p *forwarding.Printer, start, end uint) {
 	}
 }
 
-// maxMulticastGroups is the number of groups of 16 ports.
+// maxMulticastGroups is the count of 16-port groups.
 const maxMulticastGroups = 16
 
 func (r *reader) multicast(p *forwarding.Printer, start, end uint) {

@@ -1,4 +1,4 @@
-// Package ibsendtrap implements ibsendtrap of infiniband-diags.
+// Package ibsendtrap implements ibsendtrap from infiniband-diags.
 package ibsendtrap
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibsendtrap.
+// command is an ibsendtrap call.
 type command struct{ *getopt.Diag }
 
 // New returns ibsendtrap.
@@ -63,10 +63,10 @@ type sender struct {
 	ctx       context.Context
 	client    *umad.Client
 	local     umad.PortAttr
-	errorPort uint8 // of a trap about a link
+	errorPort uint8 // port in a link trap
 }
 
-// get queries an attribute of the local port by its LID.
+// get queries a local port attribute by the port's LID.
 func (s *sender) get(a mad.Attribute) bool {
 	to := umad.Target{LID: s.local.LID}
 	_, err := s.Call(s.ctx, s.client, getopt.MadRPC, getopt.PortID{Target: to, Text: to.String()}, &umad.Request{Value: a})

@@ -28,7 +28,7 @@ func (r recorder) Send(m *umad.Message) error {
 	return r.Port.Send(m)
 }
 
-// send runs a command line at node02 of the demo and returns the traps.
+// send runs a command line at node02 in the demo and returns the traps.
 func send(t *testing.T, args string) (code int, traps []umad.Message, output string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -39,7 +39,7 @@ func send(t *testing.T, args string) (code int, traps []umad.Message, output str
 	return code, traps, out.String() + errOut.String()
 }
 
-// TestIbsendtrap compares the packets with those of the C tool.
+// TestIbsendtrap compares the packets with the C tool's packets.
 func TestIbsendtrap(t *testing.T) {
 	golden, err := os.ReadFile("testdata/traps.hex")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// traps are the traps by name, with the details in which they differ from those of package
-// trap.
+// traps are the traps by name, with the details in which they differ from
+// package trap's traps.
 var traps = []struct {
 	name   string
 	number uint16
@@ -29,8 +29,8 @@ var traps = []struct {
 	{"qkey", mad.TrapBadQKey, nil},
 }
 
-// notice returns a notice of the local port. A node that does not return its type is taken
-// for an adapter.
+// notice returns a notice from the local port. A node that does not return its type is
+// taken for an adapter.
 func (s *sender) notice(number uint16, adapt func(mad.Attribute)) (*mad.Notice, error) {
 	node := mad.NodeInfo{NodeType: mad.NodeTypeCA}
 	if !s.get(&node) {

@@ -1,4 +1,4 @@
-// Package ibstat implements ibstat of infiniband-diags.
+// Package ibstat implements ibstat from infiniband-diags.
 package ibstat
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// command is one call of ibstat.
+// command is an ibstat call.
 type command struct {
 	*getopt.Diag
 	view
@@ -24,7 +24,7 @@ type command struct {
 }
 
 // New returns ibstat. The options -z and -v have no effect, as in infiniband-diags. -d
-// would enable messages of libibumad, which is not used here.
+// would enable libibumad messages, but that library is not used here.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{Diag: getopt.NewDiag(env, "ibstat"), view: view{out: render.NewOutput(env.Out), env: env, port: -1}}
 	return &getopt.Tool{
@@ -82,7 +82,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 			fmt.Fprintln(c.out, d.Name)
 		default:
 			if !complete(d) || !c.device(d) {
-				// The C tool prints errno of the last failed system call.
+				// The C tool prints the last failed system call's errno.
 				return c.panic("stat of IB device '%s' failed: No such file or directory", d.Name)
 			}
 		}
@@ -90,7 +90,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return nil
 }
 
-// panic ends the tool as IBPANIC of infiniband-diags does.
+// panic ends the tool as IBPANIC in infiniband-diags does.
 func (c *command) panic(format string, args ...any) error {
 	fmt.Fprintf(c.Env.ErrOut, "ibpanic: [%d] main: %s\n", os.Getpid(), fmt.Sprintf(format, args...))
 	return &cmdutil.ExitError{Code: getopt.ExitFailure}
@@ -121,7 +121,7 @@ func portGUID(p *devinfo.Port) uint64 {
 
 var nodeTypes = [...]string{"???", "CA", "Switch", "Router"}
 
-// view prints devices in the format of ibstat.
+// view prints devices in ibstat format.
 type view struct {
 	out   *render.Output
 	env   *cmdutil.Env
@@ -129,8 +129,7 @@ type view struct {
 	port  int // -1 for all
 }
 
-// device prints a device or one of its ports. It returns false if the port does not
-// exist.
+// device prints a device or a single port on it. It returns false if the port does not exist.
 func (v *view) device(d *devinfo.Device) bool {
 	kind := nodeTypes[*d.NodeType]
 	if !v.short && v.port >= 0 {

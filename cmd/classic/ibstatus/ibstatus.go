@@ -1,4 +1,4 @@
-// Package ibstatus implements ibstatus of infiniband-diags.
+// Package ibstatus implements ibstatus from infiniband-diags.
 package ibstatus
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 )
 
-// New returns ibstatus. It prints files of sysfs verbatim, so it reads them itself
-// instead of using package devinfo.
+// New returns ibstatus. It prints sysfs files verbatim, so it reads them itself instead
+// of using package devinfo.
 func New(env *cmdutil.Env) *getopt.Tool {
 	var settings fabricflag.Settings
 	return &getopt.Tool{
@@ -77,7 +77,7 @@ func run(out *render.Output, base string, args []string) error {
 	return nil
 }
 
-// allPorts stands for all ports of a device. The script accepts it from users, too.
+// allPorts stands for all ports on a device. The script accepts it from users, too.
 const allPorts = "+"
 
 // splitTarget splits DEVICE[:PORT] into words like the script: unquoted, so that an
@@ -96,7 +96,7 @@ func fatal(out *render.Output, text string) error {
 	return &cmdutil.ExitError{Code: getopt.ExitFailure}
 }
 
-// showDevice prints a port of a device or all of them; none if port is empty.
+// showDevice prints a device's port, or all its ports; none if port is empty.
 func showDevice(out *render.Output, base, device, port string) error {
 	ports := filepath.Join(base, device, "ports")
 	entries, err := os.ReadDir(ports)
@@ -115,7 +115,7 @@ func showDevice(out *render.Output, base, device, port string) error {
 	return nil
 }
 
-// showPort prints the files of a port.
+// showPort prints a port's files.
 func showPort(out *render.Output, ports, device, port string) {
 	fmt.Fprintf(out, "Infiniband device '%s' port %s status:\n", device, port)
 	for _, line := range []struct{ label, file, absent string }{

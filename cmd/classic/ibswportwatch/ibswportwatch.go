@@ -1,6 +1,6 @@
-// Package ibswportwatch implements ibswportwatch of infiniband-diags. It repeats the
-// perfquery requests to one port and prints differences as the original script does, without
-// a scan.
+// Package ibswportwatch implements ibswportwatch from infiniband-diags. It repeats the
+// perfquery requests to a single port and prints differences as the original script does,
+// without a scan.
 package ibswportwatch
 
 import (
@@ -19,16 +19,16 @@ import (
 // defaultPause is the time between two reads in seconds without -p.
 const defaultPause = 10
 
-// maxPause is the largest value of -p: a week.
+// maxPause is the largest -p value: a week.
 const maxPause = 7 * 24 * 3600
 
-// command is one call of ibswportwatch.
+// command is an ibswportwatch call.
 type command struct {
 	*getopt.Diag
 	pause   float64 // seconds
 	cycles  int     // negative: without end
 	verbose bool
-	rates   bool // of traffic
+	rates   bool // traffic rates
 }
 
 // New returns ibswportwatch.
@@ -72,7 +72,7 @@ func usage(t *getopt.Tool) string {
 		"   -b report bytes/second packets/second\n"
 }
 
-// watched are the counters in the order of -v.
+// watched are the counters in -v order.
 var watched = []string{
 	"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
 	"PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors", "PortXmitDiscards",
@@ -81,16 +81,16 @@ var watched = []string{
 	"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts",
 }
 
-// limited are the counters whose rate is reported. A rate above maxRate per second is
-// excessive.
+// limited are the counters with a reported rate. A rate above maxRate per
+// second is excessive.
 var limited = []string{"SymbolErrorCounter", "LinkErrorRecoveryCounter", "PortRcvErrors", "PortXmitDiscards", "LocalLinkIntegrityErrors"}
 
 const maxRate = 10
 
-// traffic are the counters of -b.
+// traffic are the -b counters.
 var traffic = watched[len(watched)-4:]
 
-// values are the counters of a port by name.
+// values are port counters by name.
 type values map[string]uint64
 
 func (c *command) run(ctx context.Context, operands []string) error {
@@ -115,7 +115,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.watch(ctx, agent, number)
 }
 
-// watch reads the counters of a port and prints their rates.
+// watch reads port counters and prints their rates.
 func (c *command) watch(ctx context.Context, agent *pma.Agent, port int) error {
 	before, err := c.read(agent, port)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *command) read(agent *pma.Agent, port int) (values, error) {
 	return v, nil
 }
 
-// print prints the increases of one cycle.
+// print prints the increases in a cycle.
 func (c *command) print(before, now values) {
 	out := c.Env.Out
 	rate := func(name string) float64 { return (float64(now[name]) - float64(before[name])) / c.pause }

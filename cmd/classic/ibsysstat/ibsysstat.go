@@ -1,4 +1,4 @@
-// Package ibsysstat is ibsysstat of infiniband-diags.
+// Package ibsysstat implements ibsysstat from infiniband-diags.
 package ibsysstat
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibsysstat.
+// command is an ibsysstat call.
 type command struct {
 	*getopt.Diag
 	oui    uint32
@@ -40,7 +40,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// operations are the attributes of the operations.
+// operations are the operations' attributes.
 var operations = map[string]mad.AttrID{
 	"ping": mad.AttrSysstatPing,
 	"host": mad.AttrSysstatHost,
@@ -64,7 +64,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.query(ctx, operands[0], attr)
 }
 
-// query sends one query and prints the reply.
+// query sends a query and prints the reply.
 func (c *command) query(ctx context.Context, operand string, attr mad.AttrID) error {
 	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *command) query(ctx context.Context, operand string, attr mad.AttrID) er
 	return nil
 }
 
-// debug prints a message of the C tool with -d.
+// debug prints a C tool message with -d.
 func (c *command) debug(text string) {
 	if c.Debug > 0 {
 		fmt.Fprintf(c.Env.Out, "ibdebug: [%d] ibsystat: %s\n", os.Getpid(), text)

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/hostname"
 )
 
-// The output is that of the C tool; test/oracle has more cases.
+// The C tool prints the same output; test/oracle has more cases.
 func TestIbsysstat(t *testing.T) {
 	program := cmdtest.Classic(New)
 	f := cmdtest.ServeDemo(t)
@@ -17,7 +17,7 @@ func TestIbsysstat(t *testing.T) {
 	for _, test := range []struct {
 		args string
 		code int
-		want string // beginning of the output
+		want string // output prefix
 	}{
 		{"LID", 0, "sysstat ping succeeded\n"},
 		{"LID ping", 0, "sysstat ping succeeded\n"},

@@ -1,6 +1,6 @@
-// Package ibtracert implements ibtracert of infiniband-diags. It has its own path search: the
-// original prints each hop before it requests the next, with warnings between the hops, while
-// package route reads all tables first.
+// Package ibtracert implements ibtracert from infiniband-diags. It has its own path
+// search: the original prints each hop before it requests the next, with warnings between
+// the hops, while package route reads all tables first.
 package ibtracert
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of ibtracert.
+// command is an ibtracert call.
 type command struct {
 	*getopt.Diag
 	force     bool
@@ -66,7 +66,7 @@ type tracer struct {
 	out    *render.Output
 }
 
-// errRoute is the failure of one route; its reason was printed.
+// errRoute is a single route's failure; its reason was printed.
 var errRoute = errors.New("no route")
 
 func (c *command) run(ctx context.Context, operands []string) (err error) {
@@ -95,7 +95,7 @@ func (c *command) run(ctx context.Context, operands []string) (err error) {
 	return nil
 }
 
-// runPairs follows the route of each pair in the file.
+// runPairs follows each pair's route in the file.
 func (t *tracer) runPairs() error {
 	file, err := os.Open(t.portsFile)
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *tracer) runPairs() error {
 	return t.out.Flush()
 }
 
-// resolve returns the LID of an operand.
+// resolve returns an operand's LID.
 func (t *tracer) resolve(operand string) (ib.LID, bool) {
 	if t.ByGUID {
 		guid := getopt.Strtoull(operand)
@@ -174,7 +174,7 @@ func (t *tracer) route(from, to string) error {
 	return nil
 }
 
-// A level is the detail of the output.
+// A level is the output detail.
 type level uint8
 
 const (

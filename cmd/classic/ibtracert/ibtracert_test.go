@@ -8,7 +8,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// The tests of package oracle compare more command lines with the C tool.
+// Package oracle compares more command lines with the C tool.
 func TestIbtracert(t *testing.T) {
 	program.RunOnTree(t,
 		"ibtracert 1 8",

@@ -8,26 +8,26 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A groupNode is a node that packets of a multicast LID reach.
+// A groupNode is a node that packets to a multicast LID reach.
 type groupNode struct {
 	node
 	port     port
 	at       place
 	up       *groupNode // the node before it; nil: the first node
 	entry    int        // port through which packets arrive
-	exit     int        // port of the node before it
+	exit     int        // port on the node before it
 	distance int        // -1: the destination
 }
 
-// A search is a breadth-first search along the tables of a multicast LID.
+// A search is a breadth-first search along a multicast LID's tables.
 type search struct {
 	*tracer
-	target ib.GUID // of the destination port
+	target ib.GUID // destination port GUID
 	known  map[ib.GUID]bool
 	levels [maxHops + 1][]*groupNode // by distance, the node found last first
 }
 
-// followMulticast follows the packets of the multicast LID from a place.
+// followMulticast follows packets to the multicast LID from a place.
 func (t *tracer) followMulticast(from, to *place) error {
 	const function = "get_route"
 	if t.mlid < uint32(ib.MinMulticastLID) {
@@ -71,8 +71,7 @@ func (s *search) add(n *groupNode, at place, distance int) (found, known bool) {
 	return false, false
 }
 
-// verbose prints a line of -v. Those of the C tool have the address of the node in memory,
-// too.
+// verbose prints a -v line. The C tool's lines have the node's memory address, too.
 func (s *search) verbose(function, format string, args ...any) {
 	if s.Verbose > 0 {
 		fmt.Fprintf(s.out, "[%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
@@ -83,8 +82,7 @@ func (s *search) printIfVerbose(prompt string, n *groupNode) {
 	s.printEnd(level(min(s.Verbose, int(full))), prompt, &n.node, &n.port)
 }
 
-// ports reads the output ports of the multicast LID. It reports false if they are
-// unknown.
+// ports reads the multicast LID's output ports. It reports false if they are unknown.
 func (s *search) ports(n *groupNode, at *place) (mask mad.PortMask, ok bool) {
 	var info mad.SwitchInfo
 	if !s.get(at, &info, 0) {
@@ -129,7 +127,7 @@ func (s *search) run(from *place) *groupNode {
 		first.distance = 0
 		return first
 	}
-	leaf := 0 // port of the first switch that leads to the first node
+	leaf := 0 // the first switch's port that leads to the first node
 	for distance := range maxHops {
 		for _, n := range s.levels[distance] {
 			s.verbose(function, "dist %d", distance)
@@ -162,7 +160,7 @@ func (s *search) run(from *place) *groupNode {
 	return nil
 }
 
-// expand adds the nodes behind the output ports of a node.
+// expand adds the nodes behind a node's output ports.
 func (s *search) expand(n *groupNode, mask mad.PortMask, distance, leaf int, from *place) (end *groupNode, failed bool) {
 	const function = "find_mcpath"
 	for i := 1; i <= n.ports; i++ {
@@ -208,7 +206,7 @@ func (s *search) expand(n *groupNode, mask mad.PortMask, distance, leaf int, fro
 	return nil, false
 }
 
-// printPath prints the nodes from the first one to a node.
+// printPath prints the nodes from the first node to a node.
 func (t *tracer) printPath(n *groupNode) {
 	if n.up != nil {
 		t.printPath(n.up)

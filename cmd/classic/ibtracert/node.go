@@ -9,13 +9,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A place is a destination of requests: a LID, or a directed route from the local port.
+// A place is a request destination: a LID, or a directed route from the local port.
 type place struct {
 	lid   ib.LID
 	route mad.Route
 }
 
-// id returns the place with the text of libibmad.
+// id returns the place with libibmad's text.
 func (p *place) id() getopt.PortID {
 	to := umad.Target{LID: p.lid, Route: p.route}
 	if p.lid == 0 {
@@ -44,7 +44,7 @@ type node struct {
 	desc  mad.NodeDescription
 }
 
-// A port is a port of a node.
+// A port is a port on a node.
 type port struct {
 	guid   ib.GUID
 	number int
@@ -53,7 +53,7 @@ type port struct {
 	state  ib.PortState
 }
 
-// get queries an attribute of the node at a place.
+// get queries a node attribute at a place.
 func (t *tracer) get(at *place, a mad.Attribute, modifier uint32) bool {
 	_, err := t.Call(t.ctx, t.client, getopt.MadRPC, at.id(), &umad.Request{Value: a, Modifier: modifier})
 	return err == nil
@@ -72,14 +72,13 @@ func (t *tracer) node(n *node, p *port, at *place) bool {
 	return true
 }
 
-// A forwarding is the table of a switch for one LID.
+// A forwarding is a switch's table for a single LID.
 type forwarding struct {
 	top      ib.LID
-	enhanced bool // port 0 is an enhanced one
+	enhanced bool // port 0 is enhanced
 }
 
-// lookup reads the output port of a LID from the switch at a place; negative if it is
-// unknown.
+// lookup reads a LID's output port from the switch at a place; negative if it is unknown.
 func (t *tracer) lookup(f *forwarding, at *place, lid ib.LID) int {
 	var info mad.SwitchInfo
 	if !t.get(at, &info, 0) {
@@ -96,8 +95,8 @@ func (t *tracer) lookup(f *forwarding, at *place, lid ib.LID) int {
 	return int(block.Ports[int(lid)%len(block.Ports)])
 }
 
-// isInactive reports whether a port cannot forward packets. The base port 0 of a switch
-// is always active.
+// isInactive reports whether a port cannot forward packets. A switch's base port 0 is
+// always active.
 func isInactive(n *node, p *port, f *forwarding) bool {
 	return p.state != ib.PortActive && (n.kind != mad.NodeTypeSwitch || f.enhanced)
 }
@@ -120,7 +119,7 @@ func typeName(k mad.NodeType) string {
 
 func lastLID(p *port) int { return int(p.lid) + 1<<p.lmc - 1 }
 
-// printEnd prints the first or the last node of a route.
+// printEnd prints the first or the last node on a route.
 func (t *tracer) printEnd(l level, prompt string, n *node, p *port) {
 	number := p.number
 	if n.kind == mad.NodeTypeSwitch {
@@ -134,7 +133,7 @@ func (t *tracer) printEnd(l level, prompt string, n *node, p *port) {
 	}
 }
 
-// printHop prints a hop of a route.
+// printHop prints a route hop.
 func (t *tracer) printHop(l level, n *node, output int, p *port) {
 	switch {
 	case l == silent && t.Verbose == 0:

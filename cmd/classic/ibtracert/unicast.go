@@ -2,10 +2,10 @@ package ibtracert
 
 import "github.com/ibkit/ibkit/mad"
 
-// maxHops is the number of hops after which ibtracert ends.
+// maxHops is the hop count after which ibtracert ends.
 const maxHops = 63
 
-// follow follows the route of a LID from a place, which moves to the end of the route.
+// follow follows a LID's route from a place, which moves to the route's end.
 func (t *tracer) follow(from, to *place, l level) error {
 	const function = "find_route"
 	var first, next, target node
@@ -93,8 +93,8 @@ func (t *tracer) follow(from, to *place, l level) error {
 	return nil
 }
 
-// leave moves from an adapter or router at the beginning of a route to the node that it
-// is linked to: one hop back, or through its port if it is the local node.
+// leave moves from an adapter or router at a route's start to the node that it is linked
+// to: a hop back, or through its port if it is the local node.
 func (t *tracer) leave(from *place, number int, next *node, nextPort *port) error {
 	exit := -1
 	if from.route.Hops() > 0 {

@@ -1,4 +1,4 @@
-// Package ibvasyncwatch implements ibv_asyncwatch of libibverbs.
+// Package ibvasyncwatch implements ibv_asyncwatch from libibverbs.
 package ibvasyncwatch
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// family is the family of ibv_asyncwatch, whose usage text has another form than that
-// of the programs that describe devices.
+// family is ibv_asyncwatch's family: its usage text differs in form from the usage text
+// in programs that describe devices.
 var family = &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitFailed, FailureCode: cmdutil.ExitFailed}
 
-// command is one call of ibv_asyncwatch.
+// command is an ibv_asyncwatch call.
 type command struct {
 	env      *cmdutil.Env
 	settings fabricflag.Settings
@@ -50,7 +50,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	return tool
 }
 
-// usage returns the usage text of asyncwatch.c.
+// usage returns asyncwatch.c's usage text.
 func usage(t *getopt.Tool) string {
 	text := fmt.Sprintf("Usage:\n  %-13s %s\n\nOptions:\n", t.Name+"           ", t.About)
 	for _, o := range t.Options {
@@ -71,7 +71,7 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	devices, err := verbs.Host{Sysfs: c.env.Sysfs()}.Devices()
-	// libibverbs lists only devices whose uverbs node exists.
+	// libibverbs lists only devices with an existing uverbs node.
 	i := slices.IndexFunc(devices, func(d verbs.Device) bool {
 		_, statErr := os.Stat(d.Path)
 		return statErr == nil && (c.device == "" || d.Name == c.device)
@@ -100,8 +100,8 @@ func (c *command) run(ctx context.Context) error {
 	}
 }
 
-// name returns the name of an event of a device or a port. Programs receive no events
-// of the objects of others.
+// name returns a device or port event name. Programs receive no events for other
+// programs' objects.
 func name(t verbs.EventType) string {
 	if kind := t.Element(); kind != verbs.ElementPort && t != verbs.EventDeviceFatal {
 		return "unexpected"

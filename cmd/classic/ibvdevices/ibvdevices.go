@@ -1,4 +1,4 @@
-// Package ibvdevices implements ibv_devices of libibverbs.
+// Package ibvdevices implements ibv_devices from libibverbs.
 package ibvdevices
 
 import (

@@ -1,4 +1,4 @@
-// Package ibvdevinfo implements ibv_devinfo of libibverbs.
+// Package ibvdevinfo implements ibv_devinfo from libibverbs.
 package ibvdevinfo
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// command is one call of ibv_devinfo.
+// command is an ibv_devinfo call.
 type command struct {
 	view
 	settings fabricflag.Settings
@@ -76,7 +76,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	}
 	code, found := 0, false
 	for _, d := range r.Devices {
-		// libibverbs lists only devices whose uverbs node exists.
+		// libibverbs lists only devices with an existing uverbs node.
 		if d.UVerbs == nil || errors.Is(d.OpenError, fs.ErrNotExist) {
 			continue
 		}
@@ -97,7 +97,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// transports maps node types to the transports of libibverbs.
+// transports maps node types to libibverbs transports.
 var transports = map[uint8]struct {
 	number int
 	name   string
@@ -106,7 +106,7 @@ var transports = map[uint8]struct {
 	4: {1, "iWARP"}, 5: {2, "usNIC"}, 6: {3, "usNIC UDP"}, 7: {4, "unspecified"},
 }
 
-// view prints devices in the format of ibv_devinfo.
+// view prints devices in ibv_devinfo format.
 type view struct {
 	out     *render.Output
 	env     *cmdutil.Env
@@ -193,7 +193,7 @@ func (v *view) showPort(d *devinfo.Device, p *devinfo.Port, infiniband bool) {
 	fmt.Fprintln(v.out)
 }
 
-// gid prints an entry of the GID table. RoCE v2 GIDs have the short form of an address.
+// gid prints a GID table entry. RoCE v2 GIDs have the short address form.
 func (v *view) gid(g verbs.GIDEntry, layer ib.LinkLayer) {
 	b := g.GID.As16()
 	if binary.BigEndian.Uint64(b[8:]) == 0 {

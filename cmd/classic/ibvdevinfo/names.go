@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// The names of ibv_devinfo, its misspelling included.
+// Names in ibv_devinfo, its misspelling included.
 
 func portState(s ib.PortState) string {
 	switch s {

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// The texts are those of rdma-core's ibv_devinfo.
+// The texts come from rdma-core's ibv_devinfo.
 func TestNames(t *testing.T) {
 	for name, test := range map[string]struct {
 		got  []string

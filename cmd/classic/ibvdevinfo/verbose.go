@@ -16,8 +16,8 @@ func colons(guid uint64) string {
 	return fmt.Sprintf("%04x:%04x:%04x:%04x", guid>>48, guid>>32&0xffff, guid>>16&0xffff, guid&0xffff)
 }
 
-// errnoOf returns the number of a system error, which ibv_devinfo adds to its exit
-// code; 1 for other errors.
+// errnoOf returns a system error's number, which ibv_devinfo adds to its exit code; 1 for
+// other errors.
 func errnoOf(err error) int {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -32,10 +32,10 @@ func label(indent int, name string, column int) string {
 	return strings.Repeat("\t", indent) + name + ":" + strings.Repeat("\t", tabs)
 }
 
-// valueColumn is the column of the values of a device.
+// valueColumn is the column for device values.
 const valueColumn = 40
 
-// bits prints names, one per line, and the bits without a name.
+// bits prints names, each on a line, and the bits without a name.
 func bits[T ~uint16 | ~uint32 | ~uint64](v *view, known []string, rest T) {
 	for _, name := range known {
 		fmt.Fprintf(v.out, "\t\t\t\t\t%s\n", name)
@@ -111,7 +111,7 @@ func (v *view) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
 	}
 }
 
-// qpTypes prints types of queue pairs. Here, ibv_devinfo does not know RC.
+// qpTypes prints queue pair types. Here, ibv_devinfo does not know RC.
 func (v *view) qpTypes(types verbs.QPTypes) {
 	fmt.Fprintf(v.out, "\t\tsupported_qp:\n")
 	const named = 1<<verbs.QPTypeRawPacket | 1<<verbs.QPTypeUD

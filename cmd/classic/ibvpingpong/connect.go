@@ -8,7 +8,7 @@ import (
 )
 
 // connectors returns a function that connects to the server, or accepts the next client,
-// and one that ends accepting.
+// and a function that ends accepting.
 func (c *command) connectors() (connect func(context.Context) (net.Conn, error), done func() error) {
 	port := strconv.Itoa(c.tcp)
 	if c.server != "" {

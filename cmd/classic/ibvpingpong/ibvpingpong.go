@@ -1,5 +1,5 @@
 // Package ibvpingpong implements ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong,
-// ibv_srq_pingpong and ibv_xsrq_pingpong, the example programs of libibverbs.
+// ibv_srq_pingpong and ibv_xsrq_pingpong, the example programs from libibverbs.
 package ibvpingpong
 
 import (
@@ -24,11 +24,11 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// family is the family of the programs. Invalid options print the usage text on the
-// standard output.
+// family is the programs' family. Invalid options print the usage text on
+// the standard output.
 var family = &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitFailed, FailureCode: cmdutil.ExitFailed}
 
-// command is one call of a program.
+// command is a program call.
 type command struct {
 	env    *cmdutil.Env
 	kind   kind
@@ -47,7 +47,7 @@ type command struct {
 	mtu ib.MTU
 }
 
-// A kind is one of the programs.
+// A kind is a pingpong program.
 type kind uint8
 
 const (
@@ -80,7 +80,7 @@ func newTool(env *cmdutil.Env, k kind, name string) *getopt.Tool {
 	}
 	switch k {
 	case ud:
-		c.size = 1024 // the usage text of the program has 2048
+		c.size = 1024 // the program's usage text has 2048
 	case srq:
 		c.queuePairs = 16
 	case xsrq:
@@ -92,7 +92,7 @@ func newTool(env *cmdutil.Env, k kind, name string) *getopt.Tool {
 	}
 }
 
-// execute runs the program: a server without an operand, or the client of one.
+// execute runs the program: a server without an operand, else a client.
 func (c *command) execute(ctx context.Context, operands []string) error {
 	switch len(operands) {
 	case 0:
@@ -143,7 +143,7 @@ func (c *command) fail(format string, args ...any) error {
 	return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 }
 
-// failedStatus prints the status of a failed work request.
+// failedStatus prints a failed work request's status.
 func (c *command) failedStatus(e *verbs.CompletionError) error {
 	if c.kind == xsrq {
 		return c.fail("Work completion error %d", e.Status)
@@ -151,7 +151,7 @@ func (c *command) failedStatus(e *verbs.CompletionError) error {
 	return c.fail("Failed status %s (%d) for wr_id %d", statusText(e.Status), e.Status, e.ID)
 }
 
-// open opens the device, by default the first one.
+// open opens the device, by default the first device.
 func (c *command) open() (pingpong.Place, error) {
 	if err := libibverbs.Check(c.env, &fabricflag.Settings{}, cmdutil.ExitFailed); err != nil {
 		return pingpong.Place{}, err
@@ -208,7 +208,7 @@ func (c *command) run(ctx context.Context, place pingpong.Place) error {
 	return nil
 }
 
-// addresses prints the addresses of a side.
+// addresses prints a side's addresses.
 func (c *command) addresses(side string, all []pingpong.Address) {
 	comma := ","
 	if c.kind == ud && strings.HasPrefix(side, "local") {
@@ -245,7 +245,7 @@ func (c *command) runXRC(ctx context.Context, place pingpong.Place) error {
 	return err
 }
 
-// addressXRC prints the address of a side.
+// addressXRC prints a side's address.
 func (c *command) addressXRC(side string, a pingpong.XRCAddress) {
 	fmt.Fprintf(c.env.Out, "%8s: LID %04x, QPN RECV %06x SEND %06x, PSN %06x, SRQN %06x, GID %s\n",
 		side, a.LID, a.RecvQPN, a.SendQPN, a.PSN, a.SRQN, gidText(a.GID))

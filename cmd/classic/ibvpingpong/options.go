@@ -11,14 +11,14 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An option is an option of some of the programs. Its letter and its name are not those
-// of all programs: -c is --chk or --clients.
+// An option is an option that some programs have. Programs differ in its letter and name:
+// -c is --chk or --clients.
 type option struct {
 	in kinds
 	getopt.Option
 }
 
-// kinds is a set of programs.
+// kinds is a program set.
 type kinds uint8
 
 func of(all ...kind) (set kinds) {
@@ -28,9 +28,9 @@ func of(all ...kind) (set kinds) {
 	return set
 }
 
-// table returns the options of the program in the order of its usage text
-// (libibverbs/examples/*_pingpong.c, function usage). Numbers are parsed by the rules of
-// strtol.
+// table returns the program's options in its usage text order
+// (libibverbs/examples/*_pingpong.c, function usage). Numbers are parsed
+// by strtol's rules.
 func (c *command) table() []getopt.Option {
 	var (
 		all       = of(rc, uc, ud, srq, xsrq)
@@ -96,7 +96,7 @@ func number(to *int) func(string) error {
 	}
 }
 
-// setSize sets the size of messages. ibv_srq_pingpong rejects 0.
+// setSize sets the message size. ibv_srq_pingpong rejects 0.
 func (c *command) setSize(value string) error {
 	c.size = int(int32(getopt.Strtol(value)))
 	if c.size == 0 && c.kind == srq {
@@ -157,7 +157,7 @@ var gaps = map[byte]string{
 	'N': "            ",
 }
 
-// statusTexts are the texts of ibv_wc_status_str (libibverbs/verbs.c).
+// statusTexts are ibv_wc_status_str's texts (libibverbs/verbs.c).
 var statusTexts = [...]string{
 	"success", "local length error", "local QP operation error", "local EE context operation error", "local protection error",
 	"Work Request Flushed Error", "memory management operation error", "bad response error", "local access error",

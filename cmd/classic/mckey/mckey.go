@@ -1,4 +1,4 @@
-// Package mckey implements mckey of librdmacm.
+// Package mckey implements mckey from librdmacm.
 package mckey
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// command is one call of mckey.
+// command is an mckey call.
 type command struct {
 	rdmacmutils.Program
 	options         exchange.Options
@@ -70,7 +70,7 @@ func (c *command) run(ctx context.Context) error {
 	return c.Finish(c.join(ctx))
 }
 
-// resolve returns the address of a host without a port.
+// resolve returns a host's address without a port.
 func (c *command) resolve(ctx context.Context, host string) (rdmacm.Addr, int) {
 	ip, err := rdmacmutils.LookupHost(ctx, host, false)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *command) resolve(ctx context.Context, host string) (rdmacm.Addr, int) {
 	return rdmacm.IPAddr{AddrPort: netip.AddrPortFrom(ip, 0)}, 0
 }
 
-// membership returns the parameters of the group.
+// membership returns the group's parameters.
 func (c *command) membership(ctx context.Context) (m exchange.Membership, result int) {
 	if c.source != "" {
 		if m.Local, result = c.resolve(ctx, c.source); result != 0 {
@@ -126,7 +126,7 @@ func (c *command) join(ctx context.Context) (result int) {
 	if result == 0 {
 		c.transfer(ctx)
 	}
-	// The result is that of the last step.
+	// The last step determines the result.
 	return c.Failed(c.session.Leave())
 }
 

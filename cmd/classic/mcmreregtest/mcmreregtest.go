@@ -1,5 +1,5 @@
-// Package mcmreregtest implements mcm_rereg_test of infiniband-diags: it makes ports leave and
-// join the broadcast group of IP over InfiniBand, and queries their memberships.
+// Package mcmreregtest implements mcm_rereg_test from infiniband-diags: it makes ports
+// leave and join the IP over InfiniBand broadcast group, and queries their memberships.
 package mcmreregtest
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of mcm_rereg_test.
+// command is an mcm_rereg_test call.
 type command struct {
 	env      *cmdutil.Env
 	settings fabricflag.Settings
 }
 
-// New returns mcm_rereg_test, whose only argument is a file.
+// New returns mcm_rereg_test. Its only argument is a file.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{env: env, settings: fabricflag.Settings{Classic: true}}
 	return &getopt.Tool{
@@ -58,14 +58,14 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		return nil // as the C tool
 	}
 	t := &test{command: c, port: port, local: port.Attr(), tid: rand.Uint64()}
-	for _, guid := range guids { // with the default prefix, whatever that of the fabric is
+	for _, guid := range guids { // with the default prefix, whatever prefix the fabric has
 		t.members = append(t.members, &member{guid: guid, gid: ib.MakeGID(ib.DefaultPrefix, guid)})
 	}
 	t.run()
 	return nil
 }
 
-// info and error print a message in the format of the C tool.
+// info and error print a message in the C tool's format.
 func (c *command) info(format string, args ...any) {
 	fmt.Fprintf(c.env.ErrOut, "INFO: "+format+"\n", args...)
 }
@@ -76,11 +76,11 @@ func (c *command) error(format string, args ...any) {
 
 const (
 	maxMembers = 50  // GUIDs that the C tool reads
-	lineSize   = 255 // of its buffer; longer lines are several lines
+	lineSize   = 255 // its buffer size; longer lines are several lines
 )
 
-// readGUIDs reads the GUID of a port from the beginning of each line. Like the C tool, it
-// takes other lines for GUID 0, and ends at an error.
+// readGUIDs reads a port GUID from the start of each line. Like the C tool, it takes
+// other lines for GUID 0, and ends at an error.
 func readGUIDs(path string) (guids []ib.GUID, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func readGUIDs(path string) (guids []ib.GUID, err error) {
 	return guids, nil
 }
 
-// errnoOf returns the error number of an error, or EIO.
+// errnoOf returns an error's number, or EIO.
 func errnoOf(err error) syscall.Errno {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno
@@ -109,11 +109,11 @@ func errnoOf(err error) syscall.Errno {
 	return syscall.EIO
 }
 
-// A member is a port whose membership is tested.
+// A member is a port with a membership under test.
 type member struct {
 	guid ib.GUID
 	gid  ib.GID
-	tid  uint64 // of the last request to join
+	tid  uint64 // last join request
 	sent int    // requests to join
 }
 
@@ -122,7 +122,7 @@ type test struct {
 	*command
 	port    umad.Port
 	local   umad.PortAttr
-	tid     uint64 // of the last request
+	tid     uint64 // last request
 	members []*member
 	early   []umad.Message // received while the port had no room for a request
 }

@@ -15,8 +15,8 @@ var program = cmdtest.Classic(New)
 
 var tid = regexp.MustCompile(`trid 0x[0-9a-f]{16}`)
 
-// TestOutput compares the output with that of the C tool (rdma-core 44, built from its source)
-// on "ibkit sim serve demo" at node02. Transaction IDs differ.
+// TestOutput compares the output with the C tool's output (rdma-core 44, built from its
+// source) on "ibkit sim serve demo" at node02. Transaction IDs differ.
 func TestOutput(t *testing.T) {
 	s := cmdtest.ServeDemo(t)
 	for _, name := range []string{"members", "mixed"} {

@@ -11,14 +11,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// broadcast is the broadcast group of IP over InfiniBand in the default partition.
+// broadcast is the IP over InfiniBand broadcast group in the default partition.
 var broadcast = ib.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff}
 
 const (
-	timeout = 100 * time.Millisecond // of a request and of an attempt to receive
+	timeout = 100 * time.Millisecond // per request and per attempt to receive
 	waits   = 5                      // attempts to receive
 
-	// maxJoins limits the requests of a member to join, which the C tool does not.
+	// maxJoins limits a member's join requests; the C tool does not.
 	maxJoins = 10
 )
 
@@ -36,7 +36,7 @@ func (t *test) run() {
 	t.queryAll()
 }
 
-// send sends a request about the membership of a port and does not wait for the response. It
+// send sends a request about a port's membership and does not wait for the response. It
 // reports false after an error.
 func (t *test) send(name string, method mad.Method, m *member) bool {
 	err := t.trySend(method, m)
@@ -102,10 +102,11 @@ func (t *test) receive(in *umad.Message) (bool, error) {
 	}
 }
 
-// method returns the method of a message without the response bit.
+// method returns a message's method without the response bit.
 func method(p *mad.Packet) mad.Method { return p.Method() &^ (mad.MethodGetResp &^ mad.MethodGet) }
 
-// receiveAll receives the responses. It repeats the requests of members that could not join.
+// receiveAll receives the responses. It repeats the requests for members
+// that could not join.
 func (t *test) receiveAll() {
 	t.info("rereg_recv_all...")
 	received := 0
@@ -120,7 +121,7 @@ func (t *test) receiveAll() {
 	t.info("rereg_recv_all: got %d responses", received)
 }
 
-// check repeats the requests of a member after a status. Kernels and simulators change the
+// check repeats a member's requests after a status. Kernels and simulators change the
 // upper half of transaction IDs: the C tool does not recognise the responses then.
 func (t *test) check(p *mad.Packet) {
 	if p.Status() == 0 || method(p) != mad.MethodGet {
@@ -140,7 +141,7 @@ func (t *test) check(p *mad.Packet) {
 	t.error("cannot find trid 0x%016x", p.TID())
 }
 
-// queryAll queries the memberships one after the other.
+// queryAll queries the memberships in sequence.
 func (t *test) queryAll() {
 	t.info("rereg_query_all...")
 	for _, m := range t.members {

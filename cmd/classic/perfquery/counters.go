@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// show prints the counters of ports, or their sums.
+// show prints port counters, or their sums.
 func (c *command) show(ports []int, sum bool) error {
 	if !c.extended {
 		total := &mad.PortCounters{}
@@ -80,8 +80,8 @@ func (c *command) printExtended(port int, a *mad.PortCountersExtended) error {
 	return a.DumpSupported(c.out, c.agent.Caps, c.agent.Caps2)
 }
 
-// addCounters adds the counters of a port to total, up to the largest value of each
-// field. The masks of total are those of the last port.
+// addCounters adds a port's counters to total, up to each field's largest value. The
+// masks in total come from the last port.
 func addCounters(total, a mad.Attribute) {
 	var values []uint64
 	mad.Visit(a, func(_ string, _ int, v uint64) uint64 {

@@ -1,6 +1,6 @@
-// Package perfquery implements perfquery of infiniband-diags. It queries one port, adds up
-// ports and clears counters in the original's request order, and prints the dump format of
-// libibmad, while package counters scans the fabric.
+// Package perfquery implements perfquery from infiniband-diags. It queries a single port,
+// adds up ports and clears counters in the original's request order, and prints
+// libibmad's dump format, while package counters scans the fabric.
 package perfquery
 
 import (
@@ -20,7 +20,7 @@ import (
 // allPorts is the operand for the sums over all ports.
 const allPorts = mad.AllPorts
 
-// command is one call of perfquery.
+// command is a perfquery call.
 type command struct {
 	*getopt.Diag
 	extended         bool
@@ -30,7 +30,7 @@ type command struct {
 	reset, resetOnly bool
 
 	port  int
-	ports []int // of a list or a range
+	ports []int // from a list or a range
 	mask  pma.Mask
 
 	agent *pma.Agent
@@ -120,7 +120,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return errors.Join(err, c.out.Flush())
 }
 
-// parseOperands parses the ports and the mask by the rules of strtoul.
+// parseOperands parses the ports and the mask by strtoul's rules.
 func (c *command) parseOperands(operands []string) error {
 	if len(operands) > 2 {
 		c.mask = pma.Mask{Given: true, Bits: getopt.Strtoull(operands[2])}
@@ -158,13 +158,13 @@ func (c *command) parseOperands(operands []string) error {
 	return nil
 }
 
-// maxPorts is the limit of lists and ranges. The C tool overwrites its memory beyond.
+// maxPorts is the limit for lists and ranges. The C tool overwrites its memory beyond.
 const maxPorts = 255
 
 // portNumber parses a port number as C does, in an int.
 func portNumber(s string) int { return int(int32(getopt.Strtoull(s))) }
 
-// fail ends the tool in the way of IBEXIT, after the output so far.
+// fail ends the tool like IBEXIT, after the output so far.
 func (c *command) fail(function, format string, args ...any) error {
 	if err := c.out.Flush(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *command) query() error {
 	return c.queryPorts(emulate)
 }
 
-// queryPorts prints and resets PortCounters or PortCountersExtended of one or more ports.
+// queryPorts prints and resets PortCounters or PortCountersExtended on one or more ports.
 // If emulate is set, the agent has no sums over all ports.
 func (c *command) queryPorts(emulate bool) error {
 	ports, one := c.ports, len(c.ports) < 2

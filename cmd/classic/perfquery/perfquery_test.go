@@ -14,7 +14,7 @@ var (
 	pid     = regexp.MustCompile(`\[\d+\]`)
 )
 
-// The expected output is that of the C tool; test/oracle has more cases.
+// The C tool prints the expected output; test/oracle has more cases.
 func TestPerfquery(t *testing.T) {
 	const failed = "perfquery: iberror: failed: "
 	for line, want := range map[string]struct {
@@ -67,10 +67,10 @@ func TestPerfquery(t *testing.T) {
 	}
 }
 
-// list returns a list of n ports.
+// list returns an n-port list.
 func list(n int) string { return strings.TrimSuffix(strings.Repeat("1,", n), ",") }
 
-// TestAddCounters checks that sums stop at the largest value of each field.
+// TestAddCounters checks that sums stop at each field's largest value.
 func TestAddCounters(t *testing.T) {
 	total := &mad.PortCounters{SymbolErrors: 65000, LocalLinkIntegrity: 10, XmitData: 1}
 	port := &mad.PortCounters{

@@ -17,8 +17,8 @@ type table struct {
 	query  func(*command, *table) error
 }
 
-// tables are the optional attributes in the order of their options, which is that of
-// their precedence.
+// tables are the optional attributes in the order of their options, which is
+// also their precedence.
 var tables = []table{
 	{"xmtsl", 'X', "show Xmt SL port counters", mad.AttrPortXmitDataSL, (*command).table},
 	{"rcvsl", 'S', "show Rcv SL port counters", mad.AttrPortRcvDataSL, (*command).table},
@@ -40,7 +40,7 @@ var tables = []table{
 	{"smplctl", 'c', "show samples control", mad.AttrPortSamplesControl, (*command).samples},
 }
 
-// table prints and resets a table of one port.
+// table prints and resets a single port's table.
 func (c *command) table(t *table) error {
 	a := mad.ClassPM.NewAttribute(t.attr)
 	name := mad.AttributeName(a)
@@ -76,8 +76,8 @@ func (c *command) samples(*table) error {
 	return mad.Dump(c.out, a)
 }
 
-// speeds prints and resets PortExtendedSpeedsCounters, in the layout of the active
-// forward error correction.
+// speeds prints and resets PortExtendedSpeedsCounters, in the active forward error
+// correction's layout.
 func (c *command) speeds(t *table) error {
 	if !c.resetOnly {
 		var a mad.Attribute = &mad.PortExtendedSpeedsCounters{}
@@ -105,7 +105,7 @@ func (c *command) speeds(t *table) error {
 	return nil
 }
 
-// rsFEC reports whether the counters of the port are those of RS-FEC.
+// rsFEC reports whether the port has RS-FEC counters.
 func (c *command) rsFEC() (bool, error) {
 	if !c.agent.Caps.Has(mad.PerfRSFECCounters) {
 		return false, nil

@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// A counter is a counter of -W with its last value.
+// A counter is a -W counter with its last value.
 type counter struct {
 	name  string
 	value uint64
 }
 
-// readCounters reads the counters of a port and returns their increments.
+// readCounters reads port counters and returns their increments.
 func (c *command) readCounters() ([]uint64, error) {
 	if len(c.counters) == 0 {
 		return nil, nil

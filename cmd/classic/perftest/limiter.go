@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
-// A limiter holds the options of the rate limiter.
+// A limiter holds the rate limiter options.
 type limiter struct {
 	rate  float64
 	text  string // as given
@@ -42,13 +42,13 @@ func (l *limiter) setKind(value string) error {
 	return fmt.Errorf("invalid value %q: want HW or SW", value)
 }
 
-// rates are the rates of a limit by the device (RATE_VALUES of perftest_parameters.h).
+// rates are the rates for a limit by the device (RATE_VALUES in perftest_parameters.h).
 var rates = []ib.Rate{
 	ib.Rate2p5, ib.Rate5, ib.Rate10, ib.Rate14, ib.Rate20, ib.Rate25, ib.Rate30, ib.Rate40, ib.Rate56, ib.Rate60, ib.Rate80,
 	ib.Rate100, ib.Rate112, ib.Rate120, ib.Rate168, ib.Rate200, ib.Rate300,
 }
 
-// apply sets the limit of a test. It prints a notice like perftest.
+// apply sets a test's limit. It prints a notice like perftest.
 func (l *limiter) apply(t *perftest.Test, notice io.Writer) error {
 	if l.kind == "" && l.rate > 0 {
 		l.kind = "HW"

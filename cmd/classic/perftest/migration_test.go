@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
-// sets are the sets of programs that options belong to.
+// sets are the program sets that options belong to.
 var sets = []struct {
 	name string
 	group
@@ -22,7 +22,7 @@ var sets = []struct {
 	{"latency tests and `ib_send_bw`", func(o perftest.Order) bool { return !o.Bandwidth || o.Verb == perftest.Send }},
 }
 
-// nameOf returns the name of a set of programs.
+// nameOf returns a program set's name.
 func nameOf(t *testing.T, g group) string {
 	t.Helper()
 	for _, s := range sets {
@@ -38,7 +38,7 @@ func nameOf(t *testing.T, g group) string {
 	return ""
 }
 
-// statusOf returns the status of an option in the table.
+// statusOf returns an option's status in the table.
 func statusOf(t *testing.T, o option) string {
 	var parts []string
 	add := func(status string, g group) {
@@ -77,7 +77,7 @@ func statusOf(t *testing.T, o option) string {
 	return text
 }
 
-// TestMigration compares the table of options in docs/migration.md with the programs.
+// TestMigration compares the option table in docs/migration.md with the programs.
 func TestMigration(t *testing.T) {
 	const path, head, end = "../../../docs/migration.md", "| ib_send_lat … | ibkit perf | status |\n| --- | --- | --- |\n", "\n"
 	var table strings.Builder

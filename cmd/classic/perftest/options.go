@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
-// An option is an option of perftest with the programs that accept it. A program
-// rejects the options of no group of its own like perftest: as unknown.
+// An option is a perftest option with the programs that accept it. A program rejects
+// options outside its groups like perftest: as unknown.
 type option struct {
 	getopt.Option
 
@@ -22,12 +22,12 @@ type option struct {
 	reason  string
 
 	noEffect bool // supported because its purpose is met anyway
-	newer    bool // of a release after 4.5
+	newer    bool // from a release after 4.5
 
-	native, note string // columns of docs/migration.md
+	native, note string // columns in docs/migration.md
 }
 
-// A group is a set of programs.
+// A group is a program set.
 type group func(perftest.Order) bool
 
 func all(perftest.Order) bool             { return true }
@@ -42,7 +42,7 @@ func not(g group) group                   { return func(o perftest.Order) bool {
 func both(a, b group) group               { return func(o perftest.Order) bool { return a(o) && b(o) } }
 func (g group) has(o perftest.Order) bool { return g != nil && g(o) }
 
-// table returns the options of all programs in the order of the usage text.
+// table returns all programs' options in usage text order.
 func (c *command) table() []option {
 	return slices.Concat(c.letters(), c.words(), c.rates(), newerOptions(c), unsupported())
 }
@@ -154,7 +154,7 @@ func (c *command) words() []option {
 	}
 }
 
-// rates are the options of the rate limiter.
+// rates are the rate limiter options.
 func (c *command) rates() []option {
 	return []option{
 		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), in: all, native: "`--burst`"},
@@ -240,8 +240,8 @@ func unsupported() []option {
 	}
 }
 
-// options returns the options of the program. Options of perftest that ibkit lacks are
-// rejected with a reason, because a test must not differ from its command line.
+// options returns the program's options. perftest options that ibkit lacks are rejected
+// with a reason, because a test must not differ from its command line.
 func (c *command) options() []getopt.Option {
 	var list []getopt.Option
 	for _, o := range c.table() {
@@ -255,7 +255,7 @@ func (c *command) options() []getopt.Option {
 		default:
 			continue
 		}
-		o.Extension = o.newer // the abbreviations are those of 4.5
+		o.Extension = o.newer // abbreviations as in 4.5
 		list = append(list, o.Option)
 	}
 	// perftest accepts this spelling only, and lists the other.

@@ -1,4 +1,4 @@
-// Package perftest implements the eight programs of perftest that ibkit replaces.
+// Package perftest implements the eight perftest programs that ibkit replaces.
 package perftest
 
 import (
@@ -27,8 +27,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// New returns a constructor for the program of perftest with the given name; nil if
-// ibkit has no such program.
+// New returns a constructor for the perftest program with the given name; nil if ibkit
+// has no such program.
 func New(name string) func(*cmdutil.Env) *getopt.Tool {
 	for _, order := range orders() {
 		if order.Program() == name {
@@ -41,7 +41,7 @@ func New(name string) func(*cmdutil.Env) *getopt.Tool {
 	return nil
 }
 
-// family is the family of perftest's programs: they exit with 1 in all cases, after
+// family is the perftest programs' family: they exit with 1 in all cases, after
 // the usage text, too.
 var family = &getopt.Family{
 	Usage: usage, UsageToOut: true, NoUsageForInvalid: true, UsageCode: cmdutil.ExitFailed, FailureCode: cmdutil.ExitFailed,
@@ -66,7 +66,7 @@ func usage(t *getopt.Tool) string {
 	return b.String()
 }
 
-// orders returns the tests of all programs.
+// orders returns all programs' tests.
 func orders() []perftest.Order {
 	var all []perftest.Order
 	for _, verb := range []perftest.Verb{perftest.Send, perftest.Write, perftest.Read, perftest.Atomic} {
@@ -75,7 +75,7 @@ func orders() []perftest.Order {
 	return all
 }
 
-// command is one call of a program of perftest.
+// command is a perftest program call.
 type command struct {
 	env  *cmdutil.Env
 	name string
@@ -89,14 +89,14 @@ type command struct {
 	cpus      host.CPUs
 	tcp       uint16
 	tcp6      bool
-	source    string // local address of the TCP connection; "": any
+	source    string // local TCP address; "": any
 	server    string // "": this side is the server
 	limiter   limiter
 	group     netip.Addr // -M
 	multicast bool
 	overCM    bool          // messages over the connection manager
 	cm        perftest.CM   // used with overCM or QueuePairs
-	wait      time.Duration // before the release of all objects
+	wait      time.Duration // before all objects are released
 	sim       bool
 
 	durationGiven, marginGiven, vectorGiven bool
@@ -115,8 +115,8 @@ type command struct {
 	header      perftestview.Header
 	last        perftest.Result
 	belowLimit  bool
-	tabled      bool  // the heading of the figures is printed
-	err         error // of the output
+	tabled      bool  // the figures' heading is printed
+	err         error // output error
 	out         *render.Output
 }
 
@@ -144,7 +144,7 @@ func newCommand(env *cmdutil.Env, name string, order perftest.Order) *command {
 	return c
 }
 
-// execute runs the program: a server without an operand, or the client of one.
+// execute runs the program: a server without an operand, else a client.
 func (c *command) execute(ctx context.Context, operands []string) error {
 	switch {
 	case len(operands) > 1:
@@ -225,11 +225,11 @@ func (c *command) complete() error {
 	return t.Check()
 }
 
-// infinitePeriod is the default time between the results of an endless test.
+// infinitePeriod is the default time between an endless test's results.
 const infinitePeriod = 5 * time.Second
 
-// completeList sets the settings that depend on lists of work requests. The notices are
-// those of perftest.
+// completeList sets the settings that depend on work request lists. perftest prints the
+// same notices.
 func (c *command) completeList() error {
 	t := &c.test
 	for _, list := range []struct {
@@ -254,7 +254,7 @@ func (c *command) completeList() error {
 	return nil
 }
 
-// maxLossyReceives is the number of receives for transports that may lose messages.
+// maxLossyReceives is the receive count for transports that may lose messages.
 const maxLossyReceives = 16000
 
 // run runs the test.
@@ -270,7 +270,7 @@ func (c *command) run(ctx context.Context) error {
 // managed reports whether the connection manager connects the programs.
 func (c *command) managed() bool { return c.overCM || c.cm.QueuePairs }
 
-// manager returns the settings of the connection manager, nil for TCP.
+// manager returns the connection manager settings, nil for TCP.
 func (c *command) manager() *perftest.CM {
 	if !c.managed() {
 		return nil
@@ -329,7 +329,7 @@ func (c *command) connect(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// printWaiting prints the banner of the passive side.
+// printWaiting prints the passive side's banner.
 func (c *command) printWaiting() {
 	if c.output == "" && !c.leads() {
 		const stars = "************************************\n"
@@ -337,5 +337,5 @@ func (c *command) printWaiting() {
 	}
 }
 
-// leads reports whether this side is the active one.
+// leads reports whether this is the active side.
 func (c *command) leads() bool { return (c.server != "") != c.test.Reversed }

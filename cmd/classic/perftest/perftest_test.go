@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// program is all programs of perftest.
+// program runs any perftest program.
 var program = cmdtest.Program(func(ctx context.Context, env *cmdutil.Env, args []string) int {
 	return cmdtest.Classic(New(args[0]))(ctx, env, args)
 })

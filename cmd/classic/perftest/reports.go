@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
-// printSamples prints the times of all messages, and the heading of the row once more.
+// printSamples prints all message times, and repeats the row heading.
 func (c *command) printSamples(r perftest.Result, unit string, scale float64) {
 	samples := r.Samples.Kept()
 	if c.unsorted {
@@ -25,7 +25,7 @@ func (c *command) printSamples(r perftest.Result, unit string, scale float64) {
 	}
 }
 
-// printBoth prints the results of both directions.
+// printBoth prints both directions' results.
 func (c *command) printBoth() {
 	local := c.rowOf(c.last)
 	remote := perftestview.Rates{Size: c.last.Size, Gbits: c.test.Gbits, Load: local.Load}
@@ -49,7 +49,7 @@ func (c *command) printBoth() {
 	}
 }
 
-// writeJSON writes the file of --out_json. Each size replaces it, as in perftest.
+// writeJSON writes the --out_json file. Each size replaces it, as in perftest.
 func (c *command) writeJSON(results []perftestview.Member) {
 	if !c.json {
 		return

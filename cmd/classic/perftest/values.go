@@ -41,11 +41,11 @@ func (c *command) setGap(value string) error {
 	return duration(&c.test.Gap, time.Microsecond, 0)(value)
 }
 
-// maxList is the maximum of -l: that of -t.
+// maxList is the maximum for -l and for -t.
 const maxList = 15000
 
-// setList returns a Set for a number of work requests to post at a time: 1 in latency
-// tests.
+// setList returns a Set for a count of work requests to post at a time: 1
+// in latency tests.
 func (c *command) setList(to *int, most int64) func(string) error {
 	if !c.test.Bandwidth {
 		return number(new(int), 1, 1)
@@ -62,7 +62,7 @@ func duration(to *time.Duration, unit time.Duration, least int64) func(string) e
 	}
 }
 
-// limit returns a Set for a lower limit of a rate. 0 is no limit.
+// limit returns a Set for a lower rate limit. 0 is no limit.
 func limit(to *float64) func(string) error {
 	return func(value string) error {
 		if n, err := strconv.ParseFloat(value, 64); err == nil && n == 0 {
@@ -83,7 +83,7 @@ func positive(to *float64, value string) error {
 	return nil
 }
 
-// setSize sets the size of messages, with an optional suffix K or M.
+// setSize sets the message size, with an optional suffix K or M.
 func (c *command) setSize(value string) error {
 	digits, factor := value, 1
 	switch {
@@ -103,7 +103,7 @@ func (c *command) setSize(value string) error {
 	return nil
 }
 
-// setRxDepth sets the number of receives: 1 for verbs without receives.
+// setRxDepth sets the receive count: 1 for verbs without receives.
 func (c *command) setRxDepth(value string) error {
 	if c.test.Verb != perftest.Send {
 		return number(new(int), 1, 1)(value)
@@ -159,7 +159,7 @@ func (c *command) setOutput(value string) error {
 	return nil
 }
 
-// setLink sets the required link layer. perftest compares the beginning of the text.
+// setLink sets the required link layer. perftest compares the text prefix.
 func (c *command) setLink(value string) error {
 	for name, layer := range map[string]ib.LinkLayer{"ib": ib.LinkLayerInfiniBand, "ethernet": ib.LinkLayerEthernet} {
 		if strings.HasPrefix(strings.ToLower(value), name) {
@@ -170,7 +170,7 @@ func (c *command) setLink(value string) error {
 	return fmt.Errorf("invalid value %q: want IB or Ethernet", value)
 }
 
-// setGroup sets the group of -M: its 16 octets as numbers of C.
+// setGroup sets the -M group: its 16 octets as C numbers.
 func (c *command) setGroup(value string) error {
 	var gid [16]byte
 	parts := strings.Split(value, ":")
@@ -218,7 +218,7 @@ func (c *command) setCPUs(value string) (err error) {
 	return err
 }
 
-// setCounters sets the counters to print: files below the directory of the port.
+// setCounters sets the counters to print: files below the port directory.
 func (c *command) setCounters(value string) error {
 	c.counters = nil
 	for name := range strings.SplitSeq(value, ",") {

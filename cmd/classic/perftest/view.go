@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
-// fail records an error of the output. The test continues.
+// fail records an output error. The test continues.
 func (c *command) fail(err error) { c.err = errors.Join(c.err, err) }
 
-// begin prints the settings of the test and the addresses of the local queue pairs.
+// begin prints the test settings and the local queue pair addresses.
 func (c *command) begin(s *perftest.Session) error {
 	t, local := c.test, s.Local()
 	c.localDevice, c.localPort = local.Device, local.Port
@@ -35,11 +35,11 @@ func (c *command) begin(s *perftest.Session) error {
 	return nil
 }
 
-// flush makes the output visible to a user who watches. The last Flush of the program
-// repeats an error.
+// flush makes the output visible to a user who watches. The program's last
+// Flush repeats an error.
 func (c *command) flush() { _ = c.out.Flush() }
 
-// keys prints the addresses of the queue pairs of a side.
+// keys prints a side's queue pair addresses.
 func (c *command) keys(side string, keys []perftest.Key) {
 	for _, k := range keys {
 		lid := k.LID
@@ -47,7 +47,7 @@ func (c *command) keys(side string, keys []perftest.Key) {
 			lid = c.test.DLID
 		}
 		fmt.Fprintf(c.out, " %s address: LID %s QPN %s PSN %s", side, hashHex(uint64(lid), 4), hashHex(uint64(k.QPN), 6), hashHex(uint64(k.PSN), 6))
-		// With the connection manager, perftest prints the addresses of a test of sends.
+		// With the connection manager, perftest prints the addresses in a send test.
 		remote := !c.managed() && (c.test.Verb == perftest.Read || c.test.Verb == perftest.Write)
 		if remote && c.test.Verb == perftest.Read {
 			fmt.Fprintf(c.out, " OUT %s", hashHex(uint64(k.OutReads), 4))
@@ -65,7 +65,7 @@ func (c *command) keys(side string, keys []perftest.Key) {
 				octets = append(octets, fmt.Sprintf("%02d", b))
 			}
 			name := "GID"
-			// perftest names the group of the server.
+			// perftest names the server's group.
 			if server := c.server == ""; c.multicast && (side == "local") == server {
 				name = "MGID"
 			}
@@ -74,7 +74,7 @@ func (c *command) keys(side string, keys []perftest.Key) {
 	}
 }
 
-// hashHex formats a number like %#0*x of C: without 0x if it is 0.
+// hashHex formats a number like C's %#0*x: without 0x if it is 0.
 func hashHex(v uint64, width int) string {
 	if v == 0 {
 		return strings.Repeat("0", width)
@@ -82,7 +82,7 @@ func hashHex(v uint64, width int) string {
 	return "0x" + fmt.Sprintf("%0*x", width-2, v)
 }
 
-// connected prints the addresses of the remote queue pairs and the heading of the figures.
+// connected prints the remote queue pair addresses and the figures' heading.
 func (c *command) connected(s *perftest.Session) {
 	if c.output != "" {
 		return
@@ -96,8 +96,8 @@ func (c *command) connected(s *perftest.Session) {
 	c.flush()
 }
 
-// passive reports whether this side has no figures: the server of a latency test whose
-// peer does not answer with messages.
+// passive reports whether this side has no figures: the server in a latency test, unless
+// the peer answers with messages.
 func (c *command) passive() bool { return !c.leads() && !c.test.Bandwidth && !c.test.Both() }
 
 func (c *command) columns() {
@@ -105,7 +105,7 @@ func (c *command) columns() {
 	perftestview.Columns{Bandwidth: t.Bandwidth, Timed: t.Timed, Gbits: t.Gbits, Load: t.CPUUtil}.Print(c.out)
 }
 
-// ended prints the end of the output, before the objects are released.
+// ended prints the output's end, before the objects are released.
 func (c *command) ended() {
 	if c.bothResults && c.test.Bidirectional && !c.test.All && !c.test.Infinite && c.last.Size > 0 {
 		c.printBoth()
@@ -120,8 +120,8 @@ func (c *command) ended() {
 	}
 }
 
-// row prints the figures of a size. Those of a failed one are not printed, like in
-// perftest: a row looks complete.
+// row prints the figures for a size. If a size failed, its figures are not printed, like
+// in perftest: a row looks complete.
 func (c *command) row(r perftest.Result) {
 	if r.Partial {
 		return
@@ -136,7 +136,7 @@ func (c *command) row(r perftest.Result) {
 	c.flush()
 }
 
-// load returns the load of the processors, nil if it is not printed.
+// load returns the processor load, nil if it is not printed.
 func (c *command) load(r perftest.Result) *float64 {
 	if !c.test.CPUUtil {
 		return nil
@@ -144,8 +144,7 @@ func (c *command) load(r perftest.Result) *float64 {
 	return &r.CPUUtil
 }
 
-// latency prints a row of latencies: half of a round trip if the peer answers with a
-// message.
+// latency prints a latency row: half a round trip if the peer answers with a message.
 func (c *command) latency(r perftest.Result) {
 	times := perftestview.Times{
 		Size: r.Size, Iterations: uint64(c.test.Iterations), Samples: r.Samples, Part: 1, Timed: c.test.Timed, Load: c.load(r),
@@ -176,18 +175,18 @@ func (c *command) latency(r perftest.Result) {
 	times.Print(c.out)
 }
 
-// bandwidth prints a row of bandwidths: the sum of both directions of a bidirectional
-// test, or the client's figures if only the client has any.
+// bandwidth prints a bandwidth row: the sum over both directions in a bidirectional test,
+// or the client's figures if only the client has any.
 func (c *command) bandwidth(r perftest.Result) {
 	rates := c.rowOf(r)
-	// The peer's figures are in the unit of its own output.
+	// The peer's figures are in its own output's unit.
 	if r.Theirs != nil {
 		rates.Peak, rates.Average, rates.Messages = rates.Peak+r.Theirs.Peak, rates.Average+r.Theirs.Average, rates.Messages+r.Theirs.MsgRate
 		if r.Messages == 0 { // this side sent none
 			rates.Iterations = r.Theirs.Iterations
 		}
 	}
-	// The peer of an endless test sends its figures never.
+	// In an endless test, the peer never sends its figures.
 	if c.test.Infinite && c.test.Bidirectional {
 		rates.Average, rates.Messages = 2*rates.Average, 2*rates.Messages
 	}

@@ -1,5 +1,5 @@
-// Package rdmaexample implements rdma_client and rdma_server of librdmacm, which
-// exchange one message of 16 bytes in each direction.
+// Package rdmaexample implements rdma_client and rdma_server from librdmacm, which
+// exchange a 16-byte message in each direction.
 package rdmaexample
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// command is one call of a program.
+// command is a program call.
 type command struct {
 	rdmacmutils.Program
 	host, port string
@@ -23,7 +23,7 @@ type command struct {
 	session    *exchange.Session
 }
 
-// size is the size of a message.
+// size is the message size.
 const size = 16
 
 // NewClient returns rdma_client.
@@ -55,7 +55,7 @@ func newTool(env *cmdutil.Env, name, about string, c *command) *getopt.Tool {
 	})
 }
 
-// A stepError is the error of a function of librdmacm.
+// A stepError is a librdmacm function's error.
 type stepError struct {
 	function string
 	err      error
@@ -73,7 +73,7 @@ func step(function string, err error) error {
 	return &stepError{function, err}
 }
 
-// failed prints an error and returns the result of the program.
+// failed prints an error and returns the program's result.
 func (c *command) failed(err error) (result int) {
 	if e, ok := errors.AsType[*rdmacmutils.LookupError](err); ok {
 		return c.LookupFailed("rdma_getaddrinfo", e)
@@ -106,7 +106,7 @@ func (c *command) cause(err error) (function string, cause error) {
 	return function, unix.Errno(max(e.Status, -e.Status))
 }
 
-// functions returns the function of librdmacm that fails in an operation of the session.
+// functions returns the librdmacm function that fails in a session operation.
 func functions(byDefault, op string) string {
 	switch op {
 	case "failure getting addr", "resolve route failed", "unable to create QP", "bind address failed":
@@ -181,7 +181,7 @@ func (c *command) serve(ctx context.Context) error {
 // disconnect ends the connection.
 func (c *command) disconnect(ctx context.Context) error {
 	c.session.Disconnect()
-	// The original discards the error of the end too.
+	// The original discards the error at the end too.
 	_ = c.session.AwaitDisconnect(ctx)
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package rdmaxexample implements rdma_xclient and rdma_xserver of librdmacm: a client
-// sends one message over a reliable connection or an extended one (XRC).
+// Package rdmaxexample implements rdma_xclient and rdma_xserver from librdmacm: a client
+// sends a message over a reliable or an extended reliable connection (XRC).
 package rdmaxexample
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/oneway"
 )
 
-// command is one call of a program.
+// command is a program call.
 type command struct {
 	rdmacmutils.Program
 	host, port string
 	xrc        bool
 }
 
-// usageLines are the lines of usage texts that are not those of an option.
+// usageLines are the usage text lines that do not describe an option.
 var usageLines = map[byte]string{
 	's': "[-s server]",
 	'c': "[-c communication type]\n\t    r - RC: reliable-connected (default)\n\t    x - XRC: extended-reliable-connected",
@@ -72,7 +72,7 @@ func (c *command) tool(env *cmdutil.Env, name, about string, options []getopt.Op
 	})
 }
 
-// setType sets the type of the connection by the first letter of its name.
+// setType sets the connection type by its name's first letter.
 func (c *command) setType(value string) error {
 	switch {
 	case strings.HasPrefix(strings.ToLower(value), "x"):
@@ -83,7 +83,7 @@ func (c *command) setType(value string) error {
 	return nil
 }
 
-// result prints an error and returns the result of the program.
+// result prints an error and returns the program's result.
 func (c *command) result(err error) int {
 	if err == nil {
 		return 0

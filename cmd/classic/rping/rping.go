@@ -1,4 +1,4 @@
-// Package rping implements rping of librdmacm.
+// Package rping implements rping from librdmacm.
 package rping
 
 import (
@@ -23,7 +23,7 @@ import (
 // exitInvalid is the exit code for invalid options, EINVAL.
 const exitInvalid = 22
 
-// command is one call of rping.
+// command is an rping call.
 type command struct {
 	env  *cmdutil.Env
 	lock sync.Mutex // protects the outputs
@@ -38,7 +38,7 @@ type command struct {
 	sim             bool
 }
 
-// role is the end of the connection.
+// role is the connection end.
 type role string
 
 const (
@@ -76,7 +76,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// usage returns the usage text of rping.c.
+// usage returns rping.c's usage text.
 func usage(t *getopt.Tool) string {
 	text := "rping -s [-vVd] [-S size] [-C count] [-a addr] [-p port]\n" +
 		"rping -c [-vVd] [-S size] [-C count] [-I addr] -a addr [-p port]\n"
@@ -164,8 +164,8 @@ func (c *command) report(format string, args ...any) {
 	fmt.Fprintf(c.env.ErrOut, format+"\n", args...)
 }
 
-// resolve resolves the name of a host. The exit code for an unknown one is that of
-// getaddrinfo, EAI_NONAME.
+// resolve resolves a host name. The exit code for an unknown host is EAI_NONAME, as from
+// getaddrinfo.
 func (c *command) resolve(ctx context.Context, host string, port uint16) (rdmacm.IPAddr, error) {
 	a, err := rdmacm.ResolveAddr(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *command) resolve(ctx context.Context, host string, port uint16) (rdmacm
 // failed ends the tool with exit code 255.
 var failed = &cmdutil.ExitError{Code: getopt.ExitFailure}
 
-// serve serves one connection, or all of them with -P.
+// serve serves a single connection, or all connections with -P.
 func (c *command) serve(ctx context.Context, address rdmacm.IPAddr) error {
 	l, err := rdmacm.ListenConfig{Backlog: 3, Timeout: forever}.ListenAddr(address)
 	if err != nil {
@@ -203,8 +203,8 @@ func (c *command) serve(ctx context.Context, address rdmacm.IPAddr) error {
 	}
 }
 
-// forever is the time limit of steps that rping does not limit itself. The kernel
-// ends them.
+// forever is the time limit for steps that rping does not limit itself.
+// The kernel ends them.
 const forever = time.Hour
 
 // resolveTimeout is the time limit for the address and for the route.
@@ -228,7 +228,7 @@ func (c *command) ping(ctx context.Context, address rdmacm.IPAddr) error {
 	return c.end(err)
 }
 
-// States of rping.c in its messages.
+// rping.c states in its messages.
 const (
 	stateDisconnected = 10
 	stateError        = 11
@@ -267,7 +267,7 @@ func (c *command) end(err error) error {
 	return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
 }
 
-// notConnected prints the error of a step, as rping does.
+// notConnected prints a step's error, as rping does.
 func (c *command) notConnected(e *rdmacm.StepError) error {
 	if event, ok := e.Event(); ok {
 		c.report("cma event %v, error %d", event.Type, event.Status)

@@ -9,7 +9,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// usageText is that of rping of Debian's rdmacm-utils 44.
+// usageText is the rping usage text in Debian's rdmacm-utils 44.
 const usageText = `rping -s [-vVd] [-S size] [-C count] [-a addr] [-p port]
 rping -c [-vVd] [-S size] [-C count] [-I addr] -a addr [-p port]
 	-c		client side

@@ -14,16 +14,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A kind is a kind of record.
+// A kind is a record kind.
 type kind struct {
 	name, alias string
-	operands    string // of the usage text
+	operands    string // in the usage text
 	id          mad.AttrID
 	run         func(q *query, operands []string) error
 }
 
-// kinds are the kinds of records in the order of the usage text. The function init breaks
-// a cycle: kinds run queries, and queries look up kinds.
+// kinds are the record kinds in usage text order. The function init breaks a cycle: kinds
+// run queries, and queries look up kinds.
 var kinds []kind
 
 func init() {
@@ -82,7 +82,7 @@ type place struct {
 	a, b int
 }
 
-// place parses an operand. The LID may be the name of a node.
+// place parses an operand. The LID may be a node name.
 func (q *query) place(operands []string, i int) (p place, err error) {
 	p.a, p.b = -1, -1
 	if i >= len(operands) {
@@ -100,7 +100,7 @@ func (q *query) place(operands []string, i int) (p place, err error) {
 	return p, nil
 }
 
-// parseLID parses a LID, or looks up the name of a node.
+// parseLID parses a LID, or looks up a node name.
 func (q *query) parseLID(name string) (uint16, error) {
 	if name != "" && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z') {
 		return q.lidOfNode(name)
@@ -112,7 +112,7 @@ func (q *query) parseLID(name string) (uint16, error) {
 	return uint16(n), nil
 }
 
-// fail prints a message and ends the tool with the number of a system's error.
+// fail prints a message and ends the tool with a system error number.
 func (q *query) fail(code syscall.Errno, format string, args ...any) error {
 	_ = q.out.Flush() // the next flush returns the error
 	fmt.Fprintf(q.Env.ErrOut, format+"\n", args...)
@@ -138,7 +138,7 @@ func (q *query) lidOfNode(name string) (uint16, error) {
 	return 0, q.fail(syscall.ENONET, "Failed to find lid for \"%s\": %s", name, getopt.Strerror(syscall.ENONET))
 }
 
-// number selects a field unless the number, with the width of the field, is -1.
+// number selects a field unless the number, in the field's width, is -1.
 func number[T uint8 | uint16](s *selection, n int, to *T) {
 	if v := T(n); v != ^T(0) {
 		*to = v
@@ -146,8 +146,8 @@ func number[T uint8 | uint16](s *selection, n int, to *T) {
 	}
 }
 
-// recordsAt prints the records at the place in the first operand. lid is the field of r for
-// the LID; more, if not nil, selects fields by the numbers.
+// recordsAt prints the records at the place in the first operand. lid is the LID field in
+// r; more, if not nil, selects fields by the numbers.
 func recordsAt[T any, R interface {
 	*T
 	mad.Attribute

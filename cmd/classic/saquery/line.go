@@ -11,13 +11,13 @@ func (q *query) dotted(width int, name string, v value) {
 	q.out.Write(append(v.append(b), '\n'))
 }
 
-// A value is a text or a number in a format of the C tool. Package fmt would allocate
-// memory for each number, and the tables of large fabrics have some 100,000 of them.
+// A value is a text or a number in a C tool format. Package fmt would allocate memory for
+// each number, and large fabrics' tables have some 100,000 numbers.
 type value struct {
 	text   string // if base is 0
 	number uint64
 	base   int
-	digits int // minimum of a hexadecimal number
+	digits int // minimum for a hexadecimal number
 	upper  bool
 }
 

@@ -48,8 +48,8 @@ func (q *query) printNodes() error {
 	return nil
 }
 
-// printManagers prints the ports with the capability IsSM, and those of which the
-// manager is disabled.
+// printManagers prints the ports with the capability IsSM, and the ports
+// with a disabled manager.
 func (q *query) printManagers() error {
 	for _, part := range []struct {
 		title      string
@@ -75,7 +75,7 @@ func (q *query) printManagers() error {
 	return nil
 }
 
-// printMembers prints the members of multicast groups with the names of their nodes.
+// printMembers prints multicast group members with their node names.
 func (q *query) printMembers() error {
 	members, err := q.get(&mad.MCMemberRecord{}, 0, 0)
 	if err != nil {

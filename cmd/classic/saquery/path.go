@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// path has the fields of path and multicast records that options select. The numbers are
-// those of the C tool, where -1 or 0 stands for a field that is not selected.
+// path has the path and multicast record fields that options select. As in the C tool,
+// -1 or 0 stands for a field that is not selected.
 type path struct {
 	serviceID             uint64
 	sgid, dgid, gid, mgid ib.GID
@@ -44,7 +44,7 @@ func setInt(to *int) func(string) error {
 	}
 }
 
-// setGID returns a Set for a GID in the form of an IPv6 address.
+// setGID returns a Set for a GID in IPv6 address form.
 func setGID(to *ib.GID) func(string) error {
 	return func(value string) error {
 		ip, err := netip.ParseAddr(value)
@@ -93,14 +93,14 @@ func (p *path) options(c *command) []getopt.Option {
 	}
 }
 
-// Parts of a byte with a selector and a value (InfiniBand Architecture, Volume 1,
-// 15.2.5.16).
+// Layout of a byte with a selector and a value (InfiniBand Architecture,
+// Volume 1, 15.2.5.16).
 const (
 	selectorShift = 6
 	selectedMask  = 1<<selectorShift - 1
 )
 
-// A selection collects the fields of a record that a query specifies.
+// A selection collects the record fields that a query specifies.
 type selection struct {
 	record mad.Attribute
 	mask   mad.ComponentMask

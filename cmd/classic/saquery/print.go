@@ -10,17 +10,17 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Widths of the names with their dots.
+// Name widths, with the dots.
 const (
-	short  = 22 // of SMInfo records
+	short  = 22 // SMInfo records
 	normal = 24
-	long   = 27 // of tables
-	widest = 40 // of SwitchInfo records
+	long   = 27 // tables
+	widest = 40 // SwitchInfo records
 )
 
 func (q *query) title(s string) { q.out.WriteString(s + "\n") }
 
-// nodeTypes are the texts of types of nodes.
+// nodeTypes are node type names.
 var nodeTypes = [...]string{"UNKNOWN", "Channel Adapter", "Switch", "Router"}
 
 func nodeType(t mad.NodeType) string {
@@ -51,7 +51,7 @@ func printNode(q *query, r *mad.NodeRecord, _ []byte) error {
 	return nil
 }
 
-// selected returns the byte of a selector and a value.
+// selected returns the byte with a selector and a value.
 func selected[T ~uint8](s mad.Selector, value T) uint8 { return uint8(s)<<selectorShift | uint8(value) }
 
 func printPath(q *query, r *mad.PathRecord, raw []byte) error {
@@ -99,7 +99,7 @@ func (q *query) printClassPortInfo() {
 	q.dotted(width, "Trap QKey", padded(c.TrapQKey, 8))
 }
 
-// printManager prints the short form of a PortInfo record.
+// printManager prints a PortInfo record in its short form.
 func printManager(q *query, r *mad.PortInfoRecord, _ []byte) error {
 	q.title("PortInfoRecord dump:")
 	q.dotted(normal, "EndPortLid", decimal(r.LID))
@@ -191,8 +191,8 @@ func printSMInfo(q *query, r *mad.SMInfoRecord, _ []byte) error {
 	return nil
 }
 
-// hasMulticastTop is the bit of CapabilityMask2 of subnet administration by which it
-// reports support for MulticastFDBTop.
+// hasMulticastTop is the CapabilityMask2 bit by which subnet administration reports
+// support for MulticastFDBTop.
 const hasMulticastTop = 1 << 3
 
 func printSwitchInfo(q *query, r *mad.SwitchInfoRecord, _ []byte) error {

@@ -51,8 +51,8 @@ func printVLArbitration(q *query, r *mad.VLArbitrationTableRecord, _ []byte) err
 	return nil
 }
 
-// printPKeys prints the block in the byte order of the host, like the C tool: opensm sends
-// it in the byte order of its host.
+// printPKeys prints the block in host byte order, like the C tool: opensm sends it in its
+// own host's byte order.
 func printPKeys(q *query, r *mad.PKeyTableRecord, raw []byte) error {
 	const offBlock = 2
 	q.title("PKeyTableRecord dump:")

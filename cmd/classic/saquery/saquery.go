@@ -1,6 +1,6 @@
-// Package saquery implements saquery of infiniband-diags. It prints records in reply order
-// with the original's field names, widths and bitmaps, which the field texts in package sa do
-// not have.
+// Package saquery implements saquery from infiniband-diags. It prints records in reply
+// order with the original's field names, widths and bitmaps, which the field texts in
+// package sa do not have.
 package saquery
 
 import (
@@ -24,7 +24,7 @@ import (
 type action uint8
 
 const (
-	queryRecords action = iota // of the selected kind
+	queryRecords action = iota // selected record kind
 	queryNodes
 	queryClassPortInfo
 	queryManagers
@@ -45,7 +45,7 @@ const (
 	nameOfGUID
 )
 
-// command is one call of saquery.
+// command is an saquery call.
 type command struct {
 	*getopt.Diag
 	action action
@@ -55,7 +55,7 @@ type command struct {
 	smKey    mad.Key
 	smKeySet bool
 	path     path
-	source   string // of --src-to-dst
+	source   string // --src-to-dst
 	dest     string
 }
 
@@ -80,7 +80,7 @@ func operandUsage() string {
 	return b.String()
 }
 
-// ownOptions returns the options in the order of the usage text.
+// ownOptions returns the options in usage text order.
 func (c *command) ownOptions() []getopt.Option {
 	kind := func(record mad.AttrID) func(string) error {
 		return func(string) error {
@@ -164,7 +164,7 @@ func (c *command) secret(value, name string) (uint64, error) {
 	return uint64(key), nil
 }
 
-// A query is the state of a call with an open port.
+// A query is a call's state with an open port.
 type query struct {
 	*command
 	ctx    context.Context
@@ -224,7 +224,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return err
 }
 
-// selectNodes parses the operand of queries of nodes.
+// selectNodes parses the operand for node queries.
 func (q *query) selectNodes(operands []string) error {
 	given := len(operands) > 0
 	complain := func(text string) error {

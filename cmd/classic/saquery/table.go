@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// get requests records. An error has been printed and has the exit code of the C tool.
+// get requests records. An error has been printed and has the C tool's exit code.
 func (q *query) get(match mad.Attribute, mask mad.ComponentMask, modifier uint32) (*umad.Table, error) {
 	table, err := q.client.GetTable(q.ctx, &umad.TableRequest{
 		To: q.sa, Match: match, Mask: mask, Modifier: modifier, SMKey: q.smKey,
@@ -18,8 +18,8 @@ func (q *query) get(match mad.Attribute, mask mad.ComponentMask, modifier uint32
 	return table, q.failure(err)
 }
 
-// failure prints an error of a query and returns the exit code of the C tool: the number
-// of the system's error.
+// failure prints a query error and returns the C tool's exit code: the
+// system error number.
 func (q *query) failure(err error) error {
 	if err == nil {
 		return nil
@@ -39,14 +39,14 @@ func (q *query) failure(err error) error {
 	return &cmdutil.ExitError{Code: int(code)}
 }
 
-// classErrors are the names of the codes of subnet administration (ibdiag_sa.c).
+// classErrors are the subnet administration code names (ibdiag_sa.c).
 var classErrors = []string{
 	"SA_NO_ERROR", "SA_ERR_NO_RESOURCES", "SA_ERR_REQ_INVALID", "SA_ERR_NO_RECORDS", "SA_ERR_TOO_MANY_RECORDS",
 	"SA_ERR_REQ_INVALID_GID", "SA_ERR_REQ_INSUFFICIENT_COMPONENTS", "SA_ERR_REQ_DENIED", "SA_ERR_STATUS_PRIO_SUGGESTED",
 	"SA_ERR_UNKNOWN",
 }
 
-// commonErrors are the names of the codes that all classes share.
+// commonErrors are the names for codes that all classes share.
 var commonErrors = []string{
 	"MAD No invalid fields", "MAD Bad version", "MAD Method specified is not supported",
 	"MAD Method/Attribute combination is not supported", "MAD Reserved", "MAD Reserved", "MAD Reserved",
@@ -55,7 +55,7 @@ var commonErrors = []string{
 
 func nameOf(names []string, code int) string { return names[min(code, len(names)-1)] }
 
-// statusText returns the texts for the two bytes of a status.
+// statusText returns the texts for both status bytes.
 func statusText(s mad.Status) string {
 	text := ""
 	if common := int(s & 0xff); common != 0 {
@@ -103,7 +103,7 @@ func printRecords[T any, R interface {
 	return nil
 }
 
-// readClassPortInfo requests the capabilities of subnet administration.
+// readClassPortInfo requests subnet administration's capabilities.
 func (q *query) readClassPortInfo() error {
 	return q.failure(q.client.Get(q.ctx, q.sa, &q.cpi, umad.InClass(mad.ClassSA), umad.Key(q.smKey)))
 }

@@ -1,6 +1,6 @@
-// Package sminfo implements sminfo of infiniband-diags. It sends one request to one port,
-// with any state and priority, and prints the reply, while package sm scans the fabric for
-// all managers and verifies changes.
+// Package sminfo implements sminfo from infiniband-diags. It sends a request to a single
+// port, with any state and priority, and prints the reply, while package sm scans the
+// fabric for all managers and verifies changes.
 package sminfo
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of sminfo.
+// command is an sminfo call.
 type command struct {
 	*getopt.Diag
 	state, priority, activity int
@@ -39,7 +39,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// stateNames are the names of the states that sminfo prints.
+// stateNames are the state names that sminfo prints.
 var stateNames = [...]string{
 	mad.SMNotActive:   "SMINFO_NOTACT",
 	mad.SMDiscovering: "SMINFO_DISCOVER",
@@ -72,7 +72,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		}
 		to.Text = to.String()
 	}
-	// Fields of the C tool have as many bits as the attribute.
+	// The C tool's fields have as many bits as the attribute.
 	info := mad.SMInfo{
 		ActCount: uint32(c.activity), Priority: uint8(c.priority) & 0xf, State: mad.SMState(c.state) & 0xf,
 	}

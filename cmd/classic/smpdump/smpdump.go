@@ -1,5 +1,5 @@
-// Package smpdump implements smpdump of infiniband-diags. It sends any attribute number and
-// prints the bytes, while package query sends the attributes that it can decode.
+// Package smpdump implements smpdump from infiniband-diags. It sends any attribute number
+// and prints the bytes, while package query sends the attributes that it can decode.
 package smpdump
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of smpdump.
+// command is an smpdump call.
 type command struct {
 	*getopt.Diag
 	asString bool
@@ -78,15 +78,14 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	} else {
 		dump(out, reply.Data())
 	}
-	// The direction bit of a directed route is a part of the number, as in the C tool.
+	// A directed route's direction bit is part of the number, as in the C tool.
 	if raw := binary.BigEndian.Uint16(reply.MAD[offStatus:]); raw != 0 {
 		fmt.Fprintf(out, "SMP status: 0x%x\n", raw)
 	}
 	return out.Flush()
 }
 
-// offStatus is the offset of the status in a packet (InfiniBand Architecture, Volume 1,
-// 13.4.3).
+// offStatus is the status offset in a packet (InfiniBand Architecture, Volume 1, 13.4.3).
 const offStatus = 4
 
 // target parses the destination.
@@ -103,7 +102,7 @@ func (c *command) target(operand string) (to umad.Target, err error) {
 	return to, nil
 }
 
-// dump writes bytes in the form of xdump of libibmad: eight words in a line.
+// dump writes bytes like libibmad's xdump: eight words in a line.
 func dump(out *render.Output, data []byte) {
 	const word, line = 2, 16
 	for i := 0; i < len(data); i += word {

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-// The output is that of the C tool; test/oracle has more cases.
+// The C tool prints the same output; test/oracle has more cases.
 func TestSmpdump(t *testing.T) {
 	program := cmdtest.Classic(New)
 	for line, want := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The failures of several operations.
+// Failures that several operations share.
 var (
 	errNodeInfo   = errors.New("node info query failed")
 	errPortInfo   = errors.New("port info query failed")
@@ -40,13 +40,12 @@ func (q *query) nodeDescription([]string) error {
 	return err
 }
 
-// A failure is a text of the C tool that begins with a capital.
+// A failure is a C tool text that begins with a capital.
 type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// extendedSpeeds is the bit of the modifier of PortInfo that requests the fields of
-// extended speeds.
+// extendedSpeeds is the PortInfo modifier bit that requests the extended speed fields.
 const extendedSpeeds = 1 << 31
 
 func (q *query) portInfo(operands []string) error {
@@ -78,8 +77,8 @@ func (q *query) portInfoExtended(operands []string) error {
 	return mad.Dump(q.out, &info)
 }
 
-// hasPortInfoExtended reports whether the capabilities of a port include
-// PortInfoExtended. It ends the tool if it cannot read them.
+// hasPortInfoExtended reports whether a port's capabilities include PortInfoExtended. It
+// ends the tool if it cannot read them.
 func (q *query) hasPortInfoExtended(number int32) (bool, error) {
 	const function = "is_port_info_extended_supported"
 	var node mad.NodeInfo

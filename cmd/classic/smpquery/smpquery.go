@@ -1,6 +1,6 @@
-// Package smpquery implements smpquery of infiniband-diags. It prints one attribute in the
-// dump format of libibmad (dump.c), which has other names, units and widths than the field
-// texts in package query.
+// Package smpquery implements smpquery from infiniband-diags. It prints a single
+// attribute in libibmad's dump format (dump.c), which has other names, units and widths
+// than the field texts in package query.
 package smpquery
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// operations are the operations in the order of the usage text. The argument of each is
-// the operands after the destination. Its error is the text of the C tool.
+// operations are the operations in usage text order. Each takes the operands after the
+// destination. Its error is the C tool's text.
 var operations = []getopt.Operation[func(*query, []string) error]{
 	{Name: "NodeInfo", Alias: "NI", Run: (*query).nodeInfo},
 	{Name: "NodeDesc", Alias: "ND", Run: (*query).nodeDescription},
@@ -32,7 +32,7 @@ var operations = []getopt.Operation[func(*query, []string) error]{
 	{Name: "MlnxExtPortInfo", Alias: "MEPI", Port: true, Run: (*query).extendedPortInfo},
 }
 
-// command is one call of smpquery.
+// command is an smpquery call.
 type command struct {
 	*getopt.Diag
 	combined bool // the destination is a LID and a route
@@ -50,7 +50,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	for i := range options {
 		if o := &options[i]; strings.IndexByte("DLG", o.Short) >= 0 {
 			set := o.Set
-			o.Set = func(value string) error { // the last kind of address applies
+			o.Set = func(value string) error { // the last address kind applies
 				c.combined = false
 				return set(value)
 			}
@@ -70,7 +70,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}
 }
 
-// A query is the state of an operation.
+// A query is an operation's state.
 type query struct {
 	*command
 	ctx    context.Context
@@ -133,7 +133,7 @@ func (q *query) get(a mad.Attribute, modifier uint32) bool {
 	return err == nil
 }
 
-// portNumber returns the port number in the operands of an operation, or 0.
+// portNumber returns the port number in an operation's operands, or 0.
 func portNumber(operands []string) int32 {
 	if len(operands) == 0 {
 		return 0

@@ -67,7 +67,7 @@ func (q *query) slToVL(operands []string) error {
 	return nil
 }
 
-// slToVLOf prints the table of an input and an output port.
+// slToVLOf prints the table for an input and an output port.
 func (q *query) slToVLOf(in, out int32) error {
 	var table mad.SLtoVLMapping
 	if !q.get(&table, uint32(in<<8|out)) {
@@ -107,7 +107,7 @@ func (q *query) vlArbitration(operands []string) error {
 	return q.vlArbitrationOf("High", number, 3, high)
 }
 
-// vlArbitrationOf prints the table of a priority: one or two blocks from the given one.
+// vlArbitrationOf prints a priority's table: one or two blocks from the given block.
 func (q *query) vlArbitrationOf(priority string, number int32, block uint32, entries int) error {
 	if entries == 0 {
 		return nil

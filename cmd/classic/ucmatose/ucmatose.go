@@ -1,4 +1,4 @@
-// Package ucmatose implements ucmatose of librdmacm.
+// Package ucmatose implements ucmatose from librdmacm.
 package ucmatose
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// command is one call of ucmatose.
+// command is a ucmatose call.
 type command struct {
 	*rdmacmutils.Exchange
 	port    string
@@ -102,7 +102,7 @@ func (c *command) connect(ctx context.Context) (result int) {
 	return result
 }
 
-// exchange exchanges the messages of a client.
+// exchange exchanges a client's messages.
 func (c *command) exchange(ctx context.Context) (result int) {
 	s := c.Session
 	if s.Count == 0 {

@@ -1,4 +1,4 @@
-// Package udaddy implements udaddy of librdmacm.
+// Package udaddy implements udaddy from librdmacm.
 package udaddy
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// command is one call of udaddy.
+// command is a udaddy call.
 type command struct{ *rdmacmutils.Exchange }
 
-// port is the port of udaddy, which has no option for it.
+// port is the udaddy port, which has no option.
 const port = "7174"
 
 // New returns udaddy.

@@ -1,4 +1,4 @@
-// Package udpong implements udpong of librdmacm over UDP sockets.
+// Package udpong implements udpong from librdmacm over UDP sockets.
 package udpong
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm/udpong"
 )
 
-// command is one call of udpong.
+// command is a udpong call.
 type command struct {
 	rdmacmutils.Program
 	server, source, port string
@@ -41,7 +41,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	}, c.run)
 }
 
-// setCustom stores a parameter of a single test.
+// setCustom stores a single test's parameter.
 func (c *command) setCustom(to *int) func(string) error {
 	return func(value string) error {
 		c.custom = true
@@ -61,7 +61,7 @@ func (c *command) setSize(value string) error {
 }
 
 // setOption sets an option by its letter, or by a name that the value begins with. How
-// the program waits has no effect: the runtime of Go always polls.
+// the program waits has no effect: Go's runtime always polls.
 func (c *command) setOption(value string) error {
 	for name, set := range map[string]func(){
 		"socket": func() { c.sockets = true }, "echo": func() { c.test.Echo = true },
@@ -75,7 +75,7 @@ func (c *command) setOption(value string) error {
 	return getopt.ErrUsage
 }
 
-// errSockets is the error of tests over rsockets.
+// errSockets is the error for tests over rsockets.
 var errSockets = cmdutil.WithHint(errors.New("use rsockets: not supported"), "-T s uses UDP sockets; udaddy sends datagrams over RDMA")
 
 func (c *command) run(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (c *command) run(ctx context.Context) error {
 	return rdmacmutils.Exit(c.serve(ctx))
 }
 
-// resolve returns the address of a host, by default a local one.
+// resolve returns a host's address, by default a local address.
 func (c *command) resolve(ctx context.Context, host string) (netip.AddrPort, error) {
 	port, err := rdmacmutils.LookupPort(ctx, c.port)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *command) resolve(ctx context.Context, host string) (netip.AddrPort, err
 	return netip.AddrPortFrom(ip, port), err
 }
 
-// failed prints an error and returns the result of the program.
+// failed prints an error and returns the program's result.
 func (c *command) failed(err error) (result int) {
 	if e, ok := errors.AsType[*udpong.SocketError](err); ok {
 		c.Perror(e.Op, e.Err)
@@ -146,10 +146,10 @@ func (c *command) connect(ctx context.Context) (result int) {
 	return 0
 }
 
-// sizes are the sizes of messages of the tests without -C and -S.
+// sizes are the message sizes in tests without -C and -S.
 var sizes = []int{64, 128, 192, 256, 384, 512, 768, 1024, 1536}
 
-// count returns the number of messages of a test of the rate.
+// count returns the message count in a rate test.
 func count(size int) int {
 	if size >= 1024 {
 		return 10000
@@ -170,7 +170,7 @@ func (c *command) measure(client *udpong.Client, name string, t udpong.Test) {
 		micro/1e6, float64(bytes*8)/(1000*micro), micro/float64(r.Transfers))
 }
 
-// sizeText returns a number of bytes as the programs of librdmacm print it.
+// sizeText returns a byte count as librdmacm programs print it.
 func sizeText(n int) string {
 	base, unit := 1, ""
 	switch {
@@ -187,7 +187,7 @@ func sizeText(n int) string {
 	return fmt.Sprintf("%d%s", n/base, unit)
 }
 
-// countText returns a number of messages as the programs of librdmacm print it.
+// countText returns a message count as librdmacm programs print it.
 func countText(n int) string {
 	switch {
 	case n >= 1e9:

@@ -1,6 +1,6 @@
-// Package vendstat implements vendstat of infiniband-diags. It prints vendor attributes in
-// the original's layout, one request each without a scan, with fields that package query does
-// not decode.
+// Package vendstat implements vendstat from infiniband-diags. It prints vendor attributes
+// in the original's layout, a request each, without a scan, with fields that package
+// query does not decode.
 package vendstat
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of vendstat.
+// command is a vendstat call.
 type command struct {
 	*getopt.Diag
 	general, xmitWait, groups, configure bool
-	selected                             [2]int // configurations of the counter groups
+	selected                             [2]int // counter group configurations
 	read, write                          []mad.MlnxConfigRecord
 }
 
@@ -94,7 +94,7 @@ func (c *command) addWrite(value string) error {
 
 const wholeWord = 0xffffffff // mask
 
-// A query is the state of a run.
+// A query is a run's state.
 type query struct {
 	*command
 	ctx    context.Context
@@ -104,7 +104,7 @@ type query struct {
 	out    *render.Output
 
 	operand  string         // "": the local port
-	identity *umad.Identity // of the port for which the changes are meant
+	identity *umad.Identity // port for which the changes are meant
 }
 
 func (c *command) run(ctx context.Context, operands []string) error {
@@ -137,8 +137,8 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.Iberror("main", nil, "%s", failed)
 }
 
-// run carries out the first kind of operation that was given. It returns the failed part
-// of -N and -w, the only operations whose failures cause an exit code.
+// run carries out the first operation kind that was given. It returns the failed part for
+// -N and -w, the only operations with failures that cause an exit code.
 func (q *query) run() (failed string) {
 	switch {
 	case q.groups:
@@ -156,7 +156,7 @@ func (q *query) run() (failed string) {
 	return ""
 }
 
-// call sends a request of the vendor class and returns the data of the reply.
+// call sends a vendor class request and returns the reply data.
 func (q *query) call(method mad.Method, attr mad.AttrID, modifier uint32, a mad.Attribute) ([]byte, bool) {
 	payload := make([]byte, mad.MlnxDataSize)
 	if a != nil {
@@ -211,7 +211,7 @@ func (q *query) configureGroups() {
 	}
 }
 
-// configSpace reads or writes records of the configuration space, and prints them.
+// configSpace reads or writes configuration space records, and prints them.
 func (q *query) configSpace(method mad.Method, verb string, records []mad.MlnxConfigRecord) {
 	if len(records) == 0 {
 		return
@@ -261,8 +261,8 @@ func (q *query) showGeneral() (failed string) {
 	return ""
 }
 
-// InfiniScale III, the only device with known addresses of PortXmitWait: the counters
-// of its 24 ports are a page apart.
+// InfiniScale III, the only device with known PortXmitWait addresses: the counters for
+// its 24 ports are a page apart.
 const (
 	infiniScaleIII = 47396
 	waitAddress    = 0x10013c

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-// The output is that of the C tool; test/oracle has more cases. In the demo, leaf1 has LID
-// 3.
+// The C tool prints the same output; test/oracle has more cases. In the
+// demo, leaf1 has LID 3.
 func TestVendstat(t *testing.T) {
 	program := cmdtest.Classic(New)
 	for _, tt := range []struct {
