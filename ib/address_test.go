@@ -146,7 +146,7 @@ func TestLID_Ranges(t *testing.T) {
 	}
 }
 
-// TestJSON checks the forms of addresses in JSON, which commands publish.
+// TestJSON checks address forms in JSON, which commands publish.
 func TestJSON(t *testing.T) {
 	type addresses struct {
 		GUID GUID

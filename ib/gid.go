@@ -6,17 +6,16 @@ import (
 	"net/netip"
 )
 
-// DefaultPrefix is the subnet prefix of a subnet whose administrator assigned
-// none, and the prefix of link-local GIDs (InfiniBand Architecture, Volume 1,
-// 4.1.1).
+// DefaultPrefix is the subnet prefix if the administrator assigned no other,
+// and the prefix in link-local GIDs (InfiniBand Architecture, Volume 1, 4.1.1).
 const DefaultPrefix uint64 = 0xfe80 << 48
 
-// A GID is a global identifier in network byte order: the subnet prefix and
-// GUID of a port, the IP address of a RoCE port, or a multicast group
-// (InfiniBand Architecture, Volume 1, 4.1.1).
+// A GID is a global identifier in network byte order: a port's subnet prefix
+// and GUID, a RoCE port's IP address, or a multicast group (InfiniBand
+// Architecture, Volume 1, 4.1.1).
 type GID [16]byte
 
-// MakeGID returns the GID of a port from its subnet prefix and GUID.
+// MakeGID returns a port's GID from its subnet prefix and GUID.
 func MakeGID(prefix uint64, guid GUID) GID {
 	var g GID
 	binary.BigEndian.PutUint64(g[:8], prefix)
@@ -24,7 +23,7 @@ func MakeGID(prefix uint64, guid GUID) GID {
 	return g
 }
 
-// GIDFrom returns the GID that has the bytes of an IP address; an IPv4 address
+// GIDFrom returns the GID with the same bytes as an IP address; an IPv4 address
 // becomes ::ffff:a.b.c.d, the form that RoCE uses. The zone is dropped. The
 // invalid address becomes the zero GID.
 func GIDFrom(a netip.Addr) GID {
@@ -34,7 +33,7 @@ func GIDFrom(a netip.Addr) GID {
 	return a.As16()
 }
 
-// ParseGID parses a GID in any text form of an IPv6 address without a zone.
+// ParseGID parses a GID in any IPv6 address text form without a zone.
 func ParseGID(s string) (GID, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || !a.Is6() || a.Zone() != "" {
@@ -56,17 +55,17 @@ func (g GID) Addr() netip.Addr { return netip.AddrFrom16(g) }
 // IsMulticast reports whether the GID identifies a multicast group.
 func (g GID) IsMulticast() bool { return g[0] == 0xff }
 
-// IsZero reports whether all bits are 0, as in an unused entry of a GID table.
+// IsZero reports whether all bits are 0, as in an unused GID table entry.
 func (g GID) IsZero() bool { return g == GID{} }
 
-// String returns the GID in the text form of an IPv6 address, for example
+// String returns the GID in IPv6 address text form, for example
 // "fe80::2:c903:fe:d671".
 func (g GID) String() string { return g.Addr().String() }
 
-// AppendText appends the text of [GID.String] to b. The error is always nil.
+// AppendText appends the [GID.String] text to b. The error is always nil.
 func (g GID) AppendText(b []byte) ([]byte, error) { return g.Addr().AppendTo(b), nil }
 
-// MarshalText returns the text of [GID.String]. The error is always nil.
+// MarshalText returns the [GID.String] text. The error is always nil.
 func (g GID) MarshalText() ([]byte, error) { return g.AppendText(nil) }
 
 // UnmarshalText parses the forms that [ParseGID] accepts.

@@ -10,13 +10,13 @@ import (
 // in host byte order. The zero GUID is not an identifier.
 //
 // The fmt verbs for integers (%d, %x, %#016x …) format the number, %v and %s
-// the text of [GUID.String].
+// the [GUID.String] text.
 type GUID uint64
 
 // ParseGUID parses a GUID: up to 16 hexadecimal digits with or without a
 // leading "0x" (0x0002c90300fed670), or four groups of up to 4 digits separated
-// by colons, the form of sysfs (0002:c903:00fe:d670). The error contains the
-// position of the first invalid character, counted from 1.
+// by colons, the sysfs form (0002:c903:00fe:d670). The error contains the first
+// invalid character's position, counted from 1.
 func ParseGUID(s string) (GUID, error) {
 	fail := func(format string, a ...any) (GUID, error) {
 		return 0, fmt.Errorf("parse GUID %q: "+format, append([]any{s}, a...)...)
@@ -80,10 +80,10 @@ func hexDigit(c byte) (byte, bool) {
 // "0x0002c90300fed670".
 func (g GUID) String() string { return string(g.AppendTo(make([]byte, 0, len("0x")+16))) }
 
-// AppendText appends the text of [GUID.String] to b. The error is always nil.
+// AppendText appends the [GUID.String] text to b. The error is always nil.
 func (g GUID) AppendText(b []byte) ([]byte, error) { return g.AppendTo(b), nil }
 
-// MarshalText returns the text of [GUID.String]. The error is always nil.
+// MarshalText returns the [GUID.String] text. The error is always nil.
 func (g GUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText parses the forms that [ParseGUID] accepts.
@@ -95,7 +95,7 @@ func (g *GUID) UnmarshalText(text []byte) (err error) {
 // Format implements [fmt.Formatter].
 func (g GUID) Format(f fmt.State, verb rune) { format(f, verb, g.String, uint64(g)) }
 
-// AppendTo appends the text of [GUID.String] to b.
+// AppendTo appends the [GUID.String] text to b.
 func (g GUID) AppendTo(b []byte) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, "0x"...)

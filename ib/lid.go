@@ -8,12 +8,12 @@ import (
 // A LID is a local identifier, the address of a port or a multicast group
 // within its subnet (InfiniBand Architecture, Volume 1, 4.1.3), in host byte
 // order. The zero LID is reserved: a port has it until the subnet manager
-// assigns one.
+// assigns a LID.
 //
 // In JSON a LID is a number.
 type LID uint16
 
-// The bounds of the ranges of LIDs.
+// LID range bounds.
 const (
 	MinUnicastLID   LID = 0x0001
 	MaxUnicastLID   LID = 0xbfff
@@ -38,19 +38,19 @@ func ParseLID(s string) (LID, error) {
 	return LID(v), nil
 }
 
-// IsUnicast reports whether the LID can be the address of a port.
+// IsUnicast reports whether the LID can be a port address.
 func (l LID) IsUnicast() bool { return l >= MinUnicastLID && l <= MaxUnicastLID }
 
-// IsMulticast reports whether the LID can be the address of a multicast group.
+// IsMulticast reports whether the LID can be a multicast group address.
 func (l LID) IsMulticast() bool { return l >= MinMulticastLID && l <= MaxMulticastLID }
 
 // String returns the LID in decimal.
 func (l LID) String() string { return strconv.Itoa(int(l)) }
 
-// AppendText appends the text of [LID.String] to b. The error is always nil.
+// AppendText appends the [LID.String] text to b. The error is always nil.
 func (l LID) AppendText(b []byte) ([]byte, error) { return strconv.AppendUint(b, uint64(l), 10), nil }
 
-// MarshalText returns the text of [LID.String]. The error is always nil.
+// MarshalText returns the [LID.String] text. The error is always nil.
 func (l LID) MarshalText() ([]byte, error) { return l.AppendText(nil) }
 
 // UnmarshalText parses the forms that [ParseLID] accepts.
@@ -63,8 +63,7 @@ func (l *LID) UnmarshalText(text []byte) (err error) {
 func (l LID) MarshalJSON() ([]byte, error) { return l.AppendText(nil) }
 
 // UnmarshalJSON parses a JSON number, or a string in a form that [ParseLID]
-// accepts (encoding/json calls it for keys of maps). null leaves the LID as it
-// is.
+// accepts (encoding/json calls it for map keys). null leaves the LID as it is.
 func (l *LID) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil

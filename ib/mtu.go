@@ -1,8 +1,8 @@
 package ib
 
 // An MTU is the code of a maximum packet payload (PortInfo:MTUCap and
-// NeighborMTU, path records; enum ib_mtu of the kernel). Codes are in the order
-// of the sizes.
+// NeighborMTU, path records; the kernel's enum ib_mtu). Codes
+// are in size order.
 type MTU uint8
 
 // The MTU codes.
@@ -16,8 +16,8 @@ const (
 
 var mtuNames = names{"", "256", "512", "1024", "2048", "4096"}
 
-// MTUOf returns the code of the MTU with the given payload size, 0 if no code
-// has this size.
+// MTUOf returns the MTU code for the given payload size, 0 if no
+// code has this size.
 func MTUOf(bytes int) MTU {
 	for m := MTU256; m <= MTU4096; m++ {
 		if m.Bytes() == bytes {
@@ -41,7 +41,7 @@ func (m MTU) Defined() bool { return mtuNames.defined(uint64(m)) }
 // String returns the payload size in bytes, for example "2048".
 func (m MTU) String() string { return mtuNames.text(uint64(m)) }
 
-// MarshalText returns the text of [MTU.String]. The error is always nil.
+// MarshalText returns the [MTU.String] text. The error is always nil.
 func (m MTU) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText parses the text that [MTU.String] returns.
@@ -51,11 +51,11 @@ func (m *MTU) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A VLCap is the code of a number of virtual lanes (PortInfo:VLCap and
+// A VLCap is the code of a virtual lane count (PortInfo:VLCap and
 // OperationalVLs).
 type VLCap uint8
 
-// The codes by the number of data lanes.
+// The codes by data lane count.
 const (
 	VLs1  VLCap = 1
 	VLs2  VLCap = 2
@@ -66,7 +66,7 @@ const (
 
 var vlCapNames = names{"", "VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14"}
 
-// Lanes returns the number of data lanes, 0 for an undefined code.
+// Lanes returns the data lane count, 0 for an undefined code.
 func (v VLCap) Lanes() int {
 	switch {
 	case v >= VLs1 && v <= VLs8:
@@ -80,10 +80,10 @@ func (v VLCap) Lanes() int {
 // Defined reports whether the specification defines the code.
 func (v VLCap) Defined() bool { return vlCapNames.defined(uint64(v)) }
 
-// String returns the range of lanes, for example "VL0-7".
+// String returns the lane range, for example "VL0-7".
 func (v VLCap) String() string { return vlCapNames.text(uint64(v)) }
 
-// MarshalText returns the text of [VLCap.String]. The error is always nil.
+// MarshalText returns the [VLCap.String] text. The error is always nil.
 func (v VLCap) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText parses the text that [VLCap.String] returns.

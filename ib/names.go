@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// names holds the names of an enumeration by value, "" for undefined values.
+// names holds an enumeration's names by value, "" for undefined values.
 type names []string
 
 func (n names) defined(v uint64) bool { return v < uint64(len(n)) && n[v] != "" }

@@ -6,9 +6,9 @@ import (
 )
 
 // A Rate is the code of a data rate in path and multicast records and in address
-// vectors (InfiniBand Architecture, Volume 1, 15.2.5.16; enum ib_rate of the
-// kernel). Codes are not in the order of the rates: use Compare. The zero Rate
-// is undefined in records; in an address vector it is the rate of the port.
+// vectors (InfiniBand Architecture, Volume 1, 15.2.5.16; the kernel's enum
+// ib_rate). Codes are not in rate order: use Compare. The zero Rate is
+// undefined in records; in an address vector it is the port's rate.
 type Rate uint8
 
 // The rates in Gb/s.
@@ -48,11 +48,11 @@ var rates = [...]uint16{
 	Rate600: 6000, Rate800: 8000, Rate1200: 12000, Rate1600: 16000, Rate2400: 24000,
 }
 
-// rateUnit follows the number in the text of a rate.
+// rateUnit follows the number in a rate's text.
 const rateUnit = " Gb/sec"
 
-// RateOf returns the code of the rate of a link with one width and one speed, 0
-// if there is no code for it.
+// RateOf returns the rate code of a link with a single width and speed, 0 if
+// there is no such code.
 func RateOf(width LinkWidth, speed Speed) Rate {
 	if !width.Single() || !speed.Single() {
 		return 0
@@ -79,7 +79,7 @@ func (r Rate) tenths() int {
 
 // Compare returns a negative number if r is slower than other, a positive number
 // if it is faster, and 0 if both are equal. An undefined code is slower than a
-// defined one.
+// defined code.
 func (r Rate) Compare(other Rate) int { return r.tenths() - other.tenths() }
 
 // Below returns the next slower rate, 0 for the slowest rate.
@@ -104,7 +104,7 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.Gbps(), 'f', -1, 64) + rateUnit
 }
 
-// MarshalText returns the text of [Rate.String]. The error is always nil.
+// MarshalText returns the [Rate.String] text. The error is always nil.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText parses the text that [Rate.String] returns.

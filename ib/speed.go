@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A Speed is the signalling rate of a lane, or a set of rates: one bit each, in
-// the order of the rates (enum ib_port_speed of the kernel). PortInfo spreads
-// the speeds over three groups of fields, and NVIDIA's ExtendedPortInfo adds
-// FDR10; package mad converts them to a Speed.
+// A Speed is the signalling rate of a lane, or a set of rates: a bit per rate,
+// in rate order (the kernel's enum ib_port_speed). PortInfo spreads the speeds
+// over three field groups, and NVIDIA's ExtendedPortInfo adds FDR10; package
+// mad converts them to a Speed.
 type Speed uint16
 
 // The speeds.
@@ -27,12 +27,12 @@ const (
 	speedsDefined = XDR<<1 - 1
 )
 
-// speeds holds the properties of each speed, by bit.
+// speeds holds each speed's properties, by bit.
 var speeds = [...]struct {
 	name    string
-	gbps    float64 // signalling rate of a lane
-	nominal int     // rate of a lane in names of rates, in 100 Mb/s
-	text    string  // of infiniband-diags
+	gbps    float64 // signalling rate per lane
+	nominal int     // lane rate in rate names, in 100 Mb/s
+	text    string  // infiniband-diags text
 }{
 	{"SDR", 2.5, 25, "2.5 Gbps"},
 	{"DDR", 5, 50, "5.0 Gbps"},
@@ -54,8 +54,8 @@ func Speeds() []Speed {
 	return all
 }
 
-// top returns the bit number of the fastest speed in s, -1 if s has no defined
-// speed.
+// top returns the fastest speed's bit number in s, -1 if s has
+// no defined speed.
 func (s Speed) top() int {
 	for i := len(speeds) - 1; i >= 0; i-- {
 		if s&(1<<i) != 0 {
@@ -65,7 +65,7 @@ func (s Speed) top() int {
 	return -1
 }
 
-// Has reports whether s contains all speeds of other.
+// Has reports whether s contains all speeds in other.
 func (s Speed) Has(other Speed) bool { return s&other == other }
 
 // Max returns the fastest speed in s, 0 if s has no defined speed.
@@ -76,15 +76,15 @@ func (s Speed) Max() Speed {
 	return 0
 }
 
-// Single reports whether s is exactly one defined speed.
+// Single reports whether s is a single defined speed.
 func (s Speed) Single() bool { return s != 0 && s&(s-1) == 0 && s.Defined() }
 
 // Defined reports whether s contains defined speeds only.
 func (s Speed) Defined() bool { return s&^speedsDefined == 0 }
 
-// LaneGbps returns the signalling rate of one lane at the fastest speed in s, in
-// 10^9 bits per second, including the overhead of the line code; 0 if s has no
-// defined speed.
+// LaneGbps returns the signalling rate per lane at the fastest speed in
+// s, in 10^9 bits per second, including the line code overhead; 0 if s
+// has no defined speed.
 func (s Speed) LaneGbps() float64 {
 	if i := s.top(); i >= 0 {
 		return speeds[i].gbps
@@ -92,9 +92,9 @@ func (s Speed) LaneGbps() float64 {
 	return 0
 }
 
-// NominalGbps returns the nominal rate of one lane at the fastest speed in s, in
-// 10^9 bits per second: 2.5 for SDR, 25 for EDR, 200 for XDR. The kernel's sysfs
-// and [Rate] use these rates. It is 0 if s has no defined speed.
+// NominalGbps returns the nominal rate per lane at the fastest speed in s, in
+// 10^9 bits per second: 2.5 for SDR, 25 for EDR, 200 for XDR. The kernel's
+// sysfs and [Rate] use these rates. It is 0 if s has no defined speed.
 func (s Speed) NominalGbps() float64 {
 	if i := s.top(); i >= 0 {
 		return float64(speeds[i].nominal) / 10
@@ -113,8 +113,8 @@ func (s Speed) Names() []string {
 	return n
 }
 
-// Classic returns the fastest speed in s in the form of infiniband-diags, for
-// example "14.0625 Gbps"; "" if s has no defined speed.
+// Classic returns the fastest speed in s in infiniband-diags form, for example
+// "14.0625 Gbps"; "" if s has no defined speed.
 func (s Speed) Classic() string {
 	if i := s.top(); i >= 0 {
 		return speeds[i].text
@@ -128,7 +128,7 @@ func (s Speed) String() string {
 	if s == 0 {
 		return "none"
 	}
-	if s.Single() { // the only case of a link that is up: without allocation
+	if s.Single() { // the only case for a link that is up: without allocation
 		return speeds[s.top()].name
 	}
 	n := s.Names()
@@ -138,7 +138,7 @@ func (s Speed) String() string {
 	return strings.Join(n, ",")
 }
 
-// MarshalText returns the text of [Speed.String]. The error is always nil.
+// MarshalText returns the [Speed.String] text. The error is always nil.
 func (s Speed) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses the text that [Speed.String] returns.
@@ -175,8 +175,8 @@ func speedOf(name string) Speed {
 }
 
 // LinkGbps returns the signalling rate of a whole link in 10^9 bits per second:
-// the rate of a lane times the number of lanes, of the widest width and the
-// fastest speed in the sets.
+// lane rate times lane count, for the widest width and the fastest speed in
+// the sets.
 func LinkGbps(width LinkWidth, speed Speed) float64 {
 	return float64(width.Lanes()) * speed.LaneGbps()
 }

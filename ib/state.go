@@ -1,10 +1,10 @@
 package ib
 
-// A PortState is the logical state of a link (PortInfo:PortState, InfiniBand
-// Architecture, Volume 1, 14.2.5.6; enum ib_port_state of the kernel).
+// A PortState is a link's logical state (PortInfo:PortState, InfiniBand
+// Architecture, Volume 1, 14.2.5.6; the kernel's enum ib_port_state).
 type PortState uint8
 
-// The states of a link. Only an Active link carries data.
+// Link states. Only an Active link carries data.
 const (
 	PortNoChange PortState = 0 // only in a Set: keep the state
 	PortDown     PortState = 1
@@ -22,7 +22,7 @@ func (s PortState) Defined() bool { return portStateNames.defined(uint64(s)) }
 // "Initialize".
 func (s PortState) String() string { return portStateNames.text(uint64(s)) }
 
-// MarshalText returns the text of [PortState.String]. The error is always nil.
+// MarshalText returns the [PortState.String] text. The error is always nil.
 func (s PortState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses the text that [PortState.String] returns.
@@ -59,7 +59,7 @@ func (s PhysState) Defined() bool { return physStateNames.defined(uint64(s)) }
 // String returns the name that infiniband-diags prints, for example "LinkUp".
 func (s PhysState) String() string { return physStateNames.text(uint64(s)) }
 
-// MarshalText returns the text of [PhysState.String]. The error is always nil.
+// MarshalText returns the [PhysState.String] text. The error is always nil.
 func (s PhysState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses the text that [PhysState.String] returns.
@@ -69,7 +69,7 @@ func (s *PhysState) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A LinkLayer is the link layer of a port (enum rdma_link_layer of the kernel).
+// A LinkLayer is a port's link layer (the kernel's enum rdma_link_layer).
 type LinkLayer uint8
 
 // The link layers.
@@ -81,13 +81,13 @@ const (
 
 var linkLayerNames = names{"Unspecified", "InfiniBand", "Ethernet"}
 
-// Defined reports whether the value is one of the constants.
+// Defined reports whether the value is a declared constant.
 func (l LinkLayer) Defined() bool { return linkLayerNames.defined(uint64(l)) }
 
 // String returns the name that sysfs uses, for example "InfiniBand".
 func (l LinkLayer) String() string { return linkLayerNames.text(uint64(l)) }
 
-// MarshalText returns the text of [LinkLayer.String]. The error is always nil.
+// MarshalText returns the [LinkLayer.String] text. The error is always nil.
 func (l LinkLayer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText parses the text that [LinkLayer.String] returns.

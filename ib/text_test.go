@@ -7,7 +7,7 @@ import (
 )
 
 // kinds has a new value of each type, from the integer v, and its type's
-// number of bits.
+// bit count.
 var kinds = map[string]struct {
 	bits int
 	of   func(v uint64) encoding.TextMarshaler
@@ -32,8 +32,8 @@ func parsed(m encoding.TextMarshaler, text []byte) (any, error) {
 	return v.Elem().Interface(), err
 }
 
-// TestText_RoundTrip formats and parses all values of the small types and a
-// sample of the others.
+// TestText_RoundTrip formats and parses all values in the small types and a
+// sample in the others.
 func TestText_RoundTrip(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A LinkWidth is the width of a link, or a set of widths: one bit each
-// (PortInfo:LinkWidthActive, -Supported and -Enabled; enum ib_port_width of the
-// kernel). The bits are not in the order of the widths: compare Lanes.
+// A LinkWidth is a link's width, or a width set: a bit per width
+// (PortInfo:LinkWidthActive, -Supported and -Enabled; the kernel's enum
+// ib_port_width). The bits are not in width order: compare Lanes.
 type LinkWidth uint8
 
 // The widths.
@@ -22,7 +22,7 @@ const (
 	widthsDefined = Width1X | Width4X | Width8X | Width12X | Width2X
 )
 
-// widths holds the widths by number of lanes.
+// widths holds the widths by lane count.
 var widths = []struct {
 	width LinkWidth
 	lanes int
@@ -44,8 +44,8 @@ func LinkWidths() []LinkWidth {
 	return all
 }
 
-// Lanes returns the number of lanes of the widest width in w, 0 if w has no
-// defined width.
+// Lanes returns the lane count at the widest width in w, 0 if w
+// has no defined width.
 func (w LinkWidth) Lanes() int {
 	lanes := 0
 	for _, d := range widths {
@@ -67,10 +67,10 @@ func (w LinkWidth) Max() LinkWidth {
 	return widest
 }
 
-// Has reports whether w contains all widths of other.
+// Has reports whether w contains all widths in other.
 func (w LinkWidth) Has(other LinkWidth) bool { return w&other == other }
 
-// Single reports whether w is exactly one defined width.
+// Single reports whether w is a single defined width.
 func (w LinkWidth) Single() bool { return w != 0 && w&(w-1) == 0 && w.Defined() }
 
 // Defined reports whether w contains defined widths only.
@@ -87,11 +87,12 @@ func (w LinkWidth) Names() []string {
 	return s
 }
 
-// String returns "4X" for one width and "1X or 4X" for several, the narrowest
-// first. For the empty set and for undefined bits it returns "undefined (32)".
+// String returns "4X" for a single width and "1X or 4X" for several, the
+// narrowest first. For the empty set and for undefined bits it returns
+// "undefined (32)".
 func (w LinkWidth) String() string {
 	for i := range widths {
-		if w == widths[i].width { // the only case of a link that is up: without allocation
+		if w == widths[i].width { // the only case for a link that is up: without allocation
 			return widths[i].name
 		}
 	}
@@ -101,7 +102,7 @@ func (w LinkWidth) String() string {
 	return strings.Join(w.Names(), " or ")
 }
 
-// MarshalText returns the text of [LinkWidth.String]. The error is always nil.
+// MarshalText returns the [LinkWidth.String] text. The error is always nil.
 func (w LinkWidth) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText parses the text that [LinkWidth.String] returns.
