@@ -6,17 +6,17 @@ import (
 )
 
 // NVIDIA's subnet management attributes have the layouts of the C structs
-// in ib_types.h of NVIDIA's opensm. It does not document the modifiers of the tables:
-// the comments state how this package's users fill them in.
+// in NVIDIA's opensm (ib_types.h). It does not document the table modifiers: the
+// comments state how this package's users fill them in.
 
-// A VendorCapabilities is the set of NVIDIA's attributes and features that a node
+// A VendorCapabilities is the set of NVIDIA attributes and features that a node
 // supports (ib_general_info_smp_t). The modifier is VendorCapabilitiesModifier.
 type VendorCapabilities struct {
 	Mask [4]uint32
 }
 
 // VendorCapabilitiesModifier selects the capabilities; other modifiers select the
-// versions of hardware and firmware.
+// hardware and firmware versions.
 const VendorCapabilitiesModifier = 4
 
 // A VendorCap is a capability number.
@@ -25,7 +25,7 @@ type VendorCap uint8
 // The capabilities that this module uses.
 const (
 	VendorCapPrivateLFT         VendorCap = 0
-	VendorCapAdaptiveRouting    VendorCap = 1 // with ARLinearForwardingTable of older devices
+	VendorCapAdaptiveRouting    VendorCap = 1 // with older devices' ARLinearForwardingTable
 	VendorCapAdaptiveRoutingRev VendorCap = 2 // with [ARLinearForwardingTable]
 )
 
@@ -48,8 +48,8 @@ func (a *VendorCapabilities) Layout(c *Codec) {
 	Array(c, a.Mask[:], 0, 32, "CapabilityMask", HexLines)
 }
 
-// A PrivateLFTInfo describes the private forwarding tables of a switch, which replace
-// the common one for some ports and service levels (ib_plft_info_t).
+// A PrivateLFTInfo describes a switch's private forwarding tables, which replace the
+// common table for some ports and service levels (ib_plft_info_t).
 type PrivateLFTInfo struct {
 	Tables     uint8 // private table count; 0: 36
 	ModeCap    uint8 // mode count
@@ -57,10 +57,10 @@ type PrivateLFTInfo struct {
 	Modes      [7]PrivateLFTMode
 }
 
-// A PrivateLFTMode is a division of the private tables into banks.
+// A PrivateLFTMode divides the private tables into banks.
 type PrivateLFTMode struct {
-	Size  uint8 `json:"size"`  // of a bank in units of 1,024 LIDs
-	Banks uint8 `json:"banks"` // number of banks
+	Size  uint8 `json:"size"`  // bank size in units of 1,024 LIDs
+	Banks uint8 `json:"banks"` // bank count
 }
 
 // Spec returns the AttrPrivateLFTInfo spec.
@@ -89,41 +89,41 @@ func (a *PrivateLFTInfo) Layout(c *Codec) {
 	}
 }
 
-// An AdaptiveRoutingInfo contains the capabilities and settings of adaptive routing of
-// a switch (ib_ar_info_t). With adaptive routing, a switch selects the output port of
-// a packet from a group.
+// An AdaptiveRoutingInfo contains a switch's adaptive routing capabilities and
+// settings (ib_ar_info_t). With adaptive routing, a switch selects a packet's
+// output port from a group.
 type AdaptiveRoutingInfo struct {
 	// Capabilities and modes, 1 bit each.
 	DynamicCap         uint8
 	ByTransportCap     uint8
-	BySLEnabled        uint8 // 1: only the service levels of EnableBySL use adaptive routing
+	BySLEnabled        uint8 // 1: only service levels in EnableBySL use adaptive routing
 	BySLCap            uint8
 	GlobalGroups       uint8
 	IS4Mode            uint8
 	NoFallback         uint8
-	DirectionsCap      uint8 // 8 bits; number of directions
+	DirectionsCap      uint8 // 8 bits; direction count
 	GroupTableCopyCap  uint8 // 4 bits
 	SubGroupsActive    uint8 // 4 bits
 	RNXmitEnabled      uint8 // routing notifications
-	FREnabled          uint8 // fault routing, with its capability and those of its notifications
+	FREnabled          uint8 // fault routing, with its capability and its notification capability
 	FRCap              uint8
 	FRNCap             uint8
 	ARNCap             uint8
 	Enabled            uint8  // 1: adaptive routing is on
 	StringWidthCap     uint8  // 4 bits
 	GroupTableCap      uint8  // 4 bits
-	GroupTop           uint16 // 12 bits; highest number of a group in use
+	GroupTop           uint16 // 12 bits; highest group number in use
 	GroupCap           uint16 // 12 bits; group count
 	EnableBySL         uint16 // service level bit mask
 	SubGroupsCap       uint8
 	RNVersionCap       uint8  // 4 bits
 	ARVersionCap       uint8  // 4 bits
-	ByTransportDisable uint8  // bit mask of transports without adaptive routing
+	ByTransportDisable uint8  // bit mask: transports without adaptive routing
 	AgeingTime         uint32 // µs
-	Cap1               uint8  // bit mask of further capabilities
-	Enabled1           uint8  // bit mask of further features that are on
+	Cap1               uint8  // bit mask: further capabilities
+	Enabled1           uint8  // bit mask: further features that are on
 	WHBFGranularity    uint8  // 3 bits
-	EnableBySLHBF      uint16 // bit mask of service levels with hash-based forwarding
+	EnableBySLHBF      uint16 // bit mask: service levels with hash-based forwarding
 }
 
 // Spec returns the AttrAdaptiveRoutingInfo spec.
@@ -166,9 +166,8 @@ func (a *AdaptiveRoutingInfo) Layout(c *Codec) {
 	Bits(c, &a.EnableBySLHBF, 208, 16, "EnableBySLMaskHBF", Hex)
 }
 
-// An ARGroupTable is one block of a switch's groups of output ports
-// (ib_ar_group_table_t). The modifier is the block number. A block has
-// two subgroups.
+// An ARGroupTable is a block of a switch's output port groups (ib_ar_group_table_t).
+// The modifier is the block number. A block has two subgroups.
 type ARGroupTable struct {
 	SubGroups [2]PortMask
 }
@@ -185,24 +184,24 @@ func (a *ARGroupTable) Layout(c *Codec) {
 	Array(c, a.SubGroups[1][:], 256, 8, "SubGroup1", portSet)
 }
 
-// An ARLinearForwardingTable is one block of a switch's table of groups by LID
-// (ib_ar_lft_t). The modifier is the block number.
+// An ARLinearForwardingTable is a block of a switch's group table by LID (ib_ar_lft_t).
+// The modifier is the block number.
 type ARLinearForwardingTable struct {
 	Entries [16]ARForwarding
 }
 
-// An ARForwarding is the next hop of a LID.
+// An ARForwarding is a LID's next hop.
 type ARForwarding struct {
 	State ARState `json:"lid_state"` // 2 bits
-	Table uint8   `json:"table"`     // 4 bits; number of the group table
+	Table uint8   `json:"table"`     // 4 bits; group table number
 	Port  uint8   `json:"port"`      // output port without adaptive routing
 	Group uint16  `json:"group"`     // ports for adaptive routing
 }
 
-// An ARState is the use of adaptive routing for a LID.
+// An ARState is the adaptive routing use for a LID.
 type ARState uint8
 
-// The states. ARBounded restricts the choice of ports for packets in sequence.
+// The states. ARBounded restricts the port choice for packets in sequence.
 const (
 	ARBounded ARState = iota
 	ARFree
@@ -211,7 +210,7 @@ const (
 
 var arStates = names{"bounded", "free", "static"}
 
-// String returns the name of the state, "?(3)" for an undefined one.
+// String returns the state's name, "?(3)" for an undefined state.
 func (s ARState) String() string { return arStates.text(uint64(s)) }
 
 // Spec returns the AttrARLinearForwardingTable spec.
@@ -237,7 +236,7 @@ func (a *ARLinearForwardingTable) Layout(c *Codec) {
 	}
 }
 
-// dump writes one row per LID, numbered from 0 in each block.
+// dump writes a row per LID, numbered from 0 in each block.
 func (a *ARLinearForwardingTable) dump(c *Codec) {
 	var rows []byte
 	for i, e := range a.Entries {

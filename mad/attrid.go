@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// An AttrID identifies the attribute of a MAD within its management class. Numbers
-// below 0x10 are common to all classes; the constants here belong to subnet
-// management (InfiniBand Architecture, Volume 1, 14.2.5).
+// An AttrID identifies a MAD's attribute within its management class. Numbers below
+// 0x10 are common to all classes; the constants here belong to subnet management
+// (InfiniBand Architecture, Volume 1, 14.2.5).
 type AttrID uint16
 
 // The subnet management attributes, and two common attributes.
@@ -38,11 +38,11 @@ const (
 	AttrMlnxExtPortInfo         AttrID = 0xff90 // for FDR10
 )
 
-// String returns the specification's name of the subnet management attribute. For
+// String returns the specification's name for the subnet management attribute. For
 // other classes use [Class.AttrName].
 func (a AttrID) String() string { return ClassSMPLIDRouted.AttrName(a) }
 
-// AttrName returns the specification's name of an attribute of the class.
+// AttrName returns the specification's name for an attribute in the class.
 func (c Class) AttrName(id AttrID) string {
 	if k, ok := c.attributes()[id]; ok {
 		return k.name
@@ -50,8 +50,8 @@ func (c Class) AttrName(id AttrID) string {
 	return fmt.Sprintf("Attribute(0x%04x)", uint16(id))
 }
 
-// NewAttribute returns a zero attribute of the class with the given number, nil if
-// this package does not implement it.
+// NewAttribute returns the class's zero attribute with the given number, nil if this
+// package does not implement it.
 func (c Class) NewAttribute(id AttrID) Attribute {
 	if k := c.attributes()[id]; k.empty != nil {
 		return k.empty()
@@ -59,7 +59,7 @@ func (c Class) NewAttribute(id AttrID) Attribute {
 	return nil
 }
 
-// attributes returns the kinds of attributes of the class.
+// attributes returns the attribute kinds in the class.
 func (c Class) attributes() map[AttrID]attrKind {
 	switch c {
 	case ClassSMPLIDRouted, ClassSMPDirected:
@@ -78,13 +78,13 @@ func (c Class) attributes() map[AttrID]attrKind {
 	return nil
 }
 
-// An attrKind is a kind of attribute.
+// An attrKind is an attribute kind.
 type attrKind struct {
 	name  string
 	empty func() Attribute // nil if there is no struct
 }
 
-// kind returns the kind of the attribute with type T.
+// kind returns the attribute kind for type T.
 func kind[T any, A interface {
 	*T
 	Attribute
@@ -117,8 +117,8 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }
 
-// Attributes returns the attributes of the class that this package implements, in the
-// order of their numbers.
+// Attributes returns the class's attributes that this package
+// implements, in number order.
 func (c Class) Attributes() []AttrID {
 	var ids []AttrID
 	for id, k := range c.attributes() {

@@ -44,14 +44,14 @@ const (
 // Has reports whether all of bits are set.
 func (m PortCapMask) Has(bits PortCapMask) bool { return m&bits == bits }
 
-// Names returns the names of the capabilities that are set, lowest bit first.
+// Names returns the set capabilities by name, lowest bit first.
 func (m PortCapMask) Names() []string { return portCapNames.of(uint64(m)) }
 
 // A PortCapMask2 is PortInfo's CapabilityMask2. It is valid only if CapCapMask2 is
 // set.
 type PortCapMask2 uint16
 
-// The capabilities of the second mask.
+// The capabilities in the second mask.
 const (
 	Cap2SetNodeDescription   PortCapMask2 = 1 << 0
 	Cap2PortInfoExtended     PortCapMask2 = 1 << 1
@@ -71,10 +71,10 @@ const (
 // Has reports whether all of bits are set.
 func (m PortCapMask2) Has(bits PortCapMask2) bool { return m&bits == bits }
 
-// Names returns the names of the capabilities that are set, lowest bit first.
+// Names returns the set capabilities by name, lowest bit first.
 func (m PortCapMask2) Names() []string { return portCap2Names.of(uint64(m)) }
 
-// capNames are the names of a capability mask's bits.
+// capNames are a capability mask's bit names.
 type capNames []struct{ name, classic string }
 
 // A bit that the classic dump omits.
@@ -135,7 +135,7 @@ func same(name string) struct{ name, classic string } {
 	return struct{ name, classic string }{name, name}
 }
 
-// of returns the names of the bits of v that have one.
+// of returns the names of the bits in v that have a name.
 func (c capNames) of(v uint64) []string {
 	var s []string
 	for bit, n := range c {

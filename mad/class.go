@@ -19,8 +19,8 @@ const (
 	ClassSMPDirected  Class = 0x81 // subnet management, directed route
 )
 
-// String returns the abbreviation of the specification, "Vendor(0x0a)" for a
-// vendor class and "Class(0x50)" for other classes.
+// String returns the specification's abbreviation, "Vendor(0x0a)" for a vendor class
+// and "Class(0x50)" for other classes.
 func (c Class) String() string {
 	switch c {
 	case ClassSMPLIDRouted:
@@ -54,12 +54,12 @@ func (c Class) String() string {
 // 0x4f, 16.5).
 func (c Class) HasOUI() bool { return c >= 0x30 && c <= 0x4f }
 
-// IsSMP reports whether c is one of the two subnet management classes, which use
-// QP0.
+// IsSMP reports whether c is a subnet management class (LID-routed or
+// directed), which uses QP0.
 func (c Class) IsSMP() bool { return c == ClassSMPLIDRouted || c == ClassSMPDirected }
 
-// Version returns the version of the class in MADs: 2 for subnet administration and
-// congestion control, which release 1.1 and later of the specification changed.
+// Version returns the class version in MADs: 2 for subnet administration and congestion
+// control, which specification release 1.1 and later changed.
 func (c Class) Version() uint8 {
 	if c == ClassSA || c == ClassCC {
 		return 2
@@ -67,26 +67,25 @@ func (c Class) Version() uint8 {
 	return 1
 }
 
-// DataRange returns the offset and the size in bytes of the attribute data in
-// packets of the class. If the layout is unknown, the data are all bytes after
-// the headers.
+// DataRange returns the attribute data offset and size in bytes in the class's packets.
+// If the layout is unknown, the data are all bytes after the headers.
 func (c Class) DataRange() (offset, size int) {
 	switch {
 	case c.IsSMP():
 		return offData, DataSize
 	case c == ClassSA:
-		// After the headers of RMPP and of the class (15.2.1.1).
+		// After the RMPP and class headers (15.2.1.1).
 		return Size - SADataSize, SADataSize
 	case c == ClassPM, c == ClassBM, c == ClassDevMgt, c == ClassCC:
 		return offData, Size - offData
 	case c.HasOUI():
-		// After the header of RMPP, a reserved byte and the OUI (16.5).
+		// After the RMPP header, a reserved byte and the OUI (16.5).
 		return Size - VendorDataSize, VendorDataSize
 	}
 	return headerSize, Size - headerSize
 }
 
-// A Method is the method of a MAD (13.4.5). The top bit marks a response.
+// A Method is a MAD's method (13.4.5). The top bit marks a response.
 type Method uint8
 
 // The methods. The methods from MethodGetTable on belong to subnet administration
@@ -112,8 +111,8 @@ const (
 	methodResponse Method = 0x80
 )
 
-// IsResponse reports whether m is a response. TrapRepress is one although it does
-// not have the response bit (13.4.5).
+// IsResponse reports whether m is a response. TrapRepress is a response although it
+// does not have the response bit (13.4.5).
 func (m Method) IsResponse() bool { return m&methodResponse != 0 || m == MethodTrapRepress }
 
 // String returns the method's name, for example "GetResp".

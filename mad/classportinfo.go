@@ -2,10 +2,9 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A ClassPortInfo contains the capabilities of a port's agent of a management
-// class, the address to which it redirects requests, and the destination of its
-// traps (InfiniBand Architecture, Volume 1, 13.4.8.1). Each class defines its
-// capabilities.
+// A ClassPortInfo contains the capabilities of a port's agent in a management class,
+// the address to which it redirects requests, and its trap destination (InfiniBand
+// Architecture, Volume 1, 13.4.8.1). Each class defines its capabilities.
 type ClassPortInfo struct {
 	BaseVersion   uint8
 	ClassVersion  uint8
@@ -35,7 +34,8 @@ type ClassPortInfo struct {
 
 const classPortInfoSize = 72
 
-// Spec returns that of performance management. The attribute is the same in all classes.
+// Spec returns the performance management spec. The attribute is the
+// same in all classes.
 func (*ClassPortInfo) Spec() Spec {
 	return Spec{Class: ClassPM, ID: AttrClassPortInfo, Size: classPortInfoSize}
 }

@@ -9,23 +9,22 @@ import (
 	"unsafe"
 )
 
-// An Attribute is an attribute of a management class, or a record of subnet
-// administration: a pointer to a struct of this package, or of a program that declares
-// an attribute of its own.
+// An Attribute is a management class attribute, or a subnet administration record: a
+// pointer to a struct in this package, or in a program that declares its own attribute.
 type Attribute interface {
 	// Spec returns how packets carry the attribute, which does not depend on its fields.
 	Spec() Spec
 
-	// Layout declares each field by [Bits] or [Array], in the order of the classic dump.
+	// Layout declares each field by [Bits] or [Array], in classic dump order.
 	Layout(c *Codec)
 }
 
-// A Spec is the class, number and size of an attribute.
+// A Spec is an attribute's class, number and size.
 type Spec struct {
 	Class Class // [ClassSMPLIDRouted] for subnet management
 	ID    AttrID
 	Size  int    // in bytes; [DataSize] for subnet management
-	OUI   uint32 // 24 bits, for a class that has one; see [Class.HasOUI]
+	OUI   uint32 // 24 bits, for a class with an OUI; see [Class.HasOUI]
 }
 
 func smpSpec(id AttrID) Spec { return Spec{ClassSMPLIDRouted, id, DataSize, 0} }
@@ -45,12 +44,12 @@ func Decode(a Attribute, b []byte) error {
 }
 
 // Encode encodes a to the first bytes of b, as many as its [Spec] has, with reserved
-// bits 0. It returns an error if b is too short or a value does not fit its field; the
-// content of b is then undefined.
+// bits 0. It returns an error if b is too short or a value does not fit its field; b's
+// content is then undefined.
 func Encode(a Attribute, b []byte) error { return encode(a, b, "encode", true) }
 
-// Update is [Encode] without a change of the reserved bits of b, which a newer version
-// of the specification, or a vendor, may use.
+// Update is [Encode] without a change in b's reserved bits, which a newer specification
+// version, or a vendor, may use.
 func Update(a Attribute, b []byte) error { return encode(a, b, "update", false) }
 
 func encode(a Attribute, b []byte, verb string, empty bool) error {
@@ -72,7 +71,7 @@ func encode(a Attribute, b []byte, verb string, empty bool) error {
 	return nil
 }
 
-// AttributeName returns the specification's name of a.
+// AttributeName returns the specification's name for a.
 func AttributeName(a Attribute) string {
 	spec := a.Spec()
 	return spec.Class.AttrName(spec.ID)
@@ -88,7 +87,7 @@ const (
 	decoding  mode = iota // bytes to struct
 	encoding              // struct to bytes
 	dumping               // struct to the classic text
-	listing               // struct to the names and texts of fields
+	listing               // struct to field names and texts
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
 	visiting              // struct to a function and back
@@ -101,21 +100,21 @@ type Codec struct {
 	mode mode
 	data []byte // decoding, encoding
 	text []byte // dumping, listing, marshal
-	err  error  // error of the first value that did not fit its field
+	err  error  // error for the first value that did not fit its field
 
-	reveal bool // show keys: the attribute is that of [WithKeys]
+	reveal bool // show keys: the attribute comes from [WithKeys]
 
 	list     func(name string, text []byte) // listing
-	only     []string                       // listing: names of the wanted fields; nil: all
-	elements []uint64                       // dumping, listing, marshal: of an array
-	keys     map[string]string              // marshal: keys of the names of fields so far
+	only     []string                       // listing: wanted field names; nil: all
+	elements []uint64                       // dumping, listing, marshal: array elements
+	keys     map[string]string              // marshal: keys by field name so far
 
 	members map[string]json.RawMessage                    // unmarshal
 	visit   func(name string, width int, v uint64) uint64 // visiting
 
 	style func(name string, width int, s *Style) // styling
 
-	base  int         // locating: of the attribute within a record, in bits
+	base  int         // locating: attribute offset in a record, in bits
 	parts []component // locating
 }
 
@@ -138,10 +137,10 @@ func start(m mode, a Attribute) (*Codec, Attribute) {
 	return c, a
 }
 
-// Bits declares a field of up to 64 bits, at an offset in bits with a name of the
-// classic dump, such as "NumPorts", which is num_ports in JSON. A field narrower than
-// 64 bits must lie within a 32-bit word of the attribute, like all fields of the
-// specification; a 64-bit field must start at a byte.
+// Bits declares a field with up to 64 bits, at a bit offset and with a classic dump
+// name, such as "NumPorts", which is num_ports in JSON. A field narrower than 64 bits
+// must lie within a 32-bit word in the attribute, like all fields in the specification;
+// a 64-bit field must start at a byte.
 func Bits[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T, offset, width int, name string, s *Style) {
 	switch c.mode {
 	case decoding:
@@ -161,7 +160,7 @@ func Bits[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T, offset, width 
 	}
 }
 
-// Array declares a sequence of equal elements. They follow the rules of [Bits].
+// Array declares a sequence of equal elements. They follow the [Bits] rules.
 func Array[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v []T, offset, width int, name string, s *ArrayStyle) {
 	switch c.mode {
 	case decoding:
@@ -203,9 +202,9 @@ func Array[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v []T, offset, widt
 	}
 }
 
-// nested declares an attribute within a record of subnet administration. It must
-// start at a 32-bit word. It may be longer than the rest of the record if the
-// excess is reserved. name is the name of the member in JSON.
+// nested declares an attribute within a subnet administration record. It must start at
+// a 32-bit word. It may be longer than the rest of the record if the excess is
+// reserved. name is the JSON member name.
 func nested(c *Codec, a Attribute, offset int, name string) {
 	switch c.mode {
 	case decoding, encoding:

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestEachBit sets one bit of each attribute after another. It must come back
-// as it was or, if reserved, not at all: a field with a wrong width, one that
-// overlaps another or leaves its word would show.
+// TestEachBit sets the bits in each attribute, one after another. Each bit must come
+// back as it was or, if reserved, not at all: a field that has a wrong width, overlaps
+// another or leaves its word would show.
 func TestEachBit(t *testing.T) {
-	// Bits without a field. The common begin of a port's counters leaves 8.
+	// Bits without a field. The start that a port's counters have in common leaves 8.
 	const perf = PerfDataSize*8 - 24
 	const cc = 8 * congestionDataSize
 	reserved := map[string]int{
@@ -53,7 +53,7 @@ func TestEachBit(t *testing.T) {
 		"sa-node":       16,
 		"sa-path":       3 + 48,
 		"sa-pkeys":      24,
-		"sa-portinfo":   3 + 3 + 1 + 3, // those of PortInfo
+		"sa-portinfo":   3 + 3 + 1 + 3, // as in PortInfo
 		"sa-service":    16,
 		"sa-sl2vl":      32,
 		"sa-sminfo":     16 + 24,
@@ -180,10 +180,9 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestPortInfoExtended pins the places of the HDR and NDR modes. libibmad 65
-// reads them from others because their entries lack the conversion of bit
-// offsets that the rest of the table has; ib_port_info_ext_t of iba_types.h
-// shows the order.
+// TestPortInfoExtended pins the HDR and NDR mode offsets. libibmad 65 reads the modes
+// from other offsets because their entries lack the bit offset conversion that the rest
+// of the table has; ib_port_info_ext_t in iba_types.h shows the order.
 func TestPortInfoExtended(t *testing.T) {
 	b := make([]byte, DataSize)
 	for i := range 22 {

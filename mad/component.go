@@ -6,29 +6,29 @@ import (
 	"unsafe"
 )
 
-// A ComponentMask selects the fields of a record that a request to subnet
-// administration specifies (InfiniBand Architecture, Volume 1, 15.2.5). Bit i
-// stands for the record's i-th component. Components are the fields in the order
-// of the wire and the reserved ranges between them.
+// A ComponentMask selects the record fields that a request to subnet administration
+// specifies (InfiniBand Architecture, Volume 1, 15.2.5). Bit i stands for the record's
+// i-th component. Components are the fields in wire order and the reserved ranges
+// between them.
 type ComponentMask uint64
 
 // Has reports whether all of bits are set.
 func (m ComponentMask) Has(bits ComponentMask) bool { return m&bits == bits }
 
-// component is one component of a record.
+// component is a record component.
 type component struct {
 	field         unsafe.Pointer // nil: reserved
 	name          string         // in the classic dump
 	offset, width int            // in bits
 }
 
-// Components returns the mask of fields of a record, given by pointers into that
-// record:
+// Components returns the component mask for fields in a record, given by pointers into
+// that record:
 //
 //	r := mad.LinkRecord{FromLID: 5}
 //	mask := mad.Components(&r, &r.FromLID)
 //
-// It panics if a pointer does not refer to a field of the record.
+// It panics if a pointer does not refer to a field in the record.
 func Components(record Attribute, fields ...any) ComponentMask {
 	parts := components(record)
 	var mask ComponentMask
@@ -48,15 +48,15 @@ func Components(record Attribute, fields ...any) ComponentMask {
 	return mask
 }
 
-// A Component is a field of a record that a request can specify.
+// A Component is a record field that a request can specify.
 type Component struct {
 	Name  string // in the classic dump
 	Width int    // in bits; more than 64 for GIDs, texts and tables
 	Mask  ComponentMask
 }
 
-// RecordComponents returns the fields of a record that have a bit in the component mask, in
-// the order of the wire.
+// RecordComponents returns the record fields that have a bit in the component
+// mask, in wire order.
 func RecordComponents(record Attribute) []Component {
 	var list []Component
 	for i, p := range components(record) {
@@ -72,8 +72,8 @@ func RecordComponents(record Attribute) []Component {
 	return list
 }
 
-// Bits returns a bit mask of the selected fields in the record's wire format,
-// with the size of the record.
+// Bits returns a bit mask for the selected fields in the record's wire format, with the
+// record's size.
 func (m ComponentMask) Bits(record Attribute) []byte {
 	b := make([]byte, record.Spec().Size)
 	for i, p := range components(record) {
@@ -119,8 +119,8 @@ func reserved(c *Codec, offset, width int) {
 	}
 }
 
-// serviceID declares a service ID, of which the first byte is a separate component
-// in path records.
+// serviceID declares a service ID. Its first byte is a separate
+// component in path records.
 func serviceID(c *Codec, v *uint64, offset int, name string) {
 	if c.mode != locating {
 		Bits(c, v, offset, 64, name, HexString)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestComponents pins the numbers of components that ib_types.h of opensm and
-// umad_sa_mcm.h of libibumad have.
+// TestComponents pins the component numbers in opensm's ib_types.h and libibumad's
+// umad_sa_mcm.h.
 func TestComponents(t *testing.T) {
 	var (
 		node    NodeRecord
@@ -123,7 +123,7 @@ func TestComponentBits(t *testing.T) {
 	if got := mask.Bits(&r); fmt.Sprintf("%x", got) != fmt.Sprintf("%x", b) {
 		t.Errorf("got %x, want %x", got, b)
 	}
-	// All components of a record together are all of its bits.
+	// A record's components together cover all its bits.
 	for kind, empty := range attributes {
 		var all ComponentMask = 1<<64 - 1
 		a := empty()

@@ -1,7 +1,7 @@
 package mad
 
-// Attributes of congestion control (InfiniBand Architecture, Volume 1, A10.4.3).
-// Other classes use the same numbers for other attributes.
+// Congestion control attributes (InfiniBand Architecture, Volume 1, A10.4.3). Other
+// classes use the same numbers for other attributes.
 const (
 	AttrCongestionInfo              AttrID = 0x0011
 	AttrCongestionKeyInfo           AttrID = 0x0012
@@ -26,8 +26,8 @@ var congestionAttributes = map[AttrID]attrKind{
 	AttrTimeStamp:                   kind[TimeStamp]("TimeStamp"),
 }
 
-// Lengths in bytes of the attribute data of congestion control (A10.4.1). The log
-// uses a larger range that begins earlier in the packet.
+// Congestion control attribute data lengths in bytes (A10.4.1). The log uses a larger
+// range that begins earlier in the packet.
 const (
 	congestionDataSize = 192
 	congestionLogSize  = 224
@@ -35,15 +35,15 @@ const (
 
 func congestionSpec(id AttrID) Spec { return Spec{ClassCC, id, congestionDataSize, 0} }
 
-// CongestionCreditStarvation is the bit of CongestionInfo.Info by which a switch
-// reports support for credit starvation.
+// CongestionCreditStarvation is the CongestionInfo.Info bit by which a switch reports
+// support for credit starvation.
 const CongestionCreditStarvation = 1
 
-// A CongestionInfo describes the capabilities of an agent of congestion control
+// A CongestionInfo describes the capabilities of a congestion control agent
 // (A10.4.3.3).
 type CongestionInfo struct {
 	Info            uint16 // CongestionCreditStarvation
-	ControlTableCap uint8  // 64-entry blocks in the congestion control table of a channel adapter
+	ControlTableCap uint8  // 64-entry blocks in a channel adapter's congestion control table
 }
 
 // Spec returns the AttrCongestionInfo spec.
@@ -58,7 +58,7 @@ func (a *CongestionInfo) Layout(c *Codec) {
 	Bits(c, &a.ControlTableCap, 16, 8, "ControlTableCap", Decimal)
 }
 
-// A CongestionKeyInfo is the CC_Key of a port and its protection (A10.4.3.4).
+// A CongestionKeyInfo is a port's CC_Key and its protection (A10.4.3.4).
 type CongestionKeyInfo struct {
 	Key         Key
 	ProtectBit  uint8  // 1 bit; 1: Get returns the key only to requesters that have it
@@ -80,7 +80,7 @@ func (a *CongestionKeyInfo) Layout(c *Codec) {
 	Bits(c, &a.Violations, 96, 16, "CC_KeyViolations", Decimal)
 }
 
-// A PortMask selects ports of a switch. The last bit of the last byte is port 0.
+// A PortMask selects switch ports. The last bit in the last byte is port 0.
 type PortMask [32]uint8
 
 // Has reports whether the mask selects a port.
@@ -100,20 +100,20 @@ func (m *PortMask) Ports() []uint16 {
 	return ports
 }
 
-// A SwitchCongestionSetting configures the marking of packets in a switch
-// (A10.4.3.6). In a Set, ControlMap selects the fields that change.
+// A SwitchCongestionSetting configures packet marking in a switch (A10.4.3.6). In a
+// Set, ControlMap selects the fields that change.
 type SwitchCongestionSetting struct {
 	ControlMap    uint32
-	VictimMask    PortMask // ports that mark packets as victims of congestion, too
+	VictimMask    PortMask // ports that mark packets as congestion victims, too
 	CreditMask    PortMask // ports that apply credit starvation
 	Threshold     uint8    // 4 bits; 0: no marking, 15: most aggressive
-	PacketSize    uint8    // in units of 64 bytes; smaller packets are not marked
-	CSThreshold   uint8    // 4 bits; threshold of credit starvation
+	PacketSize    uint8    // in 64-byte units; smaller packets are not marked
+	CSThreshold   uint8    // 4 bits; credit starvation threshold
 	CSReturnDelay uint16   // shift (2 bits) and multiplier (14 bits)
-	MarkingRate   uint16   // mean number of packets between marked ones
+	MarkingRate   uint16   // mean packet count between marked packets
 }
 
-// The bits of SwitchCongestionSetting.ControlMap.
+// Bits in SwitchCongestionSetting.ControlMap.
 const (
 	CongestionSetVictimMask  = 1 << iota // VictimMask
 	CongestionSetCreditMask              // CreditMask
@@ -140,18 +140,18 @@ func (a *SwitchCongestionSetting) Layout(c *Codec) {
 	Bits(c, &a.MarkingRate, 592, 16, "Marking_Rate", Decimal)
 }
 
-// A SwitchPortCongestionSetting is one block of the settings of single switch ports
+// A SwitchPortCongestionSetting is a block of settings for single switch ports
 // (A10.4.3.7). The modifier is the block number.
 type SwitchPortCongestionSetting struct {
 	Ports [32]PortCongestionSetting
 }
 
-// A PortCongestionSetting is the setting of one switch port.
+// A PortCongestionSetting is the setting for a switch port.
 type PortCongestionSetting struct {
-	Valid       uint8  `json:"valid"`        // 1 bit; 0: the setting of the switch applies
+	Valid       uint8  `json:"valid"`        // 1 bit; 0: the switch's setting applies
 	ControlType uint8  `json:"control_type"` // 1 bit; 0: congestion control, 1: credit starvation
 	Threshold   uint8  `json:"threshold"`    // 4 bits
-	PacketSize  uint8  `json:"packet_size"`  // ControlType 0: in units of 64 bytes
+	PacketSize  uint8  `json:"packet_size"`  // ControlType 0: in 64-byte units
 	Parameter   uint16 `json:"cong_parm"`    // ControlType 0: marking rate; 1: return delay
 }
 
@@ -184,7 +184,7 @@ func (s *PortCongestionSetting) fields(c *Codec, at int) {
 	Bits(c, &s.Parameter, at+16, 16, "Cong_Parm_Marking_Rate", Decimal)
 }
 
-// dump writes one paragraph per port, as ibccquery does.
+// dump writes a paragraph per port, as ibccquery does.
 func (a *SwitchPortCongestionSetting) dump(c *Codec) {
 	for i := range a.Ports {
 		c.show("Port", uint64(i), 0, Decimal)
@@ -193,17 +193,16 @@ func (a *SwitchPortCongestionSetting) dump(c *Codec) {
 	}
 }
 
-// A CACongestionSetting configures the reaction of a channel adapter's port to
-// congestion (A10.4.3.8). In a Set, ControlMap selects the service levels whose
-// entries change.
+// A CACongestionSetting configures how a channel adapter's port reacts to congestion
+// (A10.4.3.8). In a Set, ControlMap selects the service levels with changed entries.
 type CACongestionSetting struct {
 	PortControl uint16 // bit 0: 0: per queue pair, 1: per service level
 	ControlMap  uint16
 	SLs         [16]SLCongestionSetting
 }
 
-// An SLCongestionSetting is the setting of one service level. CCTI is the index
-// into the congestion control table.
+// An SLCongestionSetting is the setting for a service level. CCTI is the index into the
+// congestion control table.
 type SLCongestionSetting struct {
 	Timer            uint16 `json:"ccti_timer"` // after this time, in units of 1.024 µs, CCTI is decremented
 	Increase         uint8  `json:"ccti_increase"`
@@ -245,7 +244,7 @@ func (s *SLCongestionSetting) fields(c *Codec, at int) {
 	Bits(c, &s.Min, at+32, 8, "CCTI_Min", Decimal)
 }
 
-// dump writes one paragraph per service level, as ibccquery does.
+// dump writes a paragraph per service level, as ibccquery does.
 func (a *CACongestionSetting) dump(c *Codec) {
 	a.header(c)
 	c.blank()
@@ -256,10 +255,10 @@ func (a *CACongestionSetting) dump(c *Codec) {
 	}
 }
 
-// A CongestionControlTable is one block of the injection rate delays of a channel
-// adapter's port (A10.4.3.9). The modifier is the block number.
+// A CongestionControlTable is a block of injection rate delays for a channel adapter's
+// port (A10.4.3.9). The modifier is the block number.
 type CongestionControlTable struct {
-	Limit   uint16 // highest valid index of the whole table
+	Limit   uint16 // highest valid index in the whole table
 	Entries [64]CongestionControlEntry
 }
 
@@ -299,8 +298,8 @@ func (e *CongestionControlEntry) fields(c *Codec, at int) {
 	Bits(c, &e.Multiplier, at+2, 14, "CCT_Multiplier", Decimal)
 }
 
-// dump writes one paragraph per entry up to Limit, as ibccquery does. A limit of 0
-// means that the table is not in use.
+// dump writes a paragraph per entry up to Limit, as ibccquery does. A limit of 0 means
+// that the table is not in use.
 func (a *CongestionControlTable) dump(c *Codec) {
 	a.header(c)
 	c.blank()
@@ -314,7 +313,7 @@ func (a *CongestionControlTable) dump(c *Codec) {
 	}
 }
 
-// A TimeStamp is the free-running clock of a node (A10.4.3.10).
+// A TimeStamp is a node's free-running clock (A10.4.3.10).
 type TimeStamp struct {
 	Time uint32 // in units of 1.024 µs
 }

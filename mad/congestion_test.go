@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCongestionLog encodes and decodes both types of logs.
+// TestCongestionLog encodes and decodes both log types.
 func TestCongestionLog(t *testing.T) {
 	for _, test := range []struct {
 		name string

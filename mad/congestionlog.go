@@ -2,15 +2,14 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A CongestionLog is the log of an agent of congestion control (InfiniBand
-// Architecture, Volume 1, A10.4.3.5). Type determines which fields are valid. The
-// layout of a channel adapter's log is that of libibmad: the specification moved its
-// fields more than once.
+// A CongestionLog is a congestion control agent's log (InfiniBand Architecture, Volume
+// 1, A10.4.3.5). Type determines which fields are valid. A channel adapter's log has
+// the layout in libibmad: the specification moved its fields more than once.
 type CongestionLog struct {
 	Type      uint8 // CongestionLogSwitch or CongestionLogCA
 	Flags     uint8
 	Events    uint16 // since the log was last read
-	TimeStamp uint32 // of this reply; see [TimeStamp]
+	TimeStamp uint32 // time stamp of this reply; see [TimeStamp]
 
 	PortMap      PortMask // switch: ports that have marked packets
 	SwitchEvents [15]SwitchCongestionEvent
@@ -19,7 +18,7 @@ type CongestionLog struct {
 	CAEvents [13]CACongestionEvent
 }
 
-// The types of congestion logs.
+// Congestion log types.
 const (
 	CongestionLogSwitch = 1
 	CongestionLogCA     = 2
@@ -33,7 +32,7 @@ type SwitchCongestionEvent struct {
 	TimeStamp uint32 `json:"timestamp"`
 }
 
-// A CACongestionEvent is a flow that has reached the threshold of its service level.
+// A CACongestionEvent is a flow that has reached its service level's threshold.
 type CACongestionEvent struct {
 	LocalQP     uint32 `json:"local_qp"`     // 24 bits
 	SL          uint8  `json:"sl"`           // 4 bits
@@ -49,8 +48,8 @@ func (*CongestionLog) Spec() Spec {
 	return Spec{Class: ClassCC, ID: AttrCongestionLog, Size: congestionLogSize}
 }
 
-// MarshalJSON writes the fields that are valid for the type of log, with the events
-// that are in use.
+// MarshalJSON writes the fields that are valid for the log type, with the
+// events that are in use.
 func (a CongestionLog) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
 func (a *CongestionLog) marshal(c *Codec) {
@@ -140,7 +139,7 @@ func (e *CACongestionEvent) fields(c *Codec, at int) {
 	Bits(c, &e.TimeStamp, at+96, 32, "Timestamp_CN_Entry", Decimal)
 }
 
-// dump writes one paragraph per event that is in use, as ibccquery does.
+// dump writes a paragraph per event that is in use, as ibccquery does.
 func (a *CongestionLog) dump(c *Codec) {
 	a.common(c)
 	switch a.Type {

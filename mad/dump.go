@@ -14,9 +14,10 @@ const nameColumn = 32
 // A dumper shows an attribute that the classic tools do not print as named fields.
 type dumper interface{ dump(c *Codec) }
 
-// Dump writes a in the form of smpquery of infiniband-diags, without the comment
-// line at the top: one field per line, with dots between name and value. Tables
-// have smpquery's rows, numbered from 0 in each block. Keys are shown as 0, unless a is that of [WithKeys].
+// Dump writes a in the form of infiniband-diags' smpquery, without the comment line
+// at the top: a field per line, with dots between name and value. Tables have
+// smpquery's rows, numbered from 0 in each block. Keys are shown as 0, unless a
+// comes from [WithKeys].
 func Dump(w io.Writer, a Attribute) error {
 	c, a := start(dumping, a)
 	c.dump(a)
@@ -28,10 +29,10 @@ func Dump(w io.Writer, a Attribute) error {
 	return nil
 }
 
-// Fields calls f for each field of a, in the order of [Dump], with its name and the text of
-// its value there. Rows of tables have no name. The names in the text of a capability mask
-// are separated by newlines and tabs. The text is valid until f returns. If only is not nil,
-// f is called for the fields with these names.
+// Fields calls f for each field in a, in [Dump] order, with its name and its value's
+// text there. Table rows have no name. The names in a capability mask's text are
+// separated by newlines and tabs. The text is valid until f returns. If only is not
+// nil, f is called for the fields with these names.
 func Fields(a Attribute, only []string, f func(name string, text []byte)) {
 	c, a := start(listing, a)
 	c.list, c.only = f, only
@@ -64,8 +65,8 @@ func (c *Codec) show(name string, v uint64, width int, s *Style) {
 	}
 }
 
-// begin starts a field whose text is then appended to c.text. It returns false for a field
-// that is not wanted.
+// begin starts a field. Its text is then appended to c.text. It returns false for a
+// field that is not wanted.
 func (c *Codec) begin(name string) bool {
 	if c.mode == listing {
 		c.text = c.text[:0]
@@ -104,7 +105,7 @@ func (c *Codec) rows(lines []byte) {
 	}
 }
 
-// blank ends a paragraph of the dump.
+// blank ends a dump paragraph.
 func (c *Codec) blank() {
 	if c.mode == dumping {
 		c.text = append(c.text, '\n')

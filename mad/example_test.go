@@ -11,13 +11,13 @@ import (
 )
 
 // This example builds a request to a port's subnet management agent, and encodes
-// and decodes the attribute of a response.
+// and decodes a response's attribute.
 func Example() {
 	var request mad.Packet
 	request.PutSMP(mad.SMPRequest{TID: 1, Method: mad.MethodGet, Attr: mad.AttrNodeInfo})
 	fmt.Printf("%v, %d bytes\n", request.Class(), len(request))
 
-	// The attribute data in the response of an adapter with two ports.
+	// The attribute data in the response from an adapter with two ports.
 	data := make([]byte, mad.DataSize)
 	err := mad.Encode(&mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 2, NodeGUID: 0x0002c90300a1b2c0, LocalPort: 1}, data)
 	if err != nil {
@@ -34,8 +34,8 @@ func Example() {
 	// CA with 2 ports, GUID 0x2c90300a1b2c0
 }
 
-// This example queries the subnet administrator of a simulated fabric for the
-// nodes with one type. Components returns the mask of the fields that must match.
+// This example queries a simulated fabric's subnet administrator for nodes with a given
+// type. Components returns the mask for the fields that must match.
 func ExampleComponents() {
 	fabric, err := sim.Build("single-switch:hosts=3")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// asGID is the style of a GID.
+// asGID is the GID style.
 var asGID = &ArrayStyle{
 	value: func(b []byte, v []uint64, _ int) []byte { return append(b, gidOf(v).String()...) },
 	json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, gidOf(v).String()) },

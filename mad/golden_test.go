@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// attributes has an empty attribute of each kind by the name that golden files
-// start with.
+// attributes has an empty attribute per kind, by the name that golden files start with.
 var attributes = map[string]func() Attribute{
 	"classportinfo":   func() Attribute { return new(ClassPortInfo) },
 	"extspeeds":       func() Attribute { return new(PortExtendedSpeedsCounters) },
@@ -101,7 +100,7 @@ var attributes = map[string]func() Attribute{
 	"vlarb":       func() Attribute { return new(VLArbitration) },
 }
 
-// A golden is one pair of bytes and text.
+// A golden is a pair of bytes and text.
 type golden struct {
 	kind string
 	data []byte
@@ -185,11 +184,11 @@ func TestAgainstSMPQuery(t *testing.T) {
 			case "nodeinfo", "switchinfo", "mepi":
 				want = afterLine(want)
 			case "portinfo":
-				// smpquery 44.0 does not know the last group of speeds.
+				// smpquery 44.0 does not know the last speed group.
 				want = afterLine(want) + "LinkSpeedExtActive2:.............No Extended Speed 2\n" +
 					"LinkSpeedExtSupported2:..........0\n" +
 					"LinkSpeedExtEnabled2:............0\n"
-			case "pkeys", "guidinfo": // the first of several blocks
+			case "pkeys", "guidinfo": // the first block
 				want = firstLines(want, 4)
 			case "sl2vl":
 				_, want, _ = strings.Cut(firstLines(afterLine(afterLine(want)), 1), "out  0: ")

@@ -2,51 +2,50 @@ package mad
 
 import "encoding/json"
 
-// A HierarchyInfo is one block of the description of a port's position: its cage, its
-// part of a split cage, its plane and the like (InfiniBand Architecture, Volume 1,
-// annex A15). The modifier is the port of a switch in bits 0 to 7 and the number of
-// the block in bits 8 to 15. A port has it if CapHierarchyInfo is set, on a switch
-// at port 0.
+// A HierarchyInfo is a block of a port's position description: its cage, its part in a
+// split cage, its plane and the like (InfiniBand Architecture, Volume 1, annex A15).
+// The modifier is the switch port in bits 0 to 7 and the block number in bits 8 to 15.
+// A port has it if CapHierarchyInfo is set, on a switch at port 0.
 //
-// The layout is that of ib_hierarchy_info_t in NVIDIA's ib_types.h, which does not
-// divide the records. The division into selector and value follows from the
-// values in ibdm's Fabric.h, which use bits 0 to 23, and the selectors, of
-// which one template has 16 for at most 13 records per block.
+// The layout is ib_hierarchy_info_t in NVIDIA's ib_types.h, which does not divide the
+// records. The division into selector and value follows from the values in ibdm's
+// Fabric.h, which use bits 0 to 23, and from the selectors: a template has 16 for at
+// most 13 records per block.
 type HierarchyInfo struct {
-	TemplateGUID uint64 // meaning of the records; HierarchyTemplateNDR …
-	MaxSupported uint8  // number of the last block that the port can have
-	MaxActive    uint8  // number of the last block that the port has
-	ActiveLevels uint8  // 4 bits; number of records in this block
+	TemplateGUID uint64 // record meaning; HierarchyTemplateNDR …
+	MaxSupported uint8  // last block number that the port can have
+	MaxActive    uint8  // last block number that the port has
+	ActiveLevels uint8  // 4 bits; record count in this block
 	Records      [13]HierarchyRecord
 }
 
-// The templates of HierarchyInfo for ports.
+// HierarchyInfo templates for ports.
 const (
 	HierarchyTemplateNDR     = 3
 	HierarchyTemplateXDR     = 4 // with planes
 	HierarchyTemplateXDRHost = 5
 )
 
-// A HierarchyRecord is a value of the port's position.
+// A HierarchyRecord is a value in a port's position description.
 type HierarchyRecord uint32
 
-// NewHierarchyRecord returns a record with a selector and a value of 24 bits.
+// NewHierarchyRecord returns a record with a selector and a 24-bit value.
 func NewHierarchyRecord(selector uint8, value uint32) HierarchyRecord {
 	return HierarchyRecord(uint32(selector)<<hierarchyValueBits | value&(1<<hierarchyValueBits-1))
 }
 
 const hierarchyValueBits = 24
 
-// Selector returns the meaning of the value, which depends on the template.
+// Selector returns the value's meaning, which depends on the template.
 func (r HierarchyRecord) Selector() uint8 { return uint8(r >> hierarchyValueBits) }
 
 // Value returns the value.
 func (r HierarchyRecord) Value() uint32 { return uint32(r) & (1<<hierarchyValueBits - 1) }
 
-// HierarchyModifier returns the modifier of a block of HierarchyInfo.
+// HierarchyModifier returns the modifier for a HierarchyInfo block.
 func HierarchyModifier(port, block uint8) uint32 { return uint32(block)<<8 | uint32(port) }
 
-// Active returns the records of the block that are in use.
+// Active returns the block's records that are in use.
 func (a *HierarchyInfo) Active() []HierarchyRecord {
 	return a.Records[:min(int(a.ActiveLevels), len(a.Records))]
 }

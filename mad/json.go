@@ -9,8 +9,8 @@ import (
 // A marshaler has another form in JSON than an object with a member for each field.
 type marshaler interface{ marshal(c *Codec) }
 
-// AppendJSON appends the JSON form of a to b: that of [json.Marshal], which takes several
-// times as long. Keys are 0, unless a is that of [WithKeys].
+// AppendJSON appends a's JSON form to b. [json.Marshal] returns the same form and takes
+// several times as long. Keys are 0, unless a comes from [WithKeys].
 func AppendJSON(b []byte, a Attribute) ([]byte, error) {
 	c, a := start(marshal, a)
 	c.text = b
@@ -34,7 +34,7 @@ func (c *Codec) marshal(a Attribute) {
 	c.text = append(c.text, '}')
 }
 
-// value writes the JSON form of a value.
+// value writes a value's JSON form.
 func (c *Codec) value(v any) {
 	text, err := json.Marshal(v)
 	if err != nil && c.err == nil {
@@ -43,7 +43,7 @@ func (c *Codec) value(v any) {
 	c.text = append(c.text, text...)
 }
 
-// key writes the key of a member of the object that c.text ends in.
+// key writes a member key in the object that c.text ends in.
 func (c *Codec) key(name string) {
 	key, ok := c.keys[name]
 	if !ok {
@@ -66,12 +66,11 @@ func appendValue(b []byte, v uint64, render func(b []byte, v uint64) []byte) []b
 	return render(b, v)
 }
 
-// acronyms are words in the names of the classic dump that end before the next
-// change of case: "SLto", "OperVLs", "FDRFEC", "TrapPKey".
+// acronyms are words in classic dump names that end before the next case change:
+// "SLto", "OperVLs", "FDRFEC", "TrapPKey".
 var acronyms = []string{"VLs", "VL", "SL", "SM", "FDR", "EDR", "HDR", "NDR", "PKey", "QKey"}
 
-// appendSnake writes a name of the classic dump in snake case: "SMLid" becomes
-// sm_lid.
+// appendSnake writes a classic dump name in snake case: "SMLid" becomes sm_lid.
 func appendSnake(b []byte, name string) []byte {
 	for rest := name; rest != ""; {
 		word := rest[:wordLen(rest)]
@@ -84,9 +83,9 @@ func appendSnake(b []byte, name string) []byte {
 	return b
 }
 
-// wordLen returns the length of the first word of s: an acronym, a run of capitals
-// up to the one that starts the next word, both with trailing digits, or a capital
-// and the lower-case letters after it.
+// wordLen returns the length of the first word in s: an acronym, a run of capitals up
+// to the capital that starts the next word, both with trailing digits, or a capital and
+// the lower-case letters after it.
 func wordLen(s string) int {
 	for _, a := range acronyms {
 		if strings.HasPrefix(s, a) {
@@ -106,8 +105,7 @@ func wordLen(s string) int {
 	return n
 }
 
-// withDigits returns the length of a word that has n bytes without the digits
-// that follow them.
+// withDigits returns the length of a word with n bytes and the digits that follow them.
 func withDigits(s string, n int) int {
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

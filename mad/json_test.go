@@ -14,10 +14,10 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// update makes the tests of this package write their golden files.
+// update makes this package's tests write their golden files.
 var update = flag.Bool("update", false, "write golden files")
 
-// TestJSONNames pins the keys of each attribute.
+// TestJSONNames pins each attribute's keys.
 func TestJSONNames(t *testing.T) {
 	var got strings.Builder
 	for _, kind := range slices.Sorted(maps.Keys(attributes)) {
@@ -47,7 +47,7 @@ func TestJSONNames(t *testing.T) {
 	}
 }
 
-// jsonKeys returns the keys of an object in their order, nil for a value that
+// jsonKeys returns an object's keys in their order, nil for a value that
 // is not an object.
 func jsonKeys(t *testing.T, text []byte) []string {
 	t.Helper()

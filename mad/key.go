@@ -7,11 +7,11 @@ import (
 
 // A Key protects the management of a port, a subnet manager, or congestion control: an
 // M_Key, an SM_Key, a CC_Key or a vendor's key. Its text is hidden in each format, and so
-// are the keys of attributes in all encoders of this package; [WithKeys] shows these.
+// are attribute keys in all encoders in this package; [WithKeys] shows the latter.
 // Convert it to uint64 to print its value.
 type Key uint64
 
-// hidden is the text of a key.
+// hidden is a key's text.
 const hidden = "hidden"
 
 // String returns "hidden".
@@ -20,7 +20,7 @@ func (Key) String() string { return hidden }
 // Format writes "hidden" for each verb.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// MarshalText returns the text of key 0, as which the JSON of attributes shows keys.
+// MarshalText returns the text of key 0, which stands for each key in attribute JSON.
 func (Key) MarshalText() ([]byte, error) { return appendHex(nil, 0, 64), nil }
 
 // WithKeys returns an attribute that is encoded as a, but [Dump], [Fields], [Visit],

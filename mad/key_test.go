@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// Bytes of a key, in which no other number occurs.
+// Key bytes that occur in no other number.
 const (
 	testKey     = 0xfeedfaceabadcafe
 	testKeyByte = 0xb7
 )
 
-// isKeyName is the name of a field with a key. P_Keys and Q_Keys are no secrets, and a notice
-// with one of them does not say which.
+// isKeyName matches the names of key fields. P_Keys and Q_Keys are no secrets, and a
+// notice with such a key does not contain its kind.
 var isKeyName = regexp.MustCompile(`^(Key|[A-Z]+Key)$`)
 
-// setKeys stores a key in all key fields of a struct, and returns how many it has.
+// setKeys stores a key in all key fields in a struct, and returns their count.
 func setKeys(t *testing.T, v reflect.Value) (n int) {
 	t.Helper()
 	for i := range v.NumField() {
@@ -48,7 +48,7 @@ func setKeys(t *testing.T, v reflect.Value) (n int) {
 	return n
 }
 
-// everyAttribute returns an empty attribute of each type.
+// everyAttribute returns an empty attribute per type.
 func everyAttribute() (all []Attribute) {
 	for _, c := range []Class{ClassSMPLIDRouted, ClassSA, ClassPM, ClassCC, ClassMlnx} {
 		for _, id := range c.Attributes() {
@@ -63,7 +63,7 @@ func everyAttribute() (all []Attribute) {
 	return all
 }
 
-// texts returns the forms of an attribute.
+// texts returns an attribute's forms.
 func texts(t *testing.T, a Attribute) map[string]string {
 	t.Helper()
 	document, err := json.Marshal(a)

@@ -7,18 +7,18 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A LinkSpeed is a value of the original group of speed fields: 1 SDR, 2 DDR, 4
-// QDR, or a set of them. As an active speed, 0 stands for an extended speed.
+// A LinkSpeed is a value in the original speed field group: 1 SDR, 2 DDR, 4 QDR, or a
+// set of them. As an active speed, 0 stands for an extended speed.
 type LinkSpeed uint8
 
-// A LinkSpeedExt is a value of the group that was added with FDR: 1 FDR, 2 EDR, 4
-// HDR, 8 NDR, or a set of them. As an enabled speed, 30 stands for the empty set.
+// A LinkSpeedExt is a value in the group that was added with FDR: 1 FDR, 2 EDR, 4 HDR,
+// 8 NDR, or a set of them. As an enabled speed, 30 stands for the empty set.
 type LinkSpeedExt uint8
 
-// A LinkSpeedExt2 is a value of the group that was added with XDR: 1 XDR.
+// A LinkSpeedExt2 is a value in the group that was added with XDR: 1 XDR.
 type LinkSpeedExt2 uint8
 
-// A MlnxLinkSpeed is a value of the group in NVIDIA's ExtendedPortInfo: 1 FDR10.
+// A MlnxLinkSpeed is a value in NVIDIA's ExtendedPortInfo: 1 FDR10.
 type MlnxLinkSpeed uint8
 
 // Speed converts s and drops undefined bits.
@@ -35,23 +35,23 @@ func (s LinkSpeedExt2) Speed() ib.Speed { return ib.Speed(s) * ib.XDR & ib.XDR }
 // Speed converts s and drops undefined bits.
 func (s MlnxLinkSpeed) Speed() ib.Speed { return ib.Speed(s) * ib.FDR10 & ib.FDR10 }
 
-// String returns the names of the speeds, for example "SDR,DDR,QDR".
+// String returns the speed names, for example "SDR,DDR,QDR".
 func (s LinkSpeed) String() string { return s.Speed().String() }
 
-// String returns the names of the speeds, for example "FDR,EDR".
+// String returns the speed names, for example "FDR,EDR".
 func (s LinkSpeedExt) String() string { return s.Speed().String() }
 
-// String returns the names of the speeds.
+// String returns the speed names.
 func (s LinkSpeedExt2) String() string { return s.Speed().String() }
 
-// String returns the names of the speeds.
+// String returns the speed names.
 func (s MlnxLinkSpeed) String() string { return s.Speed().String() }
 
-// speedGroup contains the parameters of the styles of one group of speed fields.
+// speedGroup contains the style parameters for a speed field group.
 type speedGroup struct {
 	speed func(v uint64) ib.Speed
-	bits  int    // number of defined bits
-	none  string // classic text of the active speed 0
+	bits  int    // defined bit count
+	none  string // classic text for the active speed 0
 }
 
 var (
@@ -63,7 +63,7 @@ var (
 // known reports whether v has no undefined bits.
 func (g speedGroup) known(v uint64) bool { return v>>g.bits == 0 }
 
-// active is the style of a group's one active speed.
+// active is the style for a group's active speed.
 func (g speedGroup) active() *Style {
 	single := func(v uint64) bool { return v != 0 && v&(v-1) == 0 && g.known(v) }
 	return enum(
@@ -84,12 +84,12 @@ func (g speedGroup) active() *Style {
 		})
 }
 
-// set is the style of a group's supported or enabled speeds.
+// set is the style for a group's supported or enabled speeds.
 func (g speedGroup) set(dump func(v uint64) string) *Style {
 	return mask(func(v uint64) []string { return g.speed(v).Names() }, dump)
 }
 
-// rates returns the classic texts of the defined speeds in v, and a remark on
+// rates returns the classic texts for the defined speeds in v, and a remark on
 // undefined bits.
 func (g speedGroup) rates(v uint64) string {
 	var s []string

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// dumpWidths returns a set of widths in the form of the classic dump: in the order
-// of the bits, followed by a remark on undefined bits.
+// dumpWidths returns a width set in classic dump form: in bit order, followed by a
+// remark on undefined bits.
 func dumpWidths(v uint64) string {
 	var s []string
 	for _, bit := range []ib.LinkWidth{ib.Width1X, ib.Width4X, ib.Width8X, ib.Width12X, ib.Width2X} {
@@ -22,8 +22,8 @@ func dumpWidths(v uint64) string {
 	return strings.Join(s, " or ")
 }
 
-// standardWidths are the sets of supported widths that the specification allows;
-// the classic dump adds a remark to others.
+// standardWidths are the supported width sets that the specification allows; the
+// classic dump adds a remark to others.
 var standardWidths = map[ib.LinkWidth]bool{
 	1: true, 3: true, 7: true, 11: true, 15: true, 17: true, 19: true, 23: true, 27: true, 31: true,
 }

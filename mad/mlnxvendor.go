@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// ClassMlnx is the class of NVIDIA's (formerly Mellanox's) general management
-// packets, one of the vendor classes without an OUI. Only NVIDIA's devices give it
-// the meaning of this package: check the vendor of the node.
+// ClassMlnx is NVIDIA's (formerly Mellanox's) class for general management packets, a
+// vendor class without an OUI. Only NVIDIA devices give it the meaning in this package:
+// check the node's vendor.
 const ClassMlnx Class = 0x0a
 
-// Attributes of ClassMlnx. The layouts are those of vendstat.c (rdma-core,
-// infiniband-diags). Each begins with a key of 8 bytes, which is 0 unless the subnet
-// manager has set one.
+// Attributes in ClassMlnx. The layouts come from vendstat.c (rdma-core,
+// infiniband-diags). Each begins with an 8-byte key, which is 0 unless the subnet
+// manager has set a key.
 const (
 	AttrMlnxGeneralInfo        AttrID = 0x0017
 	AttrMlnxConfigSpace        AttrID = 0x0050
@@ -28,38 +28,38 @@ var mlnxAttributes = map[AttrID]attrKind{
 	AttrMlnxCounterGroupConfig: kind[MlnxCounterGroupConfig]("CounterGroupConfig"),
 }
 
-// MlnxDataSize is the length in bytes of the attribute data of ClassMlnx, which
-// follow the common header.
+// MlnxDataSize is the length in bytes of ClassMlnx attribute data, which follow the
+// common header.
 const MlnxDataSize = Size - headerSize
 
 func mlnxSpec(id AttrID) Spec { return Spec{ClassMlnx, id, MlnxDataSize, 0} }
 
-// A MlnxGeneralInfo identifies the hardware and the firmware of a device.
+// A MlnxGeneralInfo identifies a device's hardware and firmware.
 type MlnxGeneralInfo struct {
 	HWRevision uint16
 	DeviceID   uint16
 	Uptime     uint32 // seconds
 
-	// The version of the firmware in one byte per number. Devices with
-	// HasExtendedFirmware have the version in ExtMajor, ExtMinor and ExtSubMinor.
+	// The firmware version in a byte per number. Devices with HasExtendedFirmware have
+	// the version in ExtMajor, ExtMinor and ExtSubMinor.
 	FWMajor, FWMinor, FWSubMinor uint8
 
 	FWBuildID   uint32
-	FWMonth     uint8  // two decimal digits of 4 bits, as are FWDay and FWYear
+	FWMonth     uint8  // two 4-bit decimal digits, as are FWDay and FWYear
 	FWDay       uint8  //
 	FWYear      uint16 // four digits
 	FWHour      uint16
 	PSID        [16]uint8 // identifies the board; ASCII, terminated by 0 if it is shorter
-	INIVersion  uint32    // of the configuration in the firmware
+	INIVersion  uint32    // configuration version in the firmware
 	ExtMajor    uint32    // 0 without HasExtendedFirmware, as are ExtMinor and ExtSubMinor
 	ExtMinor    uint32    //
 	ExtSubMinor uint32    //
 
-	SWMajor, SWMinor, SWSubMinor uint8 // version of the software of a switch
+	SWMajor, SWMinor, SWSubMinor uint8 // software version on a switch
 }
 
-// extendedFirmware are the first and the last IDs of the devices with a version of
-// the firmware in 32 bits per number (vendstat.c, ext_fw_info_device).
+// extendedFirmware are the first and the last IDs of devices with a firmware version in
+// 32 bits per number (vendstat.c, ext_fw_info_device).
 var extendedFirmware = [][2]uint16{
 	{0x0245, 0x0245}, {0xc738, 0xc73b}, // SwitchX
 	{0xcb20, 0xcb20},                                                       // Switch-IB
@@ -73,14 +73,14 @@ var extendedFirmware = [][2]uint16{
 	{0x1ba0, 0x1ba0}, {0x1bb4, 0x1bb5}, {0x1bc4, 0x1bc6}, {0x1bd0, 0x1bd5}, {0x1bf0, 0x1bf0},
 }
 
-// HasExtendedFirmware reports whether the device has a version of the firmware with
-// 32 bits per number. It determines the layout of the attribute. Devices that are newer
-// than the list of rdma-core 64 count as devices without.
+// HasExtendedFirmware reports whether the device has a firmware version with 32 bits
+// per number. It determines the attribute's layout. Devices that are newer than the
+// list in rdma-core 64 count as devices without.
 func (a *MlnxGeneralInfo) HasExtendedFirmware() bool {
 	return slices.ContainsFunc(extendedFirmware, func(r [2]uint16) bool { return r[0] <= a.DeviceID && a.DeviceID <= r[1] })
 }
 
-// Firmware returns the version of the firmware as vendstat prints it: "02.09.1000".
+// Firmware returns the firmware version as vendstat prints it: "02.09.1000".
 func (a *MlnxGeneralInfo) Firmware() string {
 	if a.HasExtendedFirmware() {
 		// Signed, as vendstat prints them.
@@ -124,25 +124,25 @@ func (a *MlnxGeneralInfo) Layout(c *Codec) {
 	Bits(c, &a.SWSubMinor, software+24, 8, "SwSubMinor", Decimal)
 }
 
-// A MlnxConfigSpace reads or writes words of a device's configuration space, whose
-// addresses are specific to the device. A request has the addresses and, in a Set,
-// data and masks; [MlnxConfigSpaceModifier] returns its modifier.
+// A MlnxConfigSpace reads or writes words in a device's configuration space. Its
+// addresses are specific to the device. A request has the addresses and, in a Set, data
+// and masks; [MlnxConfigSpaceModifier] returns its modifier.
 type MlnxConfigSpace struct {
 	Records [MlnxConfigRecords]MlnxConfigRecord
 }
 
-// MlnxConfigRecords is the maximum number of words in a MlnxConfigSpace.
+// MlnxConfigRecords is the maximum word count in a MlnxConfigSpace.
 const MlnxConfigRecords = 18
 
-// A MlnxConfigRecord is a word of the configuration space.
+// A MlnxConfigRecord is a word in the configuration space.
 type MlnxConfigRecord struct {
 	Address uint32 `json:"address"`
 	Data    uint32 `json:"data"`
-	Mask    uint32 `json:"mask"` // bits of Data that a Set writes
+	Mask    uint32 `json:"mask"` // Data bits that a Set writes
 }
 
-// MlnxConfigSpaceModifier returns the modifier of a MlnxConfigSpace with a number of
-// records, each with an address of its own (mode 2).
+// MlnxConfigSpaceModifier returns the modifier for a MlnxConfigSpace with the given
+// record count, each record with its own address (mode 2).
 func MlnxConfigSpaceModifier(records int) uint32 {
 	const ownAddresses = 2
 	return ownAddresses<<22 | uint32(records)<<16
@@ -161,7 +161,7 @@ func (a *MlnxConfigSpace) marshal(c *Codec) {
 	}{a.used()})
 }
 
-// used returns the records up to the last one that is not 0.
+// used returns the records up to the last record that is not 0.
 func (a *MlnxConfigSpace) used() []MlnxConfigRecord {
 	n := len(a.Records)
 	for n > 0 && a.Records[n-1] == (MlnxConfigRecord{}) {
@@ -192,11 +192,11 @@ func (a *MlnxConfigSpace) dump(c *Codec) {
 	c.rows(rows)
 }
 
-// A MlnxCounterGroupInfo contains the groups of counters that can be configured. The
+// A MlnxCounterGroupInfo contains the counter groups that can be configured. The
 // modifier is the port.
 type MlnxCounterGroupInfo struct {
-	Groups uint8     // number of groups
-	Masks  [2]uint32 // configurations of each group
+	Groups uint8     // group count
+	Masks  [2]uint32 // configurations per group
 }
 
 // Spec returns the AttrMlnxCounterGroupInfo spec.
@@ -211,8 +211,8 @@ func (a *MlnxCounterGroupInfo) Layout(c *Codec) {
 	Array(c, a.Masks[:], 96, 32, "GroupMask", HexLines)
 }
 
-// A MlnxCounterGroupConfig selects the counters of each group. The modifier is the
-// port.
+// A MlnxCounterGroupConfig selects the counters for each group. The
+// modifier is the port.
 type MlnxCounterGroupConfig struct {
 	Selected [2]uint8
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A testRecord embeds attributes as the records of subnet administration do,
-// the last one with its reserved rest cut off.
+// A testRecord embeds attributes as subnet administration records do, the last
+// attribute with its reserved rest cut off.
 type testRecord struct {
 	LID      ib.LID
 	NodeInfo NodeInfo

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A NodeDescription is the description of a node: up to 64 bytes, padded with NUL
+// A NodeDescription is a node's description: up to 64 bytes, padded with NUL
 // (InfiniBand Architecture, Volume 1, 14.2.5.2). It comes from the network and may
 // contain any bytes; print [NodeDescription.Clean].
 type NodeDescription [DataSize]byte
@@ -24,8 +24,8 @@ func (a NodeDescription) String() string {
 	return string(s)
 }
 
-// Hex returns the bytes of String in hexadecimal digits if Clean loses some of them,
-// otherwise "".
+// Hex returns String's bytes in hexadecimal digits if Clean loses some
+// bytes, otherwise "".
 func (a NodeDescription) Hex() string {
 	text := a.String()
 	if text == a.Clean() {
@@ -35,14 +35,14 @@ func (a NodeDescription) Hex() string {
 }
 
 // Clean returns the description with a blank in place of each byte that is not
-// printable ASCII, like clean_nodedesc of infiniband-diags in the C locale. It is
-// safe to print on a terminal.
+// printable ASCII, like infiniband-diags' clean_nodedesc in the C locale. It is safe to
+// print on a terminal.
 func (a NodeDescription) Clean() string {
 	var b [DataSize]byte
 	return string(a.AppendClean(b[:0]))
 }
 
-// AppendClean appends the text of [NodeDescription.Clean] to b.
+// AppendClean appends the [NodeDescription.Clean] text to b.
 func (a *NodeDescription) AppendClean(b []byte) []byte {
 	for _, c := range a {
 		switch {
@@ -67,8 +67,7 @@ func (a *NodeDescription) marshal(c *Codec) { c.text = strconv.AppendQuote(c.tex
 // Layout declares the fields.
 func (a *NodeDescription) Layout(c *Codec) { Array(c, a[:], 0, 8, "NodeDesc", Bytes) }
 
-// dump writes smpquery's line. The number of its dots depends on the length of the
-// description.
+// dump writes smpquery's line. Its dot count depends on the description's length.
 func (a *NodeDescription) dump(c *Codec) {
 	const name = "NodeDesc"
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A NodeType is the type of a node.
+// A NodeType is a node's type.
 type NodeType uint8
 
 // The node types.
@@ -38,9 +38,9 @@ type NodeInfo struct {
 	ClassVersion uint8
 	NodeType     NodeType
 	NumPorts     uint8   // a switch's port 0 is not counted
-	SystemGUID   ib.GUID // common to the nodes of one system; 0 if unknown
+	SystemGUID   ib.GUID // common to a system's nodes; 0 if unknown
 	NodeGUID     ib.GUID
-	PortGUID     ib.GUID // of the port through which the request arrived
+	PortGUID     ib.GUID // GUID of the port through which the request arrived
 	PartitionCap uint16  // entries in a port's P_Key table
 	DeviceID     uint16
 	Revision     uint32
@@ -57,8 +57,7 @@ func (a *NodeInfo) IsSwitch() bool { return a.NodeType == NodeTypeSwitch }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
-// invalid member.
+// UnmarshalJSON parses MarshalJSON output. Errors begin with the invalid member's name.
 func (a *NodeInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 // Layout declares the fields.

@@ -5,20 +5,20 @@ import "github.com/ibkit/ibkit/ib"
 // A Notice is an event that an agent reports by a trap (InfiniBand Architecture, Volume
 // 1, 13.4.8.2 and 14.2.5.1).
 type Notice struct {
-	Generic      uint8      // 1: of the specification, 0: of a vendor
+	Generic      uint8      // 1: from the specification, 0: from a vendor
 	Type         NoticeType // 7 bits
-	ProducerType uint32     // 24 bits; of a generic notice the type of node, else the vendor ID
-	TrapNumber   uint16     // of a generic notice, else the device ID
+	ProducerType uint32     // 24 bits; in a generic notice the node type, else the vendor ID
+	TrapNumber   uint16     // in a generic notice, else the device ID
 	IssuerLID    ib.LID
 	Toggle       uint8     // 1: the notice waits for its repression
 	Count        uint16    // 15 bits
 	Details      [54]uint8 // depends on the trap number
 }
 
-// A NoticeType is the severity of a notice.
+// A NoticeType is a notice's severity.
 type NoticeType uint8
 
-// The types of notices.
+// Notice types.
 const (
 	NoticeFatal         NoticeType = 0
 	NoticeUrgent        NoticeType = 1
@@ -29,19 +29,19 @@ const (
 
 var noticeTypeNames = names{"Fatal", "Urgent", "Security", "SubnetManagement", "Informational"}
 
-// String returns the name of the type, for example "Urgent".
+// String returns the type's name, for example "Urgent".
 func (t NoticeType) String() string { return noticeTypeNames.text(uint64(t)) }
 
-// The traps of subnet management (14.2.5.1).
+// Subnet management traps (14.2.5.1).
 const (
 	TrapGIDInService    uint16 = 64 // a port is reachable
 	TrapGIDOutOfService uint16 = 65
 	TrapGroupCreated    uint16 = 66 // a multicast group has its first member
 	TrapGroupDeleted    uint16 = 67
-	TrapLinkState       uint16 = 128 // the state of a link of a switch has changed
+	TrapLinkState       uint16 = 128 // a switch's link state has changed
 	TrapLinkIntegrity   uint16 = 129 // errors on a link exceed a threshold
 	TrapBufferOverrun   uint16 = 130
-	TrapWatchdog        uint16 = 131 // flow control updates of a link are missing
+	TrapWatchdog        uint16 = 131 // flow control updates on a link are missing
 	TrapCapabilities    uint16 = 144 // capabilities, link speeds or the node description changed
 	TrapSystemImageGUID uint16 = 145
 	TrapBadMKey         uint16 = 256
@@ -69,7 +69,7 @@ func (a *Notice) Layout(c *Codec) {
 }
 
 // A Report is a notice that a manager forwards to a subscriber (13.4.8.2): a notice with
-// the GID of its issuer, which does not fit a packet of subnet management.
+// its issuer's GID, which does not fit a subnet management packet.
 type Report struct {
 	Notice    Notice
 	IssuerGID ib.GID

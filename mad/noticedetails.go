@@ -2,27 +2,27 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// The structs below are the details of notices of subnet management, one for traps with the
-// same fields (InfiniBand Architecture, Volume 1, 14.2.5.1 and tables after it). Their
-// offsets count from the beginning of the notice.
+// The structs below are the details in subnet management notices, a struct for traps
+// with the same fields (InfiniBand Architecture, Volume 1, 14.2.5.1 and tables after
+// it). Their offsets count from the notice's start.
 
-// A GIDNotice is the detail of traps 64 to 67.
+// A GIDNotice is the detail for traps 64 to 67.
 type GIDNotice struct {
-	GID ib.GID // of the port or of the multicast group
+	GID ib.GID // GID of the port or the multicast group
 }
 
-// A SwitchNotice is the detail of trap 128.
+// A SwitchNotice is the detail for trap 128.
 type SwitchNotice struct {
-	LID ib.LID // of the switch with the link
+	LID ib.LID // LID of the switch with the link
 }
 
-// A PortNotice is the detail of traps 129 to 131.
+// A PortNotice is the detail for traps 129 to 131.
 type PortNotice struct {
 	LID  ib.LID
 	Port uint8
 }
 
-// A LocalChanges is the set of changes that trap 144 reports, besides the capability mask.
+// A LocalChanges is the change set that trap 144 reports, besides the capability mask.
 type LocalChanges uint16
 
 // The changes.
@@ -40,30 +40,30 @@ var localChangeNames = capNames{
 	same("SMPriority"), same("CapabilityMask2"), same("LinkSpeedExtEnabled"),
 }
 
-// Names returns the names of the changes, lowest bit first.
+// Names returns the change names, lowest bit first.
 func (c LocalChanges) Names() []string { return localChangeNames.of(uint64(c)) }
 
 var asLocalChanges = mask(localChangeNames.of, localChangeNames.dump)
 
-// A CapabilityNotice is the detail of trap 144.
+// A CapabilityNotice is the detail for trap 144.
 type CapabilityNotice struct {
 	LID          ib.LID
 	OtherChanges uint8       // 1: Changes and CapMask2 are valid
-	CapMask      PortCapMask // the new one
+	CapMask      PortCapMask // the new mask
 	Changes      LocalChanges
 	CapMask2     PortCapMask2
 }
 
-// A SystemImageNotice is the detail of trap 145.
+// A SystemImageNotice is the detail for trap 145.
 type SystemImageNotice struct {
 	LID  ib.LID
-	GUID ib.GUID // the new one
+	GUID ib.GUID // the new GUID
 }
 
-// A MKeyNotice is the detail of trap 256: a packet with a wrong M_Key.
+// A MKeyNotice is the detail for trap 256: a packet with a wrong M_Key.
 type MKeyNotice struct {
-	LID        ib.LID // of the port that received the packet
-	DrSLID     ib.LID // source LID of a directed route
+	LID        ib.LID // LID of the port that received the packet
+	DrSLID     ib.LID // a directed route's source LID
 	Method     Method
 	Attr       AttrID
 	Modifier   uint32
@@ -74,25 +74,26 @@ type MKeyNotice struct {
 	ReturnPath [30]uint8 // the ports through which the packet came in
 }
 
-// A KeyNotice is the detail of traps 257 and 258: a packet with a wrong P_Key or Q_Key.
+// A KeyNotice is the detail for traps 257 and 258: a packet with a wrong
+// P_Key or Q_Key.
 type KeyNotice struct {
-	SLID, DLID ib.LID // of the packet
+	SLID, DLID ib.LID // packet LIDs
 	Key        uint32
 	SL         uint8  // 4 bits
 	SQP, DQP   uint32 // 24 bits
 	SGID, DGID ib.GID // zero: the packet had no global route header
 }
 
-// A SwitchKeyNotice is the detail of trap 259: a packet with a wrong P_Key at a port of a
-// switch.
+// A SwitchKeyNotice is the detail for trap 259: a packet with a wrong
+// P_Key at a switch port.
 type SwitchKeyNotice struct {
 	Valid      uint16 // the fields that are valid
-	SLID, DLID ib.LID // of the packet
+	SLID, DLID ib.LID // packet LIDs
 	PKey       PKey
 	SL         uint8 // 4 bits
 	SQP, DQP   [3]uint8
 	SGID, DGID ib.GID
-	LID        ib.LID // of the switch
+	LID        ib.LID // switch LID
 	Port       uint8
 }
 
@@ -212,11 +213,11 @@ func (a *SwitchKeyNotice) Layout(c *Codec) {
 	Bits(c, &a.Port, 480, 8, "Port", Decimal)
 }
 
-// detailsOffset is the offset of the details in a notice in bytes.
+// detailsOffset is the details' byte offset in a notice.
 const detailsOffset = DataSize - len(Notice{}.Details)
 
-// DecodeDetails returns the details of a notice of subnet management: a pointer to one of
-// the structs above; nil for a notice of a vendor, and for traps without a struct.
+// DecodeDetails returns the details in a subnet management notice: a pointer to a
+// struct above; nil for a vendor's notice, and for traps without a struct.
 func (a *Notice) DecodeDetails() Attribute {
 	if a.Generic == 0 {
 		return nil
@@ -233,7 +234,7 @@ func (a *Notice) DecodeDetails() Attribute {
 	return d
 }
 
-// EncodeDetails replaces the details of a notice. It returns an error if a value does not
+// EncodeDetails replaces a notice's details. It returns an error if a value does not
 // fit its field.
 func (a *Notice) EncodeDetails(d Attribute) error {
 	var b [DataSize]byte

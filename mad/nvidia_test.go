@@ -13,7 +13,7 @@ import (
 )
 
 // TestAgainstNVIDIA compares NVIDIA's attributes with what the C structs and functions
-// of NVIDIA's ib_types.h read in the same bytes.
+// in NVIDIA's ib_types.h read in the same bytes.
 func TestAgainstNVIDIA(t *testing.T) {
 	files, err := filepath.Glob("testdata/nvidia/*.hex")
 	if err != nil || len(files) == 0 {
@@ -58,7 +58,7 @@ func TestAgainstNVIDIA(t *testing.T) {
 	}
 }
 
-// nvidiaFields returns the fields of an attribute by their names in ib_types.h.
+// nvidiaFields returns an attribute's fields by their names in ib_types.h.
 func nvidiaFields(a Attribute) map[string]uint64 {
 	f := map[string]uint64{}
 	switch a := a.(type) {

@@ -2,21 +2,21 @@ package mad
 
 import "encoding/binary"
 
-// Size is the length of every MAD in bytes (InfiniBand Architecture, Volume 1,
-// 13.4.2). RMPP segments longer payloads.
+// Size is every MAD's length in bytes (InfiniBand Architecture, Volume 1, 13.4.2). RMPP
+// segments longer payloads.
 const Size = 256
 
-// Lengths in bytes of the attribute data in a packet.
+// Attribute data lengths in a packet, in bytes.
 const (
-	DataSize     = 64  // of subnet management (14.2.1.1)
-	PerfDataSize = 192 // of performance management (16.1.1)
-	SADataSize   = 200 // of subnet administration (15.2.1.1)
+	DataSize     = 64  // subnet management (14.2.1.1)
+	PerfDataSize = 192 // performance management (16.1.1)
+	SADataSize   = 200 // subnet administration (15.2.1.1)
 
-	VendorDataSize = 216 // of vendor classes with an OUI (16.5)
+	VendorDataSize = 216 // vendor classes with an OUI (16.5)
 )
 
-// Offsets of the common MAD header (13.4.2) and of the two kinds of subnet
-// management packets (14.2.1.1 and 14.2.1.2).
+// Offsets in the common MAD header (13.4.2) and in both subnet management packet kinds
+// (14.2.1.1 and 14.2.1.2).
 const (
 	offStatus      = 4
 	offHopPointer  = 6
@@ -34,21 +34,21 @@ const (
 	offReturnPath  = 192
 )
 
-// A Packet is one MAD in the wire format, in network byte order.
+// A Packet is a MAD in wire format, in network byte order.
 type Packet [Size]byte
 
-// A Header is the common header of a MAD.
+// A Header is a MAD's common header.
 type Header struct {
 	BaseVersion  uint8 // 1
 	Class        Class
 	ClassVersion uint8 // 1 for subnet management and most others, 2 for subnet administration
 	Method       Method
-	Status       Status // without the direction bit of directed-route packets
+	Status       Status // without directed-route packets' direction bit
 	HopPointer   uint8  // directed route only, else 0
 	HopCount     uint8  // directed route only, else 0
 	TID          uint64 // transaction ID; the kernel's umad sets the upper half
 	Attr         AttrID
-	Modifier     uint32 // part of the attribute: a port, a block, ...
+	Modifier     uint32 // attribute part: a port, a block, ...
 }
 
 // Header returns the common header.
@@ -90,8 +90,8 @@ func (p *Packet) Attr() AttrID { return AttrID(binary.BigEndian.Uint16(p[offAttr
 // Modifier returns the attribute modifier.
 func (p *Packet) Modifier() uint32 { return binary.BigEndian.Uint32(p[offModifier:]) }
 
-// Status returns the status. In a directed-route packet the top bit of the field
-// is the direction and not a part of the status (14.2.1.2); Status clears it.
+// Status returns the status. In a directed-route packet the field's top bit is the
+// direction and not a part of the status (14.2.1.2); Status clears it.
 func (p *Packet) Status() Status {
 	s := Status(binary.BigEndian.Uint16(p[offStatus:]))
 	if p.Class() == ClassSMPDirected {
@@ -100,8 +100,7 @@ func (p *Packet) Status() Status {
 	return s
 }
 
-// SetStatus overwrites the status. It keeps the direction bit of a directed-route
-// packet.
+// SetStatus overwrites the status. It keeps a directed-route packet's direction bit.
 func (p *Packet) SetStatus(s Status) {
 	if p.Class() == ClassSMPDirected {
 		s = s&^directionBit | Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit
@@ -109,8 +108,7 @@ func (p *Packet) SetStatus(s Status) {
 	binary.BigEndian.PutUint16(p[offStatus:], uint16(s))
 }
 
-// OUI returns the OUI of 24 bits in a packet of a class that has one; see
-// [Class.HasOUI].
+// OUI returns the 24-bit OUI in a packet, for a class with an OUI; see [Class.HasOUI].
 func (p *Packet) OUI() uint32 {
 	return uint32(p[offOUI])<<16 | uint32(p[offOUI+1])<<8 | uint32(p[offOUI+2])
 }
@@ -121,7 +119,7 @@ func (p *Packet) SetOUI(oui uint32) {
 }
 
 // Data returns the attribute data, which alias p. Their offset and size depend on
-// the class; see [Class.DataRange]. The data of a CongestionLog begin earlier.
+// the class; see [Class.DataRange]. A CongestionLog's data begin earlier.
 func (p *Packet) Data() []byte {
 	if p.Class().IsSMP() {
 		return p[offData : offData+DataSize : offData+DataSize]
@@ -133,9 +131,9 @@ func (p *Packet) Data() []byte {
 	return p[offset : offset+size : offset+size]
 }
 
-// PutGMP clears p and writes the 24 bytes of the common header of a general
-// management packet. The caller fills the rest, which depends on the class. PutGMP
-// ignores the hop fields of h.
+// PutGMP clears p and writes a general management packet's 24-byte common
+// header. The caller fills the rest, which depends on the class. PutGMP ignores
+// the hop fields in h.
 func (p *Packet) PutGMP(h Header) {
 	clear(p[:])
 	p[0], p[1], p[2], p[3] = h.BaseVersion, byte(h.Class), h.ClassVersion, byte(h.Method)

@@ -15,7 +15,7 @@ func TestPutSMPLIDRouted(t *testing.T) {
 	p.PutSMP(SMPRequest{
 		TID: 0x1122334455667788, Method: MethodGet, Attr: AttrPortInfo,
 		Modifier: 0x01020304, MKey: 0xa1a2a3a4a5a6a7a8,
-		Route: RouteOf(1), DrSLID: 1, DrDLID: 2, // of no effect
+		Route: RouteOf(1), DrSLID: 1, DrDLID: 2, // no effect
 	})
 	want := "01010101" + "00000000" + "1122334455667788" + "0015" + "0000" + "01020304" + "a1a2a3a4a5a6a7a8" +
 		strings.Repeat("00", Size-32)
@@ -47,7 +47,7 @@ func TestPutSMPDirected(t *testing.T) {
 	}
 }
 
-// TestHostilePath: a packet from the network may claim any number of hops.
+// TestHostilePath: a packet from the network may claim any hop count.
 func TestHostilePath(t *testing.T) {
 	var p Packet
 	p.PutSMP(SMPRequest{Directed: true, Route: RouteOf([]byte(strings.Repeat("\x07", 200))...)})
@@ -63,7 +63,7 @@ func TestHostilePath(t *testing.T) {
 	}
 }
 
-// FuzzPacket calls all methods of a packet with any content.
+// FuzzPacket calls all packet methods with any content.
 func FuzzPacket(f *testing.F) {
 	f.Add([]byte{1, 0x81, 1, 0x81, 0x80, 0, 255, 255})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -101,7 +101,7 @@ func TestHeader(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, h)
 	}
 
-	// In a directed-route packet the top bit of the status is the direction.
+	// In a directed-route packet the top status bit is the direction.
 	p.PutSMP(SMPRequest{Method: MethodGetResp, Directed: true, Route: RouteOf(1)})
 	p[offStatus], p[offStatus+1], p[offHopPointer] = 0x80, 0x1c, 3
 	got := p.Header()

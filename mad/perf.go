@@ -1,8 +1,7 @@
 package mad
 
-// Attributes of performance management (InfiniBand Architecture, Volume 1,
-// 16.1.3; A13 for congestion). Other classes use the same numbers for other
-// attributes.
+// Performance management attributes (InfiniBand Architecture, Volume 1, 16.1.3; A13 for
+// congestion). Other classes use the same numbers for other attributes.
 const (
 	AttrPortSamplesControl            AttrID = 0x0010
 	AttrPortCounters                  AttrID = 0x0012
@@ -52,15 +51,15 @@ var perfAttributes = map[AttrID]attrKind{
 
 func perfSpec(id AttrID) Spec { return Spec{ClassPM, id, PerfDataSize, 0} }
 
-// AllPorts is the PortSelect for the sums over all ports of a node, or in a Set
-// for each port. Only agents with [PerfAllPortSelect] support it.
+// AllPorts is the PortSelect for the sums over all ports on a node, or in a Set for
+// each port. Only agents with [PerfAllPortSelect] support it.
 const AllPorts = 0xff
 
-// A PortSelection is the begin of each attribute with counters of a port: the port
-// and, in a Set, the counters to clear.
+// A PortSelection is the start of each attribute with port counters: the port and, in a
+// Set, the counters to clear.
 type PortSelection struct {
 	PortSelect    uint8  // a number, or AllPorts
-	CounterSelect uint16 // one bit per counter, in their order
+	CounterSelect uint16 // a bit per counter, in their order
 }
 
 func (a *PortSelection) selection(c *Codec) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPerfAgainstTshark compares counters with the fields of Wireshark's dissector
-// for the same packets. The dissector has the classic names, but lacks counters
-// that were added to the specification later.
+// TestPerfAgainstTshark compares counters with the Wireshark dissector's fields for the
+// same packets. The dissector has the classic names, but lacks counters that were added
+// to the specification later.
 func TestPerfAgainstTshark(t *testing.T) {
 	unknown := map[string]int{"portcounters": 3, "portcountersext": 15}
 	random := loadGolden(t, "libibmad")

@@ -1,12 +1,11 @@
 package mad
 
-// PortCounters are the counters of each port (InfiniBand Architecture, Volume 1,
-// 16.1.3.5). A counter at the largest value of its field stays there until it is
-// set to 0.
+// PortCounters are each port's counters (InfiniBand Architecture, Volume 1, 16.1.3.5).
+// A counter at its field's largest value stays there until it is set to 0.
 //
 // libibmad (rdma-core 65) prints VL15Dropped in place of QP1Dropped because its
-// table uses another convention for the offset of that field. The offset here is
-// from ib_port_counters_t of iba_types.h.
+// table uses another convention for that field's offset. The offset here is from
+// ib_port_counters_t in iba_types.h.
 type PortCounters struct {
 	PortSelection
 	CounterSelect2 uint8 // continues CounterSelect: PortXmitWait, QP1Dropped
@@ -24,8 +23,8 @@ type PortCounters struct {
 	ExcessiveBufferOverrun uint8 // 4 bits; times that PortInfo.OverrunErrors was exceeded
 	QP1Dropped             uint16
 	VL15Dropped            uint16 // management packets dropped for lack of buffers
-	XmitData               uint32 // units of 4 bytes, without link headers
-	RcvData                uint32 // units of 4 bytes
+	XmitData               uint32 // 4-byte units, without link headers
+	RcvData                uint32 // 4-byte units
 	XmitPkts               uint32
 	RcvPkts                uint32
 	XmitWait               uint32 // ticks in which data waited and could not be sent

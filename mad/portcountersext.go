@@ -6,16 +6,15 @@ import (
 )
 
 // PortCountersExtended are a port's counters in 64 bits, which wrap around
-// (InfiniBand Architecture, Volume 1, 16.1.4.11). Which of them an agent has
-// depends on its capabilities: those of unicast and multicast on
-// [PerfExtendedWidth], those from SymbolErrors on upon
-// [PerfAdditionalExtended].
+// (InfiniBand Architecture, Volume 1, 16.1.4.11). The agent's capabilities determine
+// which counters it has: [PerfExtendedWidth] the unicast and multicast counters,
+// [PerfAdditionalExtended] the counters from SymbolErrors on.
 type PortCountersExtended struct {
 	PortSelection
-	CounterSelect2 uint32 // one bit a counter from SymbolErrors on
+	CounterSelect2 uint32 // a bit per counter from SymbolErrors on
 
-	XmitData          uint64 // units of 4 bytes, without link headers
-	RcvData           uint64 // units of 4 bytes
+	XmitData          uint64 // 4-byte units, without link headers
+	RcvData           uint64 // 4-byte units
 	XmitPkts          uint64
 	RcvPkts           uint64
 	UnicastXmitPkts   uint64
@@ -45,7 +44,7 @@ func (*PortCountersExtended) Spec() Spec { return perfSpec(AttrPortCountersExten
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortCountersExtended) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// DumpSupported writes the counters that an agent of some capabilities has, as
+// DumpSupported writes the counters that an agent with the given capabilities has, as
 // perfquery prints them.
 func (a *PortCountersExtended) DumpSupported(w io.Writer, caps PerfCapMask, caps2 PerfCapMask2) error {
 	c := Codec{mode: dumping}

@@ -35,7 +35,7 @@ type PortXmitDiscardDetails struct {
 	InactiveDiscards           uint16 // the link was down
 	NeighborMTUDiscards        uint16 // longer than NeighborMTU
 	SwLifetimeLimitDiscards    uint16 // too long in the switch
-	SwHOQLifetimeLimitDiscards uint16 // too long at the head of the queue
+	SwHOQLifetimeLimitDiscards uint16 // too long at the queue's head
 }
 
 // Spec returns the AttrPortXmitDiscardDetails spec.
@@ -58,7 +58,7 @@ func (a *PortXmitDiscardDetails) Layout(c *Codec) {
 type PortOpRcvCounters struct {
 	PortSelection
 	Pkts uint32
-	Data uint32 // units of 4 bytes
+	Data uint32 // 4-byte units
 }
 
 // Spec returns the AttrPortOpRcvCounters spec.
@@ -74,7 +74,7 @@ func (a *PortOpRcvCounters) Layout(c *Codec) {
 	Bits(c, &a.Data, 64, 32, "PortOpRcvData", Decimal)
 }
 
-// PortFlowCtlCounters counts packets of link-level flow control (16.1.4.7).
+// PortFlowCtlCounters counts link-level flow control packets (16.1.4.7).
 type PortFlowCtlCounters struct {
 	PortSelection
 	XmitPkts uint32
@@ -94,10 +94,10 @@ func (a *PortFlowCtlCounters) Layout(c *Codec) {
 	Bits(c, &a.RcvPkts, 64, 32, "PortRcvFlowPkts", Decimal)
 }
 
-// A PortRcvConCtrl counts received marks of congestion (A10.5.1).
+// A PortRcvConCtrl counts received congestion marks (A10.5.1).
 type PortRcvConCtrl struct {
 	PortSelection
-	FECN uint32 // forward: marked on the path of the packet
+	FECN uint32 // forward: marked on the packet's path
 	BECN uint32 // backward: reported by its receiver
 }
 

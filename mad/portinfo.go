@@ -70,8 +70,7 @@ func (*PortInfo) Spec() Spec { return smpSpec(AttrPortInfo) }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
-// invalid member.
+// UnmarshalJSON parses MarshalJSON output. Errors begin with the invalid member's name.
 func (a *PortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 // Layout declares the fields.

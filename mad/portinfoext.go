@@ -1,15 +1,15 @@
 package mad
 
-// A PortInfoExtended contains the active, supported and enabled modes of forward
-// error correction at each speed. A port has it if Cap2PortInfoExtended is set.
+// A PortInfoExtended contains the active, supported and enabled forward error
+// correction modes at each speed. A port has it if Cap2PortInfoExtended is set.
 //
-// smpquery (rdma-core 65) prints wrong modes of HDR and NDR because libibmad's
-// table uses another convention for their offsets. The offsets of HDR here are
-// from ib_port_info_ext_t of iba_types.h, and NDR follows.
+// smpquery (rdma-core 65) prints wrong HDR and NDR modes because libibmad's table uses
+// another convention for their offsets. The HDR offsets here are from
+// ib_port_info_ext_t in iba_types.h, and NDR follows.
 type PortInfoExtended struct {
 	CapMask             uint32 // bit 0: the fields below are valid
 	FECModeActive       uint16 // FECOff …
-	FDRFECModeSupported uint16 // this and the following: one bit per mode
+	FDRFECModeSupported uint16 // this and the following: a bit per mode
 	FDRFECModeEnabled   uint16
 	EDRFECModeSupported uint16
 	EDRFECModeEnabled   uint16
@@ -39,7 +39,7 @@ func (a *PortInfoExtended) Layout(c *Codec) {
 	Bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", Hex)
 }
 
-// The values of FECModeActive (InfiniBand Architecture, Volume 1, 14.2.5.19).
+// FECModeActive values (InfiniBand Architecture, Volume 1, 14.2.5.19).
 const (
 	FECOff          uint16 = 0
 	FECFireCode     uint16 = 1
@@ -47,16 +47,16 @@ const (
 	FECRSLowLatency uint16 = 3
 )
 
-// fecModes is the bit of CapMask for valid modes of forward error correction.
+// fecModes is the CapMask bit for valid forward error correction modes.
 const fecModes = 1 << 0
 
-// HasRSFEC reports whether the link uses RS-FEC, which selects the layout of
-// PortExtendedSpeedsCounters: see [PortRSFECCounters].
+// HasRSFEC reports whether the link uses RS-FEC, which selects the
+// PortExtendedSpeedsCounters layout: see [PortRSFECCounters].
 func (a *PortInfoExtended) HasRSFEC() bool {
 	return a.CapMask&fecModes != 0 && (a.FECModeActive == FECRS || a.FECModeActive == FECRSLowLatency)
 }
 
-// A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo of ports that support FDR10. The
+// A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo on ports that support FDR10. The
 // specification's PortInfo reports an FDR10 link as QDR.
 type MlnxExtPortInfo struct {
 	StateChangeEnable  uint8
@@ -71,8 +71,7 @@ func (*MlnxExtPortInfo) Spec() Spec { return smpSpec(AttrMlnxExtPortInfo) }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
-// invalid member.
+// UnmarshalJSON parses MarshalJSON output. Errors begin with the invalid member's name.
 func (a *MlnxExtPortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 // Layout declares the fields.

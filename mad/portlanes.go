@@ -1,6 +1,6 @@
 package mad
 
-// A PortXmitDataSL counts sent data by service level, in units of 4 bytes.
+// A PortXmitDataSL counts sent data by service level, in 4-byte units.
 type PortXmitDataSL struct {
 	PortSelection
 	SL [16]uint32
@@ -18,7 +18,7 @@ func (a *PortXmitDataSL) Layout(c *Codec) {
 	Array(c, a.SL[:], 32, 32, "XmtDataSL", Lines)
 }
 
-// A PortRcvDataSL counts received data by service level, in units of 4 bytes.
+// A PortRcvDataSL counts received data by service level, in 4-byte units.
 type PortRcvDataSL struct {
 	PortSelection
 	SL [16]uint32
@@ -36,8 +36,7 @@ func (a *PortRcvDataSL) Layout(c *Codec) {
 	Array(c, a.SL[:], 32, 32, "RcvDataSL", Lines)
 }
 
-// A PortVLOpPackets counts packets received with one operation code by virtual
-// lane.
+// A PortVLOpPackets counts packets received with an operation code by virtual lane.
 type PortVLOpPackets struct {
 	PortSelection
 	VL [16]uint16
@@ -55,8 +54,8 @@ func (a *PortVLOpPackets) Layout(c *Codec) {
 	Array(c, a.VL[:], 32, 16, "PortVLOpPackets", Lines)
 }
 
-// A PortVLOpData counts data received with one operation code by virtual lane, in
-// units of 4 bytes.
+// A PortVLOpData counts data received with an operation code by virtual
+// lane, in 4-byte units.
 type PortVLOpData struct {
 	PortSelection
 	VL [16]uint32
@@ -93,8 +92,8 @@ func (a *PortVLXmitFlowCtlUpdateErrors) Layout(c *Codec) {
 	Array(c, a.VL[:], 32, 2, "PortVLXmitFlowCtlUpdateErrors", Lines)
 }
 
-// A PortVLXmitWaitCounters counts the ticks in which data of each virtual lane
-// waited and could not be sent.
+// A PortVLXmitWaitCounters counts the ticks in which data on each virtual lane waited
+// and could not be sent.
 type PortVLXmitWaitCounters struct {
 	PortSelection
 	VL [16]uint16
@@ -131,8 +130,7 @@ func (a *SwPortVLCongestion) Layout(c *Codec) {
 	Array(c, a.VL[:], 32, 16, "SWPortVLCongestion", Lines)
 }
 
-// A PortSLRcvFECN counts received marks of forward congestion by service
-// level.
+// A PortSLRcvFECN counts received forward congestion marks by service level.
 type PortSLRcvFECN struct {
 	PortSelection
 	SL [16]uint32
@@ -150,8 +148,7 @@ func (a *PortSLRcvFECN) Layout(c *Codec) {
 	Array(c, a.SL[:], 32, 32, "PortSLRcvFECN", Lines)
 }
 
-// A PortSLRcvBECN counts received marks of backward congestion by service
-// level.
+// A PortSLRcvBECN counts received backward congestion marks by service level.
 type PortSLRcvBECN struct {
 	PortSelection
 	SL [16]uint32

@@ -1,7 +1,7 @@
 package mad
 
-// A PortSamplesControl starts the sampling of counters over an interval and lists
-// the counters that can be sampled (InfiniBand Architecture, Volume 1, 16.1.3.2).
+// A PortSamplesControl starts counter sampling over an interval and lists the counters
+// that can be sampled (InfiniBand Architecture, Volume 1, 16.1.3.2).
 type PortSamplesControl struct {
 	OpCode                uint8
 	PortSelect            uint8

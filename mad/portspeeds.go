@@ -1,8 +1,8 @@
 package mad
 
-// PortExtendedSpeedsCounters counts errors that links of FDR and above detect and
-// correct (InfiniBand Architecture, Volume 1, 16.1.4.13), by lane, for links with
-// Fire code or without forward error correction. For links with RS-FEC see
+// PortExtendedSpeedsCounters counts errors that links at FDR and above detect and
+// correct (InfiniBand Architecture, Volume 1, 16.1.4.13), by lane, for links with Fire
+// code or without forward error correction. For links with RS-FEC see
 // [PortRSFECCounters].
 type PortExtendedSpeedsCounters struct {
 	PortSelect       uint8
@@ -31,8 +31,8 @@ func (a *PortExtendedSpeedsCounters) Layout(c *Codec) {
 	Array(c, a.UncorrectableFEC[:], 736, 32, "FECUncorrectableBlockCtrLane", Lines)
 }
 
-// PortRSFECCounters are the PortExtendedSpeedsCounters of a port with
-// [PerfRSFECCounters] whose link uses RS-FEC according to PortInfoExtended.
+// PortRSFECCounters are the PortExtendedSpeedsCounters on a port with
+// [PerfRSFECCounters] and a link that uses RS-FEC according to PortInfoExtended.
 type PortRSFECCounters struct {
 	PortSelect          uint8
 	CounterSelect       uint64

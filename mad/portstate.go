@@ -10,7 +10,7 @@ import (
 // down (PortInfo:LinkDownDefaultState).
 type LinkDownDefault uint8
 
-// The default states of a link that is down.
+// Default states while a link is down.
 const (
 	LinkDownNoChange LinkDownDefault = 0 // only in a Set: keep the default
 	LinkDownSleep    LinkDownDefault = 1
@@ -22,7 +22,7 @@ var linkDownDefaultNames = names{"NoChange", "Sleep", "Polling"}
 // String returns the name that the classic tools use, for example "Polling".
 func (d LinkDownDefault) String() string { return linkDownDefaultNames.text(uint64(d)) }
 
-// operVLsZero holds the name of OperationalVLs 0, which is defined in a Set.
+// operVLsZero holds the name for OperationalVLs 0, which is defined in a Set.
 var operVLsZero = map[uint64]string{0: "No change"}
 
 var (

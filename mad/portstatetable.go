@@ -2,8 +2,8 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A SwitchPortStateTable contains the states of 128 ports of a switch. Bit 0 of the
-// modifier selects the ports from 0 or from 128 on. A switch has the table if
+// A SwitchPortStateTable contains the states of 128 switch ports. Modifier bit 0
+// selects the ports from 0 or from 128 on. A switch has the table if
 // Cap2SwitchPortStateTable is set at port 0.
 type SwitchPortStateTable struct {
 	States [128]ib.PortState

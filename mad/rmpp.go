@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// Offsets of the RMPP header (InfiniBand Architecture, Volume 1, 13.6.2.1) and of
-// the payload, which consists of the header of the class and the data.
+// Offsets in the RMPP header (InfiniBand Architecture, Volume 1, 13.6.2.1) and of the
+// payload, which consists of the class header and the data.
 const (
 	offRMPP        = 24
 	offRMPPPayload = 36
 
-	// RMPPPayloadSize is the payload of one packet in bytes.
+	// RMPPPayloadSize is the payload per packet in bytes.
 	RMPPPayloadSize = Size - offRMPPPayload
 )
 
-// RMPPVersion is the only version of RMPP.
+// RMPPVersion is the only RMPP version.
 const RMPPVersion = 1
 
-// NoRespTime is the RespTime in [RMPP] of a sender with unknown response time.
+// NoRespTime is a sender's RespTime in [RMPP] if the response time is unknown.
 const NoRespTime = 0x1f
 
-// An RMPPType is the type of an RMPP packet (13.6.2.1).
+// An RMPPType is an RMPP packet's type (13.6.2.1).
 type RMPPType uint8
 
-// The types. RMPPNone is the type of a packet without RMPP.
+// The types. RMPPNone is the type in a packet without RMPP.
 const (
 	RMPPNone  RMPPType = 0
 	RMPPData  RMPPType = 1
 	RMPPAck   RMPPType = 2
 	RMPPStop  RMPPType = 3 // the receiver lacks resources
-	RMPPAbort RMPPType = 4 // one side ended the transfer
+	RMPPAbort RMPPType = 4 // a side ended the transfer
 )
 
 var rmppTypeNames = names{"none", "DATA", "ACK", "STOP", "ABORT"}
 
-// String returns the name of the specification, for example "DATA".
+// String returns the specification's name, for example "DATA".
 func (t RMPPType) String() string { return rmppTypeNames.text(uint64(t)) }
 
-// RMPPFlags are the flags of an RMPP packet.
+// RMPPFlags are an RMPP packet's flags.
 type RMPPFlags uint8
 
 // The flags. Without RMPPActive the rest of the RMPP header is ignored.
@@ -52,8 +52,7 @@ const (
 // Has reports whether all of flags are set.
 func (f RMPPFlags) Has(flags RMPPFlags) bool { return f&flags == flags }
 
-// String returns the names of the flags that are set, for example
-// "active,first".
+// String returns the set flags by name, for example "active,first".
 func (f RMPPFlags) String() string {
 	var set []string
 	for bit, name := range []string{"active", "first", "last"} {
@@ -64,8 +63,8 @@ func (f RMPPFlags) String() string {
 	return strings.Join(set, ",")
 }
 
-// An RMPPStatus is the reason of a STOP or an ABORT (13.6.2.2). Values from 128 on
-// are defined by classes, values from 192 on by vendors.
+// An RMPPStatus is the reason for a STOP or an ABORT (13.6.2.2). Values from 128 on are
+// defined by classes, values from 192 on by vendors.
 type RMPPStatus uint8
 
 // The statuses. All except the first two belong to ABORT.
@@ -101,7 +100,7 @@ var rmppStatusNames = map[RMPPStatus]string{
 	RMPPUnspecified:    "unspecified",
 }
 
-// String returns the meaning of the status, for example "too many retries".
+// String returns the status meaning, for example "too many retries".
 func (s RMPPStatus) String() string {
 	if name, ok := rmppStatusNames[s]; ok {
 		return name
@@ -115,8 +114,8 @@ func (s RMPPStatus) String() string {
 	return fmt.Sprintf("reserved status %d", uint8(s))
 }
 
-// An RMPP is the header of a MAD that carries a segment of a longer message
-// (InfiniBand Architecture, Volume 1, 13.6.2.1).
+// An RMPP is the header in a MAD that carries a segment of a longer message (InfiniBand
+// Architecture, Volume 1, 13.6.2.1).
 type RMPP struct {
 	Version  uint8 // RMPPVersion
 	Type     RMPPType
@@ -124,20 +123,20 @@ type RMPP struct {
 	Flags    RMPPFlags
 	Status   RMPPStatus
 
-	// Segment is the number of a DATA packet, from 1, or the last segment that
-	// an ACK acknowledges.
+	// Segment is a DATA packet's number, from 1, or the last segment that an ACK
+	// acknowledges.
 	Segment uint32
 
 	// Length has two meanings. In DATA packets it is a payload length in bytes
 	// that includes the class's header in each packet: in the first segment the
-	// length of all segments, or 0 if unknown; in the last segment its own
-	// length; in the others 0. In an ACK it is the number of the last segment
-	// that may be sent.
+	// total length over all segments, or 0 if unknown; in the last segment
+	// its own length; in the others 0. In an ACK it is the last segment
+	// number that may be sent.
 	Length uint32
 }
 
-// HasRMPP reports whether packets of the class have an RMPP header after the
-// common header.
+// HasRMPP reports whether the class's packets have an RMPP header after
+// the common header.
 func (c Class) HasRMPP() bool { return c == ClassSA || c == classDevAdm || c == classBIS || c.HasOUI() }
 
 // Other classes with RMPP.
@@ -146,7 +145,7 @@ const (
 	classBIS    Class = 0x12 // boot information service
 )
 
-// RMPP returns the RMPP header. Only packets of some classes have it; see
+// RMPP returns the RMPP header. Only packets in some classes have it; see
 // [Class.HasRMPP].
 func (p *Packet) RMPP() RMPP {
 	return RMPP{
@@ -160,7 +159,7 @@ func (p *Packet) RMPP() RMPP {
 	}
 }
 
-// SetRMPP overwrites the header of RMPP.
+// SetRMPP overwrites the RMPP header.
 func (p *Packet) SetRMPP(h RMPP) {
 	p[offRMPP], p[offRMPP+1] = h.Version, byte(h.Type)
 	p[offRMPP+2] = h.RespTime<<3 | byte(h.Flags&7)

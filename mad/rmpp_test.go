@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestRMPP reads and writes the header as it is laid out in table 164 of the
-// specification: version, type, response time and flags, status, segment,
-// length.
+// TestRMPP reads and writes the header as it is laid out in the specification's table
+// 164: version, type, response time and flags, status, segment, length.
 func TestRMPP(t *testing.T) {
 	for _, test := range []struct {
 		header RMPP
@@ -86,8 +85,8 @@ func TestSAHeader(t *testing.T) {
 	}
 }
 
-// FuzzSA reads and writes the headers and all records of subnet administration
-// in any packet.
+// FuzzSA reads and writes the headers and all subnet administration
+// records in any packet.
 func FuzzSA(f *testing.F) {
 	f.Add(make([]byte, Size))
 	f.Add([]byte(strings.Repeat("\xff", Size)))

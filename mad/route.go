@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// MaxHops is the length of the longest directed route in a subnet management
-// packet: the path field has 64 entries, and entry 0 is not used (InfiniBand
-// Architecture, Volume 1, 14.2.1.2).
+// MaxHops is the maximum directed route length in a subnet management packet: the
+// path field has 64 entries, and entry 0 is not used (InfiniBand Architecture,
+// Volume 1, 14.2.1.2).
 const MaxHops = 63
 
-// A Route is a directed route: the output port of each node on the route, the local node's
-// first. The zero value is no route, and requests along it fail: a route that was not found
-// never leads to the local port. Routes are immutable and comparable.
+// A Route is a directed route: each node's output port on the route, the local node's
+// first. The zero value is no route, and requests along it fail: a route that was not
+// found never leads to the local port. Routes are immutable and comparable.
 type Route struct {
-	// path is the path field of a packet up to the last hop. Entry 0 stands for the local
+	// path is a packet's path field up to the last hop. Entry 0 stands for the local
 	// node and is 0; "" is no route.
 	path string
 }
@@ -31,7 +31,7 @@ func RouteOf(ports ...uint8) Route { return Route{"\x00" + string(ports)} }
 // IsNone reports whether r is the zero value.
 func (r Route) IsNone() bool { return r.path == "" }
 
-// Append returns the route extended by one hop through port. No route has no extension.
+// Append returns the route extended by a hop through port. No route has no extension.
 func (r Route) Append(port uint8) Route {
 	if r.IsNone() {
 		return r
@@ -39,8 +39,8 @@ func (r Route) Append(port uint8) Route {
 	return Route{r.path + string([]byte{port})}
 }
 
-// Join returns the route that continues along another one. It is no route if either of both
-// has the zero value.
+// Join returns the route that continues along rest. It is no route if
+// either has the zero value.
 func (r Route) Join(rest Route) Route {
 	if r.IsNone() || rest.IsNone() {
 		return Route{}
@@ -60,7 +60,7 @@ func (r Route) Parent() Route {
 // Hops returns the number of links that the route crosses.
 func (r Route) Hops() int { return max(len(r.path)-1, 0) }
 
-// Exit returns the output port of the last hop, 0 without hops.
+// Exit returns the last hop's output port, 0 without hops.
 func (r Route) Exit() uint8 {
 	if r.Hops() == 0 {
 		return 0
@@ -68,7 +68,7 @@ func (r Route) Exit() uint8 {
 	return r.path[len(r.path)-1]
 }
 
-// Ports returns the output port of each hop.
+// Ports returns each hop's output port.
 func (r Route) Ports() []byte {
 	if r.IsNone() {
 		return nil
@@ -76,11 +76,11 @@ func (r Route) Ports() []byte {
 	return []byte(r.path[1:])
 }
 
-// Compare compares the ports of two routes in their order, no route first.
+// Compare compares two routes' ports in their order, no route first.
 func (r Route) Compare(other Route) int { return strings.Compare(r.path, other.path) }
 
-// String returns the route in the form of infiniband-diags: 0 for the local node, followed
-// by decimal port numbers, for example "0,1,3". The zero value has a text of its own.
+// String returns the route in infiniband-diags form: 0 for the local node, followed by
+// decimal port numbers, for example "0,1,3". The zero value has its own text.
 func (r Route) String() string {
 	if r.IsNone() {
 		return noRoute
@@ -93,10 +93,10 @@ func (r Route) String() string {
 	return string(b)
 }
 
-// MarshalText returns the text of [Route.String]. The error is always nil.
+// MarshalText returns the [Route.String] text. The error is always nil.
 func (r Route) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the text that [ParseRoute] accepts, and that of the zero value.
+// UnmarshalText parses the text that [ParseRoute] accepts, and the zero value's text.
 func (r *Route) UnmarshalText(text []byte) (err error) {
 	if string(text) == noRoute {
 		*r = Route{}
@@ -107,8 +107,8 @@ func (r *Route) UnmarshalText(text []byte) (err error) {
 }
 
 // ParseRoute parses a directed route, for example "0,1,3". The first element
-// stands for the local node and must be 0. The error contains the number of the
-// invalid element, from 1.
+// stands for the local node and must be 0. The error contains the invalid element's
+// number, from 1.
 func ParseRoute(s string) (Route, error) {
 	elements := strings.Split(s, ",")
 	if len(elements)-1 > MaxHops {

@@ -41,7 +41,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// TestRoute_None: a route that was not found never becomes the local one.
+// TestRoute_None: a route that was not found never becomes the local route.
 func TestRoute_None(t *testing.T) {
 	var none Route
 	for name, got := range map[string]Route{

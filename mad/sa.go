@@ -1,7 +1,7 @@
 package mad
 
-// Attributes of subnet administration (InfiniBand Architecture, Volume 1,
-// 15.2.5). Their numbers mean something else in other classes.
+// Subnet administration attributes (InfiniBand Architecture, Volume 1, 15.2.5). Their
+// numbers mean something else in other classes.
 const (
 	AttrNodeRecord                     AttrID = 0x0011
 	AttrPortInfoRecord                 AttrID = 0x0012
@@ -43,8 +43,8 @@ var saAttributes = map[AttrID]attrKind{
 	AttrInformInfoRecord:               kind[InformInfoRecord]("InformInfoRecord"),
 }
 
-// SARecordOffset returns how far apart records like one are in an answer, in the
-// unit of [SAHeader]'s AttributeOffset.
+// SARecordOffset returns the distance between records in an answer, in the unit of
+// [SAHeader]'s AttributeOffset.
 func SARecordOffset(record Attribute) uint16 { return uint16((record.Spec().Size + 7) / 8) }
 
 func saSpec(id AttrID, size int) Spec { return Spec{ClassSA, id, size, 0} }

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// saPackets are packets of subnet administration that tshark was given, as
-// those of [tsharkPackets].
+// saPackets are subnet administration packets that tshark was given, like
+// [tsharkPackets].
 func saPackets(t *testing.T) map[string]*Packet {
 	path := PathRecord{
 		DGID: ib.MakeGID(0x0102030405060708, 0x1112131415161718), SGID: ib.MakeGID(0x2122232425262728, 0x3132333435363738),
@@ -36,8 +36,8 @@ func saPackets(t *testing.T) map[string]*Packet {
 	}
 }
 
-// TestSAAgainstTshark compares the headers of RMPP and of subnet administration,
-// and records, with the fields of Wireshark's dissector for the same packets.
+// TestSAAgainstTshark compares the RMPP and subnet administration headers, and records,
+// with the Wireshark dissector's fields for the same packets.
 func TestSAAgainstTshark(t *testing.T) {
 	for name, p := range saPackets(t) {
 		file := "testdata/tshark/" + name
@@ -76,7 +76,7 @@ func TestSAAgainstTshark(t *testing.T) {
 	}
 }
 
-// saFields returns the fields of p by the dissector's names.
+// saFields returns p's fields by the dissector's names.
 func saFields(t *testing.T, p *Packet) map[string]uint64 {
 	r, h := p.RMPP(), p.SA()
 	f := map[string]uint64{

@@ -2,7 +2,7 @@ package mad
 
 import "encoding/binary"
 
-// Offsets of the header of subnet administration, which follows that of RMPP
+// Offsets in the subnet administration header, which follows the RMPP header
 // (InfiniBand Architecture, Volume 1, 15.2.1.1).
 const (
 	offSMKey           = 36
@@ -11,20 +11,20 @@ const (
 	offSAData          = Size - SADataSize
 )
 
-// An SAHeader is the header of subnet administration, between the RMPP header and
-// the records.
+// An SAHeader is the subnet administration header, between the RMPP
+// header and the records.
 type SAHeader struct {
 	SMKey Key // 0 for untrusted requesters
 
-	// AttributeOffset is the distance between the records of a response, in
-	// units of 8 bytes; 0 in requests and in responses without records.
+	// AttributeOffset is the distance between the records in a response, in 8-byte
+	// units; 0 in requests and in responses without records.
 	AttributeOffset uint16
 
-	// ComponentMask selects the valid fields of the record in a request.
+	// ComponentMask selects the record's valid fields in a request.
 	ComponentMask ComponentMask
 }
 
-// SA returns the header of subnet administration.
+// SA returns the subnet administration header.
 func (p *Packet) SA() SAHeader {
 	return SAHeader{
 		SMKey:           Key(binary.BigEndian.Uint64(p[offSMKey:])),
@@ -33,7 +33,7 @@ func (p *Packet) SA() SAHeader {
 	}
 }
 
-// SetSA overwrites the header of subnet administration.
+// SetSA overwrites the subnet administration header.
 func (p *Packet) SetSA(h SAHeader) {
 	binary.BigEndian.PutUint64(p[offSMKey:], uint64(h.SMKey))
 	binary.BigEndian.PutUint16(p[offAttributeOffset:], h.AttributeOffset)

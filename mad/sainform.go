@@ -5,19 +5,19 @@ import "github.com/ibkit/ibkit/ib"
 // An InformInfo subscribes to traps (InfiniBand Architecture, Volume 1,
 // 13.4.8.3).
 type InformInfo struct {
-	GID          ib.GID // of the port that sends the traps; zero: see LIDBegin
-	LIDBegin     ib.LID // first LID of the senders; 0xffff: all
-	LIDEnd       ib.LID // last LID of the senders; 0: only LIDBegin
-	Generic      uint8  // 1: traps of the specification, 0: of a vendor
+	GID          ib.GID // GID of the port that sends the traps; zero: see LIDBegin
+	LIDBegin     ib.LID // first sender LID; 0xffff: all
+	LIDEnd       ib.LID // last sender LID; 0: only LIDBegin
+	Generic      uint8  // 1: specification traps, 0: vendor traps
 	Subscribe    uint8  // 0: end the subscription
 	Type         uint16 // 0xffff: all
-	TrapNumber   uint16 // of a generic trap, else the device ID; 0xffff: all
-	QPN          uint32 // 24 bits; destination of the notices
+	TrapNumber   uint16 // for a generic trap, else the device ID; 0xffff: all
+	QPN          uint32 // 24 bits; notice destination
 	RespTime     uint8  // 5 bits; 4.096 µs << RespTime
-	ProducerType uint32 // 24 bits; of a generic trap the type of node, else the vendor ID
+	ProducerType uint32 // 24 bits; for a generic trap the node type, else the vendor ID
 }
 
-// Spec returns that of InformInfo in subnet administration.
+// Spec returns the InformInfo spec in subnet administration.
 func (*InformInfo) Spec() Spec { return saSpec(attrInformInfo, 36) }
 
 // MarshalJSON writes the fields as an object; see the package comment.
@@ -40,7 +40,7 @@ func (a *InformInfo) Layout(c *Codec) {
 // An InformInfoRecord is a subscription in subnet administration (15.2.5.12).
 type InformInfoRecord struct {
 	SubscriberGID ib.GID
-	Enum          uint16 // distinguishes the subscriptions of one port
+	Enum          uint16 // distinguishes a port's subscriptions
 	InformInfo    InformInfo
 }
 

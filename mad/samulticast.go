@@ -2,11 +2,11 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A MCMemberRecord is a port's membership of a multicast group, or the group
-// itself (InfiniBand Architecture, Volume 1, 15.2.5.17).
+// A MCMemberRecord is a port's membership in a multicast group, or the group itself
+// (InfiniBand Architecture, Volume 1, 15.2.5.17).
 type MCMemberRecord struct {
 	MGID             ib.GID
-	PortGID          ib.GID // zero in the record of a group
+	PortGID          ib.GID // zero in a group's record
 	QKey             uint32
 	MLID             ib.LID
 	MTUSelector      Selector
@@ -22,13 +22,13 @@ type MCMemberRecord struct {
 	HopLimit         uint8
 	Scope            uint8     // 4 bits
 	JoinState        JoinState // 4 bits
-	ProxyJoin        uint8     // 1: another port of the partition joined for this one
+	ProxyJoin        uint8     // 1: another port in the partition joined for this port
 }
 
-// A JoinState is a set of kinds of membership of a port in a group.
+// A JoinState is the set of membership kinds that a port has in a group.
 type JoinState uint8
 
-// The kinds of membership.
+// Membership kinds.
 const (
 	JoinFull           JoinState = 1 << 0
 	JoinNonMember      JoinState = 1 << 1 // receives, but the group may end without it

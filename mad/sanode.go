@@ -2,8 +2,8 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A NodeRecord is subnet administration's NodeInfo and description of a node, by
-// one of its ports with a LID (InfiniBand Architecture, Volume 1, 15.2.5.2).
+// A NodeRecord is subnet administration's NodeInfo and description for a node, by any
+// of its ports with a LID (InfiniBand Architecture, Volume 1, 15.2.5.2).
 type NodeRecord struct {
 	LID         ib.LID
 	NodeInfo    NodeInfo

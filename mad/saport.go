@@ -5,15 +5,15 @@ import "github.com/ibkit/ibkit/ib"
 // A PortInfoRecord is subnet administration's PortInfo (InfiniBand Architecture,
 // Volume 1, 15.2.5.3).
 type PortInfoRecord struct {
-	LID      ib.LID // of the port; for a switch's external ports, of port 0
+	LID      ib.LID // port LID; for a switch's external ports, port 0's LID
 	PortNum  uint8
 	Options  uint8
 	PortInfo PortInfo
 }
 
-// MatchCapMask is a modifier of requests for PortInfoRecords: a record matches if
-// its CapMask contains all bits of the requested CapMask. Without the modifier
-// both must be equal (15.2.5.3).
+// MatchCapMask is a modifier in requests for PortInfoRecords: a record matches if its
+// CapMask contains all bits in the requested CapMask. Without the modifier both must be
+// equal (15.2.5.3).
 const MatchCapMask uint32 = 1 << 31
 
 // Spec returns the AttrPortInfoRecord spec.
@@ -30,7 +30,7 @@ func (a *PortInfoRecord) Layout(c *Codec) {
 	nested(c, &a.PortInfo, 32, "PortInfo")
 }
 
-// A GUIDInfoRecord is one block of subnet administration's GUID table of a port
+// A GUIDInfoRecord is a block of a port's GUID table in subnet administration
 // (15.2.5.18).
 type GUIDInfoRecord struct {
 	LID   ib.LID
@@ -53,8 +53,8 @@ func (a *GUIDInfoRecord) Layout(c *Codec) {
 	nested(c, &a.Table, 64, "GUIDInfo")
 }
 
-// A PKeyTableRecord is one block of subnet administration's partition table of a
-// port (15.2.5.11).
+// A PKeyTableRecord is a block of a port's partition table in subnet administration
+// (15.2.5.11).
 type PKeyTableRecord struct {
 	LID   ib.LID
 	Block uint16
@@ -76,8 +76,8 @@ func (a *PKeyTableRecord) Layout(c *Codec) {
 	nested(c, &a.Table, 64, "PkeyTable")
 }
 
-// A SLtoVLMappingTableRecord is subnet administration's mapping of service
-// levels to lanes, for packets from one port of a switch to another (15.2.5.4).
+// A SLtoVLMappingTableRecord is subnet administration's mapping from service levels to
+// lanes, for packets from one switch port to another (15.2.5.4).
 type SLtoVLMappingTableRecord struct {
 	LID     ib.LID
 	InPort  uint8 // 0 on adapters
@@ -99,8 +99,8 @@ func (a *SLtoVLMappingTableRecord) Layout(c *Codec) {
 	nested(c, &a.Table, 64, "SLtoVLMapping")
 }
 
-// A VLArbitrationTableRecord is one block of subnet administration's table of
-// arbitration between the lanes of a port (15.2.5.9).
+// A VLArbitrationTableRecord is a block of subnet administration's arbitration table
+// for a port's lanes (15.2.5.9).
 type VLArbitrationTableRecord struct {
 	LID   ib.LID
 	Port  uint8

@@ -2,10 +2,10 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A LinearForwardingTableRecord is one block of subnet administration's
-// forwarding table of a switch (InfiniBand Architecture, Volume 1, 15.2.5.6).
+// A LinearForwardingTableRecord is a block of a switch's forwarding table in subnet
+// administration (InfiniBand Architecture, Volume 1, 15.2.5.6).
 type LinearForwardingTableRecord struct {
-	LID   ib.LID // of the switch
+	LID   ib.LID // switch LID
 	Block uint16
 	Table LinearForwardingTable
 }
@@ -23,10 +23,10 @@ func (a *LinearForwardingTableRecord) Layout(c *Codec) {
 	nested(c, &a.Table, 64, "LinearForwardingTable")
 }
 
-// A MulticastForwardingTableRecord is one block of subnet administration's
-// multicast forwarding table of a switch (15.2.5.8).
+// A MulticastForwardingTableRecord is a block of a switch's multicast forwarding table
+// in subnet administration (15.2.5.8).
 type MulticastForwardingTableRecord struct {
-	LID      ib.LID // of the switch
+	LID      ib.LID // switch LID
 	Position uint8  // 4 bits: which 16 ports
 	Block    uint16 // 9 bits
 	Table    MulticastForwardingTable
@@ -48,7 +48,7 @@ func (a *MulticastForwardingTableRecord) Layout(c *Codec) {
 	nested(c, &a.Table, 64, "MulticastForwardingTable")
 }
 
-// A LinkRecord is one direction of a link (15.2.5.13).
+// A LinkRecord is a single link direction (15.2.5.13).
 type LinkRecord struct {
 	FromLID  ib.LID
 	FromPort uint8
@@ -75,12 +75,12 @@ type PathRecord struct {
 	ServiceID        uint64
 	DGID, SGID       ib.GID
 	DLID, SLID       ib.LID
-	RawTraffic       uint8  // 1: not of the IBA transport
+	RawTraffic       uint8  // 1: not the IBA transport
 	FlowLabel        uint32 // 20 bits
 	HopLimit         uint8
 	TrafficClass     uint8
 	Reversible       uint8 // 1: responses can use the same path
-	NumbPath         uint8 // 7 bits; in a request, the maximum number of paths
+	NumbPath         uint8 // 7 bits; in a request, the maximum path count
 	PKey             PKey
 	QoSClass         uint16 // 12 bits
 	SL               uint8  // 4 bits

@@ -14,7 +14,7 @@ type ServiceRecord struct {
 	ServiceID uint64
 	GID       ib.GID
 	PKey      PKey
-	Lease     uint32 // lifetime of the record in seconds; 0xffffffff: no limit
+	Lease     uint32 // record lifetime in seconds; 0xffffffff: no limit
 	Key       ServiceKey
 	Name      ServiceName
 	Data8     [16]uint8
@@ -23,7 +23,7 @@ type ServiceRecord struct {
 	Data64    [2]uint64
 }
 
-// A ServiceKey protects a record against changes. Its text is hidden like that of a [Key].
+// A ServiceKey protects a record against changes. Its text is hidden as for a [Key].
 type ServiceKey [16]uint8
 
 // String returns "hidden".
@@ -32,7 +32,7 @@ func (ServiceKey) String() string { return hidden }
 // Format writes "hidden" for each verb.
 func (ServiceKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// A ServiceName is the name of a service in UTF-8, padded with NUL.
+// A ServiceName is a service's name in UTF-8, padded with NUL.
 type ServiceName [64]uint8
 
 // Clean returns the bytes up to the first NUL with a blank in place of each byte

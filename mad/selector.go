@@ -1,6 +1,6 @@
 package mad
 
-// A Selector is the comparison of a rate, an MTU or a lifetime in a request
+// A Selector is the comparison for a rate, an MTU or a lifetime in a request
 // (15.2.5.16).
 type Selector uint8
 
@@ -14,7 +14,7 @@ const (
 
 var selectorNames = names{"greater than", "less than", "exactly", "best"}
 
-// String returns the meaning of the selector, for example "less than".
+// String returns the selector's meaning, for example "less than".
 func (s Selector) String() string { return selectorNames.text(uint64(s)) }
 
 var asSelector = selectorNames.style()

@@ -6,10 +6,10 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A SMState is the state of a subnet manager.
+// A SMState is a subnet manager's state.
 type SMState uint8
 
-// The states of a subnet manager.
+// Subnet manager states.
 const (
 	SMNotActive   SMState = 0
 	SMDiscovering SMState = 1
@@ -28,7 +28,7 @@ var asSMState = enum(smStateNames.of, func(v uint64) string { return strconv.For
 // A SMInfo describes a subnet manager (InfiniBand Architecture, Volume 1,
 // 14.2.5.13).
 type SMInfo struct {
-	GUID     ib.GUID // of the port that it runs on
+	GUID     ib.GUID // GUID of the port that it runs on
 	SMKey    Key
 	ActCount uint32 // incremented while the manager runs
 	Priority uint8  // 4 bits; the highest becomes master

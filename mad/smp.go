@@ -6,8 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An SMPRequest contains the header fields of a subnet management packet for
-// [Packet.PutSMP].
+// An SMPRequest contains subnet management packet header fields for [Packet.PutSMP].
 type SMPRequest struct {
 	TID      uint64
 	Method   Method
@@ -20,15 +19,15 @@ type SMPRequest struct {
 	Directed bool
 	Route    Route
 
-	// DrSLID and DrDLID are the LIDs of the ends of the directed part of a
-	// route with a LID-routed part before or after it. They are
-	// [ib.PermissiveLID] if there is no such part.
+	// DrSLID and DrDLID are the LIDs at the ends of the directed part in a route
+	// with a LID-routed part before or after it. They are [ib.PermissiveLID] if
+	// there is no such part.
 	DrSLID, DrDLID ib.LID
 }
 
-// PutSMP clears p and writes the header of a subnet management packet (InfiniBand
-// Architecture, Volume 1, 14.2.1). The attribute data stay 0. It truncates a
-// route to [MaxHops] hops.
+// PutSMP clears p and writes a subnet management packet's header (InfiniBand
+// Architecture, Volume 1, 14.2.1). The attribute data stay 0. It truncates a route to
+// [MaxHops] hops.
 func (p *Packet) PutSMP(r SMPRequest) {
 	h := Header{
 		BaseVersion:  1,
@@ -52,14 +51,14 @@ func (p *Packet) PutSMP(r SMPRequest) {
 	binary.BigEndian.PutUint16(p[offDrDLID:], uint16(r.DrDLID))
 }
 
-// Key returns the M_Key of a subnet management packet, the CC_Key of congestion control
-// (A10.4.1), or the key of [ClassMlnx]; see [Packet.SA] for SM_Keys.
+// Key returns the M_Key in a subnet management packet, the CC_Key in congestion control
+// (A10.4.1), or the key in [ClassMlnx]; see [Packet.SA] for SM_Keys.
 func (p *Packet) Key() Key { return Key(binary.BigEndian.Uint64(p[offMKey:])) }
 
 // SetKey overwrites the key that [Packet.Key] returns.
 func (p *Packet) SetKey(k Key) { binary.BigEndian.PutUint64(p[offMKey:], uint64(k)) }
 
-// DrSLID returns the LID at the source of the directed part of a directed-route
+// DrSLID returns the LID at the source of the directed part in a directed-route
 // packet's route.
 func (p *Packet) DrSLID() ib.LID { return ib.LID(binary.BigEndian.Uint16(p[offDrSLID:])) }
 
@@ -75,12 +74,12 @@ func (p *Packet) Returning() bool {
 // SetReturning makes a directed-route packet a response.
 func (p *Packet) SetReturning() { p[offStatus] |= byte(directionBit >> 8) }
 
-// InitialPath returns the output port of each hop of a directed-route packet. The
-// result has at most [MaxHops] hops.
+// InitialPath returns each hop's output port in a directed-route packet. The result has
+// at most [MaxHops] hops.
 func (p *Packet) InitialPath() Route { return p.path(offInitialPath) }
 
-// ReturnPath returns the input port of each hop of a directed-route packet. The
-// response leaves through these ports in reverse order.
+// ReturnPath returns each hop's input port in a directed-route packet. The response
+// leaves through these ports in reverse order.
 func (p *Packet) ReturnPath() Route { return p.path(offReturnPath) }
 
 func (p *Packet) path(off int) Route {

@@ -2,19 +2,19 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// extDisabled is the value of LinkSpeedExtEnabled that disables all extended
-// speeds.
+// extDisabled is the LinkSpeedExtEnabled value that disables all extended speeds.
 const extDisabled LinkSpeedExt = 30
 
-// ActiveSpeed returns the active speed of the link, 0 if it is unknown. It is
-// undefined while the port is down.
+// ActiveSpeed returns the link's active speed, 0 if it is unknown. It is undefined
+// while the port is down.
 //
-// caps is the PortInfo whose capability masks apply to the port: on a switch that
-// of port 0, otherwise a itself. With nil, they are unknown, and so is a speed that
-// depends on them. ext is NVIDIA's ExtendedPortInfo, nil if the port does not have it.
+// caps is the PortInfo with the capability masks that apply to the port: on a
+// switch port 0's PortInfo, otherwise a itself. With nil, they are unknown, and so
+// is a speed that depends on them. ext is NVIDIA's ExtendedPortInfo, nil if the
+// port does not have it.
 func (a *PortInfo) ActiveSpeed(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
-	// The newest group of fields with a speed applies. The original group
-	// reports an FDR10 link as QDR.
+	// The newest field group with a speed applies. The original group reports an FDR10
+	// link as QDR.
 	s, known := a.extendedSpeeds(caps, a.LinkSpeedExtActive, a.LinkSpeedExt2Active)
 	if s != 0 || !known {
 		return s.Max()
@@ -39,7 +39,7 @@ func (a *PortInfo) SupportedSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Spee
 	return s
 }
 
-// EnabledSpeeds returns the enabled speeds of the port, 0 if they are unknown. See
+// EnabledSpeeds returns the port's enabled speeds, 0 if they are unknown. See
 // ActiveSpeed for the arguments.
 func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	espeed := a.LinkSpeedExtEnabled
@@ -57,9 +57,9 @@ func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed 
 	return s
 }
 
-// SetActiveSpeed sets the fields of the active speed, and the capabilities in caps
-// without which the fields are not valid. It returns NVIDIA's ExtendedPortInfo for an
-// FDR10 link, nil for other speeds.
+// SetActiveSpeed sets the active speed fields, and the capabilities in caps without
+// which the fields are not valid. It returns NVIDIA's ExtendedPortInfo for an FDR10
+// link, nil for other speeds.
 func (a *PortInfo) SetActiveSpeed(caps *PortInfo, s ib.Speed) *MlnxExtPortInfo {
 	switch {
 	case s <= ib.QDR:
@@ -81,9 +81,9 @@ func (a *PortInfo) SetActiveSpeed(caps *PortInfo, s ib.Speed) *MlnxExtPortInfo {
 	return nil
 }
 
-// extendedSpeeds joins the two groups of extended speeds. Each is valid only if
-// the port has the capability. The result is not known if the capabilities are not and
-// a group has speeds.
+// extendedSpeeds joins both extended speed groups. Each is valid only if the
+// port has the capability. The result is not known if the capabilities are not
+// and a group has speeds.
 func (a *PortInfo) extendedSpeeds(caps *PortInfo, e LinkSpeedExt, e2 LinkSpeedExt2) (s ib.Speed, known bool) {
 	switch {
 	case caps == nil:

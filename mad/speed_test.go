@@ -15,9 +15,9 @@ func TestSpeeds(t *testing.T) {
 	all := ib.SDR | ib.DDR | ib.QDR
 	for _, tt := range []struct {
 		name                      string
-		supported, active         byte // of the first group; enabled is as supported
+		supported, active         byte // first group; enabled is as supported
 		ext, extEnabled           byte // LinkSpeedExtActive and -Supported; -Enabled
-		ext2                      byte // the byte with all three fields of the last group
+		ext2                      byte // the byte with all three fields in the last group
 		caps                      *PortInfo
 		vendor                    *MlnxExtPortInfo
 		wantActive, wantSupported ib.Speed

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A Status is the status field of a MAD (InfiniBand Architecture, Volume 1,
-// 13.4.7): two flags, a code, and a byte that the management class defines.
+// A Status is a MAD's status field (InfiniBand Architecture, Volume 1, 13.4.7): two
+// flags, a code, and a byte that the management class defines.
 type Status uint16
 
-// The common parts of a status.
+// Common status parts.
 const (
 	StatusBusy     Status = 1 << 0 // discarded, try again later
 	StatusRedirect Status = 1 << 1 // another address provides the service
@@ -20,12 +20,12 @@ const (
 	StatusBadValue             Status = 7 << 2 // invalid value in the attribute or its modifier
 	statusCodeMask             Status = 7 << 2
 	statusClassShift                  = 8
-	directionBit               Status = 1 << 15 // of a directed-route packet: not a status
+	directionBit               Status = 1 << 15 // in a directed-route packet: not a status
 	statusSharedMask           Status = 0xff
 	statusUndefinedSharedFlags        = statusSharedMask &^ (statusCodeMask | StatusBusy | StatusRedirect)
 )
 
-// Values of the class's byte in subnet administration (15.2.4).
+// Values in the class's byte in subnet administration (15.2.4).
 const (
 	StatusNoResources            Status = 1 << 8
 	StatusInvalidRequest         Status = 2 << 8
@@ -37,8 +37,8 @@ const (
 	StatusPrioritySuggested      Status = 8 << 8
 )
 
-// saStatusNames are the names of the class's byte in subnet administration, the
-// only class here that uses it.
+// saStatusNames are the names for the class's byte in subnet administration, the only
+// class here that uses it.
 var saStatusNames = names{
 	"", "no resources", "invalid request", "no records", "too many records", "invalid GID",
 	"insufficient components", "request denied", "another priority suggested",
@@ -52,14 +52,14 @@ func (s Status) Err() error {
 	return StatusError(s)
 }
 
-// A StatusError is the status of a response, other than 0: the destination
-// received the request and rejected it.
+// A StatusError is a response's status, other than 0: the destination received the
+// request and rejected it.
 type StatusError Status
 
-// ErrNoRecords is the error of subnet administration without records for a request.
+// ErrNoRecords is subnet administration's error if no record matches a request.
 var ErrNoRecords error = StatusError(StatusNoRecords)
 
-// Error returns the meaning of all parts of the status.
+// Error returns the meaning of all status parts.
 func (e StatusError) Error() string {
 	s := Status(e)
 	var parts []string

@@ -7,26 +7,26 @@ type Style struct {
 	dump func(b []byte, v uint64, width int) []byte // in the classic dump
 	json func(b []byte, v uint64) []byte            // nil: as an integer
 
-	names  func(v uint64) []string // in JSON: of the value or of its bits; nil: a plain number
-	set    bool                    // the value is a set of bits
-	digits bool                    // in JSON, a string of hexadecimal digits
-	secret bool                    // shown as 0, unless the attribute is that of [WithKeys]
+	names  func(v uint64) []string // in JSON: value or bit names; nil: a plain number
+	set    bool                    // the value is a bit set
+	digits bool                    // in JSON, a hexadecimal string
+	secret bool                    // shown as 0, unless the attribute comes from [WithKeys]
 }
 
-// Styles of plain values.
+// Styles for plain values.
 var (
 	Decimal = &Style{dump: func(b []byte, v uint64, _ int) []byte { return strconv.AppendUint(b, v, 10) }}
 	Hex     = &Style{dump: appendHex} // in JSON an integer
 
-	// HexString is for fields of 64 bits such as GUIDs: a string in JSON.
+	// HexString is for 64-bit fields such as GUIDs: a string in JSON.
 	HexString = &Style{dump: appendHex, json: appendHex64, digits: true}
 
-	// Secret is for keys of 64 bits: [HexString] that is hidden by default.
+	// Secret is for 64-bit keys: [HexString] that is hidden by default.
 	Secret = &Style{dump: appendHex, json: appendHex64, digits: true, secret: true}
 )
 
-// enum is the style of an enumeration. name returns the name of a value, "" for an
-// undefined value; dump returns its classic text.
+// enum is an enumeration's style. name returns a value's name, "" for an undefined
+// value; dump returns its classic text.
 func enum(name, dump func(v uint64) string) *Style {
 	return &Style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
@@ -49,19 +49,19 @@ func enum(name, dump func(v uint64) string) *Style {
 	}
 }
 
-// A code is an enumeration of package ib.
+// A code is an enumeration in package ib.
 type code interface {
 	~uint8
 	Defined() bool
 	String() string
 }
 
-// codes is the style of an enumeration of package ib.
+// codes is the style for an enumeration in package ib.
 func codes[T code]() *Style {
 	return enum(codeName[T], func(v uint64) string { return T(v).String() })
 }
 
-// codeName returns the name of a value, "" if it is undefined.
+// codeName returns a value's name, "" if it is undefined.
 func codeName[T code](v uint64) string {
 	if !T(v).Defined() {
 		return ""
@@ -69,8 +69,8 @@ func codeName[T code](v uint64) string {
 	return T(v).String()
 }
 
-// mask is the style of a set of bits. names returns the names of the set bits;
-// dump returns the classic text of the set.
+// mask is the style for a bit set. names returns the names of the set bits; dump
+// returns the set's classic text.
 func mask(names func(v uint64) []string, dump func(v uint64) string) *Style {
 	return &Style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
@@ -90,11 +90,10 @@ func mask(names func(v uint64) []string, dump func(v uint64) string) *Style {
 	}
 }
 
-// names are the names of an enumeration's values from 0 on, "" for undefined
-// values.
+// names are an enumeration's value names from 0 on, "" for undefined values.
 type names []string
 
-// of returns the name of v, "" if v is undefined.
+// of returns v's name, "" if v is undefined.
 func (n names) of(v uint64) string {
 	if v < uint64(len(n)) {
 		return n[v]
@@ -102,8 +101,7 @@ func (n names) of(v uint64) string {
 	return ""
 }
 
-// text returns the name of v, and "?(9)" for an undefined value 9, like the
-// classic tools.
+// text returns v's name, and "?(9)" for an undefined value 9, like the classic tools.
 func (n names) text(v uint64) string {
 	if s := n.of(v); s != "" {
 		return s
@@ -113,13 +111,13 @@ func (n names) text(v uint64) string {
 
 func (n names) style() *Style { return enum(n.of, n.text) }
 
-// appendHex appends "0x" and the digits of v.
+// appendHex appends "0x" and v's digits.
 func appendHex(b []byte, v uint64, width int) []byte {
 	return appendDigits(append(b, "0x"...), v, width)
 }
 
-// appendDigits appends v with the number of digits of a field of that width, rounded
-// up to bytes.
+// appendDigits appends v with as many digits as a field with that width has,
+// rounded up to bytes.
 func appendDigits(b []byte, v uint64, width int) []byte {
 	const digits = "0123456789abcdef"
 	for shift := (width+7)/8*8 - 4; shift >= 0; shift -= 4 {

@@ -5,7 +5,7 @@ import "github.com/ibkit/ibkit/ib"
 // A SwitchInfo describes a switch's forwarding (InfiniBand Architecture,
 // Volume 1, 14.2.5.4).
 type SwitchInfo struct {
-	LinearFDBCap                   uint16 // entries of the linear forwarding table
+	LinearFDBCap                   uint16 // entries in the linear forwarding table
 	RandomFDBCap                   uint16
 	MulticastFDBCap                uint16
 	LinearFDBTop                   ib.LID // highest LID in use in the linear forwarding table
@@ -31,8 +31,7 @@ func (*SwitchInfo) Spec() Spec { return smpSpec(AttrSwitchInfo) }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
-// invalid member.
+// UnmarshalJSON parses MarshalJSON output. Errors begin with the invalid member's name.
 func (a *SwitchInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 // Layout declares the fields.

@@ -1,8 +1,8 @@
 package mad
 
-// The attributes of [ClassSysstat], whose packets have the OUI [OpenIB] by default. The
-// data of a reply are text that ends with a NUL, as long as necessary: RMPP transfers it in
-// segments (infiniband-diags, ibsysstat.c).
+// The attributes in [ClassSysstat]. Its packets have the OUI [OpenIB] by default. A
+// reply's data are text that ends with a NUL, as long as necessary: RMPP transfers it
+// in segments (infiniband-diags, ibsysstat.c).
 const (
 	AttrSysstatPing AttrID = 0x10 // no data
 	AttrSysstatHost AttrID = 0x11 // host name, a dot and the NIS domain

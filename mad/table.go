@@ -8,12 +8,12 @@ import (
 // An ArrayStyle is the text form of an array. Exactly one of value, element and rows is
 // set.
 type ArrayStyle struct {
-	value   func(b []byte, v []uint64, width int) []byte // one field
+	value   func(b []byte, v []uint64, width int) []byte // a single field
 	element *Style                                       // a field for each element, with its index in the name
-	rows    func(b []byte, v []uint64, width int) []byte // complete lines, of fields without a name
+	rows    func(b []byte, v []uint64, width int) []byte // complete lines, for fields without a name
 
-	secret bool // elements are shown as 0, unless the attribute is that of [WithKeys]
-	hex    bool // in JSON, elements are strings of hexadecimal digits
+	secret bool // elements are shown as 0, unless the attribute comes from [WithKeys]
+	hex    bool // in JSON, elements are hexadecimal strings
 
 	// json, if not nil, writes the array in another form than a list.
 	json func(b []byte, v []uint64) []byte
@@ -24,7 +24,7 @@ type ArrayStyle struct {
 }
 
 var (
-	// Bytes is the hexadecimal digits of all elements.
+	// Bytes is all elements' hexadecimal digits.
 	Bytes = &ArrayStyle{value: func(b []byte, v []uint64, width int) []byte {
 		for _, e := range v {
 			b = appendDigits(b, e, width)
@@ -35,7 +35,7 @@ var (
 	pkeyRows = &ArrayStyle{rows: indexedRows(8), hex: true}
 	guidRows = &ArrayStyle{rows: indexedRows(2), hex: true, components: true}
 
-	// bars is one line without a name: | 0| 1| 2|
+	// bars is a line without a name: | 0| 1| 2|
 	bars = &ArrayStyle{rows: func(b []byte, v []uint64, _ int) []byte {
 		b = append(b, '|')
 		for _, e := range v {
@@ -65,8 +65,7 @@ func appendASCII(b []byte, v []uint64) []byte {
 	return b
 }
 
-// portSet is the style of a [PortMask]: the numbers of the ports, and a list of them in
-// JSON.
+// portSet is the [PortMask] style: the port numbers, and a number list in JSON.
 var portSet = &ArrayStyle{
 	value: func(b []byte, v []uint64, _ int) []byte { return appendPorts(b, v) },
 	json:  func(b []byte, v []uint64) []byte { return append(appendPorts(append(b, '['), v), ']') },
@@ -97,7 +96,7 @@ var (
 	HexLines = &ArrayStyle{element: Hex}
 )
 
-// indexedRows writes n elements per row, after the index of the first.
+// indexedRows writes n elements per row, after the first element's index.
 func indexedRows(n int) func([]byte, []uint64, int) []byte {
 	return func(b []byte, v []uint64, width int) []byte {
 		for i, e := range v {

@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A GUIDInfo is one block of a port's GUID table (InfiniBand Architecture,
-// Volume 1, 14.2.5.5). The modifier is the block's number.
+// A GUIDInfo is a block of a port's GUID table (InfiniBand Architecture, Volume 1,
+// 14.2.5.5). The modifier is the block's number.
 type GUIDInfo struct {
 	GUIDs [8]ib.GUID
 }
@@ -21,27 +21,27 @@ func (a GUIDInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // Layout declares the fields.
 func (a *GUIDInfo) Layout(c *Codec) { Array(c, a.GUIDs[:], 0, 64, "Guids", guidRows) }
 
-// A PKey is a partition key: 15 bits of key below the bit of full membership.
+// A PKey is a partition key: 15 key bits below the full membership bit.
 type PKey uint16
 
 const pkeyFull PKey = 1 << 15
 
-// Full reports whether the key is that of a full member.
+// Full reports whether the key belongs to a full member.
 func (k PKey) Full() bool { return k&pkeyFull != 0 }
 
-// Limited reports whether the key is that of a limited member, which cannot
-// communicate with other limited members. An empty table entry is not a key.
+// Limited reports whether the key belongs to a limited member, which cannot communicate
+// with other limited members. An empty table entry is not a key.
 func (k PKey) Limited() bool { return !k.Full() && k != 0 }
 
-// Base returns the key without the membership bit. Two keys are of one
-// partition if their bases are the same.
+// Base returns the key without the membership bit. Two keys belong to the same
+// partition if their bases are equal.
 func (k PKey) Base() uint16 { return uint16(k &^ pkeyFull) }
 
 // String returns the key as "0xffff".
 func (k PKey) String() string { return string(appendHex(nil, uint64(k), 16)) }
 
-// A PKeyTable is one block of a port's partition table (14.2.5.7). The modifier
-// is the block's number, and on a switch the port in the upper half.
+// A PKeyTable is a block of a port's partition table (14.2.5.7). The modifier is the
+// block's number, and on a switch the port in the upper half.
 type PKeyTable struct {
 	PKeys [32]PKey
 }
@@ -55,9 +55,8 @@ func (a PKeyTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // Layout declares the fields.
 func (a *PKeyTable) Layout(c *Codec) { Array(c, a.PKeys[:], 0, 16, "Pkeys", pkeyRows) }
 
-// A LinearForwardingTable is one block of a switch's output ports by LID
-// (14.2.5.10). The modifier is the block's number; 255 means that there is no
-// route.
+// A LinearForwardingTable is a block of a switch's output ports by LID (14.2.5.10). The
+// modifier is the block's number; 255 means that there is no route.
 type LinearForwardingTable struct {
 	Ports [64]uint8
 }
@@ -73,9 +72,9 @@ func (a *LinearForwardingTable) Layout(c *Codec) {
 	Array(c, a.Ports[:], 0, 8, "LinearForwTbl", Bytes)
 }
 
-// A MulticastForwardingTable is one block of a switch's masks of output ports by
-// multicast LID (14.2.5.12). The modifier has the block's number in its low bits
-// and the group of 16 ports in its top 4 bits.
+// A MulticastForwardingTable is a block of a switch's output port masks by multicast
+// LID (14.2.5.12). The modifier has the block's number in its low bits and the 16-port
+// group in its top 4 bits.
 type MulticastForwardingTable struct {
 	Masks [32]uint16
 }
@@ -107,14 +106,14 @@ func (a SLtoVLMapping) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 // Layout declares the fields.
 func (a *SLtoVLMapping) Layout(c *Codec) { Array(c, a.VL[:], 0, 4, "VL", bars) }
 
-// A VLArbitration is one block of a port's arbitration between virtual lanes
-// (14.2.5.9). The modifier has the block in its upper half (1 and 2 low
-// priority, 3 and 4 high) and the port in its lower.
+// A VLArbitration is a block of a port's arbitration between virtual lanes (14.2.5.9).
+// The modifier has the block in its upper half (1 and 2 low priority, 3 and 4 high) and
+// the port in its lower.
 type VLArbitration struct {
 	Entries [32]VLArbEntry
 }
 
-// A VLArbEntry is the turn of one lane.
+// A VLArbEntry is a lane's turn.
 type VLArbEntry struct {
 	VL     uint8 `json:"vl"`     // 4 bits
 	Weight uint8 `json:"weight"` // 64-byte units that may be sent; 0 skips the entry
@@ -143,8 +142,8 @@ func (a *VLArbitration) Layout(c *Codec) {
 // dump writes all lanes and then all weights, like smpquery.
 func (a *VLArbitration) dump(c *Codec) { c.rows(a.AppendRows(nil, len(a.Entries))) }
 
-// AppendRows appends the lanes and the weights of the first n entries to b, in the two
-// lines of the classic dump.
+// AppendRows appends the first n entries' lanes and weights to b, in the
+// classic dump's two lines.
 func (a *VLArbitration) AppendRows(b []byte, n int) []byte {
 	b = append(b, "\nVL    : |"...)
 	for _, e := range a.Entries[:n] {

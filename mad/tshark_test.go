@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// tsharkPackets are the packets of the comparison with tshark by the name of their
-// golden files: X.hex contains the output of PutSMP and Encode, X.fields the
-// fields that tshark found in the packet, one "name value" per line.
+// tsharkPackets are the packets for the comparison with tshark by golden file name:
+// X.hex contains the PutSMP and Encode output, X.fields the fields that tshark found in
+// the packet, a "name value" pair per line.
 func tsharkPackets(t *testing.T) map[string]*Packet {
 	random := loadGolden(t, "libibmad")
 	build := func(r SMPRequest, kind string) *Packet {
@@ -42,7 +42,7 @@ func tsharkPackets(t *testing.T) map[string]*Packet {
 }
 
 // TestAgainstTshark compares encoded and decoded headers and attributes with the
-// fields of Wireshark's dissector for the same packets.
+// Wireshark dissector's fields for the same packets.
 func TestAgainstTshark(t *testing.T) {
 	for name, p := range tsharkPackets(t) {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAgainstTshark(t *testing.T) {
 	}
 }
 
-// tsharkFields returns the fields of p by the dissector's names.
+// tsharkFields returns p's fields by the dissector's names.
 func tsharkFields(t *testing.T, p *Packet) map[string]uint64 {
 	h := p.Header()
 	status := uint64(h.Status)

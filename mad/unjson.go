@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// unmarshalJSON parses the output of marshalJSON. All members must exist. It
-// ignores unknown members, and the names next to values. Errors begin with the
-// name of the member.
+// unmarshalJSON parses marshalJSON output. All members must exist. It ignores unknown
+// members, and the names next to values. Errors begin with the member's name.
 func unmarshalJSON(a Attribute, b []byte) error {
 	c := Codec{mode: unmarshal}
 	if err := json.Unmarshal(b, &c.members); err != nil {
@@ -19,7 +18,7 @@ func unmarshalJSON(a Attribute, b []byte) error {
 	return c.err
 }
 
-// member returns the value of a field's member, 0 after an error.
+// member returns a field member's value, 0 after an error.
 func (c *Codec) member(name string, width int, s *Style) uint64 {
 	if c.err != nil {
 		return 0
@@ -38,7 +37,7 @@ func (c *Codec) member(name string, width int, s *Style) uint64 {
 	return v
 }
 
-// form returns a description of a value in JSON.
+// form returns a value's description in JSON.
 func (s *Style) form(width int) string {
 	number := fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<width-1)
 	switch {
@@ -50,7 +49,7 @@ func (s *Style) form(width int) string {
 	return number
 }
 
-// value parses the output of the style's json function.
+// value parses the style's json function output.
 func (s *Style) value(raw []byte) (uint64, bool) {
 	text := string(raw)
 	switch {

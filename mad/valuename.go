@@ -2,9 +2,9 @@ package mad
 
 import "strings"
 
-// ParseValueName returns the value of a field of a with a name: its text in [Dump], its
-// name in JSON or, for a set of bits, names in JSON joined by plus signs. Case is ignored.
-// It returns false if there is no such field or no such value.
+// ParseValueName returns a field value in a by name: its text in [Dump], its name in
+// JSON or, for a bit set, names in JSON joined by plus signs. Case is ignored. It
+// returns false if there is no such field or no such value.
 func ParseValueName(a Attribute, field, name string) (v uint64, ok bool) {
 	c := Codec{mode: styling, style: func(declared string, width int, s *Style) {
 		if declared == field && !ok {
@@ -15,7 +15,7 @@ func ParseValueName(a Attribute, field, name string) (v uint64, ok bool) {
 	return v, ok
 }
 
-// maxEnumWidth is the maximum width of an enumeration in bits.
+// maxEnumWidth is an enumeration's maximum width in bits.
 const maxEnumWidth = 8
 
 // parse returns the value with a name.

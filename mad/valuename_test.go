@@ -34,7 +34,7 @@ func TestParseValueName(t *testing.T) {
 	}
 }
 
-// Fields passes the names and texts of the wanted fields.
+// Fields passes the wanted fields' names and texts.
 func TestFields(t *testing.T) {
 	a := &NodeRecord{LID: 7, NodeInfo: NodeInfo{NodeType: NodeTypeSwitch}, Description: NewNodeDescription("leaf1")}
 	var got []string

@@ -1,9 +1,9 @@
 package mad
 
-// Visit calls visit for each number of a, in the order of the classic dump, and
-// stores the result. The arguments are the name in the classic dump, the width in
-// bits and the value. The name of an array element includes its index. Keys are passed
-// as 0, unless a is that of [WithKeys], and are only stored if the result is not 0.
+// Visit calls visit for each number in a, in classic dump order, and stores the result.
+// The arguments are the name in the classic dump, the width in bits and the value. An
+// array element's name includes its index. Keys are passed as 0, unless a comes from
+// [WithKeys], and are only stored if the result is not 0.
 func Visit(a Attribute, visit func(name string, width int, v uint64) uint64) {
 	c, a := start(visiting, a)
 	c.visit = visit

@@ -2,7 +2,7 @@ package mad
 
 import "testing"
 
-// TestVisit checks the values that Visit passes and those that it stores.
+// TestVisit checks the values that Visit passes and the values that it stores.
 func TestVisit(t *testing.T) {
 	a := PortCounters{SymbolErrors: 7, LocalLinkIntegrity: 3}
 	Visit(&a, func(name string, width int, v uint64) uint64 {
