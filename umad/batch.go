@@ -2,13 +2,13 @@ package umad
 
 import "time"
 
-// A batchPort is a Port whose transport carries several MADs per system call.
+// A batchPort is a Port with a transport that carries several MADs per system call.
 type batchPort interface {
 	Port
 
-	// SendBatch sends messages in order, without waiting, and returns the
-	// number of messages sent. If that is less than len(m), the error is the
-	// error that Send would have returned for the first message not sent.
+	// SendBatch sends messages in order, without waiting, and returns the count of
+	// messages sent. If that is less than len(m), the error is the error that Send would
+	// have returned for the first message not sent.
 	SendBatch(m []Message) (int, error)
 
 	// RecvBatch fills m with the MADs that have arrived and returns their
@@ -16,8 +16,7 @@ type batchPort interface {
 	RecvBatch(m []Message, deadline time.Time) (int, error)
 }
 
-// batchSize is the largest number of MADs that a client passes to a port in one
-// call.
+// batchSize is the maximum MAD count that a client passes to a port per call.
 const batchSize = 32
 
 // batchesOf returns p as a batchPort.
@@ -28,9 +27,9 @@ func batchesOf(p Port) batchPort {
 	return singlePort{p}
 }
 
-// singlePort makes a batchPort of a Port that carries one MAD per system call.
-// It receives MADs singly, because an attempt to receive another costs a system
-// call that finds nothing most of the time.
+// singlePort makes a batchPort of a Port that carries a single MAD per system call. It
+// receives MADs singly, because an attempt to receive another costs a system call that
+// finds nothing most of the time.
 type singlePort struct{ Port }
 
 func (p singlePort) SendBatch(m []Message) (int, error) {

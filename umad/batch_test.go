@@ -16,7 +16,7 @@ import (
 // The ports that carry several messages per call.
 var _, _ umad.BatchPort = (*umadtest.BatchPort)(nil), (*ibsim.Port)(nil)
 
-// inBatchBubble runs a test of a client over a port that carries batches.
+// inBatchBubble runs a client test over a port that carries batches.
 func inBatchBubble(t *testing.T, room int, test func(t *testing.T, p *umadtest.BatchPort, c *umad.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestClient_Batch(t *testing.T) {
 }
 
 // A message that the port refuses, or that cannot be built, ends its own request
-// and no other one of the batch.
+// and no other request in the batch.
 func TestClient_BatchRefused(t *testing.T) {
 	inBatchBubble(t, 0, func(t *testing.T, p *umadtest.BatchPort, c *umad.Client) {
 		refused := errors.New("refused")
@@ -101,7 +101,7 @@ func TestClient_BatchRefused(t *testing.T) {
 	})
 }
 
-// A port that breaks in the middle of a batch ends all requests.
+// A port that breaks in mid-batch ends all requests.
 func TestClient_BatchBroken(t *testing.T) {
 	inBatchBubble(t, 0, func(t *testing.T, p *umadtest.BatchPort, c *umad.Client) {
 		calls := 0

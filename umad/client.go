@@ -18,9 +18,8 @@ const (
 	defaultAttempts = 3
 	defaultWindow   = 64
 
-	// slack is added to the timeout of an attempt before the client gives it up.
-	// A kernel reports the timeout earlier; slack covers requests that are lost
-	// without a report.
+	// slack is added to an attempt's timeout before the client gives it up. A kernel
+	// reports the timeout earlier; slack covers requests that are lost without a report.
 	slack = 100 * time.Millisecond
 
 	// sendPause is how long the client waits for a reply before it sends again,
@@ -28,10 +27,10 @@ const (
 	sendPause = time.Millisecond
 )
 
-// errNested is the error of a client that is run from one of its Done functions.
+// errNested is the error for a client that is run from a Done function of its own.
 var errNested = errors.New("run client: already running; submit from Done instead")
 
-// errTwice is the error of a client with a request that was submitted again too early.
+// errTwice is the error for a request that was submitted again too early.
 var errTwice = errors.New("submit request: it was submitted before and has not ended")
 
 // ClientOptions configure a [Client]. The zero value has good defaults.
@@ -39,16 +38,15 @@ type ClientOptions struct {
 	// MKey is sent with subnet management packets.
 	MKey mad.Key
 
-	// Timeout is the time limit of one attempt (default 1 s). After replies to other
-	// requests, all attempts but the last of a Get to an agent for subnet or
-	// performance management, or of [mad.ClassMlnx], end early if they take much longer
-	// than these replies, so that agents that do not respond cost little more than one
-	// timeout. A Get of [mad.ClassMlnx] is sent again early also without other replies,
-	// because most nodes ignore it.
+	// Timeout is the time limit per attempt (default 1 s). After replies to other
+	// requests, all attempts but the last in a Get to an agent for subnet or performance
+	// management, or in [mad.ClassMlnx], end early if they take much longer than these
+	// replies, so that agents that do not respond cost little more than a single timeout.
+	// A [mad.ClassMlnx] Get is sent again early also without other replies, because most
+	// nodes ignore it.
 	Timeout time.Duration
 
-	// Attempts is the maximum number of times that a request is sent, up to 15
-	// (default 3).
+	// Attempts is the maximum send count for a request, up to 15 (default 3).
 	Attempts int
 
 	// MaxWindow is the maximum number of requests in flight, not counting requests
@@ -60,7 +58,7 @@ type ClientOptions struct {
 	Trace func(Event)
 }
 
-// Stats are the counts of a client.
+// Stats are a client's counts.
 type Stats struct {
 	Sent     int // packets, including retries
 	Received int // replies
@@ -87,11 +85,11 @@ type Client struct {
 	port     batchPort
 	attr     PortAttr
 	services []listener
-	heard    uint64 // packets of services so far
+	heard    uint64 // service packets so far
 	opts     ClientOptions
 	epoch    time.Time
 	running  bool
-	misuse   error // ends the next step of Run
+	misuse   error // ends the next Run step
 	stats    Stats
 	in, out  []Message
 	batch    [batchSize]uint32 // transaction IDs of the messages in out
@@ -109,7 +107,7 @@ type Client struct {
 	overdueAt   time.Duration // when the first of these may have to be sent again
 
 	routes *routeFinder // nil: subnet management packets can be routed by LID
-	pkeys  []mad.PKey   // of the local port; nil: not read yet
+	pkeys  []mad.PKey   // local port's keys; nil: not read yet
 }
 
 // NewClient returns a client for p, which must not be used otherwise from then on.
@@ -133,7 +131,7 @@ func NewClient(p Port, o ClientOptions) *Client {
 		in:     make([]Message, batchSize),
 		out:    make([]Message, batchSize),
 		window: window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
-		// Replies to a previous user of the port must not match our requests.
+		// Replies to the port's previous user must not match our requests.
 		sent: newSent(rand.Uint32()),
 	}
 	if c.attr.DirectedOnly {
@@ -144,7 +142,7 @@ func NewClient(p Port, o ClientOptions) *Client {
 
 func newSent(firstID uint32) *inflight.Tracker[attempt] { return inflight.New[attempt](firstID) }
 
-// Local returns the attributes of the local port when the client was made.
+// Local returns the local port's attributes when the client was made.
 func (c *Client) Local() PortAttr { return c.attr }
 
 // Stats returns the counts so far.
@@ -238,7 +236,7 @@ func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 		}
 	}
 	c.Submit(r)
-	// An error of the run also ends r, and r's error has more details.
+	// A run error also ends r, and r's error has more details.
 	_ = c.Run(ctx)
 	return reply, reply.Err
 }
@@ -289,8 +287,8 @@ func (c *Client) receive(in *Message, now time.Duration) {
 		return
 	}
 	if in.Status != 0 {
-		// The request came back. If the client itself gave the attempt up
-		// before, the next one is on its way and nothing is to be done.
+		// The request came back. If the client itself gave the attempt up before, the
+		// next attempt is on its way and nothing is to be done.
 		if e.State == inflight.Waiting {
 			c.lost(e)
 		}
@@ -310,7 +308,7 @@ func (c *Client) receive(in *Message, now time.Duration) {
 		c.answered(e, in, rtt)
 	case state == inflight.Expired && a.pending():
 		// The reply to an earlier attempt. Which attempt the round trip began
-		// with is known, but not whether the current one is late, too.
+		// with is known, but not whether the current attempt is late, too.
 		if a.request.flight.state == queued {
 			c.retries.remove(a.request)
 		} else {
@@ -326,8 +324,8 @@ func (c *Client) receive(in *Message, now time.Duration) {
 	}
 }
 
-// answered ends the request of an attempt with the reply to it. rtt is 0 if it is
-// not known.
+// answered ends an attempt's request with the reply to the attempt. rtt is
+// 0 if it is not known.
 func (c *Client) answered(e *inflight.Entry[attempt], in *Message, rtt time.Duration) {
 	m := &in.MAD
 	c.stats.Received++

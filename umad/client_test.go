@@ -128,7 +128,7 @@ func TestClient_Duplicate(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// The run ends before the duplicate of the last reply is received.
+		// The run ends before the last reply's duplicate is received.
 		if s := c.Stats(); s.Received != 5 || s.Duplicate != 4 || s.Stray != 0 {
 			t.Errorf("stats: got %+v, want 5 received and 4 duplicates", s)
 		}
@@ -148,7 +148,7 @@ func TestClient_ReplyToEarlierAttempt(t *testing.T) {
 			switch len(p.Sent()) {
 			case 0:
 				p.Deliver(1500*time.Millisecond, umadtest.Reply(m))
-				// The transport reports the timeout of the first attempt late.
+				// The transport reports the first attempt's timeout late.
 				p.Deliver(1400*time.Millisecond, umadtest.Returned(m))
 			case 1:
 				p.Deliver(600*time.Millisecond, umadtest.Reply(m))
@@ -489,8 +489,8 @@ func TestClient_NoDone(t *testing.T) {
 	})
 }
 
-// A client whose port has no room tries again after a pause or the next reply, and
-// not all the time.
+// A client on a port without room tries again after a pause or the next reply, and not
+// all the time.
 func TestClient_WouldBlock(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		refusals, calls := 0, 0
@@ -518,8 +518,8 @@ func TestClient_WouldBlock(t *testing.T) {
 	})
 }
 
-// A client whose port has no room tries again soon even if no reply is awaited
-// that would wake it.
+// A client on a port without room tries again soon even if no reply is awaited that
+// would wake it.
 func TestClient_WouldBlockWithoutReplies(t *testing.T) {
 	inBubble(t, umad.ClientOptions{Timeout: time.Minute}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		refusals := 3
@@ -540,7 +540,7 @@ func TestClient_WouldBlockWithoutReplies(t *testing.T) {
 	})
 }
 
-// The number of late requests, which are not in the window, is bounded.
+// The count of late requests, which are not in the window, is bounded.
 func TestClient_MaxOutstanding(t *testing.T) {
 	inBubble(t, umad.ClientOptions{Timeout: time.Hour, Attempts: 1}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		p.OnSend = nil
@@ -566,8 +566,8 @@ func TestClient_MaxOutstanding(t *testing.T) {
 	})
 }
 
-// TestClient_Random lets all kinds of failures happen at the same time. Each
-// request must end once, with its own reply.
+// TestClient_Random lets all failure kinds happen at the same time. Each request must end
+// once, with its own reply.
 func TestClient_Random(t *testing.T) {
 	for seed := range uint64(50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

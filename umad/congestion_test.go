@@ -36,8 +36,8 @@ func TestClient_MaxWindow(t *testing.T) {
 	}
 }
 
-// Replies to requests that are sent one at a time, which show nothing about the
-// capacity of the fabric, do not widen the window.
+// Replies to requests that are sent singly, which show nothing about the fabric's
+// capacity, do not widen the window.
 func TestClient_WindowUnused(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
 		for range 100 {
@@ -51,8 +51,8 @@ func TestClient_WindowUnused(t *testing.T) {
 	})
 }
 
-// The window halves for requests that are dropped, and for those that are late
-// before they time out.
+// The window halves for requests that are dropped, and for requests that are late before
+// they time out.
 func TestClient_Congestion(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -77,8 +77,7 @@ func TestClient_Congestion(t *testing.T) {
 	}
 }
 
-// The client adapts to a fabric that drops all but a few of the packets in
-// flight.
+// The client adapts to a fabric that drops all but a few packets in flight.
 func TestClient_Overload(t *testing.T) {
 	const room, latency = 10, 100 * time.Microsecond
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {

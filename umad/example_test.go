@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Reads one attribute. On a host with InfiniBand, device.Open returns the port (package
+// Reads an attribute. On a host with InfiniBand, device.Open returns the port (package
 // umad/device).
 func ExampleClient_Get() {
 	fabric, err := sim.Build("demo")
@@ -33,8 +33,8 @@ func ExampleClient_Get() {
 	// Output: the subnet manager is at a CA
 }
 
-// Reads an attribute of many ports at the same time. The client adapts the number of requests
-// in flight to the fabric.
+// Reads an attribute from many ports at the same time. The client adapts the number of
+// requests in flight to the fabric.
 func ExampleClient_SubmitGet() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
@@ -62,7 +62,7 @@ func ExampleClient_SubmitGet() {
 	// Output: 10 of 10 ports are active
 }
 
-// Reads a table of subnet administration: the records of all nodes.
+// Reads a subnet administration table: the records for all nodes.
 func ExampleClient_GetTable() {
 	fabric, err := sim.Build("demo")
 	if err != nil {

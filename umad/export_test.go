@@ -2,7 +2,7 @@ package umad
 
 import "fmt"
 
-// Constants and state of a client, for the tests of package umad_test.
+// Client constants and state, for the tests in package umad_test.
 const (
 	Slack          = slack
 	SendPause      = sendPause
@@ -13,7 +13,7 @@ const (
 	ResponseBit    = responseBit
 )
 
-// Types of a client, for the tests of package umad_test.
+// Client types, for the tests in package umad_test.
 type (
 	BatchPort = batchPort
 	RMPPError = rmppError
@@ -28,7 +28,7 @@ func (c *Client) CheckIdle() error {
 	return nil
 }
 
-// WindowSize returns the current limit of requests in flight.
+// WindowSize returns the current limit for requests in flight.
 func (c *Client) WindowSize() int { return c.window.size }
 
 // Retries returns the number of requests that wait to be sent again.

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// localPort describes the port of the tests.
+// localPort describes the tests' port.
 var localPort = umad.PortAttr{LID: 7, SMLID: 3, SMSL: 2, PortGUID: 0x0102030405060708, GIDPrefix: 0xfec0 << 48}
 
 // newPort returns a port on which every request is answered after a delay.
@@ -35,8 +35,8 @@ func onSend(f func(p *umadtest.Port, m umad.Message)) func(*umadtest.Port, umad.
 	}
 }
 
-// inBubble runs a test of a client in a bubble of package synctest, in which
-// timeouts take no time. At the end the client must track no request.
+// inBubble runs a client test in a synctest bubble, in which timeouts take no time. At
+// the end the client must track no request.
 func inBubble(t *testing.T, o umad.ClientOptions, test func(t *testing.T, p *umadtest.Port, c *umad.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ type outcome struct {
 	reply umad.Reply
 }
 
-// request returns a request whose end is recorded in o.
+// request returns a request that records its end in o.
 func (o *outcome) request(modifier uint32) *umad.Request {
 	return &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Modifier: modifier, Done: func(_ *umad.Request, r *umad.Reply) {
 		o.calls++

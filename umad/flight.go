@@ -9,23 +9,23 @@ import (
 // maxOutstanding bounds the requests that wait for a reply, whatever the window.
 const maxOutstanding = 1 << 15
 
-// maxAttempts is the largest number of attempts of a request.
+// maxAttempts is the maximum attempt count for a request.
 const maxAttempts = 15
 
-// flight is the client's part of a request that was submitted.
+// flight is the client's part of a submitted request.
 type flight struct {
 	state   state
 	attempt uint8
 	slow    bool   // gave its place in the window back
 	overdue bool   // in Client.overdue
-	id      uint64 // number of the submission
-	tid     uint32 // of the current attempt
+	id      uint64 // submission number
+	tid     uint32 // current attempt's transaction ID
 
-	directed bool      // sent along route, in place of the LID of the target
-	route    mad.Route // directed route to the LID, and that of the target after it
+	directed bool      // sent along route, in place of the target's LID
+	route    mad.Route // directed route to the LID, and the target's route after it
 	unsent   error     // why there is no route: the request is not sent
 
-	next, prev *Request // in the list of the state
+	next, prev *Request // in the state's list
 }
 
 type state uint8
@@ -36,13 +36,13 @@ const (
 	waiting       // was sent and waits for its reply
 )
 
-// An attempt is what the client keeps of each request that it sent. The request
-// may be reused before a late reply to the attempt arrives, so the attempt has
-// its own copy of what such a reply is compared with.
+// An attempt is what the client keeps for each request that it sent. The request may be
+// reused before a late reply to the attempt arrives, so the attempt has its own copy of
+// what such a reply is compared with.
 type attempt struct {
 	request    *Request
-	submission uint64 // number of it
-	packets    int    // sent by the client so far, this one included
+	submission uint64 // submission number
+	packets    int    // sent by the client so far, this packet included
 	to         Target
 	modifier   uint32
 	attr       mad.AttrID
@@ -52,16 +52,15 @@ type attempt struct {
 	number     uint8 // from 1
 }
 
-// pending reports whether the request of the attempt has not ended.
+// pending reports whether the attempt's request has not ended.
 func (a *attempt) pending() bool { return a.request.flight.id == a.submission }
 
-// matches reports whether a packet is of the class, attribute and modifier of the
-// request.
+// matches reports whether a packet has the request's class, attribute and modifier.
 func (a *attempt) matches(m *mad.Packet) bool {
 	return m.Class() == a.class && m.Attr() == a.attr && m.Modifier() == a.modifier
 }
 
-// answeredBy reports whether a packet of a method answers the request.
+// answeredBy reports whether a packet with a method answers the request.
 func (a *attempt) answeredBy(m mad.Method) bool {
 	if a.answer != 0 {
 		return m == a.answer
@@ -69,7 +68,7 @@ func (a *attempt) answeredBy(m mad.Method) bool {
 	return m.IsResponse()
 }
 
-// event returns an event of the attempt. m is the packet that caused it, or nil.
+// event returns an attempt event. m is the packet that caused it, or nil.
 func (a *attempt) event(kind EventKind, tid uint32, m *mad.Packet, rtt time.Duration, err error) Event {
 	e := Event{
 		Kind: kind, To: a.to, Class: a.class, Method: a.method, Attr: a.attr, Modifier: a.modifier,
@@ -82,7 +81,7 @@ func (a *attempt) event(kind EventKind, tid uint32, m *mad.Packet, rtt time.Dura
 }
 
 // list is a doubly linked list of requests through their own fields: a request is
-// in one list at a time, and is added without an allocation.
+// in a single list at a time, and is added without an allocation.
 type list struct {
 	head, tail *Request
 	len        int

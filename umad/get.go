@@ -6,22 +6,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An Option sets what the type of an attribute does not determine in a request.
+// An Option sets what an attribute's type does not determine in a request.
 type Option func(*Request)
 
 // Modifier sets the attribute modifier, for example a port or a block.
 func Modifier(m uint32) Option { return func(r *Request) { r.Modifier = m } }
 
-// Key sets the SM_Key, the CC_Key or the vendor's key of a request.
+// Key sets the SM_Key, the CC_Key or the vendor's key in a request.
 func Key(k mad.Key) Option { return func(r *Request) { r.Key = k } }
 
-// Match selects the records that have the values of some fields in the attribute, by
-// pointers to these. In a Set it selects the fields that are valid.
+// Match selects the records that have the values in the given attribute fields, by
+// pointers to the fields. In a Set it selects the fields that are valid.
 func Match(fields ...any) Option {
 	return func(r *Request) { r.Mask = mad.Components(r.Value, fields...) }
 }
 
-// InClass sets the class of an attribute that several classes have: [mad.ClassPortInfo].
+// InClass sets the class for an attribute that several classes have: [mad.ClassPortInfo].
 func InClass(c mad.Class) Option { return func(r *Request) { r.Class = c } }
 
 // Expect sets the port that a Set is meant for; see [Request.Expect].
@@ -29,8 +29,8 @@ func Expect(id Identity) Option { return func(r *Request) { r.Expect = &id } }
 
 // Get requests the attribute a from a target, and decodes the reply into it. The attribute
 // class and number come from its [mad.Spec]. Values in a that the agent reads,
-// such as the PortSelect of performance counters, are sent with the request. Get also runs
-// all submitted requests; [Client.SubmitGet] is its form for many requests.
+// such as the PortSelect in performance counters, are sent with the request. Get also
+// runs all submitted requests; [Client.SubmitGet] is its form for many requests.
 //
 // An error is an [*Error]. It wraps [ErrTimeout], or a [mad.StatusError] if the agent has
 // refused the request. The attribute is then unchanged.

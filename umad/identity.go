@@ -14,20 +14,20 @@ import (
 // is there: links move, LIDs are assigned again, and routes change between a plan and its
 // execution. The zero value accepts each port.
 type Identity struct {
-	// At is where NodeInfo is read, if it is not the destination of the request: that of an
-	// agent to which another one redirects.
+	// At is where NodeInfo is read, if it is not the request's destination: the
+	// destination of an agent to which another agent redirects.
 	At Target
 
 	NodeGUID ib.GUID // 0: not compared
-	PortGUID ib.GUID // of port 0 on a switch; 0: not compared
+	PortGUID ib.GUID // port 0's GUID on a switch; 0: not compared
 
-	// Port is the number of the port, which a switch must have and which another node must
-	// be entered by; 0: not compared.
+	// Port is the port number, which a switch must have and which another node must be
+	// entered by; 0: not compared.
 	Port uint8
 }
 
-// IdentityOf returns the identity of a port of the node with a NodeInfo that was read at the
-// port. port is the number of a port of a switch, and otherwise not used.
+// IdentityOf returns the identity of a port on the node with a NodeInfo that was read at
+// the port. port is the port number on a switch, and otherwise not used.
 func IdentityOf(info *mad.NodeInfo, port uint8) Identity {
 	id := Identity{NodeGUID: info.NodeGUID, PortGUID: info.PortGUID, Port: port}
 	if !info.IsSwitch() {
@@ -36,8 +36,9 @@ func IdentityOf(info *mad.NodeInfo, port uint8) Identity {
 	return id
 }
 
-// Identify reads the identity of the port at a target. number is that of a port of a switch.
-// It reads NodeInfo, so the target must be the destination of subnet management packets.
+// Identify reads the identity of the port at a target. number is the port number
+// on a switch. It reads NodeInfo, so the target must be the destination of
+// subnet management packets.
 func (c *Client) Identify(ctx context.Context, to Target, number uint8) (Identity, error) {
 	var info mad.NodeInfo
 	if err := c.Get(ctx, Target{LID: to.LID, Route: to.Route}, &info); err != nil {
@@ -46,7 +47,7 @@ func (c *Client) Identify(ctx context.Context, to Target, number uint8) (Identit
 	return IdentityOf(&info, number), nil
 }
 
-// Check returns a [*WrongPortError] if NodeInfo at a target is that of another port.
+// Check returns a [*WrongPortError] if NodeInfo at a target belongs to another port.
 func (id Identity) Check(at Target, info *mad.NodeInfo) error {
 	isSwitch := info.IsSwitch()
 	if id.NodeGUID != 0 && id.NodeGUID != info.NodeGUID || id.PortGUID != 0 && id.PortGUID != info.PortGUID ||
@@ -71,8 +72,8 @@ func (id Identity) String() string {
 	return text
 }
 
-// A WrongPortError is the reason why a Set was not sent: another port than the intended one
-// is at its destination.
+// A WrongPortError is the reason why a Set was not sent: a port other than the intended
+// port is at its destination.
 type WrongPortError struct {
 	At        Target
 	Got, Want Identity
@@ -82,7 +83,7 @@ func (e *WrongPortError) Error() string {
 	return fmt.Sprintf("another port is at %s: got %v, want %v", e.At.Place(), e.Got, e.Want)
 }
 
-// errNoIdentity is the error of a Set without the port that it is meant for.
+// errNoIdentity is the error for a Set without the port that it is meant for.
 var errNoIdentity = errors.New("the request changes a port and does not identify it")
 
 // needsIdentity reports whether a request changes the port at its destination. Subnet
@@ -92,7 +93,7 @@ func (r *Request) needsIdentity() bool {
 }
 
 // confirm reads NodeInfo at the destination of a Set, and queues the Set if the port is the
-// intended one.
+// intended port.
 func (c *Client) confirm(r *Request) {
 	if r.Expect == nil {
 		c.refuse(r, errNoIdentity)

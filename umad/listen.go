@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Listen makes the client pass the packets of a service, which are not responses to its
+// Listen makes the client pass a service's packets, which are not responses to its
 // requests, to receive. The port must be a [Responder]; the rules of its Listen apply.
 // receive runs in the goroutine of [Client.Run] or [Client.Wait] and may call
 // [Client.Respond]. The message is valid until receive returns.
@@ -29,15 +29,16 @@ func (c *Client) Listen(s Service, receive func(*Message)) error {
 	return nil
 }
 
-// A listener receives the packets of a service.
+// A listener receives a service's packets.
 type listener struct {
 	Service
 	receive func(*Message)
 }
 
-// Wait runs the requests that were submitted before, and then receives packets until one of
-// a service has been received, until a time, or until ctx ends. It returns nil for a packet,
-// and [os.ErrDeadlineExceeded] at the end of the time. The zero time never comes.
+// Wait runs the requests that were submitted before, and then receives packets
+// until a service's packet has been received, until a time, or until ctx ends. It
+// returns nil for a packet, and [os.ErrDeadlineExceeded] when the time is over. The
+// zero time never comes.
 func (c *Client) Wait(ctx context.Context, until time.Time) error {
 	heard := c.heard
 	if err := c.Run(ctx); err != nil {
@@ -67,8 +68,8 @@ func (c *Client) Wait(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// Respond sends a packet to which no reply is expected, such as the response to a packet of
-// a service. If the port has no room, the packet is lost as on the network.
+// Respond sends a packet to which no reply is expected, such as the response to a
+// service's packet. If the port has no room, the packet is lost as on the network.
 func (c *Client) Respond(m *Message) error {
 	err := c.port.Send(m)
 	if errors.Is(err, ErrWouldBlock) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// report returns a packet of a service as it arrives.
+// report returns a service's packet as it arrives.
 func report(tid uint64) (m umad.Message) {
 	m.Addr = umad.Addr{LID: 1, QPN: 1}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: 2, Method: mad.MethodReport, TID: tid, Attr: mad.AttrNotice})
@@ -21,7 +21,8 @@ func report(tid uint64) (m umad.Message) {
 
 var reports = umad.Service{Class: mad.ClassSA, ClassVersion: 2, Methods: []mad.Method{mad.MethodReport}}
 
-// TestClient_Listen receives packets of a service while a request is in flight, and after it.
+// TestClient_Listen receives a service's packets while a request is in
+// flight, and after it.
 func TestClient_Listen(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		var received []uint64
@@ -40,7 +41,7 @@ func TestClient_Listen(t *testing.T) {
 			if m.MAD.Method() != mad.MethodGet {
 				return
 			}
-			// The transaction ID of a service's packet may be that of the request.
+			// The transaction ID of a service's packet may be the same as the request's.
 			p.Deliver(time.Millisecond, report(m.MAD.TID()))
 			p.Deliver(2*time.Millisecond, umadtest.Reply(m))
 		})

@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// LongOptions limit a reply of several packets.
+// LongOptions limit a reply in several packets.
 type LongOptions struct {
 	// Timeout is the time limit for the whole reply (default 30 s).
 	Timeout time.Duration
 
-	// Limit is the maximum size of the data in bytes (default 256 MiB). A longer
+	// Limit is the maximum data size in bytes (default 256 MiB). A longer
 	// reply is an error.
 	Limit int
 }
@@ -27,12 +27,12 @@ const (
 	defaultLongLimit   = 256 << 20
 )
 
-// A LongReply is a reply with the data of all of its packets.
+// A LongReply is a reply with the data from all its packets.
 type LongReply struct {
-	// Head is one of the packets, for the headers.
+	// Head is any of the packets, for the headers.
 	Head mad.Packet
 
-	// Data are the data of all packets, without the headers of the class.
+	// Data are the data from all packets, without the class headers.
 	Data []byte
 
 	// Clipped reports that the reply is a single packet, because the transport or
@@ -40,12 +40,12 @@ type LongReply struct {
 	Clipped bool
 }
 
-// CallLong sends a request of a class with RMPP, and returns the reply with the data of all
-// of its segments. It first runs the requests that were submitted before. It does not call
-// r.Done.
+// CallLong sends a request in a class with RMPP, and returns the reply with the data from
+// all its segments. It first runs the requests that were submitted before. It does not
+// call r.Done.
 //
-// The error of a failed request is an [*Error]. Its text has
-// the reason if the transfer of the reply was not completed.
+// A failed request's error is an [*Error]. Its text has the reason if the reply's
+// transfer was not completed.
 func (c *Client) CallLong(ctx context.Context, r *Request, o LongOptions) (*LongReply, error) {
 	if err := c.Run(ctx); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ type longCall struct {
 	end      time.Duration // deadline
 	retry    time.Duration // when the request is sent again, unless a reply has begun
 	receiver *rmppReceiver
-	tid      uint32 // of the transfer; 0: no reply has begun
+	tid      uint32 // transfer's transaction ID; 0: no reply has begun
 	reply    *LongReply
 }
 
@@ -127,8 +127,8 @@ func (l *longCall) run(ctx context.Context) error {
 	return nil
 }
 
-// sendRequest sends the request. Each attempt waits twice as long as the one before:
-// where the kernel reassembles the reply, the timeout is one for all of it.
+// sendRequest sends the request. Each attempt waits twice as long as the attempt before:
+// where the kernel reassembles the reply, a single timeout applies to the whole reply.
 func (l *longCall) sendRequest(now time.Duration) error {
 	r := l.request
 	if int(r.flight.attempt) >= l.opts.Attempts {
@@ -158,7 +158,8 @@ func (l *longCall) sendRequest(now time.Duration) error {
 	return nil
 }
 
-// expire ends the attempt with a transaction ID as one without a reply, if it waits.
+// expire ends the attempt with a transaction ID as an attempt without a
+// reply, if it waits.
 func (l *longCall) expire(tid uint32) {
 	if e := l.sent.Find(tid); e != nil && e.State == inflight.Waiting {
 		l.countLost(e)
@@ -210,7 +211,7 @@ func (l *longCall) receive(answer *Message) error {
 	}
 	h := m.RMPP()
 	if l.attr.RMPP || !h.Flags.Has(mad.RMPPActive) || h.Type == mad.RMPPNone {
-		// The table of a large fabric has megabytes, and room for the first segment.
+		// A large fabric's table has megabytes, and room for the first segment.
 		l.reply = whole(m, slices.Insert(in.Rest, 0, m.Data()...), l.attr.RMPP)
 		in.Rest = nil
 		return nil
@@ -228,9 +229,9 @@ func (l *longCall) receive(answer *Message) error {
 	return nil
 }
 
-// whole returns the reply in one message, with data of all segments: one that the transport
-// has reassembled, or a packet without RMPP, as opensm and ibsysstat send it through
-// libumad2sim.
+// whole returns the reply in a single message, with the data from all segments: a message
+// that the transport has reassembled, or a packet without RMPP, as opensm and ibsysstat
+// send it through libumad2sim.
 func whole(m *mad.Packet, data []byte, reassembles bool) *LongReply {
 	h := m.RMPP()
 	reassembled := reassembles && h.Flags.Has(mad.RMPPActive)
@@ -243,8 +244,8 @@ func whole(m *mad.Packet, data []byte, reassembles bool) *LongReply {
 	return &LongReply{Head: *m, Data: data, Clipped: !reassembled && full}
 }
 
-// respond sends a packet of the receiver. If the port has no room, the packet is lost
-// like on the network, and the receiver sends it again.
+// respond sends the receiver's packet. If the port has no room, the packet is lost like
+// on the network, and the receiver sends it again.
 func (l *longCall) respond(answer *Message) {
 	to := l.request.To
 	answer.Addr = Addr{LID: to.LID, QPN: 1, QKey: QP1QKey, SL: to.SL}

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// addOverdue adds the request of a late attempt to those that are sent again early.
+// addOverdue adds a late attempt's request to the requests that are sent again early.
 func (c *Client) addOverdue(e *inflight.Entry[attempt]) {
 	r := e.Data.request
 	if !r.isBrief() || int(e.Data.number) >= c.opts.Attempts {
@@ -30,7 +30,7 @@ func (c *Client) removeOverdue(r *Request) {
 }
 
 // retryAt returns when an attempt ends. It ends early if there were enough replies to compare
-// with, or if it is for an agent of NVIDIA's class, which most nodes lack.
+// with, or if it is for an agent in NVIDIA's class, which most nodes lack.
 func (c *Client) retryAt(e *inflight.Entry[attempt]) time.Duration {
 	switch {
 	case c.window.rtt.isKnown():
@@ -41,11 +41,11 @@ func (c *Client) retryAt(e *inflight.Entry[attempt]) time.Duration {
 	return e.Sent + c.opts.Timeout + slack
 }
 
-// absentShift sets when attempts end early without other replies: the first one after an
-// eighth of the timeout, the second one after a quarter.
+// absentShift sets when attempts end early without other replies: the first attempt after
+// an eighth of the timeout, the second attempt after a quarter.
 const absentShift = 4
 
-// mayBeAbsent reports whether nodes without the agent of an attempt ignore it.
+// mayBeAbsent reports whether nodes without an attempt's agent ignore it.
 func (a *attempt) mayBeAbsent() bool { return a.class == mad.ClassMlnx }
 
 // retryOverdue ends the attempts that waited much longer than others. If the port had
@@ -67,8 +67,8 @@ func (c *Client) retryOverdue(now time.Duration) {
 }
 
 // isBrief reports whether attempts may end early: agents for subnet and performance
-// management, and those of NVIDIA's class, which are firmware as well, usually reply within a
-// short time, and a Get has no effect.
+// management, and agents in NVIDIA's class, which are firmware as well, usually reply
+// within a short time, and a Get has no effect.
 func (r *Request) isBrief() bool {
 	class := r.class()
 	return r.method() == mad.MethodGet && (class.IsSMP() || class == mad.ClassPM || class == mad.ClassMlnx) && r.Answer == 0

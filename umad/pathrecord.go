@@ -9,14 +9,14 @@ import (
 )
 
 // ResolveGUID requests the LID of the port with a GUID from subnet administration.
-// smLID is the LID of the administration; 0: that of the local port's subnet manager,
-// and [ErrNoSM] if it has none.
+// smLID is the administration's LID; 0: the LID of the local port's subnet manager, and
+// [ErrNoSM] if it has none.
 func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID ib.LID) (ib.LID, error) {
 	to, err := c.TargetOf(ctx, guid, smLID)
 	return to.LID, err
 }
 
-// TargetOf is [Client.ResolveGUID] with the service level of the path.
+// TargetOf is [Client.ResolveGUID] with the path's service level.
 func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID ib.LID) (Target, error) {
 	path, err := c.Path(ctx, ib.MakeGID(c.attr.Prefix(), guid), smLID)
 	if err != nil {

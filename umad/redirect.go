@@ -18,8 +18,8 @@ func Redirects(i *mad.ClassPortInfo) bool {
 	return i.RedirectQP != 0 && (i.RedirectLID != 0 || i.RedirectGID != [16]uint8{})
 }
 
-// Redirection returns the ClassPortInfo in the reply of an agent that redirects the request,
-// or nil. The address in it is that of [Client.Redirect].
+// Redirection returns the ClassPortInfo in the reply from an agent that redirects the
+// request, or nil. [Client.Redirect] returns the address in it.
 func Redirection(r *Reply) *mad.ClassPortInfo {
 	var status mad.StatusError
 	if !errors.As(r.Err, &status) || mad.Status(status)&mad.StatusRedirect == 0 || r.MAD == nil {
@@ -48,13 +48,13 @@ func RedirectAddr(i *mad.ClassPortInfo) (to *Addr, complete bool) {
 	return to, to.LID != 0 && !hasOtherPKey(i)
 }
 
-// hasOtherPKey reports whether the address has another partition key than the default one.
+// hasOtherPKey reports whether the address has a partition key other than the default.
 func hasOtherPKey(i *mad.ClassPortInfo) bool {
 	return i.RedirectPKey != 0 && i.RedirectPKey.Base() != defaultPKey
 }
 
-// Redirect returns the address in a ClassPortInfo, with the LID of a GID, which it requests
-// from subnet administration, and with the index of the partition key at the local port. The
+// Redirect returns the address in a ClassPortInfo, with a GID's LID, which it requests
+// from subnet administration, and with the partition key's index at the local port. The
 // client must not be running.
 func (c *Client) Redirect(ctx context.Context, i *mad.ClassPortInfo) (*Addr, error) {
 	to, _ := RedirectAddr(i)
@@ -80,7 +80,7 @@ func (c *Client) Redirect(ctx context.Context, i *mad.ClassPortInfo) (*Addr, err
 	return nil, fmt.Errorf("follow redirection: the local port does not have P_Key %v", i.RedirectPKey)
 }
 
-// readPKeys reads the partition table of the local port once.
+// readPKeys reads the local port's partition table once.
 func (c *Client) readPKeys(ctx context.Context) error {
 	if c.pkeys != nil {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrTimeout is wrapped by the error of a request without a reply to any attempt.
+// ErrTimeout is wrapped by the error for a request without a reply to any attempt.
 var ErrTimeout = errors.New("no reply in time")
 
-// A Target is the destination of a request. Requests to the zero value fail;
-// the local port is Target{Route: mad.Local}.
+// A Target is a request's destination. Requests to the zero value fail; the local port is
+// Target{Route: mad.Local}.
 type Target struct {
 	// LID is the destination or, with a Route, the node at which the directed
 	// route starts; 0: the directed route starts at the local port. Only subnet
@@ -23,18 +23,18 @@ type Target struct {
 	Route mad.Route
 	SL    uint8 // service level; subnet management packets need none
 
-	// Redirect is the address to which an agent redirects the requests of its
-	// class (InfiniBand Architecture, Volume 1, 13.5.2); nil: queue pair 1 of LID.
-	// Subnet management packets are not redirected.
+	// Redirect is the address to which an agent redirects the requests in its class
+	// (InfiniBand Architecture, Volume 1, 13.5.2); nil: queue pair 1 of LID. Subnet
+	// management packets are not redirected.
 	Redirect *Addr
 }
 
 // IsDirected reports whether subnet management packets to the target have a directed route:
-// the local port has one without hops.
+// the local port has a directed route without hops.
 func (t Target) IsDirected() bool { return t.Route.Hops() > 0 || t.LID == 0 && !t.Route.IsNone() }
 
-// Through returns the target at the other end of the link of a port of t. If t is a LID, the
-// directed route begins there.
+// Through returns the target at the other end of a port's link, for a port of t. If t is
+// a LID, the directed route begins there.
 func (t Target) Through(port uint8) Target {
 	if t.LID != 0 && t.Route.IsNone() {
 		t.Route = mad.Local
@@ -43,8 +43,8 @@ func (t Target) Through(port uint8) Target {
 	return t
 }
 
-// RouteAfter returns the directed route to the target from the local port, given the one to
-// its LID.
+// RouteAfter returns the directed route to the target from the local port, given the
+// directed route to its LID.
 func (t Target) RouteAfter(toLID mad.Route) mad.Route {
 	if t.Route.IsNone() {
 		return toLID
@@ -52,9 +52,9 @@ func (t Target) RouteAfter(toLID mad.Route) mad.Route {
 	return toLID.Join(t.Route)
 }
 
-// String returns the target in the format of libibmad's portid2str, for example "Lid
-// 5" or "DR path slid 65535; dlid 65535; 0,1,3". It prints 65535 as the source LID of
-// a route that starts at a LID, because a Target does not contain the local LID.
+// String returns the target in libibmad's portid2str format, for example "Lid 5" or "DR
+// path slid 65535; dlid 65535; 0,1,3". It prints 65535 as the source LID in a route that
+// starts at a LID, because a Target does not contain the local LID.
 func (t Target) String() string {
 	const directed = "DR path slid 65535; dlid 65535; "
 	switch {
@@ -90,34 +90,34 @@ type Request struct {
 	Modifier uint32
 
 	// Value, if set, is the attribute: Attr is not used, and Class only if it is not
-	// 0. It is sent, except by a Get of subnet management or congestion control, and
-	// the reply is decoded into it before Done.
+	// 0. It is sent, except by a Get in subnet management or congestion control, and the
+	// reply is decoded into it before Done.
 	Value mad.Attribute
 
 	// Data is sent in place of Value: at most the bytes of [mad.Class.DataRange].
 	Data []byte
 
-	Key  mad.Key           // SM_Key, CC_Key or key of [mad.ClassMlnx]; an M_Key in place of the client's
-	Mask mad.ComponentMask // valid fields of Value, in subnet administration
-	OUI  uint32            // for a class that has one; 0: that of Value
+	Key  mad.Key           // SM_Key, CC_Key or [mad.ClassMlnx] key; an M_Key in place of the client's
+	Mask mad.ComponentMask // valid fields in Value, in subnet administration
+	OUI  uint32            // for a class with an OUI; 0: Value's OUI
 
-	// Expect is the port that a Set is meant for. Each Set must have it, except those to
+	// Expect is the port that a Set is meant for. Each Set must have it, except a Set to
 	// subnet administration.
 	Expect *Identity
 
-	// Answer, if set, is the method of the answer, which then is a packet without
-	// the response bit. The port must be a [Responder] that listens for it, and
-	// only the client keeps time.
+	// Answer, if set, is the answer's method. The answer then is a packet without the
+	// response bit. The port must be a [Responder] that listens for it, and only the
+	// client keeps time.
 	Answer mad.Method
 
 	// Done, if set, is called by [Client.Run] once for each submission. It may submit
-	// other requests, and change and submit this one.
+	// other requests, and change and submit this request.
 	Done func(*Request, *Reply)
 
 	flight flight
 }
 
-// A Reply is the result of a request.
+// A Reply is a request's result.
 type Reply struct {
 	// Err is nil, or an [*Error].
 	Err error
@@ -126,14 +126,14 @@ type Reply struct {
 	// packet was received. It is valid until Done returns.
 	MAD *mad.Packet
 
-	// Rest has the data of the segments after MAD, if the transport reassembles
-	// them (see [PortAttr]). It is valid until Done returns.
+	// Rest has the data from the segments after MAD, if the transport reassembles them
+	// (see [PortAttr]). It is valid until Done returns.
 	Rest []byte
 
 	RTT time.Duration // from the last attempt to its reply; 0: unknown
 }
 
-// Long returns the reply of a class with RMPP as a whole. It returns false if MAD is the
+// Long returns the reply in a class with RMPP as a whole. It returns false if MAD is the
 // first of several segments, which [Client.CallLong] requests. MAD must not be nil.
 func (r Reply) Long() (*LongReply, bool) {
 	h := r.MAD.RMPP()
@@ -154,16 +154,16 @@ type Error struct {
 	Method   mad.Method
 	Attr     mad.AttrID
 	Modifier uint32
-	Attempts int // number of times that the request was sent
+	Attempts int // how many times the request was sent
 
 	// Err wraps [ErrTimeout] if no attempt was answered, a [mad.StatusError] if
-	// the reply has a status, [ErrDeviceRemoved] if the port broke, or the error
-	// of the context. Otherwise it is the error of [Port.Send].
+	// the reply has a status, [ErrDeviceRemoved] if the port broke, or the context's
+	// error. Otherwise it is the [Port.Send] error.
 	Err error
 }
 
 func (e *Error) Error() string {
-	// Numbers of attributes mean something else in each class.
+	// Attribute numbers mean something else in each class.
 	attr := e.Class.AttrName(e.Attr)
 	if !e.Class.IsSMP() {
 		attr = fmt.Sprintf("%v %s", e.Class, attr)
@@ -180,7 +180,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// class returns the class of the packet.
+// class returns the packet's class.
 func (r *Request) class() mad.Class {
 	class := r.Class
 	if class == 0 && r.Value != nil {
@@ -195,7 +195,7 @@ func (r *Request) class() mad.Class {
 	return mad.ClassSMPDirected
 }
 
-// attr returns the number of the attribute.
+// attr returns the attribute's number.
 func (r *Request) attr() mad.AttrID {
 	if r.Value != nil {
 		return r.Value.Spec().ID

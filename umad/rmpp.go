@@ -7,27 +7,25 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Parameters of RMPP for transports that do not implement it (InfiniBand
-// Architecture, Volume 1, 13.6.6). The window is that of the kernel's receiver
+// RMPP parameters for transports that do not implement it (InfiniBand Architecture,
+// Volume 1, 13.6.6). The window is the same as in the kernel's receiver
 // (drivers/infiniband/core/mad_rmpp.c).
 const (
 	// rmppWindow is the maximum number of segments in flight.
 	rmppWindow = 64
 
 	// rmppAckAfter is how long a receiver waits for the next segment before it
-	// repeats its acknowledgement, and rmppRepeats the maximum number of
-	// repetitions.
+	// repeats its acknowledgement, and rmppRepeats the maximum repetition count.
 	rmppAckAfter = 200 * time.Millisecond
 	rmppRepeats  = 10
 
-	// rmppPause is the minimum age of the last segment for a repeated
-	// acknowledgement to count as a loss, and rmppRetry how long a sender waits
-	// for an acknowledgement.
+	// rmppPause is the last segment's minimum age for a repeated acknowledgement to count
+	// as a loss, and rmppRetry how long a sender waits for an acknowledgement.
 	rmppPause = 100 * time.Millisecond
 	rmppRetry = 2 * time.Second
 )
 
-// An rmppError is the reason why a transfer of segments was not completed.
+// An rmppError is the reason why a segment transfer was not completed.
 type rmppError struct {
 	Type   mad.RMPPType // RMPPStop or RMPPAbort
 	Status mad.RMPPStatus
@@ -46,15 +44,15 @@ func (e *rmppError) Error() string {
 	return fmt.Sprintf("transfer of segments %s%s: %v", verb, by, e.Status)
 }
 
-// classHeader returns the sizes in bytes of the class header and of the data in the
-// payload of a segment.
+// classHeader returns the sizes in bytes of the class header and the data in
+// a segment's payload.
 func classHeader(p *mad.Packet) (header, data int) {
 	_, data = p.Class().DataRange()
 	return mad.RMPPPayloadSize - data, data
 }
 
-// control returns a packet from the receiver of p to its sender: it has the headers of
-// p with the opposite direction.
+// control returns a packet from the receiver of p to its sender: it has p's headers with
+// the opposite direction.
 func control(p *mad.Packet, h mad.RMPP) mad.Packet {
 	q := *p
 	offset, _ := p.Class().DataRange()
@@ -65,14 +63,14 @@ func control(p *mad.Packet, h mad.RMPP) mad.Packet {
 	return q
 }
 
-// The offset of the method in the common header, and the bit of a response (13.4.5).
+// The method's offset in the common header, and the response bit (13.4.5).
 const (
 	offMethod   = 3
 	responseBit = 0x80
 )
 
-// check checks the common part of the packets of a transfer. It returns the error that
-// ends the transfer, or nil.
+// check checks the common part in a transfer's packets. It returns the error that ends
+// the transfer, or nil.
 func check(h mad.RMPP) *rmppError {
 	switch {
 	case h.Version != mad.RMPPVersion:

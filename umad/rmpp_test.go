@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// saHead returns the headers of an answer of subnet administration.
+// saHead returns the headers of an answer from subnet administration.
 func saHead() *mad.Packet {
 	p := new(mad.Packet)
 	p.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: 2, Method: mad.MethodGetTableResp, TID: 0x1234, Attr: mad.AttrNodeRecord})
@@ -18,7 +18,7 @@ func saHead() *mad.Packet {
 	return p
 }
 
-// numbers returns n bytes that differ from those 200 before.
+// numbers returns n bytes that differ from the bytes 200 positions before.
 func numbers(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -27,7 +27,7 @@ func numbers(n int) []byte {
 	return b
 }
 
-// segments returns all segments of data.
+// segments returns all data segments.
 func segments(data []byte) []mad.Packet {
 	s := NewRMPPSender(saHead(), data)
 	s.window = 1 << 20
@@ -39,8 +39,7 @@ func segments(data []byte) []mad.Packet {
 	return all
 }
 
-// TestSegments checks the contents of segments: each includes the class header of 20
-// bytes.
+// TestSegments checks segment contents: each includes the 20-byte class header.
 func TestSegments(t *testing.T) {
 	for _, test := range []struct {
 		size int
@@ -153,7 +152,7 @@ func TestTransferDead(t *testing.T) {
 	}
 }
 
-// TestReceiverOrder: any order and any number of copies will do.
+// TestReceiverOrder: any order and any copy count will do.
 func TestReceiverOrder(t *testing.T) {
 	data := numbers(2000)
 	all := segments(data)
@@ -179,12 +178,11 @@ func TestReceiverOrder(t *testing.T) {
 	}
 }
 
-// TestReceiver_Invalid has one packet break the rules after the first segment of
-// three.
+// TestReceiver_Invalid has a packet break the rules after the first segment of three.
 func TestReceiver_Invalid(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		number int // of the segment that is sent
+		number int // number of the segment that is sent
 		change func(h *mad.RMPP)
 		want   rmppError
 		answer mad.RMPPType // 0: no loss

@@ -12,22 +12,22 @@ import (
 //
 // An invalid packet ends the transfer, with an ABORT for the sender.
 type rmppReceiver struct {
-	limit int // of the data in bytes
+	limit int // data size limit in bytes
 
-	head     mad.Packet // last segment, the template of answers
-	data     []byte     // of segments 1 to have
-	have     uint32     // all segments up to this one were received
+	head     mad.Packet // last segment, the template for answers
+	data     []byte     // data from segments 1 to have
+	have     uint32     // all segments up to this segment were received
 	window   uint32     // last segment that the sender may send
-	total    uint32     // number of segments according to the first one; 0: unknown
+	total    uint32     // segment count according to the first segment; 0: unknown
 	ahead    map[uint32]mad.Packet
 	done     bool
 	err      *rmppError
-	received time.Duration // time of the last segment
+	received time.Duration // when the last segment arrived
 	repeated int           // acknowledgements since then
 }
 
-// newRMPPReceiver returns a receiver for a message with at most limit bytes of data. It
-// stops a longer one.
+// newRMPPReceiver returns a receiver for a message with at most limit data bytes. It
+// stops a longer message.
 func newRMPPReceiver(limit int) *rmppReceiver {
 	return &rmppReceiver{limit: limit, window: 1, ahead: map[uint32]mad.Packet{}}
 }
@@ -89,7 +89,7 @@ func (r *rmppReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Pac
 	return true
 }
 
-// take appends the data of the next segment.
+// take appends the next segment's data.
 func (r *rmppReceiver) take(p *mad.Packet, h mad.RMPP) *rmppError {
 	header, size := classHeader(p)
 	last := h.Flags.Has(mad.RMPPLast)
@@ -123,7 +123,7 @@ func (r *rmppReceiver) take(p *mad.Packet, h mad.RMPP) *rmppError {
 	return nil
 }
 
-// acknowledge fills answer with the acknowledgement of the segments so far.
+// acknowledge fills answer with the acknowledgement for the segments so far.
 func (r *rmppReceiver) acknowledge(answer *mad.Packet) {
 	*answer = control(&r.head, mad.RMPP{Type: mad.RMPPAck, Segment: r.have, Length: max(r.window, r.have)})
 }
@@ -140,7 +140,7 @@ func (r *rmppReceiver) fail(err *rmppError, answer *mad.Packet) bool {
 }
 
 // Wake must be called at the [rmppReceiver.Deadline]. If it returns true, the caller
-// sends answer: a repeated acknowledgement, or the end of the transfer.
+// sends answer: a repeated acknowledgement, or the transfer's end.
 func (r *rmppReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 	if !r.active() || now < r.Deadline() {
 		return false
@@ -154,8 +154,8 @@ func (r *rmppReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 	return true
 }
 
-// Deadline returns the time of the next Wake, unless a segment arrives before. It is
-// valid from the first segment to the end of the transfer.
+// Deadline returns the next Wake time, unless a segment arrives before. It is valid from
+// the first segment to the transfer's end.
 func (r *rmppReceiver) Deadline() time.Duration { return r.received + rmppAckAfter }
 
 // Abandon ends a transfer that takes too long. If it returns true, the caller sends

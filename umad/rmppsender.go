@@ -9,19 +9,19 @@ import (
 // An RMPPSender splits a message into segments. Like the receiver, it does no input or
 // output and has no clock.
 type RMPPSender struct {
-	head    mad.Packet // headers of all segments
+	head    mad.Packet // headers for all segments
 	data    []byte
-	count   uint32 // of segments
+	count   uint32 // segment count
 	sent    uint32 // last segment sent, in the current pass
 	top     uint32 // last segment sent in any pass
 	acked   uint32 // last segment acknowledged
 	window  uint32 // last segment that may be sent
 	err     *rmppError
-	touched time.Duration // time of the last segment
+	touched time.Duration // last segment time
 	retries int           // since the last new acknowledgement
 }
 
-// NewRMPPSender returns a sender of data. Each segment has the headers of head.
+// NewRMPPSender returns a sender for data. Each segment has head's headers.
 func NewRMPPSender(head *mad.Packet, data []byte) *RMPPSender {
 	s := &RMPPSender{head: *head, data: data, window: 1}
 	_, size := classHeader(head)
@@ -57,7 +57,7 @@ func (s *RMPPSender) Next(now time.Duration, p *mad.Packet) bool {
 	return true
 }
 
-// Receive processes a packet of the receiver. If it returns true, the caller sends
+// Receive processes a packet from the receiver. If it returns true, the caller sends
 // answer. Then there may be further segments to send.
 func (s *RMPPSender) Receive(p *mad.Packet, now time.Duration, answer *mad.Packet) bool {
 	h := p.RMPP()
@@ -97,7 +97,7 @@ func (s *RMPPSender) Wake(now time.Duration, answer *mad.Packet) bool {
 	return s.resync(now, answer)
 }
 
-// Deadline returns the time of the next Wake, unless a packet arrives before.
+// Deadline returns the next Wake time, unless a packet arrives before.
 func (s *RMPPSender) Deadline() time.Duration { return s.touched + rmppRetry }
 
 // resync returns to the first segment without acknowledgement.

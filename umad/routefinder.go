@@ -8,12 +8,12 @@ import (
 )
 
 // byLID reports whether a request is a subnet management packet that is routed by LID, at
-// least to the beginning of its directed route.
+// least to where its directed route begins.
 func (r *Request) byLID() bool { return r.class().IsSMP() && r.To.LID != 0 }
 
 // A routeFinder finds directed routes to LIDs, for a port that cannot send subnet
-// management packets to a LID. It follows the linear forwarding tables of the switches
-// from the local port. It requests each attribute once.
+// management packets to a LID. It follows the switches' linear forwarding tables from the
+// local port. It requests each attribute once.
 type routeFinder struct {
 	client *Client
 	routes map[ib.LID]*lidRoute
@@ -28,14 +28,14 @@ type lidRoute struct {
 	waiting []*Request // for the route
 }
 
-// A cacheKey identifies an attribute of the node at the end of a route.
+// A cacheKey identifies a node attribute at the end of a route.
 type cacheKey struct {
 	route    mad.Route
 	attr     mad.AttrID
 	modifier uint32
 }
 
-// A cacheEntry is the data of an attribute, or the request for it.
+// A cacheEntry is an attribute's data, or the request for it.
 type cacheEntry struct {
 	data    []byte
 	err     error
@@ -68,7 +68,7 @@ func (f *routeFinder) submit(r *Request) {
 	}
 }
 
-// flight returns the flight of a request along the route to its LID.
+// flight returns a request's flight along the route to its LID.
 func (f *routeFinder) flight(r *Request, l *lidRoute) (flight, error) {
 	if l.err != nil {
 		return flight{}, l.err
@@ -94,7 +94,7 @@ func (f *routeFinder) end(lid ib.LID, route mad.Route, err error) {
 	}
 }
 
-// noRoute is the forwarding table entry of a LID without a route.
+// noRoute is the forwarding table entry for a LID without a route.
 const noRoute = 255
 
 // follow continues the search for a LID at the node at the end of a route.
@@ -154,7 +154,7 @@ func (f *routeFinder) arrive(route mad.Route, lid ib.LID, node mad.NodeInfo, fai
 	})
 }
 
-// get decodes an attribute of the node at the end of a route, and calls done.
+// get decodes a node attribute at the end of a route, and calls done.
 func (f *routeFinder) get(route mad.Route, a mad.Attribute, modifier uint32, done func(error)) {
 	decode := func(data []byte, err error) {
 		if err == nil {

@@ -19,7 +19,7 @@ type directedPort struct {
 	umad.Port
 	t     *testing.T
 	kinds map[mad.Class]int // packets sent
-	fail  func() error      // of the next Send; may be nil
+	fail  func() error      // next Send's error; may be nil
 }
 
 func (p *directedPort) Attr() umad.PortAttr {
@@ -54,8 +54,8 @@ func openDirected(t *testing.T, description string) (*sim.Fabric, *directedPort)
 	return f, &directedPort{Port: port, t: t, kinds: map[mad.Class]int{}}
 }
 
-// Subnet management packets to all LIDs arrive along directed routes. Each block of a
-// forwarding table is requested once.
+// Subnet management packets to all LIDs arrive along directed routes. Each forwarding
+// table block is requested once.
 func TestRouteFinder(t *testing.T) {
 	f, p := openDirected(t, "fat-tree:levels=3,radix=4,pods=4")
 	defer p.Close()
@@ -93,8 +93,8 @@ func TestRouteFinder(t *testing.T) {
 			}
 		}
 	}
-	// NodeInfo and PortInfo or forwarding blocks of the nodes by each route to them, and
-	// two requests for each LID.
+	// NodeInfo and PortInfo or forwarding blocks from the nodes by each route to them,
+	// and two requests for each LID.
 	if sent := p.kinds[mad.ClassSMPDirected]; sent > 2*lids+8*lids {
 		t.Errorf("sent %d packets for %d LIDs", sent, lids)
 	}
@@ -138,7 +138,7 @@ func TestRouteFinder_Errors(t *testing.T) {
 			"loop":     {loop, "more than 63 hops: the forwarding tables may contain a loop"},
 			"silent":   {f.Node("host00003").Ports[1].Info.LID, "no reply in time"},
 		} {
-			for range 2 { // the second request uses the first one's result
+			for range 2 { // the second request uses the first request's result
 				_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: test.lid}, Attr: mad.AttrNodeInfo})
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("%s: got error %v, want %s", name, err, test.want)
@@ -148,7 +148,7 @@ func TestRouteFinder_Errors(t *testing.T) {
 	})
 }
 
-// The end of a run ends the requests that wait for a route.
+// A run's end ends the requests that wait for a route.
 func TestRouteFinder_Abort(t *testing.T) {
 	f, p := openDirected(t, "fat-tree:levels=2,radix=4,pods=2")
 	defer p.Close()

@@ -11,16 +11,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrNoDestination is the error of a request to no port, for example along a route that was
-// not found: such a request must never reach the local port.
+// ErrNoDestination is the error for a request to no port, for example along a route that
+// was not found: such a request must never reach the local port.
 var ErrNoDestination = errors.New("the request has no destination: neither a LID nor a route")
 
 // send sends as many requests as the port accepts and the window permits. It
 // returns an error if the port is broken.
 //
-// Retries do not wait for room in the window: each one replaces an attempt that
-// ended, and inherits the place of that attempt, or the lack of one. So they are
-// as far apart as the first attempts were.
+// Retries do not wait for room in the window: each retry replaces an attempt that ended,
+// and inherits that attempt's place, or the lack of a place. So they are as far apart as
+// the first attempts were.
 func (c *Client) send(now time.Duration) error {
 	c.sendable, c.limited = true, false
 	for {
@@ -62,8 +62,8 @@ func (c *Client) send(now time.Duration) error {
 	}
 }
 
-// fill builds the next messages to send and returns their number. An error is one
-// of the request after these, of which no message can be built.
+// fill builds the next messages to send and returns their count. An error belongs to the
+// request after these messages: no message can be built for it.
 func (c *Client) fill(now time.Duration) (n int, err error) {
 	first := c.retries.head == nil
 	r := c.retries.head
@@ -87,7 +87,7 @@ func (c *Client) fill(now time.Duration) (n int, err error) {
 			if n == 0 {
 				return 0, err
 			}
-			c.unclaim(e) // until those before it are sent
+			c.unclaim(e) // until the requests before it are sent
 			return n, nil
 		}
 		r = r.flight.next
@@ -95,7 +95,7 @@ func (c *Client) fill(now time.Duration) (n int, err error) {
 	return n, nil
 }
 
-// claim begins the next attempt of a request, which stays in its list.
+// claim begins a request's next attempt, which stays in its list.
 func (c *Client) claim(r *Request, now time.Duration) *inflight.Entry[attempt] {
 	e := c.sent.Add(now)
 	if r.flight.slow {
@@ -142,7 +142,7 @@ func (c *Client) launched(e *inflight.Entry[attempt], m *Message) {
 	}
 }
 
-// build makes a message of r.
+// build makes a message from r.
 func (c *Client) build(r *Request, id uint32, m *Message) error {
 	if r.flight.unsent != nil {
 		return r.flight.unsent
@@ -186,7 +186,7 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	return r.fill(&m.MAD)
 }
 
-// fill writes the part of a packet after the common header.
+// fill writes a packet's part after the common header.
 func (r *Request) fill(m *mad.Packet) error {
 	class, oui, room := m.Class(), r.OUI, m.Data()
 	if oui == 0 && r.Value != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// TestClient_Build checks the packets of requests without the zeros at their end.
-// The upper half of the transaction ID is 0; other tests check the lower one.
+// TestClient_Build checks request packets without the zeros at their end. The upper half
+// of the transaction ID is 0; other tests check the lower half.
 func TestClient_Build(t *testing.T) {
 	const anyTID = "0000000000000000"
 	tests := []struct {

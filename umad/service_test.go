@@ -10,7 +10,7 @@ import (
 )
 
 // TestRequest_Answer checks that a request with an answer method is answered by a
-// packet of that method, and by no other one.
+// packet with that method, and by no other packet.
 func TestRequest_Answer(t *testing.T) {
 	const answer mad.Method = 0x40
 	withMethod := func(m umad.Message, method mad.Method) umad.Message {

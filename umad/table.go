@@ -9,22 +9,21 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A TableRequest requests all records of a kind from subnet administration, or those
-// that match.
+// A TableRequest requests all records of a kind from subnet administration, or the
+// records that match.
 type TableRequest struct {
-	// To is the place of the administration (default: that of the local port's
-	// subnet manager).
+	// To is where the administration is (default: at the local port's subnet manager).
 	To Target
 
-	Match    mad.Attribute     // a record of the kind, with the values to be matched
-	Mask     mad.ComponentMask // fields of Match to be matched
+	Match    mad.Attribute     // a record of this kind, with the values to be matched
+	Mask     mad.ComponentMask // fields in Match to be matched
 	Modifier uint32            // for port records [mad.MatchCapMask], else 0
 	SMKey    mad.Key           // 0: as an untrusted client
 
 	// Timeout is the time limit for the whole table (default 30 s).
 	Timeout time.Duration
 
-	// Limit is the maximum size of the table in bytes (default 256 MiB). A larger
+	// Limit is the maximum table size in bytes (default 256 MiB). A larger
 	// table is an error.
 	Limit int
 }
@@ -33,7 +32,7 @@ type TableRequest struct {
 // subnet manager.
 var ErrNoSM = errors.New("the local port knows of no subnet manager")
 
-// administrator returns the place of subnet administration, unless to specifies it.
+// administrator returns where subnet administration is, unless to specifies it.
 func (c *Client) administrator(to Target) (Target, error) {
 	if to.LID == 0 {
 		to = Target{LID: c.attr.SMLID, SL: c.attr.SMSL}
@@ -44,12 +43,11 @@ func (c *Client) administrator(to Target) (Target, error) {
 	return to, nil
 }
 
-// GetTable requests records from subnet administration and returns all of them. It
-// first runs the requests that were submitted before. A table without records is not
-// an error.
+// GetTable requests records from subnet administration and returns them all. It first
+// runs the requests that were submitted before. A table without records is not an error.
 //
-// The error of a failed request is an [*Error]. Its text has the reason if
-// the transfer of the reply was not completed.
+// A failed request's error is an [*Error]. Its text has the reason if the reply's
+// transfer was not completed.
 func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
 	to, err := c.administrator(q.To)
 	if err != nil {
@@ -74,8 +72,8 @@ type Table struct {
 	Clipped bool
 
 	data   []byte
-	stride int // from one record to the next
-	size   int // of a record without the padding after it
+	stride int // from each record to the next
+	size   int // record size without the padding after it
 }
 
 // tableOf returns the table in a reply. The last record may lack its padding.
@@ -97,7 +95,7 @@ func tableOf(kind mad.Attribute, reply *LongReply) (*Table, error) {
 	return t, nil
 }
 
-// Len returns the number of records.
+// Len returns the record count.
 func (t *Table) Len() int {
 	if t.stride == 0 {
 		return 0
@@ -105,7 +103,7 @@ func (t *Table) Len() int {
 	return (len(t.data) + t.stride - t.size) / t.stride
 }
 
-// Raw returns the bytes of record i, from 0 to Len-1, with reserved fields.
+// Raw returns record i's bytes, from 0 to Len-1, with reserved fields.
 func (t *Table) Raw(i int) []byte { return t.data[i*t.stride : min((i+1)*t.stride, len(t.data))] }
 
 // Record decodes record i, from 0 to Len-1.
@@ -113,7 +111,7 @@ func (t *Table) Record(i int, record mad.Attribute) error {
 	return mad.Decode(record, t.Raw(i))
 }
 
-// Records decodes all records of a table.
+// Records decodes all records in a table.
 func Records[T any, R interface {
 	*T
 	mad.Attribute

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// linkTable returns the records of n links as they are in an answer.
+// linkTable returns the records for n links as they are in an answer.
 func linkTable(t *testing.T, n int) []byte {
 	t.Helper()
 	b := make([]byte, 8*n)
@@ -114,7 +114,7 @@ func TestClient_GetTableLossy(t *testing.T) {
 }
 
 // TestClient_GetTableErrors checks requests for tables that fail. The replies to
-// one of them must not disturb the next one.
+// a failed request must not disturb the next request.
 func TestClient_GetTableErrors(t *testing.T) {
 	inBubble(t, umad.ClientOptions{Timeout: time.Second, Attempts: 3}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		p.OnSend = nil
@@ -191,7 +191,7 @@ func TestClient_GetTableTimeout(t *testing.T) {
 }
 
 // A transport that does RMPP itself, as the kernel does, returns the first segment
-// together with the data of the others.
+// together with the other segments' data.
 func TestClient_GetTableReassembled(t *testing.T) {
 	for _, n := range []int{0, 3, 25, 26, 500} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestClient_GetTableReassembled(t *testing.T) {
 	}
 }
 
-// A transport without RMPP returns one packet, which may contain the length of the
-// whole answer.
+// A transport without RMPP returns a single packet, which may contain the
+// whole answer's length.
 func TestClient_GetTableClipped(t *testing.T) {
 	tests := []struct {
 		length  uint32

@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An EventKind is a kind of event.
+// An EventKind is an event kind.
 type EventKind uint8
 
-// The kinds of events.
+// Event kinds.
 const (
 	EventSent      EventKind = iota // a request was sent
 	EventReceived                   // it was answered; Err is set for a status other than 0
@@ -33,18 +33,18 @@ func (k EventKind) String() string {
 // An Event is passed to [ClientOptions.Trace].
 type Event struct {
 	Kind     EventKind
-	To       Target // of the request; the zero value for a stray
+	To       Target // request target; the zero value for a stray
 	Class    mad.Class
 	Method   mad.Method
 	Attr     mad.AttrID
 	Modifier uint32
 	TID      uint64
 	Attempt  int           // counted from 1; 0 for a stray
-	RTT      time.Duration // of a reply
-	Err      error         // of the reply or the timeout
+	RTT      time.Duration // reply's round trip time
+	Err      error         // reply's error or the timeout
 }
 
-// String returns the event as one line.
+// String returns the event as a single line.
 func (e Event) String() string {
 	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Class.AttrName(e.Attr), e.Modifier, e.TID)
 	if e.Attempt > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// TestEvent_String checks the events of a request whose first attempt is lost and
-// whose second one gets an error, and of packets that arrive besides.
+// TestEvent_String checks the events for a request with a lost first attempt and an error
+// for the second attempt, and for packets that arrive besides.
 func TestEvent_String(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPort(0)

@@ -1,11 +1,11 @@
 // Package umad sends and receives management datagrams (MADs). Package mad encodes
 // and decodes them.
 //
-// A [Port] is a transport: the port of a device through /dev/infiniband/umadN
-// (package umad/device), a node of a running ibsim server (package umad/ibsim), or a
-// simulation for tests (package umad/umadtest). A [Client] keeps requests in flight
-// over one Port and matches the replies to them. [Client.Get] and [Client.Set] exchange
-// one attribute, and [Client.GetTable] reads the records of subnet administration:
+// A [Port] is a transport: a device port through /dev/infiniband/umadN (package
+// umad/device), a node on a running ibsim server (package umad/ibsim), or a simulation
+// for tests (package umad/umadtest). A [Client] keeps requests in flight over one Port
+// and matches the replies to them. [Client.Get] and [Client.Set] exchange an attribute,
+// and [Client.GetTable] reads subnet administration records:
 //
 //	var node mad.NodeInfo
 //	err := client.Get(ctx, umad.Target{LID: 5}, &node)
@@ -28,17 +28,17 @@ import (
 // receives a message, or waits, and sends again.
 var ErrWouldBlock = errors.New("send queue is full")
 
-// ErrDeviceRemoved is wrapped by the errors of a Port whose device was unplugged,
-// or whose simulator ended. Such a port cannot send or receive any more.
+// ErrDeviceRemoved is wrapped by the errors from a Port after its device was unplugged,
+// or its simulator ended. Such a port cannot send or receive any more.
 var ErrDeviceRemoved = errors.New("device removed")
 
-// QP1QKey is the well-known queue key of the general services queue pair
-// (InfiniBand Architecture, Volume 1, 3.5.3).
+// QP1QKey is the general services queue pair's well-known queue key (InfiniBand
+// Architecture, Volume 1, 3.5.3).
 const QP1QKey = 0x80010000
 
-// A GRH holds the fields of a global route header that the sender sets.
+// A GRH holds the global route header fields that the sender sets.
 type GRH struct {
-	SGIDIndex    uint8  // index of the source GID in the port's GID table
+	SGIDIndex    uint8  // source GID index in the port's GID table
 	HopLimit     uint8  //
 	TrafficClass uint8  //
 	FlowLabel    uint32 // 20 bits
@@ -51,12 +51,12 @@ type Addr struct {
 	QPN       uint32 // 0 for subnet management, 1 for all other classes
 	QKey      uint32 // QP1QKey for QPN 1, 0 for QPN 0
 	SL        uint8  // service level
-	PathBits  uint8  // low bits of the source LID, where the port's LMC is above 0
+	PathBits  uint8  // the source LID's low bits, where the port's LMC is above 0
 	PKeyIndex uint16 // index in the port's P_Key table, not the key
 	GRH       *GRH   // nil: no global route header
 }
 
-// A Message is one MAD with its address.
+// A Message is a MAD with its address.
 type Message struct {
 	Addr Addr
 
@@ -65,16 +65,16 @@ type Message struct {
 	// Status ETIMEDOUT.
 	Timeout time.Duration
 
-	// Status is set by Recv: 0, or the error of a request that was returned
-	// without a reply (ETIMEDOUT).
+	// Status is set by Recv: 0, or the error for a request that was returned without a
+	// reply (ETIMEDOUT).
 	Status syscall.Errno
 
 	MAD mad.Packet
 
-	// Rest has the data of the segments after the first one, which is MAD, on a
-	// transport that does RMPP (see [PortAttr]); nil: MAD is the whole message. Send
-	// of other transports ignores it. Recv fills it with memory that the port does not
-	// use again.
+	// Rest has the data from the segments after the first segment, which is MAD,
+	// on a transport that does RMPP (see [PortAttr]); nil: MAD is the whole
+	// message. Send on other transports ignores it. Recv fills it with memory that
+	// the port does not use again.
 	Rest []byte
 }
 
@@ -84,17 +84,17 @@ type Port interface {
 	// Attr returns the attributes that the local port had when it was opened.
 	Attr() PortAttr
 
-	// Send sends one MAD without waiting. If the transport has no room, it
-	// returns ErrWouldBlock. The transport does not retain m.
+	// Send sends a MAD without waiting. If the transport has no room, it returns
+	// ErrWouldBlock. The transport does not retain m.
 	Send(m *Message) error
 
 	// Recv fills m with the next MAD. It returns os.ErrDeadlineExceeded if none
 	// arrives before the deadline. A zero deadline never expires.
 	Recv(m *Message, deadline time.Time) error
 
-	// Interrupt makes the current wait of Recv, or else the next one, end with
-	// os.ErrDeadlineExceeded. It may end more than one wait, so callers of Recv
-	// must expect that error before the deadline.
+	// Interrupt makes the current Recv wait, or else the next wait, end with
+	// os.ErrDeadlineExceeded. It may end several waits, so callers of Recv must expect
+	// that error before the deadline.
 	Interrupt()
 
 	// Close releases the port. After it, Interrupt has no effect, and Send and Recv
@@ -102,9 +102,9 @@ type Port interface {
 	Close() error
 }
 
-// PortAttr has the attributes of a local port that are known without a MAD.
+// PortAttr has the local port attributes that are known without a MAD.
 type PortAttr struct {
-	Device    string // name of the device, such as "mlx5_0"
+	Device    string // device name, such as "mlx5_0"
 	Number    uint8  // port number on the device
 	LinkLayer string // "InfiniBand" or "Ethernet"
 	NodeGUID  ib.GUID
@@ -122,11 +122,11 @@ type PortAttr struct {
 	DirectedOnly bool
 
 	// RMPP reports that the transport segments and reassembles the long messages
-	// of subnet administration, of [mad.ClassSysstat], and of services with RMPP.
-	// Otherwise Recv returns the segments, which the receiver acknowledges, or
-	// the transport has no segmented messages and cuts them to the first segment.
+	// in subnet administration, [mad.ClassSysstat], and services with RMPP. Otherwise
+	// Recv returns the segments, which the receiver acknowledges, or the transport has no
+	// segmented messages and cuts them to the first segment.
 	RMPP bool
 }
 
-// Prefix returns the subnet prefix of the port, [ib.DefaultPrefix] if it has none yet.
+// Prefix returns the port's subnet prefix, [ib.DefaultPrefix] if it has none yet.
 func (a PortAttr) Prefix() uint64 { return cmp.Or(a.GIDPrefix, ib.DefaultPrefix) }

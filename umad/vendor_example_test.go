@@ -11,15 +11,15 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Board is an attribute that package mad does not have: the device in the
-// vendor class 0x0a of NVIDIA.
+// A Board is an attribute that package mad does not have: the device in
+// NVIDIA's vendor class 0x0a.
 type Board struct {
 	DeviceID uint16
 	Uptime   uint32 // seconds
 	PSID     [16]uint8
 }
 
-// Spec returns the class, the number and the size of the attribute.
+// Spec returns the attribute's class, number and size.
 func (*Board) Spec() mad.Spec { return mad.Spec{Class: 0x0a, ID: 0x17, Size: 72} }
 
 // Layout declares the fields for the encoder, the decoder and all texts.
@@ -29,10 +29,10 @@ func (b *Board) Layout(c *mad.Codec) {
 	mad.Array(c, b.PSID[:], 448, 8, "PSID", mad.Text)
 }
 
-// MarshalJSON makes the JSON form that of the package's own attributes.
+// MarshalJSON gives a Board the same JSON form as the package's own attributes.
 func (b *Board) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, b) }
 
-// A program declares an attribute of a vendor and reads it through the client.
+// A program declares a vendor's attribute and reads it through the client.
 func Example_vendor() {
 	fabric, err := sim.Build("demo")
 	if err != nil {

@@ -10,9 +10,9 @@ const (
 	minLateAfter = 10 * time.Millisecond
 )
 
-// window limits the number of requests in flight like the congestion window of TCP
-// (RFC 5681): it doubles with each round trip until the first loss, and then grows by
-// one per round trip.
+// window limits the number of requests in flight like TCP's congestion window
+// (RFC 5681): it doubles with each round trip until the first loss, and then
+// grows by 1 per round trip.
 type window struct {
 	size, limit int
 	linear      bool // after the first loss
@@ -35,9 +35,9 @@ func (w *window) grow() {
 	}
 }
 
-// shrink counts a lost or late request. number is the number of its packet, and sent
-// the number of packets so far. Requests that were in flight when the window was
-// last halved belong to the same congestion, and have no effect.
+// shrink counts a lost or late request. number is its packet's number, and sent the
+// packet count so far. Requests that were in flight when the window was last halved
+// belong to the same congestion, and have no effect.
 func (w *window) shrink(number, sent int) {
 	if w.linear && number <= w.halvedAt {
 		return

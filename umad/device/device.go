@@ -20,8 +20,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options specify a port. The zero value is the port that the tools of
-// infiniband-diags would use; see [Host.Choose].
+// Options specify a port. The zero value is the port that the infiniband-diags tools
+// would use; see [Host.Choose].
 type Options struct {
 	Device string // name, such as "mlx5_0"; "": any
 	Port   uint8  // number; 0: any
@@ -34,7 +34,7 @@ const defaultDev = "/dev/infiniband"
 // [umad.Responder]. Its device node is closed when it is garbage collected.
 type Port struct {
 	attr umad.PortAttr
-	name string // path of the device node
+	name string // device node path
 	file *os.File
 	conn *nonblock.Conn
 
@@ -42,16 +42,17 @@ type Port struct {
 
 	out, in packet
 
-	// For one of a pair of devices; see pair.go.
+	// For a device in a pair; see pair.go.
 	smi    *Port          // sends subnet management packets; nil: the port itself
 	reads  *nonblock.Conn // receives from both ports
-	ready  *os.File       // epoll descriptor of both
-	epoll  int            // number of ready
-	from   *Port          // of the last message
+	ready  *os.File       // epoll descriptor for both
+	epoll  int            // ready's number
+	from   *Port          // last message's port
 	closed bool
 }
 
-// An agent is a registration with the kernel, which requires one for each class.
+// An agent is a registration with the kernel, which requires a
+// registration for each class.
 type agent struct {
 	id         uint32
 	registered bool
@@ -69,7 +70,7 @@ func Open(o Options) (*Port, error) {
 	return p.Open()
 }
 
-// Open opens the port, and for one of a pair also the other one.
+// Open opens the port, and for a port in a pair also the other port.
 func (p LocalPort) Open() (*Port, error) {
 	port, err := p.open()
 	if err != nil || p.smi == nil {
@@ -84,7 +85,7 @@ func (p LocalPort) Open() (*Port, error) {
 	return port, nil
 }
 
-// open opens the device node of the port.
+// open opens the port's device node.
 func (p LocalPort) open() (*Port, error) {
 	path := filepath.Join(cmp.Or(p.host.Dev, defaultDev), p.Node)
 	// A non-blocking file is served by Go's poller: a waiting read does not
@@ -104,7 +105,7 @@ func (p LocalPort) open() (*Port, error) {
 // Attr describes the port.
 func (p *Port) Attr() umad.PortAttr { return p.attr }
 
-// packet is the unit of a read or write of the device node.
+// packet is the unit in which the device node is read and written.
 type packet struct {
 	uapi.UMADHeader
 	mad mad.Packet
@@ -117,9 +118,9 @@ var _ [packetSize - uapi.UMADHeaderSize - mad.Size]struct{}
 
 func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), packetSize) }
 
-// Send hands one MAD to the kernel, which returns a request without a reply after
-// its timeout. The kernel does not send a request again: the client does, and it
-// learns from each timeout.
+// Send hands a MAD to the kernel, which returns a request without a reply after its
+// timeout. The kernel does not send a request again: the client does, and it learns from
+// each timeout.
 func (p *Port) Send(m *umad.Message) error {
 	if p.closed {
 		return p.failed("send MAD", fs.ErrClosed)
@@ -177,18 +178,17 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// maxMessage is the size limit of a message. The records of the largest fabrics
-// take a tenth of it.
+// maxMessage is the message size limit. The largest fabrics' records take a tenth of it.
 const maxMessage = 1 << 30
 
-// receiveLong reads a message of a port that was too long for the buffer. The kernel kept
+// receiveLong reads a port's message that was too long for the buffer. The kernel kept
 // it, and wrote its length into the header (drivers/infiniband/core/user_mad.c).
 func (p *Port) receiveLong(m *umad.Message, from *Port, deadline time.Time) (int, error) {
 	size := int(p.in.Length)
 	if size <= packetSize || size > maxMessage {
 		return 0, fmt.Errorf("message of %d bytes: %w", size, unix.EMSGSIZE)
 	}
-	long := make([]byte, size, size+mad.Size) // with room for the data of the first segment
+	long := make([]byte, size, size+mad.Size) // with room for the first segment's data
 	n, err := from.conn.Receive(long, deadline)
 	if err != nil {
 		return 0, err
@@ -198,9 +198,9 @@ func (p *Port) receiveLong(m *umad.Message, from *Port, deadline time.Time) (int
 	return head, nil
 }
 
-// failed returns the error of an operation. For a device that was removed the
-// kernel returns EPIPE to the registration of an agent, and EIO to a read or a
-// write (drivers/infiniband/core/user_mad.c).
+// failed returns an operation's error. For a removed device the kernel returns EPIPE to
+// an agent's registration, and EIO to a read or a write
+// (drivers/infiniband/core/user_mad.c).
 func (p *Port) failed(op string, err error) error {
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EIO) || errors.Is(err, unix.ENODEV) {
 		err = fmt.Errorf("%w: %w", umad.ErrDeviceRemoved, err)
@@ -218,7 +218,7 @@ func (p *Port) WaitInThread() error {
 	return p.conn.WaitInThread()
 }
 
-// Interrupt ends the current wait of Recv, or the next one.
+// Interrupt ends the current Recv wait, or the next wait.
 func (p *Port) Interrupt() {
 	if p.reads != nil {
 		p.reads.Interrupt()
@@ -243,8 +243,7 @@ func (p *Port) Close() error {
 	return err
 }
 
-// agent returns the registration for the class of a MAD. It registers the class on
-// first use.
+// agent returns the registration for a MAD's class. It registers the class on first use.
 func (p *Port) agent(m *mad.Packet) (uint32, error) {
 	a := &p.agents[m.Class()]
 	if a.registered {

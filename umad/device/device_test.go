@@ -25,7 +25,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// host describes ports to write into a tree of sysfs.
+// host describes ports to write into a sysfs tree.
 type host []struct {
 	umad, device, nodeType string
 	port                   int
@@ -90,7 +90,7 @@ func TestHost_Choose(t *testing.T) {
 		host   host
 		device string
 		port   uint8
-		want   string // node, or a part of the error
+		want   string // node, or an error part
 	}{
 		{"active", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad1"},
 		{"first port", host{{"umad10", "mlx5_0", ca, 2, ibLayer, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad2"},
@@ -120,7 +120,7 @@ func TestHost_Choose(t *testing.T) {
 	}
 }
 
-// A device with missing files does not prevent the use of the others.
+// A device with missing files does not prevent the use of others.
 func TestHost_PortsUnplugged(t *testing.T) {
 	h := host{
 		{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp},
@@ -196,7 +196,7 @@ func TestOpen(t *testing.T) {
 	p.Interrupt()
 }
 
-// The device node of a port that is dropped without Close is closed.
+// A port's device node is closed if the port is dropped without Close.
 func TestPort_Dropped(t *testing.T) {
 	h := fifoHost(t)
 	opened := func() bool {
@@ -259,8 +259,8 @@ func TestEncode(t *testing.T) {
 	m.MAD[0] = 0xaa
 	var p packet
 	p.encode(&m, 7)
-	// In the order of the structure: host byte order (little-endian here) for fields of
-	// the kernel, network byte order for fields of the packet.
+	// In structure order: host byte order (little-endian here) for the kernel's fields,
+	// network byte order for packet fields.
 	want := "07000000" + "00000000" + "61ea0000" + "00000000" + "40010000" +
 		"00000001" + "80010000" + "1234" + "03" + "01" + "01" + "04" + "40" + "05" +
 		"fe800000000000000000000000000001" + "00012345" + "0200" + "000000000000" + "aa"
@@ -419,7 +419,7 @@ func TestServiceRegistration(t *testing.T) {
 	}
 }
 
-// A class has one agent, and a file without the ioctl reports an error.
+// A class has a single agent, and a file without the ioctl reports an error.
 func TestListen(t *testing.T) {
 	p, _ := newTestPort(t)
 	p.agents[0x33].registered = true

@@ -14,8 +14,8 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// Lists the ports of a host. The zero Host is the host of the program; this one is a
-// copy of sysfs files.
+// Lists the ports on a host. The zero Host is the program's host; this Host is a copy of
+// sysfs files.
 func ExampleHost_Ports() {
 	root, err := os.MkdirTemp("", "sysfs")
 	if err != nil {
@@ -52,7 +52,7 @@ func ExampleHost_Ports() {
 	// Output: umad0: mlx5_0/1 (InfiniBand, Active, LinkUp), LID 7
 }
 
-// Opens the default port and reads NodeInfo of the local node. On a host without an
+// Opens the default port and reads the local node's NodeInfo. On a host without an
 // InfiniBand port, Open returns a NoPortError.
 func ExampleOpen() {
 	port, err := device.Open(device.Options{})

@@ -10,10 +10,10 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// HopLimit is the hop limit of global route headers: that of most IP packets.
+// HopLimit is the hop limit in global route headers: the same as in most IP packets.
 const HopLimit = 64
 
-// ErrNoRoCE is wrapped by the error of [PathTo] if no RoCE port of the host leads to
+// ErrNoRoCE is wrapped by the error from [PathTo] if no RoCE port on the host leads to
 // the destination.
 var ErrNoRoCE = errors.New("no RoCE port of this host leads there")
 
@@ -21,20 +21,19 @@ var ErrNoRoCE = errors.New("no RoCE port of this host leads there")
 type Path struct {
 	From   LocalPort
 	GRH    umad.GRH
-	Type   string // of the GIDs, such as "RoCE v2"; "": unknown
-	Netdev string // network device of the source; "": unknown
+	Type   string // GID type, such as "RoCE v2"; "": unknown
+	Netdev string // source network device; "": unknown
 
-	// Embedded reports that the GIDs are IPv4 addresses and the packets RoCE v2,
-	// whose header then is an IPv4 header. Linux drops responses to such packets;
-	// see package ping.
+	// Embedded reports that the GIDs are IPv4 addresses and the packets RoCE v2 with an
+	// IPv4 header. Linux drops responses to such packets; see package ping.
 	Embedded bool
 }
 
-// PathTo returns the path from one of several ports to a GID or IP address over
-// RoCE, on which an IP address is a GID (InfiniBand Architecture, Volume 1, Annex
-// A17). The source is the address from which the kernel would send IP packets.
-// Link-local addresses are in the network of their zone; without a zone, in that of
-// the only port with a link-local address.
+// PathTo returns the path from any of several ports to a GID or IP address over RoCE, on
+// which an IP address is a GID (InfiniBand Architecture, Volume 1, Annex A17). The
+// source is the address from which the kernel would send IP packets. Link-local
+// addresses are in their zone's network; without a zone, in the network of the only port
+// with a link-local address.
 func PathTo(ports []LocalPort, to netip.Addr) (Path, error) {
 	to = to.Unmap()
 	var from netip.Addr
@@ -47,10 +46,10 @@ func PathTo(ports []LocalPort, to netip.Addr) (Path, error) {
 	return PathFrom(ports, from, to)
 }
 
-// isPort reports whether an address can be the address of a port.
+// isPort reports whether an address can be a port address.
 func isPort(ip netip.Addr) bool { return ip.IsValid() && !ip.IsUnspecified() && !ip.IsMulticast() }
 
-// isOfLink reports whether an address is valid on one link only.
+// isOfLink reports whether an address is valid on a single link only.
 func isOfLink(ip netip.Addr) bool { return ip.Is6() && ip.IsLinkLocalUnicast() }
 
 // PathFrom is [PathTo] with a known source, the GID to send from. For a link-local
@@ -126,8 +125,8 @@ func pickGID(table []sysfs.GID, address netip.Addr, zone string) (best sysfs.GID
 	return best, ok
 }
 
-// owns reports whether a GID is an address of the network device of the port, to which
-// the first entry of the table belongs, and not of one above it, such as a VLAN, for which
+// owns reports whether a GID is an address of the port's network device, to which the
+// table's first entry belongs, and not of a device above it, such as a VLAN, for which
 // there may be another RDMA device with the same GIDs.
 func owns(table []sysfs.GID, g sysfs.GID) bool {
 	first := table[0].Netdev

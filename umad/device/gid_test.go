@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// rocePorts returns an InfiniBand port and two RoCE ports, the first of which is in
-// the network of the loopback device.
+// rocePorts returns an InfiniBand port and two RoCE ports, the first in the loopback
+// device's network.
 func rocePorts(t *testing.T) []LocalPort {
 	const rxe0, rxe1 = "class/infiniband/rxe0/ports/1/", "class/infiniband/rxe1/ports/1/"
 	h := Host{Sysfs: testenv.WriteTree(t, map[string]string{
@@ -80,8 +80,8 @@ func TestPathTo(t *testing.T) {
 	}
 }
 
-// TestPathTo_upperDevice has a network device above that of another RDMA device, with an
-// RDMA device of its own: both devices have its GIDs.
+// TestPathTo_upperDevice has a network device above another RDMA device's network device,
+// with its own RDMA device: both devices have its GIDs.
 func TestPathTo_upperDevice(t *testing.T) {
 	const lower, upper = "class/infiniband/lower/ports/1/", "class/infiniband/upper/ports/1/"
 	h := Host{Sysfs: testenv.WriteTree(t, map[string]string{

@@ -15,23 +15,23 @@ import (
 
 // A Host is where [Host.Ports] finds ports. The zero value is this host.
 type Host struct {
-	// Sysfs is the root of sysfs (default /sys).
+	// Sysfs is the sysfs root (default /sys).
 	Sysfs string
 
-	// Dev is the directory of the device nodes (default /dev/infiniband).
+	// Dev is the device node directory (default /dev/infiniband).
 	Dev string
 }
 
 func (h Host) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(h.Sysfs), sysfs.Default) }
 
-// A LocalPort is a port of a host that has a MAD device node.
+// A LocalPort is a port on a host that has a MAD device node.
 type LocalPort struct {
-	Node     string        // name of the device node, such as "umad0"
-	NodeType mad.NodeType  // of the device
-	Attr     umad.PortAttr // device, number, addresses and state of the port
+	Node     string        // device node name, such as "umad0"
+	NodeType mad.NodeType  // the device's type
+	Attr     umad.PortAttr // the port's device, number, addresses and state
 
-	// NoSubnetManagement reports that another device sends the subnet management
-	// packets of the port; see [LocalPort.SubnetManagement].
+	// NoSubnetManagement reports that another device sends the port's subnet management
+	// packets; see [LocalPort.SubnetManagement].
 	NoSubnetManagement bool
 
 	host Host
@@ -39,8 +39,8 @@ type LocalPort struct {
 }
 
 // SubnetManagement returns the port that sends subnet management packets: the port
-// itself, or that of another device if the port is one of a pair. [Host.Choose]
-// finds pairs.
+// itself, or another device's port if the port belongs to a pair.
+// [Host.Choose] finds pairs.
 func (p LocalPort) SubnetManagement() LocalPort {
 	if p.smi != nil {
 		return *p.smi
@@ -48,14 +48,13 @@ func (p LocalPort) SubnetManagement() LocalPort {
 	return p
 }
 
-// Ports lists the ports of this host that MADs can be sent from. See [Host.Ports].
+// Ports lists the ports on this host that MADs can be sent from. See [Host.Ports].
 func Ports() ([]LocalPort, error) { return Host{}.Ports() }
 
-// Ports lists the ports that have a MAD device node, sorted by the number of the
-// node. It opens none of them: opening a port may still fail, for instance for lack
-// of permission. A port whose files in sysfs are incomplete, because its device is
-// being removed, is left out. Without the kernel module ib_umad, Ports returns a
-// [*NoPortError] that wraps [fs.ErrNotExist].
+// Ports lists the ports that have a MAD device node, sorted by node number. It opens no
+// port: opening a port may still fail, for instance for lack of permission. A port with
+// incomplete sysfs files, because its device is being removed, is left out. Without the
+// kernel module ib_umad, Ports returns a [*NoPortError] that wraps [fs.ErrNotExist].
 func (h Host) Ports() ([]LocalPort, error) {
 	files := h.sysfs()
 	nodes, err := files.MADNodes()
@@ -104,12 +103,12 @@ func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
 // not disabled. A switch sends from port 0 only. A port without InfiniBand's link
 // layer has no subnet management, and is returned only if its device is named.
 //
-// The kernel determines the order of the devices, so that this is the port that
-// libibumad chooses (umad.c, resolve_ca_name). On a host with several devices it is
-// not always a port of the first device by name.
+// The kernel determines the device order, so that this is the port that libibumad chooses
+// (umad.c, resolve_ca_name). On a host with several devices it is not always a port on
+// the first device by name.
 //
-// If the port is one of a pair, Choose returns the port for general packets, with
-// the other port as [LocalPort.SubnetManagement]. Either device can be named.
+// If the port belongs to a pair, Choose returns the port for general packets, with the
+// other port as [LocalPort.SubnetManagement]. Either device can be named.
 func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	all, err := h.Ports()
 	if none, ok := errors.AsType[*NoPortError](err); ok {
@@ -154,7 +153,7 @@ func best(ports []LocalPort) (LocalPort, bool) {
 	return LocalPort{}, false
 }
 
-// The link layers of ports.
+// Port link layers.
 const (
 	infiniBand = "InfiniBand"
 	ethernet   = "Ethernet"
@@ -171,9 +170,9 @@ func (p LocalPort) String() string {
 }
 
 // A NoPortError reports that a host has no port to send from, or not the requested
-// one.
+// port.
 type NoPortError struct {
-	Sysfs    string      // root of sysfs
+	Sysfs    string      // sysfs root
 	Device   string      // requested device; "": any
 	Port     uint8       // requested port number; 0: any
 	Existing []LocalPort // ports that the host has

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// openGuest opens the port of a device, and counts the datagrams that it sends.
+// openGuest opens a device's port, and counts the datagrams that it sends.
 func openGuest(t *testing.T) (p *Port, sent func() int) {
 	t.Helper()
 	p, err := Open(Options{Device: "ibtest0"})
@@ -66,7 +66,7 @@ func TestGuestTimeout(t *testing.T) {
 		t.Errorf("status %d, TID %#x, after %v", m.Status, m.MAD.TID(), took)
 	}
 	t.Logf("a timeout of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())
-	// Now and then one is the kernel's own, to subnet administration.
+	// Now and then a datagram is the kernel's own, to subnet administration.
 	const own = 2
 	if n := sent(); n < 1 || n > 1+own {
 		t.Errorf("%d datagrams were sent", n)
@@ -82,8 +82,8 @@ func TestGuestTimeout(t *testing.T) {
 	}
 }
 
-// TestGuestOutstanding keeps more requests in flight on one descriptor than the
-// send queue has room for (128), and reads nothing meanwhile.
+// TestGuestOutstanding keeps more requests in flight on a single descriptor than the send
+// queue has room for (128), and reads nothing meanwhile.
 func TestGuestOutstanding(t *testing.T) {
 	p, _ := openGuest(t)
 	const many = 5000
@@ -112,8 +112,8 @@ func TestGuestOutstanding(t *testing.T) {
 	}
 }
 
-// TestGuestUnread leaves replies unread: the kernel keeps them, and those that
-// it had no receive request for time out.
+// TestGuestUnread leaves replies unread: the kernel keeps them, and replies that it had
+// no receive request for time out.
 func TestGuestUnread(t *testing.T) {
 	p, _ := openGuest(t)
 	const many = 5000

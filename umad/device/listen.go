@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Listen registers an agent that receives the requests of a service. It
-// implements [umad.Responder].
+// Listen registers an agent that receives a service's requests. It implements
+// [umad.Responder].
 func (p *Port) Listen(s umad.Service) error {
 	if p.smi != nil && s.Class.IsSMP() {
 		return p.smi.Listen(s)

@@ -13,7 +13,7 @@ import (
 // An OpenError reports a device node that cannot be opened.
 type OpenError struct {
 	Path  string
-	Owner string // of the node; "": the node does not exist
+	Owner string // node owner; "": the node does not exist
 	Group string
 	Mode  fs.FileMode
 	Err   error

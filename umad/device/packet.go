@@ -32,11 +32,11 @@ func (p *packet) encode(m *umad.Message, agent uint32) {
 	p.mad = m.MAD
 }
 
-// minMAD is the minimum size of a MAD: the kernel returns the common MAD header of a
-// request without a reply.
+// minMAD is the minimum MAD size: the kernel returns the common MAD header of a request
+// without a reply.
 const minMAD = 24
 
-// decode fills m from a message of n bytes, and reports whether it is a MAD.
+// decode fills m from an n-byte message, and reports whether it is a MAD.
 func (p *packet) decode(m *umad.Message, n int) bool {
 	if n < uapi.UMADHeaderSize+minMAD || n > packetSize {
 		return false

@@ -10,15 +10,16 @@ import (
 	"github.com/ibkit/ibkit/internal/nonblock"
 )
 
-// An adapter whose ports are divided into planes, as at XDR, has two devices with the same
-// port GUID. One sends subnet management packets, on each plane by a port of its own. The
-// other one sends general packets, and its ports have the capability IsSMDisabled
-// (rdma-core 61, libibumad, umad_get_smi_gsi_pairs). LID routing of subnet management
-// packets does not work reliably in such fabrics, so they are sent along directed routes.
+// An adapter with ports that are divided into planes, as at XDR, has two devices with the
+// same port GUID. One device sends subnet management packets, on each plane by a
+// separate port. The other device sends general packets, and its ports have the
+// capability IsSMDisabled (rdma-core 61, libibumad, umad_get_smi_gsi_pairs). LID routing
+// of subnet management packets does not work reliably in such fabrics, so they are sent
+// along directed routes.
 
-// paired returns the port for general packets of the pair that a port belongs to, with the
-// best port of the other device for subnet management. A port of no pair is returned
-// unchanged.
+// paired returns the port for general packets in the pair that a port belongs to,
+// with the other device's best port for subnet management. A port without a pair
+// is returned unchanged.
 func (p LocalPort) paired(all []LocalPort) LocalPort {
 	var others []LocalPort
 	for _, o := range all {
@@ -40,8 +41,8 @@ func (p LocalPort) paired(all []LocalPort) LocalPort {
 	return general
 }
 
-// joinReads makes Recv return the messages of a port and of its partner for subnet
-// management.
+// joinReads makes Recv return the messages of a port and its partner for
+// subnet management.
 func (p *Port) joinReads() error {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -70,8 +71,8 @@ func (p *Port) joinReads() error {
 	return err
 }
 
-// tryReceive reads a message of either port without waiting, and remembers the port. The
-// ports take turns, so that one port's messages do not keep back the other's.
+// tryReceive reads a message from either port without waiting, and remembers the port.
+// The ports take turns, so that one port's messages do not keep back the other's.
 func (p *Port) tryReceive(b []byte) (int, error) {
 	for {
 		for range 2 {
@@ -85,7 +86,7 @@ func (p *Port) tryReceive(b []byte) (int, error) {
 				return n, err
 			}
 		}
-		// A poll of the descriptor forgets the events of messages that were read.
+		// A poll on the descriptor forgets the events for messages that were read.
 		var events [2]unix.EpollEvent
 		n, err := unix.EpollWait(p.epoll, events[:], 0)
 		switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// setCaps writes the capability mask and the GUID of a port.
+// setCaps writes a port's capability mask and GUID.
 func setCaps(t *testing.T, h Host, device string, port int, caps uint32, guid string) {
 	t.Helper()
 	dir := filepath.Join(h.Sysfs, "class/infiniband", device, "ports", fmt.Sprint(port))
@@ -24,7 +24,7 @@ func setCaps(t *testing.T, h Host, device string, port int, caps uint32, guid st
 	}
 }
 
-// Devices with the same port GUID are a pair if one of them has no subnet management.
+// Devices with the same port GUID are a pair if either has no subnet management.
 func TestHost_ChoosePair(t *testing.T) {
 	const one, two = "0002:c903:0000:0001", "0002:c903:0000:0002"
 	const general, managed = 0x2594_0c48, 0x2594_0848
@@ -80,7 +80,7 @@ func TestHost_ChoosePair(t *testing.T) {
 	}
 }
 
-// newTestPair returns one of a pair of ports, and the other ends of its sockets.
+// newTestPair returns a port in a pair, and its sockets' other ends.
 func newTestPair(t *testing.T) (p *Port, general, management *os.File) {
 	t.Helper()
 	p, general = newTestPort(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestGuestTables queries whole tables, which the kernel assembles from segments, and
-// logs the number of records.
+// logs the record count.
 func TestGuestTables(t *testing.T) {
 	port, err := Open(Options{})
 	if err != nil {

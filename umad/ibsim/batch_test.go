@@ -20,7 +20,7 @@ func messages(n int) []umad.Message {
 	return m
 }
 
-// sentTIDs returns the transaction IDs of the packets that wait at the server.
+// sentTIDs returns the transaction IDs in the packets that wait at the server.
 func (s *fakeServer) sentTIDs(t *testing.T) (tids []uint64) {
 	t.Helper()
 	var b [ibsimproto.PacketSize]byte
@@ -61,7 +61,7 @@ func TestPort_SendBatchFull(t *testing.T) {
 	}
 }
 
-// The messages before an invalid one are sent.
+// The messages before an invalid message are sent.
 func TestPort_SendBatchInvalid(t *testing.T) {
 	for _, invalid := range []int{0, 2} {
 		s, p := attach(t)

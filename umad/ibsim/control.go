@@ -28,7 +28,7 @@ func (e *serverError) Hint() string {
 	return "start ibsim with: ibsim -s NETFILE, and with the same IBSIM_SOCKNAME (or IBSIM_SERVER_NAME and IBSIM_SERVER_PORT)"
 }
 
-// request sends a control request and returns the data of its reply.
+// request sends a control request and returns its reply's data.
 func (p *Port) request(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) (reply [ibsimproto.ControlDataSize]byte, err error) {
 	out := ibsimproto.NewControl(kind, p.slot, data)
 	if err := p.control.SetDeadline(time.Now().Add(p.answerIn)); err != nil {
@@ -56,7 +56,7 @@ func (p *Port) request(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]by
 	return reply, nil
 }
 
-// plainError removes the addresses from a network error: those of abstract sockets
+// plainError removes the addresses from a network error: abstract socket addresses
 // contain NUL bytes.
 func plainError(err error) error {
 	var op *net.OpError

@@ -19,12 +19,12 @@ type endpoint struct {
 	control, data net.Conn
 	id            uint32 // identifies the data socket to the server
 
-	// server returns the address of the server's data socket for a client.
+	// server returns the server's data socket address for a client.
 	server func(slot uint32) (unix.Sockaddr, error)
 }
 
-// connectData connects the data socket to that of the server, whose address depends on
-// the client's slot.
+// connectData connects the data socket to the server's data socket. Its address depends
+// on the client's slot.
 func (e *endpoint) connectData(slot uint32) error {
 	to, err := e.server(slot)
 	if err != nil {
@@ -44,10 +44,10 @@ func (e *endpoint) connectData(slot uint32) error {
 	return nil
 }
 
-// clients counts the clients of this process, which need different IDs.
+// clients counts this process's clients, which need different IDs.
 var clients atomic.Uint32
 
-// firstID separates the IDs from those of the C clients, which are process IDs.
+// firstID separates the IDs from the C clients' IDs, which are process IDs.
 const firstID = 1 << 30
 
 // dialUnix connects to a server on this host.
@@ -75,7 +75,7 @@ func dialUnix(name ibsimproto.SockName) (endpoint, error) {
 }
 
 // dialUDP connects to a server on another host, by IPv4: the control socket has the
-// port, and the data socket of client N has port+1+N.
+// port, and client N's data socket has port+1+N.
 func dialUDP(ctx context.Context, host string, port int) (endpoint, error) {
 	var d net.Dialer
 	control, err := d.DialContext(ctx, "udp4", net.JoinHostPort(host, strconv.Itoa(port)))

@@ -1,10 +1,10 @@
-// Package ibsim attaches to a running ibsim server, the fabric simulator of
-// linux-rdma, as a node of the fabric that it simulates.
+// Package ibsim attaches to a running ibsim server, the linux-rdma fabric simulator, as a
+// node in the fabric that it simulates.
 //
-// The protocol is that of ibsim's own clients (ibsim: include/ibsim.h,
-// ibsim/sim_net.c, umad2sim/sim_client.c): datagrams on abstract Unix sockets,
-// or UDP to a server on another host. A control socket attaches to a node and reads its
-// attributes; a data socket carries MADs.
+// The protocol is the same as for ibsim's own clients (ibsim: include/ibsim.h,
+// ibsim/sim_net.c, umad2sim/sim_client.c): datagrams on abstract Unix sockets, or UDP to
+// a server on another host. A control socket attaches to a node and reads its attributes;
+// a data socket carries MADs.
 package ibsim
 
 import (
@@ -29,18 +29,18 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options specify the server and the node. The zero value is the default server of
-// ibsim, and the first node of its net file.
+// Options specify the server and the node. The zero value is ibsim's default server, and
+// the first node in its net file.
 type Options struct {
-	SockName string // name of a server on this host; "": "sim"
+	SockName string // server name on this host; "": "sim"
 	Node     string // ID or description of the node to attach to; "": the server's choice
 
 	// Responder attaches as the client that receives the requests to the node,
-	// which only one client can do at a time. [Port.Listen] requires it.
+	// which only a single client can do at a time. [Port.Listen] requires it.
 	Responder bool
 
 	Server string // other host with a server; "": SockName on this host
-	Port   int    // UDP port of Server; 0: 7070
+	Port   int    // Server's UDP port; 0: 7070
 }
 
 // OptionsFromEnv returns the options that ibsim's own clients read from the
@@ -61,7 +61,7 @@ func OptionsFromEnv(getenv func(string) string) (Options, error) {
 	return o, nil
 }
 
-// Port is a client of ibsim. It implements [umad.Port].
+// Port is an ibsim client. It implements [umad.Port].
 type Port struct {
 	attr    umad.PortAttr
 	control net.Conn
@@ -80,8 +80,8 @@ type Port struct {
 	closed  bool
 }
 
-// batchSize is the largest number of datagrams per system call. A Unix socket
-// queues 11 by default (net.unix.max_dgram_qlen).
+// batchSize is the maximum datagram count per system call. A Unix socket queues 11 by
+// default (net.unix.max_dgram_qlen).
 const batchSize = 32
 
 // Open attaches to a server.
@@ -120,7 +120,7 @@ func open(ctx context.Context, o Options) (*Port, error) {
 		responder: o.Responder,
 		answerIn:  controlTimeout,
 		out:       nonblock.NewBatch(batchSize, ibsimproto.PacketSize),
-		// One byte more, to recognise a datagram that is too long.
+		// A byte more, to recognise a datagram that is too long.
 		in: nonblock.NewBatch(batchSize, ibsimproto.PacketSize+1),
 	}
 	if err := p.attach(e, o.Node); err != nil {
@@ -132,22 +132,21 @@ func open(ctx context.Context, o Options) (*Port, error) {
 	return p, nil
 }
 
-// An attachment is the part of a port that outlives it.
+// An attachment is a port's part that outlives it.
 type attachment struct {
 	control, data net.Conn
 	conn          *nonblock.Conn
 	slot          uint32
 }
 
-// detach releases the slot and the sockets of a port that was dropped. It does not
-// wait for a reply.
+// detach releases a dropped port's slot and sockets. It does not wait for a reply.
 func detach(a attachment) {
 	request := ibsimproto.NewControl(ibsimproto.Disconnect, a.slot, [ibsimproto.ControlDataSize]byte{})
 	_, _ = a.control.Write(request[:])
 	_ = errors.Join(a.data.Close(), a.control.Close(), a.conn.Release())
 }
 
-// attach attaches to a node of the fabric.
+// attach attaches to a node in the fabric.
 func (p *Port) attach(e endpoint, node string) error {
 	reply, err := p.request(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, IsSM: p.responder, Node: node}.Encode())
 	switch {
@@ -178,7 +177,7 @@ func (p *Port) begin(e endpoint) (err error) {
 	return p.readAttr()
 }
 
-// readAttr reads the attributes of the port from the server.
+// readAttr reads the port's attributes from the server.
 func (p *Port) readAttr() error {
 	var node mad.NodeInfo
 	var port mad.PortInfo
@@ -194,8 +193,8 @@ func (p *Port) readAttr() error {
 			return fmt.Errorf("read %s of the local node: %w", q.attr.Spec().ID, err)
 		}
 	}
-	// NodeInfo of the server lacks the port GUID. The server computes it like
-	// this, and port 0 of a switch has the node GUID.
+	// The server's NodeInfo lacks the port GUID. The server computes it like this, and a
+	// switch's port 0 has the node GUID.
 	portGUID := node.NodeGUID
 	if !node.IsSwitch() {
 		portGUID += ib.GUID(port.LocalPort)
@@ -220,13 +219,13 @@ func (p *Port) readAttr() error {
 // Attr returns the attributes of the port that the client is attached to.
 func (p *Port) Attr() umad.PortAttr { return p.attr }
 
-// Foreign returns the number of received datagrams that are not ibsim's packets.
+// Foreign returns the count of received datagrams that are not ibsim's packets.
 func (p *Port) Foreign() int { return p.foreign }
 
 // errLIDThenRoute is the error for packets that the server would discard silently.
 var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that start at a LID")
 
-// Send sends one MAD to the server.
+// Send sends a MAD to the server.
 func (p *Port) Send(m *umad.Message) error {
 	if p.closed {
 		return p.failed("send MAD", fs.ErrClosed)
@@ -264,7 +263,7 @@ func (p *Port) SendBatch(m []umad.Message) (int, error) {
 	return len(m), nil
 }
 
-// encode writes the packet of a message into a buffer and returns it.
+// encode writes a message's packet into a buffer and returns it.
 func (p *Port) encode(buffer int, m *umad.Message) ([]byte, error) {
 	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != ib.PermissiveLID {
 		return nil, errLIDThenRoute
@@ -274,7 +273,7 @@ func (p *Port) encode(buffer int, m *umad.Message) ([]byte, error) {
 	return out, nil
 }
 
-// sendError returns the error of a Port for one of the socket.
+// sendError returns a Port's error for a socket error.
 func (p *Port) sendError(err error) error {
 	switch {
 	case err == nil:
@@ -342,7 +341,7 @@ func (p *Port) RecvBatch(m []umad.Message, deadline time.Time) (int, error) {
 }
 
 // skipped counts datagrams that are not packets. It returns an error after the
-// deadline, so that a flood of them does not keep the caller.
+// deadline, so that a flood does not keep the caller.
 func (p *Port) skipped(n int, deadline time.Time) error {
 	p.foreign += n
 	if !deadline.IsZero() && time.Now().After(deadline) {
@@ -351,7 +350,7 @@ func (p *Port) skipped(n int, deadline time.Time) error {
 	return nil
 }
 
-// recvError returns the error of a Port for one of the socket.
+// recvError returns a Port's error for a socket error.
 func (p *Port) recvError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -359,7 +358,7 @@ func (p *Port) recvError(err error) error {
 	return p.failed("receive MAD", err)
 }
 
-// failed returns the error of an operation on the data socket.
+// failed returns a data socket operation's error.
 func (p *Port) failed(op string, err error) error {
 	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.ENOTCONN) {
 		err = &endedError{err}
@@ -378,17 +377,16 @@ func (e *endedError) Is(target error) bool { return target == umad.ErrDeviceRemo
 // WaitInThread makes Recv wait in a system call from now on. No Recv may be in progress.
 func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
 
-// Interrupt ends the current wait of Recv, or the next one.
+// Interrupt ends the current Recv wait, or the next wait.
 func (p *Port) Interrupt() { p.conn.Interrupt() }
 
 // Close detaches from the node. A client that exits without Close occupies one of the
-// server's ten slots until the server exits. A Port that is garbage collected is
-// detached.
+// server's ten slots until the server exits. A Port that is garbage collected is detached.
 func (p *Port) Close() error {
 	p.closed = true
 	p.dropped.Stop()
-	// ibsim handles control requests before packets, and discards the packets of a client
-	// that disconnects (ibsim/ibsim.c, sim_run). When it answers a first request, it has
+	// ibsim handles control requests before packets, and discards a disconnecting
+	// client's packets (ibsim/ibsim.c, sim_run). When it answers a first request, it has
 	// read the packets that were sent before.
 	_, err := p.request(ibsimproto.GetPort, [ibsimproto.ControlDataSize]byte{})
 	if err == nil {

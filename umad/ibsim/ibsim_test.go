@@ -105,7 +105,7 @@ func TestListen(t *testing.T) {
 }
 
 // TestListen_Unmatched checks that a request that no service receives is answered with a
-// status, one at a time and in a batch.
+// status, singly and in a batch.
 func TestListen_Unmatched(t *testing.T) {
 	s := newFakeServer(t)
 	p, err := Open(t.Context(), Options{SockName: s.name, Responder: true})
@@ -202,7 +202,7 @@ func TestNoAnswer(t *testing.T) {
 }
 
 // TestExchange checks that a request reaches the server, and that its reply or its
-// report of a dropped packet returns.
+// report about a dropped packet returns.
 func TestExchange(t *testing.T) {
 	s, p := attach(t)
 	if err := p.Send(directed(0x1234)); err != nil {
@@ -367,7 +367,7 @@ func TestUDP(t *testing.T) {
 	}
 }
 
-// listenPair returns sockets on a port and on that of the test's slot.
+// listenPair returns sockets on a port and on the port for the test's slot.
 func listenPair(t *testing.T) (ctl, data net.PacketConn) {
 	t.Helper()
 	for range 100 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Listen checks that the port was opened with Options.Responder. It then receives all
-// requests that the node's agents do not answer, of any class. It implements
+// requests, in any class, that the node's agents do not answer. It implements
 // [umad.Responder].
 func (p *Port) Listen(s umad.Service) error {
 	if !p.responder {
@@ -38,7 +38,7 @@ func (p *Port) reject(m *umad.Message) bool {
 	if m.MAD.Class() == mad.ClassSMPDirected {
 		m.MAD.SetReturning()
 	}
-	// The requester may be gone, and repeats a request whose response is lost.
+	// The requester may be gone, and repeats a request after a lost response.
 	_ = p.Send(m)
 	return true
 }

@@ -37,14 +37,14 @@ func decodePacket(m *umad.Message, b []byte) bool {
 	copy(m.MAD[:], p.MAD())
 	const headerSize = 24
 	if n := p.Length(); n >= headerSize && n < len(m.MAD) {
-		clear(m.MAD[n:]) // libumad2sim.so sends the contents of its stack there
+		clear(m.MAD[n:]) // libumad2sim.so sends its stack contents there
 	}
 	setLongLength(&m.MAD, p.Length())
 	return true
 }
 
-// setLongLength sets the length of an unsegmented reply of a class with RMPP, which only the
-// packet contains.
+// setLongLength sets the length of an unsegmented reply in a class with RMPP, which only
+// the packet contains.
 func setLongLength(m *mad.Packet, length int) {
 	h := m.RMPP()
 	if m.Class().HasRMPP() && h.Type == mad.RMPPNone && h.Flags.Has(mad.RMPPActive) && h.Length == 0 {

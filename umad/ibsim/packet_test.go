@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// word returns a uint32 of this host, as hexadecimal digits, which holds two
+// word returns a uint32 in this host's byte order, as hexadecimal digits, which holds two
 // bytes of a big-endian number in its low half on either kind of host.
 func word(hi, lo byte) string {
 	var b [4]byte
@@ -87,7 +87,7 @@ func FuzzDecodePacket(f *testing.F) {
 	})
 }
 
-// TestTableLength checks that the packet gives the length of a table without segments.
+// TestTableLength checks that the packet gives a table's length without segments.
 func TestTableLength(t *testing.T) {
 	for _, test := range []struct {
 		class mad.Class

@@ -13,15 +13,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// fakeServer answers control requests as ibsim does, and leaves the data
-// socket of its one slot to the test.
+// fakeServer answers control requests as ibsim does, and leaves the data socket for its
+// single slot to the test.
 type fakeServer struct {
 	name    string // for IBSIM_SOCKNAME
 	ctl     net.PacketConn
 	data    *net.UnixConn
 	client  atomic.Pointer[net.UnixAddr] // the client's data socket
 	refuse  atomic.Bool                  // reject all requests
-	refused atomic.Uint32                // kind of request to reject; 0: accept all
+	refused atomic.Uint32                // request kind to reject; 0: accept all
 	control chan ibsimproto.Control
 }
 

@@ -1,9 +1,9 @@
-// Package umadtest provides a simulated [umad.Port] for tests of programs that
+// Package umadtest provides a simulated [umad.Port] for tests on programs that
 // send and receive management datagrams. The test determines the replies to each
 // message that is sent.
 //
-// A Port keeps real time. In a bubble of package testing/synctest it keeps the time
-// of the bubble, so that timeouts take no time and are exact.
+// A Port keeps real time. In a testing/synctest bubble it keeps the bubble's time, so
+// that timeouts take no time and are exact.
 package umadtest
 
 import (
@@ -29,8 +29,8 @@ type Port struct {
 	// [Port.Deliver] for the messages to be received. Send returns its error.
 	OnSend func(p *Port, m umad.Message) error
 
-	// OnRecv, if set, is called at the beginning of each Recv, which returns an
-	// error of it.
+	// OnRecv, if set, is called at the start of each Recv, which returns
+	// an error from it.
 	OnRecv func(p *Port) error
 
 	// OnIdle, if set, is called by a Recv without a deadline before it waits
@@ -41,11 +41,11 @@ type Port struct {
 	OnListen func(s umad.Service) error
 
 	// Pick, if set, returns the index of the message that Recv returns, out of the
-	// messages that have arrived. Otherwise it is the first one.
+	// messages that have arrived. Otherwise it is the first message.
 	Pick func(arrived []umad.Message) int
 
 	mu       sync.Mutex
-	arrivals []arrival // in order of time
+	arrivals []arrival // in time order
 	sent     []umad.Message
 	services []umad.Service
 	closed   bool
@@ -83,7 +83,7 @@ func (p *Port) Send(m *umad.Message) error {
 	return nil
 }
 
-// clone returns a copy of a message that shares no memory with it.
+// clone returns a message copy that shares no memory with it.
 func clone(m *umad.Message) umad.Message {
 	c := *m
 	if m.Addr.GRH != nil {
@@ -100,9 +100,8 @@ func (p *Port) Sent() []umad.Message {
 	return slices.Clone(p.sent)
 }
 
-// Deliver makes a message arrive after a delay. Messages with the same time of
-// arrival arrive in the order of the calls. Deliver may be called concurrently with
-// other methods.
+// Deliver makes a message arrive after a delay. Messages with the same arrival time
+// arrive in call order. Deliver may be called concurrently with other methods.
 func (p *Port) Deliver(delay time.Duration, m umad.Message) {
 	at := time.Now().Add(delay)
 	m = clone(&m)
@@ -117,7 +116,7 @@ func (p *Port) Deliver(delay time.Duration, m umad.Message) {
 	notify(news)
 }
 
-// Pending returns the number of messages that were delivered and not received.
+// Pending returns the count of messages that were delivered and not received.
 func (p *Port) Pending() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +169,7 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 }
 
 // take receives a message that has arrived. If there is none it returns the time
-// at which the next one arrives, or the zero time.
+// at which the next message arrives, or the zero time.
 func (p *Port) take(m *umad.Message) (next time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,8 +197,7 @@ func (p *Port) take(m *umad.Message) (next time.Time, ok bool) {
 	return next, true
 }
 
-// countDue returns the number of messages that have arrived. The caller holds the
-// mutex.
+// countDue returns the count of messages that have arrived. The caller holds the mutex.
 func (p *Port) countDue() int {
 	now := time.Now()
 	n := 0
@@ -245,7 +243,7 @@ func (p *Port) wait(until time.Time) bool {
 	return true
 }
 
-// Interrupt ends the current wait of Recv, or the next one.
+// Interrupt ends the current Recv wait, or the next wait.
 func (p *Port) Interrupt() {
 	p.mu.Lock()
 	wake, _ := p.channels()
@@ -291,10 +289,9 @@ func (p *Port) Closed() bool {
 // A BatchPort is a Port that carries several messages per call.
 type BatchPort struct {
 	*Port
-	Room int // number of messages that SendBatch accepts in one call; 0: all
+	Room int // how many messages SendBatch accepts in a call; 0: all
 
-	// Sends and Receives are the numbers of messages of the calls so far that
-	// carried any.
+	// Sends and Receives are the message counts of the calls so far that carried any.
 	Sends, Receives []int
 }
 
@@ -326,17 +323,15 @@ func (p *BatchPort) RecvBatch(m []umad.Message, deadline time.Time) (int, error)
 	return n, nil
 }
 
-// responseBit marks the method of a response (InfiniBand Architecture, Volume 1,
-// 13.4.5).
+// responseBit marks a response's method (InfiniBand Architecture, Volume 1, 13.4.5).
 const responseBit = 0x80
 
-// tidOfTransport is an upper half of a transaction ID, as the kernel and ibsim
-// write theirs into requests.
+// tidOfTransport is an upper half for transaction IDs, as the kernel and ibsim write
+// theirs into requests.
 const tidOfTransport = 0xabcd << 48
 
-// Reply returns the response to m with the data of m and status 0, as an agent
-// sends it that agrees with all of m. The upper half of the transaction ID is the
-// transport's.
+// Reply returns the response to m with m's data and status 0, as an agent sends it that
+// agrees with all of m. The upper half of the transaction ID is the transport's.
 func Reply(m umad.Message) umad.Message {
 	m.MAD.SetMethod(m.MAD.Method() | responseBit)
 	m.MAD.SetTID(m.MAD.TID()&0xffffffff | tidOfTransport)
@@ -344,7 +339,7 @@ func Reply(m umad.Message) umad.Message {
 	return m
 }
 
-// ReplyWith returns the response to m with the data of an attribute.
+// ReplyWith returns the response to m with an attribute's data.
 func ReplyWith(m umad.Message, a mad.Attribute) umad.Message {
 	m = Reply(m)
 	if err := mad.Encode(a, m.MAD.Data()); err != nil {
@@ -353,7 +348,7 @@ func ReplyWith(m umad.Message, a mad.Attribute) umad.Message {
 	return m
 }
 
-// headerSize is the length in bytes of the common MAD header.
+// headerSize is the common MAD header length in bytes.
 const headerSize = 24
 
 // Returned returns m as a transport returns a request that got no reply: with

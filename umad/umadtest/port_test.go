@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A port on which one agent answers, after a request was lost.
+// A port on which a single agent answers, after a request was lost.
 func Example() {
 	port := &umadtest.Port{Attributes: umad.PortAttr{LID: 1, SMLID: 1}}
 	port.OnSend = func(p *umadtest.Port, m umad.Message) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A ReadOnlyPort is a port that rejects all packets that may change a fabric: those with
-// another method than the queries Get, GetTable and GetMulti.
+// A ReadOnlyPort is a port that rejects all packets that may change a fabric: packets
+// with a method other than the queries Get, GetTable and GetMulti.
 type ReadOnlyPort struct {
 	umad.Port
 
@@ -16,7 +16,7 @@ type ReadOnlyPort struct {
 	Rejected func(*umad.Message)
 }
 
-// Listen makes the port receive the packets of a service.
+// Listen makes the port receive a service's packets.
 func (p *ReadOnlyPort) Listen(s umad.Service) error {
 	r, ok := p.Port.(umad.Responder)
 	if !ok {

@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Tamper loses and changes the messages of ports. Its fields may be changed between two
-// runs of a client.
+// A Tamper loses and changes ports' messages. Its fields may be changed between two
+// client runs.
 type Tamper struct {
 	Lose  func(*umad.Message) bool // do not send the message
 	Alter func(*umad.Message)      // change a message that was received
 }
 
-// Port returns a port whose messages the Tamper loses and changes.
+// Port wraps p: the Tamper loses and changes its messages.
 func (t *Tamper) Port(p umad.Port) umad.Port { return &tamperedPort{p, t} }
 
 // Opener returns a function that opens a port with open, and returns it as Port does.
