@@ -29,7 +29,7 @@ func (t *Tool) Command(env *cmdutil.Env, native string) *cobra.Command {
 	return cmd
 }
 
-// complete completes an option or the value of an option.
+// complete completes an option or an option's value.
 func (t *Tool) complete(env *cmdutil.Env, cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	name, value, isValue := strings.Cut(begun, "=")
 	switch {
@@ -66,7 +66,7 @@ func (t *Tool) lastOption(arg string) *Option {
 	return t.byLetter(arg[len(arg)-1])
 }
 
-// complete completes the value of an option.
+// complete completes an option's value.
 func (o *Option) complete(env *cmdutil.Env, cmd *cobra.Command, before, begun string) ([]string, cobra.ShellCompDirective) {
 	if o.Complete == nil {
 		if strings.Contains(o.Arg, "file") || o.Arg == "<config>" {

@@ -22,24 +22,24 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Diag has the options that the tools of infiniband-diags share (ibdiag_common.c).
+// Diag has the options that infiniband-diags tools share (ibdiag_common.c).
 type Diag struct {
 	fabricflag.Settings
 	Env *cmdutil.Env
 
-	ByGUID, Direct bool // kind of the operand; neither: a LID
+	ByGUID, Direct bool // operand kind; neither: a LID
 	Debug          int
 	ShowKeys       bool
 
-	// Subject is the name of the operand in the error of [Diag.Destination]
+	// Subject is the operand's name in the [Diag.Destination] error
 	// (default: destination port).
 	Subject string
 
 	tool       string
-	portNumber int // value of -P before it is cut to 8 bits
+	portNumber int // -P value before it is cut to 8 bits
 }
 
-// NewDiag returns the shared options of a tool with their defaults.
+// NewDiag returns a tool's shared options with their defaults.
 func NewDiag(env *cmdutil.Env, tool string) *Diag {
 	return &Diag{Env: env, tool: tool, Settings: fabricflag.Settings{Classic: true}}
 }
@@ -125,8 +125,8 @@ func (d *Diag) showVersion(string) error {
 	return &cmdutil.ExitError{Code: cmdutil.ExitOK}
 }
 
-// Iberror ends a tool in the way of IBEXIT: it prints the failed operation on the
-// standard output, with -d also the function, and err on standard error.
+// Iberror ends a tool like IBEXIT: it prints the failed operation on the standard output,
+// with -d also the function, and err on standard error.
 func (d *Diag) Iberror(function string, err error, format string, args ...any) error {
 	where := ""
 	if d.Debug > 0 {
@@ -146,7 +146,7 @@ func (d *Diag) OpenPort(ctx context.Context) (umad.Port, error) {
 	return port, nil
 }
 
-// CompleteAndOpen completes the settings of the local port and opens it.
+// CompleteAndOpen completes the local port's settings and opens it.
 func (d *Diag) CompleteAndOpen(ctx context.Context) (umad.Port, error) {
 	if err := d.Complete(ctx, d.Env); err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func (d *Diag) LocalPort() (device string, number int) {
 // isUnicastLID reports whether a number is a LID that a port can have.
 func isUnicastLID(n int) bool { return n > 0 && n <= math.MaxUint16 && ib.LID(n).IsUnicast() }
 
-// Destination parses an operand by the rules of resolve_portid_str (ibdiag_common.c).
-// It queries subnet administration for the path to a GUID.
+// Destination parses an operand by resolve_portid_str's rules (ibdiag_common.c). It
+// queries subnet administration for the path to a GUID.
 func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string) (to umad.Target, err error) {
 	switch {
 	case d.Direct:
@@ -207,9 +207,9 @@ func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string) 
 	return to, err
 }
 
-// ParseRoute parses a directed route by the rules of str2drpath (libibmad): the first
-// element is the local node, whatever its number; an element that is not a number is
-// 0; a comma at the end has no effect.
+// ParseRoute parses a directed route by str2drpath's rules (libibmad): the first element
+// is the local node, whatever its number; an element that is not a number is 0; a comma
+// at the end has no effect.
 func ParseRoute(s string) (route mad.Route, err error) {
 	if s == "" {
 		return mad.Route{}, errors.New("a directed route begins with 0, the local node")

@@ -7,11 +7,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// InfinibandDiags is the family of the tools of infiniband-diags (ibdiag_common.c).
+// InfinibandDiags is the infiniband-diags family of tools (ibdiag_common.c).
 var InfinibandDiags = &Family{Usage: diagsUsage, UsageCode: cmdutil.ExitUsage, FailureCode: ExitFailure}
 
-// Columns of the usage text: the first of the descriptions, and the one after the
-// last.
+// Usage text columns: the first column of the descriptions, and the column
+// after their last.
 const (
 	helpColumn = 26
 	helpEnd    = 74
@@ -49,7 +49,7 @@ func diagsUsage(t *Tool) string {
 
 // wrap breaks a text that begins in column start into lines that end before column
 // end, if blanks permit it. The blank stays at the end of the line, and the last word
-// is never moved to a line of its own.
+// is never moved to a separate line.
 func wrap(start, end int, text string) string {
 	var b strings.Builder
 	for {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Strtol parses the number at the beginning of a text like C's strtol with base 0. It
-// returns 0 if there is no number.
+// Strtol parses the number at the start of a text like C's strtol with base 0. It returns
+// 0 if there is no number.
 func Strtol(s string) int {
 	s, negative := cutSign(s)
 	n := int(min(Strtoull(s), math.MaxInt))
@@ -18,7 +18,7 @@ func Strtol(s string) int {
 	return n
 }
 
-// Strtoull is [Strtol] for numbers of 64 bits.
+// Strtoull is [Strtol] for 64-bit numbers.
 func Strtoull(s string) uint64 {
 	s, negative := cutSign(s)
 	base := 10
@@ -45,7 +45,7 @@ func Atoi(s string) int {
 	return n
 }
 
-// cutSign removes leading blanks and the sign of a number.
+// cutSign removes leading blanks and a number's sign.
 func cutSign(s string) (digits string, negative bool) {
 	s = strings.TrimLeft(s, " \t\n\v\f\r")
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -54,8 +54,8 @@ func cutSign(s string) (digits string, negative bool) {
 	return s, false
 }
 
-// number parses the digits at the beginning of a text. Numbers of more than 64 bits
-// are all ones.
+// number parses the digits at the start of a text. Numbers with more than
+// 64 bits are all ones.
 func number(s string, base int) uint64 {
 	end := strings.IndexFunc(strings.ToLower(s), func(c rune) bool {
 		digit := strings.IndexRune("0123456789abcdef", c)
@@ -68,8 +68,9 @@ func number(s string, base int) uint64 {
 	return n
 }
 
-// Scan parses up to n numbers of 32 bits with commas between them like C's sscanf with
-// "%d,%d" (base 10) or "%x,%x" (base 16), and returns those before the first mismatch.
+// Scan parses up to n 32-bit numbers with commas between them like C's sscanf with
+// "%d,%d" (base 10) or "%x,%x" (base 16), and returns the numbers before the first
+// mismatch.
 func Scan(s string, base, n int) (numbers []uint32) {
 	for len(numbers) < n {
 		digits, negative := cutSign(s)
@@ -81,7 +82,7 @@ func Scan(s string, base, n int) (numbers []uint32) {
 		if end == 0 && !prefix {
 			break
 		}
-		// %d and %x store the low 32 bits of strtol and of strtoul.
+		// %d and %x store the low 32 bits from strtol and strtoul.
 		v := number(digits[:end], base)
 		switch {
 		case base == 10 && negative:
@@ -100,7 +101,7 @@ func Scan(s string, base, n int) (numbers []uint32) {
 	return numbers
 }
 
-// Strerror returns the text of an error number as in C, which begins with a capital.
+// Strerror returns an error number's text as in C, which begins with a capital.
 func Strerror(e syscall.Errno) string {
 	text := e.Error()
 	if strings.HasPrefix(text, "errno ") {
@@ -109,7 +110,7 @@ func Strerror(e syscall.Errno) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// digitsIn returns the number of digits at the beginning of a text.
+// digitsIn returns the digit count at the start of a text.
 func digitsIn(s string, base int) int {
 	return len(s) - len(strings.TrimLeft(strings.ToLower(s), "0123456789abcdef"[:base]))
 }

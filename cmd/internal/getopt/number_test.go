@@ -30,7 +30,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The results are those of glibc's sscanf.
+// glibc's sscanf returns the same results.
 func TestScan(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An Operation is an operation that the first operand of a tool selects. Run is the
-// function of the operation, in the form that the tool needs.
+// An Operation is an operation that a tool's first operand selects. Run is the
+// operation's function, in the form that the tool needs.
 type Operation[Run any] struct {
 	Name, Alias string
 	Port        bool // accepts a port number as the last operand
@@ -16,8 +16,8 @@ type Operation[Run any] struct {
 }
 
 // FindOperation returns the operation with a name or an alias, in either case, like
-// match_op of infiniband-diags (ibdiag_common.c). It returns nil if there is no such
-// operation.
+// match_op in infiniband-diags (ibdiag_common.c). It returns nil if there
+// is no such operation.
 func FindOperation[Run any](operations []Operation[Run], name string) *Operation[Run] {
 	for i := range operations {
 		if o := &operations[i]; strings.EqualFold(o.Name, name) || strings.EqualFold(o.Alias, name) {
@@ -27,8 +27,8 @@ func FindOperation[Run any](operations []Operation[Run], name string) *Operation
 	return nil
 }
 
-// OperationUsage returns the operands of a usage text: the syntax, and a line for each
-// operation with the syntax of an address.
+// OperationUsage returns the operands in a usage text: the syntax, and a line for each
+// operation with the address syntax.
 func OperationUsage[Run any](syntax, address string, operations []Operation[Run]) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nSupported ops (and aliases, case insensitive):\n", syntax)
@@ -42,7 +42,7 @@ func OperationUsage[Run any](syntax, address string, operations []Operation[Run]
 	return b.String()
 }
 
-// CCKey returns the option for the key of congestion control.
+// CCKey returns the option for the congestion control key.
 func CCKey(key *mad.Key) Option {
 	return Option{Long: "cckey", Short: 'c', Arg: "<key>", Help: "CC key", Set: func(value string) error {
 		*key = mad.Key(Strtoull(value))

@@ -16,8 +16,8 @@ func invalidf(format string, args ...any) error {
 }
 
 // parse parses a command line by the rules of glibc's getopt_long: bundled letters,
-// abbreviated long names, options after operands. It calls Set of each option in
-// turn, and returns the operands.
+// abbreviated long names, options after operands. It calls each option's Set in turn, and
+// returns the operands.
 func parse(t *Tool, args []string) ([]string, error) {
 	if t.Std {
 		return parseStd(t, args)
@@ -75,12 +75,12 @@ func parseLong(program string, options []Option, arg string, rest []string) ([]s
 	return rest, o.set(value)
 }
 
-// isLong reports whether the C tool has a long form of an option.
+// isLong reports whether the C tool has a long form for an option.
 func isLong(o Option) bool { return o.Long != "" && !o.Extension }
 
-// findLong returns the options that a name stands for: the option of that name, or
-// those whose names begin with it. Extensions have no abbreviations, so that those
-// of the original options stay unambiguous.
+// findLong returns the options that a name stands for: the option with that name, or the
+// options with names that begin with it. Extensions have no abbreviations, so that the
+// original options' abbreviations stay unambiguous.
 func findLong(options []Option, name string) []*Option {
 	var found []*Option
 	for i := range options {

@@ -2,8 +2,8 @@ package getopt
 
 import "testing"
 
-// TestParse_ShortOnly reports an unknown long name as getopt of a tool without long names
-// does. Extensions of ibkit are no long names of the tool.
+// TestParse_ShortOnly reports an unknown long name as getopt does in a tool without long
+// names. Extensions in ibkit are no long names of the tool.
 func TestParse_ShortOnly(t *testing.T) {
 	ignore := func(string) error { return nil }
 	short := Option{Short: 's', Set: ignore}

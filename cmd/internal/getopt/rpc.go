@@ -16,14 +16,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A PortID is the destination of requests, with the text that portid2str of libibmad
-// has for it.
+// A PortID is a request destination, with the text that libibmad's portid2str has for it.
 type PortID struct {
 	umad.Target
 	Text string
 }
 
-// PortID is [Diag.Destination] with the text of the destination.
+// PortID is [Diag.Destination] with the destination's text.
 func (d *Diag) PortID(ctx context.Context, c *umad.Client, operand string) (PortID, error) {
 	to, err := d.Destination(ctx, c, operand)
 	id := PortID{to, to.String()}
@@ -34,8 +33,8 @@ func (d *Diag) PortID(ctx context.Context, c *umad.Client, operand string) (Port
 }
 
 // CombinedPortID returns the destination at the end of a directed route that begins at
-// a LID. operand is the LID, a blank and the route, of which the C tool reads 63
-// bytes. local is the LID of the local port.
+// a LID. operand is the LID, a blank and the route, and the C tool reads 63 bytes of the
+// route. local is the local port's LID.
 func (d *Diag) CombinedPortID(operand string, local ib.LID) (PortID, error) {
 	operand = operand[:min(len(operand), 63)]
 	first, route, _ := strings.Cut(operand, " ")
@@ -54,7 +53,7 @@ func (d *Diag) CombinedPortID(operand string, local ib.LID) (PortID, error) {
 	return id, nil
 }
 
-// routeText returns the text of a directed route with its first element as given.
+// routeText returns a directed route's text with its first element as given.
 func routeText(slid ib.LID, route string) string {
 	b := fmt.Appendf(nil, "DR path slid %d; dlid %d; ", slid, ib.PermissiveLID)
 	for i, element := range strings.Split(strings.TrimSuffix(route, ","), ",") {
@@ -66,7 +65,7 @@ func routeText(slid ib.LID, route string) string {
 	return string(b)
 }
 
-// Ibwarn prints a warning in the form of IBWARN of libibmad.
+// Ibwarn prints a warning in the form of libibmad's IBWARN.
 func Ibwarn(w io.Writer, function, format string, args ...any) {
 	fmt.Fprintf(w, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
 }
@@ -87,13 +86,13 @@ func (d *Diag) NewClient(port umad.Port) *umad.Client {
 	return umad.NewClient(port, o)
 }
 
-// Functions of libibmad that send a request and wait for the reply (rpc.c).
+// libibmad functions that send a request and wait for the reply (rpc.c).
 const (
 	MadRPC     = "mad_rpc"
 	MadRPCRMPP = "mad_rpc_rmpp"
 )
 
-// Call sends a request, and prints the warnings of a function of libibmad if it fails.
+// Call sends a request, and prints a libibmad function's warnings if it fails.
 func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to PortID, r *umad.Request) (umad.Reply, error) {
 	r.To = to.Target
 	reply, err := c.Call(ctx, r)
@@ -103,9 +102,9 @@ func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to Por
 	return reply, err
 }
 
-// Identify reads which port is at a destination before a change of it, so that the change is
-// sent to no other port. The result accepts each port if that port does not reply, and has the
-// GUID that the operand names, if it is one.
+// Identify reads which port is at a destination before the port is changed, so that the
+// change is sent to no other port. The result accepts each port if that port does not
+// reply, and has the GUID that the operand names, if it is a GUID.
 func (d *Diag) Identify(ctx context.Context, c *umad.Client, to umad.Target, operand string) *umad.Identity {
 	id, _ := c.Identify(ctx, to, 0) // without a reply, each port is accepted
 	if d.ByGUID {
@@ -114,8 +113,8 @@ func (d *Diag) Identify(ctx context.Context, c *umad.Client, to umad.Target, ope
 	return &id
 }
 
-// WarnRPC prints the warnings of a function of libibmad about a failed request: -e and -d
-// show retries and statuses. to is the text of the destination.
+// WarnRPC prints a libibmad function's warnings about a failed request: -e and -d show
+// retries and statuses. to is the destination's text.
 func (d *Diag) WarnRPC(w io.Writer, function, to string, err error) {
 	var failed *umad.Error
 	var status mad.StatusError

@@ -10,9 +10,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// UntilSignal returns a context that SIGINT and SIGTERM end, for servers whose original such a
-// signal ends. ended must be called with the error of the server: it returns the error of the
-// tool, with the exit code that shells show for the signal, if one arrived.
+// UntilSignal returns a context that SIGINT and SIGTERM end, for servers with an original
+// program that such a signal ends. ended must be called with the server's error: it
+// returns the tool's error, with the exit code that shells show for the signal, if one
+// arrived.
 func UntilSignal(ctx context.Context) (_ context.Context, ended func(error) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
@@ -37,7 +38,7 @@ func UntilSignal(ctx context.Context) (_ context.Context, ended func(error) erro
 	}
 }
 
-// signalCode plus the number of a signal is the exit code that shells show for it.
+// signalCode plus a signal's number is the exit code that shells show for it.
 const signalCode = 128
 
 // signalled is a signal as the cause of an end.

@@ -58,7 +58,7 @@ func parseStd(t *Tool, args []string) ([]string, error) {
 	return args, nil
 }
 
-// parseExtensions sets the extensions of a command line and returns the other arguments.
+// parseExtensions sets a command line's extensions and returns the other arguments.
 func (t *Tool) parseExtensions(args []string) (others []string, err error) {
 	for len(args) > 0 && err == nil {
 		arg := args[0]
@@ -83,8 +83,8 @@ func (t *Tool) byLetter(letter byte) *Option {
 	return nil
 }
 
-// StdOptions are the options that the scripts of infiniband-diags share. An empty value
-// has no effect.
+// StdOptions are the options that infiniband-diags scripts share. An empty
+// value has no effect.
 func (d *Diag) StdOptions() []Option {
 	given := func(set func(string) error) func(string) error {
 		return func(value string) error {

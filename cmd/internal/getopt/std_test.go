@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// The results are those of Perl 5.36 with getopts("hRC:P:").
+// Perl 5.36 returns the same results with getopts("hRC:P:").
 func TestParseStd(t *testing.T) {
 	for _, test := range []struct {
 		args     string
 		set      string // options in order, with values
 		operands string
-		err      string // "usage", or the text of an invalid option
+		err      string // "usage", or an invalid option's text
 	}{
 		{"-R -C mlx5_0 0x1 3", "R C=mlx5_0", "0x1 3", ""},
 		{"-RCmlx5_0 0x1", "R C=mlx5_0", "0x1", ""},

@@ -12,14 +12,14 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// ExitFailure is the exit code of a program whose main returns -1.
+// ExitFailure is a program's exit code if main returns -1.
 const ExitFailure = 255
 
-// An Option is an option of a classic tool.
+// An Option is a classic tool option.
 type Option struct {
 	Long  string // without dashes
 	Short byte   // 0 for an option without a letter
-	Arg   string // name of the value; "": the option has no value
+	Arg   string // value name; "": the option has no value
 	Help  string
 
 	// Set acts on the option. [ErrUsage] ends the call with the usage text,
@@ -37,8 +37,7 @@ type Option struct {
 	Complete cmdutil.Values // values for shells; may be nil
 }
 
-// ErrStop ends the parsing of a command line: the tool runs with the options so
-// far.
+// ErrStop ends command line parsing: the tool runs with the options so far.
 var ErrStop = errors.New("stop parsing")
 
 // ErrUsage ends a call with the usage text and the exit code that the tool has for
@@ -47,13 +46,13 @@ var ErrUsage = &UsageError{}
 
 // A UsageError ends a call with the usage text.
 type UsageError struct {
-	Code int // exit code; 0: the one for invalid options
+	Code int // exit code; 0: the code for invalid options
 }
 
 func (e *UsageError) Error() string { return "print the usage text" }
 
-// set acts on the option. An error gets the names of the option, unless the exit
-// code or the output is fixed already.
+// set acts on the option. An error gets the option's names, unless the exit code or the
+// output is fixed already.
 func (o *Option) set(value string) error {
 	err := o.Set(value)
 	var exit *cmdutil.ExitError
@@ -79,12 +78,12 @@ func (o *Option) names() string {
 type Tool struct {
 	Name     string
 	Family   *Family
-	About    string   // a line about the tool, for usage texts that have one
+	About    string   // a line about the tool, for usage texts that have such a line
 	Operands string   // as in the usage text
 	Examples []string // command lines without the name
 	Options  []Option
 
-	// FailureCode is the exit code for other errors; 0: that of the family.
+	// FailureCode is the exit code for other errors; 0: the family's code.
 	FailureCode int
 
 	// Std parses the options by the rules of Perl's Getopt::Std.
@@ -93,12 +92,12 @@ type Tool struct {
 	// Lenient makes unknown options operands, for tools that parse no options.
 	Lenient bool
 
-	// Run runs the tool after the options have been set. Its error goes to
-	// standard error; the exit code is that of the family.
+	// Run runs the tool after the options have been set. Its error goes to standard
+	// error; the exit code comes from the family.
 	Run func(ctx context.Context, operands []string) error
 }
 
-// A Family is the conventions of the tools of one project.
+// A Family is the conventions that a project's tools share.
 type Family struct {
 	// Usage returns the usage text.
 	Usage func(*Tool) string
