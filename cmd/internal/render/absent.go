@@ -11,7 +11,7 @@ import (
 // null.
 func NonZero[T comparable](v T) *T { return optional.NonZero(v) }
 
-// OrZero returns the value of a pointer, or the zero value for nil, as C tools print
+// OrZero returns a pointer's value, or the zero value for nil, as C tools print
 // attributes that the kernel does not report.
 func OrZero[T any](p *T) T {
 	var zero T
@@ -21,7 +21,7 @@ func OrZero[T any](p *T) T {
 	return *p
 }
 
-// Text returns the text of a value, or "" for the zero value.
+// Text returns a value's text, or "" for the zero value.
 func Text[T interface {
 	comparable
 	String() string
@@ -36,13 +36,13 @@ func Text[T interface {
 // Ptr returns a pointer to a copy of v.
 func Ptr[T any](v T) *T { return &v }
 
-// Absent is the text of unknown or missing values in tables.
+// Absent is the text for unknown or missing values in tables.
 const Absent = "-"
 
-// OrAbsent returns a text, or [Absent] in place of an empty one.
+// OrAbsent returns a text, or [Absent] in place of an empty text.
 func OrAbsent(s string) string { return cmp.Or(s, Absent) }
 
-// Show formats the value of a pointer. It returns [Absent] for nil and for empty text.
+// Show formats a pointer's value. It returns [Absent] for nil and for empty text.
 func Show[T any](p *T) string {
 	if p == nil {
 		return Absent

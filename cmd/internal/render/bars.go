@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A Bar is a bar of a histogram: the number of durations from From to less than To.
+// A Bar is a histogram bar: the count of durations from From to less than To.
 type Bar struct {
 	From, To time.Duration
 	Count    int
 }
 
-// barWidth is the width of the longest bar.
+// barWidth is the longest bar's width.
 const barWidth = 40
 
 // Bars draws a histogram, a line per bar with its count and its part of all.
@@ -27,5 +27,5 @@ func Bars(out *Output, bars []Bar) {
 	}
 }
 
-// Percent returns a part of one as a percentage with up to four digits.
+// Percent returns a part of 1 as a percentage with up to four digits.
 func Percent(part float64) string { return fmt.Sprintf("%.4g%%", 100*part) }

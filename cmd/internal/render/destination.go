@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Destination formats the LID of a destination, or the directed route to it.
+// Destination formats a destination's LID, or the directed route to it.
 func Destination(to umad.Target) string {
 	if !to.Route.IsNone() {
 		return to.Route.String()

@@ -29,5 +29,5 @@ func AppendDuration(b []byte, d time.Duration) []byte {
 	return append(strconv.AppendFloat(b, value, 'f', decimals, 64), unit...)
 }
 
-// Duration returns the text of AppendDuration.
+// Duration returns the AppendDuration text.
 func Duration(d time.Duration) string { return string(AppendDuration(nil, d)) }

@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// WriteMembers writes the members of an object after a brace or a comma, and leaves the
-// object open.
+// WriteMembers writes an object's members after a brace or a comma, and
+// leaves the object open.
 func WriteMembers(out *Output, before byte, v any) {
 	b := MustMarshal(v)
 	out.WriteByte(before)
@@ -17,14 +17,14 @@ func WriteMembers(out *Output, before byte, v any) {
 	out.Write(b[1 : len(b)-1])
 }
 
-// AppendMembers appends the members of an object after a brace or a comma.
+// AppendMembers appends an object's members after a brace or a comma.
 func AppendMembers(b []byte, before byte, v any) []byte {
 	members := MustMarshal(v)
 	return append(append(b, before), members[1:len(members)-1]...)
 }
 
-// WriteHead writes the head of a document, a line for each finding and failure, and leaves
-// the object open.
+// WriteHead writes a document's head, a line for each finding and failure, and leaves the
+// object open.
 func WriteHead(out *Output, h *report.Head) {
 	WriteMembers(out, '{', struct {
 		Schema  string    `json:"schema"`
@@ -35,14 +35,14 @@ func WriteHead(out *Output, h *report.Head) {
 	WriteArray(out, "failures", h.Failures, func(f report.Failure) any { return f })
 }
 
-// WriteArray writes a member that is an array, one element per line.
+// WriteArray writes a member that is an array, an element per line.
 func WriteArray[T any](out *Output, name string, elements []T, convert func(T) any) {
 	AppendArray(out, name, elements, func(b []byte, e T) []byte { return append(b, MustMarshal(convert(e))...) })
 }
 
-// AppendArray is [WriteArray] with a function that appends the JSON form of an element.
-// It serves arrays whose size grows with the fabric: encoding/json is slower and
-// allocates memory for each value.
+// AppendArray is [WriteArray] with a function that appends an element's JSON form. It
+// serves arrays that grow with the fabric: encoding/json is slower and allocates memory
+// for each value.
 func AppendArray[T any](out *Output, name string, elements []T, appendJSON func([]byte, T) []byte) {
 	fmt.Fprintf(out, ",\n%q:[", name)
 	var b []byte
@@ -58,12 +58,12 @@ func AppendArray[T any](out *Output, name string, elements []T, appendJSON func(
 }
 
 // WriteDocument writes a value that cannot fail to encode as a JSON document with a line
-// for each member, without the escapes of HTML: commands contain < and &.
+// for each member, without HTML escapes: commands contain < and &.
 func WriteDocument(out *Output, v any) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(v) // Flush of out reports failed writes
+	_ = e.Encode(v) // out's Flush reports failed writes
 }
 
 // WriteLine writes a value that cannot fail to encode as a JSON document in a line.

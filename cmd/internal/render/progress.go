@@ -15,8 +15,8 @@ const progressAfter = time.Second
 // progressEvery is the time between two such lines.
 const progressEvery = 200 * time.Millisecond
 
-// progress is a line on a terminal with the progress of a scan. Each line replaces
-// the previous one; the last one is removed.
+// progress is a line on a terminal with a scan's progress. Each line replaces the
+// previous line; the last line is removed.
 type progress struct {
 	w     io.Writer // nil: not a terminal
 	next  time.Time

@@ -1,5 +1,5 @@
-// Package render draws for people: tables, colour, a line of progress. It is
-// the only user of the libraries that do it.
+// Package render draws for people: tables, colour, a progress line. It is the only user
+// of the libraries that do it.
 package render
 
 import (
@@ -82,8 +82,8 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 	return t.Render()
 }
 
-// A trimmer takes the blanks off the ends of lines, with which the table fills
-// its last column. The table writes whole lines.
+// A trimmer takes the blanks off line ends, with which the table fills its last column.
+// The table writes whole lines.
 type trimmer struct{ w io.Writer }
 
 func (t trimmer) Write(b []byte) (int, error) {
