@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// pair returns ibkit linkinfo --json output for a switch with one host.
+// pair returns ibkit linkinfo --json output for a switch with a single host.
 func pair(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/pair.json")

@@ -96,8 +96,8 @@ func TestCounters_Limits(t *testing.T) {
 	}
 }
 
-// TestCounterSelect resets the counters in each attribute one by one: each CounterSelect
-// bit resets a single counter.
+// TestCounterSelect resets the counters in each attribute singly: each CounterSelect bit
+// resets a single counter.
 func TestCounterSelect(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid, port := s.Ports[0].Info.LID, &s.Ports[2]

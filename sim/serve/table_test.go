@@ -8,7 +8,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// TestServe_Tables checks that a table is cut to one packet, and that the client notices.
+// TestServe_Tables checks that a table is cut to a single packet, and that the client
+// notices.
 func TestServe_Tables(t *testing.T) {
 	_, name := serve(t, build(t, "single-switch:hosts=3"), 0)
 	c := umad.NewClient(attach(t, name, ""), umad.ClientOptions{})
