@@ -60,8 +60,7 @@ type QPFlow struct {
 	RecvList int
 
 	// Verify fills each message with a payload of its own, and checks it on arrival.
-	// Seed differs between the flows of a test. A side's Seed is the other side's
-	// PeerSeed.
+	// Seed differs between the flows of a test. The peer has it as its PeerSeed.
 	Verify         bool
 	Seed, PeerSeed uint64
 
