@@ -175,8 +175,7 @@ func (m *manualPage) options() {
 	}
 }
 
-// toolOptions writes the options of a classic tool: those of the original, or the
-// extensions.
+// toolOptions writes a classic tool's options: the original's, or the extensions.
 func (m *manualPage) toolOptions(title string, extensions bool) {
 	for _, o := range m.tool.Options {
 		if o.Extension != extensions || o.Unlisted {

@@ -32,7 +32,7 @@ func run(t *testing.T, line string) (code int, out, err string) {
 	return program.Run(t, env, append([]string{"cc", "-t", "20"}, strings.Fields(line)...)...)
 }
 
-// The output of each form; test/oracle compares the values with those of the C tools.
+// The output of each form; test/oracle compares the values with the C tools'.
 func TestCC_Output(t *testing.T) {
 	const settings = "testdata/cc.conf"
 	var all strings.Builder

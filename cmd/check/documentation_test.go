@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// The tables in docs/check.md are those of the stages and of package report. With -update,
+// The tables in docs/check.md equal the stage table and package report's. With -update,
 // the test writes them.
 func TestCheck_Documentation(t *testing.T) {
 	const path = "../../docs/check.md"

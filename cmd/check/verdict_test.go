@@ -182,7 +182,7 @@ func TestCheck_List(t *testing.T) {
 	}
 }
 
-// The written thresholds are those without a file.
+// The written thresholds are the defaults.
 func TestCheck_WriteThresholds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "thresholds.yaml")
 	if code, _, err := program.Run(t, nil, "check", "fabric", "--write-thresholds", path); code != 0 {

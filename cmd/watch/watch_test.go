@@ -120,7 +120,7 @@ func TestWatch_Events(t *testing.T) {
 	}
 }
 
-// The end of --for ends the programs, also those that wait for their turn.
+// The end of --for ends the programs, also programs that wait for their turn.
 func TestWatch_ExecEnd(t *testing.T) {
 	t.Parallel()
 	code, _, stderr := run(t, "1s unlink leaf002[1]\n", "--sources links --interval 50ms --for 3s --exec sleep --exec-jobs 1 --exec-timeout 1h -- 3600")

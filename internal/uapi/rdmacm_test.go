@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// The layouts and numbers of the connection manager are those of a C compiler with
-// the headers of linux-libc-dev 6.1, printed by testdata/rdmacm.c.
+// The connection manager's layouts and numbers come from a C compiler with the headers
+// of linux-libc-dev 6.1, printed by testdata/rdmacm.c.
 func TestRDMACM(t *testing.T) {
 	l := layouts{}
 	{

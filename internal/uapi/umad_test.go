@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The offsets are those of a C compiler with <rdma/ib_user_mad.h>, printed by
+// The offsets come from a C compiler with <rdma/ib_user_mad.h>, printed by
 // testdata/offsets.c.
 func TestUMADLayout(t *testing.T) {
 	var h UMADHeader

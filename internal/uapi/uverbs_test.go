@@ -35,7 +35,7 @@ func TestUverbs(t *testing.T) {
 	compare(t, got, "testdata/uverbs.txt")
 }
 
-// compare compares all numbers of the C program with those of this package.
+// compare compares all numbers in the C program's output with this package's.
 func compare(t *testing.T, got map[string]uint64, file string) {
 	t.Helper()
 	want := headers(t, file)
@@ -51,7 +51,7 @@ func compare(t *testing.T, got map[string]uint64, file string) {
 	}
 }
 
-// Declarations that the headers of Linux 6.1 lack are those of rdma-core 65.
+// Declarations that the Linux 6.1 headers lack come from rdma-core 65.
 func TestUverbsNewer(t *testing.T) {
 	if o := unsafe.Offsetof(QueryPortRespEx{}.ActiveSpeedEx); o != 44 {
 		t.Errorf("active_speed_ex: got offset %d, want 44", o)

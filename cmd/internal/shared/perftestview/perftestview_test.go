@@ -58,7 +58,7 @@ func TestPrintJSON(t *testing.T) {
 	}
 }
 
-// TestRows compares rows with those of perftest 4.5: the formats of perftest_parameters.h.
+// TestRows compares rows with perftest 4.5's: the formats of perftest_parameters.h.
 func TestRows(t *testing.T) {
 	load := 7.5
 	samples := stats.NewSamples()
