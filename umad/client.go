@@ -27,10 +27,7 @@ const (
 	sendPause = time.Millisecond
 )
 
-// errNested is the error for a client that is run from a Done function of its own.
-var errNested = errors.New("run client: already running; submit from Done instead")
-
-// errTwice is the error for a request that was submitted again too early.
+// errTwice is the error of a client with a request that was submitted again too early.
 var errTwice = errors.New("submit request: it was submitted before and has not ended")
 
 // ClientOptions configure a [Client]. The zero value has good defaults.
@@ -80,7 +77,8 @@ type Stats struct {
 // own timeouts and does not delay other requests.
 //
 // A Client is not safe for concurrent use: Done functions and traces run in the
-// goroutine that calls [Client.Run].
+// goroutine that calls [Client.Run]. A Run that finds another one in progress returns an
+// error, and a concurrent Submit panics.
 type Client struct {
 	port     batchPort
 	attr     PortAttr
@@ -88,8 +86,8 @@ type Client struct {
 	heard    uint64 // service packets so far
 	opts     ClientOptions
 	epoch    time.Time
-	running  bool
-	misuse   error // ends the next Run step
+	use      use
+	misuse   error // ends the next step of Run
 	stats    Stats
 	in, out  []Message
 	batch    [batchSize]uint32 // transaction IDs of the messages in out
@@ -110,8 +108,12 @@ type Client struct {
 	pkeys  []mad.PKey   // local port's keys; nil: not read yet
 }
 
-// NewClient returns a client for p, which must not be used otherwise from then on.
+// NewClient returns a client for p, which must not be used otherwise from then on. It panics
+// if p is nil.
 func NewClient(p Port, o ClientOptions) *Client {
+	if p == nil {
+		panic("umad: NewClient without a port")
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
@@ -152,6 +154,13 @@ func (c *Client) Stats() Stats { return c.stats }
 // caller must not change the request until its Done is called. If it submits the request
 // again before, that Run ends all requests with an error.
 func (c *Client) Submit(r *Request) {
+	if c.use.submit() {
+		defer c.use.leave()
+	}
+	c.submit(r)
+}
+
+func (c *Client) submit(r *Request) {
 	if r.flight.state != idle {
 		c.misuse = errTwice
 		return
@@ -185,11 +194,14 @@ func (c *Client) enqueue(r *Request, f flight) {
 // the port breaks before, it ends all submitted requests with that error and returns
 // the error. Requests that their Done functions submit wait for the next Run.
 func (c *Client) Run(ctx context.Context) error {
-	if c.running {
-		return errNested
+	if err := c.use.enter(); err != nil {
+		return err
 	}
-	c.running = true
-	defer func() { c.running = false }()
+	defer c.use.leave()
+	return c.run(ctx)
+}
+
+func (c *Client) run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, c.port.Interrupt)()
 
 	for {
@@ -222,9 +234,10 @@ func (c *Client) Run(ctx context.Context) error {
 // Call submits r, runs until r and all other submitted requests have ended, and
 // returns the reply with a copy of its data. It replaces r.Done meanwhile.
 func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
-	if c.running {
-		return Reply{}, errNested
+	if err := c.use.enter(); err != nil {
+		return Reply{}, err
 	}
+	defer c.use.leave()
 	var reply Reply
 	done := r.Done
 	defer func() { r.Done = done }()
@@ -235,9 +248,9 @@ func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 			reply.MAD, reply.Rest = &packet, slices.Clone(from.Rest)
 		}
 	}
-	c.Submit(r)
-	// A run error also ends r, and r's error has more details.
-	_ = c.Run(ctx)
+	c.submit(r)
+	// An error of the run also ends r, and r's error has more details.
+	_ = c.run(ctx)
 	return reply, reply.Err
 }
 
@@ -385,7 +398,9 @@ func (c *Client) end(r *Request, reply Reply) {
 	r.flight = flight{}
 	c.reply = reply
 	if r.Done != nil {
+		was := c.use.call()
 		r.Done(r, &c.reply)
+		c.use.restore(was)
 	}
 }
 

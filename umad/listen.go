@@ -41,11 +41,13 @@ type listener struct {
 // zero time never comes.
 func (c *Client) Wait(ctx context.Context, until time.Time) error {
 	heard := c.heard
-	if err := c.Run(ctx); err != nil {
+	if err := c.use.enter(); err != nil {
 		return err
 	}
-	c.running = true
-	defer func() { c.running = false }()
+	defer c.use.leave()
+	if err := c.run(ctx); err != nil {
+		return err
+	}
 	defer context.AfterFunc(ctx, c.port.Interrupt)()
 	for c.heard == heard {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +90,9 @@ func (c *Client) unsolicited(in *Message) bool {
 	for _, l := range c.services {
 		if l.Class == m.Class() && slices.Contains(l.Methods, m.Method()) {
 			c.heard++
+			was := c.use.call()
 			l.receive(in)
+			c.use.restore(was)
 			return true
 		}
 	}

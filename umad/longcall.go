@@ -47,11 +47,13 @@ type LongReply struct {
 // A failed request's error is an [*Error]. Its text has the reason if the reply's
 // transfer was not completed.
 func (c *Client) CallLong(ctx context.Context, r *Request, o LongOptions) (*LongReply, error) {
-	if err := c.Run(ctx); err != nil {
+	if err := c.use.enter(); err != nil {
 		return nil, err
 	}
-	c.running = true
-	defer func() { c.running = false }()
+	defer c.use.leave()
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
 	defer context.AfterFunc(ctx, c.port.Interrupt)()
 
 	c.submissions++

@@ -144,8 +144,13 @@ func (r Reply) Long() (*LongReply, bool) {
 	return whole(r.MAD, slices.Concat(r.MAD.Data(), r.Rest), segmented), true
 }
 
-// Data returns the attribute data. MAD must not be nil.
-func (r Reply) Data() []byte { return r.MAD.Data() }
+// Data returns the attribute data, nil without a packet.
+func (r Reply) Data() []byte {
+	if r.MAD == nil {
+		return nil
+	}
+	return r.MAD.Data()
+}
 
 // An Error is the reason why a request ended without the requested attribute.
 type Error struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrNoDestination is the error for a request to no port, for example along a route that
-// was not found: such a request must never reach the local port.
-var ErrNoDestination = errors.New("the request has no destination: neither a LID nor a route")
+// ErrNoDestination is wrapped by the error of a request to no port, for example along a route
+// that was not found: such a request must never reach the local port.
+var ErrNoDestination = errors.New("the request has no destination")
 
 // send sends as many requests as the port accepts and the window permits. It
 // returns an error if the port is broken.
@@ -153,8 +153,8 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	}
 	tid := uint64(id)
 	class := r.class()
-	if r.To.LID == 0 && r.To.Redirect == nil && (r.To.Route.IsNone() || !class.IsSMP()) {
-		return ErrNoDestination
+	if err := r.To.check(class); err != nil {
+		return err
 	}
 	if !class.IsSMP() {
 		m.Addr = Addr{LID: r.To.LID, QPN: 1, QKey: QP1QKey, SL: r.To.SL}
@@ -186,7 +186,20 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	return r.fill(&m.MAD)
 }
 
-// fill writes a packet's part after the common header.
+// check reports whether packets of a class can be sent to the target.
+func (t Target) check(class mad.Class) error {
+	switch {
+	case t.Redirect != nil:
+		return nil
+	case t.LID == 0 && t.Route.IsNone():
+		return fmt.Errorf("%w: neither a LID nor a route", ErrNoDestination)
+	case t.IsDirected() && !class.IsSMP():
+		return fmt.Errorf("%w: only subnet management packets have a directed route, a %v packet needs a LID", ErrNoDestination, class)
+	}
+	return nil
+}
+
+// fill writes the part of a packet after the common header.
 func (r *Request) fill(m *mad.Packet) error {
 	class, oui, room := m.Class(), r.OUI, m.Data()
 	if oui == 0 && r.Value != nil {

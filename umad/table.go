@@ -49,6 +49,9 @@ func (c *Client) administrator(to Target) (Target, error) {
 // A failed request's error is an [*Error]. Its text has the reason if the reply's
 // transfer was not completed.
 func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
+	if q.Match == nil {
+		return nil, errors.New("get table: the request has no Match, a record of the kind wanted")
+	}
 	to, err := c.administrator(q.To)
 	if err != nil {
 		return nil, err
@@ -71,6 +74,7 @@ type Table struct {
 	// the administration has no RMPP. There may be further records.
 	Clipped bool
 
+	kind   mad.Attribute // of the records; nil: there are none
 	data   []byte
 	stride int // from each record to the next
 	size   int // record size without the padding after it
@@ -78,7 +82,7 @@ type Table struct {
 
 // tableOf returns the table in a reply. The last record may lack its padding.
 func tableOf(kind mad.Attribute, reply *LongReply) (*Table, error) {
-	t := &Table{data: reply.Data, stride: 8 * int(reply.Head.SA().AttributeOffset), size: kind.Spec().Size}
+	t := &Table{kind: kind, data: reply.Data, stride: 8 * int(reply.Head.SA().AttributeOffset), size: kind.Spec().Size}
 	t.Clipped = reply.Clipped && t.stride > 0
 	rest := 0
 	if t.stride > 0 {
@@ -106,16 +110,35 @@ func (t *Table) Len() int {
 // Raw returns record i's bytes, from 0 to Len-1, with reserved fields.
 func (t *Table) Raw(i int) []byte { return t.data[i*t.stride : min((i+1)*t.stride, len(t.data))] }
 
-// Record decodes record i, from 0 to Len-1.
+// Record decodes record i, from 0 to Len-1. It returns an error if the table has records of
+// another kind.
 func (t *Table) Record(i int, record mad.Attribute) error {
+	if err := t.check(record); err != nil {
+		return err
+	}
 	return mad.Decode(record, t.Raw(i))
 }
 
-// Records decodes all records in a table.
+// check returns an error if the table has records of another kind than record.
+func (t *Table) check(record mad.Attribute) error {
+	if t.kind == nil {
+		return nil // a table without records
+	}
+	if got, want := t.kind.Spec(), record.Spec(); got.Class != want.Class || got.ID != want.ID {
+		return fmt.Errorf("decode table: got %s, want %s", mad.AttributeName(t.kind), mad.AttributeName(record))
+	}
+	return nil
+}
+
+// Records decodes all records of a table. It returns an error if the table has records of
+// another kind.
 func Records[T any, R interface {
 	*T
 	mad.Attribute
 }](t *Table) ([]T, error) {
+	if err := t.check(R(new(T))); err != nil {
+		return nil, err
+	}
 	all := make([]T, t.Len())
 	for i := range all {
 		if err := t.Record(i, R(&all[i])); err != nil {
