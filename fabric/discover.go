@@ -222,7 +222,7 @@ func (s *scan) failure(a *query, err error) Failure {
 func (s *scan) decode(a *query, r *umad.Reply, attr mad.Attribute) bool {
 	err := r.Err
 	if err == nil {
-		err = mad.Decode(attr, r.MAD.Data())
+		err = r.MAD.Decode(attr)
 	}
 	if err != nil {
 		s.fail(a, err)

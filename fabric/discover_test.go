@@ -333,7 +333,7 @@ func changing(t *testing.T, node *fakeNode, change func(*mad.NodeInfo)) func(*fa
 			return true
 		}
 		var info mad.NodeInfo
-		if err := mad.Decode(&info, p.Data()); err != nil {
+		if err := p.Decode(&info); err != nil {
 			t.Error(err)
 		}
 		change(&info)

@@ -48,7 +48,7 @@ func (s *scan) queryStates(n *scanNode) {
 
 func (s *scan) gotStates(states *portStates, a *query, r *umad.Reply) {
 	var t mad.SwitchPortStateTable
-	if r.Err != nil || mad.Decode(&t, r.MAD.Data()) != nil {
+	if r.Err != nil || r.MAD.Decode(&t) != nil {
 		states.failed = true // PortInfo for all ports has the same data, and more
 	}
 	first := int(a.req.Modifier) * len(t.States)

@@ -1,6 +1,9 @@
 package mad
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Size is every MAD's length in bytes (InfiniBand Architecture, Volume 1, 13.4.2). RMPP
 // segments longer payloads.
@@ -117,6 +120,23 @@ func (p *Packet) OUI() uint32 {
 func (p *Packet) SetOUI(oui uint32) {
 	p[offOUI], p[offOUI+1], p[offOUI+2] = byte(oui>>16), byte(oui>>8), byte(oui)
 }
+
+// Decode decodes the packet's attribute into a. It returns an error if the packet has another
+// attribute, of which [Decode] would make wrong values.
+func (p *Packet) Decode(a Attribute) error {
+	spec, class := a.Spec(), p.Class()
+	if class == ClassSMPDirected {
+		class = ClassSMPLIDRouted
+	}
+	if p.Attr() != spec.ID || class != spec.Class && !spec.ID.isCommon() {
+		return fmt.Errorf("decode packet: got %s, want %s", p.Class().AttrName(p.Attr()), AttributeName(a))
+	}
+	return Decode(a, p.Data())
+}
+
+// isCommon reports whether all classes have the attribute, with one layout (InfiniBand
+// Architecture, Volume 1, 13.4.8).
+func (a AttrID) isCommon() bool { return a < AttrNodeDescription }
 
 // Data returns the attribute data, which alias p. Their offset and size depend on
 // the class; see [Class.DataRange]. A CongestionLog's data begin earlier.

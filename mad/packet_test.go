@@ -179,3 +179,32 @@ func TestPKey(t *testing.T) {
 		t.Error("full and limited members of a partition have different bases")
 	}
 }
+
+func TestPacket_Decode(t *testing.T) {
+	var p Packet
+	p.PutSMP(SMPRequest{Method: MethodGetResp, Attr: AttrNodeInfo, Directed: true})
+	if err := Encode(&NodeInfo{NumPorts: 3}, p.Data()); err != nil {
+		t.Fatal(err)
+	}
+	var node NodeInfo
+	if err := p.Decode(&node); err != nil || node.NumPorts != 3 {
+		t.Errorf("got %d ports, %v, want 3", node.NumPorts, err)
+	}
+	for _, test := range []struct {
+		attr Attribute
+		want string
+	}{
+		{&PortInfo{}, "decode packet: got NodeInfo, want PortInfo"},
+		{&NodeRecord{}, "decode packet: got NodeInfo, want NodeRecord"}, // the same number in another class
+	} {
+		if err := p.Decode(test.attr); err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+
+	var info ClassPortInfo // of all classes
+	p.PutGMP(Header{Class: ClassCC, Method: MethodGetResp, Attr: AttrClassPortInfo})
+	if err := p.Decode(&info); err != nil {
+		t.Errorf("ClassPortInfo of congestion control: %v", err)
+	}
+}

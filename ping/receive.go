@@ -101,7 +101,7 @@ func (r *runner) judge(e *entry, m *umad.Message) (Outcome, error) {
 // earlier replies.
 func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	info := &r.info
-	if err := mad.Decode(info, p.Data()); err != nil {
+	if err := p.Decode(info); err != nil {
 		return Corrupted, err
 	}
 	r.report.Node = info.NodeGUID

@@ -112,7 +112,7 @@ func getCongestionKeyInfo(_ *Fabric, c *congestion, _ uint32) (mad.Attribute, ma
 // setCongestionKeyInfo keeps the violation count unless the request sets it to 0.
 func setCongestionKeyInfo(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.CongestionKeyInfo
-	if mad.Decode(&set, p.Data()) != nil {
+	if p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	if set.Violations != 0 {
@@ -136,7 +136,7 @@ func getSwitchCongestion(_ *Fabric, c *congestion, _ uint32) (mad.Attribute, mad
 
 func setSwitchCongestion(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.SwitchCongestionSetting
-	if mad.Decode(&set, p.Data()) != nil {
+	if p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	m := &c.marks
@@ -181,7 +181,7 @@ func getSwitchPortCongestion(_ *Fabric, c *congestion, modifier uint32) (mad.Att
 func setSwitchPortCongestion(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.SwitchPortCongestionSetting
 	block := c.portBlock(&set, p.Modifier())
-	if block == nil || mad.Decode(&set, p.Data()) != nil {
+	if block == nil || p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	copy(block, set.Ports[:])
@@ -194,7 +194,7 @@ func getCACongestion(_ *Fabric, c *congestion, _ uint32) (mad.Attribute, mad.Sta
 
 func setCACongestion(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.CACongestionSetting
-	if mad.Decode(&set, p.Data()) != nil {
+	if p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	c.limits.PortControl, c.limits.ControlMap = set.PortControl, set.ControlMap
@@ -217,7 +217,7 @@ func getCCTable(_ *Fabric, c *congestion, modifier uint32) (mad.Attribute, mad.S
 
 func setCCTable(c *congestion, p *mad.Packet) mad.Status {
 	var set mad.CongestionControlTable
-	if p.Modifier() >= ccTableBlocks || mad.Decode(&set, p.Data()) != nil || int(set.Limit) >= ccTableBlocks*len(set.Entries) {
+	if p.Modifier() >= ccTableBlocks || p.Decode(&set) != nil || int(set.Limit) >= ccTableBlocks*len(set.Entries) {
 		return mad.StatusBadValue
 	}
 	c.last, c.table[p.Modifier()] = set.Limit, set

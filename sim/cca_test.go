@@ -26,7 +26,7 @@ func congestionRequest(t *testing.T, p umad.Port, lid ib.LID, method mad.Method,
 		return 0, false
 	}
 	if m.MAD.Status() == 0 {
-		if err := mad.Decode(a, m.MAD.Data()); err != nil {
+		if err := m.MAD.Decode(a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestCongestionInfo(t *testing.T) {
 	if err := p.Recv(m, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := mad.Decode(&class, m.MAD.Data()); err != nil || class.ClassVersion != 2 {
+	if err := m.MAD.Decode(&class); err != nil || class.ClassVersion != 2 {
 		t.Errorf("got ClassPortInfo %+v, %v, want class version 2", class, err)
 	}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassCC, ClassVersion: 1, Method: mad.MethodGet, Attr: mad.AttrCongestionInfo})

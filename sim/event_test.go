@@ -128,7 +128,7 @@ func TestCommand_PKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table mad.PKeyTable
-	if err := mad.Decode(&table, r.Data()); err != nil || table.PKeys[1] != 0x8001 || table.PKeys[2] != 0 {
+	if err := r.MAD.Decode(&table); err != nil || table.PKeys[1] != 0x8001 || table.PKeys[2] != 0 {
 		t.Errorf("got %v, %v, want P_Key 0x8001 at index 1", table.PKeys, err)
 	}
 	for text, want := range map[string]string{

@@ -59,7 +59,7 @@ func ExampleFabric_Open() {
 		log.Fatal(err)
 	}
 	var description mad.NodeDescription
-	if err := mad.Decode(&description, m.MAD.Data()); err != nil {
+	if err := m.MAD.Decode(&description); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(description)

@@ -41,7 +41,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 		return mad.StatusBadMethodAttr
 	}
 	a := t.empty()
-	if mad.Decode(a, p.Data()) != nil {
+	if p.Decode(a) != nil {
 		return mad.StatusBadValue
 	}
 	selected, mask := t.selection(a)

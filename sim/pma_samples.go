@@ -10,7 +10,7 @@ func (f *Fabric) answerSamples(n *Node, p *mad.Packet, set bool) mad.Status {
 		return mad.StatusBadMethodAttr
 	}
 	f.samples = mad.PortSamplesControl{}
-	if mad.Decode(&f.samples, p.Data()) != nil {
+	if p.Decode(&f.samples) != nil {
 		return mad.StatusBadValue
 	}
 	if n.selectPorts(f.samples.PortSelect) == nil {

@@ -28,7 +28,7 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 	if m.MAD.Method() != mad.MethodGetResp {
 		t.Errorf("got method %v, want GetResp", m.MAD.Method())
 	}
-	if err := mad.Decode(a, m.MAD.Data()); err != nil {
+	if err := m.MAD.Decode(a); err != nil {
 		t.Fatal(err)
 	}
 	return m.MAD.Status()

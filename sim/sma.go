@@ -157,7 +157,7 @@ func getSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 
 func setSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	var info mad.SwitchInfo
-	if !d.node.IsSwitch() || mad.Decode(&info, p.Data()) != nil {
+	if !d.node.IsSwitch() || p.Decode(&info) != nil {
 		return mad.StatusBadMethodAttr
 	}
 	s := &d.node.Switch

@@ -75,7 +75,7 @@ func getMFT(f *Fabric, d destination, p *mad.Packet) mad.Status {
 
 func setMFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	var t mad.MulticastForwardingTable
-	if !d.node.IsSwitch() || mad.Decode(&t, p.Data()) != nil {
+	if !d.node.IsSwitch() || p.Decode(&t) != nil {
 		return mad.StatusBadMethodAttr
 	}
 	block, group, ok := d.node.mftPosition(p.Modifier())

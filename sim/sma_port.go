@@ -10,7 +10,7 @@ import (
 func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	var set mad.PortInfo
-	if port == nil || mad.Decode(&set, p.Data()) != nil {
+	if port == nil || p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	i := &port.Info
@@ -95,7 +95,7 @@ func enable[T ~uint8](to *T, v, supported, all, disabled T) bool {
 func setExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	var set mad.MlnxExtPortInfo
-	if port == nil || port.Ext == nil || mad.Decode(&set, p.Data()) != nil {
+	if port == nil || port.Ext == nil || p.Decode(&set) != nil {
 		return mad.StatusBadMethodAttr
 	}
 	if set.StateChangeEnable&1 != 0 {

@@ -29,7 +29,7 @@ func (n *Node) forwarding(block int) (t mad.LinearForwardingTable) {
 
 func setLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	var t mad.LinearForwardingTable
-	if !d.node.IsSwitch() || mad.Decode(&t, p.Data()) != nil {
+	if !d.node.IsSwitch() || p.Decode(&t) != nil {
 		return mad.StatusBadMethodAttr
 	}
 	if p.Modifier() >= linearFDBCap/lftBlock {
@@ -72,7 +72,7 @@ func getPKeyTable(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 func setPKeyTable(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	port, block := d.tablePort(p.Modifier()), int(p.Modifier()&0xffff)
 	var t mad.PKeyTable
-	if port == nil || block*len(t.PKeys) >= partitionCap || mad.Decode(&t, p.Data()) != nil {
+	if port == nil || block*len(t.PKeys) >= partitionCap || p.Decode(&t) != nil {
 		return mad.StatusBadValue
 	}
 	first := block * len(t.PKeys)
@@ -93,7 +93,7 @@ func getSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 
 func setSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.sltovlPort(p.Modifier())
-	if port == nil || mad.Decode(&port.SLtoVL, p.Data()) != nil {
+	if port == nil || p.Decode(&port.SLtoVL) != nil {
 		return mad.StatusBadValue
 	}
 	return 0

@@ -79,7 +79,7 @@ func getVLArbitration(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 func setVLArbitration(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	block, ok := d.vlArbBlock(p.Modifier())
 	var set mad.VLArbitration
-	if !ok || mad.Decode(&set, p.Data()) != nil {
+	if !ok || p.Decode(&set) != nil {
 		return mad.StatusBadValue
 	}
 	if block.port.vlArb == nil {

@@ -40,7 +40,7 @@ func setSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 		return mad.StatusBadMethodAttr
 	}
 	var request mad.SMInfo
-	if mad.Decode(&request, p.Data()) != nil {
+	if p.Decode(&request) != nil {
 		return mad.StatusBadValue
 	}
 	operation, sender := p.Modifier(), mad.SMMaster

@@ -113,7 +113,7 @@ func trapOf(n *notice) (p mad.Packet) {
 // does not run here.
 func (f *Fabric) receiveTrap(d destination, p *mad.Packet) bool {
 	var n mad.Notice
-	if f.master == nil || d.node.managed(d.entry) != f.master || p.Attr() != mad.AttrNotice || mad.Decode(&n, p.Data()) != nil {
+	if f.master == nil || d.node.managed(d.entry) != f.master || p.Attr() != mad.AttrNotice || p.Decode(&n) != nil {
 		return false
 	}
 	f.report(d.from.Management(), &n)

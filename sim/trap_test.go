@@ -39,7 +39,7 @@ func reported(t *testing.T, f *Fabric, to *Port) (all []string) {
 			continue
 		}
 		var r mad.Report
-		if err := mad.Decode(&r, n.MAD.Data()); err != nil {
+		if err := n.MAD.Decode(&r); err != nil {
 			t.Fatal(err)
 		}
 		about := any(r.IssuerGID.GUID())

@@ -60,7 +60,7 @@ func (f *Fabric) vendorAttribute(n *Node, p *mad.Packet, set bool) (mad.Attribut
 		return f.accessConfigSpace(n, p, set)
 	case attr == mad.AttrMlnxCounterGroupConfig && int(port) < len(n.Ports):
 		selected := n.vendor.selected[port]
-		if set && mad.Decode(&selected, p.Data()) == nil {
+		if set && p.Decode(&selected) == nil {
 			n.vendor.selected[port] = selected
 		}
 		return &selected, 0
@@ -105,7 +105,7 @@ const (
 func (f *Fabric) accessConfigSpace(n *Node, p *mad.Packet, set bool) (mad.Attribute, mad.Status) {
 	var a mad.MlnxConfigSpace
 	records := int(p.Modifier() >> 16 & 0x3f)
-	if p.Modifier() != mad.MlnxConfigSpaceModifier(records) || records > len(a.Records) || mad.Decode(&a, p.Data()) != nil {
+	if p.Modifier() != mad.MlnxConfigSpaceModifier(records) || records > len(a.Records) || p.Decode(&a) != nil {
 		return nil, mad.StatusBadValue
 	}
 	for i := range a.Records[:records] {

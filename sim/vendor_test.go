@@ -32,7 +32,7 @@ func request(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.
 		return 0, false
 	}
 	if m.MAD.Status() == 0 {
-		if err := mad.Decode(a, m.MAD.Data()); err != nil {
+		if err := m.MAD.Decode(a); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestClient_Set(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		var got mad.CongestionKeyInfo
 		answering(p, func(m *umad.Message) {
-			_ = mad.Decode(&got, m.MAD.Data())
+			_ = m.MAD.Decode(&got)
 			_ = mad.Encode(&mad.CongestionKeyInfo{Key: got.Key, LeasePeriod: 1}, m.MAD.Data())
 		})
 		a := mad.CongestionKeyInfo{Key: 5, LeasePeriod: 9}

@@ -72,7 +72,7 @@ func TestRouteFinder(t *testing.T) {
 			for range 2 {
 				c.Submit(&umad.Request{To: umad.Target{LID: lid}, Attr: mad.AttrNodeInfo, Done: func(r *umad.Request, reply *umad.Reply) {
 					var info mad.NodeInfo
-					if reply.Err != nil || mad.Decode(&info, reply.Data()) != nil {
+					if reply.Err != nil || reply.MAD.Decode(&info) != nil {
 						t.Errorf("LID %d: %v", r.To.LID, reply.Err)
 					}
 					got[info.PortGUID] = r.To.LID
@@ -104,7 +104,7 @@ func TestRouteFinder(t *testing.T) {
 	before := p.kinds[mad.ClassSMPDirected]
 	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: f.Node("host00005").Ports[1].Peer.Node.Ports[0].Info.LID, Route: mad.RouteOf(1)}, Attr: mad.AttrNodeInfo})
 	var info mad.NodeInfo
-	if err != nil || mad.Decode(&info, reply.Data()) != nil || info.NodeType != mad.NodeTypeCA {
+	if err != nil || reply.MAD.Decode(&info) != nil || info.NodeType != mad.NodeTypeCA {
 		t.Errorf("combined route: got %+v, error %v, want the first host", info, err)
 	}
 	if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: host}, Class: mad.ClassPM, Attr: mad.AttrClassPortInfo}); err != nil {

@@ -256,7 +256,7 @@ func TestAttach_SecondPort(t *testing.T) {
 	}
 	m := exchange(t, p, nodeInfo(mad.RouteOf(2)))
 	var info mad.NodeInfo
-	if err := mad.Decode(&info, m.MAD.Data()); err != nil || info.LocalPort != 4 {
+	if err := m.MAD.Decode(&info); err != nil || info.LocalPort != 4 {
 		t.Errorf("got local port %d, %v, want 4", info.LocalPort, err)
 	}
 }

@@ -133,7 +133,7 @@ func TestApply_OtherFields(t *testing.T) {
 		r.Lose = func(m *umad.Message) bool {
 			if isSet(m) {
 				a := m.MAD.Class().NewAttribute(m.MAD.Attr())
-				if err := mad.Decode(a, m.MAD.Data()); err != nil {
+				if err := m.MAD.Decode(a); err != nil {
 					t.Error(err)
 				}
 				got = append(got, a)

@@ -117,7 +117,7 @@ func (c *Collector) decodeInto(q *query, r *umad.Reply, a mad.Attribute) bool {
 		return false
 	}
 	if err == nil {
-		err = mad.Decode(a, r.MAD.Data())
+		err = r.MAD.Decode(a)
 	}
 	if err == nil && q.req.Attr != mad.AttrClassPortInfo {
 		if got := r.MAD.Data()[1]; got != q.number {

@@ -335,7 +335,7 @@ func (t *target) limit() {
 		var table mad.CongestionControlTable
 		err := reply.Err
 		if err == nil {
-			err = mad.Decode(&table, reply.Data())
+			err = reply.MAD.Decode(&table)
 		}
 		t.facts.limit = table.Limit
 		t.continueWith(err, reply)

@@ -221,12 +221,12 @@ func (t *tableReader) store(q *blockQuery, reply *umad.Reply) {
 		switch q.req.Attr {
 		case mad.AttrLinearForwardingTable:
 			var table mad.LinearForwardingTable
-			if err = mad.Decode(&table, reply.Data()); err == nil {
+			if err = reply.MAD.Decode(&table); err == nil {
 				copy(n.Tables.LFT[block*lftBlock:], table.Ports[:])
 			}
 		default:
 			var table mad.MulticastForwardingTable
-			if err = mad.Decode(&table, reply.Data()); err == nil {
+			if err = reply.MAD.Decode(&table); err == nil {
 				n.storeMulticast(block, &table)
 			}
 		}

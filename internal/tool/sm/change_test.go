@@ -209,7 +209,7 @@ func TestApply_Slow(t *testing.T) {
 			case m.MAD.Attr() != mad.AttrSMInfo:
 			case isSet(m):
 				sent = time.Now()
-			case !sent.IsZero() && time.Since(sent) < 5*time.Second && mad.Decode(&info, m.MAD.Data()) == nil:
+			case !sent.IsZero() && time.Since(sent) < 5*time.Second && m.MAD.Decode(&info) == nil:
 				info.State = mad.SMStandby
 				_ = mad.Encode(&info, m.MAD.Data()) // which had an SMInfo
 			}

@@ -276,7 +276,7 @@ func (w *watcher) receive(m *umad.Message) {
 	var r mad.Report
 	switch {
 	case h.Attr != mad.AttrNotice || h.ClassVersion != mad.ClassSA.Version() || h.Status != 0 ||
-		m.MAD.RMPP().Flags.Has(mad.RMPPActive) || mad.Decode(&r, m.MAD.Data()) != nil:
+		m.MAD.RMPP().Flags.Has(mad.RMPPActive) || m.MAD.Decode(&r) != nil:
 		w.summary.Malformed++
 		return
 	case m.Addr.LID != w.sa.LID:

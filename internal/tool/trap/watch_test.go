@@ -35,7 +35,7 @@ func newAdministration() *administration {
 			p.Deliver(time.Millisecond, umadtest.ReplyWith(m, &mad.PortInfo{LID: 9, SMLID: a.lid}))
 		case m.MAD.Attr() == (&mad.InformInfo{}).Spec().ID && m.Addr.LID == a.lid:
 			var s mad.InformInfo
-			if err := mad.Decode(&s, m.MAD.Data()); err != nil {
+			if err := m.MAD.Decode(&s); err != nil {
 				return err
 			}
 			a.requests = append(a.requests, s)
