@@ -13,6 +13,13 @@ func PortName(node string, number int) string { return fmt.Sprintf("%s[%d]", nod
 // PortName returns a port's notation: [NameMap.Label] and the number, as in "leaf1[3]".
 func (m *NameMap) PortName(p *Port) string { return PortName(m.Label(p.Node), int(p.Number)) }
 
+// String returns the port's notation, as in "leaf1[3]", with the name that the node has given
+// itself. [NameMap.PortName] has the administrator's names.
+func (p *Port) String() string { return (*NameMap)(nil).PortName(p) }
+
+// String returns the node's description, or its GUID if the description is unknown.
+func (n *Node) String() string { return (*NameMap)(nil).Label(n) }
+
 // CutPort splits a port name into the node name and the number: "leaf1[3]", or "leaf1/3",
 // which shells do not treat as a pattern.
 func CutPort(name string) (node string, number int, ok bool) {

@@ -1,6 +1,23 @@
 package fabric
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+func TestPort_String(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"leaf1", "leaf1[3]"},
+		{"", "0x0000000000000002[3]"},
+	} {
+		n := &Node{GUID: ib.GUID(2)}
+		copy(n.Desc[:], test.name)
+		if got := (&Port{Node: n, Number: 3}).String(); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
 
 func TestCutPort(t *testing.T) {
 	for _, test := range []struct {

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ibkit/ibkit/umad"
 )
@@ -9,7 +10,8 @@ import (
 // A Source gives access to a fabric: through a local port, on a device or in a simulated
 // fabric. A stored fabric or subnet administration records may replace its scan.
 type Source struct {
-	// OpenPort opens the local port.
+	// OpenPort opens the local port: device.Opener returns such a function for a
+	// device, sim.Fabric.Opener for a simulated fabric.
 	OpenPort func(context.Context) (umad.Port, error)
 
 	Client umad.ClientOptions
@@ -39,6 +41,9 @@ type Session struct {
 
 // Open opens the local port. The caller closes the session.
 func (s Source) Open(ctx context.Context) (*Session, error) {
+	if s.OpenPort == nil {
+		return nil, errors.New("open fabric: the source has no OpenPort")
+	}
 	port, err := s.OpenPort(ctx)
 	if err != nil {
 		return nil, err

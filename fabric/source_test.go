@@ -51,6 +51,13 @@ func TestSession_Fabric(t *testing.T) {
 	}
 }
 
+func TestSource_OpenWithoutPort(t *testing.T) {
+	_, err := fabric.Source{}.Open(t.Context())
+	if want := "open fabric: the source has no OpenPort"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // Subnet administration is a source like a scan.
 func TestSession_Records(t *testing.T) {
 	simulated, err := sim.Build("demo")

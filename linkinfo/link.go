@@ -29,9 +29,30 @@ func Links(ends []End) []Link {
 	return links
 }
 
+// String returns the ports, the near end first: "leaf1[1] - spine1[1]", or "leaf1[7]" for a port
+// without a link.
+func (l Link) String() string {
+	p := l.Near.Port
+	if p.Peer == nil {
+		return p.String()
+	}
+	return p.String() + " - " + p.Peer.String()
+}
+
 // HasProblem reports whether any finding at either end is a problem.
 func (l Link) HasProblem() bool {
 	return l.Near.HasProblem() || l.Far != nil && l.Far.HasProblem()
+}
+
+// Located returns the findings of both ends with the ports as their places. Of two findings of
+// the same kind it has the near end's.
+func (l Link) Located(names *fabric.NameMap) []report.Finding {
+	located := l.Near.Located(names)
+	if far := l.FarFindings(); len(far) > 0 {
+		end := End{Port: l.Far.Port, Findings: far}
+		located = append(located, end.Located(names)...)
+	}
+	return located
 }
 
 // FarFindings returns the findings of the far end whose kind the near end lacks:

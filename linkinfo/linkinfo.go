@@ -1,5 +1,12 @@
 // Package linkinfo reports the links of a fabric with their widths, speeds and
-// defects. [Run] scans the fabric; [Ends] checks the links.
+// defects. [Run] scans the fabric, [Result.Links] checks the links:
+//
+//	r, err := linkinfo.Run(ctx, linkinfo.Options{Source: source})
+//	for _, l := range r.Links() {
+//		if l.HasProblem() {
+//			fmt.Println(l)
+//		}
+//	}
 package linkinfo
 
 import (
@@ -107,8 +114,15 @@ func (r *Result) find(o Options) *fabric.Node {
 	}
 }
 
+// Links checks the external ports of all nodes and returns their links, with ports that have
+// none, in the order of the nodes.
+func (r *Result) Links() []Link { return Links(Ends(r.Fabric, r.Fabric.Nodes)) }
+
 // Ends checks the external ports of some of a fabric's nodes, in their order.
 func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
+	if f == nil {
+		panic("linkinfo: Ends of a nil Fabric")
+	}
 	n := 0
 	for range externalPorts(nodes) {
 		n++

@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,6 +57,17 @@ type Port struct {
 type agent struct {
 	id         uint32
 	registered bool
+}
+
+// Opener returns a function that opens a port, as [Open] does.
+func Opener(o Options) func(context.Context) (umad.Port, error) {
+	return func(context.Context) (umad.Port, error) {
+		p, err := Open(o)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 }
 
 // Open opens a port to send from.

@@ -224,9 +224,7 @@ func (s *Settings) open(env *cmdutil.Env) func(context.Context) (umad.Port, erro
 	case s.Sim == Ibsim:
 		return s.onlyPort(func(ctx context.Context) (umad.Port, error) { return openIbsim(ctx, env, false) })
 	}
-	return func(context.Context) (umad.Port, error) {
-		return device.Open(device.Options{Device: s.Device, Port: s.Port})
-	}
+	return device.Opener(device.Options{Device: s.Device, Port: s.Port})
 }
 
 // OpenResponder returns a function that opens a port of a running ibsim server as
