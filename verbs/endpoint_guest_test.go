@@ -108,35 +108,31 @@ func (e *endpoint) connect(peer *endpoint) {
 // begin changes the queue pair to INIT.
 func (e *endpoint) begin() {
 	e.t.Helper()
-	attr := verbs.QPAttr{PKeyIndex: new(uint16), Port: new(uint8(1))}
-	if e.qp.Type() == verbs.QPTypeUD {
-		attr.QKey = new(uint32(qkey))
-	} else {
-		attr.Access = new(verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic)
+	if err := e.qp.Init(1, e.param()); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// param returns the connection's parameters. A missing peer is detected after half a second,
+// because a guest may be stopped for a while. Retry count 7 would retry forever.
+func (e *endpoint) param() verbs.ConnParam {
+	p := verbs.ConnParam{
+		PSN: e.qp.Number(), Access: verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic, QKey: qkey,
+		Timeout: 14, RetryCount: 6, RNRRetry: e.rnrRetry, MinRNRTimer: 1, MaxRdAtomic: 4, MaxDestRdAtomic: 4,
 	}
 	if e.qp.Type() == verbs.QPTypeUC {
-		attr.Access = new(verbs.AccessRemoteWrite)
+		p.Access = verbs.AccessRemoteWrite
 	}
-	e.modify(verbs.QPStateInit, attr)
+	return p
 }
 
 // finish changes the queue pair from INIT to RTS.
 func (e *endpoint) finish(peer *endpoint) {
 	e.t.Helper()
-	var rtr verbs.QPAttr
-	rts := verbs.QPAttr{SQPSN: new(e.qp.Number())}
-	if e.qp.Type() != verbs.QPTypeUD {
-		rtr.Path, rtr.PathMTU = new(path(e.t, e.context)), new(ib.MTU1024)
-		rtr.DestQPN, rtr.RQPSN = new(peer.qp.Number()), new(peer.qp.Number())
+	number := peer.qp.Number()
+	if err := e.qp.Connect(verbs.Peer{QPN: number, PSN: number, Path: path(e.t, e.context), MTU: ib.MTU1024}, e.param()); err != nil {
+		e.t.Fatal(err)
 	}
-	if e.qp.Type() == verbs.QPTypeRC {
-		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(4)), new(uint8(1))
-		// A missing peer is detected after half a second, because a guest may be
-		// stopped for a while. Retry count 7 would retry forever.
-		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(6)), &e.rnrRetry, new(uint8(4))
-	}
-	e.modify(verbs.QPStateRTR, rtr)
-	e.modify(verbs.QPStateRTS, rts)
 }
 
 // send posts a single signaled work request.

@@ -7,7 +7,6 @@ import (
 	"log"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -78,9 +77,11 @@ func transfer(c *verbs.Context, text string) (string, error) {
 	}
 	path := verbs.Path{Port: port, DLID: attr.LID, DGID: gid.GID, SGIDIndex: uint8(gid.Index), HopLimit: 64}
 	sender, receiver := pair[0], pair[1]
-	if err := errors.Join(connect(sender, receiver.Number(), path, attr.ActiveMTU),
-		connect(receiver, sender.Number(), path, attr.ActiveMTU)); err != nil {
-		return "", err
+	for i, qp := range pair {
+		peer := verbs.Peer{QPN: pair[1-i].Number(), Path: path, MTU: attr.ActiveMTU}
+		if err := qp.Connect(peer, verbs.DefaultParam); err != nil {
+			return "", err
+		}
 	}
 
 	if _, err := receiver.PostRecv([]verbs.RecvWR{{SGEs: []verbs.SGE{mr.SGE(0, size)}}}); err != nil {
@@ -113,24 +114,4 @@ func transfer(c *verbs.Context, text string) (string, error) {
 		done += n
 	}
 	return received, nil
-}
-
-// connect changes a queue pair to the state RTS. A change without a required
-// attribute returns an error that names it.
-func connect(qp *verbs.QP, peer uint32, path verbs.Path, mtu ib.MTU) error {
-	if err := qp.Modify(verbs.QPStateInit, verbs.QPAttr{
-		PKeyIndex: new(uint16(0)), Port: &path.Port, Access: new(verbs.Access(0)),
-	}); err != nil {
-		return err
-	}
-	if err := qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-		Path: &path, PathMTU: &mtu, DestQPN: &peer, RQPSN: new(uint32(0)),
-		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
-	}); err != nil {
-		return err
-	}
-	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
-		SQPSN: new(uint32(0)), Timeout: new(uint8(14)), RetryCount: new(uint8(6)), RNRRetry: new(uint8(6)),
-		MaxRdAtomic: new(uint8(1)),
-	})
 }

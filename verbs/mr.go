@@ -132,10 +132,13 @@ func (mr *MR) Bytes() []byte {
 	return mr.memory.Bytes()
 }
 
-// SGE returns the SGE for length bytes from an offset on. The range is not checked: a
-// work request with an SGE that exceeds the region, or a message's length,
-// fails.
+// SGE returns the SGE for length bytes from an offset on. It panics if the region does not
+// contain them, as a slice does. An SGE has at most 4 GiB less a byte: a work request with
+// more fails.
 func (mr *MR) SGE(offset, length int) SGE {
+	if offset < 0 || length < 0 || uint64(offset) > mr.length || uint64(length) > mr.length-uint64(offset) {
+		panic(fmt.Sprintf("verbs: SGE(%d, %d) of a memory region with %d bytes", offset, length, mr.length))
+	}
 	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(min(uint64(length), math.MaxUint32)), LKey: mr.lkey}
 }
 

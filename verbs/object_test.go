@@ -321,11 +321,38 @@ func TestPreparedWrite(t *testing.T) {
 }
 
 // A length that does not fit into an SGE is replaced by the maximum.
-func TestSGE(t *testing.T) {
-	mr := &MR{addr: 1 << 20, lkey: 7}
-	for length, want := range map[int]uint32{100: 100, 1 << 32: math.MaxUint32, 1<<32 + 1: math.MaxUint32, -1: math.MaxUint32} {
+func TestMR_SGE(t *testing.T) {
+	mr := &MR{addr: 1 << 20, length: 1 << 33, lkey: 7}
+	for length, want := range map[int]uint32{0: 0, 100: 100, 1 << 32: math.MaxUint32, 1<<32 + 1: math.MaxUint32} {
 		if got := mr.SGE(10, length); got != (SGE{Addr: 1<<20 + 10, Length: want, LKey: 7}) {
 			t.Errorf("%d bytes: got %+v, want length %d", length, got, want)
 		}
+	}
+}
+
+// A range outside of the region panics with the region's size.
+func TestMR_SGEOutside(t *testing.T) {
+	mr := &MR{addr: 1 << 20, length: 4096, lkey: 7}
+	if got, want := mr.SGE(4096, 0), (SGE{Addr: 1<<20 + 4096, LKey: 7}); got != want {
+		t.Errorf("empty range at the end: got %+v, want %+v", got, want)
+	}
+	for name, test := range map[string]struct {
+		offset, length int
+		want           string
+	}{
+		"too long":          {10, 1 << 30, "verbs: SGE(10, 1073741824) of a memory region with 4096 bytes"},
+		"a byte too long":   {1, 4096, "verbs: SGE(1, 4096) of a memory region with 4096 bytes"},
+		"behind the region": {4097, 0, "verbs: SGE(4097, 0) of a memory region with 4096 bytes"},
+		"negative offset":   {-1, 1, "verbs: SGE(-1, 1) of a memory region with 4096 bytes"},
+		"negative length":   {0, -1, "verbs: SGE(0, -1) of a memory region with 4096 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := recover(); got != test.want {
+					t.Errorf("got panic %v, want %s", got, test.want)
+				}
+			}()
+			mr.SGE(test.offset, test.length)
+		})
 	}
 }

@@ -105,14 +105,8 @@ func TestSecondProvider(t *testing.T) {
 	}
 	qp := must(o.pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: o.cq, RecvCQ: o.cq}))(t)
 	up := func() {
-		for _, err := range []error{
-			qp.Modify(QPStateInit, QPAttr{PKeyIndex: new(uint16), Port: new(uint8(1)), QKey: new(uint32)}),
-			qp.Modify(QPStateRTR, QPAttr{}),
-			qp.Modify(QPStateRTS, QPAttr{SQPSN: new(uint32)}),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		if err := qp.Connect(Peer{Path: Path{Port: 1}}, ConnParam{}); err != nil {
+			t.Fatal(err)
 		}
 	}
 	up()

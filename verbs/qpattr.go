@@ -92,6 +92,12 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 // calling the kernel. A Path's Port must be the queue pair's port;
 // otherwise the kernel returns EINVAL.
 func (qp *QP) Modify(to QPState, attr QPAttr) error {
+	core, mask := attr.core()
+	return qp.modify(to, core, mask)
+}
+
+// modify changes the state with the attributes that a mask selects.
+func (qp *QP) modify(to QPState, core uapi.ModifyQP, mask qpAttrMask) error {
 	qp.send.Lock()
 	defer qp.send.Unlock()
 	qp.recv.Lock()
@@ -99,10 +105,9 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	if qp.queue == nil {
 		return closedError(qp.change(to), qp.context.name)
 	}
-	core, mask := attr.core()
 	err := checkTransition(qp.init.Type, qp.IWARP(), qp.state, to, mask)
 	if err != nil && to == QPStateRTR && qp.IWARP() {
-		err = fmt.Errorf("queue pairs of iWARP connect through the connection manager only: %w", err)
+		err = fmt.Errorf("%w: %w", errIWARP, err)
 	}
 	if err != nil {
 		return fmt.Errorf("modify QP %#x of %s: %w", qp.number, qp.context.name, err)
@@ -116,8 +121,8 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 			if call, ok := errors.AsType[*CallError](err); ok {
 				call.Op = qp.change(to)
 			}
-			if attr.Path != nil {
-				err = qp.context.explainPath(*attr.Path, err)
+			if mask&maskPath != 0 {
+				err = qp.context.explainPath(pathOf(core.Dest), err)
 			}
 			return err
 		}

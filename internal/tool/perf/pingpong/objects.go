@@ -157,38 +157,26 @@ func (s *objects) newQP() (*verbs.QP, error) {
 	if err != nil {
 		return nil, err
 	}
-	attr := verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: &s.place.Port}
-	if s.test.Type == verbs.QPTypeUD {
-		attr.QKey = new(uint32(qkey))
-	} else {
-		attr.Access = new(verbs.Access(0))
-	}
-	if err := qp.Modify(verbs.QPStateInit, attr); err != nil {
+	if err := qp.Init(s.place.Port, connParam(0)); err != nil {
 		return nil, errors.Join(err, qp.Close())
 	}
 	return qp, nil
 }
 
-// retryCount is the number of retransmissions. The programs use 7, for which Soft-RoCE
-// retries without limit and would not detect a killed peer.
-const retryCount = 6
+// connParam returns the parameters of the programs with a queue pair's first packet number,
+// except for their RetryCount 7, with which Soft-RoCE retries without limit and would not
+// detect a killed peer.
+func connParam(psn uint32) verbs.ConnParam {
+	p := verbs.DefaultParam
+	p.PSN, p.QKey, p.RNRRetry = psn, qkey, 7
+	return p
+}
 
 // connect connects the queue pairs.
 func (s *objects) connect(remote []Address) error {
 	for i, qp := range s.qps {
-		path := s.path(remote[i])
-		rtr, rts := verbs.QPAttr{}, verbs.QPAttr{SQPSN: &s.local[i].PSN}
-		if s.test.Type != verbs.QPTypeUD {
-			rtr = verbs.QPAttr{Path: &path, PathMTU: &s.test.MTU, DestQPN: &remote[i].QPN, RQPSN: &remote[i].PSN}
-		}
-		if s.test.Type == verbs.QPTypeRC {
-			rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(1)), new(uint8(12))
-			rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(retryCount)), new(uint8(7)), new(uint8(1))
-		}
-		if err := qp.Modify(verbs.QPStateRTR, rtr); err != nil {
-			return err
-		}
-		if err := qp.Modify(verbs.QPStateRTS, rts); err != nil {
+		peer := verbs.Peer{QPN: remote[i].QPN, PSN: remote[i].PSN, Path: s.path(remote[i]), MTU: s.test.MTU}
+		if err := qp.Connect(peer, connParam(s.local[i].PSN)); err != nil {
 			return err
 		}
 	}

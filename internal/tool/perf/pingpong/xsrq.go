@@ -223,8 +223,7 @@ func (o *xrcObjects) createQPs(p *xrcPeer, pd *verbs.PD, xrcd *verbs.XRCD) error
 		return err
 	}
 	for _, qp := range []*verbs.QP{p.target, p.init} {
-		attr := verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: &o.place.Port, Access: new(verbs.Access(0))}
-		if err := qp.Modify(verbs.QPStateInit, attr); err != nil {
+		if err := qp.Init(o.place.Port, connParam(0)); err != nil {
 			return err
 		}
 	}
@@ -281,18 +280,14 @@ func (o *xrcObjects) meet(ctx context.Context, p *xrcPeer, connect func(context.
 // connectQPs connects the queue pairs of a peer.
 func (o *xrcObjects) connectQPs(p *xrcPeer) error {
 	s := objects{test: Test{SL: o.test.SL}, place: o.place}
-	path := s.path(Address{LID: p.remote.LID, GID: p.remote.GID})
-	rtr := verbs.QPAttr{
-		Path: &path, PathMTU: &o.test.MTU, DestQPN: &p.remote.SendQPN, RQPSN: &p.remote.PSN,
-		MaxDestRdAtomic: new(uint8(0)), MinRNRTimer: new(uint8(12)),
-	}
-	rts := verbs.QPAttr{Timeout: new(uint8(14)), SQPSN: &p.local.PSN}
-	if err := errors.Join(p.target.Modify(verbs.QPStateRTR, rtr), p.target.Modify(verbs.QPStateRTS, rts)); err != nil {
+	peer := verbs.Peer{QPN: p.remote.SendQPN, PSN: p.remote.PSN, Path: s.path(Address{LID: p.remote.LID, GID: p.remote.GID}), MTU: o.test.MTU}
+	param := connParam(p.local.PSN)
+	param.MaxRdAtomic, param.MaxDestRdAtomic = 0, 0
+	if err := p.target.Connect(peer, param); err != nil {
 		return err
 	}
-	rtr.DestQPN, rtr.MaxDestRdAtomic, rtr.MinRNRTimer = &p.remote.RecvQPN, nil, nil
-	rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(retryCount)), new(uint8(7)), new(uint8(0))
-	return errors.Join(p.init.Modify(verbs.QPStateRTR, rtr), p.init.Modify(verbs.QPStateRTS, rts))
+	peer.QPN = p.remote.RecvQPN
+	return p.init.Connect(peer, param)
 }
 
 // receive posts n receives.

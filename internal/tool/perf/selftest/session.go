@@ -241,37 +241,12 @@ func (s *session) connect() error {
 
 // connectEnd moves a queue pair from RESET to RTS.
 func (s *session) connectEnd(from, to *end) error {
-	init := verbs.QPAttr{PKeyIndex: new(uint16), Port: &s.port.Number}
-	var rtr verbs.QPAttr
-	rts := verbs.QPAttr{SQPSN: new(uint32)}
-	path, dest := s.path(), to.Number()
-	switch s.kind {
-	case verbs.QPTypeUD:
-		init.QKey = value[uint32](testQKey)
-	default:
-		init.Access = &s.queue
-		rtr.Path, rtr.PathMTU, rtr.DestQPN, rtr.RQPSN = &path, &s.mtu, &dest, new(uint32)
-	}
 	reads := uint8(min(s.port.Limits.MaxQPRdAtom, s.port.Limits.MaxQPInitRdAtom, 4))
-	if kind := from.Type(); kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCTarget {
-		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = &reads, value[uint8](testRNRTimer)
-		rts.Timeout = value[uint8](testTimeout)
-	}
-	if kind := from.Type(); kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCInit {
-		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = value[uint8](testTimeout), value[uint8](testRetries), value[uint8](testRetries), &reads
-	}
-	for _, step := range []struct {
-		to   verbs.QPState
-		attr verbs.QPAttr
-	}{{verbs.QPStateInit, init}, {verbs.QPStateRTR, rtr}, {verbs.QPStateRTS, rts}} {
-		if err := from.Modify(step.to, step.attr); err != nil {
-			return err
-		}
-	}
-	return nil
+	return from.Connect(verbs.Peer{QPN: to.Number(), Path: s.path(), MTU: s.mtu}, verbs.ConnParam{
+		Access: s.queue, QKey: testQKey, Timeout: testTimeout, RetryCount: testRetries, RNRRetry: testRetries,
+		MinRNRTimer: testRNRTimer, MaxRdAtomic: reads, MaxDestRdAtomic: reads,
+	})
 }
-
-func value[T any](v T) *T { return &v }
 
 // reconnect resets both ends of all pairs and connects them again.
 func (s *session) reconnect() error {

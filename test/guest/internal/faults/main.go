@@ -57,20 +57,17 @@ func (h *host) createWith(entries int, depth uint32) *side {
 	s.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: s.cq, RecvCQ: s.cq, Cap: verbs.QPCap{
 		MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
 	}}))
-	access := verbs.AccessRemoteWrite | verbs.AccessRemoteAtomic
-	check(s.qp.Modify(verbs.QPStateInit, verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: &access}))
+	check(s.qp.Init(1, param))
 	return s
 }
 
+// param has no retries: each fault ends a connection at once.
+var param = verbs.ConnParam{
+	Access: verbs.AccessRemoteWrite | verbs.AccessRemoteAtomic, Timeout: 14, MinRNRTimer: 12, MaxRdAtomic: 1, MaxDestRdAtomic: 1,
+}
+
 func (s *side) connect(peer *side) {
-	mtu, number := ib.MTU1024, peer.qp.Number()
-	check(s.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-		Path: &verbs.Path{DLID: s.host.lid, Port: 1}, PathMTU: &mtu, DestQPN: &number, RQPSN: new(uint32(0)),
-		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
-	}))
-	check(s.qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
-		Timeout: new(uint8(14)), RetryCount: new(uint8(0)), RNRRetry: new(uint8(0)), SQPSN: new(uint32(0)), MaxRdAtomic: new(uint8(1)),
-	}))
+	check(s.qp.Connect(verbs.Peer{QPN: peer.qp.Number(), Path: verbs.Path{DLID: s.host.lid, Port: 1}, MTU: ib.MTU1024}, param))
 }
 
 func (s *side) receive(id uint64, mr *verbs.MR, length int) {

@@ -100,26 +100,11 @@ func newPair(c *verbs.Context) (*pair, error) {
 
 // connect moves both queue pairs to RTS.
 func (p *pair) connect() error {
-	var zero8, port, one uint8 = 0, 1, 1
-	var zero16 uint16
-	var zero uint32
-	var timeout, retries uint8 = 18, 7
-	access, mtu := verbs.AccessRemoteWrite, ib.MTU1024
+	param := verbs.ConnParam{Access: verbs.AccessRemoteWrite, Timeout: 18, RetryCount: 7, RNRRetry: 7, MinRNRTimer: 1, MaxDestRdAtomic: 1}
 	for i, qp := range p.qps {
-		dest := p.qps[1-i].Number()
-		path := verbs.Path{DLID: p.lid, Port: 1}
-		for _, step := range []struct {
-			to   verbs.QPState
-			attr verbs.QPAttr
-		}{
-			{verbs.QPStateReset, verbs.QPAttr{}},
-			{verbs.QPStateInit, verbs.QPAttr{Port: &port, PKeyIndex: &zero16, Access: &access}},
-			{verbs.QPStateRTR, verbs.QPAttr{Path: &path, PathMTU: &mtu, DestQPN: &dest, RQPSN: &zero, MaxDestRdAtomic: &one, MinRNRTimer: &one}},
-			{verbs.QPStateRTS, verbs.QPAttr{SQPSN: &zero, Timeout: &timeout, RetryCount: &retries, RNRRetry: &retries, MaxRdAtomic: &zero8}},
-		} {
-			if err := qp.Modify(step.to, step.attr); err != nil {
-				return err
-			}
+		peer := verbs.Peer{QPN: p.qps[1-i].Number(), Path: verbs.Path{DLID: p.lid, Port: 1}, MTU: ib.MTU1024}
+		if err := errors.Join(qp.Modify(verbs.QPStateReset, verbs.QPAttr{}), qp.Connect(peer, param)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -58,16 +58,11 @@ func newPair(c *verbs.Context, channel *verbs.CompChannel) *pair {
 	for i := range p.qp {
 		p.qp[i] = must(pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cq, RecvCQ: p.cq, Cap: verbs.QPCap{MaxSendWR: depth, MaxSendSGE: 1}}))
 	}
-	mtu, path := ib.MTU1024, verbs.Path{DLID: must(c.QueryPort(1)).LID, Port: 1}
+	param := verbs.DefaultParam
+	param.Access = access
+	path := verbs.Path{DLID: must(c.QueryPort(1)).LID, Port: 1}
 	for i, qp := range p.qp {
-		check(qp.Modify(verbs.QPStateInit, verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: &access}))
-		peer := p.qp[1-i].Number()
-		check(qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-			Path: &path, PathMTU: &mtu, DestQPN: &peer, RQPSN: new(uint32(0)), MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
-		}))
-		check(qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
-			Timeout: new(uint8(14)), RetryCount: new(uint8(7)), RNRRetry: new(uint8(7)), SQPSN: new(uint32(0)), MaxRdAtomic: new(uint8(1)),
-		}))
+		check(qp.Connect(verbs.Peer{QPN: p.qp[1-i].Number(), Path: path, MTU: ib.MTU1024}, param))
 	}
 	return p
 }

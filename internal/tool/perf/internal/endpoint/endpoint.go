@@ -299,13 +299,16 @@ type Link struct {
 
 // Begin moves the queue pairs to INIT, in which they accept receives.
 func (e *Endpoint) Begin(link Link) error {
-	attr := verbs.QPAttr{PKeyIndex: &link.PKeyIndex, Port: &e.Port.Number}
-	if e.options.Type == verbs.QPTypeUD {
-		attr.QKey = &link.QKey
-	} else {
-		attr.Access = &e.options.QPAccess
+	return e.each(func(_ int, qp *verbs.QP) error { return qp.Init(e.Port.Number, e.param(link, 0)) })
+}
+
+// param returns a queue pair's parameters with its first packet number.
+func (e *Endpoint) param(link Link, psn uint32) verbs.ConnParam {
+	return verbs.ConnParam{
+		PSN: psn, PKeyIndex: link.PKeyIndex, Access: e.options.QPAccess, QKey: link.QKey,
+		Timeout: link.Timeout, RetryCount: link.RetryCount, RNRRetry: link.RNRRetry, MinRNRTimer: link.MinRNRTimer,
+		MaxRdAtomic: link.MaxRdAtomic, MaxDestRdAtomic: link.MaxDestRdAtomic,
 	}
-	return e.modify(verbs.QPStateInit, func(int, *verbs.QP) (verbs.QPAttr, bool) { return attr, true })
 }
 
 // Path returns a link's path.
@@ -321,37 +324,19 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	if n := e.options.Groups * e.options.GroupSize; len(peers) != n {
 		return fmt.Errorf("connect %d queue pairs: the peer has %d", n, len(peers))
 	}
-	path := e.Path(link)
-	kind := e.options.Type
-	err := e.modify(verbs.QPStateRTR, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
-		var attr verbs.QPAttr
+	path, local := e.Path(link), e.Addresses()
+	err := e.each(func(i int, qp *verbs.QP) error {
+		if !peers[i].uses(qp) {
+			return nil
+		}
 		if n := len(link.FlowLabels); n > 0 {
 			path.FlowLabel = link.FlowLabels[i%n]
 		}
-		if kind != verbs.QPTypeUD {
-			attr.Path, attr.PathMTU = &path, &link.MTU
-			attr.DestQPN, attr.RQPSN = peers[i].of(qp)
-		}
-		if t := qp.Type(); t == verbs.QPTypeRC || t == verbs.QPTypeXRCTarget {
-			attr.MaxDestRdAtomic, attr.MinRNRTimer = &link.MaxDestRdAtomic, &link.MinRNRTimer
-		}
-		return attr, peers[i].uses(qp)
+		peer := verbs.Peer{Path: path, MTU: link.MTU}
+		peer.QPN, peer.PSN = peers[i].of(qp)
+		return qp.Connect(peer, e.param(link, local[i].PSN))
 	})
-	if err != nil {
-		return err
-	}
-	local := e.Addresses()
-	err = e.modify(verbs.QPStateRTS, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
-		attr := verbs.QPAttr{SQPSN: &local[i].PSN}
-		switch qp.Type() {
-		case verbs.QPTypeRC, verbs.QPTypeXRCInit:
-			attr.Timeout, attr.RetryCount, attr.RNRRetry = &link.Timeout, &link.RetryCount, &link.RNRRetry
-			attr.MaxRdAtomic = &link.MaxRdAtomic
-		case verbs.QPTypeXRCTarget:
-			attr.Timeout = &link.Timeout
-		}
-		return attr, peers[i].uses(qp)
-	})
+	kind := e.options.Type
 	if err == nil && kind == verbs.QPTypeUD {
 		e.ah, err = e.pd.CreateAH(path)
 	}
@@ -380,18 +365,15 @@ func (e *Endpoint) checkRate(want ib.Rate) error {
 	return nil
 }
 
-// modify moves queue pairs to a state. attr returns the attributes for queue pair i,
-// for either part with XRC, and whether it is moved.
-func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verbs.QPAttr, bool)) error {
+// each calls f for the queue pairs, for either part with XRC, with their index in QPs.
+func (e *Endpoint) each(f func(i int, qp *verbs.QP) error) error {
 	for i, q := range e.QPs() {
 		for _, qp := range []*verbs.QP{q.QP, q.Target} {
 			if qp == nil {
 				continue
 			}
-			if a, use := attr(i, qp); use {
-				if err := qp.Modify(to, a); err != nil {
-					return err
-				}
+			if err := f(i, qp); err != nil {
+				return err
 			}
 		}
 	}
@@ -400,11 +382,11 @@ func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verb
 
 // of returns the number of the peer's queue pair that a local queue pair is connected to,
 // and its first packet number.
-func (a *Address) of(qp *verbs.QP) (qpn, psn *uint32) {
+func (a *Address) of(qp *verbs.QP) (qpn, psn uint32) {
 	if qp.Type() == verbs.QPTypeXRCTarget {
-		return &a.SendQPN, &a.SendPSN
+		return a.SendQPN, a.SendPSN
 	}
-	return &a.QPN, &a.PSN
+	return a.QPN, a.PSN
 }
 
 // uses reports whether the peer has a queue pair for a local queue pair: both XRC parts
@@ -413,7 +395,7 @@ func (a *Address) uses(qp *verbs.QP) bool {
 	switch qp.Type() {
 	case verbs.QPTypeXRCInit, verbs.QPTypeXRCTarget:
 		qpn, _ := a.of(qp)
-		return *qpn != 0
+		return qpn != 0
 	}
 	return true
 }
