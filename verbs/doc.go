@@ -21,7 +21,31 @@
 // A [Context] creates protection domains ([PD]), completion queues ([CQ]) and
 // completion channels ([CompChannel]). A PD creates memory regions ([MR]), queue
 // pairs ([QP]), shared receive queues ([SRQ]), address handles ([AH]) and memory
-// windows ([MW]). The example shows a complete connection.
+// windows ([MW]). A program sends a message in these steps, without the handling of errors:
+//
+//	c, err := devices[0].Open()
+//	pd, err := c.AllocPD()
+//	memory, err := c.NewMemory(4096, verbs.MemoryOptions{})
+//	mr, err := pd.RegisterMR(memory, verbs.AccessLocalWrite)
+//	channel, err := c.NewCompChannel()
+//	cq, err := c.CreateCQ(verbs.CQInit{Entries: 8, Channel: channel})
+//	qp, err := pd.CreateQP(verbs.QPInit{
+//		Type: verbs.QPTypeRC, SendCQ: cq, RecvCQ: cq,
+//		Cap: verbs.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxSendSGE: 1, MaxRecvSGE: 1},
+//	})
+//	port, err := c.QueryPort(1)
+//	// Exchange qp.Number and port.LID with the peer, over Ethernet a GID.
+//	path := verbs.Path{Port: 1, DLID: peerLID}
+//	err = qp.Connect(verbs.Peer{QPN: peerQPN, Path: path, MTU: port.ActiveMTU}, verbs.DefaultParam)
+//	sge := mr.SGE(0, copy(mr.Bytes(), "hello")) // the peer has called PostRecv
+//	wr := verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{sge}}
+//	_, err = qp.PostSend([]verbs.SendWR{wr})
+//	done := make([]verbs.Completion, 8)
+//	n, err := cq.Wait(ctx, done)
+//	err = done[0].Err()
+//
+// Package rdmacm connects queue pairs by IP address and replaces the exchange; most programs
+// begin there. The example of package verbs is complete.
 //
 // An object's Close returns [ErrBusy] while other objects use it. Close of the
 // context closes all objects in the right order; the kernel does the same when the

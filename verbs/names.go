@@ -2,22 +2,22 @@ package verbs
 
 import "github.com/ibkit/ibkit/verbs/provider"
 
-// The types are declared in package provider, because driver queues use
-// them.
+// The types are declared in package provider, because the queues of drivers, which this
+// package imports, use them. go doc prints their fields there: go doc verbs/provider.SendWR.
 type (
-	// A Path is the route to another port.
+	// A Path is the route to another port; [provider.Path] has the fields.
 	Path = provider.Path
 
-	// An SGE is a registered memory range.
+	// An SGE is a registered memory range; see [MR.SGE].
 	SGE = provider.SGE
 
-	// A SendWR is a send work request.
+	// A SendWR is a send work request; [provider.SendWR] has the fields.
 	SendWR = provider.SendWR
 
-	// A RecvWR is a receive work request.
+	// A RecvWR is a receive work request; [provider.RecvWR] has the fields.
 	RecvWR = provider.RecvWR
 
-	// Bind are the OpBindMW parameters.
+	// Bind are the OpBindMW parameters; [provider.Bind] has the fields.
 	Bind = provider.Bind
 
 	// Access are memory and queue pair access rights. A peer request
@@ -30,7 +30,7 @@ type (
 	// SendFlags are a SendWR's flags.
 	SendFlags = provider.SendFlags
 
-	// A Completion is a work request's result.
+	// A Completion is a work request's result; [provider.Completion] has the fields.
 	Completion = provider.Completion
 
 	// A CompletionError is a failed work request's error. See Completion.Err.
@@ -45,7 +45,7 @@ type (
 	// CompletionOpcode is a completed work request's operation.
 	CompletionOpcode = provider.CompletionOpcode
 
-	// QPCap is a queue pair's capacity.
+	// QPCap is a queue pair's capacity; [provider.QPCap] has the fields.
 	QPCap = provider.QPCap
 )
 
