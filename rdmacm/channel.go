@@ -108,6 +108,9 @@ func (c *Channel) event(r *uapi.CMEventResp) (e Event, known bool, err error) {
 		return Event{}, false, callError("read event", err)
 	}
 	e.ID, e.Group = o.id, o.group
+	if e.Type == EventEstablished && e.Status == 0 {
+		o.id.established.Store(true)
+	}
 	if e.Type == EventConnectRequest {
 		e.Listener = o.id
 		e.ID = c.register(&ID{space: o.id.space, qpType: o.id.qpType, handle: r.ID, passive: true})

@@ -27,6 +27,8 @@ type ID struct {
 	passive  bool                     // a connection request's
 	prepared atomic.Pointer[verbs.QP] // the last queue pair in the state INIT
 
+	established atomic.Bool // EventEstablished was received
+
 	lock    sync.RWMutex // held for reading by commands
 	channel *Channel     // nil after Close
 

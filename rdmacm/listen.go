@@ -251,7 +251,7 @@ func (r *Request) accept(ctx context.Context, param *ConnParam) error {
 		return err
 	}
 	_, err := c.run(ctx, StepEstablish, c.timeout, func() error {
-		err := c.id.PrepareQP(c.qp, &p)
+		err := c.id.ReadyQP(c.qp, &p)
 		if err == nil {
 			err = accept()
 		}

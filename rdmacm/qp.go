@@ -29,25 +29,21 @@ func (id *ID) InitQP(qp *verbs.QP) error {
 	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{SQPSN: new(uint32(0))})
 }
 
-// PrepareQP changes a queue pair to the state that Accept requires: to RTS as ReadyQP, on
-// iWARP to INIT.
-func (id *ID) PrepareQP(qp *verbs.QP, reads *ConnParam) error {
-	if qp.IWARP() {
-		return id.InitQP(qp)
-	}
-	return id.ReadyQP(qp, reads)
-}
-
 // ReadyQP changes a queue pair to the state RTS with the connection's
-// parameters. The state may be RESET or INIT before. reads overrides the count for
-// outstanding reads and atomics that the connection manager has negotiated; nil accepts
-// them.
+// parameters, before Accept or after EventConnectResponse. The state may be RESET or INIT
+// before. reads overrides the count for outstanding reads and atomics that the connection
+// manager has negotiated; nil accepts them.
 //
-// On iWARP the kernel changes the queue pair with the connection. ReadyQP records its
-// state there, and must be called after EventEstablished only.
+// On iWARP the kernel changes the queue pair with the connection. There, ReadyQP before
+// Accept changes to INIT as InitQP does, and ReadyQP after EventEstablished, which both
+// sides must call, records that the state is RTS.
 func (id *ID) ReadyQP(qp *verbs.QP, reads *ConnParam) error {
-	if qp.IWARP() {
+	switch {
+	case !qp.IWARP():
+	case id.established.Load():
 		return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{})
+	default:
+		return id.InitQP(qp)
 	}
 	// The peer's rights are known only with the request, so that a client sets the
 	// INIT attributes again (the kernel's ib_cm_init_qp_attr and cma_ib_init_qp_attr).

@@ -233,7 +233,7 @@ func (s *server) accept(h *holding, peer rdmacm.ConnParam) error {
 	p.QPN = h.qp.Number()
 	p.ResponderResources = min(p.ResponderResources, peer.ResponderResources)
 	p.InitiatorDepth = min(p.InitiatorDepth, peer.InitiatorDepth)
-	if err := h.id.PrepareQP(h.qp, &p); err != nil {
+	if err := h.id.ReadyQP(h.qp, &p); err != nil {
 		return err
 	}
 	return h.id.Accept(p)

@@ -87,6 +87,11 @@ func (s *Session) established(n *node, e rdmacm.Event) error {
 			return s.fail(err)
 		}
 	} else {
+		if n.qp.IWARP() {
+			if err := n.id.ReadyQP(n.qp, nil); err != nil {
+				return s.fail(err)
+			}
+		}
 		s.connected++
 	}
 	n.connected = true

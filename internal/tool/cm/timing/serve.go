@@ -91,7 +91,7 @@ func (s *Server) accept(e rdmacm.Event) {
 func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 	s.qps[e.ID] = qp
 	p := device.Reply(e.Param, qp.Number())
-	if err := e.ID.PrepareQP(qp, &p); err != nil {
+	if err := e.ID.ReadyQP(qp, &p); err != nil {
 		return err
 	}
 	return e.ID.Accept(p)
