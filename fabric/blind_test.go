@@ -158,7 +158,7 @@ func lackText(lacks []fabric.Lack) string {
 	for _, l := range lacks {
 		text := l.Node.Desc.String()
 		if l.End != nil {
-			text += "@" + fabric.PortName(l.End.Node.Desc.String(), int(l.End.Number))
+			text += "@" + l.End.String()
 		}
 		parts = append(parts, text)
 	}
