@@ -51,7 +51,7 @@ type ClientOptions struct {
 	MaxWindow int
 
 	// Trace, if set, is called for each MAD that is sent or received, and for each
-	// timeout.
+	// timeout. It must not use the client.
 	Trace func(Event)
 }
 
