@@ -134,7 +134,7 @@ func (o Options) read(r *Result, e rdmahost.Device) *Device {
 	if e.UVerbs != "" {
 		d.UVerbs = &e.UVerbs
 	}
-	if d.NodeType == nil && len(problems) == 0 && e.Netlink == nil {
+	if e.Netlink == nil && (d.NodeType == nil && len(problems) == 0 || !o.exists(d.Name)) {
 		return nil // removed after it was listed
 	}
 	device := o.device(e)
@@ -151,6 +151,11 @@ func (o Options) read(r *Result, e rdmahost.Device) *Device {
 	d.portTables(o)
 	r.add(d.Name, problems)
 	return d
+}
+
+// exists reports whether sysfs has the device.
+func (o Options) exists(name string) bool {
+	return o.sysfs().Dir(nil, "class/infiniband", name).Exists()
 }
 
 // open opens the device and queries it.

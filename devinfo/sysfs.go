@@ -41,7 +41,7 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 		}
 	}
 	d.RDMACM = o.sysfs().Dir(problems, "class/misc/rdma_cm").Exists()
-	d.HWCounts = readCounters(dir.Sub("hw_counters"))
+	d.HWCounts = dir.Sub("hw_counters").Counters()
 	device := dir.Sub("device")
 	d.NUMANode = device.Int("numa_node")
 	d.Driver = device.Link("driver")
@@ -128,8 +128,8 @@ func (o Options) readPort(p *Port, dir sysfs.Dir) {
 
 // readTables reads the counters, P_Keys and GIDs of the port.
 func (p *Port) readTables(dir sysfs.Dir) {
-	p.Counters = readCounters(dir.Sub("counters"))
-	p.HWCounts = readCounters(dir.Sub("hw_counters"))
+	p.Counters = dir.Sub("counters").Counters()
+	p.HWCounts = dir.Sub("hw_counters").Counters()
 	p.Lifespan = dir.Sub("hw_counters").Uint("lifespan", 64)
 	keys := dir.Sub("pkeys")
 	for _, i := range keys.Numbers(1<<16 - 1) {
@@ -143,27 +143,6 @@ func (p *Port) readTables(dir sysfs.Dir) {
 			p.Netdev = g.Netdev
 		}
 	}
-}
-
-func readCounters(dir sysfs.Dir) map[string]uint64 {
-	all := map[string]uint64{}
-	for _, name := range dir.Names() {
-		if name == "lifespan" {
-			continue // maximum age of the values in ms
-		}
-		text := dir.Text(name)
-		if text == nil {
-			break // if the PMA does not respond, it will not for the other counters
-		}
-		// Without a PMA, the file contains "N/A (no PMA)".
-		if n, err := strconv.ParseUint(*text, 10, 64); err == nil {
-			all[name] = n
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all
 }
 
 // readMADNodes finds the umad and issm nodes of the ports of a device.

@@ -41,12 +41,11 @@ func (d Dir) Exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// Names returns the sorted entry names; nil if the directory does not exist.
+// Names returns the sorted entry names; nil if the directory does not exist. After an error
+// it returns the entries read so far.
 func (d Dir) Names() []string {
 	entries, err := os.ReadDir(d.path)
-	if d.failed(err) {
-		return nil
-	}
+	d.failed(err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -1,7 +1,9 @@
 package sysfs
 
 import (
+	"fmt"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 )
 
@@ -26,7 +28,11 @@ func (d Dir) GIDs(linkLayer *string) []GID {
 			continue
 		}
 		gid, err := netip.ParseAddr(*text)
-		if err != nil || !gid.Is6() || gid.IsUnspecified() {
+		if err != nil || !gid.Is6() {
+			*d.problems = append(*d.problems, fmt.Errorf("read %s: %q is not a GID", filepath.Join(gids.path, name), *text))
+			continue
+		}
+		if gid.IsUnspecified() {
 			continue
 		}
 		g := GID{Index: uint32(i), GID: gid, Type: types.Text(name)}

@@ -116,27 +116,31 @@ type MADNode struct {
 	Port   uint8  // port
 }
 
-// MADNodes reads the MAD device nodes in ascending order. It omits nodes without files,
-// where the device is being removed.
+// MADNodes reads the MAD device nodes in ascending order. It omits nodes that cannot be
+// read, for example because the device is being removed. The error is nil if any node could
+// be read, or if files do not exist.
 func (fs FS) MADNodes() ([]MADNode, error) {
 	names, err := fs.list("umad", infinibandMAD)
 	if err != nil {
 		return nil, err
 	}
 	var nodes []MADNode
+	var failed []error
 	for _, name := range names {
 		device, err := fs.read(infinibandMAD, name, "ibdev")
 		var port uint64
 		if err == nil {
 			port, err = fs.readUint(8, infinibandMAD, name, "port")
 		}
-		if errors.Is(err, os.ErrNotExist) {
-			continue
+		switch {
+		case err == nil:
+			nodes = append(nodes, MADNode{name, device, uint8(port)})
+		case !errors.Is(err, os.ErrNotExist):
+			failed = append(failed, err)
 		}
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, MADNode{name, device, uint8(port)})
+	}
+	if nodes == nil {
+		return nil, errors.Join(failed...)
 	}
 	return nodes, nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -92,8 +93,14 @@ func TestMADNodes(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", nodes, err, want)
 	}
 	files["class/infiniband_mad/umad9/port"] = "256"
-	if nodes, err := tree(t, files).MADNodes(); err == nil {
-		t.Errorf("port 256: got %+v, want an error", nodes)
+	if again, err := tree(t, files).MADNodes(); err != nil || !slices.Equal(again, nodes) {
+		t.Errorf("port 256: got %+v, %v, want the other nodes", again, err)
+	}
+	for _, name := range []string{"umad0", "umad10"} {
+		files["class/infiniband_mad/"+name+"/port"] = ""
+	}
+	if nodes, err := tree(t, files).MADNodes(); err == nil || !strings.Contains(err.Error(), "umad9/port") {
+		t.Errorf("no readable node: got %+v, %v, want errors", nodes, err)
 	}
 }
 

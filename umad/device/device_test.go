@@ -143,6 +143,23 @@ func TestHost_PortsUnplugged(t *testing.T) {
 	}
 }
 
+// Files with bad contents do not hide other ports. Without another port, they are the
+// reason why there is none.
+func TestHost_PortsUnreadable(t *testing.T) {
+	ports := host{
+		{"umad0", "mlx5_0", ca, 1, ibLayer, "ACTIVE", linkUp},
+		{"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp},
+	}
+	all, err := ports.write(t).Ports()
+	if err != nil || len(all) != 1 || all[0].Node != "umad1" {
+		t.Errorf("got %v, error %v, want umad1 only", all, err)
+	}
+	_, err = ports[:1].write(t).Choose("", 0)
+	if want := `"ACTIVE" is not an unsigned 8-bit number`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
 func TestOpen_NoModule(t *testing.T) {
 	_, err := Open(Options{Host: Host{Sysfs: t.TempDir()}})
 	var missing *NoPortError

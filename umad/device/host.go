@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -51,10 +52,12 @@ func (p LocalPort) SubnetManagement() LocalPort {
 // Ports lists the ports on this host that MADs can be sent from. See [Host.Ports].
 func Ports() ([]LocalPort, error) { return Host{}.Ports() }
 
-// Ports lists the ports that have a MAD device node, sorted by node number. It opens no
-// port: opening a port may still fail, for instance for lack of permission. A port with
-// incomplete sysfs files, because its device is being removed, is left out. Without the
-// kernel module ib_umad, Ports returns a [*NoPortError] that wraps [fs.ErrNotExist].
+// Ports lists the ports that have a MAD device node, sorted by the number of the
+// node. It opens none of them: opening a port may still fail, for instance for lack
+// of permission. Ports leaves out a port whose files in sysfs cannot be read, for
+// example because its device is being removed. If none is left, it returns a
+// [*NoPortError] with the reasons. Without the kernel module ib_umad, the error wraps
+// [fs.ErrNotExist].
 func (h Host) Ports() ([]LocalPort, error) {
 	files := h.sysfs()
 	nodes, err := files.MADNodes()
@@ -62,19 +65,26 @@ func (h Host) Ports() ([]LocalPort, error) {
 		return nil, &NoPortError{Sysfs: string(files), Err: err}
 	}
 	var all []LocalPort
+	var failed []error
 	for _, n := range nodes {
 		device, err := files.Device(n.Device)
-		if err != nil {
-			continue
+		var port sysfs.Port
+		if err == nil {
+			port, err = files.Port(n.Device, n.Port)
 		}
-		port, err := files.Port(n.Device, n.Port)
 		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, err)
+			}
 			continue
 		}
 		all = append(all, LocalPort{
 			Node: n.Name, NodeType: mad.NodeType(device.NodeType), Attr: attrOf(device, port), host: h,
 			NoSubnetManagement: mad.PortCapMask(port.CapMask).Has(mad.CapSMDisabled),
 		})
+	}
+	if all == nil && failed != nil {
+		return nil, &NoPortError{Sysfs: string(files), Err: errors.Join(failed...)}
 	}
 	return all, nil
 }

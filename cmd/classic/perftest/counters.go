@@ -25,6 +25,9 @@ func (c *command) readCounters() ([]uint64, error) {
 	for i := range c.counters {
 		counter := &c.counters[i]
 		v := dir.Uint(counter.name, 64)
+		if v == nil && problems != nil {
+			return nil, fmt.Errorf("read counter %s of %s port %d: %w", counter.name, c.localDevice, c.localPort, problems[0])
+		}
 		if v == nil {
 			return nil, fmt.Errorf("read counter %s of %s port %d: the kernel has no such counter", counter.name, c.localDevice, c.localPort)
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -22,14 +23,7 @@ func readCounters(fs sysfs.FS, device string, number uint8) Counters {
 		d.Sub("hw_counters"), d.Sub("ports").Sub(strconv.Itoa(int(number))).Sub("counters"),
 		d.Sub("ports").Sub(strconv.Itoa(int(number))).Sub("hw_counters"),
 	} {
-		for _, name := range dir.Names() {
-			if name == "lifespan" { // the values' maximum age, not a counter
-				continue
-			}
-			if v := dir.Uint(name, 64); v != nil {
-				all[name] = *v
-			}
-		}
+		maps.Copy(all, dir.Counters())
 	}
 	return all
 }
