@@ -62,7 +62,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) (failed error) 
 	if err != nil {
 		return err
 	}
-	c.printFailures(r)
+	c.printFailures(nodeFailures(r, c.names))
 	fmt.Fprintf(c.env.Out, "cleared the counters (%s) of %s\n", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
 	return cmdutil.ResultError(r.Partial(), false)
 }

@@ -175,7 +175,10 @@ func TestJSON(t *testing.T) {
 		"--sim demo --json --columns SymbolError --window 20ms",
 	} {
 		t.Run(line, func(t *testing.T) {
-			_, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)
+			code, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)
+			if code != cmdutil.ExitPartial || errOut != "" {
+				t.Errorf("got exit code %d, error output %q, want %d without output", code, errOut, cmdutil.ExitPartial)
+			}
 			document, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
 			if err != nil {
 				t.Fatalf("%v: %s%s", err, out, errOut)
@@ -183,7 +186,11 @@ func TestJSON(t *testing.T) {
 			if err := schema.Validate(document); err != nil {
 				t.Error(err)
 			}
-			cmdtest.RoundTrip(t, out, new(counters.Report))
+			var r counters.Report
+			cmdtest.RoundTrip(t, out, &r)
+			if !r.Partial || len(r.Failures) != 1 || r.Failures[0].Subject != "node10[1]" {
+				t.Errorf("got failures %+v, want node10[1]", r.Failures)
+			}
 		})
 	}
 }
@@ -324,6 +331,35 @@ func TestLocal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A counter file that cannot be read does not hide the others, and makes the result
+// partial. Reading /proc/self/mem at offset 0 fails for each user.
+func TestLocal_Unreadable(t *testing.T) {
+	const port = "class/infiniband/mlx5_0/ports/1/"
+	env := map[string]string{"IBKIT_SYSFS": testenv.WriteTree(t, map[string]string{
+		"class/infiniband/mlx5_0/node_type":              "1: CA",
+		port + "link_layer":                              "InfiniBand",
+		port + "counters/VL15_dropped -> /proc/self/mem": "",
+		port + "counters/link_downed":                    "3",
+	})}
+	const failure = "ports/1/counters/VL15_dropped: input/output error"
+	for _, line := range []string{"counters --local", "counters --local --window 1ms --all"} {
+		t.Run(line, func(t *testing.T) {
+			code, out, errOut := program.Run(t, env, strings.Fields(line)...)
+			if code != cmdutil.ExitPartial || !strings.Contains(out, "link_downed  3 ") || strings.Count(errOut, failure) != 1 {
+				t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+			}
+		})
+	}
+	t.Run("JSON", func(t *testing.T) {
+		code, out, errOut := program.Run(t, env, "counters", "--local", "--json")
+		var r counters.ReportLocal
+		cmdtest.RoundTrip(t, out, &r)
+		if code != cmdutil.ExitPartial || errOut != "" || !r.Partial || len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Error, failure) || r.Ports[0].Counters["link_downed"] != 3 {
+			t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+		}
+	})
 }
 
 // TestTargets_NotFound checks the errors for addresses without a port.

@@ -42,16 +42,19 @@ func (c *command) runLocal(ctx context.Context) error {
 		return err
 	}
 	if c.options.Window <= 0 {
-		return c.printLocal(before, nil)
+		if err := c.printLocal(before, nil); err != nil {
+			return err
+		}
+		return cmdutil.HeadError(&before.Head)
 	}
-	problems := false
+	problems, partial := false, before.Partial
 	next := before.Began
 	for i := 0; c.options.Windows < 0 || i < c.options.Windows; i++ {
 		next = next.Add(c.options.Window)
 		select {
 		case <-ctx.Done():
 			if c.watch {
-				return cmdutil.ResultError(false, problems)
+				return cmdutil.ResultError(partial, problems)
 			}
 			return ctx.Err()
 		case <-time.After(time.Until(next)):
@@ -62,24 +65,25 @@ func (c *command) runLocal(ctx context.Context) error {
 		}
 		now.Compare(before)
 		addTroubles(now)
-		problems = problems || now.HasProblem()
+		problems, partial = problems || now.HasProblem(), partial || now.Partial
 		if err := c.printLocal(now, before); err != nil {
 			return err
 		}
 		before = now
 	}
-	return cmdutil.ResultError(false, problems)
+	return cmdutil.ResultError(partial, problems)
 }
 
 // readLocal reads the counters of the local ports from sysfs, and their network devices
 // by netlink.
 func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) {
 	root := c.env.Sysfs()
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Device: c.fabric.Device})
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Device: c.fabric.Device, NoOpen: true})
 	if err != nil {
 		return nil, err
 	}
 	local := counters.NewReportLocal()
+	local.Fail(r.Failures...)
 	for _, d := range r.Devices {
 		for _, p := range d.Ports {
 			if c.fabric.Port != 0 && int(c.fabric.Port) != p.Number {
@@ -92,7 +96,7 @@ func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) 
 			for _, part := range []map[string]uint64{d.HWCounts, p.Counters, p.HWCounts} {
 				maps.Copy(port.Counters, part)
 			}
-			addNetdev(port, sysfs.FS(root))
+			addNetdev(local, port, sysfs.FS(root))
 			local.Ports = append(local.Ports, port)
 		}
 	}
@@ -103,16 +107,19 @@ func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) 
 }
 
 // addNetdev adds the statistics of the network device of a port.
-func addNetdev(p *counters.LocalPort, files sysfs.FS) {
+func addNetdev(r *counters.ReportLocal, p *counters.LocalPort, files sysfs.FS) {
 	if p.Netdev == nil {
 		return
 	}
-	var problems []error // a network device without statistics has no counters
+	var problems []error // none for a network device without statistics
 	dir := files.Dir(&problems, "class/net", *p.Netdev, "statistics")
 	for _, name := range netdevCounters {
 		if v := dir.Uint(name, 64); v != nil {
 			p.Counters["netdev_"+name] = *v
 		}
+	}
+	for _, err := range problems {
+		r.Fail(report.Failure{Subject: devinfo.PortName(p.Device, p.Number), Port: &p.Number, Error: err.Error()})
 	}
 }
 
@@ -130,6 +137,15 @@ func addTroubles(r *counters.ReportLocal) {
 	}
 }
 
+// localFailures returns the files that could not be read.
+func localFailures(r *counters.ReportLocal) []error {
+	var all []error
+	for _, f := range r.Failures {
+		all = append(all, fmt.Errorf("%s: %s", f.Subject, f.Error))
+	}
+	return all
+}
+
 // A localRow is a counter of a local port.
 type localRow struct {
 	*counters.LocalPort
@@ -143,6 +159,7 @@ func (c *command) printLocal(r, before *counters.ReportLocal) error {
 		render.WriteLine(out, r)
 		return out.Flush()
 	}
+	c.printFailures(localFailures(r))
 	if c.watch && render.IsTerminal(c.env.Out) {
 		out.WriteString("\x1b[H\x1b[2J")
 	}

@@ -27,12 +27,14 @@ func (c *command) run(ctx context.Context) error {
 		bar.Close()
 		if !warned {
 			warned = true
-			links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
+			c.printWarnings(r)
 		}
 		if missing = c.selection.missing(r, c.names); missing != nil {
 			return missing
 		}
-		c.printFailures(r)
+		if !c.json { // the document lists them
+			c.printFailures(nodeFailures(r, c.names))
+		}
 		partial = partial || r.Partial()
 		found, err := c.print(r)
 		problems = problems || found
@@ -97,20 +99,37 @@ func nodesOf(r *counters.Result) []*fabric.Node {
 	return nodes
 }
 
-// printFailures prints the requests for counters without a valid response, each once.
-func (c *command) printFailures(r *counters.Result) {
-	failures := c.fabric.Failures(c.env, "warning")
+// printWarnings prints the failures and contradictions of the scan. The failures are in a
+// JSON document.
+func (c *command) printWarnings(r *counters.Result) {
+	if c.json && c.fabric.Verbose == 0 {
+		links.PrintConflicts(c.env, r.Fabric)
+		return
+	}
+	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
+}
+
+// nodeFailures returns the requests for counters without a valid response.
+func nodeFailures(r *counters.Result, names *fabric.NameMap) []error {
+	var all []error
 	for _, n := range r.Nodes {
-		for _, err := range n.FailureErrors(c.names) {
-			if c.warned[err.Error()] {
-				continue
-			}
-			if c.warned == nil {
-				c.warned = map[string]bool{}
-			}
-			c.warned[err.Error()] = true
-			failures.Print(err)
+		all = append(all, n.FailureErrors(names)...)
+	}
+	return all
+}
+
+// printFailures prints failures, each once.
+func (c *command) printFailures(all []error) {
+	failures := c.fabric.Failures(c.env, "warning")
+	for _, err := range all {
+		if c.warned[err.Error()] {
+			continue
 		}
+		if c.warned == nil {
+			c.warned = map[string]bool{}
+		}
+		c.warned[err.Error()] = true
+		failures.Print(err)
 	}
 	failures.Close()
 }

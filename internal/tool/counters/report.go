@@ -102,7 +102,7 @@ type ReportOptions struct {
 }
 
 // Head returns the head of a report about some ports: their findings, and the failed
-// requests of all nodes.
+// requests of the scan and of all nodes.
 func (r *Result) Head(ports []*Port, names *fabric.NameMap) report.Head {
 	head := report.NewHead(Schema, r.Began)
 	for _, p := range ports {
@@ -110,6 +110,7 @@ func (r *Result) Head(ports []*Port, names *fabric.NameMap) report.Head {
 			head.Add(f.Report(p, names))
 		}
 	}
+	head.Fail(r.Fabric.ReportFailures(names)...)
 	for _, n := range r.Nodes {
 		for _, f := range n.Failures {
 			head.Fail(f.report(n, names))

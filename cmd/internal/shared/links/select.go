@@ -85,15 +85,20 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 		failures.Print(fmt.Errorf("%s: %w", place, failure.Err))
 	}
 	failures.Close()
-	for _, conflict := range f.Conflicts {
-		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
-	}
+	PrintConflicts(env, f)
 	if missing := missing(f); missing != "" {
 		fmt.Fprintf(w, "warning: the result is partial: %s\n", missing)
 	}
 	if verbose {
 		fmt.Fprintf(w, "%s, up to %s away; %s, at most %d in flight\n",
 			plural.Count(len(f.Nodes), "node", "nodes"), plural.Count(f.MaxHops, "hop", "hops"), fabricflag.FormatStats(f.Stats), f.Stats.Window)
+	}
+}
+
+// PrintConflicts prints the contradictions of a scan.
+func PrintConflicts(env *cmdutil.Env, f *fabric.Fabric) {
+	for _, conflict := range f.Conflicts {
+		fmt.Fprintf(env.ErrOut, "warning: %s\n", conflict.Detail)
 	}
 }
 
