@@ -26,7 +26,8 @@ func findings(devices []*Device, o Options) []report.Finding {
 	firmware := map[string]map[string][]string{}
 	mads, umad := false, false // a device supports MADs; a port has a umad node
 	for _, d := range devices {
-		mads = mads || d.NodeType != nil && *d.NodeType >= 1 && *d.NodeType <= 3
+		mads = mads || d.hasMADs()
+		all = append(all, d.guidFindings()...)
 		for _, p := range d.Ports {
 			all = append(all, d.portFindings(p)...)
 			umad = umad || p.UMAD != nil
@@ -63,7 +64,7 @@ func (d *Device) portFindings(p *Port) []report.Finding {
 	if p.State != nil && !p.Active() {
 		hint := ""
 		switch {
-		case p.PhysState != nil && *p.PhysState == 3 && p.Netdev != nil:
+		case p.PhysState != nil && *p.PhysState == 3 && p.Ethernet() && p.Netdev != nil:
 			hint = "ip link set " + *p.Netdev + " up"
 		case p.PhysState != nil && *p.PhysState == 5 && !p.Ethernet():
 			hint = "the link is up; check that a subnet manager is running"
@@ -87,8 +88,8 @@ func (d *Device) portFindings(p *Port) []report.Finding {
 		}
 	}
 	iwarp := d.NodeType != nil && *d.NodeType == 4
-	if _, ok := p.RoCEv2IPv4(); !ok && !iwarp && p.GIDs != nil {
-		add(report.NoIPv4GID, "", "no RoCE v2 GID over IPv4")
+	if f := d.gidFinding(p); f != nil && !iwarp {
+		all = append(all, *f)
 	}
 	return all
 }

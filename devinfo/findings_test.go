@@ -30,6 +30,13 @@ func healthy(name string, change func(*Device, *Port)) *Device {
 func TestFindings(t *testing.T) {
 	one := func(change func(*Device, *Port)) []*Device { return []*Device{healthy("a", change)} }
 	infiniBand := func(p *Port) { p.LinkLayer, p.Netdev, p.GIDs = new("InfiniBand"), nil, nil }
+	gids := func(addrs ...string) []GID {
+		var all []GID
+		for i, addr := range addrs {
+			all = append(all, GID{Index: uint32(i), GID: netip.MustParseAddr(addr), Type: new("RoCE v2")})
+		}
+		return all
+	}
 	for _, test := range []struct {
 		name    string
 		devices []*Device
@@ -43,11 +50,21 @@ func TestFindings(t *testing.T) {
 			"warning: port-down a/1: port is not active (ip link set eth0 up)\n"},
 		{"no subnet manager", one(func(_ *Device, p *Port) { infiniBand(p); p.State = new(uint8(2)) }),
 			"warning: port-down a/1: port is not active (the link is up; check that a subnet manager is running)\n"},
+		{"InfiniBand disabled, IPoIB", one(func(_ *Device, p *Port) {
+			infiniBand(p)
+			p.State, p.PhysState, p.Netdev = new(uint8(1)), new(uint8(3)), new("ib0")
+		}), "warning: port-down a/1: port is not active (check the cable and the peer port)\n"},
 		{"low MTU", one(func(_ *Device, p *Port) { p.MTU = new(1024) }),
 			"warning: mtu-low a/1: MTU is 1024, although the MTU 9000 of eth0 permits 4096 (set the MTU of the network device again)\n"},
 		{"low MTU of the network device", one(func(_ *Device, p *Port) { p.MTU, p.NetdevMTU = new(1024), new(1500) }), ""},
 		{"no IPv4 address", one(func(_ *Device, p *Port) { p.GIDs = []GID{{GID: netip.MustParseAddr("fe80::1"), Type: new("RoCE v2")}} }),
 			"warning: no-ipv4-gid a/1: no RoCE v2 GID over IPv4 (add an IPv4 address to the network device)\n"},
+		{"IPv6 address", one(func(_ *Device, p *Port) { p.GIDs = gids("fe80::1", "fd93::1") }),
+			"info: no-ipv4-gid a/1: no RoCE v2 GID over IPv4, only over IPv6: index 1, fd93::1 (add an IPv4 address to the network device)\n"},
+		{"RoCE v1 only", one(func(_ *Device, p *Port) { p.GIDs[0].Type = new("RoCE v1") }),
+			"warning: no-ipv4-gid a/1: no RoCE v2 GID over IPv4 (add an IPv4 address to the network device)\n"},
+		{"no GID", one(func(_ *Device, p *Port) { p.GIDs = nil }),
+			"error: no-ipv4-gid a/1: no GID (add an IPv4 address to the network device)\n"},
 		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new(uint8(4)), []GID{} }), ""},
 		{"slow slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(8), new("8.0 GT/s PCIe") }),
 			"warning: pcie-slow a: PCIe link at 0000:3b:00.0 runs at x8 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe " +

@@ -93,13 +93,13 @@ func rateParts(rate *string) (gbps, link string) {
 }
 
 // address returns the LID of an InfiniBand port. For other ports, it returns the GID
-// that suits most programs: RoCE v2 over IPv4 if there is one.
+// that suits most programs.
 func address(p *devinfo.Port) string {
 	if !p.Ethernet() && p.LID != nil && *p.LID != 0 {
 		return strconv.Itoa(int(*p.LID))
 	}
-	if gid, ok := p.RoCEv2IPv4(); ok {
-		return gid.Unmap().String()
+	if g, ok := p.RoutableGID(); ok {
+		return g.GID.Unmap().String()
 	}
 	if len(p.GIDs) > 0 {
 		return p.GIDs[0].GID.String()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -43,7 +44,7 @@ type NodeStage struct {
 func NodeStages() []NodeStage { return slices.Clone(nodeStages) }
 
 var nodeStages = []NodeStage{
-	{"devices", "RDMA devices, their types and boards", []report.Kind{report.MissingDevice, report.UnexpectedDevice, report.DeviceDiffers, report.UnreadableDevice}, checkDevices},
+	{"devices", "RDMA devices, their types and boards", []report.Kind{report.MissingDevice, report.UnexpectedDevice, report.DeviceDiffers, report.UnreadableDevice, report.ZeroGUID}, checkDevices},
 	{"ports", "ports and their states", []report.Kind{report.MissingPort, report.PortState}, checkPorts},
 	{"rates", "rate, width and speed of ports against the manifest", []report.Kind{report.RateBelow, report.WidthBelow, report.SpeedBelow}, checkRates},
 	{"pcie", "width and speed of PCI Express links", []report.Kind{report.PCIeBelow, report.PCIeSlow}, checkPCIe},
@@ -150,7 +151,8 @@ func (r *nodeRun) ports() func(func(*devinfo.Device, *devinfo.Port) bool) {
 // portSubject returns the name of a port, for example "mlx5_0/1".
 func portSubject(device string, port int) string { return fmt.Sprintf("%s/%d", device, port) }
 
-// addItems adds the problems that a package doctor check found as findings with a kind.
+// addItems adds the problems that a package doctor check found as findings with a kind,
+// unless an item has its own.
 // only, if not nil, selects their subjects.
 func (r *nodeRun) addItems(check string, kind report.Kind, only func(subject string) bool) {
 	for _, i := range r.host.Items {
@@ -158,7 +160,7 @@ func (r *nodeRun) addItems(check string, kind report.Kind, only func(subject str
 		if i.Check != check || !bad || only != nil && !only(i.Subject) {
 			continue
 		}
-		r.add(report.Finding{Kind: kind, Severity: severity, Subject: i.Subject, Detail: i.Found, Hint: strings.Join(append(slices.Clone(i.Fix), nonEmpty(i.Hint)...), "; ")})
+		r.add(report.Finding{Kind: cmp.Or(i.Kind, kind), Severity: severity, Subject: i.Subject, Detail: i.Found, Hint: strings.Join(append(slices.Clone(i.Fix), nonEmpty(i.Hint)...), "; ")})
 	}
 }
 

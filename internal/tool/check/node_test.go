@@ -96,6 +96,7 @@ func TestNode_Faults(t *testing.T) {
 		{kind: "devices/missing-device", host: "mlx5-ib", files: map[string]string{"infiniband/mlx5_0": ""}, subject: "mlx5_0"},
 		{kind: "devices/unexpected-device", host: "mlx5-ib", expect: "devices: {mlx5_9: {}}", subject: "mlx5_0"},
 		{kind: "devices/device-differs", host: "mlx5-ib", files: map[string]string{"infiniband/mlx5_0/hca_type": "MT1"}, subject: "mlx5_0"},
+		{kind: "devices/zero-guid", host: "mlx5-ib", files: map[string]string{"infiniband/mlx5_0/node_guid": "0000:0000:0000:0000"}, subject: "mlx5_0"},
 		{kind: "ports/missing-port", host: "mlx5-ib", expect: "devices: {mlx5_0: {ports: {7: {}}}}", subject: "mlx5_0/7"},
 		{kind: "ports/port-state", host: "mlx5-ib", files: map[string]string{ibPort + "state": "1: DOWN", ibPort + "phys_state": "2: Polling"}, subject: "mlx5_0/1"},
 		{kind: "rates/rate-below", host: "mlx5-ib", files: map[string]string{ibPort + "rate": "10 Gb/sec (4X SDR)"}, subject: "mlx5_0/1"},

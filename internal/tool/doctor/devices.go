@@ -3,7 +3,9 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -42,18 +44,35 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if d.Firmware != nil && *d.Firmware != "" {
 			firmware = ", firmware " + *d.Firmware
 		}
+		bad := h.zeroGUIDs(d)
 		if f := h.finding(report.FirmwareDiffers, d.Name); f != nil {
-			items = append(items, Item{
+			bad = append(bad, Item{
 				Subject: d.Name, Verdict: Note, Found: f.Detail,
 				Why: "adapters of one model with different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
-			continue
 		}
-		items = append(items, good(d.Name, "%s%s", driver, firmware))
+		if bad == nil {
+			bad = []Item{good(d.Name, "%s%s", driver, firmware)}
+		}
+		items = append(items, bad...)
 	}
 	for _, p := range h.devices.Problems {
 		if !known[p.Error()] {
 			items = append(items, Item{Subject: p.Device, Verdict: Unknown, Found: p.Error(), Hint: p.Advice})
+		}
+	}
+	return items
+}
+
+// zeroGUIDs returns an item for each GUID of a device and of its ports that is 0.
+func (h *host) zeroGUIDs(d *devinfo.Device) []Item {
+	var items []Item
+	for _, f := range h.devices.Findings {
+		if name, _, _ := strings.Cut(f.Subject, "/"); f.Kind == report.ZeroGUID && name == d.Name {
+			items = append(items, Item{
+				Kind: f.Kind, Subject: f.Subject, Verdict: verdictOf(f.Severity), Found: f.Detail, Hint: f.Hint,
+				Why: "subnet managers and rdma_cm tell devices apart by GUID",
+			})
 		}
 	}
 	return items

@@ -67,6 +67,8 @@ type Item struct {
 	Fix     []string `json:"fix"`     // commands for a root shell that fix the problem
 	Persist []string `json:"persist"` // commands that make the fix survive a reboot
 	Hint    string   `json:"hint"`    // advice that no command covers
+
+	Kind report.Kind `json:"-"` // of the finding; "": the check's kind
 }
 
 // Schema identifies the version of a Result's JSON encoding. The file schema/doctor.json
@@ -185,9 +187,19 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // severities are the severities for verdicts that are findings.
 var severities = map[Verdict]report.Severity{Error: report.Error, Warning: report.Warning, Unknown: report.Unknown, Note: report.Info}
 
+// verdictOf returns the verdict for a finding's severity.
+func verdictOf(s report.Severity) Verdict {
+	for v, severity := range severities {
+		if severity == s {
+			return v
+		}
+	}
+	return Unknown
+}
+
 // report returns an item as a finding. The hint has the commands, too.
 func (h *host) report(kind report.Kind, severity report.Severity, i Item) report.Finding {
-	f := report.New(kind, i.Subject, i.Found)
+	f := report.New(cmp.Or(i.Kind, kind), i.Subject, i.Found)
 	f.Severity = severity
 	f.Hint = strings.Join(i.Fix, "; ")
 	if i.Hint != "" {

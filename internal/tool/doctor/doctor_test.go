@@ -59,6 +59,10 @@ unknown: stat /sys/class: no such file or directory`},
 		{name: "devices: different firmware", change: change{"sys/class/infiniband/mlx5_0/fw_ver": "20.28.1002"}, want: `
 note mlx5_0: firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222
 note mlx5_1: firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222`},
+		{name: "devices: GUID 0", change: change{"sys/class/infiniband/mlx5_0/node_guid": "0000:0000:0000:0000"}, want: `
+error mlx5_0: node GUID is 0`},
+		{name: "devices: port GUID 0", change: change{port0 + "gids/0": "fe80:0000:0000:0000:0000:0000:0000:0000"}, want: `
+error mlx5_0/1: port GUID is 0: GID 0 is fe80::`},
 		{name: "devices: none", change: change{"sys/class/infiniband": removed, "sys/class/infiniband_verbs": removed, "sys/class/infiniband_mad": removed}, want: `
 error: no RDMA device`},
 		{name: "devices: none, Ethernet port", change: change{
@@ -340,6 +344,7 @@ func TestPrerequisite(t *testing.T) {
 		{"no InfiniBand", change{port0 + "link_layer": "Ethernet"}, "sm", "skipped: no InfiniBand port"},
 		{"no RoCE", change{port1 + "link_layer": "InfiniBand"}, "gids", "skipped: no RoCE port"},
 		{"no RoCE GID", noGID, "routes", "warning: no RoCE v2 GID over IPv4"},
+		{"IPv6 only", change{port1 + "gids/3": "2001:0db8:0000:0000:0000:0000:0000:0007"}, "routes", "note: no RoCE v2 GID over IPv4"},
 		{"no RoCE GID, GIDs checked", noGID, "gids routes", "skipped: no RoCE v2 GID over IPv4"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -7,12 +7,17 @@ import (
 	"net/netip"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
-const (
-	noIPv4GID  = "no RoCE v2 GID over IPv4"
-	whyIPv4GID = "NCCL, UCX and rdma_cm over IPv4 need one; GIDs of IPv6 link-local addresses do not pass routers"
-)
+const noIPv4GID = "no RoCE v2 GID over IPv4"
+
+// whyIPv4GID has the effects of missing GIDs, by the severity that devinfo gives them.
+var whyIPv4GID = map[report.Severity]string{
+	report.Error:   "RoCE packets are addressed by GID: the port cannot send or receive",
+	report.Warning: "NCCL, UCX and rdma_cm over IPv4 need one; GIDs of IPv6 link-local addresses do not pass routers",
+	report.Info:    "programs that use IPv4 addresses do not find a GID",
+}
 
 func checkGIDs(_ context.Context, h *host) []Item {
 	var items []Item
@@ -26,25 +31,12 @@ func checkGIDs(_ context.Context, h *host) []Item {
 }
 
 func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
-	for _, g := range p.GIDs {
-		if isRoutable4(g) {
-			return good(portName(d, p), "index %d: %v, RoCE v2", g.Index, g.GID.Unmap())
-		}
+	f := h.finding(report.NoIPv4GID, portName(d, p))
+	if f == nil {
+		g, _ := p.RoutableGID()
+		return good(portName(d, p), "index %d: %v, RoCE v2", g.Index, g.GID.Unmap())
 	}
-	i := Item{
-		Subject: portName(d, p), Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID,
-	}
-	for _, g := range p.GIDs {
-		if g.GID.IsGlobalUnicast() && !g.GID.Is4In6() && isVersion2(g) {
-			i.Verdict, i.Found = Note, fmt.Sprintf("%s, only over IPv6: index %d, %v", i.Found, g.Index, g.GID)
-			i.Why = "programs that use IPv4 addresses do not find a GID"
-			break
-		}
-	}
-	if len(p.GIDs) == 0 {
-		i.Verdict, i.Found = Error, "no GID"
-		i.Why = "RoCE packets are addressed by GID: the port cannot send or receive"
-	}
+	i := Item{Subject: f.Subject, Verdict: verdictOf(f.Severity), Found: f.Detail, Why: whyIPv4GID[f.Severity]}
 	if p.Netdev == nil {
 		i.Hint = "the kernel does not report the network device of this port"
 		return i
@@ -64,11 +56,7 @@ func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
 }
 
 // isRoutable4 reports whether a GID is a RoCE v2 GID over IPv4.
-func isRoutable4(g devinfo.GID) bool {
-	return g.GID.Is4In6() && isVersion2(g)
-}
-
-func isVersion2(g devinfo.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
+func isRoutable4(g devinfo.GID) bool { return g.GID.Is4In6() && g.IsRoCEv2() }
 
 // addresses returns the IPv4 addresses on this host's network device; nil for another
 // host's files.

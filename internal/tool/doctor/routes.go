@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math/bits"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 // A route is an IPv4 route to a subnet through a network device.
@@ -105,14 +108,25 @@ func checkRoutes(_ context.Context, h *host) []Item {
 	return items
 }
 
-// noRails returns the checkRoutes result on a host without rails.
+// noRails returns the checkRoutes result on a host without rails, with the verdict on the
+// port with the fewest GIDs.
 func (h *host) noRails() []Item {
-	for range h.roce() {
-		return []Item{h.prerequisite("gids", Item{
-			Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID, Hint: "to find a fix, run: ibkit doctor --only gids",
-		})}
+	var worst report.Severity
+	for d, p := range h.roce() {
+		severity := report.Warning // an IPv4 GID without a network device
+		if f := h.finding(report.NoIPv4GID, portName(d, p)); f != nil {
+			severity = f.Severity
+		}
+		if all := report.Severities(); worst == "" || slices.Index(all, severity) < slices.Index(all, worst) {
+			worst = severity
+		}
 	}
-	return h.noActivePort("RoCE port", isRoCE)
+	if worst == "" {
+		return h.noActivePort("RoCE port", isRoCE)
+	}
+	return []Item{h.prerequisite("gids", Item{
+		Verdict: verdictOf(worst), Found: noIPv4GID, Why: whyIPv4GID[worst], Hint: "to find a fix, run: ibkit doctor --only gids",
+	})}
 }
 
 func (h *host) noRoute(r rail) Item {
