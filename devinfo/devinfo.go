@@ -59,6 +59,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Device != "" && len(r.Devices) == 0 {
 		return r, fmt.Errorf("find device %s: %w", o.Device, ErrNoDevice)
 	}
+	o.addIPoIB(r.Devices)
 	r.Add(findings(r.Devices, o)...)
 	return r, nil
 }

@@ -77,7 +77,7 @@ type Port struct {
 	GID0      *netip.Addr       `json:"gid0"`       // gids/0
 	MTU       *int              `json:"mtu"`        // uverbs: active MTU in bytes
 	MaxMTU    *int              `json:"max_mtu"`    // uverbs: highest MTU in bytes
-	Netdev    *string           `json:"netdev"`     // gid_attrs/ndevs, or NETLINK_RDMA
+	Netdev    *string           `json:"netdev"`     // gid_attrs/ndevs, NETLINK_RDMA, or IPoIB
 	NetdevMTU *int              `json:"netdev_mtu"` // class/net/<Netdev>/mtu, in bytes
 	UMAD      *string           `json:"umad"`       // class/infiniband_mad/umad<N>
 	ISSM      *string           `json:"issm"`       // class/infiniband_mad/issm<N>

@@ -2,11 +2,33 @@ package devinfo
 
 import (
 	"net"
-	"net/netip"
+	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
+
+// addIPoIB sets the network devices of InfiniBand ports.
+func (o Options) addIPoIB(devices []*Device) {
+	isInfiniBand := func(p *Port) bool { return p.Netdev == nil && p.LinkLayer != nil && *p.LinkLayer == "InfiniBand" }
+	if o.Brief || !slices.ContainsFunc(devices, func(d *Device) bool { return slices.ContainsFunc(d.Ports, isInfiniBand) }) {
+		return
+	}
+	all := o.sysfs().IPoIBs()
+	for _, d := range devices {
+		for _, p := range d.Ports {
+			if name := o.sysfs().IPoIB(all, d.Name, p.Number); name != "" && isInfiniBand(p) {
+				p.setNetdev(o, name)
+			}
+		}
+	}
+}
+
+// setNetdev sets the network device and its MTU.
+func (p *Port) setNetdev(o Options, name string) {
+	var ignored []error
+	p.Netdev, p.NetdevMTU = &name, o.sysfs().Dir(&ignored, "class/net", name).Int("mtu")
+}
 
 // portTables completes the ports with the attributes of the opened device and with
 // their network devices.
@@ -29,8 +51,7 @@ func (d *Device) portTables(o Options) {
 			p.Netdev = p.GIDs[0].Netdev
 		}
 		if p.Netdev != nil {
-			var ignored []error
-			p.NetdevMTU = o.sysfs().Dir(&ignored, "class/net", *p.Netdev).Int("mtu")
+			p.setNetdev(o, *p.Netdev)
 		}
 	}
 }
@@ -81,13 +102,3 @@ func (p *Port) Ethernet() bool { return p.LinkLayer != nil && *p.LinkLayer == "E
 
 // Active reports whether the port is active.
 func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(ib.PortActive) }
-
-// RoCEv2IPv4 returns the first RoCE v2 GID over IPv4.
-func (p *Port) RoCEv2IPv4() (netip.Addr, bool) {
-	for _, g := range p.GIDs {
-		if g.GID.Is4In6() && g.Type != nil && *g.Type == "RoCE v2" {
-			return g.GID, true
-		}
-	}
-	return netip.Addr{}, false
-}

@@ -21,8 +21,8 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// netdevCounters are the statistics of the network device of a RoCE port. They include
-// traffic other than RDMA.
+// netdevCounters are the statistics of a port's network device. They include traffic other
+// than RDMA.
 var netdevCounters = []string{"rx_bytes", "tx_bytes", "rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors"}
 
 // usesLocal reports whether the ports of this host are shown because it has RoCE ports

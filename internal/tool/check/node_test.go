@@ -247,6 +247,23 @@ func TestNode_CarrierFlaps(t *testing.T) {
 	}
 }
 
+// InfiniBand ports flap with their link: the carrier of the IPoIB device, which follows it,
+// does not count again.
+func TestNode_IPoIBCarrier(t *testing.T) {
+	root := host(t, "mlx5-ib", map[string]string{"net/ib0/type": "32", "net/ib0/dev_port": "0"})
+	if err := os.Symlink("../../infiniband/mlx5_0/device", filepath.Join(root, "sys/class/net/ib0/device")); err != nil {
+		t.Fatal(err)
+	}
+	s := &State{Ports: map[string]PortState{}}
+	for _, count := range []string{"1", "5"} {
+		change(t, root, map[string]string{"net/ib0/carrier_down_count": count})
+		r, err := Node(t.Context(), NodeOptions{Root: root, State: s, Limits: DefaultLimits(), Only: []string{"flaps"}})
+		if err != nil || len(r.Findings) > 0 {
+			t.Errorf("carrier_down_count %s: got %+v, error %v, want no finding", count, r, err)
+		}
+	}
+}
+
 // BenchmarkNode checks a host with eight adapters.
 func BenchmarkNode(b *testing.B) {
 	root := b.TempDir()

@@ -57,7 +57,7 @@ func (r *nodeRun) updateState() {
 				all[name] = v
 			}
 		}
-		if p.Netdev != nil {
+		if p.Netdev != nil && p.Ethernet() { // IPoIB follows the link, which link_downed counts
 			var unreadable []error // a network device without the counter is not counted
 			if v := sysfs.FS(filepath.Join(r.opts.Root, "sys")).Dir(&unreadable, "class/net", *p.Netdev).Uint(carrierDown, 64); v != nil {
 				all[carrierDown] = *v

@@ -15,6 +15,10 @@ func TestChecks(t *testing.T) {
 		port1 = "sys/class/infiniband/mlx5_1/ports/1/"
 	)
 	root := healthyHost(t)
+	ipoib := func(flags string) change {
+		const ib0 = "sys/class/net/ib0/"
+		return change{ib0 + "type": "32", ib0 + "dev_port": "0", ib0 + "flags": flags, ib0 + "device -> ../../../devices/0000:10:00.0": ""}
+	}
 	for _, test := range []struct {
 		name   string // check, optionally followed by ": " and the change
 		change change
@@ -161,6 +165,10 @@ $ ibkit port -C mlx5_0 -P 1 route:0 1 enable`},
 		}, want: `
 error mlx5_1/1: Down/Disabled, eth1 is down
 $ ip link set eth1 up`},
+		{name: "ports: IPoIB", change: ipoib("0x1003")},
+		{name: "ports: IPoIB down", change: ipoib("0x1002"), want: `
+note mlx5_0/1: Active/LinkUp, 200 Gb/sec (4X HDR), ib0 is down
+$ ip link set ib0 up`},
 		{name: "ports: unknown state", change: change{port0 + "state": removed}, want: `
 unknown mlx5_0/1: the kernel does not report the port state`},
 

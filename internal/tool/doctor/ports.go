@@ -45,7 +45,7 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 		if p.Rate != nil {
 			rate = ", " + *p.Rate
 		}
-		return good(i.Subject, "%s%s", state, rate)
+		return h.checkIPoIB(p, good(i.Subject, "%s%s", state, rate))
 	}
 	i.Verdict, i.Found, i.Why = Error, state, whyDown
 	phys := ib.PhysState(0)
@@ -67,6 +67,20 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 		if anyActive {
 			i.Verdict = Warning
 		}
+	}
+	return i
+}
+
+// checkIPoIB adds an active InfiniBand port's network device.
+func (h *host) checkIPoIB(p *devinfo.Port, i Item) Item {
+	if p.Ethernet() || p.Netdev == nil {
+		return i
+	}
+	i.Found += ", " + *p.Netdev
+	if h.isDown(p) {
+		i.Verdict, i.Found = Note, i.Found+" is down"
+		i.Why = "rdma_cm finds InfiniBand ports by the IP addresses of their network devices"
+		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
 	}
 	return i
 }
