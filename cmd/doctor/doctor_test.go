@@ -96,6 +96,16 @@ func TestDoctor_Usage(t *testing.T) {
 	}
 }
 
+// Checks that are skipped for one reason take one line.
+func TestDoctor_NoDevice(t *testing.T) {
+	root := testenv.WriteTree(t, map[string]string{"sys/class/net/lo/type": "772", "sys/module/ib_core/refcnt": "0"})
+	_, out, _ := program.Run(t, nil, "doctor", "--root", root)
+	const want = "skipped: netns nodes ports links sm pkeys names gids routes mtu lossless pcie iommu numa: no RDMA device\n"
+	if !strings.Contains(out, want) || strings.Count(out, "no RDMA device") != 2 || !strings.Contains(out, "\nerror: devices: no RDMA device\n") {
+		t.Errorf("got\n%s\nwant %s and the error", out, want)
+	}
+}
+
 // doctor checks the host, and reports that a simulated fabric is not checked.
 func TestDoctor_Simulated(t *testing.T) {
 	_, _, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, "doctor", "--only", "modules", "--root", t.TempDir())

@@ -77,24 +77,32 @@ func appendNew(list, more []string) []string {
 // isPassed reports whether a verdict is no problem.
 func isPassed(v doctor.Verdict) bool { return v == doctor.OK || v == doctor.Skipped }
 
+// passed prints a table of the checks without a problem, and a line for each reason to skip
+// checks.
 func (v *view) passed(groups []*group) error {
 	var rows [][]string
+	var reasons []string
+	skipped := map[string][]string{} // checks by reason
 	for _, g := range groups {
-		found := v.palette.Good(g.Found)
-		if g.Verdict == doctor.Skipped {
-			found = v.palette.Faint("skipped: " + g.Found)
+		switch g.Verdict {
+		case doctor.OK:
+			rows = append(rows, []string{g.Check, render.OrAbsent(some(g.subjects)), v.palette.Good(g.Found)})
+		case doctor.Skipped:
+			reasons = appendNew(reasons, []string{g.Found})
+			skipped[g.Found] = append(skipped[g.Found], g.Check)
 		}
-		if isPassed(g.Verdict) {
-			rows = append(rows, []string{g.Check, render.OrAbsent(some(g.subjects)), found})
+	}
+	if rows != nil {
+		if err := render.Table(v.out, []string{"CHECK", "SUBJECT", "FOUND"}, rows); err != nil {
+			return err
 		}
 	}
-	if rows == nil {
-		return nil
+	for _, reason := range reasons {
+		fmt.Fprintln(v.out, v.palette.Faint(fmt.Sprintf("skipped: %s: %s", strings.Join(skipped[reason], " "), reason)))
 	}
-	if err := render.Table(v.out, []string{"CHECK", "SUBJECT", "FOUND"}, rows); err != nil {
-		return err
+	if rows != nil || reasons != nil {
+		fmt.Fprintln(v.out)
 	}
-	fmt.Fprintln(v.out)
 	return nil
 }
 
