@@ -150,7 +150,7 @@ func (c *command) run(ctx context.Context, device string) error {
 	case c.uapi:
 		err = v.uapi(r)
 	case c.check:
-		v.findings(r)
+		v.problems(r)
 	case device != "":
 		err = v.page(r.Devices[0])
 		v.findings(r)

@@ -60,6 +60,32 @@ func TestDevinfo_NoDevices(t *testing.T) {
 	}
 }
 
+// A RoCE port with a routable IPv6 address has no problem: the table shows the address, and
+// the missing IPv4 address as information.
+func TestDevinfo_IPv6(t *testing.T) {
+	const port = "class/infiniband/bnxt_re0/ports/1/"
+	env := map[string]string{"IBKIT_SYSFS": testenv.WriteTree(t, map[string]string{
+		"class/infiniband/bnxt_re0/node_type": "1: CA", "class/infiniband_mad/umad0/ibdev": "bnxt_re0", "class/infiniband_mad/umad0/port": "1",
+		port + "link_layer": "Ethernet", port + "state": "4: ACTIVE",
+		port + "gids/0": "fe80:0000:0000:0000:0210:18ff:fe00:0001", port + "gid_attrs/types/0": "RoCE v2",
+		port + "gids/1": "fd93:16d3:59b6:0000:0000:0000:0000:0001", port + "gid_attrs/types/1": "RoCE v2",
+	})}
+	for line, want := range map[string]string{
+		"devinfo --problems": "no problems found\n",
+		"devinfo":            "bnxt_re0/1: no RoCE v2 GID over IPv4, only over IPv6: index 1, fd93:16d3:59b6::1 (add an IPv4 address to the network device)\n",
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, err := program.Run(t, env, strings.Fields(line)...)
+			if code != cmdutil.ExitOK || err != "" || !strings.HasSuffix(out, want) {
+				t.Errorf("got exit code %d, output\n%s%s\nwant exit code 0 and %s", code, out, err, want)
+			}
+			if cell := "  fd93:16d3:59b6::1  "; line == "devinfo" && !strings.Contains(out, cell) {
+				t.Errorf("got\n%s\nwant the address %s", out, cell)
+			}
+		})
+	}
+}
+
 // TestDevinfo_Simulated shows the local adapter of a simulated fabric, without a look at
 // this host.
 func TestDevinfo_Simulated(t *testing.T) {
@@ -71,7 +97,7 @@ func TestDevinfo_Simulated(t *testing.T) {
 		{nil, "devinfo --sim demo", "sim0    1     InfiniBand  Active  LinkUp    400 Gb/s  4X NDR", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo sim0", "description            node01", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node10"}, "devinfo --problems", "sim0/1: port is not active", cmdutil.ExitFindings},
-		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --problems", "", cmdutil.ExitOK},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --problems", "no problems found\n", cmdutil.ExitOK},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo mlx5_0", "find device mlx5_0: no such device", cmdutil.ExitFailed},
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --watch", "exclude IBKIT_SIM", cmdutil.ExitUsage},
 		{nil, "devinfo --sim demo --uapi", "are mutually exclusive", cmdutil.ExitUsage},

@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // view prints devices in the native format.
@@ -128,9 +129,20 @@ func pcie(p *devinfo.PCI) string {
 	return "x" + render.Show(p.Width) + "/x" + render.Show(p.MaxWidth) + " " + render.Show(p.Speed)
 }
 
-// findings prints problems and hints.
-func (v *view) findings(r *devinfo.Result) {
-	for _, f := range r.Findings {
+// problems prints problems and hints, or that there are none.
+func (v *view) problems(r *devinfo.Result) {
+	if !r.HasProblem() && !r.Partial {
+		fmt.Fprintln(v.out, v.palette.Good("no problems found"))
+		return
+	}
+	v.print(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool { return f.Severity == report.Info }))
+}
+
+// findings prints findings and hints.
+func (v *view) findings(r *devinfo.Result) { v.print(r.Findings) }
+
+func (v *view) print(findings []report.Finding) {
+	for _, f := range findings {
 		where := f.Subject
 		if where != "" {
 			where += ": "
