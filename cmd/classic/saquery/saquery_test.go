@@ -33,3 +33,56 @@ func TestSaquery(t *testing.T) {
 		})
 	}
 }
+
+// The output and the exit codes are those that package oracle recorded of the C tool on this
+// fabric.
+func TestSaquery_Recorded(t *testing.T) {
+	program := cmdtest.Classic(New)
+	program.RunOnFabric(t, "recorded.golden", map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node07"},
+		"saquery -c",
+		"saquery NR 22",
+		"saquery NodeRecord 11",
+		"saquery NR 0",
+		"saquery NR -5",
+		"saquery -N 22",
+		"saquery SWIR 18",
+		"saquery LR 18/1",
+		"saquery linkrecord 22/x",
+		"saquery LR /1",
+		"saquery --src-to-dst 22:11",
+		"saquery --src-to-dst 22:99",
+		"saquery --src-to-dst 22:0",
+		"saquery --sgid-to-dgid fe80::0002:c900:0010:1501",
+		"saquery -p --slid 22 --dlid 11 --sl 1",
+		"saquery -p --slid 22 --dlid 11 --pkt_lifetime 18",
+		"saquery --dlid 11 --slid 22 --pa",
+		"saquery PKTR 22",
+		"saquery --smkey 0x1 PKTR 22",
+		"saquery SL2VL 22/0/0",
+		"saquery GIR 22",
+		"saquery VLAR 22/1/1",
+		"saquery LFTR 18/0",
+		"saquery MFTR",
+		"saquery MFTR 18/0/0",
+		"saquery PIR 22/9",
+		"saquery -S",
+		"saquery -I",
+		"saquery IIR fe80::0002:c900:0010:1501",
+		"saquery IIR fe80::1",
+		"saquery -m",
+		"saquery MCMR",
+		"saquery MCMR --mlid 0xc001",
+		"saquery MCMR --gid fe80::0002:c900:0010:1501",
+		"saquery MCMR -J 1",
+		"saquery nosuch",
+		"saquery -l",
+		"saquery -O",
+		"saquery -O 0",
+		"saquery --nosuch",
+		"saquery -C nosuch -c",
+		"saquery --N 22",
+		"saquery --l",
+		"saquery --U",
+		"saquery --I",
+	)
+}

@@ -10,10 +10,17 @@ import (
 // output and the exit codes with testdata/output.golden.
 func (p Program) RunOnTree(t *testing.T, lines ...string) {
 	t.Helper()
+	p.RunOnFabric(t, "output.golden", map[string]string{"IBKIT_SIM": "fat-tree:radix=4,pods=2,spines=2"}, lines...)
+}
+
+// RunOnFabric runs command lines in simulated time with an environment that selects a simulated
+// fabric, and compares the output and the exit codes with testdata/NAME.
+func (p Program) RunOnFabric(t *testing.T, name string, env map[string]string, lines ...string) {
+	t.Helper()
 	var all strings.Builder
 	for _, line := range lines {
-		code, out, _ := p.Run(t, map[string]string{"IBKIT_SIM": "fat-tree:radix=4,pods=2,spines=2"}, strings.Fields(line)...)
+		code, out, _ := p.RunInBubble(t, env, strings.Fields(line)...)
 		fmt.Fprintf(&all, "$ %s\n%s(exit code %d)\n", line, out, code)
 	}
-	Golden(t, "output.golden", all.String())
+	Golden(t, name, all.String())
 }
