@@ -218,7 +218,7 @@ const (
 	hintCable    = "reseat or replace the cable of port {port} of {node}; then: ibkit linkinfo --node {node}"
 	hintLink     = "ibkit linkinfo --node {node}"
 	hintBalance  = "ibkit routes --balance, then compare the routing engine of the subnet manager with the topology"
-	hintRoutes   = "ibkit check routes --limit 0, then restart the routing of the subnet manager"
+	hintRoutes   = "ibkit check routes --limit 0; to route again, on the host of opensm: kill -HUP $(pidof opensm)"
 	hintPlan     = "ibkit topology --plan FILE --punch-list"
 	hintTopology = "ibkit topology --check"
 	hintManagers = "ibkit sm --sm-wait 10s"
@@ -260,7 +260,7 @@ var kinds = []KindInfo{
 	{BelowMinimum, Error, "slower than the thresholds require", hintCable, "LINK_UNEXPECTED_SPEED", runbookSlow},
 
 	{ZeroLID, Error, "no LID is assigned", "check that the subnet manager can reach the port: " + hintManagers, "PORT_LID_ZERO", runbookReach},
-	{DuplicateLID, Error, "two ports have one LID", "restart the subnet manager, which assigns the LIDs again", "PORT_DUPLICATED_LID", ""},
+	{DuplicateLID, Error, "two ports have one LID", "restart the subnet manager, which assigns the LIDs again: systemctl restart opensm", "PORT_DUPLICATED_LID", ""},
 	{LIDRange, Error, "the base LID contradicts the LMC", "check the LMC in the configuration of the subnet manager", "PORT_INVALID_LID", ""},
 	{OtherLID, Error, "the port replies at a LID that is not its own", "ibkit check fabric --only lids,routing", "", ""},
 	{OtherPort, Error, "another port replies at the LID", "ibkit check fabric --only lids,routing", "", ""},
@@ -269,11 +269,11 @@ var kinds = []KindInfo{
 	{EmptyName, Warning, "the node description is empty", "set the description on the host, for example by rdma-ndd", "", ""},
 	{DuplicateName, Warning, "nodes share a description", "set different descriptions, or a node name map", "NODE_DUPLICATED_NODE_DESC", ""},
 
-	{NoMaster, Error, "no subnet manager is master", "start a subnet manager; its log shows why it is not the master", "SM_NOT_FOUND_MASTER", runbookReach},
+	{NoMaster, Error, "no subnet manager is master", "start a subnet manager: systemctl start opensm; its log shows why it is not the master", "SM_NOT_FOUND_MASTER", runbookReach},
 	{TwoMasters, Error, "several subnet managers are masters", "stop all subnet managers but one; check the links between their nodes", "SM_FOUND_MANY_MASTERS", ""},
 	{EqualPriority, Warning, "the GUID decides which subnet manager is master", "set different priorities of the subnet managers", "", ""},
-	{NoManager, Warning, "the port has the capability, but no subnet manager", "start the subnet manager again, or clear the capability of the port", "", ""},
-	{Stalled, Error, "the activity count does not advance", "restart the subnet manager: it does not send packets", "", ""},
+	{NoManager, Warning, "the port has the capability, but no subnet manager", "start the subnet manager again: systemctl start opensm; or clear the capability of the port", "", ""},
+	{Stalled, Error, "the activity count does not advance", "restart the subnet manager, which does not send packets: systemctl restart opensm", "", ""},
 	{OtherMaster, Error, "another manager than the master serves the local port", hintManagers, "SM_NOT_CORRECT_MASTER", ""},
 	{WrongState, Warning, "subnet administration reports another state", hintManagers, "", ""},
 	{UnscannedNode, Error, "subnet administration lists a node that the scan did not find", "check the power and the management processor of the first missing node on the path; then: ibkit check fabric --only discovery,sa", "NODE_NO_RESPONSE", runbookReach},

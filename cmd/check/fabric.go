@@ -42,8 +42,9 @@ func newFabric(env *cmdutil.Env) *cobra.Command {
 		Short: "Check a fabric: links, partitions, counters, routing, cabling",
 		Long: strings.TrimSpace(`
 check fabric scans a fabric and runs the stages of --list: the checks of
-ibdiagnet and UFM, except those that read registers of vendors. Each finding has
-its next step. The output ends with a table of the stages.
+ibdiagnet and UFM, except those that read registers of vendors. It prints the
+findings of each cable and node together, the worst first, with the next steps,
+then a table of the stages, and last the reason for the exit code.
 
 With --from FILE it checks a stored fabric: a cache, the JSON of linkinfo with
 attributes, ibdiagnet2.db_csv, or the directory with the files of ibdiagnet or

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -14,27 +16,8 @@ import (
 // printText prints the findings with their next steps, and a table of the stages.
 func (v *verdict) printText(out *render.Output, r *check.Report) error {
 	palette := render.NewPalette(v.env.Out, v.env.Getenv)
-	colour := map[report.Severity]func(string) string{report.Error: palette.Bad, report.Warning: palette.Warn, report.Unknown: palette.Warn}
-	var kinds []string
-	counts := map[string]int{}
-	for _, f := range r.Findings {
-		kind := check.Name(f)
-		if counts[kind]++; counts[kind] == 1 {
-			kinds = append(kinds, kind)
-		}
-		if v.limit > 0 && counts[kind] > v.limit {
-			continue
-		}
-		fmt.Fprintf(out, "%s: %s\n", colour[f.Severity](string(f.Severity)), cmdutil.Visible(findingText(f)))
-		if f.Hint != "" {
-			fmt.Fprintf(out, "  %s %s\n", palette.Faint("next:"), cmdutil.Visible(f.Hint))
-		}
-	}
-	for _, kind := range kinds {
-		if more := counts[kind] - v.limit; v.limit > 0 && more > 0 {
-			fmt.Fprintf(out, "%s: %d more (--limit 0 shows all)\n", kind, more)
-		}
-	}
+	view := groupView{out, palette, render.Width(v.env.Out)}
+	view.print(r.Groups, v.limit)
 	if len(r.Findings) > 0 {
 		out.WriteByte('\n')
 	}
@@ -52,23 +35,57 @@ func (v *verdict) printText(out *render.Output, r *check.Report) error {
 	if err := render.Table(out, []string{"STAGE", "STATUS", "ERRORS", "WARNINGS", "COMMENT"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s: %s, %s%s\n", r.Scope, plural.Count(r.Errors, "error", "errors"), plural.Count(r.Warnings, "warning", "warnings"), incomplete(r))
+	out.WriteByte('\n')
+	view.line(0, fmt.Sprintf("%s: %s, %s%s%s", r.Scope, plural.Count(r.Errors, "error", "errors"), plural.Count(r.Warnings, "warning", "warnings"),
+		incomplete(r), exitText(cmdutil.ResultError(r.Partial, v.fails(r)))))
 	return nil
 }
 
-// incomplete describes a partial result.
+// incomplete describes a partial result: the stages that are not complete, and the subjects
+// that could not be checked.
 func incomplete(r *check.Report) string {
 	if !r.Partial {
 		return ""
 	}
-	stages := 0
+	var stages, subjects []string
 	for _, s := range r.Stages {
-		if s.Unknown > 0 || slices.Contains([]check.Status{check.Partial}, s.Status) {
-			stages++
+		if s.Unknown > 0 || s.Status == check.Partial {
+			stages = append(stages, s.Name)
 		}
 	}
-	if stages == 0 {
-		return "; the result is partial"
+	for _, f := range r.Findings {
+		if f.Severity == report.Unknown {
+			subjects = append(subjects, f.Subject)
+		}
 	}
-	return fmt.Sprintf("; %s could not be checked as a whole", plural.Count(stages, "stage", "stages"))
+	if len(stages) == 0 {
+		for _, f := range r.Failures {
+			subjects = append(subjects, f.Subject)
+		}
+		return "; the result is partial" + named("no valid reply at", subjects)
+	}
+	return fmt.Sprintf("; %s not complete (%s)%s", plural.Count(len(stages), "stage", "stages"), strings.Join(stages, ", "), named("could not check", subjects))
+}
+
+// named returns a text with the first subjects, or "" without subjects.
+func named(text string, subjects []string) string {
+	const most = 3
+	slices.Sort(subjects)
+	subjects = slices.DeleteFunc(slices.Compact(subjects), func(s string) bool { return s == "" })
+	if len(subjects) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(subjects) - most; n > 0 {
+		subjects, more = subjects[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return ": " + text + " " + cmdutil.Visible(strings.Join(subjects, ", ")) + more
+}
+
+// exitText returns the exit code of an error as the end of the last line.
+func exitText(err error) string {
+	if code, ok := errors.AsType[*cmdutil.ExitError](err); ok {
+		return fmt.Sprintf("; exit code %d", code.Code)
+	}
+	return ""
 }

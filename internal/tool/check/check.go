@@ -88,6 +88,8 @@ type Report struct {
 	Warnings int     `json:"warnings"`
 	Stages   []Stage `json:"stages"`
 	Values   []Value `json:"values"`
+
+	Groups []Group `json:"-"` // the findings by cable or node, the worst first
 }
 
 // A runner runs stages and collects their findings.
@@ -184,5 +186,8 @@ func (r *runner) finish() *Report {
 	r.value("errors", float64(r.result.Errors), "")
 	r.value("warnings", float64(r.result.Warnings), "")
 	r.value("time", r.result.Seconds, "s")
+	if r.result.Groups == nil {
+		r.result.Groups = singles(r.result.Findings)
+	}
 	return r.result
 }

@@ -171,6 +171,7 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 		r.leaveOut(fabricStages[0].Name)
 	}
 	r.values()
+	r.result.Groups = r.groups()
 	return r.finish(), nil
 }
 

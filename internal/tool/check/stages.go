@@ -200,7 +200,11 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 	}
 	for _, n := range r.counters.Nodes {
 		for _, failure := range n.Failures {
-			r.add(finding(report.Unchecked, r.nodePort(n.Node, failure.Port), "%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err).At(n.GUID, -1))
+			f := finding(report.Unchecked, r.nodePort(n.Node, failure.Port), "%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err).At(n.GUID, -1)
+			if p := portOf(n.Node, int(failure.Port)); p != nil && p.Unreachable() != nil {
+				f = f.WithHint(report.NotActive.Info().Hint) // a ping cannot reach the agent, either
+			}
+			r.add(f)
 		}
 	}
 	ports := 0

@@ -1,0 +1,206 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
+)
+
+// A Group has the findings of a cable, of a node, or a single finding without a place: most
+// have a common cause.
+type Group struct {
+	Subject string // for example "cable leaf1[1] - spine1[1]", "leaf1", or ""
+
+	// Findings are the findings with texts for people, the worst first. A detail does not
+	// repeat the group's subject, and a hint does not repeat an earlier hint.
+	Findings []report.Finding
+}
+
+// Severity returns the worst severity in the group.
+func (g *Group) Severity() report.Severity { return g.Findings[0].Severity }
+
+// A place is the subject of a group.
+type place struct {
+	key  any
+	port *fabric.Port // first end of a cable; nil: no cable
+}
+
+// singles returns a group for each finding.
+func singles(findings []report.Finding) []Group {
+	var groups []Group
+	for _, f := range bySeverity(findings) {
+		groups = append(groups, Group{f.Subject, []report.Finding{f}})
+	}
+	return groups
+}
+
+// bySeverity returns the findings with the worst first, and equal severities in their order.
+func bySeverity(findings []report.Finding) []report.Finding {
+	rank := func(f report.Finding) int { return slices.Index(report.Severities(), f.Severity) }
+	findings = slices.Clone(findings)
+	slices.SortStableFunc(findings, func(a, b report.Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	return findings
+}
+
+// groups returns the findings by their places, the group with the worst finding first.
+func (r *fabricRun) groups() []Group {
+	names := r.uniqueNames()
+	index := map[any]int{}
+	var groups []Group
+	var texts []groupTexts
+	for _, f := range bySeverity(r.result.Findings) {
+		at := r.place(f)
+		i, ok := index[at.key]
+		if !ok || at.key == nil {
+			i = len(groups)
+			index[at.key] = i
+			groups = append(groups, Group{Subject: r.subject(f, at)})
+			texts = append(texts, groupTexts{run: r, first: at.port, names: names})
+		}
+		groups[i].Findings = append(groups[i].Findings, texts[i].shorten(f))
+	}
+	return groups
+}
+
+// place returns the place of a finding. A port's place is its cable, and an agent without a
+// reply on an adapter without an active link is at the cable, too.
+func (r *fabricRun) place(f report.Finding) place {
+	if f.NodeGUID == nil {
+		if f.Subject == "" {
+			return place{}
+		}
+		return place{key: f.Subject}
+	}
+	n := r.fabric.NodeByGUID(*f.NodeGUID)
+	if n == nil {
+		return place{key: *f.NodeGUID}
+	}
+	var p *fabric.Port
+	switch {
+	case f.Port != nil:
+		p = portOf(n, *f.Port)
+	case f.Kind == report.Unchecked && !n.IsSwitch():
+		p = inactiveLink(n)
+	}
+	switch {
+	case p != nil && p.Peer != nil:
+		return place{cableKey(p), p}
+	case p != nil && !p.IsManagement():
+		return place{key: p}
+	}
+	return place{key: n}
+}
+
+// portOf returns a node's port, or nil.
+func portOf(n *fabric.Node, number int) *fabric.Port {
+	if number < 0 || number >= len(n.Ports) {
+		return nil
+	}
+	return n.Ports[number]
+}
+
+// inactiveLink returns a node's first port with a link if none of the links is active, and
+// nil otherwise.
+func inactiveLink(n *fabric.Node) (first *fabric.Port) {
+	for _, p := range n.Ports {
+		if p == nil || p.Peer == nil || p.Info == nil {
+			continue
+		}
+		if p.Info.State == ib.PortActive {
+			return nil
+		}
+		first = cmp.Or(first, p)
+	}
+	return first
+}
+
+// cableKey is equal for both ends of a cable.
+func cableKey(p *fabric.Port) any {
+	type end struct {
+		node ib.GUID
+		port uint8
+	}
+	a, b := end{p.Node.GUID, p.Number}, end{p.Peer.Node.GUID, p.Peer.Number}
+	if b.node < a.node || b.node == a.node && b.port < a.port {
+		a, b = b, a
+	}
+	return [2]end{a, b}
+}
+
+// subject returns the subject of a group with its first finding.
+func (r *fabricRun) subject(f report.Finding, at place) string {
+	if at.port != nil {
+		return "cable " + r.portName(at.port) + " - " + r.portName(at.port.Peer)
+	}
+	return f.Subject
+}
+
+// groupTexts shortens the texts of a group's findings.
+type groupTexts struct {
+	run      *fabricRun
+	first    *fabric.Port // first end of the cable; nil: no cable
+	names    map[ib.GUID]string
+	meanings []string // of printed details
+	hints    []string // of printed findings, as declared for their kinds
+}
+
+// shorten returns a finding without texts that the subject or an earlier finding has.
+func (t *groupTexts) shorten(f report.Finding) report.Finding {
+	if t.first != nil {
+		for _, p := range []*fabric.Port{t.first, t.first.Peer} {
+			f.Detail = strings.TrimSuffix(f.Detail, t.run.peerText(p))
+		}
+		value, meaning, _ := strings.Cut(f.Detail, ": ")
+		if meaning != "" && slices.Contains(t.meanings, meaning) {
+			f.Detail = value
+		}
+		t.meanings = append(t.meanings, meaning)
+		if f.Subject == t.run.portName(t.first.Peer) {
+			f.Detail = "at " + f.Subject + " " + f.Detail
+		}
+	}
+	declared := f.Hint
+	if f.Hint == f.Kind.HintFor(f) {
+		declared = f.Kind.Info().Hint
+	}
+	if slices.Contains(t.hints, declared) {
+		f.Hint = ""
+	}
+	t.hints = append(t.hints, declared)
+	if f.NodeGUID != nil && t.names[*f.NodeGUID] != "" {
+		f.Hint = strings.ReplaceAll(f.Hint, f.NodeGUID.String(), t.names[*f.NodeGUID])
+	}
+	return f
+}
+
+// uniqueNames returns the node names that select a single node in other commands.
+func (r *fabricRun) uniqueNames() map[ib.GUID]string {
+	count := map[string]int{}
+	for _, n := range r.fabric.Nodes {
+		count[r.names.Name(n)]++
+	}
+	names := map[ib.GUID]string{}
+	for _, n := range r.fabric.Nodes {
+		if name := r.names.Name(n); count[name] == 1 && isWord(name) {
+			names[n.GUID] = name
+		}
+	}
+	return names
+}
+
+// isWord reports whether a name is a name for all commands, not a number, an address, a port
+// or a pattern, and a single word for a shell.
+func isWord(name string) bool {
+	for i, c := range name {
+		letter := c < unicode.MaxASCII && unicode.IsLetter(c)
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789-_.", c)) {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/report"
+)
+
+// groupText returns a group as text: kinds with details, then hints.
+func groupText(g Group) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, g.Subject)
+	for _, f := range g.Findings {
+		fmt.Fprintf(&b, "%s: %s: %s\n", f.Severity, Name(f), f.Detail)
+	}
+	for _, f := range g.Findings {
+		if f.Hint != "" {
+			fmt.Fprintln(&b, "next:", f.Hint)
+		}
+	}
+	return b.String()
+}
+
+// The findings of both ends of a cable, and of an agent that only this cable reaches, are a
+// single group.
+func TestFabric_Groups(t *testing.T) {
+	r, err := Fabric(t.Context(), options(build(t, "demo", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`cable leaf3[4] - node10[1]
+error: links/not-active: not activated by a subnet manager
+error: routing/not-active: 30 paths cross a link without data (Initialize at this end, Initialize at node10[1])
+warning: counters/exceeded: LinkDownedCounter 17: the link went down
+unknown: counters/unchecked: at node10[1] PortCounters: the link is not active: no subnet manager has activated it
+next: check that a subnet manager runs: ibkit sm --sm-wait 10s
+next: ibkit counters leaf3 --window 10s
+`,
+		`cable leaf1[1] - spine1[1]
+error: speed/narrow: 2X, but both ends have 4X enabled
+warning: counters/exceeded: SymbolErrorCounter 48213: bit errors on the link
+warning: counters/exceeded: PortRcvErrors 127: packets with bit errors arrived
+warning: counters/exceeded: at spine1[1] SymbolErrorCounter 1906
+next: reseat or replace the cable of port 1 of leaf1; then: ibkit linkinfo --node leaf1
+next: ibkit counters leaf1 --window 10s
+`,
+		`cable leaf2[5] - node07[1]
+error: speed/slow: HDR, but both ends have NDR enabled
+next: reseat or replace the cable of port 5 of leaf2; then: ibkit linkinfo --node leaf2
+`,
+		`cable leaf4[4] - node14[1]
+warning: counters/congested: PortXmitDiscards 1822: packets waited too long at the head of a queue
+next: find the traffic: ibkit counters --window 10s --sort wait
+`,
+	}
+	var got []string
+	for _, g := range r.Groups {
+		got = append(got, groupText(g))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got groups\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A hint has the name of a node only if the name selects this node.
+func TestFabric_GroupNames(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"rack2-leaf_1.a", "rack2-leaf_1.a"},
+		{"leaf1", "0x0002c90000800700"}, // as another node
+		{"17", "0x0002c90000800700"},    // a LID
+		{"leaf/2", "0x0002c90000800700"},
+		{"leaf*", "0x0002c90000800700"},
+		{"leaf 2", "0x0002c90000800700"},
+		{"$(x)", "0x0002c90000800700"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := options(build(t, "demo", "describe leaf2 "+test.name))
+			o.Only = []string{"speed"}
+			r, err := Fabric(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Findings[0].Kind == report.Slow })
+			want := "reseat or replace the cable of port 5 of " + test.want + "; then: ibkit linkinfo --node " + test.want
+			if i < 0 || r.Groups[i].Findings[0].Hint != want {
+				t.Errorf("got groups %+v, want hint %q", r.Groups, want)
+			}
+			if hint := r.Findings[len(r.Findings)-1].Hint; !strings.Contains(hint, "0x0002c90000800700") {
+				t.Errorf("got hint %q in the document, want the GUID", hint)
+			}
+		})
+	}
+}
