@@ -145,7 +145,7 @@ func (v *view) findings() render.Column[row] {
 				kinds = append(kinds, kind)
 			}
 		}
-		return strings.Join(kinds, " ")
+		return render.OrAbsent(strings.Join(kinds, " "))
 	})
 }
 

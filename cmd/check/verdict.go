@@ -66,7 +66,7 @@ func (v *verdict) register(cmd *cobra.Command) {
 		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
 	flags.BoolVar(&v.json, "json", false, "the same as --format json")
 	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
-	flags.IntVar(&v.limit, "limit", 10, "print at most `N` cables, nodes or devices per kind; 0: all (text)")
+	flags.IntVar(&v.limit, "limit", 10, "print at most `N` entries of each kind; 0: all (text)")
 	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
 	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")
 }

@@ -169,8 +169,8 @@ func TestLinkinfoFailOnLimited(t *testing.T) {
 		code      int
 		verdict   string
 	}{
-		{"speeds-and-widths", "", cmdutil.ExitFindings, "10 links with problems"}, // uneven
-		{"speeds-and-widths", "--fail-on no-reply,disabled", cmdutil.ExitOK, "10 links with problems"},
+		{"speeds-and-widths", "", cmdutil.ExitFindings, "10 links with problems (only these: --problems)"}, // uneven
+		{"speeds-and-widths", "--fail-on no-reply,disabled", cmdutil.ExitOK, "10 links with problems (only these: --problems)"},
 		{"back-to-back", "", cmdutil.ExitOK, "no problems found"},
 		{"back-to-back", "--finding limited", cmdutil.ExitFindings, "1 link with selected findings"},
 		{"back-to-back", "--finding limited --ends", cmdutil.ExitFindings, "2 ports with selected findings"},

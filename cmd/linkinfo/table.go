@@ -96,8 +96,15 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	if t.incomplete && len(rows) == 0 {
 		return // the error follows
 	}
+	problems := t.problems(rows)
 	if len(rows) > 0 {
-		render.Columns(out, t.columns(names, colour), rows)
+		columns := t.columns(names, colour)
+		render.Columns(out, columns, rows)
+		if repeats(len(rows), len(problems), render.Height(env.Out)) {
+			out.WriteString("\nproblems:\n")
+			render.Columns(out, columns, problems)
+			out.WriteByte('\n')
+		}
 	}
 	for _, c := range r.Fabric.Conflicts {
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
@@ -114,8 +121,7 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	if t.ends {
 		one, many = "port", "ports"
 	}
-	problems := count(rows, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) })
-	if n := problems; n > 0 {
+	if n := len(problems); n > 0 {
 		verdict, mark = plural.Count(n, one, many)+" with problems", colour.Bad
 	} else if n := count(rows, t.fails); n > 0 {
 		verdict, mark = plural.Count(n, one, many)+" with selected findings", colour.Bad
@@ -124,9 +130,9 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		verdict, mark = "selected nodes not found, "+verdict, colour.Bad
 	}
 	if t.partial {
-		verdict, mark = cmdutil.PartialVerdict(r.Fabric.Blind(), problems, verdict), colour.Bad
+		verdict, mark = cmdutil.PartialVerdict(r.Fabric.Blind(), len(problems), verdict), colour.Bad
 	}
-	fmt.Fprintln(out, mark(verdict))
+	fmt.Fprintln(out, mark(verdict)+t.onlyProblems(rows, problems))
 }
 
 // endRows returns a row for each end.
@@ -142,11 +148,16 @@ func endRows(ends []linkinfo.End) []linkinfo.Link {
 func count(links []linkinfo.Link, holds func(linkinfo.End) bool) int {
 	n := 0
 	for _, l := range links {
-		if holds(*l.Near) || l.Far != nil && holds(*l.Far) {
+		if either(l, holds) {
 			n++
 		}
 	}
 	return n
+}
+
+// either reports whether a condition holds for an end of a link.
+func either(l linkinfo.Link, holds func(linkinfo.End) bool) bool {
+	return holds(*l.Near) || l.Far != nil && holds(*l.Far)
 }
 
 // hasErrors reports whether counters of an end are above their thresholds.
@@ -170,7 +181,7 @@ func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.
 		{Header: "STATE", Append: nearInfo(appendState)},
 		{Header: "PEER", Append: peer(node)},
 		{Header: "PEER PORT", Append: peer(appendLabel)},
-		{Header: "FINDING", Append: findings(colour)},
+		{Header: "FINDING", Append: orAbsent(findings(colour))},
 	}
 	if t.errors != nil {
 		columns = append(columns, errorsColumn(t.errors, colour, !t.ends))

@@ -254,7 +254,7 @@ func (v *view) printBalance(out *render.Output) {
 		render.TextColumn("LEAST", func(g route.PortGroup) string { return strconv.Itoa(g.Least) }),
 		render.TextColumn("MEAN", func(g route.PortGroup) string { return strconv.FormatFloat(g.Mean, 'f', 1, 64) }),
 		render.TextColumn("MOST", func(g route.PortGroup) string { return strconv.Itoa(g.Most) }),
-		render.TextColumn("FINDING", finding),
+		render.TextColumn("FINDING", func(g route.PortGroup) string { return render.OrAbsent(finding(g)) }),
 		render.TextColumn("PORT:LIDS", loads),
 	}, v.groups)
 }

@@ -48,7 +48,7 @@ func (v *view) table(out *render.Output, findings int) {
 				return ofInfo(m, func(i *mad.SMInfo) string { return strconv.FormatUint(uint64(i.ActCount), 10) })
 			}),
 			render.TextColumn("ADVANCES", advances),
-			render.TextColumn("FINDING", func(m *sm.Manager) string { return kinds(m.Findings, colour) }),
+			render.TextColumn("FINDING", func(m *sm.Manager) string { return render.OrAbsent(kinds(m.Findings, colour)) }),
 		}, v.result.Managers)
 	}
 	for _, m := range v.result.Managers {
