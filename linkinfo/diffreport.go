@@ -42,6 +42,8 @@ type ReportPortDiff struct {
 // A ReportPortState contains the properties of a port that a comparison checks.
 type ReportPortState struct {
 	State *string      `json:"state"` // nil: the port did not respond
+	Width *string      `json:"width"` // active; nil: unknown, or the link is down
+	Speed *string      `json:"speed"`
 	Peer  *report.Peer `json:"peer"`
 }
 
@@ -94,5 +96,7 @@ func portState(p *fabric.Port, names *fabric.NameMap) *ReportPortState {
 	if p.Info != nil {
 		s.State = new(p.Info.State.String())
 	}
+	e := NewEnd(p, false)
+	s.Width, s.Speed = textOf(e.Width), textOf(e.Speed)
 	return s
 }

@@ -154,7 +154,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
 		{Flags: []string{"counters"}, Others: []string{"diff"}},
 		{Flags: []string{"json", "diff"}, Others: []string{"sort", "ends"}},
-		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
+		{Flags: []string{"json", "csv", "diff", "compare"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
 	Needs: []cmdutil.Need{
@@ -301,8 +301,8 @@ func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
 
 // print writes the selected view and returns the exit code as an error.
 func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, compare, downBefore *fabric.Fabric) error {
-	view := &links.Classic{Out: out, Names: c.names, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
 	if compare != nil {
+		partial := r.Fabric.Partial() || compare.Partial()
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
 		if n := linkinfo.Unreached(compare, r.Fabric, c.isWanted(nodes)); n > 0 {
 			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", plural.Count(n, "node", "nodes"))
@@ -310,9 +310,9 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		if c.json {
 			render.WriteLine(out, linkinfo.NewReportDiff(compare, r, diffs, c.names))
 		} else {
-			view.PrintDiff(diffs)
+			c.printDiff(out, diffs, downBefore, partial)
 		}
-		return cmdutil.ResultError(r.Fabric.Partial() || compare.Partial(), len(diffs) > 0)
+		return cmdutil.ResultError(partial, len(diffs) > 0)
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial() || c.table.partial
@@ -348,6 +348,21 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		c.table.print(out, c.env, r, nodes, ends, c.names)
 	}
 	return cmdutil.ResultError(partial, failed)
+}
+
+// printDiff prints the differences between two fabrics as a table.
+func (c *command) printDiff(out *render.Output, diffs []linkinfo.NodeDiff, downBefore *fabric.Fabric, partial bool) {
+	t := &diffTable{
+		names: c.names, checks: c.checks, onlyDown: c.down, downBefore: downBefore,
+		headers: [2]string{"BEFORE", "NOW"}, index: map[linkChange]int{}, counts: map[string]int{},
+	}
+	if c.compare {
+		t.headers = [2]string{"RECORDS", "FABRIC"}
+	}
+	for _, d := range diffs {
+		t.add(d)
+	}
+	t.print(out, c.env, partial)
 }
 
 // nodesOf returns the nodes of link ends, which are in the order of nodes.
