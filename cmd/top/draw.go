@@ -288,9 +288,11 @@ func (u *ui) row(p *pen, y int, l top.ReportLink, selected bool) {
 		p.text(x+max(c.width-len(text), 0), y, width, text, style(r))
 		x += c.width + 1
 	}
-	if len(l.Findings) > 0 {
-		p.text(x, y, width, clip(shortFinding(l.Findings[0]), width-x), style(bad))
+	if len(l.Findings) == 0 {
+		p.text(x, y, width, render.Absent, style(faint))
+		return
 	}
+	p.text(x, y, width, clip(findingsText(l.Findings), width-x), style(bad))
 }
 
 // warnWait is the part of lost bandwidth that is marked.
@@ -305,6 +307,23 @@ func linkName(l *top.ReportLink) string {
 }
 
 func placeName(p *top.ReportPlace) string { return fabric.PortName(p.Name, int(p.Port)) }
+
+// findingsText returns all findings of a link, and a single finding with its values: "narrow,
+// SymbolError +45" or "narrow: 2X, but both ends have 4X enabled".
+func findingsText(findings []string) string {
+	if len(findings) == 1 {
+		return shortFinding(findings[0])
+	}
+	var links, counters []string
+	for _, f := range findings {
+		if kind, _, isLink := strings.Cut(f, ": "); !isLink {
+			counters = append(counters, shortFinding(f))
+		} else if !slices.Contains(links, kind) {
+			links = append(links, kind)
+		}
+	}
+	return strings.Join(append(links, counters...), ", ")
+}
 
 // shortFinding shortens names of counters: "SymbolError +45" for "SymbolErrorCounter +45".
 func shortFinding(text string) string {

@@ -12,21 +12,22 @@ type binding struct{ keys, text string }
 // bindings are all keys.
 var bindings = []binding{
 	{"Up Down PgUp PgDn j k", "select a row"},
+	{"Home End", "first and last row"},
 	{"Enter", "port of the row: counters and recent values"},
 	{"n", "node of the row; again: node at the other end"},
 	{"g", "go to a node, or to a port (NAME[3])"},
 	{"p", "paths between two ports"},
 	{"Esc Backspace", "back"},
-	{"s", "sort by the next column: errors, util, wait, findings, name"},
+	{"s", "next order: severity, errors, util, wait, findings, name"},
 	{"r", "sort in the other direction"},
-	{"/", "filter links by a part of their name"},
+	{"/", "filter links by a part of their name; Ctrl-U clears it"},
 	{"x", "only links with errors or findings"},
 	{"Space", "pause, and continue with the last sample"},
 	{"Left Right", "earlier and later samples"},
 	{"e", "write this screen as JSON to a file"},
 	{"Ctrl-L", "draw the screen again"},
 	{"Ctrl-Z", "suspend; fg in the shell continues"},
-	{"?", "this list"},
+	{"? h", "this list"},
 	{"q Ctrl-C", "quit"},
 }
 

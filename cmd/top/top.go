@@ -44,13 +44,14 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "top [flags] [TARGET [TARGET]]",
-		Short: "Show links on a terminal, ordered by errors, utilization or waiting",
+		Short: "Show links on a terminal, the worst first",
 		Long: strings.TrimSpace(`
-top shows the links of a fabric, the worst first, and updates them after each
-interval: errors per second, utilization in both directions, bandwidth lost by
-waiting for the peer, and findings. Enter shows the port of a link with its
-counters and its recent values, n its node, and / filters by name. The arrow
-keys left and right show earlier and later samples. ? shows all keys.
+top shows the links of a fabric and updates them after each interval: errors per
+second, utilization in both directions, bandwidth lost by waiting for the peer,
+and findings. The links with the worst findings are first; s selects another
+order. Enter shows the port of a link with its counters and its recent values, n
+its node, and / filters by name. The arrow keys left and right show earlier and
+later samples. ? shows all keys.
 
 Without --interval, the interval is 5 s, or longer on large fabrics, so that the
 process uses less than 5 % of a core.
@@ -98,7 +99,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.DurationVar(&c.options.Interval, "interval", 0, "read the counters after each `TIME` (default from 5s, by the size)")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "sort links by `COLUMN`")
+	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "sort links by `ORDER`")
 	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
 	flags.StringVar(&c.filter, "filter", "", "show only links whose name contains `TEXT`")
 	flags.BoolVar(&c.problems, "problems", false, "show only links with errors or findings")

@@ -73,7 +73,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --history 10", 2, "are mutually exclusive"},
 		{"--once --lines -1", 2, "invalid --lines -1"},
 		{"--json", 2, "--once"},
-		{"--once --sort nosuch", 2, "want one of errors, util, wait, findings, name"},
+		{"--once --sort nosuch", 2, "want one of severity, errors, util, wait, findings, name"},
 		{"--once a b c", 2, "number of targets: got 3, want at most 2"},
 		{"--once 3-4", 2, "find LID 3-4: want one LID"},
 		{"--once --interval 1ms 192.0.2.1", 1, "find IP 192.0.2.1: a simulated fabric has no IP addresses"},
@@ -197,7 +197,7 @@ func (s *session) end(t *testing.T) {
 func TestTop_Keys(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, 80, 24, nil, "--sim", tree, "--interval", "20ms", "--export-dir", dir)
-	s.await(t, "8 links by errors", "window")
+	s.await(t, "8 links by severity", "window")
 	s.keys(tcell.KeyEnter)
 	s.await(t, "leaf001[1] - host00001[1]  4X HDR  Active", "errors per second", "samples from")
 	s.keys(tcell.KeyEscape, tcell.KeyDown, "jk", "n")
@@ -207,17 +207,17 @@ func TestTop_Keys(t *testing.T) {
 	s.keys("e")
 	s.await(t, "wrote "+clip(dir, 20)[:19])
 	s.keys(tcell.KeyBackspace, tcell.KeyEscape, "s")
-	s.await(t, "8 links by util")
-	s.keys("ssss")
 	s.await(t, "8 links by errors")
+	s.keys("sssss")
+	s.await(t, "8 links by severity")
 	s.keys("r")
-	s.await(t, "8 links by errors, reversed")
+	s.await(t, "8 links by severity, reversed")
 	s.keys("r/spine001", tcell.KeyEnter)
-	s.await(t, `2 links by errors, filter "spine001"`)
+	s.await(t, `2 links by severity, filter "spine001"`)
 	s.keys("/", tcell.KeyCtrlU, "x", tcell.KeyBackspace, tcell.KeyEnter)
-	s.await(t, "8 links by errors")
+	s.await(t, "8 links by severity")
 	s.keys("x")
-	s.await(t, "0 links by errors, only those with errors or findings", "no links")
+	s.await(t, "0 links by severity, only those with errors or findings", "no links")
 	s.keys("xg", "leaf002/3", tcell.KeyEnter)
 	s.await(t, "leaf002[3] - spine001[2]", "lost by waiting")
 	s.keys("g", "nosuch", tcell.KeyEnter)
@@ -240,7 +240,7 @@ func TestTop_Keys(t *testing.T) {
 		s.SetSize(size[0], size[1])
 		s.keys(tcell.KeyPgDn, tcell.KeyPgUp, tcell.KeyEnd, tcell.KeyHome, tcell.KeyCtrlL)
 	}
-	s.await(t, "8 links by errors")
+	s.await(t, "8 links by severity")
 	s.keys("q")
 	s.end(t)
 	files, err := filepath.Glob(filepath.Join(dir, "ibkit-top-node-*.json"))
@@ -280,7 +280,7 @@ func TestTop_NoColour(t *testing.T) {
 		colour bool
 	}{{nil, true}, {map[string]string{"NO_COLOR": "1"}, false}} {
 		s := start(t, 80, 24, test.env, "--sim", "demo", "--interval", "100ms", "-t", "200")
-		s.await(t, "narrow: 2X")
+		s.await(t, "slow: HDR")
 		s.mu.Lock()
 		colours := s.colours
 		s.mu.Unlock()
@@ -297,7 +297,40 @@ func TestTop_Rescan(t *testing.T) {
 	s.await(t, "leaf002[1] - host00003[1]  4X HDR  Active", "samples from")
 	s.await(t, missing)
 	s.keys(tcell.KeyEscape)
-	s.await(t, "7 links by errors")
+	s.await(t, "7 links by severity")
+}
+
+// The list of keys fits a terminal, and has all keys.
+func TestTop_Help(t *testing.T) {
+	s := start(t, 80, 24, nil, "--sim", tree, "--interval", "20ms")
+	s.await(t, "8 links by severity")
+	s.keys("?")
+	s.await(t, "any key returns")
+	screen := s.text()
+	for _, want := range []string{"Up Down PgUp PgDn j k", "Home End", "severity, errors, util, wait, findings, name\n", "Ctrl-U clears it\n", "? h "} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("got\n%s\nwant %q", screen, want)
+		}
+	}
+}
+
+// A row has all findings of its link.
+func TestFindingsText(t *testing.T) {
+	for _, test := range []struct {
+		findings []string
+		want     string
+	}{
+		{[]string{"narrow: 2X, but both ends have 4X enabled"}, "narrow: 2X, but both ends have 4X enabled"},
+		{[]string{"SymbolErrorCounter +12", "narrow: 2X, but both ends have 4X enabled"}, "narrow, SymbolError +12"},
+		{[]string{"PortRcvErrors +3", "SymbolErrorCounter +12"}, "RcvErrors +3, SymbolError +12"},
+		{[]string{"narrow: 2X, but both ends have 4X enabled", "slow: HDR, but", "narrow: 2X"}, "narrow, slow"},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			if got := findingsText(test.findings); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestAppendRate(t *testing.T) {

@@ -114,7 +114,7 @@ func TestTop_Tmux(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newTerminal(t, env, "--sim", "demo", "--interval", "500ms")
-			m.await("ibkit top  22 nodes, 24 links", "24 links by errors", "LINK", "OUT%", "2X NDR", "q quit ? keys")
+			m.await("ibkit top  22 nodes, 24 links", "24 links by severity", "LINK", "OUT%", "2X NDR", "q quit ? keys")
 			if escapes := m.tmux("capture-pane", "-e", "-p", "-t", "top"); coloured.MatchString(escapes) == (name == "NO_COLOR") {
 				t.Errorf("got another use of colour:\n%q", escapes)
 			}
@@ -122,7 +122,7 @@ func TestTop_Tmux(t *testing.T) {
 				m.await("SymbolError +")
 				m.draw("../../docs/pictures/top.svg", "ibkit top --sim demo")
 			}
-			m.keys("s", "s")
+			m.keys("s", "s", "s")
 			m.await("24 links by wait")
 			m.keys("s", "s", "s", "Enter")
 			m.await("leaf1[1] - spine1[1]  2X NDR  Active", "samples from", "received max")
@@ -163,12 +163,12 @@ func TestTop_Suspend(t *testing.T) {
 	m := newTerminal(t, nil)
 	m.tmux("respawn-pane", "-k", "-t", "top", "bash --norc")
 	m.keys(native()+" top --sim demo --interval 500ms", "Enter")
-	m.await("24 links by errors")
+	m.await("24 links by severity")
 	for range 2 {
 		m.keys("C-z")
 		m.await("Stopped")
 		m.keys("clear; fg", "Enter")
-		m.await("24 links by errors", "window ")
+		m.await("24 links by severity", "window ")
 	}
 	m.keys("q")
 }
@@ -180,7 +180,7 @@ func TestTop_Ibsim(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")
 	s.OpenSM(t, "gateway")
 	m := newTerminal(t, append(s.Env(), "SIM_HOST=both-on-one"), "--sim", "ibsim", "--interval", "300ms")
-	screen := m.await("6 nodes, 8 links", "8 links by errors")
+	screen := m.await("6 nodes, 8 links", "8 links by severity")
 	theirs := 0
 	for line := range strings.Lines(s.MustRunC(t, "both-on-one", "iblinkinfo", "-l").Stdout) {
 		if strings.Contains(line, "Active") && strings.Contains(line, `"rail-`) {
@@ -205,11 +205,11 @@ func TestTop_Ibsim(t *testing.T) {
 func TestTop_Large(t *testing.T) {
 	t.Parallel()
 	m := newTerminal(t, nil, "--sim", "fat-tree:levels=3,radix=40,pods=26", "--interval", "1s")
-	m.await("11840 nodes, 31200 links", "31200 links by errors", "pod01-leaf001[1] - host00001[1]", "window")
+	m.await("11840 nodes, 31200 links", "31200 links by severity", "pod01-leaf001[1] - host00001[1]", "window")
 	m.keys("End")
 	m.await("pod26-leaf020")
 	m.keys("/", "host10400", "Enter")
-	m.await("1 link by errors", "host10400[1]")
+	m.await("1 link by severity", "host10400[1]")
 	m.keys("p", "host00001 host10400", "Enter")
 	m.await("host00001 to host10400, LID", "host10400 to host00001, LID")
 	m.keys("q")

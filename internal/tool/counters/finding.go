@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A Kind is a finding kind.
@@ -50,6 +51,14 @@ type Finding struct {
 // IsProblem reports whether the finding is an error. A saturated XmitWait is not: its share
 // in the demand is unknown.
 func (f Finding) IsProblem() bool { return f.Kind != Saturated || f.Counter != XmitWait }
+
+// Severity returns the severity in the vocabulary of all commands.
+func (f Finding) Severity() report.Severity {
+	if !f.IsProblem() {
+		return report.Info
+	}
+	return f.kind().Info().Severity
+}
 
 // Text returns the finding without its meaning.
 func (f Finding) Text() string {

@@ -286,9 +286,7 @@ func (f Finding) Report(p *Port, names *fabric.NameMap) report.Finding {
 		detail += ": " + f.Meaning
 	}
 	found := report.New(f.kind(), names.PortName(p.Port), detail).At(p.Node.GUID, int(p.Number))
-	if !f.IsProblem() {
-		found.Severity = report.Info
-	}
+	found.Severity = f.Severity()
 	data := FindingData{InWindow: f.InWindow}
 	if f.Class != 0 {
 		data.Class = new(f.Class.String())

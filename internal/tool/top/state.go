@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// An Order is a column by which links are sorted, the largest value first.
+// An Order is a value by which links are sorted, the largest value first.
 type Order uint8
 
 // The orders.
 const (
-	ByErrors Order = iota
+	BySeverity Order = iota // of the worst finding, then by errors and by waiting
+	ByErrors
 	ByUtilization
 	ByWait
 	ByFindings
@@ -22,7 +24,7 @@ const (
 )
 
 // Orders are the order names.
-var Orders = []string{"errors", "util", "wait", "findings", "name"}
+var Orders = []string{"severity", "errors", "util", "wait", "findings", "name"}
 
 // String returns the order's name.
 func (o Order) String() string { return Orders[o] }
@@ -58,8 +60,9 @@ type rowsKey struct {
 }
 
 type keyedLink struct {
-	value float32
-	link  int32
+	value  float32
+	second float32 // with BySeverity, for equal values
+	link   int32
 }
 
 // NewState returns a state that keeps a number of samples.
@@ -155,7 +158,11 @@ func (s *State) selected(sample *Sample) []keyedLink {
 		if s.Problems && l.Problems == 0 && !(v.Errors > 0) && len(sample.Findings[l.Near]) == 0 && len(sample.Findings[l.Far]) == 0 {
 			continue
 		}
-		all = append(all, keyedLink{s.value(sample, l, v), int32(i)})
+		k := keyedLink{value: s.value(sample, l, v), link: int32(i)}
+		if s.Order == BySeverity {
+			k.second = trouble(v)
+		}
+		all = append(all, k)
 	}
 	s.keyed = all
 	return all
@@ -164,6 +171,8 @@ func (s *State) selected(sample *Sample) []keyedLink {
 // value returns the value by which a link is sorted.
 func (s *State) value(sample *Sample, l *Link, v Value) float32 {
 	switch s.Order {
+	case BySeverity:
+		return float32(sample.severity(l, v))
 	case ByErrors:
 		return v.Errors
 	case ByUtilization:
@@ -178,6 +187,56 @@ func (s *State) value(sample *Sample, l *Link, v Value) float32 {
 		return n
 	}
 	return -float32(l.rank) // from a to z
+}
+
+// trouble orders links with findings of one severity: links with errors by their number, then
+// links without by waiting.
+func trouble(v Value) float32 {
+	switch {
+	case v.Errors > 0:
+		return 1 + v.Errors
+	case v.Wait > 0:
+		return v.Wait
+	}
+	return 0
+}
+
+// The ranks of links by their worst finding.
+const (
+	rankNone = iota
+	rankInfo
+	rankWarning // or errors below the thresholds
+	rankError
+)
+
+// severity returns the rank of a link.
+func (s *Sample) severity(l *Link, v Value) int {
+	worst := rankNone
+	if v.Errors > 0 {
+		worst = rankWarning
+	}
+	for _, end := range []int32{l.Near, l.Far} {
+		if end < 0 {
+			continue
+		}
+		for _, f := range s.Ports[end].Findings {
+			worst = max(worst, rank(f.Severity))
+		}
+		for _, f := range s.Findings[end] {
+			worst = max(worst, rank(f.Severity()))
+		}
+	}
+	return worst
+}
+
+func rank(s report.Severity) int {
+	switch s {
+	case report.Error:
+		return rankError
+	case report.Warning, report.Unknown:
+		return rankWarning
+	}
+	return rankInfo
 }
 
 // sort sorts links by value; links with the same value by findings and then in scan order.
@@ -196,6 +255,11 @@ func (s *State) sort(sample *Sample, all []keyedLink) {
 				return cmp.Compare(a.value, b.value)
 			}
 			return cmp.Compare(b.value, a.value)
+		case a.second != b.second:
+			if s.Reverse {
+				return cmp.Compare(a.second, b.second)
+			}
+			return cmp.Compare(b.second, a.second)
 		}
 		if p, q := sample.Links[a.link].Problems, sample.Links[b.link].Problems; p != q {
 			return cmp.Compare(q, p)

@@ -86,7 +86,8 @@ func TestState_Rows(t *testing.T) {
 		first []string
 		count int
 	}{
-		{"errors", func() {}, []string{errors2, errors1, busy}, 8},
+		{"severity", func() {}, []string{errors2, errors1, busy}, 8},
+		{"errors", func() { s.Order = top.ByErrors }, []string{errors2, errors1, busy}, 8},
 		{"utilization", func() { s.Order = top.ByUtilization }, []string{busy}, 8},
 		{"findings", func() { s.Order = top.ByFindings }, []string{errors1, errors2}, 8},
 		{"name", func() { s.Order = top.ByName }, []string{busy, errors1}, 8},
@@ -103,6 +104,31 @@ func TestState_Rows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The worst finding of a link decides, not only errors: links with congestion are before links
+// without findings.
+func TestState_Severity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := top.NewState(2)
+		for _, one := range sample(t, "demo", 2, func(*sim.Fabric, int) { time.Sleep(5 * time.Second) }) {
+			s.Add(one)
+		}
+		want := []string{
+			"leaf1[1] - spine1[1]", // narrow, and symbol errors
+			"leaf2[5] - node07[1]", // slow
+			"leaf3[4] - node10[1]", // not active
+			"leaf4[4] - node14[1]", // congested: a warning
+			"leaf1[3] - node01[1]",
+		}
+		if got := names(s); len(got) != 24 || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("got %q, want first %q", got, want)
+		}
+		s.Reverse = true
+		if got := names(s); got[23] != want[0] || got[20] != want[3] {
+			t.Errorf("got %q, want the worst last", got)
+		}
+	})
 }
 
 func TestState_Move(t *testing.T) {
