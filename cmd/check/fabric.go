@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,6 +184,24 @@ func (c *fabricCheck) readStored() (err error) {
 	return err
 }
 
+// waits describes the times between two readings, which the check waits, or is "".
+func (c *fabricCheck) waits() string {
+	if c.options.Stored != nil {
+		return ""
+	}
+	var waits []string
+	if d := c.limits.SMWait; d > 0 && c.selects("sm") {
+		waits = append(waits, fmt.Sprintf("subnet managers twice, %v apart (--sm-wait)", d))
+	}
+	if d := c.window; d > 0 && (c.selects("counters") || c.selects("ber")) {
+		waits = append(waits, fmt.Sprintf("counters twice, %v apart (--window)", d))
+	}
+	if len(waits) == 0 {
+		return ""
+	}
+	return "reading " + strings.Join(waits, ", ")
+}
+
 // run checks the fabric.
 func (c *fabricCheck) run(ctx context.Context) error {
 	if done, err := c.prepare(); done {
@@ -190,6 +209,9 @@ func (c *fabricCheck) run(ctx context.Context) error {
 	}
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress = bar.Update
+	if wait := c.waits(); wait != "" && c.format == formatText {
+		bar.Wait(wait)
+	}
 	r, err := check.Fabric(ctx, c.options)
 	bar.Close()
 	if c.window > 0 {

@@ -24,6 +24,23 @@ func TestCheckFabric_Wrap(t *testing.T) {
 	}
 }
 
+// On a terminal, the check says why it waits.
+func TestCheckFabric_Wait(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"--only sm,counters --sm-wait 10ms", "\r\x1b[Kreading subnet managers twice, 10ms apart (--sm-wait)\r\x1b[K"},
+		{"--only counters --window 10ms", "\r\x1b[Kreading counters twice, 10ms apart (--window)\r\x1b[K"},
+		{"--only sm --sm-wait 10ms --json", ""},
+		{"--only names", ""},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			_, screen := program.RunOnTerminal(t, 120, 50, append([]string{"check", "fabric", "--sim", "demo"}, strings.Fields(test.args)...)...)
+			if !strings.HasPrefix(screen, test.want) || strings.Contains(screen, "\x1b") != (test.want != "") {
+				t.Errorf("got %q, want first %q", screen, test.want)
+			}
+		})
+	}
+}
+
 // The last line has the exit code with its reason.
 func TestCheckFabric_Reason(t *testing.T) {
 	for _, test := range []struct{ args, want string }{

@@ -47,6 +47,9 @@ func (c *command) runLocal(ctx context.Context) error {
 		}
 		return cmdutil.HeadError(&before.Head)
 	}
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	c.showWait(bar.Wait)
 	problems, partial := false, before.Partial
 	next := before.Began
 	for i := 0; c.options.Windows < 0 || i < c.options.Windows; i++ {
@@ -59,6 +62,7 @@ func (c *command) runLocal(ctx context.Context) error {
 			return ctx.Err()
 		case <-time.After(time.Until(next)):
 		}
+		bar.Close()
 		now, err := c.readLocal(ctx)
 		if err != nil {
 			return err

@@ -17,10 +17,18 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
+// showWait shows why the command waits for the first window.
+func (c *command) showWait(show func(string)) {
+	if d := c.options.Window; d > 0 && !c.json {
+		show(fmt.Sprintf("reading twice, %v apart", d))
+	}
+}
+
 // run reads the counters and prints a view after each window.
 func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress = bar.Update
+	c.showWait(bar.Wait)
 	warned, problems, partial := false, false, false
 	var missing error
 	c.options.Each = func(r *counters.Result) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/change"
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/softdev"
@@ -196,7 +197,12 @@ func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Rep
 	if err := log.Begin(attrs...); err != nil {
 		return plan.ReportResult(softdev.Port{}, err), err
 	}
+	bar := render.NewProgress(c.env.ErrOut)
+	if c.wait > 0 && !c.json && !plan.Needless {
+		bar.Wait(fmt.Sprintf("waiting up to %v for the port (--wait)", c.wait))
+	}
 	port, err := plan.Apply(ctx, c.wait)
+	bar.Close()
 	r := plan.ReportResult(port, err)
 	return r, errors.Join(err, log.End(r.Outcome, err, attrs...))
 }

@@ -316,13 +316,22 @@ func (c *command) run(ctx context.Context) (failed error) {
 			return err
 		}
 	}
+	wait := func() {
+		if c.wait > 0 && !c.json && needed(plan) > 0 {
+			bar.Wait(fmt.Sprintf("waiting up to %v for the change (--wait)", c.wait))
+		}
+	}
 	done := func(st *portctl.Step) {
+		bar.Close()
 		if !c.json {
 			v.outcome(st)
 			_ = out.Flush() // Flush below has the error
 		}
+		wait()
 	}
+	wait()
 	err = s.Apply(ctx, plan, done)
+	bar.Close()
 	if c.json {
 		v.json(s.Report(plan, false, c.names))
 	} else {

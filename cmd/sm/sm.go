@@ -186,6 +186,9 @@ func (c *command) run(ctx context.Context) error {
 	defer bar.Close()
 	c.options.Source.Progress = bar.Update
 	c.options.Resolve.Progress = bar.Update
+	if c.wait > 0 && !c.json {
+		bar.Wait(fmt.Sprintf("reading twice, %v apart (--sm-wait)", c.wait))
+	}
 	result, err := sm.Run(ctx, c.options)
 	bar.Close()
 	if err != nil {

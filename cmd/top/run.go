@@ -238,6 +238,9 @@ func (c *command) runOnce(ctx context.Context) error {
 	defer stop()
 	err := top.Run(ctx, o, func(s *top.Sample) {
 		bar.Close()
+		if s.Window == 0 && !c.json { // the first of two
+			bar.Wait(fmt.Sprintf("reading twice, %v apart (--interval)", o.Interval))
+		}
 		if err := c.added(u, s); err != nil {
 			failed = err
 		}

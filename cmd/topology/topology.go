@@ -265,6 +265,9 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 	f, err := c.source.Stored("save", "ibdiagnet")
 	if f == nil && err == nil {
 		bar := render.NewProgress(c.env.ErrOut)
+		if c.pause > 0 {
+			bar.Wait(fmt.Sprintf("reading counters twice, %v apart (--pause)", c.pause))
+		}
 		f, err = c.discover(ctx, bar.Update)
 		bar.Close()
 	}

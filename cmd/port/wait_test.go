@@ -1,0 +1,23 @@
+package port
+
+import (
+	"strings"
+	"testing"
+)
+
+// On a terminal, the command says why it waits, and removes the text afterwards.
+func TestWait(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"--yes leaf1 1 reset --wait 1s", "waiting up to 1s for the change (--wait)"},
+		{"--yes leaf1 5 enable --wait 1s", ""},
+		{"--yes leaf1 1 reset --wait 1s --json", ""},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			_, screen := program.RunOnTerminal(t, 120, 50, append([]string{"port", "--sim", "demo", "-t", "50"}, strings.Fields(test.args)...)...)
+			const remove = "\r\x1b[K"
+			if text := remove + test.want + remove; strings.Contains(screen, remove) != (test.want != "") || test.want != "" && !strings.Contains(screen, text) {
+				t.Errorf("got %q, want %q", screen, text)
+			}
+		})
+	}
+}
