@@ -39,15 +39,16 @@ func Kinds() []KindInfo { return append([]KindInfo(nil), kinds...) }
 func (k Kind) HintFor(f Finding) string { return f.WithHint(k.Info().Hint).Hint }
 
 // WithHint returns the finding with a next step, in which {node} stands for the node GUID and
-// {port} for the port number.
+// {port} for the port number, NODE and PORT if the finding has none.
 func (f Finding) WithHint(text string) Finding {
+	node, port := "NODE", "PORT"
 	if f.NodeGUID != nil {
-		text = strings.ReplaceAll(text, "{node}", f.NodeGUID.String())
+		node = f.NodeGUID.String()
 	}
 	if f.Port != nil {
-		text = strings.ReplaceAll(text, "{port}", fmt.Sprint(*f.Port))
+		port = fmt.Sprint(*f.Port)
 	}
-	f.Hint = text
+	f.Hint = strings.NewReplacer("{node}", node, "{port}", port).Replace(text)
 	return f
 }
 
@@ -241,7 +242,7 @@ const (
 
 // kinds declares all kinds.
 var kinds = []KindInfo{
-	{NoReply, Error, "a node, port or subnet manager does not reply", "check power, management processor and links of the node or its peer; then: ibkit ping --via sma", "NODE_NO_RESPONSE", runbookReach},
+	{NoReply, Error, "a node, port or subnet manager does not reply", "check power, management processor and links of the node or its peer; then: ibkit ping --via sma {node}", "NODE_NO_RESPONSE", runbookReach},
 	{Unchecked, Unknown, "a query without a valid reply left something unchecked", "ibkit ping --via pma {node}", "NODE_NO_RESPONSE", runbookReach},
 	{NotActive, Error, "no subnet manager has activated the link, or it is down", "check that a subnet manager runs: " + hintManagers, "LINK_LOGICAL_STATE_NOT_ACTIVE", runbookReach},
 	{Blind, Error, "the scan found no other node", "check the cable of port {port} of this host and the port at its other end: ibkit doctor; then check again", "", runbookReach},

@@ -72,3 +72,22 @@ func ExampleHead() {
 	fmt.Println(string(text))
 	// Output: {"schema":"ibkit/example/1","began":"1970-01-01T00:00:00Z","partial":false,"findings":[{"kind":"narrow","severity":"error","subject":"leaf1[3]","node_guid":"0x0000000000000100","port":3,"detail":"1X, but both ends have 4X enabled"}],"failures":[],"ports":3}
 }
+
+func TestFinding_WithHint(t *testing.T) {
+	const text = "ibkit port {node} {port} reset"
+	for _, test := range []struct {
+		name    string
+		finding report.Finding
+		want    string
+	}{
+		{"port", report.New(report.OneSided, "leaf1[3]", "").At(0x2c9, 3), "ibkit port 0x00000000000002c9 3 reset"},
+		{"node", report.New(report.OneSided, "leaf1", "").At(0x2c9, -1), "ibkit port 0x00000000000002c9 PORT reset"},
+		{"no place", report.New(report.OneSided, "", ""), "ibkit port NODE PORT reset"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.finding.WithHint(text).Hint; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -30,7 +30,7 @@ func (v *groupView) print(groups []check.Group, limit int) {
 			kinds = append(kinds, kind)
 		}
 		if limit == 0 || counts[kind] <= limit {
-			v.group(&groups[i])
+			v.group(&groups[i], limit)
 		}
 	}
 	for _, kind := range kinds {
@@ -40,14 +40,14 @@ func (v *groupView) print(groups []check.Group, limit int) {
 	}
 }
 
-// group prints a group: a line for each kind, then the next steps.
-func (v *groupView) group(g *check.Group) {
+// group prints a group: a line with at most limit details for each kind, then the next steps.
+func (v *groupView) group(g *check.Group, limit int) {
 	severity := string(g.Severity())
 	mark := v.palette.Warn
 	if g.Severity() == report.Error {
 		mark = v.palette.Bad
 	}
-	for i, line := range groupLines(g) {
+	for i, line := range groupLines(g, limit) {
 		if i == 0 {
 			v.line(0, mark(severity)+": "+line)
 			continue
@@ -63,21 +63,29 @@ func (v *groupView) group(g *check.Group) {
 
 // groupLines returns a line with kind and details for each kind. The first line has the
 // subject.
-func groupLines(g *check.Group) []string {
+func groupLines(g *check.Group, limit int) []string {
 	var lines []string
-	last := ""
-	for _, f := range g.Findings {
-		name := check.Name(f)
-		if name == last {
-			lines[len(lines)-1] += "; " + cmdutil.Visible(f.Detail)
-			continue
+	add := func(name string, details []string) {
+		if len(lines) == 0 && g.Subject != "" {
+			name += " " + g.Subject
 		}
-		head := name
-		if last == "" && g.Subject != "" {
-			head += " " + g.Subject
+		if more := len(details) - limit; limit > 0 && more > 0 {
+			details = append(details[:limit:limit], fmt.Sprintf("%d more (--limit 0 shows all)", more))
 		}
-		lines, last = append(lines, cmdutil.Visible(head+": "+f.Detail)), name
+		lines = append(lines, cmdutil.Visible(name+": "+strings.Join(details, "; ")))
 	}
+	var name string
+	var details []string
+	for _, f := range g.Findings {
+		if next := check.Name(f); next != name {
+			if details != nil {
+				add(name, details)
+			}
+			name, details = next, nil
+		}
+		details = append(details, f.Detail)
+	}
+	add(name, details)
 	return lines
 }
 

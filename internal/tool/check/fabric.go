@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -149,12 +150,16 @@ type fabricRun struct {
 	ends     []linkinfo.End   // of two stages; nil: not read
 	counters *counters.Result // of two stages; nil: not read
 	firmware *firmwareProbe   // nil: not read
+
+	pathEnds map[ib.GUID]*fabric.Port // of nodes that the scan did not find
 }
 
 // Fabric checks a fabric. It returns an error if no fabric could be read, if a request
 // could not be sent, or if ctx ends.
 func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
-	r := &fabricRun{runner: newRunner("fabric", &o.Limits, o.Only, o.Skip), opts: o, names: o.Names}
+	r := &fabricRun{
+		runner: newRunner("fabric", &o.Limits, o.Only, o.Skip), opts: o, names: o.Names, pathEnds: map[ib.GUID]*fabric.Port{},
+	}
 	for _, s := range fabricStages {
 		if !r.selects(s.Name) && s.Name != fabricStages[0].Name {
 			continue
@@ -230,7 +235,7 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 		}
 	}
 	if f.Unanswered > 0 {
-		r.add(finding(report.NoReply, "", "the stored scan has %s without a reply", count(f.Unanswered, "request")))
+		r.add(finding(report.NoReply, "", "the stored scan has %s without a reply", count(f.Unanswered, "request")).WithHint("scan the fabric again"))
 	}
 	for _, c := range f.Conflicts {
 		r.add(finding(report.Conflict, c.GUID.String(), "%s", c.Detail).At(c.GUID, int(c.Port)))
@@ -251,7 +256,11 @@ func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
 	if n := r.fabric.NodeByGUID(failure.NodeGUID); n != nil {
 		subject = r.nodePort(n, failure.Port)
 	}
-	return finding(report.NoReply, subject, "%v: %v", failure.Attr, failure.Err).At(failure.NodeGUID, int(failure.Port))
+	f := finding(report.NoReply, subject, "%v: %v", failure.Attr, failure.Err).At(failure.NodeGUID, int(failure.Port))
+	if failure.LID == 0 { // {node} may be the node before the one without a reply
+		f = f.WithHint(strings.ReplaceAll(report.NoReply.Info().Hint, "{node}", failure.Route.String()))
+	}
+	return f
 }
 
 // nodeName returns a node's name, or its GUID if the name is empty.

@@ -27,7 +27,7 @@ func (g *Group) Severity() report.Severity { return g.Findings[0].Severity }
 // A place is the subject of a group.
 type place struct {
 	key  any
-	port *fabric.Port // first end of a cable; nil: no cable
+	port *fabric.Port // first end of a cable, or a port without a peer; nil: another place
 }
 
 // singles returns a group for each finding.
@@ -60,7 +60,7 @@ func (r *fabricRun) groups() []Group {
 			i = len(groups)
 			index[at.key] = i
 			groups = append(groups, Group{Subject: r.subject(f, at)})
-			texts = append(texts, groupTexts{run: r, first: at.port, names: names})
+			texts = append(texts, groupTexts{run: r, port: at.port, names: names})
 		}
 		groups[i].Findings = append(groups[i].Findings, texts[i].shorten(f))
 	}
@@ -77,23 +77,37 @@ func (r *fabricRun) place(f report.Finding) place {
 		return place{key: f.Subject}
 	}
 	n := r.fabric.NodeByGUID(*f.NodeGUID)
-	if n == nil {
-		return place{key: *f.NodeGUID}
-	}
-	var p *fabric.Port
-	switch {
-	case f.Port != nil:
-		p = portOf(n, *f.Port)
-	case f.Kind == report.Unchecked && !n.IsSwitch():
-		p = inactiveLink(n)
-	}
+	p := r.portOf(f, n)
 	switch {
 	case p != nil && p.Peer != nil:
 		return place{cableKey(p), p}
 	case p != nil && !p.IsManagement():
-		return place{key: p}
+		return place{p, p}
+	case n == nil:
+		return place{key: *f.NodeGUID}
 	}
 	return place{key: n}
+}
+
+// portOf returns the port of a finding, or nil. n is its node, nil if the scan did not find it.
+func (r *fabricRun) portOf(f report.Finding, n *fabric.Node) *fabric.Port {
+	switch {
+	case n == nil:
+		return r.pathEnds[*f.NodeGUID]
+	case f.Port != nil:
+		return portOf(n, *f.Port)
+	case f.Kind != report.Unchecked:
+		return nil
+	}
+	for _, failure := range r.fabric.Failures {
+		if failure.NodeGUID == n.GUID && failure.Err.Error() == f.Detail {
+			return portOf(n, int(failure.Port)) // as a finding of discovery
+		}
+	}
+	if n.IsSwitch() {
+		return nil
+	}
+	return inactiveLink(n)
 }
 
 // portOf returns a node's port, or nil.
@@ -134,35 +148,28 @@ func cableKey(p *fabric.Port) any {
 
 // subject returns the subject of a group with its first finding.
 func (r *fabricRun) subject(f report.Finding, at place) string {
-	if at.port != nil {
-		return "cable " + r.portName(at.port) + " - " + r.portName(at.port.Peer)
+	switch {
+	case at.port == nil:
+		return f.Subject
+	case at.port.Peer == nil:
+		return r.portName(at.port)
 	}
-	return f.Subject
+	return "cable " + r.portName(at.port) + " - " + r.portName(at.port.Peer)
 }
 
 // groupTexts shortens the texts of a group's findings.
 type groupTexts struct {
-	run      *fabricRun
-	first    *fabric.Port // first end of the cable; nil: no cable
-	names    map[ib.GUID]string
-	meanings []string // of printed details
-	hints    []string // of printed findings, as declared for their kinds
+	run     *fabricRun
+	port    *fabric.Port // as in place
+	names   map[ib.GUID]string
+	details []string // details, and their parts after a colon
+	hints   []string // of printed findings, as declared for their kinds
 }
 
 // shorten returns a finding without texts that the subject or an earlier finding has.
 func (t *groupTexts) shorten(f report.Finding) report.Finding {
-	if t.first != nil {
-		for _, p := range []*fabric.Port{t.first, t.first.Peer} {
-			f.Detail = strings.TrimSuffix(f.Detail, t.run.peerText(p))
-		}
-		value, meaning, _ := strings.Cut(f.Detail, ": ")
-		if meaning != "" && slices.Contains(t.meanings, meaning) {
-			f.Detail = value
-		}
-		t.meanings = append(t.meanings, meaning)
-		if f.Subject == t.run.portName(t.first.Peer) {
-			f.Detail = "at " + f.Subject + " " + f.Detail
-		}
+	if t.port != nil {
+		f = t.shortenDetail(f)
 	}
 	declared := f.Hint
 	if f.Hint == f.Kind.HintFor(f) {
@@ -174,6 +181,46 @@ func (t *groupTexts) shorten(f report.Finding) report.Finding {
 	t.hints = append(t.hints, declared)
 	if f.NodeGUID != nil && t.names[*f.NodeGUID] != "" {
 		f.Hint = strings.ReplaceAll(f.Hint, f.NodeGUID.String(), t.names[*f.NodeGUID])
+	}
+	return f
+}
+
+// sameReason is the detail of what could not be checked because of an earlier finding.
+const sameReason = "for the same reason"
+
+// shortenDetail shortens the detail of a finding, and adds its place unless the place is the
+// first port of the subject.
+func (t *groupTexts) shortenDetail(f report.Finding) report.Finding {
+	ports := []*fabric.Port{t.port}
+	if t.port.Peer != nil {
+		ports = append(ports, t.port.Peer)
+	}
+	for _, p := range ports {
+		f.Detail = strings.TrimSuffix(f.Detail, t.run.peerText(p))
+	}
+	value, meaning, _ := strings.Cut(f.Detail, ": ")
+	known := func(text string) bool { return text != "" && slices.Contains(t.details, text) }
+	detail := f.Detail
+	switch {
+	case known(f.Detail) && f.Kind == report.Unchecked:
+		f.Detail, f.Hint = sameReason, ""
+	case known(f.Detail):
+		f.Detail = ""
+	case known(meaning):
+		f.Detail = value
+	}
+	t.details = append(t.details, detail, meaning)
+	isEnd := func(p *fabric.Port) bool { return f.Subject == t.run.portName(p) }
+	switch {
+	case isEnd(t.port) && f.Detail == "":
+		f.Detail = "as above"
+	case isEnd(t.port) || f.Detail == sameReason:
+	case slices.ContainsFunc(ports, isEnd):
+		f.Detail = strings.TrimSpace("at " + f.Subject + " " + f.Detail)
+	case f.Detail == "":
+		f.Detail = f.Subject
+	default:
+		f.Detail = f.Subject + ": " + f.Detail
 	}
 	return f
 }

@@ -66,6 +66,33 @@ next: find the traffic: ibkit counters --window 10s --sort wait
 	}
 }
 
+// The nodes behind a node without a reply, and tables that were not read for the same reason,
+// are at the port that leads to the node.
+func TestFabric_GroupNoReply(t *testing.T) {
+	o := options(build(t, "demo", "hang leaf2"))
+	o.Only = []string{"discovery", "links", "sa", "routing"}
+	r, err := Fabric(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `spine1[2]
+error: discovery/no-reply: NodeInfo: Get NodeInfo of route 0,1,1,2, sent 2 times: no reply in time
+error: links/no-peer: the link is up, but the peer did not respond
+error: sa/unscanned-node: leaf2: the scan did not find this node of subnet administration; the path to it ends at spine1[2]
+error: sa/unscanned-node: node05
+error: sa/unscanned-node: node06
+error: sa/unscanned-node: node07
+error: sa/unscanned-node: node08
+unknown: routing/unchecked: for the same reason
+next: check power, management processor and links of the node or its peer; then: ibkit ping --via sma 0,1,1,2
+next: check the node behind port 2 of spine1: its firmware does not respond
+next: check the power and the management processor of the first missing node on the path; then: ibkit check fabric --only discovery,sa
+`
+	if got := groupText(r.Groups[0]); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A hint has the name of a node only if the name selects this node.
 func TestFabric_GroupNames(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
