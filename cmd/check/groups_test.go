@@ -24,7 +24,7 @@ func TestCheckFabric_Wrap(t *testing.T) {
 	}
 }
 
-// On a terminal, the check says why it waits.
+// A terminal shows the reason for a wait.
 func TestCheckFabric_Wait(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"--only sm,counters --sm-wait 10ms", "\r\x1b[Kreading subnet managers twice, 10ms apart (--sm-wait)\r\x1b[K"},

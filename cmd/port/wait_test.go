@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// On a terminal, the command says why it waits, and removes the text afterwards.
+// A terminal shows the reason for a wait, and only during the wait.
 func TestWait(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"--yes leaf1 1 reset --wait 1s", "waiting up to 1s for the change (--wait)"},

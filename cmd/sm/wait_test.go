@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-// On a terminal, the command says why it waits, and removes the text afterwards.
+// A terminal shows the reason for a wait, and only during the wait.
 func TestWait(t *testing.T) {
 	program := cmdtest.Native(New)
 	for _, test := range []struct{ args, want string }{

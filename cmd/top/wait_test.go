@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// On a terminal, the command says why it waits, and removes the text afterwards.
+// A terminal shows the reason for a wait, and only during the wait.
 func TestWait(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"--once --interval 10ms", "reading twice, 10ms apart (--interval)"},

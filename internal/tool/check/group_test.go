@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/report"
 )
@@ -24,13 +25,24 @@ func groupText(g Group) string {
 	return b.String()
 }
 
+// runDemo checks the fabric demo after a command in simulated time.
+func runDemo(t *testing.T, command string, only ...string) (r *Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "demo", command))
+		o.Only = only
+		var err error
+		if r, err = Fabric(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return r
+}
+
 // The findings of both ends of a cable, and of an agent that only this cable reaches, are a
 // single group.
 func TestFabric_Groups(t *testing.T) {
-	r, err := Fabric(t.Context(), options(build(t, "demo", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runDemo(t, "")
 	want := []string{
 		`cable leaf3[4] - node10[1]
 error: links/not-active: not activated by a subnet manager
@@ -69,12 +81,7 @@ next: find the traffic: ibkit counters --window 10s --sort wait
 // The nodes behind a node without a reply, and tables that were not read for the same reason,
 // are at the port that leads to the node.
 func TestFabric_GroupNoReply(t *testing.T) {
-	o := options(build(t, "demo", "hang leaf2"))
-	o.Only = []string{"discovery", "links", "sa", "routing"}
-	r, err := Fabric(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runDemo(t, "hang leaf2", "discovery", "links", "sa", "routing")
 	const want = `spine1[2]
 error: discovery/no-reply: NodeInfo: Get NodeInfo of route 0,1,1,2, sent 2 times: no reply in time
 error: links/no-peer: the link is up, but the peer did not respond
@@ -105,12 +112,7 @@ func TestFabric_GroupNames(t *testing.T) {
 		{"$(x)", "0x0002c90000800700"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := options(build(t, "demo", "describe leaf2 "+test.name))
-			o.Only = []string{"speed"}
-			r, err := Fabric(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := runDemo(t, "describe leaf2 "+test.name, "speed")
 			i := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Findings[0].Kind == report.Slow })
 			want := "reseat or replace the cable of port 5 of " + test.want + "; then: ibkit linkinfo --node " + test.want
 			if i < 0 || r.Groups[i].Findings[0].Hint != want {
