@@ -55,7 +55,7 @@ type command struct {
 	// Read with counters and tables.
 	database *ibdiagnet.Database
 	routing  *route.Routing
-	unread   []error // requests without a valid response
+	unread   []error // requests without a valid response, and what the output lacks for other reasons
 	ended    bool    // reading ended early
 
 	// Derived from the flags.
@@ -349,9 +349,9 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	case c.format == formatLST:
 		err = ibdiagnet.WriteList(out, f, c.names)
 	case c.format == formatSlurm:
-		err = topology.WriteSlurm(out, f, c.names)
+		err = c.printHosts(out, f, topology.WriteSlurm)
 	case c.format == formatSlurmBlock:
-		err = topology.WriteSlurmBlocks(out, f, c.names)
+		err = c.printHosts(out, f, topology.WriteSlurmBlocks)
 	case c.format == formatSVG:
 		err = topology.NewPicture(f, c.names, marks(f, findings)).WriteSVG(out)
 	case c.format == formatHTML:
@@ -363,6 +363,19 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		return err
 	}
 	return cmdutil.ResultError(c.isPartial(f) || before != nil && before.Partial(), differs || len(findings) > 0)
+}
+
+// printHosts writes a file with host names. The result is partial without the adapters that
+// do not identify a host.
+func (c *command) printHosts(out *render.Output, f *fabric.Fabric, write func(io.Writer, *fabric.Fabric, *fabric.NameMap) error) error {
+	nameless := topology.Nameless(f, c.names)
+	c.fabric.PrintFailed(c.env, nameless)
+	if len(nameless) > 0 {
+		fmt.Fprintf(c.env.ErrOut, "warning: the result is partial: %s without the name of a host (a node name map can assign it: --node-name-map)\n",
+			plural.Count(len(nameless), "adapter", "adapters"))
+	}
+	c.unread = append(c.unread, nameless...)
+	return write(out, f, c.names)
 }
 
 // marks returns the findings of ports for a picture: those of checks and plans, and

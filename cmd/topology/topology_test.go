@@ -19,6 +19,9 @@ var (
 	date    = regexp.MustCompile(`generated on .*`)
 )
 
+// topologies is the directory with the outputs of ibnetdiscover.
+const topologies = "../../test/topologies/"
+
 func TestTopology_Views(t *testing.T) {
 	for name, test := range map[string]struct {
 		args string
@@ -49,6 +52,38 @@ func TestTopology_Views(t *testing.T) {
 				t.Errorf("got exit code %d, error output %q, want %d", code, err, test.code)
 			}
 			cmdtest.Golden(t, name+".golden", date.ReplaceAllString(out, "generated on DATE"))
+		})
+	}
+}
+
+// Adapters without a host name are left out and named, and parts without a connection have
+// no common switch: Slurm would place jobs across them.
+func TestTopology_Slurm(t *testing.T) {
+	const leftOut = `warning: leave out node 0x0000000000000020 at leafA[1]: "MT4129 ConnectX7 Mellanox Technologies" is the description of the vendor
+warning: leave out node 0x0000000000000030 at leafA[2]: "MT4129 ConnectX7 Mellanox Technologies" is the description of the vendor
+warning: leave out node 0x0000000000000040 at leafA[3]: "localhost mlx5_0" does not contain the name of a host
+warning: leave out node 0x0000000000000050 at leafB[1]: "MT4129 ConnectX7 Mellanox Technologies" is the description of the vendor
+warning: the result is partial: 4 adapters without the name of a host (a node name map can assign it: --node-name-map)
+`
+	const apart = "# part 1 of 2 without a connection: leafA\n# part 2 of 2 without a connection: leafB\n"
+	mapped := cmdtest.WriteFile(t, "0x20 n03\n0x30 n04\n0x40 n05\n0x50 n06\n")
+	for args, want := range map[string]struct {
+		out, err string
+		code     int
+	}{
+		"--from default-names.topo --format slurm":       {"tree\nSwitchName=leafB Nodes=n07\n", leftOut, cmdutil.ExitPartial},
+		"--from default-names.topo --format slurm-block": {"block\nBlockName=leafB Nodes=n07\nBlockSizes=1\n", leftOut, cmdutil.ExitPartial},
+		"--from default-names.topo --format slurm --node-name-map " + mapped: {
+			"tree\n" + apart + "SwitchName=leafA Nodes=n[03-05]\nSwitchName=leafB Nodes=n[06-07]\n", "", cmdutil.ExitOK,
+		},
+		"--from two-subnets.topo --format slurm":       {"tree\n" + apart + "SwitchName=leafA Nodes=a1\nSwitchName=leafB Nodes=b[1-2]\n", "", cmdutil.ExitOK},
+		"--from two-subnets.topo --format slurm-block": {"block\n" + apart + "BlockName=leafA Nodes=a1\nBlockName=leafB Nodes=b[1-2]\nBlockSizes=1\n", "", cmdutil.ExitOK},
+	} {
+		t.Run(args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"topology"}, strings.Fields(strings.Replace(args, "--from ", "--from "+topologies, 1))...)...)
+			if code != want.code || out != "# topology.conf for TopologyPlugin=topology/"+want.out || err != want.err {
+				t.Errorf("got exit code %d, output\n%s\nerror output\n%s\nwant %d\n%s\n%s", code, out, err, want.code, want.out, want.err)
+			}
 		})
 	}
 }

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -50,14 +49,4 @@ func (c Cable) Gbps() float64 {
 		return 0
 	}
 	return ib.LinkGbps(w, s)
-}
-
-// host returns a channel adapter's host name: the first word of its name. Linux sets
-// the description "HOST HCA-1" or "HOST mlx5_0".
-func host(name string) string {
-	fields := strings.Fields(name)
-	if len(fields) == 0 {
-		return ""
-	}
-	return fields[0]
 }

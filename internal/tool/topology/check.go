@@ -155,7 +155,7 @@ func (c *checker) emptyNames(f *fabric.Fabric) {
 func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []defect {
 	c := checker{names: names}
 	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.Clean() }) {
-		if len(group) < 2 || group[0].Desc.Clean() == "" || isAggregation(group[0]) {
+		if len(group) < 2 || group[0].Desc.Clean() == "" || group[0].IsAggregation() {
 			continue
 		}
 		guids := make([]string, len(group))

@@ -21,7 +21,7 @@ func Levels(f *fabric.Fabric) Layout {
 			continue
 		}
 		for _, p := range linked(n) {
-			if !p.Peer.Node.IsSwitch() && p.Peer.Node.Info.NodeType != mad.NodeTypeRouter && !isAggregation(p.Peer.Node) {
+			if !p.Peer.Node.IsSwitch() && p.Peer.Node.Info.NodeType != mad.NodeTypeRouter && !p.Peer.Node.IsAggregation() {
 				l.Level[n] = 0
 				queue = append(queue, n)
 				break
@@ -46,4 +46,28 @@ func Levels(f *fabric.Fabric) Layout {
 		}
 	}
 	return l
+}
+
+// parts returns the parts of a fabric without a connection, as a number for each switch
+// and router. A host with ports in two parts does not connect them.
+func parts(f *fabric.Fabric) map[*fabric.Node]int {
+	of := map[*fabric.Node]int{}
+	count := 0
+	for _, first := range f.Nodes {
+		if _, known := of[first]; known || first.IsCA() {
+			continue
+		}
+		of[first] = count
+		for queue := []*fabric.Node{first}; len(queue) > 0; queue = queue[1:] {
+			for _, p := range linked(queue[0]) {
+				peer := p.Peer.Node
+				if _, known := of[peer]; !known && !peer.IsCA() {
+					of[peer] = count
+					queue = append(queue, peer)
+				}
+			}
+		}
+		count++
+	}
+	return of
 }

@@ -376,7 +376,7 @@ func (c *comparison) unexpected(f *fabric.Fabric) {
 	for _, cable := range Cables(f) {
 		a, b := cable.A, cable.B
 		inside := a.Node.System != nil && a.Node.System == b.Node.System && a.Node.IsSwitch() && b.Node.IsSwitch()
-		if c.used[a] != nil || c.used[b] != nil || inside || isAggregation(a.Node) || isAggregation(b.Node) {
+		if c.used[a] != nil || c.used[b] != nil || inside || a.Node.IsAggregation() || b.Node.IsAggregation() {
 			continue
 		}
 		c.add(nil, defect{Kind: report.UnexpectedCable, ports: []*fabric.Port{a, b},

@@ -44,7 +44,7 @@ func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
 			}
 		}
 		if n.IsCA() {
-			hosts := []string{fold(host(name)), fold(host(desc))}
+			hosts := []string{fold(fabric.HostNameOf(name).Host), fold(fabric.HostNameOf(desc).Host)}
 			for _, h := range slices.Compact(hosts) {
 				if h != "" {
 					x.hosts[h] = append(x.hosts[h], n)
@@ -102,7 +102,7 @@ func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
 	if nodes := x.hosts[name]; len(nodes) > 0 {
 		return nodes
 	}
-	return x.hosts[fold(host(e.Name))]
+	return x.hosts[fold(fabric.HostNameOf(e.Name).Host)]
 }
 
 // ports returns node ports that fit an end's port, or a problem.

@@ -29,12 +29,15 @@ type slurmSwitch struct {
 type slurmTree struct {
 	switches []*slurmSwitch // leaves first
 	others   map[string][]string
+	parts    [][]*slurmSwitch // leaves in each part of the fabric
 }
 
 // WriteSlurm writes a topology.conf for Slurm's topology/tree. Switches that reach the
 // same leaf switches are a single switch in the tree, and a host belongs to its first
 // leaf switch; comments list the rest. In a fabric that is not a tree, a single switch
-// above all leaf switches stands for the links between them.
+// above all leaf switches stands for the links between them. Parts of the fabric without a
+// connection are separate trees. Adapters that do not identify a host are left out:
+// [Nameless] returns them.
 func WriteSlurm(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 	t, err := newSlurmTree(f, names)
 	if err != nil {
@@ -91,6 +94,15 @@ func flushSlurm(out *bufio.Writer) error {
 }
 
 func (t *slurmTree) comments(out *bufio.Writer) {
+	for i, leaves := range t.parts {
+		if len(t.parts) > 1 {
+			fmt.Fprintf(out, "# part %d of %d without a connection:", i+1, len(t.parts))
+			for _, s := range leaves {
+				fmt.Fprintf(out, " %s", s.name)
+			}
+			fmt.Fprintln(out)
+		}
+	}
 	for _, h := range slices.Sorted(maps.Keys(t.others)) {
 		fmt.Fprintf(out, "# %s is also connected to %s\n", h, strings.Join(t.others[h], " "))
 	}
@@ -98,22 +110,43 @@ func (t *slurmTree) comments(out *bufio.Writer) {
 
 func newSlurmTree(f *fabric.Fabric, names *fabric.NameMap) (*slurmTree, error) {
 	t := &slurmTree{others: map[string][]string{}}
-	b := slurmBuilder{tree: t, names: names, used: map[string]bool{}, of: map[*fabric.Node]*slurmSwitch{}, leafOf: map[string]*slurmSwitch{}}
+	b := slurmBuilder{
+		tree: t, names: names, hosts: fabric.HostNames(f, names), parts: parts(f),
+		used: map[string]bool{}, of: map[*fabric.Node]*slurmSwitch{}, leafOf: map[string]*slurmSwitch{},
+	}
 	b.addLeaves(f)
 	if len(t.switches) == 0 {
-		return nil, errors.New("write topology.conf: no switch has a host")
+		return nil, errors.New("write topology.conf: no switch has a host with a name")
 	}
 	levels := Levels(f)
 	for level := 1; level < levels.Count; level++ {
 		b.addLevel(f, levels, level)
 	}
-	b.join()
+	for _, leaves := range t.parts {
+		b.join(leaves)
+	}
 	return t, nil
+}
+
+// Nameless returns an error for each adapter at a switch that does not identify its host:
+// files with host names do not contain it.
+func Nameless(f *fabric.Fabric, names *fabric.NameMap) []error {
+	var all []error
+	hosts := fabric.HostNames(f, names)
+	for _, n := range f.Nodes {
+		h, isHost := hosts[n]
+		if i := slices.IndexFunc(linked(n), func(p *fabric.Port) bool { return p.Peer.Node.IsSwitch() }); isHost && h.Host == "" && i >= 0 {
+			all = append(all, fmt.Errorf("leave out node %v at %s: %s", n.GUID, names.PortName(linked(n)[i].Peer), h.Problem))
+		}
+	}
+	return all
 }
 
 type slurmBuilder struct {
 	tree   *slurmTree
 	names  *fabric.NameMap
+	hosts  map[*fabric.Node]fabric.HostName
+	parts  map[*fabric.Node]int
 	used   map[string]bool // switch names
 	of     map[*fabric.Node]*slurmSwitch
 	leafOf map[string]*slurmSwitch // by host
@@ -122,14 +155,15 @@ type slurmBuilder struct {
 
 // addLeaves adds the switches with hosts.
 func (b *slurmBuilder) addLeaves(f *fabric.Fabric) {
+	place := map[int]int{} // index in tree.parts
 	for _, n := range f.Nodes {
 		if !n.IsSwitch() {
 			continue
 		}
 		var s *slurmSwitch
 		for _, p := range linked(n) {
-			name := slurmName(host(b.names.Name(p.Peer.Node)))
-			if !p.Peer.Node.IsCA() || name == "" || isAggregation(p.Peer.Node) {
+			name := b.hosts[p.Peer.Node].Host
+			if name == "" {
 				continue
 			}
 			if s == nil {
@@ -147,13 +181,15 @@ func (b *slurmBuilder) addLeaves(f *fabric.Fabric) {
 			s.leaves.SetBit(s.leaves, len(b.tree.switches), 1)
 			b.tree.switches = append(b.tree.switches, s)
 			b.of[n] = s
+			if _, known := place[b.parts[n]]; !known {
+				place[b.parts[n]] = len(b.tree.parts)
+				b.tree.parts = append(b.tree.parts, nil)
+			}
+			i := place[b.parts[n]]
+			b.tree.parts[i] = append(b.tree.parts[i], s)
 		}
 	}
 }
-
-// isAggregation reports whether a channel adapter is a switch's aggregation node, not a
-// host.
-func isAggregation(n *fabric.Node) bool { return strings.Contains(n.Desc.String(), "Aggregation Node") }
 
 // addLevel adds the switches of a level above the leaves. Switches with the same leaves
 // below them are a single switch in the tree.
@@ -181,10 +217,9 @@ func (b *slurmBuilder) addLevel(f *fabric.Fabric, levels Layout, level int) {
 	}
 }
 
-// join makes a tree from the sets: sets that overlap another set are left out, and a
-// switch above all leaves is added if there is none.
-func (b *slurmBuilder) join() {
-	leaves := b.tree.switches
+// join makes a tree from a part's leaves and the sets above them: sets that overlap another
+// set are left out, and a switch above all leaves is added if there is none.
+func (b *slurmBuilder) join(leaves []*slurmSwitch) {
 	if len(leaves) == 1 {
 		return
 	}
@@ -196,7 +231,8 @@ func (b *slurmBuilder) join() {
 	slices.SortStableFunc(b.sets, func(x, y *slurmSwitch) int { return cmp.Compare(sizes(x), sizes(y)) })
 	var tree []*slurmSwitch
 	for _, s := range b.sets {
-		if sizes(s) > 1 && !slices.ContainsFunc(tree, func(other *slurmSwitch) bool { return overlap(s.leaves, other.leaves) }) {
+		inside := new(big.Int).AndNot(s.leaves, all).BitLen() == 0
+		if inside && sizes(s) > 1 && !slices.ContainsFunc(tree, func(other *slurmSwitch) bool { return overlap(s.leaves, other.leaves) }) {
 			tree = append(tree, s)
 		}
 	}
@@ -214,7 +250,7 @@ func (b *slurmBuilder) join() {
 		})
 		top = append(top, s)
 	}
-	b.tree.switches = append(leaves, tree...)
+	b.tree.switches = append(b.tree.switches, tree...)
 }
 
 // overlap reports whether two sets have common elements without either containing the
