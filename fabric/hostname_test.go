@@ -41,9 +41,9 @@ func TestHostNameOf(t *testing.T) {
 		"localhost.localdomain HCA-1":              {},
 		"Localhost":                                {},
 		"(none) mlx5_0":                            {},
-		`it "is" quoted`: {"it", ""},
-		"100%s %d": {},
-		"MF0;r1:Q3400_RA/U2": {},
+		`it "is" quoted`:                           {"it", ""},
+		"100%s %d":                                 {},
+		"MF0;r1:Q3400_RA/U2":                       {},
 		"mlx5_0":                                   {},
 		"HCA-1":                                    {},
 	} {

@@ -42,12 +42,33 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []re
 	case len(findings) > 0:
 		fmt.Fprint(out, ": ", colour.Bad(plural.Count(len(findings), "finding", "findings")))
 	case f.Blind() == nil:
-		fmt.Fprint(out, ": ", colour.Good("no problems found"))
+		fmt.Fprint(out, ": ", colour.Good(c.verdict()))
 	}
 	if c.isPartial(f) {
 		fmt.Fprint(out, colour.Bad(" (partial result)"))
 	}
 	fmt.Fprintln(out)
+}
+
+// verdict describes a result without findings.
+func (c *command) verdict() string {
+	switch {
+	case c.plan == "":
+		return "no problems found"
+	case c.check:
+		return "as planned, no problems found"
+	}
+	return "as planned"
+}
+
+// printPunchList writes a line for each job.
+func (c *command) printPunchList(out *render.Output, f *fabric.Fabric, findings []report.Finding) {
+	for _, f := range findings {
+		fmt.Fprintln(out, f.Hint)
+	}
+	if len(findings) == 0 && !c.isPartial(f) {
+		fmt.Fprintln(out, "as planned")
+	}
 }
 
 func (c *command) printFindings(out *render.Output, findings []report.Finding) {

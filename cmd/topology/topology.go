@@ -319,9 +319,11 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		findings = topology.Check(f, c.names)
 	}
 	if plan != nil {
-		// Compare reports these, too.
-		findings = slices.DeleteFunc(findings, func(f report.Finding) bool { return f.Kind == report.DuplicateName })
-		findings = append(findings, plan.Compare(f, c.names)...)
+		differences := plan.Compare(f, c.names)
+		if c.check { // has these findings for all nodes
+			differences = slices.DeleteFunc(differences, func(f report.Finding) bool { return f.Kind == report.DuplicateName })
+		}
+		findings = append(findings, differences...)
 	}
 	var err error
 	differs := false
@@ -333,9 +335,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", plural.Count(n, "node", "nodes"))
 		}
 	case c.punchList:
-		for _, f := range findings {
-			fmt.Fprintln(out, f.Hint)
-		}
+		c.printPunchList(out, f, findings)
 	case c.json:
 		writeJSON(out, topology.NewReport(f, c.began, findings, c.names), f, c.names)
 	case c.format == formatNetdiscover:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,15 +157,59 @@ func TestTopology_Diff(t *testing.T) {
 	}
 }
 
-// A plan of the current cabling has no findings.
+// A plan of the current cabling has no differences, in each format that ReadPlan accepts.
 func TestTopology_WritePlan(t *testing.T) {
-	plan := filepath.Join(t.TempDir(), "plan")
-	if code, _, err := program.Run(t, nil, "topology", "--sim", "demo", "--write-plan", plan); code != cmdutil.ExitOK {
-		t.Fatal(err)
+	for source, counts := range map[string]string{
+		"--sim demo": "6 switches, 16 channel adapters, 0 routers, 24 cables",
+		"--sim net:../../test/nets/parallel-links-and-router.net": "2 switches, 2 channel adapters, 1 router, 8 cables",
+		"--from " + topologies + "default-names.topo":             "2 switches, 5 channel adapters, 0 routers, 5 cables",
+		"--from " + topologies + "parallel-slow.topo":             "2 switches, 1 channel adapter, 0 routers, 4 cables",
+		"--from " + topologies + "rails.topo":                     "2 switches, 10 channel adapters, 0 routers, 11 cables",
+		"--from " + topologies + "router.topo":                    "1 switch, 1 channel adapter, 1 router, 2 cables",
+		"--from " + topologies + "two-subnets.topo":               "3 switches, 3 channel adapters, 0 routers, 4 cables",
+	} {
+		for _, format := range []string{"--write-plan", "csv", "netdiscover", "lst", "json"} {
+			t.Run(source+" "+format, func(t *testing.T) {
+				plan := filepath.Join(t.TempDir(), "plan")
+				args := append([]string{"topology"}, strings.Fields(source)...)
+				export := append(slices.Clone(args), "--format", format)
+				if format == "--write-plan" {
+					export = append(slices.Clone(args), format, plan)
+				}
+				code, out, err := program.Run(t, nil, export...)
+				if code != cmdutil.ExitOK {
+					t.Fatal(err)
+				}
+				if format != "--write-plan" {
+					plan = cmdtest.WriteFile(t, out)
+				}
+				for view, want := range map[string]string{"": counts + ": as planned\n", " --punch-list": "as planned\n"} {
+					code, out, err = program.Run(t, nil, append(args, strings.Fields("--plan "+plan+view)...)...)
+					if code != cmdutil.ExitOK || out != want || err != "" {
+						t.Errorf("got exit code %d, output %q, error output %q, want %q", code, out, err, want)
+					}
+				}
+			})
+		}
 	}
-	code, out, err := program.Run(t, nil, "topology", "--sim", "demo", "--plan", plan, "--json")
-	if code != cmdutil.ExitOK || !strings.Contains(out, `"findings":[]`) || err != "" {
-		t.Errorf("got exit code %d, output %q, error output %q", code, out, err)
+}
+
+// Both questions have an answer, and findings about names remain.
+func TestTopology_CheckAndPlan(t *testing.T) {
+	for file, want := range map[string]struct {
+		out  string
+		code int
+	}{
+		"two-subnets.topo":   {": as planned, no problems found\n", cmdutil.ExitOK},
+		"default-names.topo": {": 1 finding\n", cmdutil.ExitFindings},
+	} {
+		t.Run(file, func(t *testing.T) {
+			file = topologies + file
+			code, out, err := program.Run(t, nil, "topology", "--from", file, "--plan", file, "--check")
+			if code != want.code || !strings.HasSuffix(out, want.out) || err != "" {
+				t.Errorf("got exit code %d, output %q, error output %q, want %d, %q", code, out, err, want.code, want.out)
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ func TestCSVText(t *testing.T) {
 		"":                "",
 		"leaf1":           "leaf1",
 		"a=b":             "a=b",
+		"#1":              "'#1",
 		" =1":             " =1",
 		"größer":          "größer",
 		`=HYPERLINK("x")`: `'=HYPERLINK("x")`,

@@ -23,7 +23,7 @@ func Check(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c.nodeGUIDs(f)
 	c.portGUIDs(f)
 	c.emptyNames(f)
-	c.defects = append(c.defects, duplicateNames(f, names)...)
+	c.defects = append(c.defects, duplicateNames(f, names, func(*fabric.Node) bool { return true })...)
 	return findings(c.defects)
 }
 
@@ -150,12 +150,12 @@ func (c *checker) emptyNames(f *fabric.Fabric) {
 	}
 }
 
-// duplicateNames reports nodes that share a description. Switches' aggregation nodes
-// have the same description by default.
-func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []defect {
+// duplicateNames reports nodes that share a description, if any of them is of interest.
+// Switches' aggregation nodes have the same description by default.
+func duplicateNames(f *fabric.Fabric, names *fabric.NameMap, isOfInterest func(*fabric.Node) bool) []defect {
 	c := checker{names: names}
 	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.Clean() }) {
-		if len(group) < 2 || group[0].Desc.Clean() == "" || group[0].IsAggregation() {
+		if len(group) < 2 || group[0].Desc.Clean() == "" || group[0].IsAggregation() || !slices.ContainsFunc(group, isOfInterest) {
 			continue
 		}
 		guids := make([]string, len(group))

@@ -81,11 +81,12 @@ func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 }
 
 // Compare compares a fabric with the plan. The findings are in the plan's order,
-// followed by unexpected cables, and by descriptions that several nodes share.
+// followed by unexpected cables, and by descriptions that several nodes share if the plan
+// identifies nodes by them.
 func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	c := comparison{
 		names: names, index: newPlanIndex(f, names), partial: f.Partial(),
-		used: make(map[*fabric.Port]*planned, 2*len(p.Cables)), absent: map[string]int{},
+		used: make(map[*fabric.Port]*planned, 2*len(p.Cables)), absent: map[string]int{}, shared: map[*fabric.Node]bool{},
 	}
 	c.planned = make([]planned, len(p.Cables))
 	for i := range p.Cables {
@@ -106,7 +107,7 @@ func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding
 	}
 	slices.SortStableFunc(c.defects, func(a, b defect) int { return cmp.Compare(a.Line, b.Line) })
 	c.unexpected(f)
-	return findings(append(c.defects, duplicateNames(f, names)...))
+	return findings(append(c.defects, duplicateNames(f, names, func(n *fabric.Node) bool { return c.shared[n] })...))
 }
 
 // A planned is a cable in a plan with the fabric's ports that fit its ends.
@@ -129,7 +130,8 @@ type comparison struct {
 	used    map[*fabric.Port]*planned // by both ports of found cables
 	absent  map[string]int            // index in defects, by name
 	defects []defect
-	partial bool // a node that is not in the fabric may exist
+	shared  map[*fabric.Node]bool // nodes that share a name in the plan
+	partial bool                  // a node that is not in the fabric may exist
 }
 
 func (c *comparison) add(d *planned, f defect) {
@@ -153,6 +155,9 @@ func (c *comparison) resolve(d *planned) {
 			d.bad = true
 			c.missingNode(d, end.plan)
 			continue
+		}
+		for _, n := range nodes {
+			c.shared[n] = c.shared[n] || len(nodes) > 1
 		}
 		ports, problem := c.index.ports(end.plan, nodes)
 		*end.ports = ports
@@ -220,6 +225,30 @@ func (c *comparison) match(d *planned) {
 			return
 		}
 	}
+	c.matchOtherEnd(d)
+}
+
+// matchOtherEnd accepts a cable that the plan lists at each end, in both cases without the
+// port at the other end.
+func (c *comparison) matchOtherEnd(d *planned) {
+	p := d.onlyPort()
+	if p == nil || p.Peer == nil || !slices.Contains(d.a, p.Peer) && !slices.Contains(d.b, p.Peer) {
+		return
+	}
+	if other := c.used[p]; other != nil && other.onlyPort() == p.Peer {
+		d.found = &Cable{p, p.Peer}
+	}
+}
+
+// onlyPort returns the port that the plan gives, nil if it gives both or none.
+func (d *planned) onlyPort() *fabric.Port {
+	switch {
+	case d.A.Port == "" && d.B.Port != "" && len(d.b) == 1:
+		return d.b[0]
+	case d.B.Port == "" && d.A.Port != "" && len(d.a) == 1:
+		return d.a[0]
+	}
+	return nil
 }
 
 // findSwaps finds cable pairs with exchanged ends.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/topology"
@@ -315,12 +316,70 @@ func TestPlan_NodeNames(t *testing.T) {
 	}
 }
 
-// Nodes that share a description are findings in a plan, even in a plan with GUIDs.
+// Nodes that share a description are findings if the plan identifies them by it.
 func TestPlan_DuplicateNames(t *testing.T) {
 	f := scan(t, "demo", func(s *sim.Fabric) { s.Nodes[3].Desc = s.Nodes[4].Desc })
-	got := parse(t, csvOf(t, f)).Compare(f, nil)
+	plan := parse(t, csvOf(t, f))
+	if got := plan.Compare(f, nil); len(got) > 0 {
+		t.Errorf("with GUIDs: got %s", describe(got))
+	}
+	for i := range plan.Cables {
+		plan.Cables[i].A.GUID, plan.Cables[i].B.GUID = 0, 0
+	}
+	got := plan.Compare(f, nil)
 	if len(got) != 1 || got[0].Kind != report.DuplicateName || len(endsOf(got[0])) != 2 || !strings.Contains(got[0].Hint, *endsOf(got[0])[1].GUID) {
-		t.Errorf("got %s", describe(got))
+		t.Errorf("without GUIDs: got %s", describe(got))
+	}
+}
+
+// The fabric is the plan, whatever the names are: all the same, empty, comments, hostile.
+func TestPlan_Same(t *testing.T) {
+	for name, desc := range map[string]func(i int) string{
+		"the same": func(int) string { return "MT4129 ConnectX7   Mellanox Technologies" },
+		"empty":    func(int) string { return "" },
+		"comments": func(i int) string { return fmt.Sprintf("#%d", i) },
+		"hostile":  func(i int) string { return hostileNames[i%len(hostileNames)] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := scan(t, "demo", func(s *sim.Fabric) {
+				for i, n := range s.Nodes {
+					n.Desc = mad.NewNodeDescription(desc(i))
+				}
+			})
+			plan := parse(t, csvOf(t, f))
+			if got := plan.Compare(f, nil); len(got) > 0 || len(plan.Cables) != len(topology.Cables(f)) {
+				t.Errorf("got %d cables, want %d; %s", len(plan.Cables), len(topology.Cables(f)), describe(got))
+			}
+		})
+	}
+}
+
+// A plan without the ports at one end has one of several parallel cables in each row, and may
+// list a cable at each end.
+func TestPlan_WithoutStartPort(t *testing.T) {
+	d, err := fabricfile.Read("../../../test/topologies/parallel-slow.topo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fabric.ReadNameMap(strings.NewReader("0x10 left\n0x20 right\n"), "map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const toRight = "left,right,Port 10\nleft,right,Port 11\nleft,right,Port 12\nleft,n1,1\n"
+	for name, test := range map[string]struct{ rows, want string }{
+		"one row for each cable": {toRight, ""},
+		"at each end":            {toRight + "right,left,Port 10\nright,left,Port 11\nright,left,Port 12\nn1,left,Port 1\n", ""},
+		"one row too many": {toRight + "left,right,Port 13\n",
+			"missing-cable: no link between left and right Port 13\n\tconnect left to right Port 13\n"},
+		"a row of two is missing": {"left,right,Port 10\nleft,right,Port 12\nleft,n1,\n",
+			"unexpected-cable: left[11] is connected to right[11], which the plan does not contain\n\tremove the cable between left[11] and right[11], or add it to the plan\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := describe(parse(t, "#StartDevice,EndDevice,EndPort\n"+test.rows).Compare(d.Fabric, names))
+			if got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -18,13 +18,14 @@ type planIndex struct {
 	hosts map[string][]*fabric.Node // channel adapters by host, folded
 
 	hasLabels map[*fabric.Node]bool // nodes with port labels
+	sparse    bool                  // the fabric has no ports without a link
 }
 
 // fold returns a name for a comparison without case and with single blanks.
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
-	x := &planIndex{map[ib.GUID][]*fabric.Node{}, map[string][]*fabric.Node{}, map[string][]*fabric.Node{}, map[*fabric.Node]bool{}}
+	x := &planIndex{map[ib.GUID][]*fabric.Node{}, map[string][]*fabric.Node{}, map[string][]*fabric.Node{}, map[*fabric.Node]bool{}, f.Sparse}
 	for _, n := range f.Nodes {
 		x.addGUID(n.GUID, n)
 		for _, p := range n.Ports {
@@ -149,6 +150,9 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 			}
 		}
 	}
+	if x.sparse && slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return number <= int(n.Info.NumPorts) }) {
+		return ports, "" // perhaps a port without a link
+	}
 	if len(ports) == 0 {
 		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
 	}
@@ -189,7 +193,10 @@ func (x *planIndex) switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, stri
 	if number < 1 || number >= len(n.Ports) {
 		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
 	}
-	if n.Ports[number] == nil {
+	switch {
+	case n.Ports[number] == nil && x.sparse:
+		return nil, "" // a port without a link
+	case n.Ports[number] == nil:
 		return nil, fabric.PortName(printable(e.Name), number) + " did not respond"
 	}
 	return []*fabric.Port{n.Ports[number]}, ""
