@@ -156,6 +156,7 @@ var faults = []fault{
 		p.Info.LID, p.Info.LMC = 0x101, 2
 	}},
 	{kind: "guids/zero-guid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00002").Info.NodeGUID = 0 }},
+	{kind: "guids/zero-guid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00002").Info.SystemGUID = 0 }, subject: "host00002"},
 	{kind: "guids/duplicate-guid", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
 		f.Node("host00016").Info.NodeGUID = f.Node("host00001").Info.NodeGUID
 	}},

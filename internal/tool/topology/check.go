@@ -21,6 +21,7 @@ func Check(f *fabric.Fabric, names *fabric.NameMap) []report.Finding {
 	}
 	c.lids(f)
 	c.nodeGUIDs(f)
+	c.systemGUIDs(f)
 	c.portGUIDs(f)
 	c.emptyNames(f)
 	c.defects = append(c.defects, duplicateNames(f, names, func(*fabric.Node) bool { return true })...)
@@ -46,6 +47,9 @@ func (c *checker) addNodes(k report.Kind, nodes []*fabric.Node, format string, a
 	f := defect{Kind: k, Detail: fmt.Sprintf(format, args...)}
 	for _, n := range nodes {
 		f.Ends = append(f.Ends, nodeEnd(n, c.names))
+	}
+	if len(nodes) == 1 {
+		f.node = &nodes[0].GUID
 	}
 	c.defects = append(c.defects, f)
 }
@@ -112,6 +116,18 @@ func (c *checker) nodeGUIDs(f *fabric.Fabric) {
 			}
 		case len(group) > 1:
 			c.addNodes(report.DuplicateGUID, group, "%d nodes have node GUID %v", len(group), guid)
+		}
+	}
+}
+
+// systemGUIDs reports nodes without a system image GUID. The specification permits it
+// (InfiniBand Architecture, Volume 1, 14.2.5.3), but no program can find the nodes of a
+// chassis or a card then.
+func (c *checker) systemGUIDs(f *fabric.Fabric) {
+	for _, n := range f.Nodes {
+		if n.Info.SystemGUID == 0 && n.GUID != 0 {
+			c.addNodes(report.ZeroGUID, []*fabric.Node{n}, "%s has system image GUID 0", c.names.Label(n))
+			c.defects[len(c.defects)-1].Severity = report.Warning
 		}
 	}
 }

@@ -28,12 +28,14 @@ func PortsOf(f report.Finding) []*fabric.Port {
 // A defect is a finding in preparation. Defects from a comparison with a plan have a
 // job for the technician at the rack.
 type defect struct {
-	Kind   report.Kind
-	Detail string
-	Ends   []End
-	Job    string
-	Line   int
+	Kind     report.Kind
+	Severity report.Severity // "": that of the kind
+	Detail   string
+	Ends     []End
+	Job      string
+	Line     int
 
+	node  *ib.GUID // single node of a finding without ports
 	ports []*fabric.Port
 }
 
@@ -48,6 +50,12 @@ func findings(defects []defect) []report.Finding {
 		f := report.New(d.Kind, strings.Join(subjects, ", "), d.Detail)
 		if len(d.ports) > 0 {
 			f = f.At(d.ports[0].Node.GUID, int(d.ports[0].Number))
+		}
+		if d.node != nil {
+			f = f.At(*d.node, -1)
+		}
+		if d.Severity != "" {
+			f.Severity = d.Severity
 		}
 		f.Hint, f.Data = d.Job, &FindingData{d.Ends, d.Line, d.ports}
 		all = append(all, f)

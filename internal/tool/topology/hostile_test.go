@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -129,6 +130,9 @@ func TestCheck(t *testing.T) {
 			s.Nodes[3].Desc = mad.NewNodeDescription("Mellanox Technologies Aggregation Node")
 			s.Nodes[4].Desc = s.Nodes[3].Desc
 		}, ""},
+		{"zero node GUID", func(s *sim.Fabric) { s.Nodes[3].Info.NodeGUID = 0 }, "zero-guid: "},
+		{"zero port GUID", func(s *sim.Fabric) { s.Nodes[3].Info.PortGUID, s.Nodes[3].Ports[1].GUID = 0, 0 }, "zero-guid: "},
+		{"zero system image GUID", func(s *sim.Fabric) { s.Nodes[3].Info.SystemGUID = 0 }, "zero-guid: "},
 		{"overlap", func(s *sim.Fabric) {
 			s.Nodes[3].Ports[1].Info.LID, s.Nodes[3].Ports[1].Info.LMC = 200, 3
 			s.Nodes[4].Ports[1].Info.LID = ib.LID(207)
@@ -146,6 +150,15 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want %q", findings, test.want)
 			}
 		})
+	}
+}
+
+// The specification permits system image GUID 0, so that it is no error.
+func TestCheck_SystemGUID(t *testing.T) {
+	f := scan(t, "demo", func(s *sim.Fabric) { s.Nodes[3].Info.SystemGUID = 0 })
+	got := topology.Check(f, nil)
+	if len(got) != 1 || got[0].Severity != report.Warning || got[0].NodeGUID == nil || *got[0].NodeGUID == 0 {
+		t.Errorf("got %v, want a warning about a node", got)
 	}
 }
 
