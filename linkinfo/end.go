@@ -32,6 +32,7 @@ type End struct {
 var Kinds = []report.Kind{
 	report.NoReply, report.NoPeer, report.OneSided, report.NotActive, report.Unstable, report.Narrow,
 	report.Slow, report.Disabled, report.Limited, report.Uneven, report.Invalid,
+	report.SlowParallel,
 }
 
 // A rate is the width and the speed of a link, or a set of widths and one of speeds.
@@ -47,6 +48,9 @@ func (r rate) String() string {
 	}
 	return r.width.String() + " " + r.speed.String()
 }
+
+// gbps returns the signalling rate of a link.
+func (r rate) gbps() float64 { return ib.LinkGbps(r.width, r.speed) }
 
 // max returns the best width and the best speed of sets.
 func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
@@ -141,6 +145,33 @@ func (e *End) checkState() {
 	}
 	if info.State == ib.PortInit || info.State == ib.PortArmed {
 		e.add(report.NotActive, "not activated by a subnet manager")
+	}
+}
+
+// checkParallel compares the link with parallel links between the same switches, unless
+// another finding has the cause. This is evidence in files without the enabled speeds, too.
+func (e *End) checkParallel() {
+	p := e.Port
+	if e.Width == 0 || e.Speed == 0 || p.Peer == nil || !p.Node.IsSwitch() || !p.Peer.Node.IsSwitch() || p.Peer.Node == p.Node {
+		return
+	}
+	for _, cause := range []report.Kind{report.Narrow, report.Slow, report.OneSided, report.Uneven} {
+		if e.Has(cause) {
+			return
+		}
+	}
+	own := rate{e.Width, e.Speed}
+	best := own
+	for _, q := range p.Node.Ports {
+		if q == nil || q.Peer == nil || q.Peer.Node != p.Peer.Node || q.Info == nil || q.Info.State == ib.PortDown {
+			continue
+		}
+		if other := (rate{q.Info.LinkWidthActive, q.ActiveSpeed()}); other.speed != 0 && other.gbps() > best.gbps() {
+			best = other
+		}
+	}
+	if best != own {
+		e.add(report.SlowParallel, own.String()+", but a parallel link runs at "+best.String())
 	}
 }
 

@@ -2,11 +2,13 @@ package linkinfo
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // extended is the capability mask of a port that knows extended speeds.
@@ -180,5 +182,41 @@ func TestParseChecks(t *testing.T) {
 	}
 	if _, err := ParseChecks("port,speed"); err == nil {
 		t.Error("no error for an unknown key")
+	}
+}
+
+// Parallel links between two switches are compared, links to adapters and links with another
+// finding are not.
+func TestEnds_Parallel(t *testing.T) {
+	node := func(guid ib.GUID, kind mad.NodeType) *fabric.Node {
+		return fabric.NewNode(mad.NodeInfo{NodeGUID: guid, NodeType: kind, NumPorts: 5}, mad.NodeDescription{})
+	}
+	a, b := node(1, mad.NodeTypeSwitch), node(2, mad.NodeTypeSwitch)
+	other, ca := node(3, mad.NodeTypeSwitch), node(4, mad.NodeTypeCA)
+	connect := func(number uint8, peer *fabric.Node, info *mad.PortInfo) {
+		p, q := a.At(number), peer.At(number)
+		p.Info, q.Info, p.Peer, q.Peer = info, info, q, p
+	}
+	slower := func(i *mad.PortInfo) { i.LinkSpeedExtActive, i.LinkSpeedExtEnabled = 2, 3 }
+	connect(1, b, active(nil))
+	connect(2, b, active(slower))
+	connect(3, b, active(func(i *mad.PortInfo) { i.LinkWidthActive = ib.Width1X })) // narrow
+	connect(4, other, active(slower))
+	connect(5, ca, active(slower))
+	for _, n := range []*fabric.Node{a, b, other} {
+		n.At(0).Info = active(nil) // with the capability mask
+	}
+	f := fabric.Assemble([]*fabric.Node{a, b, other, ca}, a.At(1))
+	var got []string
+	for _, e := range Ends(f, f.Nodes) {
+		for _, finding := range e.Findings {
+			if finding.Kind == report.SlowParallel {
+				got = append(got, fmt.Sprintf("%d[%d] %s", e.Port.Node.GUID, e.Port.Number, finding.Detail))
+			}
+		}
+	}
+	want := []string{"1[2] 4X EDR, but a parallel link runs at 4X HDR", "2[2] 4X EDR, but a parallel link runs at 4X HDR"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -136,6 +136,7 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 		if p.Node == f.Start && p.Number == f.StartPort && e.Down() {
 			e.add(report.NotActive, fabric.ErrLinkDown.Error()) // the scan cannot find anything else
 		}
+		e.checkParallel()
 		block.take(&e)
 		ends = append(ends, e)
 	}
@@ -160,7 +161,7 @@ type findingBlock struct{ findings []report.Finding }
 
 // free returns the rest of the block for the findings of an end.
 func (b *findingBlock) free() []report.Finding {
-	const size, most = 256, 8
+	const size, most = 256, 9
 	if cap(b.findings)-len(b.findings) < most {
 		b.findings = make([]report.Finding, 0, size)
 	}

@@ -81,6 +81,7 @@ const (
 	Limited      Kind = "limited"
 	Uneven       Kind = "uneven"
 	Invalid      Kind = "invalid"
+	SlowParallel Kind = "slow-parallel"
 	BelowMinimum Kind = "below-minimum"
 )
 
@@ -258,6 +259,7 @@ var kinds = []KindInfo{
 	{Limited, Info, "both ends support more than is enabled", "enable all speeds: ibkit port {node} {port} speed=all espeed=all reset", "", runbookSlow},
 	{Uneven, Warning, "one end enables less than the other", hintLink, "LINK_DIFFERENT_SPEED", runbookSlow},
 	{Invalid, Error, "values that the specification does not allow", "update the firmware of {node}", "", ""},
+	{SlowParallel, Warning, "slower than a parallel link between the same switches", hintCable, "LINK_UNEXPECTED_SPEED", runbookSlow},
 	{BelowMinimum, Error, "slower than the thresholds require", hintCable, "LINK_UNEXPECTED_SPEED", runbookSlow},
 
 	{ZeroLID, Error, "no LID is assigned", "check that the subnet manager can reach the port: " + hintManagers, "PORT_LID_ZERO", runbookReach},

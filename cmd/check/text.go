@@ -36,8 +36,8 @@ func (v *verdict) printText(out *render.Output, r *check.Report) error {
 		return err
 	}
 	out.WriteByte('\n')
-	view.line(0, fmt.Sprintf("%s: %s, %s%s%s", r.Scope, plural.Count(r.Errors, "error", "errors"), plural.Count(r.Warnings, "warning", "warnings"),
-		incomplete(r), exitText(cmdutil.ResultError(r.Partial, v.fails(r)))))
+	view.line(0, fmt.Sprintf("%s: %s, %s%s%s%s", r.Scope, plural.Count(r.Errors, "error", "errors"), plural.Count(r.Warnings, "warning", "warnings"),
+		notJudged(r), incomplete(r), exitText(cmdutil.ResultError(r.Partial, v.fails(r)))))
 	return nil
 }
 

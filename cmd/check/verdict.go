@@ -231,7 +231,7 @@ func statusOf(r *check.Report) status {
 func (v *verdict) printNagios(out *render.Output, r *check.Report) error {
 	s := statusOf(r)
 	text := fmt.Sprintf("%s, %s in %s", plural.Count(r.Errors, "error", "errors"),
-		plural.Count(r.Warnings, "warning", "warnings"), plural.Count(len(r.Stages), "stage", "stages"))
+		plural.Count(r.Warnings, "warning", "warnings"), plural.Count(len(r.Stages), "stage", "stages")) + notJudged(r)
 	for _, f := range r.Findings {
 		if f.Severity == worst(r) {
 			text += "; " + findingText(f)
@@ -253,6 +253,24 @@ func (v *verdict) printNagios(out *render.Output, r *check.Report) error {
 		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+f.Hint))
 	}
 	return s.exit()
+}
+
+// notJudged names the stages for which the source lacks the data, so that a verdict without
+// errors does not include them.
+func notJudged(r *check.Report) string {
+	var names []string
+	for _, s := range r.Stages {
+		if s.NotJudged {
+			names = append(names, s.Name)
+		}
+	}
+	switch {
+	case names != nil:
+		return "; not judged: " + strings.Join(names, ", ")
+	case !r.Judged():
+		return "; nothing was judged"
+	}
+	return ""
 }
 
 // nagiosName is the name of the check in the first line.

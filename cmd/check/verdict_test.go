@@ -222,3 +222,26 @@ func TestCheck_Hostile(t *testing.T) {
 		})
 	}
 }
+
+// A verdict names what a file has no data for, in each form.
+func TestCheckFabric_NotJudged(t *testing.T) {
+	const lacks = "; not judged: links, sm, sa, pkeys, counters, ber, firmware, routing"
+	for args, want := range map[string]struct {
+		text string
+		code int
+	}{
+		"parallel-slow.topo":                         {"\nfabric: 0 errors, 2 warnings" + lacks, cmdutil.ExitOK},
+		"parallel-slow.topo --format nagios":         {"FABRIC WARNING - 0 errors, 2 warnings in 16 stages" + lacks, 1},
+		"two-subnets.topo --format nagios":           {"FABRIC OK - 0 errors, 0 warnings in 16 stages; not judged: links, speed,", 0},
+		"two-subnets.topo --only sm":                 {"\nfabric: 0 errors, 0 warnings; not judged: sm", cmdutil.ExitPartial},
+		"two-subnets.topo --only sm --format nagios": {"FABRIC UNKNOWN - 0 errors, 0 warnings in 1 stage; not judged: sm", 3},
+		"two-subnets.topo --only rails":              {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitOK},
+	} {
+		t.Run(args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"check", "fabric", "--from"}, strings.Fields("../../test/topologies/"+args)...)...)
+			if code != want.code || !strings.Contains(out, want.text) || err != "" {
+				t.Errorf("got exit code %d, output\n%s\nerror output %q, want %d, %q", code, out, err, want.code, want.text)
+			}
+		})
+	}
+}

@@ -277,3 +277,21 @@ func TestErrorCounters_Formats(t *testing.T) {
 		})
 	}
 }
+
+// A verdict on a file without states does not include them.
+func TestLinkinfo_SparseFile(t *testing.T) {
+	for file, want := range map[string]struct {
+		end  string
+		code int
+	}{
+		"two-subnets.topo":   {"4 links: no problems found; not judged: states, enabled widths and speeds\n", cmdutil.ExitOK},
+		"parallel-slow.topo": {"4 links: 1 link with problems\n", cmdutil.ExitFindings},
+	} {
+		t.Run(file, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, "linkinfo", "--from", "../../test/topologies/"+file)
+			if code != want.code || !strings.HasSuffix(out, want.end) || err != "" {
+				t.Errorf("got exit code %d, output\n%s\nerror output %q, want %d, %q", code, out, err, want.code, want.end)
+			}
+		})
+	}
+}

@@ -116,7 +116,7 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	}
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", plural.Count(s.Switches, "switch", "switches"), plural.Count(s.CAs, "channel adapter", "channel adapters"),
 		plural.Count(s.Routers, "router", "routers"), shown)
-	verdict, mark := "no problems found", colour.Good
+	verdict, mark := noProblems(r.Fabric, len(rows) == 0 && !t.narrowed), colour.Good
 	one, many := "link", "links"
 	if t.ends {
 		one, many = "port", "ports"
@@ -133,6 +133,17 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		verdict, mark = cmdutil.PartialVerdict(r.Fabric.Blind(), len(problems), verdict), colour.Bad
 	}
 	fmt.Fprintln(out, mark(verdict)+t.onlyProblems(rows, problems))
+}
+
+// noProblems is the verdict on links without problems. It does not include what a file lacks.
+func noProblems(f *fabric.Fabric, isEmpty bool) string {
+	switch {
+	case isEmpty:
+		return "no ports"
+	case f.Sparse:
+		return "no problems found; not judged: states, enabled widths and speeds"
+	}
+	return "no problems found"
 }
 
 // endRows returns a row for each end.

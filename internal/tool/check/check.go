@@ -61,14 +61,18 @@ func StageOf(f report.Finding) string {
 
 // A Stage is a stage's result.
 type Stage struct {
-	Name     string  `json:"name"`
-	About    string  `json:"about"`
-	Status   Status  `json:"status"`
-	Errors   int     `json:"errors"`
-	Warnings int     `json:"warnings"`
-	Unknown  int     `json:"unknown"`
-	Comment  string  `json:"comment"`
-	Seconds  float64 `json:"seconds"`
+	Name     string `json:"name"`
+	About    string `json:"about"`
+	Status   Status `json:"status"`
+	Errors   int    `json:"errors"`
+	Warnings int    `json:"warnings"`
+	Unknown  int    `json:"unknown"`
+	Comment  string `json:"comment"`
+
+	// NotJudged reports that the stage was skipped because the source lacks its data.
+	NotJudged bool `json:"not_judged"`
+
+	Seconds float64 `json:"seconds"`
 }
 
 // A Value is a measured value for monitoring systems.
@@ -90,6 +94,11 @@ type Report struct {
 	Values   []Value `json:"values"`
 
 	Groups []Group `json:"-"` // the findings by cable or node, the worst first
+}
+
+// Judged reports whether a stage was not skipped.
+func (r *Report) Judged() bool {
+	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Status != Skipped })
 }
 
 // A runner runs stages and collects their findings.
@@ -145,6 +154,14 @@ func (r *runner) skipped(format string, args ...any) {
 	r.stage.Status, r.stage.Comment = Skipped, fmt.Sprintf(format, args...)
 }
 
+// lacks skips the current stage if it has no findings, because the source lacks its data.
+func (r *runner) lacks(reason string) {
+	if s := r.stage; s.Errors+s.Warnings+s.Unknown == 0 {
+		r.skipped("%s", reason)
+		s.NotJudged = true
+	}
+}
+
 // comment sets the current stage's comment.
 func (r *runner) comment(format string, args ...any) {
 	r.stage.Comment = fmt.Sprintf(format, args...)
@@ -182,6 +199,9 @@ func (r *runner) value(name string, v float64, unit string) {
 
 // finish completes the result.
 func (r *runner) finish() *Report {
+	if !r.result.Judged() && slices.ContainsFunc(r.result.Stages, func(s Stage) bool { return s.NotJudged }) {
+		r.result.Partial = true
+	}
 	r.result.Seconds = time.Since(r.result.Began).Seconds()
 	r.value("errors", float64(r.result.Errors), "")
 	r.value("warnings", float64(r.result.Warnings), "")

@@ -53,7 +53,7 @@ type FabricStage struct {
 	About string // the stage's subject, as a noun phrase
 	Kinds []report.Kind
 
-	// needs returns the reason why the stage cannot run, "" if it can.
+	// needs returns the data that the source lacks for the stage, "" if it has all.
 	needs func(*fabricRun) string
 	run   func(context.Context, *fabricRun) error
 }
@@ -70,7 +70,7 @@ var fabricStages = []FabricStage{
 	{"guids", "GUIDs: not zero, unique", guidKinds, always, checkGUIDs},
 	{"names", "node descriptions: not empty, unique", nameKinds, always, checkNames},
 	{"links", "link states, compared at both ends", linkKinds, needsStates, checkLinks},
-	{"speed", "link speed and width against both ends and the thresholds", append(speedKinds, report.BelowMinimum), needsStates, checkSpeed},
+	{"speed", "link speed and width against both ends and the thresholds", append(speedKinds, report.BelowMinimum), always, checkSpeed},
 	{"sm", "subnet managers: one active master", sm.Kinds, needsRequests, checkManagers},
 	{"sa", "nodes that subnet administration lists, compared with the scan", []report.Kind{report.UnscannedNode, report.Unchecked}, needsScan, checkRecords},
 	{"pkeys", "port partitions, compared with their switch", []report.Kind{report.NoDefaultPKey, report.NotOnSwitch, report.LimitedMembers, report.Unchecked}, needsRequests, checkPartitions},
@@ -80,7 +80,7 @@ var fabricStages = []FabricStage{
 	{"routing", "paths between all ports, loops, balance, multicast", append(slices.Clone(route.Kinds), report.Unchecked), needsTables, checkRouting},
 	{"tree", "switch structure, fat tree uplinks", []report.Kind{report.WrongStructure, report.LevelLink, report.FewUplinks, report.UnevenUplinks}, always, checkTree},
 	{"rails", "rails: host adapters on the leaf switches", []report.Kind{report.WrongRail}, always, checkRails},
-	{"plan", "cabling, compared with the plan", planKinds, needsPlan, checkPlan},
+	{"plan", "cabling, compared with the plan", planKinds, always, checkPlan},
 }
 
 // Finding kinds by stage.
@@ -91,7 +91,7 @@ var (
 	linkKinds = []report.Kind{
 		report.NoReply, report.NoPeer, report.OneSided, report.NotActive, report.Unstable, report.Disabled, report.Invalid,
 	}
-	speedKinds   = []report.Kind{report.Narrow, report.Slow, report.Limited, report.Uneven}
+	speedKinds   = []report.Kind{report.Narrow, report.Slow, report.Limited, report.Uneven, report.SlowParallel}
 	counterKinds = []report.Kind{
 		report.Exceeded, report.Increased, report.Congested, report.Flapped, report.Saturated, report.Cleared, report.Disappeared, report.Unchecked,
 	}
@@ -132,13 +132,6 @@ func needsTables(r *fabricRun) string {
 	return ""
 }
 
-func needsPlan(r *fabricRun) string {
-	if r.opts.Plan == nil {
-		return "requires a plan"
-	}
-	return ""
-}
-
 // fabricRun is a single run through the stages.
 type fabricRun struct {
 	*runner
@@ -165,8 +158,10 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 			continue
 		}
 		start := r.begin(s.Name, s.About, s.Kinds)
-		if reason := r.reason(s); reason != "" {
-			r.skipped("%s", reason)
+		if r.fabric != nil && r.fabric.Blind() != nil {
+			r.skipped("%v", fabric.ErrBlind) // nothing to check
+		} else if lack := s.needs(r); lack != "" {
+			r.lacks(lack)
 		} else if err := s.run(ctx, r); err != nil {
 			return nil, err
 		}
@@ -178,15 +173,6 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 	r.values()
 	r.result.Groups = r.groups()
 	return r.finish(), nil
-}
-
-// reason returns the reason why a stage cannot run, "" if it can. After a blind scan there is
-// nothing to check.
-func (r *fabricRun) reason(s FabricStage) string {
-	if r.fabric != nil && r.fabric.Blind() != nil {
-		return fabric.ErrBlind.Error()
-	}
-	return s.needs(r)
 }
 
 // skippedIf skips the current stage if it is empty.

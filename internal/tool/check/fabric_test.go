@@ -181,6 +181,12 @@ var faults = []fault{
 		}
 	}},
 	{kind: "speed/uneven", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) { f.Node("host00003").Ports[1].Info.LinkWidthEnabled = ib.Width1X }},
+	{kind: "speed/slow-parallel", fabric: "net:../../../test/nets/parallel-links-and-router.net", change: func(_ *testing.T, f *sim.Fabric) {
+		for _, name := range []string{"leaf-1", "leaf-2"} {
+			p := &f.Node(name).Ports[4]
+			p.Info.LinkWidthActive, p.Info.LinkWidthEnabled = ib.Width1X, ib.Width1X
+		}
+	}, subject: "leaf-1[4]"},
 	{kind: "speed/below-minimum", fabric: tree, options: thresholds("min_speed: NDR")},
 	{kind: "sm/no-master", fabric: "demo,sm=off"},
 	{kind: "sm/two-masters", fabric: "demo", change: func(_ *testing.T, f *sim.Fabric) {

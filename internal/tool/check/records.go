@@ -22,7 +22,7 @@ func needsScan(r *fabricRun) string {
 // administration does not respond.
 func checkRecords(ctx context.Context, r *fabricRun) (err error) {
 	if r.fabric.Unfinished() {
-		r.skipped("the scan ended early")
+		r.lacks("the scan ended early")
 		return nil
 	}
 	s, err := r.opts.Source.Open(ctx)
@@ -35,7 +35,7 @@ func checkRecords(ctx context.Context, r *fabricRun) (err error) {
 	case ctx.Err() != nil, errors.Is(err, umad.ErrDeviceRemoved):
 		return err
 	case err != nil:
-		r.skipped("%v", err)
+		r.lacks(err.Error())
 		return nil
 	}
 	for _, lack := range r.fabric.Lacks(records) {

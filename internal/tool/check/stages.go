@@ -114,6 +114,9 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 	}
 	r.comment("%s", strings.Join(parts, ", "))
 	r.skippedIf(len(order) == 0, "no links")
+	if r.fabric.Sparse && r.limits.MinWidth == 0 && r.limits.MinSpeed == 0 {
+		r.lacks("the file has no enabled widths and speeds")
+	}
 	return nil
 }
 
@@ -315,6 +318,10 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 
 // checkPlan compares the cabling with the plan.
 func checkPlan(_ context.Context, r *fabricRun) error {
+	if r.opts.Plan == nil {
+		r.skipped("requires a plan")
+		return nil
+	}
 	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), planKinds...)
 	r.comment("%s in the plan", count(len(r.opts.Plan.Cables), "cable"))
 	r.skippedIf(len(r.opts.Plan.Cables) == 0, "no cables in the plan")
