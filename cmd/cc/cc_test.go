@@ -181,3 +181,12 @@ func setKey(t *testing.T, socket string, lid ib.LID, key mad.Key) {
 		t.Fatal(err)
 	}
 }
+
+// Without an agent that replied, there is no verdict.
+func TestCC_NoAgent(t *testing.T) {
+	code, out, _ := program.Run(t, nil, "cc", "-t", "20", "--sim", "demo,sm=off")
+	const want = "\n22 agents: 0 with congestion control, 0 have it on: partial result, no agent to compare\n"
+	if code != cmdutil.ExitPartial || !strings.HasSuffix(out, want) {
+		t.Errorf("got exit code %d, output\n%s\nwant %d, %q", code, out, cmdutil.ExitPartial, want)
+	}
+}

@@ -191,6 +191,9 @@ func (v *view) summary() {
 		}
 	}
 	verdict, mark := "no problems found", v.colour.Good
+	if supported == 0 {
+		verdict, mark = "no agent to compare", v.colour.Warn
+	}
 	if found > 0 {
 		verdict, mark = plural.Count(found, "problem", "problems"), v.colour.Bad
 	}

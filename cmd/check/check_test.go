@@ -144,6 +144,13 @@ func TestCheckRoutes_Diff(t *testing.T) {
 	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") || !strings.HasSuffix(out, "\nno differences from "+saved+"\n") {
 		t.Errorf("got exit code %d and\n%s\nwant no changes", code, out)
 	}
+	partial := filepath.Join(t.TempDir(), "partial")
+	mute := cmdtest.WriteFile(t, "0s mute switch-0-0-0 LinearForwardingTable\n")
+	program.Run(t, nil, "check", "routes", "--sim", "torus,sm=minhop", "--sim-events", mute, "-t", "20", "--save", partial)
+	code, out, _ = program.Run(t, nil, "check", "routes", "--tables", partial, "--diff", partial, "--fail-on", "unreachable")
+	if want := "\nno differences from " + partial + " in the tables that were read\n"; code != cmdutil.ExitPartial || !strings.HasSuffix(out, want) {
+		t.Errorf("got exit code %d and\n%s\nwant %d, %q", code, out, cmdutil.ExitPartial, want)
+	}
 	code, out, _ = program.Run(t, nil, "check", "routes", "--sim", "torus,sm=updown", "--diff", saved)
 	if code != cmdutil.ExitFindings || !strings.Contains(out, "LIDs re-routed, for example LID ") {
 		t.Errorf("got exit code %d and\n%s\nwant changes", code, out)

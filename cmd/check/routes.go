@@ -239,7 +239,11 @@ func (c *routes) print(out *render.Output, a *route.Analysis, findings []report.
 			fmt.Fprintf(out, "changed: %s\n", change.Detail)
 		}
 		if c.diff != "" && len(changes) == 0 {
-			fmt.Fprintf(out, "no differences from %s\n", c.diff)
+			where := ""
+			if partial {
+				where = " in the tables that were read"
+			}
+			fmt.Fprintf(out, "no differences from %s%s\n", c.diff, where)
 		}
 	}
 }

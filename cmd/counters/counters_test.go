@@ -416,3 +416,12 @@ func TestReset_Confirmation(t *testing.T) {
 		})
 	}
 }
+
+// Without a port that was read, there is no verdict.
+func TestCounters_NoPort(t *testing.T) {
+	code, out, _ := program.Run(t, nil, "counters", "--sim", "demo,sm=off")
+	const want = "6 switches, 16 channel adapters, 0 ports: partial result, no port was read\n"
+	if code != cmdutil.ExitPartial || !strings.HasSuffix(out, want) {
+		t.Errorf("got exit code %d, output\n%s\nwant %d, %q", code, out, cmdutil.ExitPartial, want)
+	}
+}

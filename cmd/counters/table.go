@@ -373,6 +373,9 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 	}
 	fmt.Fprintf(out, ", %s: ", plural.Count(s.ports, "port", "ports"))
 	verdict, mark := "no findings", colour.Good
+	if s.ports == 0 {
+		verdict, mark = "no port was read", colour.Warn
+	}
 	if s.problems > 0 {
 		verdict, mark = plural.Count(s.problems, "port with findings", "ports with findings")+s.byCause(), colour.Bad
 	}

@@ -154,12 +154,17 @@ func (r *runner) skipped(format string, args ...any) {
 	r.stage.Status, r.stage.Comment = Skipped, fmt.Sprintf(format, args...)
 }
 
+// skippedIf skips the current stage if it is empty.
+func (r *runner) skippedIf(nothing bool, reason string) {
+	if s := r.stage; nothing && s.Errors+s.Warnings+s.Unknown == 0 {
+		r.skipped("%s", reason)
+	}
+}
+
 // lacks skips the current stage if it has no findings, because the source lacks its data.
 func (r *runner) lacks(reason string) {
-	if s := r.stage; s.Errors+s.Warnings+s.Unknown == 0 {
-		r.skipped("%s", reason)
-		s.NotJudged = true
-	}
+	r.skippedIf(true, reason)
+	r.stage.NotJudged = r.stage.Status == Skipped
 }
 
 // comment sets the current stage's comment.

@@ -175,13 +175,6 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 	return r.finish(), nil
 }
 
-// skippedIf skips the current stage if it is empty.
-func (r *fabricRun) skippedIf(nothing bool, reason string) {
-	if s := r.stage; nothing && s.Errors+s.Warnings+s.Unknown == 0 {
-		r.skipped("%s", reason)
-	}
-}
-
 // leaveOut removes a stage that ran only for the others.
 func (r *runner) leaveOut(name string) {
 	s := r.result.Stages[0]

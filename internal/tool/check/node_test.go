@@ -159,6 +159,11 @@ func TestNode_NoDevice(t *testing.T) {
 	if kinds := foundIn(r); !slices.Contains(kinds, "devices/device") {
 		t.Errorf("got %v, want devices/device", kinds)
 	}
+	for _, s := range r.Stages { // the others have no device to judge
+		if passed := s.Status != Skipped; passed != (s.Name == "devices") {
+			t.Errorf("%s: got %s", s.Name, s.Status)
+		}
+	}
 	var text strings.Builder
 	if err := ManifestOf(nil, nil).Write(&text); !errors.Is(err, ErrEmptyManifest) || text.String() != "" {
 		t.Errorf("write manifest: got %q and error %v, want %v", text.String(), err, ErrEmptyManifest)
