@@ -17,29 +17,55 @@ import (
 const fatTree = "fat tree"
 
 // checkTree compares the switches' structure with the intended structure, and the uplinks
-// among switches on each fat tree level.
+// among switches on each fat tree level. Parts of the fabric without a connection have
+// structures of their own.
 func checkTree(_ context.Context, r *fabricRun) error {
-	shape, levels := topology.RecognizeShape(r.fabric), topology.Levels(r.fabric)
-	want := r.limits.Topology
-	if want != "" && shape.Name != want {
-		r.add(finding(report.WrongStructure, "", "got %s, want %s", textOr(shape.Name, "no known structure"), want))
-	}
-	r.comment("%s, %s", textOr(shape.Name, "structure not recognized"), count(levels.Count, "level"))
-	if want == fatTree && shape.Name != fatTree {
-		r.levelLinks(levels)
-	}
-	if want == fatTree || shape.Name == fatTree {
-		for level := range levels.Count - 1 {
-			r.compareUplinks(levels, level)
+	parts := topology.Parts(r.fabric)
+	var comments []string
+	recognized := false
+	for _, part := range parts {
+		shape, levels := topology.RecognizeShape(part), topology.Levels(part)
+		if levels.Count == 0 {
+			continue
 		}
+		comments = append(comments, fmt.Sprintf("%s, %s", textOr(shape.Name, "structure not recognized"), count(levels.Count, "level")))
+		recognized = recognized || shape.Name != ""
+		r.comparePart(part, shape, levels, len(parts) > 1)
 	}
-	r.skippedIf(levels.Count == 0, "no switches")
+	comment := strings.Join(comments, "; ")
+	if len(comments) > 1 {
+		comment = count(len(comments), "part") + " without a connection: " + comment
+	}
+	r.comment("%s", comment)
+	r.skippedIf(comments == nil, "no switches")
+	r.skippedIf(!recognized && comments != nil && r.limits.Topology == "", comment)
 	return nil
 }
 
+// comparePart compares a part of the fabric, which has a name if it is not the only part.
+func (r *fabricRun) comparePart(part *fabric.Fabric, shape topology.Shape, levels topology.Layout, named bool) {
+	want := r.limits.Topology
+	if want != "" && shape.Name != want {
+		subject := ""
+		if named {
+			i := slices.IndexFunc(part.Nodes, func(n *fabric.Node) bool { return n.IsSwitch() })
+			subject = "the part with " + r.nodeName(part.Nodes[i])
+		}
+		r.add(finding(report.WrongStructure, subject, "got %s, want %s", textOr(shape.Name, "no known structure"), want))
+	}
+	if want == fatTree && shape.Name != fatTree {
+		r.levelLinks(part, levels)
+	}
+	if want == fatTree || shape.Name == fatTree {
+		for level := range levels.Count - 1 {
+			r.compareUplinks(part, levels, level)
+		}
+	}
+}
+
 // levelLinks reports links that do not lead to the next level.
-func (r *fabricRun) levelLinks(levels topology.Layout) {
-	for _, c := range topology.Cables(r.fabric) {
+func (r *fabricRun) levelLinks(part *fabric.Fabric, levels topology.Layout) {
+	for _, c := range topology.Cables(part) {
 		if c.B == nil {
 			continue
 		}
@@ -53,7 +79,7 @@ func (r *fabricRun) levelLinks(levels topology.Layout) {
 
 // compareUplinks compares the links from a level's switches to the next level: their
 // number, and their distribution over the switches above.
-func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
+func (r *fabricRun) compareUplinks(part *fabric.Fabric, levels topology.Layout, level int) {
 	type uplinks struct {
 		node  *fabric.Node
 		total int
@@ -61,7 +87,7 @@ func (r *fabricRun) compareUplinks(levels topology.Layout, level int) {
 	}
 	var all []uplinks
 	totals, shares := map[int]int{}, map[int]int{}
-	for _, n := range r.fabric.Nodes {
+	for _, n := range part.Nodes {
 		if l, isSwitch := levels.Level[n]; !isSwitch || l != level {
 			continue
 		}

@@ -68,6 +68,7 @@ func endPorts(f *fabric.Fabric) []*fabric.Port {
 }
 
 func (c *checker) lids(f *fabric.Fabric) {
+	parts := parts(f)
 	var ranges []endPort
 	for _, p := range endPorts(f) {
 		if p.Info == nil || !p.IsManagement() && p.Peer == nil {
@@ -84,11 +85,14 @@ func (c *checker) lids(f *fabric.Fabric) {
 		case last > int(ib.MaxUnicastLID):
 			c.add(report.LIDRange, []*fabric.Port{p}, "%s has LIDs %d to %d (LMC %d), beyond the last unicast LID %d", portText(p, c.names), first, last, lmc, ib.MaxUnicastLID)
 		}
-		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff))})
+		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff)), partOf(parts, p)})
 	}
-	slices.SortStableFunc(ranges, func(a, b endPort) int { return cmp.Compare(a.first, b.first) })
+	slices.SortStableFunc(ranges, func(a, b endPort) int { return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.first, b.first)) })
 	var a endPort // the port before b with the highest last LID
 	for _, b := range ranges {
+		if a.Port != nil && a.part != b.part {
+			a = endPort{}
+		}
 		if b.first <= a.last { // not each pair: all ports may have the same LID
 			c.add(report.DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
 		}
@@ -96,6 +100,20 @@ func (c *checker) lids(f *fabric.Fabric) {
 			a = b
 		}
 	}
+}
+
+// partOf returns the part of the fabric that a port is in: parts without a connection are
+// separate subnets, with LIDs of their own. It is -1 for a port without a link to a switch.
+func partOf(parts map[*fabric.Node]int, p *fabric.Port) int {
+	if part, known := parts[p.Node]; known {
+		return part
+	}
+	if p.Peer != nil {
+		if part, known := parts[p.Peer.Node]; known {
+			return part
+		}
+	}
+	return -1
 }
 
 // common describes the LIDs that two ports have.

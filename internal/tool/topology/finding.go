@@ -99,4 +99,5 @@ func portText(p *fabric.Port, names *fabric.NameMap) string {
 type endPort struct {
 	*fabric.Port
 	first, last ib.LID
+	part        int // of the fabric
 }

@@ -48,6 +48,32 @@ func Levels(f *fabric.Fabric) Layout {
 	return l
 }
 
+// Parts returns the parts of a fabric without a connection, in the order of their first
+// switch or router, each with its adapters. They have nodes only. A host with ports in two
+// parts does not connect them, and is in the part of its first link.
+func Parts(f *fabric.Fabric) []*fabric.Fabric {
+	of := parts(f)
+	var all []*fabric.Fabric
+	for _, n := range f.Nodes {
+		i, known := of[n]
+		if n.IsCA() {
+			for _, p := range linked(n) {
+				if i, known = of[p.Peer.Node]; known {
+					break
+				}
+			}
+		}
+		if !known {
+			continue // an adapter without a link to a switch
+		}
+		for len(all) <= i {
+			all = append(all, &fabric.Fabric{})
+		}
+		all[i].Nodes = append(all[i].Nodes, n)
+	}
+	return all
+}
+
 // parts returns the parts of a fabric without a connection, as a number for each switch
 // and router. A host with ports in two parts does not connect them.
 func parts(f *fabric.Fabric) map[*fabric.Node]int {
