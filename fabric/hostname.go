@@ -23,9 +23,10 @@ func (n *Node) IsAggregation() bool {
 	return n.IsCA() && strings.Contains(n.Desc.String(), "Aggregation Node")
 }
 
-// HostNames returns the hosts of a fabric's channel adapters, without aggregation nodes. A
-// description that devices with different system image GUIDs share does not identify a
-// host. A name that a node name map assigns to several adapters does.
+// HostNames returns the hosts of a fabric's channel adapters, without aggregation nodes, by
+// [HostNameOf]. A host name has letters, digits and "_.-" only. A description that devices
+// with different system image GUIDs share does not identify a host. A name that a node name
+// map assigns to several adapters does.
 func HostNames(f *Fabric, names *NameMap) map[*Node]HostName {
 	hosts := map[*Node]HostName{}
 	system, repeated := map[string]ib.GUID{}, map[string]bool{}
@@ -35,6 +36,9 @@ func HostNames(f *Fabric, names *NameMap) map[*Node]HostName {
 		}
 		name := names.Name(n)
 		hosts[n] = HostNameOf(name)
+		if h := hosts[n].Host; h != "" && !validHost.MatchString(h) {
+			hosts[n] = HostName{Problem: fmt.Sprintf("%q has characters that no host name has", h)}
+		}
 		if first, known := system[name]; known && first != systemOf(n) {
 			repeated[name] = true
 		} else {
@@ -93,7 +97,7 @@ func HostNameOf(name string) HostName {
 	} else if defaultChip.MatchString(one) || defaultVendor.MatchString(one) || strings.Contains(one, "Mellanox Technologies") {
 		return HostName{Problem: fmt.Sprintf("%q is the description of the vendor", one)}
 	}
-	if unnamedHost.MatchString(h.Host) || !validHost.MatchString(h.Host) {
+	if unnamedHost.MatchString(h.Host) {
 		return HostName{Problem: fmt.Sprintf("%q does not contain the name of a host", one)}
 	}
 	return h

@@ -42,8 +42,7 @@ func TestHostNameOf(t *testing.T) {
 		"Localhost":                                {},
 		"(none) mlx5_0":                            {},
 		`it "is" quoted`:                           {"it", ""},
-		"100%s %d":                                 {},
-		"MF0;r1:Q3400_RA/U2":                       {},
+		"rack1/node3 HCA-1":                        {"rack1/node3", "HCA-1"},
 		"mlx5_0":                                   {},
 		"HCA-1":                                    {},
 	} {
@@ -71,13 +70,14 @@ func TestHostNames(t *testing.T) {
 		node(9, 9, ca, "MT4129 ConnectX7   Mellanox Technologies"), node(10, 10, ca, "MT4129 ConnectX7   Mellanox Technologies"),
 		node(11, 11, ca, "Mellanox Technologies Aggregation Node"),
 		node(12, 12, mad.NodeTypeSwitch, "leaf1"),
+		node(13, 13, ca, "100%s %d"),
 	}}
 	names, err := fabric.ReadNameMap(strings.NewReader("0x9 n9\n0xa n9\n"), "names")
 	if err != nil {
 		t.Fatal(err)
 	}
 	hosts := fabric.HostNames(f, names)
-	for i, want := range []string{"n1", "n1", "n2", "n2", "", "", "", "", "n9", "n9", "-", "-"} {
+	for i, want := range []string{"n1", "n1", "n2", "n2", "", "", "", "", "n9", "n9", "-", "-", ""} {
 		got, known := hosts[f.Nodes[i]]
 		if want == "-" == known || known && (got.Host != want || (got.Problem == "") != (want != "")) {
 			t.Errorf("%s: got %+v, want %q", f.Nodes[i].Desc.Clean(), got, want)
