@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/similar"
 )
 
 // Build makes a fabric from a description:
@@ -57,11 +59,21 @@ func Build(description string, options ...string) (*Fabric, error) {
 			if _, err := os.Stat(name); err == nil {
 				name = path // a file name that does not end at the first comma
 			}
-			return nil, fmt.Errorf("unknown fabric %q: not a file, and not one of %s", name, strings.Join(known(), ", "))
+			return nil, &unknownError{name}
 		}
 	}
 	return buildFile(description, options, readAny)
 }
+
+// An unknownError reports a description that is neither a preset nor a file.
+type unknownError struct{ name string }
+
+func (e *unknownError) Error() string {
+	return fmt.Sprintf("unknown fabric %q: not a file, and not one of %s", e.name, strings.Join(known(), ", "))
+}
+
+// Hint suggests a remedy.
+func (e *unknownError) Hint() string { return similar.Hint(similar.To(e.name, known())) }
 
 // known returns the presets and the file format prefixes.
 func known() []string {

@@ -152,6 +152,21 @@ func TestReadFile_Errors(t *testing.T) {
 	}
 }
 
+// TestBuild_Similar checks the hint for a misspelt preset.
+func TestBuild_Similar(t *testing.T) {
+	for name, want := range map[string]string{
+		"dmeo": `similar names: "demo"`, "fattree:levels=3": `similar names: "fat-tree"`, "moon": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Build(name)
+			var hinter interface{ Hint() string }
+			if !errors.As(err, &hinter) || hinter.Hint() != want {
+				t.Errorf("got %v, want hint %q", err, want)
+			}
+		})
+	}
+}
+
 // TestBuild_Parameters checks that parameters follow a colon or a comma.
 func TestBuild_Parameters(t *testing.T) {
 	for _, description := range []string{

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/similar"
 )
 
 // findName finds the ports on nodes with a name. It compares the name with the node
@@ -49,7 +49,7 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	if listErr != nil {
 		return nil, listErr
 	}
-	not := &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted)}
+	not := &NotFoundError{Address: a, By: names.from, Similar: similarTo(a.Name, names.sorted)}
 	if names.from == FromScan {
 		return nil, r.notFoundIn(r.scanned, not)
 	}
@@ -216,19 +216,17 @@ func (x *nameIndex) match(pattern string) []*Port {
 	return found
 }
 
-// maxSimilar is the maximum number of names that an error suggests.
-const maxSimilar = 3
-
-// Similar returns names that contain a name, regardless of case: the first three.
-func Similar(name string, names []string) []string {
-	name, _, _ = fabric.CutPort(strings.ToLower(name))
-	var similar []string
-	for _, other := range names {
-		if len(similar) < maxSimilar && strings.Contains(strings.ToLower(other), name) {
-			similar = append(similar, other)
-		}
+// similarTo returns names of nodes that resemble a name. NAME:1 is a common mistake for
+// port 1 of a node.
+func similarTo(name string, names []string) []string {
+	node, number, found := strings.Cut(name, ":")
+	switch {
+	case !found || number == "" || !isMadeOf(number, digits):
+		node, _, _ = fabric.CutPort(name)
+	case slices.Contains(names, node):
+		return []string{node + "/" + number}
 	}
-	return similar
+	return similar.To(node, names)
 }
 
 // Siblings returns ports and, after them, the other known ports on the same nodes.
@@ -269,16 +267,4 @@ func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 		return PortsOf(n), nil
 	}
 	return nil, err
-}
-
-// SimilarHint returns a hint with names that [Similar] found, "" for none.
-func SimilarHint(names []string) string {
-	var all []string
-	for _, n := range names {
-		all = append(all, strconv.Quote(n))
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "similar names: " + strings.Join(all, ", ")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/similar"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -12,7 +13,7 @@ import (
 type NotFoundError struct {
 	Address Address
 	By      Source
-	Similar []string // names that contain the requested name
+	Similar []string // names that resemble the requested name
 
 	// Incomplete reports that not all nodes have replied to a scan.
 	Incomplete bool
@@ -78,7 +79,7 @@ func (e *NotFoundError) Hint() string {
 	case e.Address.Kind == Name && g.Undescribed > 0 && g.Description != nil:
 		return fmt.Sprintf("%s did not give a description, and the name may be one of theirs: %v", plural.Count(g.Undescribed, "node", "nodes"), g.Description)
 	case len(e.Similar) > 0:
-		return SimilarHint(e.Similar)
+		return similar.Hint(e.Similar)
 	case e.Incomplete:
 		return fmt.Sprintf("not all nodes replied to the scan; the port may belong to one of them, or be connected through one: %v", g.Failure)
 	}
@@ -90,7 +91,7 @@ func (e *NotFoundError) Hint() string {
 func NotFound(a Address, by Source, names []string, gap Gap) error {
 	not := &NotFoundError{Address: a, By: by}
 	if a.Kind == Name {
-		not.Similar = Similar(a.Name, names)
+		not.Similar = similarTo(a.Name, names)
 	}
 	not.setGap(gap)
 	return notFound(a, not)

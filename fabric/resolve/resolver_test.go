@@ -112,10 +112,27 @@ func TestNotFound(t *testing.T) {
 				t.Errorf("%s: %q, %v", address, lines, err)
 			}
 		}
-		_, err := find(t, r, "NODE0")
-		var not *NotFoundError
-		if !errors.As(err, &not) || len(not.Similar) != maxSimilar || !strings.Contains(not.Hint(), "node01") {
-			t.Errorf("%+v", not)
+	}
+}
+
+func TestNotFound_Similar(t *testing.T) {
+	for _, mode := range LookupModes {
+		for _, c := range []struct{ address, want string }{
+			{"NODE0", `similar names: "node01", "node02", "node03"`},
+			{"laef1", `similar names: "leaf1", "leaf2", "leaf3"`},
+			{"node1", `similar names: "node01", "node10", "node11"`},
+			{"spin1/4", `similar names: "spine1", "spine2"`},
+			{"leaf1:4", `similar names: "leaf1/4"`},
+			{"leaf9:4", `similar names: "leaf1", "leaf2", "leaf3"`},
+			{"nobody", ""},
+		} {
+			t.Run(mode.String()+" "+c.address, func(t *testing.T) {
+				_, err := find(t, at(t, "demo", Options{Mode: mode}, nil), c.address)
+				var not *NotFoundError
+				if !errors.As(err, &not) || not.Hint() != c.want {
+					t.Errorf("got %v, hint %q, want %q", err, not.Hint(), c.want)
+				}
+			})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/internal/similar"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -105,7 +106,8 @@ type key struct {
 
 func smp(id mad.AttrID) key { return key{mad.ClassSMPLIDRouted, id} }
 
-// aliases are the names in smpquery, ibccquery and ibsysstat (rdma-core, infiniband-diags).
+// aliases are the names in smpquery, ibccquery and ibsysstat (rdma-core, infiniband-diags),
+// options of perfquery, and short names of the counters that it reads.
 var aliases = map[key][]string{
 	smp(mad.AttrNodeInfo):              {"NI"},
 	smp(mad.AttrNodeDescription):       {"NodeDesc", "ND"},
@@ -118,6 +120,14 @@ var aliases = map[key][]string{
 	smp(mad.AttrGUIDInfo):              {"GI"},
 	smp(mad.AttrMlnxExtPortInfo):       {"MlnxExtPortInfo", "MEPI"},
 	smp(mad.AttrLinearForwardingTable): {"LFT"}, smp(mad.AttrMulticastForwardingTable): {"MFT"},
+
+	{mad.ClassPM, mad.AttrPortCounters}:               {"PC"},
+	{mad.ClassPM, mad.AttrPortCountersExtended}:       {"PCX"},
+	{mad.ClassPM, mad.AttrPortRcvErrorDetails}:        {"PRE", "rcverr"},
+	{mad.ClassPM, mad.AttrPortXmitDiscardDetails}:     {"PXD", "xmtdisc"},
+	{mad.ClassPM, mad.AttrPortExtendedSpeedsCounters}: {"PES"},
+	{mad.ClassPM, mad.AttrPortXmitDataSL}:             {"xmtsl"},
+	{mad.ClassPM, mad.AttrPortRcvDataSL}:              {"rcvsl"},
 
 	{mad.ClassCC, mad.AttrClassPortInfo}:               {"CP"},
 	{mad.ClassCC, mad.AttrCongestionInfo}:              {"CI"},
@@ -169,7 +179,7 @@ func ParseAttribute(s string) (Attribute, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Attribute{}, &unknownError{s, similar(name)}
+		return Attribute{}, &unknownError{s, similarNames(name)}
 	}
 	var names []string
 	for _, a := range found {
@@ -186,18 +196,13 @@ func (a Attribute) hasName(name string) bool {
 // specification.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// maxSimilar is how many names at most an error suggests.
-const maxSimilar = 5
-
-// similar returns names that contain a name.
-func similar(name string) []string {
-	var names []string
+// similarNames returns names of attributes that resemble a name.
+func similarNames(name string) []string {
+	var all []string
 	for _, a := range Attributes() {
-		if len(names) < maxSimilar && strings.Contains(plain(a.Name), plain(name)) {
-			names = append(names, a.Name)
-		}
+		all = append(all, a.Name)
 	}
-	return names
+	return similar.To(name, all)
 }
 
 // An unknownError reports a name that no attribute has.
@@ -209,9 +214,4 @@ type unknownError struct {
 func (e *unknownError) Error() string { return fmt.Sprintf("parse attribute %q: no such name", e.name) }
 
 // Hint suggests a remedy.
-func (e *unknownError) Hint() string {
-	if len(e.similar) > 0 && len(e.similar) < maxSimilar {
-		return "similar names: " + strings.Join(e.similar, ", ")
-	}
-	return ""
-}
+func (e *unknownError) Hint() string { return similar.Hint(e.similar) }

@@ -361,3 +361,33 @@ func withoutLocalPort(a mad.Attribute) mad.Attribute {
 	})
 	return a
 }
+
+// TestParseAttribute_Similar checks the hint for a misspelt name.
+func TestParseAttribute_Similar(t *testing.T) {
+	for name, want := range map[string]string{
+		"PortInfos": `similar names: "PortInfo"`, "NodeInof": `similar names: "NodeInfo"`, "leaf1": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseAttribute(name)
+			var hinter interface{ Hint() string }
+			if !errors.As(err, &hinter) || hinter.Hint() != want {
+				t.Errorf("got %v, want hint %q", err, want)
+			}
+		})
+	}
+}
+
+// TestParseAttribute_Counters checks the short names of attributes that perfquery reads.
+func TestParseAttribute_Counters(t *testing.T) {
+	for alias, want := range map[string]string{
+		"pc": "PortCounters", "PCX": "PortCountersExtended", "PRE": "PortRcvErrorDetails", "PXD": "PortXmitDiscardDetails",
+		"rcverr": "PortRcvErrorDetails", "xmtdisc": "PortXmitDiscardDetails", "xmtsl": "PortXmitDataSL", "rcvsl": "PortRcvDataSL",
+		"PES": "PortExtendedSpeedsCounters",
+	} {
+		t.Run(alias, func(t *testing.T) {
+			if a, err := ParseAttribute(alias); err != nil || a.Name != want {
+				t.Errorf("got %v, %v, want %s", a, err, want)
+			}
+		})
+	}
+}

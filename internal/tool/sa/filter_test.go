@@ -2,6 +2,7 @@ package sa
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -232,4 +233,20 @@ func FuzzFilter(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestParseKind_Similar checks the hint for a misspelt name.
+func TestParseKind_Similar(t *testing.T) {
+	for name, want := range map[string]string{
+		"paths": `similar names: "PathRecord"`, "nodes": `similar names: "NodeRecord"`,
+		"PathRecrod": `similar names: "PathRecord"`, "leaf1": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseKind(name)
+			var hinter interface{ Hint() string }
+			if !errors.As(err, &hinter) || hinter.Hint() != want {
+				t.Errorf("got %v, want hint %q", err, want)
+			}
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ibkit/ibkit/internal/similar"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -62,7 +63,26 @@ func ParseKind(s string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("parse record %q: no such name", s)
+	return Kind{}, &unknownError{s}
+}
+
+// An unknownError reports a name that no record kind has.
+type unknownError struct{ name string }
+
+func (e *unknownError) Error() string { return fmt.Sprintf("parse record %q: no such name", e.name) }
+
+// Hint suggests a remedy: "paths" resembles PathRecord.
+func (e *unknownError) Hint() string {
+	var all []string
+	for _, k := range Kinds() {
+		all = append(all, k.Name, strings.TrimSuffix(k.Name, "Record"))
+	}
+	names := similar.To(e.name, all)
+	for i, name := range names {
+		kind, _ := ParseKind(name) // exists
+		names[i] = kind.Name
+	}
+	return similar.Hint(slices.Compact(names))
 }
 
 // plain returns a name without case and underscores.
