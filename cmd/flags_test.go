@@ -134,11 +134,24 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	for name, e := range registry {
-		if want := map[bool]int{true: 1}[e.command != nil]; groups[name] != want {
+		if want := map[bool]int{true: 1}[e.command != nil && name != "check"]; groups[name] != want {
 			t.Errorf("%s: got %d groups, want %d", name, groups[name], want)
 		}
 	}
-	if _, out, _ := runProgram(t, "--help"); !strings.Contains(out, "\n\nLook at a fabric:\n  addr ") || strings.Contains(out, "Available Commands") {
-		t.Errorf("got\n%s\nwant commands by purpose", out)
+	for _, sub := range []string{"check fabric", "check node", "check routes"} {
+		if groups[sub] != 1 {
+			t.Errorf("%s: got %d groups, want 1", sub, groups[sub])
+		}
+	}
+	_, out, _ := runProgram(t, "--help")
+	for _, want := range []string{
+		"\n\nLook at a fabric:\n  addr ", "\n  check fabric  Check a fabric", "\n  check routes  Check ", "\n\nLook at this host:\n  check node ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got\n%s\nwant %q", out, want)
+		}
+	}
+	if strings.Contains(out, "Available Commands") || strings.Contains(out, "\n  check  ") {
+		t.Errorf("got\n%s\nwant commands by purpose, without the parent of subcommands", out)
 	}
 }

@@ -1,8 +1,15 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
 
-// A commandGroup is native commands with one purpose, in the order of the help.
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// A commandGroup is native commands with one purpose, in the order of the help. The help
+// has a row for each subcommand in it, in place of its parent.
 type commandGroup struct {
 	title    string
 	commands []string
@@ -10,8 +17,8 @@ type commandGroup struct {
 
 // commandGroups has all native commands.
 var commandGroups = []commandGroup{
-	{"Look at a fabric", []string{"check", "linkinfo", "counters", "topology", "route", "routes", "sm", "addr", "query", "sa"}},
-	{"Look at this host", []string{"doctor", "devinfo"}},
+	{"Look at a fabric", []string{"check fabric", "check routes", "linkinfo", "counters", "topology", "route", "routes", "sm", "addr", "query", "sa"}},
+	{"Look at this host", []string{"check node", "doctor", "devinfo"}},
 	{"Measure", []string{"ping", "cm", "perf"}},
 	{"Change", []string{"port", "cc", "link"}},
 	{"Watch", []string{"top", "watch", "trap", "exporter"}},
@@ -30,6 +37,47 @@ func addGroups(root *cobra.Command) {
 	}
 	for _, c := range root.Commands() {
 		c.GroupID = ids[c.Name()]
+		for _, sub := range c.Commands() {
+			if id := ids[c.Name()+" "+sub.Name()]; id != "" {
+				cmdutil.Annotate(sub, cmdutil.HelpGroup, id)
+			}
+		}
 	}
 	root.SetHelpCommandGroupID(ids["help"])
+}
+
+// related are pairs of native commands with related questions.
+var related = [][2]string{
+	{"cc", "counters"},
+	{"check", "doctor"},
+	{"check node", "devinfo"},
+	{"check node", "doctor"},
+	{"check routes", "routes"},
+	{"cm", "ping"},
+	{"counters", "top"},
+	{"devinfo", "doctor"},
+	{"devinfo", "link"},
+	{"link", "linkinfo"},
+	{"linkinfo", "port"},
+	{"linkinfo", "topology"},
+	{"query", "sa"},
+	{"route", "routes"},
+	{"trap", "watch"},
+}
+
+// addRelated adds the related commands to the help of each command.
+func addRelated(root *cobra.Command) {
+	for _, pair := range related {
+		for i, path := range pair {
+			cmd, rest, err := root.Find(strings.Fields(path))
+			if err != nil || cmd == root || len(rest) > 0 {
+				continue // not created
+			}
+			others := cmd.Annotations[cmdutil.SeeAlso]
+			if others != "" {
+				others += ", "
+			}
+			cmdutil.Annotate(cmd, cmdutil.SeeAlso, others+"ibkit "+pair[1-i])
+		}
+	}
 }

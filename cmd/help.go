@@ -30,10 +30,23 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", strings.Join(args, " ")), "see ibkit --help")
+				return unknownHelp(cmd.Root(), args)
 			}
 			of.InitDefaultHelpFlag()
 			return of.Help()
 		},
 	}
+}
+
+// unknownHelp returns the error for help on words that are not a command.
+func unknownHelp(root *cobra.Command, args []string) error {
+	parent := root
+	for i, word := range args {
+		sub, _, err := root.Find(args[:i+1])
+		if err != nil || sub == parent {
+			return cmdutil.UnknownCommand(parent, word)
+		}
+		parent = sub
+	}
+	return cmdutil.UnknownCommand(root, strings.Join(args, " "))
 }

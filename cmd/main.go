@@ -63,6 +63,7 @@ func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 // complete adds the parts that all native commands share.
 func complete(root *cobra.Command) {
 	addGroups(root)
+	addRelated(root)
 	cmdutil.AddFormat(root)
 }
 
@@ -81,9 +82,7 @@ does not require other packages.
 Under the name of a classic tool, as a symbolic link or as the first argument,
 it accepts the options of that tool and prints the same output.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "a verdict with next steps: ibkit check fabric, without hardware: ibkit check fabric --sim demo; all commands: ibkit --help")
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.DisableDefaultCmd = true

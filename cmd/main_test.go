@@ -19,7 +19,6 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{}, "no command given"},
 		{[]string{"nonsense"}, "unknown command"},
 		{[]string{"help", "nonsense"}, "unknown command"},
 		{[]string{"completion"}, "no shell given"},
@@ -32,9 +31,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinf"}, "hint: similar: linkinfo; list all commands: ibkit --help"},
 		{[]string{""}, "hint: list all commands: ibkit --help"},
 		{[]string{"ibdiagnet", "-c"}, "hint: ibkit check fabric replaces ibdiagnet"},
-		{[]string{"sim", "ls"}, "hint: similar: list; see ibkit sim --help"},
+		{[]string{"sim", "ls"}, "hint: try ibkit sim list; list all commands: ibkit sim --help"},
 		{[]string{"linkinfo", "--problem"}, "unknown flag: --problem"},
-		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
+		{[]string{"doctor", "word"}, `unexpected argument "word"`},
 		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},
 		{[]string{"linkinfo", "-D", "1,2"}, "element 1 is the local node"},
 		{[]string{"linkinfo", "-G", "0x12g4"}, "GUID"},

@@ -283,6 +283,11 @@ func (m *manualPage) seeAlso(written string) {
 	if m.tool != nil {
 		pages = append(pages, "ibkit-"+m.native)
 	} else {
+		for other := range strings.SplitSeq(m.cmd.Annotations[cmdutil.SeeAlso], ", ") {
+			if other != "" {
+				pages = append(pages, strings.ReplaceAll(other, " ", "-"))
+			}
+		}
 		for _, c := range m.cmd.Commands() {
 			if c.Hidden {
 				continue

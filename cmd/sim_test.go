@@ -40,7 +40,7 @@ func TestSimUsage(t *testing.T) {
 		{[]string{"sim"}, "no command given"},
 		{[]string{"sim", "nonsense"}, `unknown command "nonsense"`},
 		{[]string{"sim", "list", "word"}, `unexpected argument "word"`},
-		{[]string{"sim", "export"}, "want one: the description"},
+		{[]string{"sim", "export"}, "no fabric given"},
 		{[]string{"sim", "export", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
 		{[]string{"sim", "export", "demo", "--format", "dot"}, `want one of net, topology, json`},
 		{[]string{"linkinfo", "--sim", "net:" + cmdtest.WriteFile(t, "Switch x\n")}, `:1:8: got "x", want the number of ports`},

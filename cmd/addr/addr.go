@@ -42,8 +42,9 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "addr [flags] [TARGET...]",
-		Short: "Show every address of a port, given any one of them",
+		Use:     "addr [flags] [TARGET...]",
+		Aliases: []string{"resolve"},
+		Short:   "Show every address of a port, given any one of them",
 		Long: strings.TrimSpace(`
 addr finds ports by an address of any kind, and shows all their addresses: LIDs,
 GIDs, GUIDs, node name. Without a TARGET, it shows the local port. A TARGET is

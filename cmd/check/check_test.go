@@ -167,7 +167,7 @@ func TestCheckRoutes_CSV(t *testing.T) {
 
 func TestCheck_NoCommand(t *testing.T) {
 	for _, args := range [][]string{{"check"}, {"check", "x"}} {
-		if code, _, err := program.Run(t, nil, args...); code != cmdutil.ExitUsage || !strings.Contains(err, "see ibkit check --help") {
+		if code, _, err := program.Run(t, nil, args...); code != cmdutil.ExitUsage || !strings.Contains(err, "ibkit check --help") {
 			t.Errorf("%q: got exit code %d, error output %q", args, code, err)
 		}
 	}

@@ -44,8 +44,9 @@ var serveFlags = map[string]bool{"serve": true, "max": true, "json": true, "help
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "cm [flags] HOST[:PORT]\n  ibkit cm --serve [flags] [ADDRESS][:PORT]",
-		Short: "Connect to an address step by step, and find the failing step",
+		Use:     "cm [flags] HOST[:PORT]\n  ibkit cm --serve [flags] [ADDRESS][:PORT]",
+		Aliases: []string{"connect"},
+		Short:   "Connect to an address step by step, and find the failing step",
 		Long: strings.TrimSpace(`
 cm connects to a host through the RDMA connection manager, as most programs that
 use RDMA do, disconnects, and prints the duration of each step. If a step fails,
@@ -121,7 +122,7 @@ func (c *command) check(flags *pflag.FlagSet, args []string) (address string, er
 	case flags.Changed("rate") && !(o.Rate > 0) || math.IsInf(o.Rate, 0):
 		return "", cmdutil.UsageErrorf("invalid --rate %v: want a positive number", o.Rate)
 	case len(args) == 0 && !c.serve:
-		return "", cmdutil.WithHint(cmdutil.UsageErrorf("no target given"), "see ibkit cm --help")
+		return "", cmdutil.Missing("target")
 	}
 	if o.Local != "" {
 		if o.Local, err = withPort(o.Local, 0); err != nil {

@@ -38,12 +38,12 @@ fabrics, findings, and node names from the node-name map.`),
   ibkit completion zsh > /usr/local/share/zsh/site-functions/_ibkit`, "\n"),
 		DisableFlagsInUseLine: true,
 		ValidArgs:             slices.Sorted(maps.Keys(shells)),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return cmdutil.UsageErrorf("no shell given (known: %s)", strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
+				return cmdutil.Missing("shell")
 			case len(args) > 1:
-				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+				return cmdutil.Unexpected(cmd, args[1])
 			case shells[args[0]] == nil:
 				return cmdutil.UsageErrorf("unknown shell %q: want one of %s", args[0], strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
 			}

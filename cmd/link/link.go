@@ -38,6 +38,9 @@ var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{change.DryRunClash, {Flags: []string{"dry-run"}, Others: []string{"wait"}}},
 }
 
+// addFlags are flags in examples.
+var addFlags = map[softdev.Action]string{softdev.Add: " --type rxe --netdev eth0"}
+
 // inUse is the reason not to delete a device that is in use.
 const inUse = "in-use"
 
@@ -65,7 +68,8 @@ func newAdd(env *cmdutil.Env) *cobra.Command {
 add adds a device and waits until its port is active and has an address. If the
 device exists already, add changes nothing.
 
-The kernel loads the module of the type: rdma_rxe or siw. Devices do not survive
+The form of rdma link add works, too: NAME type TYPE netdev NETDEV. The kernel
+loads the module of the type: rdma_rxe or siw. Devices do not survive
 a restart of the host.`, `
   # Soft-RoCE on eth0
   ibkit link add rxe0 --type rxe --netdev eth0
@@ -93,6 +97,7 @@ break, and delete waits until all processes have closed the device.`, `
 
   # delete it
   ibkit link delete rxe0`)
+	cmd.Aliases = []string{"del"} // of iproute2
 	c.define(cmd)
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", []string{inUse}, "delete the device despite a `REASON`")
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
@@ -105,6 +110,10 @@ func (c *command) command(use, short, long, example string) *cobra.Command {
 		Use: use, Short: short, Long: strings.TrimSpace(long), Example: strings.Trim(example, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := c.readWords(cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
 			if err := c.complete(cmd.Flags(), args); err != nil {
 				return err
 			}
@@ -127,20 +136,42 @@ func netdevs(env *cmdutil.Env, _ *pflag.FlagSet) []string {
 	return sysfs.FS(env.Sysfs()).Dir(&unread, "class/net").Names()
 }
 
+// readWords reads "type TYPE netdev NETDEV" after the name of a device, as rdma link add of
+// iproute2 has it, and returns the other arguments.
+func (c *command) readWords(flags *pflag.FlagSet, args []string) ([]string, error) {
+	if len(args) < 3 || len(args)%2 == 0 {
+		return args, nil
+	}
+	for i := 1; i < len(args); i += 2 {
+		switch {
+		case args[i] != "type" && args[i] != "netdev" || flags.Lookup(args[i]) == nil:
+			return args, nil
+		case flags.Changed(args[i]):
+			return nil, cmdutil.UsageErrorf("%s is given twice", args[i])
+		}
+		if err := flags.Set(args[i], args[i+1]); err != nil {
+			return nil, &cmdutil.UsageError{Err: fmt.Errorf("invalid %s %q: %w", args[i], args[i+1], errors.Unwrap(err))}
+		}
+	}
+	return args[:1], nil
+}
+
 // complete validates the command line.
 func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
 	switch {
+	case len(args) == 0:
+		return cmdutil.Missing("device name")
 	case len(args) != 1:
-		return cmdutil.UsageErrorf("number of device names: got %d, want 1", len(args))
+		return cmdutil.WithHint(cmdutil.UsageErrorf("number of device names: got %d, want 1", len(args)), "for example: ibkit link "+string(c.wanted.Action)+" rxe0"+addFlags[c.wanted.Action])
 	case args[0] == "":
 		return cmdutil.UsageErrorf("invalid device name: empty")
 	case c.wanted.Action == softdev.Add && c.wanted.Type == "":
-		return cmdutil.UsageErrorf("--type is required: rxe or siw")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("--type is required: rxe or siw"), "for example: --type rxe for Soft-RoCE")
 	case c.wanted.Action == softdev.Add && c.wanted.Netdev == "":
-		return cmdutil.UsageErrorf("--netdev is required")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("--netdev is required"), "for example: --netdev eth0; list: ip link")
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.env.Getenv("IBKIT_SIM") != "":

@@ -61,11 +61,12 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "linkinfo [flags]",
-		Short: "Show the links of a fabric, their rates and problems",
+		Use:     "linkinfo [flags] [NODE...]",
+		Aliases: []string{"links"},
+		Short:   "Show the links of a fabric, their rates and problems",
 		Long: strings.TrimSpace(`
 linkinfo scans an InfiniBand fabric and shows its links: the two ends, width,
-speed, state and findings of each.
+speed, state and findings of each. A NODE is a PATTERN as for --node.
 
 A link is slow or narrow if it runs below the best rate that both ends support
 and have enabled, and limited if both ends support more than is enabled.
@@ -79,7 +80,8 @@ states, --down, --problems and --finding search for faults, and may find none.`)
   # only links with a problem; exit code 3 if there are any
   ibkit linkinfo --problems
 
-  # the links of one switch, by the GUID of its port
+  # the links of one switch, by its name, and by the GUID of its port
+  ibkit linkinfo leaf1
   ibkit linkinfo -G 0x0002c90200423e10
 
   # exit code 3 also if a port is disabled
@@ -97,9 +99,9 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
   # without hardware, against a running ibsim
   ibkit linkinfo --sim ibsim`, "\n"),
-		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.links.nodes = append(c.links.nodes, args...)
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
@@ -107,6 +109,7 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 		},
 	}
 	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
 	return cmd
 }
 

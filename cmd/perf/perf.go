@@ -222,7 +222,7 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	case len(args) > 0 && c.serve.on:
 		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER are mutually exclusive", args[0])
 	case len(args) > 1:
-		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
+		return o, unexpected(args)
 	case flags.Changed("iterations") && f.iterations == 0:
 		return o, cmdutil.UsageErrorf("invalid --iterations 0: want at least 1")
 	case flags.Changed("duration") && f.duration <= 0:

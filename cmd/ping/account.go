@@ -31,7 +31,7 @@ func (v *view) accountText(r *ping.Result) {
 		rows = append(rows, append(append(row, rttTexts(s)...), wrongs(s)))
 	}
 	out := v.out
-	out.WriteByte('\n')
+	v.separate()
 	if len(rows) > 0 {
 		if err := render.Table(out, append(header, "PROBLEM"), rows); err != nil {
 			return // the writer keeps the error until Flush
@@ -41,11 +41,19 @@ func (v *view) accountText(r *ping.Result) {
 	v.block(fmt.Sprintf("total of %d targets", len(r.Targets)), &r.Total, r)
 }
 
+// separate prints an empty line after probes and earlier statistics.
+func (v *view) separate() {
+	if v.accounted || v.showsProbes() {
+		v.out.WriteByte('\n')
+	}
+	v.accounted = true
+}
+
 // block prints the statistics of one target or the total.
 func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 	out := v.out
 	if len(r.Targets) == 1 {
-		out.WriteByte('\n')
+		v.separate()
 	}
 	fmt.Fprintf(out, "--- %s ---\n%d sent, %d received", title, s.Sent, s.Received)
 	for _, c := range outcomeCounts(s) {

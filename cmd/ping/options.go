@@ -23,7 +23,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
 		{Flags: []string{"json"}, Others: []string{"json-lines", "timestamps"}},
 		{Flags: []string{"json-lines"}, Others: []string{"timestamps", "quiet", "problems"}},
-		{Flags: []string{"json"}, Others: []string{"problems", "quiet", "lines"}},
+		{Flags: []string{"json"}, Others: []string{"problems", "lines"}},
 		{Flags: []string{"quiet", "json-lines"}, Others: []string{"lines"}},
 		{Flags: []string{"quiet"}, Others: []string{"timestamps"}},
 	},
@@ -109,7 +109,7 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 		return nil, err
 	}
 	if len(targets) == 0 && !c.allCAs && !c.allSwitches && c.expect == "" {
-		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("no target given"), "see ibkit ping --help")
+		return nil, cmdutil.Missing("target")
 	}
 	for i := range targets {
 		if err := c.check(&targets[i]); err != nil {

@@ -117,8 +117,7 @@ round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T
 --- LID 49151 (via pma) ---
 1 sent, 0 received, 1 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 100% loss in T 
 `},
-		{"-c 1 -f -t 1 --via pma -q --problems 3 77", `
-TARGET  VIA  SENT  RECEIVED  LOSS  MIN  AVG  MEDIAN  P90  P99  P99.9  MAX  STDDEV  JITTER  PROBLEM
+		{"-c 1 -f -t 1 --via pma -q --problems 3 77", `TARGET  VIA  SENT  RECEIVED  LOSS  MIN  AVG  MEDIAN  P90  P99  P99.9  MAX  STDDEV  JITTER  PROBLEM
 LID 77  pma  1     0         100%  -    -    -       -    -    -      -    -       -       1 lost
 
 --- total of 2 targets ---

@@ -58,7 +58,9 @@ type view struct {
 	finder *finder
 	live   *liveLine // nil: a line per probe, or no line
 	line   []byte    // of a probe
-	labels map[*ping.Target][]byte
+
+	accounted bool // statistics were printed
+	labels    map[*ping.Target][]byte
 }
 
 func (v *view) define(flags *pflag.FlagSet) {

@@ -56,8 +56,9 @@ confirmation, changes the port, and waits until its link is up again.
 
 A TARGET is any address that ibkit addr accepts: a LID, a GUID, a GID, a
 directed route, an IP address or a name. PORT is the number of a port of that
-node; for an adapter the default is the port with the address. NAME[3] also
-means port 3 of a node. A CHANGE is an action, settings, or both:
+node; for an adapter the default is the port with the address, and without a
+CHANGE, a switch stands for all of its ports. NAME[3] also means port 3 of a
+node. A CHANGE is an action, settings, or both:
 
 ` + changeHelp() + `
 
@@ -81,7 +82,8 @@ changed once.
 Each change is recorded in the system log, or in the file of --log. Changes of
 simulated fabrics are recorded only with --log.`),
 		Example: strings.Trim(`
-  # a port of a switch and its peer
+  # all ports of a switch; a port and its peer
+  ibkit port leaf1
   ibkit port leaf1 3
 
   # the nodes that disabling the port would cut off
@@ -215,7 +217,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 		return args, nil
 	}
 	if len(args) == 0 {
-		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("no port given"), "see ibkit port --help")
+		return nil, cmdutil.Missing("port")
 	}
 	t := portctl.Target{Number: portctl.AddressedPort}
 	if t.Address, err = resolve.Parse(args[0]); err != nil {
@@ -248,22 +250,25 @@ func (c *command) readMKey(ctx context.Context, words []string) ([]string, error
 	return words, nil
 }
 
-// show reads a port and its peer.
+// show reads a port and its peer, or all ports of a switch.
 func (c *command) show(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress, c.options.Resolve.Progress = bar.Update, bar.Update
-	link, err := portctl.Show(ctx, c.options, c.targets[0])
+	links, err := portctl.Show(ctx, c.options, c.targets[0])
 	bar.Close()
 	if err != nil {
 		return fabricflag.WithHint(err)
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, names: c.names}
-	document := link.Report(c.names)
-	if c.json {
+	document := portctl.ReportLinks(links, c.names)
+	switch {
+	case c.json:
 		v.json(document)
-	} else {
-		v.link(link)
+	case len(links) == 1:
+		v.link(links[0])
+	default:
+		v.links(links)
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -290,6 +295,9 @@ func (c *command) run(ctx context.Context) (failed error) {
 	}
 	defer func() { failed = errors.Join(failed, s.Close()) }()
 	plan, err := s.Plan(ctx, c.wanted, c.targets)
+	if _, ok := errors.AsType[*portctl.NumberError](err); ok {
+		return &cmdutil.UsageError{Err: err}
+	}
 	if err != nil {
 		return fabricflag.WithHint(err)
 	}

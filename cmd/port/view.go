@@ -83,6 +83,34 @@ func (v *view) link(l *portctl.Link) {
 	}
 }
 
+// links prints a row for each port.
+func (v *view) links(all []*portctl.Link) {
+	status := func(text func(*portctl.Status) string) func(*portctl.Link) string {
+		return func(l *portctl.Link) string {
+			if s := portctl.StatusOf(l.Port); s != nil {
+				return render.OrAbsent(text(s))
+			}
+			return "?"
+		}
+	}
+	render.Columns(v.out, []render.Column[*portctl.Link]{
+		render.TextColumn("PORT", func(l *portctl.Link) string { return v.names.PortName(l.Port) }),
+		render.TextColumn("STATE", status(func(s *portctl.Status) string { return s.Info.State.String() })),
+		render.TextColumn("PHYSICAL", status(func(s *portctl.Status) string { return s.Info.PhysState.String() })),
+		render.TextColumn("WIDTH", status(func(s *portctl.Status) string { return render.Text(s.ActiveWidth()) })),
+		render.TextColumn("SPEED", status(func(s *portctl.Status) string { return render.Text(s.ActiveSpeed()) })),
+		render.TextColumn("PEER", func(l *portctl.Link) string {
+			if l.Port.Peer == nil {
+				return render.Absent
+			}
+			return v.names.PortName(l.Port.Peer)
+		}),
+	}, all)
+	for _, l := range all {
+		v.findings(l.Port, l.End.Findings)
+	}
+}
+
 func (v *view) findings(p *fabric.Port, findings []report.Finding) {
 	for _, f := range findings {
 		fmt.Fprintf(v.out, "%s: %s\n", v.names.PortName(p), f.Brief())

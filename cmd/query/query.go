@@ -195,15 +195,33 @@ func parseAttribute(name string) (query.Attribute, error) {
 	return a, nil
 }
 
+// inOrder puts the attribute in front of the target: "leaf1 PortInfo" and "3 PortInfo" have
+// only one meaning.
+func inOrder(args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	first, err := query.ParseAttribute(args[0])
+	if err == nil && args[0] != strconv.Itoa(int(first.ID)) {
+		return args // another word than a number, which may be a LID
+	}
+	second, err := query.ParseAttribute(args[1])
+	if err != nil || first.Class != 0 && !strings.EqualFold(second.Name, args[1]) || !second.Known() || strings.Trim(args[1], "0123456789") == "" {
+		return args
+	}
+	return append([]string{args[1], args[0]}, args[2:]...)
+}
+
 // complete validates the command line.
 func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return cmdutil.WithHint(cmdutil.UsageErrorf("no attribute given"), "see ibkit query --list")
+		return cmdutil.WithHint(cmdutil.Missing("attribute"), "list all attributes: ibkit query --list")
 	}
 	o := &c.options
+	args = inOrder(args)
 	if o.Attribute, err = parseAttribute(args[0]); err != nil {
 		return err
 	}
@@ -244,7 +262,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.Source = c.fabric.Source(c.env)
 	o.Packets = c.hex
-	o.Identify = c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == resolve.LID && o.Targets[0].First != o.Targets[0].Last
+	o.Identify = o.Targets[0].Kind == resolve.Route && !c.hex || c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == resolve.LID && o.Targets[0].First != o.Targets[0].Last
 	if o.FromSA = c.fromSA; c.fromSA {
 		if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 			return err

@@ -54,8 +54,9 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "route [flags] A B",
-		Short: "Show the paths between two ports, in both directions",
+		Use:     "route [flags] A B",
+		Aliases: []string{"path"},
+		Short:   "Show the paths between two ports, in both directions",
 		Long: strings.TrimSpace(`
 route follows the forwarding tables from port A to port B and back, and shows
 each link of the path with its rate and findings. The first of the slowest
@@ -141,6 +142,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		if len(args) > 0 {
 			return nil, cmdutil.UsageErrorf("unexpected argument %q", args[0])
 		}
+	case len(args) == 0:
+		return nil, cmdutil.WithHint(cmdutil.Missing("port"), "give both ends, or --from-port A --to-all")
 	case len(args) != 2:
 		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args)), "give both ends, or --from-port A --to-all")
 	}

@@ -56,8 +56,9 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "routes [flags] [SWITCH...]",
-		Short: "Show the forwarding tables of switches",
+		Use:     "routes [flags] [SWITCH...]",
+		Aliases: []string{"tables"},
+		Short:   "Show the forwarding tables of switches",
 		Long: strings.TrimSpace(`
 routes shows the entries of the forwarding tables of all switches, or of some:
 for each LID the output port, the port at the other end of its link, and the

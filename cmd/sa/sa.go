@@ -43,8 +43,9 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "sa [flags] RECORD [FIELD=VALUE...]",
-		Short: "Show records of subnet administration",
+		Use:     "sa [flags] RECORD [FIELD=VALUE...]",
+		Aliases: []string{"records"},
+		Short:   "Show records of subnet administration",
 		Long: strings.TrimSpace(`
 sa requests records from subnet administration: all of a kind, or those whose
 fields have the given values.
@@ -158,7 +159,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if len(args) == 0 {
-		return cmdutil.WithHint(cmdutil.UsageErrorf("no record given"), "see ibkit sa --list")
+		return cmdutil.WithHint(cmdutil.Missing("record"), "list all records: ibkit sa --list")
 	}
 	kind, err := parseKind(args[0])
 	if err != nil {

@@ -37,6 +37,9 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
   ibkit linkinfo --sim demo.json`, "\n"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.Missing("fabric")
+			}
 			if len(args) != 1 {
 				return cmdutil.UsageErrorf("got %d arguments, want one: the description of a fabric", len(args))
 			}

@@ -42,6 +42,9 @@ ibkit sim ctl changes the fabric while it is served.`),
   LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so iblinkinfo
   ibkit linkinfo --sim ibsim`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.Missing("fabric")
+			}
 			if len(args) != 1 {
 				return cmdutil.UsageErrorf("number of fabrics: got %d, want 1", len(args))
 			}

@@ -7,15 +7,15 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
-// writeJSON writes a [topology.Report], one node or cable at a time.
-func writeJSON(out *render.Output, r *topology.Report, f *fabric.Fabric, names *fabric.NameMap) {
+// writeJSON writes a [topology.Report] of the selected nodes, one node or cable at a time.
+func (c *command) writeJSON(out *render.Output, r *topology.Report, f *fabric.Fabric) {
 	levels := topology.Levels(f)
 	render.WriteHead(out, &r.Head)
 	render.WriteMembers(out, ',', struct {
 		Start *ib.GUID `json:"start"`
 	}{r.Start})
-	render.WriteArray(out, "nodes", f.Nodes, func(n *fabric.Node) any { return topology.NewReportNode(n, levels, names) })
-	render.WriteArray(out, "cables", topology.Cables(f), func(c topology.Cable) any { return topology.NewReportCable(c, names) })
+	render.WriteArray(out, "nodes", c.selected(f), func(n *fabric.Node) any { return topology.NewReportNode(n, levels, c.names) })
+	render.WriteArray(out, "cables", c.cables(f), func(r topology.Cable) any { return topology.NewReportCable(r, c.names) })
 	render.WriteMembers(out, ',', struct {
 		Summary topology.Summary `json:"summary"`
 	}{r.Summary})

@@ -22,7 +22,7 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []re
 		c.printNodes(out, f)
 	case c.ports:
 		var rows []topology.Cable
-		for _, n := range f.Nodes {
+		for _, n := range c.selected(f) {
 			for _, p := range n.Ports {
 				if p != nil && !p.IsManagement() {
 					rows = append(rows, topology.Cable{A: p, B: p.Peer})
@@ -31,7 +31,7 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []re
 		}
 		c.printCables(out, rows)
 	default:
-		c.printCables(out, topology.Cables(f))
+		c.printCables(out, c.cables(f))
 	}
 	s := topology.Summarize(f, len(findings))
 	colour := render.NewPalette(c.env.Out, c.env.Getenv)
@@ -86,7 +86,7 @@ func (c *command) printNodes(out *render.Output, f *fabric.Fabric) {
 	levels := topology.Levels(f)
 	var nodes []topology.ReportNode
 	for _, kind := range c.types {
-		for _, n := range f.Nodes {
+		for _, n := range c.selected(f) {
 			if n.Info.NodeType == kind {
 				nodes = append(nodes, topology.NewReportNode(n, levels, c.names))
 			}

@@ -2,6 +2,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type command struct {
 	list                   bool
 	cas, switches, routers bool
 	ports, group           bool
+	nodes                  fabricflag.NodePatterns
 	check                  bool
 	plan, writePlan        string
 	punchList              bool
@@ -83,11 +85,12 @@ const (
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "topology [flags]",
+		Use:   "topology [flags] [NODE...]",
 		Short: "Show, export and check the nodes and cables of a fabric",
 		Long: strings.TrimSpace(`
 topology scans an InfiniBand fabric once and shows its cables or nodes, or
 writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.
+A NODE is a PATTERN as for --node.
 
 A plan is a CSV file with a cable in each line, in the format of UFM or of
 point-to-point sheets, the output of ibnetdiscover or of this command, a cache,
@@ -96,8 +99,10 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   # all cables
   ibkit topology
 
-  # all switches
+  # all switches; only leaf switches; the cables of one switch
   ibkit topology -S
+  ibkit topology -S 'leaf*'
+  ibkit topology leaf1
 
   # a topology file for opensm, ibsim and scripts
   ibkit topology --format netdiscover > fabric.topo
@@ -118,9 +123,9 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   # the changes since a stored scan
   ibkit topology --save fabric.cache
   ibkit topology --diff fabric.cache`, "\n"),
-		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.nodes = append(c.nodes, args...)
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
@@ -128,6 +133,7 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
 		},
 	}
 	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
 	return cmd
 }
 
@@ -142,6 +148,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.switches, "switches", "S", false, "list the switches")
 	flags.BoolVarP(&c.routers, "routers", "R", false, "list the routers")
 	flags.BoolVarP(&c.ports, "all-ports", "p", false, "list all ports, with and without a cable")
+	c.nodes.Register(c.env, cmd, "show")
 	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
 	flags.BoolVar(&c.punchList, "punch-list", false, "print a work list for the racks, one job per line (--plan)")
@@ -198,6 +205,14 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if given := cmdutil.Given(flags, []string{"nodes", "cas", "switches", "routers", "all-ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
 		return cmdutil.UsageErrorf("%s and --format %s are mutually exclusive", given, c.format)
 	}
+	if len(c.nodes) > 0 {
+		if given := cmdutil.Given(flags, []string{"check", "plan", "diff"}); given != "" || c.format != formatTable {
+			return cmdutil.UsageErrorf("--node and %s are mutually exclusive", cmp.Or(given, "--format "+c.format))
+		}
+	}
+	if err := c.nodes.Check(); err != nil {
+		return err
+	}
 	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {
 		return cmdutil.UsageErrorf("invalid --pause %v: want a time above 0 with --ibdiagnet or --format %s", c.pause, formatDatabase)
 	}
@@ -247,6 +262,9 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	if err := c.storeIbdiagnet(f); err != nil {
+		return err
+	}
+	if err := c.nodes.Missing(f, slices.DeleteFunc(slices.Clone(f.Nodes), func(n *fabric.Node) bool { return !c.hasType(n) }), c.names); err != nil {
 		return err
 	}
 	out := render.NewOutput(c.env.Out)
@@ -337,7 +355,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	case c.punchList:
 		c.printPunchList(out, f, findings)
 	case c.json:
-		writeJSON(out, topology.NewReport(f, c.began, findings, c.names), f, c.names)
+		c.writeJSON(out, topology.NewReport(f, c.began, findings, c.names), f)
 	case c.format == formatNetdiscover:
 		err = c.printText(out, text, f)
 	case c.format == formatCSV:

@@ -55,6 +55,9 @@ forwards it to subscribers, and may sweep the fabric.`),
 }
 
 func (c *sendCommand) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	if len(args) == 0 {
+		return cmdutil.Missing("trap")
+	}
 	if len(args) != 1 {
 		return cmdutil.UsageErrorf("number of traps: got %d, want 1", len(args))
 	}

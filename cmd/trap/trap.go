@@ -74,7 +74,7 @@ Only one program per port can receive these notices.`),
 		Args:                  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]), "see ibkit trap --help")
+				return cmdutil.UnknownCommand(cmd, args[0])
 			}
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err

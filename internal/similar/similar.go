@@ -11,8 +11,8 @@ import (
 const Max = 3
 
 // To returns the names that resemble a word, regardless of case, best first: names at a
-// small edit distance, names that begin with the word, and names that contain it. Equal
-// ones keep their order.
+// small edit distance and names that begin with the word, or else names that contain it.
+// Names of the same rank keep their order.
 func To(word string, names []string) []string {
 	word = strings.ToLower(word)
 	if len(word) < 2 {
@@ -31,6 +31,9 @@ func To(word string, names []string) []string {
 	slices.SortStableFunc(found, func(a, b ranked) int { return a.rank - b.rank })
 	var best []string
 	for _, f := range found {
+		if f.rank == rankContains && found[0].rank != rankContains {
+			break
+		}
 		if len(best) < Max && !slices.Contains(best, f.name) {
 			best = append(best, f.name)
 		}

@@ -24,6 +24,8 @@ func TestTo(t *testing.T) {
 		{"dmeo", []string{"demo", "faults"}, []string{"demo"}},
 		{"sminof", []string{"sa", "sm", "sminfo"}, []string{"sminfo"}},
 		{"man", []string{"sa", "sm", "cm"}, nil},
+		{"linkinf", []string{"linkinfo", "iblinkinfo"}, []string{"linkinfo"}},
+		{"topo", []string{"top", "topology", "isotope"}, []string{"top", "topology"}},
 		{"ab", []string{"a", "b", "abc"}, []string{"abc"}},
 	} {
 		t.Run(c.word, func(t *testing.T) {

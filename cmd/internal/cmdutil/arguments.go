@@ -8,11 +8,20 @@ import (
 )
 
 // NoArguments rejects the first argument of a command that accepts flags only.
-func NoArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return UsageErrorf("unexpected argument %q", args[0])
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	return Unexpected(cmd, args[0])
+}
+
+// Unexpected returns the usage error for an argument that a command does not have.
+func Unexpected(cmd *cobra.Command, arg string) error {
+	hint := "flags and examples: " + cmd.CommandPath() + " --help"
+	if cmd.Flags().Lookup("node") != nil {
+		hint = "select nodes with --node; " + hint
+	}
+	return WithHint(UsageErrorf("unexpected argument %q", arg), hint)
 }
 
 // hasFiles reports whether all arguments from the second on are names of files, as the shell

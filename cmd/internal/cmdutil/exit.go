@@ -109,6 +109,7 @@ func isUsage(err error) bool {
 // PrintError prints an error with its origin in front of each line and its hint below.
 func PrintError(env *Env, from string, err error) {
 	printText(env, from, err)
+	printMissing(env, err)
 	printHint(env, Hint(err))
 }
 

@@ -18,9 +18,8 @@ func RequireCommand(group *cobra.Command) {
 
 // commandError returns the error for a missing or unknown subcommand.
 func commandError(cmd *cobra.Command, args []string) error {
-	err, hint := UsageErrorf("no command given"), "see "+cmd.CommandPath()+" --help"
-	if len(args) > 0 {
-		err, hint = UsageErrorf("unknown command %q", args[0]), similar(cmd, args[0])+hint
+	if len(args) == 0 {
+		return Missing("command")
 	}
-	return WithHint(err, hint)
+	return UnknownCommand(cmd, args[0])
 }

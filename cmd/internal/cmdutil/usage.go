@@ -72,19 +72,38 @@ func IsOperation(cmd *cobra.Command) bool {
 	return cmd.Runnable() && (!cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " "))
 }
 
+// The annotations of a command.
+const (
+	HelpGroup = "ibkit_help_group" // group of a subcommand with its own row in the help of the root
+	SeeAlso   = "ibkit_see_also"   // related commands
+)
+
+// Annotate sets an annotation of a command.
+func Annotate(cmd *cobra.Command, name, value string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[name] = value
+}
+
 // printCommands prints the subcommands of a group under a heading.
 func printCommands(w io.Writer, cmd *cobra.Command, heading, group string) {
 	fmt.Fprintf(w, "\n\n%s:", heading)
+	width := len("check routes") + 1
 	for _, c := range cmd.Commands() {
 		if c.GroupID == group && (c.IsAvailableCommand() || c.Name() == "help") {
-			fmt.Fprintf(w, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			fmt.Fprintf(w, "\n  %-*s %s", width, c.Name(), c.Short)
+		}
+		for _, sub := range c.Commands() {
+			if group != "" && sub.Annotations[HelpGroup] == group {
+				fmt.Fprintf(w, "\n  %-*s %s", width, c.Name()+" "+sub.Name(), sub.Short)
+			}
 		}
 	}
 }
 
-// printUsage prints the usage of a command as cobra does, with the flags by group.
-func printUsage(cmd *cobra.Command) error {
-	w := cmd.OutOrStderr()
+// printSynopsis prints the forms of a command line, examples and subcommands.
+func printSynopsis(w io.Writer, cmd *cobra.Command, examples string) {
 	fmt.Fprint(w, "Usage:")
 	if IsOperation(cmd) {
 		fmt.Fprintf(w, "\n  %s", cmd.UseLine())
@@ -92,8 +111,8 @@ func printUsage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n  %s [command]", cmd.CommandPath())
 	}
-	if cmd.HasExample() {
-		fmt.Fprintf(w, "\n\nExamples:\n%s", cmd.Example)
+	if examples != "" {
+		fmt.Fprintf(w, "\n\nExamples:\n%s", examples)
 	}
 	if len(cmd.Groups()) == 0 && cmd.HasAvailableSubCommands() {
 		printCommands(w, cmd, "Available Commands", "")
@@ -101,6 +120,12 @@ func printUsage(cmd *cobra.Command) error {
 	for _, g := range cmd.Groups() {
 		printCommands(w, cmd, g.Title, g.ID)
 	}
+}
+
+// printUsage prints the usage of a command as cobra does, with the flags by group.
+func printUsage(cmd *cobra.Command) error {
+	w := cmd.OutOrStderr()
+	printSynopsis(w, cmd, cmd.Example)
 	for _, g := range FlagGroups(cmd) {
 		if len(g.Flags) == 0 {
 			continue
@@ -111,6 +136,9 @@ func printUsage(cmd *cobra.Command) error {
 			flags.AddFlag(f)
 		}
 		fmt.Fprintf(w, "\n\n%s:\n%s", g.Heading, strings.TrimRight(flags.FlagUsages(), "\n"))
+	}
+	if others := cmd.Annotations[SeeAlso]; others != "" {
+		fmt.Fprintf(w, "\n\nSee also: %s", others)
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n\nUse %q for more information about a command.", cmd.CommandPath()+" [command] --help")

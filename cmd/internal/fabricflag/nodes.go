@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
 // NodePatterns are the values of --node: patterns of names and GUIDs of nodes. The zero
@@ -32,6 +33,9 @@ func (p NodePatterns) Check() error {
 	return nil
 }
 
+// number matches a pattern that is likely to be a LID.
+var number = lazyregexp.New(`^(0x)?[0-9]+$`)
+
 // Match reports whether a node has a name or GUID that a pattern matches.
 func (p NodePatterns) Match(n *fabric.Node, names *fabric.NameMap) bool {
 	if len(p) == 0 {
@@ -51,7 +55,11 @@ func (p NodePatterns) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fab
 			if f != nil {
 				gap = resolve.GapOf(f, names)
 			}
-			return resolve.NotInScan(a, nodes, names, gap)
+			err := resolve.NotInScan(a, nodes, names, gap)
+			if number.MatchString(pattern) {
+				return cmdutil.WithHint(err, "show the name of a LID: ibkit addr "+pattern)
+			}
+			return err
 		}
 	}
 	return nil

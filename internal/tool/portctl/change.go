@@ -89,6 +89,9 @@ func ParseChange(words []string) (c Change, err error) {
 			c.Action = Action(i)
 			continue
 		}
+		if name == "speed" && isExtended(text) {
+			name = "espeed" // users know a single list of speeds
+		}
 		s := settingOf(name)
 		if s == nil {
 			var names []string

@@ -1,6 +1,8 @@
 package portctl
 
 import (
+	"time"
+
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
@@ -126,18 +128,21 @@ func (st *Step) report(dryRun bool, names *fabric.NameMap) ReportPort {
 	return port
 }
 
-// Report returns the document for a port that is only shown, with the findings at both
+// ReportLinks returns the document for ports that are only shown, with the findings at both
 // ends.
-func (l *Link) Report(names *fabric.NameMap) *Report {
-	r := &Report{Head: report.NewHead(ReportSchema, l.Session.began)}
-	r.Add(l.End.Located(names)...)
-	port := reportPort(l.Port, l.End.Findings, names)
-	port.Status = reportStatus(StatusOf(l.Port))
-	if l.Peer != nil {
-		r.Add(l.Peer.Located(names)...)
-		port.PeerStatus = reportStatus(StatusOf(l.Peer.Port))
+func ReportLinks(links []*Link, names *fabric.NameMap) *Report {
+	r := &Report{Head: report.NewHead(ReportSchema, time.Now()), Ports: []ReportPort{}}
+	for _, l := range links {
+		r.Began = l.Session.began
+		r.Add(l.End.Located(names)...)
+		port := reportPort(l.Port, l.End.Findings, names)
+		port.Status = reportStatus(StatusOf(l.Port))
+		if l.Peer != nil {
+			r.Add(l.Peer.Located(names)...)
+			port.PeerStatus = reportStatus(StatusOf(l.Peer.Port))
+		}
+		r.Ports = append(r.Ports, port)
 	}
-	r.Ports = []ReportPort{port}
 	return r
 }
 

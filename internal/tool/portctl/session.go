@@ -158,7 +158,7 @@ func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
 	isSwitch := n.IsSwitch()
 	switch {
 	case t.Number == AddressedPort && isSwitch:
-		return nil, fmt.Errorf("find %s: the address of a switch requires a port number", t.Address)
+		return nil, fmt.Errorf("find %s: %w", t.Address, &NumberError{fmt.Sprint(t.Address)})
 	case number > int(n.Info.NumPorts) || number < 1 && !isSwitch || number < 0:
 		return nil, fabric.NoPortError(fmt.Sprint(t.Address), number, int(n.Info.NumPorts))
 	case number < len(n.Ports) && n.Ports[number] != nil:
@@ -199,26 +199,53 @@ type Link struct {
 	Peer *linkinfo.End // nil: no link, or an unknown peer
 }
 
-// Show reads a port and its peer.
-func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
+// A NumberError reports a switch address without the port number that it requires.
+type NumberError struct{ address string }
+
+func (e *NumberError) Error() string { return "the address of a switch requires a port number" }
+
+// Hint suggests a remedy.
+func (e *NumberError) Hint() string {
+	return fmt.Sprintf("a port is %s/3; all ports: ibkit port %[1]s", e.address)
+}
+
+// Show reads a port and its peer, or all ports of a switch and their peers if the target has
+// no port number.
+func Show(ctx context.Context, o Options, t Target) (links []*Link, err error) {
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	p, err := s.near(ctx, t)
+	if _, ok := errors.AsType[*NumberError](err); ok {
+		t.Number = 0
+		if p, err = s.near(ctx, t); err == nil {
+			for _, external := range p.Node.Ports[min(1, len(p.Node.Ports)):] {
+				if external != nil {
+					links = append(links, s.link(external))
+				}
+			}
+			return links, nil
+		}
+	}
 	if err != nil {
 		return nil, err
-	}
-	l = &Link{Session: s, Port: p, End: linkinfo.NewEnd(p, true)}
-	if p.Peer != nil {
-		peer := linkinfo.NewEnd(p.Peer, true)
-		l.Peer = &peer
 	}
 	if p.Info == nil {
 		return nil, fmt.Errorf("read %s: no reply", fabric.PortName(fmt.Sprint(t.Address), int(p.Number)))
 	}
-	return l, nil
+	return []*Link{s.link(p)}, nil
+}
+
+// link checks a port and its peer against each other.
+func (s *Session) link(p *fabric.Port) *Link {
+	l := &Link{Session: s, Port: p, End: linkinfo.NewEnd(p, true)}
+	if p.Peer != nil {
+		peer := linkinfo.NewEnd(p.Peer, true)
+		l.Peer = &peer
+	}
+	return l
 }
 
 // near finds a port with a scan limited to the node and its neighbours. If the route to the

@@ -271,11 +271,21 @@ func parseSpeeds(allowed ib.Speed) func(string) (uint64, error) {
 			return everything, nil
 		}
 		var set ib.Speed
-		if err := set.UnmarshalText([]byte(text)); err != nil || set == 0 || set&^allowed != 0 {
+		err := set.UnmarshalText([]byte(text))
+		if err == nil && set&oldSpeeds != 0 && set&extendedSpeeds != 0 {
+			return 0, fmt.Errorf("want two settings: speed=%v espeed=%v", set&oldSpeeds, set&extendedSpeeds)
+		}
+		if err != nil || set == 0 || set&^allowed != 0 {
 			return 0, fmt.Errorf("want a list of %s, or all", strings.ReplaceAll(allowed.String(), ",", ", "))
 		}
 		return uint64(set), nil
 	}
+}
+
+// isExtended reports whether a text is a list of extended speeds.
+func isExtended(text string) bool {
+	var set ib.Speed
+	return set.UnmarshalText([]byte(text)) == nil && set != 0 && set&^extendedSpeeds == 0
 }
 
 func parseWidths(text string) (uint64, error) {
@@ -284,6 +294,9 @@ func parseWidths(text string) (uint64, error) {
 	}
 	var set ib.LinkWidth
 	for word := range strings.SplitSeq(text, ",") {
+		if strings.Trim(word, "0123456789") == "" {
+			word += "X"
+		}
 		var w ib.LinkWidth
 		if err := w.UnmarshalText([]byte(word)); err != nil || !w.Single() {
 			return 0, errors.New("want a list of 1X, 2X, 4X, 8X, 12X, or all")

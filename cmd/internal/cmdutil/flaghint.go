@@ -1,0 +1,153 @@
+package cmdutil
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/internal/similar"
+)
+
+// flagHint returns advice for an invalid flag.
+func flagHint(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownHint(cmd, unknown.GetSpecifiedName())
+	case errors.As(err, &invalid) && invalid.GetFlag().Shorthand == "o":
+		return formatHint(cmd, invalid.GetValue())
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed":
+		return speedHint(invalid.GetValue())
+	case errors.As(err, &missing):
+		return valueHint(missing.GetFlag())
+	}
+	return ""
+}
+
+// unknownHint returns advice for a flag that a command does not have.
+func unknownHint(cmd *cobra.Command, name string) string {
+	switch {
+	case name == "compare":
+		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
+	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):
+		return "a simulated fabric carries no data: add a software device, ibkit link add rxe0 --type rxe --netdev eth0"
+	case name == "sim":
+		return "the command does not use a fabric; list all flags: " + cmd.CommandPath() + " --help"
+	}
+	for _, now := range renamed[name] {
+		if cmd.Flags().Lookup(now) != nil {
+			return "--" + name + " is --" + now + " now"
+		}
+	}
+	list := "list all flags: " + cmd.CommandPath() + " --help"
+	for _, word := range flagWords[name] {
+		if flag, _, _ := strings.Cut(word, " "); cmd.Flags().Lookup(flag) != nil {
+			return "try --" + word + "; " + list
+		}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if names = similar.To(name, names); len(names) > 0 {
+		list = "similar: --" + strings.Join(names, ", --") + "; " + list
+	}
+	return list
+}
+
+// formatHint returns advice for the name of a format after -o, as kubectl accepts it.
+func formatHint(cmd *cobra.Command, value string) string {
+	if slices.Contains(formatNames, value) && cmd.Flags().Lookup(value) != nil {
+		return "output format: --" + value
+	}
+	return ""
+}
+
+// speedNames are the speeds by the rate of 4 lanes in Gbit/s.
+var speedNames = map[string]string{
+	"10": "SDR", "20": "DDR", "40": "QDR or FDR10", "56": "FDR", "100": "EDR", "200": "HDR", "400": "NDR", "800": "XDR",
+}
+
+// speedHint returns the name of a speed that is given as a rate: 400, 400G, 400Gbps.
+func speedHint(value string) string {
+	rate := strings.TrimRight(strings.ToLower(value), "gbits/p ")
+	if name, known := speedNames[rate]; known {
+		return rate + " Gbit/s on 4 lanes is " + name
+	}
+	return ""
+}
+
+// valueHint returns the help of a flag without its value.
+func valueHint(f *pflag.Flag) string {
+	value, usage := pflag.UnquoteUsage(f)
+	return fmt.Sprintf("--%s %s: %s", f.Name, value, strings.ReplaceAll(usage, "\n", " "))
+}
+
+// flagWords are the flags, without --, for names that other programs use. The first that a
+// command has counts.
+var flagWords = map[string][]string{
+	"all":         {"all-ports"},
+	"ca":          {"Ca"},
+	"clear":       {"reset errors"},
+	"count":       {"for"},
+	"dev":         {"Ca", "device"},
+	"device":      {"Ca"},
+	"dryrun":      {"dry-run"},
+	"duration":    {"for", "window"},
+	"errors-only": {"problems"},
+	"failed":      {"problems"},
+	"filter":      {"node"},
+	"follow":      {"watch"},
+	"hca":         {"Ca", "device"},
+	"host":        {"node"},
+	"hosts":       {"cas"},
+	"ib-dev":      {"device", "Ca"},
+	"interval":    {"window"},
+	"limit":       {"top", "lines"},
+	"name":        {"node"},
+	"only-errors": {"problems"},
+	"output":      {"json", "format"},
+	"quiet":       {"problems"},
+	"repeat":      {"count", "watch"},
+	"seconds":     {"window", "for"},
+	"simulate":    {"sim"},
+	"sort-by":     {"sort"},
+	"switch":      {"switches"},
+	"target":      {"node"},
+	"time":        {"window", "for"},
+	"window":      {"interval"},
+	"yaml":        {"json"},
+}
+
+// renamed are the flags with another name than in earlier versions.
+var renamed = map[string][]string{
+	"cache":             {"save"},
+	"cache-partial":     {"save-partial"},
+	"cckey":             {"cc-key"},
+	"check":             {"problems"},
+	"counters":          {"columns"},
+	"fields":            {"columns"},
+	"file":              {"targets-file"},
+	"from":              {"targets-file"},
+	"ibdiagnet-partial": {"save-partial"},
+	"list":              {"nodes"},
+	"load":              {"tables"},
+	"load-cache":        {"fabric", "from"},
+	"pairs":             {"targets-file"},
+	"ports":             {"all-ports"},
+	"rate":              {"window"},
+	"sa":                {"from"},
+	"smkey":             {"sm-key"},
+	"source":            {"sources", "bind"},
+	"state":             {"request-state", "state-file"},
+	"targets":           {"targets-file"},
+	"wait":              {"sm-wait", "reply-timeout"},
+}

@@ -1,0 +1,150 @@
+package cmdutil
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/internal/similar"
+)
+
+// replacements are the commands for programs without a command of the same name.
+var replacements = map[string]string{
+	"ibcheckstate": "ibkit linkinfo --problems",
+	"ibchecknet":   "ibkit check fabric",
+	"ibchecknode":  "ibkit query NodeInfo",
+	"ibcheckport":  "ibkit port",
+	"ibcheckwidth": "ibkit linkinfo --problems",
+	"ibdev2netdev": "ibkit devinfo",
+	"ibdiagnet":    "ibkit check fabric",
+	"ibdiagpath":   "ibkit route",
+	"ibdmchk":      "ibkit check routes",
+	"ibsim":        "ibkit sim serve",
+	"mlxlink":      "ibkit linkinfo --node NAME",
+	"perftest":     "ibkit perf",
+	"qperf":        "ibkit perf",
+	"rdma":         "ibkit devinfo (rdma link: ibkit link add)",
+	"show_gids":    "ibkit devinfo DEVICE",
+}
+
+// synonyms are the commands for other words, "sim start" for a word after sim.
+var synonyms = map[string]string{
+	"bandwidth":   "ibkit perf",
+	"bench":       "ibkit perf",
+	"bw":          "ibkit perf",
+	"cables":      "ibkit topology",
+	"clear":       "ibkit counters --reset errors",
+	"congestion":  "ibkit cc, ibkit counters --window 10s",
+	"dashboard":   "ibkit top",
+	"devices":     "ibkit devinfo",
+	"diag":        "ibkit check fabric",
+	"diagnose":    "ibkit check fabric",
+	"diff":        "ibkit linkinfo --diff FILE, ibkit topology --diff FILE",
+	"disable":     "ibkit port TARGET PORT disable",
+	"discover":    "ibkit topology",
+	"enable":      "ibkit port TARGET PORT enable",
+	"errors":      "ibkit check fabric, ibkit counters",
+	"events":      "ibkit watch, ibkit trap",
+	"fabric":      "ibkit check fabric",
+	"graph":       "ibkit topology --format html",
+	"health":      "ibkit check fabric",
+	"hosts":       "ibkit topology -H",
+	"info":        "ibkit devinfo (this host), ibkit linkinfo (links)",
+	"lat":         "ibkit perf",
+	"latency":     "ibkit perf",
+	"lid":         "ibkit addr",
+	"list":        "ibkit topology -l (nodes), ibkit linkinfo (links), ibkit devinfo (this host)",
+	"lookup":      "ibkit addr",
+	"ls":          "ibkit topology -l (nodes), ibkit linkinfo (links), ibkit devinfo (this host)",
+	"man":         "man ibkit, ibkit help",
+	"map":         "ibkit topology --format html",
+	"metrics":     "ibkit exporter",
+	"monitor":     "ibkit top, ibkit watch",
+	"name":        "ibkit addr",
+	"node":        "ibkit topology -l, ibkit check node",
+	"nodes":       "ibkit topology -l",
+	"opensm":      "ibkit sm",
+	"partitions":  "ibkit query P_KeyTable",
+	"performance": "ibkit perf, ibkit counters --window 10s",
+	"ports":       "ibkit topology --all-ports, ibkit port TARGET",
+	"prometheus":  "ibkit exporter",
+	"rates":       "ibkit counters --window 10s",
+	"reset":       "ibkit counters --reset errors, ibkit port TARGET PORT reset",
+	"run":         "ibkit sim serve demo, or --sim demo with another command",
+	"scan":        "ibkit topology",
+	"serve":       "ibkit sim serve demo, ibkit ping --serve, ibkit perf --serve",
+	"show":        "ibkit port TARGET, ibkit query ATTRIBUTE TARGET",
+	"simulate":    "ibkit sim list, or --sim demo with another command",
+	"stat":        "ibkit devinfo",
+	"state":       "ibkit devinfo (this host), ibkit linkinfo (links)",
+	"stats":       "ibkit counters",
+	"status":      "ibkit check fabric",
+	"switches":    "ibkit topology -S",
+	"test":        "ibkit check fabric, ibkit ping, ibkit perf",
+	"trace":       "ibkit route",
+	"traceroute":  "ibkit route",
+	"traffic":     "ibkit counters --window 10s, ibkit top",
+	"verify":      "ibkit check fabric",
+
+	"check all":      "ibkit check fabric",
+	"check cables":   "ibkit topology --plan FILE, ibkit linkinfo --problems",
+	"check counters": "ibkit counters",
+	"check errors":   "ibkit counters",
+	"check health":   "ibkit check fabric",
+	"check host":     "ibkit check node",
+	"check hosts":    "ibkit check fabric",
+	"check links":    "ibkit linkinfo --problems",
+	"check nodes":    "ibkit check fabric, ibkit check node for this host",
+	"check routing":  "ibkit check routes",
+	"check sm":       "ibkit sm",
+	"check topology": "ibkit topology --check",
+	"link down":      "ibkit port TARGET PORT disable",
+	"link list":      "ibkit devinfo (devices of this host), ibkit linkinfo (links of the fabric)",
+	"link show":      "ibkit devinfo (devices of this host), ibkit linkinfo (links of the fabric)",
+	"link up":        "ibkit port TARGET PORT enable",
+	"sim ls":          "ibkit sim list",
+	"sim run":        "ibkit sim serve demo, or --sim demo with another command",
+	"sim show":       "ibkit sim list, ibkit topology --sim demo",
+	"sim start":      "ibkit sim serve demo, or --sim demo with another command",
+	"sim status":     "ibkit sim ctl clients",
+	"sim stop":       "ibkit sim serve ends with Ctrl-C",
+}
+
+// Suggestions returns the commands for words and programs that are not a command.
+func Suggestions() map[string]string {
+	all := maps.Clone(synonyms)
+	maps.Copy(all, replacements)
+	return all
+}
+
+// UnknownCommand returns the usage error for a word that is not a command below parent.
+func UnknownCommand(parent *cobra.Command, word string) error {
+	err := UsageErrorf("unknown command %q", word)
+	path := strings.Join(append(strings.Fields(parent.CommandPath())[1:], word), " ")
+	if command, known := replacements[path]; known {
+		return WithHint(err, command+" replaces "+word)
+	}
+	hint := "list all commands: " + parent.CommandPath() + " --help"
+	if commands, known := synonyms[strings.ToLower(path)]; known {
+		return WithHint(err, "try "+commands+"; "+hint)
+	}
+	if names := similar.To(word, commandNames(parent)); len(names) > 0 {
+		hint = "similar: " + strings.Join(names, ", ") + "; " + hint
+	}
+	return WithHint(err, hint)
+}
+
+// commandNames returns the names of subcommands, native ones before the hidden classic ones.
+func commandNames(parent *cobra.Command) []string {
+	var native, classic []string
+	for _, c := range parent.Commands() {
+		if c.Hidden {
+			classic = append(classic, c.Name())
+		} else {
+			native = append(native, c.Name())
+		}
+	}
+	return slices.Concat(native, classic)
+}

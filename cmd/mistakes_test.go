@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// TestMistakes checks the next step that the error of a mistaken command line names.
+func TestMistakes(t *testing.T) {
+	for line, want := range map[string]struct {
+		code int
+		hint string
+	}{
+		"linkinfo --problem":                      {cmdutil.ExitUsage, "similar: --problems; list all flags: ibkit linkinfo --help"},
+		"top --intervall 1":                       {cmdutil.ExitUsage, "similar: --interval;"},
+		"linkinfo --output json":                  {cmdutil.ExitUsage, "try --json;"},
+		"linkinfo -o json":                        {cmdutil.ExitUsage, "output format: --json"},
+		"linkinfo --only-errors":                  {cmdutil.ExitUsage, "try --problems;"},
+		"linkinfo --sim":                          {cmdutil.ExitUsage, "--sim FABRIC: simulate a FABRIC: see ibkit sim list"},
+		"linkinfo --sim dmeo":                     {cmdutil.ExitUsage, `similar names: "demo"`},
+		"linkinfo --speed 400":                    {cmdutil.ExitUsage, "400 Gbit/s on 4 lanes is NDR"},
+		"linkinfo --speed 100Gbps":                {cmdutil.ExitUsage, "100 Gbit/s on 4 lanes is EDR"},
+		"linkinfo --sim demo 3":                   {cmdutil.ExitFailed, "show the name of a LID: ibkit addr 3"},
+		"linkinfo --sim demo laef1":               {cmdutil.ExitFailed, `similar names: "leaf1", "leaf2", "leaf3"`},
+		"topology --sim demo laef1":               {cmdutil.ExitFailed, `similar names: "leaf1", "leaf2", "leaf3"`},
+		"check fabric --sim demo laef1":           {cmdutil.ExitUsage, "flags and examples: ibkit check fabric --help"},
+		"cc --sim demo leaf1":                     {cmdutil.ExitUsage, "select nodes with --node;"},
+		"counters --sim demo --clear":             {cmdutil.ExitUsage, "try --reset errors;"},
+		"counters --sim demo --reset":             {cmdutil.ExitUsage, "--reset LIST: clear a LIST of counters of the selected ports: errors, traffic, details"},
+		"counters --sim demo leaf1:1":             {cmdutil.ExitFailed, `similar names: "leaf1/1"`},
+		"port --sim demo leaf1 disable --yes":     {cmdutil.ExitUsage, "a port is leaf1/3; all ports: ibkit port leaf1"},
+		"query --sim demo PortInfos leaf1":        {cmdutil.ExitUsage, `similar names: "PortInfo"`},
+		"sa --sim demo paths":                     {cmdutil.ExitUsage, `similar names: "PathRecord"`},
+		"addr --sim demo laef1":                   {cmdutil.ExitFailed, `similar names: "leaf1", "leaf2", "leaf3"`},
+		"addr --sim demo node1":                   {cmdutil.ExitFailed, `similar names: "node01", "node10", "node11"`},
+		"ping --sim demo nod07":                   {cmdutil.ExitFailed, `similar names: "node07"`},
+		"route --sim demo node01 node7":           {cmdutil.ExitFailed, `similar names: "node07"`},
+		"perf write_bw host":                      {cmdutil.ExitUsage, "ibkit perf host --test write-bw"},
+		"perf host ib_send_lat":                   {cmdutil.ExitUsage, "ibkit perf host --test send-lat"},
+		"perf host1 host2":                        {cmdutil.ExitUsage, "give a single server, and tests with --test;"},
+		"perf --sim demo":                         {cmdutil.ExitUsage, "a simulated fabric carries no data: add a software device, ibkit link add"},
+		"cm --sim demo node01":                    {cmdutil.ExitUsage, "a simulated fabric carries no data: add a software device, ibkit link add"},
+		"check node --sim demo":                   {cmdutil.ExitUsage, "the command does not use a fabric;"},
+		"link add rxe0 kind rxe netdev lo":        {cmdutil.ExitUsage, "for example: ibkit link add rxe0 --type rxe --netdev eth0"},
+		"link add rxe0 --type rxe":                {cmdutil.ExitUsage, "for example: --netdev eth0;"},
+		"counters --sim demo --rate 10":           {cmdutil.ExitUsage, "--rate is --window now"},
+		"counters --sim demo --duration 10":       {cmdutil.ExitUsage, "try --window;"},
+		"completion bash zsh":                     {cmdutil.ExitUsage, "flags and examples: ibkit completion --help"},
+		"port --sim demo leaf1 1 speed=NDR --foo": {cmdutil.ExitUsage, "list all flags: ibkit port --help"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, stderr := runProgram(t, line)
+			_, hint, _ := strings.Cut(stderr, "\nhint: ")
+			if code != want.code || out != "" || !strings.HasPrefix(hint, want.hint) {
+				t.Errorf("got exit code %d, output %q, error output %q, want %d and hint %q", code, out, stderr, want.code, want.hint)
+			}
+		})
+	}
+}
+
+// TestHabits checks command lines of other programs that ibkit accepts, with the line that
+// it documents.
+func TestHabits(t *testing.T) {
+	for habit, same := range map[string]string{
+		"linkinfo --sim demo leaf1":                              "linkinfo --sim demo --node leaf1",
+		"links --sim demo leaf1 leaf2":                           "linkinfo --sim demo --node leaf1,leaf2",
+		"linkinfo --sim demo --width 4":                          "linkinfo --sim demo --width 4X",
+		"linkinfo --sim demo --width 2,4":                        "linkinfo --sim demo --width 2X,4X",
+		"topology --sim demo leaf1":                              "topology --sim demo --node leaf1",
+		"topology --sim demo leaf* -S":                           "topology --sim demo -S --node leaf*",
+		"query --sim demo leaf1 PortInfo":                        "query --sim demo PortInfo leaf1",
+		"query --sim demo leaf1 PI 1":                            "query --sim demo PortInfo leaf1 1",
+		"query --sim demo 3 PortInfo":                            "query --sim demo PortInfo 3",
+		"query --sim demo SI leaf1":                              "query --sim demo SwitchInfo leaf1",
+		"port --sim demo leaf1 1 speed=NDR --dry-run":            "port --sim demo leaf1 1 espeed=NDR --dry-run",
+		"port --sim demo leaf1 1 speed=hdr,ndr --dry-run":        "port --sim demo leaf1 1 espeed=HDR,NDR --dry-run",
+		"port --sim demo leaf1 1 width=4 --dry-run":              "port --sim demo leaf1 1 width=4X --dry-run",
+		"sm --sim demo --sm-wait 0 --format table":               "sm --sim demo --sm-wait 0s",
+		"path --sim demo node01 node07":                          "route --sim demo node01 node07",
+		"resolve --sim demo leaf1":                               "addr --sim demo leaf1",
+		"records --sim demo NR lid=3":                            "sa --sim demo NodeRecord lid=3",
+		"check routes --sim demo --format table --pattern shift": "check routes --sim demo --pattern shift",
+	} {
+		t.Run(habit, func(t *testing.T) {
+			code, out, stderr := runProgram(t, habit)
+			wantCode, want, wantErr := runProgram(t, same)
+			if code != wantCode || out != want || stderr != wantErr {
+				t.Errorf("got exit code %d, output\n%s\nerror output %q, want %d,\n%s\n%q as of ibkit %s", code, out, stderr, wantCode, want, wantErr, same)
+			}
+		})
+	}
+}
+
+// TestSeconds checks which flags accept a time without its unit.
+func TestSeconds(t *testing.T) {
+	for line, want := range map[string]string{
+		"counters --sim demo --window 0":             "invalid --window 0s: want a time above 0",
+		"counters --sim demo --interval -1":          `invalid --interval "-1": not a duration with a unit`,
+		"counters --sim demo --window 40000000":      "invalid --window 11111h6m40s: want at most 8760h",
+		"watch --sim demo --window 1.5 --interval 0": "invalid --interval 0s",
+		"link add a --type rxe --netdev lo -w 1,2":   "invalid --wait",
+		"cm --timeout 5 ::1":                         `invalid --timeout "5": not a duration with a unit, for example 500ms or 10s`,
+		"perf --max-p99 5 host":                      `invalid --max-p99 "5": not a duration with a unit`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			if code, _, stderr := runProgram(t, line); code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
+				t.Errorf("got exit code %d, error output %q, want %d, %q", code, stderr, cmdutil.ExitUsage, want)
+			}
+		})
+	}
+	_, out, _ := runProgram(t, "counters --sim demo --window 0.05 --json")
+	if want := "\n\"window\":0.05"; !strings.Contains(out, want) {
+		t.Errorf("--window 0.05: got\n%s\nwant %q", out, want)
+	}
+}
