@@ -134,7 +134,7 @@ func (c *command) run(ctx context.Context, device string) error {
 	o.Sysfs = root
 	r, err := devinfo.Run(ctx, o)
 	if err != nil {
-		return err
+		return withHint(err)
 	}
 	if len(r.Devices) == 0 {
 		return errNoDevices
@@ -183,4 +183,12 @@ func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
 
 func (noDevicesError) Hint() string {
 	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: ibkit link add rxe0 --type rxe --netdev eth0"
+}
+
+// withHint adds a hint to the error for a device name.
+func withHint(err error) error {
+	if errors.Is(err, devinfo.ErrNoDevice) {
+		return cmdutil.WithHint(err, "list all devices: ibkit devinfo")
+	}
+	return err
 }

@@ -25,7 +25,7 @@ func (c *command) runResources(device string) error {
 		return errNoDevices
 	}
 	if err != nil {
-		return err
+		return withHint(err)
 	}
 	return c.showResources(r)
 }

@@ -178,7 +178,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return err
 	}
 	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "Direct"}) == "" {
-		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --Direct, --sa or --compare", cmdutil.FlagName(flags, "sm-port"))
+		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --Direct, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err

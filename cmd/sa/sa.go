@@ -237,7 +237,8 @@ func (c *command) run(ctx context.Context) error {
 		fmt.Fprintln(c.env.ErrOut, "warning: the result may be partial: the reply is a single packet")
 	}
 	if result.Len() == 0 && len(c.conditions) > 0 {
-		return fmt.Errorf("query subnet administration: no %v matches %s", c.options.Filter.Kind, strings.Join(c.conditions, " "))
+		err := fmt.Errorf("query subnet administration: no %v matches %s", c.options.Filter.Kind, strings.Join(c.conditions, " "))
+		return cmdutil.WithHint(err, fmt.Sprintf("all records: ibkit sa %v", c.options.Filter.Kind))
 	}
 	return cmdutil.ResultError(result.Clipped(), false)
 }

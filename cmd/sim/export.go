@@ -41,7 +41,7 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 				return cmdutil.Missing("fabric")
 			}
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("got %d arguments, want one: the description of a fabric", len(args))
+				return cmdutil.WithHint(cmdutil.UsageErrorf("number of fabrics: got %d, want 1", len(args)), "write to a file: -o "+args[1])
 			}
 			return nil
 		},

@@ -3,13 +3,11 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/sim"
 )
 
 // commands are the subcommands.
@@ -28,7 +26,7 @@ served.`),
 	cmdutil.RequireCommand(cmd)
 	require := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 && isPreset(args[0]) {
+		if len(args) > 0 && cmdutil.IsPreset(args[0]) {
 			return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]),
 				fmt.Sprintf("try ibkit sim serve %s, or --sim %[1]s with another command", args[0]))
 		}
@@ -38,10 +36,4 @@ served.`),
 		cmd.AddCommand(newCommand(env))
 	}
 	return cmd
-}
-
-// isPreset reports whether a description of a fabric begins with the name of a preset.
-func isPreset(description string) bool {
-	name, _, _ := strings.Cut(description, ":")
-	return slices.ContainsFunc(sim.Presets, func(p sim.Preset) bool { return p.Name == name })
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -247,7 +248,11 @@ func (c *command) run(ctx context.Context) error {
 	var plan *topology.Plan
 	if c.plan != "" {
 		var err error
-		if plan, err = topology.ReadPlan(c.plan); err != nil {
+		plan, err = topology.ReadPlan(c.plan)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = cmdutil.WithHint(err, "write the cabling of now as a plan: ibkit topology --write-plan FILE")
+		}
+		if err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -216,7 +217,9 @@ func TestTopology_CheckAndPlan(t *testing.T) {
 func TestTopology_Usage(t *testing.T) {
 	file := cmdtest.WriteFile(t, "no cache")
 	for _, test := range []struct{ args, err string }{
-		{"x", `unexpected argument "x"`},
+		{"--node leaf1 --format dot", "--node and --format dot are mutually exclusive"},
+		{"leaf1 --check", "--node and --check are mutually exclusive"},
+		{"[", `invalid pattern "["`},
 		{"--json --format csv", "--json and --format are mutually exclusive"},
 		{"-l -p", "-p (--all-ports) and -l (--nodes) are mutually exclusive"},
 		{"-g", "-g (--grouping) requires --format netdiscover"},
@@ -238,5 +241,45 @@ func TestTopology_Usage(t *testing.T) {
 				t.Errorf("got exit code %d, output %q, error output %q, want 2, %q", code, out, err, test.err)
 			}
 		})
+	}
+}
+
+// TestTopology_Node checks the nodes and cables that --node and arguments select.
+func TestTopology_Node(t *testing.T) {
+	for _, test := range []struct {
+		args  string
+		code  int
+		names []string // in the column of nodes
+	}{
+		{"leaf1 --all-ports", cmdutil.ExitOK, slices.Repeat([]string{"leaf1"}, 16)},
+		{"node05", cmdutil.ExitOK, []string{"leaf2"}},
+		{"-S leaf*", cmdutil.ExitOK, []string{"leaf1", "leaf2", "leaf3", "leaf4"}},
+		{"-S --node spine1,leaf2", cmdutil.ExitOK, []string{"spine1", "leaf2"}},
+		{"-l 0x0002c90000800200 node01", cmdutil.ExitOK, []string{"node01", "leaf1"}},
+		{"-S node01", cmdutil.ExitFailed, nil},
+		{"node99", cmdutil.ExitFailed, nil},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"topology"}, strings.Fields(test.args)...)...)
+			var names []string
+			for i, line := range strings.Split(out, "\n") {
+				fields := strings.Fields(line)
+				switch {
+				case i == 0 || len(fields) < 2 || strings.Contains(line, "switches"):
+				case fields[0] == "Switch" || fields[0] == "CA":
+					names = append(names, fields[len(fields)-1])
+				default:
+					names = append(names, fields[0])
+				}
+			}
+			if code != test.code || !slices.Equal(names, test.names) {
+				t.Errorf("got exit code %d, nodes %q, error output %q, want %d, %q", code, names, stderr, test.code, test.names)
+			}
+		})
+	}
+	_, out, _ := program.Run(t, nil, "topology", "--sim", "demo", "--json", "leaf1")
+	var r topology.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Nodes) != 1 || len(r.Cables) != 6 || r.Summary.Switches != 6 {
+		t.Errorf("got %d nodes, %d cables, summary %+v, error %v, want 1, 6 of 6 switches", len(r.Nodes), len(r.Cables), r.Summary, err)
 	}
 }

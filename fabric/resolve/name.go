@@ -217,10 +217,13 @@ func (x *nameIndex) match(pattern string) []*Port {
 }
 
 // similarTo returns names of nodes that resemble a name. NAME:1 is a common mistake for
-// port 1 of a node.
+// port 1 of a node, and NAME,NAME for two nodes.
 func similarTo(name string, names []string) []string {
 	node, number, found := strings.Cut(name, ":")
+	list := strings.Split(name, ",")
 	switch {
+	case len(list) > 1 && !slices.ContainsFunc(list, func(n string) bool { return !slices.Contains(names, n) }):
+		return list
 	case !found || number == "" || !isMadeOf(number, digits):
 		node, _, _ = fabric.CutPort(name)
 	case slices.Contains(names, node):

@@ -11,7 +11,8 @@ import (
 const Max = 3
 
 // To returns the names that resemble a word, regardless of case, best first: names at a
-// small edit distance and names that begin with the word, or else names that contain it.
+// small edit distance and names that begin with the word, or else names that contain it, if it
+// has at least 3 letters.
 // Names of the same rank keep their order.
 func To(word string, names []string) []string {
 	word = strings.ToLower(word)
@@ -70,7 +71,7 @@ func rankOf(word, name string) (rank int, ok bool) {
 	switch {
 	case strings.HasPrefix(name, word):
 		return rankBegins, true
-	case strings.Contains(name, word):
+	case len(word) > 2 && strings.Contains(name, word):
 		return rankContains, true
 	}
 	return 0, false

@@ -3,8 +3,11 @@ package cmdutil
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/sim"
 )
 
 // NoArguments rejects the first argument of a command that accepts flags only.
@@ -18,7 +21,13 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 // Unexpected returns the usage error for an argument that a command does not have.
 func Unexpected(cmd *cobra.Command, arg string) error {
 	hint := "flags and examples: " + cmd.CommandPath() + " --help"
-	if cmd.Flags().Lookup("node") != nil {
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch {
+	case has("sim") && IsPreset(arg):
+		hint = "try --sim " + arg + "; " + hint
+	case has("listen") && strings.Trim(arg, ":0123456789") == "":
+		hint = "try --listen :" + strings.Trim(arg, ":") + "; " + hint
+	case has("node"):
 		hint = "select nodes with --node; " + hint
 	}
 	return WithHint(UsageErrorf("unexpected argument %q", arg), hint)
@@ -45,4 +54,10 @@ func AtMostArguments(n int) cobra.PositionalArgs {
 		}
 		return err
 	}
+}
+
+// IsPreset reports whether a description of a simulated fabric begins with a preset.
+func IsPreset(description string) bool {
+	name, _, _ := strings.Cut(description, ":")
+	return slices.ContainsFunc(sim.Presets, func(p sim.Preset) bool { return p.Name == name })
 }

@@ -24,5 +24,8 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	if err != nil && cmd == root && len(args) > 0 && (args[0] == "-" || !strings.HasPrefix(args[0], "-")) {
 		err = UnknownCommand(root, args[0]) // whatever flags follow
 	}
+	if hint := singleDash(cmd, args); hint != "" && err != nil && isUsage(err) {
+		err = &hintedError{err, hint}
+	}
 	return ExitCode(env, cmd.CommandPath(), withSynopsis(cmd, err))
 }

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,17 @@ func isUsage(err error) bool {
 func PrintError(env *Env, from string, err error) {
 	printText(env, from, err)
 	printMissing(env, err)
-	printHint(env, Hint(err))
+	printHint(env, cmp.Or(Hint(err), nodesHint(from, err)))
+}
+
+// nodesHint returns advice of native commands for a name that no node has, if the error has
+// no other.
+func nodesHint(from string, err error) string {
+	not, ok := errors.AsType[*resolve.NotFoundError](err)
+	if ok && not.Address.Kind == resolve.Name && strings.HasPrefix(from, "ibkit ") {
+		return "list all nodes: ibkit topology -l"
+	}
+	return ""
 }
 
 func printText(env *Env, from string, err error) {

@@ -23,7 +23,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 	case errors.As(err, &invalid) && invalid.GetFlag().Shorthand == "o":
 		return formatHint(cmd, invalid.GetValue())
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed":
-		return speedHint(invalid.GetValue())
+		return SpeedHint(invalid.GetValue())
 	case errors.As(err, &missing):
 		return valueHint(missing.GetFlag())
 	}
@@ -33,6 +33,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 // unknownHint returns advice for a flag that a command does not have.
 func unknownHint(cmd *cobra.Command, name string) string {
 	switch {
+	case !cmd.HasParent():
+		return "flags follow the command: ibkit COMMAND " + flagText(name)
 	case name == "compare":
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
 	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):
@@ -51,16 +53,49 @@ func unknownHint(cmd *cobra.Command, name string) string {
 			return "try --" + word + "; " + list
 		}
 	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	if names = similar.To(name, names); len(names) > 0 {
+	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.Set(name) == nil { // the command does not run
+		return "try --format " + name + "; " + list
+	}
+	if names := similarFlags(cmd, name); len(names) > 0 {
 		list = "similar: --" + strings.Join(names, ", --") + "; " + list
 	}
 	return list
+}
+
+// similarFlags returns flags with similar names, for a shorthand those that begin with it.
+func similarFlags(cmd *cobra.Command, name string) []string {
+	var names, beginning []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		names = append(names, f.Name)
+		if strings.HasPrefix(f.Name, name) {
+			beginning = append(beginning, f.Name)
+		}
+	})
+	if len(name) == 1 {
+		return beginning[:min(len(beginning), similar.Max)]
+	}
+	return similar.To(name, names)
+}
+
+func flagText(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// singleDash returns advice for a long flag with a single dash, -sim, or "".
+func singleDash(cmd *cobra.Command, args []string) string {
+	for _, arg := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if strings.HasPrefix(arg, "-") && len(name) > 2 && cmd.Flags().Lookup(name) != nil && name[0] != '-' {
+			return "long flags have two dashes: --" + name
+		}
+	}
+	return ""
 }
 
 // formatHint returns advice for the name of a format after -o, as kubectl accepts it.
@@ -76,8 +111,8 @@ var speedNames = map[string]string{
 	"10": "SDR", "20": "DDR", "40": "QDR or FDR10", "56": "FDR", "100": "EDR", "200": "HDR", "400": "NDR", "800": "XDR",
 }
 
-// speedHint returns the name of a speed that is given as a rate: 400, 400G, 400Gbps.
-func speedHint(value string) string {
+// SpeedHint returns the name of a speed that is given as a rate, or "": 400, 400G, 400Gbps.
+func SpeedHint(value string) string {
 	rate := strings.TrimRight(strings.ToLower(value), "gbits/p ")
 	if name, known := speedNames[rate]; known {
 		return rate + " Gbit/s on 4 lanes is " + name
@@ -123,6 +158,7 @@ var flagWords = map[string][]string{
 	"switch":      {"switches"},
 	"target":      {"node"},
 	"time":        {"window", "for"},
+	"port":        {"listen", "ports"},
 	"window":      {"interval"},
 	"yaml":        {"json"},
 }
@@ -136,7 +172,7 @@ var renamed = map[string][]string{
 	"counters":          {"columns"},
 	"fields":            {"columns"},
 	"file":              {"targets-file"},
-	"from":              {"targets-file"},
+	"from":              {"from-port", "targets-file"},
 	"ibdiagnet-partial": {"save-partial"},
 	"list":              {"nodes"},
 	"load":              {"tables"},

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -127,6 +128,9 @@ func UnknownCommand(parent *cobra.Command, word string) error {
 		return WithHint(err, command+" replaces "+word)
 	}
 	hint := "list all commands: " + parent.CommandPath() + " --help"
+	if IsPreset(word) {
+		return WithHint(err, fmt.Sprintf("try ibkit check fabric --sim %s; %s", word, hint))
+	}
 	if commands, known := synonyms[strings.ToLower(path)]; known {
 		return WithHint(err, "try "+commands+"; "+hint)
 	}

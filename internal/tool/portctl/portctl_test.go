@@ -569,11 +569,11 @@ func TestShow(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, err := Show(t.Context(), newRig(t).o, target(t, text))
-				if err != nil {
-					t.Fatal(err)
+				links, err := Show(t.Context(), newRig(t).o, target(t, text))
+				if err != nil || len(links) != 1 {
+					t.Fatalf("got %d links, error %v, want 1", len(links), err)
 				}
-				got := ""
+				l, got := links[0], ""
 				if l.Peer != nil {
 					p := l.Peer.Port
 					got = p.Node.Desc.Clean() + " " + string(rune('0'+p.Number))
@@ -587,7 +587,7 @@ func TestShow(t *testing.T) {
 			})
 		})
 	}
-	for text, want := range map[string]string{"leaf1": "requires a port number", "leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
+	for text, want := range map[string]string{"leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
 		t.Run(text, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, err := Show(t.Context(), newRig(t).o, target(t, text))
@@ -597,6 +597,28 @@ func TestShow(t *testing.T) {
 					}
 				} else if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("got error %v, want %q", err, want)
+				}
+			})
+		})
+	}
+}
+
+// TestShow_Switch checks that a switch without a port number stands for all of its ports.
+func TestShow_Switch(t *testing.T) {
+	for _, text := range []string{"leaf1", "3"} {
+		t.Run(text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				links, err := Show(t.Context(), newRig(t).o, target(t, text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, l := range links {
+					if int(l.Port.Number) != i+1 || l.Port.Info == nil || (l.Peer == nil) != (l.Port.Peer == nil) {
+						t.Errorf("port %d: got port %d, PortInfo %v, peer %v", i+1, l.Port.Number, l.Port.Info, l.Peer)
+					}
+				}
+				if want := int(links[0].Port.Node.Info.NumPorts); len(links) != want {
+					t.Errorf("got %d ports, want %d", len(links), want)
 				}
 			})
 		})
@@ -618,7 +640,14 @@ func TestParseChange(t *testing.T) {
 		"disable disable":             "error: disable is given twice",
 		"mtu=1 mtu=2":                 `error: invalid mtu "1": want 256, 512, 1024, 2048 or 4096`,
 		"mtu=256 mtu=512":             "error: mtu is given twice",
-		"speed=HDR":                   `error: invalid speed "HDR": want a list of SDR, DDR, QDR, or all`,
+		"speed=HDR":                   "espeed=HDR",
+		"speed=qdr speed=ndr,hdr":     "speed=QDR espeed=HDR,NDR",
+		"speed=NDR espeed=HDR":        "error: espeed is given twice",
+		"speed=QDR,NDR":               `error: invalid speed "QDR,NDR": want two settings: speed=QDR espeed=NDR`,
+		"speed=400":                   `error: invalid speed "400": want a list of SDR, DDR, QDR, or all`,
+		"width=4":                     "width=4X",
+		"width=1,12X":                 "width=1X,12X",
+		"width=3":                     `error: invalid width "3": want a list of 1X, 2X, 4X, 8X, 12X, or all`,
 		"espeed=":                     `error: invalid espeed "": want a list of FDR, EDR, HDR, NDR, XDR, or all`,
 		"width=3X":                    `error: invalid width "3X": want a list of 1X, 2X, 4X, 8X, 12X, or all`,
 		"vls=3":                       `error: invalid vls "3": want 1, 2, 4, 8 or 15 data lanes`,
