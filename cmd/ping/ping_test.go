@@ -259,3 +259,19 @@ func TestPing_Hang(t *testing.T) {
 		t.Errorf("got exit code %d\n%s, want %d and the port", code, out, cmdutil.ExitPartial)
 	}
 }
+
+// TestPing_Quiet checks that quiet output begins with the statistics.
+func TestPing_Quiet(t *testing.T) {
+	for args, want := range map[string]string{
+		"-q 3":        "--- LID 3 (via pma) ---\n",
+		"-q 3 4":      "TARGET ",
+		"-q --json 3": "{\"schema\":",
+	} {
+		t.Run(args, func(t *testing.T) {
+			line := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "--via", "pma"}, strings.Fields(args)...)
+			if code, out, stderr := program.RunInBubble(t, nil, line...); code != cmdutil.ExitOK || !strings.HasPrefix(out, want) {
+				t.Errorf("got exit code %d, output %q, error output %q, want %q first", code, out, stderr, want)
+			}
+		})
+	}
+}

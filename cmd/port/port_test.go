@@ -27,7 +27,7 @@ func run(t *testing.T, line string) (code int, out, err string) {
 func TestPort_Output(t *testing.T) {
 	var all strings.Builder
 	for _, line := range []string{
-		"leaf1 3", "node07", "leaf1 9",
+		"leaf1 3", "node07", "leaf1 9", "leaf1",
 		"-n leaf1 1 disable", "-n leaf1 4 disable", "-n leaf1 3 disable", "-n leaf1 4 reset espeed=FDR,EDR", "-n node02 mkey=7 mkeyprot=1", "-n leaf1 1 espeed=XDR",
 		"--yes leaf1 1 disable", "--yes leaf1 4 disable", "--yes --force last-link leaf1 4 disable", "--yes leaf1 1 enable", "--yes leaf2 1 reset", "--yes leaf1 4 reset", "--yes -w 1ms leaf1 9 reset", "--yes --force own-link,last-link node02 down",
 	} {
@@ -44,6 +44,7 @@ func TestPort_Usage(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                  "no port given",
 		"leaf1 3 nosuch":                    `unknown action "nosuch"`,
+		"leaf1 disable --yes":               "hint: a port is leaf1/3; all ports: ibkit port leaf1",
 		"leaf1 1 disable":                   "confirmation requires --yes",
 		"--yes leaf1 3":                     "--yes has no effect without a change",
 		"-n --yes leaf1 3 disable":          "-n (--dry-run) and --yes are mutually exclusive",

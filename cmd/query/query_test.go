@@ -32,3 +32,16 @@ func TestQuery_ListJSON(t *testing.T) {
 		})
 	}
 }
+
+// TestQuery_LocalTitle checks that the title of the local port has the node's name.
+func TestQuery_LocalTitle(t *testing.T) {
+	program := cmdtest.Native(New)
+	for _, args := range [][]string{{"PortInfo"}, {"PortInfo", "route:0"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			_, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"query"}, args...)...)
+			if want := "PortInfo of route 0 port 0 \"node01\"\n"; !strings.HasPrefix(out, want) {
+				t.Errorf("got %.80q, error output %q, want %q", out, err, want)
+			}
+		})
+	}
+}
