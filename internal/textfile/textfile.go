@@ -9,6 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
 // MaxLine is the maximum line length in bytes.
@@ -19,6 +22,24 @@ var ErrTooLong = fmt.Errorf("line longer than %d bytes", MaxLine)
 
 // TrimMark removes the byte order mark, which begins text files on some systems.
 func TrimMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
+
+// An escape sequence of a terminal (ECMA-48) is a control sequence such as a colour, an
+// operating system command such as a window title, or another function.
+const escape = `(?:\r|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]))+`
+
+var (
+	startEscapes = lazyregexp.New(`^` + escape)
+	endEscapes   = lazyregexp.New(escape + `$`)
+)
+
+// Unstyled returns a line in a terminal log without escape sequences and carriage returns
+// at its start and end. Names in the line may contain others.
+func Unstyled(line string) string {
+	if strings.IndexByte(line, '\x1b') < 0 {
+		return strings.Trim(line, "\r")
+	}
+	return endEscapes.ReplaceAllString(startEscapes.ReplaceAllString(line, ""), "")
+}
 
 // An Error is an error in a file.
 type Error struct {
@@ -43,6 +64,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type Reader struct {
 	file  string
 	lines *bufio.Scanner
+	text  []byte
 	line  int
 
 	rejected int   // lines
@@ -58,21 +80,24 @@ func NewReader(r io.Reader, file string) *Reader {
 // another kind, and may be endless.
 const maxRejected = 10_000
 
-// Next reads a line. It returns false at the file's end, after an error, which Err
+// Next reads a line, the first line without a byte order mark. It returns false at the file's end, after an error, which Err
 // returns, and after 10,000 rejected lines.
 func (r *Reader) Next() bool {
 	if r.rejected == maxRejected || !r.lines.Scan() {
 		return false
 	}
-	r.line++
+	r.text = r.lines.Bytes()
+	if r.line++; r.line == 1 {
+		r.text = TrimMark(r.text)
+	}
 	return true
 }
 
 // Text returns the current line without its end, \n or \r\n.
-func (r *Reader) Text() string { return r.lines.Text() }
+func (r *Reader) Text() string { return string(r.text) }
 
 // Bytes returns the current line as Text does. It is valid until Next is called.
-func (r *Reader) Bytes() []byte { return r.lines.Bytes() }
+func (r *Reader) Bytes() []byte { return r.text }
 
 // Line returns the current line number, 0 before the first one.
 func (r *Reader) Line() int { return r.line }
@@ -88,16 +113,16 @@ func (r *Reader) Reject(err error) {
 // Err returns the error the first rejected line's, else the error that ended the lines, nil
 // at the file's end.
 func (r *Reader) Err() error {
-	ended := r.end()
+	ended := r.End()
 	if r.first == nil {
 		return ended
 	}
 	invalid, more := r.rejected, ""
-	if ended != nil {
-		invalid++
-	}
-	if r.rejected == maxRejected {
+	switch {
+	case r.rejected == maxRejected:
 		more = " or more"
+	case ended != nil:
+		invalid++
 	}
 	if invalid == 1 {
 		return r.first
@@ -105,11 +130,14 @@ func (r *Reader) Err() error {
 	return fmt.Errorf("%w; %d%s lines are invalid", r.first, invalid, more)
 }
 
-// end returns the error that ended the lines, nil at the file's end.
-func (r *Reader) end() error {
+// End returns the error that ended the lines, nil at the file's end. Unlike Err, it does not
+// return the errors of rejected lines, only that they were too many.
+func (r *Reader) End() error {
 	err := r.lines.Err()
 	var path *fs.PathError
 	switch {
+	case err == nil && r.rejected == maxRejected:
+		return r.Errorf("the lines from here on were not read: %d lines are invalid", maxRejected)
 	case err == nil:
 		return nil
 	case errors.Is(err, bufio.ErrTooLong):

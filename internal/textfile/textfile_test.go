@@ -2,6 +2,7 @@ package textfile_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -22,6 +23,52 @@ func TestReader(t *testing.T) {
 	}
 	if want := "a,,b"; strings.Join(got, ",") != want || r.Line() != 3 || r.Err() != nil {
 		t.Errorf("got %q, line %d, error %v; want %q, line 3, no error", got, r.Line(), r.Err(), want)
+	}
+}
+
+// The first line has no byte order mark.
+func TestReader_Mark(t *testing.T) {
+	r := textfile.NewReader(strings.NewReader("\ufeffa\n\ufeffb"), "file")
+	for _, want := range []string{"a", "\ufeffb"} {
+		if !r.Next() || r.Text() != want || string(r.Bytes()) != want {
+			t.Errorf("line %d: got %q, want %q", r.Line(), r.Text(), want)
+		}
+	}
+}
+
+// End leaves out the errors of rejected lines.
+func TestReader_End(t *testing.T) {
+	for _, test := range []struct {
+		lines int
+		want  string
+	}{
+		{3, "<nil>"},
+		{10_001, "file:10000: the lines from here on were not read: 10000 lines are invalid"},
+	} {
+		r := textfile.NewReader(strings.NewReader(strings.Repeat("x\n", test.lines)), "file")
+		for r.Next() {
+			r.Reject(errors.New("invalid"))
+		}
+		if err := r.End(); fmt.Sprint(err) != test.want {
+			t.Errorf("%d lines: got %v, want %s", test.lines, err, test.want)
+		}
+	}
+}
+
+func TestUnstyled(t *testing.T) {
+	for _, test := range []struct{ name, line, want string }{
+		{"plain", "a b", "a b"},
+		{"carriage returns", "\r\ra b\r\r", "a b"},
+		{"colour", "\x1b[01;31m\x1b[Ka b\x1b[m\x1b[K", "a b"},
+		{"mode", "\x1b[?2004l\ra b\r", "a b"},
+		{"title", "\x1b]0;root@h: ~\x07a b", "a b"},
+		{"in a name", "\"a \x1b[31m\" b", "\"a \x1b[31m\" b"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := textfile.Unstyled(test.line); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
