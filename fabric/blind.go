@@ -18,6 +18,8 @@ var (
 	ErrLinkDown = errors.New("the link of the local port is down")
 )
 
+var errDamaged = errors.New("parts of the file could not be read")
+
 // Blind returns the reason why a scan from the local port found no other node: its link is
 // down, or its peer does not respond. Such a fabric is partial and says nothing about the
 // subnet. Blind returns nil for a fabric that is not from a scan.
@@ -28,6 +30,8 @@ func (f *Fabric) Incomplete() error {
 	switch n := len(f.Failures) + f.Unanswered; {
 	case f.blind != nil:
 		return f.blind
+	case f.Damaged():
+		return errDamaged
 	case f.Aborted != nil:
 		return f.Aborted
 	case n > 0:

@@ -11,7 +11,9 @@ import (
 
 // ParseCache parses a cache that [Fabric.WriteCache] or libibnetdisc wrote. data
 // must be exactly one consistent cache: each port record belongs to one node, and
-// each link has two ends. Otherwise the error is a [*CacheError].
+// each link has two ends. Otherwise the error is a [*CacheError]. If a part of such a cache
+// is consistent, ParseCache returns that part together with the first error;
+// [Fabric.Failures] has all errors.
 //
 // Systems, routes and the node order are computed again. LIDs are taken from the
 // PortInfos.
@@ -27,33 +29,51 @@ func ParseCache(data []byte) (*Fabric, error) {
 		nodes: make(map[ib.GUID]*Node),
 	}
 	f := &Fabric{MaxHops: int(min(header.MaxHops, mad.MaxHops))}
-	if err := c.checkCounts(header); err != nil {
-		return nil, err
-	}
-	for range header.Nodes {
+	c.reject(0, c.checkCounts(header))
+	for i := uint32(0); i < header.Nodes && !c.ended; i++ {
 		n, err := c.node()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			f.Nodes = append(f.Nodes, n)
 		}
-		f.Nodes = append(f.Nodes, n)
+		c.reject(0, err)
 	}
-	if err := c.trailer(f, int(header.Ports)); err != nil {
-		return nil, err
-	}
-	if err := c.portRecords(int(header.Ports)); err != nil {
-		return nil, err
-	}
-	if err := c.link(); err != nil {
-		return nil, err
-	}
+	c.reject(0, c.trailer(f, int(header.Ports)))
+	c.portRecords(int(header.Ports))
+	c.link()
 	f.Start = c.nodes[header.Start]
 	if f.Start == nil {
-		return nil, cacheErrorf(16, "got 0x%016x, want the GUID of a node in the file", header.Start)
+		c.reject(0, cacheErrorf(16, "got 0x%016x, want the GUID of a node in the file", header.Start))
+	}
+	if len(c.failures) > 0 {
+		return c.damaged(f)
 	}
 	f.StartPort = entryPort(f.Start)
 	f.store(int(header.MaxHops))
 	f.finish()
 	return f, nil
+}
+
+// damaged returns the fabric in a cache with errors, nil without any node, and the first
+// error.
+func (c *cacheReader) damaged(f *Fabric) (*Fabric, error) {
+	err := c.failures[0].Err
+	if len(f.Nodes) == 0 {
+		return nil, err
+	}
+	if f.Start == nil {
+		f.Start = f.Nodes[0]
+	}
+	f.StartPort = entryPort(f.Start)
+	f.finish()
+	f.Failures = c.failures
+	return f, err
+}
+
+// reject adds an error; nil is ignored. node is 0 if it is unknown.
+func (c *cacheReader) reject(node ib.GUID, err error) {
+	if err != nil {
+		c.failures = append(c.failures, Failure{NodeGUID: node, Err: err})
+	}
 }
 
 // entryPort returns the first node's port through which the scan's packets arrived. The
@@ -96,6 +116,9 @@ type cacheReader struct {
 	nodes map[ib.GUID]*Node
 	ports map[cacheKey]*readPort
 	keys  []*readPort // in node order
+
+	failures []Failure
+	ended    bool // the data ended too early
 }
 
 // A readPort is a port that a node lists.
@@ -127,6 +150,8 @@ func (c *cacheReader) node() (*Node, error) {
 	if err := c.next(&r, "a node record"); err != nil {
 		return nil, err
 	}
+	keys := c.off
+	c.off += int(r.Stored) * cacheKeySize
 	n := &Node{GUID: r.GUID, Desc: r.Desc, Ports: make([]*Port, int(r.NumPorts)+1)}
 	if err := mad.Decode(&n.Info, r.Info[:]); err != nil {
 		return nil, cacheErrorf(start, "%w", err)
@@ -146,23 +171,31 @@ func (c *cacheReader) node() (*Node, error) {
 		}
 	}
 	c.nodes[r.GUID] = n
+	c.off = keys
 	for range r.Stored {
 		p := &readPort{keyOff: c.off, node: n}
 		if err := c.next(&p.key, "a port key"); err != nil {
-			return nil, err
+			c.reject(n.GUID, err)
+			break
 		}
-		switch {
-		case p.key.Number > r.NumPorts:
-			return nil, cacheErrorf(p.keyOff, "got port number %d, want at most %d", p.key.Number, r.NumPorts)
-		case p.key.Number == 0 && !isSwitch:
-			return nil, cacheErrorf(p.keyOff, "got port number 0, want at least 1, because node 0x%016x is not a switch", r.GUID)
-		case c.ports[p.key] != nil:
-			return nil, cacheErrorf(p.keyOff, "got %v again, want each port once", p.key)
-		}
-		c.ports[p.key] = p
-		c.keys = append(c.keys, p)
+		c.reject(n.GUID, c.addKey(p))
 	}
 	return n, nil
+}
+
+// addKey adds a port that a node lists.
+func (c *cacheReader) addKey(p *readPort) error {
+	switch n := p.node; {
+	case p.key.Number > n.Info.NumPorts:
+		return cacheErrorf(p.keyOff, "got port number %d, want at most %d", p.key.Number, n.Info.NumPorts)
+	case p.key.Number == 0 && !n.IsSwitch():
+		return cacheErrorf(p.keyOff, "got port number 0, want at least 1, because node 0x%016x is not a switch", uint64(n.GUID))
+	case c.ports[p.key] != nil:
+		return cacheErrorf(p.keyOff, "got %v again, want each port once", p.key)
+	}
+	c.ports[p.key] = p
+	c.keys = append(c.keys, p)
+	return nil
 }
 
 // trailer reads the trailer, if it exists, and removes it from the data.
@@ -187,62 +220,75 @@ func (c *cacheReader) trailer(f *Fabric, ports int) error {
 }
 
 // portRecords reads the second list, which ends at the file's end.
-func (c *cacheReader) portRecords(count int) error {
+func (c *cacheReader) portRecords(count int) {
+	if c.ended {
+		return
+	}
 	if rest := len(c.data) - c.off; rest != count*cachePortSize {
-		return cacheErrorf(c.off, "got %d bytes, want %d port records of %d bytes", rest, count, cachePortSize)
+		c.reject(0, cacheErrorf(c.off, "got %d bytes, want %d port records of %d bytes", rest, count, cachePortSize))
+		c.ended = rest < count*cachePortSize
+		count = min(count, rest/cachePortSize)
 	}
 	for range count {
-		var r cachePort
-		start := c.off
-		if err := c.next(&r, "a port record"); err != nil {
-			return err
-		}
-		p := c.ports[r.Key]
-		switch {
-		case p == nil:
-			return cacheErrorf(start, "got %v, want a port that a node lists", r.Key)
-		case p.node.Ports[r.Key.Number] != nil:
-			return cacheErrorf(start, "got %v again, want one record for each port", r.Key)
-		case r.Node != p.node.GUID:
-			return cacheErrorf(start, "node of %v: got 0x%016x, want 0x%016x, which lists the port", r.Key, r.Node, p.node.GUID)
-		}
-		p.port = &Port{Node: p.node, Number: r.Key.Number, GUID: r.Key.GUID, Info: new(mad.PortInfo)}
-		if err := mad.Decode(p.port.Info, r.Info[:]); err != nil {
-			return cacheErrorf(start, "%w", err)
-		}
-		p.off, p.linked, p.peer = start, r.Linked != 0, r.Peer
-		p.node.Ports[r.Key.Number] = p.port
+		c.reject(0, c.portRecord())
 	}
+}
+
+func (c *cacheReader) portRecord() error {
+	var r cachePort
+	start := c.off
+	if err := c.next(&r, "a port record"); err != nil {
+		return err
+	}
+	p := c.ports[r.Key]
+	switch {
+	case p == nil:
+		return cacheErrorf(start, "got %v, want a port that a node lists", r.Key)
+	case p.node.Ports[r.Key.Number] != nil:
+		return cacheErrorf(start, "got %v again, want one record for each port", r.Key)
+	case r.Node != p.node.GUID:
+		return cacheErrorf(start, "node of %v: got 0x%016x, want 0x%016x, which lists the port", r.Key, r.Node, p.node.GUID)
+	}
+	port := &Port{Node: p.node, Number: r.Key.Number, GUID: r.Key.GUID, Info: new(mad.PortInfo)}
+	if err := mad.Decode(port.Info, r.Info[:]); err != nil {
+		return cacheErrorf(start, "%w", err)
+	}
+	p.port, p.off, p.linked, p.peer = port, start, r.Linked != 0, r.Peer
+	p.node.Ports[r.Key.Number] = port
 	return nil
 }
 
-// link joins link ends.
-func (c *cacheReader) link() error {
+// link joins link ends. In a cache that ended early, the missing records are a single error.
+func (c *cacheReader) link() {
 	for _, p := range c.keys {
-		if p.port == nil {
-			return cacheErrorf(p.keyOff, "got %v, want the key of a port in the file", p.key)
-		}
-		if !p.linked {
-			continue
-		}
-		peer := c.ports[p.peer]
 		switch {
-		case peer == nil || peer.port == nil:
-			return cacheErrorf(p.off, "the file does not contain %v, the other end of %v", p.peer, p.key)
-		case !peer.linked || peer.peer != p.key:
-			return cacheErrorf(p.off, "%v, the other end of %v, does not point back to it", p.peer, p.key)
-		case p.key.Number == 0:
-			return cacheErrorf(p.off, "got one to %v, want no link at a switch's port 0", p.peer)
+		case p.port == nil && !c.ended:
+			c.reject(p.node.GUID, cacheErrorf(p.keyOff, "got %v, want the key of a port in the file", p.key))
+		case p.port != nil && p.linked:
+			c.reject(p.node.GUID, c.linkPort(p))
 		}
-		p.port.Peer = peer.port
 	}
+}
+
+func (c *cacheReader) linkPort(p *readPort) error {
+	peer := c.ports[p.peer]
+	switch {
+	case peer == nil || peer.port == nil:
+		return cacheErrorf(p.off, "the file does not contain %v, the other end of %v", p.peer, p.key)
+	case !peer.linked || peer.peer != p.key:
+		return cacheErrorf(p.off, "%v, the other end of %v, does not point back to it", p.peer, p.key)
+	case p.key.Number == 0 || peer.key.Number == 0:
+		return cacheErrorf(p.off, "got one to %v, want no link at a switch's port 0", p.peer)
+	}
+	p.port.Peer = peer.port
 	return nil
 }
 
 // next decodes the record at the offset and advances the offset.
 func (c *cacheReader) next(record any, what string) error {
-	n, err := binary.Decode(c.data[c.off:], binary.LittleEndian, record)
+	n, err := binary.Decode(c.data[min(c.off, len(c.data)):], binary.LittleEndian, record)
 	if err != nil {
+		c.ended = true
 		return cacheErrorf(c.off, "%s: got %d of %d bytes", what, len(c.data)-c.off, binary.Size(record))
 	}
 	c.off += n

@@ -12,11 +12,26 @@ import (
 // FailureError returns a failure with its node's name and the port, such as "leaf1[3]:
 // Get PortInfo (modifier 0x3) of route 0,1, sent 3 times: no reply in time".
 func (f *Fabric) FailureError(failure Failure, names *NameMap) error {
-	place := "start of the scan"
-	if n := f.NodeByGUID(failure.NodeGUID); n != nil {
-		place = PortName(names.Label(n), int(failure.Port))
+	place := failure.place(f.NodeByGUID(failure.NodeGUID), names)
+	switch {
+	case failure.IsDamage():
+		return failure.Err // which names the file and the line
+	case place == "":
+		place = "start of the scan"
 	}
 	return fmt.Errorf("%s: %w", place, failure.Err)
+}
+
+// place returns the failure's port in text, or its node; "" without a node. Damage in a
+// file without a port is damage to the node.
+func (f *Failure) place(n *Node, names *NameMap) string {
+	switch {
+	case n == nil:
+		return ""
+	case f.IsDamage() && f.Port == 0:
+		return names.Label(n)
+	}
+	return PortName(names.Label(n), int(f.Port))
 }
 
 // FailureErrors returns a scan's failures by [Fabric.FailureError], and the reason why it
@@ -46,14 +61,17 @@ func (f *Fabric) ReportFailures(names *NameMap) []report.Failure {
 	var all []report.Failure
 	for _, failure := range f.Failures {
 		r := report.Failure{
-			Port: new(int(failure.Port)), LID: nonZeroLID(failure.LID), Route: new(failure.Route.String()),
-			Attribute: failure.Attr.String(), Modifier: failure.Modifier, Error: failure.Err.Error(),
+			Subject: failure.place(f.NodeByGUID(failure.NodeGUID), names), Error: failure.Err.Error(),
+		}
+		if !failure.IsDamage() {
+			r.LID, r.Route = nonZeroLID(failure.LID), new(failure.Route.String())
+			r.Attribute, r.Modifier = failure.Attr.String(), failure.Modifier
+		}
+		if !failure.IsDamage() || failure.Port != 0 {
+			r.Port = new(int(failure.Port))
 		}
 		if failure.NodeGUID != 0 {
 			r.NodeGUID = new(failure.NodeGUID)
-		}
-		if n := f.NodeByGUID(failure.NodeGUID); n != nil {
-			r.Subject = PortName(names.Label(n), int(failure.Port))
 		}
 		all = append(all, r)
 	}

@@ -7,6 +7,7 @@ package fabric
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -29,8 +30,9 @@ type Fabric struct {
 
 	Systems []*System // chassis, by number
 
-	// Failures lists the requests without a valid response, and the local port's link
-	// if it is down: see [Fabric.Blind]. A fabric with failures is partial.
+	// Failures lists the requests without a valid response, the local port's link if it
+	// is down (see [Fabric.Blind]), and the damage in the fabric's file. A fabric with
+	// failures is partial.
 	Failures []Failure
 
 	// Bounded reports that the scan had a hop limit. An unknown peer is then not a sign
@@ -71,13 +73,14 @@ type storedOrder struct {
 	maxHops int
 }
 
-// Partial reports whether data is missing: a request failed, or the discovery
-// ended early.
+// Partial reports whether data is missing: a request failed, the discovery ended early, or
+// the fabric's file is damaged.
 func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Unanswered > 0 || f.Aborted != nil }
 
 // Unfinished reports whether the scan ended before it had reached all nodes, early or at a
-// limit on hops: a node or a peer that the fabric lacks may exist.
-func (f *Fabric) Unfinished() bool { return f.Aborted != nil || f.Bounded }
+// limit on hops, or the file that stores it is damaged: a node or a peer that the fabric
+// lacks may exist.
+func (f *Fabric) Unfinished() bool { return f.Aborted != nil || f.Bounded || f.Damaged() }
 
 // Unread reports whether an unfinished or partial scan has not read a port, nil for a port
 // without data, or its peer.
@@ -86,7 +89,7 @@ func (f *Fabric) Unread(p *Port) bool {
 }
 
 // hasGaps reports whether a port or an attribute that the fabric lacks may exist.
-func (f *Fabric) hasGaps() bool { return f.Unfinished() || f.Partial() }
+func (f *Fabric) hasGaps() bool { return f.Bounded || f.Partial() }
 
 // HasLID reports whether a node's LID is known, for a switch port 0's LID: a partial scan may
 // lack it.
@@ -238,17 +241,25 @@ func (p *Port) Identity() umad.Identity {
 	return id
 }
 
-// A Failure is a discovery request without a valid response, or a link that led
-// nowhere.
+// A Failure is a discovery request without a valid response, a link that led nowhere, or
+// damage in the file that stores the fabric: see [Failure.IsDamage].
 type Failure struct {
 	Route    mad.Route
-	LID      ib.LID  // LID that the packet was sent to before the directed part, 0 without such a part
-	NodeGUID ib.GUID // the destination, or the node before an unknown destination; 0 for the start
-	Port     uint8   // the port queried, or the port of NodeGUID that leads to the destination
-	Attr     mad.AttrID
+	LID      ib.LID     // LID that the packet was sent to before the directed part, 0 without such a part
+	NodeGUID ib.GUID    // the destination, or the node before an unknown destination; 0 for the start
+	Port     uint8      // the port queried, or the port of NodeGUID that leads to the destination
+	Attr     mad.AttrID // 0: damage
 	Modifier uint32
 	Err      error
 }
+
+// IsDamage reports whether the failure is a part of a stored fabric's file that could not
+// be read, not a request. Err then contains the file and the position. NodeGUID is 0, and
+// Port with it, if the node is unknown.
+func (f Failure) IsDamage() bool { return f.Attr == 0 }
+
+// Damaged reports whether a part of the file that stores the fabric could not be read.
+func (f *Fabric) Damaged() bool { return slices.ContainsFunc(f.Failures, Failure.IsDamage) }
 
 // A Conflict is a contradiction between data from a fabric's nodes.
 type Conflict struct {

@@ -89,7 +89,8 @@ func (f Finding) Text() string {
 // Brief returns the kind and the detail.
 func (f Finding) Brief() string { return string(f.Kind) + ": " + f.Detail }
 
-// A Failure is a request without a valid reply. Failures make a result partial.
+// A Failure is a request without a valid reply, or a part of a file that could not be read:
+// then Attribute is "", and Error has the file and the line. Failures make a result partial.
 type Failure struct {
 	Subject  string   `json:"subject"`   // as in [Finding]
 	NodeGUID *ib.GUID `json:"node_guid"` // nil: unknown
