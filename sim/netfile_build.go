@@ -33,6 +33,9 @@ func parseNetFile(r io.Reader, name string) (*Fabric, error) {
 // parseText makes the fabric in a net file or a topology file.
 func parseText(r io.Reader, name string, rules netfile.Rules, open func(string) (io.ReadCloser, error)) (*Fabric, error) {
 	file, err := netfile.Parse(r, name, rules, open)
+	if err == nil && len(file.Damage) > 0 {
+		err = file.Damage[0].Err // a simulated fabric is complete
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read fabric: %w", err)
 	}
@@ -53,7 +56,7 @@ func buildText(file *netfile.File, rules netfile.Rules) (*Fabric, error) {
 	}
 	for _, node := range file.Nodes {
 		for _, p := range node.Linked() {
-			if err := f.link(p); err != nil {
+			if err := f.link(p, rules); err != nil {
 				return nil, err
 			}
 		}
@@ -84,8 +87,11 @@ func (f *Fabric) addNode(from *netfile.Node, rules netfile.Rules) error {
 	for i := range node.Ports {
 		p := &node.Ports[i]
 		p.GUID = from.GUID
-		if !node.IsSwitch() {
+		switch {
+		case !node.IsSwitch():
 			p.GUID += ib.GUID(i)
+		case rules == netfile.Topology:
+			p.GUID = or(from.PortGUID, from.GUID)
 		}
 		a := from.Ability
 		line := from.Ports[i]
@@ -102,23 +108,30 @@ func (f *Fabric) addNode(from *netfile.Node, rules netfile.Rules) error {
 		}
 		switch {
 		case node.IsSwitch() && i == 0:
-			p.Info.LID, p.Info.LMC = from.LID, from.LMC
+			p.Info.LID, p.Info.LMC = unicast(from.LID), from.LMC
 		case !node.IsSwitch() && line != nil:
-			p.Info.LID, p.Info.LMC = line.LID, line.LMC
+			p.Info.LID, p.Info.LMC = unicast(line.LID), line.LMC
 		}
 	}
 	return nil
 }
 
+// unicast returns a LID that a subnet manager can assign, 0 for another LID.
+func unicast(lid ib.LID) ib.LID {
+	if lid > ib.MaxUnicastLID {
+		return 0
+	}
+	return lid
+}
+
 // discovered sets up a port from a topology file. The port supports the active and all
 // lower widths and speeds.
 func (p *Port) discovered(line *netfile.Port) {
-	l := LinkSpec{}
-	if line == nil || line.Running == nil {
-		p.Info = l.portInfo(p.Number == 0 && p.Node.IsSwitch())
+	if line == nil {
+		p.Info = LinkSpec{}.portInfo(p.Number == 0 && p.Node.IsSwitch())
 		return
 	}
-	l = LinkSpec{Width: line.Running.Width, Speed: line.Running.Speed}
+	l := LinkSpec(line.Running.OrDefault())
 	p.Ext = &mad.MlnxExtPortInfo{} // ports without FDR10 answer, too
 	if l.Speed == ib.FDR10 {
 		l.Speed = ib.QDR
@@ -163,14 +176,14 @@ const (
 )
 
 // link connects a port to its peer, once for both ends.
-func (f *Fabric) link(line *netfile.Port) error {
+func (f *Fabric) link(line *netfile.Port, rules netfile.Rules) error {
 	port := func(p *netfile.Port) *Port { return &f.byID[p.Node.ID].Ports[p.Number] }
 	a, b := port(line), port(line.Peer)
 	if a.Peer == b {
 		return nil
 	}
 	peer := line.Peer
-	if line.Running != nil {
+	if rules == netfile.Topology {
 		return f.relink(line, a, b)
 	}
 	for _, set := range []struct {
@@ -207,15 +220,15 @@ func (p *Port) limitSpeeds(a, b netfile.Ability) {
 	}
 }
 
-// relink connects two ports from a topology file with their active width and speed.
+// relink connects two ports from a topology file. Each has its own active width and speed,
+// which differ if the ends disagree.
 func (f *Fabric) relink(line *netfile.Port, a, b *Port) error {
-	peer := line.Peer
-	if *line.Running != *peer.Running {
-		return line.At.LineErrorf("%s runs at %s %s and %s (%s) at %s %s", line, line.Running.Width, line.Running.Speed,
-			peer, peer.At.Location(), peer.Running.Width, peer.Running.Speed)
-	}
 	if err := f.Connect(a, b); err != nil {
 		return line.At.LineErrorf("%w", err)
+	}
+	if here, there := line.Running.OrDefault(), line.Peer.Running.OrDefault(); here != there {
+		a.run(here.Width, here.Speed)
+		b.run(there.Width, there.Speed)
 	}
 	return nil
 }

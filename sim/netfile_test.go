@@ -249,10 +249,24 @@ func TestParseTopology_LIDs(t *testing.T) {
 	}
 }
 
+// Each end has the width and speed in its own line.
+func TestParseTopology_Rates(t *testing.T) {
+	f, err := ParseTopology(strings.NewReader("Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 1xEDR\n"), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[int]string{1: "4X HDR", 2: "1X EDR"} {
+		p := &f.Nodes[0].Ports[number]
+		if got := fmt.Sprint(p.Info.LinkWidthActive, " ", p.Info.ActiveSpeed(&p.Info, p.Ext)); got != want {
+			t.Errorf("port %d: got %s, want %s", number, got, want)
+		}
+	}
+}
+
 func TestParseTopology_Errors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `want a comment with LID, width and speed`},
-		{"Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 4xEDR\n", `runs at 4X HDR and "S-1"[2] (t:3) at 4X EDR`},
+		{"ibwarn: x\nSwitch 8 \"S-1\"\n", `t:1:1: got "ibwarn: x", want a node`},
 		{"include \"x\"\n", "include is not supported in a topology file"},
 	} {
 		t.Run(test.want, func(t *testing.T) {

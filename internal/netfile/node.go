@@ -1,8 +1,11 @@
 package netfile
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
@@ -17,6 +20,7 @@ type Node struct {
 	Desc string
 
 	GUID       ib.GUID
+	PortGUID   ib.GUID // switch's port 0; 0: unknown
 	SystemGUID ib.GUID
 	VendorID   uint32
 	DeviceID   uint16
@@ -53,7 +57,7 @@ type Port struct {
 	LID     ib.LID
 	LMC     uint8
 	Ability Ability
-	Running *Rate // topology files only
+	Running Rate // topology files only
 
 	alias        string // port name for other nodes; "": no alias
 	remote       string // peer node's ID or alias; "": the line defines an alias only
@@ -73,6 +77,7 @@ const (
 //
 //	Switch	36 "id"	# "description" base port 0 lid 4 lmc 0
 func (n *reader) nodeLine(l *Line, kind mad.NodeType) error {
+	n.skipPorts() // unless the line is valid
 	l.Blanks()
 	ports, err := l.Integer("the number of ports", MaxPorts)
 	if err != nil {
@@ -99,6 +104,9 @@ func (n *reader) nodeLine(l *Line, kind mad.NodeType) error {
 	}
 	id = n.expand(id)
 	guid := n.next[kind]
+	if !n.known && n.rules == Topology {
+		guid = cmp.Or(guidOf(id), guid)
+	}
 	if other := n.byID[id]; other != nil {
 		return l.Errorf("duplicate node %q, defined in %s", id, other.At.Location())
 	}
@@ -107,7 +115,7 @@ func (n *reader) nodeLine(l *Line, kind mad.NodeType) error {
 	}
 	l.At = after
 	node := &Node{
-		At: l, Kind: kind, ID: id, NumPorts: int(ports), GUID: guid, SystemGUID: n.system, VendorID: n.vendor, DeviceID: n.device,
+		At: l, Kind: kind, ID: id, NumPorts: int(ports), GUID: guid, PortGUID: n.portGUID, SystemGUID: n.system, VendorID: n.vendor, DeviceID: n.device,
 		Ports: map[int]*Port{}, Ability: n.ability,
 	}
 	rest := node.describe(l.comment(), n.rules)
@@ -126,12 +134,28 @@ func (n *reader) add(node *Node) {
 	n.byID[node.ID], n.guids[node.GUID] = node, node
 	n.nodes = append(n.nodes, node)
 	n.ports += node.NumPorts
-	n.current = node
+	n.current, n.skipped = node, skipped{}
 	n.next[node.Kind]++
 	if node.Kind != mad.NodeTypeSwitch {
 		n.next[node.Kind] += ib.GUID(node.NumPorts)
 	}
-	n.vendor, n.system = 0, 0
+	n.vendor, n.system, n.portGUID, n.known = 0, 0, 0, false
+	if n.rules == Topology {
+		n.device = 0
+	}
+}
+
+// guidOf returns the GUID in an ID as ibnetdiscover prints it, such as
+// S-0002c90000800400; 0 for another ID.
+func guidOf(id string) ib.GUID {
+	if len(id) < 2 || id[1] != '-' {
+		return 0
+	}
+	v, err := strconv.ParseUint(id[2:], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return ib.GUID(v)
 }
 
 // expand adds the module prefix to an ID without a prefix.
@@ -181,17 +205,15 @@ func (node *Node) describe(comment string, r Rules) (rest string) {
 // DescEnds are the texts that end a description without quotation marks.
 var DescEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
-// permissiveLID is the LID on some ports without a LID.
-const permissiveLID = 0xffff
-
-// lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values and the permissive LID are 0.
+// lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values are 0. A LID may be out of
+// the unicast range: some ports without a LID have 65535.
 func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 	for _, field := range []struct {
 		name string
 		most uint64
 		set  func(v uint64)
 	}{
-		{"lid ", uint64(ib.MaxUnicastLID), func(v uint64) { lid = ib.LID(v) }},
+		{"lid ", math.MaxUint16, func(v uint64) { lid = ib.LID(v) }},
 		{"lmc ", 7, func(v uint64) { lmc = uint8(v) }},
 	} {
 		_, text, ok := strings.Cut(comment, field.name)
@@ -199,11 +221,8 @@ func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 			continue
 		}
 		l := Line{Text: text}
-		v, err := l.Integer(field.name, permissiveLID)
-		if err == nil && v == permissiveLID && field.name == "lid " {
-			v = 0
-		}
-		if err != nil || v > field.most {
+		v, err := l.Integer(field.name, field.most)
+		if err != nil {
 			return 0, 0, fmt.Errorf("%s%.20q: not a number from 0 to %d", field.name, text, field.most)
 		}
 		field.set(v)

@@ -13,17 +13,25 @@ import (
 //	[1]	"remote"[2]	w=2 s=7 e=4
 //	[1](100001) 	"remote"[2](100003)		# lid 3 lmc 0 "name" lid 4 4xHDR
 //	@[1]	"alias"
+//
+// In topology files, a port without a valid comment has a link nevertheless.
 func (n *reader) portLine(l *Line) error {
-	if n.current == nil {
-		return l.Errorf("got a port line, want the line of a node before it")
-	}
 	isAlias := l.Accept("@")
 	start := l.At
-	p := &Port{At: l, Node: n.current, Ability: n.current.Ability}
-	var err error
-	if p.Number, err = l.Bracketed(); err != nil {
+	number, err := l.Bracketed()
+	switch {
+	case err != nil:
 		return err
+	case n.skipped.at > 0:
+		n.skipped.lines++
+		return nil
+	case n.current == nil:
+		n.skipPorts()
+		l.At = 0
+		return l.Errorf("got a port line, want the line of a node before it")
 	}
+	n.place = Damage{Node: n.current, Port: number}
+	p := &Port{At: l, Node: n.current, Number: number, Ability: n.current.Ability}
 	if p.Number > p.Node.NumPorts {
 		l.At = start
 		return l.Errorf("node %q has ports 1 to %d, not %d", p.Node.ID, p.Node.NumPorts, p.Number)
@@ -50,11 +58,10 @@ func (n *reader) portLine(l *Line) error {
 	if err := p.options(l); err != nil {
 		return err
 	}
-	if err := n.annotation(l, p); err != nil {
-		return err
+	if err = n.annotation(l, p); err == nil || n.rules == Topology { // the link is known
+		p.Node.Ports[p.Number] = p
 	}
-	p.Node.Ports[p.Number] = p
-	return nil
+	return err
 }
 
 // alias reads the name that other nodes use for the port.
@@ -147,7 +154,7 @@ func (n *reader) annotation(l *Line, p *Port) error {
 	case n.rules == Topology && !known:
 		return l.Errorf("want a comment with LID, width and speed of the link, for example %q", `# "name" lid 4 4xHDR`)
 	case n.rules == Topology:
-		p.Running = &r
+		p.Running = r
 	case !known || kind == mad.NodeTypeRouter:
 		return nil // ibsim ignores router comments
 	}
@@ -157,6 +164,6 @@ func (n *reader) annotation(l *Line, p *Port) error {
 			return l.Errorf("%w", err)
 		}
 	}
-	r.enable(&p.Ability)
+	r.OrDefault().enable(&p.Ability)
 	return nil
 }

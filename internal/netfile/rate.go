@@ -1,13 +1,14 @@
 package netfile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Rate is a link's active width and speed.
+// A Rate is a link's active width and speed. 0: unknown.
 type Rate struct {
 	Width ib.LinkWidth
 	Speed ib.Speed
@@ -20,20 +21,32 @@ func parseRate(text string) (Rate, bool) {
 		return Rate{}, false
 	}
 	width, speed, ok := strings.Cut(fields[2], "x")
-	if strings.HasPrefix(fields[2], "??") {
-		width, speed, ok = "??", fields[2][2:], true
+	if strings.HasPrefix(fields[2], unknownWidth) {
+		width, speed, ok = unknownWidth, fields[2][len(unknownWidth):], true
 	}
+	r, known := RateOf(width, speed)
+	return r, ok && known
+}
+
+// The texts for unknown widths and speeds.
+const (
+	unknownWidth = "??"
+	unknownSpeed = "???"
+)
+
+// RateOf returns the rate with a width such as "4" and a speed such as "HDR", as
+// ibnetdiscover prints them. It reports false for other texts.
+func RateOf(width, speed string) (Rate, bool) {
 	r := Rate{Width: WidthByName(width + "X"), Speed: SpeedByName(speed)}
 	if speed == ib.FDR10.String() {
 		r.Speed = ib.FDR10
 	}
-	if width == "??" {
-		r.Width = ib.Width4X
-	}
-	if speed == "???" {
-		r.Speed = ib.SDR
-	}
-	return r, ok && r.Width != 0 && r.Speed != 0
+	return r, (r.Width != 0 || width == unknownWidth) && (r.Speed != 0 || speed == unknownSpeed)
+}
+
+// OrDefault returns the rate with 4X and SDR for an unknown width and speed.
+func (r Rate) OrDefault() Rate {
+	return Rate{cmp.Or(r.Width, ib.Width4X), cmp.Or(r.Speed, ib.SDR)}
 }
 
 // enable enables the widths and speeds for a link that runs at r, as ibsim does: 4X and 12X

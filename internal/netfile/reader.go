@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -18,23 +19,25 @@ import (
 type File struct {
 	Nodes    []*Node
 	Commands []Command
+	Damage   []Damage // in file order, then the links
 }
 
 // Parse parses a file with its name for messages. open opens the files that it includes.
-// Errors name the file, line and column.
+// Lines and links that could not be read are in [File.Damage]; a file without any node is
+// an error. Errors name the file, line and column.
 func Parse(r io.Reader, name string, rules Rules, open func(path string) (io.ReadCloser, error)) (*File, error) {
 	n := newReader(rules)
 	n.open = open
-	if err := n.read(r, name); err != nil {
-		return nil, err
+	n.read(r, name)
+	n.resolve()
+	n.endDamage(name)
+	switch {
+	case len(n.nodes) > 0:
+		return &File{n.nodes, n.commands, n.damage}, nil
+	case len(n.damage) > 0:
+		return nil, n.damage[0].Err
 	}
-	if err := n.resolve(); err != nil {
-		return nil, err
-	}
-	if len(n.nodes) == 0 {
-		return nil, fmt.Errorf("%s: the file contains no nodes", name)
-	}
-	return &File{n.nodes, n.commands}, nil
+	return nil, fmt.Errorf("%s: the file contains no nodes", name)
 }
 
 // Fabric file limits. They exceed the LID count, and keep an error in a file from
@@ -69,12 +72,19 @@ type reader struct {
 	current  *Node // node for the port lines that follow
 	commands []Command
 
+	damage  []Damage
+	more    int // damage beyond maxDamage
+	place   Damage
+	skipped skipped
+
 	// Assignments to the nodes that follow.
 	base, next map[mad.NodeType]ib.GUID
 	prefix     string // module=
 	vendor     uint32
 	device     uint16
 	system     ib.GUID
+	portGUID   ib.GUID // of a switch's port 0
+	known      bool    // the next node's GUID was assigned
 	ability    Ability
 }
 
@@ -100,41 +110,50 @@ func newReader(r Rules) *reader {
 }
 
 // read reads a file.
-func (n *reader) read(r io.Reader, name string) error {
+func (n *reader) read(r io.Reader, name string) {
 	lines := textfile.NewReader(r, name)
 	for lines.Next() {
-		if err := n.line(&Line{File: name, Number: lines.Line(), Text: lines.Text()}); err != nil {
-			return err
+		l := &Line{File: name, Number: lines.Line(), Text: lines.Text()}
+		if n.rules == Topology {
+			l.Text = textfile.Unstyled(l.Text)
 		}
+		n.place = Damage{}
+		n.reject(n.line(l))
 	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
+	n.place = Damage{}
+	n.reject(lines.Err())
+	n.endNode()
+}
+
+// endNode ends a node's port lines.
+func (n *reader) endNode() {
 	n.current = nil
-	return nil
+	n.endSkipped()
 }
 
 // line reads a line.
 func (n *reader) line(l *Line) error {
 	switch {
-	case l.Text == "" || l.Text[0] == '#':
-		if l.Text == "" {
-			n.current = nil
-		}
+	case strings.TrimSpace(l.Text) == "":
+		n.endNode()
+		return nil
+	case l.Text[0] == '#':
 		return nil
 	case l.Text[0] == '[' || l.Text[0] == '@':
 		return n.portLine(l)
-	}
-	n.current = nil
-	if strings.TrimSpace(l.Text) == "" {
+	case n.rules == Topology && progress.MatchString(l.Text):
 		return nil
 	}
 	if read := lineReader(l.Run(IsLetter)); read != nil {
+		n.endNode()
 		return read(n, l)
 	}
 	l.At = 0
 	return l.Expected("a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)")
 }
+
+// progress is a line that ibnetdiscover -s prints for each node that it reaches.
+var progress = lazyregexp.New(`^DR path slid .* -> (?:new|known) [A-Z][A-Za-z ]* \{[0-9a-f]{16}\} portnum \d+ lid `)
 
 // lineReader returns the function that reads a line beginning with the given word, nil for
 // an unknown word.
@@ -196,8 +215,8 @@ func (n *reader) guidBase(l *Line, kind mad.NodeType) error {
 		n.base[kind] = ib.GUID(v)
 		v = 0
 	}
-	n.next[kind] = n.base[kind] + ib.GUID(v)
-	if _, err := l.guid(); err != nil { // for port 0
+	n.next[kind], n.known = n.base[kind]+ib.GUID(v), true
+	if n.portGUID, err = l.guid(); err != nil {
 		return err
 	}
 	return l.End()
@@ -275,9 +294,12 @@ func (n *reader) include(l *Line) error {
 	}
 	defer file.Close()
 	n.depth++
-	defer func() { n.depth-- }()
-	if err := n.read(file, path); err != nil {
-		return fmt.Errorf("%w (included by %s)", err, l.Location())
+	before := len(n.damage)
+	n.read(file, path)
+	n.depth--
+	for i := range n.damage[before:] {
+		d := &n.damage[before+i]
+		d.Err = fmt.Errorf("%w (included by %s)", d.Err, l.Location())
 	}
 	return nil
 }

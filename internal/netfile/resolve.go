@@ -1,7 +1,8 @@
 package netfile
 
-// resolve finds each port's peer and checks that the lines for both ends agree.
-func (n *reader) resolve() error {
+// resolve finds each port's peer and checks that the lines for both ends agree. A link
+// with only a single valid end is removed.
+func (n *reader) resolve() {
 	for _, node := range n.nodes {
 		for number := 1; number <= node.NumPorts; number++ {
 			p := node.Ports[number]
@@ -9,18 +10,31 @@ func (n *reader) resolve() error {
 				continue
 			}
 			if err := n.findPeer(p); err != nil {
-				return err
+				p.Peer = nil
+				n.rejectLink(p, err)
 			}
 		}
 	}
+	var oneSided []*Port
 	for _, node := range n.nodes {
 		for _, p := range node.Linked() {
-			if p.Peer.Peer != p {
-				return p.At.LineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.Peer, p.Peer.Peer, p.Peer.At.Location())
+			if to := p.Peer.Peer; to != p {
+				oneSided = append(oneSided, p)
+				n.rejectLink(p, p.otherPeer(p.Peer.String(), p.Peer))
 			}
 		}
 	}
-	return nil
+	for _, p := range oneSided {
+		p.Peer = nil
+	}
+}
+
+// otherPeer returns the error for a port that is linked to a port with another peer.
+func (p *Port) otherPeer(to string, peer *Port) error {
+	if peer.Peer == nil {
+		return p.At.LineErrorf("%s is linked to %s, which has no valid link (%s)", p, to, peer.At.Location())
+	}
+	return p.At.LineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to, peer.Peer, peer.At.Location())
 }
 
 // findPeer finds a port's peer. A port with an alias has no line that names the peer.
