@@ -221,22 +221,21 @@ func appendQuoted(b []byte, text string) []byte {
 
 // ReadDatabase reads an ibdiagnet2.db_csv file. Columns and sections that it does not
 // know are ignored. Section NODES precedes the others. Without section PORTS the fabric
-// is [fabric.Fabric.Sparse]. Line errors are a [*textfile.Error] with the file name.
+// is [fabric.Fabric.Sparse]. A line that could not be read is a failure of the fabric; a
+// file without any node is an error. Both are a [*textfile.Error] with the file name.
 func ReadDatabase(r io.Reader, file string) (*Database, error) {
 	d := dbReader{builder: builder{nodes: map[ib.GUID]*fabric.Node{}}}
-	found, err := readSections(textfile.NewReader(r, file), map[string]sectionHandler{
+	s := sectionReader{lines: textfile.NewReader(r, file), comment: d.comment, handlers: map[string]sectionHandler{
 		"NODES": d.node, "PORTS": d.port, "SWITCHES": d.switchInfo, "LINKS": d.link,
 		"PM_INFO":  func(r *row) error { return d.counters(r, &d.database.Counters) },
 		"PM_DELTA": func(r *row) error { return d.counters(r, &d.database.Increases) },
-	}, d.comment)
-	if err == nil && len(d.order) == 0 {
-		err = &textfile.Error{File: file, Err: errors.New("got no section NODES, or an empty one")}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %w", err)
+	}}
+	s.read()
+	if len(d.order) == 0 {
+		return nil, fmt.Errorf("read %w", s.damage.first(&textfile.Error{File: file, Err: errors.New("got no section NODES, or an empty one")}))
 	}
 	f := fabric.Assemble(d.order, nil)
-	f.Sparse = !found["PORTS"]
+	f.Sparse, f.Failures = !s.found["PORTS"], s.damage
 	f.Unanswered, f.Aborted, f.Bounded = d.unanswered, d.aborted, d.bounded
 	d.database.Fabric = f
 	return &d.database, nil
@@ -317,8 +316,8 @@ func (d *dbReader) port(r *row) error {
 	} else if ok {
 		p.GUID = ib.GUID(guid)
 	}
-	p.Info = new(mad.PortInfo)
-	if _, err := r.store(p.Info, portColumns); err != nil {
+	info := new(mad.PortInfo)
+	if _, err := r.store(info, portColumns); err != nil {
 		return err
 	}
 	var sets [3]uint64
@@ -327,7 +326,7 @@ func (d *dbReader) port(r *row) error {
 			return err
 		}
 	}
-	p.Ext = setSpeeds(p.Info, sets[0], sets[1], sets[2])
+	p.Info, p.Ext = info, setSpeeds(info, sets[0], sets[1], sets[2])
 	return nil
 }
 
@@ -340,8 +339,10 @@ func (d *dbReader) switchInfo(r *row) error {
 	if n == nil || !n.IsSwitch() {
 		return fmt.Errorf("%v is not a switch in section NODES", guid)
 	}
-	n.Switch = new(mad.SwitchInfo)
-	_, err = r.store(n.Switch, switchColumns)
+	info := new(mad.SwitchInfo)
+	if _, err = r.store(info, switchColumns); err == nil {
+		n.Switch = info
+	}
 	return err
 }
 
@@ -362,12 +363,16 @@ func (d *dbReader) counters(r *row, into *map[*fabric.Port]*Counters) error {
 	if err != nil {
 		return err
 	}
-	if *into == nil {
-		*into = map[*fabric.Port]*Counters{}
-	}
 	if (*into)[p] != nil {
 		return fmt.Errorf("port %s occurs in an earlier line", portText(p))
 	}
-	(*into)[p], err = r.counters()
-	return err
+	c, err := r.counters()
+	if err != nil {
+		return err
+	}
+	if *into == nil {
+		*into = map[*fabric.Port]*Counters{}
+	}
+	(*into)[p] = c
+	return nil
 }

@@ -244,7 +244,10 @@ func TestReadDatabase_Errors(t *testing.T) {
 		{"long line", "START_NODES\n" + strings.Repeat("x", textfile.MaxLine+1), "longer than", 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadDatabase(strings.NewReader(test.text), "db")
+			d, err := ReadDatabase(strings.NewReader(test.text), "db")
+			if err == nil && d.Fabric.Damaged() {
+				err = d.Fabric.Failures[0].Err
+			}
 			var at *textfile.Error
 			if err == nil || !strings.Contains(err.Error(), test.want) || !errors.As(err, &at) || at.Line != test.line {
 				t.Errorf("got %v, want %s in line %d", err, test.want, test.line)

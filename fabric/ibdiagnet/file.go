@@ -12,6 +12,24 @@ import (
 // maxNodes is the unicast LID count.
 const maxNodes = 0xbfff
 
+// A damage list has the parts of a file that could not be read.
+type damage []fabric.Failure
+
+// add appends an error with its position; nil is ignored.
+func (d *damage) add(err error) {
+	if err != nil {
+		*d = append(*d, fabric.Failure{Err: err})
+	}
+}
+
+// first returns the first error, or another error if there is none.
+func (d damage) first(other error) error {
+	if len(d) > 0 {
+		return d[0].Err
+	}
+	return other
+}
+
 // connect joins two ports. It returns an error if either has another peer, or cannot
 // have a link.
 func connect(a, b *fabric.Port) error {

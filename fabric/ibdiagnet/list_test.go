@@ -95,7 +95,10 @@ func TestReadList_Errors(t *testing.T) {
 		{"two links", endA + endB + rate + "\n" + strings.Replace(endA, "PN:01", "PN:02", 1) + endB + rate, "has another link", 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadList(strings.NewReader(test.text), "list")
+			f, err := ReadList(strings.NewReader(test.text), "list")
+			if err == nil && f.Damaged() {
+				err = f.Failures[0].Err
+			}
 			var at *textfile.Error
 			if err == nil || !strings.Contains(err.Error(), test.want) || !errors.As(err, &at) || at.Line != test.line {
 				t.Errorf("got %v, want %s in line %d", err, test.want, test.line)

@@ -2,6 +2,7 @@ package ibdiagnet
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,25 +15,24 @@ import (
 )
 
 // ReadList reads a link list. The fabric is [fabric.Fabric.Sparse]: the list has the
-// nodes, LIDs, and link states, widths and speeds. Line errors are a [*textfile.Error]
-// with the file name.
+// nodes, LIDs, and link states, widths and speeds. A line that could not be read is a
+// failure of the fabric; a list without any link is an error. Both are a
+// [*textfile.Error] with the file name.
 func ReadList(r io.Reader, file string) (*fabric.Fabric, error) {
 	b := listBuilder{builder: builder{nodes: map[ib.GUID]*fabric.Node{}}, own: map[*fabric.Port]bool{}}
-	if err := b.read(textfile.NewReader(r, file)); err != nil {
-		return nil, fmt.Errorf("read %w", err)
-	}
+	b.read(textfile.NewReader(r, file))
 	if len(b.order) == 0 {
-		return nil, fmt.Errorf("read %w", &textfile.Error{File: file, Err: errors.New("got no links")})
+		return nil, fmt.Errorf("read %w", b.damage.first(&textfile.Error{File: file, Err: errors.New("got no links")}))
 	}
 	f := fabric.Assemble(b.order, nil)
-	f.Sparse = true
+	f.Sparse, f.Failures = true, b.damage
 	return f, nil
 }
 
 // read adds the links in all lines.
-func (b *listBuilder) read(l *textfile.Reader) error {
+func (b *listBuilder) read(l *textfile.Reader) {
 	for l.Next() {
-		text := strings.TrimSpace(l.Text())
+		text := strings.TrimSpace(textfile.Unstyled(l.Text()))
 		if text == "" || text[0] == '#' {
 			continue
 		}
@@ -41,10 +41,11 @@ func (b *listBuilder) read(l *textfile.Reader) error {
 			err = b.addLink(&link)
 		}
 		if err != nil {
-			return l.At(err)
+			l.Reject(err)
+			b.damage.add(l.At(err))
 		}
 	}
-	return l.Err()
+	b.damage.add(l.End())
 }
 
 // A builder collects a file's nodes.
@@ -70,16 +71,19 @@ func (b *builder) add(info mad.NodeInfo, desc string) (n *fabric.Node, known boo
 // A listBuilder collects a list's links.
 type listBuilder struct {
 	builder
-	own map[*fabric.Port]bool // ports that are the first end in a line
+	own    map[*fabric.Port]bool // ports that are the first end in a line
+	damage damage
 }
 
 func (b *listBuilder) addLink(l *ListLink) error {
 	var ports [2]*fabric.Port
+	var problem error
 	for i := range l.Ends {
 		var err error
-		if ports[i], err = b.listedPort(&l.Ends[i]); err != nil {
+		if ports[i], err = b.listedPort(&l.Ends[i]); ports[i] == nil {
 			return err
 		}
+		problem = cmp.Or(problem, err)
 		// The attributes are the first end's attributes. The second end may have its
 		// own line.
 		if i == 0 || !b.own[ports[i]] {
@@ -89,12 +93,13 @@ func (b *listBuilder) addLink(l *ListLink) error {
 	}
 	b.own[ports[0]] = true
 	if l.State == ib.PortDown {
-		return nil
+		return problem
 	}
-	return connect(ports[0], ports[1])
+	return cmp.Or(problem, connect(ports[0], ports[1]))
 }
 
-// listedPort returns the port at a link end, and adds its node if it is new.
+// listedPort returns the port at a link end, and adds its node if it is new. If the line
+// has another LID than an earlier line, it returns the port with an error.
 func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 	n, known, err := b.add(e.Info, e.Desc)
 	if err != nil {
@@ -120,7 +125,7 @@ func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 		}
 	}
 	if owner.Info.LID != 0 && owner.Info.LID != e.LID {
-		return nil, fmt.Errorf("port %s has LID %d, and LID %d in an earlier line", fabric.PortName(n.GUID.String(), int(e.Port)), e.LID, owner.Info.LID)
+		return p, fmt.Errorf("port %s has LID %d, and LID %d in an earlier line", fabric.PortName(n.GUID.String(), int(e.Port)), e.LID, owner.Info.LID)
 	}
 	owner.Info.LID = e.LID
 	return p, nil

@@ -18,52 +18,80 @@ const absent = "N/A"
 // A sectionHandler reads a section's rows.
 type sectionHandler func(*row) error
 
-// readSections reads the sections with a handler: a line START_NAME, a header, rows, and
-// a line END_NAME. Lines outside sections are passed to comment.
-func readSections(l *textfile.Reader, handlers map[string]sectionHandler, comment func(string)) (found map[string]bool, err error) {
-	found = map[string]bool{}
-	var handler sectionHandler
-	var end string
-	r := row{}
-	for l.Next() {
-		line := strings.TrimRight(l.Text(), "\r ")
-		name, starts := strings.CutPrefix(line, "START_")
-		switch {
-		case starts && end != "":
-			return nil, l.Errorf("got %s, want %s", textfile.Quote(line), end)
-		case starts:
-			if handler = handlers[name]; handler != nil && found[name] {
-				return nil, l.Errorf("the file has a second section %s", textfile.Quote(name))
-			}
-			found[name] = true
-			end, r = "END_"+name, row{}
-		case end == "":
-			comment(line)
-		case line == end:
-			end = ""
-		case handler == nil || line == "":
-		default:
-			if r.fields, err = splitLine(line); err != nil {
-				return nil, l.At(err)
-			}
-			if r.columns == nil {
-				if r.columns, err = columnsOf(r.fields); err != nil {
-					return nil, l.At(err)
-				}
-				continue
-			}
-			if err := handler(&r); err != nil {
-				return nil, l.At(err)
-			}
+// A sectionReader reads the sections with a handler: a line START_NAME, a header, rows, and
+// a line END_NAME. Comments outside sections are passed to comment.
+type sectionReader struct {
+	lines    *textfile.Reader
+	handlers map[string]sectionHandler
+	comment  func(string)
+
+	found   map[string]bool // sections
+	handler sectionHandler  // current section's; nil: the section is skipped
+	end     string          // line that ends the section; "" outside sections
+	row     row
+	damage  damage
+}
+
+// read reads the file. The lines that it could not read are in damage.
+func (s *sectionReader) read() {
+	s.found = map[string]bool{}
+	for s.lines.Next() {
+		if err := s.line(strings.TrimRight(s.lines.Text(), "\r ")); err != nil {
+			s.lines.Reject(err)
+			s.damage.add(s.lines.At(err))
 		}
 	}
-	if err := l.Err(); err != nil {
-		return nil, err
+	s.damage.add(s.lines.End())
+	if s.end != "" {
+		s.damage.add(s.lines.Errorf("got the end of the file, want %s", s.end))
 	}
-	if end != "" {
-		return nil, l.Errorf("got the end of the file, want %s", end)
+}
+
+func (s *sectionReader) line(line string) (err error) {
+	name, starts := strings.CutPrefix(line, "START_")
+	switch {
+	case starts:
+		return s.start(name, line)
+	case s.end == "" && line != "" && line[0] != '#':
+		return fmt.Errorf("got %s, want a section or a comment", textfile.Quote(line))
+	case s.end == "":
+		s.comment(line)
+		return nil
+	case line == s.end:
+		s.end = ""
+		return nil
+	case s.handler == nil || line == "":
+		return nil
 	}
-	return found, nil
+	if s.row.fields, err = splitLine(line); err != nil {
+		return err
+	}
+	if s.row.columns == nil {
+		if s.row.columns, err = columnsOf(s.row.fields); err != nil {
+			s.handler = nil
+			err = fmt.Errorf("%w: %s skipped", err, strings.TrimPrefix(s.end, "END_"))
+		}
+		return err
+	}
+	err = s.handler(&s.row)
+	if got, want := len(s.row.fields), len(s.row.columns); err == nil && got < want {
+		err = fmt.Errorf("got %d fields, want %d as in the header", got, want)
+	}
+	return err
+}
+
+// start begins a section. A second section with the same name is skipped.
+func (s *sectionReader) start(name, line string) (err error) {
+	if s.end != "" {
+		err = fmt.Errorf("got %s, want %s", textfile.Quote(line), s.end)
+	}
+	s.handler, s.end, s.row = s.handlers[name], "END_"+name, row{}
+	if s.handler != nil && s.found[name] {
+		s.handler = nil
+		err = fmt.Errorf("the file has a second section %s", textfile.Quote(name))
+	}
+	s.found[name] = true
+	return err
 }
 
 // splitLine returns a line's fields.
