@@ -18,9 +18,12 @@ const maxSize = 1 << 30
 
 // Read reads a fabric from a file in any of these formats, which it recognizes by the
 // content: a libibnetdisc cache, ibkit linkinfo JSON with attributes,
-// ibdiagnet2.db_csv, a link list from opensm and ibdiagnet, and ibnetdiscover output.
-// Fabrics from the last two are [fabric.Fabric.Sparse]. Only a db_csv file has
-// counters.
+// ibdiagnet2.db_csv, a link list from opensm and ibdiagnet, and ibnetdiscover output,
+// also its port list (-p). Fabrics from the last two are [fabric.Fabric.Sparse]. Only a
+// db_csv file has counters.
+//
+// Parts of the file that could not be read are failures of the fabric, which is then
+// [fabric.Fabric.Damaged]. A file without any node is an error.
 func Read(path string) (*ibdiagnet.Database, error) {
 	data, err := interrupt.ReadFile(path, maxSize)
 	if err != nil {
@@ -35,10 +38,7 @@ func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {
 	d = &ibdiagnet.Database{}
 	switch KindOf(data) {
 	case Cache:
-		d.Fabric, err = fabric.ParseCache(data)
-		if e, ok := errors.AsType[*fabric.CacheError](err); ok {
-			e.File = name
-		}
+		d.Fabric, err = parseCache(data, name)
 	case JSON:
 		if d.Fabric, err = parseLinks(data, name); err != nil {
 			err = fmt.Errorf("read fabric: %w", err)
@@ -47,6 +47,8 @@ func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {
 		d.Fabric, err = ibdiagnet.ReadList(bytes.NewReader(data), name)
 	case Netdiscover:
 		d.Fabric, err = parseNetdiscover(data, name)
+	case PortList:
+		d.Fabric, err = parsePortList(data, name)
 	case Database:
 		d, err = ibdiagnet.ReadDatabase(bytes.NewReader(data), name)
 	default:
@@ -56,4 +58,21 @@ func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// parseCache reads a cache, from a damaged cache the consistent part.
+func parseCache(data []byte, name string) (*fabric.Fabric, error) {
+	f, err := fabric.ParseCache(data)
+	if f == nil {
+		if e, ok := errors.AsType[*fabric.CacheError](err); ok {
+			e.File = name
+		}
+		return nil, err
+	}
+	for _, failure := range f.Failures {
+		if e, ok := errors.AsType[*fabric.CacheError](failure.Err); ok {
+			e.File = name
+		}
+	}
+	return f, nil
 }

@@ -136,7 +136,11 @@ func TestParse_Errors(t *testing.T) {
 		{"filtered", `{"schema":"ibkit/linkinfo/3","nodes":[{` + attributes + `,"ports":[{"number":1,"guid":"0x0000000000000001","peer":{"node_guid":"0x0000000000000002","port":1}}]}]}`, "is not in the file, which may be filtered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := fabricfile.Parse([]byte(test.text), "file"); err == nil || !strings.Contains(err.Error(), test.want) {
+			d, err := fabricfile.Parse([]byte(test.text), "file")
+			if err == nil && d.Fabric.Damaged() {
+				err = d.Fabric.Failures[0].Err
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})

@@ -12,105 +12,84 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A linksReport is the linkinfo JSON members that make up a fabric.
+// A linksReport is the linkinfo JSON members that make up a fabric, except the nodes.
 type linksReport struct {
 	Schema   string     `json:"schema"`
 	Partial  bool       `json:"partial"`
 	Aborted  *string    `json:"aborted"`
 	Start    ib.GUID    `json:"start"`
 	Failures []struct{} `json:"failures"`
-	Nodes    []struct {
-		Description    string          `json:"description"`
-		DescriptionHex *string         `json:"description_hex"`
-		Info           *mad.NodeInfo   `json:"info"`
-		SwitchInfo     *mad.SwitchInfo `json:"switch_info"`
-		Port0          *mad.PortInfo   `json:"port0"`
-		Ports          []struct {
-			Number uint8                `json:"number"`
-			GUID   ib.GUID              `json:"guid"`
-			Info   *mad.PortInfo        `json:"info"`
-			Ext    *mad.MlnxExtPortInfo `json:"extended_port_info"`
-			Peer   *struct {
-				Node ib.GUID `json:"node_guid"`
-				Port uint8   `json:"port"`
-			} `json:"peer"`
-		} `json:"ports"`
-	} `json:"nodes"`
+}
+
+// A linksNode is a node in linkinfo JSON, with ports of type [linksPort], or with ports that
+// are not decoded.
+type linksNode[P any] struct {
+	Description    string          `json:"description"`
+	DescriptionHex *string         `json:"description_hex"`
+	Info           *mad.NodeInfo   `json:"info"`
+	SwitchInfo     *mad.SwitchInfo `json:"switch_info"`
+	Port0          *mad.PortInfo   `json:"port0"`
+	Ports          []P             `json:"ports"`
+}
+
+// A linksPort is a port in linkinfo JSON.
+type linksPort struct {
+	Number uint8                `json:"number"`
+	GUID   ib.GUID              `json:"guid"`
+	Info   *mad.PortInfo        `json:"info"`
+	Ext    *mad.MlnxExtPortInfo `json:"extended_port_info"`
+	Peer   *struct {
+		Node ib.GUID `json:"node_guid"`
+		Port uint8   `json:"port"`
+	} `json:"peer"`
 }
 
 // LinksSchema begins the linkinfo JSON schema.
 const LinksSchema = "ibkit/linkinfo/"
 
-// parseLinks reads the output from ibkit linkinfo --json --attributes.
-func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
-	var r linksReport
-	if err := textfile.DecodeJSON(data, name, &r); err != nil {
-		return nil, err
-	}
-	f, err := r.fabric()
-	if err != nil {
-		return nil, &textfile.Error{File: name, Err: err}
-	}
-	return f, nil
+// A linksReader reads linkinfo JSON. Members, nodes, ports and links that it could not
+// read are failures.
+type linksReader struct {
+	name   string
+	data   []byte
+	report linksReport
+
+	offset, line int // line number of an offset in data
+
+	nodes    []*fabric.Node
+	byGUID   map[ib.GUID]*fabric.Node
+	links    []storedLink
+	failures []fabric.Failure
 }
 
-// fabric returns a report's fabric.
-func (r *linksReport) fabric() (*fabric.Fabric, error) {
-	if !strings.HasPrefix(r.Schema, LinksSchema) {
-		return nil, fmt.Errorf("got schema %q, want %s3", r.Schema, LinksSchema)
+// A storedLink is a port's peer in the file.
+type storedLink struct {
+	port     *fabric.Port
+	peer     ib.GUID
+	peerPort uint8
+	line     int
+}
+
+// parseLinks reads the output from ibkit linkinfo --json --attributes.
+func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
+	r := linksReader{name: name, data: data, line: 1, byGUID: map[ib.GUID]*fabric.Node{}}
+	r.document()
+	switch {
+	case r.report.Schema == "" && len(r.failures) > 0, len(r.nodes) == 0 && len(r.failures) > 0:
+		return nil, r.failures[0].Err
+	case !strings.HasPrefix(r.report.Schema, LinksSchema):
+		return nil, &textfile.Error{File: name, Err: fmt.Errorf("got schema %q, want %s3", r.report.Schema, LinksSchema)}
+	case len(r.nodes) == 0:
+		return nil, &textfile.Error{File: name, Err: errors.New("got no nodes")}
 	}
-	if len(r.Nodes) == 0 {
-		return nil, errors.New("got no nodes")
-	}
-	nodes := map[ib.GUID]*fabric.Node{}
-	order := make([]*fabric.Node, len(r.Nodes))
-	for i := range r.Nodes {
-		from := &r.Nodes[i]
-		if from.Info == nil {
-			return nil, fmt.Errorf("node %d has no attributes, which linkinfo prints with --attributes", i)
-		}
-		desc := from.Description
-		if from.DescriptionHex != nil {
-			raw, err := hex.DecodeString(*from.DescriptionHex)
-			if err != nil {
-				return nil, fmt.Errorf("node %d: description_hex: %w", i, err)
-			}
-			desc = string(raw)
-		}
-		n := fabric.NewNode(*from.Info, mad.NewNodeDescription(desc))
-		if nodes[n.GUID] != nil {
-			return nil, fmt.Errorf("node %d: GUID %v is that of another node", i, n.GUID)
-		}
-		nodes[n.GUID], order[i], n.Switch = n, n, from.SwitchInfo
-		if n.IsSwitch() {
-			n.At(0).Info = from.Port0
-		}
-		for k := range from.Ports {
-			p := n.At(from.Ports[k].Number)
-			p.GUID, p.Info, p.Ext = from.Ports[k].GUID, from.Ports[k].Info, from.Ports[k].Ext
-		}
-	}
-	for i := range r.Nodes {
-		for _, port := range r.Nodes[i].Ports {
-			if port.Peer == nil {
-				continue
-			}
-			peer := nodes[port.Peer.Node]
-			if peer == nil {
-				return nil, fmt.Errorf("node %d: peer %v is not in the file, which may be filtered", i, port.Peer.Node)
-			}
-			order[i].At(port.Number).Peer = peer.At(port.Peer.Port)
-		}
-	}
-	if err := checkLinks(order); err != nil {
-		return nil, err
-	}
-	f := fabric.Assemble(order, localPort(nodes[r.Start]))
-	f.Unanswered = len(r.Failures)
-	if r.Aborted != nil {
+	r.addLinks()
+	f := fabric.Assemble(r.nodes, localPort(r.byGUID[r.report.Start]))
+	f.Failures = r.failures
+	f.Unanswered = len(r.report.Failures)
+	if r.report.Aborted != nil {
 		f.Unanswered-- // the last failure is the reason
 	}
-	if r.Partial && (r.Aborted != nil || f.Unanswered == 0) {
+	if r.report.Partial && (r.report.Aborted != nil || f.Unanswered == 0) {
 		f.Aborted = fabric.ErrStoredAborted
 	}
 	return f, nil
@@ -124,14 +103,71 @@ func localPort(n *fabric.Node) *fabric.Port {
 	return n.At(n.Info.LocalPort)
 }
 
-// checkLinks checks that each link has two ends.
-func checkLinks(nodes []*fabric.Node) error {
-	for _, n := range nodes {
-		for _, p := range n.Ports {
-			if p != nil && p.Peer != nil && (p.Peer.Peer != p || p.Peer == p) {
-				return fmt.Errorf("port %d of %v: the peer has another peer", p.Number, n.GUID)
-			}
+// fail adds a failure. node is 0 if it is unknown. A line in a [textfile.Error] counts from
+// the given line.
+func (r *linksReader) fail(line int, node ib.GUID, port uint8, err error) {
+	if at, ok := errors.AsType[*textfile.Error](err); ok {
+		line, err = line+max(at.Line-1, 0), at.Err
+	}
+	err = &textfile.Error{File: r.name, Line: line, Err: err}
+	r.failures = append(r.failures, fabric.Failure{NodeGUID: node, Port: port, Err: err})
+}
+
+// addNode adds a node with its ports, and stores its links.
+func (r *linksReader) addNode(from *linksNode[linksPort], line int) error {
+	if from.Info == nil {
+		return errors.New("has no attributes, which linkinfo prints with --attributes")
+	}
+	desc := from.Description
+	if from.DescriptionHex != nil {
+		raw, err := hex.DecodeString(*from.DescriptionHex)
+		if err != nil {
+			return fmt.Errorf("has the description_hex %q: %w", *from.DescriptionHex, err)
+		}
+		desc = string(raw)
+	}
+	n := fabric.NewNode(*from.Info, mad.NewNodeDescription(desc))
+	if r.byGUID[n.GUID] != nil {
+		return fmt.Errorf("has GUID %v, which is that of another node", n.GUID)
+	}
+	r.nodes, r.byGUID[n.GUID], n.Switch = append(r.nodes, n), n, from.SwitchInfo
+	if n.IsSwitch() {
+		n.At(0).Info = from.Port0
+	}
+	for i := range from.Ports {
+		port := &from.Ports[i]
+		p := n.At(port.Number)
+		p.GUID, p.Info, p.Ext = port.GUID, port.Info, port.Ext
+		if port.Peer != nil {
+			r.links = append(r.links, storedLink{p, port.Peer.Node, port.Peer.Port, line})
 		}
 	}
 	return nil
+}
+
+// addLinks joins the ends of links. A link with only a single valid end is left out.
+func (r *linksReader) addLinks() {
+	for _, l := range r.links {
+		if n := r.byGUID[l.peer]; n != nil {
+			l.port.Peer = n.At(l.peerPort)
+		}
+	}
+	var invalid []*fabric.Port
+	for _, l := range r.links {
+		var err error
+		switch p := l.port; {
+		case p.Peer == nil:
+			err = fmt.Errorf("peer %v is not in the file, which may be filtered", l.peer)
+		case p.Peer.Peer != p || p.Peer == p:
+			err = errors.New("the peer has another peer")
+		default:
+			continue
+		}
+		p := l.port
+		invalid = append(invalid, p)
+		r.fail(l.line, p.Node.GUID, p.Number, fmt.Errorf("port %s: %w", fabric.PortName(p.Node.GUID.String(), int(p.Number)), err))
+	}
+	for _, p := range invalid {
+		p.Peer = nil
+	}
 }

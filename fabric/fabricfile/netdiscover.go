@@ -2,55 +2,77 @@ package fabricfile
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
+	"io"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/netfile"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/sim"
 )
 
-// parseNetdiscover reads ibnetdiscover output. Link states are unknown.
+// parseNetdiscover reads ibnetdiscover output, also with -g, -f or -s. Link states are
+// unknown. The width and the speed in a line are those of the line's port.
 func parseNetdiscover(data []byte, name string) (*fabric.Fabric, error) {
-	from, err := sim.ParseTopology(bytes.NewReader(data), name)
+	file, err := netfile.Parse(bytes.NewReader(data), name, netfile.Topology, func(string) (io.ReadCloser, error) {
+		return nil, errors.New("include is not supported in a topology file")
+	})
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]*fabric.Node, len(from.Nodes))
-	known := make(map[*sim.Node]*fabric.Node, len(nodes))
-	for i, n := range from.Nodes {
-		nodes[i] = fabric.NewNode(n.Info, n.Desc)
+	nodes := make([]*fabric.Node, len(file.Nodes))
+	known := make(map[*netfile.Node]*fabric.Node, len(nodes))
+	for i, n := range file.Nodes {
+		nodes[i] = discoveredNode(n)
 		known[n] = nodes[i]
 	}
-	for _, n := range from.Nodes {
-		to := known[n]
-		if n.IsSwitch() {
-			p0 := to.At(0)
-			p0.GUID = n.Ports[0].GUID
-			p0.Info = &mad.PortInfo{LID: n.Ports[0].Info.LID, LMC: n.Ports[0].Info.LMC}
-			to.Switch = &mad.SwitchInfo{EnhancedPort0: n.Switch.EnhancedPort0}
-		}
-		for k := range n.Ports {
-			p := &n.Ports[k]
-			if p.Peer == nil {
-				continue
-			}
-			q := to.At(p.Number)
-			q.Info = &mad.PortInfo{LinkWidthActive: p.Info.LinkWidthActive, PhysState: ib.PhysLinkUp}
-			caps := &p.Info
-			if n.IsSwitch() {
-				q.GUID, caps = n.Ports[0].GUID, &n.Ports[0].Info
-			} else {
-				q.GUID, q.Info.LID, q.Info.LMC = p.GUID, p.Info.LID, p.Info.LMC
-				to.Info.LocalPort, to.Info.PortGUID = p.Number, p.GUID
-			}
-			q.Ext = q.Info.SetActiveSpeed(q.Caps(), p.Info.ActiveSpeed(caps, p.Ext))
-			q.Peer = known[p.Peer.Node].At(p.Peer.Number)
+	for _, n := range file.Nodes {
+		for _, p := range n.Linked() {
+			known[n].At(uint8(p.Number)).Peer = known[p.Peer.Node].At(uint8(p.Peer.Number))
 		}
 	}
 	f := fabric.Assemble(nodes, startOf(data, nodes))
 	f.Sparse = true
+	for _, d := range file.Damage {
+		failure := fabric.Failure{Err: d.Err}
+		if d.Node != nil {
+			failure.NodeGUID, failure.Port = d.Node.GUID, uint8(d.Port)
+		}
+		f.Failures = append(f.Failures, failure)
+	}
 	return f, nil
+}
+
+// discoveredNode returns a node with its ports, but without links.
+func discoveredNode(from *netfile.Node) *fabric.Node {
+	n := fabric.NewNode(mad.NodeInfo{
+		BaseVersion: 1, ClassVersion: 1, NodeType: from.Kind, NumPorts: uint8(from.NumPorts),
+		SystemGUID: cmp.Or(from.SystemGUID, from.GUID), NodeGUID: from.GUID, PortGUID: cmp.Or(from.PortGUID, from.GUID),
+		VendorID: from.VendorID, DeviceID: from.DeviceID,
+	}, mad.NewNodeDescription(from.Desc))
+	if n.IsSwitch() {
+		n.At(0).Info = &mad.PortInfo{LID: from.LID, LMC: from.LMC}
+		n.Switch = &mad.SwitchInfo{}
+		if from.Enhanced {
+			n.Switch.EnhancedPort0 = 1
+		}
+	}
+	for number := 1; number <= from.NumPorts; number++ {
+		line := from.Ports[number]
+		if line == nil {
+			continue
+		}
+		p := n.At(uint8(number))
+		p.Info = &mad.PortInfo{LinkWidthActive: line.Running.Width, PhysState: ib.PhysLinkUp}
+		if !n.IsSwitch() {
+			p.GUID, p.Info.LID, p.Info.LMC = cmp.Or(line.GUID, from.GUID+ib.GUID(number)), line.LID, line.LMC
+			n.Info.LocalPort, n.Info.PortGUID = p.Number, p.GUID
+		}
+		p.Ext = p.Info.SetActiveSpeed(p.Caps(), line.Running.Speed)
+	}
+	return n
 }
 
 // initiated is the comment with the node from which ibnetdiscover scanned.
