@@ -175,6 +175,12 @@ func (e *End) checkParallel() {
 	}
 }
 
+// agree reports whether two ends report the same. In a stored fabric without states, 0 is an
+// unknown width or speed.
+func agree[T ib.LinkWidth | ib.Speed](here, there T, stored bool) bool {
+	return here == there || stored && (here == 0 || there == 0)
+}
+
 // checkPeer compares the two ends of a link.
 func (e *End) checkPeer(here, there *mad.PortInfo) {
 	p, peer := e.Port, e.Port.Peer
@@ -187,7 +193,8 @@ func (e *End) checkPeer(here, there *mad.PortInfo) {
 	if p.SpeedKnown() && peer.SpeedKnown() {
 		reported.speed = peer.ActiveSpeed()
 	}
-	if reported != active {
+	stored := here.State == ib.PortNoChange || there.State == ib.PortNoChange
+	if !agree(active.width, reported.width, stored) || !agree(active.speed, reported.speed, stored) {
 		e.add(report.OneSided, "the peer reports "+reported.String())
 	}
 

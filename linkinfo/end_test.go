@@ -61,6 +61,9 @@ func TestFindings(t *testing.T) {
 		change(p)
 		return p
 	}
+	stored := func(width ib.LinkWidth) *mad.PortInfo { // of ibnetdiscover, without a state
+		return &mad.PortInfo{PhysState: ib.PhysLinkUp, LinkWidthActive: width}
+	}
 	both := func(change func(*mad.PortInfo)) *fabric.Port { return link(active(change), active(change)) }
 	for _, test := range []struct {
 		name string
@@ -98,6 +101,8 @@ func TestFindings(t *testing.T) {
 			"[one-sided: the peer reports Down/Polling]"},
 		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
 			"[one-sided: the peer reports 4X EDR]"},
+		{"stored, other width", link(stored(ib.Width4X), stored(ib.Width1X)), "[one-sided: the peer reports 1X]"},
+		{"stored, width of an end unknown", link(stored(ib.Width4X), stored(0)), "[]"},
 		{"node without GUID", invalid(func(p *fabric.Port) { p.Node.GUID = 0 }), "[invalid: node GUID 0]"},
 		{"invalid LID, and slow", invalid(func(p *fabric.Port) { p.Info.LID, p.Info.LinkSpeedExtActive = 0xffff, 2 }),
 			"[invalid: LID 65535 with LMC 0 one-sided: the peer reports 4X HDR slow: EDR, but both ends have HDR enabled]"},

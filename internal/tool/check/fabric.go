@@ -65,11 +65,11 @@ func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
 // fabricStages has most names from UFM's validation tests (Mellanox/ufm_sdk_3.0,
 // scripts/ufm_validation_test).
 var fabricStages = []FabricStage{
-	{"discovery", "replies from all nodes and ports", []report.Kind{report.NoReply, report.Blind, report.Conflict}, always, checkDiscovery},
+	{"discovery", "replies from all nodes and ports", []report.Kind{report.NoReply, report.Blind, report.Conflict, report.Unchecked}, always, checkDiscovery},
 	{"lids", "LIDs: assigned, unique, fitting their LMC", lidKinds, always, checkLIDs},
 	{"guids", "GUIDs: not zero, unique", guidKinds, always, checkGUIDs},
 	{"names", "node descriptions: not empty, unique", nameKinds, always, checkNames},
-	{"links", "link states, compared at both ends", linkKinds, needsStates, checkLinks},
+	{"links", "link states, compared at both ends", linkKinds, always, checkLinks},
 	{"speed", "link speed and width against both ends and the thresholds", append(speedKinds, report.BelowMinimum), always, checkSpeed},
 	{"sm", "subnet managers: one active master", sm.Kinds, needsRequests, checkManagers},
 	{"sa", "nodes that subnet administration lists, compared with the scan", []report.Kind{report.UnscannedNode, report.Unchecked}, needsScan, checkRecords},
@@ -103,10 +103,14 @@ var (
 
 func always(*fabricRun) string { return "" }
 
+// noStates is the reason to skip stages about the states at both link ends. The active
+// widths and speeds are known.
+const noStates = "the file has no states of links"
+
 // needsStates requires the states at both link ends.
 func needsStates(r *fabricRun) string {
 	if r.fabric.Sparse {
-		return "the file has no states of links"
+		return noStates
 	}
 	return ""
 }
@@ -229,11 +233,23 @@ func finding(kind report.Kind, subject, format string, args ...any) report.Findi
 	return report.New(kind, subject, fmt.Sprintf(format, args...))
 }
 
-// failed returns the finding for a request without a response.
+// failed returns the finding for a request without a response, or for damage in the
+// fabric's file.
 func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
-	subject := failure.Route.String()
-	if n := r.fabric.NodeByGUID(failure.NodeGUID); n != nil {
+	n := r.fabric.NodeByGUID(failure.NodeGUID)
+	subject := ""
+	switch {
+	case n != nil:
 		subject = r.nodePort(n, failure.Port)
+	case !failure.IsDamage():
+		subject = failure.Route.String()
+	}
+	if failure.IsDamage() {
+		f := finding(report.Unchecked, subject, "%v", failure.Err).WithHint(damageHint)
+		if n != nil {
+			f = f.At(n.GUID, int(failure.Port))
+		}
+		return f
 	}
 	f := finding(report.NoReply, subject, "%v: %v", failure.Attr, failure.Err).At(failure.NodeGUID, int(failure.Port))
 	if failure.LID == 0 { // {node} may be the node before the one without a reply
@@ -241,6 +257,9 @@ func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
 	}
 	return f
 }
+
+// damageHint is the next step for a file that could be read in part only.
+const damageHint = "store the fabric again: the file is damaged, or has lines of other programs"
 
 // nodeName returns a node's name, or its GUID if the name is empty.
 func (r *fabricRun) nodeName(n *fabric.Node) string { return textOr(r.names.Name(n), n.GUID.String()) }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -234,6 +235,7 @@ var faults = []fault{
 	{kind: "plan/swapped", fabric: tree, options: plan("leaf001,Port 1,host00002,Port 1,,\nleaf001,Port 2,host00001,Port 1,,\n")},
 	{kind: "plan/unexpected-cable", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
 	{kind: "plan/slower", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,400G,\n")},
+	{kind: "discovery/unchecked", fabric: tree, options: stored(oneSided)},
 	{kind: "plan/ambiguous", fabric: "rails", options: plan("leaf1,Port 1,host001,Port 7,,\n")},
 	{kind: "plan/duplicate-name", fabric: tree, commands: "describe host00002 host00001", options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
 }
@@ -244,6 +246,51 @@ var untested = []string{
 	"counters/disappeared",                  // in package counters
 	"sa/unchecked",                          // in package fabric: a table in a single packet
 	"routing/same-path", "routing/changing", // in package route, which tests them
+}
+
+// stored makes the options check a fabric in a file, which ibnetdiscover wrote.
+func stored(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
+	return func(t *testing.T, _ *sim.Fabric, o *FabricOptions) {
+		t.Helper()
+		d, err := fabricfile.Parse([]byte(text), "file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Stored = d
+	}
+}
+
+// oneSided is a link with another width at each end, and a line of another program.
+const oneSided = `ibwarn: timeout
+switchguid=0x10(10)
+Switch	4 "S-0000000000000010"		# "sw" base port 0 lid 1 lmc 0
+[1]	"H-0000000000000020"[1](21) 		# "n1" lid 3 4xEDR
+
+caguid=0x20
+Ca	1 "H-0000000000000020"		# "n1"
+[1](21) 	"S-0000000000000010"[1]		# lid 3 lmc 0 "sw" lid 1 1xEDR
+`
+
+// A stored fabric without states has the widths and speeds at both ends of its links, and its
+// file's damage is a finding.
+func TestFabric_StoredDamage(t *testing.T) {
+	o := FabricOptions{Limits: DefaultLimits(), Only: []string{"discovery", "links", "speed"}}
+	stored(oneSided)(t, nil, &o)
+	r, err := Fabric(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range r.Findings {
+		got = append(got, Name(f)+" "+f.Subject+": "+f.Detail)
+	}
+	want := []string{
+		`discovery/unchecked : file:1:1: got "ibwarn: timeout", want a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)`,
+		"links/one-sided sw[1]: the peer reports 1X EDR; peer n1[1]",
+	}
+	if !slices.Equal(got, want) || !r.Partial {
+		t.Errorf("got findings %q, partial %v, want %q, true", got, r.Partial, want)
+	}
 }
 
 func TestFabric_Faults(t *testing.T) {

@@ -58,6 +58,7 @@ func checkLinks(_ context.Context, r *fabricRun) error {
 	}
 	r.comment("%s active", count(active, "link"))
 	r.skippedIf(len(all) == 0, "no ports")
+	r.skippedIf(r.fabric.Sparse, noStates)
 	return nil
 }
 
