@@ -35,9 +35,11 @@ func FromFabric(f *fabric.Fabric) *Routing {
 		}
 	}
 	for _, failure := range f.Failures {
-		r.Failures = append(r.Failures, Failure{
-			Node: r.byGUID[failure.NodeGUID], Attr: failure.Attr.String(), Modifier: failure.Modifier, Err: failure.Err,
-		})
+		to := Failure{Node: r.byGUID[failure.NodeGUID], Modifier: failure.Modifier, Err: failure.Err}
+		if !failure.IsDamage() {
+			to.Attr = failure.Attr.String()
+		}
+		r.Failures = append(r.Failures, to)
 	}
 	r.Unread, r.Blind = f.Unanswered, f.Blind()
 	return r

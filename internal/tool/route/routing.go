@@ -120,10 +120,11 @@ const (
 	mftBlock = 32
 )
 
-// A Failure is a request without a valid response.
+// A Failure is a request without a valid response, or damage in a file. Err then contains
+// the file and the line.
 type Failure struct {
-	Node     *Node // nil: unknown
-	Attr     string
+	Node     *Node  // nil: unknown
+	Attr     string // "": damage without a table
 	Modifier uint32
 	Err      error
 }
@@ -131,11 +132,7 @@ type Failure struct {
 // ReportFailures returns the failures as documents list them.
 func (r *Routing) ReportFailures(names *fabric.NameMap) (all []report.Failure) {
 	for _, f := range r.Failures {
-		subject := "unknown node"
-		if f.Node != nil {
-			subject = names.LabelOf(f.Node.GUID, f.Node.Desc)
-		}
-		j := fabric.ReportFailure(subject, f.Err)
+		j := fabric.ReportFailure(f.Subject(names), f.Err)
 		j.Attribute, j.Modifier = f.Attr, f.Modifier
 		if f.Node != nil {
 			j.NodeGUID = &f.Node.GUID
@@ -146,6 +143,18 @@ func (r *Routing) ReportFailures(names *fabric.NameMap) (all []report.Failure) {
 		all = append(all, report.Failure{Error: fmt.Sprintf("%d requests of the stored run failed", r.Unread)})
 	}
 	return all
+}
+
+// Subject returns the node's name. It is "unknown node" without a node, and "" for damage
+// that belongs to no node.
+func (f *Failure) Subject(names *fabric.NameMap) string {
+	switch {
+	case f.Node != nil:
+		return names.LabelOf(f.Node.GUID, f.Node.Desc)
+	case f.Attr == "":
+		return ""
+	}
+	return "unknown node"
 }
 
 // Partial reports whether part of the routing is missing.

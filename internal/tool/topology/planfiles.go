@@ -38,11 +38,7 @@ func parseList(text string) (*Plan, error) {
 
 // parseDatabase reads an ibdiagnet2.db_csv file.
 func parseDatabase(text string) (*Plan, error) {
-	d, err := ibdiagnet.ReadDatabase(strings.NewReader(text), "")
-	if err != nil {
-		return nil, err
-	}
-	return PlanOf(d.Fabric, nil), nil
+	return planOfFile(ibdiagnet.ReadDatabase(strings.NewReader(text), ""))
 }
 
 // The lines in a .topo file (ibutils, ibdm): a system, and an indented line for each of

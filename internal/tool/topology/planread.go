@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/fabricfile"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
@@ -68,12 +69,8 @@ func parsePlan(data []byte, name string) (*Plan, error) {
 		return parseJSONPlan(text)
 	case fabricfile.List:
 		return parseList(string(text))
-	case fabricfile.Netdiscover:
-		d, err := fabricfile.Parse(text, name)
-		if err != nil {
-			return nil, err
-		}
-		return PlanOf(d.Fabric, nil), nil
+	case fabricfile.Netdiscover, fabricfile.PortList:
+		return planOfFile(fabricfile.Parse(text, name))
 	case fabricfile.Database:
 		return parseDatabase(string(text))
 	}
@@ -91,6 +88,18 @@ func planOfFabric(f *fabric.Fabric, err error) (*Plan, error) {
 		return nil, err
 	}
 	return PlanOf(f, nil), nil
+}
+
+// planOfFile returns the plan in a stored fabric. A damaged file is not a plan: cables would
+// be missing.
+func planOfFile(d *ibdiagnet.Database, err error) (*Plan, error) {
+	if err == nil && d.Fabric.Damaged() {
+		err = d.Fabric.Failures[0].Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return PlanOf(d.Fabric, nil), nil
 }
 
 // parseJSONPlan reads topology or linkinfo JSON.

@@ -78,6 +78,10 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 	f := r.Fabric
 	failures := cmdutil.NewFailures(env, "warning", verbose)
 	for _, failure := range f.Failures {
+		if failure.IsDamage() {
+			failures.Print(failure.Err)
+			continue
+		}
 		place := "start of the scan"
 		if failure.NodeGUID != 0 {
 			place = fabric.PortName(failure.NodeGUID.String(), int(failure.Port))
@@ -127,6 +131,9 @@ func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 func missing(f *fabric.Fabric) string {
 	if f.Blind() != nil {
 		return fabric.ErrBlind.Error()
+	}
+	if f.Damaged() {
+		return f.Incomplete().Error()
 	}
 	if n := len(f.Failures) + f.Unanswered; n > 0 {
 		return fmt.Sprintf("%s failed", plural.Count(n, "request", "requests"))

@@ -67,11 +67,10 @@ func PrintFailures(failures *cmdutil.Failures, r *route.Routing, names *fabric.N
 
 // FailureError returns the error of a request for a routing, with the name of the node.
 func FailureError(f route.Failure, names *fabric.NameMap) error {
-	name := "unknown node"
-	if f.Node != nil {
-		name = names.LabelOf(f.Node.GUID, f.Node.Desc)
+	if f.Attr == "" {
+		return f.Err // which names the file and the line
 	}
-	return fmt.Errorf("%s: %w", name, f.Err)
+	return fmt.Errorf("%s: %w", f.Subject(names), f.Err)
 }
 
 // PrintChanging prints the switches whose tables changed during each read.

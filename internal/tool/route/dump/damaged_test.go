@@ -49,6 +49,11 @@ func TestLoad_Damaged(t *testing.T) {
 		{"no end before the next table", head + "0x0003 001\nMulticast mlids [0xc000-0xc3ff] of switch Lid 1 guid 0x0000000000000010 (swA):\n0 valid mlids dumped\n", "3: the table of the switch has no end: lines are missing", []uint8{3: 1}},
 		{"lines missing", head + "0x0003 001\n2 valid lids dumped \n", "3: got 1 entries, want 2 as in this line", []uint8{3: 1, 6: route.NoRoute}},
 		{"no entry for the last LID", head + "0x0001 000\n0x0003 001\n2 valid lids dumped \n", "", []uint8{3: 1, 6: route.NoRoute}},
+		{"entry invalid", head + "0x0001 000\n0x0003 x01\n0x0006 002\n3 valid lids dumped \n", "3: got \"0x0003 x01\", want a LID and a port such as 0x0001 001\n5: got 2 entries, want 3 as in this line", []uint8{3: route.NoRoute, 6: 2}},
+		{"byte order mark and CR LF", "\ufeff" + strings.ReplaceAll(head+"0x0003 001\n1 valid lids dumped\n", "\n", "\r\n"), "", []uint8{3: 1}},
+		{"entry invalid, of opensm", section + "0x0001 : 001  : 01   : yes\n0x0003 : x\n0x0006 : 002  : 01   : yes\n", "4: got \"x\", want a port from 000 to 255 or UNREACHABLE", []uint8{1: 1, 3: route.NoRoute, 6: 2}},
+		{"line of stderr, of opensm", section + "0x0003 : 001  : 01   : yes\nibwarn: x\n0x0006 : 002  : 01   : yes\n", "4: got \"ibwarn: x\", want a switch or an entry such as 0x0001 : 001", []uint8{3: 1, 6: 2}},
+		{"multicast entry invalid", head + "0x0003 001\n1 valid lids dumped\nMulticast mlids [0xc000-0xc3ff] of switch Lid 1 guid 0x0000000000000010 (swA):\n0xc000      y\n0xc001      x\n", "5: got \"y\", want an x in the columns of ports\n6: the table of the switch has no end: lines are missing", []uint8{3: 1}},
 		{"LID twice, of opensm", section + "0x0003 : 001  : 01   : yes\n0x0003 : 002  : 01   : yes\n", "4: LID 3 has two entries, ports 1 and 2: the first counts", []uint8{3: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,5 +85,29 @@ func TestLoad_Damaged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A file without any valid line is a failure beside a topology and another file with tables.
+func TestLoad_ForeignFile(t *testing.T) {
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "topology"), filepath.Join(dir, "tables"), filepath.Join(dir, "foreign")}
+	tables := "Unicast lids [0x0-0x3] of switch Lid 1 guid 0x0000000000000010 (swA):\n0x0003 001\n1 valid lids dumped\n"
+	for i, text := range []string{"ibwarn: x\n" + pair, tables, "hello\n"} {
+		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := mustLoad(t, paths...)
+	if got := r.NodeByGUID(0x10).Tables.Lookup(3); got != 1 || len(r.Failures) != 2 {
+		t.Errorf("got port %d, failures %+v, want port 1, two failures", got, r.Failures)
+	}
+	for i, want := range []string{paths[0] + ":1:1: got \"ibwarn: x\"", paths[2] + ":1: got \"hello\""} {
+		if i < len(r.Failures) && (!strings.Contains(r.Failures[i].Err.Error(), want) || r.Failures[i].Subject(nil) != "") {
+			t.Errorf("got failure %v of %q, want %s of no node", r.Failures[i].Err, r.Failures[i].Subject(nil), want)
+		}
+	}
+	if _, err := Load([]string{paths[0], paths[2]}, LoadOptions{}); err == nil || !strings.Contains(err.Error(), "hello") {
+		t.Errorf("without tables: got %v, want the foreign file's error", err)
 	}
 }

@@ -32,8 +32,8 @@ func decimalNumber(digits []byte, most uint64) (uint64, bool) {
 	return v, err == nil && v <= most
 }
 
-// damaged adds a failure for a table that a file has only in part, or with contradictions.
-// The entries that could be read stay.
+// damaged adds a failure for a part of a file that could not be read, or that contradicts
+// another part. The rest of the file counts. n is nil, and attr "", without a table.
 func damaged(r *route.Routing, n *route.Node, attr string, file string, line int, format string, args ...any) {
 	err := &textfile.Error{File: file, Line: line, Err: fmt.Errorf(format, args...)}
 	r.Failures = append(r.Failures, route.Failure{Node: n, Attr: attr, Err: err})
@@ -49,4 +49,23 @@ func switchByGUID(r *route.Routing, guid uint64) (*route.Node, string) {
 		return nil, fmt.Sprintf("0x%016x is not a switch in the topology", guid)
 	}
 	return n, ""
+}
+
+// reject adds a failure for a reader's current line.
+func reject(r *route.Routing, l *textfile.Reader, n *route.Node, attr, problem string) {
+	err := l.Errorf("%s", problem)
+	l.Reject(err)
+	r.Failures = append(r.Failures, route.Failure{Node: n, Attr: attr, Err: err})
+}
+
+// endOf ends a file. Without any valid line, the first invalid line is an error; otherwise a
+// line that ended the file early is a failure.
+func endOf(r *route.Routing, l *textfile.Reader, valid bool) error {
+	if !valid {
+		return l.Err()
+	}
+	if err := l.End(); err != nil {
+		r.Failures = append(r.Failures, route.Failure{Err: err})
+	}
+	return nil
 }

@@ -39,7 +39,14 @@ func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file strin
 	group.Wait()
 	slices.SortFunc(d.damage, func(a, b damage) int { return cmp.Compare(a.offset, b.offset) })
 	for _, f := range d.damage {
-		damaged(r, f.node, "LinearForwardingTable", file, d.lineAt(f.offset), "%s", f.problem)
+		attr := "LinearForwardingTable"
+		if f.node == nil {
+			attr = ""
+		}
+		damaged(r, f.node, attr, file, d.lineAt(f.offset), "%s", f.problem)
+	}
+	if len(d.seen) == 0 && len(d.damage) > 0 {
+		return &textfile.Error{File: file, Line: d.lineAt(d.damage[0].offset), Err: &d.damage[0].offsetError}
 	}
 	for _, err := range errs {
 		var at *offsetError
@@ -64,7 +71,7 @@ type forwardingDump struct {
 	damage []damage
 }
 
-// damage is an entry that contradicts another entry.
+// damage is a line that could not be read, or contradicts another line.
 type damage struct {
 	node *route.Node
 	offsetError
@@ -116,13 +123,11 @@ func (d *forwardingDump) part(from, to int64) error {
 		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
 		case line[0] == '0':
 			if s.node == nil {
-				if from > 0 {
-					continue // from a section that began in the part before
+				if from == 0 && !s.skipped { // else from a section that began in the part before
+					err = s.damaged(offset, "an entry before the first line with a switch")
 				}
-				return &offsetError{offset, "an entry before the first line with a switch"}
-			}
-			if problem := s.entry(line, offset); problem != "" {
-				return &offsetError{offset, problem}
+			} else if problem := s.entry(line); problem != "" {
+				err = s.damaged(offset, problem)
 			}
 		case bytes.Contains(line, sectionMark):
 			s.finish()
@@ -130,15 +135,31 @@ func (d *forwardingDump) part(from, to int64) error {
 				return nil
 			}
 			if problem := s.begin(line); problem != "" {
-				return &offsetError{offset, problem}
+				s.skipped = true
+				err = s.damaged(offset, problem)
 			}
-		default:
-			if s.node == nil && from > 0 {
-				continue
-			}
-			return &offsetError{offset, "got " + textfile.Quote(line) + ", want a switch or an entry such as 0x0001 : 001"}
+		case s.node != nil || from == 0 || s.skipped:
+			err = s.damaged(offset, "got "+textfile.Quote(line)+", want a switch or an entry such as 0x0001 : 001")
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// maxDamage limits a part's damage: the file is of another kind.
+const maxDamage = 10_000
+
+// damaged adds damage. It returns an error if there is too much.
+func (s *forwardingSection) damaged(offset int64, problem string) error {
+	s.dump.mu.Lock()
+	defer s.dump.mu.Unlock()
+	at := offsetError{offset, problem}
+	s.dump.damage = append(s.dump.damage, damage{s.node, at})
+	if len(s.dump.damage) > maxDamage {
+		return &at
+	}
+	return nil
 }
 
 func ignoreEOF(err error) error {
@@ -153,6 +174,8 @@ type forwardingSection struct {
 	dump *forwardingDump
 	node *route.Node
 	lft  []uint8 // by LID
+
+	skipped bool // the switch of the current section is unknown, or has another section
 }
 
 // begin starts a switch's section.
@@ -172,7 +195,7 @@ func (s *forwardingSection) begin(line []byte) (problem string) {
 		return fmt.Sprintf("switch 0x%016x has two sections", guid)
 	}
 	s.dump.seen[n] = true
-	s.node, s.lft = n, s.lft[:0]
+	s.node, s.lft, s.skipped = n, s.lft[:0], false
 	return ""
 }
 
@@ -188,7 +211,7 @@ func (s *forwardingSection) finish() {
 }
 
 // entry reads a LID's output port.
-func (s *forwardingSection) entry(line []byte, offset int64) (problem string) {
+func (s *forwardingSection) entry(line []byte) (problem string) {
 	lid, rest, ok := lidColumn(line)
 	if !ok || lid > int(ib.MaxUnicastLID) {
 		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
@@ -200,11 +223,7 @@ func (s *forwardingSection) entry(line []byte, offset int64) (problem string) {
 		}
 	}
 	if lid < len(s.lft) && s.lft[lid] != route.NoRoute {
-		s.dump.mu.Lock()
-		defer s.dump.mu.Unlock()
-		text := fmt.Sprintf("LID %d has two entries, ports %d and %d: the first counts", lid, s.lft[lid], port)
-		s.dump.damage = append(s.dump.damage, damage{s.node, offsetError{offset, text}})
-		return ""
+		return fmt.Sprintf("LID %d has two entries, ports %d and %d: the first counts", lid, s.lft[lid], port)
 	}
 	for len(s.lft) <= lid {
 		s.lft = append(s.lft, route.NoRoute)

@@ -17,7 +17,8 @@ import (
 //	Switch 0x0002c90000800400, base LID 2, "leaf001"
 //	Channel Adapter 0x0002c90000100001, base LID 1, "host00001"
 type levelSection struct {
-	node *route.Node // nil: no section has begun
+	node    *route.Node // nil: no section has begun
+	skipped bool        // the section's node is unknown
 }
 
 // begin starts a section if the line is a section's first line.
@@ -31,6 +32,7 @@ func (s *levelSection) begin(r *route.Routing, line []byte) (begun bool, problem
 	if rest == nil {
 		return false, ""
 	}
+	s.node, s.skipped = nil, true
 	digits, _, _ := bytes.Cut(rest, []byte(","))
 	guid, ok := prefixedHex(digits, 64)
 	if !ok {
@@ -39,6 +41,7 @@ func (s *levelSection) begin(r *route.Routing, line []byte) (begun bool, problem
 	if s.node = r.NodeByAnyGUID(ib.GUID(guid)); s.node == nil {
 		return true, fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
 	}
+	s.skipped = false
 	return true, ""
 }
 
@@ -57,21 +60,22 @@ func readSLtoVLDump(r *route.Routing, in io.Reader, file string) error {
 func readLevelDump(r *route.Routing, in io.Reader, file string, add func(r *route.Routing, n *route.Node, line []byte) (problem string)) error {
 	l := textfile.NewReader(in, file)
 	var s levelSection
+	valid := false
 	for l.Next() {
 		line := bytes.TrimSpace(l.Bytes())
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		if begun, problem := s.begin(r, line); problem != "" {
-			return l.Errorf("%s", problem)
-		} else if begun {
-			continue
+		begun, problem := s.begin(r, line)
+		if !begun && !s.skipped {
+			problem = add(r, s.node, line)
+			valid = valid || problem == ""
 		}
-		if problem := add(r, s.node, line); problem != "" {
-			return l.Errorf("%s", problem)
+		if problem != "" {
+			reject(r, l, s.node, "", problem)
 		}
 	}
-	return l.Err()
+	return endOf(r, l, valid)
 }
 
 // addSLtoVL adds a port pair's table. n is the section's node.

@@ -53,8 +53,10 @@ var dumpNames = []string{
 // (opensm-subnet.lst, or an ibnetdiscover output or cache) with tables from opensm (.fdbs,
 // .mcfdbs, opensm-sl2vl.dump), from ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or from
 // dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files are
-// ignored. Files without a forwarding table are an error. The error for an invalid line is
-// a [*textfile.Error].
+// ignored. Files without a forwarding table are an error.
+//
+// An invalid line is a failure of the routing, and so is a file beside the topology that
+// has no valid line. Their errors are a [*textfile.Error].
 func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 	files, err := expand(paths)
 	if err != nil {
@@ -65,14 +67,20 @@ func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 		kind fileKind
 	}
 	var sources []source
+	var invalid []route.Failure
 	for _, path := range files {
 		kind, err := detect(path)
-		if err != nil {
+		switch {
+		case isContent(err):
+			invalid = append(invalid, route.Failure{Err: err})
+		case err != nil:
 			return nil, err
-		}
-		if kind != emptyFile {
+		case kind != emptyFile:
 			sources = append(sources, source{path, kind})
 		}
+	}
+	if len(sources) == 0 && len(invalid) > 0 {
+		return nil, invalid[0].Err
 	}
 	slices.SortStableFunc(sources, func(a, b source) int { return int(a.kind) - int(b.kind) })
 	r := &route.Routing{}
@@ -83,17 +91,33 @@ func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 		case i == 0 && s.kind > subnetListFile:
 			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", s.path)
 		}
-		if r, err = load(r, s.path, s.kind, o); err != nil {
+		loaded, err := load(r, s.path, s.kind, o)
+		switch {
+		case err == nil:
+			r = loaded
+		case i > 0 && isContent(err):
+			invalid = append(invalid, route.Failure{Err: err})
+		default:
 			return nil, err
 		}
 	}
+	damage := append(invalid, r.Failures...) // the reason for a missing table first
+	r.Failures = append(r.Failures, invalid...)
 	switch {
 	case len(sources) == 0:
 		return nil, fmt.Errorf("read %s: no content", paths[0])
+	case !hasTables(r) && len(damage) > 0:
+		return nil, fmt.Errorf("read forwarding tables: %w", damage[0].Err)
 	case !hasTables(r):
 		return nil, fmt.Errorf("read %s: no forwarding tables, only nodes and links: the tables are missing (%s)", sources[0].path, tableFiles)
 	}
 	return r, nil
+}
+
+// isContent reports whether an error is about a file's content.
+func isContent(err error) bool {
+	_, is := errors.AsType[*textfile.Error](err)
+	return is
 }
 
 // tableFiles are example files with tables, for messages.
@@ -206,9 +230,10 @@ func detect(path string) (fileKind, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, fmt.Errorf("read %s: %w", path, err)
 	}
-	kind, ok := detectKind(head[:n])
+	head = textfile.TrimMark(head[:n])
+	kind, ok := detectKind(head)
 	if !ok {
-		err := fmt.Errorf("got %s, want a saved routing, or a file of opensm, ibdiagnet, ibnetdiscover or dump_fts", textfile.Quote(firstLine(head[:n])))
+		err := fmt.Errorf("got %s, want a saved routing, or a file of opensm, ibdiagnet, ibnetdiscover or dump_fts", textfile.Quote(firstLine(head)))
 		return 0, fmt.Errorf("read %w", &textfile.Error{File: path, Line: 1, Err: err})
 	}
 	return kind, nil

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 
 	"github.com/ibkit/ibkit/ib"
@@ -20,28 +21,36 @@ import (
 func readMulticastDump(r *route.Routing, in io.Reader, file string) error {
 	l := textfile.NewReader(in, file)
 	var n *route.Node
+	begun, valid := false, false
 	for l.Next() {
 		line := bytes.TrimSpace(l.Bytes())
 		switch {
 		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
 		case bytes.HasPrefix(line, []byte("Switch ")):
-			guid, ok := prefixedHex(bytes.TrimSpace(line[len("Switch "):]), 64)
-			if !ok {
-				return l.Errorf("got %s, want the GUID of a switch", textfile.Quote(line))
-			}
 			var problem string
-			if n, problem = switchByGUID(r, guid); problem != "" {
-				return l.Errorf("%s", problem)
+			if n, problem = multicastSwitch(r, line); problem != "" {
+				reject(r, l, nil, "", problem)
 			}
+			begun = true
+		case n == nil && begun: // of an unknown switch
 		case n == nil:
-			return l.Errorf("got %s, want a switch", textfile.Quote(line))
+			reject(r, l, nil, "", fmt.Sprintf("got %s, want a switch", textfile.Quote(line)))
+		case addMulticast(n, line):
+			valid = true
 		default:
-			if !addMulticast(n, line) {
-				return l.Errorf("got %s, want a multicast LID and ports such as 0xC000 : 0x007", textfile.Quote(line))
-			}
+			reject(r, l, n, "MulticastForwardingTable", fmt.Sprintf("got %s, want a multicast LID and ports such as 0xC000 : 0x007", textfile.Quote(line)))
 		}
 	}
-	return l.Err()
+	return endOf(r, l, valid)
+}
+
+// multicastSwitch returns the switch in the first line of a table.
+func multicastSwitch(r *route.Routing, line []byte) (*route.Node, string) {
+	guid, ok := prefixedHex(bytes.TrimSpace(line[len("Switch "):]), 64)
+	if !ok {
+		return nil, "got " + textfile.Quote(line) + ", want the GUID of a switch"
+	}
+	return switchByGUID(r, guid)
 }
 
 // addMulticast adds a multicast LID's ports.

@@ -82,7 +82,7 @@ func (s *savedReader) decode(v any) error {
 		}
 		break
 	}
-	if err := json.Unmarshal(text, v); err != nil {
+	if err := json.Unmarshal(textfile.TrimMark(text), v); err != nil {
 		return s.errorf("%v", err)
 	}
 	return nil

@@ -25,10 +25,10 @@ func readSubnetList(r *route.Routing, in io.Reader, file string, lmc uint8) erro
 			continue
 		}
 		if problem := addListed(r, line, lmc); problem != "" {
-			return l.Errorf("%s", problem)
+			reject(r, l, nil, "", problem)
 		}
 	}
-	return l.Err()
+	return endOf(r, l, len(r.Nodes) > 0)
 }
 
 // addListed adds a line's link and its nodes.

@@ -31,18 +31,31 @@ func readTableDump(r *route.Routing, in io.Reader, file string) error {
 	for l.Next() {
 		d.number = l.Line()
 		if problem := d.line(l.Bytes()); problem != "" {
-			return l.Errorf("%s", problem)
+			reject(r, l, d.node, d.attr(), problem)
 		}
 	}
 	d.end()
-	return l.Err()
+	return endOf(r, l, d.valid)
+}
+
+// attr returns the current table's attribute, "" without a table.
+func (d *tableDump) attr() string {
+	switch {
+	case d.node == nil:
+		return ""
+	case d.multicast:
+		return "MulticastForwardingTable"
+	}
+	return "LinearForwardingTable"
 }
 
 // A tableDump is dump_fts output while it is read.
 type tableDump struct {
 	routing *route.Routing
 	file    string
-	number  int // in the current line
+	number  int  // in the current line
+	valid   bool // a table was read
+	skipped bool // the switch of the current table is unknown
 
 	node      *route.Node // nil: no table has begun, or it has ended
 	multicast bool
@@ -64,6 +77,8 @@ func (d *tableDump) line(line []byte) (problem string) {
 		return ""
 	case !bytes.HasPrefix(line, []byte("0x")):
 		return "" // columns, warnings
+	case d.skipped:
+		return ""
 	case d.node == nil:
 		return "an entry before the first line with a switch"
 	case d.multicast:
@@ -74,6 +89,7 @@ func (d *tableDump) line(line []byte) (problem string) {
 
 // begin starts a switch's table.
 func (d *tableDump) begin(line []byte) (problem string) {
+	d.node, d.skipped = nil, true
 	mark := []byte(" guid 0x")
 	at := bytes.Index(line, mark)
 	if at < 0 || len(line) < at+len(mark)+16 {
@@ -86,6 +102,7 @@ func (d *tableDump) begin(line []byte) (problem string) {
 	if d.node, problem = switchByGUID(d.routing, guid); problem != "" {
 		return problem
 	}
+	d.valid, d.skipped = true, false
 	d.multicast, d.masks, d.entries = bytes.HasPrefix(line, []byte("Multicast")), false, 0
 	if t := d.node.AddTables(); !d.multicast {
 		t.LFT, t.Top, d.last = []uint8{}, 0, lastLID(line)
@@ -141,11 +158,7 @@ func (d *tableDump) extend(lid int) {
 }
 
 func (d *tableDump) damaged(format string, args ...any) {
-	attr := "LinearForwardingTable"
-	if d.multicast {
-		attr = "MulticastForwardingTable"
-	}
-	damaged(d.routing, d.node, attr, d.file, d.number, format, args...)
+	damaged(d.routing, d.node, d.attr(), d.file, d.number, format, args...)
 }
 
 // unicastEntry reads "0x0001 001 …".
