@@ -3,6 +3,7 @@ package linkinfo
 import (
 	"encoding/csv"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -293,5 +294,36 @@ func TestLinkinfo_SparseFile(t *testing.T) {
 				t.Errorf("got exit code %d, output\n%s\nerror output %q, want %d, %q", code, out, err, want.code, want.end)
 			}
 		})
+	}
+}
+
+// A file's valid part is shown, with the other lines as failures.
+func TestCommand_Damaged(t *testing.T) {
+	const text = `switchguid=0x10(10)
+Switch	4 "S-0000000000000010"		# "sw" enhanced port 0 lid 1 lmc 0
+[1]	"H-0000000000000020"[1](21) 		# "host" lid 2 4xHDR
+[2]	"H-0000000000000030"[1](31) 		# "gone" lid 3 4xHDR
+
+caguid=0x20
+Ca	1 "H-0000000000000020"		# "host"
+[1](21) 	"S-0000000000000010"[1]		# lid 2 lmc 0 "sw" lid 1 4xHDR
+`
+	path := filepath.Join(t.TempDir(), "topology")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := program.Run(t, nil, "linkinfo", "--from", path)
+	const lost = `:4: "S-0000000000000010"[2] is linked to node "H-0000000000000030", which is not in the file`
+	want := "warning: " + path + lost + "\nwarning: the result is partial: parts of the file could not be read\n"
+	if code != cmdutil.ExitPartial || errOut != want || !strings.Contains(out, "1 link: partial result, no problems found") {
+		t.Errorf("got exit code %d, output\n%s\nerror output\n%s\nwant %d, a link and\n%s", code, out, errOut, cmdutil.ExitPartial, want)
+	}
+	_, out, _ = program.Run(t, nil, "linkinfo", "--json", "--from", path)
+	var r linkinfo.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Failures) != 1 || r.Failures[0].Subject != "sw[2]" || r.Failures[0].Attribute != "" || r.Failures[0].Error != path+lost || !r.Partial {
+		t.Errorf("got %+v, want the failure of sw[2] without a request", r.Head)
 	}
 }
