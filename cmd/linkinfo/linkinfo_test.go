@@ -286,7 +286,7 @@ func TestLinkinfo_SparseFile(t *testing.T) {
 		code int
 	}{
 		"two-subnets.topo":   {"4 links: no problems found; not judged: states, enabled widths and speeds\n", cmdutil.ExitOK},
-		"parallel-slow.topo": {"4 links: 1 link with problems\n", cmdutil.ExitFindings},
+		"parallel-slow.topo": {"4 links: 1 link with problems (only these: --problems)\n", cmdutil.ExitFindings},
 	} {
 		t.Run(file, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, "linkinfo", "--from", "../../test/topologies/"+file)

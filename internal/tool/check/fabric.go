@@ -107,14 +107,6 @@ func always(*fabricRun) string { return "" }
 // widths and speeds are known.
 const noStates = "the file has no states of links"
 
-// needsStates requires the states at both link ends.
-func needsStates(r *fabricRun) string {
-	if r.fabric.Sparse {
-		return noStates
-	}
-	return ""
-}
-
 func needsRequests(r *fabricRun) string {
 	if r.opts.Stored != nil {
 		return "not stored in files"

@@ -9,7 +9,7 @@ import (
 )
 
 // stored checks the output of ibnetdiscover with a stage.
-func stored(t *testing.T, text, stage string) *Report {
+func checkStored(t *testing.T, text, stage string) *Report {
 	t.Helper()
 	d, err := fabricfile.Parse([]byte(text), "file")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestRails(t *testing.T) {
 		"adapters at random": {[]string{"h1 mlx5_4", "h1 mlx5_5", "h1 mlx5_5", "h1 mlx5_4"}, "", Skipped, "not rail-optimized: leaf switches connect several adapters of a host"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stored(t, strings.NewReplacer(test.rename...).Replace(string(data)), "rails")
+			r := checkStored(t, strings.NewReplacer(test.rename...).Replace(string(data)), "rails")
 			var subjects []string
 			for _, f := range r.Findings {
 				subjects = append(subjects, f.Subject)

@@ -28,7 +28,7 @@ func TestFabric_SparseFile(t *testing.T) {
 		"LIDs":                   {string(data), "lids", Passed, true, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stored(t, test.text, test.stage)
+			r := checkStored(t, test.text, test.stage)
 			s := stage(t, r, test.stage)
 			if s.Status != test.status || s.NotJudged == test.judged || r.Partial != test.isPartial || len(r.Findings) != test.findings {
 				t.Errorf("got stage %+v, partial %v, findings %v", s, r.Partial, r.Findings)

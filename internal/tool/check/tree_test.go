@@ -67,7 +67,7 @@ func TestFabric_Parts(t *testing.T) {
 		"a LID twice in a part": {a + strings.ReplaceAll(b, "lid 49 ", "lid 48 "), "lids", "lids/duplicate-lid bhost0 HCA-1[1], bhost1 HCA-1[1]", Failed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stored(t, test.text, test.stage)
+			r := checkStored(t, test.text, test.stage)
 			var findings []string
 			for _, f := range r.Findings {
 				findings = append(findings, Name(f)+" "+f.Subject)
