@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +43,31 @@ func TestRecognizeShape(t *testing.T) {
 				}
 				if steps != 1 {
 					t.Errorf("got neighbours at %v and %v", a, b)
+				}
+			}
+		})
+	}
+}
+
+// The preset's names are switch-X-Y-Z. A torus of four by four switches has several
+// equivalent grids; the grid is in name order.
+func TestRecognizeShape_NameOrder(t *testing.T) {
+	for _, description := range []string{"torus", "torus:x=3,y=4", "torus:x=12,y=4,hosts=1", "torus:x=4,y=4,z=4,hosts=1"} {
+		t.Run(description, func(t *testing.T) {
+			grid := topology.RecognizeShape(scan(t, description, nil)).Grid
+			if len(grid) == 0 {
+				t.Fatal("got no grid")
+			}
+			for n, c := range grid {
+				want := "switch"
+				for _, v := range slices.Backward(c) {
+					want += "-" + strconv.Itoa(v)
+				}
+				if len(c) == 2 {
+					want += "-0"
+				}
+				if got := n.Desc.Clean(); got != want {
+					t.Errorf("got %s at %v, want %s", got, c, want)
 				}
 			}
 		})

@@ -14,21 +14,22 @@ type Shape struct {
 	Name string
 
 	// Grid has the coordinates of the switches of a torus, in two or three
-	// dimensions.
+	// dimensions, along which the names ascend as far as possible.
 	Grid map[*fabric.Node][]int
 
-	// Groups has a dragonfly's switch groups.
+	// Groups has a dragonfly's switch groups in name order.
 	Groups [][]*fabric.Node
 }
 
 // switchGraph is the switch graph without parallel links and end nodes.
 type switchGraph struct {
 	nodes []*fabric.Node
-	peers map[*fabric.Node][]*fabric.Node // each once, in port order
+	peers map[*fabric.Node][]*fabric.Node // each once, in name order
 }
 
 func newSwitchGraph(f *fabric.Fabric) switchGraph {
 	g := switchGraph{peers: map[*fabric.Node][]*fabric.Node{}}
+	byName := func(a, b *fabric.Node) int { return compareNames(a.Desc.Clean(), b.Desc.Clean()) }
 	for _, n := range f.Nodes {
 		if !n.IsSwitch() {
 			continue
@@ -39,7 +40,9 @@ func newSwitchGraph(f *fabric.Fabric) switchGraph {
 				g.peers[n] = append(g.peers[n], m)
 			}
 		}
+		slices.SortStableFunc(g.peers[n], byName)
 	}
+	slices.SortStableFunc(g.nodes, byName)
 	return g
 }
 
