@@ -408,13 +408,13 @@ func marks(f *fabric.Fabric, findings []report.Finding) map[*fabric.Port]topolog
 	for _, end := range linkinfo.Ends(f, f.Nodes) {
 		for _, finding := range end.Findings {
 			if _, marked := marks[end.Port]; finding.Severity.IsProblem() && !marked {
-				marks[end.Port] = topology.Mark{Kind: finding.Kind, Text: finding.Brief()}
+				marks[end.Port] = topology.Mark{Kind: finding.Kind, Severity: finding.Severity, Text: finding.Brief()}
 			}
 		}
 	}
 	for _, finding := range findings {
 		for _, p := range topology.PortsOf(finding) {
-			marks[p] = topology.Mark{Kind: finding.Kind, Text: finding.Brief()}
+			marks[p] = topology.Mark{Kind: finding.Kind, Severity: finding.Severity, Text: finding.Brief()}
 		}
 	}
 	return marks

@@ -3,45 +3,59 @@ package topology
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
-// The page's script and style. The page loads nothing else.
+// The page's scripts, joined in name order, and its style. The page loads nothing else.
 var (
-	//go:embed page/page.js
-	pageScript string
+	//go:embed page/*.js
+	pageScripts embed.FS
 	//go:embed page/page.css
 	pageStyle string
 )
 
-// pageData is the page's data. A node is an array with name, GUID, kind, LID, place and
-// the index of the switch above it, a cable an array with both ends' node and port, rate
-// and mark; -1 stands for none. Labels are port labels, by node and port number.
+// pageData is the page's data. Each element is an array; script data.js names its
+// members. References are indexes, -1 stands for none.
 type pageData struct {
-	Summary    string   `json:"summary"`
-	Folded     bool     `json:"folded"`
-	Width      float64  `json:"width"`
-	Height     float64  `json:"height"`
-	BoxWidth   float64  `json:"boxWidth"`
-	BoxHeight  float64  `json:"boxHeight"`
-	NodeHeight float64  `json:"nodeHeight"`
-	Kinds      []string `json:"kinds"`
-	Rates      []string `json:"rates"`
-	Marks      []string `json:"marks"`
-	MarkClass  []int    `json:"markClass"` // by mark: its class index
-	Nodes      [][]any  `json:"nodes"`
-	Cables     [][6]int `json:"cables"`
+	Summary  string         `json:"summary"`
+	Sizes    [3][2]float64  `json:"sizes"` // of an end node, a switch and a group
+	Kinds    []string       `json:"kinds"`
+	Rates    []string       `json:"rates"`
+	Marks    [][3]any       `json:"marks"` // text, class, severity
+	Classes  []findingClass `json:"classes"`
+	Nodes    [][]any        `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
+	Groups   []pageGroup    `json:"groups"`
+	Cables   [][6]int       `json:"cables"` // node and port of both ends, rate, mark
+	Drawings []pageDrawing  `json:"drawings"`
 
-	Labels  map[int]map[uint8]string `json:"labels"`
-	Classes []findingClass           `json:"classes"`
+	Labels map[int]map[uint8]string `json:"labels"` // by node and port
+}
+
+type pageGroup struct {
+	Title    string `json:"title"`
+	Switches int    `json:"switches"`
+	Ends     int    `json:"ends"`
+}
+
+// A pageDrawing is a drawing in the page's data. A box refers to a node, or with -1 - i
+// to group i.
+type pageDrawing struct {
+	Area   [4]int   `json:"area"`   // left, top, width, height
+	Boxes  [][3]int `json:"boxes"`  // reference, centre
+	Frames [][]any  `json:"frames"` // title, left, top, width, height, title at the bottom
+	Links  [][4]any `json:"links"`  // boxes, curve, cables
 }
 
 // WriteHTML writes the picture as a page with search and node details. The page is a
@@ -52,26 +66,45 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 		return fmt.Errorf("write page: %w", err)
 	}
 	out := bufio.NewWriter(w)
+	script := pageScript()
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
 <title>Fabric</title>
 <style>%s</style>
 </head>
 <body>
-<canvas></canvas>
-<header><h1>Fabric</h1><input type="search" placeholder="find a node" aria-label="find a node"><ul></ul></header>
+<header>
+<nav></nav>
+<div id="search"><input type="search" placeholder="find a node" aria-label="find a node"><ul></ul></div>
+<div id="zoom"><button title="zoom in">+</button><button title="zoom out">−</button><button title="show all">fit</button></div>
+<div id="legend"></div>
+<div id="summary"></div>
+</header>
+<main><canvas></canvas><div id="hover" hidden></div></main>
 <aside hidden></aside>
 <noscript>The picture requires JavaScript.</noscript>
-<script id="data" type="application/json">`, sourceHash(pageScript), sourceHash(pageStyle), pageStyle)
+<script id="data" type="application/json">`, sourceHash(script), sourceHash(pageStyle), pageStyle)
 	out.Write(data) // encoding/json escapes <, > and &
-	fmt.Fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", pageScript)
+	fmt.Fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", script)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
+}
+
+// pageScript returns the scripts.
+func pageScript() string {
+	var b strings.Builder
+	files, _ := fs.Glob(pageScripts, "page/*.js")
+	for _, name := range files {
+		text, _ := pageScripts.ReadFile(name)
+		b.Write(text)
+	}
+	return b.String()
 }
 
 // sourceHash returns an inline source's hash for the Content-Security-Policy.
@@ -82,49 +115,88 @@ func sourceHash(text string) string {
 
 func (p *Picture) data() pageData {
 	d := pageData{
-		Summary: p.Summary(), Folded: p.Folded(), Width: math.Round(p.width), Height: math.Round(p.depth),
-		BoxWidth: boxWidth, BoxHeight: boxHeight, NodeHeight: nodeHeight,
-		Kinds: []string{"channel adapter", "switch", "router"}, Nodes: [][]any{}, Cables: [][6]int{},
-		Labels: map[int]map[uint8]string{}, Classes: findingClasses, MarkClass: []int{},
+		Summary: p.Summary(), Kinds: []string{"channel adapter", "switch", "router"}, Classes: findingClasses,
+		Sizes: [3][2]float64{{switchWide - endIndent, endHigh - 1}, {switchWide, switchHigh}, {switchWide, groupHigh}},
+		Nodes: [][]any{}, Groups: []pageGroup{}, Labels: map[int]map[uint8]string{},
 	}
-	index := make(map[*fabric.Node]int, len(p.Fabric.Nodes))
+	groups := map[*group]int{nil: -1}
+	for i, g := range p.groups {
+		groups[g] = i
+		d.Groups = append(d.Groups, pageGroup{g.title, len(g.switches), len(g.ends)})
+	}
+	index := map[*fabric.Node]int{nil: -1}
 	for i, n := range p.Fabric.Nodes {
 		index[n] = i
 	}
 	kinds := map[string]int{"ca": 0, "switch": 1, "router": 2}
 	for i, n := range p.Fabric.Nodes {
-		owner := -1
-		if s := p.owner[n]; s != nil {
-			owner = index[s]
-		}
-		lid := 0
-		for _, port := range n.Ports {
-			if port != nil {
-				lid = int(port.LID())
-				break
-			}
-		}
 		if labels := labelsOf(n); len(labels) > 0 {
 			d.Labels[i] = labels
 		}
-		at := p.at[n]
-		d.Nodes = append(d.Nodes, []any{p.Names.Name(n), n.GUID, kinds[kindOf(n)], lid, math.Round(at.x), math.Round(at.y), owner})
+		d.Nodes = append(d.Nodes, []any{
+			p.Names.Name(n), p.short[n], n.GUID, kinds[kindOf(n)], firstLID(n), index[p.owner[n]], groups[p.groupOf[n]],
+		})
 	}
-	rates, marks := texts{}, texts{}
-	for _, c := range Cables(p.Fabric) {
+	p.addCables(&d, index)
+	for _, from := range p.drawings {
+		d.Drawings = append(d.Drawings, from.data(index, groups))
+	}
+	return d
+}
+
+// addCables adds the cables with their rates and marks.
+func (p *Picture) addCables(d *pageData, index map[*fabric.Node]int) {
+	var rates, marks numbering
+	d.Cables, d.Marks = [][6]int{}, [][3]any{}
+	for _, c := range p.cables {
 		w, s := c.Rate()
-		mark := p.mark(c)
-		text := marks.add(mark.Text)
-		if text == len(d.MarkClass) {
-			d.MarkClass = append(d.MarkClass, mark.class())
+		m := p.mark(c)
+		mark := marks.add(m.Text)
+		if mark == len(d.Marks) {
+			d.Marks = append(d.Marks, [3]any{m.Text, m.class(), slices.Index(report.Severities(), m.Severity)})
 		}
 		d.Cables = append(d.Cables, [6]int{
 			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number),
-			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), text,
+			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), mark,
 		})
 	}
-	d.Rates, d.Marks = rates.list, marks.list
-	return d
+	d.Rates = rates.list
+}
+
+func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDrawing {
+	whole := func(v float64) int { return int(math.Round(v)) }
+	to := pageDrawing{
+		Area:  [4]int{whole(d.least.x), whole(d.least.y), whole(d.most.x - d.least.x), whole(d.most.y - d.least.y)},
+		Boxes: [][3]int{}, Frames: [][]any{}, Links: [][4]any{},
+	}
+	for _, b := range d.boxes {
+		ref := index[b.node]
+		if b.group != nil {
+			ref = -1 - groups[b.group]
+		}
+		to.Boxes = append(to.Boxes, [3]int{ref, whole(b.at.x), whole(b.at.y)})
+	}
+	for _, f := range d.frames {
+		to.Frames = append(to.Frames, []any{f.title, whole(f.corner.x), whole(f.corner.y), whole(f.wide), whole(f.high), f.atBottom})
+	}
+	for _, l := range d.links {
+		curve := []int{whole(l.curve.from.x), whole(l.curve.from.y), whole(l.curve.to.x), whole(l.curve.to.y)}
+		if !l.curve.isStraight() {
+			curve = append(curve, whole(l.curve.control.x), whole(l.curve.control.y))
+		}
+		to.Links = append(to.Links, [4]any{l.a, l.b, curve, l.cables})
+	}
+	return to
+}
+
+// firstLID returns the LID of a node's first known port.
+func firstLID(n *fabric.Node) ib.LID {
+	for _, port := range n.Ports {
+		if port != nil {
+			return port.LID()
+		}
+	}
+	return 0
 }
 
 // labelsOf returns the labels of a node's ports with a link.
@@ -148,14 +220,14 @@ func (p *Picture) Summary() string {
 	return text
 }
 
-// texts numbers texts.
-type texts struct {
+// A numbering numbers texts.
+type numbering struct {
 	list  []string
 	index map[string]int
 }
 
 // add returns a text's number, -1 for "".
-func (t *texts) add(s string) int {
+func (t *numbering) add(s string) int {
 	if s == "" {
 		return -1
 	}

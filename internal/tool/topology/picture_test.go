@@ -127,12 +127,35 @@ func TestPicture_HostileHTML(t *testing.T) {
 	}
 }
 
+// An end node has the colour and sign of its cable's finding, as a line has.
+func TestPicture_EndNodeColours(t *testing.T) {
+	f := scan(t, "demo", nil)
+	for kind, want := range map[report.Kind]string{"": "#f3f4f6 node07", "slow": "#fde68a ▲ node07", "not-active": "#fecaca ● node07", "wrong-peer": "#ddd6fe ◆ node07"} {
+		t.Run(string(kind), func(t *testing.T) {
+			marks := map[*fabric.Port]topology.Mark{}
+			for _, n := range f.Nodes {
+				if kind != "" && n.Desc.Clean() == "node07" {
+					marks[n.Ports[1]] = topology.Mark{Kind: kind, Text: string(kind) + ": x"}
+				}
+			}
+			svg := render(t, topology.NewPicture(f, nil, marks).WriteSVG)
+			m := regexp.MustCompile(`<title>node07\n.*\n?.*</title><rect [^>]*fill="(#\w+)" /><text [^>]*>([^<]*)`).FindStringSubmatch(svg)
+			if m == nil || m[1]+" "+m[2] != want {
+				t.Errorf("got %q, want %q", m, want)
+			}
+			if kind != "" && strings.Count(svg, strings.Fields(want)[1]) != 2 {
+				t.Error("the legend does not have the sign")
+			}
+		})
+	}
+}
+
 // A cable's colour is its worst finding's colour.
 func TestPicture_Colours(t *testing.T) {
 	f := scan(t, "demo", nil)
 	cable := topology.Cables(f)[1] // between switches
 	for kind, colour := range map[report.Kind]string{
-		"": "", "narrow": "#d97706", "slower": "#d97706", "swapped": "#7c3aed", "not-active": "#d62728", "zero-lid": "#d62728",
+		"": "", "narrow": "#d97706", "slower": "#d97706", "swapped": "#7c3aed", "not-active": "#b91c1c", "zero-lid": "#b91c1c",
 	} {
 		marks := map[*fabric.Port]topology.Mark{}
 		if kind != "" {

@@ -5,33 +5,50 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"strconv"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // Cable and node colours.
 const (
-	colourCable   = "#9aa5b1"
-	colourSwitch  = "#dbe9f6"
-	colourHost    = "#f3f4f6"
-	colourBadHost = "#fecaca"
+	colourCable  = "#9aa5b1"
+	colourSwitch = "#dbe9f6"
+	colourHost   = "#f3f4f6"
+	colourFrame  = "#f8fafc"
+	colourLine   = "#4b5563"
 )
 
-// WriteSVG writes the picture as an SVG file.
+// mostCharacters is the label length that fits a switch; end nodes have two less.
+const mostCharacters = 16
+
+// WriteSVG writes the drawing of the whole fabric as an SVG file.
 func (p *Picture) WriteSVG(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	const margin = 20
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="%d %d %.0f %.0f" font-family="sans-serif" font-size="11">`+"\n",
-		-margin, -margin, p.width+2*margin, p.depth+2*margin)
-	fmt.Fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", -margin, -margin)
-	fmt.Fprintf(out, "<g stroke=\"%s\" stroke-width=\"1\">\n", colourCable)
-	for _, g := range p.bundles() {
-		p.svgBundle(out, g)
+	d := p.drawings[0]
+	const margin, legend, legendWide = 20, 24, 264.0
+	left, top, wide, high := d.least.x-margin, d.least.y-margin, d.most.x-d.least.x+2*margin, d.most.y-d.least.y+2*margin
+	classes := p.classesShown()
+	if len(classes) > 0 {
+		wide, high = max(wide, legendWide*float64(len(classes))+margin), high+legend
+	}
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="%.0f %.0f %.0f %.0f" font-family="sans-serif" font-size="11">`+"\n", left, top, wide, high)
+	fmt.Fprintf(out, "<rect x=\"%.0f\" y=\"%.0f\" width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", left, top)
+	for _, f := range d.frames {
+		fmt.Fprintf(out, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="6" fill="%s" stroke="#d1d5db"/>`+"\n", f.corner.x, f.corner.y, f.wide, f.high, colourFrame)
+		f.svgTitle(out)
+	}
+	fmt.Fprintf(out, "<g fill=\"none\" stroke=\"%s\" stroke-width=\"1\">\n", colourCable)
+	for _, l := range d.links {
+		p.svgLink(out, l)
 	}
 	out.WriteString("</g>\n")
-	for _, n := range p.Fabric.Nodes {
-		p.svgNode(out, n)
+	for _, b := range d.boxes {
+		p.svgBox(out, b)
+	}
+	for i, c := range classes {
+		c.svgLegend(out, left+margin+legendWide*float64(i), top+high-margin/2)
 	}
 	out.WriteString("</svg>\n")
 	if err := out.Flush(); err != nil {
@@ -40,88 +57,128 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 	return nil
 }
 
-// A bundle is the cables between two nodes that a picture shows as a single line.
-type bundle struct {
-	a, b   *fabric.Node
-	cables []Cable
+// svgLegend writes a class's line, end node and text.
+func (c findingClass) svgLegend(out *bufio.Writer, x, y float64) {
+	fmt.Fprintf(out, `<path d="M%.0f %.0fh36" fill="none"%s/><rect x="%.0f" y="%.0f" width="22" height="13" fill="%s"/>`, x, y-4, c.svgStroke(), x+42, y-10, c.Fill)
+	fmt.Fprintf(out, `<text x="%.0f" y="%.0f">%s</text><text x="%.0f" y="%.0f">%s</text>`+"\n", x+48, y, c.Sign, x+70, y, c.Text)
 }
 
-// bundles groups the cables by their nodes, without cables between an end node and the
-// switch above it, for which the end node stands. If the picture is folded, the switch
-// stands for the end node.
-func (p *Picture) bundles() []bundle {
-	index := map[[2]*fabric.Node]int{}
-	var list []bundle
-	for _, c := range Cables(p.Fabric) {
-		a, b := c.A.Node, c.B.Node
-		for _, n := range []**fabric.Node{&a, &b} {
-			if p.Folded() && p.owner[*n] != nil {
-				*n = p.owner[*n]
+// classesShown returns the classes of the cables' findings.
+func (p *Picture) classesShown() []findingClass {
+	var shown []findingClass
+	for i, class := range findingClasses {
+		for _, c := range p.cables {
+			if m := p.mark(c); m != (Mark{}) && m.class() == i {
+				shown = append(shown, class)
+				break
 			}
 		}
-		if a == b || p.owner[a] == b || p.owner[b] == a {
-			continue
-		}
-		key := [2]*fabric.Node{a, b}
-		i, known := index[key]
-		if !known {
-			i = len(list)
-			index[key], index[[2]*fabric.Node{b, a}] = i, i
-			list = append(list, bundle{a: a, b: b})
-		}
-		list[i].cables = append(list[i].cables, c)
 	}
-	return list
+	return shown
 }
 
-func (p *Picture) svgBundle(out *bufio.Writer, g bundle) {
-	a, b := p.at[g.a], p.at[g.b]
-	style, title, worst := "", "", -1
-	for _, c := range g.cables {
-		w, s := c.Rate()
-		line := portText(c.A, p.Names) + " - " + portText(c.B, p.Names) + " " + textOf(w) + " " + textOf(s)
-		if m := p.mark(c); m != (Mark{}) {
-			worst = max(worst, m.class())
-			line += ": " + m.Text
-		}
-		title += line + "\n"
+// svgTitle writes the title at the frame's top.
+func (f frame) svgTitle(out *bufio.Writer) {
+	y := f.corner.y + 14
+	if f.atBottom {
+		y = f.corner.y + f.high - 6
 	}
-	if worst >= 0 {
-		style = ` stroke="` + findingClasses[worst].Colour + `" stroke-width="2.5"`
-	}
-	fmt.Fprintf(out, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f"%s><title>%s</title></line>`+"\n", a.x, a.y, b.x, b.y, style, html.EscapeString(title))
+	fmt.Fprintf(out, `<text x="%.0f" y="%.0f" font-weight="bold">%s</text>`+"\n", f.corner.x+8, y, html.EscapeString(f.title))
 }
 
-func (p *Picture) svgNode(out *bufio.Writer, n *fabric.Node) {
-	at, name := p.at[n], p.Names.Name(n)
-	title := html.EscapeString(name + "\n" + n.GUID.String())
-	if p.owner[n] != nil {
-		if p.Folded() {
-			return
-		}
-		fill := colourHost
-		for _, port := range linked(n) {
-			if m := p.mark(Cable{port, port.Peer}); m != (Mark{}) {
-				fill = colourBadHost
-				title += html.EscapeString("\n" + m.Text)
-			}
-		}
-		fmt.Fprintf(out, `<g><title>%s</title><rect x="%.0f" y="%.1f" width="%.0f" height="%.0f" fill="%s"/><text x="%.0f" y="%.1f">%s</text></g>`+"\n",
-			title, at.x-boxWidth/2, at.y-nodeHeight/2, boxWidth, nodeHeight-1, fill, at.x-boxWidth/2+3, at.y+4, html.EscapeString(short(name)))
-		return
+// svgStroke returns the line attributes of a class.
+func (c findingClass) svgStroke() string {
+	stroke := ` stroke="` + c.Colour + `" stroke-width="2.5"`
+	if len(c.Dash) > 0 {
+		stroke += ` stroke-dasharray="` + strings.Trim(fmt.Sprint(c.Dash), "[]") + `"`
 	}
-	fmt.Fprintf(out, `<g><title>%s</title><rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="3" fill="%s" stroke="#4b5563"/><text x="%.0f" y="%.0f" text-anchor="middle">%s</text></g>`+"\n",
-		title, at.x-boxWidth/2, at.y-boxHeight/2, boxWidth, boxHeight, colourSwitch, at.x, at.y+4, html.EscapeString(short(name)))
-	if count := len(p.below[n]); p.Folded() && count > 0 {
-		fmt.Fprintf(out, `<text x="%.0f" y="%.0f" text-anchor="middle" fill="#4b5563">%s</text>`+"\n", at.x, at.y+boxHeight+4, strconv.Itoa(count)+" end nodes")
+	return stroke
+}
+
+func (p *Picture) svgLink(out *bufio.Writer, l link) {
+	const most = 20 // lines in a title
+	style, title := "", ""
+	if class, _ := p.worst(l.cables); class >= 0 {
+		style = findingClasses[class].svgStroke()
+	}
+	for i, k := range l.cables {
+		if i == most && len(l.cables) > most+1 {
+			title += fmt.Sprintf("%d more\n", len(l.cables)-most)
+			break
+		}
+		title += p.cableText(p.cables[k]) + "\n"
+	}
+	c, shape := l.curve, "line"
+	if c.isStraight() {
+		fmt.Fprintf(out, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f"`, c.from.x, c.from.y, c.to.x, c.to.y)
+	} else {
+		shape = "path"
+		fmt.Fprintf(out, `<path d="M%.0f %.0fQ%.0f %.0f %.0f %.0f"`, c.from.x, c.from.y, c.control.x, c.control.y, c.to.x, c.to.y)
+	}
+	fmt.Fprintf(out, "%s><title>%s</title></%s>\n", style, html.EscapeString(title), shape)
+}
+
+// cableText returns a cable's ends, rate and finding.
+func (p *Picture) cableText(c Cable) string {
+	w, s := c.Rate()
+	text := portText(c.A, p.Names) + " - " + portText(c.B, p.Names) + " " + textOf(w) + " " + textOf(s)
+	if m := p.mark(c); m != (Mark{}) {
+		text += ": " + m.Text
+	}
+	return text
+}
+
+func (p *Picture) svgBox(out *bufio.Writer, b box) {
+	switch {
+	case b.group != nil:
+		p.svgGroup(out, b)
+	case b.node.IsSwitch():
+		b.svgRect(out, p.nodeTitle(b.node, ""), colourSwitch, `rx="3" stroke="`+colourLine+`"`, p.label(b.node, mostCharacters))
+	default:
+		p.svgEnd(out, b)
 	}
 }
 
-// short returns a name that fits a box.
-func short(name string) string {
-	const most = 15
-	if r := []rune(name); len(r) > most {
-		return string(r[:most-1]) + "…"
+// svgRect writes a box with a title and lines of text.
+func (b box) svgRect(out *bufio.Writer, title, fill, style string, lines ...string) {
+	wide, high := b.size()
+	fmt.Fprintf(out, `<g><title>%s</title><rect x="%.0f" y="%.1f" width="%.0f" height="%.0f" fill="%s" %s/>`,
+		html.EscapeString(title), b.at.x-wide/2, b.at.y-high/2, wide, high, fill, style)
+	for i, line := range lines {
+		y := b.at.y + 4 + 15*(float64(i)-float64(len(lines)-1)/2)
+		fmt.Fprintf(out, `<text x="%.0f" y="%.1f">%s</text>`, b.at.x-wide/2+4, y, html.EscapeString(line))
 	}
-	return name
+	out.WriteString("</g>\n")
+}
+
+func (p *Picture) nodeTitle(n *fabric.Node, findings string) string {
+	return p.Names.Name(n) + "\n" + n.GUID.String() + findings
+}
+
+// svgEnd writes an end node in the colour of its cables' worst finding.
+func (p *Picture) svgEnd(out *bufio.Writer, b box) {
+	fill, sign, findings := colourHost, "", ""
+	if class, _ := p.worst(p.cableOf[b.node]); class >= 0 {
+		fill, sign = findingClasses[class].Fill, findingClasses[class].Sign+" "
+	}
+	for _, i := range p.cableOf[b.node] {
+		if m := p.mark(p.cables[i]); m != (Mark{}) {
+			findings += "\n" + m.Text
+		}
+	}
+	b.svgRect(out, p.nodeTitle(b.node, findings), fill, "", sign+p.label(b.node, mostCharacters-2-len([]rune(sign))))
+}
+
+// svgGroup writes a group's title, node count and finding count.
+func (p *Picture) svgGroup(out *bufio.Writer, b box) {
+	count := plural.Count(len(b.group.ends), "end node", "end nodes")
+	if len(b.group.ends) == 0 {
+		count = plural.Count(len(b.group.switches), "switch", "switches")
+	}
+	lines, stroke := []string{cutMiddle(b.group.title, mostCharacters), count}, colourLine
+	if class, problems := p.worst(b.group.cables); class >= 0 {
+		c := findingClasses[class]
+		lines, stroke = append(lines, c.Sign+" "+plural.Count(problems, "problem", "problems")), c.Colour
+	}
+	b.svgRect(out, b.group.title, colourSwitch, `rx="6" stroke="`+stroke+`"`, lines...)
 }

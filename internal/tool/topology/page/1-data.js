@@ -1,0 +1,43 @@
+"use strict";
+// The fabric, from the arrays that type pageData describes.
+const data = JSON.parse(document.getElementById("data").textContent);
+
+const nodes = data.nodes.map(([name, short, guid, kind, lid, above, group]) =>
+  ({name: name || guid, short, guid, kind, lid, above, group, cables: []}));
+const groups = data.groups.map(g => ({...g, cables: []}));
+const marks = data.marks.map(([text, kind, severity]) => ({text, kind, severity}));
+const cables = data.cables.map(([a, portA, b, portB, rate, mark]) =>
+  ({a: nodes[a], portA, b: nodes[b], portB, rate: data.rates[rate] ?? "-", mark: marks[mark]}));
+nodes.forEach((n, i) => { n.above = nodes[n.above]; n.group = groups[n.group]; n.labels = data.labels[i] ?? {}; });
+for (const c of cables) {
+  for (const n of new Set([c.a, c.b])) n.cables.push(c);
+  for (const g of new Set([c.a.group, c.b.group])) g?.cables.push(c);
+}
+
+// A box is a node or a group at its place.
+function box([ref, x, y]) {
+  const thing = ref >= 0 ? nodes[ref] : groups[-1 - ref];
+  const [w, h] = data.sizes[ref < 0 ? 2 : thing.kind === 1 ? 1 : 0];
+  return {thing, isGroup: ref < 0, isEnd: ref >= 0 && thing.kind !== 1, x, y, w, h};
+}
+
+const drawings = data.drawings.map((d, i) => {
+  const boxes = d.boxes.map(box);
+  const [x, y, w, h] = d.area;
+  const links = d.links.map(([a, b, curve, list]) => ({a: boxes[a], b: boxes[b], curve, cables: list.map(k => cables[k])}));
+  for (const l of links) l.kind = worst(l.cables);
+  return {group: groups[i - 1], boxes, links, frames: d.frames, x, y, w, h};
+});
+const whole = drawings[0];
+const home = thing => drawings[1 + groups.indexOf(groups.includes(thing) ? thing : thing.group)];
+
+// worst returns the worst finding class, -1 without findings.
+function worst(list) {
+  return list.reduce((kind, c) => Math.max(kind, c.mark ? c.mark.kind : -1), -1);
+}
+const marked = list => list.filter(c => c.mark);
+const problems = marked(cables).sort((c, d) => c.mark.severity - d.mark.severity || d.mark.kind - c.mark.kind);
+
+const count = (n, one, many) => n + " " + (n === 1 ? one : many);
+const portName = (n, port) => n.name + "[" + port + "]";
+const cableName = c => portName(c.a, c.portA) + " – " + portName(c.b, c.portB);

@@ -1,0 +1,97 @@
+// The panel: all problems, or the details of a node, a group or cables.
+const panel = document.querySelector("aside");
+const mostRows = 300;
+
+function element(name, text, parent) {
+  const e = document.createElement(name);
+  e.textContent = text;
+  parent.append(e);
+  return e;
+}
+
+function button(text, parent, onclick) {
+  const b = element("button", text, parent);
+  b.onclick = onclick;
+  return b;
+}
+
+// openPanel empties the panel and shows it with a title.
+function openPanel(title) {
+  panel.replaceChildren();
+  panel.hidden = false;
+  const bar = element("div", "", panel);
+  if (title && problems.length) button("‹ " + count(problems.length, "problem", "problems"), bar, () => clear());
+  button("close", bar, () => { panel.hidden = true; draw(); });
+  element("h2", title || count(problems.length, "problem", "problems"), panel);
+}
+
+function finding(c, parent) {
+  if (!c.mark) return;
+  const e = element("span", data.classes[c.mark.kind].sign + " ", parent);
+  e.style.color = kindColour(c.mark.kind);
+  element("span", c.mark.text, parent);
+}
+
+function cableList(list) {
+  const ol = element("ol", "", panel);
+  for (const c of list.slice(0, mostRows)) {
+    const li = element("li", "", ol);
+    button(cableName(c), li, () => selectCables([c]));
+    finding(c, element("div", "", li));
+  }
+  if (list.length > mostRows) element("div", (list.length - mostRows) + " more", panel);
+}
+
+// showProblems lists all problems, the worst first.
+function showProblems() {
+  if (!problems.length) { panel.hidden = true; return; }
+  openPanel("");
+  cableList(problems);
+}
+
+function showGroup(g) {
+  openPanel(g.title);
+  element("div", count(g.switches, "switch", "switches") + ", " + count(g.ends, "end node", "end nodes"), panel);
+  cableList(problems.filter(c => c.a.group === g || c.b.group === g));
+}
+
+const labelled = (n, port) => port + (n.labels[port] ? " " + n.labels[port] : "");
+
+function rows(titles, parent) {
+  const table = element("table", "", parent), head = table.insertRow();
+  for (const t of titles) element("th", t, head);
+  return table;
+}
+
+function showNode(n, chosen) {
+  openPanel(n.name);
+  element("div", data.kinds[n.kind] + ", GUID " + n.guid + ", LID " + (n.lid || "-"), panel);
+  const table = rows(["port", "peer", "peer port", "rate", "finding"], panel);
+  const ends = n.cables.flatMap(c => [
+    ...(c.a === n ? [[c.portA, c.b, c.portB, c]] : []),
+    ...(c.b === n ? [[c.portB, c.a, c.portA, c]] : []),
+  ]).sort((x, y) => x[0] - y[0]);
+  for (const [port, peer, peerPort, c] of ends) {
+    const r = table.insertRow();
+    if (c === chosen) r.className = "chosen";
+    button(labelled(n, port), r.insertCell(), () => selectPort(n, port));
+    button(peer.name, r.insertCell(), () => selectThing(peer));
+    r.insertCell().textContent = labelled(peer, peerPort);
+    r.insertCell().textContent = c.rate;
+    finding(c, r.insertCell());
+  }
+}
+
+function showCables(list) {
+  openPanel(list.length === 1 ? cableName(list[0]) : list.length + " cables");
+  const table = rows(["end", "end", "rate", "finding"], panel);
+  for (const c of [...marked(list), ...list.filter(c => !c.mark)].slice(0, mostRows)) {
+    const r = table.insertRow();
+    for (const [n, port] of [[c.a, c.portA], [c.b, c.portB]]) {
+      button(n.name + "[" + labelled(n, port) + "]", r.insertCell(), () => selectPort(n, port));
+    }
+    r.insertCell().textContent = c.rate;
+    finding(c, r.insertCell());
+  }
+  if (list.length > mostRows) element("div", (list.length - mostRows) + " more", panel);
+}
