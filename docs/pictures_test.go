@@ -11,18 +11,18 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/termsvg"
 )
 
 var update = flag.Bool("update", false, "write the pictures of terminal sessions to pictures/")
 
-// recordings contains the command lines for each terminal session, on the host mlx5-ib.
+// recordings contains the command lines for each terminal session. Readers can repeat
+// them on a host without devices.
 var recordings = map[string][]string{
 	"run.svg": {
 		"ibkit linkinfo --sim demo --problems",
 		"ibkit addr --sim demo node07 leaf2",
-		"ibkit devinfo --problems",
+		"ibkit route --sim demo node02 node07",
 	},
 }
 
@@ -30,12 +30,11 @@ var recordings = map[string][]string{
 // which make pictures writes.
 func TestPictures(t *testing.T) {
 	bin := binDir(t)
-	sysfs := testenv.Host(t, "mlx5-ib")
 	for name, lines := range recordings {
 		var screen string
 		for _, line := range lines {
 			run := exec.Command("sh", "-c", line)
-			run.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm", "IBKIT_SYSFS=" + sysfs}
+			run.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm"}
 			printed, err := termsvg.Run(run, 150)
 			if err != nil {
 				t.Fatal(err)
