@@ -376,9 +376,9 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	case c.format == formatSlurmBlock:
 		err = c.printHosts(out, f, topology.WriteSlurmBlocks)
 	case c.format == formatSVG:
-		err = topology.NewPicture(f, c.names, marks(f, findings)).WriteSVG(out)
+		err = c.picture(f, findings).WriteSVG(out)
 	case c.format == formatHTML:
-		err = topology.NewPicture(f, c.names, marks(f, findings)).WriteHTML(out)
+		err = c.picture(f, findings).WriteHTML(out)
 	default:
 		c.printTable(out, f, findings)
 	}
@@ -399,6 +399,18 @@ func (c *command) printHosts(out *render.Output, f *fabric.Fabric, write func(io
 	}
 	c.unread = append(c.unread, nameless...)
 	return write(out, f, c.names)
+}
+
+// picture returns a picture with the findings about links, from checks and from plans.
+func (c *command) picture(f *fabric.Fabric, findings []report.Finding) *topology.Picture {
+	p := topology.NewPicture(f, c.names, marks(f, findings))
+	for _, finding := range findings {
+		isLinked := func(port *fabric.Port) bool { return port.Peer != nil }
+		if !slices.ContainsFunc(topology.PortsOf(finding), isLinked) {
+			p.Others = append(p.Others, finding)
+		}
+	}
+	return p
 }
 
 // marks returns the findings of ports for a picture: those of checks and plans, and

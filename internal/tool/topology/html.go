@@ -38,6 +38,7 @@ type pageData struct {
 	Nodes    [][]any        `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
 	Groups   []pageGroup    `json:"groups"`
 	Cables   [][6]int       `json:"cables"` // node and port of both ends, rate, mark
+	Others   [][4]any       `json:"others"` // findings: node, text, class, severity
 	Drawings []pageDrawing  `json:"drawings"`
 
 	Labels map[int]map[uint8]string `json:"labels"` // by node and port
@@ -138,6 +139,7 @@ func (p *Picture) data() pageData {
 		})
 	}
 	p.addCables(&d, index)
+	d.Others = p.others()
 	for _, from := range p.drawings {
 		d.Drawings = append(d.Drawings, from.data(index, groups))
 	}
@@ -161,6 +163,31 @@ func (p *Picture) addCables(d *pageData, index map[*fabric.Node]int) {
 		})
 	}
 	d.Rates = rates.list
+}
+
+// others returns the findings without a cable, each with the first node that it names.
+func (p *Picture) others() [][4]any {
+	byGUID := map[string]int{}
+	for i, n := range slices.Backward(p.Fabric.Nodes) {
+		byGUID[n.GUID.String()] = i
+	}
+	list := [][4]any{}
+	for _, f := range p.Others {
+		node := -1
+		if data, ok := f.Data.(*FindingData); ok {
+			for _, e := range slices.Backward(data.Ends) {
+				if e.GUID == nil {
+					continue
+				}
+				if i, known := byGUID[*e.GUID]; known {
+					node = i
+				}
+			}
+		}
+		class := Mark{Kind: f.Kind}.class()
+		list = append(list, [4]any{node, f.Brief(), class, slices.Index(report.Severities(), f.Severity)})
+	}
+	return list
 }
 
 func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDrawing {

@@ -17,7 +17,8 @@ type Picture struct {
 	Shape  Shape
 	Levels Layout
 
-	Marks map[*fabric.Port]Mark // colour the ports' cables
+	Marks  map[*fabric.Port]Mark // colour the ports' cables
+	Others []report.Finding      // findings that the page lists without a cable
 
 	cables  []Cable
 	cableOf map[*fabric.Node][]int          // cable indexes

@@ -3,8 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 
 const nodes = data.nodes.map(([name, short, guid, kind, lid, above, group]) =>
-  ({name: name || guid, short, guid, kind, lid, above, group, cables: []}));
-const groups = data.groups.map(g => ({...g, cables: []}));
+  ({name: name || guid, short, guid, kind, lid, above, group, cables: [], problems: []}));
+const groups = data.groups.map(g => ({...g, cables: [], problems: []}));
 const marks = data.marks.map(([text, kind, severity]) => ({text, kind, severity}));
 const cables = data.cables.map(([a, portA, b, portB, rate, mark]) =>
   ({a: nodes[a], portA, b: nodes[b], portB, rate: data.rates[rate] ?? "-", mark: marks[mark]}));
@@ -36,8 +36,16 @@ function worst(list) {
   return list.reduce((kind, c) => Math.max(kind, c.mark ? c.mark.kind : -1), -1);
 }
 const marked = list => list.filter(c => c.mark);
-const problems = marked(cables).sort((c, d) => c.mark.severity - d.mark.severity || d.mark.kind - c.mark.kind);
+
+// A problem is a cable with a finding, or a finding without a cable.
+const others = data.others.map(([node, text, kind, severity]) => ({node: nodes[node], mark: {text, kind, severity}}));
+const problems = [...cables.filter(c => c.mark), ...others].sort((p, q) => p.mark.severity - q.mark.severity || q.mark.kind - p.mark.kind);
+for (const p of problems) {
+  const at = [p.a, p.b, p.node].filter(n => n);
+  for (const thing of new Set([...at, ...at.map(n => n.group)])) thing?.problems.push(p);
+}
 
 const count = (n, one, many) => n + " " + (n === 1 ? one : many);
 const portName = (n, port) => n.name + "[" + port + "]";
 const cableName = c => portName(c.a, c.portA) + " – " + portName(c.b, c.portB);
+const problemName = p => p.a ? cableName(p) : p.node ? p.node.name : "fabric";

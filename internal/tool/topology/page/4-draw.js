@@ -60,7 +60,7 @@ function stroke(links, style, wide, dash) {
 }
 
 function drawBox(b, x, y, w, h, colours) {
-  const kind = b.isEnd || b.isGroup ? worst(b.thing.cables) : -1;
+  const kind = worst(b.isEnd || b.isGroup ? b.thing.problems : b.thing.problems.filter(p => p.node));
   const left = x - w / 2, top = y - h / 2;
   context.fillStyle = b.isEnd ? colours.end : colours.switch;
   context.fillRect(left, top, w, h);

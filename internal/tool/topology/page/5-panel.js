@@ -32,12 +32,13 @@ function finding(c, parent) {
   element("span", c.mark.text, parent);
 }
 
-function cableList(list) {
+function problemList(list) {
   const ol = element("ol", "", panel);
-  for (const c of list.slice(0, mostRows)) {
+  for (const p of list.slice(0, mostRows)) {
     const li = element("li", "", ol);
-    button(cableName(c), li, () => selectCables([c]));
-    finding(c, element("div", "", li));
+    if (p.a) button(cableName(p), li, () => selectCables([p]));
+    else if (p.node) button(p.node.name, li, () => selectThing(p.node));
+    finding(p, element("div", "", li));
   }
   if (list.length > mostRows) element("div", (list.length - mostRows) + " more", panel);
 }
@@ -46,13 +47,13 @@ function cableList(list) {
 function showProblems() {
   if (!problems.length) { panel.hidden = true; return; }
   openPanel("");
-  cableList(problems);
+  problemList(problems);
 }
 
 function showGroup(g) {
   openPanel(g.title);
   element("div", count(g.switches, "switch", "switches") + ", " + count(g.ends, "end node", "end nodes"), panel);
-  cableList(problems.filter(c => c.a.group === g || c.b.group === g));
+  problemList(g.problems);
 }
 
 const labelled = (n, port) => port + (n.labels[port] ? " " + n.labels[port] : "");
@@ -66,6 +67,7 @@ function rows(titles, parent) {
 function showNode(n, chosen) {
   openPanel(n.name);
   element("div", data.kinds[n.kind] + ", GUID " + n.guid + ", LID " + (n.lid || "-"), panel);
+  for (const p of n.problems) if (!p.a) finding(p, element("div", "", panel));
   const table = rows(["port", "peer", "peer port", "rate", "finding"], panel);
   const ends = n.cables.flatMap(c => [
     ...(c.a === n ? [[c.portA, c.b, c.portB, c]] : []),

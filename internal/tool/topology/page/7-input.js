@@ -90,7 +90,7 @@ function hover(x, y) {
 }
 
 function boxText(b) {
-  const list = marked(b.thing.cables).map(c => cableName(c) + " " + c.mark.text);
+  const list = b.thing.problems.map(p => problemName(p) + " " + p.mark.text);
   const head = b.isGroup ? [b.thing.title, ...groupLines(b.thing, -1)] : [b.thing.name, b.thing.guid, "LID " + (b.thing.lid || "-")];
   return shortList([...head, ...list]);
 }
