@@ -18,7 +18,7 @@ type group struct {
 	cables   []int // with at least one end in the group
 }
 
-// most individual switches at the top of a folded tree
+// mostTop is the largest number of top switches that a folded tree shows individually.
 const mostTop = 40
 
 // fold divides a large fabric's switches into groups.
@@ -77,8 +77,8 @@ func (p *Picture) pods() [][]*fabric.Node {
 
 func (p *Picture) isTop(n *fabric.Node) bool { return p.Levels.Level[n] == p.Levels.Count-1 }
 
-// planes returns the top switches of a tree that are linked to the same switches; none
-// if the picture has room for each switch.
+// planes returns the top switches of a tree that are linked to the same switches, or no
+// planes if the picture has room for each switch.
 func (p *Picture) planes() [][]*fabric.Node {
 	top := slices.DeleteFunc(p.switches(), func(n *fabric.Node) bool { return !p.isTop(n) })
 	if p.Shape.Name != "fat tree" || len(top) <= mostTop {

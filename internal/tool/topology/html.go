@@ -9,13 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
-	"slices"
 	"strings"
-
-	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/report"
 )
 
 // The page's scripts, joined in name order, and its style. The page loads nothing else.
@@ -25,39 +19,6 @@ var (
 	//go:embed page/page.css
 	pageStyle string
 )
-
-// pageData is the page's data. Each element is an array; script data.js names its
-// members. References are indexes, -1 stands for none.
-type pageData struct {
-	Summary  string         `json:"summary"`
-	Sizes    [3][2]float64  `json:"sizes"` // of an end node, a switch and a group
-	Kinds    []string       `json:"kinds"`
-	Rates    []string       `json:"rates"`
-	Marks    [][3]any       `json:"marks"` // text, class, severity
-	Classes  []findingClass `json:"classes"`
-	Nodes    [][]any        `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
-	Groups   []pageGroup    `json:"groups"`
-	Cables   [][6]int       `json:"cables"` // node and port of both ends, rate, mark
-	Others   [][4]any       `json:"others"` // findings: node, text, class, severity
-	Drawings []pageDrawing  `json:"drawings"`
-
-	Labels map[int]map[uint8]string `json:"labels"` // by node and port
-}
-
-type pageGroup struct {
-	Title    string `json:"title"`
-	Switches int    `json:"switches"`
-	Ends     int    `json:"ends"`
-}
-
-// A pageDrawing is a drawing in the page's data. A box refers to a node, or with -1 - i
-// to group i.
-type pageDrawing struct {
-	Area   [4]int   `json:"area"`   // left, top, width, height
-	Boxes  [][3]int `json:"boxes"`  // reference, centre
-	Frames [][]any  `json:"frames"` // title, left, top, width, height, title at the bottom
-	Links  [][4]any `json:"links"`  // boxes, curve, cables
-}
 
 // WriteHTML writes the picture as a page with search and node details. The page is a
 // single file and makes no network request.
@@ -114,129 +75,6 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-func (p *Picture) data() pageData {
-	d := pageData{
-		Summary: p.Summary(), Kinds: []string{"channel adapter", "switch", "router"}, Classes: findingClasses,
-		Sizes: [3][2]float64{{switchWide - endIndent, endHigh - 1}, {switchWide, switchHigh}, {switchWide, groupHigh}},
-		Nodes: [][]any{}, Groups: []pageGroup{}, Labels: map[int]map[uint8]string{},
-	}
-	groups := map[*group]int{nil: -1}
-	for i, g := range p.groups {
-		groups[g] = i
-		d.Groups = append(d.Groups, pageGroup{g.title, len(g.switches), len(g.ends)})
-	}
-	index := map[*fabric.Node]int{nil: -1}
-	for i, n := range p.Fabric.Nodes {
-		index[n] = i
-	}
-	kinds := map[string]int{"ca": 0, "switch": 1, "router": 2}
-	for i, n := range p.Fabric.Nodes {
-		if labels := labelsOf(n); len(labels) > 0 {
-			d.Labels[i] = labels
-		}
-		d.Nodes = append(d.Nodes, []any{
-			p.Names.Name(n), p.short[n], n.GUID, kinds[kindOf(n)], firstLID(n), index[p.owner[n]], groups[p.groupOf[n]],
-		})
-	}
-	p.addCables(&d, index)
-	d.Others = p.others()
-	for _, from := range p.drawings {
-		d.Drawings = append(d.Drawings, from.data(index, groups))
-	}
-	return d
-}
-
-// addCables adds the cables with their rates and marks.
-func (p *Picture) addCables(d *pageData, index map[*fabric.Node]int) {
-	var rates, marks numbering
-	d.Cables, d.Marks = [][6]int{}, [][3]any{}
-	for _, c := range p.cables {
-		w, s := c.Rate()
-		m := p.mark(c)
-		mark := marks.add(m.Text)
-		if mark == len(d.Marks) {
-			d.Marks = append(d.Marks, [3]any{m.Text, m.class(), slices.Index(report.Severities(), m.Severity)})
-		}
-		d.Cables = append(d.Cables, [6]int{
-			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number),
-			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), mark,
-		})
-	}
-	d.Rates = rates.list
-}
-
-// others returns the findings without a cable, each with the first node that it names.
-func (p *Picture) others() [][4]any {
-	byGUID := map[string]int{}
-	for i, n := range slices.Backward(p.Fabric.Nodes) {
-		byGUID[n.GUID.String()] = i
-	}
-	list := [][4]any{}
-	for _, f := range p.Others {
-		node := -1
-		if data, ok := f.Data.(*FindingData); ok {
-			for _, e := range slices.Backward(data.Ends) {
-				if e.GUID == nil {
-					continue
-				}
-				if i, known := byGUID[*e.GUID]; known {
-					node = i
-				}
-			}
-		}
-		class := Mark{Kind: f.Kind}.class()
-		list = append(list, [4]any{node, f.Brief(), class, slices.Index(report.Severities(), f.Severity)})
-	}
-	return list
-}
-
-func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDrawing {
-	whole := func(v float64) int { return int(math.Round(v)) }
-	to := pageDrawing{
-		Area:  [4]int{whole(d.least.x), whole(d.least.y), whole(d.most.x - d.least.x), whole(d.most.y - d.least.y)},
-		Boxes: [][3]int{}, Frames: [][]any{}, Links: [][4]any{},
-	}
-	for _, b := range d.boxes {
-		ref := index[b.node]
-		if b.group != nil {
-			ref = -1 - groups[b.group]
-		}
-		to.Boxes = append(to.Boxes, [3]int{ref, whole(b.at.x), whole(b.at.y)})
-	}
-	for _, f := range d.frames {
-		to.Frames = append(to.Frames, []any{f.title, whole(f.corner.x), whole(f.corner.y), whole(f.wide), whole(f.high), f.atBottom})
-	}
-	for _, l := range d.links {
-		curve := []int{whole(l.curve.from.x), whole(l.curve.from.y), whole(l.curve.to.x), whole(l.curve.to.y)}
-		if !l.curve.isStraight() {
-			curve = append(curve, whole(l.curve.control.x), whole(l.curve.control.y))
-		}
-		to.Links = append(to.Links, [4]any{l.a, l.b, curve, l.cables})
-	}
-	return to
-}
-
-// firstLID returns the LID of a node's first known port.
-func firstLID(n *fabric.Node) ib.LID {
-	for _, port := range n.Ports {
-		if port != nil {
-			return port.LID()
-		}
-	}
-	return 0
-}
-
-// labelsOf returns the labels of a node's ports with a link.
-func labelsOf(n *fabric.Node) map[uint8]string {
-	labels := map[uint8]string{}
-	for _, port := range linked(n) {
-		if port.Label != "" {
-			labels[port.Number] = port.Label
-		}
-	}
-	return labels
-}
-
 // Summary returns a line about the fabric.
 func (p *Picture) Summary() string {
 	s := Summarize(p.Fabric, 0)
@@ -245,27 +83,4 @@ func (p *Picture) Summary() string {
 		text = p.Shape.Name + "; " + text
 	}
 	return text
-}
-
-// A numbering numbers texts.
-type numbering struct {
-	list  []string
-	index map[string]int
-}
-
-// add returns a text's number, -1 for "".
-func (t *numbering) add(s string) int {
-	if s == "" {
-		return -1
-	}
-	if t.index == nil {
-		t.index = map[string]int{}
-	}
-	i, known := t.index[s]
-	if !known {
-		i = len(t.list)
-		t.index[s] = i
-		t.list = append(t.list, s)
-	}
-	return i
 }

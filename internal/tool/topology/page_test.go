@@ -3,6 +3,7 @@ package topology_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,17 +82,23 @@ func (p *page) name(box [3]float64) string {
 
 // crossings returns the boxes that links cross or touch without ending there.
 func (p *page) crossings(d pageDrawing) []string {
-	const gap, steps = 2, 200
+	const gap, step = 2, 8 // less than a box
 	var found []string
 	for _, l := range d.Links {
-		hit := map[int]bool{l.a: true, l.b: true}
-		for i := range steps + 1 {
-			x, y := l.at(float64(i) / steps)
-			for k, b := range d.Boxes {
-				wide, high := p.size(b)
-				if !hit[k] && math.Abs(x-b[1]) < wide/2+gap && math.Abs(y-b[2]) < high/2+gap {
-					hit[k] = true
+		c := l.curve
+		left, right := slices.Min([]float64{c[0], c[2], c[len(c)-2]}), slices.Max([]float64{c[0], c[2], c[len(c)-2]})
+		top, bottom := slices.Min([]float64{c[1], c[3], c[len(c)-1]}), slices.Max([]float64{c[1], c[3], c[len(c)-1]})
+		steps := int(right-left+bottom-top)/step + 1
+		for k, b := range d.Boxes {
+			wide, high := p.size(b)
+			wide, high = wide/2+gap, high/2+gap
+			if k == l.a || k == l.b || b[1]+wide < left || b[1]-wide > right || b[2]+high < top || b[2]-high > bottom {
+				continue
+			}
+			for i := range steps + 1 {
+				if x, y := l.at(float64(i) / float64(steps)); math.Abs(x-b[1]) < wide && math.Abs(y-b[2]) < high {
 					found = append(found, p.name(d.Boxes[l.a])+" - "+p.name(d.Boxes[l.b])+" over "+p.name(b))
+					break
 				}
 			}
 		}
