@@ -28,7 +28,12 @@ const bulge = 0.15
 // curve returns the line between two boxes. Lines in a row or column of a grid bend
 // around the boxes between their ends.
 func (d *drawing) curve(a, b box) curve {
-	if a.at.y > b.at.y {
+	switch {
+	case a.row != a.at.y && b.row == b.at.y:
+		return endCurve(a, b)
+	case b.row != b.at.y && a.row == a.at.y:
+		return endCurve(b, a)
+	case a.at.y > b.at.y:
 		a, b = b, a
 	}
 	_, highA := a.size()
@@ -40,6 +45,22 @@ func (d *drawing) curve(a, b box) curve {
 		return d.columnCurve(a, b)
 	}
 	return straight(point{a.at.x, a.at.y + highA/2}, point{b.at.x, b.at.y - highB/2})
+}
+
+// endCurve returns the line from an end node to a switch other than the switch above it.
+// It leaves the row on the right, between the columns.
+func endCurve(end, to box) curve {
+	const start, gap = 3, 14
+	wide, _ := end.size()
+	_, high := to.size()
+	from := point{end.at.x + wide/2 + start, end.at.y}
+	if to.at.y == end.row {
+		out := max(3*math.Abs(end.at.y-end.row), bulge*math.Abs(end.at.x-to.at.x))
+		edge := to.at.y + end.side*high/2
+		return curve{from, point{from.x + gap, edge + end.side*2*out}, point{to.at.x, edge}}
+	}
+	edge := to.at.y - math.Copysign(high/2, to.at.y-end.at.y)
+	return curve{from, point{from.x + gap, end.at.y + 0.75*(edge-end.at.y)}, point{to.at.x, edge}}
 }
 
 // rowCurve returns the line between boxes in a row.

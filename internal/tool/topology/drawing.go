@@ -30,6 +30,7 @@ type box struct {
 	item
 	at   point // centre
 	side float64
+	row  float64 // the switch's y if the item is an end node below or above it
 }
 
 // A link is the cables between two boxes.
@@ -71,7 +72,7 @@ func newDrawing() *drawing { return &drawing{index: map[item]int{}} }
 // put places an item.
 func (d *drawing) put(t item, at point, side float64) {
 	d.index[t] = len(d.boxes)
-	d.boxes = append(d.boxes, box{t, at, side})
+	d.boxes = append(d.boxes, box{t, at, side, at.y})
 }
 
 // link adds the links of cables. A cable between an end node and the switch above it has

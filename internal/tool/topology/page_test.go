@@ -111,6 +111,7 @@ var presets = []string{
 	"demo", "single-switch", "fat-tree", "fat-tree:levels=3,radix=8,pods=8", "fat-tree:levels=3,radix=16,pods=16,hosts=1",
 	"fat-tree:levels=3,radix=16,pods=4", "fat-tree:radix=36,pods=36,hosts=18", "dragonfly", "dragonfly:groups=9,switches=8",
 	"torus", "torus:x=3,y=3", "torus:x=6,y=5", "torus:x=4,y=4,z=4", "torus:x=3,y=4,z=5", "torus:x=16,y=12,hosts=2", "mixed", "chassis", "rails", "credit-loop",
+	"net:../../../test/nets/routers.net", "net:../../../test/nets/parallel-links-and-router.net", "net:../../../test/nets/multi-port-hosts.net",
 }
 
 // Cables cross neither switches nor end nodes nor groups, in particular not those between
@@ -129,7 +130,7 @@ func TestPage_Crossings(t *testing.T) {
 }
 
 // Each cable is in the drawing of the whole fabric, or between an end node and the switch
-// above it, or within a group.
+// above it, or within a group, or both its ends are at a node.
 func TestPage_Complete(t *testing.T) {
 	for _, description := range presets {
 		t.Run(description, func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestPage_Complete(t *testing.T) {
 			for i, c := range p.Cables {
 				a, b := p.Nodes[c[0]], p.Nodes[c[2]]
 				want := 1
-				if a[5] == float64(c[2]) || b[5] == float64(c[0]) || a[6] != -1.0 && a[6] == b[6] {
+				if c[0] == c[2] || a[5] == float64(c[2]) || b[5] == float64(c[0]) || a[6] != -1.0 && a[6] == b[6] {
 					want = 0
 				}
 				if drawn[i] != want {

@@ -40,12 +40,14 @@ func (p *Picture) placeLevels(d *drawing, switches []*fabric.Node, itemOf func(*
 	at := map[*fabric.Node]float64{}
 	d.stepX = columnWidth
 	for i, row := range rows {
+		side := -1.0
 		if i > 0 {
+			side = 1 // end nodes, for example routers, above the cables to the leaves
 			sortByPeers(row, at)
 		}
 		for k, n := range row {
 			at[n] = wide * (float64(k) + 0.5) / float64(len(row))
-			d.put(itemOf(n), point{at[n], -gap * float64(i)}, -1)
+			d.put(itemOf(n), point{at[n], -gap * float64(i)}, side)
 		}
 	}
 }
@@ -87,6 +89,7 @@ func (p *Picture) placeEnds(d *drawing, switches []*fabric.Node) {
 		}
 		for i, n := range ends {
 			d.put(item{node: n}, point{b.at.x + endIndent/2, top + endHigh*(float64(i)+0.5)}, b.side)
+			d.boxes[len(d.boxes)-1].row = b.at.y
 		}
 	}
 }
