@@ -144,7 +144,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestBare checks what commands print without their operands: what they offer.
+// TestBare checks the synopsis that commands print without their operands.
 func TestBare(t *testing.T) {
 	for line, want := range map[string][]string{
 		"check":      {"no command given", "\n  fabric ", "\n  node ", "\n  routes ", "hint: all flags and examples: ibkit check --help"},

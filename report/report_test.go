@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A table of all kinds has one row for each, with what users read.
+// A table of all kinds has a row for each, with the texts for users.
 func TestKinds(t *testing.T) {
 	runbooks, err := os.ReadFile("../docs/runbooks.md")
 	if err != nil {

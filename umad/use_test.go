@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// panicOf returns what f panics with, nil if it returns.
+// panicOf returns the value that f panics with, nil if it returns.
 func panicOf(f func()) (text any) {
 	defer func() { text = recover() }()
 	f()

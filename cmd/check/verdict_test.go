@@ -223,7 +223,7 @@ func TestCheck_Hostile(t *testing.T) {
 	}
 }
 
-// A verdict names what a file has no data for, in each form.
+// A verdict names the data that a file lacks, in each form.
 func TestCheckFabric_NotJudged(t *testing.T) {
 	const lacks = "; not judged: links, sm, sa, pkeys, counters, ber, firmware, routing"
 	for args, want := range map[string]struct {

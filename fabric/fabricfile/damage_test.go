@@ -39,7 +39,7 @@ Ca	1 "H-0000000000000030"		# "n2 HCA-1"
 [1](31) 	"S-0000000000000010"[2]		# lid 4 lmc 0 "swA" lid 1 4xEDR
 `
 
-// A part is what a damaged file has in common with the whole file.
+// A part is the content that a damaged file shares with the whole file.
 type part struct {
 	nodes, links int
 	damage       string // failures, each with its node and port, without the file name

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// Reload has the content of files as they are now, and what cannot be read again.
+// Reload has the current content of files, and of input that cannot be read again.
 func TestSettings_Reload(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

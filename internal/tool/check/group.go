@@ -218,7 +218,7 @@ func (t *groupTexts) shortenDetail(f report.Finding) report.Finding {
 	case slices.ContainsFunc(ports, isEnd):
 		f.Detail = strings.TrimSpace("at " + f.Subject + " " + f.Detail)
 	case f.Detail == "":
-		f.Detail = f.Subject
+		f.Detail = "also " + f.Subject
 	default:
 		f.Detail = f.Subject + ": " + f.Detail
 	}

@@ -86,10 +86,10 @@ func TestFabric_GroupNoReply(t *testing.T) {
 error: discovery/no-reply: NodeInfo: Get NodeInfo of route 0,1,1,2, sent 2 times: no reply in time
 error: links/no-peer: the link is up, but the peer did not respond
 error: sa/unscanned-node: leaf2: the scan did not find this node of subnet administration; the path to it ends at spine1[2]
-error: sa/unscanned-node: node05
-error: sa/unscanned-node: node06
-error: sa/unscanned-node: node07
-error: sa/unscanned-node: node08
+error: sa/unscanned-node: also node05
+error: sa/unscanned-node: also node06
+error: sa/unscanned-node: also node07
+error: sa/unscanned-node: also node08
 unknown: routing/unchecked: for the same reason
 next: check power, management processor and links of the node or its peer; then: ibkit ping --via sma 0,1,1,2
 next: check the node behind port 2 of spine1: its firmware does not respond

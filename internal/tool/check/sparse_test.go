@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file with links only: what it lacks is not judged, and a verdict does not include it.
+// A file with links only: data that it lacks is not judged, and a verdict omits it.
 func TestFabric_SparseFile(t *testing.T) {
 	data, err := os.ReadFile("../../../test/topologies/parallel-slow.topo")
 	if err != nil {
