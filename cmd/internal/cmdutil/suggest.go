@@ -105,7 +105,7 @@ var synonyms = map[string]string{
 	"link list":      "ibkit devinfo (devices of this host), ibkit linkinfo (links of the fabric)",
 	"link show":      "ibkit devinfo (devices of this host), ibkit linkinfo (links of the fabric)",
 	"link up":        "ibkit port TARGET PORT enable",
-	"sim ls":          "ibkit sim list",
+	"sim ls":         "ibkit sim list",
 	"sim run":        "ibkit sim serve demo, or --sim demo with another command",
 	"sim show":       "ibkit sim list, ibkit topology --sim demo",
 	"sim start":      "ibkit sim serve demo, or --sim demo with another command",
