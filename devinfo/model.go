@@ -54,7 +54,7 @@ type Device struct {
 	Extended    *Extended         `json:"extended"`
 	UAPI        []Method          `json:"uapi"`        // set if Options.UAPI is set
 	Parameters  map[string]string `json:"parameters"`  // module parameters
-	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/, without those of ports
+	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/, without the ports' counters
 	Ports       []*Port           `json:"ports"`
 	OpenError   error             `json:"-"` // reason why the device could not be opened
 	QueryError  error             `json:"-"`

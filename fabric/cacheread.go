@@ -245,7 +245,7 @@ func (c *cacheReader) portRecord() error {
 	case p == nil:
 		return cacheErrorf(start, "got %v, want a port that a node lists", r.Key)
 	case p.node.Ports[r.Key.Number] != nil:
-		return cacheErrorf(start, "got %v again, want one record for each port", r.Key)
+		return cacheErrorf(start, "got %v again, want a single record for each port", r.Key)
 	case r.Node != p.node.GUID:
 		return cacheErrorf(start, "node of %v: got 0x%016x, want 0x%016x, which lists the port", r.Key, r.Node, p.node.GUID)
 	}

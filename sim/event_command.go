@@ -71,7 +71,7 @@ func init() { // parseHelp refers to commands
 		{"mute", "NODE ATTR [MODIFIER]|off", "ignore requests for an attribute", false, parseMute},
 		{"congest", "PORT NODE NODE [SL]", "log congestion by a packet between two nodes", false, parseCongest},
 		{"model", "NAME=VALUE...", "change parameters of the clock model", false, parseModelCommand},
-		{"dump", "[NODE]", "print the ports of one node or of all", true, parseDump},
+		{"dump", "[NODE]", "print a node's ports, or all ports", true, parseDump},
 		{"help", "", "print all commands", true, parseHelp},
 	}
 }

@@ -17,7 +17,7 @@ var (
 		build: faultTree, inject: (*Fabric).injectDeadEnd,
 	}
 	balanceFault = Preset{
-		Name: "unbalanced-leaf", About: "a fat tree with a leaf that sends everything through one of its uplinks",
+		Name: "unbalanced-leaf", About: "a fat tree with a leaf that sends everything through a single uplink",
 		build: faultTree, inject: (*Fabric).injectImbalance,
 	}
 	multicastFault = Preset{
@@ -25,7 +25,7 @@ var (
 		build: faultTree, inject: (*Fabric).injectMulticast,
 	}
 	creditFault = Preset{
-		Name: "credit-loop", About: "a torus with shortest paths on one virtual lane, which can block each other",
+		Name: "credit-loop", About: "a torus with shortest paths on a single virtual lane, which can block each other",
 		build: func(b *builder, p *params) {
 			p.values = map[string]string{"x": "5", "y": "5", "z": "1", "hosts": "1"}
 			torus.build(b, p)

@@ -4,7 +4,7 @@ import "github.com/ibkit/ibkit/ib"
 
 var singleSwitch = Preset{
 	Name:       "single-switch",
-	About:      "hosts around one switch",
+	About:      "hosts around a switch",
 	Parameters: []Parameter{{"hosts", "8", "number of hosts"}, {"radix", "40", "ports of the switch"}, splitParameter, speedParameter, widthParameter},
 	build: func(b *builder, p *params) {
 		hosts := make([]*Node, p.number("hosts", 1, 254))

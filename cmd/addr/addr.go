@@ -44,7 +44,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "addr [flags] [TARGET...]",
 		Aliases: []string{"resolve"},
-		Short:   "Show every address of a port, given any one of them",
+		Short:   "Show every address of a port, given any of them",
 		Long: strings.TrimSpace(`
 addr finds ports by an address of any kind, and shows all their addresses: LIDs,
 GIDs, GUIDs, node name. Without a TARGET, it shows the local port. A TARGET is

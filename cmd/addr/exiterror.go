@@ -47,7 +47,7 @@ func placeOf(p *resolve.Port, target resolve.Address) string {
 // withHint adds a hint to an error without one.
 func withHint(err error, mode resolve.LookupMode) error {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return cmdutil.WithHint(err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one")
+		return cmdutil.WithHint(err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this name")
 	}
 	return fabricflag.WithSourceHint(err, mode)
 }

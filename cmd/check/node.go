@@ -73,7 +73,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.StringSliceVar(&c.options.Ignore, "ignore", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
 	cmdutil.CompleteList(env, cmd, "ignore", cmdutil.DeviceNames)
 	c.register(cmd)
-	flags.StringVar(&c.options.Root, "root", "/", "check the host whose root file system is mounted at `DIR`")
+	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
 		panic(err) // the flag is there
 	}

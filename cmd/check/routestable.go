@@ -132,11 +132,11 @@ func creditText(a *route.Analysis) string {
 	}
 	switch {
 	case n == 0 && a.Lanes == route.OneLane:
-		return none + ", even if all paths use one virtual lane"
+		return none + ", even if all paths use a single virtual lane"
 	case n == 0:
 		return none + ", with the service levels of the paths"
 	case a.Lanes == route.LanesUnknown:
-		return fmt.Sprintf("%d if all paths use one virtual lane; service levels of paths are unknown", n)
+		return fmt.Sprintf("%d if all paths use a single virtual lane; service levels of paths are unknown", n)
 	}
 	return fmt.Sprint(n)
 }

@@ -18,7 +18,7 @@ import (
 // runResources prints the objects on the devices.
 func (c *command) runResources(device string) error {
 	if c.env.Sysfs() != string(sysfs.Default) {
-		return errors.New("--resources reads the running kernel, but IBKIT_SYSFS has the files of another one")
+		return errors.New("--resources reads the running kernel, but IBKIT_SYSFS has another kernel's files")
 	}
 	r, err := devinfo.ListResources(device, c.statistics)
 	if errors.Is(err, fs.ErrNotExist) {

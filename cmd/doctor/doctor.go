@@ -92,7 +92,7 @@ Checks:
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")
-	flags.StringVar(&c.options.Root, "root", "/", "check the host whose root file system is mounted at `DIR`")
+	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
 	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "`TIME` to wait for the subnet manager, which is queried twice")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
 		panic(err) // the flag is there

@@ -177,7 +177,7 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	case c.env.Getenv("IBKIT_SIM") != "":
 		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM are mutually exclusive")
 	case c.env.Sysfs() != string(sysfs.Default):
-		return errors.New("link changes the running kernel, but IBKIT_SYSFS has the files of another one")
+		return errors.New("link changes the running kernel, but IBKIT_SYSFS has another kernel's files")
 	}
 	c.wanted.Device = args[0]
 	return nil

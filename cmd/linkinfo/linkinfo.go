@@ -123,7 +123,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
 	flags.BoolVarP(&c.all, "all-nodes", "a", false, "show all nodes found on the way (-G, -D)")
 	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
-	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
+	flags.BoolVarP(&c.down, "down", "d", false, "show only ports with a link that is down")
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")

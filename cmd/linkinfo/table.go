@@ -38,8 +38,8 @@ type table struct {
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
-	flags.BoolVar(&t.counters, "counters", false, "read error counters and show the worst one of each link")
-	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
+	flags.BoolVar(&t.counters, "counters", false, "read error counters, show the worst on each link")
+	flags.BoolVar(&t.ends, "ends", false, "print a line per link end (default: per link)")
 	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "`KEY` that orders the lines")
 }
 

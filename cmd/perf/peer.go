@@ -26,7 +26,7 @@ type peerFlags struct {
 
 func (p *peerFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []perf.Program{perf.Perftest, perf.Pingpong}, "run one test with a `PROGRAM` of another project as the peer")
+	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []perf.Program{perf.Perftest, perf.Pingpong}, "run a test with another project's `PROGRAM` as the peer")
 	flags.DurationVar(&p.margin, "margin", 0, "with --peer perftest -D: uncounted `TIME` at each end, its -f\n(default: a quarter of --duration, in whole seconds)")
 	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs (its -q)")
 }
@@ -128,7 +128,7 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 // not run: it runs one test with one size, or with the sizes of a sweep.
 func (p *peerFlags) setTests(flags *pflag.FlagSet, tests []perf.Test) error {
 	first := tests[0]
-	oneSize := cmdutil.UsageErrorf("several sizes: a program runs one size or, with its option -a, those of --size sweep")
+	oneSize := cmdutil.UsageErrorf("several sizes: a program runs a single size or, with its option -a, --size sweep")
 	for i := range tests {
 		t := &tests[i]
 		if t.Op == perf.Write && t.Kind == perf.Bandwidth && t.Iterations > 0 && !flags.Changed("iterations") {
@@ -136,7 +136,7 @@ func (p *peerFlags) setTests(flags *pflag.FlagSet, tests []perf.Test) error {
 		}
 		switch {
 		case !sameTable(first, tests[i]) && (t.Op != first.Op || t.Kind != first.Kind):
-			return cmdutil.UsageErrorf("several tests: a program runs one test; select it with --test")
+			return cmdutil.UsageErrorf("several tests: a program runs a single test; select it with --test")
 		case len(tests) > 1 && (p.program == perf.Pingpong || t.Size != sweepFrom<<i):
 			return oneSize
 		}

@@ -153,9 +153,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.test.Verify, "verify", false, "fill and verify each payload (its time is included)")
 	flags.StringVar(&f.rate, "rate", "", "maximum `RATE`: messages per second, or 10gbit, 500mib (bandwidth)")
 	flags.IntVar(&f.test.Burst, "burst", 0, "`NUMBER` of messages sent without a pause, with --rate (default: 1)")
-	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: the one of the route to SERVER)")
-	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
-	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: the one of the route to SERVER)")
+	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: from the route to SERVER)")
+	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active port)")
+	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: from the route to SERVER)")
 	flags.Lookup("gid-index").DefValue = "0" // the text has the default
 	cmdutil.EnumFlag(cmd, &f.mtu, "mtu", "m", "", []string{"256", "512", "1024", "2048", "4096"}, "`BYTES` of a packet (default: the smaller MTU of both ports)")
 	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")

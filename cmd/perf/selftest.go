@@ -20,7 +20,7 @@ import (
 type selfTestFlags struct{ on bool }
 
 func (s *selfTestFlags) define(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.on, "self-test", false, "test every operation and error over loopback on one DEVICE")
+	cmd.Flags().BoolVar(&s.on, "self-test", false, "test every operation and error over loopback on a DEVICE")
 }
 
 // selfTestFlagNames are the flags that --self-test accepts.
@@ -39,7 +39,7 @@ func (s *selfTestFlags) options(c *command, flags *pflag.FlagSet, args []string)
 	case wrong != nil:
 		return o, wrong
 	case len(args) > 1:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --self-test tests one device", args[1])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --self-test tests a single device", args[1])
 	case len(args) == 1 && flags.Changed("device"):
 		return o, cmdutil.UsageErrorf("unexpected argument %q: --device selects the device", args[0])
 	case len(args) == 1:

@@ -56,7 +56,7 @@ func readExpected(in io.Reader, path string, check func(*resolve.Address) error)
 	var all []*expectation
 	err := resolve.ReadLines(in, name, func(a resolve.Address) error {
 		if a.Kind == resolve.Name && strings.ContainsAny(a.Name, "*?[") {
-			return fmt.Errorf("invalid address %q: a pattern does not name one host", a.Text)
+			return fmt.Errorf("invalid address %q: a pattern does not name a single host", a.Text)
 		}
 		if err := check(&a); err != nil {
 			return err

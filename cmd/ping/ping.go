@@ -130,7 +130,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
 	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
 	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
-	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if one does not reply")
+	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if a host does not reply")
 	flags.BoolVar(&c.allCAs, "cas", false, "ping all channel adapters of the fabric (by a scan)")
 	flags.BoolVar(&c.allSwitches, "switches", false, "ping all switches of the fabric (by a scan)")
 	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")

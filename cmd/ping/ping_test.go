@@ -70,7 +70,7 @@ func TestPingUsage(t *testing.T) {
 		{"--expect " + list, list + ":4: parse address \"7-5\""},
 		{"--expect " + list + "-not", "no such file"},
 		{"--expect " + cmdtest.WriteFile(t, "# empty\n"), "the list is empty"},
-		{"--expect " + cmdtest.WriteFile(t, "3\nnode*\n"), ":2: invalid address \"node*\": a pattern does not name one host"},
+		{"--expect " + cmdtest.WriteFile(t, "3\nnode*\n"), ":2: invalid address \"node*\": a pattern does not name a single host"},
 		{"--expect " + cmdtest.WriteFile(t, "10.0.0.1\n"), ":1: invalid target \"10.0.0.1\": a simulated fabric has no IP addresses"},
 		{"--expect - --targets-file -", "cannot both be standard input"},
 		{"--via smp 3", `want one of auto, vendor, sma, pma`},

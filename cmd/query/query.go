@@ -126,11 +126,11 @@ is shown field by field.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&c.list, "list", false, "list the names of all attributes, or the fields of one")
+	flags.BoolVar(&c.list, "list", false, "list all attribute names, or an attribute's fields")
 	flags.StringSliceVar(&c.nodes, "node", nil, "query nodes with a name like `PATTERN`, instead of a TARGET")
 	cmdutil.CompleteList(c.env, cmd, "node", fabricflag.NodeNames)
 	flags.StringVar(&c.ports, "ports", "", "query a `LIST` of ports such as 1-4,7, or all")
-	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
+	flags.StringVar(&c.modifier, "modifier", "", "send a single request with attribute modifier `N`")
 	flags.StringSliceVar(&c.addresses, "address", nil, "read the words at a `LIST` of addresses (ConfigSpace)")
 	flags.StringVarP(&c.ccKey, "cc-key", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")

@@ -17,7 +17,7 @@ func TestScanPairs(t *testing.T) {
 		{"pairs", "1 2\n# comment\n\n  node01 0x0002c90000800000  \n", 2, ""},
 		{"too many words", "1 2 x\n", 0, "file:1: number of ports: got 3, want 2"},
 		{"one word", "1 2\n3\n", 0, "file:2: number of ports: got 1, want 2"},
-		{"range", "1 2\n3 4-5\n", 0, "file:2: find LID 4-5: want one LID"},
+		{"range", "1 2\n3 4-5\n", 0, "file:2: find LID 4-5: want a single LID"},
 		{"IP address", "1 192.0.2.1\n", 1, ""},
 		{"large LID", "65536 1\n", 0, "file:1: "},
 		{"long line", "1 2\n" + strings.Repeat("x", 1<<17), 0, "file:2: line longer than 65536 bytes"},

@@ -114,7 +114,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", route.PathKinds, "exit with 3 for a `FINDING`")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line per link")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, a line per link")
 	c.fabric.Define(c.env, cmd)
 }
 

@@ -100,7 +100,7 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo node01/9 node02", cmdutil.ExitFailed, "find node01[9]: the ports of node01 have the numbers 1 to 1"},
 		{"--sim demo node01 nosuch", cmdutil.ExitFailed, "find name nosuch: no node has this name"},
 		{"--sim demo node01 192.0.2.1", cmdutil.ExitFailed, "find IP 192.0.2.1: a simulated fabric has no IP addresses"},
-		{"--sim demo node01 4-9", cmdutil.ExitUsage, "want one LID"},
+		{"--sim demo node01 4-9", cmdutil.ExitUsage, "want a single LID"},
 		{"--sim demo --targets-file " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
 		{"--sim demo --targets-file " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find name nosuch: no node has this name"},
 		{"--sim demo --targets-file " + invalid, cmdutil.ExitUsage, invalid + ":3: "},

@@ -213,7 +213,7 @@ func (c *command) find(r *route.Routing) error {
 		ports := len(nodes[0].Ports) - 1
 		switch {
 		case len(nodes) > 1:
-			return fmt.Errorf("find %s: got %d switches, want one", c.using, len(nodes))
+			return fmt.Errorf("find %s: got %d switches, want 1", c.using, len(nodes))
 		case c.usingPort < 1 || c.usingPort > ports:
 			return fabric.NoPortError(c.usingSwitch, c.usingPort, ports)
 		}

@@ -98,7 +98,7 @@ again.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
+	flags.BoolVar(&c.list, "list", false, "list all record names, or a record's fields")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.DurationVar(&c.wait, "reply-timeout", 0, "maximum `TIME` for the whole reply (default 30s)")
 	flags.StringSliceVar(&c.fields, "columns", nil, "show a `LIST` of fields as columns")

@@ -74,7 +74,7 @@ func modelNames() string {
 func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
 	c, err := serve.DialConsole(cmd.Context(), consolePath(s.env, s.socket, s.name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return cmdutil.WithHint(err, "start the server: ibkit sim serve FABRIC; --name or --console select another one")
+		return cmdutil.WithHint(err, "start the server: ibkit sim serve FABRIC; --name or --console select another server")
 	}
 	if err != nil {
 		return err

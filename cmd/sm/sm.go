@@ -124,7 +124,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
-	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to one manager")
+	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to a manager")
 	c.change.Define(cmd, " (--set)")
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", sm.Risks, "change the state despite a `REASON` (--set)")
 	cmdutil.NumberFlag(flags, &c.state, "request-state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")

@@ -174,7 +174,7 @@ func (u *ui) drawLinks(p *pen) {
 		text += fmt.Sprintf(", filter %q", u.state.Filter)
 	}
 	if u.state.Problems {
-		text += ", only those with errors or findings"
+		text += ", only links with errors or findings"
 	}
 	u.caption(p, text)
 	_, height := p.Size()

@@ -75,7 +75,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--json", 2, "--once"},
 		{"--once --sort nosuch", 2, "want one of severity, errors, util, wait, findings, name"},
 		{"--once a b c", 2, "number of targets: got 3, want at most 2"},
-		{"--once 3-4", 2, "find LID 3-4: want one LID"},
+		{"--once 3-4", 2, "find LID 3-4: want a single LID"},
 		{"--once --interval 1ms 192.0.2.1", 1, "find IP 192.0.2.1: a simulated fabric has no IP addresses"},
 		{"--once --interval 1ms leaf01", 1, "find name leaf01: no node has this name"},
 		{"--once --interval 1ms leaf001/9", 1, "find leaf001[9]: the ports"},
@@ -217,7 +217,7 @@ func TestTop_Keys(t *testing.T) {
 	s.keys("/", tcell.KeyCtrlU, "x", tcell.KeyBackspace, tcell.KeyEnter)
 	s.await(t, "8 links by severity")
 	s.keys("x")
-	s.await(t, "0 links by severity, only those with errors or findings", "no links")
+	s.await(t, "0 links by severity, only links with errors or findings", "no links")
 	s.keys("xg", "leaf002/3", tcell.KeyEnter)
 	s.await(t, "leaf002[3] - spine001[2]", "lost by waiting")
 	s.keys("g", "nosuch", tcell.KeyEnter)

@@ -29,7 +29,7 @@ func newSend(env *cmdutil.Env) *cobra.Command {
 		Use:   "send [flags] TRAP",
 		Short: "Send a trap for tests to the subnet manager",
 		Long: strings.TrimSpace(`
-send sends one trap with example details from the local port to the subnet
+send sends a trap with example details from the local port to the subnet
 manager, and waits until the manager represses it. A TRAP is a name or a number.
 
 The subnet manager cannot distinguish the trap from a real one: it logs it,

@@ -233,7 +233,7 @@ func (c *command) explain(err error) error {
 	status, refused := errors.AsType[mad.StatusError](err)
 	switch {
 	case errors.Is(err, umad.ErrTaken):
-		return cmdutil.WithHint(err, "only one program of a port receives notices: srp_daemon is another one")
+		return cmdutil.WithHint(err, "only a single program on a port receives notices: srp_daemon is another")
 	case refused && c.options.SMKey == 0 && mad.Status(status) == mad.StatusInvalidRequest:
 		return cmdutil.WithHint(err, "security traps require the SM_Key of the subnet manager: --sm-key")
 	}

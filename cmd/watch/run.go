@@ -115,7 +115,7 @@ func (c *command) report(e *watch.Event) {
 // explain adds a hint to the error of the stream.
 func explain(err error) error {
 	if errors.Is(err, umad.ErrTaken) {
-		return cmdutil.WithHint(err, "only one program of a port receives notices: omit traps from --sources")
+		return cmdutil.WithHint(err, "only a single program on a port receives notices: omit traps from --sources")
 	}
 	return fabricflag.WithHint(err)
 }

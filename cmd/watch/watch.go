@@ -47,7 +47,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "watch [flags] [--exec PROGRAM -- ARGUMENT...]",
 		Short: "Print changes of links, counters and local devices as they happen",
 		Long: strings.TrimSpace(`
-watch prints one line for each change: links that go down, come up or change
+watch prints a line for each change: links that go down, come up or change
 their speed, nodes that join or leave, notices of the subnet manager, counters
 that exceed their thresholds, and events of the RDMA devices of this host.
 
@@ -135,7 +135,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case flags.Changed("exec") && c.exec == "":
 		return cmdutil.UsageErrorf("invalid --exec %q: want a program", c.exec)
 	case len(args) > 0 && c.exec == "":
-		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[0]), "arguments are those of the program of --exec")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[0]), "arguments belong to the program of --exec")
 	}
 	if c.exec != "" {
 		c.program = append([]string{c.exec}, args...)

@@ -232,7 +232,7 @@ func ReadDatabase(r io.Reader, file string) (*Database, error) {
 	}}
 	s.read()
 	if len(d.order) == 0 {
-		return nil, fmt.Errorf("read %w", s.damage.first(&textfile.Error{File: file, Err: errors.New("got no section NODES, or an empty one")}))
+		return nil, fmt.Errorf("read %w", s.damage.first(&textfile.Error{File: file, Err: errors.New("got no section NODES, or it is empty")}))
 	}
 	f := fabric.Assemble(d.order, nil)
 	f.Sparse, f.Failures = !s.found["PORTS"], s.damage

@@ -30,7 +30,7 @@ func (p *Port) check() {
 	case first == 0:
 		add(report.ZeroLID, "the port has no LID")
 	case asked != 0 && !p.To.IsDirected() && (asked < first || asked > last):
-		add(report.OtherLID, "at LID %d is a port whose own is %d", asked, first)
+		add(report.OtherLID, "at LID %d is a port with LID %d", asked, first)
 	}
 	if n := p.Node; n != nil && n.NodeType != mad.NodeTypeSwitch && p.Info.State != ib.PortActive {
 		if p.Info.State == ib.PortDown {

@@ -77,11 +77,11 @@ func (e *NotFoundError) Error() string {
 func (e *NotFoundError) Hint() string {
 	switch g := e.gap; {
 	case e.Address.Kind == Name && g.Undescribed > 0 && g.Description != nil:
-		return fmt.Sprintf("%s did not give a description, and the name may be one of theirs: %v", plural.Count(g.Undescribed, "node", "nodes"), g.Description)
+		return fmt.Sprintf("%s did not give a description, and may have the name: %v", plural.Count(g.Undescribed, "node", "nodes"), g.Description)
 	case len(e.Similar) > 0:
 		return similar.Hint(e.Similar)
 	case e.Incomplete:
-		return fmt.Sprintf("not all nodes replied to the scan; the port may belong to one of them, or be connected through one: %v", g.Failure)
+		return fmt.Sprintf("not all nodes replied to the scan; the port may belong to such a node, or be connected through it: %v", g.Failure)
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ func TestReadDocument(t *testing.T) {
 			uses[r.group.name] = r.uses
 		}
 	}
-	want := map[string]int{"what": 1, "tell, say, ask": 1, "none, nothing, nobody": 1, "where": 0, "figurative words": 0}
+	want := map[string]int{"what": 1, "tell, say, ask": 1, "none, nothing, nobody": 1, "where": 0, "of": 0, "one": 0, "those": 0, "whose": 0, "figurative words": 0}
 	if diff := cmp.Diff(want, uses); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}

@@ -20,6 +20,10 @@ var groups = []group{
 	{"tell, say, ask", words("tells?", "told", "telling", "says?", "said", "saying", "asks?", "asked", "asking"), 0.4},
 	{"none, nothing, nobody", words("none", "nothing", "nobody", "no one"), 0.8},
 	{"where", words("where"), 1.6},
+	{"of", words("of"), 33},
+	{"one", words("ones?"), 2.9},
+	{"those", words("those"), 0.3},
+	{"whose", words("whose"), 0.3},
 	{"figurative words", words("mends?", "mended", "mending", "patience", "breath", "sign of life", "of one mind", "in vain", "lest", "the other side", "on either side", "hold against", "held against"), 0},
 }
 

@@ -48,7 +48,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if f := h.finding(report.FirmwareDiffers, d.Name); f != nil {
 			bad = append(bad, Item{
 				Subject: d.Name, Verdict: Note, Found: f.Detail,
-				Why: "adapters of one model with different firmware may differ in speed and in bugs", Hint: f.Hint,
+				Why: "adapters with the same model and different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
 		}
 		if bad == nil {

@@ -22,7 +22,7 @@ func checkNetns(_ context.Context, h *host) []Item {
 	case len(h.devices.Devices) == 0:
 		items = append(items, Item{
 			Verdict: Warning, Found: "exclusive mode, and no device in this network namespace",
-			Why:  "in exclusive mode, a device can be used in one network namespace only",
+			Why:  "in exclusive mode, a device can be used in a single network namespace",
 			Hint: "on the host: rdma dev set DEVICE netns NAME, or rdma system set netns shared",
 		})
 	default:

@@ -168,7 +168,7 @@ func (h *host) grantAccess(i *Item, n node, o ownership) {
 		i.Persist = []string{rule}
 	}
 	i.Fix = append(i.Fix, fmt.Sprintf("usermod -aG %s %s", quote(group), quote(h.user.name)))
-	i.Hint = "then log in again; users with access can send any management datagram, including those that change the subnet"
+	i.Hint = "then log in again; users with access can send any management datagram, including requests that change the subnet"
 }
 
 // tryOpen checks the access to a node by opening it for reading and writing. For issm

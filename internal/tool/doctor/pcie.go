@@ -16,7 +16,7 @@ func checkPCIe(_ context.Context, h *host) []Item {
 			items = append(items, Item{
 				Subject: d.Name, Verdict: Warning, Found: f.Detail,
 				Why:  "the slot limits the speed of the port: 250 Gbit/s at PCIe 4.0 x16, 500 Gbit/s at 5.0 x16",
-				Hint: f.Hint + "; two devices in one slot share its lanes",
+				Hint: f.Hint + "; two devices in a slot share its lanes",
 			})
 			continue
 		}

@@ -64,7 +64,7 @@ func (h *host) smError(format string, args ...any) Item {
 			i.Fix = []string{"systemctl restart opensm"}
 			i.Persist = []string{"systemctl enable opensm"}
 		}
-		i.Hint += "; the command starts one on this host"
+		i.Hint += "; the command starts a subnet manager on this host"
 	}
 	return i
 }

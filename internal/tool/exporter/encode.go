@@ -205,7 +205,7 @@ func (p *page) writeInfo(e *encoder) {
 	e.value("ibkit_sweep_duration_seconds", "Duration of the last sweep.", i.took.Seconds())
 	e.value("ibkit_sweep_partial", "1 if a request of the last sweep had no valid response, else 0.", number(i.partial))
 	e.value("ibkit_sweep_nodes", "Nodes of the last sweep.", float64(i.nodes))
-	e.value("ibkit_sweep_ports", "Ports whose counters the last sweep read.", float64(i.ports))
+	e.value("ibkit_sweep_ports", "Ports with counters that the last sweep read.", float64(i.ports))
 }
 
 func number(b bool) float64 {

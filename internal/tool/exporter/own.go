@@ -48,7 +48,7 @@ func peerLabels(p *port, more ...string) labels {
 // writeSpeed writes link rates compared with the rates that both ends allow, by default for
 // the links that are slower.
 func writeSpeed(e *encoder, s *fabricSweep) {
-	e.gauge("ibkit_port_rate_ratio", "Signalling rate of a slow link divided by the best one that both ends support and have enabled.",
+	e.gauge("ibkit_port_rate_ratio", "Signalling rate of a slow link divided by the best that both ends support and have enabled.",
 		func(emit func(labels, float64)) {
 			s.allPorts(nil, func(p *port) {
 				best := rate(p.end.BestWidth, p.end.BestSpeed)
@@ -171,7 +171,7 @@ func (s *fabricSweep) writeFailures(e *encoder) {
 			add(key{n.GUID.String(), s.names.Name(n.Node)})
 		}
 	}
-	e.gauge("ibkit_node_failed_requests", "Requests without a valid response in the last sweep. For nodes that cannot be reached, those of the node before them.",
+	e.gauge("ibkit_node_failed_requests", "Requests without a valid response in the last sweep. For nodes that cannot be reached, the requests to the node before them.",
 		func(emit func(labels, float64)) {
 			for _, k := range order {
 				emit(newLabels("guid", k.guid, "node", k.node), float64(count[k]))

@@ -96,7 +96,7 @@ func (e *ForeignPeerError) Error() string {
 	if e.Program == "" {
 		return fmt.Sprintf("%v: it begins with %q", errMessage, e.head[:])
 	}
-	return fmt.Sprintf("%v: it begins with %q, like those of %s", errMessage, e.head[:], e.Program)
+	return fmt.Sprintf("%v: it begins with %q, like a message from %s", errMessage, e.head[:], e.Program)
 }
 
 // Unwrap returns the general error of an invalid message.

@@ -289,7 +289,7 @@ func (t Test) badExtent() *FieldError {
 
 // badCombination returns a field that another excludes.
 func (t Test) badCombination() *FieldError {
-	const bandwidthOnly = "a latency test has one message in flight"
+	const bandwidthOnly = "a latency test has a single message in flight"
 	switch lat := t.Kind == Latency; {
 	case lat && t.QueuePairs != 1:
 		return badField("qps", t.QueuePairs, bandwidthOnly)

@@ -33,15 +33,15 @@ var risks = []struct{ name, about, detail string }{
 	OwnLID: {"own-lid", "this host gets another LID",
 		"the LID of this host changes: replies and data do not reach it until the subnet manager sets the routes"},
 	SMLID: {"sm-lid", "the subnet manager gets another LID",
-		"the LID of the subnet manager changes: no port reaches subnet administration until it is told the new one"},
+		"the LID of the subnet manager changes: no port reaches subnet administration until it is told the new LID"},
 	PortLID: {"lid", "another port gets another LID",
 		"no route leads to the new LID until the subnet manager sets it: connections of the port break"},
 	SAAccess: {"sa-access", "the SM LID is not that of the subnet manager",
 		"the port sends its requests for subnet administration to another LID than that of the subnet manager"},
 	MKey: {"m-key", "requests need a new M_Key, or need it for longer",
 		"the subnet manager and all tools need the M_Key of this port: without it they cannot manage it"},
-	Mismatch: {"mismatch", "MTU or VLs differ from those of the other end",
-		"the two ends of the link differ afterwards: packets that are too large, or on lanes of one end only, are lost"},
+	Mismatch: {"mismatch", "MTU or VLs differ from the other end's",
+		"the two ends of the link differ afterwards: packets that are too large, or on lanes that only an end has, are lost"},
 }
 
 // Risks are all risks.

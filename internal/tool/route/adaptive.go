@@ -178,7 +178,7 @@ func (r *adaptiveReader) confirm() (*Adaptive, error) {
 		case e.Table != 0:
 			return nil, fmt.Errorf("LID %d uses group table %d", lid, e.Table)
 		case e.Group > r.info.GroupTop:
-			return nil, fmt.Errorf("LID %d has group %d, beyond the highest one, %d", lid, e.Group, r.info.GroupTop)
+			return nil, fmt.Errorf("LID %d has group %d, beyond the highest group, %d", lid, e.Group, r.info.GroupTop)
 		}
 		byLID[lid] = e.Group
 	}
@@ -222,7 +222,7 @@ func (r *adaptiveReader) groups(entries int, byLID []uint16) ([]mad.PortMask, er
 			}
 		}
 		if port := r.node.Tables.Lookup(ib.LID(lid)); !mask.Has(port) {
-			return nil, fmt.Errorf("group %d lacks port %d, the one of LID %d in the forwarding table", g, port, lid)
+			return nil, fmt.Errorf("group %d lacks port %d, LID %d's port in the forwarding table", g, port, lid)
 		}
 	}
 	return groups, nil

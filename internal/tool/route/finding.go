@@ -132,7 +132,7 @@ func (a *Analysis) loops(w namer) (findings []report.Finding) {
 			detail += fmt.Sprintf(" (%d of %d channels that depend on each other)", len(l.Hops), l.Channels)
 		}
 		if a.Lanes == LanesUnknown {
-			detail += ", if all paths use one virtual lane"
+			detail += ", if all paths use a single virtual lane"
 		}
 		if h := l.Hops[0]; h.From != nil {
 			detail += "; its first cable is on the path from " + w.path(h.From, h.LID, h.To)

@@ -126,7 +126,7 @@ func (p *Path) reason() string {
 	case NoEntry:
 		return "the table has no entry"
 	case BeyondTop:
-		return fmt.Sprintf("the LID is above %d, the highest one in use", p.End.Tables.Top)
+		return fmt.Sprintf("the LID is above %d, the highest LID in use", p.End.Tables.Top)
 	case NoSuchPort:
 		return "the port does not exist"
 	case DeadEnd:

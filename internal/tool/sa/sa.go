@@ -76,7 +76,7 @@ func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 			return err
 		}
 		if len(ports) != 1 || ports[0].To.LID == 0 || ports[0].To.IsDirected() {
-			return fmt.Errorf("find the LID of %s: got %d ports, want one with a LID", n.Node.Text, len(ports))
+			return fmt.Errorf("find the LID of %s: got %d ports, want 1 with a LID", n.Node.Text, len(ports))
 		}
 		f.StoreLID(n, ports[0].To.LID)
 	}

@@ -36,7 +36,7 @@ func (r Risk) Detail() string {
 	case MasterLeaves:
 		return "nobody manages the subnet until another manager takes over: changes are not noticed"
 	}
-	return "another manager is master: both configure the subnet until one of them yields"
+	return "another manager is master: both configure the subnet until either yields"
 }
 
 // A Change is an operation for a manager, with values for the SMInfo in the request.
@@ -120,7 +120,7 @@ func (s *Session) target(ctx context.Context) (*Manager, error) {
 		return nil, err
 	}
 	if n := len(r.result.Managers); n != 1 {
-		return nil, fmt.Errorf("find subnet manager: got %d ports, want one", n)
+		return nil, fmt.Errorf("find subnet manager: got %d ports, want 1", n)
 	}
 	if err := r.read(); err != nil {
 		return nil, err

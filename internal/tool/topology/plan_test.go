@@ -236,7 +236,7 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"no header", "a,b\nc,d\n", "read plan plan: not a plan: got no header"},
 		{"binary", "a\x00b", "read plan plan: not a plan: the file is binary"},
 		{"no cables", "StartDevice,EndDevice\n", "read plan plan: got no cables"},
-		{"one end", "StartDevice,EndDevice\na,b\nc,\n", "read plan plan:3: the cable has one end only"},
+		{"one end", "StartDevice,EndDevice\na,b\nc,\n", "read plan plan:3: the cable has a single end"},
 		{"quote", "StartDevice,EndDevice\na,\"b\nc,d\n", "read plan plan:2: a field in quotation marks does not end with one"},
 		{"quote within", "StartDevice,EndDevice\na,b\nc,d\"e\n", "read plan plan:3: a quotation mark in a field that does not begin with one"},
 		{"GUID", "start_guid,end_guid\n0x1,0x2\nx,0x2\n", "read plan plan:3: parse GUID \"x\""},

@@ -241,7 +241,7 @@ func row(columns []column, record []string) (*PlanCable, error) {
 	case c.A.isZero() && c.B.isZero():
 		return nil, nil
 	case c.A.isZero() || c.B.isZero():
-		return nil, errors.New("the cable has one end only")
+		return nil, errors.New("the cable has a single end")
 	}
 	return &c, nil
 }

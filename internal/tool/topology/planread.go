@@ -226,7 +226,7 @@ func (p *Plan) joinEnds() error {
 				if end.here == b {
 					port = c.B
 				}
-				return lineErrorf(c.Line, "%v has two cables, the other one is in line %d", port, old.line)
+				return lineErrorf(c.Line, "%v has two cables, the other is in line %d", port, old.line)
 			}
 		}
 		if !again {

@@ -92,7 +92,7 @@ func connectHint(err *perf.ConnectError) string {
 	case err.Program != "" && isIPv6(err.Err):
 		return fmt.Sprintf("programs of perftest listen on IPv4 only: use an IPv4 address, or start %s --ipv6-addr (of a newer release) on the server", err.Program)
 	case err.Program != "":
-		return fmt.Sprintf("start %s on the server first; it listens on TCP port %d, or that of its option -p, for one client", err.Program, perftest.Port)
+		return fmt.Sprintf("start %s on the server first; it listens on TCP port %d, or the port of its option -p, for a single client", err.Program, perftest.Port)
 	case errors.Is(err.Err, syscall.ECONNREFUSED):
 		return "start the server first: ibkit perf --serve"
 	}

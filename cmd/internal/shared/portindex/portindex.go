@@ -26,7 +26,7 @@ func Parse(text string) (resolve.Address, error) {
 	case err != nil:
 		return a, err
 	case a.Kind == resolve.LID && a.First != a.Last:
-		return a, fmt.Errorf("find LID %s: want one LID", text)
+		return a, fmt.Errorf("find LID %s: want a single LID", text)
 	}
 	return a, nil
 }
@@ -74,7 +74,7 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 	switch a.Kind {
 	case resolve.LID:
 		if a.First != a.Last {
-			return nil, 0, fmt.Errorf("find LID %s: want one LID", a.Text)
+			return nil, 0, fmt.Errorf("find LID %s: want a single LID", a.Text)
 		}
 		if err := resolve.CheckPort(a.First); err != nil {
 			return nil, 0, fmt.Errorf("find LID %s: %w", a.Text, err)
@@ -96,7 +96,7 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
 		if n := x.count(a.Name); n > 1 {
-			return nil, 0, fmt.Errorf("find %s: got %d nodes, want one", a.Text, n)
+			return nil, 0, fmt.Errorf("find %s: got %d nodes, want 1", a.Text, n)
 		}
 		p = x.named(a.Name)
 	}

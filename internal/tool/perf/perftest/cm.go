@@ -44,7 +44,7 @@ func (c *CM) check(t *Test) error {
 	case c.QueuePairs && t.XRC():
 		return errors.New("XRC: the connection manager does not connect its queue pairs")
 	case !c.QueuePairs && c.TOS != nil:
-		return errors.New("type of service: only queue pairs of the connection manager have one")
+		return errors.New("type of service: only the connection manager's queue pairs have it")
 	case !c.QueuePairs:
 		return nil
 	case t.Type == verbs.QPTypeUC:

@@ -191,15 +191,15 @@ func (t *Test) Check() error {
 		return fmt.Errorf("%d queue pairs, tx depth %d, rx depth %d, CQ moderation %d, post list %d, %d sizes: each must be above 0",
 			t.QueuePairs, t.TxDepth, t.RxDepth, t.Moderation, t.List, len(t.Sizes))
 	case !t.Bandwidth && t.QueuePairs > 1:
-		return fmt.Errorf("%d queue pairs: a latency test uses one", t.QueuePairs)
+		return fmt.Errorf("%d queue pairs: a latency test uses a single queue pair", t.QueuePairs)
 	case !t.Bandwidth && t.Bidirectional:
 		return fmt.Errorf("bidirectional latency: only bandwidth tests can be bidirectional")
 	case t.Timed && (t.All || len(t.Sizes) > 1):
-		return fmt.Errorf("several sizes by time: a timed test has one size")
+		return fmt.Errorf("several sizes by time: a timed test has a single size")
 	case t.Timed && t.Events:
 		return fmt.Errorf("events by time: a timed test polls")
 	case t.Infinite && (t.All || len(t.Sizes) > 1):
-		return fmt.Errorf("several sizes without end: an endless test has one size")
+		return fmt.Errorf("several sizes without end: an endless test has a single size")
 	case t.Infinite && (!t.Bandwidth || t.Events || t.Verb == Send && t.Bidirectional || t.rate(1) > 0):
 		return fmt.Errorf("endless test of latency, with events, with a rate, or of sends in both directions: not supported by the programs")
 	case t.Infinite && t.Duration <= 0:

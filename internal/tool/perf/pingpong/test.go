@@ -72,7 +72,7 @@ type Result struct {
 }
 
 // errSharedBuffer is returned for Verify with several queue pairs.
-var errSharedBuffer = errors.New("messages of several queue pairs cannot be verified: the peer has one buffer for all of them")
+var errSharedBuffer = errors.New("messages of several queue pairs cannot be verified: the peer has a single buffer for them")
 
 // grhSize is the number of bytes before the payload of a received datagram (InfiniBand
 // Architecture Specification, volume 1, section 11.4.1.2).
