@@ -77,7 +77,7 @@ func TestUsage(t *testing.T) {
 		"SERVER --peer perftest -D 9500ms":               "--duration 9.5s: want whole seconds",
 		"SERVER --peer perftest -n 4":                    "below the minimum of 5",
 		"SERVER --peer perftest --margin 2s":             "without -D",
-		"SERVER --peer perftest -t all":                  "a program runs one test",
+		"SERVER --peer perftest -t all":                  "a program runs a single test",
 		"SERVER --peer pingpong --srq 300":               "255",
 		"SERVER --peer pingpong --min-bw 3":              "--min-bw has no effect",
 		"--serve --allow []":                             "--allow",

@@ -94,7 +94,7 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo --csv --json node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--tables " + dumps + " --counters 1 8", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo 4 0,1", cmdutil.ExitOK, ""},
-		{"--sim demo node01 node*", cmdutil.ExitFailed, "find node*: got 16 nodes, want one"},
+		{"--sim demo node01 node*", cmdutil.ExitFailed, "find node*: got 16 nodes, want 1"},
 		{"--sim demo node01", cmdutil.ExitUsage, "number of ports: got 1, want 2"},
 		{"--sim demo node01 spin", cmdutil.ExitFailed, `hint: similar names: "spine1", "spine2"`},
 		{"--sim demo node01/9 node02", cmdutil.ExitFailed, "find node01[9]: the ports of node01 have the numbers 1 to 1"},

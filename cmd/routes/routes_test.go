@@ -96,7 +96,7 @@ func TestRoutes_ExitCodes(t *testing.T) {
 		{"--sim demo --using leaf1/17", cmdutil.ExitFailed, "find leaf1[17]: the ports of leaf1 have the numbers 1 to 16"},
 		{"--sim demo --using leaf1/0", cmdutil.ExitFailed, "find leaf1[0]: the ports of leaf1 have the numbers 1 to 16"},
 		{"--sim demo --using leaf1/x", cmdutil.ExitUsage, "want SWITCH[NUMBER]"},
-		{"--sim demo --using leaf*/1", cmdutil.ExitFailed, "find leaf*/1: got 4 switches, want one"},
+		{"--sim demo --using leaf*/1", cmdutil.ExitFailed, "find leaf*/1: got 4 switches, want 1"},
 		{"--sim demo --lid 0xc000", cmdutil.ExitUsage, "want a LID or a range of LIDs, 1 to 0xbfff"},
 		{"--sim demo --lid 9-5", cmdutil.ExitUsage, "want a LID or a range"},
 		{"--sim demo --multicast --lid 5", cmdutil.ExitUsage, "0xc000 to 0xfffe"},

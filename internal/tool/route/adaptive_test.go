@@ -167,7 +167,7 @@ func TestAdaptiveReader_Confirm(t *testing.T) {
 		{"missing port", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), free(3, 1)}, []mad.PortMask{mask(1, 200), mask(3, 200), {}, {}}, "which does not exist"},
 		{"unknown state", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), {State: 3, Port: 3}}, []mad.PortMask{mask(1), mask(3), {}, {}}, "unknown state ?(3)"},
 		{"other table", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), {State: 1, Table: 2, Port: 3}}, []mad.PortMask{mask(1), mask(3), {}, {}}, "group table 2"},
-		{"high group", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), free(3, 2)}, []mad.PortMask{mask(1), mask(3), {}, {}}, "beyond the highest one, 1"},
+		{"high group", []uint8{NoRoute, 1, 3}, []mad.ARForwarding{{}, free(1, 0), free(3, 2)}, []mad.PortMask{mask(1), mask(3), {}, {}}, "beyond the highest group, 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &adaptiveReader{

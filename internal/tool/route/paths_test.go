@@ -98,7 +98,7 @@ func TestPaths(t *testing.T) {
 		},
 		{
 			"above the top", func(_ *sim.Fabric, _, spine *sim.Node, lid ib.LID) { spine.Switch.LinearFDBTop = lid - 1 },
-			"host00001[1] leaf001[3]", "unreachable: the path ends at spine001[2]: the LID is above 3, the highest one in use\nrecord: subnet administration has a record of the path",
+			"host00001[1] leaf001[3]", "unreachable: the path ends at spine001[2]: the LID is above 3, the highest LID in use\nrecord: subnet administration has a record of the path",
 		},
 		{
 			"no such port", func(_ *sim.Fabric, _, spine *sim.Node, lid ib.LID) { spine.LFT[lid] = 200 },

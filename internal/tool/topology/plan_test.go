@@ -241,7 +241,7 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"quote within", "StartDevice,EndDevice\na,b\nc,d\"e\n", "read plan plan:3: a quotation mark in a field that does not begin with one"},
 		{"GUID", "start_guid,end_guid\n0x1,0x2\nx,0x2\n", "read plan plan:3: parse GUID \"x\""},
 		{"speed", "StartDevice,EndDevice,Speed\na,b,fast\n", `read plan plan:2: parse speed "fast": not a rate`},
-		{"port twice", "StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\na,1,b,2\n", "read plan plan:3: a[1] has two cables, the other one is in line 2"},
+		{"port twice", "StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\na,1,b,2\n", "read plan plan:3: a[1] has two cables, the other is in line 2"},
 		{"JSON", "{\"schema\":\n1}", "read plan plan:2: invalid JSON: schema: a number is not possible here"},
 		{"JSON syntax", "{\"schema\":\n}", "read plan plan:2: invalid JSON: invalid character '}'"},
 		{"other JSON", `{"schema":"x"}`, `read plan plan: got schema "x"`},
