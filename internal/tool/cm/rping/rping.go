@@ -257,10 +257,13 @@ func (e *end) complete(c verbs.Completion) error {
 	return nil
 }
 
-// transfer reads or writes n bytes in the announced buffer.
+// transfer reads or writes n bytes in the announced buffer. If the local buffer is smaller,
+// the device reports a protection error, as with the C tool.
 func (e *end) transfer(ctx context.Context, op verbs.Opcode, n int, step string) error {
+	sge := e.shared.SGE(0, 0)
+	sge.Length = uint32(n)
 	if err := e.post(verbs.SendWR{
-		ID: transferID, Opcode: op, SGEs: []verbs.SGE{e.shared.SGE(0, n)}, RemoteAddr: e.remote.addr, RKey: e.remote.rkey,
+		ID: transferID, Opcode: op, SGEs: []verbs.SGE{sge}, RemoteAddr: e.remote.addr, RKey: e.remote.rkey,
 	}); err != nil {
 		return err
 	}
