@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -93,5 +94,36 @@ func TestPeak(t *testing.T) {
 	p := NewPeak(1)
 	if n := testing.AllocsPerRun(10, func() { p.Posted(1, 2); p.Completed(2, 3) }); n > 0 {
 		t.Errorf("got %g allocations, want none", n)
+	}
+}
+
+// The peak equals the best of all pairs, by the definition.
+func TestPeak_Pairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		n := 1 + random.IntN(60)
+		p := NewPeak(n)
+		var ns int64
+		for posted, completed := uint64(0), uint64(0); completed < uint64(n); {
+			ns += random.Int64N(100)
+			if posted < uint64(n) && (posted == completed || random.IntN(2) == 0) {
+				p.Posted(ns, posted)
+				posted += min(uint64(1+random.IntN(3)), uint64(n)-posted)
+				continue
+			}
+			completed += 1 + random.Uint64N(posted-completed)
+			p.Completed(ns, completed)
+		}
+		want := 0.0
+		for _, post := range p.posts {
+			for _, c := range p.completions {
+				if c.count > post.count && c.ns > post.ns {
+					want = max(want, float64(c.count-post.count)/float64(c.ns-post.ns)*1e9)
+				}
+			}
+		}
+		if got := p.PerSecond(); got < want*0.999999 || got > want*1.000001 {
+			t.Fatalf("got %g messages per second, want %g\nposts %v\ncompletions %v", got, want, p.posts, p.completions)
+		}
 	}
 }
