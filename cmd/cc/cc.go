@@ -51,11 +51,11 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "cc [flags]",
 		Short: "Show congestion control of a fabric, or set it from a file",
 		Long: strings.TrimSpace(`
-cc reads the agents of congestion control of all nodes: the thresholds by which
+cc reads all nodes' congestion control agents: the thresholds by which
 switches mark packets, the settings of single switch ports, and the tables and
 timers by which adapters slow down. It reports nodes without an agent, nodes
 that have congestion control off while others of their type have it on, and
-settings that differ from those of most nodes of the type.
+settings that differ from most nodes of the same type.
 
 With --set, it compares all nodes with the settings in a file, shows the
 differences by node, asks for confirmation, sets them on all nodes at the same
@@ -65,7 +65,7 @@ service levels; [port] requires control:
 
 ` + keyHelp() + `
 
-Each change is recorded in the system log, or in the file of --log. Changes of
+Each change is recorded in the system log, or in the file of --log. Changes to
 simulated fabrics are recorded only with --log.`),
 		Example: strings.Trim(`
   # the settings of all nodes; exit code 3 if there are findings

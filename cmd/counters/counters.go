@@ -69,8 +69,8 @@ counter, its usual meaning, and the kind of cause: cable, congestion or
 configuration.
 
 It clears counters only with --reset, after it has printed them and asked for
-confirmation. The change is recorded in the system log, or in the file of --log;
-that of a simulated fabric only with --log.
+confirmation. The change is recorded in the system log, or in the file of --log.
+Changes to simulated fabrics are recorded only with --log.
 
 With --window it reads the counters twice and shows rates: a port has a finding
 if an error counter increased in the window, or if it lost at least 1 % of its

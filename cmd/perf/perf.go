@@ -56,8 +56,8 @@ prints the latency and the bandwidth. The client selects the tests; a server
 runs any test and serves many clients.
 
 The address of SERVER selects the device, the port and the GID on both sides. If
-SERVER is not the address of an RDMA port, each side picks the best GID that can
-reach its peer. Both are printed.
+it is not an RDMA port's address, each side selects its best GID with a route to
+the peer. The output shows both GIDs.
 
 Latencies of sends and writes are one-way: half of a round trip. Those of reads
 and atomics are round trips. Warm-up messages are not counted.

@@ -104,7 +104,7 @@ func maskPing(s string) string { return times.ReplaceAllString(s, "T ") }
 
 func TestPingText(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
-		{"-c 2 -i 1ms 3", `LID 3: no reply of a ping server, pinging performance management (--via pma)
+		{"-c 2 -i 1ms 3", `LID 3: no reply from a ping server; pinging the performance management agent instead (--via pma)
 LID 3: seq=0 time=T 
 LID 3: seq=1 time=T 
 

@@ -111,7 +111,7 @@ func (v *view) printAgents() {
 var agentTexts = [...]string{
 	ping.AgentServer: "pinging the ping server",
 	ping.AgentSMA:    "pinging subnet management, by a directed route",
-	ping.AgentPMA:    "no reply of a ping server, pinging performance management",
+	ping.AgentPMA:    "no reply from a ping server; pinging the performance management agent instead",
 }
 
 // showsProbes reports whether probes are shown.

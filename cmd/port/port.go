@@ -70,8 +70,8 @@ A port is not changed if this has a risk that --force does not name:
 ` + riskHelp() + `
 
 Link risks apply to a reset, too: a link that trains may stay down. Requests use
-a route around the link if there is one. Each request for a change is preceded
-by a check that the port of the plan is at its address.
+a route around the link if there is one. Before each change, ibkit first checks
+that the planned port still has this address.
 
 Several ports are changed one after another, until the first failure. Changes
 that cut off the port of a later one are refused, with an order that does not.
@@ -79,7 +79,7 @@ that cut off the port of a later one are refused, with an order that does not.
 the output of ibkit linkinfo --json. A link with both ends in the list is
 changed once.
 
-Each change is recorded in the system log, or in the file of --log. Changes of
+Each change is recorded in the system log, or in the file of --log. Changes to
 simulated fabrics are recorded only with --log.`),
 		Example: strings.Trim(`
   # all ports of a switch; a port and its peer

@@ -65,8 +65,8 @@ of subnet administration, or that are longer than the shortest path.
 
 A and B are LIDs, GUIDs, GIDs, directed routes or node names, as in ibkit addr;
 NAME[2] is port 2 of a node. route scans the fabric and reads the entries of the
-two LIDs in all tables. The service level and the virtual lanes are those of the
-path record of subnet administration.`),
+two LIDs in all tables. The service level and the virtual lanes come from the
+path record.`),
 		Example: strings.Trim(`
   # the path between two hosts, with the error counters of its links
   ibkit route --counters node01 node16

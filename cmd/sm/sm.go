@@ -75,7 +75,7 @@ An operation is refused if no other manager can take over (only-manager), if it
 makes the only master leave (master-leaves), or if it makes a second one
 (second-master), unless --force names the reason.
 
-Each change is recorded in the system log, or in the file of --log. Changes of
+Each change is recorded in the system log, or in the file of --log. Changes to
 simulated fabrics are recorded only with --log.`),
 		Example: strings.Trim(`
   # all subnet managers

@@ -36,7 +36,7 @@ var risks = []struct{ name, about, detail string }{
 		"the LID of the subnet manager changes: no port reaches subnet administration until it is told the new LID"},
 	PortLID: {"lid", "another port gets another LID",
 		"no route leads to the new LID until the subnet manager sets it: connections of the port break"},
-	SAAccess: {"sa-access", "the SM LID is not that of the subnet manager",
+	SAAccess: {"sa-access", "the SM LID is not the subnet manager's LID",
 		"the port sends its requests for subnet administration to another LID than that of the subnet manager"},
 	MKey: {"m-key", "requests need a new M_Key, or need it for longer",
 		"the subnet manager and all tools need the M_Key of this port: without it they cannot manage it"},

@@ -49,7 +49,7 @@ const (
 	LinkUp                      // a link is up that was not up before
 	LinkChanged                 // the state, width, speed or peer on a link that stays up
 	NodeAdded                   // a node responds that was not in the fabric
-	NodeRemoved                 // a node is not in the fabric any more, and its links are down
+	NodeRemoved                 // a node left the fabric, and its links are down
 	NodeSilent                  // a node does not respond, and no link on it is known to be down
 	NodeChanged                 // the name, the LID or the port count
 

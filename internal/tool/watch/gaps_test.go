@@ -47,7 +47,7 @@ func TestRun_Silent(t *testing.T) {
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"30s node-removed node06: not in the fabric any more",
+				"30s node-removed node06: left the fabric",
 				"40s link-up leaf2[4]: 4X NDR Active",
 				"50s node-added node06: in the fabric",
 			},
@@ -57,7 +57,7 @@ func TestRun_Silent(t *testing.T) {
 			want: []string{
 				"20s node-silent node06: no reply, and no link of it is known to be down",
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"30s node-removed node06: not in the fabric any more",
+				"30s node-removed node06: left the fabric",
 			},
 		},
 		{
@@ -68,7 +68,7 @@ func TestRun_Silent(t *testing.T) {
 				"41s node-added node05: responds again",
 				"41s node-added node07: responds again",
 				"41s node-added node08: responds again",
-				"41s node-removed node06: not in the fabric any more",
+				"41s node-removed node06: left the fabric",
 				"51s link-up leaf2[4] - node06[1]: 4X NDR Active",
 				"51s node-added node06: in the fabric"),
 		},
@@ -116,7 +116,7 @@ func TestRun_LostReplies(t *testing.T) {
 				"41s node-added node07: responds again",
 				"41s node-added node08: responds again",
 				"41s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"41s node-removed node06: not in the fabric any more"),
+				"41s node-removed node06: left the fabric"),
 		},
 		{
 			name: "the description", options: Options{Rescan: 10 * time.Second}, script: "12s mute node06 NodeDescription\n22s describe node06 new\n35s mute node06 off\n",
@@ -126,7 +126,7 @@ func TestRun_LostReplies(t *testing.T) {
 			name: "the description of a node that comes back", script: "12s unlink node06[1]\n22s mute node06 NodeDescription\n25s link node06[1]\n",
 			want: []string{
 				"20s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"20s node-removed node06: not in the fabric any more",
+				"20s node-removed node06: left the fabric",
 				"30s link-up leaf2[4] - node06[1]: 4X NDR Active",
 				"30s node-added node06: in the fabric",
 			},
@@ -136,7 +136,7 @@ func TestRun_LostReplies(t *testing.T) {
 			script: "12s mute leaf2 NodeDescription\n22s unlink node06[1]\n",
 			want: []string{
 				"30s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"30s node-removed node06: not in the fabric any more",
+				"30s node-removed node06: left the fabric",
 			},
 		},
 	})

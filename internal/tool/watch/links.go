@@ -119,7 +119,7 @@ func (d *linkDiff) nodeEvent(n *fabric.Node, kind Kind, level Level, text string
 
 // removed reports a node that left the fabric, and its links.
 func (d *linkDiff) removed(n *fabric.Node) {
-	d.nodeEvent(n, NodeRemoved, Problem, "not in the fabric any more")
+	d.nodeEvent(n, NodeRemoved, Problem, "left the fabric")
 	d.links(n)
 }
 

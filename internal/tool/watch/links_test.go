@@ -37,7 +37,7 @@ func TestRun_Links(t *testing.T) {
 			name: "an adapter leaves and comes back", script: "12s unlink node06[1]\n25s link node06[1]\n",
 			want: []string{
 				"20s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"20s node-removed node06: not in the fabric any more",
+				"20s node-removed node06: left the fabric",
 				"30s link-up leaf2[4] - node06[1]: 4X NDR Active",
 				"30s node-added node06: in the fabric",
 			},
@@ -54,7 +54,7 @@ func TestRun_Links(t *testing.T) {
 			name: "a flap that a check sees", script: "19s flap leaf2[4] 2s 1\n",
 			want: []string{
 				"20s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"20s node-removed node06: not in the fabric any more",
+				"20s node-removed node06: left the fabric",
 				"30s link-up leaf2[4] - node06[1]: 4X NDR Active",
 				"30s node-added node06: in the fabric",
 			},
@@ -95,7 +95,7 @@ func TestRun_Links(t *testing.T) {
 			want: []string{
 				"20s link-down spine1[4] - leaf4[1]: was 4X NDR Active",
 				"20s link-down spine2[4] - leaf4[2]: was 4X NDR Active",
-				"20s node-removed leaf4: not in the fabric any more",
+				"20s node-removed leaf4: left the fabric",
 				"20s node-silent node13: no reply, and no link of it is known to be down",
 				"20s node-silent node14: no reply, and no link of it is known to be down",
 				"20s node-silent node15: no reply, and no link of it is known to be down",
@@ -135,7 +135,7 @@ func TestRun_LocalLink(t *testing.T) {
 				"40s source-up links: 21 nodes, 23 links",
 				"40s link-up node01[1] - leaf1[3]: 4X NDR Active",
 				"40s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"40s node-removed node06: not in the fabric any more",
+				"40s node-removed node06: left the fabric",
 			},
 		},
 		{

@@ -17,7 +17,7 @@ func (w *fabricWatch) notice(e *trap.Event) {
 		w.look(e.Notice)
 		w.add(w.noticeEvent(e.Notice))
 	case trap.Subscribed:
-		w.works(Traps, fmt.Sprintf("subscribed at LID %d", e.SA))
+		w.works(Traps, fmt.Sprintf("subscribed to the subnet manager at LID %d", e.SA))
 	case trap.Lost:
 		w.lose(Traps, e.Err)
 	case trap.Dropped:

@@ -32,7 +32,7 @@ func TestRun_Notices(t *testing.T) {
 				"12s notice leaf2: link-state: link of a switch went up or down",
 				"12s notice node06: out-of-service: port is not reachable any more",
 				"12s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"12s node-removed node06: not in the fabric any more",
+				"12s node-removed node06: left the fabric",
 				"25s notice leaf2: link-state: link of a switch went up or down",
 				"25s notice node06: in-service: port is reachable",
 				"25s link-up leaf2[4] - node06[1]: 4X NDR Active",
@@ -50,14 +50,14 @@ func TestRun_Notices(t *testing.T) {
 			name: "the subnet manager does not respond for a while", script: "0s sm node05[1]\n12s hang node05\n30s resume node05\n", options: traps,
 			want: []string{
 				"15s source-lost traps: Set SubnAdm InformInfo of LID 9, sent 3 times: no reply in time",
-				"31s source-up traps: subscribed at LID 9",
+				"31s source-up traps: subscribed to the subnet manager at LID 9",
 			},
 		},
 		{
 			name: "the subnet manager responds later", script: "0s sm node05[1]\n0s hang node05\n12s resume node05\n", options: traps,
 			want: []string{
 				"0s source-lost traps: subscribe to notices: Set SubnAdm InformInfo of LID 9, sent 3 times: no reply in time",
-				"21s source-up traps: subscribed at LID 9",
+				"21s source-up traps: subscribed to the subnet manager at LID 9",
 			},
 		},
 	})
@@ -166,8 +166,8 @@ func TestRun_Count(t *testing.T) {
 		want   []string
 	}{
 		{"first", 1, nil, []string{"20s link-down leaf2[4] - node06[1]: was 4X NDR Active"}},
-		{"first of a kind", 1, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: not in the fabric any more"}},
-		{"fewer than wanted", 9, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: not in the fabric any more"}},
+		{"first of a kind", 1, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
+		{"fewer than wanted", 9, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := scenario{script: "12s unlink node06[1]\n", options: Options{Count: test.count, Accept: test.accept}, want: test.want}

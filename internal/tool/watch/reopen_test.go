@@ -31,7 +31,7 @@ func TestRun_PortFails(t *testing.T) {
 				"20s source-lost counters: device removed",
 				"40s source-up links: 21 nodes, 23 links",
 				"40s link-down leaf2[4] - node06[1]: was 4X NDR Active",
-				"40s node-removed node06: not in the fabric any more",
+				"40s node-removed node06: left the fabric",
 				"40s source-up counters",
 			},
 		},
@@ -40,7 +40,7 @@ func TestRun_PortFails(t *testing.T) {
 			options: Options{Sources: []Source{Traps}}, before: failing(14*time.Second, 20*time.Second),
 			want: []string{
 				"15s source-lost traps: renew subscriptions: Get PortInfo of route 0: device removed",
-				"25s source-up traps: subscribed at LID 4",
+				"25s source-up traps: subscribed to the subnet manager at LID 4",
 				"35s notice new: capabilities: changed: NodeDescription",
 			},
 		},

@@ -16,7 +16,7 @@ type Flags struct {
 
 // Define declares the flags.
 func (f *Flags) Define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "threshold-file", "", "read thresholds from `FILE` (default: that of infiniband-diags)")
+	flags.StringVar(&f.file, "threshold-file", "", "read thresholds from `FILE` (default: the infiniband-diags file)")
 	flags.Float64Var(&f.wait, "max-wait", 100*counters.DefaultWait, "report a port that loses more than `PERCENT` by waiting")
 }
 
