@@ -37,6 +37,7 @@ type command struct {
 	fabric fabricflag.Flags
 	source fabricflag.Source
 	began  time.Time
+	device string // local port; "" before a scan
 
 	format                 string
 	json                   bool
@@ -312,6 +313,7 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 func (c *command) discover(ctx context.Context, progress func(fabric.Progress)) (*fabric.Fabric, error) {
 	source := c.source.Fabric(&c.fabric.Settings, c.env)
 	source.Progress = progress
+	c.noteDevice(&source)
 	if c.wantsDatabase() {
 		return c.scanDatabase(ctx, source)
 	}
@@ -404,6 +406,7 @@ func (c *command) printHosts(out *render.Output, f *fabric.Fabric, write func(io
 // picture returns a picture with the findings about links, from checks and from plans.
 func (c *command) picture(f *fabric.Fabric, findings []report.Finding) *topology.Picture {
 	p := topology.NewPicture(f, c.names, marks(f, findings))
+	p.Source = c.sourceText()
 	for _, finding := range findings {
 		isLinked := func(port *fabric.Port) bool { return port.Peer != nil }
 		if !slices.ContainsFunc(topology.PortsOf(finding), isLinked) {

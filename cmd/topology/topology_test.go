@@ -137,6 +137,26 @@ func TestTopology_Page(t *testing.T) {
 	}
 }
 
+// The page has the fabric's source and time, and the verdict if there are no problems.
+func TestTopology_PageSource(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "a<b.cache")
+	if code, _, err := program.Run(t, nil, "topology", "--sim", "single-switch", "--save", cache); code != 0 {
+		t.Fatalf("got exit code %d, error output %q", code, err)
+	}
+	const at = `at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}`
+	for args, want := range map[string]string{
+		"--sim single-switch": `<title>Fabric: simulated fabric single-switch, scanned ` + at + `</title>(?s:.*)"source":"simulated fabric single-switch, scanned ` + at + `"`,
+		"--from " + cache:     `<title>Fabric: file a&lt;b\.cache, written ` + at + `</title>(?s:.*)"source":"file a\\u003cb\.cache, written ` + at + `"`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"topology", "--format", "html"}, strings.Fields(args)...)...)
+			if code != 0 || err != "" || !regexp.MustCompile(want).MatchString(out) || !strings.Contains(out, `"verdict":"no problems found"`) {
+				t.Errorf("got exit code %d, error output %q, page\n%.900s\nwant %s", code, err, out, want)
+			}
+		})
+	}
+}
+
 func TestTopology_Diff(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	for _, test := range []struct {

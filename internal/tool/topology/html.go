@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"strings"
@@ -35,7 +36,7 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
-<title>Fabric</title>
+<title>%s</title>
 <style>%s</style>
 </head>
 <body>
@@ -49,7 +50,7 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 <main><canvas></canvas><div id="hover" hidden></div></main>
 <aside hidden></aside>
 <noscript>The picture requires JavaScript.</noscript>
-<script id="data" type="application/json">`, sourceHash(script), sourceHash(pageStyle), pageStyle)
+<script id="data" type="application/json">`, sourceHash(script), sourceHash(pageStyle), html.EscapeString(p.pageTitle()), pageStyle)
 	out.Write(data) // encoding/json escapes <, > and &
 	fmt.Fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", script)
 	if err := out.Flush(); err != nil {
@@ -67,6 +68,22 @@ func pageScript() string {
 		b.Write(text)
 	}
 	return b.String()
+}
+
+// pageTitle returns the page's title.
+func (p *Picture) pageTitle() string {
+	if p.Source == "" {
+		return "Fabric"
+	}
+	return "Fabric: " + p.Source
+}
+
+// verdict describes a picture without findings.
+func (p *Picture) verdict() string {
+	if p.Fabric.Partial() {
+		return "partial result, no problems found"
+	}
+	return "no problems found"
 }
 
 // sourceHash returns an inline source's hash for the Content-Security-Policy.

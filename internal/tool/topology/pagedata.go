@@ -13,8 +13,10 @@ import (
 // pageData is the page's data. Each element is an array; script data.js names its
 // members. References are indexes, -1 is no reference.
 type pageData struct {
+	Source   string         `json:"source"`
 	Summary  string         `json:"summary"`
-	Sizes    [3][2]float64  `json:"sizes"` // of an end node, a switch and a group
+	Verdict  string         `json:"verdict"` // without problems
+	Sizes    [3][2]float64  `json:"sizes"`   // of an end node, a switch and a group
 	Kinds    []string       `json:"kinds"`
 	Rates    []string       `json:"rates"`
 	Marks    [][3]any       `json:"marks"` // text, class, severity
@@ -45,7 +47,8 @@ type pageDrawing struct {
 
 func (p *Picture) data() pageData {
 	d := pageData{
-		Summary: p.Summary(), Kinds: []string{"channel adapter", "switch", "router"}, Classes: findingClasses,
+		Source: p.Source, Summary: p.Summary(), Verdict: p.verdict(),
+		Kinds: []string{"channel adapter", "switch", "router"}, Classes: findingClasses,
 		Sizes: [3][2]float64{{switchWide - endIndent, endHigh - 1}, {switchWide, switchHigh}, {switchWide, groupHigh}},
 		Nodes: [][]any{}, Groups: []pageGroup{}, Labels: map[int]map[uint8]string{},
 	}

@@ -19,6 +19,7 @@ type Picture struct {
 
 	Marks  map[*fabric.Port]Mark // colour the ports' cables
 	Others []report.Finding      // findings that the page lists without a cable
+	Source string                // the fabric's source and time, which the page shows
 
 	cables  []Cable
 	cableOf map[*fabric.Node][]int          // cable indexes

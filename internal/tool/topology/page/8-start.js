@@ -1,7 +1,8 @@
-// legend shows the classes of findings with their line and node colours.
+// legend shows the classes of findings with their line and node colours, or the verdict.
 function legend() {
   const parent = document.getElementById("legend");
   parent.replaceChildren();
+  if (!problems.length) element("span", data.verdict, parent);
   data.classes.forEach((c, kind) => {
     if (!problems.some(p => p.mark.kind === kind)) return;
     const e = element("div", "", parent), sample = element("canvas", "", e), ink = sample.getContext("2d");
@@ -23,7 +24,7 @@ function legend() {
   });
 }
 
-document.getElementById("summary").textContent = data.summary;
+document.getElementById("summary").textContent = data.source ? data.source + "; " + data.summary : data.summary;
 element("span", "Fabric", document.querySelector("nav"));
 legend();
 dark.onchange = () => { legend(); draw(); };
