@@ -82,3 +82,23 @@ func TestHelp_limits(t *testing.T) {
 	}
 	check(t, newRoot(&cmdutil.Env{Getenv: func(string) string { return "" }}, nil))
 }
+
+// TestHelp_defaults checks that no flag has two defaults in the help, the text's and
+// pflag's, nor the default 0s.
+func TestHelp_defaults(t *testing.T) {
+	var check func(*testing.T, *cobra.Command, []string)
+	check = func(t *testing.T, c *cobra.Command, path []string) {
+		t.Run(c.Name(), func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append(path[:len(path):len(path)], "--help")...)
+			for line := range strings.Lines(out) {
+				if strings.Count(line, "(default") > 1 || strings.Contains(line, "(default 0s)") {
+					t.Errorf("got %q, want at most one default, not 0s", line)
+				}
+			}
+			for _, sub := range c.Commands() {
+				check(t, sub, append(path[:len(path):len(path)], sub.Name()))
+			}
+		})
+	}
+	check(t, newRoot(&cmdutil.Env{Getenv: func(string) string { return "" }}, nil), nil)
+}

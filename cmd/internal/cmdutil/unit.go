@@ -17,11 +17,15 @@ var plainNumber = lazyregexp.New(`^[0-9]+(\.[0-9]+)?$`)
 var needUnit = map[string]bool{"timeout": true, "max-p99": true}
 
 // acceptSeconds makes the other flags of a command and its subcommands with a time accept a
-// number of seconds, as ping, mtr and watch do.
+// number of seconds, as ping, mtr and watch do. The help has no default of 0s, which pflag
+// omits only for its own type.
 func acceptSeconds(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Value.Type() == "duration" && !needUnit[f.Name] {
 			f.Value = withUnit{f.Value, "s"}
+			if f.DefValue == "0s" {
+				f.DefValue = ""
+			}
 		}
 	})
 	for _, sub := range cmd.Commands() {
