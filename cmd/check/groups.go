@@ -42,17 +42,12 @@ func (v *groupView) print(groups []check.Group, limit int) {
 
 // group prints a group: a line with at most limit details for each kind, then the next steps.
 func (v *groupView) group(g *check.Group, limit int) {
-	severity := string(g.Severity())
-	mark := v.palette.Warn
-	if g.Severity() == report.Error {
-		mark = v.palette.Bad
-	}
 	for i, line := range groupLines(g, limit) {
-		if i == 0 {
-			v.line(0, mark(severity)+": "+line)
-			continue
+		mark := v.palette.Warn
+		if line.severity == report.Error {
+			mark = v.palette.Bad
 		}
-		v.line(indent, line)
+		v.line(indent*min(i, 1), mark(string(line.severity))+": "+line.text)
 	}
 	for _, f := range g.Findings {
 		if f.Hint != "" {
@@ -61,31 +56,31 @@ func (v *groupView) group(g *check.Group, limit int) {
 	}
 }
 
+// A groupLine is the line for findings with the same kind and severity.
+type groupLine struct {
+	severity report.Severity
+	text     string
+}
+
 // groupLines returns a line with kind and details for each kind. The first line has the
 // subject.
-func groupLines(g *check.Group, limit int) []string {
-	var lines []string
-	add := func(name string, details []string) {
-		if len(lines) == 0 && g.Subject != "" {
-			name += " " + g.Subject
+func groupLines(g *check.Group, limit int) []groupLine {
+	var lines []groupLine
+	for rest := g.Findings; len(rest) > 0; {
+		first, name := rest[0], check.Name(rest[0])
+		var details []string
+		for len(rest) > 0 && check.Name(rest[0]) == name && rest[0].Severity == first.Severity {
+			details = append(details, rest[0].Detail)
+			rest = rest[1:]
 		}
 		if more := len(details) - limit; limit > 0 && more > 0 {
 			details = append(details[:limit:limit], fmt.Sprintf("%d more (--limit 0 shows all)", more))
 		}
-		lines = append(lines, cmdutil.Visible(name+": "+strings.Join(details, "; ")))
-	}
-	var name string
-	var details []string
-	for _, f := range g.Findings {
-		if next := check.Name(f); next != name {
-			if details != nil {
-				add(name, details)
-			}
-			name, details = next, nil
+		if len(lines) == 0 && g.Subject != "" {
+			name += " " + g.Subject
 		}
-		details = append(details, f.Detail)
+		lines = append(lines, groupLine{first.Severity, cmdutil.Visible(name + ": " + strings.Join(details, "; "))})
 	}
-	add(name, details)
 	return lines
 }
 

@@ -13,8 +13,10 @@ func TestCheckFabric_Wrap(t *testing.T) {
 	code, screen := program.RunOnTerminal(t, 60, 24, line...)
 	const want = `error: links/not-active cable leaf3[4] - node10[1]: not
   activated by a subnet manager
-  routing/not-active: 30 paths cross a link without data
-    (Initialize at this end, Initialize at node10[1])
+  error: routing/not-active: 30 paths cross a link without
+    data (Initialize at this end, Initialize at node10[1])
+  warning: counters/exceeded: LinkDownedCounter 17: the link
+    went down
 `
 	if code != cmdutil.ExitPartial || !strings.HasPrefix(screen, want) {
 		t.Errorf("got exit code %d and\n%s\nwant %d and first\n%s", code, screen, cmdutil.ExitPartial, want)

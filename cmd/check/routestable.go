@@ -22,7 +22,7 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 		size += " (partial result)"
 	}
 	line("fabric", "%s", size)
-	line("paths", "%d, %s", a.Paths, arrivals(a))
+	line("paths", "%d, %s", a.Paths, a.Arrivals())
 	if text := unread(a.Routing); text != "" {
 		line("not read", "%s", text)
 	}
@@ -90,26 +90,6 @@ func members(r *route.Routing) string {
 		return fmt.Sprintf("members unknown: %v", r.NoMembers)
 	}
 	return "members unknown"
-}
-
-// arrivals describes the paths that arrive and those that do not.
-func arrivals(a *route.Analysis) string {
-	if a.Paths == 0 {
-		return "none was checked"
-	}
-	if a.Reached == a.Paths {
-		if n := len(a.Inactive); n > 0 {
-			return fmt.Sprintf("all lead to their destination, but over %s without data", plural.Count(n, "link", "links"))
-		}
-		return "all arrive"
-	}
-	text := fmt.Sprintf("%d arrive", a.Reached)
-	for cause, n := range a.Lost {
-		if n > 0 {
-			text += fmt.Sprintf(", %d %v", n, route.Cause(cause))
-		}
-	}
-	return text
 }
 
 // hopText returns the number of paths by their links.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,6 +140,7 @@ type fabricRun struct {
 	ends     []linkinfo.End   // of two stages; nil: not read
 	counters *counters.Result // of two stages; nil: not read
 	firmware *firmwareProbe   // nil: not read
+	master   string           // name of the first master subnet manager; "": none was found
 
 	pathEnds map[ib.GUID]*fabric.Port // of nodes that the scan did not find
 }
@@ -167,8 +169,30 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 		r.leaveOut(fabricStages[0].Name)
 	}
 	r.values()
+	r.hintMaster()
 	r.result.Groups = r.groups()
 	return r.finish(), nil
+}
+
+// hintMaster sets the next step for inactive links if there is a master subnet manager: its
+// log has the reason. Both ends of a cable have the same next step.
+func (r *fabricRun) hintMaster() {
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		if r.master == "" || f.NodeGUID == nil || f.Hint != report.NotActive.Info().Hint {
+			continue
+		}
+		p := r.portOf(*f, r.fabric.NodeByGUID(*f.NodeGUID))
+		if p == nil {
+			continue
+		}
+		far := cmp.Or(p.Peer, p)
+		if far.Node.IsSwitch() && !p.Node.IsSwitch() {
+			p, far = far, p
+		}
+		f.Hint = fmt.Sprintf("search the log of the subnet manager on %s for %v, or reset the link: ibkit port %v %d reset",
+			r.master, far.Node.GUID, p.Node.GUID, p.Number)
+	}
 }
 
 // leaveOut removes a stage that ran only for the others.

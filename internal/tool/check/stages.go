@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/sm"
@@ -164,6 +166,7 @@ func checkManagers(ctx context.Context, r *fabricRun) error {
 	masters := []string{}
 	for _, m := range result.Managers {
 		if m.Info != nil && m.Info.State == mad.SMMaster {
+			r.master = cmp.Or(r.master, m.Name(r.names))
 			masters = append(masters, fmt.Sprintf("%s (LID %d, priority %d)", m.Name(r.names), m.To.LID, m.Info.Priority))
 		}
 	}
@@ -314,7 +317,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise from the scan
 		r.add(finding(report.Unchecked, "", "the stored tables have %s without a response", count(n, "request")).WithHint(hint))
 	}
-	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)
+	r.comment("%s, %s: %s", count(a.Destinations, "LID"), plural.Count(int(a.Paths), "path", "paths"), a.Arrivals())
 	r.skippedIf(a.Paths == 0, "no paths: less than two ports with a LID")
 	return nil
 }

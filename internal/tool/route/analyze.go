@@ -2,11 +2,13 @@ package route
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // AnalyzeOptions are the [Analyze] options.
@@ -126,4 +128,24 @@ func (g *graph) forEach(ctx context.Context, workers int, start func(worker int)
 	}
 	group.Wait()
 	return ctx.Err()
+}
+
+// Arrivals describes the paths that arrive and those that do not.
+func (a *Analysis) Arrivals() string {
+	if a.Paths == 0 {
+		return "none was checked"
+	}
+	if a.Reached == a.Paths {
+		if n := len(a.Inactive); n > 0 {
+			return fmt.Sprintf("all lead to their destination, but over %s without data", plural.Count(n, "link", "links"))
+		}
+		return "all arrive"
+	}
+	text := fmt.Sprintf("%d arrive", a.Reached)
+	for cause, n := range a.Lost {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %v", n, Cause(cause))
+		}
+	}
+	return text
 }
