@@ -237,7 +237,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case len(args) > 0:
 		targets = args[:1]
 	}
-	if o.Targets, err = cmdutil.ParseTargets(c.env.In, targets, false, false, ""); err != nil {
+	if o.Targets, err = cmdutil.ParseTargets(c.env, targets, false, false, ""); err != nil {
 		return err
 	}
 	if len(targets) == 0 {
@@ -402,7 +402,8 @@ func (c *command) warn(r *query.Result) int {
 		if r.Attribute.IsText() {
 			err = withServerHint(err)
 		}
-		failures.Print(withPortHint(fabricflag.WithSourceHint(err, c.options.Resolve.Mode), reply))
+		err = withPortHint(fabricflag.WithSourceHint(err, c.options.Resolve.Mode), reply)
+		failures.Print(withSwitchHint(err, r.Attribute, reply))
 	}
 	failures.Close()
 	c.fabric.PrintMissed(c.env, r.Missed)
@@ -422,6 +423,15 @@ func withPortHint(err error, r *query.Reply) error {
 		return cmdutil.WithHint(err, fabric.NumbersOf(r.Target.Text, int(node.NumPorts)))
 	}
 	return cmdutil.WithHint(err, "show the number of ports: ibkit query NodeInfo "+r.Target.Text)
+}
+
+// withSwitchHint adds a hint if a node that is not a switch rejected a switch attribute.
+func withSwitchHint(err error, a query.Attribute, r *query.Reply) error {
+	_, refused := errors.AsType[mad.StatusError](err)
+	if !refused || !a.OfSwitch() || r.Port == nil || r.Port.Node == nil || r.Port.Node.IsSwitch() {
+		return err
+	}
+	return cmdutil.WithHint(err, cmdutil.Visible(r.Target.Text)+" is not a switch")
 }
 
 // listFlags are the flags that apply to --list.

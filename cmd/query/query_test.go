@@ -45,3 +45,20 @@ func TestQuery_LocalTitle(t *testing.T) {
 		})
 	}
 }
+
+// TestQuery_Refused checks that a reply with an error status is a message without fields.
+func TestQuery_Refused(t *testing.T) {
+	program := cmdtest.Native(New)
+	for _, test := range []struct{ args, hint string }{
+		{"PortInfo leaf1 77", "hint: the ports of leaf1 have the numbers 1 to 16\n"},
+		{"SwitchInfo node02", "hint: node02 is not a switch\n"},
+		{"LinearForwardingTable node02", "hint: node02 is not a switch\n"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"query"}, strings.Fields(test.args)...)...)
+			if code != 1 || out != "" || !strings.HasSuffix(stderr, test.hint) {
+				t.Errorf("got exit code %d, output %q, error output %q, want 1, no output, %q", code, out, stderr, test.hint)
+			}
+		})
+	}
+}

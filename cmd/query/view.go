@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/csv"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,9 +54,13 @@ func (v *view) text(out *render.Output) error {
 	return nil
 }
 
-// fieldsOf returns the fields of a reply, or of its packet if it is not decoded.
+// fieldsOf returns the fields of a reply, or of its packet if it is not decoded. A reply with
+// an error status has none: the message has its status.
 func (v *view) fieldsOf(r *query.Reply) []fields.Field {
+	_, refused := errors.AsType[mad.StatusError](r.Err)
 	switch {
+	case refused:
+		return nil
 	case r.Text != nil && r.Err == nil:
 		var lines []fields.Field
 		for line := range strings.Lines(v.textOf(r)) {

@@ -37,6 +37,11 @@ func (a Attribute) HasPorts() bool {
 	return a.scope != ofNode && a.scope != ofAgent && a.scope != ofCapabilities && a.scope != ofAddresses
 }
 
+// OfSwitch reports whether only switches have the attribute.
+func (a Attribute) OfSwitch() bool {
+	return a.Class == mad.ClassSMPLIDRouted && (a.ID == mad.AttrSwitchInfo || a.scope == ofLFT || a.scope == ofMFT || a.scope == ofStates)
+}
+
 // HasAddresses reports whether a request selects words by their addresses.
 func (a Attribute) HasAddresses() bool { return a.scope == ofAddresses }
 
