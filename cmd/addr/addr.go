@@ -122,7 +122,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
-	addresses, err := cmdutil.ParseTargets(c.env.In, args, c.byGUID, c.byRoute, c.file)
+	addresses, err := cmdutil.ParseTargets(c.env, args, c.byGUID, c.byRoute, c.file)
 	if err != nil {
 		return nil, err
 	}

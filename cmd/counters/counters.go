@@ -224,7 +224,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 		o.Source.Stored = stored.Fabric
 	}
-	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
+	if o.Targets, err = cmdutil.ParseTargets(c.env, args, false, false, ""); err != nil {
 		return err
 	}
 	o.Resolve.Names, o.Resolve.Simulated, o.Resolve.Sysfs, o.Resolve.SMLID = c.names, c.fabric.IsSimulated(), c.env.Sysfs(), c.fabric.SMLID

@@ -108,7 +108,7 @@ func (c *command) setSchedule(flags *pflag.FlagSet) {
 
 // parseTargets reads the targets of the command line and of the file.
 func (c *command) parseTargets(args []string) (targets []resolve.Address, err error) {
-	if targets, err = cmdutil.ParseTargets(c.env.In, args, c.guids, c.routes, c.file); err != nil {
+	if targets, err = cmdutil.ParseTargets(c.env, args, c.guids, c.routes, c.file); err != nil {
 		return nil, err
 	}
 	if len(targets) == 0 && !c.allCAs && !c.allSwitches && c.expect == "" {

@@ -165,7 +165,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if !flags.Changed("request-state") {
 		c.state = uint8(c.set.Sender())
 	}
-	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
+	if o.Targets, err = cmdutil.ParseTargets(c.env, args, false, false, ""); err != nil {
 		return err
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {

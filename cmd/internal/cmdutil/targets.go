@@ -3,14 +3,18 @@ package cmdutil
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/resolve"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // ParseTargets parses the targets of a command line, and those of a file if there is one
-// ("-": in). areGUIDs and areRoutes fix the kind of the targets on the command line.
-func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file string) ([]resolve.Address, error) {
+// ("-": standard input). It prints a note if a target seems to be meant as the port of the
+// target before. areGUIDs and areRoutes fix the kind of the targets on the command line.
+func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string) ([]resolve.Address, error) {
 	prefix := ""
 	switch {
 	case areGUIDs:
@@ -27,10 +31,11 @@ func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file st
 		a.Text = arg
 		targets = append(targets, a)
 	}
+	noteLIDs(env, targets)
 	if file == "" {
 		return targets, nil
 	}
-	more, err := readTargets(in, file)
+	more, err := readTargets(env.In, file)
 	if err != nil {
 		return nil, &UsageError{err}
 	}
@@ -38,6 +43,19 @@ func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file st
 		return nil, UsageErrorf("read targets: no targets in %s", nameOf(file))
 	}
 	return targets, nil
+}
+
+// noteLIDs prints a note for the first LID behind a node's name that may be a port's number.
+func noteLIDs(env *Env, targets []resolve.Address) {
+	for i := 1; i < len(targets); i++ {
+		node, a := targets[i-1], targets[i]
+		_, _, hasPort := fabric.CutPort(node.Name)
+		if node.Kind != resolve.Name || hasPort || a.Kind != resolve.LID || a.First >= mad.AllPorts || strings.Trim(a.Text, "0123456789") != "" {
+			continue
+		}
+		fmt.Fprintf(env.ErrOut, "note: %s is a LID, not port %s of %s ('%s[%s]')\n", a.Text, a.Text, Visible(node.Text), Visible(node.Name), a.Text)
+		return
+	}
 }
 
 // nameOf returns the name of a list of targets in messages.
