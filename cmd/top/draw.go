@@ -96,7 +96,7 @@ func (u *ui) drawSummary(p *pen, s *top.Sample) {
 	}
 	p.put(x-1, summaryLine+1, " ", plain)
 	if s.Failed > 0 {
-		x = p.put(x+1, summaryLine+1, fmt.Sprintf("no reply: %d", s.Failed), warn)
+		x = p.put(x+1, summaryLine+1, fmt.Sprintf("not read: %d", s.Failed), warn)
 	}
 	if len(s.Missing) > 0 {
 		p.put(x+1, summaryLine+1, "missing: "+missingText(s.Missing), bad)
@@ -175,6 +175,9 @@ func (u *ui) drawLinks(p *pen) {
 	}
 	if u.state.Problems {
 		text += ", only links with errors or findings"
+	}
+	if u.most > 0 && len(rows) > u.most {
+		text = fmt.Sprintf("%d of %s (--lines 0: all)", u.most, text)
 	}
 	u.caption(p, text)
 	_, height := p.Size()

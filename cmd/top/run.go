@@ -225,7 +225,7 @@ func (c *command) runOnce(ctx context.Context) error {
 	o.Samples = 2
 	requests := make(chan top.PathRequest, 1)
 	o.Paths = requests
-	u := &ui{state: c.newState(), names: o.Names, gid: c.fabric.GIDByIP(ctx, c.env), styles: newStyles(false), now: time.Now, views: []view{{}}}
+	u := &ui{state: c.newState(), names: o.Names, gid: c.fabric.GIDByIP(ctx, c.env), styles: newStyles(false), now: time.Now, views: []view{{}}, most: c.lines}
 	var failed error
 	u.request = func(v *view) {
 		asked := *v

@@ -56,6 +56,7 @@ type ui struct {
 	status  string // before the first sample
 
 	exports string // directory
+	most    int    // links that --once prints; 0: all
 
 	// request requests the paths of the current view.
 	request func(v *view)
