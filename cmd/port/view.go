@@ -153,22 +153,26 @@ func (v *view) plan(p *portctl.Plan) {
 		if st.AwaitsTraining() {
 			fmt.Fprintf(v.out, "  the link keeps its rate until it trains again (reset)\n")
 		}
-		v.nodes("cuts off", "lose their only path", "loses its only path", st.CutsOff)
-		v.nodes("interrupts", "lose their only path until the link is up", "loses its only path until the link is up", st.Interrupts)
+		v.nodes(st, "cuts off", "", st.CutsOff)
+		v.nodes(st, "interrupts", " until the link is up", st.Interrupts)
 		for _, r := range st.Risks {
 			fmt.Fprintf(v.out, "  %v: %s\n", r, r.Detail())
 		}
 	}
 }
 
-// nodes prints the nodes that are cut off.
-func (v *view) nodes(verb, many, one string, nodes []*fabric.Node) {
+// nodes prints the nodes that are cut off, or that this host loses if the link is its own.
+func (v *view) nodes(st *portctl.Step, verb, until string, nodes []*fabric.Node) {
 	if len(nodes) == 0 {
 		return
 	}
-	text := one
-	if len(nodes) > 1 {
-		text = many
+	count := plural.Count(len(nodes), "node", "nodes")
+	text := count + " lose their only path"
+	switch {
+	case st.Host != nil:
+		text = fmt.Sprintf("this host (%s) loses %s", v.names.Name(st.Host), count)
+	case len(nodes) == 1:
+		text = count + " loses its only path"
 	}
 	var names []string
 	for _, n := range nodes[:min(len(nodes), maxNodes)] {
@@ -177,7 +181,7 @@ func (v *view) nodes(verb, many, one string, nodes []*fabric.Node) {
 	if more := len(nodes) - maxNodes; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	fmt.Fprintf(v.out, "  %s: %s %s: %s\n", verb, plural.Count(len(nodes), "node", "nodes"), text, strings.Join(names, ", "))
+	fmt.Fprintf(v.out, "  %s: %s%s: %s\n", verb, text, until, strings.Join(names, ", "))
 }
 
 // stateText returns the state and the rate of a port, for example "Active/LinkUp 4X HDR".

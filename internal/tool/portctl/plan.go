@@ -39,6 +39,7 @@ type Step struct {
 
 	CutsOff    []*fabric.Node // lose their only path for good
 	Interrupts []*fabric.Node // lose their only path while the link trains
+	Host       *fabric.Node   // this host, if the link is its own; nil: another link, or a switch
 	Risks      []Risk
 	Err        error // the reason why the change is not possible
 
@@ -160,6 +161,7 @@ func (s *Session) step(ctx context.Context, change Change, p *fabric.Port, g *gr
 		st.Err = errCutOff
 		return st, nil
 	}
+	st.Host = s.ownHost(p)
 	s.addSettingRisks(st)
 	switch {
 	case st.takesDown() || st.disarms():

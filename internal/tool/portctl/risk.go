@@ -106,6 +106,15 @@ func (s *Session) isLocal(p *fabric.Port) bool {
 	return p.Node == s.Fabric.Start && (p.Number == s.Fabric.StartPort || p.Node.IsSwitch())
 }
 
+// ownHost returns the local node if a port's link is its own, and nil on a switch.
+func (s *Session) ownHost(p *fabric.Port) *fabric.Node {
+	start := s.Fabric.Start
+	if start.IsSwitch() || !s.isLocal(p) && (p.Peer == nil || !s.isLocal(p.Peer)) {
+		return nil
+	}
+	return start
+}
+
 // managerPort returns the port with the local port's subnet manager, nil if it is unknown.
 func (s *Session) managerPort() *fabric.Port { return portWithLID(s.Fabric, s.source.Local().SMLID) }
 
