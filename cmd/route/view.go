@@ -3,6 +3,7 @@ package route
 import (
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,19 @@ func (c *command) print(out *render.Output, head *route.ReportPathsHead, reports
 			}
 			c.printPair(out, &reports[i])
 		}
+		if slices.ContainsFunc(reports, hasSlowest) {
+			out.WriteString("* slowest link of the path\n")
+		}
 		c.printSummary(out, len(reports), problems)
 		if len(c.unchecked) > 0 {
 			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", kindNames(c.unchecked))
 		}
 	}
+}
+
+// hasSlowest reports whether a link of a pair is marked as the slowest link of its path.
+func hasSlowest(p route.ReportPair) bool {
+	return p.Forward.Slowest != nil || p.Reverse != nil && p.Reverse.Slowest != nil
 }
 
 // printSummary prints the number of problems of several pairs, and whether the result is
@@ -149,25 +158,39 @@ func (c *command) printLinks(out *render.Output, p *route.ReportPath) {
 	render.Columns(out, columns, rows)
 	for _, h := range p.Hops {
 		if h.Counters != nil {
-			printErrors(out, h.Output, h.Counters.Output)
-			printErrors(out, h.Input, h.Counters.Input)
+			printErrors(out, p, h.Output, h.Counters.Output)
+			printErrors(out, p, h.Input, h.Counters.Input)
 		}
 	}
 }
 
 func portName(p route.ReportHopPort) string { return fabric.PortName(p.Name, int(p.Port)) }
 
-// printErrors prints the error counters of a port that are not 0. Waiting is not an error.
-func printErrors(out *render.Output, p route.ReportHopPort, values map[string]uint64) {
+// printErrors prints the error counters of a port that are not 0, except counters that a
+// finding names. Waiting is not an error.
+func printErrors(out *render.Output, path *route.ReportPath, p route.ReportHopPort, values map[string]uint64) {
 	var list []string
+	which := "counters"
 	for _, c := range errorcounters.Counters() {
 		if n := values[c.String()]; n > 0 && c != counters.XmitWait {
-			list = append(list, fmt.Sprintf("%v %d", c, n))
+			text := fmt.Sprintf("%v %d", c, n)
+			if named(path, portName(p), text) {
+				which = "other counters"
+				continue
+			}
+			list = append(list, text)
 		}
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(out, "counters of %s: %s\n", portName(p), strings.Join(list, ", "))
+		fmt.Fprintf(out, "%s of %s: %s\n", which, portName(p), strings.Join(list, ", "))
 	}
+}
+
+// named reports whether a finding about a port has a text.
+func named(p *route.ReportPath, port, text string) bool {
+	return slices.ContainsFunc(p.Details, func(f report.Finding) bool {
+		return f.Kind == report.Exceeded && f.Subject == port && strings.Contains(f.Detail, text)
+	})
 }
 
 // writeCSV writes one record per link, or one without a link for a path that has none.
