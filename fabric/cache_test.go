@@ -148,7 +148,7 @@ func TestParseCache_Inconsistent(t *testing.T) {
 		b := bytes.Clone(small)
 		last := len(b) - portSize
 		copy(b[last:], b[last-portSize:last])
-		checkRefused(t, b, last, "one record for each port")
+		checkRefused(t, b, last, "a single record for each port")
 	})
 	t.Run("more bytes", func(t *testing.T) {
 		checkRefused(t, append(bytes.Clone(small), 0), firstPort, "port records")
