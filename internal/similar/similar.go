@@ -11,8 +11,8 @@ import (
 const Max = 3
 
 // To returns the names that resemble a word, regardless of case, best first: names at a
-// small edit distance and names that begin with the word, or else names that contain it, if it
-// has at least 3 letters.
+// small edit distance and names that begin with the word. Without any, it returns names that
+// contain the word, or with which it begins, if the shorter has at least 3 letters.
 // Names of the same rank keep their order.
 func To(word string, names []string) []string {
 	word = strings.ToLower(word)
@@ -54,9 +54,10 @@ func Hint(names []string) string {
 	return "similar names: " + strings.Join(quoted, ", ")
 }
 
-// The ranks of names without a small distance.
+// The ranks of names, best first. A distance has rank distance × rankDistance.
 const (
-	rankBegins   = 10
+	rankDistance = 2
+	rankBegins   = 3 // after a single edit
 	rankContains = 11
 )
 
@@ -66,12 +67,12 @@ func rankOf(word, name string) (rank int, ok bool) {
 		limit = 1
 	}
 	if d := distance(word, name, limit); d <= limit && d < len(name) {
-		return d, true
+		return d * rankDistance, true
 	}
 	switch {
 	case strings.HasPrefix(name, word):
 		return rankBegins, true
-	case len(word) > 2 && strings.Contains(name, word):
+	case len(word) > 2 && strings.Contains(name, word), len(name) > 2 && strings.HasPrefix(word, name):
 		return rankContains, true
 	}
 	return 0, false

@@ -26,6 +26,9 @@ func TestTo(t *testing.T) {
 		{"man", []string{"sa", "sm", "cm"}, nil},
 		{"linkinf", []string{"linkinfo", "iblinkinfo"}, []string{"linkinfo"}},
 		{"topo", []string{"top", "topology", "isotope"}, []string{"top", "topology"}},
+		{"prob", []string{"from", "Port", "problems"}, []string{"problems", "from", "Port"}},
+		{"ndr400", []string{"SDR", "NDR", "XDR"}, []string{"NDR"}},
+		{"smart", []string{"sm"}, nil},
 		{"ab", []string{"a", "b", "abc"}, []string{"abc"}},
 	} {
 		t.Run(c.word, func(t *testing.T) {
