@@ -89,6 +89,9 @@ const (
 // cache stores ended early.
 var ErrStoredAborted = errors.New("the scan that the cache stores ended early")
 
+// ErrNotCache is the error in a [CacheError] for data that does not begin as a cache does.
+var ErrNotCache = errors.New("not a fabric cache")
+
 // A CacheError is a cache format violation.
 type CacheError struct {
 	File   string // empty if the cache was not read from a file
@@ -98,6 +101,12 @@ type CacheError struct {
 
 // Error returns the error with file and offset.
 func (e *CacheError) Error() string {
+	switch notCache := errors.Is(e.Err, ErrNotCache); {
+	case notCache && e.File == "":
+		return "read cache: " + e.Err.Error()
+	case notCache:
+		return fmt.Sprintf("%s is %v", e.File, e.Err)
+	}
 	if e.File == "" {
 		return fmt.Sprintf("read cache: offset %d: %v", e.Offset, e.Err)
 	}

@@ -112,7 +112,7 @@ func TestParseCache_Inconsistent(t *testing.T) {
 		offset int
 		want   string
 	}{
-		{"magic number", offMagic, []byte{0}, 0, "want 0x8fe7832b"},
+		{"magic number", offMagic, []byte{0}, 0, "not a fabric cache"},
 		{"version", offVersion, []byte{2}, 4, "got version 2, want 1"},
 		{"too many nodes", offNodes, put32(1 << 31), 8, "nodes"},
 		{"too many ports", offPorts, put32(1<<32 - 1), 8, "ports"},

@@ -102,7 +102,7 @@ func parseCacheHeader(data []byte) (cacheHeader, error) {
 	}
 	switch {
 	case h.Magic != cacheMagic:
-		return h, cacheErrorf(0, "got the magic number 0x%08x, want 0x%08x: not a fabric cache", h.Magic, uint32(cacheMagic))
+		return h, &CacheError{Err: ErrNotCache}
 	case h.Version != cacheVersion:
 		return h, cacheErrorf(4, "got version %d, want %d", h.Version, cacheVersion)
 	}

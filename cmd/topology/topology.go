@@ -2,12 +2,12 @@
 package topology
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -243,18 +243,14 @@ func (c *command) run(ctx context.Context) error {
 	if c.diff != "" {
 		var err error
 		if before, err = fabric.ReadCacheFile(c.diff); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.CacheHint("topology"))}
 		}
 	}
 	var plan *topology.Plan
 	if c.plan != "" {
 		var err error
-		plan, err = topology.ReadPlan(c.plan)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = cmdutil.WithHint(err, "write the cabling of now as a plan: ibkit topology --write-plan FILE")
-		}
-		if err != nil {
-			return &cmdutil.UsageError{Err: err}
+		if plan, err = topology.ReadPlan(c.plan); err != nil {
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.PlanHint)}
 		}
 	}
 	if err := c.makeDirectory(); err != nil {
@@ -334,7 +330,11 @@ func (c *command) storePlan(f *fabric.Fabric) error {
 		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial\n", cmdutil.Visible(c.writePlan))
 		return nil
 	}
-	return fileout.Write(c.writePlan, func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), c.names) })
+	var plan bytes.Buffer
+	if err := topology.WriteCSV(&plan, topology.Cables(f), c.names); err != nil {
+		return err
+	}
+	return fileout.WriteNew(c.writePlan, plan.Bytes())
 }
 
 // print writes the selected view and returns the exit code as an error.

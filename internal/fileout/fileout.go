@@ -75,6 +75,30 @@ func Write(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
+// An ExistsError reports a regular file with other content that [WriteNew] does not replace.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return "write " + e.Path + ": the file exists and differs" }
+
+// Hint suggests a remedy.
+func (e *ExistsError) Hint() string { return "remove the file, or choose another name" }
+
+// WriteNew writes a file that a user may have edited: a regular file that differs
+// is not replaced, and the error is an [*ExistsError].
+func WriteNew(path string, content []byte) error {
+	if i, err := os.Stat(path); err == nil && i.Mode().IsRegular() && i.Size() > 0 {
+		former, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("write %w", err)
+		}
+		if bytes.Equal(former, content) {
+			return nil
+		}
+		return &ExistsError{path}
+	}
+	return Write(path, func(w io.Writer) error { _, err := w.Write(content); return err })
+}
+
 func (f *File) open() (err error) {
 	target, magic, err := resolve(f.path)
 	if err != nil {

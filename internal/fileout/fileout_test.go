@@ -319,3 +319,27 @@ func TestCheck(t *testing.T) {
 	check(t, path, "former")
 	checkOnly(t, dir, "fifo", "file")
 }
+
+// TestWriteNew checks that a file with other content stays.
+func TestWriteNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plan.csv")
+	for _, c := range []struct {
+		content, want string
+		fails         bool
+	}{
+		{"edited", "edited", false},
+		{"edited", "edited", false},
+		{"new", "edited", true},
+	} {
+		err := WriteNew(path, []byte(c.content))
+		if _, exists := errors.AsType[*ExistsError](err); exists != c.fails {
+			t.Errorf("%s: got error %v, want failure %t", c.content, err, c.fails)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+			t.Errorf("%s: got content %q, %v, want %q", c.content, got, err, c.want)
+		}
+	}
+	if err := WriteNew(os.DevNull, []byte("x")); err != nil {
+		t.Errorf("device: %v", err)
+	}
+}

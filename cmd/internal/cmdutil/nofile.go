@@ -1,0 +1,26 @@
+package cmdutil
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/ibkit/ibkit/fabric"
+)
+
+// The hints of [WithFileHint] for files that ibkit writes.
+const (
+	BaselineHint = "save a baseline: ibkit counters --save FILE"
+	PlanHint     = "save the current cabling as a plan: ibkit topology --write-plan FILE"
+)
+
+// CacheHint is the hint for a fabric that a command with --save stores.
+func CacheHint(command string) string { return "create one: ibkit " + command + " --save FILE" }
+
+// WithFileHint adds to the error of a file that does not exist, or is not a fabric cache,
+// how to create it.
+func WithFileHint(err error, hint string) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fabric.ErrNotCache) {
+		return WithHint(err, hint)
+	}
+	return err
+}
