@@ -187,7 +187,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if c.wanted, err = portctl.ParseChange(words); err != nil {
-		return cmdutil.WithHint(&cmdutil.UsageError{Err: err}, rateHint(words))
+		return cmdutil.WithHint(&cmdutil.UsageError{Err: err}, changeHint(args, words))
 	}
 	if given := cmdutil.Given(flags, append([]string{"targets-file", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
 		return cmdutil.UsageErrorf("%s has no effect without a change", given)
@@ -202,16 +202,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		Source: c.fabric.Source(c.env), Wait: c.wait, Resolve: c.fabric.Resolve(c.env, c.names),
 	}
 	return nil
-}
-
-// rateHint returns advice for a speed that is given as a rate, or "".
-func rateHint(words []string) (hint string) {
-	for _, word := range words {
-		if name, text, found := strings.Cut(word, "="); found && strings.HasSuffix(name, "speed") && hint == "" {
-			hint = cmdutil.SpeedHint(text)
-		}
-	}
-	return hint
 }
 
 // completeTargets parses the targets and returns the words of the change.
@@ -267,7 +257,7 @@ func (c *command) show(ctx context.Context) error {
 	links, err := portctl.Show(ctx, c.options, c.targets[0])
 	bar.Close()
 	if err != nil {
-		return fabricflag.WithHint(err)
+		return withTargetHint(err)
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, names: c.names}
@@ -309,7 +299,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return &cmdutil.UsageError{Err: err}
 	}
 	if err != nil {
-		return fabricflag.WithHint(err)
+		return withTargetHint(err)
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, names: c.names}

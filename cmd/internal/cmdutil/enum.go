@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/internal/similar"
 )
 
 // maxHelp is the width of a line in the help text of a flag.
@@ -71,9 +73,25 @@ func enumHelp(usage string, values []string) string {
 func pick[T any](values []T, texts []string, text string) (value T, err error) {
 	i := slices.IndexFunc(texts, func(v string) bool { return strings.EqualFold(v, text) })
 	if i < 0 {
-		return value, fmt.Errorf("want one of %s", strings.Join(texts, ", "))
+		return value, &choiceError{text, texts}
 	}
 	return values[i], nil
+}
+
+// A choiceError reports a text that is none of a set.
+type choiceError struct {
+	text   string
+	values []string
+}
+
+func (e *choiceError) Error() string { return "want one of " + strings.Join(e.values, ", ") }
+
+// SimilarHint returns advice for a misspelt word, or "".
+func SimilarHint(word string, known []string) string {
+	if names := similar.To(word, known); len(names) > 0 {
+		return "similar: " + strings.Join(names, ", ")
+	}
+	return ""
 }
 
 // An enum is the value of an [EnumFlag].

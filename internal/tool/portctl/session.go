@@ -121,6 +121,9 @@ func (s *Session) lookUp(ctx context.Context, t *Target) ([]*resolve.Port, error
 	return s.resolver.Find(ctx, t.Address)
 }
 
+// ErrSeveralNodes reports a target that is not a single node.
+var ErrSeveralNodes = errors.New("several nodes have this address")
+
 // find returns a target's port in the scan.
 func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
 	found, err := s.lookUp(ctx, &t)
@@ -131,10 +134,12 @@ func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
 	for _, f := range found {
 		p := s.located(f)
 		switch {
+		case p == nil && t.Address.Kind == resolve.LID:
+			return nil, resolve.NotFound(t.Address, resolve.FromScan, nil, resolve.GapOf(s.Fabric, nil))
 		case p == nil:
 			return nil, fmt.Errorf("find %s: no such port in the scan of the fabric", t.Address)
 		case at != nil && at.Node != p.Node:
-			return nil, fmt.Errorf("find %s: several nodes have this address", t.Address)
+			return nil, fmt.Errorf("find %s: %w", t.Address, ErrSeveralNodes)
 		case at != nil && t.Number == AddressedPort:
 			return nil, fmt.Errorf("find %s: the node has several ports", t.Address)
 		}
