@@ -95,7 +95,7 @@ func TestNoServer(t *testing.T) {
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			code, out, err := program.Run(t, env, args...)
-			if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start ibsim with") {
+			if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start a server: ibkit sim serve demo & (or: ibsim -s NETFILE)") {
 				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and a hint", code, out, err, cmdutil.ExitFailed)
 			}
 		})

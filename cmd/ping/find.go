@@ -229,7 +229,7 @@ func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address
 		return f.group(path.From.Node), []*ping.Target{{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded}}, nil
 	}
 	if err := f.noPaths[i]; err != nil && (f.fallback == nil || f.onlyRoCE(i, addresses)) {
-		return nil, nil, err
+		return nil, nil, cmdutil.WithHint(err, "list the RoCE ports of this host: ibkit devinfo; show the interface: ip route get ADDRESS")
 	}
 	if f.fallback == nil {
 		return nil, nil, fmt.Errorf("find path to %s: %w", a.Text, f.failed)

@@ -25,7 +25,7 @@ func (e *serverError) Unwrap() error { return e.err }
 
 // Hint suggests a remedy.
 func (e *serverError) Hint() string {
-	return "start ibsim with: ibsim -s NETFILE, and with the same IBSIM_SOCKNAME (or IBSIM_SERVER_NAME and IBSIM_SERVER_PORT)"
+	return "start a server: ibkit sim serve demo & (or: ibsim -s NETFILE), with the same IBSIM_SOCKNAME (or IBSIM_SERVER_NAME and IBSIM_SERVER_PORT); without a server: omit --sim ibsim, or unset IBKIT_SIM"
 }
 
 // request sends a control request and returns its reply's data.

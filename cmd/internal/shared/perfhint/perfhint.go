@@ -96,7 +96,7 @@ func connectHint(err *perf.ConnectError) string {
 	case errors.Is(err.Err, syscall.ECONNREFUSED):
 		return "start the server first: ibkit perf --serve"
 	}
-	return fmt.Sprintf("check that no firewall blocks TCP port %d or UDP port 4791 (RoCE v2)", perf.Port)
+	return fmt.Sprintf("check the address, and that ibkit perf --serve runs there; then that no firewall blocks TCP port %d or UDP port 4791 (RoCE v2)", perf.Port)
 }
 
 // isIPv6 reports whether a connection to an IPv6 address failed.

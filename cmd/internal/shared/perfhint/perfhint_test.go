@@ -23,6 +23,7 @@ func TestWith(t *testing.T) {
 		want string
 	}{
 		{"no server", &perf.ConnectError{Err: refused("10.0.0.1")}, "start the server first: ibkit perf --serve"},
+		{"no route", &perf.ConnectError{Err: syscall.EHOSTUNREACH}, "check the address, and that ibkit perf --serve runs there; then that no firewall blocks TCP port 18516"},
 		{"no program", &perf.ConnectError{Program: "ib_send_lat", Err: refused("10.0.0.1")}, "start ib_send_lat on the server first"},
 		{"no program on IPv6", &perf.ConnectError{Program: "ib_send_lat", Err: refused("fe80::1")}, "programs of perftest listen on IPv4 only"},
 		{"unknown host", &perf.ConnectError{Program: "ib_send_lat", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "x"}}}, "use the IP address of the server"},

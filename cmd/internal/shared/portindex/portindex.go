@@ -244,7 +244,8 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 	case len(found) == 0:
 		return nil, x.missing(&a, slices.Sorted(maps.Keys(x.words)))
 	case len(switches) == 0:
-		return nil, fmt.Errorf("find %s: got %v, want a switch", text, found[0].Type)
+		err := fmt.Errorf("find %s: got %v, want a switch", text, found[0].Type)
+		return nil, cmdutil.WithHint(err, "list all switches: ibkit topology -S; a path between nodes: ibkit route SOURCE DESTINATION")
 	}
 	return switches, nil
 }
