@@ -109,12 +109,12 @@ func TestFlags_Format(t *testing.T) {
 // A renamed flag is an error with the new name.
 func TestFlags_Renamed(t *testing.T) {
 	for line, want := range map[string]string{
-		"linkinfo --sim demo --cache x":   "hint: --cache is --save now\n",
-		"sa NR --sim demo --smkey 1":      "hint: --smkey is --sm-key now\n",
-		"counters --sim demo --rate 1s":   "hint: --rate is --window now\n",
-		"check routes --load x":           "hint: --load is --tables now\n",
-		"watch --sim demo --source links": "hint: --source is --sources now\n",
-		"cm --source ::1 ::1":             "hint: --source is --bind now\n",
+		"linkinfo --sim demo --cache x":   "hint: use --save instead\n",
+		"sa NR --sim demo --smkey 1":      "hint: use --sm-key instead\n",
+		"counters --sim demo --rate 1s":   "hint: use --window instead\n",
+		"check routes --load x":           "hint: use --tables instead\n",
+		"watch --sim demo --source links": "hint: use --sources instead\n",
+		"cm --source ::1 ::1":             "hint: use --bind instead\n",
 		"doctor --smkey 1":                "hint: list all flags: ibkit doctor --help\n",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		"check demo":                              {cmdutil.ExitUsage, "try ibkit check fabric --sim demo;"},
 		"demo":                                    {cmdutil.ExitUsage, "try ibkit check fabric --sim demo;"},
 		"ping --sim demo -s 9000000 leaf1":        {cmdutil.ExitUsage, "-s is the LID of the subnet manager; bytes of probes: --size N"},
-		"topology --sim demo --plan /nonexistent": {cmdutil.ExitUsage, "write the cabling of now as a plan: ibkit topology --write-plan FILE"},
+		"topology --sim demo --plan /nonexistent": {cmdutil.ExitUsage, "save the current cabling as a plan: ibkit topology --write-plan FILE"},
 		"port --sim demo leaf1 1 speed=400":       {cmdutil.ExitUsage, "400 Gbit/s on 4 lanes is NDR"},
 		"routes --sim demo leaf1 xx":              {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
 		"linkinfo --sim demo xx":                  {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
@@ -33,9 +33,9 @@ func TestMistakes(t *testing.T) {
 		"exporter --port 9100":                    {cmdutil.ExitUsage, "try --listen;"},
 		"sim export demo x.net":                   {cmdutil.ExitUsage, "write to a file: -o x.net"},
 		"devinfo nodev":                           {cmdutil.ExitFailed, "list all devices: ibkit devinfo"},
-		"route --from a --to b":                   {cmdutil.ExitUsage, "--from is --from-port now"},
+		"route --from a --to b":                   {cmdutil.ExitUsage, "use --from-port instead"},
 		"counters --sim demo node01,node02":       {cmdutil.ExitFailed, `similar names: "node01", "node02"`},
-		"linkinfo --output json":                  {cmdutil.ExitUsage, "try --json;"},
+		"linkinfo --output json":                  {cmdutil.ExitUsage, "redirect the output: > FILE; for its format: --json;"},
 		"linkinfo -o json":                        {cmdutil.ExitUsage, "output format: --json"},
 		"linkinfo --only-errors":                  {cmdutil.ExitUsage, "try --problems;"},
 		"linkinfo --sim":                          {cmdutil.ExitUsage, "--sim FABRIC: simulate a FABRIC: see ibkit sim list"},
@@ -65,9 +65,38 @@ func TestMistakes(t *testing.T) {
 		"check node --sim demo":                   {cmdutil.ExitUsage, "the command does not use a fabric;"},
 		"link add rxe0 kind rxe netdev lo":        {cmdutil.ExitUsage, "for example: ibkit link add rxe0 --type rxe --netdev eth0"},
 		"link add rxe0 --type rxe":                {cmdutil.ExitUsage, "for example: --netdev eth0;"},
-		"counters --sim demo --rate 10":           {cmdutil.ExitUsage, "--rate is --window now"},
+		"counters --sim demo --rate 10":           {cmdutil.ExitUsage, "use --window instead"},
 		"counters --sim demo --duration 10":       {cmdutil.ExitUsage, "try --window;"},
 		"completion bash zsh":                     {cmdutil.ExitUsage, "flags and examples: ibkit completion --help"},
+		"linkinfo --node --sim demo":              {cmdutil.ExitUsage, "--node PATTERN: show only nodes"},
+		"linkinfo --finding --sim demo":           {cmdutil.ExitUsage, "--finding FINDING: show only links"},
+		"top --interval --sim demo":               {cmdutil.ExitUsage, "--interval "},
+		"linkinfo --node=--sim --sim demo":        {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
+		"linkinfo --prob":                         {cmdutil.ExitUsage, "similar: --problems"},
+		"linkinfo -problems":                      {cmdutil.ExitUsage, "long flags have two dashes: --problems"},
+		"linkinfo --finding slo":                  {cmdutil.ExitUsage, "similar: slow"},
+		"linkinfo --speed NDR400":                 {cmdutil.ExitUsage, "similar: NDR"},
+		"check fabric --only link":                {cmdutil.ExitUsage, "similar: links"},
+		"check fabric --skip counter":             {cmdutil.ExitUsage, "similar: counters"},
+		"watch --sources link":                    {cmdutil.ExitUsage, "similar: links"},
+		"port --sim demo leaf1 1 disabled":        {cmdutil.ExitUsage, "similar: disable"},
+		"port --sim demo disable leaf1 1":         {cmdutil.ExitUsage, "the order is TARGET PORT CHANGE: ibkit port leaf1 1 disable"},
+		"port --sim demo 1 leaf1":                 {cmdutil.ExitUsage, "the order is TARGET PORT CHANGE: ibkit port leaf1 1"},
+		"port --sim demo disable leaf* 1":         {cmdutil.ExitUsage, "the order is TARGET PORT CHANGE\n"},
+		"port --sim demo leaf1 1 speed NDR":       {cmdutil.ExitUsage, "settings are NAME=VALUE: speed=NDR"},
+		"port --sim demo leaf1 1 speed":           {cmdutil.ExitUsage, "settings are NAME=VALUE: speed=VALUE"},
+		"port --sim demo leaf* 1 disable":         {cmdutil.ExitFailed, "list the nodes: ibkit topology -l"},
+		"linkinfo --diff /nonexistent":            {cmdutil.ExitUsage, "create one: ibkit linkinfo --save FILE"},
+		"linkinfo --diff /etc/passwd":             {cmdutil.ExitUsage, "create one: ibkit linkinfo --save FILE"},
+		"topology --diff /nonexistent":            {cmdutil.ExitUsage, "create one: ibkit topology --save FILE"},
+		"check fabric --plan /nonexistent":        {cmdutil.ExitUsage, "save the current cabling as a plan: ibkit topology --write-plan FILE"},
+		"check fabric --since /nonexistent":       {cmdutil.ExitUsage, "save a baseline: ibkit counters --save FILE"},
+		"counters --since /nonexistent":           {cmdutil.ExitUsage, "save a baseline: ibkit counters --save FILE"},
+		"check fabric --thresholds /nonexistent":  {cmdutil.ExitUsage, "write the defaults: ibkit check fabric --write-thresholds FILE"},
+		"cc --set /nonexistent":                   {cmdutil.ExitUsage, "keys and an example of such a file: ibkit cc --help"},
+		"devinfo --device mlx5_0":                 {cmdutil.ExitUsage, "the device is an operand: ibkit devinfo DEVICE"},
+		"routes --sim demo node01":                {cmdutil.ExitFailed, "list all switches: ibkit topology -S;"},
+		"ping --sim demo all":                     {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
 		"port --sim demo leaf1 1 speed=NDR --foo": {cmdutil.ExitUsage, "list all flags: ibkit port --help"},
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -133,5 +162,24 @@ func TestSeconds(t *testing.T) {
 	_, out, _ := runProgram(t, "counters --sim demo --window 0.05 --json")
 	if want := "\n\"window\":0.05"; !strings.Contains(out, want) {
 		t.Errorf("--window 0.05: got\n%s\nwant %q", out, want)
+	}
+}
+
+// TestMistakeMessages checks the message of mistakes that the flag parser misreads.
+func TestMistakeMessages(t *testing.T) {
+	for line, want := range map[string]string{
+		"linkinfo --node --sim demo":              "ibkit linkinfo: flag needs an argument: --node\n",
+		"linkinfo --finding --sim demo":           "ibkit linkinfo: flag needs an argument: --finding\n",
+		"check fabric --plan --sim demo":          "ibkit check fabric: flag needs an argument: --plan\n",
+		"linkinfo -problems":                      "ibkit linkinfo: unknown flag: -problems\n",
+		"linkinfo --node=--sim --sim demo":        "ibkit linkinfo: find name --sim: no node has this name\n",
+		"linkinfo --diff /etc/passwd":             "ibkit linkinfo: compare fabric: /etc/passwd is not a fabric cache\n",
+		"port --sim demo 999 1 --dry-run disable": "ibkit port: find LID 999: no port has this LID\n",
+	} {
+		t.Run(line, func(t *testing.T) {
+			if _, _, stderr := runProgram(t, line); !strings.HasPrefix(stderr, want) {
+				t.Errorf("got error output %q, want %q", stderr, want)
+			}
+		})
 	}
 }

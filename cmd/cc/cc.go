@@ -142,7 +142,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	if flags.Changed("set") {
 		if c.settings, err = c.readSettings(); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "keys and an example of such a file: ibkit cc --help")}
 		}
 	}
 	if c.settings != nil {

@@ -67,7 +67,7 @@ func TestCC_Usage(t *testing.T) {
 		"--yes":                               "--yes has no effect without --set",
 		"--dry-run":                           "-n (--dry-run) has no effect without --set",
 		"--set " + settings + " -n --yes":     "-n (--dry-run) and --yes are mutually exclusive",
-		"--set " + settings:                   "confirmation requires --yes",
+		"--set " + settings:                   "not confirmed: standard input is not a terminal; use --yes",
 		"--set " + settings + " --show nodes": "--set and --show are mutually exclusive",
 		"--set /nonexistent":                  "read settings: open /nonexistent",
 		"--set -":                             "read settings: standard input: no settings",

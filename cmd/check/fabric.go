@@ -142,12 +142,12 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	}
 	if c.plan != "" {
 		if o.Plan, err = topology.ReadPlan(c.plan); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.PlanHint)}
 		}
 	}
 	if c.since != "" {
 		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.BaselineHint)}
 		}
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {

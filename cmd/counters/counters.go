@@ -251,7 +251,7 @@ func (c *command) limits() (err error) {
 	}
 	if c.since != "" {
 		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.BaselineHint)}
 		}
 		c.fabric.ContinueSimulation(o.Since.Simulation)
 		if o.Since.Partial {

@@ -139,7 +139,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"--node", "["}, "invalid pattern"},
 		{[]string{"--max-wait", "101"}, "percentage"},
 		{[]string{"--reset", "errors"}, "requires a selection"},
-		{[]string{"--reset", "errors", "--all"}, "requires --yes"},
+		{[]string{"--reset", "errors", "--all"}, "use --yes"},
 		{[]string{"--top", "3"}, "--top requires a window: --window, --interval or --since (or --sort errors)"},
 		{[]string{"--threshold-file", file("# none\nSymbolErrorCounter 5\n")}, `:2: got "SymbolErrorCounter 5", want COUNTER=NUMBER`},
 		{[]string{"--threshold-file", file("Odd=1\n")}, `:1: unknown error counter "Odd"`},

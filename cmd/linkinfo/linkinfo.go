@@ -414,7 +414,7 @@ func readFabric(path, failure string) (*fabric.Fabric, error) {
 	}
 	f, err := fabric.ReadCacheFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", failure, err)
+		return nil, cmdutil.WithFileHint(fmt.Errorf("%s: %w", failure, err), cmdutil.CacheHint("linkinfo"))
 	}
 	return f, nil
 }

@@ -45,7 +45,7 @@ func TestPort_Usage(t *testing.T) {
 		"":                                  "no port given",
 		"leaf1 3 nosuch":                    `unknown action "nosuch"`,
 		"leaf1 disable --yes":               "hint: a port is leaf1/3; all ports: ibkit port leaf1",
-		"leaf1 1 disable":                   "confirmation requires --yes",
+		"leaf1 1 disable":                   "not confirmed: standard input is not a terminal; use --yes",
 		"--yes leaf1 3":                     "--yes has no effect without a change",
 		"-n --yes leaf1 3 disable":          "-n (--dry-run) and --yes are mutually exclusive",
 		"--force nosuch leaf1 3 arm":        "want one of own-link, sm-link, last-link",

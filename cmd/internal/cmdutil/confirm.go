@@ -26,7 +26,7 @@ func CheckConfirm(env *Env) error {
 func terminal(env *Env) (*os.File, error) {
 	in, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil, UsageErrorf("confirmation requires --yes if the input is not a terminal")
+		return nil, UsageErrorf("not confirmed: standard input is not a terminal; use --yes")
 	}
 	return in, nil
 }

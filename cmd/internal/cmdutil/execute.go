@@ -1,10 +1,13 @@
 package cmdutil
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Execute runs a command line under a root command and returns the exit code.
@@ -17,15 +20,23 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		return WithHint(&UsageError{flagError(err)}, flagHint(cmd, err))
 	})
 	root.SetUsageFunc(printUsage)
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkValues(cmd.Flags()) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return cmp.Or(checkMissing(cmd, args), checkValues(cmd.Flags()))
+	}
 	root.SetGlobalNormalizationFunc(flagName)
 	acceptSeconds(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root && len(args) > 0 && (args[0] == "-" || !strings.HasPrefix(args[0], "-")) {
 		err = UnknownCommand(root, args[0]) // whatever flags follow
 	}
-	if hint := singleDash(cmd, args); hint != "" && err != nil && isUsage(err) {
-		err = &hintedError{err, hint}
+	if isUsage(err) {
+		err = cmp.Or(checkMissing(cmd, args), err)
+	}
+	if name := singleDash(cmd, args); name != "" && err != nil && isUsage(err) {
+		if errors.As(err, new(*pflag.NotExistError)) {
+			err = UsageErrorf("unknown flag: -%s", name)
+		}
+		err = &hintedError{err, "long flags have two dashes: --" + name}
 	}
 	return ExitCode(env, cmd.CommandPath(), withSynopsis(cmd, err))
 }

@@ -1,6 +1,9 @@
 package cmdutil
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // maxFailures is the number of failures that are printed one by one without -v.
 const maxFailures = 20
@@ -31,7 +34,7 @@ func (f *Failures) Print(err error) {
 		return
 	}
 	printText(f.env, f.from, err)
-	if h := Hint(err); !f.hinted[h] {
+	if h := cmp.Or(Hint(err), nodesHint(f.from, err)); !f.hinted[h] {
 		f.hinted[h] = true
 		printHint(f.env, h)
 	}

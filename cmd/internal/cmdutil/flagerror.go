@@ -21,6 +21,9 @@ func flagError(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
+	if isFlag(invalid.GetValue()) {
+		return needsArgument(invalid.GetFlag())
+	}
 	var number *strconv.NumError
 	reason := ""
 	switch kind := invalid.GetFlag().Value.Type(); {

@@ -17,13 +17,18 @@ func flagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
+	var choice *choiceError
 	switch {
 	case errors.As(err, &unknown):
 		return unknownHint(cmd, unknown.GetSpecifiedName())
+	case errors.As(err, &invalid) && isFlag(invalid.GetValue()):
+		return valueHint(invalid.GetFlag())
 	case errors.As(err, &invalid) && invalid.GetFlag().Shorthand == "o":
 		return formatHint(cmd, invalid.GetValue())
-	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed":
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed" && SpeedHint(invalid.GetValue()) != "":
 		return SpeedHint(invalid.GetValue())
+	case errors.As(err, &choice):
+		return SimilarHint(choice.text, choice.values)
 	case errors.As(err, &missing):
 		return valueHint(missing.GetFlag())
 	}
@@ -37,6 +42,8 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		return "flags follow the command: ibkit COMMAND " + flagText(name)
 	case name == "compare":
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
+	case name == "device" && cmd.Name() == "devinfo":
+		return "the device is an operand: ibkit devinfo DEVICE"
 	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):
 		return "a simulated fabric carries no data: add a software device, ibkit link add rxe0 --type rxe --netdev eth0"
 	case name == "sim":
@@ -44,10 +51,13 @@ func unknownHint(cmd *cobra.Command, name string) string {
 	}
 	for _, now := range renamed[name] {
 		if cmd.Flags().Lookup(now) != nil {
-			return "--" + name + " is --" + now + " now"
+			return "use --" + now + " instead"
 		}
 	}
 	list := "list all flags: " + cmd.CommandPath() + " --help"
+	if name == "output" {
+		return outputHint(cmd) + list
+	}
 	for _, word := range flagWords[name] {
 		if flag, _, _ := strings.Cut(word, " "); cmd.Flags().Lookup(flag) != nil {
 			return "try --" + word + "; " + list
@@ -60,6 +70,17 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		list = "similar: --" + strings.Join(names, ", --") + "; " + list
 	}
 	return list
+}
+
+// outputHint returns the beginning of the advice for --output: FILE or a format follows it
+// in other programs.
+func outputHint(cmd *cobra.Command) string {
+	for _, flag := range []string{"json", "format"} {
+		if cmd.Flags().Lookup(flag) != nil {
+			return "redirect the output: > FILE; for its format: --" + flag + "; "
+		}
+	}
+	return "redirect the output: > FILE; "
 }
 
 // similarFlags returns flags with similar names, for a shorthand those that begin with it.
@@ -87,12 +108,12 @@ func flagText(name string) string {
 	return "--" + name
 }
 
-// singleDash returns advice for a long flag with a single dash, -sim, or "".
+// singleDash returns a long flag with a single dash, without the dash, or "": sim for -sim.
 func singleDash(cmd *cobra.Command, args []string) string {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 		if strings.HasPrefix(arg, "-") && len(name) > 2 && cmd.Flags().Lookup(name) != nil && name[0] != '-' {
-			return "long flags have two dashes: --" + name
+			return name
 		}
 	}
 	return ""
@@ -149,7 +170,6 @@ var flagWords = map[string][]string{
 	"limit":       {"top", "lines"},
 	"name":        {"node"},
 	"only-errors": {"problems"},
-	"output":      {"json", "format"},
 	"quiet":       {"problems"},
 	"repeat":      {"count", "watch"},
 	"seconds":     {"window", "for"},

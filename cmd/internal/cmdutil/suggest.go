@@ -23,11 +23,16 @@ var replacements = map[string]string{
 	"ibdiagpath":   "ibkit route",
 	"ibdmchk":      "ibkit check routes",
 	"ibsim":        "ibkit sim serve",
-	"mlxlink":      "ibkit linkinfo --node NAME",
 	"perftest":     "ibkit perf",
 	"qperf":        "ibkit perf",
 	"rdma":         "ibkit devinfo (rdma link: ibkit link add)",
 	"show_gids":    "ibkit devinfo DEVICE",
+}
+
+// partial are the hints for programs that ibkit replaces in part or not at all.
+var partial = map[string]string{
+	"mlxlink": "ibkit linkinfo --node NAME shows part of it",
+	"opensm":  "ibkit has no subnet manager; ibkit sm shows the managers of a fabric",
 }
 
 // synonyms are the commands for other words, "sim start" for a word after sim.
@@ -66,7 +71,6 @@ var synonyms = map[string]string{
 	"name":        "ibkit addr",
 	"node":        "ibkit topology -l, ibkit check node",
 	"nodes":       "ibkit topology -l",
-	"opensm":      "ibkit sm",
 	"partitions":  "ibkit query P_KeyTable",
 	"performance": "ibkit perf, ibkit counters --window 10s",
 	"ports":       "ibkit topology --all-ports, ibkit port TARGET",
@@ -126,6 +130,9 @@ func UnknownCommand(parent *cobra.Command, word string) error {
 	path := strings.Join(append(strings.Fields(parent.CommandPath())[1:], word), " ")
 	if command, known := replacements[path]; known {
 		return WithHint(err, command+" replaces "+word)
+	}
+	if hint, known := partial[path]; known {
+		return WithHint(err, hint)
 	}
 	hint := "list all commands: " + parent.CommandPath() + " --help"
 	if IsPreset(word) {
