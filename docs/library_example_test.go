@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/rdmacm"
@@ -36,11 +36,11 @@ func badLinks(ctx context.Context, source fabric.Source) error {
 }
 
 func linkDowned(ctx context.Context, client *umad.Client, node string, port uint8) error {
-	address, err := resolve.Parse(node) // a name, GUID, LID, GID, IP address or directed route
+	address, err := lookup.Parse(node) // a name, GUID, LID, GID, IP address or directed route
 	if err != nil {
 		return err
 	}
-	found, err := resolve.New(client, client.Local(), resolve.Options{}).Find(ctx, address)
+	found, err := lookup.New(client, client.Local(), lookup.Options{}).Find(ctx, address)
 	if err != nil {
 		return err
 	}

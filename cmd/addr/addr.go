@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 )
@@ -26,7 +26,7 @@ type command struct {
 	env      *cmdutil.Env
 	fabric   fabricflag.Flags
 	allPorts bool
-	source   resolve.LookupMode
+	source   lookup.LookupMode
 	file     string
 	json     bool
 	plain    bool
@@ -35,7 +35,7 @@ type command struct {
 	byGUID, byRoute bool // the kind of all targets
 
 	names   *fabric.NameMap
-	options resolve.Options
+	options lookup.Options
 }
 
 // New returns the command.
@@ -102,7 +102,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", lookup.LookupAll, lookup.LookupModes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
 	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
@@ -118,7 +118,7 @@ var rules = cmdutil.FlagRules{
 }
 
 // complete validates the command line and returns the targets.
-func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) ([]resolve.Address, error) {
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) ([]lookup.Address, error) {
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
@@ -135,31 +135,31 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	c.options = c.fabric.Resolve(c.env, c.names)
 	c.options.Mode = c.source
 	if len(args) == 0 && c.file == "" {
-		addresses = []resolve.Address{resolve.Self()}
+		addresses = []lookup.Address{lookup.Self()}
 	}
 	return addresses, nil
 }
 
 // An answer contains the ports of one target.
 type answer struct {
-	target resolve.Address
-	ports  []*resolve.Port
+	target lookup.Address
+	ports  []*lookup.Port
 	err    error // the cause if there are no ports
 }
 
 // isKnown reports whether the attributes of a port are known.
 func (a answer) isKnown() bool {
-	return slices.ContainsFunc(a.ports, func(p *resolve.Port) bool { return p.Node != nil || p.Host != nil })
+	return slices.ContainsFunc(a.ports, func(p *lookup.Port) bool { return p.Node != nil || p.Host != nil })
 }
 
-func (c *command) run(ctx context.Context, addresses []resolve.Address) (err error) {
+func (c *command) run(ctx context.Context, addresses []lookup.Address) (err error) {
 	began := time.Now()
 	bar := render.NewProgress(c.env.ErrOut)
 	defer bar.Close()
 	c.options.Progress = bar.Update
 
 	var client *umad.Client
-	local := umad.PortAttr{LinkLayer: resolve.Ethernet}
+	local := umad.PortAttr{LinkLayer: lookup.Ethernet}
 	s, err := c.fabric.Source(c.env).Open(ctx)
 	switch {
 	case err == nil:
@@ -172,7 +172,7 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	case !c.needsNoPort(err, addresses):
 		return err
 	}
-	resolver := resolve.New(client, local, c.options)
+	resolver := lookup.New(client, local, c.options)
 	answers, err := c.find(ctx, resolver, addresses)
 	bar.Close()
 	if err != nil && (ctx.Err() == nil || !slices.ContainsFunc(answers, answer.isKnown)) {
@@ -203,21 +203,21 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 
 // needsNoPort reports whether the targets can be found without the port that could not
 // be opened: hosts on Ethernet, if this host has RoCE ports only.
-func (c *command) needsNoPort(err error, addresses []resolve.Address) bool {
+func (c *command) needsNoPort(err error, addresses []lookup.Address) bool {
 	var none *device.NoPortError
 	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 {
 		return false
 	}
-	overEthernet := slices.ContainsFunc(none.Existing, func(p device.LocalPort) bool { return p.Attr.LinkLayer == resolve.Ethernet })
-	return overEthernet && !slices.ContainsFunc(addresses, func(a resolve.Address) bool {
-		return a.Kind == resolve.LID || a.Kind == resolve.GUID || a.Kind == resolve.Route && a != resolve.Self()
+	overEthernet := slices.ContainsFunc(none.Existing, func(p device.LocalPort) bool { return p.Attr.LinkLayer == lookup.Ethernet })
+	return overEthernet && !slices.ContainsFunc(addresses, func(a lookup.Address) bool {
+		return a.Kind == lookup.LID || a.Kind == lookup.GUID || a.Kind == lookup.Route && a != lookup.Self()
 	})
 }
 
 // find finds the ports of all targets and queries their attributes.
-func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []resolve.Address) ([]answer, error) {
+func (c *command) find(ctx context.Context, r *lookup.Resolver, addresses []lookup.Address) ([]answer, error) {
 	answers := make([]answer, len(addresses))
-	var all []*resolve.Port
+	var all []*lookup.Port
 	for i, a := range addresses {
 		answer := &answers[i]
 		answer.target = a
@@ -235,7 +235,7 @@ func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []res
 	if !c.allPorts {
 		return answers, nil
 	}
-	var more []*resolve.Port
+	var more []*lookup.Port
 	for i := range answers {
 		answer := &answers[i]
 		found := len(answer.ports)

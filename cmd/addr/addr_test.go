@@ -9,12 +9,12 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 )
 
 var program = cmdtest.Native(New)
 
-// The JSON conforms to the schema and decodes into resolve.Report without loss, with and
+// The JSON conforms to the schema and decodes into lookup.Report without loss, with and
 // without results.
 func TestAddrJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/addr.json")
@@ -41,7 +41,7 @@ func TestAddrJSON(t *testing.T) {
 			if code != want || err != nil || (stderr == "") != (code == cmdutil.ExitOK || code == cmdutil.ExitFindings) {
 				t.Errorf("got exit code %d, want %d; %v\n%s%s", code, want, err, out, stderr)
 			}
-			cmdtest.RoundTrip(t, out, new(resolve.Report))
+			cmdtest.RoundTrip(t, out, new(lookup.Report))
 		})
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
 // A portLine is a port of a target.
 type portLine struct {
-	target resolve.Address
-	*resolve.Port
+	target lookup.Address
+	*lookup.Port
 	names *fabric.NameMap
 }
 
@@ -95,19 +95,19 @@ var allColumns = []column{
 		return l.To.Route.String()
 	}},
 	{"ip", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string { return textOf(h.IP) })
+		return ofHost(l, func(h *lookup.Host) string { return textOf(h.IP) })
 	}},
 	{"link-address", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string { return h.LinkAddr.String() })
+		return ofHost(l, func(h *lookup.Host) string { return h.LinkAddr.String() })
 	}},
 	{"netdev", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string { return h.Netdev })
+		return ofHost(l, func(h *lookup.Host) string { return h.Netdev })
 	}},
 	{"gateway", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string { return textOf(h.Gateway) })
+		return ofHost(l, func(h *lookup.Host) string { return textOf(h.Gateway) })
 	}},
 	{"gid-type", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string {
+		return ofHost(l, func(h *lookup.Host) string {
 			if len(h.Paths) == 0 {
 				return ""
 			}
@@ -115,7 +115,7 @@ var allColumns = []column{
 		})
 	}},
 	{"device", func(l *portLine) string {
-		return ofHost(l, func(h *resolve.Host) string {
+		return ofHost(l, func(h *lookup.Host) string {
 			if len(h.Paths) == 0 {
 				return ""
 			}
@@ -170,7 +170,7 @@ func ofNode(l *portLine, value func(*mad.NodeInfo) string) string {
 	return value(l.Node)
 }
 
-func ofHost(l *portLine, value func(*resolve.Host) string) string {
+func ofHost(l *portLine, value func(*lookup.Host) string) string {
 	if l.Host == nil {
 		return ""
 	}

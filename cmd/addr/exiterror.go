@@ -7,7 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -37,15 +37,15 @@ func (c *command) exitError(answers []answer, head *report.Head) error {
 }
 
 // placeOf names a port: by the target, or by its LID in a range.
-func placeOf(p *resolve.Port, target resolve.Address) string {
-	if target.Kind == resolve.LID {
+func placeOf(p *lookup.Port, target lookup.Address) string {
+	if target.Kind == lookup.LID {
 		return fmt.Sprintf("LID %d", p.To.LID)
 	}
 	return target.String()
 }
 
 // withHint adds a hint to an error without one.
-func withHint(err error, mode resolve.LookupMode) error {
+func withHint(err error, mode lookup.LookupMode) error {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return cmdutil.WithHint(err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this name")
 	}

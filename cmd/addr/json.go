@@ -7,17 +7,17 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // report returns the JSON document.
-func (v *view) report() *resolve.Report {
-	r := &resolve.Report{Head: report.NewHead(resolve.ReportSchema, v.began), Local: localReport(v.local), Targets: []resolve.ReportTarget{}}
+func (v *view) report() *lookup.Report {
+	r := &lookup.Report{Head: report.NewHead(lookup.ReportSchema, v.began), Local: localReport(v.local), Targets: []lookup.ReportTarget{}}
 	for _, a := range v.answers {
-		t := resolve.ReportTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.ReportPort{}}
+		t := lookup.ReportTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []lookup.ReportPort{}}
 		if a.err != nil {
 			t.Error, t.Hint = render.Ptr(a.err.Error()), render.NonZero(cmdutil.Hint(a.err))
 			r.Fail(fabric.ReportFailure(t.Target, a.err))
@@ -43,16 +43,16 @@ func (v *view) report() *resolve.Report {
 }
 
 // localReport returns the report of the local port, or nil if none was used.
-func localReport(p umad.PortAttr) *resolve.ReportLocal {
+func localReport(p umad.PortAttr) *lookup.ReportLocal {
 	if p.Device == "" {
 		return nil
 	}
-	return &resolve.ReportLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
+	return &lookup.ReportLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
 }
 
-func (v *view) portReport(l *portLine) resolve.ReportPort {
+func (v *view) portReport(l *portLine) lookup.ReportPort {
 	first, last := l.LIDs()
-	j := resolve.ReportPort{
+	j := lookup.ReportPort{
 		Name: render.NonZero(l.name()), LID: render.NonZero(first), LastLID: render.NonZero(last), SL: l.To.SL,
 		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: report.KindsOf(l.Findings),
 	}
@@ -79,14 +79,14 @@ func (v *view) portReport(l *portLine) resolve.ReportPort {
 	return j
 }
 
-func hostReport(h *resolve.Host) *resolve.ReportHost {
+func hostReport(h *lookup.Host) *lookup.ReportHost {
 	address := func(ip netip.Addr) *string { return render.NonZero(textOf(ip)) }
-	j := &resolve.ReportHost{
+	j := &lookup.ReportHost{
 		IP: address(h.IP), Local: h.Local, Netdev: render.NonZero(h.Netdev), Gateway: address(h.Gateway),
-		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []resolve.ReportPath{},
+		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []lookup.ReportPath{},
 	}
 	for _, p := range h.Paths {
-		path := resolve.ReportPath{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
+		path := lookup.ReportPath{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
 		if p.Device != "" {
 			path.Device, path.Port, path.SGIDIndex = &p.Device, &p.Port, &p.SGIDIndex
 		}

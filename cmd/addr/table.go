@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -30,7 +30,7 @@ func (v *view) shown() []string {
 	switch {
 	case len(v.columns) > 0:
 		return v.columns
-	case v.local.LinkLayer == resolve.Ethernet:
+	case v.local.LinkLayer == lookup.Ethernet:
 		return ethernetColumns
 	}
 	return infinibandColumns

@@ -20,13 +20,13 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/internal/tool/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdevice"
 )
 
 // command is one call of link add or link delete.
 type command struct {
 	env    *cmdutil.Env
-	wanted softdev.Change
+	wanted softdevice.Change
 
 	change change.Flags
 	force  []string
@@ -39,7 +39,7 @@ var rules = cmdutil.FlagRules{
 }
 
 // addFlags are flags in examples.
-var addFlags = map[softdev.Action]string{softdev.Add: " --type rxe --netdev eth0"}
+var addFlags = map[softdevice.Action]string{softdevice.Add: " --type rxe --netdev eth0"}
 
 // inUse is the reason not to delete a device that is in use.
 const inUse = "in-use"
@@ -63,7 +63,7 @@ processes that use them.`),
 }
 
 func newAdd(env *cmdutil.Env) *cobra.Command {
-	c := &command{env: env, wanted: softdev.Change{Action: softdev.Add}}
+	c := &command{env: env, wanted: softdevice.Change{Action: softdevice.Add}}
 	cmd := c.command("add [flags] NAME --type TYPE --netdev NETDEV", "Add a software RDMA device to a network device", `
 add adds a device and waits until its port is active and has an address. If the
 device exists already, add changes nothing.
@@ -77,7 +77,7 @@ a restart of the host.`, `
   # software iWARP, in a script
   ibkit link add siw0 --type siw --netdev eth0 --yes`)
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.wanted.Type, "type", "", "", softdev.Types, "`TYPE` of the device")
+	cmdutil.EnumFlag(cmd, &c.wanted.Type, "type", "", "", softdevice.Types, "`TYPE` of the device")
 	flags.StringVar(&c.wanted.Netdev, "netdev", "", "`NAME` of the network device below the device")
 	c.define(cmd)
 	flags.DurationVarP(&c.wait, "wait", "w", 10*time.Second, "wait this `TIME` for the port")
@@ -87,7 +87,7 @@ a restart of the host.`, `
 }
 
 func newDelete(env *cmdutil.Env) *cobra.Command {
-	c := &command{env: env, wanted: softdev.Change{Action: softdev.Delete}}
+	c := &command{env: env, wanted: softdevice.Change{Action: softdevice.Delete}}
 	cmd := c.command("delete [flags] NAME", "Delete a software RDMA device", `
 delete deletes a device. It lists the processes and the kernel modules that use
 it, and refuses to delete it unless --force names the reason in-use: connections
@@ -168,9 +168,9 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.WithHint(cmdutil.UsageErrorf("number of device names: got %d, want 1", len(args)), "for example: ibkit link "+string(c.wanted.Action)+" rxe0"+addFlags[c.wanted.Action])
 	case args[0] == "":
 		return cmdutil.UsageErrorf("invalid device name: empty")
-	case c.wanted.Action == softdev.Add && c.wanted.Type == "":
+	case c.wanted.Action == softdevice.Add && c.wanted.Type == "":
 		return cmdutil.WithHint(cmdutil.UsageErrorf("--type is required: rxe or siw"), "for example: --type rxe for Soft-RoCE")
-	case c.wanted.Action == softdev.Add && c.wanted.Netdev == "":
+	case c.wanted.Action == softdevice.Add && c.wanted.Netdev == "":
 		return cmdutil.WithHint(cmdutil.UsageErrorf("--netdev is required"), "for example: --netdev eth0; list: ip link")
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
@@ -185,7 +185,7 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 
 // run checks the change, and makes it.
 func (c *command) run(ctx context.Context) error {
-	plan, err := softdev.Check(c.wanted)
+	plan, err := softdevice.Check(c.wanted)
 	if err != nil {
 		return withHint(err)
 	}
@@ -198,7 +198,7 @@ func (c *command) run(ctx context.Context) error {
 		return refused
 	}
 	if !plan.Needless {
-		question := map[softdev.Action]string{softdev.Add: "Add", softdev.Delete: "Delete"}[plan.Action]
+		question := map[softdevice.Action]string{softdevice.Add: "Add", softdevice.Delete: "Delete"}[plan.Action]
 		if err := c.change.Confirm(ctx, c.env, fmt.Sprintf("%s %s", plan.Action, plan.Device), question+" "+plan.Device+"?"); err != nil {
 			return err
 		}
@@ -215,18 +215,18 @@ func (c *command) run(ctx context.Context) error {
 }
 
 // apply makes the change and records it.
-func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Report, failed error) {
+func (c *command) apply(ctx context.Context, plan *softdevice.Plan) (_ *softdevice.Report, failed error) {
 	var log *changelog.Log
 	if !plan.Needless {
 		var err error
 		if log, err = c.change.OpenLog(c.env, nil); err != nil {
-			return plan.ReportResult(softdev.Port{}, err), err
+			return plan.ReportResult(softdevice.Port{}, err), err
 		}
 		defer func() { failed = errors.Join(failed, log.Close()) }()
 	}
 	attrs := []slog.Attr{slog.String("change", string(plan.Action)), slog.String("device", plan.Device), slog.String("type", plan.Type), slog.String("netdev", plan.Netdev)}
 	if err := log.Begin(attrs...); err != nil {
-		return plan.ReportResult(softdev.Port{}, err), err
+		return plan.ReportResult(softdevice.Port{}, err), err
 	}
 	bar := render.NewProgress(c.env.ErrOut)
 	if c.wait > 0 && !c.json && !plan.Needless {
@@ -239,7 +239,7 @@ func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Rep
 }
 
 // refuse returns the reason not to make the change, or nil.
-func (c *command) refuse(p *softdev.Plan) error {
+func (c *command) refuse(p *softdevice.Plan) error {
 	if len(p.Users) == 0 || slices.Contains(c.force, inUse) {
 		return nil
 	}
@@ -249,13 +249,13 @@ func (c *command) refuse(p *softdev.Plan) error {
 
 // withHint adds a hint to the cause of a failure.
 func withHint(err error) error {
-	noDriver, ok := errors.AsType[*softdev.NoDriverError](err)
+	noDriver, ok := errors.AsType[*softdevice.NoDriverError](err)
 	switch {
 	case ok:
 		return cmdutil.WithHint(err, "load the module to see the reason: modprobe "+noDriver.Module+"; dmesg")
 	case errors.Is(err, fs.ErrPermission):
 		return cmdutil.WithHint(err, "run as root, on a network device that is not a VLAN")
-	case errors.Is(err, softdev.ErrNotSoftware):
+	case errors.Is(err, softdevice.ErrNotSoftware):
 		return cmdutil.WithHint(err, "only devices of the types rxe and siw can be deleted")
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/internal/tool/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdevice"
 )
 
 var program = cmdtest.Native(New)
@@ -55,20 +55,20 @@ func TestLink_Usage(t *testing.T) {
 }
 
 // plans are changes, with the results that they may have.
-func plans() []*softdev.Plan {
-	return []*softdev.Plan{
-		{Change: softdev.Change{Action: softdev.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true},
-		{Change: softdev.Change{Action: softdev.Add, Device: "siw0", Type: "siw", Netdev: "eth1"}},
-		{Change: softdev.Change{Action: softdev.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true, Needless: true},
-		{Change: softdev.Change{Action: softdev.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}},
-		{Change: softdev.Change{Action: softdev.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, Users: []softdev.User{
+func plans() []*softdevice.Plan {
+	return []*softdevice.Plan{
+		{Change: softdevice.Change{Action: softdevice.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true},
+		{Change: softdevice.Change{Action: softdevice.Add, Device: "siw0", Type: "siw", Netdev: "eth1"}},
+		{Change: softdevice.Change{Action: softdevice.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true, Needless: true},
+		{Change: softdevice.Change{Action: softdevice.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}},
+		{Change: softdevice.Change{Action: softdevice.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, Users: []softdevice.User{
 			{Owner: devinfo.Owner{PID: new(uint32(412)), Process: new("app")}, Contexts: 1, QPs: 2},
 			{Owner: devinfo.Owner{Kernel: new("rpcrdma")}, CMIDs: 1},
 		}},
 	}
 }
 
-var ports = []softdev.Port{{Active: true, GID: "fe80::1"}, {}, {Active: true}}
+var ports = []softdevice.Port{{Active: true, GID: "fe80::1"}, {}, {Active: true}}
 
 func TestLink_Output(t *testing.T) {
 	var out, errOut bytes.Buffer
@@ -94,7 +94,7 @@ func TestLink_JSON(t *testing.T) {
 	var out bytes.Buffer
 	c := command{env: &cmdutil.Env{Out: &out}, json: true}
 	for _, p := range plans() {
-		for _, r := range []*softdev.Report{p.Report(), p.ReportResult(ports[0], nil), p.ReportResult(ports[1], nil), p.ReportResult(ports[1], errors.New("no"))} {
+		for _, r := range []*softdevice.Report{p.Report(), p.ReportResult(ports[0], nil), p.ReportResult(ports[1], nil), p.ReportResult(ports[1], errors.New("no"))} {
 			out.Reset()
 			c.showJSON(r)
 			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out.String()))
@@ -104,7 +104,7 @@ func TestLink_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Errorf("%v\n%s", err, &out)
 			}
-			var again softdev.Report
+			var again softdevice.Report
 			if err := json.Unmarshal(out.Bytes(), &again); err != nil {
 				t.Error(err)
 			}

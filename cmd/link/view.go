@@ -6,16 +6,16 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/internal/tool/softdev"
+	"github.com/ibkit/ibkit/internal/tool/softdevice"
 )
 
 // showPlan prints the change.
-func (c *command) showPlan(p *softdev.Plan) {
+func (c *command) showPlan(p *softdevice.Plan) {
 	note := ""
 	switch {
 	case p.Needless:
 		note = ": exists"
-	case p.Action == softdev.Add && !p.NetdevUp:
+	case p.Action == softdevice.Add && !p.NetdevUp:
 		note = ", which is down"
 	}
 	fmt.Fprintf(c.env.Out, "%s %s: %s on %s%s\n", p.Action, p.Device, render.OrAbsent(p.Type), render.OrAbsent(p.Netdev), note)
@@ -30,9 +30,9 @@ func (c *command) showPlan(p *softdev.Plan) {
 }
 
 // showResult prints the result of the change.
-func (c *command) showResult(r *softdev.Report) {
+func (c *command) showResult(r *softdevice.Report) {
 	switch {
-	case r.Action == softdev.Delete:
+	case r.Action == softdevice.Delete:
 		fmt.Fprintf(c.env.Out, "%s was deleted\n", r.Device)
 	case *r.Outcome == outcome.NotActive:
 		state := "active, without a GID"
@@ -48,7 +48,7 @@ func (c *command) showResult(r *softdev.Report) {
 }
 
 // showJSON prints a report with --json.
-func (c *command) showJSON(r *softdev.Report) {
+func (c *command) showJSON(r *softdevice.Report) {
 	if c.json {
 		out := render.NewOutput(c.env.Out)
 		render.WriteDocument(out, r)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/ping"
@@ -16,7 +16,7 @@ import (
 
 // An expectation is an address of --expect: at least one of its ports has to reply.
 type expectation struct {
-	address resolve.Address
+	address lookup.Address
 	targets []*ping.Target
 	err     error // no target was found
 }
@@ -41,7 +41,7 @@ func (e *expectation) reason() string {
 
 // readExpected reads the file of --expect. check returns the reason why an address
 // cannot be a target.
-func readExpected(in io.Reader, path string, check func(*resolve.Address) error) ([]*expectation, error) {
+func readExpected(in io.Reader, path string, check func(*lookup.Address) error) ([]*expectation, error) {
 	name := path
 	if path == "-" {
 		in, name = interrupt.Reader(in), "standard input"
@@ -54,14 +54,14 @@ func readExpected(in io.Reader, path string, check func(*resolve.Address) error)
 		in = file
 	}
 	var all []*expectation
-	err := resolve.ReadLines(in, name, func(a resolve.Address) error {
-		if a.Kind == resolve.Name && strings.ContainsAny(a.Name, "*?[") {
+	err := lookup.ReadLines(in, name, func(a lookup.Address) error {
+		if a.Kind == lookup.Name && strings.ContainsAny(a.Name, "*?[") {
 			return fmt.Errorf("invalid address %q: a pattern does not name a single host", a.Text)
 		}
 		if err := check(&a); err != nil {
 			return err
 		}
-		if a.Kind != resolve.LID || a.First == a.Last {
+		if a.Kind != lookup.LID || a.First == a.Last {
 			all = append(all, &expectation{address: a})
 			return nil
 		}

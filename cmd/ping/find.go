@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/umad"
@@ -29,7 +29,7 @@ type finder struct {
 	groups   []*group            // by port
 	fallback *group              // of addresses without a path; nil: no address needs it, or its port failed to open
 	failed   error               // of the port of fallback
-	resolver *resolve.Resolver
+	resolver *lookup.Resolver
 	fabric   *fabric.Fabric // nil: not scanned
 	found    []*ping.Target
 	expected []*expectation
@@ -55,7 +55,7 @@ type unresolved struct {
 // open opens the ports that lead to the targets: over RoCE, the ports through which the
 // kernel sends IP packets to them, and for all others the port that the options select.
 // scans reports that the other port is needed for a scan.
-func (f *finder) open(ctx context.Context, addresses []resolve.Address, scans bool) error {
+func (f *finder) open(ctx context.Context, addresses []lookup.Address, scans bool) error {
 	if !f.flags.IsSimulated() {
 		f.findPaths(addresses)
 	}
@@ -118,7 +118,7 @@ func (f *finder) pinged() (groups []ping.Group) {
 
 // findPaths finds the addresses that are reached over RoCE, and the causes for those
 // that are not.
-func (f *finder) findPaths(addresses []resolve.Address) {
+func (f *finder) findPaths(addresses []lookup.Address) {
 	candidates := f.candidates()
 	f.paths, f.noPaths = map[int]device.Path{}, map[int]error{}
 	for i := range addresses {
@@ -136,18 +136,18 @@ func (f *finder) findPaths(addresses []resolve.Address) {
 }
 
 // onlyRoCE reports whether InfiniBand cannot reach an address that RoCE does not reach.
-func (f *finder) onlyRoCE(i int, addresses []resolve.Address) bool {
+func (f *finder) onlyRoCE(i int, addresses []lookup.Address) bool {
 	err := f.noPaths[i]
 	ip, _ := ipOf(&addresses[i])
 	return err != nil && (!errors.Is(err, device.ErrNoRoCE) || ip.Is4In6()) // no InfiniBand port has such a GID
 }
 
 // ipOf returns a GID or an IP address as an IP address.
-func ipOf(a *resolve.Address) (netip.Addr, bool) {
+func ipOf(a *lookup.Address) (netip.Addr, bool) {
 	switch a.Kind {
-	case resolve.GID:
+	case lookup.GID:
 		return netip.AddrFrom16(a.GID), true
-	case resolve.IP:
+	case lookup.IP:
 		return a.IP, true
 	}
 	return netip.Addr{}, false
@@ -170,7 +170,7 @@ func (f *finder) candidates() []device.LocalPort {
 
 // find finds targets by subnet administration or by a scan. A target that is not found
 // is reported, and the others are pinged. The last addresses are those of expected.
-func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
+func (f *finder) find(ctx context.Context, addresses []lookup.Address, isWanted func(*fabric.Node) bool) error {
 	bar := render.NewProgress(f.env.ErrOut)
 	defer bar.Close()
 	var client *umad.Client
@@ -178,7 +178,7 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 		client = umad.NewClient(f.fallback.Port, f.flags.Client(f.env))
 		o := f.flags.Resolve(f.env, f.names)
 		o.Progress = bar.Update
-		f.resolver = resolve.New(client, f.fallback.Port.Attr(), o)
+		f.resolver = lookup.New(client, f.fallback.Port.Attr(), o)
 	}
 	if isWanted != nil {
 		var err error
@@ -223,7 +223,7 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 }
 
 // findOne returns the targets with the address of an index, and the group of their port.
-func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address) (*group, []*ping.Target, error) {
+func (f *finder) findOne(ctx context.Context, i int, addresses []lookup.Address) (*group, []*ping.Target, error) {
 	a := &addresses[i]
 	if path, overRoCE := f.paths[i]; overRoCE {
 		return f.group(path.From.Node), []*ping.Target{{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded}}, nil
@@ -249,11 +249,11 @@ func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address
 				return nil, nil, fmt.Errorf("find path to %s: no GID of the local port can be the source", a.Text)
 			}
 			t.GRH, t.OneWay = w.GRH(), w.OneWay
-		case a.Kind == resolve.LID:
+		case a.Kind == lookup.LID:
 			t.Name = fmt.Sprintf("LID %d", p.To.LID)
-		case a.Kind == resolve.Route:
+		case a.Kind == lookup.Route:
 			t.Name = "route " + a.Text
-		case a.Kind == resolve.Name && p.Node != nil && p.Description != nil:
+		case a.Kind == lookup.Name && p.Node != nil && p.Description != nil:
 			t.Name = f.names.LabelOf(p.Node.NodeGUID, *p.Description)
 		}
 		targets = append(targets, t)
@@ -322,7 +322,7 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 		if !isWanted(n) {
 			continue
 		}
-		for _, p := range resolve.PortsOf(n) {
+		for _, p := range lookup.PortsOf(n) {
 			t := &ping.Target{Name: f.names.Label(n), To: p.To, PortGUID: p.PortGUID}
 			f.setUnread(t, p.Err)
 			targets = append(targets, t)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -31,7 +31,7 @@ var rules = cmdutil.FlagRules{
 }
 
 // complete checks the command line before the first packet is sent.
-func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []lookup.Address, err error) {
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *command) setSchedule(flags *pflag.FlagSet) {
 }
 
 // parseTargets reads the targets of the command line and of the file.
-func (c *command) parseTargets(args []string) (targets []resolve.Address, err error) {
+func (c *command) parseTargets(args []string) (targets []lookup.Address, err error) {
 	if targets, err = cmdutil.ParseTargets(c.env, args, c.guids, c.routes, c.file); err != nil {
 		return nil, err
 	}
@@ -123,13 +123,13 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 }
 
 // check returns the reason why an address cannot be a target.
-func (c *command) check(t *resolve.Address) error {
+func (c *command) check(t *lookup.Address) error {
 	switch {
-	case t.Kind == resolve.Route && !c.auto && c.agent != ping.AgentSMA:
+	case t.Kind == lookup.Route && !c.auto && c.agent != ping.AgentSMA:
 		return fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
-	case t.Kind == resolve.IP && c.fabric.IsSimulated():
+	case t.Kind == lookup.IP && c.fabric.IsSimulated():
 		return fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
-	case t.Kind == resolve.Name && !isPattern(t.Name):
+	case t.Kind == lookup.Name && !isPattern(t.Name):
 		return fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -144,7 +144,7 @@ func (c *command) define(cmd *cobra.Command) {
 }
 
 // run pings and prints.
-func (c *command) run(ctx context.Context, targets []resolve.Address) (err error) {
+func (c *command) run(ctx context.Context, targets []lookup.Address) (err error) {
 	requests, stop := requestOnQuit()
 	defer stop()
 	c.options.StatusRequests = requests

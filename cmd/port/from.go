@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/textfile"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // readTargets reads a list of ports.
-func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
+func readTargets(in io.Reader, path string) ([]portchange.Target, error) {
 	name := "standard input"
 	if path != "-" {
 		f, err := interrupt.Open(path)
@@ -40,7 +40,7 @@ func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read ports: %w", err)
 	}
-	var targets []portctl.Target
+	var targets []portchange.Target
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		targets, err = parseReport(buffered, name)
 	} else {
@@ -56,7 +56,7 @@ func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
 }
 
 // parseReport parses the output of linkinfo --json, in the file with a name.
-func parseReport(in io.Reader, name string) (targets []portctl.Target, err error) {
+func parseReport(in io.Reader, name string) (targets []portchange.Target, err error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxReport))
 	if err != nil {
 		return nil, &textfile.Error{File: name, Err: err}
@@ -84,14 +84,14 @@ func parseReport(in io.Reader, name string) (targets []portctl.Target, err error
 	return targets, nil
 }
 
-func ofNode(guid ib.GUID, number uint8) (portctl.Target, error) {
-	a, err := resolve.Parse("guid:" + guid.String())
-	return portctl.Target{Address: a, Number: int(number)}, err
+func ofNode(guid ib.GUID, number uint8) (portchange.Target, error) {
+	a, err := lookup.Parse("guid:" + guid.String())
+	return portchange.Target{Address: a, Number: int(number)}, err
 }
 
 // parseList parses lines with a port: a target, which may contain blanks, and a number, or
 // both in the form leaf1[3]. Empty lines and text after # are ignored.
-func parseList(in io.Reader, name string) (targets []portctl.Target, err error) {
+func parseList(in io.Reader, name string) (targets []portchange.Target, err error) {
 	lines := textfile.NewReader(in, name)
 	for lines.Next() {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -109,11 +109,11 @@ func parseList(in io.Reader, name string) (targets []portctl.Target, err error) 
 	return targets, lines.Err()
 }
 
-func parseLine(line string) (t portctl.Target, err error) {
+func parseLine(line string) (t portchange.Target, err error) {
 	i := strings.LastIndexAny(line, " \t")
 	if _, _, ok := fabric.CutPort(line); ok {
-		t.Number = portctl.AddressedPort
-		t.Address, err = resolve.Parse(line)
+		t.Number = portchange.AddressedPort
+		t.Address, err = lookup.Parse(line)
 		return t, err
 	}
 	if i < 0 {
@@ -124,6 +124,6 @@ func parseLine(line string) (t portctl.Target, err error) {
 		return t, fmt.Errorf("%q is not a port number", line[i+1:])
 	}
 	t.Number = int(n)
-	t.Address, err = resolve.Parse(strings.TrimSpace(line[:i]))
+	t.Address, err = lookup.Parse(strings.TrimSpace(line[:i]))
 	return t, err
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 )
 
 // withTargetHint adds advice to the error for a target.
 func withTargetHint(err error) error {
-	if errors.Is(err, portctl.ErrSeveralNodes) {
+	if errors.Is(err, portchange.ErrSeveralNodes) {
 		return cmdutil.WithHint(err, "list the nodes: ibkit topology -l; change several ports: --targets-file FILE")
 	}
 	return fabricflag.WithHint(err)
@@ -68,9 +68,9 @@ func orderHint(args []string) string {
 }
 
 func isAction(word string) bool {
-	return slices.Contains(portctl.ActionNames, strings.ToLower(word))
+	return slices.Contains(portchange.ActionNames, strings.ToLower(word))
 }
 
 func isSettingName(word string) bool {
-	return slices.ContainsFunc(portctl.Settings, func(s *portctl.Setting) bool { return s.Name == strings.ToLower(word) })
+	return slices.ContainsFunc(portchange.Settings, func(s *portchange.Setting) bool { return s.Name == strings.ToLower(word) })
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 )
 
 // record writes a line to the log before a change and another one after it.
-func (c *command) record(log *changelog.Log, e portctl.Entry) error {
+func (c *command) record(log *changelog.Log, e portchange.Entry) error {
 	st := e.Step
 	attrs := append(changelog.Port(st.Port, c.names), slog.String("change", c.wanted.String()), slog.String("before", describe(st, st.Before)))
 	if !e.Ended {
@@ -19,7 +19,7 @@ func (c *command) record(log *changelog.Log, e portctl.Entry) error {
 }
 
 // describe returns the state of a port and the settings that a step changes.
-func describe(st *portctl.Step, s *portctl.Status) string {
+func describe(st *portchange.Step, s *portchange.Status) string {
 	if s == nil {
 		return "unknown"
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 )
 
 // command is one call of port.
@@ -36,11 +36,11 @@ type command struct {
 	wait   time.Duration
 	json   bool
 
-	targets []portctl.Target
-	wanted  portctl.Change
-	force   []portctl.Risk
+	targets []portchange.Target
+	wanted  portchange.Change
+	force   []portchange.Risk
 	names   *fabric.NameMap
-	options portctl.Options
+	options portchange.Options
 }
 
 // New returns the command.
@@ -126,7 +126,7 @@ func changeHelp() string {
 	} {
 		fmt.Fprintf(&b, "  %-12s %s\n", a.name, a.about)
 	}
-	for _, s := range portctl.Settings {
+	for _, s := range portchange.Settings {
 		fmt.Fprintf(&b, "  %-12s %s\n", s.Name+"=", s.Values)
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -135,7 +135,7 @@ func changeHelp() string {
 // riskHelp lists the risks.
 func riskHelp() string {
 	var b strings.Builder
-	for _, r := range portctl.Risks {
+	for _, r := range portchange.Risks {
 		fmt.Fprintf(&b, "  %-12s %s\n", r, r.About())
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -146,7 +146,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&c.from, "targets-file", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	c.change.Define(cmd, "")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "change ports despite a `RISK`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portchange.Risks, "change ports despite a `RISK`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
@@ -160,8 +160,8 @@ func (c *command) define(cmd *cobra.Command) {
 
 // changeWords returns the beginnings of changes, for shells.
 func changeWords() []string {
-	words := append([]string(nil), portctl.ActionNames...)
-	for _, s := range portctl.Settings {
+	words := append([]string(nil), portchange.ActionNames...)
+	for _, s := range portchange.Settings {
 		words = append(words, s.Name+"=")
 	}
 	return words
@@ -186,7 +186,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if words, err = c.readMKey(ctx, words); err != nil {
 		return err
 	}
-	if c.wanted, err = portctl.ParseChange(words); err != nil {
+	if c.wanted, err = portchange.ParseChange(words); err != nil {
 		return cmdutil.WithHint(&cmdutil.UsageError{Err: err}, changeHint(args, words))
 	}
 	if given := cmdutil.Given(flags, append([]string{"targets-file", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
@@ -198,7 +198,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
-	c.options = portctl.Options{
+	c.options = portchange.Options{
 		Source: c.fabric.Source(c.env), Wait: c.wait, Resolve: c.fabric.Resolve(c.env, c.names),
 	}
 	return nil
@@ -211,7 +211,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 		if err != nil {
 			return nil, &cmdutil.UsageError{Err: err}
 		}
-		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portctl.ActionNames, strings.ToLower(args[0])) {
+		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portchange.ActionNames, strings.ToLower(args[0])) {
 			return nil, cmdutil.UsageErrorf("%q is not a change: --targets-file and a TARGET are mutually exclusive", args[0])
 		}
 		return args, nil
@@ -219,8 +219,8 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 	if len(args) == 0 {
 		return nil, cmdutil.Missing("port")
 	}
-	t := portctl.Target{Number: portctl.AddressedPort}
-	if t.Address, err = resolve.Parse(args[0]); err != nil {
+	t := portchange.Target{Number: portchange.AddressedPort}
+	if t.Address, err = lookup.Parse(args[0]); err != nil {
 		return nil, &cmdutil.UsageError{Err: err}
 	}
 	words = args[1:]
@@ -229,7 +229,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 			t.Number, words = int(number), words[1:]
 		}
 	}
-	c.targets = []portctl.Target{t}
+	c.targets = []portchange.Target{t}
 	return words, nil
 }
 
@@ -254,14 +254,14 @@ func (c *command) readMKey(ctx context.Context, words []string) ([]string, error
 func (c *command) show(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress, c.options.Resolve.Progress = bar.Update, bar.Update
-	links, err := portctl.Show(ctx, c.options, c.targets[0])
+	links, err := portchange.Show(ctx, c.options, c.targets[0])
 	bar.Close()
 	if err != nil {
 		return withTargetHint(err)
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, names: c.names}
-	document := portctl.ReportLinks(links, c.names)
+	document := portchange.ReportLinks(links, c.names)
 	switch {
 	case c.json:
 		v.json(document)
@@ -285,17 +285,17 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return err
 	}
 	defer func() { failed = errors.Join(failed, log.Close()) }()
-	c.options.Log = func(e portctl.Entry) error { return c.record(log, e) }
+	c.options.Log = func(e portchange.Entry) error { return c.record(log, e) }
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress = bar.Update
-	s, err := portctl.NewSession(ctx, c.options)
+	s, err := portchange.NewSession(ctx, c.options)
 	bar.Close()
 	if err != nil {
 		return fabricflag.WithHint(err)
 	}
 	defer func() { failed = errors.Join(failed, s.Close()) }()
 	plan, err := s.Plan(ctx, c.wanted, c.targets)
-	if _, ok := errors.AsType[*portctl.NumberError](err); ok {
+	if _, ok := errors.AsType[*portchange.NumberError](err); ok {
 		return &cmdutil.UsageError{Err: err}
 	}
 	if err != nil {
@@ -329,7 +329,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 			bar.Wait(fmt.Sprintf("waiting up to %v for the change (--wait)", c.wait))
 		}
 	}
-	done := func(st *portctl.Step) {
+	done := func(st *portchange.Step) {
 		bar.Close()
 		if !c.json {
 			v.outcome(st)
@@ -350,7 +350,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 }
 
 // needed returns the number of ports that are not yet in the wanted state.
-func needed(plan *portctl.Plan) int {
+func needed(plan *portchange.Plan) int {
 	n := 0
 	for _, st := range plan.Steps {
 		if !st.Needless() {
@@ -361,7 +361,7 @@ func needed(plan *portctl.Plan) int {
 }
 
 // refuse returns the reason not to carry out a plan, or nil.
-func (c *command) refuse(plan *portctl.Plan) error {
+func (c *command) refuse(plan *portchange.Plan) error {
 	var impossible []error
 	for _, st := range plan.Steps {
 		if st.Err != nil {
@@ -375,7 +375,7 @@ func (c *command) refuse(plan *portctl.Plan) error {
 }
 
 // withOrder adds the order in which the ports of a plan can be changed.
-func withOrder(err error, plan *portctl.Plan, names *fabric.NameMap) error {
+func withOrder(err error, plan *portchange.Plan, names *fabric.NameMap) error {
 	if !plan.CutOff {
 		return err
 	}
@@ -391,7 +391,7 @@ func withOrder(err error, plan *portctl.Plan, names *fabric.NameMap) error {
 
 // withHint adds a hint to the cause of a failure.
 func withHint(err, cause error) error {
-	if errors.Is(cause, portctl.ErrMKey) {
+	if errors.Is(cause, portchange.ErrMKey) {
 		return cmdutil.WithHint(err, "give the M_Key of the port: -y @FILE, or -y - for a prompt")
 	}
 	return fabricflag.WithHint(err)
@@ -399,7 +399,7 @@ func withHint(err, cause error) error {
 
 // result prints the failures and returns the exit code. ended is the error that ended the
 // change early, or nil.
-func (c *command) result(plan *portctl.Plan, ended error) error {
+func (c *command) result(plan *portchange.Plan, ended error) error {
 	var summary change.Summary
 	for _, st := range plan.Steps {
 		summary.Add(st.Outcome)

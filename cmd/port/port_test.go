@@ -13,7 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 )
 
 var program = cmdtest.Native(New)
@@ -270,7 +270,7 @@ func TestPort_JSON(t *testing.T) {
 			if err != nil {
 				t.Fatalf("got %v\n%s%s", err, out, stderr)
 			}
-			cmdtest.RoundTrip(t, out, &portctl.Report{})
+			cmdtest.RoundTrip(t, out, &portchange.Report{})
 		})
 	}
 }

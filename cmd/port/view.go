@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -19,7 +19,7 @@ type view struct {
 	names *fabric.NameMap
 }
 
-func (v *view) json(r *portctl.Report) {
+func (v *view) json(r *portchange.Report) {
 	render.WriteLine(v.out, r)
 }
 
@@ -27,51 +27,51 @@ func (v *view) json(r *portctl.Report) {
 type row struct{ name, port, peer string }
 
 // link prints a port and its peer side by side.
-func (v *view) link(l *portctl.Link) {
+func (v *view) link(l *portchange.Link) {
 	p, peer := l.Port, l.Port.Peer
 	title := "no link"
 	if peer != nil {
 		title = v.names.PortName(peer)
 	}
 	rows := []row{{"PORT", v.names.PortName(p), title}}
-	add := func(name string, text func(*fabric.Port, *portctl.Status) string) {
-		r := row{name: name, port: render.OrAbsent(text(p, portctl.StatusOf(p)))}
-		if s := portctl.StatusOf(peer); s != nil {
+	add := func(name string, text func(*fabric.Port, *portchange.Status) string) {
+		r := row{name: name, port: render.OrAbsent(text(p, portchange.StatusOf(p)))}
+		if s := portchange.StatusOf(peer); s != nil {
 			r.peer = render.OrAbsent(text(peer, s))
 		} else if peer != nil {
 			r.peer = "?"
 		}
 		rows = append(rows, r)
 	}
-	status := func(name string, text func(*portctl.Status) string) {
-		add(name, func(_ *fabric.Port, s *portctl.Status) string { return text(s) })
+	status := func(name string, text func(*portchange.Status) string) {
+		add(name, func(_ *fabric.Port, s *portchange.Status) string { return text(s) })
 	}
-	add("GUID", func(p *fabric.Port, _ *portctl.Status) string { return p.GUID.String() })
-	add("LID", func(p *fabric.Port, _ *portctl.Status) string { return fmt.Sprint(p.LID()) })
-	status("state", func(s *portctl.Status) string { return s.Info.State.String() })
-	status("physical state", func(s *portctl.Status) string { return s.Info.PhysState.String() })
-	status("width", func(s *portctl.Status) string { return render.Text(s.ActiveWidth()) })
-	status("  enabled", func(s *portctl.Status) string { return strings.Join(s.Info.LinkWidthEnabled.Names(), ",") })
-	status("  supported", func(s *portctl.Status) string { return strings.Join(s.Info.LinkWidthSupported.Names(), ",") })
-	status("speed", func(s *portctl.Status) string { return render.Text(s.ActiveSpeed()) })
-	status("  enabled", func(s *portctl.Status) string { return s.Info.EnabledSpeeds(s.Caps, s.Ext).String() })
-	status("  supported", func(s *portctl.Status) string { return s.Info.SupportedSpeeds(s.Caps, s.Ext).String() })
-	status("MTU", func(s *portctl.Status) string { return s.Info.NeighborMTU.String() })
-	status("  supported", func(s *portctl.Status) string { return s.Info.MTUCap.String() })
-	status("VLs", func(s *portctl.Status) string { return s.Info.OperVLs.String() })
-	status("  supported", func(s *portctl.Status) string { return s.Info.VLCap.String() })
-	managed := func(name string, text func(*portctl.Status) string) {
-		status(name, func(s *portctl.Status) string {
+	add("GUID", func(p *fabric.Port, _ *portchange.Status) string { return p.GUID.String() })
+	add("LID", func(p *fabric.Port, _ *portchange.Status) string { return fmt.Sprint(p.LID()) })
+	status("state", func(s *portchange.Status) string { return s.Info.State.String() })
+	status("physical state", func(s *portchange.Status) string { return s.Info.PhysState.String() })
+	status("width", func(s *portchange.Status) string { return render.Text(s.ActiveWidth()) })
+	status("  enabled", func(s *portchange.Status) string { return strings.Join(s.Info.LinkWidthEnabled.Names(), ",") })
+	status("  supported", func(s *portchange.Status) string { return strings.Join(s.Info.LinkWidthSupported.Names(), ",") })
+	status("speed", func(s *portchange.Status) string { return render.Text(s.ActiveSpeed()) })
+	status("  enabled", func(s *portchange.Status) string { return s.Info.EnabledSpeeds(s.Caps, s.Ext).String() })
+	status("  supported", func(s *portchange.Status) string { return s.Info.SupportedSpeeds(s.Caps, s.Ext).String() })
+	status("MTU", func(s *portchange.Status) string { return s.Info.NeighborMTU.String() })
+	status("  supported", func(s *portchange.Status) string { return s.Info.MTUCap.String() })
+	status("VLs", func(s *portchange.Status) string { return s.Info.OperVLs.String() })
+	status("  supported", func(s *portchange.Status) string { return s.Info.VLCap.String() })
+	managed := func(name string, text func(*portchange.Status) string) {
+		status(name, func(s *portchange.Status) string {
 			if s.IsExternal() {
 				return ""
 			}
 			return text(s)
 		})
 	}
-	managed("SM LID", func(s *portctl.Status) string { return fmt.Sprint(s.Info.SMLID) })
-	managed("LMC", func(s *portctl.Status) string { return fmt.Sprint(s.Info.LMC) })
-	managed("M_Key protection", func(s *portctl.Status) string { return fmt.Sprint(s.Info.MKeyProtect) })
-	managed("M_Key lease", func(s *portctl.Status) string { return fmt.Sprintf("%d s", s.Info.MKeyLeasePeriod) })
+	managed("SM LID", func(s *portchange.Status) string { return fmt.Sprint(s.Info.SMLID) })
+	managed("LMC", func(s *portchange.Status) string { return fmt.Sprint(s.Info.LMC) })
+	managed("M_Key protection", func(s *portchange.Status) string { return fmt.Sprint(s.Info.MKeyProtect) })
+	managed("M_Key lease", func(s *portchange.Status) string { return fmt.Sprintf("%d s", s.Info.MKeyLeasePeriod) })
 	render.Columns(v.out, []render.Column[row]{
 		render.TextColumn(rows[0].name, func(r row) string { return r.name }),
 		render.TextColumn(rows[0].port, func(r row) string { return r.port }),
@@ -84,22 +84,22 @@ func (v *view) link(l *portctl.Link) {
 }
 
 // links prints a row for each port.
-func (v *view) links(all []*portctl.Link) {
-	status := func(text func(*portctl.Status) string) func(*portctl.Link) string {
-		return func(l *portctl.Link) string {
-			if s := portctl.StatusOf(l.Port); s != nil {
+func (v *view) links(all []*portchange.Link) {
+	status := func(text func(*portchange.Status) string) func(*portchange.Link) string {
+		return func(l *portchange.Link) string {
+			if s := portchange.StatusOf(l.Port); s != nil {
 				return render.OrAbsent(text(s))
 			}
 			return "?"
 		}
 	}
-	render.Columns(v.out, []render.Column[*portctl.Link]{
-		render.TextColumn("PORT", func(l *portctl.Link) string { return v.names.PortName(l.Port) }),
-		render.TextColumn("STATE", status(func(s *portctl.Status) string { return s.Info.State.String() })),
-		render.TextColumn("PHYSICAL", status(func(s *portctl.Status) string { return s.Info.PhysState.String() })),
-		render.TextColumn("WIDTH", status(func(s *portctl.Status) string { return render.Text(s.ActiveWidth()) })),
-		render.TextColumn("SPEED", status(func(s *portctl.Status) string { return render.Text(s.ActiveSpeed()) })),
-		render.TextColumn("PEER", func(l *portctl.Link) string {
+	render.Columns(v.out, []render.Column[*portchange.Link]{
+		render.TextColumn("PORT", func(l *portchange.Link) string { return v.names.PortName(l.Port) }),
+		render.TextColumn("STATE", status(func(s *portchange.Status) string { return s.Info.State.String() })),
+		render.TextColumn("PHYSICAL", status(func(s *portchange.Status) string { return s.Info.PhysState.String() })),
+		render.TextColumn("WIDTH", status(func(s *portchange.Status) string { return render.Text(s.ActiveWidth()) })),
+		render.TextColumn("SPEED", status(func(s *portchange.Status) string { return render.Text(s.ActiveSpeed()) })),
+		render.TextColumn("PEER", func(l *portchange.Link) string {
 			if l.Port.Peer == nil {
 				return render.Absent
 			}
@@ -121,7 +121,7 @@ func (v *view) findings(p *fabric.Port, findings []report.Finding) {
 const maxNodes = 8
 
 // plan prints what each step does.
-func (v *view) plan(p *portctl.Plan) {
+func (v *view) plan(p *portchange.Plan) {
 	for _, st := range p.Steps {
 		fmt.Fprintf(v.out, "%s (%v, LID %d)", v.names.PortName(st.Port), st.Port.GUID, st.Port.LID())
 		if peer := st.Port.Peer; peer != nil {
@@ -162,7 +162,7 @@ func (v *view) plan(p *portctl.Plan) {
 }
 
 // nodes prints the nodes that are cut off, or that this host loses if the link is its own.
-func (v *view) nodes(st *portctl.Step, verb, until string, nodes []*fabric.Node) {
+func (v *view) nodes(st *portchange.Step, verb, until string, nodes []*fabric.Node) {
 	if len(nodes) == 0 {
 		return
 	}
@@ -185,7 +185,7 @@ func (v *view) nodes(st *portctl.Step, verb, until string, nodes []*fabric.Node)
 }
 
 // stateText returns the state and the rate of a port, for example "Active/LinkUp 4X HDR".
-func stateText(s *portctl.Status) string {
+func stateText(s *portchange.Status) string {
 	text := s.Info.State.String() + "/" + s.Info.PhysState.String()
 	if w := s.ActiveWidth(); w != 0 && s.Info.State != ib.PortDown {
 		text += " " + w.String() + " " + s.ActiveSpeed().String()
@@ -194,7 +194,7 @@ func stateText(s *portctl.Status) string {
 }
 
 // outcome prints the result of a step.
-func (v *view) outcome(st *portctl.Step) {
+func (v *view) outcome(st *portchange.Step) {
 	fmt.Fprintf(v.out, "%s: %v", v.names.PortName(st.Port), st.Outcome)
 	if st.After != nil {
 		fmt.Fprintf(v.out, ", now %s", stateText(st.After))
@@ -212,7 +212,7 @@ func (v *view) outcome(st *portctl.Step) {
 }
 
 // summary prints the steps that were not attempted.
-func (v *view) summary(p *portctl.Plan) {
+func (v *view) summary(p *portchange.Plan) {
 	var names []string
 	changed := 0
 	for _, st := range p.Steps {

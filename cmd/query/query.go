@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/tool/query"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -36,7 +36,7 @@ type command struct {
 	oui       uint32
 	serving   bool
 	debug     bool
-	source    resolve.LookupMode
+	source    lookup.LookupMode
 	fromSA    bool
 	smKey     string
 	fields    []string
@@ -136,7 +136,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", lookup.LookupAll, lookup.LookupModes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
 	flags.StringSliceVar(&c.fields, "columns", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -232,7 +232,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("--node and the target %q are mutually exclusive", args[0])
 	case len(c.nodes) > 0:
 		for _, n := range c.nodes {
-			targets = append(targets, resolve.Name.String()+":"+n)
+			targets = append(targets, lookup.Name.String()+":"+n)
 		}
 	case len(args) > 0:
 		targets = args[:1]
@@ -241,7 +241,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if len(targets) == 0 {
-		o.Targets = []resolve.Address{resolve.Self()}
+		o.Targets = []lookup.Address{lookup.Self()}
 	}
 	if len(args) > 1 {
 		if c.ports != "" {
@@ -262,7 +262,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.Source = c.fabric.Source(c.env)
 	o.Packets = c.hex
-	o.Identify = o.Targets[0].Kind == resolve.Route && !c.hex || c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == resolve.LID && o.Targets[0].First != o.Targets[0].Last
+	o.Identify = o.Targets[0].Kind == lookup.Route && !c.hex || c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == lookup.LID && o.Targets[0].First != o.Targets[0].Last
 	if o.FromSA = c.fromSA; c.fromSA {
 		if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
@@ -50,7 +50,7 @@ func (c *command) findPair(x *portindex.Index, p *pair) (e route.Pair, err error
 	}
 	e.To, e.ToLID, err = x.Port(&p.to)
 	switch {
-	case err == nil || p.to.Kind != resolve.LID || resolve.CheckPort(p.to.First) != nil:
+	case err == nil || p.to.Kind != lookup.LID || lookup.CheckPort(p.to.First) != nil:
 		return e, err
 	case c.force:
 		e.ToLID = p.to.First

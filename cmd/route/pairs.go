@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A pair is the addresses of two ports. The second one is not used with --to-all.
 type pair struct {
-	from, to resolve.Address
+	from, to lookup.Address
 	line     int // of the file; 0: of the command line
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/report"
@@ -40,7 +40,7 @@ type command struct {
 	balance      bool
 	json, csv    bool
 	switches     []string // operands
-	destinations []resolve.Address
+	destinations []lookup.Address
 
 	options route.Options
 	filter  route.TableFilter

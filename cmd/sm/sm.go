@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -121,7 +121,7 @@ func operationHelp() string {
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", lookup.LookupAll, lookup.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to a manager")

@@ -18,19 +18,19 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
 // find returns the screen of the node or port with an address.
-func (u *ui) find(s *top.Sample, a resolve.Address) (view, error) {
+func (u *ui) find(s *top.Sample, a lookup.Address) (view, error) {
 	names := u.names
 	x, text := portindex.New(route.FromFabric(s.Fabric), names, u.gid), a.Name
 	port, _, err := x.Port(&a)
 	node, number, hasNumber := fabric.CutPort(a.Name)
-	if failed, ok := errors.AsType[*resolve.PortError](err); ok && failed.External {
+	if failed, ok := errors.AsType[*lookup.PortError](err); ok && failed.External {
 		a.Name = node
 		port, _, err = x.Port(&a)
 	}
@@ -48,7 +48,7 @@ func (u *ui) find(s *top.Sample, a resolve.Address) (view, error) {
 }
 
 // pair returns the function that finds the ends of a path.
-func (u *ui) pair(ends [2]resolve.Address) func(*route.Routing) (route.Pair, error) {
+func (u *ui) pair(ends [2]lookup.Address) func(*route.Routing) (route.Pair, error) {
 	return func(r *route.Routing) (p route.Pair, err error) {
 		x := portindex.New(r, u.names, u.gid)
 		if p.From, p.FromLID, err = x.Port(&ends[0]); err == nil {
@@ -64,7 +64,7 @@ func (c *command) first(u *ui) error {
 	case 1:
 		return u.openTarget(c.targets[0])
 	case 2:
-		u.open(view{kind: pathView, ends: [2]resolve.Address(c.targets)})
+		u.open(view{kind: pathView, ends: [2]lookup.Address(c.targets)})
 	}
 	return nil
 }

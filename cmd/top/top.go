@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
@@ -35,7 +35,7 @@ type command struct {
 	lines    int
 	exports  string
 
-	targets []resolve.Address
+	targets []lookup.Address
 	options top.Options
 }
 

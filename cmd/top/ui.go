@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/tool/top"
@@ -33,9 +33,9 @@ type view struct {
 	guid ib.GUID // of the node
 	port uint8
 
-	ends   [2]resolve.Address // of pathView
-	paths  *top.Paths         // nil: not read yet
-	layout *top.Layout        // for which the paths were requested
+	ends   [2]lookup.Address // of pathView
+	paths  *top.Paths        // nil: not read yet
+	layout *top.Layout       // for which the paths were requested
 
 	selected, scroll int // rows
 }
@@ -194,7 +194,7 @@ func (u *ui) goTo(text string) {
 }
 
 // openTarget opens the node or port with an address.
-func (u *ui) openTarget(a resolve.Address) error {
+func (u *ui) openTarget(a lookup.Address) error {
 	v, err := u.find(u.state.Sample(), a)
 	if err == nil {
 		u.open(v)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/outcome"
-	"github.com/ibkit/ibkit/internal/tool/portctl"
+	"github.com/ibkit/ibkit/internal/tool/portchange"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -46,14 +46,14 @@ func uplink(t *testing.T, s *ibsimtest.Sim, leaf, from, to string) string {
 }
 
 // changePort runs ibkit port with a log in a file, and returns the report and the log.
-func changePort(t *testing.T, s *ibsimtest.Sim, host string, code int, args ...string) (portctl.Report, string) {
+func changePort(t *testing.T, s *ibsimtest.Sim, host string, code int, args ...string) (portchange.Report, string) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	r := s.MustRun(t, host, ibkit(), append([]string{"port", "--yes", "--json", "--log", log}, args...)...)
 	if r.Code != code {
 		t.Fatalf("port %q: got exit code %d, want %d\n%s%s", args, r.Code, code, r.Stdout, r.Stderr)
 	}
-	var report portctl.Report
+	var report portchange.Report
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatal(err)
 	}

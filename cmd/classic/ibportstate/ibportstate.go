@@ -1,6 +1,6 @@
 // Package ibportstate implements ibportstate from infiniband-diags. It prints PortInfo
 // after each request to the port and its peer, without a scan and with the original's
-// warnings, while portctl scans the fabric to find peers and risks.
+// warnings, while portchange scans the fabric to find peers and risks.
 package ibportstate
 
 import (

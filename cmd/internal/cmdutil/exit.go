@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -103,7 +103,7 @@ func ExitCode(env *Env, from string, err error) int {
 // one, although it does not stop the other targets of a command.
 func isUsage(err error) bool {
 	var usage *UsageError
-	var lid *resolve.LIDError
+	var lid *lookup.LIDError
 	return (errors.As(err, &usage) || errors.As(err, &lid)) && !errors.Is(err, context.Canceled)
 }
 
@@ -117,8 +117,8 @@ func PrintError(env *Env, from string, err error) {
 // nodesHint returns advice of native commands for a name that no node has, if the error has
 // no other.
 func nodesHint(from string, err error) string {
-	not, ok := errors.AsType[*resolve.NotFoundError](err)
-	if ok && not.Address.Kind == resolve.Name && strings.HasPrefix(from, "ibkit ") {
+	not, ok := errors.AsType[*lookup.NotFoundError](err)
+	if ok && not.Address.Kind == lookup.Name && strings.HasPrefix(from, "ibkit ") {
 		return "list all nodes: ibkit topology -l"
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -14,17 +14,17 @@ import (
 // ParseTargets parses the targets of a command line, and those of a file if there is one
 // ("-": standard input). It prints a note if a target seems to be meant as the port of the
 // target before. areGUIDs and areRoutes fix the kind of the targets on the command line.
-func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string) ([]resolve.Address, error) {
+func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string) ([]lookup.Address, error) {
 	prefix := ""
 	switch {
 	case areGUIDs:
-		prefix = resolve.GUID.String() + ":"
+		prefix = lookup.GUID.String() + ":"
 	case areRoutes:
-		prefix = resolve.Route.String() + ":"
+		prefix = lookup.Route.String() + ":"
 	}
-	var targets []resolve.Address
+	var targets []lookup.Address
 	for _, arg := range args {
-		a, err := resolve.Parse(prefix + arg)
+		a, err := lookup.Parse(prefix + arg)
 		if err != nil {
 			return nil, &UsageError{err}
 		}
@@ -46,11 +46,11 @@ func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string
 }
 
 // noteLIDs prints a note for the first LID behind a node's name that may be a port's number.
-func noteLIDs(env *Env, targets []resolve.Address) {
+func noteLIDs(env *Env, targets []lookup.Address) {
 	for i := 1; i < len(targets); i++ {
 		node, a := targets[i-1], targets[i]
 		_, _, hasPort := fabric.CutPort(node.Name)
-		if node.Kind != resolve.Name || hasPort || a.Kind != resolve.LID || a.First >= mad.AllPorts || strings.Trim(a.Text, "0123456789") != "" {
+		if node.Kind != lookup.Name || hasPort || a.Kind != lookup.LID || a.First >= mad.AllPorts || strings.Trim(a.Text, "0123456789") != "" {
 			continue
 		}
 		fmt.Fprintf(env.ErrOut, "note: %s is a LID, not port %s of %s ('%s[%s]')\n", a.Text, a.Text, Visible(node.Text), Visible(node.Name), a.Text)
@@ -67,14 +67,14 @@ func nameOf(path string) string {
 }
 
 // readTargets reads a list of targets.
-func readTargets(in io.Reader, path string) ([]resolve.Address, error) {
+func readTargets(in io.Reader, path string) ([]lookup.Address, error) {
 	if path == "-" {
-		return resolve.ReadList(interrupt.Reader(in), nameOf(path))
+		return lookup.ReadList(interrupt.Reader(in), nameOf(path))
 	}
 	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read targets: %w", err)
 	}
 	defer file.Close()
-	return resolve.ReadList(file, path)
+	return lookup.ReadList(file, path)
 }

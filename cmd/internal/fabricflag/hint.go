@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -49,14 +49,14 @@ func WithHint(err error) error {
 
 // WithSourceHint adds a hint to the error of a command with the flag --source, which has
 // the value mode.
-func WithSourceHint(err error, mode resolve.LookupMode) error {
-	notFound, ok := errors.AsType[*resolve.NotFoundError](err)
+func WithSourceHint(err error, mode lookup.LookupMode) error {
+	notFound, ok := errors.AsType[*lookup.NotFoundError](err)
 	switch {
-	case errors.Is(err, resolve.ErrNoRouteRecord):
+	case errors.Is(err, lookup.ErrNoRouteRecord):
 		return cmdutil.WithHint(err, "query the nodes instead: --source nodes")
-	case mode == resolve.LookupSA && NoManager(err):
+	case mode == lookup.LookupSA && NoManager(err):
 		return cmdutil.WithHint(err, "check that a subnet manager is running; without one, --source nodes finds ports by a scan")
-	case ok && notFound.By == resolve.FromSA:
+	case ok && notFound.By == lookup.FromSA:
 		return cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes")
 	}
 	return WithHint(err)

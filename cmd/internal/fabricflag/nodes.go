@@ -9,7 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
@@ -50,12 +50,12 @@ func (p NodePatterns) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fab
 	for _, pattern := range p {
 		one := NodePatterns{pattern}
 		if !slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return one.Match(n, names) }) {
-			a := resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}
-			var gap resolve.Gap
+			a := lookup.Address{Kind: lookup.Name, Text: pattern, Name: strings.Trim(pattern, "*")}
+			var gap lookup.Gap
 			if f != nil {
-				gap = resolve.GapOf(f, names)
+				gap = lookup.GapOf(f, names)
 			}
-			err := resolve.NotInScan(a, nodes, names, gap)
+			err := lookup.NotInScan(a, nodes, names, gap)
 			if number.MatchString(pattern) {
 				return cmdutil.WithHint(err, "show the name of a LID: ibkit addr "+pattern)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/internal/interrupt"
@@ -299,14 +299,14 @@ func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
 }
 
 // Resolve returns the options that find ports by their addresses.
-func (s *Settings) Resolve(env *cmdutil.Env, names *fabric.NameMap) resolve.Options {
-	return resolve.Options{SMLID: s.SMLID, Names: names, Simulated: s.IsSimulated(), Sysfs: env.Sysfs()}
+func (s *Settings) Resolve(env *cmdutil.Env, names *fabric.NameMap) lookup.Options {
+	return lookup.Options{SMLID: s.SMLID, Names: names, Simulated: s.IsSimulated(), Sysfs: env.Sysfs()}
 }
 
 // GIDByIP returns the function that finds the GID of a port by its IP address.
 func (s *Settings) GIDByIP(ctx context.Context, env *cmdutil.Env) func(netip.Addr) (ib.GID, error) {
 	o := s.Resolve(env, nil)
-	return func(ip netip.Addr) (ib.GID, error) { return resolve.GIDByIP(ctx, ip, o) }
+	return func(ip netip.Addr) (ib.GID, error) { return lookup.GIDByIP(ctx, ip, o) }
 }
 
 // Names reads the node name map. A missing or invalid map of a classic tool, and an

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -150,7 +150,7 @@ func minimum(l *Limits) string {
 func checkManagers(ctx context.Context, r *fabricRun) error {
 	o := sm.Options{
 		Source: r.source(), Wait: r.limits.SMWait,
-		Mode: resolve.LookupNodes, Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
+		Mode: lookup.LookupNodes, Resolve: lookup.Options{SMLID: r.opts.SMLID, Names: r.names},
 	}
 	if r.selects("firmware") {
 		o.Meanwhile = r.probeFirmware
@@ -191,7 +191,7 @@ func (r *fabricRun) readCounters(ctx context.Context) error {
 	}
 	o := counters.Options{
 		Source: r.source(), Window: r.opts.Window, Since: r.opts.Since,
-		Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
+		Resolve: lookup.Options{SMLID: r.opts.SMLID, Names: r.names},
 		Limits:  counters.Limits{Thresholds: r.limits.Thresholds, Wait: r.limits.MaxWait, BER: r.limits.BER},
 	}
 	if s := r.opts.Stored; s != nil {

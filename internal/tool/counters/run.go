@@ -8,7 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -23,8 +23,8 @@ type Options struct {
 
 	// Targets select ports by address: all ports on a switch, a single port on an adapter.
 	// Without targets all ports are read. Resolve has the options to find them.
-	Targets []resolve.Address
-	Resolve resolve.Options
+	Targets []lookup.Address
+	Resolve lookup.Options
 
 	// Want selects nodes; nil: all. With AfterScan it is called after the scan, when all
 	// node descriptions are known.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/mad"
@@ -158,11 +158,11 @@ func TestRun_Targets(t *testing.T) {
 	} {
 		t.Run(test.target, func(t *testing.T) {
 			o := options(build(t, "demo"))
-			a, err := resolve.Parse(test.target)
+			a, err := lookup.Parse(test.target)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Targets = []resolve.Address{a}
+			o.Targets = []lookup.Address{a}
 			r, err := counters.Run(t.Context(), o)
 			if (err != nil) != test.err {
 				t.Fatalf("got error %v, want one: %t", err, test.err)

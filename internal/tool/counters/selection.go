@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 )
 
@@ -52,8 +52,8 @@ func (s selection) addNumber(n *fabric.Node, number uint8) {
 // find returns a fabric's ports with the targets' addresses.
 func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error) {
 	o := s.Resolve
-	o.Mode, o.Scanned = resolve.LookupNodes, f
-	r := resolve.New(s.client, s.local, o)
+	o.Mode, o.Scanned = lookup.LookupNodes, f
+	r := lookup.New(s.client, s.local, o)
 	found := selection{}
 	for _, a := range s.Targets {
 		if err := found.find(ctx, r, f, a, o.Names); err != nil {
@@ -64,15 +64,15 @@ func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error)
 }
 
 // find adds the ports with an address.
-func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address, names *fabric.NameMap) error {
+func (s selection) find(ctx context.Context, r *lookup.Resolver, f *fabric.Fabric, a lookup.Address, names *fabric.NameMap) error {
 	switch a.Kind {
-	case resolve.LID:
+	case lookup.LID:
 		return s.addLIDs(f, a)
-	case resolve.Route:
+	case lookup.Route:
 		return s.addRoute(f, a)
 	}
 	ports, err := r.Find(ctx, a)
-	if failed, ok := errors.AsType[*resolve.PortError](err); ok && failed.External {
+	if failed, ok := errors.AsType[*lookup.PortError](err); ok && failed.External {
 		return s.addExternal(ctx, r, f, failed)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 }
 
 // addExternal adds a switch port with an address such as leaf1[3].
-func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, failed *resolve.PortError) error {
+func (s selection) addExternal(ctx context.Context, r *lookup.Resolver, f *fabric.Fabric, failed *lookup.PortError) error {
 	a := failed.Address
 	a.Name = failed.Node
 	ports, err := r.Find(ctx, a)
@@ -119,17 +119,17 @@ func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabr
 }
 
 // addLIDs adds the ports with a LID range.
-func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
+func (s selection) addLIDs(f *fabric.Fabric, a lookup.Address) error {
 	found := false
 	for p := range portsByLID(f, a.First, a.Last) {
 		s.addPort(p)
 		found = true
 	}
 	if !found {
-		if err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last)); err != nil {
+		if err := cmp.Or(lookup.CheckPort(a.First), lookup.CheckPort(a.Last)); err != nil {
 			return fmt.Errorf("find LID %s: %w", a.Text, err)
 		}
-		return resolve.NotFound(a, resolve.FromScan, nil, resolve.GapOf(f, nil))
+		return lookup.NotFound(a, lookup.FromScan, nil, lookup.GapOf(f, nil))
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func portByLID(f *fabric.Fabric, lid ib.LID) *fabric.Port {
 }
 
 // addRoute adds the port at the end of a directed route from the scan's start.
-func (s selection) addRoute(f *fabric.Fabric, a resolve.Address) error {
+func (s selection) addRoute(f *fabric.Fabric, a lookup.Address) error {
 	fail := func(err error) error { return fmt.Errorf("find route %s: %w", a.Text, err) }
 	n, entry := f.Start, f.StartPort
 	if a.First != 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -18,7 +18,7 @@ type Options struct {
 	Source fabric.Source
 
 	Attribute Attribute
-	Targets   []resolve.Address
+	Targets   []lookup.Address
 	Ports     Ports
 	Modifier  *uint32  // for a single request to each target; nil: derived from the attribute
 	Addresses []uint32 // words in the configuration space
@@ -29,7 +29,7 @@ type Options struct {
 	Packets   bool     // keep the packets from all replies, not only from replies with errors
 	Identify  bool     // request the names and GUIDs for nodes that are not known from the search
 
-	Resolve resolve.Options
+	Resolve lookup.Options
 }
 
 // Run requests an attribute from all targets, with many requests in flight. Failures in
@@ -65,8 +65,8 @@ type run struct {
 // A target is a destination with the replies to its requests, in order.
 type target struct {
 	*run
-	address resolve.Address
-	port    *resolve.Port
+	address lookup.Address
+	port    *lookup.Port
 	ports   Ports
 	replies []Reply
 
@@ -85,7 +85,7 @@ type progress struct {
 const maxStarted = 4096
 
 func (r *run) run() error {
-	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
+	resolver := lookup.New(r.client, r.result.Local, r.Resolve)
 	var targets []*target
 	for _, a := range r.Targets {
 		ports, numbers, err := r.find(resolver, a)
@@ -130,9 +130,9 @@ func (r *run) run() error {
 
 // find returns the destinations with an address and the ports to query there: for an
 // address such as leaf1[3], port 3 on the switch.
-func (r *run) find(resolver *resolve.Resolver, a resolve.Address) ([]*resolve.Port, Ports, error) {
+func (r *run) find(resolver *lookup.Resolver, a lookup.Address) ([]*lookup.Port, Ports, error) {
 	ports, err := resolver.Find(r.ctx, a)
-	failed, ok := errors.AsType[*resolve.PortError](err)
+	failed, ok := errors.AsType[*lookup.PortError](err)
 	if !ok || !failed.External || r.Ports.Given() || !r.Attribute.HasPorts() {
 		return ports, r.Ports, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -92,13 +92,13 @@ func queryOf(t *testing.T, description, attribute, target, ports string, command
 	}
 	o := Options{
 		Source:  fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 50 * time.Millisecond}},
-		Resolve: resolve.Options{Simulated: true},
+		Resolve: lookup.Options{Simulated: true},
 	}
 	if o.Attribute, err = ParseAttribute(attribute); err != nil {
 		t.Fatal(err)
 	}
 	for text := range strings.FieldsSeq(target) {
-		a, err := resolve.Parse(text)
+		a, err := lookup.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // A Reply is the reply to a request, or the reason for its failure.
 type Reply struct {
-	Target resolve.Address
-	Port   *resolve.Port // the destination; nil: it was not found
+	Target lookup.Address
+	Port   *lookup.Port // the destination; nil: it was not found
 
 	Number   int // number of the port that the attribute belongs to; -1: none
 	Modifier uint32

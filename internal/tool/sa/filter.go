@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -26,7 +26,7 @@ type Filter struct {
 // A NodeField is a field for a node's LID if the node is known by another address.
 type NodeField struct {
 	Field string
-	Node  resolve.Address
+	Node  lookup.Address
 }
 
 // NewFilter returns a filter that all records of a kind pass.
@@ -161,7 +161,7 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 		f.store(field, uint64(guid))
 		return err
 	case isLID:
-		a, err := resolve.Parse(value)
+		a, err := lookup.Parse(value)
 		if err == nil {
 			f.Nodes = append(f.Nodes, NodeField{field.Name, a})
 		}

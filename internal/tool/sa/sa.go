@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -19,7 +19,7 @@ type Options struct {
 	Filter  *Filter
 	SMKey   mad.Key       // 0: as an untrusted client
 	Timeout time.Duration // for the whole table; 0: 30 s
-	Resolve resolve.Options
+	Resolve lookup.Options
 }
 
 // A Result has the records that subnet administration returned.
@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 	if result.To.LID == 0 {
 		return nil, fmt.Errorf("query subnet administration: %w", umad.ErrNoSM)
 	}
-	if err := o.Filter.resolve(ctx, resolve.New(c, attr, o.Resolve)); err != nil {
+	if err := o.Filter.resolve(ctx, lookup.New(c, attr, o.Resolve)); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 }
 
 // resolve looks up the LIDs for the nodes in a filter.
-func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
+func (f *Filter) resolve(ctx context.Context, r *lookup.Resolver) error {
 	for _, n := range f.Nodes {
 		ports, err := r.Find(ctx, n.Node)
 		if err != nil {

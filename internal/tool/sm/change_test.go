@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/outcome"
 	"github.com/ibkit/ibkit/mad"
@@ -37,11 +37,11 @@ func newRig(t *testing.T) *rig {
 // plan plans an operation for the manager at a LID.
 func (r *rig) plan(t *testing.T, operation Operation, target string) (*Session, *Plan) {
 	t.Helper()
-	a, err := resolve.Parse(target)
+	a, err := lookup.Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.o.Targets = []resolve.Address{a}
+	r.o.Targets = []lookup.Address{a}
 	s, err := NewSession(t.Context(), r.o)
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +130,11 @@ func TestPlan_NoManager(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		for target, want := range map[string]error{"6": mad.StatusError(mad.StatusBadMethodAttr), "4000": umad.ErrTimeout} {
-			a, err := resolve.Parse(target)
+			a, err := lookup.Parse(target)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.o.Targets = []resolve.Address{a}
+			r.o.Targets = []lookup.Address{a}
 			s, err := NewSession(t.Context(), r.o)
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -23,11 +23,11 @@ type Options struct {
 	Source fabric.Source
 
 	// Targets are the managers to query; nil: all that can be found.
-	Targets []resolve.Address
+	Targets []lookup.Address
 
 	// Mode selects the sources: a scan finds the ports with the capability IsSM, subnet
 	// administration has records for managers and for such ports.
-	Mode resolve.LookupMode
+	Mode lookup.LookupMode
 
 	// Wait is the time between the two activity count readings; 0: a single reading.
 	Wait time.Duration
@@ -42,12 +42,12 @@ type Options struct {
 	// call before it fails.
 	Log func(Entry) error
 
-	Resolve resolve.Options
+	Resolve lookup.Options
 }
 
 // A Manager is a subnet manager, or a port that claims to have a manager.
 type Manager struct {
-	Target      resolve.Address // that led to it; the zero value: it was found
+	Target      lookup.Address // that led to it; the zero value: it was found
 	To          umad.Target
 	Node        *mad.NodeInfo // nil: unknown
 	Description *mad.NodeDescription
@@ -144,8 +144,8 @@ func (r *run) find() error {
 		used bool
 		find func() error
 	}{
-		{r.Mode != resolve.LookupSA, r.scan},
-		{r.Mode != resolve.LookupNodes, r.askSA},
+		{r.Mode != lookup.LookupSA, r.scan},
+		{r.Mode != lookup.LookupNodes, r.askSA},
 	} {
 		if !source.used {
 			continue
@@ -169,7 +169,7 @@ func (r *run) find() error {
 // findTargets finds the targets' ports. A target that is not found is a warning, and an
 // error if it is the only target.
 func (r *run) findTargets() error {
-	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
+	resolver := lookup.New(r.client, r.result.Local, r.Resolve)
 	var notFound []error
 	for _, a := range r.Targets {
 		ports, err := resolver.Find(r.ctx, a)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -25,7 +25,7 @@ func demo(t *testing.T) (*sim.Fabric, Options) {
 	return f, Options{
 		Source:  fabric.Source{OpenPort: f.Opener(""), Client: umad.ClientOptions{Timeout: 50 * time.Millisecond}},
 		Wait:    time.Millisecond,
-		Resolve: resolve.Options{Simulated: true},
+		Resolve: lookup.Options{Simulated: true},
 	}
 }
 
@@ -98,7 +98,7 @@ func TestRun_Clipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, o := demo(t)
 		f.NoRMPP = true
-		o.Mode = resolve.LookupSA
+		o.Mode = lookup.LookupSA
 		for _, n := range f.Nodes {
 			if n.Info.NodeType == mad.NodeTypeCA {
 				n.Ports[1].Info.CapMask |= mad.CapSM
@@ -151,11 +151,11 @@ func TestRun_Targets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, o := demo(t)
 		port(t, f, 6).Info.CapMask |= mad.CapSM
-		a, err := resolve.Parse("4-7")
+		a, err := lookup.Parse("4-7")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Targets = []resolve.Address{a}
+		o.Targets = []lookup.Address{a}
 		r, err := Run(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -17,7 +17,7 @@ import (
 // names are the nodes behind ports. Nodes that left the fabric stay, because notices about
 // their end name them.
 type names struct {
-	mode   resolve.LookupMode
+	mode   lookup.LookupMode
 	byLID  map[ib.LID]*Node
 	byGUID map[ib.GUID]known // by port GUID
 
@@ -31,16 +31,16 @@ type known struct {
 	lid  ib.LID
 }
 
-func (x *names) init(mode resolve.LookupMode) {
+func (x *names) init(mode lookup.LookupMode) {
 	x.mode = mode
 	x.byLID, x.byGUID, x.unknown = map[ib.LID]*Node{}, map[ib.GUID]known{}, map[Place]bool{}
 }
 
 // load reads all node names.
 func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error {
-	if x.mode != resolve.LookupNodes {
+	if x.mode != lookup.LookupNodes {
 		clipped, err := x.loadRecords(ctx, c, sa)
-		if !clipped && err == nil || x.mode == resolve.LookupSA || ctx.Err() != nil {
+		if !clipped && err == nil || x.mode == lookup.LookupSA || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (x *names) complete(ctx context.Context, c *umad.Client, sa umad.Target, n 
 func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	old := x.byLID[lid]
 	delete(x.byLID, lid)
-	if x.mode == resolve.LookupSA || old == nil {
+	if x.mode == lookup.LookupSA || old == nil {
 		return
 	}
 	var d mad.NodeDescription

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -37,7 +37,7 @@ type Options struct {
 
 	// Names selects the source for node names: subnet administration, a scan, or a scan if
 	// the administration has not returned all nodes.
-	Names resolve.LookupMode
+	Names lookup.LookupMode
 }
 
 // An EventKind is an event kind.

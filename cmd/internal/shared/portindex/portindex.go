@@ -13,19 +13,19 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/resolve"
+	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
 )
 
 // Parse parses the address of one port for [Index.Port].
-func Parse(text string) (resolve.Address, error) {
-	a, err := resolve.Parse(text)
+func Parse(text string) (lookup.Address, error) {
+	a, err := lookup.Parse(text)
 	switch {
 	case err != nil:
 		return a, err
-	case a.Kind == resolve.LID && a.First != a.Last:
+	case a.Kind == lookup.LID && a.First != a.Last:
 		return a, fmt.Errorf("find LID %s: want a single LID", text)
 	}
 	return a, nil
@@ -69,30 +69,30 @@ func (x *Index) add(guid ib.GUID, p *route.Port) {
 }
 
 // Port returns the port with an address and its LID: the given one, or else the first.
-func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
+func (x *Index) Port(a *lookup.Address) (*route.Port, ib.LID, error) {
 	var p *route.Port
 	switch a.Kind {
-	case resolve.LID:
+	case lookup.LID:
 		if a.First != a.Last {
 			return nil, 0, fmt.Errorf("find LID %s: want a single LID", a.Text)
 		}
-		if err := resolve.CheckPort(a.First); err != nil {
+		if err := lookup.CheckPort(a.First); err != nil {
 			return nil, 0, fmt.Errorf("find LID %s: %w", a.Text, err)
 		}
 		if p = x.tracer.Port(a.First); p != nil {
 			return p, a.First, nil
 		}
-	case resolve.GUID:
+	case lookup.GUID:
 		p = x.guids[a.GUID]
-	case resolve.GID:
+	case lookup.GID:
 		p = x.byGID(a.GID)
-	case resolve.IP:
+	case lookup.IP:
 		gid, err := x.gid(a.IP)
 		if err != nil {
 			return nil, 0, fmt.Errorf("find IP %s: %w", a.Text, err)
 		}
 		p = x.byGID(gid)
-	case resolve.Route:
+	case lookup.Route:
 		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
 		if n := x.count(a.Name); n > 1 {
@@ -115,8 +115,8 @@ func (x *Index) byGID(gid ib.GID) *route.Port {
 }
 
 // notFound returns the error for an address that no port has.
-func (x *Index) notFound(a *resolve.Address) error {
-	if a.Kind != resolve.Name {
+func (x *Index) notFound(a *lookup.Address) error {
+	if a.Kind != lookup.Name {
 		return x.missing(a, nil)
 	}
 	if named := x.equal(a.Name); len(named) > 0 {
@@ -131,19 +131,19 @@ func (x *Index) notFound(a *resolve.Address) error {
 	if named := x.equal(node); ok && len(named) > 0 {
 		n := named[0]
 		last := len(n.Ports) - 1
-		return &resolve.PortError{Address: *a, Node: node, Number: number, NumPorts: last, External: n.IsSwitch() && number > 0 && number <= last}
+		return &lookup.PortError{Address: *a, Node: node, Number: number, NumPorts: last, External: n.IsSwitch() && number > 0 && number <= last}
 	}
 	return x.missing(a, slices.Sorted(maps.Keys(x.words)))
 }
 
 // missing returns an error for an address that is not in the routing. It reports that the
 // routing is partial: the port may belong to a node that did not respond.
-func (x *Index) missing(a *resolve.Address, names []string) error {
-	return resolve.NotFound(*a, resolve.FromScan, names, x.gap())
+func (x *Index) missing(a *lookup.Address, names []string) error {
+	return lookup.NotFound(*a, lookup.FromScan, names, x.gap())
 }
 
 // gap returns what the routing lacks.
-func (x *Index) gap() (g resolve.Gap) {
+func (x *Index) gap() (g lookup.Gap) {
 	g.Blind = x.routing.Blind
 	for _, f := range x.routing.Failures {
 		err := f.Err
@@ -228,7 +228,7 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 		return nil, &cmdutil.UsageError{Err: err}
 	}
 	var found []*route.Node // of any type
-	if a.Kind == resolve.Name {
+	if a.Kind == lookup.Name {
 		for _, n := range x.routing.Nodes {
 			if x.matches(n, a.Name) {
 				found = append(found, n)
@@ -236,7 +236,7 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 		}
 	} else if p, _, err := x.Port(&a); err == nil {
 		found = append(found, p.Node)
-	} else if _, ok := errors.AsType[*resolve.LIDError](err); ok {
+	} else if _, ok := errors.AsType[*lookup.LIDError](err); ok {
 		return nil, err
 	}
 	switches := slices.DeleteFunc(slices.Clone(found), func(n *route.Node) bool { return !n.IsSwitch() })
