@@ -45,7 +45,7 @@ func placeOf(p *lookup.Port, target lookup.Address) string {
 }
 
 // withHint adds a hint to an error without one.
-func withHint(err error, mode lookup.LookupMode) error {
+func withHint(err error, mode lookup.Mode) error {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return cmdutil.WithHint(err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this name")
 	}

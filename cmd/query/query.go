@@ -36,7 +36,7 @@ type command struct {
 	oui       uint32
 	serving   bool
 	debug     bool
-	source    lookup.LookupMode
+	source    lookup.Mode
 	fromSA    bool
 	smKey     string
 	fields    []string
@@ -136,7 +136,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", lookup.LookupAll, lookup.LookupModes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of targets (all: sa, else a scan of the nodes)")
 	flags.StringSliceVar(&c.fields, "columns", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")

@@ -121,7 +121,7 @@ func operationHelp() string {
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", lookup.LookupAll, lookup.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to a manager")

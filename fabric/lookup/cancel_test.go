@@ -64,7 +64,7 @@ func TestFind_RecordTimeout(t *testing.T) {
 	for _, address := range []string{absentGID, absentGUID} {
 		t.Run("SA only/"+address, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, err := find(t, lossy(t, Options{Mode: LookupSA}, isNodeRecord), address)
+				_, err := find(t, lossy(t, Options{Mode: ModeSA}, isNodeRecord), address)
 				if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, umad.ErrTimeout) {
 					t.Errorf("got error %v, want %v", err, umad.ErrTimeout)
 				}
@@ -85,18 +85,18 @@ func TestFind_RecordTimeout(t *testing.T) {
 func TestFind_Cancelled(t *testing.T) {
 	isNodeInfo := func(m *umad.Message) bool { return m.MAD.Class().IsSMP() && m.MAD.Attr() == mad.AttrNodeInfo }
 	tests := []struct {
-		mode    LookupMode
+		mode    Mode
 		address string
 		at      func(*umad.Message) bool
 		number  int // request that the search is cancelled at, among the requests at
 	}{
-		{LookupAll, absentGID, isNodeRecord, 1},
-		{LookupSA, absentGID, isNodeRecord, 1},
-		{LookupAll, absentGUID, isNodeRecord, 1},
-		{LookupAll, "name:nobody", isNodeRecord, 1},
-		{LookupNodes, absentGID, isNodeInfo, 5},
-		{LookupNodes, absentGUID, isNodeInfo, 5},
-		{LookupNodes, "name:nobody", isNodeInfo, 5},
+		{ModeAll, absentGID, isNodeRecord, 1},
+		{ModeSA, absentGID, isNodeRecord, 1},
+		{ModeAll, absentGUID, isNodeRecord, 1},
+		{ModeAll, "name:nobody", isNodeRecord, 1},
+		{ModeNodes, absentGID, isNodeInfo, 5},
+		{ModeNodes, absentGUID, isNodeInfo, 5},
+		{ModeNodes, "name:nobody", isNodeInfo, 5},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d/%s", tt.mode, tt.address), func(t *testing.T) {

@@ -18,7 +18,7 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 		return nil
 	}
 	var silent []*description
-	if r.opts.Mode != LookupSA {
+	if r.opts.Mode != ModeSA {
 		for _, p := range ports {
 			if !p.onEthernet() {
 				d := &description{r: r, port: p}
@@ -35,7 +35,7 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 			}
 		}
 	}
-	if r.opts.Mode != LookupNodes {
+	if r.opts.Mode != ModeNodes {
 		if err := r.describeBySA(ctx, silent); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ErrNoRouteRecord is the error for a directed route with [LookupSA].
+// ErrNoRouteRecord is the error for a directed route with [ModeSA].
 var ErrNoRouteRecord = errors.New("subnet administration has no records of directed routes")
 
 var errNoRecord = errors.New("subnet administration has no record of this LID")
@@ -28,12 +28,12 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	for _, d := range ports {
 		switch p := d.port; {
 		case p.To.IsDirected() || p.To.LID == 0:
-			if r.opts.Mode == LookupSA {
+			if r.opts.Mode == ModeSA {
 				p.Err = ErrNoRouteRecord
 			}
 			continue
 		case r.noSA != nil:
-			if r.opts.Mode == LookupSA {
+			if r.opts.Mode == ModeSA {
 				p.Err = r.noSA
 			}
 			continue

@@ -133,12 +133,12 @@ func copies(ports []*Port) []*Port {
 // everything returns all ports, from subnet administration or a scan. If the scan
 // ends early, it returns the ports found so far and the error.
 func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
-	if r.opts.Mode != LookupNodes {
+	if r.opts.Mode != ModeNodes {
 		err := r.nodes(ctx)
 		if err == nil {
 			return r.fromTable(func(*known) bool { return true }), FromSA, nil
 		}
-		if r.opts.Mode == LookupSA || ctx.Err() != nil {
+		if r.opts.Mode == ModeSA || ctx.Err() != nil {
 			return nil, FromSA, err
 		}
 	}
@@ -256,9 +256,9 @@ func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error)
 }
 
 func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
-	if r.opts.Mode != LookupNodes {
+	if r.opts.Mode != ModeNodes {
 		ports, err := r.ofNode(ctx, guid)
-		if err == nil || r.opts.Mode == LookupSA || ctx.Err() != nil {
+		if err == nil || r.opts.Mode == ModeSA || ctx.Err() != nil {
 			return ports, err
 		}
 	}

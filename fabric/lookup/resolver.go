@@ -15,36 +15,36 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A LookupMode selects the sources of information about an InfiniBand fabric.
-type LookupMode uint8
+// A Mode selects the sources of information about an InfiniBand fabric.
+type Mode uint8
 
 // The modes.
 const (
-	// LookupAll finds ports by subnet administration, or by a scan if there is
+	// ModeAll finds ports by subnet administration, or by a scan if there is
 	// none. It reads attributes from the nodes, or from subnet administration if
 	// a node does not reply.
-	LookupAll LookupMode = iota
+	ModeAll Mode = iota
 
-	LookupSA    // subnet administration only
-	LookupNodes // the nodes only, by a scan
+	ModeSA    // subnet administration only
+	ModeNodes // the nodes only, by a scan
 )
 
-// LookupModes are all modes.
-var LookupModes = []LookupMode{LookupAll, LookupSA, LookupNodes}
+// Modes are all modes.
+var Modes = []Mode{ModeAll, ModeSA, ModeNodes}
 
-var lookupModeNames = [...]string{LookupAll: "all", LookupSA: "sa", LookupNodes: "nodes"}
+var modeNames = [...]string{ModeAll: "all", ModeSA: "sa", ModeNodes: "nodes"}
 
 // String returns the mode's name: "all", "sa" or "nodes".
-func (m LookupMode) String() string {
-	if int(m) < len(lookupModeNames) {
-		return lookupModeNames[m]
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
 	}
-	return fmt.Sprintf("LookupMode(%d)", uint8(m))
+	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
 
 // Options configure a [Resolver]. The zero value has good defaults.
 type Options struct {
-	Mode  LookupMode
+	Mode  Mode
 	SMLID ib.LID          // for subnet administration; 0: the local port's subnet manager
 	Names *fabric.NameMap // node names in addition to their descriptions
 	Sysfs string          // sysfs root (default /sys)
@@ -206,7 +206,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 
 // findGUID finds the port with a GUID, or the ports on the node with it.
 func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
-	if r.opts.Mode != LookupNodes {
+	if r.opts.Mode != ModeNodes {
 		p, err := r.path(ctx, ib.MakeGID(r.local.Prefix(), a.GUID))
 		if p != nil {
 			p.PortGUID = a.GUID
@@ -222,7 +222,7 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 				return nil, &NotFoundError{Address: a, By: FromSA}
 			}
 		}
-		if r.opts.Mode == LookupSA || ctx.Err() != nil {
+		if r.opts.Mode == ModeSA || ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -276,7 +276,7 @@ func (r *Resolver) notFoundIn(f *fabric.Fabric, not *NotFoundError) error {
 func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	isHere := a.GID.Prefix() == r.local.Prefix() || a.GID.Prefix() == ib.DefaultPrefix
 	guid := a.GID.GUID()
-	if r.opts.Mode != LookupNodes {
+	if r.opts.Mode != ModeNodes {
 		p, err := r.path(ctx, a.GID)
 		switch {
 		case p != nil && !isHere:
@@ -297,7 +297,7 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 				return nil, &NotFoundError{Address: a, By: FromSA}
 			}
 		}
-		if r.opts.Mode == LookupSA || ctx.Err() != nil {
+		if r.opts.Mode == ModeSA || ctx.Err() != nil {
 			return nil, err
 		}
 	}

@@ -75,7 +75,7 @@ func TestDirections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ask := range []LookupMode{LookupAll, LookupSA, LookupNodes} {
+	for _, ask := range []Mode{ModeAll, ModeSA, ModeNodes} {
 		r := at(t, "demo", Options{Mode: ask, Names: names}, nil)
 		for _, n := range f.Nodes {
 			number := 1
@@ -103,7 +103,7 @@ func TestDirections(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
-	for _, ask := range []LookupMode{LookupAll, LookupSA, LookupNodes} {
+	for _, ask := range []Mode{ModeAll, ModeSA, ModeNodes} {
 		r := at(t, "demo", Options{Mode: ask}, nil)
 		for _, address := range []string{"0x1234567890", "fe80::1:2:3:4", "name:nobody"} {
 			lines, err := find(t, r, address)
@@ -116,7 +116,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestNotFound_Similar(t *testing.T) {
-	for _, mode := range LookupModes {
+	for _, mode := range Modes {
 		for _, c := range []struct{ address, want string }{
 			{"NODE0", `similar names: "node01", "node02", "node03"`},
 			{"laef1", `similar names: "leaf1", "leaf2", "leaf3"`},
@@ -139,7 +139,7 @@ func TestNotFound_Similar(t *testing.T) {
 
 // TestFind_Number finds a node's port with a number.
 func TestFind_Number(t *testing.T) {
-	for _, mode := range []LookupMode{LookupAll, LookupNodes} {
+	for _, mode := range []Mode{ModeAll, ModeNodes} {
 		r := at(t, "demo", Options{Mode: mode}, nil)
 		for text, want := range map[string]string{
 			"node02[1]":             "node02/1 LID 5-5",
@@ -179,7 +179,7 @@ func TestUnconfigured(t *testing.T) {
 	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "LID 0-0") || !strings.HasSuffix(lines[0], "scan, node zero-lid not-active") {
 		t.Errorf("%q, %v", lines, err)
 	}
-	_, err = find(t, at(t, "demo:sm=off", Options{Mode: LookupSA}, nil), "node07")
+	_, err = find(t, at(t, "demo:sm=off", Options{Mode: ModeSA}, nil), "node07")
 	if !errors.Is(err, umad.ErrNoSM) {
 		t.Error(err)
 	}
@@ -206,7 +206,7 @@ func TestOtherSubnet(t *testing.T) {
 			}
 		}
 	}
-	for _, ask := range []LookupMode{LookupAll, LookupNodes} {
+	for _, ask := range []Mode{ModeAll, ModeNodes} {
 		r := at(t, "demo", Options{Mode: ask}, move)
 		if lines, err := find(t, r, "fec0::2:c900:10:401"); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node02/1 LID 5-5") {
 			t.Errorf("%q, %v", lines, err)

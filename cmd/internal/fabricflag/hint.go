@@ -49,12 +49,12 @@ func WithHint(err error) error {
 
 // WithSourceHint adds a hint to the error of a command with the flag --source, which has
 // the value mode.
-func WithSourceHint(err error, mode lookup.LookupMode) error {
+func WithSourceHint(err error, mode lookup.Mode) error {
 	notFound, ok := errors.AsType[*lookup.NotFoundError](err)
 	switch {
 	case errors.Is(err, lookup.ErrNoRouteRecord):
 		return cmdutil.WithHint(err, "query the nodes instead: --source nodes")
-	case mode == lookup.LookupSA && NoManager(err):
+	case mode == lookup.ModeSA && NoManager(err):
 		return cmdutil.WithHint(err, "check that a subnet manager is running; without one, --source nodes finds ports by a scan")
 	case ok && notFound.By == lookup.FromSA:
 		return cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes")

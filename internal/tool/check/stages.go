@@ -150,7 +150,7 @@ func minimum(l *Limits) string {
 func checkManagers(ctx context.Context, r *fabricRun) error {
 	o := sm.Options{
 		Source: r.source(), Wait: r.limits.SMWait,
-		Mode: lookup.LookupNodes, Resolve: lookup.Options{SMLID: r.opts.SMLID, Names: r.names},
+		Mode: lookup.ModeNodes, Resolve: lookup.Options{SMLID: r.opts.SMLID, Names: r.names},
 	}
 	if r.selects("firmware") {
 		o.Meanwhile = r.probeFirmware

@@ -52,7 +52,7 @@ func (s selection) addNumber(n *fabric.Node, number uint8) {
 // find returns a fabric's ports with the targets' addresses.
 func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error) {
 	o := s.Resolve
-	o.Mode, o.Scanned = lookup.LookupNodes, f
+	o.Mode, o.Scanned = lookup.ModeNodes, f
 	r := lookup.New(s.client, s.local, o)
 	found := selection{}
 	for _, a := range s.Targets {

@@ -75,7 +75,7 @@ func NewSession(ctx context.Context, o Options) (s *Session, err error) {
 	if err := s.scan(ctx); err != nil {
 		return s, err
 	}
-	s.Resolve.Mode, s.Resolve.Scanned = lookup.LookupNodes, s.Fabric
+	s.Resolve.Mode, s.Resolve.Scanned = lookup.ModeNodes, s.Fabric
 	s.resolver = lookup.New(s.client, s.source.Local(), s.Resolve)
 	return s, nil
 }
@@ -269,7 +269,7 @@ func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
 	if s.Fabric, err = s.source.Fabric(ctx, fabric.DiscoverOptions{}); err != nil {
 		return nil, err
 	}
-	s.Resolve.Mode, s.Resolve.Scanned = lookup.LookupNodes, s.Fabric
+	s.Resolve.Mode, s.Resolve.Scanned = lookup.ModeNodes, s.Fabric
 	s.resolver = lookup.New(s.client, s.source.Local(), s.Resolve)
 	return s.find(ctx, t)
 }

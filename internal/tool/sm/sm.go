@@ -27,7 +27,7 @@ type Options struct {
 
 	// Mode selects the sources: a scan finds the ports with the capability IsSM, subnet
 	// administration has records for managers and for such ports.
-	Mode lookup.LookupMode
+	Mode lookup.Mode
 
 	// Wait is the time between the two activity count readings; 0: a single reading.
 	Wait time.Duration
@@ -144,8 +144,8 @@ func (r *run) find() error {
 		used bool
 		find func() error
 	}{
-		{r.Mode != lookup.LookupSA, r.scan},
-		{r.Mode != lookup.LookupNodes, r.askSA},
+		{r.Mode != lookup.ModeSA, r.scan},
+		{r.Mode != lookup.ModeNodes, r.askSA},
 	} {
 		if !source.used {
 			continue

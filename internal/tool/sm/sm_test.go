@@ -98,7 +98,7 @@ func TestRun_Clipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, o := demo(t)
 		f.NoRMPP = true
-		o.Mode = lookup.LookupSA
+		o.Mode = lookup.ModeSA
 		for _, n := range f.Nodes {
 			if n.Info.NodeType == mad.NodeTypeCA {
 				n.Ports[1].Info.CapMask |= mad.CapSM

@@ -17,7 +17,7 @@ import (
 // names are the nodes behind ports. Nodes that left the fabric stay, because notices about
 // their end name them.
 type names struct {
-	mode   lookup.LookupMode
+	mode   lookup.Mode
 	byLID  map[ib.LID]*Node
 	byGUID map[ib.GUID]known // by port GUID
 
@@ -31,16 +31,16 @@ type known struct {
 	lid  ib.LID
 }
 
-func (x *names) init(mode lookup.LookupMode) {
+func (x *names) init(mode lookup.Mode) {
 	x.mode = mode
 	x.byLID, x.byGUID, x.unknown = map[ib.LID]*Node{}, map[ib.GUID]known{}, map[Place]bool{}
 }
 
 // load reads all node names.
 func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error {
-	if x.mode != lookup.LookupNodes {
+	if x.mode != lookup.ModeNodes {
 		clipped, err := x.loadRecords(ctx, c, sa)
-		if !clipped && err == nil || x.mode == lookup.LookupSA || ctx.Err() != nil {
+		if !clipped && err == nil || x.mode == lookup.ModeSA || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (x *names) complete(ctx context.Context, c *umad.Client, sa umad.Target, n 
 func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	old := x.byLID[lid]
 	delete(x.byLID, lid)
-	if x.mode == lookup.LookupSA || old == nil {
+	if x.mode == lookup.ModeSA || old == nil {
 		return
 	}
 	var d mad.NodeDescription

@@ -37,7 +37,7 @@ type Options struct {
 
 	// Names selects the source for node names: subnet administration, a scan, or a scan if
 	// the administration has not returned all nodes.
-	Names lookup.LookupMode
+	Names lookup.Mode
 }
 
 // An EventKind is an event kind.

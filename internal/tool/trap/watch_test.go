@@ -73,7 +73,7 @@ func reportOf(from ib.LID, tid uint64, r mad.Report) (m umad.Message) {
 func watch(t *testing.T, a *administration, o Options) (events []string, s *Summary, err error) {
 	t.Helper()
 	o.Source.OpenPort = func(context.Context) (umad.Port, error) { return a, nil }
-	o.Names = lookup.LookupSA
+	o.Names = lookup.ModeSA
 	s, err = Watch(t.Context(), o, func(e *Event) error {
 		text := e.Kind.String()
 		if e.Notice != nil {
@@ -172,7 +172,7 @@ func TestNames_Renew(t *testing.T) {
 			return nil
 		}}
 		var x names
-		x.init(lookup.LookupAll)
+		x.init(lookup.ModeAll)
 		x.add(7, 0x17, &Node{0x10, mad.NewNodeDescription("old")})
 		x.renew(t.Context(), umad.NewClient(port, umad.ClientOptions{}), 7)
 		for _, p := range []Place{{LID: 7}, {GID: ib.MakeGID(0, 0x17)}} {
@@ -293,7 +293,7 @@ func TestWatch_Interrupt(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		open := func(context.Context) (umad.Port, error) { return a, nil }
-		if _, err := Watch(ctx, Options{Source: fabric.Source{OpenPort: open}, Traps: []uint16{64}, Names: lookup.LookupSA}, func(*Event) error { return nil }); err != nil {
+		if _, err := Watch(ctx, Options{Source: fabric.Source{OpenPort: open}, Traps: []uint16{64}, Names: lookup.ModeSA}, func(*Event) error { return nil }); err != nil {
 			t.Errorf("got error %v, want none", err)
 		}
 		if n := len(a.requests); n != 2 || a.requests[1].Subscribe != 0 {
@@ -301,7 +301,7 @@ func TestWatch_Interrupt(t *testing.T) {
 		}
 		a = newAdministration()
 		failed := errors.New("broken pipe")
-		if _, err := Watch(t.Context(), Options{Source: fabric.Source{OpenPort: open}, Names: lookup.LookupSA}, func(*Event) error { return failed }); !errors.Is(err, failed) {
+		if _, err := Watch(t.Context(), Options{Source: fabric.Source{OpenPort: open}, Names: lookup.ModeSA}, func(*Event) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("got error %v, want that of the function", err)
 		}
 	})
