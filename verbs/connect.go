@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Peer is the queue pair that [QP.Connect] connects to.
-type Peer struct {
+// A RemoteQP is the queue pair that [QP.Connect] connects to.
+type RemoteQP struct {
 	QPN  uint32
 	PSN  uint32 // its first packet sequence number, ConnParam.PSN there
 	Path Path   // from the local port to it
@@ -54,7 +54,7 @@ func (qp *QP) Init(port uint8, p ConnParam) error {
 // Connect changes the queue pair from RESET or INIT to RTS, in which it sends, and which the
 // peer must reach too. A queue pair for datagrams has no peer: only Path.Port is used.
 // On iWARP, package rdmacm makes connections.
-func (qp *QP) Connect(peer Peer, p ConnParam) error {
+func (qp *QP) Connect(peer RemoteQP, p ConnParam) error {
 	if qp.State() != QPStateInit {
 		if err := qp.Init(peer.Path.Port, p); err != nil {
 			return err

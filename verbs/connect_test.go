@@ -11,7 +11,7 @@ import (
 // Connect sends the attributes that each state change needs, by type, in the masks of
 // libibverbs.
 func TestQP_Connect(t *testing.T) {
-	peer := Peer{QPN: 0x22, PSN: 5, Path: Path{Port: 1, DLID: 7}, MTU: ib.MTU1024}
+	peer := RemoteQP{QPN: 0x22, PSN: 5, Path: Path{Port: 1, DLID: 7}, MTU: ib.MTU1024}
 	param := ConnParam{PSN: 6, Access: AccessRemoteRead, QKey: 9, Timeout: 14, RetryCount: 6, RNRRetry: 7, MinRNRTimer: 12, MaxRdAtomic: 2, MaxDestRdAtomic: 3}
 	for _, test := range []struct {
 		kind  QPType

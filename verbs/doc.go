@@ -36,7 +36,7 @@
 //	port, err := c.QueryPort(1)
 //	// Exchange qp.Number and port.LID with the peer, over Ethernet a GID.
 //	path := verbs.Path{Port: 1, DLID: peerLID}
-//	err = qp.Connect(verbs.Peer{QPN: peerQPN, Path: path, MTU: port.ActiveMTU}, verbs.DefaultParam)
+//	err = qp.Connect(verbs.RemoteQP{QPN: peerQPN, Path: path, MTU: port.ActiveMTU}, verbs.DefaultParam)
 //	sge := mr.SGE(0, copy(mr.Bytes(), "hello")) // the peer has called PostRecv
 //	wr := verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{sge}}
 //	_, err = qp.PostSend([]verbs.SendWR{wr})

@@ -130,7 +130,7 @@ func (e *endpoint) param() verbs.ConnParam {
 func (e *endpoint) finish(peer *endpoint) {
 	e.t.Helper()
 	number := peer.qp.Number()
-	if err := e.qp.Connect(verbs.Peer{QPN: number, PSN: number, Path: path(e.t, e.context), MTU: ib.MTU1024}, e.param()); err != nil {
+	if err := e.qp.Connect(verbs.RemoteQP{QPN: number, PSN: number, Path: path(e.t, e.context), MTU: ib.MTU1024}, e.param()); err != nil {
 		e.t.Fatal(err)
 	}
 }

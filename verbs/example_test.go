@@ -78,7 +78,7 @@ func transfer(c *verbs.Context, text string) (string, error) {
 	path := verbs.Path{Port: port, DLID: attr.LID, DGID: gid.GID, SGIDIndex: uint8(gid.Index), HopLimit: 64}
 	sender, receiver := pair[0], pair[1]
 	for i, qp := range pair {
-		peer := verbs.Peer{QPN: pair[1-i].Number(), Path: path, MTU: attr.ActiveMTU}
+		peer := verbs.RemoteQP{QPN: pair[1-i].Number(), Path: path, MTU: attr.ActiveMTU}
 		if err := qp.Connect(peer, verbs.DefaultParam); err != nil {
 			return "", err
 		}

@@ -45,7 +45,7 @@ func TestIWARP(t *testing.T) {
 	if !qp.IWARP() {
 		t.Error("got a queue pair of another transport, want iWARP")
 	}
-	if err := qp.Connect(Peer{QPN: 1}, DefaultParam); !errors.Is(err, errIWARP) {
+	if err := qp.Connect(RemoteQP{QPN: 1}, DefaultParam); !errors.Is(err, errIWARP) {
 		t.Errorf("Connect: got %v, want %v", err, errIWARP)
 	}
 	err := qp.Modify(QPStateInit, QPAttr{Port: new(uint8(1)), Access: new(AccessRemoteWrite)})

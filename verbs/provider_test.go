@@ -105,7 +105,7 @@ func TestSecondProvider(t *testing.T) {
 	}
 	qp := must(o.pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: o.cq, RecvCQ: o.cq}))(t)
 	up := func() {
-		if err := qp.Connect(Peer{Path: Path{Port: 1}}, ConnParam{}); err != nil {
+		if err := qp.Connect(RemoteQP{Path: Path{Port: 1}}, ConnParam{}); err != nil {
 			t.Fatal(err)
 		}
 	}

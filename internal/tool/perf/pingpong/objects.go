@@ -175,7 +175,7 @@ func connParam(psn uint32) verbs.ConnParam {
 // connect connects the queue pairs.
 func (s *objects) connect(remote []Address) error {
 	for i, qp := range s.qps {
-		peer := verbs.Peer{QPN: remote[i].QPN, PSN: remote[i].PSN, Path: s.path(remote[i]), MTU: s.test.MTU}
+		peer := verbs.RemoteQP{QPN: remote[i].QPN, PSN: remote[i].PSN, Path: s.path(remote[i]), MTU: s.test.MTU}
 		if err := qp.Connect(peer, connParam(s.local[i].PSN)); err != nil {
 			return err
 		}

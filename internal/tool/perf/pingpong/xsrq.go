@@ -280,7 +280,7 @@ func (o *xrcObjects) meet(ctx context.Context, p *xrcPeer, connect func(context.
 // connectQPs connects the queue pairs of a peer.
 func (o *xrcObjects) connectQPs(p *xrcPeer) error {
 	s := objects{test: Test{SL: o.test.SL}, place: o.place}
-	peer := verbs.Peer{QPN: p.remote.SendQPN, PSN: p.remote.PSN, Path: s.path(Address{LID: p.remote.LID, GID: p.remote.GID}), MTU: o.test.MTU}
+	peer := verbs.RemoteQP{QPN: p.remote.SendQPN, PSN: p.remote.PSN, Path: s.path(Address{LID: p.remote.LID, GID: p.remote.GID}), MTU: o.test.MTU}
 	param := connParam(p.local.PSN)
 	param.MaxRdAtomic, param.MaxDestRdAtomic = 0, 0
 	if err := p.target.Connect(peer, param); err != nil {

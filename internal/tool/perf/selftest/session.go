@@ -242,7 +242,7 @@ func (s *session) connect() error {
 // connectEnd moves a queue pair from RESET to RTS.
 func (s *session) connectEnd(from, to *end) error {
 	reads := uint8(min(s.port.Limits.MaxQPRdAtom, s.port.Limits.MaxQPInitRdAtom, 4))
-	return from.Connect(verbs.Peer{QPN: to.Number(), Path: s.path(), MTU: s.mtu}, verbs.ConnParam{
+	return from.Connect(verbs.RemoteQP{QPN: to.Number(), Path: s.path(), MTU: s.mtu}, verbs.ConnParam{
 		Access: s.queue, QKey: testQKey, Timeout: testTimeout, RetryCount: testRetries, RNRRetry: testRetries,
 		MinRNRTimer: testRNRTimer, MaxRdAtomic: reads, MaxDestRdAtomic: reads,
 	})

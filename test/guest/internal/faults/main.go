@@ -67,7 +67,7 @@ var param = verbs.ConnParam{
 }
 
 func (s *side) connect(peer *side) {
-	check(s.qp.Connect(verbs.Peer{QPN: peer.qp.Number(), Path: verbs.Path{DLID: s.host.lid, Port: 1}, MTU: ib.MTU1024}, param))
+	check(s.qp.Connect(verbs.RemoteQP{QPN: peer.qp.Number(), Path: verbs.Path{DLID: s.host.lid, Port: 1}, MTU: ib.MTU1024}, param))
 }
 
 func (s *side) receive(id uint64, mr *verbs.MR, length int) {

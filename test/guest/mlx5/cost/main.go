@@ -102,7 +102,7 @@ func newPair(c *verbs.Context) (*pair, error) {
 func (p *pair) connect() error {
 	param := verbs.ConnParam{Access: verbs.AccessRemoteWrite, Timeout: 18, RetryCount: 7, RNRRetry: 7, MinRNRTimer: 1, MaxDestRdAtomic: 1}
 	for i, qp := range p.qps {
-		peer := verbs.Peer{QPN: p.qps[1-i].Number(), Path: verbs.Path{DLID: p.lid, Port: 1}, MTU: ib.MTU1024}
+		peer := verbs.RemoteQP{QPN: p.qps[1-i].Number(), Path: verbs.Path{DLID: p.lid, Port: 1}, MTU: ib.MTU1024}
 		if err := errors.Join(qp.Modify(verbs.QPStateReset, verbs.QPAttr{}), qp.Connect(peer, param)); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func newPair(c *verbs.Context, channel *verbs.CompChannel) *pair {
 	param.Access = access
 	path := verbs.Path{DLID: must(c.QueryPort(1)).LID, Port: 1}
 	for i, qp := range p.qp {
-		check(qp.Connect(verbs.Peer{QPN: p.qp[1-i].Number(), Path: path, MTU: ib.MTU1024}, param))
+		check(qp.Connect(verbs.RemoteQP{QPN: p.qp[1-i].Number(), Path: path, MTU: ib.MTU1024}, param))
 	}
 	return p
 }

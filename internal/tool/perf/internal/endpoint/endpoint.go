@@ -332,7 +332,7 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 		if n := len(link.FlowLabels); n > 0 {
 			path.FlowLabel = link.FlowLabels[i%n]
 		}
-		peer := verbs.Peer{Path: path, MTU: link.MTU}
+		peer := verbs.RemoteQP{Path: path, MTU: link.MTU}
 		peer.QPN, peer.PSN = peers[i].of(qp)
 		return qp.Connect(peer, e.param(link, local[i].PSN))
 	})
