@@ -277,30 +277,22 @@ func (r *fabricRun) failed(failure fabric.Failure) report.Finding {
 // damageHint is the next step for a file that could be read in part only.
 const damageHint = "store the fabric again: the file is damaged, or has lines of other programs"
 
-// nodeName returns a node's name, or its GUID if the name is empty.
-func (r *fabricRun) nodeName(n *fabric.Node) string { return textOr(r.names.Name(n), n.GUID.String()) }
-
 // nodePort returns a node's name with a port number, if the number is a port's.
 func (r *fabricRun) nodePort(n *fabric.Node, port uint8) string {
 	if port == 0 || port == mad.AllPorts {
-		return r.nodeName(n)
+		return r.names.Label(n)
 	}
-	return fabric.PortName(r.nodeName(n), int(port))
+	return fabric.PortName(r.names.Label(n), int(port))
 }
 
 // nodeFinding returns a finding about a node.
 func (r *fabricRun) nodeFinding(kind report.Kind, n *fabric.Node, format string, args ...any) report.Finding {
-	return finding(kind, r.nodeName(n), format, args...).At(n.GUID, -1)
+	return finding(kind, r.names.Label(n), format, args...).At(n.GUID, -1)
 }
 
 // portFinding returns a finding about a port.
 func (r *fabricRun) portFinding(kind report.Kind, p *fabric.Port, format string, args ...any) report.Finding {
-	return finding(kind, r.portName(p), format, args...).At(p.Node.GUID, int(p.Number))
-}
-
-// portName returns a port's name, for example "leaf1[3]".
-func (r *fabricRun) portName(p *fabric.Port) string {
-	return fabric.PortName(r.nodeName(p.Node), int(p.Number))
+	return finding(kind, r.names.PortName(p), format, args...).At(p.Node.GUID, int(p.Number))
 }
 
 // count returns a number with a noun in its form.

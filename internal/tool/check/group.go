@@ -152,9 +152,9 @@ func (r *fabricRun) subject(f report.Finding, at place) string {
 	case at.port == nil:
 		return f.Subject
 	case at.port.Peer == nil:
-		return r.portName(at.port)
+		return r.names.PortName(at.port)
 	}
-	return "cable " + r.portName(at.port) + " - " + r.portName(at.port.Peer)
+	return "cable " + r.names.PortName(at.port) + " - " + r.names.PortName(at.port.Peer)
 }
 
 // groupTexts shortens the texts of a group's findings.
@@ -210,7 +210,7 @@ func (t *groupTexts) shortenDetail(f report.Finding) report.Finding {
 		f.Detail = value
 	}
 	t.details = append(t.details, detail, meaning)
-	isEnd := func(p *fabric.Port) bool { return f.Subject == t.run.portName(p) }
+	isEnd := func(p *fabric.Port) bool { return f.Subject == t.run.names.PortName(p) }
 	switch {
 	case isEnd(t.port) && f.Detail == "":
 		f.Detail = "as above"

@@ -57,7 +57,7 @@ func checkPartitions(ctx context.Context, r *fabricRun) error {
 	for _, base := range slices.Sorted(maps.Keys(members)) {
 		if m := members[base]; m.full == 0 && m.limited > 1 {
 			r.add(finding(report.LimitedMembers, fmt.Sprintf("partition %#04x", base),
-				"all %d members are limited: they cannot communicate with each other, for example %s", m.limited, r.portName(m.example)))
+				"all %d members are limited: they cannot communicate with each other, for example %s", m.limited, r.names.PortName(m.example)))
 		}
 	}
 	r.comment("%s, %s, %d enforced by switches", count(len(ends), "port"), count(len(members), "partition"), len(edges))
@@ -140,7 +140,7 @@ func (r *fabricRun) checkKeys(t, edge *partitions) {
 	}
 	if missing != nil {
 		slices.Sort(missing)
-		r.add(r.portFinding(report.NotOnSwitch, t.port, "%s enforces partitions without P_Key %s", r.portName(edge.port), strings.Join(slices.Compact(missing), ", ")))
+		r.add(r.portFinding(report.NotOnSwitch, t.port, "%s enforces partitions without P_Key %s", r.names.PortName(edge.port), strings.Join(slices.Compact(missing), ", ")))
 	}
 }
 

@@ -57,7 +57,7 @@ func (r *fabricRun) compareRails(g *railGroup, main map[*fabric.Node]string, rai
 		for _, p := range g.leaves[leaf] {
 			rails[p.rail] = true
 			if rail := main[leaf]; rail != "" && p.rail != rail {
-				r.add(r.portFinding(report.WrongRail, p.port, "%s is connected to %s, which has %s of most hosts with the same adapters", p.rail, r.portName(p.port.Peer), rail))
+				r.add(r.portFinding(report.WrongRail, p.port, "%s is connected to %s, which has %s of most hosts with the same adapters", p.rail, r.names.PortName(p.port.Peer), rail))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func checkRecords(ctx context.Context, r *fabricRun) (err error) {
 func (r *fabricRun) lackFinding(lack fabric.Lack) report.Finding {
 	detail := "the scan did not find this node of subnet administration"
 	if lack.End != nil {
-		detail += "; the path to it ends at " + r.portName(lack.End)
+		detail += "; the path to it ends at " + r.names.PortName(lack.End)
 		r.pathEnds[lack.Node.GUID] = lack.End
 	}
 	return r.nodeFinding(report.UnscannedNode, lack.Node, "%s", detail)

@@ -91,7 +91,7 @@ func (r *fabricRun) peerText(p *fabric.Port) string {
 	if p.Peer == nil {
 		return ""
 	}
-	return "; peer " + r.portName(p.Peer)
+	return "; peer " + r.names.PortName(p.Peer)
 }
 
 // checkSpeed reports speeds and widths below the capability at both ends, or below the

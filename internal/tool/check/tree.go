@@ -49,7 +49,7 @@ func (r *fabricRun) comparePart(part *fabric.Fabric, shape topology.Shape, level
 		subject := ""
 		if named {
 			i := slices.IndexFunc(part.Nodes, func(n *fabric.Node) bool { return n.IsSwitch() })
-			subject = "the part with " + r.nodeName(part.Nodes[i])
+			subject = "the part with " + r.names.Label(part.Nodes[i])
 		}
 		r.add(finding(report.WrongStructure, subject, "got %s, want %s", textOr(shape.Name, "no known structure"), want))
 	}
@@ -72,7 +72,7 @@ func (r *fabricRun) levelLinks(part *fabric.Fabric, levels topology.Layout) {
 		a, isSwitch := levels.Level[c.A.Node]
 		b, both := levels.Level[c.B.Node]
 		if isSwitch && both && a-b != 1 && b-a != 1 {
-			r.add(r.portFinding(report.LevelLink, c.A, "the cable to %s leads from level %d to level %d", r.portName(c.B), a, b))
+			r.add(r.portFinding(report.LevelLink, c.A, "the cable to %s leads from level %d to level %d", r.names.PortName(c.B), a, b))
 		}
 	}
 }
