@@ -142,7 +142,7 @@ func (r *fabricRun) compareFirmware(v firmwareVersions) (known int) {
 		for _, key := range keys[1:] {
 			for _, n := range v[key] {
 				r.add(r.nodeFinding(report.FirmwareDiffers, n, "firmware %s, but %d of %d devices of board %s have %s",
-					key[1], len(v[keys[0]]), total(v, keys), textOr(board, fmt.Sprint(n.Info.DeviceID)), keys[0][1]))
+					key[1], len(v[keys[0]]), total(v, keys), cmp.Or(board, fmt.Sprint(n.Info.DeviceID)), keys[0][1]))
 			}
 		}
 	}

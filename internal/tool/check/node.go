@@ -404,7 +404,7 @@ func checkNodeGIDs(r *nodeRun) error {
 		got := gidKinds(p)
 		for _, kind := range x.GIDs {
 			if !slices.Contains(got, kind) {
-				r.add(finding(report.MissingGID, subject, "no GID %s; got %s", kind, textOr(strings.Join(got, ", "), "no GID")))
+				r.add(finding(report.MissingGID, subject, "no GID %s; got %s", kind, cmp.Or(strings.Join(got, ", "), "no GID")))
 			}
 		}
 	})

@@ -172,16 +172,8 @@ func checkManagers(ctx context.Context, r *fabricRun) error {
 	}
 	r.result.Fail(d.Failures...)
 	r.result.Partial = r.result.Partial || d.Partial
-	r.comment("%s, master %s", count(len(result.Managers), "manager"), textOr(strings.Join(masters, ", "), "unknown"))
+	r.comment("%s, master %s", count(len(result.Managers), "manager"), cmp.Or(strings.Join(masters, ", "), "unknown"))
 	return nil
-}
-
-// textOr returns a text, or a substitute if it is empty.
-func textOr(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // readCounters reads the counters, if another stage has not read them.

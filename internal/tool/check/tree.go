@@ -28,7 +28,7 @@ func checkTree(_ context.Context, r *fabricRun) error {
 		if levels.Count == 0 {
 			continue
 		}
-		comments = append(comments, fmt.Sprintf("%s, %s", textOr(shape.Name, "structure not recognized"), count(levels.Count, "level")))
+		comments = append(comments, fmt.Sprintf("%s, %s", cmp.Or(shape.Name, "structure not recognized"), count(levels.Count, "level")))
 		recognized = recognized || shape.Name != ""
 		r.comparePart(part, shape, levels, len(parts) > 1)
 	}
@@ -51,7 +51,7 @@ func (r *fabricRun) comparePart(part *fabric.Fabric, shape topology.Shape, level
 			i := slices.IndexFunc(part.Nodes, func(n *fabric.Node) bool { return n.IsSwitch() })
 			subject = "the part with " + r.names.Label(part.Nodes[i])
 		}
-		r.add(finding(report.WrongStructure, subject, "got %s, want %s", textOr(shape.Name, "no known structure"), want))
+		r.add(finding(report.WrongStructure, subject, "got %s, want %s", cmp.Or(shape.Name, "no known structure"), want))
 	}
 	if want == fatTree && shape.Name != fatTree {
 		r.levelLinks(part, levels)
