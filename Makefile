@@ -51,6 +51,8 @@ DEB_PACKAGES += slurmd monitoring-plugins-basic python3-junitparser
 DEB_PACKAGES += tshark
 # What scrapes the metrics of a fabric and of a host, and checks alert rules.
 DEB_PACKAGES += prometheus prometheus-node-exporter curl
+# What decodes the configuration space of PCI functions.
+DEB_PACKAGES += pciutils
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
 # What programs for libmlx5 are compiled with, and what runs tests of other processors.
 DEB_PACKAGES += libibverbs-dev qemu-user-static

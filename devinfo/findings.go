@@ -3,9 +3,9 @@ package devinfo
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -99,13 +99,7 @@ func (d *Device) pciFinding() *report.Finding {
 		return nil
 	}
 	p := d.PCI
-	var slow []string
-	if p.Width != nil && p.MaxWidth != nil && *p.Width > 0 && *p.Width < *p.MaxWidth {
-		slow = append(slow, fmt.Sprintf("x%d instead of x%d", *p.Width, *p.MaxWidth))
-	}
-	if a, b := gigatransfers(p.Speed), gigatransfers(p.MaxSpeed); a > 0 && a < b {
-		slow = append(slow, fmt.Sprintf("%s instead of %s", *p.Speed, *p.MaxSpeed))
-	}
+	slow := pcie.Link{Width: p.Width, MaxWidth: p.MaxWidth, Speed: p.Speed, MaxSpeed: p.MaxSpeed}.Below()
 	if slow == nil {
 		return nil
 	}
@@ -126,19 +120,6 @@ func (d *Device) finding(kind report.Kind, port int, hint, format string, args .
 
 // PortName returns the name of a port, for example "mlx5_0/1".
 func PortName(device string, port int) string { return fmt.Sprintf("%s/%d", device, port) }
-
-// gigatransfers parses a speed like "16.0 GT/s PCIe". It returns 0 for "Unknown".
-func gigatransfers(s *string) float64 {
-	if s == nil {
-		return 0
-	}
-	word, _, _ := strings.Cut(*s, " ")
-	n, err := strconv.ParseFloat(word, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 func deref(s *string) string {
 	if s == nil {

@@ -1,25 +1,17 @@
 package devinfo
 
 import (
-	"fmt"
 	"net/netip"
 	"path/filepath"
 	"strconv"
 
+	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 )
 
 // maxPort is the highest port number.
 const maxPort = 254
-
-// isPCIAddress reports whether a name is the address of a PCI function,
-// domain:bus:device.function, for example 0000:3b:00.0.
-func isPCIAddress(name string) bool {
-	var domain, bus, device, function int
-	n, err := fmt.Sscanf(name, "%x:%x:%x.%x", &domain, &bus, &device, &function)
-	return err == nil && n == 4 && name == fmt.Sprintf("%04x:%02x:%02x.%x", domain, bus, device, function)
-}
 
 // readDevice reads class/infiniband/<device>.
 func (o Options) readDevice(d *Device, problems *[]error) {
@@ -58,16 +50,11 @@ func readPCI(dir, device sysfs.Dir) *PCI {
 	if link, err := filepath.EvalSymlinks(device.Path()); err == nil {
 		address = filepath.Base(link)
 	}
-	if !isPCIAddress(address) {
+	if !pcie.IsAddress(address) {
 		return nil
 	}
-	return &PCI{
-		Address:  address,
-		Width:    device.Int("current_link_width"),
-		MaxWidth: device.Int("max_link_width"),
-		Speed:    device.Text("current_link_speed"),
-		MaxSpeed: device.Text("max_link_speed"),
-	}
+	l := pcie.ReadLink(device)
+	return &PCI{address, l.Width, l.MaxWidth, l.Speed, l.MaxSpeed}
 }
 
 // parameters lists the module parameters that affect RDMA, by module (modinfo -p;

@@ -178,6 +178,8 @@ const (
 	FirmwareDiffers  Kind = "firmware-differs"
 	PCIeSlow         Kind = "pcie-slow"
 	PCIeBelow        Kind = "pcie-below"
+	GPUDistance      Kind = "gpu-distance"
+	ACSRedirect      Kind = "acs-redirect"
 	NoUMAD           Kind = "no-umad"
 	PortDown         Kind = "port-down"
 	LowMTU           Kind = "mtu-low"
@@ -332,6 +334,8 @@ var kinds = []KindInfo{
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},
 	{PCIeBelow, Error, "the PCI Express link is below the manifest", hintPCIe, "", runbookHost},
+	{GPUDistance, Warning, "the GPU is farther from an adapter than most GPUs of the host", "move an adapter to a slot below the switch of the GPU, or leave this GPU out of jobs that use RDMA", "", runbookHost},
+	{ACSRedirect, Warning, "a PCI Express bridge sends transfers between GPU and adapter through the CPU", "disable ACS in the BIOS, or with setpci -s BRIDGE ECAP_ACS+6.w=0 unless virtual machines use the devices", "", runbookHost},
 	{NoUMAD, Warning, "no device node for management datagrams", "modprobe ib_umad", "", runbookHost},
 	{PortDown, Warning, "the port is not active", "check the cable and the peer port", "", runbookHost},
 	{LowMTU, Warning, "the MTU is lower than the network device permits", "set the MTU of the network device again", "", runbookRoCE},

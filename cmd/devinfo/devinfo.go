@@ -30,6 +30,7 @@ type command struct {
 
 	resources  bool
 	statistics bool
+	topology   bool
 
 	settings fabricflag.Settings
 }
@@ -41,6 +42,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"uapi"}, Others: []string{"wide", "problems"}},
 		{Flags: []string{"sim"}, Others: []string{"uapi", "watch", "resources"}},
 		{Flags: []string{"resources"}, Others: []string{"uapi", "problems"}},
+		{Flags: []string{"topology"}, Others: []string{"uapi", "watch", "resources", "wide", "sim"}},
 	},
 	Needs: []cmdutil.Need{{Flags: []string{"statistics"}, Others: []string{"resources"}}},
 }
@@ -61,6 +63,10 @@ contexts, protection domains, memory regions, completion queues, queue pairs,
 shared receive queues and IDs of the connection manager. Kernel modules are in
 brackets. --wide lists each object.
 
+With --topology, it shows what is between each GPU and each device in the PCI
+Express tree, in the terms of nvidia-smi topo -m, and the links and settings of
+the bridges above them. It reads sysfs, and needs no program of a GPU vendor.
+
 Sources that cannot be read are reported on standard error, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
@@ -78,12 +84,17 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
   # the processes that use the devices
   ibkit devinfo --resources
 
+  # the distances between GPUs and devices
+  ibkit devinfo --topology
+
   # states and peers of all queue pairs, and the counters of ports
   ibkit devinfo --resources --wide --statistics`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
 				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+			case len(args) == 1 && c.topology:
+				return cmdutil.UsageErrorf("unexpected argument %q: --topology shows all devices", args[0])
 			case len(args) == 1 && args[0] == "":
 				return cmdutil.UsageErrorf("invalid device %q: want the name of a device", args[0])
 			}
@@ -104,6 +115,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 	flags.BoolVar(&c.check, "problems", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
+	flags.BoolVar(&c.topology, "topology", false, "show the PCIe paths between GPUs and devices")
 	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")
 	flags.BoolVar(&c.statistics, "statistics", false, "add the counters of ports, QPs and memory regions (--resources)")
 	flags.StringVar(&c.settings.Sim, "sim", "", "show the local adapter of a simulated `FABRIC` (default: IBKIT_SIM)")
@@ -114,10 +126,10 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 
 func (c *command) run(ctx context.Context, device string) error {
 	o := devinfo.Options{Sysfs: c.env.Sysfs(), Device: device, UAPI: c.uapi}
-	if c.watch || c.uapi || c.resources {
+	if c.watch || c.uapi || c.resources || c.topology {
 		// The kernel has no events and no objects of a simulated adapter.
 		if c.env.Getenv("IBKIT_SIM") != "" {
-			return cmdutil.UsageErrorf("--watch, --uapi and --resources read devices of this host: they exclude IBKIT_SIM")
+			return cmdutil.UsageErrorf("--watch, --uapi, --resources and --topology read devices of this host: they exclude IBKIT_SIM")
 		}
 	}
 	if c.resources {
@@ -125,6 +137,9 @@ func (c *command) run(ctx context.Context, device string) error {
 	}
 	if c.watch {
 		return c.runWatch(ctx, o)
+	}
+	if c.topology {
+		return c.runTopology(ctx)
 	}
 	root, remove, err := simhost.Sysfs(ctx, c.env, &c.settings)
 	if err != nil {
@@ -150,13 +165,13 @@ func (c *command) run(ctx context.Context, device string) error {
 	case c.uapi:
 		err = v.uapi(r)
 	case c.check:
-		v.problems(r)
+		v.problems(&r.Head)
 	case device != "":
 		err = v.page(r.Devices[0])
-		v.findings(r)
+		v.findings(&r.Head)
 	default:
 		err = v.table(r, c.wide)
-		v.findings(r)
+		v.findings(&r.Head)
 	}
 	c.printProblems(r.Problems)
 	if err = errors.Join(err, out.Flush()); err != nil {

@@ -22,7 +22,7 @@ func (v *view) page(d *devinfo.Device) error {
 		{"firmware", render.Show(d.Firmware)},
 		{"hardware", render.Show(d.HCAType) + " rev " + render.Show(d.HWRev)},
 		{"board", render.Show(d.BoardID)},
-		{"PCI", pciAddress(d.PCI) + " " + pcie(d.PCI)},
+		{"PCI", pciAddress(d.PCI) + " " + pciLink(d.PCI)},
 		{"NUMA node", render.Show(d.NUMANode)},
 		{"device node", render.Show(d.UVerbs)},
 		{"completion vectors", render.Show(d.CompVectors)},

@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -40,7 +41,7 @@ func (v *view) table(r *devinfo.Result, wide bool) error {
 				if p != nil {
 					umad, issm = render.Show(p.UMAD), render.Show(p.ISSM)
 				}
-				row = append(row, render.Show(d.NodeGUID), render.Show(d.BoardID), pcie(d.PCI), render.Show(d.UVerbs), umad, issm, render.Show(d.NodeDesc))
+				row = append(row, render.Show(d.NodeGUID), render.Show(d.BoardID), pciLink(d.PCI), render.Show(d.UVerbs), umad, issm, render.Show(d.NodeDesc))
 			}
 			rows = append(rows, row)
 		}
@@ -122,15 +123,19 @@ func pciAddress(p *devinfo.PCI) string {
 	return p.Address
 }
 
-func pcie(p *devinfo.PCI) string {
+func pciLink(p *devinfo.PCI) string {
 	if p == nil {
 		return render.Absent
 	}
-	return "x" + render.Show(p.Width) + "/x" + render.Show(p.MaxWidth) + " " + render.Show(p.Speed)
+	return linkText(pcie.Link{Width: p.Width, MaxWidth: p.MaxWidth, Speed: p.Speed})
+}
+
+func linkText(l pcie.Link) string {
+	return "x" + render.Show(l.Width) + "/x" + render.Show(l.MaxWidth) + " " + render.Show(l.Speed)
 }
 
 // problems prints problems and hints, or that there are none.
-func (v *view) problems(r *devinfo.Result) {
+func (v *view) problems(r *report.Head) {
 	if !r.HasProblem() && !r.Partial {
 		fmt.Fprintln(v.out, v.palette.Good("no problems found"))
 		return
@@ -139,7 +144,7 @@ func (v *view) problems(r *devinfo.Result) {
 }
 
 // findings prints findings and hints.
-func (v *view) findings(r *devinfo.Result) { v.print(r.Findings) }
+func (v *view) findings(r *report.Head) { v.print(r.Findings) }
 
 func (v *view) print(findings []report.Finding) {
 	for _, f := range findings {

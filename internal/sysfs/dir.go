@@ -75,6 +75,16 @@ func (d Dir) Text(name string) *string {
 	return &text
 }
 
+// Bytes returns the first bytes of a binary file, at most max. A file can be shorter for a
+// user without privileges: a PCI function's config, for example.
+func (d Dir) Bytes(name string, max int) []byte {
+	b, err := readFile(filepath.Join(d.path, name))
+	if d.failed(err) {
+		return nil
+	}
+	return b[:min(len(b), max)]
+}
+
 // Uint returns the number at a file's start. The number must fit into bits.
 func (d Dir) Uint(name string, bits int) *uint64 {
 	return parsed(d, name, func(s string) (uint64, error) { return parseUint(s, bits) })

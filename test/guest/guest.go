@@ -98,7 +98,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 		return nil, fmt.Errorf("make disk of guest %s: %w", spec.Name, err)
 	}
 	defer disk.Close()
-	h := hardware{kernel: kernel, disk: disk, wire: wire, host: host, terminal: spec.Interactive, capture: spec.Capture}
+	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wire: wire, host: host, terminal: spec.Interactive, capture: spec.Capture}
 	if h.initrd, err = baseInitrd(ctx, kernel, spec.baseModules()); err != nil {
 		return nil, fmt.Errorf("make first file system of guest %s: %w", spec.Name, err)
 	}

@@ -33,6 +33,9 @@ type Spec struct {
 	// complete after the guest has ended.
 	Capture string
 
+	// Machine are further QEMU arguments, for example for PCI functions.
+	Machine []string
+
 	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
 	Timeout time.Duration
 

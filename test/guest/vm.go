@@ -36,6 +36,7 @@ type hardware struct {
 	console  io.Writer
 	terminal bool   // this process's terminal is the console
 	capture  string // file for packets on the wire, or ""
+	extra    []string
 }
 
 // qemu is the program to run.
@@ -138,7 +139,7 @@ func (h hardware) machine(files *descriptors) []string {
 	if h.wire != nil {
 		args = append(args, "-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
 	}
-	return args
+	return append(args, h.extra...)
 }
 
 // socketPair returns two joined stream sockets.

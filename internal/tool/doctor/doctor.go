@@ -131,6 +131,7 @@ var checks = []Check{
 	{"mtu", report.LowMTU, "MTU of ports and of their network devices", sysClass, true, checkMTU},
 	{"lossless", report.Lossless, "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
 	{"pcie", report.PCIeSlow, "width and speed of PCI Express links", sysClass, true, checkPCIe},
+	{"gpus", report.GPUDistance, "PCI Express paths between GPUs and RDMA devices", sysClass, true, checkGPUs},
 	{"iommu", report.IOMMU, "address translation by the IOMMU", sysClass, true, checkIOMMU},
 	{"numa", report.NUMA, "NUMA distance between devices and CPUs", sysClass, true, checkNUMA},
 	{"governor", report.Governor, "CPU frequency governors", "sys/devices", false, checkGovernor},

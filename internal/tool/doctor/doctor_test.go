@@ -11,6 +11,7 @@ import (
 func TestChecks(t *testing.T) {
 	const (
 		pci   = "sys/devices/0000:10:00.0/"
+		gpu   = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/"
 		port0 = "sys/class/infiniband/mlx5_0/ports/1/"
 		port1 = "sys/class/infiniband/mlx5_1/ports/1/"
 	)
@@ -238,6 +239,13 @@ warning mlx5_0: PCIe link at 0000:10:00.0 runs at x8 instead of x16`},
 		{name: "pcie: virtual function", change: change{pci + "current_link_width": "0", pci + "current_link_speed": "Unknown"}},
 		{name: "pcie: unknown", change: change{pci + "current_link_speed": removed}, want: `
 unknown mlx5_0: the kernel does not report the PCIe link at 0000:10:00.0`},
+
+		{name: "gpus"},
+		{name: "gpus: restricted", change: change{gpu + "config": strings.Repeat("\x00", 63)}, want: `
+unknown: access control (ACS) of PCIe bridges is readable for root only`},
+		{name: "gpus: narrow", change: change{gpu + "max_link_width": "16"}, want: `
+warning GPU0: PCIe link from 0000:40:01.0 to 0000:41:00.0 runs at x8 instead of x16`},
+		{name: "gpus: none", change: change{gpu + "class": "0x010802"}},
 
 		{name: "iommu"},
 		{name: "iommu: translated", change: change{pci + "iommu_group/type": "DMA-FQ", "usr/sbin/update-grub": ""}, want: `

@@ -57,6 +57,7 @@ var healthy = func() map[string]string {
 	for _, m := range []string{"ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"} {
 		files["sys/module/"+m+"/refcnt"] = "0"
 	}
+	gpuBelow(files, "pci0000:40/0000:40:01.0/", "0000:41:00.0")
 	adapter(files, "mlx5_0", 0, "InfiniBand")
 	adapter(files, "mlx5_1", 1, "Ethernet")
 	const gids = "sys/class/infiniband/mlx5_1/ports/1/"
@@ -65,6 +66,18 @@ var healthy = func() map[string]string {
 	files[gids+"gid_attrs/ndevs/3"] = "eth1"
 	return files
 }()
+
+// gpuBelow adds a GPU below a root port.
+func gpuBelow(files map[string]string, port, address string) {
+	for dir, class := range map[string]string{port: "0x060400", port + address + "/": "0x030200"} {
+		at := "sys/devices/" + dir
+		maps.Copy(files, map[string]string{
+			at + "class": class, at + "vendor": "0x10de", at + "numa_node": "0", at + "current_link_width": "8", at + "max_link_width": "16",
+			"sys/bus/pci/devices/" + filepath.Base(dir) + " -> ../../../devices/" + strings.TrimSuffix(dir, "/"): "",
+		})
+	}
+	files["sys/devices/"+port+address+"/max_link_width"] = "8"
+}
 
 // hostOrder formats an address like /proc/net/route.
 func hostOrder(a, b, c, d byte) string {
