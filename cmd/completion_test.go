@@ -35,7 +35,7 @@ func TestCompletion(t *testing.T) {
 		{"perf host --transport |", "uc"},
 		{"perf host -d |", "mlx5_0"},
 		{"perf host -d mlx5_0 -i |", "1"},
-		{"sim serve --model |hop=1us,", "hop=1us,loss="},
+		{"sim serve --sim-model |hop=1us,", "hop=1us,loss="},
 		{"linkinfo --sim-model |l", "load="},
 		{"linkinfo --finding |slow,", "slow,narrow"},
 		{"linkinfo --sort |", "finding"},
@@ -69,21 +69,21 @@ func TestCompletion(t *testing.T) {
 // completions.
 func TestCompletion_Files(t *testing.T) {
 	for args, want := range map[string]string{
-		"linkinfo":           ":4", // no names of files
-		"linkinfo --hops":    ":4",
-		"linkinfo -D":        ":4",
-		"doctor":             ":4",
-		"doctor --timeout":   ":4",
-		"doctor --root":      ":16", // folders
-		"linkinfo --save":    ":0",  // files
-		"ping --sim nosuch":  ":4",
-		"devinfo mlx5_0":     ":4",
-		"sim export demo":    ":4",
-		"ping --deadline":    ":4",
-		"perf":               ":4",
-		"perf --plot":        ":0",
-		"addr --sim ibsim":   ":4",
-		"sim serve --events": ":0",
+		"linkinfo":               ":4", // no names of files
+		"linkinfo --hops":        ":4",
+		"linkinfo -D":            ":4",
+		"doctor":                 ":4",
+		"doctor --reply-timeout": ":4",
+		"doctor --root":          ":16", // folders
+		"linkinfo --save":        ":0",  // files
+		"ping --sim nosuch":      ":4",
+		"devinfo mlx5_0":         ":4",
+		"sim export demo":        ":4",
+		"ping --deadline":        ":4",
+		"perf":                   ":4",
+		"perf --plot":            ":0",
+		"addr --sim ibsim":       ":4",
+		"sim serve --sim-events": ":0",
 	} {
 		t.Run(args, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,38 +32,33 @@ func nativeCommands(t *testing.T, f func(*cobra.Command)) {
 	walk(root)
 }
 
-// twoForms are the flags that have another kind of value in some command, with the reason.
-var twoForms = map[string]string{
-	"Direct":    "linkinfo selects a node, addr and ping the kind of all targets",
-	"details":   "counters reads the details that exporter lists",
-	"events":    "completion events of perf; events of a simulated fabric",
-	"fail-on":   "a severity in check, which has findings of many tools; elsewhere a finding",
-	"force":     "the risks that a change accepts; without a change (route) a switch",
-	"lines":     "top limits its lines; ping prints one for each probe",
-	"listen":    "each server has addresses of its own kind",
-	"multicast": "a group that perf joins; the tables that routes shows",
-	"pattern":   "payload of ping; traffic that check routes assumes",
-	"port":      "a filter of routes; the port that trap send reports",
-	"rate":      "probes or connections per second; a bandwidth in perf",
-	"size":      "perf measures ranges of sizes",
-	"timeout":   "milliseconds, as in infiniband-diags, for MADs; a time for steps of cm and doctor",
+// valueName returns the placeholder of a flag's value, "" for a switch.
+func valueName(f *pflag.Flag) string {
+	_, rest, _ := strings.Cut(f.Usage, "`")
+	name, _, _ := strings.Cut(rest, "`")
+	return name
 }
 
-// TestFlags_OneForm checks that a flag has one kind of value and one shorthand in all
-// native commands.
+// TestFlags_OneForm checks that a flag has one meaning in all native commands: one kind of
+// value, with one name in the help.
 func TestFlags_OneForm(t *testing.T) {
-	type use struct{ kind, command string }
-	uses := map[string][]use{}
+	type form struct{ kind, value string }
+	forms := map[string]map[form][]string{}
 	nativeCommands(t, func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			uses[f.Name] = append(uses[f.Name], use{f.Value.Type(), c.CommandPath()})
+			all := forms[f.Name]
+			if all == nil {
+				all = map[form][]string{}
+				forms[f.Name] = all
+			}
+			at := form{f.Value.Type(), valueName(f)}
+			all[at] = append(all[at], c.CommandPath())
 		})
 	})
-	for name, all := range uses {
+	for name, all := range forms {
 		t.Run(name, func(t *testing.T) {
-			other := slices.IndexFunc(all, func(u use) bool { return u.kind != all[0].kind })
-			if _, listed := twoForms[name]; listed != (other >= 0) {
-				t.Errorf("got kinds of value %v, listed as different: %v", all, listed)
+			if len(all) != 1 {
+				t.Errorf("got different kinds or names of the value: %v, want one", all)
 			}
 		})
 	}
@@ -116,6 +110,23 @@ func TestFlags_Renamed(t *testing.T) {
 		"watch --sim demo --source links": "hint: use --sources instead\n",
 		"cm --source ::1 ::1":             "hint: use --bind instead\n",
 		"doctor --smkey 1":                "hint: list all flags: ibkit doctor --help\n",
+		"linkinfo --Direct 0,1":           "hint: use --route instead\n",
+		"exporter --details fec":          "hint: use --detail-counters instead\n",
+		"sim serve --model hop=1us demo":  "hint: use --sim-model instead\n",
+		"sim serve --events e demo":       "hint: use --sim-events instead\n",
+		"sim serve --listen 7 demo":       "hint: use --udp instead\n",
+		"check node --fail-on warning":    "hint: use --fail-severity instead\n",
+		"check node --ignore mlx5_0":      "hint: use --ignore-devices instead\n",
+		"route --force 1 2":               "hint: use --unknown-lid instead\n",
+		"top --once --lines 3":            "hint: use --limit instead\n",
+		"perf --serve --listen :1":        "hint: use --bind instead\n",
+		"perf --multicast 239.1.2.3 host": "hint: use --group instead\n",
+		"perf --rate 1gbit host":          "hint: use --rate-limit instead\n",
+		"ping --size 8 3":                 "hint: use --payload-size instead\n",
+		"ping --pattern a5 3":             "hint: use --payload instead\n",
+		"cm --timeout 1s ::1":             "hint: use --step-timeout instead\n",
+		"doctor --timeout 1s":             "hint: use --reply-timeout instead\n",
+		"cc --set FILE":                   "hint: use --settings instead\n",
 	} {
 		t.Run(line, func(t *testing.T) {
 			if code, _, err := runProgram(t, line); code != cmdutil.ExitUsage || !strings.HasSuffix(err, want) {

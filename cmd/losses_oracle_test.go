@@ -11,7 +11,7 @@ func init() {
 		{"demo", "ping --via pma -c 1 --interval 1ms --json --cas"},
 		{"demo", "exporter --once"},
 		{"demo", "top --once --interval 1ms --lines 100 --json"},
-		{tree, "exporter --once --details fec,errors,discards --names guilbaults"},
+		{tree, "exporter --once --detail-counters fec,errors,discards --names guilbaults"},
 		{"demo", "counters --json leaf1"},
 		{"demo", "check routes --json"},
 		{"demo", "check fabric --json"},

@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		"topology -S --csv":                       {cmdutil.ExitUsage, "try --format csv;"},
 		"check demo":                              {cmdutil.ExitUsage, "try ibkit check fabric --sim demo;"},
 		"demo":                                    {cmdutil.ExitUsage, "try ibkit check fabric --sim demo;"},
-		"ping --sim demo -s 9000000 leaf1":        {cmdutil.ExitUsage, "-s is the LID of the subnet manager; bytes of probes: --size N"},
+		"ping --sim demo -s 9000000 leaf1":        {cmdutil.ExitUsage, "-s is the LID of the subnet manager; bytes of probes: --payload-size N"},
 		"topology --sim demo --plan /nonexistent": {cmdutil.ExitUsage, "save the current cabling as a plan: ibkit topology --write-plan FILE"},
 		"port --sim demo leaf1 1 speed=400":       {cmdutil.ExitUsage, "400 Gbit/s on 4 lanes is NDR"},
 		"routes --sim demo leaf1 xx":              {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
@@ -93,7 +93,7 @@ func TestMistakes(t *testing.T) {
 		"check fabric --since /nonexistent":       {cmdutil.ExitUsage, "save a baseline: ibkit counters --save FILE"},
 		"counters --since /nonexistent":           {cmdutil.ExitUsage, "save a baseline: ibkit counters --save FILE"},
 		"check fabric --thresholds /nonexistent":  {cmdutil.ExitUsage, "write the defaults: ibkit check fabric --write-thresholds FILE"},
-		"cc --set /nonexistent":                   {cmdutil.ExitUsage, "keys and an example of such a file: ibkit cc --help"},
+		"cc --settings /nonexistent":              {cmdutil.ExitUsage, "keys and an example of such a file: ibkit cc --help"},
 		"devinfo --device mlx5_0":                 {cmdutil.ExitUsage, "the device is an operand: ibkit devinfo DEVICE"},
 		"routes --sim demo node01":                {cmdutil.ExitFailed, "list all switches: ibkit topology -S;"},
 		"ping --sim demo all":                     {cmdutil.ExitFailed, "list all nodes: ibkit topology -l"},
@@ -150,7 +150,7 @@ func TestSeconds(t *testing.T) {
 		"counters --sim demo --window 40000000":      "invalid --window 11111h6m40s: want at most 8760h",
 		"watch --sim demo --window 1.5 --interval 0": "invalid --interval 0s",
 		"link add a --type rxe --netdev lo -w 1,2":   "invalid --wait",
-		"cm --timeout 5 ::1":                         `invalid --timeout "5": not a duration with a unit, for example 500ms or 10s`,
+		"perf --max-p99 5s5 host":                    `invalid --max-p99 "5s5": not a duration with a unit, for example 500ms or 10s`,
 		"perf --max-p99 5 host":                      `invalid --max-p99 "5": not a duration with a unit`,
 	} {
 		t.Run(line, func(t *testing.T) {

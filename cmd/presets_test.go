@@ -41,7 +41,7 @@ var plantedPresets = []string{"demo", "faults", "forwarding-loop", "credit-loop"
 
 // fabricChecks are the command lines that report the defects of a fabric.
 var fabricChecks = []string{
-	"check fabric --fail-on warning --sm-wait 1ms", "check routes", "counters", "linkinfo --problems", "topology --check", "sm --sm-wait 1ms", "cc",
+	"check fabric --fail-severity warning --sm-wait 1ms", "check routes", "counters", "linkinfo --problems", "topology --check", "sm --sm-wait 1ms", "cc",
 }
 
 // No command has a finding in a preset without planted faults.

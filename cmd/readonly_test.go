@@ -30,10 +30,10 @@ var queries = []string{
 	"sm --sm-wait 1ms", "sm --sm-wait 1ms 4", "sm --sm-wait 1ms --source sa", "sm --set disable --dry-run 4", "sm --set disable --yes 4", "sm --set handover --yes 4",
 	"ping --via sma -c 2 --interval 1ms 3", "ping --via pma -c 2 --interval 1ms 3", "ping --via vendor -c 1 --timeout 20 11",
 	"addr", "addr --all-ports leaf1", "addr node07", "addr 4-9",
-	"doctor", "exporter --once", "exporter --once --details fec,errors,discards --names guilbaults",
+	"doctor", "exporter --once", "exporter --once --detail-counters fec,errors,discards --names guilbaults",
 	"watch --sources links,counters --for 1ms", "top --once --interval 1ms", "top --once --interval 1ms node01 node07",
 	"port leaf1 3", "port node01", "port --dry-run leaf1 1 disable", "port --dry-run node02 reset mtu=2048", "port --yes leaf1 1 enable",
-	"cc", "cc --show ports,sls,cct", "cc --json", "cc --set cc/testdata/cc.conf --dry-run",
+	"cc", "cc --show ports,sls,cct", "cc --json", "cc --settings cc/testdata/cc.conf --dry-run",
 
 	"iblinkinfo", "ibnetdiscover -p", "ibhosts", "ibswitches", "ibrouters", "ibnodes", "ibidsverify -R",
 	"ibaddr 3", "ibping -t 5 -c 1 -f 11", "ibsysstat -t 5 11", "ibstat", "ibstatus",
@@ -48,7 +48,7 @@ var queries = []string{
 var changes = []string{
 	"port --yes leaf1 1 disable", "port --yes --force mismatch leaf1 1 mtu=2048", "ibportstate 3 1 disable", "ibportstate 3 1 mtu 4",
 	"counters --reset errors --yes leaf4", "perfquery -R 3 1", "perfquery -r 3 1", "ibqueryerrors -t 5 -k", "ibclearcounters -t 5", "ibclearerrors -t 5", "vendstat -t 5 -W 1,2 3",
-	"sm --set disable --yes --force only-manager 4", "sminfo 4 3", "cc --set cc/testdata/cc.conf --yes", "ibccconfig CK 3 1 0 0 0", "ibsendtrap", "ibsendtrap mkey_lid", "trap send capabilities", "mcm_rereg_test classic/mcmreregtest/testdata/members.list",
+	"sm --set disable --yes --force only-manager 4", "sminfo 4 3", "cc --settings cc/testdata/cc.conf --yes", "ibccconfig CK 3 1 0 0 0", "ibsendtrap", "ibsendtrap mkey_lid", "trap send capabilities", "mcm_rereg_test classic/mcmreregtest/testdata/members.list",
 }
 
 // Each command that changes a fabric is in the documentation.

@@ -57,7 +57,7 @@ timers by which adapters slow down. It reports nodes without an agent, nodes
 that have congestion control off while others of their type have it on, and
 settings that differ from most nodes of the same type.
 
-With --set, it compares all nodes with the settings in a file, shows the
+With --settings, it compares all nodes with the settings in a file, shows the
 differences by node, asks for confirmation, sets them on all nodes at the same
 time, and reads them back. The file has sections with lines KEY = VALUE;
 without the keys node, ports and sls, a section is for all nodes, ports or
@@ -80,10 +80,10 @@ simulated fabrics are recorded only with --log.`),
     '[adapter]' 'cct = 0:0, 0:10, 1:20' > cc.conf
 
   # show the changes that the settings in a file require
-  ibkit cc --set cc.conf --dry-run
+  ibkit cc --settings cc.conf --dry-run
 
   # set them, with the CC_Key in a file
-  ibkit cc --set cc.conf --cc-key @/etc/ibkit/cc_key`, "\n"),
+  ibkit cc --settings cc.conf --cc-key @/etc/ibkit/cc_key`, "\n"),
 		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -116,8 +116,8 @@ func (c *command) define(cmd *cobra.Command) {
 	c.show = []string{partNodes}
 	cmdutil.EnumListFlag(cmd, &c.show, "show", "", parts, "show these `TABLES`")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", cc.Kinds, "do not report a `FINDING`")
-	flags.StringVar(&c.set, "set", "", "change nodes that differ from the settings in `FILE` (-: input)")
-	c.change.Define(cmd, " (--set)")
+	flags.StringVar(&c.set, "settings", "", "change nodes that differ from the settings in `FILE` (-: input)")
+	c.change.Define(cmd, " (--settings)")
 	flags.StringVarP(&c.key, "cc-key", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
@@ -125,11 +125,11 @@ func (c *command) define(cmd *cobra.Command) {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"set"}, Others: []string{"show", "ignore"}},
+		{Flags: []string{"settings"}, Others: []string{"show", "ignore"}},
 		change.DryRunClash,
 		{Flags: []string{"json"}, Others: []string{"show"}},
 	},
-	Needs: []cmdutil.Need{{Flags: change.FlagNames, Others: []string{"set"}}},
+	Needs: []cmdutil.Need{{Flags: change.FlagNames, Others: []string{"settings"}}},
 }
 
 // complete validates the command line.
@@ -140,7 +140,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := c.nodes.Check(); err != nil {
 		return err
 	}
-	if flags.Changed("set") {
+	if flags.Changed("settings") {
 		if c.settings, err = c.readSettings(); err != nil {
 			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "keys and an example of such a file: ibkit cc --help")}
 		}

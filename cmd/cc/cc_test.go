@@ -37,13 +37,13 @@ func TestCC_Output(t *testing.T) {
 	const settings = "testdata/cc.conf"
 	var all strings.Builder
 	for _, line := range []string{
-		"", "--show ports,sls,cct --node *001", "--node nosuch", "--set " + settings + " -n --node *1", "--set " + settings + " --yes",
-		"--set " + cmdtest.WriteFile(t, "[port]\nports = 9\ncontrol = switch\n") + " --yes",
-		"--set " + cmdtest.WriteFile(t, "[port]\nnode = leaf9\ncontrol = switch\n") + " --yes",
-		"--set " + cmdtest.WriteFile(t, "[switch]\nthreshold = 0\n") + " --yes",
+		"", "--show ports,sls,cct --node *001", "--node nosuch", "--settings " + settings + " -n --node *1", "--settings " + settings + " --yes",
+		"--settings " + cmdtest.WriteFile(t, "[port]\nports = 9\ncontrol = switch\n") + " --yes",
+		"--settings " + cmdtest.WriteFile(t, "[port]\nnode = leaf9\ncontrol = switch\n") + " --yes",
+		"--settings " + cmdtest.WriteFile(t, "[switch]\nthreshold = 0\n") + " --yes",
 	} {
 		code, out, err := run(t, line)
-		fmt.Fprintf(&all, "$ ibkit cc %s\n%s%s", regexp.MustCompile(`--set /\S+`).ReplaceAllString(line, "--set FILE"), out, err)
+		fmt.Fprintf(&all, "$ ibkit cc %s\n%s%s", regexp.MustCompile(`--settings /\S+`).ReplaceAllString(line, "--settings FILE"), out, err)
 		if code != 0 {
 			fmt.Fprintf(&all, "exit code %d\n", code)
 		}
@@ -63,15 +63,15 @@ func readFile(t *testing.T, path string) string {
 func TestCC_Usage(t *testing.T) {
 	settings := "testdata/cc.conf"
 	for line, want := range map[string]string{
-		"leaf1":                               `unexpected argument "leaf1"`,
-		"--yes":                               "--yes has no effect without --set",
-		"--dry-run":                           "-n (--dry-run) has no effect without --set",
-		"--set " + settings + " -n --yes":     "-n (--dry-run) and --yes are mutually exclusive",
-		"--set " + settings:                   "not confirmed: standard input is not a terminal; use --yes",
-		"--set " + settings + " --show nodes": "--set and --show are mutually exclusive",
-		"--set /nonexistent":                  "read settings: open /nonexistent",
-		"--set -":                             "read settings: standard input: no settings",
-		"--set " + cmdtest.WriteFile(t, "[switch]\nthreshold = x\n"): `file:2: invalid threshold "x": want a number from 0 to 15`,
+		"leaf1":                                `unexpected argument "leaf1"`,
+		"--yes":                                "--yes has no effect without --settings",
+		"--dry-run":                            "-n (--dry-run) has no effect without --settings",
+		"--settings " + settings + " -n --yes": "-n (--dry-run) and --yes are mutually exclusive",
+		"--settings " + settings:               "not confirmed: standard input is not a terminal; use --yes",
+		"--settings " + settings + " --show nodes": "--settings and --show are mutually exclusive",
+		"--settings /nonexistent":                  "read settings: open /nonexistent",
+		"--settings -":                             "read settings: standard input: no settings",
+		"--settings " + cmdtest.WriteFile(t, "[switch]\nthreshold = x\n"): `file:2: invalid threshold "x": want a number from 0 to 15`,
 		"--show nosuch":          "want one of nodes, ports, sls, cct",
 		"--node [":               `invalid pattern "["`,
 		"--cc-key @/nonexistent": "read CC_Key: open /nonexistent",
@@ -89,7 +89,7 @@ func TestCC_Usage(t *testing.T) {
 func TestCC_Log(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	settings := cmdtest.WriteFile(t, "[switch]\nnode = spine002\nthreshold = 9\n[sl]\nnode = host00003\nsls=2,3\nccti_timer = 7\n")
-	code, out, err := run(t, "--yes --cc-key 0x1234 --log "+log+" --set "+settings)
+	code, out, err := run(t, "--yes --cc-key 0x1234 --log "+log+" --settings "+settings)
 	if code != 0 {
 		t.Fatalf("got exit code %d\n%s%s", code, out, err)
 	}
@@ -116,7 +116,7 @@ func TestCC_JSON(t *testing.T) {
 	}
 	settings := cmdtest.WriteFile(t, "[port]\nports=1\ncontrol=starvation\ncs_return_delay=1:2\n[switch]\nthreshold=3\n[adapter]\ncct=0:0,1:1\n")
 	impossible := cmdtest.WriteFile(t, "[port]\nports = 9\ncontrol = switch\n")
-	for _, line := range []string{"", "--set " + settings + " -n", "--set " + settings + " --yes", "--set " + impossible + " --yes"} {
+	for _, line := range []string{"", "--settings " + settings + " -n", "--settings " + settings + " --yes", "--settings " + impossible + " --yes"} {
 		for name, fabric := range map[string]string{"all": env["IBKIT_SIM"], "demo": "demo"} {
 			t.Run(name+" "+line, func(t *testing.T) {
 				_, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": fabric}, append([]string{"cc", "-t", "20", "--json"}, strings.Fields(line)...)...)
@@ -139,7 +139,7 @@ func TestCC_Key(t *testing.T) {
 	settings := cmdtest.WriteFile(t, "[switch]\nthreshold = 9\n")
 	key := cmdtest.WriteFile(t, "0x77\n")
 	cck := func(args ...string) (int, string, string) {
-		return program.Run(t, served.Env("node05"), append([]string{"cc", "-t", "20", "--set", settings, "--yes", "--node", "leaf*"}, args...)...)
+		return program.Run(t, served.Env("node05"), append([]string{"cc", "-t", "20", "--settings", settings, "--yes", "--node", "leaf*"}, args...)...)
 	}
 	setKey(t, served.Env("node05")["IBSIM_SOCKNAME"], 8, 0x77)
 	code, out, err := cck()
@@ -162,7 +162,7 @@ func TestCC_Interrupted(t *testing.T) {
 		return false
 	}}
 	e := &cmdutil.Env{In: strings.NewReader("[switch]\nthreshold = 9\n"), Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }, Transport: tamper.Port}
-	code := program(ctx, e, []string{"cc", "--sim", "demo", "-o", "1", "--node", "leaf[12]", "--yes", "--set", "-"})
+	code := program(ctx, e, []string{"cc", "--sim", "demo", "-o", "1", "--node", "leaf[12]", "--yes", "--settings", "-"})
 	if code != 4 || !strings.HasSuffix(out.String(), "leaf1: unverified\nleaf2: not attempted\nchanged 1 of 2 nodes\n") || !strings.Contains(errOut.String(), "interrupted") {
 		t.Errorf("got exit code %d\n%s%s", code, &out, &errOut)
 	}

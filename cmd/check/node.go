@@ -70,8 +70,8 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.StringVar(&c.expect, "expect", "", "compare the host with the manifest in `FILE`, in YAML or JSON")
 	flags.StringVar(&c.writeExpect, "write-expect", "", "write the manifest of this host to `FILE`, and exit")
 	flags.StringVar(&c.state, "state-file", "", "remember counters and link flaps in `FILE`")
-	flags.StringSliceVar(&c.options.Ignore, "ignore", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
-	cmdutil.CompleteList(env, cmd, "ignore", cmdutil.DeviceNames)
+	flags.StringSliceVar(&c.options.Ignore, "ignore-devices", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
+	cmdutil.CompleteList(env, cmd, "ignore-devices", cmdutil.DeviceNames)
 	c.register(cmd)
 	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
@@ -84,7 +84,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 // nodeRules are the relations between the flags.
 var nodeRules = cmdutil.FlagRules{
 	Clashes: append([]cmdutil.Clash{
-		{Flags: []string{"write-expect"}, Others: []string{"expect", "state-file", "only", "skip", "list", "json", "format", "fail-on", "limit", "thresholds", "write-thresholds"}},
+		{Flags: []string{"write-expect"}, Others: []string{"expect", "state-file", "only", "skip", "list", "json", "format", "fail-severity", "limit", "thresholds", "write-thresholds"}},
 	}, verdictRules...),
 }
 
@@ -105,7 +105,7 @@ func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
 		return cmdutil.UsageErrorf("invalid --root: %s is not a directory", c.options.Root)
 	}
 	if err := check.ValidatePatterns(c.options.Ignore); err != nil {
-		return cmdutil.UsageErrorf("invalid --ignore: %w", err)
+		return cmdutil.UsageErrorf("invalid --ignore-devices: %w", err)
 	}
 	if c.expect != "" {
 		if c.options.Expect, err = check.ReadManifest(c.expect); err != nil {

@@ -150,7 +150,7 @@ func TestCheck_Usage(t *testing.T) {
 		{"node --limit -1", "invalid --limit -1"},
 		{"node --write-expect x --expect y", "are mutually exclusive"},
 		{"node --root /nonexistent", "no such file"},
-		{"node --ignore [", "want a pattern"},
+		{"node --ignore-devices [", "want a pattern"},
 		{"node --expect testdata/empty.yaml", "testdata/empty.yaml:2: manifest: got no devices"},
 		{"node --expect /nonexistent", "read manifest: open /nonexistent"},
 		{"node --state-file /proc/self/status", "not a state of ibkit check node"},

@@ -91,7 +91,7 @@ provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5 or vmw_pvrdma.`),
 	flags.IntVarP(&c.options.Count, "count", "c", 1, "make `N` connections, one after the other")
 	flags.IntVar(&c.options.Parallel, "parallel", 1, "make `N` connections at a time")
 	flags.Float64Var(&c.options.Rate, "rate", 0, "start at most `N` connections per second (default: no limit)")
-	flags.DurationVar(&c.options.Timeout, "timeout", 10*time.Second, "`TIME` limit of each step")
+	flags.DurationVar(&c.options.Timeout, "step-timeout", 10*time.Second, "`TIME` limit of each step")
 	flags.StringVar(&c.options.Local, "bind", "", "connect from this local `ADDRESS` (default: from the route)")
 	flags.BoolVar(&c.histogram, "histogram", false, "print a histogram of each step")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -118,7 +118,7 @@ func (c *command) check(flags *pflag.FlagSet, args []string) (address string, er
 	case c.max < 1:
 		return "", cmdutil.UsageErrorf("invalid --max %d: want at least 1", c.max)
 	case o.Timeout <= 0:
-		return "", cmdutil.UsageErrorf("invalid --timeout %v: want a time above 0", o.Timeout)
+		return "", cmdutil.UsageErrorf("invalid --step-timeout %v: want a time above 0", o.Timeout)
 	case flags.Changed("rate") && !(o.Rate > 0) || math.IsInf(o.Rate, 0):
 		return "", cmdutil.UsageErrorf("invalid --rate %v: want a positive number", o.Rate)
 	case len(args) == 0 && !c.serve:

@@ -28,7 +28,7 @@ func TestCM_Usage(t *testing.T) {
 		"cm --count 0 a":              "invalid --count 0",
 		"cm --parallel -1 a":          "invalid --parallel -1",
 		"cm --rate 0 a":               "invalid --rate 0",
-		"cm --timeout 0s a":           "invalid --timeout 0s",
+		"cm --step-timeout 0s a":      "invalid --step-timeout 0s",
 		"cm --max 5 a":                "--serve",
 		"cm --serve --max 0":          "invalid --max 0",
 		"cm --serve --count 5":        "--count) has no effect with --serve",

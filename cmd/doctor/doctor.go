@@ -40,7 +40,7 @@ type command struct {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"quiet"}},
-		{Flags: []string{"list"}, Others: []string{"json", "quiet", "only", "skip", "root", "timeout"}},
+		{Flags: []string{"list"}, Others: []string{"json", "quiet", "only", "skip", "root", "reply-timeout"}},
 	},
 }
 
@@ -87,13 +87,13 @@ Checks:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only these `CHECKS`, separated by commas (see --list)")
-	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip these `CHECKS`, separated by commas")
+	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only a `LIST` of checks (see --list)")
+	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip a `LIST` of checks")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")
 	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
-	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "`TIME` to wait for the subnet manager, which is queried twice")
+	flags.DurationVar(&c.options.Timeout, "reply-timeout", 500*time.Millisecond, "`TIME` to wait for the subnet manager, which is queried twice")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
 		panic(err) // the flag is there
 	}
@@ -114,7 +114,7 @@ func (c *command) check(flags *pflag.FlagSet) error {
 		return err
 	}
 	if c.options.Timeout <= 0 {
-		return cmdutil.UsageErrorf("invalid --timeout %v: must be greater than 0", c.options.Timeout)
+		return cmdutil.UsageErrorf("invalid --reply-timeout %v: must be greater than 0", c.options.Timeout)
 	}
 	if info, err := os.Stat(c.options.Root); err != nil {
 		return cmdutil.UsageErrorf("invalid --root: %w", err)

@@ -66,7 +66,7 @@ func TestDoctor_Hosts(t *testing.T) {
 
 // TestDoctor_ThisHost checks the host that runs the test.
 func TestDoctor_ThisHost(t *testing.T) {
-	code, out, err := program.Run(t, nil, "doctor", "--timeout", "1ms")
+	code, out, err := program.Run(t, nil, "doctor", "--reply-timeout", "1ms")
 	if code != cmdutil.ExitOK && code != cmdutil.ExitFindings && code != cmdutil.ExitPartial || out == "" || err != "" {
 		t.Errorf("got exit code %d, output %q, error output %q, want a result", code, out, err)
 	}
@@ -79,7 +79,7 @@ func TestDoctor_Usage(t *testing.T) {
 		{"--skip nosuch", `invalid --skip "nosuch"`},
 		{"--json --quiet", "are mutually exclusive"},
 		{"--list --only nodes", "are mutually exclusive"},
-		{"--timeout 0s", "invalid --timeout"},
+		{"--reply-timeout 0s", "invalid --reply-timeout"},
 		{"--root /nonexistent", "no such file"},
 		{"--root doctor_test.go", "is not a directory"},
 	} {

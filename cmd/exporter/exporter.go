@@ -111,7 +111,7 @@ this host, with the names of node_exporter, and sends no packets.`),
 	return cmd
 }
 
-// detailSets are the values of --details.
+// detailSets are the values of --detail-counters.
 var detailSets = map[string]counters.DetailSet{
 	"errors":   counters.RcvErrorDetails,
 	"discards": counters.XmitDiscardDetails,
@@ -129,7 +129,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
 	flags.BoolVar(&c.all, "all-metrics", false, "also export metrics that no published dashboard uses")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
-	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "read a `LIST` of details of every port (default fec)")
+	cmdutil.EnumListFlag(cmd, &c.details, "detail-counters", "", []string{"fec", "errors", "discards", "none"}, "read a `LIST` of details of every port (default fec)")
 	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "begin a sweep after each `TIME`")
 	flags.DurationVar(&c.limit, "sweep-timeout", exporter.DefaultTimeout, "abandon a sweep after `TIME`")
 	flags.DurationVar(&c.maxAge, "max-age", 0, "stop exporting a sweep after `TIME` (default: 5 intervals and a timeout)")
@@ -147,7 +147,7 @@ var rules = cmdutil.FlagRules{
 
 // fabricOnly are the flags without an effect on the ports of this host.
 var fabricOnly = []string{
-	"all-metrics", "details", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
+	"all-metrics", "detail-counters", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
 	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 }
 
@@ -210,7 +210,7 @@ func (c *command) completeOptions() (err error) {
 		c.details = []string{"fec"}
 	}
 	if len(c.details) > 1 && slices.Contains(c.details, "none") {
-		return cmdutil.UsageErrorf("invalid --details: none and other details are mutually exclusive")
+		return cmdutil.UsageErrorf("invalid --detail-counters: none and other details are mutually exclusive")
 	}
 	for _, d := range c.details {
 		o.Fabric.DetailsOf |= detailSets[d]

@@ -39,8 +39,8 @@ func TestOnce(t *testing.T) {
 			`ibkit_port_rate_ratio{guid="0x0002c90000100001",node="host001",port="1"} 1`,
 			`ibkit_port_fec_correctable_blocks_total{guid="0x0002c90000100001",node="host001",port="1"} 0`,
 		}, "mapping_errors"},
-		{"--sim single-switch:hosts=2 --switches --details none", cmdutil.ExitOK, []string{`ibkit_sweep_nodes 1`}, "infiniband_hca_up|fec"},
-		{"--sim single-switch:hosts=2 --node host001 --details errors", cmdutil.ExitOK, []string{
+		{"--sim single-switch:hosts=2 --switches --detail-counters none", cmdutil.ExitOK, []string{`ibkit_sweep_nodes 1`}, "infiniband_hca_up|fec"},
+		{"--sim single-switch:hosts=2 --node host001 --detail-counters errors", cmdutil.ExitOK, []string{
 			`infiniband_hca_port_dlid_mapping_errors_total{guid="0x0002c90000100001",hca="host001",port="1",switch="switch1"} 0`,
 		}, "infiniband_switch_up|fec"},
 		{"--sim single-switch:hosts=2 --names guilbaults", cmdutil.ExitOK, []string{
@@ -249,8 +249,8 @@ func TestUsage(t *testing.T) {
 		"--names other":                        "want one of treydock, guilbaults, node",
 		"--local --names guilbaults":           "--local has the names of node_exporter, and excludes --names guilbaults",
 		"--local --sim demo":                   "the ports of this host (--local, --names node) and --sim are mutually exclusive",
-		"--names node --details fec":           "are mutually exclusive",
-		"--details all":                        "want one of fec, errors, discards, none",
+		"--names node --detail-counters fec":   "are mutually exclusive",
+		"--detail-counters all":                "want one of fec, errors, discards, none",
 		"--textfile x.prom --web-config x.yml": "--web-config has no effect without --listen",
 		"--web-config " + config:               config + `:2: web configuration: unknown key "basic_auth_user"`,
 		"--web-config none.yml":                "none.yml: no such file or directory",

@@ -120,7 +120,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&c.portGUID, "switch", "S", "", "the same as --port-guid `GUID`")
 	cmdutil.CompleteFlag(c.env, cmd, "port-guid", fabricflag.NodeGUIDs)
 	cmdutil.CompleteFlag(c.env, cmd, "switch", fabricflag.NodeGUIDs)
-	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
+	flags.StringVarP(&c.route, "route", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
 	flags.BoolVarP(&c.all, "all-nodes", "a", false, "show all nodes found on the way (-G, -D)")
 	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports with a link that is down")
@@ -147,11 +147,11 @@ func (c *command) define(cmd *cobra.Command) {
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
+		{Flags: []string{"route"}, Others: []string{"port-guid", "switch"}},
 		{Flags: []string{"json"}, Others: []string{"csv"}},
 		{Flags: []string{"csv"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"compare"}, Others: []string{
-			"diff", "from", "Direct", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
+			"diff", "from", "route", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
 			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes",
 		}},
 		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
@@ -161,7 +161,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
 	Needs: []cmdutil.Need{
-		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "switch", "Direct"}},
+		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "switch", "route"}},
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff", "compare"}},
@@ -174,11 +174,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"Direct", "hops", "counters"}, []string{"Direct", "hops"}); err != nil {
+	if err := c.source.Complete([]string{"route", "hops", "counters"}, []string{"route", "hops"}); err != nil {
 		return err
 	}
-	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "Direct"}) == "" {
-		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --Direct, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
+	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "route"}) == "" {
+		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --route, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 		o.Source.Discover = c.table.errors.Discover
 	}
-	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
+	byRoute, byGUID := flags.Changed("route"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
 	case byRoute:
 		o.Partial = true

@@ -35,10 +35,10 @@ func (p *peerFlags) define(cmd *cobra.Command) {
 // if it is a single one.
 var peerFlagNames = map[string]perf.Program{
 	"test": "", "transport": "", "size": "", "iterations": "", "rx-depth": "", "events": "", "device": "", "ib-port": "", "gid-index": "",
-	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
+	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "bind": "", "peer": "",
 	"duration": perf.Perftest, "margin": perf.Perftest, "qps": perf.Perftest, "bidirectional": perf.Perftest, "tx-depth": perf.Perftest,
 	"cq-moderation": perf.Perftest, "post-list": perf.Perftest, "inline": perf.Perftest, "tclass": perf.Perftest, "pkey-index": perf.Perftest,
-	"rate": perf.Perftest, "burst": perf.Perftest, "shared-receives": perf.Perftest, "huge": perf.Perftest, "qp-timeout": perf.Perftest, "cm": perf.Perftest, "tos": perf.Perftest, "retry": perf.Perftest, "verify": perf.Pingpong, "srq": perf.Pingpong,
+	"rate-limit": perf.Perftest, "burst": perf.Perftest, "shared-receives": perf.Perftest, "huge": perf.Perftest, "qp-timeout": perf.Perftest, "cm": perf.Perftest, "tos": perf.Perftest, "retry": perf.Perftest, "verify": perf.Pingpong, "srq": perf.Pingpong,
 }
 
 // check validates the flags.
@@ -100,13 +100,13 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 			return err
 		}
 		at := c.serve.listen
-		if !flags.Changed("listen") {
+		if !flags.Changed("bind") {
 			at = fmt.Sprintf(":%d", perftest.Port)
 		}
 		if peer.Tests[0].CM {
 			at, err := rdmacm.ResolveAddr(ctx, at)
 			if err != nil {
-				return &cmdutil.UsageError{Err: fmt.Errorf("invalid --listen: %w", err)}
+				return &cmdutil.UsageError{Err: fmt.Errorf("invalid --bind: %w", err)}
 			}
 			peer.Manage = &perftest.CM{Port: at.Port(), Source: at.Addr(), Waiting: func() {
 				fmt.Fprintf(c.env.ErrOut, "waiting for a client of %s at %v of the connection manager\n", p.program, at)

@@ -151,8 +151,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.test.Inline, "inline", false, "put the data into the work requests (send, write)")
 	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events instead of polling (not write-lat)")
 	flags.BoolVar(&f.test.Verify, "verify", false, "fill and verify each payload (its time is included)")
-	flags.StringVar(&f.rate, "rate", "", "maximum `RATE`: messages per second, or 10gbit, 500mib (bandwidth)")
-	flags.IntVar(&f.test.Burst, "burst", 0, "`NUMBER` of messages sent without a pause, with --rate (default: 1)")
+	flags.StringVar(&f.rate, "rate-limit", "", "maximum `RATE`: messages per second, or 10gbit, 500mib (bandwidth)")
+	flags.IntVar(&f.test.Burst, "burst", 0, "`N` messages sent without a pause, with --rate-limit (default: 1)")
 	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: from the route to SERVER)")
 	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active port)")
 	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: from the route to SERVER)")
@@ -169,7 +169,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` of the loops: auto (close to the device), off, or a list 2,4-5")
 	flags.BoolVar(&f.test.CM, "cm", false, "connect the queue pairs by the connection manager of the kernel")
 	flags.Uint8Var(&f.test.TOS, "tos", 0, "type of `SERVICE` of the connections, with --cm (default: the host's)")
-	flags.StringVar(&f.multicast, "multicast", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
+	flags.StringVar(&f.multicast, "group", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
 	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
 	flags.BoolVar(&f.test.Relaxed, "relaxed-ordering", false, "let devices reorder their accesses to memory (bandwidth)")
 	c.view = view{env: c.env}
@@ -195,10 +195,10 @@ var rules = cmdutil.FlagRules{
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"margin"}, Others: []string{"duration"}},
-		{Flags: []string{"burst"}, Others: []string{"rate"}},
+		{Flags: []string{"burst"}, Others: []string{"rate-limit"}},
 		{Flags: []string{"tos"}, Others: []string{"cm"}},
 		{Flags: []string{"margin", "srq"}, Others: []string{"peer"}},
-		{Flags: []string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, Others: []string{"serve"}},
+		{Flags: []string{"bind", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, Others: []string{"serve"}},
 	},
 }
 
@@ -243,9 +243,9 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	if err := c.view.check(flags); err != nil {
 		return o, err
 	}
-	if flags.Changed("multicast") {
+	if flags.Changed("group") {
 		if f.test.Multicast, err = netip.ParseAddr(f.multicast); err != nil {
-			return o, cmdutil.UsageErrorf("invalid --multicast %q: want an address such as 239.1.2.3", f.multicast)
+			return o, cmdutil.UsageErrorf("invalid --group %q: want an address such as 239.1.2.3", f.multicast)
 		}
 	}
 	if o.Tests, err = f.all(flags); err != nil {

@@ -43,10 +43,10 @@ func parseServer(text string) (string, error) {
 	return text, nil
 }
 
-// checkListen validates --listen.
+// checkListen validates --bind.
 func checkListen(text string) error {
 	if _, port, err := net.SplitHostPort(text); err != nil || !isTCPPort(port) {
-		return cmdutil.UsageErrorf("invalid --listen %q: want an address and a TCP port such as 10.0.0.1:18516 or :18516", text)
+		return cmdutil.UsageErrorf("invalid --bind %q: want an address and a TCP port such as 10.0.0.1:18516 or :18516", text)
 	}
 	return nil
 }

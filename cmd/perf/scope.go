@@ -29,7 +29,7 @@ var flagScopes = []flagScope{
 	{"threads", toBandwidth, "bandwidth", func(t *perf.Test) { t.Threads = 1 }},
 	{"bidirectional", toBandwidth, "bandwidth", func(t *perf.Test) { t.Bidirectional = false }},
 	{"post-list", toBandwidth, "bandwidth", func(t *perf.Test) { t.List = 1 }},
-	{"rate", toBandwidth, "bandwidth", func(t *perf.Test) { t.Burst = 0 }},
+	{"rate-limit", toBandwidth, "bandwidth", func(t *perf.Test) { t.Burst = 0 }},
 	{"relaxed-ordering", toBandwidth, "bandwidth", func(t *perf.Test) { t.Relaxed = false }},
 	{"cq-moderation", toBandwidth, "bandwidth", nil},
 	{"min-bw", toBandwidth, "bandwidth", nil},

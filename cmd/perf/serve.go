@@ -36,7 +36,7 @@ type serverFlags struct {
 func (s *serverFlags) define(flags *pflag.FlagSet) {
 	defaults := perf.DefaultServeOptions()
 	flags.BoolVar(&s.on, "serve", false, "serve the tests of clients until interrupted")
-	flags.StringVar(&s.listen, "listen", ":"+strconv.Itoa(perf.Port), "with --serve: `ADDRESS` and TCP port to listen on")
+	flags.StringVar(&s.listen, "bind", ":"+strconv.Itoa(perf.Port), "with --serve: `ADDRESS` and TCP port to listen on")
 	flags.StringSliceVar(&s.allow, "allow", nil, "with --serve: serve only `NETWORKS` such as 10.0.0.0/8,fe80::/10")
 	flags.IntVar(&s.maxClients, "max-clients", defaults.MaxClients, "with --serve: maximum `NUMBER` of clients at the same time")
 	flags.IntVar(&s.maxQueuePairs, "max-qps", defaults.MaxQueuePairs, "with --serve: maximum `NUMBER` of queue pairs per test")
@@ -47,7 +47,7 @@ func (s *serverFlags) define(flags *pflag.FlagSet) {
 
 // serverFlagNames are the flags that --serve accepts. All others are those of a client.
 var serverFlagNames = map[string]bool{
-	"serve": true, "listen": true, "allow": true, "max-clients": true, "max-qps": true, "max-memory": true, "max-time": true,
+	"serve": true, "bind": true, "allow": true, "max-clients": true, "max-qps": true, "max-memory": true, "max-time": true,
 	"idle": true, "device": true, "ib-port": true, "gid-index": true, "cpu": true, "help": true,
 }
 
@@ -136,11 +136,11 @@ func (s *serverFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet,
 	return server.Serve(ctx, l)
 }
 
-// listenAt listens at an address of --listen.
+// listenAt listens at an address of --bind.
 func listenAt(ctx context.Context, at string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: another server may be running; --listen selects another port", err)
+		err = fmt.Errorf("%w: another server may be running; --bind selects another port", err)
 	}
 	return l, err
 }

@@ -133,7 +133,7 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 	return all, nil
 }
 
-// A rate is the argument of --rate.
+// A rate is the argument of --rate-limit.
 type rate struct{ perSecond, bytes float64 }
 
 // messages returns messages of a size per second.
@@ -161,7 +161,7 @@ func parseRate(text string) (r rate, err error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return rate{}, fmt.Errorf("invalid --rate %q: want a positive number of messages per second, or a bandwidth such as 10gbit or 500mib", text)
+		return rate{}, fmt.Errorf("invalid --rate-limit %q: want a positive number of messages per second, or a bandwidth such as 10gbit or 500mib", text)
 	}
 	*to = v * factor
 	return r, nil

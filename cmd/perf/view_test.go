@@ -72,7 +72,7 @@ func TestPrintNotes(t *testing.T) {
 		{"passive server", perf.Measurement{Test: test, ClientSide: busy, ServerSide: perf.Side{Elapsed: time.Second, CPUs: []int{1}}}, ""},
 		{"not bound", perf.Measurement{Test: test, ClientSide: side(time.Millisecond), ServerSide: busy}, ""},
 		{"events", perf.Measurement{Test: events, ClientSide: half, ServerSide: half}, ""},
-		{"rate", perf.Measurement{Test: paced, ClientSide: half, ServerSide: half}, ""},
+		{"rate-limit", perf.Measurement{Test: paced, ClientSide: half, ServerSide: half}, ""},
 		{"lost and partial", perf.Measurement{Test: test, Lost: 2, Partial: true}, "64 B: 2 round trips were lost\n64 B: partial: the test ended early\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

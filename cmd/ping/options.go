@@ -37,7 +37,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		if flags.Changed("sm-port") && len(args) > 0 {
-			err = cmdutil.WithHint(err, "-s is the LID of the subnet manager; bytes of probes: --size N")
+			err = cmdutil.WithHint(err, "-s is the LID of the subnet manager; bytes of probes: --payload-size N")
 		}
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	toServers := c.auto || c.agent == ping.AgentServer
 	switch {
-	case !toServers && cmdutil.Given(flags, []string{"oui", "size", "pattern"}) != "":
-		return nil, cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
+	case !toServers && cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}) != "":
+		return nil, cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}), c.agent)
 	case c.oui >= 1<<24:
 		return nil, cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", c.oui)
 	case c.count < 0:
@@ -66,7 +66,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, cmdutil.UsageErrorf("invalid --max-p99 %v: want a time above 0", c.limits.p99)
 	}
 	c.setSchedule(flags)
-	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
+	if c.options.Payload, err = makePayload(c.size, flags.Changed("payload-size"), c.pattern); err != nil {
 		return nil, err
 	}
 	if c.expect == "-" && c.file == "-" {
@@ -145,7 +145,7 @@ func isPattern(name string) bool {
 // largest payload.
 func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 	if size < 0 || size > ping.PayloadSize {
-		return nil, cmdutil.UsageErrorf("invalid --size %d: want 0 to %d bytes", size, ping.PayloadSize)
+		return nil, cmdutil.UsageErrorf("invalid --payload-size %d: want 0 to %d bytes", size, ping.PayloadSize)
 	}
 	unit := make([]byte, ping.PayloadSize)
 	for i := range unit {
@@ -155,7 +155,7 @@ func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 		var err error
 		unit, err = hex.DecodeString(strings.TrimPrefix(pattern, "0x"))
 		if err != nil || len(unit) == 0 || len(unit) > ping.PayloadSize {
-			return nil, cmdutil.UsageErrorf("invalid --pattern %q: want 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
+			return nil, cmdutil.UsageErrorf("invalid --payload %q: want 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
 		}
 		if !sized {
 			size = ping.PayloadSize

@@ -43,7 +43,7 @@ func (c *command) find(r *route.Routing, pairs []pair) (ends []route.Pair, err e
 	return ends, nil
 }
 
-// findPair returns the ports of a pair. With --force, a LID need not be that of a port.
+// findPair returns the ports of a pair. With --unknown-lid, a LID need not be that of a port.
 func (c *command) findPair(x *portindex.Index, p *pair) (e route.Pair, err error) {
 	if e.From, e.FromLID, err = x.Port(&p.from); err != nil {
 		return e, err
@@ -56,7 +56,7 @@ func (c *command) findPair(x *portindex.Index, p *pair) (e route.Pair, err error
 		e.ToLID = p.to.First
 		return e, nil
 	}
-	return e, cmdutil.WithHint(err, "--force follows the tables to a LID that no known port has")
+	return e, cmdutil.WithHint(err, "--unknown-lid follows the tables to a LID that no known port has")
 }
 
 // toOthers returns the pairs of a port and all other end ports.

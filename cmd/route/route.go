@@ -103,7 +103,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.from, "from-port", "", "show the paths from a `PORT` (--to-all)")
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from-port)")
 	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
-	flags.BoolVarP(&c.force, "force", "f", false, "follow the tables to a LID that no known port has")
+	flags.BoolVarP(&c.force, "unknown-lid", "f", false, "follow the tables to a LID that no known port has")
 	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
@@ -122,7 +122,7 @@ var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"targets-file"}, Others: []string{"from-port", "to-all"}},
 		routefiles.Clash("counters"),
-		{Flags: []string{"mlid"}, Others: []string{"force"}},
+		{Flags: []string{"mlid"}, Others: []string{"unknown-lid"}},
 		{Flags: []string{"json"}, Others: []string{"csv"}},
 	},
 	Needs: []cmdutil.Need{

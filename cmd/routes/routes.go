@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/ranges"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/report"
 )
@@ -31,7 +32,7 @@ type command struct {
 
 	files        routefiles.Flags
 	lids, to     []string
-	ports        []string
+	ports        string
 	all          bool
 	multicast    bool
 	using        string
@@ -102,7 +103,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.lids, "lid", nil, "show the entries of a `LID` or of a range of them (5-9)")
 	flags.StringSliceVar(&c.to, "to", nil, "show the entries of all LIDs of a `PORT`")
 	cmdutil.CompleteFlag(c.env, cmd, "to", fabricflag.NodeNames)
-	flags.StringSliceVar(&c.ports, "port", nil, "show the entries with output port `NUMBER`")
+	flags.StringVar(&c.ports, "ports", "", "show the entries with an output port of a `LIST` such as 1-4,7")
 	flags.BoolVar(&c.all, "all", false, "include LIDs without a route")
 	flags.BoolVar(&c.multicast, "multicast", false, "show the multicast tables")
 	flags.StringVar(&c.using, "using", "", "show the LIDs that cross the link of a port `SWITCH[NUMBER]`")
@@ -119,7 +120,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"csv"}},
 		routefiles.Clash(),
 		{Flags: []string{"multicast"}, Others: []string{"to", "all", "using", "balance"}},
-		{Flags: []string{"using", "balance"}, Others: []string{"lid", "to", "port", "all"}},
+		{Flags: []string{"using", "balance"}, Others: []string{"lid", "to", "ports", "all"}},
 		{Flags: []string{"using"}, Others: []string{"balance"}},
 	},
 	Needs: []cmdutil.Need{routefiles.Need()},
@@ -151,12 +152,16 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 		c.filter.LIDs = append(c.filter.LIDs, r)
 	}
-	for _, text := range c.ports {
-		port, err := strconv.ParseUint(text, 0, 8)
+	if c.ports != "" {
+		list, err := ranges.Parse(c.ports, "a port number", 255)
 		if err != nil {
-			return cmdutil.UsageErrorf("invalid --port %q: want 0 to 255", text)
+			return cmdutil.UsageErrorf("invalid --ports: %w", err)
 		}
-		c.filter.Ports = append(c.filter.Ports, uint8(port))
+		for _, r := range list {
+			for n := int(r[0]); n <= int(r[1]); n++ {
+				c.filter.Ports = append(c.filter.Ports, uint8(n))
+			}
+		}
 	}
 	for _, text := range c.to {
 		a, err := portindex.Parse(text)

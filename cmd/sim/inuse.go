@@ -20,7 +20,7 @@ func (s *inUse) define(env *cmdutil.Env, cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &s.sm, "sm", "", "", []string{"on", "minhop", "updown", "off"}, "routing `MODE` of the subnet manager (off: not configured)")
 	flags.StringArrayVar(&s.pings, "ping", nil, "run an ibping server at a `NODE` (all: at each node)")
 	cmdutil.CompleteFlag(env, cmd, "ping", fabricflag.NodeNames)
-	s.behaviour.Define(env, cmd, "")
+	s.behaviour.Define(env, cmd)
 }
 
 // build makes the fabric and applies the flags. command is the prefix of messages about

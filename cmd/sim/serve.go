@@ -54,7 +54,7 @@ ibkit sim ctl changes the fabric while it is served.`),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "name", "", "`NAME` of the server, first part of its sockets' names\n(default: IBSIM_SOCKNAME, or sim)")
-	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication,\non `PORT` and one port above it per client")
+	flags.Uint16Var(&s.port, "udp", 0, "also serve clients on other hosts by UDP, without authentication,\non `PORT` and one port above it per client")
 	flags.BoolVar(&s.rmpp, "rmpp", false, "send long tables in segments, which only ibkit can read")
 	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a private directory)")
 	s.fabric.define(env, cmd)

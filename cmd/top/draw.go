@@ -177,7 +177,7 @@ func (u *ui) drawLinks(p *pen) {
 		text += ", only links with errors or findings"
 	}
 	if u.most > 0 && len(rows) > u.most {
-		text = fmt.Sprintf("%d of %s (--lines 0: all)", u.most, text)
+		text = fmt.Sprintf("%d of %s (--limit 0: all)", u.most, text)
 	}
 	u.caption(p, text)
 	_, height := p.Size()

@@ -99,7 +99,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.DurationVar(&c.options.Interval, "interval", 0, "read the counters after each `TIME` (default from 5s, by the size)")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "sort links by `ORDER`")
+	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "`KEY` that orders the links")
 	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
 	flags.StringVar(&c.filter, "filter", "", "show only links with `TEXT` in their name")
 	flags.BoolVar(&c.problems, "problems", false, "show only links with errors or findings")
@@ -107,14 +107,14 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&c.history, "history", 120, "keep the last `N` samples")
 	flags.StringVar(&c.exports, "export-dir", ".", "write screens as JSON to files in `DIR` (key e)")
 	flags.BoolVar(&c.once, "once", false, "print a sample and end")
-	flags.IntVar(&c.lines, "lines", 20, "print at most `N` links; 0: all (--once)")
+	flags.IntVar(&c.lines, "limit", 20, "print at most `N` links; 0: all (--once)")
 	flags.BoolVar(&c.json, "json", false, "print JSON (--once)")
 	c.fabric.Define(c.env, cmd)
 }
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{{Flags: []string{"once"}, Others: []string{"history", "export-dir"}}},
-	Needs:   []cmdutil.Need{{Flags: []string{"json", "lines"}, Others: []string{"once"}}},
+	Needs:   []cmdutil.Need{{Flags: []string{"json", "limit"}, Others: []string{"once"}}},
 }
 
 // complete validates the command line.
@@ -131,7 +131,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case c.history < 2:
 		return cmdutil.UsageErrorf("invalid --history %d: want at least 2", c.history)
 	case c.lines < 0:
-		return cmdutil.UsageErrorf("invalid --lines %d: want at least 0", c.lines)
+		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.lines)
 	case len(args) > 2:
 		return cmdutil.UsageErrorf("number of targets: got %d, want at most 2", len(args))
 	}

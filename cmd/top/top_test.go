@@ -37,7 +37,7 @@ var times = regexp.MustCompile(` *\d\d:\d\d:\d\d|  window [\d.]+ s`)
 
 func TestTop_Once(t *testing.T) {
 	var all strings.Builder
-	for _, line := range []string{"", "--lines 2 --sort name --reverse", "--filter spine001", "--problems", "leaf001", "host00001/1", "host00001 host00004", "1 4"} {
+	for _, line := range []string{"", "--limit 2 --sort name --reverse", "--filter spine001", "--problems", "leaf001", "host00001/1", "host00001 host00004", "1 4"} {
 		code, out, stderr := run(t, "--once --interval 10ms "+line)
 		all.WriteString("$ ibkit top --once " + line + "\n" + times.ReplaceAllString(out, "") + stderr)
 		if code != 0 {
@@ -48,7 +48,7 @@ func TestTop_Once(t *testing.T) {
 }
 
 func TestTop_JSON(t *testing.T) {
-	for _, line := range []string{"", "--filter nosuch", "leaf001", "host00001/1", "host00001 host00004", "--sim demo --problems", "--sim demo --sort wait --lines 0"} {
+	for _, line := range []string{"", "--filter nosuch", "leaf001", "host00001/1", "host00001 host00004", "--sim demo --problems", "--sim demo --sort wait --limit 0"} {
 		t.Run(line, func(t *testing.T) {
 			code, out, stderr := run(t, "--once --json --interval 10ms "+line)
 			if want := map[bool]int{true: 4}[strings.Contains(line, "demo")]; code != want {
@@ -71,7 +71,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --rescan -1s", 2, "invalid --rescan -1s"},
 		{"--history 1", 2, "invalid --history 1"},
 		{"--once --history 10", 2, "are mutually exclusive"},
-		{"--once --lines -1", 2, "invalid --lines -1"},
+		{"--once --limit -1", 2, "invalid --limit -1"},
 		{"--json", 2, "--once"},
 		{"--once --sort nosuch", 2, "want one of severity, errors, util, wait, findings, name"},
 		{"--once a b c", 2, "number of targets: got 3, want at most 2"},

@@ -62,14 +62,14 @@ func compareCounters(ctx context.Context, t *table, name, dir, ours string, runs
 
 // serve starts ibkit's simulator.
 func (f servedFabric) serve(dir, ours string) (*ibsimtest.Sim, error) {
-	args := []string{"--model", slowModel}
+	args := []string{"--sim-model", slowModel}
 	if f.events != "" {
 		args[1] += ",timeout=1s" // like a kernel
 		file := filepath.Join(dir, "events")
 		if err := writeText(file, f.events); err != nil {
 			return nil, err
 		}
-		args = append(args, "--events", file)
+		args = append(args, "--sim-events", file)
 	}
 	return serve(ours, append(args, f.fabric)...)
 }

@@ -52,7 +52,7 @@ func compareExporter(ctx context.Context, t *table, name, dir, ours string, runs
 		return c
 	}
 	// The sweep time without the text, which the second tool does not write either.
-	sweep := native("--switches", "--details", "none")
+	sweep := native("--switches", "--detail-counters", "none")
 	whole := sweep.run
 	sweep.name = "sweep of this"
 	sweep.run = func(ctx context.Context, s *ibsimtest.Sim) (ibsimtest.Result, error) {
@@ -64,7 +64,7 @@ func compareExporter(ctx context.Context, t *table, name, dir, ours string, runs
 		return r, err
 	}
 	results, err := contest(ctx, []contestant{
-		native("--switches", "--details", "none"), sweep, native(),
+		native("--switches", "--detail-counters", "none"), sweep, native(),
 		{name: "ibnetdiscover, perfquery per switch", sim: s, run: perfqueries, prints: "counters of switches"},
 	}, runs)
 	if err != nil {

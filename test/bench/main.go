@@ -167,7 +167,7 @@ func serve(ours string, args ...string) (*ibsimtest.Sim, error) {
 
 // compareSlow runs the contest on the slow fabric.
 func compareSlow(ctx context.Context, t *table, name, ours string, runs int) (err error) {
-	served, err := serve(ours, "--model", slowModel, slowFabric)
+	served, err := serve(ours, "--sim-model", slowModel, slowFabric)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func ccConfig() []string {
 // changeCC sets settings, and returns the report.
 func changeCC(t *testing.T, s *ibsimtest.Sim, host string, code int, settings string, args ...string) (report cc.Report, stderr string) {
 	t.Helper()
-	r := s.MustRun(t, host, ibkit(), append([]string{"cc", "-t", "100", "--json", "--set", writeText(t, settings)}, args...)...)
+	r := s.MustRun(t, host, ibkit(), append([]string{"cc", "-t", "100", "--json", "--settings", writeText(t, settings)}, args...)...)
 	if r.Code != code {
 		t.Fatalf("cc %q: got exit code %d, want %d\n%s%s", args, r.Code, code, r.Stdout, r.Stderr)
 	}

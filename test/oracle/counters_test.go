@@ -142,7 +142,7 @@ func TestCountersByName(t *testing.T) {
 // TestServedTraffic reads with perfquery the counters that a load increments at both
 // ends of a link.
 func TestServedTraffic(t *testing.T) {
-	s := serveLive(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
+	s := serveLive(t, "--sim-model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
 	sent := counterValues(s.MustRunC(t, "", "perfquery", "-x", "1", "1").Stdout)
 	received := counterValues(s.MustRunC(t, "", "perfquery", "-x", sw, "1").Stdout)

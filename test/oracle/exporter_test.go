@@ -193,10 +193,10 @@ func TestExporter_Promtool(t *testing.T) {
 		}
 		return string(out)
 	}
-	faults, demo := once(nil, "--sim", "faults", "--details", "fec,errors,discards"), once(nil, "--sim", "demo")
+	faults, demo := once(nil, "--sim", "faults", "--detail-counters", "fec,errors,discards"), once(nil, "--sim", "demo")
 	all := faults + demo
 	for _, metrics := range []string{
-		faults, demo, once(nil, "--sim", "mixed"), once(nil, "--sim", "demo", "--names", "guilbaults", "--details", "errors,discards"),
+		faults, demo, once(nil, "--sim", "mixed"), once(nil, "--sim", "demo", "--names", "guilbaults", "--detail-counters", "errors,discards"),
 		once([]string{"IBKIT_SYSFS=" + testenv.Host(t, "mlx5-ib")}, "--local"),
 	} {
 		promtool(t, metrics, "check", "metrics")

@@ -68,7 +68,7 @@ type nativePing struct {
 
 var nativePings = []nativePing{
 	{"-f -c 50 LID", 0, ": pinging the ping server (--via vendor)"},
-	{"-f -c 50 --via vendor --size 128 --pattern a5c3 LID", 0, "50 sent, 50 received, 0 lost, 0 late, 0 duplicated, 0 corrupted, "},
+	{"-f -c 50 --via vendor --payload-size 128 --payload a5c3 LID", 0, "50 sent, 50 received, 0 lost, 0 late, 0 duplicated, 0 corrupted, "},
 	{"-f -c 20 GUID", 0, "20 sent, 20 received, 0 lost, "},
 	{"-f -c 20 gid:fe80::GROUPS", 0, "20 sent, 20 received, 0 lost, "},
 	{"-f -c 20 --via vendor NAME", 0, "20 sent, 20 received, 0 lost, "},

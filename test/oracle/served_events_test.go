@@ -69,7 +69,7 @@ func TestServedEvents(t *testing.T) {
 	if err := os.WriteFile(script, []byte("@10 hang leaf2\n# for good\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serveLive(t, "--events", script, "demo")
+	s := serveLive(t, "--sim-events", script, "demo")
 	s.MustRunC(t, "", "smpquery", "nodeinfo", "-D", "0")
 	first := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
 	again := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
@@ -89,7 +89,7 @@ func TestServedUDP(t *testing.T) {
 	}
 	port := strconv.Itoa(free.LocalAddr().(*net.UDPAddr).Port)
 	free.Close()
-	s := serveLive(t, "--listen", port, "demo")
+	s := serveLive(t, "--udp", port, "demo")
 	want := s.MustRunC(t, "node07", "iblinkinfo", "--line")
 	t.Setenv("IBSIM_SERVER_NAME", "127.0.0.1")
 	t.Setenv("IBSIM_SERVER_PORT", port)
@@ -134,7 +134,7 @@ func TestServedCrowd(t *testing.T) {
 // TestServedModel scans a fabric with a clock, without losses.
 func TestServedModel(t *testing.T) {
 	const fabric = "fat-tree:levels=2,radix=8,pods=4"
-	slow := serveLive(t, "--model", "hop=1us,service=20us,jitter=5us,seed=3", fabric)
+	slow := serveLive(t, "--sim-model", "hop=1us,service=20us,jitter=5us,seed=3", fabric)
 	quick := serveLive(t, fabric)
 	// The tool lists nodes in reply order.
 	sorted := func(r ibsimtest.Result) string {

@@ -27,7 +27,7 @@ func TestInterrupt_Blocked(t *testing.T) {
 		"addr --sim demo --targets-file FIFO", "addr --sim demo --targets-file -", "ping --sim demo --expect FIFO", "ping --sim demo --targets-file -",
 		"route --sim demo --targets-file -", "sim export demo --output FIFO",
 		"check node --expect FIFO", "linkinfo --sim demo -y @FIFO", "port --sim demo --yes --log FIFO --force last-link node05 reset",
-		"cc --sim demo --set FIFO",
+		"cc --sim demo --settings FIFO",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func (c *command) letters() []option {
 			return seconds(&t.Margin, 0)(value)
 		}), in: all, native: "`--margin`, with `--peer perftest`"},
 		{Option: opt('F', "CPU-freq", "", "no effect: the frequency of the processor is not used", getopt.Ignore), in: all, noEffect: true, note: "the CPU frequency is not used"},
-		{Option: opt('g', "mcg", "", "send datagrams to a multicast group", getopt.True(&c.multicast)), in: sends, native: "`--multicast`", note: "on RoCE; joins the group at the network device"},
+		{Option: opt('g', "mcg", "", "send datagrams to a multicast group", getopt.True(&c.multicast)), in: sends, native: "`--group`", note: "on RoCE; joins the group at the network device"},
 		{Option: opt('h', "help", "", "show this text", getopt.Usage), in: all, native: "the same"},
 		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), in: latency, native: "`--plot`", note: "prints the two longest times, too"},
 		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "the same"},
@@ -82,11 +82,11 @@ func (c *command) letters() []option {
 		{Option: opt('l', "post_list", "N", "post N messages at a time", c.setList(&t.List, maxList)), in: bandwidth, ignored: latency, native: "`--post-list`", note: "only 1 if ignored, as in perftest"},
 		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
 		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
-		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--multicast`", note: "without -g, where perftest ignores it, an error"},
+		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--group`", note: "without -g, where perftest ignores it, an error"},
 		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), in: all, native: "`-n`, `--iterations`"},
 		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.test.NoPeak)), in: bandwidth},
 		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), in: responses, native: "the maximum of both devices"},
-		{Option: opt('p', "port", "PORT", "TCP port (default 18515)", number(&c.tcp, 1, math.MaxUint16)), in: all, native: "`HOST:PORT`; server: `--listen`"},
+		{Option: opt('p', "port", "PORT", "TCP port (default 18515)", number(&c.tcp, 1, math.MaxUint16)), in: all, native: "`HOST:PORT`; server: `--bind`"},
 		{Option: opt('q', "qp", "N", "number of queue pairs (default 1)", number(&t.QueuePairs, 1, 16384)), in: bandwidth, native: "`-q`, `--qps`; `--threads`"},
 		{Option: opt('Q', "cq-mod", "N", "messages per completion (default 100)", func(value string) error {
 			t.ModerationGiven = true
@@ -158,8 +158,8 @@ func (c *command) words() []option {
 func (c *command) rates() []option {
 	return []option{
 		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), in: all, native: "`--burst`"},
-		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), in: all, native: "`--rate`", note: "without it, a limit by software is an error"},
-		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), in: all, native: "`--rate`: `1000`, `10gbit`, `500mib`", note: "perftest ignores M for a limit by the device"},
+		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), in: all, native: "`--rate-limit`", note: "without it, a limit by software is an error"},
+		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), in: all, native: "`--rate-limit`: `1000`, `10gbit`, `500mib`", note: "perftest ignores M for a limit by the device"},
 		{Option: opt(0, "rate_limit_type", "TYPE", "HW (default) or SW", c.limiter.setKind), in: all, note: "SW only for bandwidth tests; PP requires raw Ethernet in perftest, too"},
 	}
 }

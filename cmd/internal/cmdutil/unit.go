@@ -12,9 +12,9 @@ import (
 // plainNumber matches a number without a unit.
 var plainNumber = lazyregexp.New(`^[0-9]+(\.[0-9]+)?$`)
 
-// needUnit are the flags with a time that need a unit: --timeout is a number of milliseconds
-// in other commands, and --max-p99 limits times of microseconds.
-var needUnit = map[string]bool{"timeout": true, "max-p99": true}
+// needUnit are the flags with a time that need a unit: --max-p99 limits times of
+// microseconds.
+var needUnit = map[string]bool{"max-p99": true}
 
 // acceptSeconds makes the other flags of a command and its subcommands with a time accept a
 // number of seconds, as ping, mtr and watch do. The help has no default of 0s, which pflag

@@ -15,12 +15,12 @@ type Behaviour struct {
 	Events string // file of events, or random:...
 }
 
-// Define declares the flags, with a prefix in front of their names.
-func (b *Behaviour) Define(env *cmdutil.Env, cmd *cobra.Command, prefix string) {
+// Define declares the flags.
+func (b *Behaviour) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&b.Model, prefix+"model", "", "delays and losses of the fabric: `LIST` such as hop=1us,loss=0.01")
-	cmdutil.CompleteList(env, cmd, prefix+"model", ModelParameters)
-	flags.StringVar(&b.Events, prefix+"events", "", "events of the fabric: `FILE`, or random:seed=1,count=10,within=10s")
+	flags.StringVar(&b.Model, "sim-model", "", "delays and losses of the fabric: `LIST` such as hop=1us,loss=0.01")
+	cmdutil.CompleteList(env, cmd, "sim-model", ModelParameters)
+	flags.StringVar(&b.Events, "sim-events", "", "events of the fabric: `FILE`, or random:seed=1,count=10,within=10s")
 }
 
 func (b *Behaviour) given() bool { return b.Model != "" || b.Events != "" }

@@ -56,7 +56,7 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	f.flags = flags
 	flags.StringVar(&f.Sim, "sim", "", "simulate a `FABRIC`: see ibkit sim list (default: IBKIT_SIM)")
 	cmdutil.CompleteFlag(env, cmd, "sim", Fabrics)
-	f.Behaviour.Define(env, cmd, "sim-")
+	f.Behaviour.Define(env, cmd)
 	flags.StringVarP(&f.ConfigFile, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
 	flags.StringVarP(&f.Device, "Ca", "C", "", "use this local `DEVICE` (default: the first with an active port)")
 	cmdutil.CompleteFlag(env, cmd, "Ca", cmdutil.DeviceNames)

@@ -28,11 +28,11 @@ func TestTest_Connection(t *testing.T) {
 		{"hop limit", func(t *Test) { t.CM, t.HopLimit = true, 1 }, "hop-limit"},
 		{"P_Key", func(t *Test) { t.CM, t.PKeyIndex = true, 1 }, "pkey-index"},
 		{"group", func(t *Test) { t.Transport, t.Multicast = UD, group }, ""},
-		{"group of rc", func(t *Test) { t.Multicast = group }, "multicast"},
-		{"no group", func(t *Test) { t.Transport, t.Multicast = UD, netip.MustParseAddr("10.0.0.1") }, "multicast"},
-		{"group and connection", func(t *Test) { t.Transport, t.Multicast, t.CM = UD, group, true }, "multicast"},
-		{"group of queue pairs", func(t *Test) { t.Transport, t.Multicast, t.QueuePairs = UD, group, 2 }, "multicast"},
-		{"group in both directions", func(t *Test) { t.Transport, t.Multicast, t.Bidirectional = UD, group, true }, "multicast"},
+		{"group of rc", func(t *Test) { t.Multicast = group }, "group"},
+		{"no group", func(t *Test) { t.Transport, t.Multicast = UD, netip.MustParseAddr("10.0.0.1") }, "group"},
+		{"group and connection", func(t *Test) { t.Transport, t.Multicast, t.CM = UD, group, true }, "group"},
+		{"group of queue pairs", func(t *Test) { t.Transport, t.Multicast, t.QueuePairs = UD, group, 2 }, "group"},
+		{"group in both directions", func(t *Test) { t.Transport, t.Multicast, t.Bidirectional = UD, group, true }, "group"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			test := NewTest(Send, Bandwidth, RC, 64)

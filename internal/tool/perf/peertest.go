@@ -16,7 +16,7 @@ func (o PeerOptions) check(t Test) error {
 	unsupported := fmt.Sprintf("not supported by the programs of %s", o.Program)
 	switch {
 	case o.Program == Pingpong && t.Rate != 0:
-		return badField("rate", t.Rate, "%s", unsupported)
+		return badField("rate-limit", t.Rate, "%s", unsupported)
 	case o.Program == Pingpong && t.CM:
 		return badField("cm", "", "%s", unsupported)
 	case t.CM && t.Transport == UC:

@@ -282,7 +282,7 @@ func (t Test) badExtent() *FieldError {
 	case t.Duration < 0 || t.Duration > maxDuration:
 		return badField("duration", t.Duration, "want 1ns to %v", maxDuration)
 	case !(t.Rate >= 0 && t.Rate <= maxRate):
-		return badField("rate", t.Rate, "want 0 to %v messages per second", float64(maxRate))
+		return badField("rate-limit", t.Rate, "want 0 to %v messages per second", float64(maxRate))
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func (t Test) badCombination() *FieldError {
 	case lat && t.List != 1:
 		return badField("post-list", t.List, bandwidthOnly)
 	case lat && t.Rate != 0:
-		return badField("rate", t.Rate, bandwidthOnly)
+		return badField("rate-limit", t.Rate, bandwidthOnly)
 	case lat && t.Relaxed:
 		return badField("relaxed-ordering", "", "a latency test waits for the last byte of a message")
 	case t.Op == Write && t.Relaxed && t.Verify:
@@ -359,7 +359,7 @@ func (t Test) badConnection() *FieldError {
 
 // badMulticast returns a field that excludes multicast.
 func (t Test) badMulticast() *FieldError {
-	const field = "multicast"
+	const field = "group"
 	switch {
 	case !t.Multicast.IsMulticast() || t.Multicast.Zone() != "":
 		return badField(field, t.Multicast, "not the address of a multicast group")

@@ -141,9 +141,9 @@ func TestKilledServer(t *testing.T) {
 	t.Run("connect", func(t *testing.T) {
 		server := start(t, "ibkit", "cm", "--serve")
 		signal(t, server, unix.SIGSTOP)
-		r := g.MustRun(t, "ibkit", "cm", "--json", "--timeout", "1s", host)
+		r := g.MustRun(t, "ibkit", "cm", "--json", "--step-timeout", "1s", host)
 		checkInterrupted(t, r, 1)
-		waiting := g.MustStart(t, "ibkit", "cm", "--json", "--timeout", "60s", host)
+		waiting := g.MustStart(t, "ibkit", "cm", "--json", "--step-timeout", "60s", host)
 		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
 			t.Error(err)
 		}
@@ -155,7 +155,7 @@ func TestKilledServer(t *testing.T) {
 	t.Run("any step", func(t *testing.T) {
 		for range 3 {
 			server := start(t, "ibkit", "cm", "--serve")
-			client := g.MustStart(t, "ibkit", "cm", "--json", "--timeout", "5s", "--count", "400", "--parallel", "8", host)
+			client := g.MustStart(t, "ibkit", "cm", "--json", "--step-timeout", "5s", "--count", "400", "--parallel", "8", host)
 			if err := g.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
 				t.Error(err)
 			}
@@ -245,7 +245,7 @@ func TestLinkDown(t *testing.T) {
 	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
 		t.Fatal(err)
 	}
-	client := b.MustStart(t, "ibkit", "cm", "--json", "--timeout", "2s", "--count", "60", "--rate", "20", "--parallel", "8", a.Ports[0].Addr.String())
+	client := b.MustStart(t, "ibkit", "cm", "--json", "--step-timeout", "2s", "--count", "60", "--rate", "20", "--parallel", "8", a.Ports[0].Addr.String())
 	if err := b.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
 		t.Error(err)
 	}
@@ -282,7 +282,7 @@ func TestLinkUp(t *testing.T) {
 	b.Must(t, "ip", "link", "set", netdev, "up")
 	awaitLine("rdma link", "state ACTIVE")
 	theirs := b.MustRun(t, "timeout", "15", "cmtime", "-s", host, "-c", "3")
-	ours := b.MustRun(t, "ibkit", "cm", "--timeout", "15s", host)
+	ours := b.MustRun(t, "ibkit", "cm", "--step-timeout", "15s", host)
 	t.Logf("cmtime: exit code %d; ibkit cm: exit code %d\n%s", theirs.Code, ours.Code, ours.Stdout)
 	if theirs.Code == 0 && ours.Code != 0 {
 		t.Errorf("cmtime connects, ibkit cm does not:\n%s%s", ours.Stdout, ours.Stderr)

@@ -45,7 +45,7 @@ func contests(host string) []contest {
 		add := func(name, server, client, group string) {
 			all = append(all, contest{"`" + own.client + name, own.server + server, own.client + client, benchConnections, own.client + group})
 		}
-		add("ibkit cm"+many+"`", "ibkit cm --serve", "ibkit cm --timeout 1m"+many+" "+host, "cmtime")
+		add("ibkit cm"+many+"`", "ibkit cm --serve", "ibkit cm --step-timeout 1m"+many+" "+host, "cmtime")
 		add("cmtime"+n+"` of ibkit", "ibkit cmtime", "ibkit cmtime -s "+host+n, "cmtime")
 		add("cmtime"+n+"`", "cmtime", "cmtime -s "+host+n, "cmtime")
 		add("ucmatose"+n+"` of ibkit", "ibkit ucmatose"+n, "ibkit ucmatose -s "+host+n, "ucmatose")

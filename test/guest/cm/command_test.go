@@ -206,7 +206,7 @@ func TestCommand_Peers(t *testing.T) {
 	}
 	t.Run("no device", func(t *testing.T) {
 		a.Must(t, "rdma", "link", "delete", "rxe0")
-		v := measure(t, b, 3, "--timeout", "500ms", host)
+		v := measure(t, b, 3, "--step-timeout", "500ms", host)
 		if len(v.Failed) != 1 || v.Failed[0].Cause != cm.CauseNoReply {
 			t.Errorf("got failures %+v, want %s", v.Failed, cm.CauseNoReply)
 		}

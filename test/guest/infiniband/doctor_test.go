@@ -19,7 +19,7 @@ func TestDoctor(t *testing.T) {
 	spec := ibports.Spec(t, "opensm")
 	g := guest.New(t, spec)
 	ibports.PlugIn(t, g, "demo", "node02", "node07", "-sm", "off")
-	doctor := []string{"ibkit", "doctor", "--timeout", "2s", "--only", "ports,sm"}
+	doctor := []string{"ibkit", "doctor", "--reply-timeout", "2s", "--only", "ports,sm"}
 	run := func(name string, code int, user bool, want ...string) string {
 		t.Helper()
 		r, err := g.Run(t.Context(), guest.Command{Args: doctor, User: user})
@@ -50,7 +50,7 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("after "+fix, 0, false, "Active/LinkUp, ", "Master with priority ", "\nno problems found\n")
-	links := g.MustRun(t, "ibkit", "doctor", "--timeout", "2s", "--only", "links,pkeys")
+	links := g.MustRun(t, "ibkit", "doctor", "--reply-timeout", "2s", "--only", "links,pkeys")
 	for _, want := range []string{
 		"pkeys  ibtest0/1 ibtest1/1  full member of 0xffff\n", "links  ibtest0/1            4X NDR\n",
 		"warning: links ibtest1/1: HDR, but both ends have NDR enabled (to leaf2[5])\n",

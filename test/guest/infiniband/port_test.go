@@ -54,7 +54,7 @@ func TestPort(t *testing.T) {
 	witness("PhysLinkState:...................Disabled\n", "ibportstate", "-C", "ibtest0", "-D", "0,1,2,2", "1")
 	// Congestion control passes the kernel, too.
 	g.Must(t, "sh", "-c", "printf '[switch]\\nnode = leaf1\\nthreshold = 9\\n' >/tmp/cc.conf")
-	if out := g.Must(t, "ibkit", "cc", "-C", "ibtest0", "--yes", "--set", "/tmp/cc.conf"); !strings.Contains(out, "leaf1: changed\n") {
+	if out := g.Must(t, "ibkit", "cc", "-C", "ibtest0", "--yes", "--settings", "/tmp/cc.conf"); !strings.Contains(out, "leaf1: changed\n") {
 		t.Errorf("cc: got\n%s", out)
 	}
 	witness("Threshold:.......................0x09\n", "ibccquery", "-C", "ibtest0", "SS", "3")

@@ -217,7 +217,7 @@ func killed(t *testing.T, g *guest.Guest) {
 func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 	t.Helper()
 	const other = "10.0.0.1:18600"
-	toStop, server := serve(t, g), serve(t, g, "--listen", other, "--idle", "3s")
+	toStop, server := serve(t, g), serve(t, g, "--bind", other, "--idle", "3s")
 	var clients []*guest.Process
 	for _, test := range []string{"send-lat --events", "send-bw --events", "read-lat", "write-bw -b --events"} {
 		clients = append(clients, client(t, g, "10.0.0.1 --test "+test))

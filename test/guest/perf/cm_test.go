@@ -164,7 +164,7 @@ func managedPeers(t *testing.T, g *guest.Guest) {
 			finish(t, server)
 
 			port = strconv.Itoa(19401 + 2*i)
-			serving := g.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--listen", ":" + port}, strings.Fields(c.ours)...)...)
+			serving := g.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--bind", ":" + port}, strings.Fields(c.ours)...)...)
 			if err := serving.AwaitOutput(t.Context(), "of the connection manager"); err != nil {
 				t.Fatal(err)
 			}
@@ -207,11 +207,11 @@ func TestWire_CM(t *testing.T) {
 	b.Must(t, "ibkit", "perf", host, "--cm", "--transport", "ud", "--size", "500", "-n", "20", "--verify")
 	b.Must(t, "ibkit", "perf", host, "--cm", "--transport", "uc", "--test", "send", "--size", "2000", "-n", "20", "--verify")
 	t.Run("multicast", func(t *testing.T) {
-		out := b.Must(t, "ibkit", "perf", host, "--transport", "ud", "--multicast", "239.1.2.3", "--size", "500", "-n", "100", "--verify", "--json")
+		out := b.Must(t, "ibkit", "perf", host, "--transport", "ud", "--group", "239.1.2.3", "--size", "500", "-n", "100", "--verify", "--json")
 		if strings.Count(out, `"verified": true`) < 2 || strings.Contains(out, `"lost": 100`) {
 			t.Errorf("got\n%s", out)
 		}
-		r := b.MustRun(t, "ibkit", "perf", host, "--transport", "ud", "--multicast", "ff05::77", "--size", "500", "-n", "100")
+		r := b.MustRun(t, "ibkit", "perf", host, "--transport", "ud", "--group", "ff05::77", "--size", "500", "-n", "100")
 		if want := "the connection manager supports only IPv4 groups on RoCE v2"; r.Code != 1 || !strings.Contains(r.Stderr, want) {
 			t.Errorf("got exit code %d and %q, want 1 and %q", r.Code, r.Stderr, want)
 		}

@@ -18,7 +18,7 @@ func limits(t *testing.T, g *guest.Guest) {
 	ends(t, run(true, few+"10.0.0.1 --test write-bw --size 1M -n 10"), 1, "locked memory", "ulimit -l", "--ulimit memlock=-1")
 
 	const other = "10.0.0.1:18600"
-	server := run(true, few+"--serve --listen "+other)
+	server := run(true, few+"--serve --bind "+other)
 	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func limits(t *testing.T, g *guest.Guest) {
 		echo rxe0 hca_handle=4 hca_object=6 >/sys/fs/cgroup/few/rdma.max`)
 	const group = "echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec ibkit perf "
 	ends(t, run(false, group+"10.0.0.1 --test write-bw -q 8 -n 10"), 1, "limit of QPs reached", "rdma.max")
-	server = run(false, group+"--serve --listen "+other)
+	server = run(false, group+"--serve --bind "+other)
 	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestPeer(t *testing.T) {
 			}
 			finish(t, server)
 
-			serving := g.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", tcp+1), "--json"}, strings.Fields(c.ours)...)...)
+			serving := g.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--bind", fmt.Sprintf(":%d", tcp+1), "--json"}, strings.Fields(c.ours)...)...)
 			if err := serving.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
 				t.Fatal(err)
 			}

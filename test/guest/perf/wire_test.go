@@ -100,7 +100,7 @@ func TestWire(t *testing.T) {
 		b.Must(t, append([]string{"ibkit", "perf", fmt.Sprintf("%s:%d", server, tcp)}, ours...)...)
 		finish(t, p)
 
-		p = a.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", tcp+1)}, ours...)...)
+		p = a.MustStart(t, append([]string{"ibkit", "perf", "--serve", "--bind", fmt.Sprintf(":%d", tcp+1)}, ours...)...)
 		if err := a.AwaitTCP(t.Context(), uint16(tcp+1)); err != nil {
 			t.Fatal(err)
 		}

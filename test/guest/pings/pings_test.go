@@ -106,7 +106,7 @@ func pairs(t *testing.T, g *guest.Guest, server []string) {
 		})
 	}
 	for _, line := range []string{
-		"-f -c 20 --size 128 LID", "-f -c 20 -G GUID", "-c 20 -i 1ms LID GUID", "-f -c 20 --via pma LID", "-f -c 20 --via sma LID",
+		"-f -c 20 --payload-size 128 LID", "-f -c 20 -G GUID", "-c 20 -i 1ms LID GUID", "-f -c 20 --via pma LID", "-f -c 20 --via sma LID",
 		"-f -c 20 0,1",
 	} {
 		t.Run(line, func(t *testing.T) {

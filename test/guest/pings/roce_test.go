@@ -24,8 +24,8 @@ func TestRoCE(t *testing.T) {
 		want string
 	}{
 		{"-f -c 50 GID", 0, "50 sent, 50 received, 0 lost, "},
-		{"-f -c 50 --size 128 ip:GID%NETDEV", 0, "50 sent, 50 received, 0 lost, "},
-		{"-f -c 50 --size 128 ::ffff:ADDR", 0, "50 sent, 50 received, 0 lost, "},
+		{"-f -c 50 --payload-size 128 ip:GID%NETDEV", 0, "50 sent, 50 received, 0 lost, "},
+		{"-f -c 50 --payload-size 128 ::ffff:ADDR", 0, "50 sent, 50 received, 0 lost, "},
 		{"-f -c 50 ADDR", 0, "50 sent, 50 received, 0 lost, "},
 		{"-c 10 -i 1ms -C rxe0 ADDR GID", 0, "20 sent, 20 received, 0 lost, "},
 		{"-c 1 --json --via vendor ADDR", 0, `"gid":"::ffff:ADDR"`},

@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // Native are the options of ibkit perf.
-var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration", Rate: "--rate"}
+var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration", Rate: "--rate-limit"}
 
 // Classic are the options of perftest's programs.
 var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D", Rate: "--rate_limit_type SW"}

@@ -43,7 +43,7 @@ func Run(t *testing.T, g *guest.Guest, o Options, tests []Test) {
 			g.Must(t, slices.Concat([]string{"ibkit", "perf", fmt.Sprintf("%s:%d", o.Address, port)}, ours)...)
 			Finish(t, server)
 
-			server = g.MustStart(t, slices.Concat([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", port+1)}, ours)...)
+			server = g.MustStart(t, slices.Concat([]string{"ibkit", "perf", "--serve", "--bind", fmt.Sprintf(":%d", port+1)}, ours)...)
 			if err := server.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
 				t.Fatal(err)
 			}
