@@ -77,7 +77,7 @@ func (c *command) appendCSVHead(record []string, r row) []string {
 	}
 	var kinds []string
 	for _, f := range r.findings {
-		kinds = append(kinds, f.Kind.String())
+		kinds = append(kinds, string(f.Kind))
 	}
 	record[11] = strings.Join(kinds, " ")
 	if len(r.findings) > 0 && r.findings[0].Class != 0 {

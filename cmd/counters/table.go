@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A table prints ports as lines.
@@ -400,13 +401,13 @@ func (s *summary) unproved() string {
 // causeOf returns the class of a finding, or its kind if it has no class.
 func causeOf(f counters.Finding) string {
 	if f.Class == 0 {
-		return f.Kind.String()
+		return string(f.Kind)
 	}
 	return f.Class.String()
 }
 
 func (s *summary) byCause() string {
-	order := []string{counters.Disappeared.String(), counters.Cleared.String()}
+	order := []string{string(report.Disappeared), string(report.Cleared)}
 	for i, class := range counters.Classes {
 		order = slices.Insert(order, i, class.String())
 	}

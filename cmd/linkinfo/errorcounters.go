@@ -44,7 +44,7 @@ func reportCounters(r *errorcounters.Reader) func(*fabric.Port) *linkinfo.Report
 		if problems := r.Problems(p); len(problems) > 0 {
 			f := problems[0]
 			report.Worst = &linkinfo.ReportCounter{
-				Counter: f.Counter.String(), Kind: f.Kind.String(), Value: f.Value, Meaning: f.Meaning,
+				Counter: f.Counter.String(), Kind: string(f.Kind), Value: f.Value, Meaning: f.Meaning,
 			}
 			if f.Class != 0 {
 				report.Worst.Class = new(f.Class.String())

@@ -255,7 +255,7 @@ func TestErrorCounters_Formats(t *testing.T) {
 		want   []string
 	}{
 		{"--json", []string{
-			`"counters":{"read":true,"worst":{"counter":"PortXmitDiscards","kind":"exceeded","class":"congestion","value":1822,` +
+			`"counters":{"read":true,"worst":{"counter":"PortXmitDiscards","kind":"congested","class":"congestion","value":1822,` +
 				`"meaning":"packets waited too long at the head of a queue"}}`,
 			`"counters":{"read":false,"worst":null}`, // node10
 			`"counters":{"read":true,"worst":null}`,

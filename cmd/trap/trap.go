@@ -19,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -27,13 +28,11 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	traps    []string
-	nodes    fabricflag.NodePatterns
-	smKey    string
-	json     bool
-	showKeys bool
+	traps []string
+	nodes fabricflag.NodePatterns
+	smKey string
+	json  bool
 
-	names   *fabric.NameMap
 	options trap.Options
 }
 
@@ -108,7 +107,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of names (all: sa and a scan of the nodes)")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
-	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")
+	flags.BoolVarP(&c.options.ShowKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")
 	c.fabric.Define(c.env, cmd)
 }
 
@@ -140,7 +139,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.options.NameMap, err = c.fabric.Names(c.env); err != nil {
 		return err
 	}
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
@@ -170,7 +169,7 @@ func (c *command) warnMissing(known []*trap.Node) {
 		nodes[i] = &fabric.Node{GUID: n.GUID, Desc: n.Description}
 	}
 	for _, pattern := range c.nodes {
-		if err := (fabricflag.NodePatterns{pattern}).Missing(nil, nodes, c.names); err != nil {
+		if err := (fabricflag.NodePatterns{pattern}).Missing(nil, nodes, c.options.NameMap); err != nil {
 			cmdutil.PrintError(c.env, "warning", err)
 		}
 	}
@@ -179,7 +178,7 @@ func (c *command) warnMissing(known []*trap.Node) {
 // accept reports whether a notice is about a node that --node selects, or comes from one.
 func (c *command) accept(n *trap.Notice) bool {
 	for _, p := range []trap.Place{n.Subject, n.Issuer} {
-		if p.Node != nil && c.nodes.Match(&fabric.Node{GUID: p.Node.GUID, Desc: p.Node.Description}, c.names) {
+		if p.Node != nil && c.nodes.Match(&fabric.Node{GUID: p.Node.GUID, Desc: p.Node.Description}, c.options.NameMap) {
 			return true
 		}
 	}
@@ -187,7 +186,7 @@ func (c *command) accept(n *trap.Notice) bool {
 }
 
 func (c *command) run(ctx context.Context) error {
-	v := &view{env: c.env, names: c.names, out: render.NewOutput(c.env.Out), showKeys: c.showKeys, colour: render.NewPalette(c.env.Out, c.env.Getenv)}
+	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv)}
 	show := v.row
 	if c.json {
 		show = v.json
@@ -215,16 +214,16 @@ func (c *command) run(ctx context.Context) error {
 // report prints an event that is not a notice to standard error.
 func (c *command) report(e *trap.Event) {
 	switch e.Kind {
-	case trap.Subscribed:
-		fmt.Fprintf(c.env.ErrOut, "subscribed to notices at LID %d\n", e.SA)
-	case trap.Lost:
+	case report.SourceUp:
+		fmt.Fprintf(c.env.ErrOut, "subscribed to notices at LID %d\n", e.Data.SALID)
+	case report.SourceLost:
 		cmdutil.PrintError(c.env, "lost subscription", fabricflag.WithHint(e.Err))
-	case trap.Refused:
+	case report.Refused:
 		cmdutil.PrintError(c.env, "warning", e.Err)
-	case trap.Unnamed:
+	case report.Unnamed:
 		cmdutil.PrintError(c.env, "warning", fmt.Errorf("read names of nodes: %w", e.Err))
-	case trap.Dropped:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s came too fast and were dropped\n", plural.Count(e.Count, "notice", "notices"))
+	case report.Dropped:
+		fmt.Fprintf(c.env.ErrOut, "warning: %s came too fast and were dropped\n", plural.Count(*e.Data.Count, "notice", "notices"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/internal/tool/trap"
+	"github.com/ibkit/ibkit/report"
 )
 
 var program = cmdtest.Native(New)
@@ -83,18 +84,21 @@ func TestTrap_JSON(t *testing.T) {
 		if err != nil {
 			t.Errorf("got %v\n%s", err, line)
 		}
-		var event trap.Report
+		var event trap.Event
 		if err := json.Unmarshal([]byte(line), &event); err != nil {
 			t.Fatal(err)
 		}
-		cmdtest.RoundTrip(t, line, new(trap.Report))
-		kind := event.Event
-		if event.Notice != nil {
-			kind = *event.Notice.Name
+		cmdtest.RoundTrip(t, line, new(trap.Event))
+		kind := string(event.Kind)
+		if event.Kind == report.Notice {
+			kind = *event.Data.Notice.Name
+			if want := kind + ": "; !strings.HasPrefix(event.Detail, want) || event.Subject != event.Data.Place.String() {
+				t.Errorf("got detail %q of subject %q, want %q of %v", event.Detail, event.Subject, want, event.Data.Place)
+			}
 		}
 		kinds[kind]++
 	}
-	for _, kind := range []string{"subscribed", "link-state", "in-service", "out-of-service", "capabilities"} {
+	for _, kind := range []string{"source-up", "link-state", "in-service", "out-of-service", "capabilities"} {
 		if kinds[kind] == 0 {
 			t.Errorf("got no event %s in %v", kind, kinds)
 		}

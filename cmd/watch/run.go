@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/watch"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -29,10 +30,10 @@ func (c *command) run(ctx context.Context) error {
 	defer release()
 	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv)}
 	summary, err := watch.Run(ctx, c.options, func(e *watch.Event) error {
-		if programs != nil && !e.Event.IsState() {
+		if programs != nil && !e.Kind.IsState() {
 			programs.Submit(append(render.MustMarshal(e), '\n'))
 		}
-		if e.Event == watch.SourceUp && e.Source != watch.Local { // after Known
+		if e.Kind == report.SourceUp && e.Data.Source != watch.Local { // after Known
 			for _, err := range c.missing {
 				cmdutil.PrintError(c.env, "warning", err)
 			}
@@ -41,7 +42,7 @@ func (c *command) run(ctx context.Context) error {
 		switch {
 		case c.json:
 			render.WriteLine(v.out, e)
-		case e.Event.IsState():
+		case e.Kind.IsState():
 			c.report(e)
 		default:
 			v.row(e)
@@ -94,21 +95,21 @@ func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
 
 // report prints an event about the stream to standard error.
 func (c *command) report(e *watch.Event) {
-	switch e.Event {
-	case watch.SourceUp:
+	switch e.Kind {
+	case report.SourceUp:
 		c.lost = ""
-		if e.Text != "" {
-			fmt.Fprintf(c.env.ErrOut, "watching %v: %s\n", e.Source, cmdutil.Visible(e.Text))
+		if e.Detail != "" {
+			fmt.Fprintf(c.env.ErrOut, "watching %s: %s\n", e.Subject, cmdutil.Visible(e.Detail))
 		} else {
-			fmt.Fprintf(c.env.ErrOut, "watching %v\n", e.Source)
+			fmt.Fprintf(c.env.ErrOut, "watching %s\n", e.Subject)
 		}
-	case watch.SourceLost:
-		if e.Text != c.lost { // that of the source before, which has the same port
-			cmdutil.PrintError(c.env, "warning", fmt.Errorf("no events of %v: %s", e.Source, e.Text))
+	case report.SourceLost:
+		if e.Detail != c.lost { // that of the source before, which has the same port
+			cmdutil.PrintError(c.env, "warning", fmt.Errorf("no events of %s: %s", e.Subject, e.Detail))
 		}
-		c.lost = e.Text
+		c.lost = e.Detail
 	default:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", plural.Count(*e.Count, "event", "events"), cmdutil.Visible(e.Text))
+		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", plural.Count(*e.Data.Count, "event", "events"), cmdutil.Visible(e.Detail))
 	}
 }
 

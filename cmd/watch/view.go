@@ -23,23 +23,9 @@ func (v *view) row(e *watch.Event) {
 		v.headed = true
 		fmt.Fprintf(v.out, rowFormat, "TIME", "EVENT", "SUBJECT", "DETAILS")
 	}
-	subject, text := render.Absent, cmdutil.Visible(e.Text)
-	if e.Subject != nil {
-		subject = render.OrAbsent(e.Subject.String())
+	text := cmdutil.Visible(e.Detail)
+	if p := e.Data.Peer; p != nil {
+		text = "peer " + p.String() + ": " + text
 	}
-	if e.Peer != nil {
-		text = "peer " + e.Peer.String() + ": " + text
-	}
-	fmt.Fprintf(v.out, rowFormat, e.Time.Format("15:04:05.000"), e.Event, subject, v.mark(e.Level)(text))
-}
-
-// mark returns the colour of a level.
-func (v *view) mark(l watch.Level) func(string) string {
-	switch l {
-	case watch.Problem:
-		return v.colour.Bad
-	case watch.Recovery:
-		return v.colour.Good
-	}
-	return func(text string) string { return text }
+	fmt.Fprintf(v.out, rowFormat, e.Time.Format("15:04:05.000"), e.Kind, render.OrAbsent(e.Subject), v.colour.OfSeverity(e.Severity, text))
 }

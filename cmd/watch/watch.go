@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/watch"
+	"github.com/ibkit/ibkit/report"
 )
 
 // command is one call of watch.
@@ -24,8 +25,8 @@ type command struct {
 	fabric fabricflag.Flags
 
 	sources []watch.Source
-	kinds   []watch.Kind
-	levels  []watch.Level
+	kinds   []report.EventKind
+	rated   []report.Severity
 	nodes   fabricflag.NodePatterns
 	limits  limits.Flags
 	smKey   string
@@ -66,7 +67,7 @@ standard input. No shell interprets the program and its arguments.`),
   ibkit watch --sources links --interval 1s --json
 
   # run a program for each problem
-  ibkit watch --level problem --exec /usr/local/bin/page -- --team fabric
+  ibkit watch --severity error --exec /usr/local/bin/page -- --team fabric
 
   # wait at most a minute until a link of leaf1 comes up
   ibkit watch --node leaf1 --event link-up --count 1 --for 1m
@@ -87,14 +88,12 @@ standard input. No shell interprets the program and its arguments.`),
 	return cmd
 }
 
-var levels = []watch.Level{watch.Info, watch.Problem, watch.Recovery}
-
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumListFlag(cmd, &c.sources, "sources", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
-	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", watch.Kinds(), "show only a `LIST` of events")
-	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", levels, "show only events of a `LIST` of levels")
+	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", report.EventKinds(), "show only a `LIST` of events")
+	cmdutil.EnumListFlag(cmd, &c.rated, "severity", "", report.EventSeverities(), "show only events of a `LIST` of severities")
 	c.nodes.Register(c.env, cmd, "show")
 	flags.DurationVar(&c.options.Interval, "interval", 10*time.Second, "check the states of links after each `TIME`")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
@@ -191,8 +190,8 @@ func (c *command) missingNodes(f *fabric.Fabric) (errs []error) {
 // filter returns the function that selects events.
 func (c *command) filter(names *fabric.NameMap) func(*watch.Event) bool {
 	return func(e *watch.Event) bool {
-		return (len(c.kinds) == 0 || slices.Contains(c.kinds, e.Event)) &&
-			(len(c.levels) == 0 || slices.Contains(c.levels, e.Level)) &&
+		return (len(c.kinds) == 0 || slices.Contains(c.kinds, e.Kind)) &&
+			(len(c.rated) == 0 || slices.Contains(c.rated, e.Severity)) &&
 			(len(c.nodes) == 0 || e.Match(func(n *fabric.Node) bool { return c.nodes.Match(n, names) }))
 	}
 }

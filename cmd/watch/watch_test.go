@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/hook"
 	"github.com/ibkit/ibkit/internal/tool/watch"
+	"github.com/ibkit/ibkit/report"
 )
 
 var program = cmdtest.Native(New)
@@ -56,11 +57,7 @@ func decode(t *testing.T, out string) (all []watch.Event) {
 }
 
 func text(e watch.Event) string {
-	s := e.Event.String()
-	if e.Subject != nil {
-		s += " " + e.Subject.String()
-	}
-	return s
+	return strings.TrimSpace(string(e.Kind) + " " + e.Subject)
 }
 
 // TestWatch_MissingNode checks the warning about a pattern without a node.
@@ -96,8 +93,8 @@ func TestWatch_Events(t *testing.T) {
 		{"cleared", "1s counter leaf001[1] " + counter + " 7\n2s clear leaf001[1]\n", "--sources counters --window 100ms --event counters-cleared --count 1", []string{
 			"counters-cleared leaf001[1]",
 		}},
-		{"trap", "1s unlink leaf002[1]\n", "--sources traps --event notice --level info --count 1", []string{"notice leaf002"}},
-		{"level", "1s unlink leaf001[2]\n2s link leaf001[2]\n", "--sources links --interval 50ms --level recovery --event link-up --count 1", []string{"link-up leaf001[2]"}},
+		{"trap", "1s unlink leaf002[1]\n", "--sources traps --event notice --severity info --count 1", []string{"notice leaf002"}},
+		{"level", "1s unlink leaf001[2]\n2s link leaf001[2]\n", "--sources links --interval 50ms --severity recovery --event link-up --count 1", []string{"link-up leaf001[2]"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +104,7 @@ func TestWatch_Events(t *testing.T) {
 			}
 			var got []string
 			for _, e := range decode(t, out) {
-				if !e.Event.IsState() {
+				if !e.Kind.IsState() {
 					got = append(got, text(e))
 				}
 			}
@@ -135,13 +132,20 @@ func TestCommand_Report(t *testing.T) {
 	const reason = "the link of the local port is down"
 	var out strings.Builder
 	c := &command{env: &cmdutil.Env{ErrOut: &out}}
-	for range 2 {
-		c.report(&watch.Event{Event: watch.SourceLost, Source: watch.Links, Text: reason})
-		c.report(&watch.Event{Event: watch.SourceLost, Source: watch.Counters, Text: reason})
-		c.report(&watch.Event{Event: watch.SourceUp, Source: watch.Links, Text: "2 nodes, 1 link"})
-		c.report(&watch.Event{Event: watch.SourceUp, Source: watch.Counters})
+	event := func(source watch.Source, kind report.EventKind, detail string) *watch.Event {
+		e := &watch.Event{}
+		e.Kind, e.Subject, e.Detail = kind, string(source), detail
+		return e
 	}
-	c.report(&watch.Event{Event: watch.Dropped, Source: watch.Self, Count: new(1), Text: "too fast"})
+	for range 2 {
+		c.report(event(watch.Links, report.SourceLost, reason))
+		c.report(event(watch.Counters, report.SourceLost, reason))
+		c.report(event(watch.Links, report.SourceUp, "2 nodes, 1 link"))
+		c.report(event(watch.Counters, report.SourceUp, ""))
+	}
+	dropped := event(watch.Self, report.Dropped, "too fast")
+	dropped.Data.Count = new(1)
+	c.report(dropped)
 	want := strings.Repeat("warning: no events of links: "+reason+"\nwatching links: 2 nodes, 1 link\nwatching counters\n", 2) + "warning: 1 event: too fast\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
@@ -227,7 +231,7 @@ func TestWatch_Partial(t *testing.T) {
 // An interrupt ends the stream at once and without an error.
 func TestWatch_Interrupt(t *testing.T) {
 	r := program.Start(map[string]string{"IBKIT_SIM": "demo"}, "watch", "--json", "--interval", "1h")
-	r.Out.Await(t, `"counters","event":"source-up"`)
+	r.Out.Await(t, `"kind":"source-up","severity":"recovery","subject":"counters"`)
 	if code := r.End(); code != 0 {
 		t.Errorf("got exit code %d: %s", code, r.ErrOut)
 	}

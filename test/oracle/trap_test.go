@@ -37,20 +37,14 @@ func notices(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 			break // not yet complete
 		}
 		var event struct {
-			Notice *struct {
-				Name    string
-				Subject struct{ Name, GID string }
-			}
+			Subject string
+			Data    struct{ Notice *struct{ Name string } }
 		}
 		if err := json.Unmarshal([]byte(line), &event); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if n := event.Notice; n != nil {
-			subject := n.Subject.Name
-			if subject == "" {
-				subject = n.Subject.GID
-			}
-			all = append(all, n.Name+" "+subject)
+		if n := event.Data.Notice; n != nil {
+			all = append(all, n.Name+" "+event.Subject)
 		}
 	}
 	slices.Sort(all)
@@ -220,15 +214,15 @@ func TestTrap_Lost(t *testing.T) {
 	events := func(kind string, n int) func() bool {
 		return func() bool {
 			out, _ := d.Output()
-			return strings.Count(out, `"event":"`+kind+`"`) >= n
+			return strings.Count(out, `"kind":"`+kind+`"`) >= n
 		}
 	}
 	if err := sm.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, time.Minute, "loss", events("lost", 1))
+	within(t, time.Minute, "loss", events("source-lost", 1))
 	s.NewSM(t, "node01", "sweep_interval 600")
-	within(t, time.Minute, "second subscription", events("subscribed", 2))
+	within(t, time.Minute, "second subscription", events("source-up", 2))
 	if r := d.MustEnd(t, syscall.SIGINT); r.Code != 4 {
 		t.Errorf("got exit code %d, want 4\n%s", r.Code, r.Stderr)
 	}

@@ -27,12 +27,12 @@ func watched(t *testing.T, d *ibsimtest.Daemon) (all []string) {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if e.Event.IsState() {
+		if e.Kind.IsState() {
 			continue
 		}
-		text := e.Event.String() + " " + e.Subject.String()
-		if e.Counter != nil && e.Counter.Name != nil {
-			text += " " + *e.Counter.Name
+		text := string(e.Kind) + " " + e.Subject
+		if c := e.Data.Counter; c != nil && c.Name != nil {
+			text += " " + *c.Name
 		}
 		all = append(all, text)
 	}
@@ -55,7 +55,7 @@ func expect(t *testing.T, d *ibsimtest.Daemon, from int, want ...string) (next i
 func TestWatch_Ibsim(t *testing.T) {
 	s := ibsimtest.New(t, "../nets/multi-port-hosts.net")
 	s.OpenSM(t, "gateway")
-	d := s.NewDaemon(t, "both-on-one", `"source":"counters","event":"source-up"`, ibkit(),
+	d := s.NewDaemon(t, "both-on-one", `"kind":"source-up","severity":"recovery","subject":"counters"`, ibkit(),
 		"watch", "--sim", "ibsim", "--sources", "links,counters", "--interval", "50ms", "--window", "200ms", "--json")
 	steps := []struct {
 		command string
@@ -85,7 +85,7 @@ func TestWatch_Ibsim(t *testing.T) {
 func TestWatch_OpenSM(t *testing.T) {
 	s := serveLive(t, "--sm=off", "demo")
 	s.NewSM(t, "node01", "sweep_interval 600")
-	d := s.NewDaemon(t, "node02", `"source":"traps","event":"source-up"`, ibkit(),
+	d := s.NewDaemon(t, "node02", `"kind":"source-up","severity":"recovery","subject":"traps"`, ibkit(),
 		"watch", "--sim", "ibsim", "--sources", "links,traps", "--interval", "1h", "--json")
 	from := 0
 	for _, step := range []struct {

@@ -201,6 +201,7 @@ var renamed = map[string][]string{
 	"ibdiagnet-partial": {"save-partial"},
 	"ignore":            {"ignore-devices"},
 	"lines":             {"limit"},
+	"level":             {"severity"},
 	"list":              {"nodes"},
 	"listen":            {"udp", "bind"},
 	"load":              {"tables"},

@@ -11,6 +11,8 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 // IsTerminal reports whether a reader or writer is a terminal.
@@ -53,6 +55,19 @@ func (p *Palette) Warn(s string) string { return p.warn.Sprint(s) }
 
 // Good marks good states.
 func (p *Palette) Good(s string) string { return p.good.Sprint(s) }
+
+// OfSeverity marks text about a finding or an event.
+func (p *Palette) OfSeverity(severity report.Severity, text string) string {
+	switch severity {
+	case report.Error:
+		return p.Bad(text)
+	case report.Warning, report.Unknown:
+		return p.Warn(text)
+	case report.Recovery:
+		return p.Good(text)
+	}
+	return text
+}
 
 // Faint marks less important text.
 func (p *Palette) Faint(s string) string { return p.faint.Sprint(s) }

@@ -252,7 +252,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 	needs := make([]time.Duration, len(r.limits.BER))
 	for p := range r.counters.AllPorts() {
 		for _, f := range r.counters.Findings(p) {
-			if f.Kind == counters.BitErrors {
+			if f.Kind == report.BitErrors {
 				r.add(r.portFinding(report.BitErrors, p.Port, "%s%s", f.Report(p, r.names).Detail, r.peerText(p.Port)))
 			}
 		}

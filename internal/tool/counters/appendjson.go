@@ -74,7 +74,7 @@ func (r *Result) appendPort(b []byte, p *Port, chosen []Counter, o *ReportOption
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendText(b, string(f.kind()))
+		b = appendText(b, string(f.Kind))
 	}
 	return append(b, "]}"...)
 }

@@ -192,18 +192,18 @@ func TestFindings(t *testing.T) {
 	}{
 		{"below the thresholds", nil, extendedSample(0, extended{SymbolErrors: 10}), ""},
 		{"above", nil, extendedSample(0, extended{SymbolErrors: 11}), "exceeded cable SymbolErrorCounter 11; "},
-		{"any increase", extendedSample(0, extended{SymbolErrors: 5}), extendedSample(time.Second, extended{SymbolErrors: 6}), "exceeded cable SymbolErrorCounter +1; "},
+		{"any increase", extendedSample(0, extended{SymbolErrors: 5}), extendedSample(time.Second, extended{SymbolErrors: 6}), "increased cable SymbolErrorCounter +1; "},
 		{"old errors", extendedSample(0, extended{SymbolErrors: 500}), extendedSample(time.Second, extended{SymbolErrors: 500}), ""},
 		{"flap", extendedSample(0, extended{}), extendedSample(time.Second, extended{LinkDowned: 1}), "flapped cable LinkDownedCounter +1; "},
 		{"cleared", extendedSample(0, extended{LinkDowned: 4}), extendedSample(time.Second, extended{}), "cleared Class(0) cleared; "},
 		{"disappeared", extendedSample(0, extended{}), nil, "disappeared Class(0) no reply; "},
 		{"saturated", nil, basicSample(0, mad.PortCounters{LinkDowned: 255}), "saturated cable LinkDownedCounter 255 (saturated); "},
-		{"waiting", extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: 1e9}), "exceeded congestion PortXmitWait +1000000000; "},
+		{"waiting", extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: 1e9}), "congested congestion PortXmitWait +1000000000; "},
 		{"little waiting", extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: 1e6}), ""},
 		{"waiting of much demand", nil, extendedSample(0, extended{XmitWait: 1e9, XmitData: 1e12}), ""},
-		{"waiting of little demand", nil, extendedSample(0, extended{XmitWait: 1e9, XmitData: 1e9}), "exceeded congestion PortXmitWait 1000000000; "},
+		{"waiting of little demand", nil, extendedSample(0, extended{XmitWait: 1e9, XmitData: 1e9}), "congested congestion PortXmitWait 1000000000; "},
 		{"worst first", nil, extendedSample(0, extended{XmitDiscards: 1000, LinkDowned: 11, VL15Dropped: 999}),
-			"exceeded cable LinkDownedCounter 11; exceeded congestion PortXmitDiscards 1000; exceeded configuration VL15Dropped 999; "},
+			"exceeded cable LinkDownedCounter 11; congested congestion PortXmitDiscards 1000; exceeded configuration VL15Dropped 999; "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := Limits{Thresholds: RecommendedThresholds(), Wait: DefaultWait}
@@ -211,7 +211,7 @@ func TestFindings(t *testing.T) {
 			p.Tick, p.Before, p.Now = &tick, test.before, test.now
 			got := ""
 			for _, f := range l.Findings(p) {
-				got += f.Kind.String() + " " + f.Class.String() + " " + f.Text() + "; "
+				got += string(f.Kind) + " " + f.Class.String() + " " + f.Text() + "; "
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)

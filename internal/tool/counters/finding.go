@@ -8,39 +8,10 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Kind is a finding kind.
-type Kind uint8
-
-// The kinds. [Finding.IsProblem] reports which kinds are errors.
-const (
-	Exceeded    Kind = iota + 1 // an error counter is above its threshold, or increased by more in the window
-	Flapped                     // the link went down in the window, and is up
-	BitErrors                   // the bit error rate is above a limit
-	Saturated                   // an error counter is at its largest value
-	Cleared                     // counters were cleared in the window
-	Disappeared                 // the port was read before, and did not respond again
-)
-
-var kindNames = [...]string{
-	Exceeded: "exceeded", Flapped: "flapped", BitErrors: "bit-errors",
-	Saturated: "saturated", Cleared: "cleared", Disappeared: "disappeared",
-}
-
-// String returns the kind's name. Names are stable: scripts match them.
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("Kind(%d)", uint8(k))
-	}
-	return kindNames[k]
-}
-
-// MarshalText returns the kind's name. The error is always nil.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
 // A Finding is an observation about a port.
 type Finding struct {
-	Kind    Kind
-	Counter Counter // of Exceeded, Flapped, BitErrors and Saturated
+	Kind    report.Kind
+	Counter Counter // 0 for Cleared and Disappeared
 	Class   Class   // 0: none
 	Meaning string
 	Value   uint64 // the counter's value, or its increase with InWindow
@@ -50,22 +21,22 @@ type Finding struct {
 
 // IsProblem reports whether the finding is an error. A saturated XmitWait is not: its share
 // in the demand is unknown.
-func (f Finding) IsProblem() bool { return f.Kind != Saturated || f.Counter != XmitWait }
+func (f Finding) IsProblem() bool { return f.Kind != report.Saturated || f.Counter != XmitWait }
 
 // Severity returns the severity in the vocabulary of all commands.
 func (f Finding) Severity() report.Severity {
 	if !f.IsProblem() {
 		return report.Info
 	}
-	return f.kind().Info().Severity
+	return f.Kind.Info().Severity
 }
 
 // Text returns the finding without its meaning.
 func (f Finding) Text() string {
 	switch f.Kind {
-	case Cleared:
+	case report.Cleared:
 		return "cleared"
-	case Disappeared:
+	case report.Disappeared:
 		return "no reply"
 	}
 	sign := ""
@@ -73,7 +44,7 @@ func (f Finding) Text() string {
 		sign = "+"
 	}
 	text := fmt.Sprintf("%v %s%d", f.Counter, sign, f.Value)
-	if f.Kind == Saturated {
+	if f.Kind == report.Saturated {
 		text += " (saturated)"
 	}
 	return text
@@ -111,7 +82,7 @@ func (l *Limits) exceeds(c Counter, v uint64, inWindow bool) bool {
 func (l *Limits) Findings(p *Port) []Finding {
 	if p.Now == nil {
 		if p.Before != nil {
-			return []Finding{{Kind: Disappeared, Meaning: "the port was read before, and did not respond again"}}
+			return []Finding{{Kind: report.Disappeared, Meaning: "the port was read before, and did not respond again"}}
 		}
 		return nil
 	}
@@ -125,14 +96,30 @@ func (l *Limits) Findings(p *Port) []Finding {
 	if d != nil {
 		all = append(all, l.windowFindings(p, d)...)
 	}
+	for i := range all {
+		all[i].Kind = all[i].kind()
+	}
 	return all
+}
+
+// kind returns the kind by the class and the window of a finding above a threshold.
+func (f Finding) kind() report.Kind {
+	switch {
+	case f.Kind != report.Exceeded:
+		return f.Kind
+	case f.Class == Congestion:
+		return report.Congested
+	case f.InWindow:
+		return report.Increased
+	}
+	return report.Exceeded
 }
 
 // fecFindings returns a finding for blocks with errors that were not corrected.
 func fecFindings(p *Port, d *Delta) []Finding {
 	v, ok := p.Now.Value(FECUncorrectable)
 	f := Finding{
-		Kind: Exceeded, Counter: FECUncorrectable, Class: Cable, Value: v.N,
+		Kind: report.Exceeded, Counter: FECUncorrectable, Class: Cable, Value: v.N,
 		Meaning: "bit errors that error correction did not repair",
 	}
 	if d != nil {
@@ -154,10 +141,10 @@ func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 		return Finding{}, false
 	}
 	why := causeOf(c, p.Now)
-	f := Finding{Kind: Exceeded, Counter: c, Class: why.class, Meaning: why.meaning, Value: v.N}
+	f := Finding{Kind: report.Exceeded, Counter: c, Class: why.class, Meaning: why.meaning, Value: v.N}
 	switch {
 	case v.Saturated():
-		f.Kind = Saturated
+		f.Kind = report.Saturated
 		return f, true
 	case c == XmitWait && !l.Thresholds.IsGiven(c):
 		ok := l.waits(p, d, &f)
@@ -168,7 +155,7 @@ func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 	ch, ok := d.Change(c)
 	f.Value, f.InWindow = ch.Increase, true
 	if c == LinkDowned && ch.Increase > 0 && p.State() > ib.PortDown {
-		f.Kind, f.Meaning = Flapped, "the link went down and came up again"
+		f.Kind, f.Meaning = report.Flapped, "the link went down and came up again"
 	}
 	return f, ok && l.exceeds(c, ch.Increase, true)
 }
@@ -200,7 +187,7 @@ func (l *Limits) windowFindings(p *Port, d *Delta) []Finding {
 		for _, r := range l.BER {
 			if b.Judge(r) == BERExceeded {
 				all = append(all, Finding{
-					Kind: BitErrors, Counter: SymbolErrors, Class: Cable, Value: b.Errors, InWindow: true,
+					Kind: report.BitErrors, Counter: SymbolErrors, Class: Cable, Value: b.Errors, InWindow: true,
 					Meaning: fmt.Sprintf("more errors than %.0e allows in %v", r.Limit, r.Window.Round(time.Minute)),
 				})
 				break
@@ -208,7 +195,7 @@ func (l *Limits) windowFindings(p *Port, d *Delta) []Finding {
 		}
 	}
 	if d.ErrorsCleared || d.TrafficCleared || d.DetailsCleared {
-		all = append(all, Finding{Kind: Cleared, Meaning: "counters were cleared between the samples"})
+		all = append(all, Finding{Kind: report.Cleared, Meaning: "counters were cleared between the samples"})
 	}
 	return all
 }

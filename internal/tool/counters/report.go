@@ -182,7 +182,7 @@ func (r *Result) reportPort(p *Port, o ReportOptions) ReportPort {
 		port.DataRate = &rate
 	}
 	for _, f := range r.Findings(p) {
-		port.Findings = append(port.Findings, f.kind())
+		port.Findings = append(port.Findings, f.Kind)
 	}
 	if p.Now == nil {
 		return port
@@ -265,19 +265,6 @@ func reportBER(b BER) *ReportBER {
 	return ber
 }
 
-// kind returns the kind in the vocabulary of all commands.
-func (f Finding) kind() report.Kind {
-	switch {
-	case f.Kind != Exceeded:
-		return report.Kind(f.Kind.String())
-	case f.Class == Congestion:
-		return report.Congested
-	case f.InWindow:
-		return report.Increased
-	}
-	return report.Exceeded
-}
-
 // Report returns the finding about a port in the vocabulary of all commands. Its data are
 // of type [FindingData].
 func (f Finding) Report(p *Port, names *fabric.NameMap) report.Finding {
@@ -285,13 +272,13 @@ func (f Finding) Report(p *Port, names *fabric.NameMap) report.Finding {
 	if f.Meaning != "" {
 		detail += ": " + f.Meaning
 	}
-	found := report.New(f.kind(), names.PortName(p.Port), detail).At(p.Node.GUID, int(p.Number))
+	found := report.New(f.Kind, names.PortName(p.Port), detail).At(p.Node.GUID, int(p.Number))
 	found.Severity = f.Severity()
 	data := FindingData{InWindow: f.InWindow}
 	if f.Class != 0 {
 		data.Class = new(f.Class.String())
 	}
-	if f.Kind != Cleared && f.Kind != Disappeared {
+	if f.Kind != report.Cleared && f.Kind != report.Disappeared {
 		data.Counter, data.Value = new(f.Counter.String()), &f.Value
 	}
 	found.Data = data

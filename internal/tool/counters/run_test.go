@@ -54,10 +54,10 @@ func TestRun_Faults(t *testing.T) {
 		}
 		got := findings(r)
 		for port, want := range map[string]string{
-			"leaf1/1":  "exceeded cable",
-			"spine1/1": "exceeded cable",
-			"leaf1/4":  "exceeded congestion",
-			"leaf1/5":  "exceeded configuration",
+			"leaf1/1":  "increased cable",
+			"spine1/1": "increased cable",
+			"leaf1/4":  "congested congestion",
+			"leaf1/5":  "increased configuration",
 			"leaf2/3":  "flapped cable",
 			"leaf2/4":  "cleared Class(0)",
 		} {
@@ -241,7 +241,7 @@ func TestRun_LinkDown(t *testing.T) {
 		}
 		want := []string{
 			"end",
-			"2: Down exceeded: the link went down",
+			"2: Down increased: the link went down",
 			"3: Active flapped: the link went down and came up again",
 			"end",
 			"end",
@@ -275,7 +275,7 @@ func TestRun_LinkDownSince(t *testing.T) {
 	do(t, f, "down host002")
 	do(t, f, "unlink host003[1]")
 	do(t, f, "link host003[1]")
-	want := map[string]string{"switch1/2": "exceeded cable", "switch1/3": "flapped cable"}
+	want := map[string]string{"switch1/2": "increased cable", "switch1/3": "flapped cable"}
 	sent := map[string]int{}
 	for name, compare := range map[string]func(*counters.Options){
 		"baseline": func(o *counters.Options) {

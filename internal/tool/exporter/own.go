@@ -88,7 +88,7 @@ func writeLinkFindings(e *encoder, s *fabricSweep) {
 // writeCounterFindings writes counter findings since the sweep before.
 func writeCounterFindings(e *encoder, s *fabricSweep) {
 	type key struct {
-		kind    counters.Kind
+		kind    report.Kind
 		counter counters.Counter
 	}
 	count := map[counters.Class]int{}
@@ -101,7 +101,7 @@ func writeCounterFindings(e *encoder, s *fabricSweep) {
 					continue
 				}
 				seen[k] = true
-				more := []string{"kind", f.Kind.String(), "counter", "", "class", ""}
+				more := []string{"kind", string(f.Kind), "counter", "", "class", ""}
 				if f.Class != 0 {
 					count[f.Class]++
 					more[3], more[5] = f.Counter.String(), f.Class.String()

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/sweep"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -183,11 +184,11 @@ func TestSweeper_LinkDown(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		before, after []string // the scan
-		want          counters.Kind
+		want          report.Kind
 	}{
-		{"flap before the scan", []string{"unlink leaf2[3]", "link leaf2[3]"}, nil, counters.Flapped},
-		{"flap after the scan", nil, []string{"unlink leaf2[3]", "link leaf2[3]"}, counters.Flapped},
-		{"down after the scan", nil, []string{"unlink leaf2[3]"}, counters.Exceeded},
+		{"flap before the scan", []string{"unlink leaf2[3]", "link leaf2[3]"}, nil, report.Flapped},
+		{"flap after the scan", nil, []string{"unlink leaf2[3]", "link leaf2[3]"}, report.Flapped},
+		{"down after the scan", nil, []string{"unlink leaf2[3]"}, report.Increased},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestSweeper_LinkDown(t *testing.T) {
 				if err := x.Read(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				var got []counters.Kind
+				var got []report.Kind
 				for _, f := range limits.Findings(x.Port(x.port(t, "leaf2", 3))) {
 					if f.Counter == counters.LinkDowned {
 						got = append(got, f.Kind)

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -38,36 +39,9 @@ type Options struct {
 	// Names selects the source for node names: subnet administration, a scan, or a scan if
 	// the administration has not returned all nodes.
 	Names lookup.Mode
-}
 
-// An EventKind is an event kind.
-type EventKind uint8
-
-// The event kinds.
-const (
-	Received   EventKind = iota + 1 // a notice
-	Subscribed                      // subnet administration at SA confirmed the subscriptions
-	Refused                         // it refused a single subscription among several, for the reason Err
-	Lost                            // it does not confirm the renewal, for the reason Err
-	Dropped                         // Count notices were not stored, because they came too fast
-	Unnamed                         // node names are incomplete, for the reason Err
-)
-
-var eventNames = [...]string{
-	Received: "notice", Subscribed: "subscribed", Refused: "refused", Lost: "lost", Dropped: "dropped", Unnamed: "unnamed",
-}
-
-// String returns the kind's name, for example "notice".
-func (k EventKind) String() string { return eventNames[k] }
-
-// An Event is passed to [Watch]'s function.
-type Event struct {
-	Kind   EventKind
-	Time   time.Time
-	SA     ib.LID  // of subnet administration
-	Notice *Notice // of Received
-	Count  int     // of Dropped
-	Err    error
+	NameMap  *fabric.NameMap // node names in events
+	ShowKeys bool            // M_Keys are not hidden in the data of events
 }
 
 // A Summary has the counts for [Watch].
@@ -138,6 +112,7 @@ type watcher struct {
 	dropped       int    // since the last event
 	seen          []seen // the last reports, up to maxSeen
 	oldest        int    // in seen, once it is full
+	number        uint64 // of the last event
 }
 
 // A seen report is a recent report.
@@ -176,14 +151,14 @@ func (w *watcher) listen() error {
 // the names: a node that leaves the fabric has no record any more.
 func (w *watcher) announce(ctx context.Context) error {
 	unnamed := w.names.load(ctx, w.client, w.sa)
-	if err := w.event(Event{Kind: Subscribed}); err != nil {
+	if err := w.subscribed(); err != nil {
 		return err
 	}
 	if errors.Is(unnamed, umad.ErrDeviceRemoved) {
 		return fmt.Errorf("read names of nodes: %w", unnamed)
 	}
 	if unnamed != nil && ctx.Err() == nil {
-		if err := w.event(Event{Kind: Unnamed, Err: unnamed}); err != nil {
+		if err := w.state(report.Unnamed, report.Warning, unnamed); err != nil {
 			return err
 		}
 	}
@@ -246,7 +221,7 @@ func (w *watcher) flush(ctx context.Context) (done bool, err error) {
 		if w.Accept != nil && !w.Accept(n) {
 			continue
 		}
-		if err := w.event(Event{Kind: Received, Time: n.Time, Notice: n}); err != nil {
+		if err := w.pass(w.noticeEvent(n)); err != nil {
 			return false, err
 		}
 		if w.summary.Notices++; w.Count > 0 && w.summary.Notices == w.Count {
@@ -256,17 +231,11 @@ func (w *watcher) flush(ctx context.Context) (done bool, err error) {
 	if w.dropped > 0 {
 		count := w.dropped
 		w.dropped = 0
-		return false, w.event(Event{Kind: Dropped, Count: count})
+		e := w.newEvent(report.Dropped, report.Unknown, "notices came faster than they were processed")
+		e.Data.Count = &count
+		return false, w.pass(e)
 	}
 	return false, nil
-}
-
-// event passes an event on.
-func (w *watcher) event(e Event) error {
-	if e.SA = w.sa.LID; e.Time.IsZero() {
-		e.Time = time.Now()
-	}
-	return w.emit(&e)
 }
 
 // receive handles a report: it confirms the report, and stores the notice unless it is known.
@@ -336,7 +305,7 @@ func (w *watcher) begin(ctx context.Context) error {
 		return fmt.Errorf("subscribe to notices: %w", errors.Join(refused...))
 	}
 	for _, err := range refused {
-		if err := w.event(Event{Kind: Refused, Err: err}); err != nil {
+		if err := w.state(report.Refused, report.Warning, err); err != nil {
 			return err
 		}
 	}
@@ -412,13 +381,13 @@ func (w *watcher) renew(ctx context.Context) error {
 		return ctx.Err()
 	case err == nil && (w.lost || w.sa != before):
 		w.lost = false
-		return w.event(Event{Kind: Subscribed})
+		return w.subscribed()
 	case err == nil || w.lost:
 		return nil
 	case isSilent(err) || isRefusal(err):
 		w.lost = true
 		w.summary.Losses++
-		return w.event(Event{Kind: Lost, Err: err})
+		return w.state(report.SourceLost, report.Unknown, err)
 	}
 	return fmt.Errorf("renew subscriptions: %w", err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
@@ -75,11 +76,11 @@ func watch(t *testing.T, a *administration, o Options) (events []string, s *Summ
 	o.Source.OpenPort = func(context.Context) (umad.Port, error) { return a, nil }
 	o.Names = lookup.ModeSA
 	s, err = Watch(t.Context(), o, func(e *Event) error {
-		text := e.Kind.String()
+		text := string(e.Kind)
 		if e.Notice != nil {
 			text = Kind{Number: e.Notice.Notice.TrapNumber}.String()
 		}
-		if e.Kind != Unnamed {
+		if e.Kind != report.Unnamed {
 			events = append(events, text)
 		}
 		return nil
@@ -106,7 +107,7 @@ func TestWatch(t *testing.T) {
 		if err != nil || s.Notices != 2 || !s.Complete() || !a.Closed() {
 			t.Errorf("got error %v, %+v, closed: %t", err, s, a.Closed())
 		}
-		wantEvents(t, events, "subscribed 128 65")
+		wantEvents(t, events, "source-up 128 65")
 		all := mad.InformInfo{LIDBegin: 0xffff, Type: 0xffff, TrapNumber: 0xffff, ProducerType: 0xffffff, QPN: 1, RespTime: 18}
 		var want []mad.InformInfo
 		for _, subscribe := range []uint8{1, 0} {
@@ -148,7 +149,7 @@ func TestWatch_Reports(t *testing.T) {
 		if err != nil || s.Notices != 2 || s.Duplicate != 1 || s.Foreign != 1 || s.Malformed != 4 {
 			t.Errorf("got error %v, %+v, want 2 notices, 1 duplicate, 1 foreign, 4 malformed", err, s)
 		}
-		wantEvents(t, events, "subscribed 128 128")
+		wantEvents(t, events, "source-up 128 128")
 		confirmed := 0
 		for _, m := range a.Sent() {
 			if m.MAD.Method() == mad.MethodReportResp {
@@ -210,8 +211,8 @@ func TestWatch_Refused(t *testing.T) {
 		events  string
 	}{
 		"all":        {nil, func(mad.InformInfo) bool { return true }, ""},
-		"vendors":    {nil, func(s mad.InformInfo) bool { return s.Generic == 0 }, "refused subscribed 64"},
-		"one of two": {[]uint16{64, 256}, func(s mad.InformInfo) bool { return s.TrapNumber == 256 }, "refused subscribed 64"},
+		"vendors":    {nil, func(s mad.InformInfo) bool { return s.Generic == 0 }, "refused source-up 64"},
+		"one of two": {[]uint16{64, 256}, func(s mad.InformInfo) bool { return s.TrapNumber == 256 }, "refused source-up 64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -282,7 +283,7 @@ func TestWatch_Renewal(t *testing.T) {
 		if err != nil || s.Losses != 1 || s.Complete() {
 			t.Errorf("got error %v, %+v, want one loss", err, s)
 		}
-		wantEvents(t, events, "subscribed lost subscribed subscribed 64")
+		wantEvents(t, events, "source-up source-lost source-up source-up 64")
 	})
 }
 

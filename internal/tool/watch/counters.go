@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // A raised finding is a finding that was reported and has not ended.
 type raised struct {
-	kind    counters.Kind
+	kind    report.Kind
 	counter counters.Counter
 }
 
@@ -81,13 +82,13 @@ func (w *fabricWatch) portCounters(p *counters.Port, before []raised) (now []rai
 	for _, f := range w.Limits.Findings(p) {
 		key := raised{f.Kind, f.Counter}
 		switch {
-		case f.Kind == counters.Cleared:
-			w.counterEvent(p, d, f, CountersCleared, Info)
+		case f.Kind == report.Cleared:
+			w.counterEvent(p, d, f, report.CountersCleared, report.Info)
 			continue
 		case !f.IsProblem():
 			continue
 		case !slices.Contains(before, key):
-			w.counterEvent(p, d, f, CounterRaised, Problem)
+			w.counterEvent(p, d, f, report.CounterRaised, f.Severity())
 		}
 		now = append(now, key)
 	}
@@ -97,35 +98,31 @@ func (w *fabricWatch) portCounters(p *counters.Port, before []raised) (now []rai
 		case p.Now == nil: // without a reply, nothing has ended
 			now = append(now, key)
 		default:
-			w.counterEvent(p, d, counters.Finding{Kind: key.kind, Counter: key.counter}, CounterSettled, Recovery)
+			w.counterEvent(p, d, counters.Finding{Kind: key.kind, Counter: key.counter}, report.CounterSettled, report.Recovery)
 		}
 	}
 	return now
 }
 
 // counterEvent reports a finding.
-func (w *fabricWatch) counterEvent(p *counters.Port, d *counters.Delta, f counters.Finding, kind Kind, level Level) {
-	e := &Event{
-		Source: Counters, Event: kind, Level: level, Subject: w.portPlace(p.Port), node: p.Port.Node,
-		Counter: &CounterChange{Kind: f.Kind.String()}, Text: f.Text(),
-	}
+func (w *fabricWatch) counterEvent(p *counters.Port, d *counters.Delta, f counters.Finding, kind report.EventKind, severity report.Severity) {
+	found := f.Report(p, w.Names)
+	e := newEvent(Counters, kind, severity, found.Detail).about(w.portPlace(p.Port), p.Port.Node)
+	c := &CounterChange{Kind: found.Kind}
+	e.Data.Counter = c
 	if p.Now != nil {
 		e.Time = p.Now.At()
 	}
 	if p.Peer != nil {
-		e.Peer = w.portPlace(p.Peer)
+		e.Data.Peer = w.portPlace(p.Peer)
 	}
-	if f.Meaning != "" {
-		e.Text += ": " + f.Meaning
-	}
-	c := e.Counter
 	if f.Class != 0 {
 		c.Class = new(f.Class.String())
 	}
 	if d != nil {
 		c.Window = new(d.Window().Seconds())
 	}
-	if f.Kind != counters.Cleared && f.Kind != counters.Disappeared {
+	if f.Kind != report.Cleared && f.Kind != report.Disappeared {
 		c.Name = new(f.Counter.String())
 		if p.Now != nil {
 			if v, ok := p.Now.Value(f.Counter); ok {
@@ -141,15 +138,15 @@ func (w *fabricWatch) counterEvent(p *counters.Port, d *counters.Delta, f counte
 			}
 		}
 	}
-	if kind == CounterSettled {
-		e.Text = settledText(f)
+	if kind == report.CounterSettled {
+		e.Detail = settledText(f)
 	}
 	w.add(e)
 }
 
 // settledText describes a finding's end.
 func settledText(f counters.Finding) string {
-	if f.Kind == counters.Disappeared {
+	if f.Kind == report.Disappeared {
 		return "the port responds again"
 	}
 	return f.Counter.String() + ": below the threshold in the last window"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -125,15 +126,15 @@ func TestRun_CountersLocalLink(t *testing.T) {
 func TestRun_CounterData(t *testing.T) {
 	s := windows([]scenario{{script: "25s counter leaf002[1] SymbolErrorCounter 500\n45s counter leaf002[1] SymbolErrorCounter 800\n"}})[0]
 	for _, e := range s.watch(t).events {
-		c := e.Counter
-		if e.Event != CounterRaised {
+		c, p := e.Data.Counter, e.Data.Place
+		if e.Kind != report.CounterRaised {
 			continue
 		}
-		if c.Kind != "exceeded" || *c.Name != "SymbolErrorCounter" || *c.Class != "cable" || *c.Value != 500 || *c.Increase != 500 || *c.Window != 30 || *c.Rate*30 < 499 || *c.Rate*30 > 501 {
+		if c.Kind != report.Increased || *c.Name != "SymbolErrorCounter" || *c.Class != "cable" || *c.Value != 500 || *c.Increase != 500 || *c.Window != 30 || *c.Rate*30 < 499 || *c.Rate*30 > 501 {
 			t.Errorf("got %+v", c)
 		}
-		if *e.Subject.GUID == 0 || *e.Subject.Type != "Switch" || *e.Subject.LID == 0 || *e.Subject.Port != 1 || e.Level != Problem {
-			t.Errorf("got %+v of %+v", e, e.Subject)
+		if *e.NodeGUID == 0 || *p.Type != "Switch" || *p.LID == 0 || *e.Port != 1 || e.Severity != report.Error {
+			t.Errorf("got %+v of %+v", e, p)
 		}
 		return
 	}
@@ -152,7 +153,7 @@ func TestRun_Storm(t *testing.T) {
 	}
 	r := s.watch(t)
 	for _, e := range r.events {
-		if e.Event == CounterRaised && e.Subject.String() == "leaf3[1]" {
+		if e.Kind == report.CounterRaised && e.Subject == "leaf3[1]" {
 			if after := e.Time.Sub(r.start); after > 70*time.Second {
 				t.Errorf("got the event after %v, want it within 20 s after the change at 50 s", after)
 			}

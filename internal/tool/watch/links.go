@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/sweep"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // reportChanges reports the differences between two scans, each link once.
@@ -72,16 +73,16 @@ func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 	case n.Old == nil && d.silent[n.New.GUID] != nil:
 		d.returned(d.silent[n.New.GUID], n.New)
 	case n.Old == nil:
-		d.nodeEvent(n.New, NodeAdded, Recovery, "in the fabric")
+		d.nodeEvent(n.New, report.NodeAdded, report.Recovery, "in the fabric")
 		d.links(n.New)
 	case n.New == nil && d.isLinkDown(n.Old):
 		d.removed(n.Old)
 	case n.New == nil:
 		d.addSilent(n.Old)
-		d.nodeEvent(n.Old, NodeSilent, Problem, "no reply, and no link of it is known to be down")
+		d.nodeEvent(n.Old, report.NodeSilent, report.Error, "no reply, and no link of it is known to be down")
 		d.links(n.Old)
 	case n.PortCount:
-		d.nodeEvent(n.New, NodeChanged, Info, fmt.Sprintf("ports: %d, before %d", n.New.Info.NumPorts, n.Old.Info.NumPorts))
+		d.nodeEvent(n.New, report.NodeChanged, report.Info, fmt.Sprintf("ports: %d, before %d", n.New.Info.NumPorts, n.Old.Info.NumPorts))
 		d.links(n.Old)
 		d.links(n.New)
 	default:
@@ -113,19 +114,19 @@ func (w *fabricWatch) remember(n *fabric.Node) {
 // maxGone limits the ports on nodes that left the fabric.
 const maxGone = 1 << 16
 
-func (d *linkDiff) nodeEvent(n *fabric.Node, kind Kind, level Level, text string) {
-	d.add(&Event{Source: Links, Event: kind, Level: level, Subject: d.nodePlace(n), Text: text, node: n})
+func (d *linkDiff) nodeEvent(n *fabric.Node, kind report.EventKind, severity report.Severity, detail string) {
+	d.add(newEvent(Links, kind, severity, detail).about(d.nodePlace(n), n))
 }
 
 // removed reports a node that left the fabric, and its links.
 func (d *linkDiff) removed(n *fabric.Node) {
-	d.nodeEvent(n, NodeRemoved, Problem, "left the fabric")
+	d.nodeEvent(n, report.NodeRemoved, report.Error, "left the fabric")
 	d.links(n)
 }
 
 // returned reports a node that responds again, and what has changed since it did before.
 func (d *linkDiff) returned(old, now *fabric.Node) {
-	d.nodeEvent(now, NodeAdded, Recovery, "responds again")
+	d.nodeEvent(now, report.NodeAdded, report.Recovery, "responds again")
 	d.renamed(old, now)
 	d.lids(old, now)
 	d.links(old)
@@ -143,7 +144,7 @@ func (d *linkDiff) renamed(old, now *fabric.Node) {
 		changes = append(changes, fmt.Sprintf("LID %d, before %d", b, a))
 	}
 	if len(changes) > 0 {
-		d.nodeEvent(now, NodeChanged, Info, strings.Join(changes, "; "))
+		d.nodeEvent(now, report.NodeChanged, report.Info, strings.Join(changes, "; "))
 	}
 }
 
@@ -160,10 +161,8 @@ func (d *linkDiff) lids(old, now *fabric.Node) {
 		if q == nil || q.Info == nil || q.LID() == p.LID() {
 			continue
 		}
-		d.add(&Event{
-			Source: Links, Event: NodeChanged, Level: Info, Subject: d.portPlace(p), node: now,
-			Text: fmt.Sprintf("LID %d, before %d", p.LID(), q.LID()),
-		})
+		detail := fmt.Sprintf("LID %d, before %d", p.LID(), q.LID())
+		d.add(newEvent(Links, report.NodeChanged, report.Info, detail).about(d.portPlace(p), now))
 	}
 }
 
@@ -224,25 +223,27 @@ func (d *linkDiff) link(k portKey) {
 	peer := cmp.Or(newPeer, oldPeer)
 	wasUp, _ := isLinkUp(old, d.lastOf(cmp.Or(oldPeer, newPeer)))
 	isUp, known := isLinkUp(now, portIn(d.now, peer))
-	e := &Event{Link: &LinkChange{d.state(old), d.state(now)}}
+	link := &LinkChange{d.state(old), d.state(now)}
+	var e *Event
 	switch {
 	case !known:
 		return // its nodes' events report that they do not respond
 	case wasUp && !isUp:
 		peer = oldPeer
-		e.Event, e.Level, e.Text = LinkDown, Problem, "was "+e.Link.Old.text()
+		e = newEvent(Links, report.LinkDown, report.Error, "was "+link.Old.text())
 	case !wasUp && isUp:
 		peer = newPeer
-		e.Event, e.Level, e.Text = LinkUp, Recovery, e.Link.New.text()
+		e = newEvent(Links, report.LinkUp, report.Recovery, link.New.text())
 	case wasUp && now != nil && old != nil:
-		e.Event = LinkChanged
-		e.Level, e.Text = d.change(old, now, e.Link)
-		if e.Text == "" {
+		severity, detail := d.change(old, now, link)
+		if detail == "" {
 			return
 		}
+		e = newEvent(Links, report.LinkChanged, severity, detail)
 	default:
 		return
 	}
+	e.Data.Link = link
 	d.linkEvent(e, cmp.Or(now, old), peer)
 }
 
@@ -251,9 +252,9 @@ func (d *linkDiff) linkEvent(e *Event, subject, peer *fabric.Port) {
 	if d.isDone(keyOf(subject), peer) {
 		return
 	}
-	e.Source, e.Subject, e.node = Links, d.portPlace(subject), subject.Node
+	e.about(d.portPlace(subject), subject.Node)
 	if peer != nil {
-		e.Peer, e.peer = d.portPlace(peer), peer.Node
+		e.Data.Peer, e.peer = d.portPlace(peer), peer.Node
 	}
 	d.add(e)
 }
@@ -272,7 +273,8 @@ func (w *fabricWatch) reportDown(changes []sweep.StateChange) {
 				p.Info.State = ib.PortDown
 			}
 		}
-		e := &Event{Event: LinkDown, Level: Problem, Text: "was " + old.text(), Link: &LinkChange{old, d.state(c.Port)}}
+		e := newEvent(Links, report.LinkDown, report.Error, "was "+old.text())
+		e.Data.Link = &LinkChange{old, d.state(c.Port)}
 		d.linkEvent(e, c.Port, peer)
 	}
 }
@@ -291,27 +293,27 @@ func (d *linkDiff) isDone(k portKey, peer *fabric.Port) bool {
 }
 
 // change returns the change on a link that was up in both scans, "" if there is no change.
-func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, string) {
+func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (report.Severity, string) {
 	if now.Info == nil || old.Info == nil {
-		return Info, "" // node events report it
+		return report.Info, "" // node events report it
 	}
 	var changes []string
-	level := Info
+	severity := report.Info
 	if a, b := link.Old.rate(), link.New.rate(); a != b && a != "" && b != "" {
 		changes = append(changes, b+", before "+a)
-		level = Problem
+		severity = report.Error
 		before, after := linkinfo.NewEnd(old, false), linkinfo.NewEnd(now, false)
 		if ib.LinkGbps(after.Width, after.Speed) > ib.LinkGbps(before.Width, before.Speed) {
-			level = Recovery
+			severity = report.Recovery
 		}
 	}
 	if a, b := link.Old.State, link.New.State; a != b {
 		changes = append(changes, b+", before "+a)
 		switch {
-		case now.Info.State == ib.PortActive && level == Info:
-			level = Recovery
+		case now.Info.State == ib.PortActive && severity == report.Info:
+			severity = report.Recovery
 		case old.Info.State == ib.PortActive:
-			level = Problem
+			severity = report.Error
 		}
 	}
 	switch {
@@ -319,7 +321,7 @@ func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, strin
 	case now.Peer == nil:
 		if keyOf(old.Peer).in(d.now) != nil {
 			changes = append(changes, "the peer does not respond")
-			level = Problem
+			severity = report.Error
 		}
 	case old.Peer == nil:
 		if keyOf(now.Peer).in(d.before) != nil {
@@ -331,5 +333,5 @@ func (d *linkDiff) change(old, now *fabric.Port, link *LinkChange) (Level, strin
 	if len(changes) > 0 && len(link.New.Findings) > 0 {
 		changes = append(changes, link.New.Findings...)
 	}
-	return level, strings.Join(changes, "; ")
+	return severity, strings.Join(changes, "; ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/report"
 )
 
 // at changes the simulated fabric once, before the first packet after a time.
@@ -165,25 +166,25 @@ func TestRun_LocalLink(t *testing.T) {
 	})
 }
 
-// Each event has the level by which options select it.
-func TestRun_Levels(t *testing.T) {
+// Each event has the severity by which options select it.
+func TestRun_Severities(t *testing.T) {
 	narrow := func(w *ib.LinkWidth, _ *ib.PortState) { *w = ib.Width1X }
 	for _, test := range []struct {
 		scenario
-		want []Level
+		want []report.Severity
 	}{
-		{scenario{name: "down and up", script: "12s unlink leaf2[1]\n25s link leaf2[1]\n"}, []Level{Problem, Recovery}},
-		{scenario{name: "leaves and comes back", script: "12s unlink node06[1]\n25s link node06[1]\n"}, []Level{Problem, Problem, Recovery, Recovery}},
-		{scenario{name: "silent", script: "12s hang node06\n25s resume node06\n", options: Options{Rescan: 10 * time.Second}}, []Level{Problem, Recovery}},
-		{scenario{name: "renamed", script: "12s describe leaf2 new\n", options: Options{Rescan: 10 * time.Second}}, []Level{Info}},
-		{scenario{name: "slower", options: Options{Rescan: 10 * time.Second}, before: at(12*time.Second, linkOf06(narrow))}, []Level{Problem}},
+		{scenario{name: "down and up", script: "12s unlink leaf2[1]\n25s link leaf2[1]\n"}, []report.Severity{report.Error, report.Recovery}},
+		{scenario{name: "leaves and comes back", script: "12s unlink node06[1]\n25s link node06[1]\n"}, []report.Severity{report.Error, report.Error, report.Recovery, report.Recovery}},
+		{scenario{name: "silent", script: "12s hang node06\n25s resume node06\n", options: Options{Rescan: 10 * time.Second}}, []report.Severity{report.Error, report.Recovery}},
+		{scenario{name: "renamed", script: "12s describe leaf2 new\n", options: Options{Rescan: 10 * time.Second}}, []report.Severity{report.Info}},
+		{scenario{name: "slower", options: Options{Rescan: 10 * time.Second}, before: at(12*time.Second, linkOf06(narrow))}, []report.Severity{report.Error}},
 		{
 			scenario{name: "not active, then active but slower", before: func(p packet) error {
 				at(12*time.Second, linkOf06(func(_ *ib.LinkWidth, s *ib.PortState) { *s = ib.PortInit }))(p)
 				at(22*time.Second, linkOf06(func(w *ib.LinkWidth, s *ib.PortState) { *w, *s = ib.Width1X, ib.PortActive }))(p)
 				return nil
 			}},
-			[]Level{Problem, Problem},
+			[]report.Severity{report.Error, report.Error},
 		},
 		{
 			scenario{name: "slower, then as before", options: Options{Rescan: 10 * time.Second}, before: func(p packet) error {
@@ -192,15 +193,15 @@ func TestRun_Levels(t *testing.T) {
 				}
 				return at(22*time.Second, linkOf06(func(w *ib.LinkWidth, _ *ib.PortState) { *w = ib.Width4X }))(p)
 			}},
-			[]Level{Problem, Recovery},
+			[]report.Severity{report.Error, report.Recovery},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := test.watch(t)
-			var got []Level
+			var got []report.Severity
 			for _, e := range r.events {
-				if !e.Event.IsState() {
-					got = append(got, e.Level)
+				if !e.Kind.IsState() {
+					got = append(got, e.Severity)
 				}
 			}
 			if !slices.Equal(got, test.want) {
@@ -216,8 +217,8 @@ func TestEvent_Match(t *testing.T) {
 	matches := map[string][]string{}
 	for _, e := range s.watch(t).events {
 		for _, name := range []string{"leaf2", "node06", "node05"} {
-			if !e.Event.IsState() && e.Match(func(n *fabric.Node) bool { return n.Desc.String() == name }) {
-				matches[name] = append(matches[name], e.Event.String())
+			if !e.Kind.IsState() && e.Match(func(n *fabric.Node) bool { return n.Desc.String() == name }) {
+				matches[name] = append(matches[name], string(e.Kind))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // state returns a port's state, nil if it is not known.
@@ -51,13 +52,13 @@ func (s *LinkState) text() string {
 }
 
 // nodePlace returns a node's place.
-func (r *run) nodePlace(n *fabric.Node) *Place {
-	return &Place{Name: r.Names.Name(n), GUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
+func (r *run) nodePlace(n *fabric.Node) *report.Place {
+	return &report.Place{Name: optional.NonZero(r.Names.Name(n)), NodeGUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
 }
 
 // portPlace returns a port's place.
-func (r *run) portPlace(p *fabric.Port) *Place {
+func (r *run) portPlace(p *fabric.Port) *report.Place {
 	place := r.nodePlace(p.Node)
-	place.Port, place.LID = &p.Number, optional.NonZero(p.LID())
+	place.Port, place.LID = new(int(p.Number)), optional.NonZero(p.LID())
 	return place
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/rdmanl"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -36,46 +37,47 @@ func (r *run) watchLocal(ctx context.Context) error {
 
 // deviceChange reports a change to a device or its ports.
 func (r *run) deviceChange(c devinfo.Change) {
-	e := &Event{Time: c.Time, Source: Local, Event: DeviceEvent, Level: Info, Subject: &Place{Name: c.Device}, Device: &DeviceData{Name: &c.Device}}
+	place, device := &report.Place{Name: &c.Device}, &DeviceData{Name: &c.Device}
 	if c.Port != 0 {
-		e.Subject.Port, e.Device.Port = new(uint8(c.Port)), new(uint32(c.Port))
+		place.Port, device.Port = new(int(c.Port)), new(uint32(c.Port))
 	}
-	async := func(name string, level Level) {
-		e.Level, e.Text, e.Device.Type = level, name, &name
+	add := func(kind report.EventKind, severity report.Severity, detail string) {
+		e := newEvent(Local, kind, severity, detail).about(place, nil)
+		e.Time, e.Data.Device = c.Time, device
+		r.add(e)
+	}
+	async := func(name string, severity report.Severity) {
+		device.Type = &name
+		add(report.DeviceEvent, severity, name)
 	}
 	switch c.Kind {
 	case devinfo.Initial:
 		if state := ib.PortState(c.State); state != ib.PortActive {
-			r.up(Local, fmt.Sprintf("%v is %v", e.Subject, state))
+			r.up(Local, fmt.Sprintf("%v is %v", place, state))
 		}
-		return
 	case devinfo.Added:
-		e.Event, e.Text = DeviceAdded, "the kernel registered the device"
+		add(report.DeviceAdded, report.Info, "the kernel registered the device")
 	case devinfo.Removed:
-		e.Event, e.Level, e.Text = DeviceRemoved, Problem, "the kernel removed the device"
+		add(report.DeviceRemoved, report.Error, "the kernel removed the device")
 	case devinfo.Up:
-		async(verbs.EventPortActive.String(), Recovery)
+		async(verbs.EventPortActive.String(), report.Recovery)
 	case devinfo.Down:
-		async(verbs.EventPortErr.String(), Problem)
+		async(verbs.EventPortErr.String(), report.Error)
 	case devinfo.Other:
-		async(c.Event, levelOf(c.Event))
+		async(c.Event, severityOf(c.Event))
 	case devinfo.Failed:
 		r.lost(Local, fmt.Errorf("events of %s: %w", c.Device, c.Err))
-		return
-	default:
-		return
 	}
-	r.add(e)
 }
 
-// levelOf returns an asynchronous event's level.
-func levelOf(event string) Level {
+// severityOf returns an asynchronous event's severity.
+func severityOf(event string) report.Severity {
 	switch event {
 	case verbs.EventDeviceFatal.String(), verbs.EventCQErr.String(), verbs.EventQPFatal.String(), verbs.EventQPReqErr.String(),
 		verbs.EventQPAccessErr.String(), verbs.EventPathMigErr.String(), verbs.EventSRQErr.String(), verbs.EventWQFatal.String():
-		return Problem
+		return report.Error
 	}
-	return Info
+	return report.Info
 }
 
 // watchNetdevs watches network devices until ctx ends.
@@ -105,16 +107,14 @@ func (r *run) netdev(n netdevState) {
 	if device == "" && !n.infiniband {
 		return
 	}
-	e := &Event{
-		Source: Local, Event: NetdevDown, Level: Problem, Subject: &Place{Name: n.name}, Device: &DeviceData{Netdev: &n.name},
-		Text: n.text(),
-	}
+	e := newEvent(Local, report.NetdevDown, report.Error, n.text()).about(&report.Place{Name: &n.name}, nil)
+	e.Data.Device = &DeviceData{Netdev: &n.name}
 	if n.running {
-		e.Event, e.Level = NetdevUp, Recovery
+		e.Kind, e.Severity = report.NetdevUp, report.Recovery
 	}
 	if device != "" {
-		e.Device.Name, e.Device.Port = &device, &port
-		e.Text = fmt.Sprintf("network device of %s/%d: %s", device, port, n.text())
+		e.Data.Device.Name, e.Data.Device.Port = &device, &port
+		e.Detail = fmt.Sprintf("network device of %s/%d: %s", device, port, n.text())
 	}
 	r.add(e)
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/ibkit/ibkit/report"
 	"github.com/mdlayher/netlink"
 	"github.com/mdlayher/netlink/nltest"
 	"golang.org/x/sys/unix"
@@ -90,26 +91,26 @@ func TestNetdevs_Missed(t *testing.T) {
 	}
 }
 
-// An event has the change's level and text, and devices without RDMA have none.
+// An event has the change's severity and detail, and devices without RDMA have none.
 func TestRun_Netdev(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		state netdevState
-		kind  Kind
-		level Level
+		kind  report.EventKind
+		rated report.Severity
 		text  string
 	}{
-		{"up", netdevState{name: "ib9", infiniband: true, running: true, adminUp: true}, NetdevUp, Recovery, "running"},
-		{"no carrier", netdevState{name: "ib9", infiniband: true, adminUp: true}, NetdevDown, Problem, "no carrier"},
-		{"removed", netdevState{name: "ib9", infiniband: true, removed: true}, NetdevDown, Problem, "removed"},
-		{"not up", netdevState{name: "ib9", infiniband: true}, NetdevDown, Problem, "not up"},
+		{"up", netdevState{name: "ib9", infiniband: true, running: true, adminUp: true}, report.NetdevUp, report.Recovery, "running"},
+		{"no carrier", netdevState{name: "ib9", infiniband: true, adminUp: true}, report.NetdevDown, report.Error, "no carrier"},
+		{"removed", netdevState{name: "ib9", infiniband: true, removed: true}, report.NetdevDown, report.Error, "removed"},
+		{"not up", netdevState{name: "ib9", infiniband: true}, report.NetdevDown, report.Error, "not up"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &run{queue: queue{wake: make(chan struct{}, 1)}}
 			r.netdev(test.state)
 			e, _, ok := r.queue.take()
-			if !ok || e.Event != test.kind || e.Level != test.level || e.Text != test.text || e.Subject.Name != "ib9" || *e.Device.Netdev != "ib9" {
-				t.Errorf("got %+v, want %v, %v, %s", e, test.kind, test.level, test.text)
+			if !ok || e.Kind != test.kind || e.Severity != test.rated || e.Detail != test.text || e.Subject != "ib9" || *e.Data.Device.Netdev != "ib9" {
+				t.Errorf("got %+v, want %v, %v, %s", e, test.kind, test.rated, test.text)
 			}
 		})
 	}

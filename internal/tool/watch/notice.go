@@ -1,29 +1,30 @@
 package watch
 
 import (
-	"fmt"
-
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 // notice reports a subscription event.
 func (w *fabricWatch) notice(e *trap.Event) {
 	switch e.Kind {
-	case trap.Received:
+	case report.Notice:
 		w.look(e.Notice)
 		w.add(w.noticeEvent(e.Notice))
-	case trap.Subscribed:
-		w.works(Traps, fmt.Sprintf("subscribed to the subnet manager at LID %d", e.SA))
-	case trap.Lost:
+	case report.SourceUp:
+		w.works(Traps, e.Detail)
+	case report.SourceLost:
 		w.lose(Traps, e.Err)
-	case trap.Dropped:
-		w.dropped.Add(int64(e.Count))
-		w.add(&Event{Source: Self, Event: Dropped, Level: Problem, Count: &e.Count, Text: "notices came faster than they were processed"})
-	case trap.Refused, trap.Unnamed:
+	case report.Dropped:
+		w.dropped.Add(int64(*e.Data.Count))
+		d := newEvent(Self, e.Kind, e.Severity, e.Detail)
+		d.Data.Count = e.Data.Count
+		w.add(d)
+	case report.Refused, report.Unnamed:
 		// The other subscription, and the scan's names, remain.
 	}
 }
@@ -43,38 +44,17 @@ func (w *fabricWatch) look(n *trap.Notice) {
 
 // noticeEvent returns a notice's event.
 func (w *fabricWatch) noticeEvent(n *trap.Notice) *Event {
-	data := &NoticeData{Type: n.Notice.Type.String()}
-	level := Info
-	name := "vendor"
-	if n.Notice.Generic != 0 {
-		data.Trap = &n.Notice.TrapNumber
-		name = fmt.Sprint("trap ", n.Notice.TrapNumber)
-		switch {
-		case n.Notice.TrapNumber == mad.TrapGIDInService:
-			level = Recovery
-		case n.Notice.TrapNumber == mad.TrapGIDOutOfService, n.Notice.Type < mad.NoticeSubnetManager && n.Notice.TrapNumber != mad.TrapLinkState:
-			level = Problem
-		}
-	}
-	if kind, known := n.Kind(); known {
-		data.Name = &kind.Name
-		name = kind.Name
-	}
-	e := &Event{Time: n.Time, Source: Traps, Event: TrapNotice, Level: level, Text: name + ": " + n.Text(), Notice: data}
-	e.Subject, e.node = w.placeOf(&n.Subject)
-	data.Issuer, _ = w.placeOf(&n.Issuer)
+	e := newEvent(Traps, report.Notice, n.Severity(), n.Detail()).about(w.placeOf(&n.Subject))
+	issuer, _ := w.placeOf(&n.Issuer)
+	e.Time, e.Data.Notice = n.Time, trap.NewNoticeData(n, issuer, false)
 	return e
 }
 
 // placeOf returns a notice's place, with the node that the scan found.
-func (w *fabricWatch) placeOf(p *trap.Place) (*Place, *fabric.Node) {
-	place := &Place{LID: optional.NonZero(p.LID), Port: optional.NonZero(p.Port)}
-	if !p.GID.IsZero() {
-		place.GID = new(p.GID.String())
-	}
-	node := w.nodeOf(p)
+func (w *fabricWatch) placeOf(p *trap.Place) (*report.Place, *fabric.Node) {
+	place, node := p.Report(w.Names), w.nodeOf(p)
 	if node != nil {
-		place.GUID, place.Name = &node.GUID, w.Names.Name(node)
+		place.NodeGUID, place.Name = &node.GUID, optional.NonZero(w.Names.Name(node))
 	}
 	if node != nil && node.Info.NodeType != 0 {
 		place.Type = new(node.Info.NodeType.String())

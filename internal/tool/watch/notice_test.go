@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 func TestRun_Notices(t *testing.T) {
@@ -65,24 +66,24 @@ func TestRun_Notices(t *testing.T) {
 
 // A notice about a link is a change, and a notice about a port out of service a problem,
 // until it is in service again.
-func TestNoticeEvent_Level(t *testing.T) {
+func TestNoticeEvent_Severity(t *testing.T) {
 	w := &fabricWatch{run: &run{}}
 	for _, test := range []struct {
 		name   string
 		notice mad.Notice
-		want   Level
+		want   report.Severity
 	}{
-		{"link state", mad.Notice{Generic: 1, Type: mad.NoticeUrgent, TrapNumber: mad.TrapLinkState}, Info},
-		{"in service", mad.Notice{Generic: 1, Type: mad.NoticeSubnetManager, TrapNumber: mad.TrapGIDInService}, Recovery},
-		{"out of service", mad.Notice{Generic: 1, Type: mad.NoticeSubnetManager, TrapNumber: mad.TrapGIDOutOfService}, Problem},
-		{"wrong M_Key", mad.Notice{Generic: 1, Type: mad.NoticeSecurity, TrapNumber: mad.TrapBadMKey}, Problem},
-		{"capabilities", mad.Notice{Generic: 1, Type: mad.NoticeInfo, TrapNumber: mad.TrapCapabilities}, Info},
-		{"of a vendor", mad.Notice{Type: mad.NoticeUrgent, TrapNumber: 7}, Info},
+		{"link state", mad.Notice{Generic: 1, Type: mad.NoticeUrgent, TrapNumber: mad.TrapLinkState}, report.Info},
+		{"in service", mad.Notice{Generic: 1, Type: mad.NoticeSubnetManager, TrapNumber: mad.TrapGIDInService}, report.Recovery},
+		{"out of service", mad.Notice{Generic: 1, Type: mad.NoticeSubnetManager, TrapNumber: mad.TrapGIDOutOfService}, report.Error},
+		{"wrong M_Key", mad.Notice{Generic: 1, Type: mad.NoticeSecurity, TrapNumber: mad.TrapBadMKey}, report.Error},
+		{"capabilities", mad.Notice{Generic: 1, Type: mad.NoticeInfo, TrapNumber: mad.TrapCapabilities}, report.Info},
+		{"of a vendor", mad.Notice{Type: mad.NoticeUrgent, TrapNumber: 7}, report.Info},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := w.noticeEvent(&trap.Notice{Report: mad.Report{Notice: test.notice}})
-			if e.Level != test.want || (e.Notice.Trap == nil) != (test.notice.Generic == 0) {
-				t.Errorf("got %v, trap %v, want %v", e.Level, e.Notice.Trap, test.want)
+			if e.Severity != test.want || (e.Data.Notice.Trap == nil) != (test.notice.Generic == 0) {
+				t.Errorf("got %v, trap %v, want %v", e.Severity, e.Data.Notice.Trap, test.want)
 			}
 		})
 	}
@@ -112,7 +113,7 @@ func TestPlaceOf(t *testing.T) {
 				if p.LID != nil {
 					lid = *p.LID
 				}
-				got = fmt.Sprintf("%s %v %d", p.Name, *p.GUID, lid)
+				got = fmt.Sprintf("%s %v %d", *p.Name, *p.NodeGUID, lid)
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -121,21 +122,21 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-// Changes to local devices become events with their level; states at the start do not.
+// Changes to local devices become events with their severity; states at the start do not.
 func TestDeviceChange(t *testing.T) {
 	for _, test := range []struct {
 		change devinfo.Change
-		want   string // kind, level, subject and text
+		want   string // kind, severity, subject and detail
 	}{
 		{devinfo.Change{Kind: devinfo.Initial, Port: 1, State: 4}, ""},
-		{devinfo.Change{Kind: devinfo.Initial, Port: 1, State: 1}, "source-up recovery : rxe0[1] is Down"},
+		{devinfo.Change{Kind: devinfo.Initial, Port: 1, State: 1}, "source-up recovery local: rxe0[1] is Down"},
 		{devinfo.Change{Kind: devinfo.Added}, "device-added info rxe0: the kernel registered the device"},
-		{devinfo.Change{Kind: devinfo.Removed}, "device-removed problem rxe0: the kernel removed the device"},
+		{devinfo.Change{Kind: devinfo.Removed}, "device-removed error rxe0: the kernel removed the device"},
 		{devinfo.Change{Kind: devinfo.Up, Port: 1}, "device-event recovery rxe0[1]: PORT_ACTIVE"},
-		{devinfo.Change{Kind: devinfo.Down, Port: 2}, "device-event problem rxe0[2]: PORT_ERR"},
+		{devinfo.Change{Kind: devinfo.Down, Port: 2}, "device-event error rxe0[2]: PORT_ERR"},
 		{devinfo.Change{Kind: devinfo.Other, Port: 1, Event: "LID_CHANGE"}, "device-event info rxe0[1]: LID_CHANGE"},
-		{devinfo.Change{Kind: devinfo.Other, Event: "DEVICE_FATAL"}, "device-event problem rxe0: DEVICE_FATAL"},
-		{devinfo.Change{Kind: devinfo.Failed, Err: errors.New("no memory")}, "source-lost problem : events of rxe0: no memory"},
+		{devinfo.Change{Kind: devinfo.Other, Event: "DEVICE_FATAL"}, "device-event error rxe0: DEVICE_FATAL"},
+		{devinfo.Change{Kind: devinfo.Failed, Err: errors.New("no memory")}, "source-lost unknown local: events of rxe0: no memory"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			r := &run{queue: queue{wake: make(chan struct{}, 1)}}
@@ -143,11 +144,7 @@ func TestDeviceChange(t *testing.T) {
 			r.deviceChange(test.change)
 			got := ""
 			if e, _, ok := r.queue.take(); ok {
-				subject := ""
-				if e.Subject != nil {
-					subject = e.Subject.String()
-				}
-				got = fmt.Sprintf("%v %v %s: %s", e.Event, e.Level, subject, e.Text)
+				got = fmt.Sprintf("%v %v %s: %s", e.Kind, e.Severity, e.Subject, e.Detail)
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -166,8 +163,8 @@ func TestRun_Count(t *testing.T) {
 		want   []string
 	}{
 		{"first", 1, nil, []string{"20s link-down leaf2[4] - node06[1]: was 4X NDR Active"}},
-		{"first of a kind", 1, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
-		{"fewer than wanted", 9, func(e *Event) bool { return e.Event == NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
+		{"first of a kind", 1, func(e *Event) bool { return e.Kind == report.NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
+		{"fewer than wanted", 9, func(e *Event) bool { return e.Kind == report.NodeRemoved }, []string{"20s node-removed node06: left the fabric"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := scenario{script: "12s unlink node06[1]\n", options: Options{Count: test.count, Accept: test.accept}, want: test.want}
@@ -207,7 +204,7 @@ func TestRun_Known(t *testing.T) {
 			s.options.Known = func(f *fabric.Fabric) { add(fmt.Sprint(len(f.Nodes), " nodes")) }
 			s.options.Accept = func(*Event) bool { return true }
 			s.emit = func(e *Event) error {
-				add(e.Event.String())
+				add(string(e.Kind))
 				return nil
 			}
 			s.watch(t)

@@ -93,18 +93,15 @@ func (s *scenario) watch(t *testing.T) (r stream) {
 // lines returns the events as "TIME EVENT SUBJECT - PEER: TEXT" with times in whole seconds.
 func (r *stream) lines() (all []string) {
 	for _, e := range r.events {
-		line := fmt.Sprintf("%v %v", e.Time.Sub(r.start).Truncate(time.Second), e.Event)
-		if e.Event.IsState() {
-			line += " " + e.Source.String()
+		line := fmt.Sprintf("%v %v", e.Time.Sub(r.start).Truncate(time.Second), e.Kind)
+		if e.Subject != "" {
+			line += " " + e.Subject
 		}
-		if e.Subject != nil {
-			line += " " + e.Subject.String()
+		if p := e.Data.Peer; p != nil {
+			line += " - " + p.String()
 		}
-		if e.Peer != nil {
-			line += " - " + e.Peer.String()
-		}
-		if e.Text != "" {
-			line += ": " + e.Text
+		if e.Detail != "" {
+			line += ": " + e.Detail
 		}
 		all = append(all, line)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -158,7 +159,8 @@ func (r *run) flush(emit func(*Event) error) error {
 		e, dropped, ok := r.queue.take()
 		if dropped > 0 {
 			r.dropped.Add(int64(dropped))
-			d := &Event{Time: time.Now(), Source: Self, Event: Dropped, Level: Problem, Count: &dropped, Text: "events came faster than they were processed"}
+			d := newEvent(Self, report.Dropped, report.Unknown, "events came faster than they were processed")
+			d.Time, d.Data.Count = time.Now(), &dropped
 			if err := r.pass(d, emit); err != nil {
 				return err
 			}
@@ -177,7 +179,7 @@ func (r *run) flush(emit func(*Event) error) error {
 func (r *run) pass(e *Event, emit func(*Event) error) error {
 	r.number++
 	e.Schema, e.Sequence = Schema, r.number
-	if !e.Event.IsState() {
+	if !e.Kind.IsState() {
 		r.summary.Events++
 		r.enough = r.Count > 0 && r.summary.Events == r.Count
 	}
@@ -189,19 +191,19 @@ func (r *run) add(e *Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	if e.Event.IsState() || r.Accept == nil || r.Accept(e) {
+	if e.Kind.IsState() || r.Accept == nil || r.Accept(e) {
 		r.queue.add(e)
 	}
 }
 
 // up reports that a source works.
 func (r *run) up(s Source, text string) {
-	r.add(&Event{Source: s, Event: SourceUp, Level: Recovery, Text: text})
+	r.add(newEvent(s, report.SourceUp, report.Recovery, text))
 }
 
 // lost reports that a source does not work.
 func (r *run) lost(s Source, err error) {
-	r.add(&Event{Source: s, Event: SourceLost, Level: Problem, Text: err.Error()})
+	r.add(newEvent(s, report.SourceLost, report.Unknown, err.Error()))
 }
 
 // A requiredError ends the stream.
@@ -243,10 +245,4 @@ func (q *queue) take() (e *Event, dropped int, ok bool) {
 	}
 	e, q.events = q.events[0], q.events[1:]
 	return e, 0, true
-}
-
-// Match reports whether a function accepts the node that the event is about, or the node at
-// the link's other end. Events without a node match.
-func (e *Event) Match(accept func(*fabric.Node) bool) bool {
-	return e.node == nil || accept(e.node) || e.peer != nil && accept(e.peer)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -18,14 +19,14 @@ import (
 func TestRun_Dropped(t *testing.T) {
 	r := &run{queue: queue{wake: make(chan struct{}, 1)}}
 	for range queueSize + 5 {
-		r.add(&Event{Event: LinkUp})
+		r.add(newEvent(Links, report.LinkUp, report.Recovery, ""))
 	}
 	var events []*Event
 	if err := r.flush(func(e *Event) error { events = append(events, e); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	last := events[len(events)-1]
-	if len(events) != queueSize+1 || last.Event != Dropped || *last.Count != 5 || last.Sequence != queueSize+1 || r.dropped.Load() != 5 {
+	if len(events) != queueSize+1 || last.Kind != report.Dropped || *last.Data.Count != 5 || last.Sequence != queueSize+1 || r.dropped.Load() != 5 {
 		t.Errorf("got %d events, the last %+v", len(events), last)
 	}
 }
@@ -61,7 +62,7 @@ func TestRun_Reopen(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		s, err := Run(ctx, o, func(e *Event) error {
-			if got = append(got, e.Source.String()+" "+e.Event.String()); len(got) == 6 {
+			if got = append(got, string(e.Data.Source)+" "+string(e.Kind)); len(got) == 6 {
 				stop()
 			}
 			return nil
@@ -96,18 +97,4 @@ func (p *failingPort) Send(m *umad.Message) error {
 		return umad.ErrDeviceRemoved
 	}
 	return p.Port.Send(m)
-}
-
-// Source, event and level names can be parsed again.
-func TestNames(t *testing.T) {
-	for _, k := range Kinds() {
-		var parsed Kind
-		if err := parsed.UnmarshalText([]byte(k.String())); err != nil || parsed != k {
-			t.Errorf("%v: got %v, %v", k, parsed, err)
-		}
-	}
-	var s Source
-	if err := s.UnmarshalText([]byte("nosuch")); err == nil || s.String() != "Source(0)" {
-		t.Errorf("got %v, %v", s, err)
-	}
 }

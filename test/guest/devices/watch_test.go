@@ -46,18 +46,18 @@ func TestWatchStream(t *testing.T) {
 	theirs := g.MustStart(t, "stdbuf", "-oL", "ibv_asyncwatch", "-d", "rxe0")
 	await(theirs, "rxe0: async event FD")
 	ours := g.MustStart(t, "ibkit", "watch", "--json")
-	await(ours, `"source":"local","event":"source-up"`)
+	await(ours, `"kind":"source-up","severity":"recovery","subject":"local"`)
 	await(ours, `"text":"RDMA devices of this host"`)
 	for range 3 {
 		g.Must(t, "ip", "link", "set", netdev, "down")
-		await(ours, `"event":"netdev-down"`)
+		await(ours, `"kind":"netdev-down"`)
 		g.Must(t, "ip", "link", "set", netdev, "up")
-		await(ours, `"event":"netdev-up"`)
+		await(ours, `"kind":"netdev-up"`)
 	}
 	g.Must(t, "rdma", "link", "delete", "rxe1")
-	await(ours, `"event":"device-removed"`)
+	await(ours, `"kind":"device-removed"`)
 	g.Must(t, "rdma", "link", "add", "rxe9", "type", "rxe", "netdev", g.Ports[1].Netdev)
-	await(ours, `"event":"device-added"`)
+	await(ours, `"kind":"device-added"`)
 	var results []guest.Result
 	for _, p := range []*guest.Process{ours, theirs} {
 		if err := p.Signal(unix.SIGINT); err != nil {
@@ -79,12 +79,12 @@ func TestWatchStream(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 		switch {
-		case e.Event == watch.DeviceEvent && *e.Device.Name == "rxe0":
-			got = append(got, *e.Device.Type)
-		case e.Event == watch.DeviceAdded, e.Event == watch.DeviceRemoved:
-			others = append(others, e.Event.String()+" "+e.Subject.Name)
-		case e.Event == watch.NetdevUp, e.Event == watch.NetdevDown:
-			others = append(others, e.Event.String())
+		case e.Kind == "device-event" && *e.Data.Device.Name == "rxe0":
+			got = append(got, *e.Data.Device.Type)
+		case e.Kind == "device-added", e.Kind == "device-removed":
+			others = append(others, string(e.Kind)+" "+e.Subject)
+		case e.Kind == "netdev-up", e.Kind == "netdev-down":
+			others = append(others, string(e.Kind))
 		}
 	}
 	want := asyncEvents(results[1].Stdout)

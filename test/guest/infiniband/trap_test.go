@@ -28,7 +28,7 @@ func TestTrap(t *testing.T) {
 	}
 	await(sm, "SUBNET UP")
 	d := g.MustStart(t, "ibkit", "trap", "-C", "ibtest1", "--json")
-	await(d, `"event":"subscribed"`)
+	await(d, `"kind":"source-up"`)
 	if n := strings.Count(g.Must(t, "saquery", "IIR"), "InformInfoRecord dump"); n != 2 {
 		t.Errorf("got %d subscriptions, want 2", n)
 	}
@@ -46,10 +46,10 @@ func TestTrap(t *testing.T) {
 	port(4, "--force", "own-link,last-link", "node05", "disable") // it does not reply any more
 	await(sm, "num:128")
 	await(d, `"name":"link-state"`)
-	await(d, `"name":"node05"},"text":"port is not reachable any more"`)
+	await(d, `"kind":"notice","severity":"error","subject":"node05"`)
 	// No trap reports a change on the switch itself. A signal makes opensm sweep.
 	for _, step := range []struct{ change, notice string }{
-		{"disable", `"name":"node06"},"text":"port is not reachable any more"`}, {"enable", `"name":"node06"},"text":"port is reachable"`},
+		{"disable", `"kind":"notice","severity":"error","subject":"node06"`}, {"enable", `"kind":"notice","severity":"recovery","subject":"node06"`},
 	} {
 		port(0, "--force", "last-link", "leaf2", "4", step.change)
 		if err := sm.Signal(unix.SIGHUP); err != nil {
