@@ -97,7 +97,7 @@ func (c *command) checkPort(t *target) bool {
 	if err == nil {
 		counts, err = agent.Read(number)
 	}
-	var failed *pma.Failure
+	var failed *pma.Error
 	if errors.As(err, &failed) && failed.Text == pma.NoAllPortSelect && !c.data {
 		if c.verbose {
 			fmt.Fprintf(t.out, "Error check on lid %s (%s) port %s: ", t.address, desc.Clean(), t.portName())

@@ -113,7 +113,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	}
 	c.out = render.NewOutput(c.Env.Out)
 	err = c.query()
-	var failed *pma.Failure
+	var failed *pma.Error
 	if errors.As(err, &failed) {
 		err = c.fail(failed.Function, "%s", failed.Text)
 	}

@@ -88,7 +88,7 @@ func (c *command) cause(err error) (function string, cause error) {
 	if e, ok := errors.AsType[*stepError](err); ok {
 		function = e.function
 	}
-	f, ok := errors.AsType[*exchange.Failure](err)
+	f, ok := errors.AsType[*exchange.Error](err)
 	if !ok {
 		return function, err
 	}

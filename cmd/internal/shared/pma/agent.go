@@ -7,17 +7,17 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Failure is an operation for which perfquery ends: its function and its message.
-type Failure struct{ Function, Text string }
+// An Error is an operation for which perfquery ends: its function and its message.
+type Error struct{ Function, Text string }
 
-func (f *Failure) Error() string { return f.Text }
+func (e *Error) Error() string { return e.Text }
 
-func failuref(function, format string, args ...any) error {
-	return &Failure{function, fmt.Sprintf(format, args...)}
+func errorf(function, format string, args ...any) error {
+	return &Error{function, fmt.Sprintf(format, args...)}
 }
 
 // An Agent is an agent of performance management as perfquery uses it. Its errors are of
-// type [*Failure].
+// type [*Error].
 type Agent struct {
 	*Caller
 	To    umad.Target
@@ -30,11 +30,11 @@ type Agent struct {
 func (a *Agent) Describe(port int, emulate bool) error {
 	var info mad.ClassPortInfo
 	if a.Get(&a.To, port, &info) != nil {
-		return failuref("main", "classportinfo query")
+		return errorf("main", "classportinfo query")
 	}
 	a.Caps, a.Caps2 = info.PerfCaps()
 	if port == mad.AllPorts && !emulate && !a.Caps.Has(mad.PerfAllPortSelect) {
-		return failuref("main", "%s", NoAllPortSelect)
+		return errorf("main", "%s", NoAllPortSelect)
 	}
 	return nil
 }
@@ -47,16 +47,16 @@ const NoAllPortSelect = "AllPortSelect not supported"
 func (a *Agent) Ports() ([]int, error) {
 	var node mad.NodeInfo
 	if a.GetSMP(a.To, 0, &node) != nil {
-		return nil, failuref("main", "smp query nodeinfo failed")
+		return nil, errorf("main", "smp query nodeinfo failed")
 	}
 	if node.NumPorts == 0 {
-		return nil, failuref("main", "smp query nodeinfo: num ports invalid")
+		return nil, errorf("main", "smp query nodeinfo: num ports invalid")
 	}
 	first := 1
 	if node.IsSwitch() {
 		var sw mad.SwitchInfo
 		if a.GetSMP(a.To, 0, &sw) != nil {
-			return nil, failuref("main", "smp query nodeinfo failed")
+			return nil, errorf("main", "smp query nodeinfo failed")
 		}
 		if sw.EnhancedPort0 != 0 {
 			first = 0
@@ -79,7 +79,7 @@ func (a *Agent) WarnEmulated() {
 func (a *Agent) Read(port int) (*mad.PortCounters, error) {
 	c := &mad.PortCounters{}
 	if a.Get(&a.To, port, c) != nil {
-		return nil, failuref("dump_perfcounters", "perfquery")
+		return nil, errorf("dump_perfcounters", "perfquery")
 	}
 	return c, nil
 }
@@ -103,7 +103,7 @@ func (a *Agent) ResetPorts(ports []int, m Mask, extended bool) error {
 	}
 	for _, p := range ports {
 		if a.Reset(&a.To, id, Selection{Port: p, Counters: mask}) != nil {
-			return failuref("reset_counters", "%s", failure)
+			return errorf("reset_counters", "%s", failure)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func Cause(err error) string {
 }
 
 // Warn prints a failure.
-func (p *Program) Warn(f *exchange.Failure) {
+func (p *Program) Warn(f *exchange.Error) {
 	prefix := p.Prefix
 	if f.Bare {
 		prefix = ""
@@ -105,7 +105,7 @@ func (p *Program) Failed(err error) (result int) {
 	if err == nil {
 		return 0
 	}
-	if f, ok := errors.AsType[*exchange.Failure](err); ok {
+	if f, ok := errors.AsType[*exchange.Error](err); ok {
 		p.Warn(f)
 		return f.Code
 	}

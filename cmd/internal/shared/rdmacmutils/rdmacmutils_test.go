@@ -51,9 +51,9 @@ func TestProgram(t *testing.T) {
 		out, errOut string
 	}{
 		{"none", nil, 0, "", ""},
-		{"call", &exchange.Failure{Op: "connect", Err: unix.ENODEV, Code: -1}, -1, "", "x: connect: No such device\n"},
-		{"event", &exchange.Failure{Op: "event", Code: 8}, 8, "x: event\n", ""},
-		{"bare", &exchange.Failure{Op: "failed to post", Code: 12, Bare: true}, 12, "failed to post\n", ""},
+		{"call", &exchange.Error{Op: "connect", Err: unix.ENODEV, Code: -1}, -1, "", "x: connect: No such device\n"},
+		{"event", &exchange.Error{Op: "event", Code: 8}, 8, "x: event\n", ""},
+		{"bare", &exchange.Error{Op: "failed to post", Code: 12, Bare: true}, 12, "failed to post\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out.Reset()

@@ -15,7 +15,7 @@ import (
 // resolveTimeout is the time limit for the address and for the route.
 const resolveTimeout = 2 * time.Second
 
-// Connect connects to a server. After a Failure some connections may exist. local is nil
+// Connect connects to a server. After an Error some connections may exist. local is nil
 // unless the local address matters.
 func (s *Session) Connect(ctx context.Context, local, peer rdmacm.Addr) error {
 	s.local, s.peer = local, peer
@@ -44,7 +44,7 @@ func (s *Session) setACKTimeout(n *node) {
 
 // warn reports a failure that does not end the test.
 func (s *Session) warn(err error) {
-	if f, ok := errors.AsType[*Failure](err); ok {
+	if f, ok := errors.AsType[*Error](err); ok {
 		s.Warn(f)
 	}
 }
@@ -127,14 +127,14 @@ func (s *Session) accept(e rdmacm.Event) error {
 		delete(s.byID, e.ID)
 		s.connecting--
 		s.warn(err)
-		if f, ok := errors.AsType[*Failure](err); ok {
+		if f, ok := errors.AsType[*Error](err); ok {
 			code = f.Code
 		}
 	}
 	// Both fail if the peer has given up.
 	_ = e.ID.Reject(nil)
 	_ = e.ID.Close()
-	return &Failure{Op: "failing connection request", Code: code}
+	return &Error{Op: "failing connection request", Code: code}
 }
 
 func (s *Session) acceptNode(n *node, e rdmacm.Event) error {

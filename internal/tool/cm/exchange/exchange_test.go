@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-func TestFailure(t *testing.T) {
+func TestError(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
@@ -25,7 +25,7 @@ func TestFailure(t *testing.T) {
 		{"datagrams without a path", (&node{}).resolved(nil), "failure creating address handle", -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, ok := errors.AsType[*Failure](test.err)
+			f, ok := errors.AsType[*Error](test.err)
 			if !ok || f.Error() != test.text || f.Code != test.code {
 				t.Errorf("got %v, want %q with code %d", test.err, test.text, test.code)
 			}
@@ -77,10 +77,10 @@ func TestSession_Await(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			warnings := 0
-			s := &Session{Options: Options{Connections: 1, Warn: func(*Failure) { warnings++ }}, byID: map[*rdmacm.ID]*node{}, connecting: 1, early: test.events}
+			s := &Session{Options: Options{Connections: 1, Warn: func(*Error) { warnings++ }}, byID: map[*rdmacm.ID]*node{}, connecting: 1, early: test.events}
 			s.add(id)
 			err := s.await(t.Context(), &s.connecting)
-			f, _ := errors.AsType[*Failure](err)
+			f, _ := errors.AsType[*Error](err)
 			switch {
 			case test.want == "" && err != nil, test.want != "" && (f == nil || f.Error() != test.want || f.Code != test.code):
 				t.Errorf("got %v, want %q with code %d", err, test.want, test.code)

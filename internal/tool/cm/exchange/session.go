@@ -33,7 +33,7 @@ type Options struct {
 	ACKTimeout *uint8           // see rdmacm.ID.SetACKTimeout; nil: the path's value
 
 	// Warn is called for failures that do not end the test.
-	Warn func(*Failure)
+	Warn func(*Error)
 }
 
 // DefaultCount and DefaultSize are the message count and size unless given.
@@ -225,7 +225,7 @@ func (s *Session) handle(e rdmacm.Event) error {
 // ended returns the connection failure that an event reports.
 func (s *Session) ended(e rdmacm.Event) error {
 	s.connecting--
-	f := &Failure{Op: fmt.Sprintf("event: %v, error: %d", e.Type, e.Status), Code: int(e.Status), Event: &e}
+	f := &Error{Op: fmt.Sprintf("event: %v, error: %d", e.Type, e.Status), Code: int(e.Status), Event: &e}
 	if f.Code == 0 {
 		s.Warn(f)
 		return nil

@@ -126,12 +126,12 @@ func (s *Session) openPort(d *device.Device) (*port, error) {
 		p.memory, err = d.Context.NewMemory(max(s.Size, 1)+s.grhSize(), verbs.MemoryOptions{})
 	}
 	if err != nil {
-		s.warn(&Failure{Op: "failed message allocation", Bare: true})
-		return nil, &Failure{Op: "failed to create messages: -1", Code: -1}
+		s.warn(&Error{Op: "failed message allocation", Bare: true})
+		return nil, &Error{Op: "failed to create messages: -1", Code: -1}
 	}
 	if p.mr, err = d.PD.RegisterMR(p.memory, verbs.AccessLocalWrite); err != nil {
-		s.warn(&Failure{Op: "failed to reg MR", Bare: true})
-		return nil, errors.Join(&Failure{Op: "failed to create messages: -1", Code: -1}, p.memory.Close())
+		s.warn(&Error{Op: "failed to reg MR", Bare: true})
+		return nil, errors.Join(&Error{Op: "failed to create messages: -1", Code: -1}, p.memory.Close())
 	}
 	s.ports[d] = p
 	return p, nil
@@ -154,7 +154,7 @@ func posted(what string, err error) error {
 		return nil
 	}
 	code := int(errno(err))
-	return &Failure{Op: fmt.Sprintf("failed to post %s: %d", what, code), Code: code, Bare: true}
+	return &Error{Op: fmt.Sprintf("failed to post %s: %d", what, code), Code: code, Bare: true}
 }
 
 // Send posts all connections' messages.
@@ -203,7 +203,7 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 		}
 		for completed(n) < s.Count {
 			if err := n.port.poll(ctx, n.cq, blocks); err != nil {
-				return &Failure{Op: "failed polling CQ: -1", Code: -1}
+				return &Error{Op: "failed polling CQ: -1", Code: -1}
 			}
 		}
 	}

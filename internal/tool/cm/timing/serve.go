@@ -14,7 +14,7 @@ import (
 // A Server accepts connections and holds each until its peer disconnects. A single
 // goroutine does all its work, as in a Client.
 type Server struct {
-	Warn func(*exchange.Failure) // called for failed connections
+	Warn func(*exchange.Error) // called for failed connections
 
 	channel *rdmacm.Channel
 	batch   event.Batch
@@ -23,7 +23,7 @@ type Server struct {
 }
 
 // NewServer opens the connection manager.
-func NewServer(warn func(*exchange.Failure)) (*Server, error) {
+func NewServer(warn func(*exchange.Error)) (*Server, error) {
 	channel, err := rdmacm.NewChannel()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Server) Close() error { return errors.Join(s.channel.Close(), s.devices
 
 // Serve accepts connections until ctx ends.
 func (s *Server) Serve(ctx context.Context, local rdmacm.Addr) error {
-	fail := func(op string, err error) error { return &exchange.Failure{Op: op, Err: err, Code: -1} }
+	fail := func(op string, err error) error { return &exchange.Error{Op: op, Err: err, Code: -1} }
 	listener, err := s.channel.NewID(rdmacm.PortSpaceTCP, verbs.QPTypeRC)
 	if err != nil {
 		return fail("listen request failed", err)
@@ -82,8 +82,8 @@ func (s *Server) accept(e rdmacm.Event) {
 	if err == nil {
 		return
 	}
-	s.Warn(&exchange.Failure{Op: op, Err: err, Code: -1})
-	s.Warn(&exchange.Failure{Op: "failing connection request"})
+	s.Warn(&exchange.Error{Op: op, Err: err, Code: -1})
+	s.Warn(&exchange.Error{Op: "failing connection request"})
 	_ = e.ID.Reject(nil) // fails if the peer has given up
 	s.end(e.ID)
 }

@@ -60,7 +60,7 @@ type Options struct {
 	Retries     int           // for these steps and the queue pairs
 
 	Begin func(text string)       // called when each step begins
-	Warn  func(*exchange.Failure) // called for failed connections
+	Warn  func(*exchange.Error) // called for failed connections
 }
 
 // A Client makes connections to a server. All its work is done by one goroutine, which
@@ -184,7 +184,7 @@ func (c *Client) summarize(s Step, began time.Duration) {
 	}
 }
 
-func (c *Client) fail(op string, err error) { c.Warn(&exchange.Failure{Op: op, Err: err, Code: -1}) }
+func (c *Client) fail(op string, err error) { c.Warn(&exchange.Error{Op: op, Err: err, Code: -1}) }
 
 func (n *node) complete(s Step, at time.Duration) { n.spent[s], n.done[s] = at-n.began, true }
 
@@ -275,7 +275,7 @@ func (c *Client) end(n *node, s Step) {
 
 // failEvent completes a step that failed. A late event does not change a connection.
 func (c *Client) failEvent(n *node, s Step, text string) {
-	c.Warn(&exchange.Failure{Op: text})
+	c.Warn(&exchange.Error{Op: text})
 	if n.waits {
 		n.failed = true
 		c.end(n, s)

@@ -15,7 +15,7 @@ func newTestClient(connections int) (c *Client, warnings func() []string) {
 	var texts []string
 	c = &Client{nodes: make([]node, connections), base: time.Now()}
 	c.Begin = func(string) {}
-	c.Warn = func(f *exchange.Failure) { texts = append(texts, f.Error()) }
+	c.Warn = func(f *exchange.Error) { texts = append(texts, f.Error()) }
 	for i := range c.nodes {
 		c.nodes[i].id = &rdmacm.ID{}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// A Failure is the end of a test. Its text matches the librdmacm programs.
-type Failure struct {
+// An Error is the end of a test. Its text matches the librdmacm programs.
+type Error struct {
 	Op   string // "failure connecting"
 	Err  error  // nil if Op is the whole text
 	Code int    // test result
@@ -22,22 +22,22 @@ type Failure struct {
 	Event *rdmacm.Event
 }
 
-func (f *Failure) Error() string {
-	if f.Err == nil {
-		return f.Op
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Op
 	}
-	return f.Op + ": " + f.Err.Error()
+	return e.Op + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.
-func (f *Failure) Unwrap() error { return f.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // failed returns a call's failure, or nil.
 func failed(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Failure{Op: op, Err: err, Code: -1}
+	return &Error{Op: op, Err: err, Code: -1}
 }
 
 // unable returns a failure with a text without a cause. The programs return code.
@@ -45,7 +45,7 @@ func unable(code unix.Errno, err error, op string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return &Failure{Op: fmt.Sprintf(op, args...), Code: -int(code)}
+	return &Error{Op: fmt.Sprintf(op, args...), Code: -int(code)}
 }
 
 // errno returns the error number for a failed request to post work, ENOMEM for a full
