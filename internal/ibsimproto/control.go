@@ -11,6 +11,11 @@ const (
 	offUsed    = 12
 	offData    = 16
 	offConnect = 12 // node name in a CONNECT
+	offRoutes  = offConnect + NodeIDSize
+
+	// routesFromLID is the word behind struct sim_client_info in a reply from ibkit's
+	// server. ibsim returns the request's bytes there, and C clients do not read them.
+	routesFromLID = 0x69626b74
 )
 
 // ControlDataSize is the data size in bytes in a control datagram.
@@ -81,6 +86,10 @@ type ClientInfo struct {
 	ID   uint32 // identifies the data socket; in the reply, the slot
 	IsSM bool   // the client receives the requests that the node's agents do not answer
 	Node string // node ID or description, shorter than NodeIDSize; "": the server's choice
+
+	// RoutesFromLID in a reply is set if the server delivers packets with a directed route
+	// that starts at a LID.
+	RoutesFromLID bool
 }
 
 // Encode returns a Connect's data.
@@ -90,6 +99,9 @@ func (i ClientInfo) Encode() (data [ControlDataSize]byte) {
 		binary.NativeEndian.PutUint32(data[8:], 1)
 	}
 	copy(data[offConnect:offConnect+NodeIDSize-1], i.Node)
+	if i.RoutesFromLID {
+		binary.NativeEndian.PutUint32(data[offRoutes:], routesFromLID)
+	}
 	return data
 }
 
@@ -100,5 +112,7 @@ func DecodeClientInfo(data []byte) ClientInfo {
 		ID:   binary.NativeEndian.Uint32(data),
 		IsSM: binary.NativeEndian.Uint32(data[8:]) != 0,
 		Node: string(node),
+
+		RoutesFromLID: binary.NativeEndian.Uint32(data[offRoutes:]) == routesFromLID,
 	}
 }

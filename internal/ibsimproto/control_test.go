@@ -6,7 +6,7 @@ import (
 )
 
 func TestClientInfo(t *testing.T) {
-	for _, info := range []ClientInfo{{}, {ID: 7, IsSM: true, Node: "H-1"}, {ID: 1 << 31, Node: strings.Repeat("x", NodeIDSize-1)}} {
+	for _, info := range []ClientInfo{{}, {ID: 7, IsSM: true, Node: "H-1"}, {ID: 1, RoutesFromLID: true}, {ID: 1 << 31, Node: strings.Repeat("x", NodeIDSize-1)}} {
 		data := info.Encode()
 		if got := DecodeClientInfo(data[:]); got != info {
 			t.Errorf("%+v became %+v", info, got)

@@ -47,7 +47,7 @@ func (s *Server) connect(data []byte, open func(slot, id uint32) (*socket, error
 	if err != nil {
 		return false
 	}
-	reply := ibsimproto.ClientInfo{ID: c.slot, IsSM: c.isSM, Node: at.Node.ID}.Encode()
+	reply := ibsimproto.ClientInfo{ID: c.slot, IsSM: c.isSM, Node: at.Node.ID, RoutesFromLID: true}.Encode()
 	copy(data, reply[:])
 	return true
 }

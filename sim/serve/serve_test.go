@@ -113,6 +113,42 @@ func TestServe_SameReplies(t *testing.T) {
 	}
 }
 
+// TestServe_RouteFromLID sends a directed route that starts at a LID, as ibportstate does for
+// a port's peer.
+func TestServe_RouteFromLID(t *testing.T) {
+	f := build(t, "demo")
+	_, name := serve(t, build(t, "demo"), 0)
+	direct, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := attach(t, name, "")
+	place := func(name string) *sim.Port {
+		at, err := f.Place(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.Management()
+	}
+	m := func() *umad.Message {
+		m := &umad.Message{Addr: umad.Addr{LID: place("leaf1").Info.LID}}
+		m.MAD.PutSMP(mad.SMPRequest{
+			TID: 0x1234, Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Route: mad.RouteOf(1),
+			Directed: true, DrSLID: p.Attr().LID, DrDLID: ib.PermissiveLID,
+		})
+		return m
+	}
+	got, want := exchange(t, p, m()), exchange(t, direct, m())
+	got.MAD.SetTID(got.MAD.TID() & (1<<slotShift - 1))
+	if got.Status != 0 || got.MAD != want.MAD {
+		t.Errorf("got status %v, %x, want %x", got.Status, got.MAD, want.MAD)
+	}
+	var info mad.NodeInfo
+	if err := got.MAD.Decode(&info); err != nil || info.NodeGUID != place("spine1").GUID {
+		t.Errorf("got node %v, %v, want spine1, %v", info.NodeGUID, err, place("spine1").GUID)
+	}
+}
+
 func TestServe_Unanswered(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
 	p := attach(t, name, "")

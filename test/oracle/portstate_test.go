@@ -90,7 +90,7 @@ func TestIbportstate_Served(t *testing.T) {
 			t.Run(line, func(t *testing.T) {
 				args := append([]string{"ibportstate"}, strings.Fields(line)...)
 				want := s.MustRunC(t, "node07", args[0], args[1:]...)
-				compareResults(t, want, s.MustRun(t, "node07", ibkit(), append(args, "--sim", "demo")...))
+				compareResults(t, want, s.MustRun(t, "node07", ibkit(), args...))
 			})
 		}
 	})

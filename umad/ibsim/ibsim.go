@@ -10,7 +10,6 @@ package ibsim
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +67,8 @@ type Port struct {
 	data    net.Conn
 	conn    *nonblock.Conn // over data
 	slot    uint32
+
+	routesFromLID bool // the server is ibkit's
 
 	responder bool
 	services  []umad.Service
@@ -158,7 +159,8 @@ func (p *Port) attach(e endpoint, node string) error {
 	if err != nil {
 		return err
 	}
-	p.slot = binary.NativeEndian.Uint32(reply[:])
+	info := ibsimproto.DecodeClientInfo(reply[:])
+	p.slot, p.routesFromLID = info.ID, info.RoutesFromLID
 	if err := p.begin(e); err != nil {
 		_, detached := p.request(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
 		return errors.Join(err, detached)
@@ -222,7 +224,8 @@ func (p *Port) Attr() umad.PortAttr { return p.attr }
 // Foreign returns the count of received datagrams that are not ibsim's packets.
 func (p *Port) Foreign() int { return p.foreign }
 
-// errLIDThenRoute is the error for packets that the server would discard silently.
+// errLIDThenRoute is the error for packets that ibsim, unlike ibkit's server, would discard
+// silently.
 var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that start at a LID")
 
 // Send sends a MAD to the server.
@@ -265,7 +268,7 @@ func (p *Port) SendBatch(m []umad.Message) (int, error) {
 
 // encode writes a message's packet into a buffer and returns it.
 func (p *Port) encode(buffer int, m *umad.Message) ([]byte, error) {
-	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != ib.PermissiveLID {
+	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != ib.PermissiveLID && !p.routesFromLID {
 		return nil, errLIDThenRoute
 	}
 	out := p.out.Buffer(buffer)
