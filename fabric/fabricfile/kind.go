@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A Kind is a kind of file with a fabric's nodes and links.
@@ -32,7 +33,6 @@ var (
 	listLine        = lineForm{[]string{"{"}, lazyregexp.New(`^\{\s+\S+\s+Ports:`)}
 	databaseLine    = lineForm{[]string{"START_"}, lazyregexp.New(`^START_(?:NODES|LINKS)\r?$`)}
 	portListLine    = lineForm{[]string{"CA", "SW", "RT"}, lazyregexp.New(`^(?:CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{16}\s`)}
-	jsonLine        = lazyregexp.New(`^\{\s*"schema"`)
 	cacheMagic      = []byte{0x2b, 0x83, 0xe7, 0x8f}
 )
 
@@ -72,27 +72,8 @@ func KindOf(data []byte) Kind {
 		return Database
 	case portListLine.in(data):
 		return PortList
-	case jsonStart(data) > 0:
+	case textfile.ObjectStart(data) > 0:
 		return JSON
 	}
 	return Other
-}
-
-// jsonStart returns the offset at which a JSON document begins: the file's beginning, or a
-// later line if other lines precede the document.
-func jsonStart(data []byte) int {
-	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
-		return 0
-	}
-	for at := 0; at < len(data); {
-		if data[at] == '{' && jsonLine.Match(data[at:min(at+64, len(data))]) {
-			return at
-		}
-		end := bytes.IndexByte(data[at:], '\n')
-		if end < 0 {
-			break
-		}
-		at += end + 1
-	}
-	return 0
 }

@@ -54,8 +54,6 @@ type linksReader struct {
 	data   []byte
 	report linksReport
 
-	offset, line int // line number of an offset in data
-
 	nodes    []*fabric.Node
 	byGUID   map[ib.GUID]*fabric.Node
 	links    []storedLink
@@ -72,7 +70,7 @@ type storedLink struct {
 
 // parseLinks reads the output from ibkit linkinfo --json --attributes.
 func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
-	r := linksReader{name: name, data: data, line: 1, byGUID: map[ib.GUID]*fabric.Node{}}
+	r := linksReader{name: name, data: data, byGUID: map[ib.GUID]*fabric.Node{}}
 	r.document()
 	switch {
 	case r.report.Schema == "" && len(r.failures) > 0, len(r.nodes) == 0 && len(r.failures) > 0:
