@@ -5,7 +5,18 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/topology"
+	"github.com/ibkit/ibkit/report"
 )
+
+// report returns the document's head, with what could not be read.
+func (c *command) report(f *fabric.Fabric, findings []report.Finding) *topology.Report {
+	r := topology.NewReport(f, c.began, findings, c.names)
+	for _, err := range c.unread {
+		r.Fail(fabric.ReportFailure("", err))
+	}
+	r.Partial = c.isPartial(f)
+	return r
+}
 
 // writeJSON writes a [topology.Report] of the selected nodes, one node or cable at a time.
 func (c *command) writeJSON(out *render.Output, r *topology.Report, f *fabric.Fabric) {

@@ -55,6 +55,8 @@ func (c *command) verdict() string {
 	switch {
 	case c.plan == "":
 		return "no problems found"
+	case c.damaged:
+		return "no differences from the part of the plan that was read"
 	case c.check:
 		return "as planned, no problems found"
 	}

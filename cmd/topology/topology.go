@@ -61,6 +61,7 @@ type command struct {
 	routing  *route.Routing
 	unread   []error // requests without a valid response, and what the output lacks for other reasons
 	ended    bool    // reading ended early
+	damaged  bool    // the plan
 
 	// Derived from the flags.
 	checks topology.Checks
@@ -269,6 +270,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.nodes.Missing(f, slices.DeleteFunc(slices.Clone(f.Nodes), func(n *fabric.Node) bool { return !c.hasType(n) }), c.names); err != nil {
 		return err
 	}
+	c.reportDamage(plan)
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, f, before, plan)
 	if err := out.Flush(); err != nil {
@@ -278,6 +280,20 @@ func (c *command) run(ctx context.Context) error {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return code
+}
+
+// reportDamage prints what of the plan could not be read.
+func (c *command) reportDamage(plan *topology.Plan) {
+	if plan == nil || len(plan.Damage) == 0 {
+		return
+	}
+	c.fabric.PrintFailed(c.env, plan.Damage)
+	c.unread, c.damaged = append(c.unread, plan.Damage...), true
+	unjudged := ""
+	if plan.Incomplete {
+		unjudged = ", unexpected cables are not reported"
+	}
+	fmt.Fprintf(c.env.ErrOut, "warning: the result is partial: parts of the plan could not be read%s\n", unjudged)
 }
 
 // scan returns the fabric and stores it.
@@ -362,7 +378,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	case c.punchList:
 		c.printPunchList(out, f, findings)
 	case c.json:
-		c.writeJSON(out, topology.NewReport(f, c.began, findings, c.names), f)
+		c.writeJSON(out, c.report(f, findings), f)
 	case c.format == formatNetdiscover:
 		err = c.printText(out, text, f)
 	case c.format == formatCSV:

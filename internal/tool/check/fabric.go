@@ -98,7 +98,7 @@ var (
 	}
 	planKinds = []report.Kind{
 		report.MissingNode, report.MissingCable, report.WrongPeer, report.Swapped, report.UnexpectedCable, report.Slower, report.Ambiguous,
-		report.DuplicateName,
+		report.DuplicateName, report.Unchecked,
 	}
 )
 

@@ -236,6 +236,7 @@ var faults = []fault{
 	{kind: "plan/unexpected-cable", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
 	{kind: "plan/slower", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,400G,\n")},
 	{kind: "discovery/unchecked", fabric: tree, options: stored(oneSided)},
+	{kind: "plan/unchecked", fabric: tree, options: plan("leaf001,Port 1,host00001,Port 1,fast,\n")},
 	{kind: "plan/ambiguous", fabric: "rails", options: plan("leaf1,Port 1,host001,Port 7,,\n")},
 	{kind: "plan/duplicate-name", fabric: tree, commands: "describe host00002 host00001", options: plan("leaf001,Port 1,host00001,Port 1,,\n")},
 }

@@ -314,14 +314,25 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 	return nil
 }
 
+// planDamageHint is the next step for a plan that could be read in part only.
+const planDamageHint = "correct the line in the plan"
+
 // checkPlan compares the cabling with the plan.
 func checkPlan(_ context.Context, r *fabricRun) error {
 	if r.opts.Plan == nil {
 		r.skipped("requires a plan")
 		return nil
 	}
+	for _, err := range r.opts.Plan.Damage {
+		r.add(finding(report.Unchecked, "", "%v", err).WithHint(planDamageHint))
+		r.result.Fail(fabric.ReportFailure("", err))
+	}
 	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), planKinds...)
-	r.comment("%s in the plan", count(len(r.opts.Plan.Cables), "cable"))
+	unjudged := ""
+	if r.opts.Plan.Incomplete {
+		unjudged = "; unexpected cables are not reported"
+	}
+	r.comment("%s in the plan%s", count(len(r.opts.Plan.Cables), "cable"), unjudged)
 	r.skippedIf(len(r.opts.Plan.Cables) == 0, "no cables in the plan")
 	return nil
 }

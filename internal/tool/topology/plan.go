@@ -16,6 +16,14 @@ import (
 type Plan struct {
 	File   string
 	Cables []PlanCable
+
+	// Damage has an error for each part of the file that could not be read, a
+	// [*textfile.Error]. The rest of the plan applies.
+	Damage []error
+
+	// Incomplete is set if cables are missing: [Plan.Compare] then omits
+	// [report.UnexpectedCable].
+	Incomplete bool
 }
 
 // A PlanCable is a cable in a plan.
@@ -106,7 +114,9 @@ func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []report.Finding
 		c.report(&c.planned[i])
 	}
 	slices.SortStableFunc(c.defects, func(a, b defect) int { return cmp.Compare(a.Line, b.Line) })
-	c.unexpected(f)
+	if !p.Incomplete {
+		c.unexpected(f)
+	}
 	return findings(append(c.defects, duplicateNames(f, names, func(n *fabric.Node) bool { return c.shared[n] })...))
 }
 

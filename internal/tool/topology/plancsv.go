@@ -57,54 +57,77 @@ type column struct {
 // their names: the names in UFM's NDT files, in point-to-point sheets, and from
 // [WriteCSV].
 func parseCSVPlan(text string) (*Plan, error) {
+	p := &Plan{}
+	t := &planTable{Plan: p, comma: delimiter(text)}
+	for rest, skipped := text, 0; rest != ""; {
+		next := t.rows(rest, skipped)
+		if next == 0 {
+			break
+		}
+		// The line's quotation mark has no counterpart: the rows after the line count.
+		for ; next > skipped && rest != ""; skipped++ {
+			_, rest, _ = strings.Cut(rest, "\n")
+		}
+	}
+	if t.columns == nil {
+		return nil, errors.New("not a plan: got no header with two devices, such as StartDevice,StartPort,EndDevice,EndPort")
+	}
+	p.joinEnds()
+	return p, nil
+}
+
+// A planTable is a plan with the columns of the file that is being read.
+type planTable struct {
+	*Plan
+	comma   rune
+	columns []column // nil before the header
+}
+
+// rows reads rows after a number of lines. It returns the number of a line in which
+// the rows end because of its quotation marks, 0 at the file's end.
+func (t *planTable) rows(text string, skipped int) int {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord = -1
 	r.TrimLeadingSpace = true
-	r.Comma = delimiter(text)
-	p := &Plan{}
-	var columns []column
+	r.Comma = t.comma
 	for {
 		record, err := r.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			if columns == nil {
-				return nil, errors.New("not a plan: got no header with two devices, such as StartDevice,StartPort,EndDevice,EndPort")
+		if errors.Is(err, io.EOF) {
+			return 0
+		}
+		if err != nil {
+			line, err := csvError(err)
+			if !t.lost(skipped+line, err) {
+				return 0
 			}
-			return p, p.joinEnds()
-		case err != nil:
-			return nil, csvError(err)
+			return skipped + line
 		}
 		line, _ := r.FieldPos(0)
 		switch {
-		case columns == nil:
-			columns = header(record)
+		case t.columns == nil:
+			t.columns = header(record)
 		case strings.HasPrefix(record[0], "#") || strings.Join(record, "") == "":
 		default:
-			c, err := row(columns, record)
-			if err != nil {
-				return nil, lineErrorf(line, "%w", err)
-			}
-			if c != nil {
-				c.Line = line
-				p.Cables = append(p.Cables, *c)
+			if !t.row(record, skipped+line) {
+				return 0
 			}
 		}
 	}
 }
 
-// csvError returns an error with the line of a mistake in quotation marks. A field that does
-// not end extends to the file's end: the line is then the line in which its row begins.
-func csvError(err error) error {
-	var parse *csv.ParseError
+// csvError returns the line and the cause of a mistake in quotation marks. A field that does
+// not end extends to a later line: the line is then the line in which its row begins.
+func csvError(err error) (int, error) {
+	parse, ok := errors.AsType[*csv.ParseError](err)
 	switch {
-	case !errors.As(err, &parse):
-		return err
+	case !ok:
+		return 0, err
 	case errors.Is(err, csv.ErrBareQuote):
-		return lineErrorf(parse.Line, "a quotation mark in a field that does not begin with one")
+		return parse.Line, errors.New("a quotation mark in a field that does not begin with one")
 	case errors.Is(err, csv.ErrQuote):
-		return lineErrorf(parse.StartLine, "a field in quotation marks does not end with one")
+		return parse.StartLine, errors.New("a field in quotation marks does not end with one")
 	}
-	return lineErrorf(parse.Line, "%w", parse.Err)
+	return parse.Line, parse.Err
 }
 
 // delimiter returns the most frequent delimiter in the first line that has a delimiter.
@@ -190,60 +213,67 @@ func sideOf(w []string) (side int, rest []string) {
 	return -1, w
 }
 
-// row returns a row's cable, nil if the row has no devices.
-func row(columns []column, record []string) (*PlanCable, error) {
-	var c PlanCable
-	ends := [2]*PlanEnd{&c.A, &c.B}
+// row adds a row's cable, and reports whether to go on. An invalid value is damage; the
+// cable is lost if it has a single end then.
+func (t *planTable) row(record []string, line int) bool {
+	c := PlanCable{Line: line}
+	var invalid []string
 	for i, text := range record {
-		if i >= len(columns) || columns[i].field == 0 {
+		if i >= len(t.columns) || t.columns[i].field == 0 {
 			continue
 		}
-		text = strings.TrimSpace(textfile.ParseCSVText(text))
-		if text == "" {
-			continue
+		if text = strings.TrimSpace(textfile.ParseCSVText(text)); text != "" {
+			if err := c.set(t.columns[i], text); err != nil {
+				invalid = append(invalid, err.Error())
+			}
 		}
-		col := columns[i]
-		var end *PlanEnd
-		if col.side >= 0 {
-			end = ends[col.side]
-		}
-		switch col.field {
-		case fieldDevice:
-			end.Name = text
-		case fieldPort:
-			end.Port = text
-		case fieldGUID:
-			guid, err := ib.ParseGUID(text)
-			if err != nil {
-				return nil, err
-			}
-			end.GUID = guid
-		case fieldRack:
-			if !strings.HasPrefix(strings.ToLower(text), "rack") {
-				text = "rack " + text
-			}
-			end.Place = strings.TrimSpace(text + " " + end.Place)
-		case fieldUnit:
-			end.Place = strings.TrimSpace(end.Place + " U" + strings.TrimLeft(text, "uU"))
-		case fieldRate:
-			if err := c.setRateText(text); err != nil {
-				return nil, errors.New("parse speed " + quote(text) + ": " + err.Error())
-			}
-		case fieldWidth:
-			if err := c.Width.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
-				return nil, err
-			}
-		case fieldLinkType:
-			_ = c.setRateText(text) // other link types are valid
-		}
+	}
+	err := errSingleEnd
+	if len(invalid) > 0 {
+		err = errors.New(strings.Join(invalid, "; "))
 	}
 	switch {
-	case c.A.isZero() && c.B.isZero():
-		return nil, nil
+	case c.A.isZero() && c.B.isZero() && len(invalid) == 0:
+		return true
 	case c.A.isZero() || c.B.isZero():
-		return nil, errors.New("the cable has a single end")
+		return t.lost(line, err)
 	}
-	return &c, nil
+	t.Cables = append(t.Cables, c)
+	return len(invalid) == 0 || t.damaged(line, err)
+}
+
+var errSingleEnd = errors.New("the cable has a single end")
+
+// set sets the value that a column has.
+func (c *PlanCable) set(col column, text string) (err error) {
+	end := &c.A
+	if col.side == 1 {
+		end = &c.B
+	}
+	switch col.field {
+	case fieldDevice:
+		end.Name = text
+	case fieldPort:
+		end.Port = text
+	case fieldGUID:
+		end.GUID, err = ib.ParseGUID(text)
+	case fieldRack:
+		if !strings.HasPrefix(strings.ToLower(text), "rack") {
+			text = "rack " + text
+		}
+		end.Place = strings.TrimSpace(text + " " + end.Place)
+	case fieldUnit:
+		end.Place = strings.TrimSpace(end.Place + " U" + strings.TrimLeft(text, "uU"))
+	case fieldRate:
+		if err = c.setRateText(text); err != nil {
+			err = errors.New("parse speed " + quote(text) + ": " + err.Error())
+		}
+	case fieldWidth:
+		err = c.Width.UnmarshalText([]byte(strings.ToUpper(text)))
+	case fieldLinkType:
+		_ = c.setRateText(text) // other link types are valid
+	}
+	return err
 }
 
 // isZero reports whether the end does not identify a node.

@@ -2,12 +2,14 @@ package topology
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // laneSpeeds are lane rates as .topo files have them.
@@ -16,7 +18,7 @@ var laneSpeeds = map[string]ib.Speed{
 }
 
 // parseList reads a link list, with a line or two for each cable.
-func parseList(text string) (*Plan, error) {
+func parseList(text string) *Plan {
 	p := &Plan{}
 	number := 0
 	for line := range strings.Lines(text) {
@@ -26,14 +28,18 @@ func parseList(text string) (*Plan, error) {
 		}
 		l, err := ibdiagnet.ParseListLine([]byte(line))
 		if err != nil {
-			return nil, lineErrorf(number, "%w", err)
+			if !p.lost(number, err) {
+				break
+			}
+			continue
 		}
 		end := func(e *ibdiagnet.ListEnd) PlanEnd {
 			return PlanEnd{Name: strings.TrimSpace(e.Desc), GUID: e.Info.NodeGUID, Port: strconv.Itoa(int(e.Port))}
 		}
 		p.Cables = append(p.Cables, PlanCable{A: end(&l.Ends[0]), B: end(&l.Ends[1]), Width: l.Width, Speed: l.Speed, Line: number})
 	}
-	return p, p.joinEnds()
+	p.joinEnds()
+	return p
 }
 
 // parseDatabase reads an ibdiagnet2.db_csv file.
@@ -49,8 +55,8 @@ var (
 	topoSplit  = lazyregexp.New(`\s*(?:#.*)?$`)
 )
 
-// parseTopo reads an ibdiagnet .topo file.
-func parseTopo(text string) (*Plan, error) {
+// parseTopo reads an ibdiagnet .topo file. The cables after an invalid system line are lost.
+func parseTopo(text string) *Plan {
 	p := &Plan{}
 	system := ""
 	number := 0
@@ -59,30 +65,42 @@ func parseTopo(text string) (*Plan, error) {
 		line = topoSplit.ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
 		indented := strings.TrimLeft(line, " \t") != line
 		line = strings.TrimSpace(line)
+		var err error
 		switch {
 		case line == "":
 		case !indented:
-			m := topoSystem.FindStringSubmatch(line)
-			if m == nil {
-				return nil, lineErrorf(number, "got %q, want a type and the name of a system", line)
+			system = ""
+			if m := topoSystem.FindStringSubmatch(line); m != nil {
+				system = m[2]
+			} else {
+				err = fmt.Errorf("got %s, want a type and the name of a system", textfile.Quote(line))
 			}
-			system = m[2]
 		case system == "":
-			return nil, lineErrorf(number, "got a cable before a system")
+			err = errors.New("got a cable before a system")
 		default:
-			m := topoCable.FindStringSubmatch(line)
-			if m == nil {
-				return nil, lineErrorf(number, "got %q, want PORT -4x-50G-> TYPE SYSTEM PORT", line)
-			}
-			c := PlanCable{A: PlanEnd{Name: system, Port: m[1]}, B: PlanEnd{Name: m[5], Port: m[6]}, Line: number}
-			if m[2] != "" {
-				_ = c.Width.UnmarshalText([]byte(m[2] + "X")) // unknown widths remain 0
-			}
-			c.Speed = laneSpeeds[m[3]]
-			p.Cables = append(p.Cables, c)
+			err = p.addTopoCable(system, line, number)
+		}
+		if err != nil && !p.lost(number, err) {
+			break
 		}
 	}
-	return p, p.joinEnds()
+	p.joinEnds()
+	return p
+}
+
+// addTopoCable adds a cable of a system.
+func (p *Plan) addTopoCable(system, line string, number int) error {
+	m := topoCable.FindStringSubmatch(line)
+	if m == nil {
+		return fmt.Errorf("got %s, want PORT -4x-50G-> TYPE SYSTEM PORT", textfile.Quote(line))
+	}
+	c := PlanCable{A: PlanEnd{Name: system, Port: m[1]}, B: PlanEnd{Name: m[5], Port: m[6]}, Line: number}
+	if m[2] != "" {
+		_ = c.Width.UnmarshalText([]byte(m[2] + "X")) // unknown widths remain 0
+	}
+	c.Speed = laneSpeeds[m[3]]
+	p.Cables = append(p.Cables, c)
+	return nil
 }
 
 // rateForm matches widths and speeds: 4X HDR, HDR, HDR100, 400G, 200 Gb/s, 4x-50G.

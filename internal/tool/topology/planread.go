@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/fabricfile"
@@ -15,11 +13,6 @@ import (
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 	"github.com/ibkit/ibkit/internal/textfile"
 )
-
-// lineErrorf returns an error about a line in a file; [atFile] adds the file name.
-func lineErrorf(line int, format string, args ...any) error {
-	return &textfile.Error{Line: line, Err: fmt.Errorf(format, args...)}
-}
 
 // atFile returns an error about a file, or about a line in it.
 func atFile(name string, err error) error {
@@ -35,7 +28,7 @@ const maxPlan = 1 << 28
 // ReadPlan reads a plan in any of these formats, which it recognizes by the content:
 // CSV with a cable in each line, ibnetdiscover output, a libibnetdisc cache, a
 // subnet.lst from opensm and ibdiagnet, an ibdiagnet .topo file, and ibkit topology and
-// linkinfo JSON.
+// linkinfo JSON. Invalid lines are [Plan.Damage]; a file without any cable is an error.
 func ReadPlan(path string) (*Plan, error) {
 	data, err := interrupt.ReadFile(path, maxPlan)
 	if err != nil {
@@ -48,14 +41,44 @@ func ReadPlan(path string) (*Plan, error) {
 // name.
 func ParsePlan(data []byte, name string) (*Plan, error) {
 	p, err := parsePlan(data, name)
-	if err == nil && len(p.Cables) == 0 {
+	switch {
+	case err != nil || len(p.Cables) > 0:
+	case len(p.Damage) > 0:
+		err = p.Damage[0]
+	default:
 		err = errors.New("got no cables")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read plan %w", atFile(name, err))
 	}
 	p.File = name
+	for i, err := range p.Damage {
+		p.Damage[i] = atFile(name, err)
+	}
 	return p, nil
+}
+
+// maxDamage is the damage count after which reading ends: the file is of another kind.
+const maxDamage = 10_000
+
+// damaged adds an error about a line, 0 for the file, and reports whether to go on. The line's
+// cable is in the plan, without the invalid value.
+func (p *Plan) damaged(line int, err error) bool {
+	switch n := len(p.Damage); {
+	case n == maxDamage:
+		p.Incomplete = true
+		return false
+	case n == maxDamage-1:
+		err = fmt.Errorf("the lines from here on were not read: %d lines are invalid", maxDamage)
+	}
+	p.Damage = append(p.Damage, &textfile.Error{Line: line, Err: err})
+	return true
+}
+
+// lost is damaged for a line with a cable that is not in the plan.
+func (p *Plan) lost(line int, err error) bool {
+	p.Incomplete = true
+	return p.damaged(line, err)
 }
 
 var topoArrow = lazyregexp.New(`(?m)^[ \t]+\S+[ \t]+(?:-\S*)?->[ \t]`)
@@ -68,7 +91,7 @@ func parsePlan(data []byte, name string) (*Plan, error) {
 	case fabricfile.JSON:
 		return parseJSONPlan(text)
 	case fabricfile.List:
-		return parseList(string(text))
+		return parseList(string(text)), nil
 	case fabricfile.Netdiscover, fabricfile.PortList:
 		return planOfFile(fabricfile.Parse(text, name))
 	case fabricfile.Database:
@@ -78,123 +101,44 @@ func parsePlan(data []byte, name string) (*Plan, error) {
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, errors.New("not a plan: the file is binary")
 	case bytes.Contains(text, []byte("->")) && topoArrow.Match(text):
-		return parseTopo(string(text))
+		return parseTopo(string(text)), nil
 	}
 	return parseCSVPlan(string(text))
 }
 
+// planOfFabric returns the plan in a stored fabric, which may be damaged or partial.
 func planOfFabric(f *fabric.Fabric, err error) (*Plan, error) {
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
-	return PlanOf(f, nil), nil
-}
-
-// planOfFile returns the plan in a stored fabric. A damaged file is not a plan: cables would
-// be missing.
-func planOfFile(d *ibdiagnet.Database, err error) (*Plan, error) {
-	if err == nil && d.Fabric.Damaged() {
-		err = d.Fabric.Failures[0].Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return PlanOf(d.Fabric, nil), nil
-}
-
-// parseJSONPlan reads topology or linkinfo JSON.
-func parseJSONPlan(data []byte) (*Plan, error) {
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if err := decodeJSON(data, &head); err != nil {
-		return nil, err
-	}
-	switch {
-	case strings.HasPrefix(head.Schema, "ibkit/topology/"):
-		var r Report
-		if err := decodeJSON(data, &r); err != nil {
-			return nil, err
+	p := PlanOf(f, nil)
+	for _, failure := range f.Failures {
+		if at, ok := errors.AsType[*textfile.Error](failure.Err); ok {
+			p.lost(at.Line, at.Err)
+		} else {
+			p.lost(0, failure.Err)
 		}
-		return planOfReport(&r)
-	case strings.HasPrefix(head.Schema, fabricfile.LinksSchema):
-		return planOfLinks(data)
 	}
-	return nil, fmt.Errorf("got schema %q, want ibkit/topology/2 or ibkit/linkinfo/3", head.Schema)
-}
-
-// decodeJSON decodes a document; errors contain the line. [atFile] adds the name.
-func decodeJSON(data []byte, v any) error { return textfile.DecodeJSON(data, "", v) }
-
-func planOfReport(r *Report) (*Plan, error) {
-	p := &Plan{}
-	for _, c := range r.Cables {
-		cable := PlanCable{A: planEndOf(c.A.Name, c.A.GUID, c.A.Port), B: planEndOf(c.B.Name, c.B.GUID, c.B.Port)}
-		if err := cable.setRate(c.Width, c.Speed); err != nil {
-			return nil, err
-		}
-		p.Cables = append(p.Cables, cable)
+	if f.Partial() && len(p.Damage) == 0 {
+		p.lost(0, errPartialPlan)
 	}
 	return p, nil
 }
 
-func planEndOf(name string, guid ib.GUID, port uint8) PlanEnd {
-	return PlanEnd{Name: name, GUID: guid, Port: strconv.Itoa(int(port))}
-}
+// errPartialPlan is the damage of a plan from a partial scan.
+var errPartialPlan = errors.New("the stored scan is partial: cables may be missing")
 
-// setRate parses width and speed, nil for unknown values.
-func (c *PlanCable) setRate(width, speed *string) error {
-	if width != nil {
-		if err := c.Width.UnmarshalText([]byte(*width)); err != nil {
-			return err
-		}
-	}
-	if speed != nil {
-		return c.Speed.UnmarshalText([]byte(*speed))
-	}
-	return nil
-}
-
-// planOfLinks reads the linkinfo JSON members that a plan needs.
-func planOfLinks(data []byte) (*Plan, error) {
-	var r struct {
-		Nodes []struct {
-			GUID  ib.GUID `json:"guid"`
-			Name  string  `json:"name"`
-			Ports []struct {
-				Number uint8   `json:"number"`
-				Width  *string `json:"width"`
-				Speed  *string `json:"speed"`
-				Peer   *struct {
-					GUID ib.GUID `json:"node_guid"`
-					Port uint8   `json:"port"`
-					Name string  `json:"name"`
-				} `json:"peer"`
-			} `json:"ports"`
-		} `json:"nodes"`
-	}
-	if err := decodeJSON(data, &r); err != nil {
+// planOfFile returns the plan in a file with a fabric.
+func planOfFile(d *ibdiagnet.Database, err error) (*Plan, error) {
+	if err != nil {
 		return nil, err
 	}
-	p := &Plan{}
-	for _, n := range r.Nodes {
-		for _, port := range n.Ports {
-			if port.Peer == nil {
-				continue
-			}
-			cable := PlanCable{A: planEndOf(n.Name, n.GUID, port.Number), B: planEndOf(port.Peer.Name, port.Peer.GUID, port.Peer.Port)}
-			if err := cable.setRate(port.Width, port.Speed); err != nil {
-				return nil, err
-			}
-			p.Cables = append(p.Cables, cable)
-		}
-	}
-	return p, p.joinEnds()
+	return planOfFabric(d.Fabric, nil)
 }
 
-// joinEnds removes the second entry for cables that a file lists at both ends. It
-// returns an error if a port has two cables.
-func (p *Plan) joinEnds() error {
+// joinEnds removes the second entry for cables that a file lists at both ends, and a second
+// cable of a port, which is damage.
+func (p *Plan) joinEnds() {
 	type key struct {
 		name, port string
 		guid       ib.GUID
@@ -214,26 +158,35 @@ func (p *Plan) joinEnds() error {
 	kept := p.Cables[:0]
 	for _, c := range p.Cables {
 		a, b := keyOf(c.A), keyOf(c.B)
-		again := false
-		for _, end := range []struct{ here, there key }{{a, b}, {b, a}} {
+		again, conflict := false, error(nil)
+		for _, end := range []struct {
+			here, there key
+			port        PlanEnd
+		}{{a, b, c.A}, {b, a, c.B}} {
 			old, known := used[end.here]
 			switch {
 			case end.here.port == "" || !known:
 			case old.peer == end.there:
 				again = true
-			default:
-				port := c.A
-				if end.here == b {
-					port = c.B
-				}
-				return lineErrorf(c.Line, "%v has two cables, the other is in line %d", port, old.line)
+			case conflict == nil:
+				conflict = fmt.Errorf("%v has two cables: the first%s counts", end.port, inLine(old.line))
 			}
 		}
-		if !again {
+		switch {
+		case conflict != nil:
+			p.lost(c.Line, conflict)
+		case !again:
 			used[a], used[b] = use{b, c.Line}, use{a, c.Line}
 			kept = append(kept, c)
 		}
 	}
 	p.Cables = kept
-	return nil
+}
+
+// inLine names a line, unless the file has none.
+func inLine(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", in line %d,", line)
 }
