@@ -177,6 +177,22 @@ func TestParse_NetdiscoverValues(t *testing.T) {
 			t.Errorf("got port GUIDs %v and %v, NodeInfo %v, want 0x11", n.Ports[0].GUID, n.Ports[1].GUID, n.Info.PortGUID)
 		}
 	})
+	for _, test := range []struct {
+		name, ids string
+		want      ib.GUID
+	}{
+		{"system GUID", "vendid=0x2c9\ndevid=0x1\nsysimgguid=0x77\n", 0x77},
+		{"system GUID 0", "vendid=0x2c9\ndevid=0x1\nsysimgguid=0x0\n", 0},
+		{"system GUID 0 of ibnetdiscover", "vendid=0x2c9\ndevid=0x1\n", 0},
+		{"no IDs", "", 0x20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := replace(t, pair, "vendid=0x2c9\ndevid=0x1\nsysimgguid=0x20\n", test.ids)
+			if got := parse(t, text).NodeByGUID(0x20).Info.SystemGUID; got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
 	t.Run("node GUID without its line", func(t *testing.T) {
 		if f := parse(t, replace(t, pair, "caguid=0x20\n", "")); f.NodeByGUID(0x20) == nil {
 			t.Error("got no node 0x20, want the GUID in its ID")

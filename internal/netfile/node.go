@@ -22,6 +22,7 @@ type Node struct {
 	GUID       ib.GUID
 	PortGUID   ib.GUID // switch's port 0; 0: unknown
 	SystemGUID ib.GUID
+	HasIDs     bool // the file has vendid, devid or sysimgguid of the node
 	VendorID   uint32
 	DeviceID   uint16
 
@@ -115,7 +116,7 @@ func (n *reader) nodeLine(l *Line, kind mad.NodeType) error {
 	}
 	l.At = after
 	node := &Node{
-		At: l, Kind: kind, ID: id, NumPorts: int(ports), GUID: guid, PortGUID: n.portGUID, SystemGUID: n.system, VendorID: n.vendor, DeviceID: n.device,
+		At: l, Kind: kind, ID: id, NumPorts: int(ports), GUID: guid, PortGUID: n.portGUID, SystemGUID: n.system, HasIDs: n.hasIDs, VendorID: n.vendor, DeviceID: n.device,
 		Ports: map[int]*Port{}, Ability: n.ability,
 	}
 	rest := node.describe(l.comment(), n.rules)
@@ -139,7 +140,7 @@ func (n *reader) add(node *Node) {
 	if node.Kind != mad.NodeTypeSwitch {
 		n.next[node.Kind] += ib.GUID(node.NumPorts)
 	}
-	n.vendor, n.system, n.portGUID, n.known = 0, 0, 0, false
+	n.vendor, n.system, n.portGUID, n.known, n.hasIDs = 0, 0, 0, false, false
 	if n.rules == Topology {
 		n.device = 0
 	}

@@ -85,6 +85,7 @@ type reader struct {
 	system     ib.GUID
 	portGUID   ib.GUID // of a switch's port 0
 	known      bool    // the next node's GUID was assigned
+	hasIDs     bool    // the next node has one of the three IDs above
 	ability    Ability
 }
 
@@ -243,11 +244,11 @@ func (n *reader) assign(l *Line, word string) error {
 	}
 	switch word {
 	case "vendid":
-		n.vendor = uint32(v)
+		n.vendor, n.hasIDs = uint32(v), true
 	case "devid":
-		n.device = uint16(v)
+		n.device, n.hasIDs = uint16(v), true
 	case "sysimgguid":
-		n.system = ib.GUID(v)
+		n.system, n.hasIDs = ib.GUID(v), true
 	case "width":
 		n.ability.Width = ib.LinkWidth(v)
 	case "speed":
