@@ -18,6 +18,9 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 		fmt.Fprintf(out, "%-13s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	size := fmt.Sprintf("%s, %s, %s", plural.Count(a.Switches, "switch", "switches"), plural.Count(a.EndPorts, "end port", "end ports"), plural.Count(a.Destinations, "LID", "LIDs"))
+	if parts := a.Disconnected(); parts != "" {
+		size += ", in " + parts
+	}
 	if partial {
 		size += " (partial result)"
 	}

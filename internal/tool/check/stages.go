@@ -309,7 +309,11 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 	if n := a.Routing.Unread; n > 0 && r.opts.Tables != nil { // otherwise from the scan
 		r.add(finding(report.Unchecked, "", "the stored tables have %s without a response", count(n, "request")).WithHint(hint))
 	}
-	r.comment("%s, %s: %s", count(a.Destinations, "LID"), plural.Count(int(a.Paths), "path", "paths"), a.Arrivals())
+	parts := a.Disconnected()
+	if parts != "" {
+		parts += ": "
+	}
+	r.comment("%s%s, %s: %s", parts, count(a.Destinations, "LID"), plural.Count(int(a.Paths), "path", "paths"), a.Arrivals())
 	r.skippedIf(a.Paths == 0, "no paths: less than two ports with a LID")
 	return nil
 }

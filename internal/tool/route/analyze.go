@@ -24,6 +24,7 @@ type AnalyzeOptions struct {
 type Analysis struct {
 	Routing *Routing
 
+	Parts        int // without a connection to the others, each a subnet
 	Switches     int
 	EndPorts     int // adapter and router ports with a LID
 	Destinations int // LIDs
@@ -57,7 +58,29 @@ type Analysis struct {
 // Analyze checks a routing. It computes the paths to a single destination LID at a
 // time, from the entries of all switches for it, so the time grows with destinations
 // times switches. Analyze uses all processors. It returns an error if ctx ends.
+//
+// Parts without a connection, which a file with several subnets has, are analysed one by
+// one: there are no paths between them, and their LIDs may be the same.
 func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, error) {
+	var all *Analysis
+	for _, part := range r.parts() {
+		a, err := analyze(ctx, part, o)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = a
+		} else {
+			all.merge(a)
+		}
+		all.Parts++
+	}
+	all.Routing, all.Adaptive = r, r.adaptive()
+	return all, nil
+}
+
+// analyze analyses a part.
+func analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, error) {
 	g := newGraph(r, o.WithSwitches)
 	a := &Analysis{Routing: r, Switches: len(g.switches), EndPorts: len(g.ends), Destinations: len(g.lids), Duplicates: g.duplicates, Adaptive: r.adaptive()}
 	deps := newDependencies(g)
@@ -128,6 +151,14 @@ func (g *graph) forEach(ctx context.Context, workers int, start func(worker int)
 	}
 	group.Wait()
 	return ctx.Err()
+}
+
+// Disconnected describes the parts, "" for a single part.
+func (a *Analysis) Disconnected() string {
+	if a.Parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d parts without a connection", a.Parts)
 }
 
 // Arrivals describes the paths that arrive and those that do not.

@@ -70,7 +70,7 @@ func newGraph(r *Routing, withSwitches bool) *graph {
 			continue
 		}
 		for i := range n.Ports {
-			if p := &n.Ports[i]; p.LID.IsUnicast() {
+			if p := &n.Ports[i]; p.LID.IsUnicast() && r.contains(p) {
 				numbers[p] = int32(len(g.ends))
 				g.own(p, int32(len(g.ends)), true)
 				g.ends = append(g.ends, endPort{port: p, sw: -1, peer: -1})

@@ -18,6 +18,13 @@ type InactiveLink struct {
 // active.
 func (p *Port) inactive() bool { return p.State != 0 && p.State != ib.PortActive }
 
+// hasStates reports whether the state of a link is known.
+func (r *Routing) hasStates() bool {
+	return slices.ContainsFunc(r.Nodes, func(n *Node) bool {
+		return slices.ContainsFunc(n.Ports, func(p Port) bool { return p.Peer != nil && p.State != 0 })
+	})
+}
+
 // findInactive lists the paths' inactive links, links with the most paths first.
 func (a *Analysis) findInactive(g *graph, load []uint64) {
 	for s, n := range g.switches {
@@ -41,5 +48,10 @@ func (a *Analysis) findInactive(g *graph, load []uint64) {
 			}
 		}
 	}
+	a.sortInactive()
+}
+
+// sortInactive sorts the links with the most paths to the front.
+func (a *Analysis) sortInactive() {
 	slices.SortStableFunc(a.Inactive, func(x, y InactiveLink) int { return cmp.Compare(y.Paths, x.Paths) })
 }

@@ -48,6 +48,11 @@ func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 			a.Balance = append(a.Balance, a.Groups[i])
 		}
 	}
+	a.sortBalance()
+}
+
+// sortBalance sorts the worst groups to the front.
+func (a *Analysis) sortBalance() {
 	slices.SortStableFunc(a.Balance, func(x, y PortGroup) int {
 		return cmp.Compare(float64(y.Most)/y.Mean, float64(x.Most)/x.Mean)
 	})

@@ -30,6 +30,9 @@ func (r *PathsResult) Unchecked() []report.Kind {
 		return nil
 	}
 	kinds := slices.Concat([]report.Kind{report.OtherRecord}, linkKinds)
+	if !r.Routing.hasStates() {
+		kinds = append(kinds, report.NotActive)
+	}
 	if r.Routing.PathSLs == nil {
 		kinds = append(kinds, report.LaneDropped)
 	}
@@ -55,6 +58,8 @@ func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 		add(report.Detour, "%d links; a shortest path has %d", len(p.Hops), p.Shortest)
 	case p.Cause == Unattached:
 		add(report.Unreachable, "%s has no link", w.port(p.From))
+	case p.Cause == Unconnected:
+		add(report.Unreachable, "no links connect the ports")
 	case p.Cause == Unseen:
 		add(report.Unchecked, "the table of %s was not read", w.node(p.End))
 	case p.Cause == Silent:

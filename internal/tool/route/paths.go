@@ -151,10 +151,10 @@ func (r *PathsResult) trace(pairs []Pair, group ib.LID) {
 			to.Forward, to.Reverse = t.Multicast(p.From, p.To, group), new(t.Multicast(p.To, p.From, group))
 			continue
 		}
-		to.Forward = t.Unicast(p.From, p.ToLID)
+		to.Forward = t.between(p.From, p.To, p.ToLID)
 		to.Forward.FromLID = p.FromLID
 		if p.To != nil {
-			to.Reverse = new(t.Unicast(p.To, p.FromLID))
+			to.Reverse = new(t.between(p.To, p.From, p.FromLID))
 			to.Reverse.FromLID = p.ToLID
 		}
 	}

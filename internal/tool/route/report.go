@@ -16,6 +16,7 @@ const ReportSchema = "ibkit/check-routes/2"
 // A Report is the document that "ibkit check routes --json" prints.
 type Report struct {
 	report.Head
+	Parts        int                `json:"parts"` // without a connection to the others
 	Switches     int                `json:"switches"`
 	EndPorts     int                `json:"end_ports"`
 	Destinations int                `json:"destinations"` // LIDs
@@ -97,7 +98,7 @@ type ReportPort struct {
 func (a *Analysis) Report(findings []report.Finding, changes []Change, names *fabric.NameMap) *Report {
 	w := namer{names}
 	r := &Report{
-		Head: report.NewHead(ReportSchema, a.Routing.Began), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
+		Head: report.NewHead(ReportSchema, a.Routing.Began), Parts: a.Parts, Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
 		Paths: a.Paths, Reached: a.Reached, Lost: map[Cause]uint64{}, Hops: []ReportHops{}, Lanes: a.Lanes, Links: a.LinkSummary(),
 		Congestion: []ReportCongestion{}, Disjoint: a.Disjoint, Changes: changes,
 	}

@@ -47,6 +47,8 @@ type Routing struct {
 	Members   map[ib.LID]*Members
 	NoMembers error
 
+	within map[*Node]bool // the nodes of a part; nil: the whole routing
+
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Node // filled by NodeByAnyGUID
 }

@@ -285,6 +285,11 @@ func (a *Analysis) finishFaults(g *graph) {
 		l.To = g.portOfLID(l.LID)
 		l.From = g.source(l.LID, l.Ports[0].Node)
 	}
+	a.sortFaults()
+}
+
+// sortFaults sorts the faults and loops with the most paths to the front.
+func (a *Analysis) sortFaults() {
 	slices.SortFunc(a.Faults, func(x, y Fault) int {
 		return cmp.Or(cmp.Compare(y.Paths, x.Paths), cmp.Compare(x.LID, y.LID), cmp.Compare(x.Cause, y.Cause), cmp.Compare(guidOf(x.Switch), guidOf(y.Switch)), cmp.Compare(x.Port, y.Port))
 	})

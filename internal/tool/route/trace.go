@@ -126,6 +126,22 @@ func (t *Tracer) Unicast(from *Port, lid ib.LID) Path {
 	return p
 }
 
+// between is Unicast for a known destination, nil without one. Subnets in the same file may
+// have the same LIDs, and no path leads from one to another.
+func (t *Tracer) between(from, to *Port, lid ib.LID) Path {
+	p := t.Unicast(from, lid)
+	if to == nil {
+		return p
+	}
+	p.To, p.Shortest = to, t.shortest(from, to)
+	a, _ := attachment(from)
+	b, _ := attachment(to)
+	if p.Shortest < 0 && a != nil && b != nil && !t.routing.Partial() {
+		p.Cause, p.Hops, p.End = Unconnected, nil, nil
+	}
+	return p
+}
+
 func (p *Path) add(output *Port) { p.Hops = append(p.Hops, Hop{Output: output}) }
 
 // enter reports whether the path goes on at a port's node. At an end port it ends.

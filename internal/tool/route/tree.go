@@ -12,21 +12,22 @@ type Cause uint8
 
 // The causes. A packet's path ends at the switch with the cause.
 const (
-	NoEntry    Cause = iota + 1 // the table has no port for the LID
-	BeyondTop                   // the LID is above the highest LID in use
-	NoSuchPort                  // the port does not exist
-	DeadEnd                     // the port has no link
-	WrongEnd                    // the port leads to another end port
-	WrongZero                   // port 0, but the LID is not the switch's LID
-	InLoop                      // the tables forward the packet in a loop
-	Unattached                  // the source has no link to a switch
-	Unseen                      // the table was not read: the path is unknown
-	Silent                      // the port's peer did not respond: the path is unknown
-	NotMember                   // the group's tables do not lead to the destination
+	NoEntry     Cause = iota + 1 // the table has no port for the LID
+	BeyondTop                    // the LID is above the highest LID in use
+	NoSuchPort                   // the port does not exist
+	DeadEnd                      // the port has no link
+	WrongEnd                     // the port leads to another end port
+	WrongZero                    // port 0, but the LID is not the switch's LID
+	InLoop                       // the tables forward the packet in a loop
+	Unattached                   // the source has no link to a switch
+	Unseen                       // the table was not read: the path is unknown
+	Silent                       // the port's peer did not respond: the path is unknown
+	NotMember                    // the group's tables do not lead to the destination
+	Unconnected                  // no links connect the ports
 	causes
 )
 
-var causeNames = [...]string{"", "no entry", "beyond top", "no such port", "dead end", "wrong end", "wrong port 0", "loop", "unattached", "unseen", "silent", "not a member"}
+var causeNames = [...]string{"", "no entry", "beyond top", "no such port", "dead end", "wrong end", "wrong port 0", "loop", "unattached", "unseen", "silent", "not a member", "unconnected"}
 
 // String returns the cause in words.
 func (c Cause) String() string { return causeNames[c] }

@@ -70,11 +70,12 @@ func TestLoad(t *testing.T) {
 		name   string
 		paths  []string
 		sltovl uint8 // virtual lane for service level 9 on leaf001
+		state  ib.PortState
 	}{
-		{"opensm", []string{"testdata/opensm"}, 1},
-		{"dump_fts and list", []string{"testdata/dump_fts.txt", "testdata/opensm/opensm-subnet.lst"}, 9},
-		{"dump_fts and cache", []string{"testdata/dump_fts.txt", cache}, 9},
-		{"dump_fts and topology", []string{"testdata/dump_fts.txt", writeTopology(t)}, 9},
+		{"opensm", []string{"testdata/opensm"}, 1, ib.PortActive},
+		{"dump_fts and list", []string{"testdata/dump_fts.txt", "testdata/opensm/opensm-subnet.lst"}, 9, ib.PortActive},
+		{"dump_fts and cache", []string{"testdata/dump_fts.txt", cache}, 9, ib.PortActive},
+		{"dump_fts and topology", []string{"testdata/dump_fts.txt", writeTopology(t)}, 9, ib.PortNoChange}, // no states
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := mustLoad(t, test.paths...)
@@ -89,8 +90,8 @@ func TestLoad(t *testing.T) {
 				t.Errorf("got output ports %v, want %v", got, want)
 			}
 			host := &r.NodeByGUID(0x0002c90000100100).Ports[1]
-			if host.Peer != &leaf.Ports[2] || host.Speed != ib.HDR || host.Width != ib.Width4X || host.State != ib.PortActive {
-				t.Errorf("got port %+v, want one linked to port 2 of leaf001, 4X HDR", host)
+			if host.Peer != &leaf.Ports[2] || host.Speed != ib.HDR || host.Width != ib.Width4X || host.State != test.state {
+				t.Errorf("got port %+v, want one linked to port 2 of leaf001, 4X HDR, state %v", host, test.state)
 			}
 			if got := leaf.Lane(1, 2, 9); got != test.sltovl {
 				t.Errorf("got virtual lane %d for service level 9, want %d", got, test.sltovl)

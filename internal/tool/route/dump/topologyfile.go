@@ -5,13 +5,10 @@ import (
 	"io"
 
 	"github.com/ibkit/ibkit/fabric/fabricfile"
-	"github.com/ibkit/ibkit/ib"
-
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readTopology reads ibnetdiscover output. It has no states: a link in the file counts
-// as active.
+// readTopology reads ibnetdiscover output, which has no states.
 func readTopology(in io.Reader, file string) (*route.Routing, error) {
 	data, err := io.ReadAll(in)
 	if err != nil {
@@ -24,11 +21,6 @@ func readTopology(in io.Reader, file string) (*route.Routing, error) {
 	r := route.FromFabric(d.Fabric)
 	for _, n := range r.Nodes {
 		forget(n.Tables)
-		for i := range n.Ports {
-			if n.Ports[i].Peer != nil {
-				n.Ports[i].State = ib.PortActive
-			}
-		}
 	}
 	return r, nil
 }
