@@ -73,6 +73,15 @@ type storedOrder struct {
 	maxHops int
 }
 
+// Unjudged names what a verdict on links does not include because the fabric's file lacks
+// it, or is "".
+func (f *Fabric) Unjudged() string {
+	if f.Sparse {
+		return "states, enabled widths and speeds"
+	}
+	return ""
+}
+
 // Partial reports whether data is missing: a request failed, the discovery ended early, or
 // the fabric's file is damaged.
 func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Unanswered > 0 || f.Aborted != nil }

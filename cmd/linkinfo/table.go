@@ -137,13 +137,14 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 
 // noProblems is the verdict on links without problems. It does not include what a file lacks.
 func noProblems(f *fabric.Fabric, isEmpty bool) string {
-	switch {
-	case isEmpty:
+	if isEmpty {
 		return "no ports"
-	case f.Sparse:
-		return "no problems found; not judged: states, enabled widths and speeds"
 	}
-	return "no problems found"
+	verdict := "no problems found"
+	if unjudged := f.Unjudged(); unjudged != "" {
+		verdict += "; not judged: " + unjudged
+	}
+	return verdict
 }
 
 // endRows returns a row for each end.

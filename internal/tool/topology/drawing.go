@@ -16,6 +16,8 @@ type drawing struct {
 	// The distance between boxes without a box between them.
 	stepX, stepY float64
 
+	lanes map[laneKey]int // next lanes
+
 	least, most point // corners
 }
 
@@ -114,7 +116,9 @@ func (d *drawing) measure() {
 		add(point{f.corner.x + f.wide, f.corner.y + f.high})
 	}
 	for _, l := range d.links {
-		add(l.curve.at(0.5))
+		for _, at := range l.curve.extent() {
+			add(at)
+		}
 	}
 	if len(d.boxes) == 0 {
 		d.least, d.most = point{}, point{}

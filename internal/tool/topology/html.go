@@ -80,10 +80,14 @@ func (p *Picture) pageTitle() string {
 
 // verdict describes a picture without findings.
 func (p *Picture) verdict() string {
+	verdict := "no problems found"
 	if p.Fabric.Partial() {
-		return "partial result, no problems found"
+		verdict = "partial result, " + verdict
 	}
-	return "no problems found"
+	if unjudged := p.Fabric.Unjudged(); unjudged != "" {
+		verdict += "; not judged: " + unjudged
+	}
+	return verdict
 }
 
 // sourceHash returns an inline source's hash for the Content-Security-Policy.

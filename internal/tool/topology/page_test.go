@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type page struct {
 	Sizes    [3][2]float64
 	Nodes    [][]any // name, short name, GUID, kind, LID, switch above, group
 	Groups   []struct{ Title string }
+	Rates    [][3]any // text, cables, line width
 	Cables   [][6]int
 	Drawings []pageDrawing
 }
@@ -40,8 +42,18 @@ func (l *pageLink) UnmarshalJSON(text []byte) error {
 // at returns the place on the link at t.
 func (l *pageLink) at(t float64) (x, y float64) {
 	c := l.curve
-	if len(c) == 4 {
+	switch len(c) {
+	case 4:
 		c = append(c[:4:4], (c[0]+c[2])/2, (c[1]+c[3])/2)
+	case 6:
+	default: // straight between several points
+		places := append(append(c[:2:2], c[4:]...), c[2:4]...)
+		whole, part := math.Modf(t * float64(len(places)/2-1))
+		if whole == float64(len(places)/2-1) {
+			return c[2], c[3]
+		}
+		p := places[2*int(whole):]
+		return p[0] + part*(p[2]-p[0]), p[1] + part*(p[3]-p[1])
 	}
 	u := 1 - t
 	return u*u*c[0] + 2*u*t*c[4] + t*t*c[2], u*u*c[1] + 2*u*t*c[5] + t*t*c[3]
@@ -85,10 +97,12 @@ func (p *page) crossings(d pageDrawing) []string {
 	const gap, step = 2, 8 // less than a box
 	var found []string
 	for _, l := range d.Links {
-		c := l.curve
-		left, right := slices.Min([]float64{c[0], c[2], c[len(c)-2]}), slices.Max([]float64{c[0], c[2], c[len(c)-2]})
-		top, bottom := slices.Min([]float64{c[1], c[3], c[len(c)-1]}), slices.Max([]float64{c[1], c[3], c[len(c)-1]})
-		steps := int(right-left+bottom-top)/step + 1
+		var xs, ys []float64
+		for i := 0; i < len(l.curve); i += 2 {
+			xs, ys = append(xs, l.curve[i]), append(ys, l.curve[i+1])
+		}
+		left, right, top, bottom := slices.Min(xs), slices.Max(xs), slices.Min(ys), slices.Max(ys)
+		steps := len(xs)*int(right-left+bottom-top)/step + 1
 		for k, b := range d.Boxes {
 			wide, high := p.size(b)
 			wide, high = wide/2+gap, high/2+gap
@@ -126,6 +140,51 @@ func TestPage_Crossings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// secondPorts links each end node's second port to another switch: to the switch of the end
+// node that is so many places after it.
+func secondPorts(t *testing.T, description string, places int) *fabric.Fabric {
+	t.Helper()
+	f := scan(t, description, nil)
+	var ends []*fabric.Node
+	for _, n := range f.Nodes {
+		if !n.IsSwitch() {
+			ends = append(ends, n)
+		}
+	}
+	for i, n := range ends {
+		other := ends[(i+places)%len(ends)].Ports[1].Peer.Node
+		if other == n.Ports[1].Peer.Node {
+			continue
+		}
+		a, b := n.At(2), other.At(uint8(len(other.Ports)))
+		a.Peer, b.Peer = b, a
+	}
+	return f
+}
+
+// The second cables of end nodes cross no boxes.
+func TestPage_SecondPorts(t *testing.T) {
+	for _, description := range []string{"torus", "torus:x=6,y=5", "torus:x=4,y=3,z=3,hosts=1", "demo", "rails", "dragonfly", "fat-tree:radix=8,pods=8,hosts=3"} {
+		for _, places := range []int{1, 2, 7, 23} {
+			t.Run(fmt.Sprint(description, "/", places), func(t *testing.T) {
+				p := pageOf(t, secondPorts(t, description, places))
+				d := p.Drawings[0]
+				if found := p.crossings(d); len(found) > 0 {
+					t.Errorf("got %d crossings of %d links, the first: %s", len(found), len(d.Links), found[0])
+				}
+				// No two cables share a line, so that each can be followed.
+				seen := map[string]int{}
+				for i, l := range d.Links {
+					if other, again := seen[fmt.Sprint(l.curve)]; again {
+						t.Errorf("got the same line for the links %d and %d", i, other)
+					}
+					seen[fmt.Sprint(l.curve)] = i
+				}
+			})
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package topology
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -18,7 +17,7 @@ type pageData struct {
 	Verdict  string         `json:"verdict"` // without problems
 	Sizes    [3][2]float64  `json:"sizes"`   // of an end node, a switch and a group
 	Kinds    []string       `json:"kinds"`
-	Rates    []string       `json:"rates"`
+	Rates    [][3]any       `json:"rates"` // text, cables, line width
 	Marks    [][3]any       `json:"marks"` // text, class, severity
 	Classes  []findingClass `json:"classes"`
 	Nodes    [][]any        `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
@@ -42,7 +41,7 @@ type pageDrawing struct {
 	Area   [4]int   `json:"area"`   // left, top, width, height
 	Boxes  [][3]int `json:"boxes"`  // reference, centre
 	Frames [][]any  `json:"frames"` // title, left, top, width, height, title at the bottom
-	Links  [][4]any `json:"links"`  // boxes, curve, cables
+	Links  [][4]any `json:"links"`  // boxes, curve (ends, points between them), cables
 }
 
 func (p *Picture) data() pageData {
@@ -96,8 +95,8 @@ func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDr
 	}
 	for _, l := range d.links {
 		curve := []int{whole(l.curve.from.x), whole(l.curve.from.y), whole(l.curve.to.x), whole(l.curve.to.y)}
-		if !l.curve.isStraight() {
-			curve = append(curve, whole(l.curve.control.x), whole(l.curve.control.y))
+		for _, at := range l.curve.via {
+			curve = append(curve, whole(at.x), whole(at.y))
 		}
 		to.Links = append(to.Links, [4]any{l.a, l.b, curve, l.cables})
 	}
@@ -106,21 +105,21 @@ func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDr
 
 // addCables adds the cables with their rates and marks.
 func (p *Picture) addCables(d *pageData, index map[*fabric.Node]int) {
-	var rates, marks numbering
-	d.Cables, d.Marks = [][6]int{}, [][3]any{}
-	for _, c := range p.cables {
-		w, s := c.Rate()
+	var marks numbering
+	d.Cables, d.Marks, d.Rates = [][6]int{}, [][3]any{}, [][3]any{}
+	for _, r := range p.rates {
+		d.Rates = append(d.Rates, [3]any{r.text, r.cables, r.wide})
+	}
+	for i, c := range p.cables {
 		m := p.mark(c)
 		mark := marks.add(m.Text)
 		if mark == len(d.Marks) {
 			d.Marks = append(d.Marks, [3]any{m.Text, m.class(), slices.Index(report.Severities(), m.Severity)})
 		}
 		d.Cables = append(d.Cables, [6]int{
-			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number),
-			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), mark,
+			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number), p.rateOf[i], mark,
 		})
 	}
-	d.Rates = rates.list
 }
 
 // others returns the findings without a cable, each with the first node that it names.

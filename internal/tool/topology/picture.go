@@ -22,6 +22,8 @@ type Picture struct {
 	Source string                // the fabric's source and time, which the page shows
 
 	cables  []Cable
+	rates   []rateClass                     // the fastest first
+	rateOf  []int                           // index in rates by cable
 	cableOf map[*fabric.Node][]int          // cable indexes
 	owner   map[*fabric.Node]*fabric.Node   // switch above an end node
 	below   map[*fabric.Node][]*fabric.Node // end nodes in name order
@@ -85,6 +87,7 @@ func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]
 			p.cableOf[c.B.Node] = append(p.cableOf[c.B.Node], i)
 		}
 	}
+	p.addRates()
 	p.assignEndNodes()
 	p.fold()
 	p.shorten()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -96,7 +97,8 @@ func TestPicture_HostileSVG(t *testing.T) {
 			}
 		}
 	}
-	if elements["script"] > 0 || elements["img"] > 0 || elements["text"] != len(f.Nodes) {
+	rates := len(regexp.MustCompile(`: \d+ cables?</text>`).FindAllString(text, -1))
+	if elements["script"] > 0 || elements["img"] > 0 || elements["text"] != len(f.Nodes)+rates {
 		t.Errorf("got the elements %v", elements)
 	}
 }
@@ -148,6 +150,52 @@ func TestPicture_EndNodeColours(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The legend has the rates with their cables, the fastest with the widest line, also without
+// problems.
+func TestPicture_Rates(t *testing.T) {
+	for description, want := range map[string]string{
+		"single-switch": "1: 4X HDR: 8 cables",
+		"demo":          "2.2: 4X NDR: 18 cables, 1.6: 2X NDR: 1 cable, 1: 4X HDR: 5 cables",
+		"mixed": "3: 4X XDR: 4 cables, 2.75: 4X NDR: 4 cables, 2.5: 4X HDR: 4 cables, 2.25: 4X EDR: 4 cables, 2: 4X FDR: 4 cables, " +
+			"1.75: 4X FDR10: 2 cables, 1.5: 4X QDR: 6 cables, 1.25: 4X DDR: 4 cables, 1: 4X SDR: 4 cables",
+	} {
+		t.Run(description, func(t *testing.T) {
+			f := scan(t, description, nil)
+			var svg []string
+			text := render(t, topology.NewPicture(f, nil, nil).WriteSVG)
+			for _, m := range regexp.MustCompile(`<path d="M\S+ \S+h36" stroke="#9aa5b1" stroke-width="(\S+)"/><text [^>]*>([^<]*)`).FindAllStringSubmatch(text, -1) {
+				svg = append(svg, m[1]+": "+m[2])
+			}
+			if got := strings.Join(svg, ", "); got != want {
+				t.Errorf("picture: got %s, want %s", got, want)
+			}
+			p := pageOf(t, f)
+			count := make([]float64, len(p.Rates))
+			for _, c := range p.Cables {
+				count[c[4]]++
+			}
+			for i, r := range p.Rates {
+				line := fmt.Sprintf("%v: %s: %v cable", r[2], r[0], r[1])
+				if r[1] != count[i] || !strings.HasPrefix(svg[i], line) {
+					t.Errorf("page: got %v for %v cables, want %s", r, count[i], svg[i])
+				}
+			}
+		})
+	}
+	t.Run("line", func(t *testing.T) {
+		text := render(t, topology.NewPicture(scan(t, "mixed", nil), nil, nil).WriteSVG)
+		wide := regexp.MustCompile(`<line [^>]*?( stroke-width="\S+")?><title>([^\n]*)`).FindAllStringSubmatch(text, -1)
+		if len(wide) == 0 {
+			t.Fatal("got no lines")
+		}
+		for _, m := range wide {
+			if isFast := strings.Contains(m[2], "4X XDR"); isFast != (m[1] == ` stroke-width="3"`) {
+				t.Errorf("got the width %q for %s", m[1], m[2])
+			}
+		}
+	})
 }
 
 // A cable's colour is its worst finding's colour.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -27,11 +28,15 @@ const mostCharacters = 16
 func (p *Picture) WriteSVG(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	d := p.drawings[0]
-	const margin, legend, legendWide = 20, 24, 264.0
+	const margin, legend, legendWide, rateWide = 20, 24, 264.0, 150.0
 	left, top, wide, high := d.least.x-margin, d.least.y-margin, d.most.x-d.least.x+2*margin, d.most.y-d.least.y+2*margin
 	classes := p.classesShown()
 	if len(classes) > 0 {
 		wide, high = max(wide, legendWide*float64(len(classes))+margin), high+legend
+	}
+	rates := high - margin/2 // their y
+	if len(p.rates) > 0 {
+		wide, high, rates = max(wide, rateWide*float64(len(p.rates))+margin), high+legend, rates+legend
 	}
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="%.0f %.0f %.0f %.0f" font-family="sans-serif" font-size="11">`+"\n", left, top, wide, high)
 	fmt.Fprintf(out, "<rect x=\"%.0f\" y=\"%.0f\" width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", left, top)
@@ -48,7 +53,10 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 		p.svgBox(out, b)
 	}
 	for i, c := range classes {
-		c.svgLegend(out, left+margin+legendWide*float64(i), top+high-margin/2)
+		c.svgLegend(out, left+margin+legendWide*float64(i), top+rates-legend)
+	}
+	for i, r := range p.rates {
+		r.svgLegend(out, left+margin+rateWide*float64(i), top+rates)
 	}
 	out.WriteString("</svg>\n")
 	if err := out.Flush(); err != nil {
@@ -61,6 +69,12 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 func (c findingClass) svgLegend(out *bufio.Writer, x, y float64) {
 	fmt.Fprintf(out, `<path d="M%.0f %.0fh36" fill="none"%s/><rect x="%.0f" y="%.0f" width="22" height="13" fill="%s"/>`, x, y-4, c.svgStroke(), x+42, y-10, c.Fill)
 	fmt.Fprintf(out, `<text x="%.0f" y="%.0f">%s</text><text x="%.0f" y="%.0f">%s</text>`+"\n", x+48, y, c.Sign, x+70, y, c.Text)
+}
+
+// svgLegend writes a rate's line and text.
+func (r rateClass) svgLegend(out *bufio.Writer, x, y float64) {
+	fmt.Fprintf(out, `<path d="M%.0f %.0fh36" stroke="%s" stroke-width="%g"/><text x="%.0f" y="%.0f">%s: %s</text>`+"\n",
+		x, y-4, colourCable, r.wide, x+42, y, r.text, plural.Count(r.cables, "cable", "cables"))
 }
 
 // classesShown returns the classes of the cables' findings.
@@ -100,6 +114,8 @@ func (p *Picture) svgLink(out *bufio.Writer, l link) {
 	style, title := "", ""
 	if class, _ := p.worst(l.cables); class >= 0 {
 		style = findingClasses[class].svgStroke()
+	} else if wide := p.widest(l.cables); wide != narrowLine {
+		style = fmt.Sprintf(` stroke-width="%g"`, wide)
 	}
 	for i, k := range l.cables {
 		if i == most && len(l.cables) > most+1 {
@@ -109,13 +125,26 @@ func (p *Picture) svgLink(out *bufio.Writer, l link) {
 		title += p.cableText(p.cables[k]) + "\n"
 	}
 	c, shape := l.curve, "line"
-	if c.isStraight() {
+	if len(c.via) == 0 {
 		fmt.Fprintf(out, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f"`, c.from.x, c.from.y, c.to.x, c.to.y)
 	} else {
 		shape = "path"
-		fmt.Fprintf(out, `<path d="M%.0f %.0fQ%.0f %.0f %.0f %.0f"`, c.from.x, c.from.y, c.control.x, c.control.y, c.to.x, c.to.y)
+		fmt.Fprintf(out, `<path d="%s"`, c.svgPath())
 	}
 	fmt.Fprintf(out, "%s><title>%s</title></%s>\n", style, html.EscapeString(title), shape)
+}
+
+// svgPath returns the path data of a line that is not straight.
+func (c curve) svgPath() string {
+	command := "L"
+	if len(c.via) == 1 {
+		command = "Q"
+	}
+	path := fmt.Sprintf("M%.0f %.0f%s", c.from.x, c.from.y, command)
+	for _, at := range append(slices.Clone(c.via), c.to) {
+		path += fmt.Sprintf("%.0f %.0f ", at.x, at.y)
+	}
+	return strings.TrimSuffix(path, " ")
 }
 
 // cableText returns a cable's ends, rate and finding.

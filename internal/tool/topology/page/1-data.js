@@ -6,8 +6,9 @@ const nodes = data.nodes.map(([name, short, guid, kind, lid, above, group]) =>
   ({name: name || guid, short, guid, kind, lid, above, group, cables: [], problems: []}));
 const groups = data.groups.map(g => ({...g, cables: [], problems: []}));
 const marks = data.marks.map(([text, kind, severity]) => ({text, kind, severity}));
+const rates = data.rates.map(([text, cables, wide]) => ({text, cables, wide}));
 const cables = data.cables.map(([a, portA, b, portB, rate, mark]) =>
-  ({a: nodes[a], portA, b: nodes[b], portB, rate: data.rates[rate] ?? "-", mark: marks[mark]}));
+  ({a: nodes[a], portA, b: nodes[b], portB, rate: rates[rate].text, wide: rates[rate].wide, mark: marks[mark]}));
 nodes.forEach((n, i) => { n.above = nodes[n.above]; n.group = groups[n.group]; n.labels = data.labels[i] ?? {}; });
 for (const c of cables) {
   for (const n of new Set([c.a, c.b])) n.cables.push(c);
@@ -25,7 +26,10 @@ const drawings = data.drawings.map((d, i) => {
   const boxes = d.boxes.map(box);
   const [x, y, w, h] = d.area;
   const links = d.links.map(([a, b, curve, list]) => ({a: boxes[a], b: boxes[b], curve, cables: list.map(k => cables[k])}));
-  for (const l of links) l.kind = worst(l.cables);
+  for (const l of links) {
+    l.kind = worst(l.cables);
+    l.wide = Math.max(...l.cables.map(c => c.wide));
+  }
   return {group: groups[i - 1], boxes, links, frames: d.frames, x, y, w, h};
 });
 const whole = drawings[0];

@@ -36,9 +36,20 @@ function centre(x, y) {
   view.moved = true;
 }
 
+// corners returns the places between which a curve with several points is straight.
+function corners([x1, y1, x2, y2, ...via]) {
+  const between = via.flatMap((x, i) => i % 2 ? [] : [[x, via[i + 1]]]);
+  return [[x1, y1], ...between, [x2, y2]];
+}
+
 // point returns the place on a curve at t, 0 at the beginning and 1 at the end.
-function point([x1, y1, x2, y2, cx = (x1 + x2) / 2, cy = (y1 + y2) / 2], t) {
-  const u = 1 - t;
+function point(curve, t) {
+  const [x1, y1, x2, y2, cx = (x1 + x2) / 2, cy = (y1 + y2) / 2] = curve, u = 1 - t;
+  if (curve.length > 6) {
+    const places = corners(curve), part = Math.min(Math.floor(t * (places.length - 1)), places.length - 2);
+    const [a, b] = places.slice(part), far = t * (places.length - 1) - part;
+    return [a[0] + far * (b[0] - a[0]), a[1] + far * (b[1] - a[1])];
+  }
   return [u * u * x1 + 2 * u * t * cx + t * t * x2, u * u * y1 + 2 * u * t * cy + t * t * y2];
 }
 

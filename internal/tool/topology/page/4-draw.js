@@ -39,7 +39,9 @@ function drawLinks() {
   const isChosen = l => l.a.thing === selected.thing || l.b.thing === selected.thing || l.cables.some(c => selected.cables.includes(c));
   const chosen = selected.thing || selected.cables.length ? links.filter(isChosen) : [];
   context.globalAlpha = Math.min(0.7, Math.max(0.08, 250 / links.length));
-  stroke(links.filter(l => l.kind < 0), colour("line"), 1, []);
+  for (const wide of new Set(rates.map(r => r.wide))) {
+    stroke(links.filter(l => l.kind < 0 && l.wide === wide), colour("line"), wide, []);
+  }
   context.globalAlpha = 1;
   stroke(chosen, colour("chosen"), 4, []);
   data.classes.forEach((c, kind) => stroke(links.filter(l => l.kind === kind), kindColour(kind), 2.5, c.dash));
@@ -50,10 +52,11 @@ function stroke(links, style, wide, dash) {
   context.lineWidth = wide;
   context.setLineDash(dash);
   context.beginPath();
-  for (const {curve: [x1, y1, x2, y2, cx, cy]} of links) {
+  for (const {curve} of links) {
+    const [x1, y1, x2, y2, cx, cy] = curve;
     context.moveTo(...toScreen(x1, y1));
-    if (cx === undefined) context.lineTo(...toScreen(x2, y2));
-    else context.quadraticCurveTo(...toScreen(cx, cy), ...toScreen(x2, y2));
+    if (curve.length === 6) context.quadraticCurveTo(...toScreen(cx, cy), ...toScreen(x2, y2));
+    else for (const place of corners(curve).slice(1)) context.lineTo(...toScreen(...place));
   }
   context.stroke();
   context.setLineDash([]);

@@ -1,19 +1,31 @@
-// legend shows the classes of findings with their line and node colours, or the verdict.
+// sample draws a line at the beginning of a legend's entry, and returns its ink.
+function sample(parent, style, wide, dash, room) {
+  const canvas = element("canvas", "", parent), ink = canvas.getContext("2d");
+  [canvas.width, canvas.height] = [room, 14];
+  ink.strokeStyle = ink.fillStyle = style;
+  ink.lineWidth = wide;
+  ink.setLineDash(dash);
+  ink.beginPath();
+  ink.moveTo(0, 7);
+  ink.lineTo(38, 7);
+  ink.stroke();
+  return ink;
+}
+
+// legend shows the rates with their line widths, and the classes of findings with their line
+// and node colours, or the verdict.
 function legend() {
   const parent = document.getElementById("legend");
   parent.replaceChildren();
+  for (const r of rates) {
+    const e = element("div", "", parent);
+    sample(e, colour("line"), r.wide, [], 38);
+    element("span", r.text + ": " + count(r.cables, "cable", "cables"), e);
+  }
   if (!problems.length) element("span", data.verdict, parent);
   data.classes.forEach((c, kind) => {
     if (!problems.some(p => p.mark.kind === kind)) return;
-    const e = element("div", "", parent), sample = element("canvas", "", e), ink = sample.getContext("2d");
-    [sample.width, sample.height] = [66, 14];
-    ink.strokeStyle = ink.fillStyle = kindColour(kind);
-    ink.lineWidth = 2.5;
-    ink.setLineDash(c.dash);
-    ink.beginPath();
-    ink.moveTo(0, 7);
-    ink.lineTo(38, 7);
-    ink.stroke();
+    const e = element("div", "", parent), ink = sample(e, kindColour(kind), 2.5, c.dash, 66);
     ink.globalAlpha = 0.4;
     ink.fillRect(44, 1, 20, 12);
     ink.globalAlpha = 1;
