@@ -145,6 +145,13 @@ func ReadCacheFile(path string) (*Fabric, error) {
 	if e, ok := errors.AsType[*CacheError](err); ok {
 		e.File = path
 	}
+	if f != nil {
+		for _, failure := range f.Failures {
+			if e, ok := errors.AsType[*CacheError](failure.Err); ok {
+				e.File = path
+			}
+		}
+	}
 	return f, err
 }
 

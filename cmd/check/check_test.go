@@ -151,6 +151,16 @@ func TestCheckRoutes_Diff(t *testing.T) {
 	if want := "\nno differences from " + partial + " in the tables that were read\n"; code != cmdutil.ExitPartial || !strings.HasSuffix(out, want) {
 		t.Errorf("got exit code %d and\n%s\nwant %d, %q", code, out, cmdutil.ExitPartial, want)
 	}
+	// Nodes that a truncated file lacks are not new.
+	whole, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := cmdtest.WriteFile(t, string(whole[:len(whole)/2]))
+	code, out, warnings := program.Run(t, nil, "check", "routes", "--tables", saved, "--diff", cut, "--fail-on", "unreachable")
+	if code != cmdutil.ExitPartial || strings.Contains(out, "changed:") || !strings.Contains(warnings, "warning: "+cut+":") || !strings.Contains(warnings, ": the file is truncated\n") {
+		t.Errorf("truncated: got exit code %d, %s and\n%s\nwant %d, no changes, and a warning", code, warnings, out, cmdutil.ExitPartial)
+	}
 	code, out, _ = program.Run(t, nil, "check", "routes", "--sim", "torus,sm=updown", "--diff", saved)
 	if code != cmdutil.ExitFindings || !strings.Contains(out, "LIDs re-routed, for example LID ") {
 		t.Errorf("got exit code %d and\n%s\nwant changes", code, out)

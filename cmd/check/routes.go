@@ -179,6 +179,7 @@ func (c *routes) run(ctx context.Context) error {
 	if before != nil {
 		if before.Partial() {
 			fmt.Fprintf(c.env.ErrOut, "warning: the routing stored in %s is partial\n", cmdutil.Visible(c.diff))
+			routefiles.PrintFailures(c.fabric.Failures(c.env, "warning"), before, c.names)
 		}
 		changes = route.Diff(before, a.Routing, c.names)
 		if changes == nil {

@@ -1,6 +1,7 @@
 package linkinfo
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,5 +94,27 @@ changed  spine1[4]  leaf4[1]  4X NDR Active  4X NDR Initialize/LinkUp
 	code, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--compare")
 	if code != cmdutil.ExitOK || out != "no differences\n" {
 		t.Errorf("got exit code %d and %q, want no differences from the records", code, out)
+	}
+}
+
+// A damaged cache is compared as far as it can be read: nodes that it lacks are no difference.
+func TestLinkinfo_DamagedDiff(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	program.Run(t, nil, "linkinfo", "--sim", "demo", "--save", cache)
+	whole, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cache, whole[:len(whole)*3/4], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, warnings := program.Run(t, nil, "linkinfo", "--sim", "demo", "--diff", cache)
+	want := "warning: the fabric stored in " + cache + " is partial: parts of the file could not be read\nwarning: read cache " + cache + ": offset 8: got "
+	if code != cmdutil.ExitPartial || out != "partial result, no differences\n" || !strings.HasPrefix(warnings, want) {
+		t.Errorf("got exit code %d, output %q, warnings %s\nwant %d, no differences, and %s", code, out, warnings, cmdutil.ExitPartial, want)
+	}
+	code, out, _ = program.Run(t, nil, "linkinfo", "--sim", "demo", "--sim-events", cmdtest.WriteFile(t, "0s unlink leaf1[4]\n"), "--diff", cache)
+	if code != cmdutil.ExitPartial || !strings.Contains(out, "lost    node02  -     CA, 1 port  -\n") || strings.Contains(out, "added") {
+		t.Errorf("with a lost link: got exit code %d, output\n%s", code, out)
 	}
 }

@@ -237,8 +237,8 @@ func (c *command) run(ctx context.Context) error {
 		return &cmdutil.UsageError{Err: err}
 	}
 
-	links.WarnStored(c.env.ErrOut, c.diff, compare)
-	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
+	links.PrintStored(c.env, &c.fabric.Settings, c.diff, compare, c.names)
+	links.PrintStored(c.env, &c.fabric.Settings, c.filterDownPorts, downBefore, c.names)
 
 	if c.options.Source.Stored, err = c.source.Stored("save", "attributes"); err != nil {
 		return err
@@ -413,8 +413,8 @@ func readFabric(path, failure string) (*fabric.Fabric, error) {
 		return nil, nil
 	}
 	f, err := fabric.ReadCacheFile(path)
-	if err != nil {
+	if f == nil {
 		return nil, cmdutil.WithFileHint(fmt.Errorf("%s: %w", failure, err), cmdutil.CacheHint("linkinfo"))
 	}
-	return f, nil
+	return f, nil // of a damaged file the valid part
 }

@@ -243,9 +243,10 @@ func (c *command) run(ctx context.Context) error {
 	var before *fabric.Fabric
 	if c.diff != "" {
 		var err error
-		if before, err = fabric.ReadCacheFile(c.diff); err != nil {
+		if before, err = fabric.ReadCacheFile(c.diff); before == nil {
 			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.CacheHint("topology"))}
 		}
+		links.PrintStored(c.env, &c.fabric.Settings, c.diff, before, c.names)
 	}
 	var plan *topology.Plan
 	if c.plan != "" {

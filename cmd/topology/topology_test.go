@@ -159,6 +159,24 @@ func TestTopology_PageSource(t *testing.T) {
 	}
 }
 
+// A damaged cache is compared as far as it can be read: nodes that it lacks are no difference.
+func TestTopology_DamagedDiff(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	program.Run(t, nil, "topology", "--sim", "demo", "--save", cache)
+	whole, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cache, whole[:len(whole)*3/4], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, warnings := program.Run(t, nil, "topology", "--sim", "demo", "--diff", cache)
+	want := "warning: the fabric stored in " + cache + " is partial: parts of the file could not be read\nwarning: read cache " + cache + ": offset 8: got "
+	if code != cmdutil.ExitPartial || out != "" || !strings.HasPrefix(warnings, want) {
+		t.Errorf("got exit code %d, output %q, warnings %s\nwant %d, no output, and %s", code, out, warnings, cmdutil.ExitPartial, want)
+	}
+}
+
 func TestTopology_Diff(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	for _, test := range []struct {

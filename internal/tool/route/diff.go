@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -15,17 +16,21 @@ type Change struct {
 }
 
 // Diff lists a routing's differences from an older routing: nodes by GUID, their LIDs,
-// and destinations with another output port.
+// and destinations with another output port. A damaged file may lack nodes, which are then
+// not compared.
 func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 	w := namer{names}
 	var changes []Change
 	for _, n := range before.Nodes {
-		if now.byGUID[n.GUID] == nil {
+		if now.byGUID[n.GUID] == nil && !now.damaged() {
 			changes = append(changes, Change{NodeGUID: n.GUID, Detail: w.node(n) + ": gone"})
 		}
 	}
 	for _, n := range now.Nodes {
 		old := before.byGUID[n.GUID]
+		if old == nil && before.damaged() {
+			continue
+		}
 		if old == nil {
 			changes = append(changes, Change{NodeGUID: n.GUID, Detail: w.node(n) + ": new"})
 			continue
@@ -40,6 +45,11 @@ func Diff(before, now *Routing, names *fabric.NameMap) []Change {
 		}
 	}
 	return changes
+}
+
+// damaged reports whether a part of a file that belongs to no known node could not be read.
+func (r *Routing) damaged() bool {
+	return slices.ContainsFunc(r.Failures, func(f Failure) bool { return f.Node == nil && f.Attr == "" })
 }
 
 // compareTables compares a switch's unicast and multicast tables.

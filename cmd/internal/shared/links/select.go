@@ -107,13 +107,13 @@ func PrintConflicts(env *cmdutil.Env, f *fabric.Fabric) {
 }
 
 // StoreCache writes a fabric to a cache, "" for none. A partial fabric replaces the file only
-// with force (--cache-partial).
+// with force (--save-partial).
 func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) error {
 	switch {
 	case path == "":
 		return nil
 	case f.Partial() && !force:
-		fmt.Fprintf(env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", cmdutil.Visible(path))
+		fmt.Fprintf(env.ErrOut, "warning: %s was not written, because the result is partial (--save-partial stores it)\n", cmdutil.Visible(path))
 		return nil
 	}
 	return f.WriteCacheFile(path)
@@ -123,6 +123,14 @@ func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) err
 func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 	if f != nil && f.Partial() {
 		fmt.Fprintf(w, "warning: the fabric stored in %s is partial: %s\n", cmdutil.Visible(path), missing(f))
+	}
+}
+
+// PrintStored is WarnStored with each part of the file that could not be read.
+func PrintStored(env *cmdutil.Env, s *fabricflag.Settings, path string, f *fabric.Fabric, names *fabric.NameMap) {
+	WarnStored(env.ErrOut, path, f)
+	if f != nil && f.Damaged() {
+		s.PrintFailed(env, f.FailureErrors(names))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/textfile"
 
@@ -163,23 +162,12 @@ func expand(paths []string) ([]string, error) {
 // load reads a file and returns the routing, another routing for a file with a whole
 // topology.
 func load(r *route.Routing, path string, kind fileKind, o LoadOptions) (*route.Routing, error) {
-	if kind == cacheFile {
-		f, err := fabric.ReadCacheFile(path)
-		if err != nil {
-			return nil, err
-		}
-		r = route.FromFabric(f)
-		for _, n := range r.Nodes {
-			forget(n.Tables)
-		}
-		return r, nil
-	}
 	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if kind == topologyFile {
+	if kind == cacheFile || kind == topologyFile {
 		return readTopology(file, path)
 	}
 	if err := read(r, file, path, kind, o); err != nil {

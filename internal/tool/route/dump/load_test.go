@@ -3,6 +3,7 @@ package dump
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -263,9 +264,72 @@ func TestSave(t *testing.T) {
 	if first.String() != again.String() {
 		t.Errorf("got\n%s\nwant\n%s", &again, &first)
 	}
+	whole := bytes.Count(first.Bytes(), []byte("\n"))
 	for cut := 0; cut < first.Len(); cut += 7 {
-		if err := readSaved(&route.Routing{}, bytes.NewReader(first.Bytes()[:cut]), "saved"); err == nil {
-			t.Fatalf("got no error for the first %d of %d bytes", cut, first.Len())
+		part, lines := &route.Routing{}, bytes.Count(first.Bytes()[:cut], []byte("\n"))
+		err := readSaved(part, bytes.NewReader(first.Bytes()[:cut]), "saved")
+		switch want := fmt.Sprintf("saved:%d: the file is truncated", lines+1); {
+		case lines < 2 && (err == nil || err.Error() != want): // no node
+			t.Fatalf("first %d bytes: got error %v, want %s", cut, err, want)
+		case lines < 2:
+		case err != nil || len(part.Nodes) != lines-1 || len(part.Failures) != 1 || part.Failures[0].Err.Error() != want:
+			t.Fatalf("first %d bytes: got error %v, %d nodes, failures %v, want %d of %d nodes and %s", cut, err, len(part.Nodes), part.Failures, lines-1, whole-1, want)
 		}
+	}
+}
+
+// The valid lines of a damaged file are read. A peer in an invalid line is unknown.
+func TestLoad_DamagedSaved(t *testing.T) {
+	var whole bytes.Buffer
+	if err := Save(&whole, mustLoad(t, "testdata/opensm")); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(whole.String(), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"guid":"0x0002c90000800200"`) }) // leaf001
+	for _, test := range []struct {
+		name  string
+		edit  func([]string)
+		nodes int
+		want  string // failure
+		leaf  bool   // is in the routing with its tables
+	}{
+		{"whole", func([]string) {}, 8, "", true},
+		{"node", func(l []string) { l[at] = "{\n" }, 7, ": unexpected end of JSON input", false},
+		{"description", func(l []string) { l[at] = strings.Replace(l[at], `"description":"`, `"description":"x`, 1) }, 7, ": encoding/hex", false},
+		{"port", func(l []string) { l[at] = strings.Replace(l[at], `"number":1`, `"number":99`, 1) }, 8, ": port 99: want 0 to 4", true},
+		{"peer", func(l []string) { l[at] = strings.Replace(l[at], `"peer":{"node":`, `"peer":{"node":77`, 1) }, 8, " is not in the file", true},
+		{"more lines", func(l []string) { l[len(l)-1] = "x\n" }, 8, ": want the end of the file after 8 nodes", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			edited := slices.Clone(lines)
+			test.edit(edited)
+			path := filepath.Join(t.TempDir(), "saved")
+			if err := os.WriteFile(path, []byte(strings.Join(edited, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := mustLoad(t, path)
+			leaf := r.NodeByGUID(0x0002c90000800200)
+			if len(r.Nodes) != test.nodes || (leaf != nil && leaf.Tables.Known()) != test.leaf {
+				t.Errorf("got %d nodes, leaf001 %v, want %d nodes, leaf001 %v", len(r.Nodes), leaf, test.nodes, test.leaf)
+			}
+			switch {
+			case test.want == "":
+				if len(r.Failures) > 0 {
+					t.Errorf("got failures %v, want none", r.Failures)
+				}
+			case len(r.Failures) != 1 || !strings.HasPrefix(r.Failures[0].Err.Error(), path+":") || !strings.Contains(r.Failures[0].Err.Error(), test.want):
+				t.Errorf("got failures %v, want %s", r.Failures, test.want)
+			}
+			if test.leaf {
+				return
+			}
+			for _, n := range r.Nodes {
+				for i := range n.Ports {
+					if peer := n.Ports[i].Peer; peer != nil && peer.Node.GUID == 0x0002c90000800200 {
+						t.Errorf("got a link from %v to leaf001, which was not read", n.GUID)
+					}
+				}
+			}
+		})
 	}
 }

@@ -19,17 +19,24 @@ import (
 // largest size, and service levels for all LIDs.
 const maxSavedLine = 64 << 20
 
-// A savedReader reads a saved routing.
+// A savedReader reads a saved routing. Invalid lines are failures of the routing.
 type savedReader struct {
 	routing *route.Routing
 	file    string
 	in      *bufio.Reader
 	line    int
-	lines   []int // of the nodes
-	nodes   []savedNode
+	nodes   []readNode // by line in the file
+	ended   bool       // the file is truncated
 }
 
-// readSaved reads [Save] output.
+// A readNode is a line with a node, which is nil if the line is invalid.
+type readNode struct {
+	node  *route.Node
+	ports []savedPort
+	line  int
+}
+
+// readSaved reads [Save] output. A file without any valid node is an error.
 func readSaved(r *route.Routing, in io.Reader, file string) error {
 	s := &savedReader{routing: r, file: file, in: bufio.NewReaderSize(in, 1<<20)}
 	var head savedHead
@@ -42,24 +49,48 @@ func readSaved(r *route.Routing, in io.Reader, file string) error {
 	if head.PathSLs {
 		r.PathSLs = &route.PathSLs{}
 	}
-	for range head.Nodes {
-		if err := s.node(); err != nil {
-			return err
-		}
+	for i := 0; i < head.Nodes && !s.ended; i++ {
+		s.readNode()
 	}
-	if _, err := s.in.ReadByte(); !errors.Is(err, io.EOF) {
+	if _, err := s.in.ReadByte(); !s.ended && !errors.Is(err, io.EOF) {
 		s.line++
-		return s.errorf("want the end of the file after %d nodes", head.Nodes)
+		s.fail(nil, s.errorf("want the end of the file after %d nodes", head.Nodes))
 	}
-	for i := range s.nodes {
-		s.line = s.lines[i]
-		if err := s.connect(s.routing.Nodes[i], &s.nodes[i]); err != nil {
-			return err
+	if len(r.Nodes) == 0 && len(r.Failures) > 0 {
+		return r.Failures[0].Err
+	}
+	for _, n := range s.nodes {
+		if s.line = n.line; n.node != nil {
+			s.connect(n.node, n.ports)
 		}
 	}
 	s.line = 1
-	return s.references(&head)
+	s.references(&head)
+	return nil
 }
+
+// fail adds a failure; n is nil if the node is unknown.
+func (s *savedReader) fail(n *route.Node, err error) {
+	s.routing.Failures = append(s.routing.Failures, route.Failure{Node: n, Err: err})
+}
+
+// readNode reads a line with a node.
+func (s *savedReader) readNode() {
+	var saved savedNode
+	err := s.decode(&saved)
+	switch {
+	case errors.Is(err, errTruncated):
+		s.ended = true
+		s.fail(nil, err)
+	case err != nil:
+		s.fail(nil, err)
+		s.nodes = append(s.nodes, readNode{line: s.line})
+	default:
+		s.nodes = append(s.nodes, readNode{s.node(&saved), saved.Ports, s.line})
+	}
+}
+
+var errTruncated = errors.New("the file is truncated")
 
 // decode reads a line.
 func (s *savedReader) decode(v any) error {
@@ -75,7 +106,7 @@ func (s *savedReader) decode(v any) error {
 			continue
 		}
 		if errors.Is(err, io.EOF) && (s.line > 1 || !json.Valid(text)) { // else another document
-			return s.errorf("the file is truncated")
+			return &textfile.Error{File: s.file, Line: s.line, Err: errTruncated}
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return &textfile.Error{File: s.file, Err: err}
@@ -92,26 +123,24 @@ func (s *savedReader) errorf(format string, args ...any) error {
 	return &textfile.Error{File: s.file, Line: s.line, Err: fmt.Errorf(format, args...)}
 }
 
-// node reads a node. Its links are made when all nodes are known.
-func (s *savedReader) node() error {
-	var saved savedNode
-	if err := s.decode(&saved); err != nil {
-		return err
-	}
+// node adds a node, nil if it is invalid. Its links are made when all nodes are known.
+func (s *savedReader) node(saved *savedNode) *route.Node {
 	desc, err := hex.DecodeString(saved.Desc)
-	if err != nil {
-		return s.errorf("description: %v", err)
-	}
 	var path mad.Route
-	if err := path.UnmarshalText([]byte(saved.Route)); err != nil {
-		return s.errorf("%v", err)
+	if err == nil {
+		err = path.UnmarshalText([]byte(saved.Route))
+	}
+	if err != nil {
+		s.fail(nil, s.errorf("%v", err))
+		return nil
 	}
 	n := s.routing.Add(saved.GUID, mad.NodeType(saved.Type), saved.NumPorts)
 	n.Desc, n.Route = mad.NewNodeDescription(string(desc)), path
 	if saved.Tables != nil {
-		var ok bool
-		if n.Tables, ok = saved.Tables.tables(len(n.Ports)); !ok || !n.IsSwitch() {
-			return s.errorf("invalid tables")
+		if tables, ok := saved.Tables.tables(len(n.Ports)); ok && n.IsSwitch() {
+			n.Tables = tables
+		} else {
+			s.fail(n, s.errorf("invalid tables"))
 		}
 	}
 	if saved.Adaptive {
@@ -119,12 +148,10 @@ func (s *savedReader) node() error {
 	}
 	for i := range saved.Ports {
 		if err := s.port(n, &saved.Ports[i]); err != nil {
-			return err
+			s.fail(n, err)
 		}
 	}
-	saved.Tables = nil
-	s.nodes, s.lines = append(s.nodes, saved), append(s.lines, s.line)
-	return nil
+	return n
 }
 
 func (s *savedReader) port(n *route.Node, saved *savedPort) error {
@@ -149,62 +176,79 @@ func (s *savedReader) port(n *route.Node, saved *savedPort) error {
 	return nil
 }
 
-// connect makes a node's links.
-func (s *savedReader) connect(n *route.Node, saved *savedNode) error {
-	for _, port := range saved.Ports {
-		if port.Peer == nil {
+// connect makes a node's links. A link has both ends in the file, unless a line is invalid.
+func (s *savedReader) connect(n *route.Node, ports []savedPort) {
+	for _, port := range ports {
+		if port.Peer == nil || int(port.Number) >= len(n.Ports) {
 			continue
 		}
 		peer, err := s.find(port.Peer)
 		if err != nil {
-			return err
+			s.fail(n, err)
 		}
 		n.Ports[port.Number].Peer = peer
 	}
-	return nil
 }
 
-// find returns the port with an identity.
+// find returns the port with an identity, nil for a port in an invalid line.
 func (s *savedReader) find(a *savedPeer) (*route.Port, error) {
-	if a.Node < 0 || a.Node >= len(s.routing.Nodes) || int(a.Port) >= len(s.routing.Nodes[a.Node].Ports) {
-		return nil, s.errorf("port %d of node %d is not in the file", a.Port, a.Node)
+	lost := s.ended && a.Node >= len(s.nodes)
+	if !lost && a.Node >= 0 && a.Node < len(s.nodes) {
+		n := s.nodes[a.Node].node
+		if n != nil && int(a.Port) < len(n.Ports) {
+			return &n.Ports[a.Port], nil
+		}
+		lost = n == nil
 	}
-	return &s.routing.Nodes[a.Node].Ports[a.Port], nil
+	if lost {
+		return nil, nil
+	}
+	return nil, s.errorf("port %d of node %d is not in the file", a.Port, a.Node)
 }
 
 // references resolves the nodes and ports in the first line.
-func (s *savedReader) references(head *savedHead) error {
+func (s *savedReader) references(head *savedHead) {
 	r := s.routing
 	r.Unread = head.Failures
 	for _, line := range head.Changing {
-		if line < 0 || line >= len(r.Nodes) {
-			return s.errorf("node %d is not in the file", line)
+		switch {
+		case line >= 0 && line < len(s.nodes) && s.nodes[line].node != nil:
+			r.Changing = append(r.Changing, s.nodes[line].node)
+		case line < 0 || line >= len(s.nodes) && !s.ended:
+			s.fail(nil, s.errorf("node %d is not in the file", line))
 		}
-		r.Changing = append(r.Changing, r.Nodes[line])
 	}
 	if head.Groups == nil {
-		return nil
+		return
 	}
 	r.Members = make(map[ib.LID]*route.Members, len(head.Groups))
 	for i := range head.Groups {
-		g := &head.Groups[i]
-		if !g.LID.IsMulticast() || r.Members[g.LID] != nil || g.Unknown < 0 {
-			return s.errorf("invalid group with LID 0x%x", uint16(g.LID))
-		}
-		m := &route.Members{Unknown: g.Unknown}
-		r.Members[g.LID] = m
-		for _, part := range []struct {
-			to    *[]*route.Port
-			peers []savedPeer
-		}{{&m.Receivers, g.Receivers}, {&m.Senders, g.Senders}} {
-			for k := range part.peers {
-				p, err := s.find(&part.peers[k])
-				if err != nil {
-					return err
-				}
-				*part.to = append(*part.to, p)
+		s.group(&head.Groups[i])
+	}
+}
+
+// group adds a multicast LID's members. A member in an invalid line is unknown.
+func (s *savedReader) group(g *savedGroup) {
+	if !g.LID.IsMulticast() || s.routing.Members[g.LID] != nil || g.Unknown < 0 {
+		s.fail(nil, s.errorf("invalid group with LID 0x%x", uint16(g.LID)))
+		return
+	}
+	m := &route.Members{Unknown: g.Unknown}
+	s.routing.Members[g.LID] = m
+	for _, part := range []struct {
+		to    *[]*route.Port
+		peers []savedPeer
+	}{{&m.Receivers, g.Receivers}, {&m.Senders, g.Senders}} {
+		for k := range part.peers {
+			p, err := s.find(&part.peers[k])
+			if err != nil {
+				s.fail(nil, err)
 			}
+			if p == nil {
+				m.Unknown++
+				continue
+			}
+			*part.to = append(*part.to, p)
 		}
 	}
-	return nil
 }

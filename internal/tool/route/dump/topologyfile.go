@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
-// readTopology reads ibnetdiscover output, which has no states.
+// readTopology reads a cache, or ibnetdiscover output, which has no states.
 func readTopology(in io.Reader, file string) (*route.Routing, error) {
 	data, err := io.ReadAll(in)
 	if err != nil {
