@@ -18,6 +18,7 @@ type Report struct {
 	Aborted *string      `json:"aborted"` // the reason if the scan ended early
 	Start   ib.GUID      `json:"start"`   // of the node where the scan began
 	Nodes   []ReportNode `json:"nodes"`
+	Links   []ReportLink `json:"links"`
 	Stats   ReportStats  `json:"stats"`
 	Summary Summary      `json:"summary"`
 }
@@ -104,7 +105,7 @@ type ReportOptions struct {
 func NewReport(r *Result, nodes []*fabric.Node, ends []End, o ReportOptions) *Report {
 	f := r.Fabric
 	d := &Report{
-		Head: report.NewHead(ReportSchema, r.Began), Nodes: []ReportNode{}, Summary: Summarize(nodes, ends, Links(ends)),
+		Head: report.NewHead(ReportSchema, r.Began), Nodes: []ReportNode{}, Links: []ReportLink{}, Summary: Summarize(nodes, ends, Links(ends)),
 		Stats: ReportStats{f.Stats.Sent, f.Stats.Retries, f.Stats.Timeouts, f.Stats.Window},
 	}
 	for _, c := range f.Conflicts {
@@ -249,14 +250,7 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 
 // NewReportPeer returns the report on the peer of a port, nil without one.
 func NewReportPeer(p *fabric.Port, names *fabric.NameMap) *report.Peer {
-	peer := p.Peer
-	if peer == nil {
-		return nil
-	}
-	return &report.Peer{
-		Name: nonEmpty(names.Name(peer.Node)), Type: peer.Node.Info.NodeType.String(),
-		NodeGUID: peer.Node.GUID, PortGUID: peer.GUID, Port: peer.Number, LID: knownLID(peer),
-	}
+	return reportEnd(p.Peer, names)
 }
 
 // textOf returns the text of a value, nil for the zero value.

@@ -192,7 +192,12 @@ func TestLinkinfoFailOnLimited(t *testing.T) {
 
 // JSON contains the nodes and ports that pass the filters.
 func TestLinkinfoJSONFilters(t *testing.T) {
-	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--json", "--problems")
+	var links linkinfo.Report
+	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--json")
+	if err := json.Unmarshal([]byte(out), &links); err != nil || len(links.Links) != 24 || links.Summary.Links != 24 {
+		t.Errorf("got %d links, %v, want 24", len(links.Links), err)
+	}
+	_, out, _ = program.Run(t, nil, "linkinfo", "--sim", "demo", "--json", "--problems")
 	var report linkinfo.Report
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package links
 
 import (
+	"slices"
+
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -26,6 +28,8 @@ func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, end
 		rest = rest[count:]
 		return linkinfo.NewReportNode(n, own, o)
 	})
+	links := slices.DeleteFunc(linkinfo.Links(ends), func(l linkinfo.Link) bool { return l.Near.Port.Peer == nil && len(l.Near.Findings) == 0 })
+	render.WriteArray(out, "links", links, func(l linkinfo.Link) any { return linkinfo.NewReportLink(l, o.Names) })
 	render.WriteMembers(out, ',', struct {
 		Stats   linkinfo.ReportStats `json:"stats"`
 		Summary linkinfo.Summary     `json:"summary"`
