@@ -127,6 +127,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")
+	flags.BoolVar(&c.selection.RoutersOnly, "routers", false, "show only routers")
 	flags.StringVar(&c.cache, "save", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.cachePartial, "save-partial", false, "with --save: store a partial result, too")
 	c.source.Define(cmd)
@@ -274,7 +275,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	missing := c.links.missing(c.names, result, nodes, compare)
 	if len(nodes) == 0 && missing == nil && compare == nil {
-		missing = fabricflag.NoneOfType(map[string]bool{"switches": c.selection.SwitchesOnly, "cas": c.selection.CAsOnly})
+		missing = fabricflag.NoneOfType(map[string]bool{"switches": c.selection.SwitchesOnly, "cas": c.selection.CAsOnly, "routers": c.selection.RoutersOnly})
 	}
 	c.table.incomplete = missing != nil
 	out := render.NewOutput(c.env.Out)

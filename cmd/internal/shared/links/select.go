@@ -19,8 +19,11 @@ type Selection struct {
 	// OnlyStart selects only the node where a partial scan started.
 	OnlyStart bool
 
-	SwitchesOnly, CAsOnly bool
+	SwitchesOnly, CAsOnly, RoutersOnly bool // several: nodes of any of these types
 }
+
+// hasTypes reports whether types are selected.
+func (s *Selection) hasTypes() bool { return s.SwitchesOnly || s.CAsOnly || s.RoutersOnly }
 
 // Nodes returns the selected nodes among all nodes of a result, and false if the scan
 // did not find the node to start at.
@@ -41,15 +44,15 @@ func (s *Selection) Nodes(r *linkinfo.Result, all []*fabric.Node) (nodes []*fabr
 
 // HasType reports whether a node has a selected type.
 func (s *Selection) HasType(n *fabric.Node) bool {
-	switch {
-	case s.SwitchesOnly && s.CAsOnly:
-		return n.Info.NodeType != mad.NodeTypeRouter
-	case s.SwitchesOnly:
-		return n.IsSwitch()
-	case s.CAsOnly:
-		return n.IsCA()
+	switch n.Info.NodeType {
+	case mad.NodeTypeSwitch:
+		return s.SwitchesOnly || !s.hasTypes()
+	case mad.NodeTypeRouter:
+		return s.RoutersOnly || !s.hasTypes()
+	case mad.NodeTypeCA:
+		return s.CAsOnly || !s.hasTypes()
 	}
-	return true
+	return !s.hasTypes()
 }
 
 // InEither returns a filter for the nodes of a comparison, which may be in either
@@ -62,7 +65,7 @@ func (s *Selection) InEither(nodes []*fabric.Node) func(*fabric.Node) bool {
 		}
 		return func(n *fabric.Node) bool { return guids[n.GUID] }
 	}
-	if s.SwitchesOnly || s.CAsOnly {
+	if s.hasTypes() {
 		return s.HasType
 	}
 	return nil
