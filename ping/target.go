@@ -19,6 +19,10 @@ type Target struct {
 	// InfiniBand fabric.
 	GRH *umad.GRH
 
+	// PKeyIndex is the index of the P_Key in the local port's table, for agents other than
+	// AgentSMA.
+	PKeyIndex uint16
+
 	// OneWay makes a ping use two packets that are not request and response: Linux drops
 	// responses if the GIDs are IPv4-mapped.
 	OneWay bool
@@ -72,7 +76,7 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 func (t *Target) address() umad.Addr {
 	a := umad.Addr{LID: t.To.LID, SL: t.To.SL, GRH: t.GRH}
 	if t.Agent != AgentSMA {
-		a.QPN, a.QKey = 1, umad.QP1QKey
+		a.QPN, a.QKey, a.PKeyIndex = 1, umad.QP1QKey, t.PKeyIndex
 	} else if a.LID == 0 {
 		a.LID = ib.PermissiveLID
 	}

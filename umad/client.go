@@ -35,6 +35,10 @@ type ClientOptions struct {
 	// MKey is sent with subnet management packets.
 	MKey mad.Key
 
+	// PKeyIndex is the index of the P_Key in the local port's table for packets other than
+	// subnet management packets, which have index 0.
+	PKeyIndex uint16
+
 	// Timeout is the time limit per attempt (default 1 s). After replies to other
 	// requests, all attempts but the last in a Get to an agent for subnet or performance
 	// management, or in [mad.ClassMlnx], end early if they take much longer than these

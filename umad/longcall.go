@@ -249,8 +249,7 @@ func whole(m *mad.Packet, data []byte, reassembles bool) *LongReply {
 // respond sends the receiver's packet. If the port has no room, the packet is lost like
 // on the network, and the receiver sends it again.
 func (l *longCall) respond(answer *Message) {
-	to := l.request.To
-	answer.Addr = Addr{LID: to.LID, QPN: 1, QKey: QP1QKey, SL: to.SL}
+	answer.Addr = l.addr(l.request.To)
 	_ = l.port.Send(answer)
 }
 

@@ -1,6 +1,7 @@
 package umad
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,10 +158,7 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 		return err
 	}
 	if !class.IsSMP() {
-		m.Addr = Addr{LID: r.To.LID, QPN: 1, QKey: QP1QKey, SL: r.To.SL}
-		if r.To.Redirect != nil {
-			m.Addr = *r.To.Redirect
-		}
+		m.Addr = c.addr(r.To)
 		m.MAD.PutGMP(mad.Header{
 			BaseVersion: 1, Class: class, ClassVersion: class.Version(),
 			Method: r.method(), TID: tid, Attr: r.attr(), Modifier: r.Modifier,
@@ -184,6 +182,16 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	}
 	m.MAD.PutSMP(smp)
 	return r.fill(&m.MAD)
+}
+
+// addr returns the address of a target for packets other than subnet management packets.
+func (c *Client) addr(to Target) Addr {
+	a := Addr{LID: to.LID, QPN: 1, QKey: QP1QKey, SL: to.SL}
+	if to.Redirect != nil {
+		a = *to.Redirect
+	}
+	a.PKeyIndex = cmp.Or(a.PKeyIndex, c.opts.PKeyIndex)
+	return a
 }
 
 // check reports whether packets of a class can be sent to the target.

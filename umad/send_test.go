@@ -51,19 +51,19 @@ func TestClient_Build(t *testing.T) {
 		{
 			name: "performance management",
 			r:    umad.Request{To: umad.Target{LID: 6}, Class: mad.ClassPM, Attr: 0x12, Modifier: 1, Data: []byte{1, 2, 3}},
-			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey},
+			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2},
 			want: "01040101 00000000" + anyTID + "00120000 00000001" + strings.Repeat("00", 40) + "010203",
 		},
 		{
 			name: "subnet administration",
 			r:    umad.Request{To: umad.Target{LID: 3, SL: 2}, Class: mad.ClassSA, Method: mad.MethodGetTable, Attr: mad.AttrPathRecord},
-			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, SL: 2},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2, SL: 2},
 			want: "01030212 00000000" + anyTID + "00350000",
 		},
 		{
 			name: "value of performance management",
 			r:    umad.Request{To: umad.Target{LID: 6}, Value: &mad.PortCounters{PortSelection: mad.PortSelection{PortSelect: 3}}},
-			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey},
+			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2},
 			want: "01040101 00000000" + anyTID + "00120000 00000000" + strings.Repeat("00", 41) + "03",
 		},
 		{
@@ -75,25 +75,25 @@ func TestClient_Build(t *testing.T) {
 		{
 			name: "value of congestion control",
 			r:    umad.Request{To: umad.Target{LID: 5}, Method: mad.MethodSet, Value: &mad.CongestionKeyInfo{Key: 9}, Key: 8, Expect: &umad.Identity{}},
-			addr: umad.Addr{LID: 5, QPN: 1, QKey: umad.QP1QKey},
+			addr: umad.Addr{LID: 5, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2},
 			want: "01210202 00000000" + anyTID + "00120000 00000000 0000000000000008" + strings.Repeat("00", 39) + "09",
 		},
 		{
 			name: "value of subnet administration",
 			r:    umad.Request{To: umad.Target{LID: 3}, Value: &mad.LinkRecord{FromLID: 5}, Mask: 1, Key: 6},
-			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2},
 			want: "01030201 00000000" + anyTID + "00200000 00000000" + strings.Repeat("00", 12) + "0000000000000006 00000000 0000000000000001 0005",
 		},
 		{
 			name: "OUI",
 			r:    umad.Request{To: umad.Target{LID: 3}, Class: mad.ClassSysstat, Attr: mad.AttrSysstatPing, OUI: mad.OpenIB},
-			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, PKeyIndex: 2},
 			want: "01330101 00000000" + anyTID + "00100000 00000000" + strings.Repeat("00", 13) + "001405",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, umad.ClientOptions{MKey: 0xdeadbeef}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+			inBubble(t, umad.ClientOptions{MKey: 0xdeadbeef, PKeyIndex: 2}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 				if _, err := c.Call(t.Context(), &tt.r); err != nil {
 					t.Fatal(err)
 				}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/netgen"
+	"github.com/ibkit/ibkit/test/releases"
 )
 
 // New is [Start] for tests: errors fail the test, and the server ends with it.
@@ -69,9 +70,16 @@ func (s *Sim) MustCommand(tb testing.TB, line string) string {
 	return out
 }
 
-// MustRunC is [Sim.RunC] for tests. On a fabric that ibkit serves, the result may come
-// from a recording.
+// MustRunC is [Sim.RunC] for tests, with the output of the release that ibkit follows. On a
+// fabric that ibkit serves, the result may come from a recording.
 func (s *Sim) MustRunC(tb testing.TB, host, tool string, args ...string) Result {
+	tb.Helper()
+	r := s.mustRunC(tb, host, tool, args...)
+	r.Stdout, r.Stderr = releases.Upgrade(tool, r.Stdout), releases.Upgrade(tool, r.Stderr)
+	return r
+}
+
+func (s *Sim) mustRunC(tb testing.TB, host, tool string, args ...string) Result {
 	tb.Helper()
 	run := func() Result {
 		tb.Helper()

@@ -44,6 +44,9 @@ func TestOptions(t *testing.T) {
 				t.Fatalf("got %d options, want 10 or more", len(found))
 			}
 			for _, m := range found {
+				if m[1] == "pkey-idx" {
+					continue // not in release 44; TestPKeyIndex in package cmd checks it
+				}
 				if !elsewhere[tool+" --"+m[1]] && !slices.ContainsFunc(words, func(w string) bool { return w == "--"+m[1] || strings.HasPrefix(w, "--"+m[1]+"=") }) {
 					t.Errorf("--%s is in no command line", m[1])
 				}

@@ -91,7 +91,7 @@ func (c *command) ping(ctx context.Context, operand string) error {
 	if c.flood {
 		o.Interval = 0
 	}
-	r, err := ping.Run(ctx, port, []*ping.Target{{To: c.to}}, o)
+	r, err := ping.Run(ctx, port, []*ping.Target{{To: c.to, PKeyIndex: c.PKeyIndex}}, o)
 	c.report(r)
 	return err
 }

@@ -46,6 +46,8 @@ type Settings struct {
 	Errors  bool          // print failed attempts
 	Verbose int
 
+	PKeyIndex uint16 // P_Key index of packets other than subnet management packets
+
 	ConfigFile string
 	NameMap    string // path of the node name map; "": the default
 
@@ -281,7 +283,7 @@ func (s *Settings) onlyPort(open func(context.Context) (umad.Port, error)) func(
 
 // Client returns the options for requests.
 func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
-	o := umad.ClientOptions{MKey: s.mkey, Timeout: s.Timeout, MaxWindow: s.Window}
+	o := umad.ClientOptions{MKey: s.mkey, Timeout: s.Timeout, MaxWindow: s.Window, PKeyIndex: s.PKeyIndex}
 	if s.Verbose > 0 && s.counter == nil {
 		s.counter = new(packetCounter)
 	}

@@ -59,6 +59,7 @@ func (d *Diag) Options(exclude string) []Option {
 		{Long: "sm_port", Short: 's', Arg: "<lid>", Help: "SM port lid", Set: d.setSMLID},
 		{Long: "show_keys", Short: 'K', Help: "display security keys in output", Set: True(&d.ShowKeys)},
 		{Long: "m_key", Short: 'y', Arg: "<key>", Help: "M_Key to use in request", Set: Text(&f.MKey)},
+		{Long: "pkey-idx", Short: 'Y', Arg: "<idx>", Help: "P_Key table index for outgoing SA/GMP MADs (default 0)", Set: d.setPKeyIndex},
 		{Long: "errors", Short: 'e', Help: "show send and receive errors", Set: True(&f.Errors)},
 		{Long: "verbose", Short: 'v', Help: "increase verbosity level", Set: Count(&f.Verbose)},
 		{Long: "debug", Short: 'd', Help: "raise debug level", Set: func(string) error {
@@ -108,6 +109,15 @@ func (d *Diag) setTimeout(value string) error {
 		return d.Iberror("process_opt", nil, "Invalid timeout \"%s\".  Timeout requires a positive integer value < %d.", value, math.MaxInt32)
 	}
 	d.Timeout = time.Duration(n) * time.Millisecond
+	return nil
+}
+
+func (d *Diag) setPKeyIndex(value string) error {
+	n, err := strconv.ParseInt(value, 0, 64)
+	if err != nil || n < 0 || n > math.MaxUint16 {
+		return d.Iberror("process_opt", nil, "Invalid P_Key index \"%s\".  Requires an integer in the range [0, %d].", value, math.MaxUint16)
+	}
+	d.PKeyIndex = uint16(n)
 	return nil
 }
 

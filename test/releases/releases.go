@@ -1,0 +1,86 @@
+// Package releases has the differences between rdma-core 44 in Debian 12, with which tests
+// compare classic names, and the release that classic names follow. It is the only place for
+// them: docs/migration.md lists the same differences.
+package releases
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Followed is the rdma-core release that classic names follow.
+const Followed = "65"
+
+// A Difference is a change in the output of programs after release 44.
+type Difference struct {
+	Programs []string
+	Text     string // for docs/migration.md
+
+	// upgrade returns what the newer program prints, for output of release 44. Newer output
+	// is returned as it is. Nil: the output of release 44 does not determine it.
+	upgrade func(output string) string
+
+	// added matches the newer program's lines if upgrade is nil.
+	added *regexp.Regexp
+}
+
+// Differences has all differences, in the order of docs/migration.md.
+var Differences = []Difference{
+	{
+		Programs: []string{
+			"dump_fts", "dump_lfts", "dump_mfts", "ibaddr", "ibcacheedit", "ibccconfig", "ibccquery", "iblinkinfo", "ibnetdiscover", "ibping", "ibportstate",
+			"ibqueryerrors", "ibroute", "ibstat", "ibsysstat", "ibtracert", "perfquery", "saquery", "sminfo", "smpdump", "smpquery", "vendstat",
+		},
+		Text:    "option `-Y`, `--pkey-idx`: the P_Key index of all packets but subnet management packets",
+		upgrade: insert("--pkey-idx", pkeyIndexPlace, "  --pkey-idx, -Y <idx>    P_Key table index for outgoing SA/GMP MADs \n                          (default 0)\n$0"),
+	},
+	{
+		Programs: []string{"smpquery", "saquery"},
+		Text:     "PortInfo has `LinkSpeedExtActive2`, `LinkSpeedExtSupported2` and `LinkSpeedExtEnabled2` after `LinkSpeedExtEnabled`",
+		upgrade: insert("LinkSpeedExtActive2", regexp.MustCompile(`(?m)^(\t*)LinkSpeedExtEnabled:.*\n`), "$0"+
+			"${1}LinkSpeedExtActive2:.............No Extended Speed 2\n"+
+			"${1}LinkSpeedExtSupported2:..........0\n"+
+			"${1}LinkSpeedExtEnabled2:............0\n"),
+	},
+	{
+		Programs: []string{"ibportstate"},
+		Text:     "the same fields before `Mkey`, if `CapabilityMask2` says that they are valid; the active speed is compared with XDR, too, and not with disabled extended speeds (30)",
+		added:    regexp.MustCompile(`(?m)^LinkSpeedExt\w+2:.*\n`),
+	},
+}
+
+// pkeyIndexPlace matches the line after the new option in a usage text.
+var pkeyIndexPlace = regexp.MustCompile(`(?m)^  --(?:errors, -e|verbose, -v) (?: *increase| *show).*\n(?:  --verbose, -v.*\n)?  --debug`)
+
+// insert returns an upgrade that replaces a pattern, unless the output has the new text.
+func insert(added string, place *regexp.Regexp, with string) func(string) string {
+	return func(output string) string {
+		if strings.Contains(output, added) {
+			return output
+		}
+		return place.ReplaceAllString(output, with)
+	}
+}
+
+// Upgrade returns the output that a program of the release [Followed] prints, for its output
+// in release 44 or later, as far as that determines it.
+func Upgrade(program, output string) string {
+	for _, d := range Differences {
+		if d.upgrade != nil && slices.Contains(d.Programs, program) {
+			output = d.upgrade(output)
+		}
+	}
+	return output
+}
+
+// Common returns the lines that a program prints in both releases, for what Upgrade cannot
+// determine.
+func Common(program, output string) string {
+	for _, d := range Differences {
+		if d.added != nil && slices.Contains(d.Programs, program) {
+			output = d.added.ReplaceAllString(output, "")
+		}
+	}
+	return output
+}
