@@ -147,7 +147,7 @@ func (c *call) set(p *reading) error {
 		}
 	}
 	modifier := uint32(c.number)
-	if p.extendedSpeeds() {
+	if p.extendedSpeeds() || p.extendedSpeeds2() {
 		modifier |= 1 << 31
 	}
 	data := append([]byte(nil), p.data...)

@@ -16,6 +16,7 @@ func TestIbportstate(t *testing.T) {
 		out, warn string // output parts
 	}{
 		"xdr-leaf 3":                    {0, "LinkSpeedExtEnabled2:............212.5 Gbps\nLinkSpeedExtActive2:.............212.5 Gbps\nPeer PortInfo:", ""},
+		"hdr-leaf 3":                    {0, "LinkSpeedExtActive:..............53.125 Gbps\nLinkSpeedExtSupported2:..........0\nLinkSpeedExtEnabled2:............0\nLinkSpeedExtActive2:.............No Extended Speed 2\n", ""},
 		"xdr-leaf 3 espeed 40":          {0, "LinkSpeedExtEnabled:.............106.25 Gbps\nLinkSpeedExtActive:..............No Extended Speed\n", ""},
 		"xdr-leaf 3 espeed 32":          {0, "After PortInfo set:", ""},
 		"xdr-leaf 3 espeed 64":          {255, "failed: invalid extended speed value 64\n", ""},

@@ -6,7 +6,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portdump"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -28,8 +27,11 @@ type reading struct {
 // extendedSpeeds reports whether the extended speed fields are valid.
 func (p *reading) extendedSpeeds() bool { return p.caps.CapMask.Has(mad.CapExtendedSpeeds) }
 
-// hasXDR reports whether the port supports XDR, with which the C tool is not familiar.
-func (p *reading) hasXDR() bool { return p.info.SupportedSpeeds(&p.caps, nil).Has(ib.XDR) }
+// extendedSpeeds2 reports whether the extended speed fields that were added with XDR are
+// valid.
+func (p *reading) extendedSpeeds2() bool {
+	return p.caps.CapMask.Has(mad.CapCapMask2) && p.caps.CapMask2.Has(mad.Cap2ExtendedSpeeds2)
+}
 
 // get requests an attribute and returns its data, nil if it failed.
 func (c *call) get(to getopt.PortID, a mad.Attribute, number int32) []byte {
@@ -84,7 +86,7 @@ func (c *call) show(p *reading) error {
 	if p.extendedSpeeds() {
 		names = append(names, "LinkSpeedExtSupported", "LinkSpeedExtEnabled", "LinkSpeedExtActive")
 	}
-	if p.hasXDR() {
+	if p.extendedSpeeds2() {
 		names = append(names, "LinkSpeedExtSupported2", "LinkSpeedExtEnabled2", "LinkSpeedExtActive2")
 	}
 	if !p.isSwitch || p.number == 0 {

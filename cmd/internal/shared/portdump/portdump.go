@@ -9,19 +9,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// added are the first fields that release 44 of infiniband-diags does not print.
-const added = "LinkSpeedExtActive2:"
-
-// Write prints the fields of release 44, one per line after a number of tabs. Without
-// showKeys the M_Key is hidden.
+// Write prints the fields, each on a line after a number of tabs. Without showKeys the M_Key
+// is hidden.
 func Write(out *render.Output, info *mad.PortInfo, tabs int, showKeys bool) error {
 	var b bytes.Buffer
 	if err := mad.Dump(&b, mad.WithKeys(info)); err != nil {
 		return err
 	}
-	fields, _, _ := strings.Cut(b.String(), added)
 	indent := strings.Repeat("\t", tabs)
-	for line := range strings.Lines(fields) {
+	for line := range strings.Lines(b.String()) {
 		if !strings.Contains(line, ":") { // the name of a capability
 			out.WriteString(line)
 			continue
