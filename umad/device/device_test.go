@@ -104,7 +104,10 @@ func TestHost_Choose(t *testing.T) {
 		{"Ethernet only", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "this host has mlx5_0/1 (Ethernet, Active, LinkUp)"},
 		{"all disabled", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "find InfiniBand port that is not disabled"},
 		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: this host has mlx5_0/1"},
-		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "this host has mlx5_0/1 (InfiniBand, Down, Disabled)"},
+		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 0, "umad0"},
+		{"disabled, by name and port", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}, {"umad1", "mlx5_0", ca, 2, ibLayer, active, linkUp}}, "mlx5_0", 1, "umad0"},
+		{"disabled, by port", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 1, "this host has mlx5_0/1 (InfiniBand, Down, Disabled)"},
+		{"two disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, disabled}}, "mlx5_0", 0, "find usable port of mlx5_0"},
 		{"no device", host{}, "", 0, "find InfiniBand port: no port in"},
 	}
 	for _, tt := range tests {

@@ -110,7 +110,7 @@ func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
 // Choose returns the port to send from. A device name and a port number must match
 // if they are given ("" and 0: any). Of several ports Choose returns the first
 // active port, else the first with its link up, else the first that is
-// not disabled. A switch sends from port 0 only. A port without InfiniBand's link
+// not disabled. The only port that matches a device name is chosen in any state. A switch sends from port 0 only. A port without InfiniBand's link
 // layer has no subnet management, and is returned only if its device is named.
 //
 // The kernel determines the device order, so that this is the port that libibumad chooses
@@ -142,7 +142,11 @@ func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	slices.SortStableFunc(fit, func(a, b LocalPort) int {
 		return slices.Index(order, a.Attr.Device) - slices.Index(order, b.Attr.Device)
 	})
-	if p, ok := best(fit); ok {
+	p, ok := best(fit)
+	if !ok && device != "" && len(fit) == 1 { // umad.c, find_preferred_ports
+		p, ok = fit[0], true
+	}
+	if ok {
 		return p.paired(all), nil
 	}
 	return LocalPort{}, &NoPortError{Sysfs: string(h.sysfs()), Device: device, Port: port, Existing: all}

@@ -19,11 +19,14 @@ import (
 
 // paired returns the port for general packets in the pair that a port belongs to,
 // with the other device's best port for subnet management. A port without a pair
-// is returned unchanged.
+// is returned unchanged. Ethernet ports belong to no pair, whatever their GUID.
 func (p LocalPort) paired(all []LocalPort) LocalPort {
+	if p.Attr.LinkLayer != infiniBand {
+		return p
+	}
 	var others []LocalPort
 	for _, o := range all {
-		if o.Attr.PortGUID == p.Attr.PortGUID && o.Attr.PortGUID != 0 && o.Attr.Device != p.Attr.Device &&
+		if o.Attr.LinkLayer == infiniBand && o.Attr.PortGUID == p.Attr.PortGUID && o.Attr.PortGUID != 0 && o.Attr.Device != p.Attr.Device &&
 			o.NoSubnetManagement != p.NoSubnetManagement {
 			others = append(others, o)
 		}

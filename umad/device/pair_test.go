@@ -70,6 +70,22 @@ func TestHost_ChoosePair(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Ethernet", func(t *testing.T) {
+		for _, h := range []host{
+			{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "roce0", ca, 1, eth, active, linkUp}},
+			{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "roce0", ca, 1, ibLayer, active, linkUp}},
+		} {
+			written := h.write(t)
+			setCaps(t, written, "mlx5_0", 1, managed, one)
+			setCaps(t, written, "roce0", 1, general, one)
+			for _, device := range []string{"mlx5_0", "roce0"} {
+				p, err := written.Choose(device, 0)
+				if err != nil || p.Attr.Device != device || p.SubnetManagement().Node != p.Node || p.Attr.DirectedOnly {
+					t.Errorf("%s: got %s and %s, error %v, want no pair", device, p.Node, p.SubnetManagement().Node, err)
+				}
+			}
+		}
+	})
 	written := h.write(t)
 	for _, c := range planes[:3] {
 		setCaps(t, written, c.device, c.port, c.caps, c.guid)
