@@ -10,10 +10,13 @@ import (
 )
 
 // ParseCache parses a cache that [Fabric.WriteCache] or libibnetdisc wrote. data
-// must be exactly one consistent cache: each port record belongs to one node, and
+// must be exactly one consistent cache: each port record belongs to at most one node, and
 // each link has two ends. Otherwise the error is a [*CacheError]. If a part of such a cache
 // is consistent, ParseCache returns that part together with the first error;
 // [Fabric.Failures] has all errors.
+//
+// libibnetdisc before release 65 wrote references to ports that did not respond, without
+// their records. These are no errors: [Fabric.Unanswered] counts them.
 //
 // Systems, routes and the node order are computed again. LIDs are taken from the
 // PortInfos.
@@ -40,6 +43,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 	c.reject(0, c.trailer(f, int(header.Ports)))
 	c.portRecords(int(header.Ports))
 	c.link()
+	f.Unanswered += c.missing
 	f.Start = c.nodes[header.Start]
 	if f.Start == nil {
 		c.reject(0, cacheErrorf(16, "got 0x%016x, want the GUID of a node in the file", header.Start))
@@ -118,6 +122,7 @@ type cacheReader struct {
 	keys  []*readPort // in node order
 
 	failures []Failure
+	missing  int  // ports without a record, and records that belong to no node
 	ended    bool // the data ended too early
 }
 
@@ -243,7 +248,8 @@ func (c *cacheReader) portRecord() error {
 	p := c.ports[r.Key]
 	switch {
 	case p == nil:
-		return cacheErrorf(start, "got %v, want a port that a node lists", r.Key)
+		c.missing++
+		return nil
 	case p.node.Ports[r.Key.Number] != nil:
 		return cacheErrorf(start, "got %v again, want a single record for each port", r.Key)
 	case r.Node != p.node.GUID:
@@ -263,7 +269,7 @@ func (c *cacheReader) link() {
 	for _, p := range c.keys {
 		switch {
 		case p.port == nil && !c.ended:
-			c.reject(p.node.GUID, cacheErrorf(p.keyOff, "got %v, want the key of a port in the file", p.key))
+			c.missing++
 		case p.port != nil && p.linked:
 			c.reject(p.node.GUID, c.linkPort(p))
 		}
@@ -273,8 +279,11 @@ func (c *cacheReader) link() {
 func (c *cacheReader) linkPort(p *readPort) error {
 	peer := c.ports[p.peer]
 	switch {
-	case peer == nil || peer.port == nil:
-		return cacheErrorf(p.off, "the file does not contain %v, the other end of %v", p.peer, p.key)
+	case peer == nil:
+		c.missing++
+		return nil
+	case peer.port == nil:
+		return nil // counted by its key
 	case !peer.linked || peer.peer != p.key:
 		return cacheErrorf(p.off, "%v, the other end of %v, does not point back to it", p.peer, p.key)
 	case p.key.Number == 0 || peer.key.Number == 0:
