@@ -94,12 +94,6 @@ func differs(net, line string) bool {
 		strings.HasPrefix(line, "--diff") && strings.HasSuffix(line, "-D 0")
 }
 
-// farther has the nets on which the C tool shows properties of the local node that are
-// visible from two hops away: the other port on an adapter, or a board's place in its
-// chassis. The C tool exceeds its hop limit by a packet or two, depending on the reply
-// order. ibkit keeps the limit, and shows the same with a limit increased by 1.
-var farther = map[string]bool{"net.2sw2path4hca2port": true, "multi-port-hosts.net": true, "chassis.net": true}
-
 // compare runs both tools on each case.
 func (b *rig) compare(t *testing.T, cases []string) {
 	t.Helper()
@@ -109,9 +103,6 @@ func (b *rig) compare(t *testing.T, cases []string) {
 		}
 		t.Run(strings.ReplaceAll(c, "/", "_"), func(t *testing.T) {
 			want := b.MustRunC(t, b.host, "iblinkinfo", b.args(c)...)
-			if c == "-D 0" && farther[filepath.Base(b.net)] {
-				c += " -n 2"
-			}
 			got := b.ours(t, c)
 			if strings.Contains(got.Stderr, fabric.ErrBlind.Error()) {
 				got.Stderr = want.Stderr // the C tool does not mention that its own link is down

@@ -134,10 +134,8 @@ func (c *command) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
-	bar := render.NewProgress(c.Env.ErrOut)
-	o.Source.Progress = bar.Update
-	r, err := linkinfo.Run(ctx, o)
-	bar.Close()
+	c.selection.OnlyStart = (c.routeGiven || c.guidGiven) && !c.all
+	r, err := c.scan(ctx, o)
 	if r == nil {
 		return err
 	}
@@ -151,7 +149,6 @@ func (c *command) run(ctx context.Context, _ []string) error {
 			r.Node = p.Node
 		}
 	}
-	c.selection.OnlyStart = (c.routeGiven || c.guidGiven) && !c.all
 	nodes, ok := c.selection.Nodes(r, r.Fabric.Replay(nil).Nodes)
 	if !ok {
 		fmt.Fprintf(c.Env.ErrOut, "Failed to find port: %s\n", c.guid+c.route)
@@ -166,6 +163,21 @@ func (c *command) run(ctx context.Context, _ []string) error {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return nil
+}
+
+// scan scans the fabric. The C tool exceeds its hop limit by a node, by which it finds an
+// adapter's other ports, and places in a chassis. If only an adapter is printed, the scan is
+// repeated with a hop more.
+func (c *command) scan(ctx context.Context, o linkinfo.Options) (*linkinfo.Result, error) {
+	bar := render.NewProgress(c.Env.ErrOut)
+	defer bar.Close()
+	o.Source.Progress = bar.Update
+	r, err := linkinfo.Run(ctx, o)
+	if err != nil || o.Source.Stored != nil || !c.selection.OnlyStart || r.Node == nil || !r.Node.IsCA() {
+		return r, err
+	}
+	o.MaxHops = max(o.MaxHops, 1) + 1
+	return linkinfo.Run(ctx, o)
 }
 
 // scanOptions returns the options for the scan. A GUID that is no number scans the

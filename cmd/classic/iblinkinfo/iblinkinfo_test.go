@@ -26,6 +26,21 @@ func TestIblinkinfo_Views(t *testing.T) {
 	}
 }
 
+// TestIblinkinfo_Adapter has lines that release 65 prints for the local adapter.
+func TestIblinkinfo_Adapter(t *testing.T) {
+	for net, want := range map[string]string{
+		"multi-port-hosts": `      0x0000000000100002      2    2[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>      10    2[  ] "rail-1"`,
+		"chassis":          `      0x0000000000100001      1    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>       2   13[ 6] "ISR9288 line 1"`,
+	} {
+		t.Run(net, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, "iblinkinfo", "--sim", "../../../test/nets/"+net+".net", "-D", "0")
+			if code != 0 || err != "" || !strings.Contains(out, want) || strings.Count(out, "CA: ") != 1 {
+				t.Errorf("got exit code %d, error output %q, want %s in\n%s", code, err, want, out)
+			}
+		})
+	}
+}
+
 // The C tool accepts values that it cannot parse, and most failures exit with 1.
 func TestIblinkinfo_Arguments(t *testing.T) {
 	names := cmdtest.WriteFile(t, "0x0002c90000100300 \"renamed\"\nbad\n")
