@@ -29,6 +29,10 @@ func TestIbstat(t *testing.T) {
 				args := strings.Fields(line)
 				want := s.MustRunC(t, host, "ibstat", args...)
 				want.Stdout = strings.ReplaceAll(want.Stdout, "Link layer: IB\n", "Link layer: InfiniBand\n")
+				if want.Code == 255 && strings.Contains(want.Stderr, "stat of IB device") {
+					// Release 65 goes on. Its warning is in TestRun_BadDevice of package ibstat.
+					want.Code = 0
+				}
 				got := s.MustRun(t, host, ibstat, append([]string{"ibstat"}, args...)...)
 				if d := diff(want, got); d != "" {
 					t.Errorf("ibstat %s: C tool (-), ibkit (+)\n%s", line, d)

@@ -30,7 +30,7 @@ func TestUsage_DeviceTools(t *testing.T) {
 			t.Run(tool+" "+line, func(t *testing.T) {
 				want := theirTools(t, s, "")(tool, strings.Fields(line)...)
 				got := ourTools(t, s, "")(tool, strings.Fields(line)...)
-				// The ibv_ud_pingpong size and the ibv_xsrq_pingpong MTU are 1024.
+				// The ibv_ud_pingpong size is 1024.
 				want.Stdout = strings.Replace(want.Stdout, "(default 2048)", "(default 1024)", 1)
 				if d := cmp.Diff(want.Stdout, got.Stdout); d != "" || got.Code != want.Code || want.Code == 0 {
 					t.Errorf("got exit code %d, want %d; C tool (-), ibkit (+)\n%s", got.Code, want.Code, d)

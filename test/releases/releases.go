@@ -48,6 +48,36 @@ var Differences = []Difference{
 		Text:     "the same fields before `Mkey`, if `CapabilityMask2` says that they are valid; the active speed is compared with XDR, too, and not with disabled extended speeds (30)",
 		added:    regexp.MustCompile(`(?m)^LinkSpeedExt\w+2:.*\n`),
 	},
+	{
+		Programs: []string{"ibstat"},
+		Text:     "a device that cannot be read, or that has no such port, is a warning, and the exit code is 0, not 255; `Effective speed` after `Rate` if the kernel reports it",
+		added:    regexp.MustCompile(`(?m)^\t*Effective speed: .*\n`),
+	},
+	{
+		Programs: []string{"ibv_devinfo"},
+		Text: "`-v` has names for the capabilities `SUPPORT_FLUSH`, `SUPPORT_ATOMIC_WRITE`, `CC_DMA_BOUNCE` and `SUPPORT_RC`, and " +
+			"`max_comp_cntr`, `comp_cntr_caps` and `effective_speed` if the kernel reports them",
+		upgrade: insert("default all devices", regexp.MustCompile(`\(default first device found\)`), "(default all devices)"),
+	},
+	{
+		Programs: []string{"ibv_asyncwatch"},
+		Text:     "a name for the event `IBV_EVENT_DEVICE_SPEED_CHANGE`",
+	},
+	{
+		Programs: []string{"ibv_rc_pingpong"},
+		Text:     "option `-U`, `--allow-cc-unprotected`",
+		upgrade: insert("allow-cc-unprotected", regexp.MustCompile(`(?m)^  -N, --new_send .*\n`),
+			"$0  -U, --allow-cc-unprotected  allow allocation of unprotected/shared\n                            memory on CoCo guests\n"),
+	},
+	{
+		Programs: []string{"ibv_xsrq_pingpong"},
+		Text:     "the usage text has the default of `--mtu`, 1024",
+		upgrade:  insert("(default 1024)", regexp.MustCompile(`(?m)^(  -m, --mtu=.*)\(default 2048\)`), "${1}(default 1024)"),
+	},
+	{
+		Programs: []string{"iblinkinfo", "ibnetdiscover", "ibqueryerrors"},
+		Text:     "caches with references to ports that did not respond can be loaded; the names of speeds include XDR; `iblinkinfo -G` sends along a directed route",
+	},
 }
 
 // pkeyIndexPlace matches the line after the new option in a usage text.

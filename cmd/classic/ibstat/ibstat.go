@@ -2,10 +2,13 @@
 package ibstat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -14,6 +17,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 // command is an ibstat call.
@@ -52,6 +58,9 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		return err
 	}
 	defer remove()
+	if root == string(sysfs.Default) {
+		c.speeds = portSpeeds
+	}
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Brief: true, SysfsOnly: true})
 	if err != nil {
 		return err
@@ -81,13 +90,39 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		case c.list:
 			fmt.Fprintln(c.out, d.Name)
 		default:
-			if !complete(d) || !c.device(d) {
-				// The C tool prints the last failed system call's errno.
-				return c.panic("stat of IB device '%s' failed: No such file or directory", d.Name)
-			}
+			c.show(d)
 		}
 	}
 	return nil
+}
+
+// show prints a device. A device that cannot be read is a warning, without which the C tool
+// omits devices that are no endpoints: their port has neither a GID nor a connection manager.
+func (c *command) show(d *devinfo.Device) {
+	switch {
+	case complete(d):
+		if c.device(d) {
+			return
+		}
+	case !isEndpoint(d, c.port):
+		return
+	}
+	c.out.Flush()
+	fmt.Fprintf(c.Env.ErrOut, "ibwarn: [%d] main: stat of IB device '%s' failed\n", os.Getpid(), d.Name)
+}
+
+// isEndpoint reports whether a port, by default port 1, can be the end of a connection, as far
+// as it can be read.
+func isEndpoint(d *devinfo.Device, port int) bool {
+	if port < 0 {
+		port = 1
+	}
+	for _, p := range d.Ports {
+		if p.Number == port {
+			return p.GID0 != nil || p.CapMask != nil && mad.PortCapMask(*p.CapMask).Has(mad.CapCommunicationManagement)
+		}
+	}
+	return false
 }
 
 // panic ends the tool as IBPANIC in infiniband-diags does.
@@ -127,17 +162,40 @@ type view struct {
 	env   *cmdutil.Env
 	short bool
 	port  int // -1 for all
+
+	// speeds returns the function that returns the effective speed of each port of a device
+	// in units of 100 Mbit/s, and the function that closes the device; nil: unknown.
+	speeds func(device string) (speed func(port uint32) (uint64, error), done func())
+}
+
+// portSpeeds opens a device of this host, with which the kernel reports effective speeds.
+func portSpeeds(device string) (speed func(uint32) (uint64, error), done func()) {
+	devices, err := verbs.Devices()
+	i := slices.IndexFunc(devices, func(d verbs.Device) bool { return d.Name == device })
+	if i >= 0 {
+		var c *verbs.Context
+		if c, err = devices[i].Open(); err == nil {
+			return c.PortSpeed, func() { _ = c.Close() }
+		}
+	}
+	return func(uint32) (uint64, error) { return 0, cmp.Or(err, fs.ErrNotExist) }, func() {}
 }
 
 // device prints a device or a single port on it. It returns false if the port does not exist.
 func (v *view) device(d *devinfo.Device) bool {
 	kind := nodeTypes[*d.NodeType]
+	speed := func(uint32) (uint64, error) { return 0, fs.ErrNotExist }
+	if v.speeds != nil && !v.short {
+		var done func()
+		speed, done = v.speeds(d.Name)
+		defer done()
+	}
 	if !v.short && v.port >= 0 {
 		last := 0
 		for _, p := range d.Ports {
 			if last = p.Number; last == v.port {
 				fmt.Fprintf(v.out, "%s: '%s'\n", kind, d.Name)
-				v.showPort(p, "", "")
+				v.showPort(p, speed, "", "")
 				return true
 			}
 		}
@@ -160,12 +218,12 @@ func (v *view) device(d *devinfo.Device) bool {
 		return true
 	}
 	for _, p := range d.Ports {
-		v.showPort(p, "\t", "\t\t")
+		v.showPort(p, speed, "\t", "\t\t")
 	}
 	return true
 }
 
-func (v *view) showPort(p *devinfo.Port, header, indent string) {
+func (v *view) showPort(p *devinfo.Port, speed func(uint32) (uint64, error), header, indent string) {
 	name := func(names []string, n uint8) string {
 		if int(n) < len(names) {
 			return names[n]
@@ -183,6 +241,9 @@ func (v *view) showPort(p *devinfo.Port, header, indent string) {
 		line("Rate: 2.5")
 	default:
 		line("Rate: %d", rate)
+	}
+	if effective, err := speed(uint32(p.Number)); err == nil {
+		line("Effective speed: %s", strconv.FormatFloat(float64(effective)/10, 'g', 6, 64))
 	}
 	line("Base lid: %d", *p.LID)
 	line("LMC: %d", *p.LMC)
