@@ -185,6 +185,10 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 	} else {
 		d.Attr = &attr
 		d.addLimits()
+		if counters, err := c.CompCounterCaps(); err == nil {
+			d.CompCounters = &counters
+			d.Extended.CompCounters = newCompCounters(&counters)
+		}
 	}
 	if d.GIDs, err = c.GIDTable(); err != nil {
 		addProblem(err)

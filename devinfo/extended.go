@@ -18,6 +18,7 @@ type Extended struct {
 	TagMatching   *TagMatching  `json:"tag_matching"`
 	CQModeration  *CQModeration `json:"cq_moderation"`
 	MaxDMSize     *uint64       `json:"max_dm_size"` // bytes
+	CompCounters  *CompCounters `json:"completion_counters"`
 }
 
 // ODP lists the operations that support on-demand paging, by transport.
@@ -64,6 +65,18 @@ type TagMatching struct {
 type CQModeration struct {
 	MaxCount  uint16 `json:"max_count"`
 	MaxPeriod uint16 `json:"max_period_us"`
+}
+
+// CompCounters contains the limits of completion counters, which count the completed
+// operations of queue pairs.
+type CompCounters struct {
+	MaxCounters uint32   `json:"max_counters"`
+	MaxValue    uint64   `json:"max_value"`
+	AttachOps   []string `json:"attach_operations"`
+}
+
+func newCompCounters(c *verbs.CompCounterCaps) *CompCounters {
+	return &CompCounters{MaxCounters: c.MaxCounters, MaxValue: c.MaxValue, AttachOps: known(c.AttachOps)}
 }
 
 func newExtended(a *verbs.DeviceAttr) *Extended {

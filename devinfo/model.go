@@ -52,13 +52,15 @@ type Device struct {
 	Limits      map[string]uint64 `json:"limits"` // limits in Attr, by their names in ibv_devinfo
 	Caps        []string          `json:"capabilities"`
 	Extended    *Extended         `json:"extended"`
-	UAPI        []Method          `json:"uapi"`        // set if Options.UAPI is set
-	Parameters  map[string]string `json:"parameters"`  // module parameters
-	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/, without the ports' counters
-	Ports       []*Port           `json:"ports"`
-	OpenError   error             `json:"-"` // reason why the device could not be opened
-	QueryError  error             `json:"-"`
-	GIDs        []verbs.GIDEntry  `json:"-"`
+
+	CompCounters *verbs.CompCounterCaps `json:"-"`
+	UAPI         []Method               `json:"uapi"`        // set if Options.UAPI is set
+	Parameters   map[string]string      `json:"parameters"`  // module parameters
+	HWCounts     map[string]uint64      `json:"hw_counters"` // hw_counters/, without the ports' counters
+	Ports        []*Port                `json:"ports"`
+	OpenError    error                  `json:"-"` // reason why the device could not be opened
+	QueryError   error                  `json:"-"`
+	GIDs         []verbs.GIDEntry       `json:"-"`
 }
 
 // A Port is a port of a device. The comments name the source of a field: a file below
@@ -89,8 +91,9 @@ type Port struct {
 	Lifespan   *uint64         `json:"-"` // hw_counters/lifespan: maximum age of HWCounts in ms
 	Attr       *verbs.PortAttr `json:"-"`
 	QueryError error           `json:"-"`
-	// Effective is the rate of all lanes together in units of 100 Mbit/s.
-	Effective *uint64 `json:"-"`
+	// Effective is the rate of all lanes together in units of 100 Mbit/s; nil if the kernel
+	// or the driver does not report it (Linux 7.0).
+	Effective *uint64 `json:"effective_rate"`
 }
 
 // A Method is a method of the uverbs ioctl interface, or a command of its write

@@ -38,12 +38,16 @@ const (
 	EventClientReregister EventType = 17
 	EventGIDChange        EventType = 18
 	EventWQFatal          EventType = 19
+
+	// EventDeviceSpeedChange means that the speed of one or more ports has changed.
+	EventDeviceSpeedChange EventType = 20
 )
 
 var eventNames = [...]string{
 	"CQ_ERR", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "COMM_EST", "SQ_DRAINED", "PATH_MIG", "PATH_MIG_ERR",
 	"DEVICE_FATAL", "PORT_ACTIVE", "PORT_ERR", "LID_CHANGE", "PKEY_CHANGE", "SM_CHANGE", "SRQ_ERR",
 	"SRQ_LIMIT_REACHED", "QP_LAST_WQE_REACHED", "CLIENT_REREGISTER", "GID_CHANGE", "WQ_FATAL",
+	"DEVICE_SPEED_CHANGE",
 }
 
 // String returns the name that libibverbs uses, without IBV_EVENT_.

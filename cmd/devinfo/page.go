@@ -78,6 +78,9 @@ func (v *view) extended(e *devinfo.Extended) {
 	if m := e.CQModeration; m != nil {
 		add("CQ moderation", "%d completions, %d µs", m.MaxCount, m.MaxPeriod)
 	}
+	if c := e.CompCounters; c != nil {
+		add("completion counters", "%d up to %d; %s", c.MaxCounters, c.MaxValue, list(c.AttachOps))
+	}
 	if e.MaxDMSize != nil {
 		add("device memory", "%d bytes", *e.MaxDMSize)
 	}
@@ -89,7 +92,7 @@ func (v *view) portPage(p *devinfo.Port) error {
 	v.fields(2, [][2]string{
 		{"state", portState(p) + ", " + portPhys(p)},
 		{"link layer", render.Show(p.LinkLayer)},
-		{"rate", render.Show(p.Rate)},
+		{"rate", render.Show(p.Rate) + effective(p)},
 		{"MTU", render.Show(p.MTU) + " of " + render.Show(p.MaxMTU)},
 		{"LID", render.Show(p.LID) + ", LMC " + render.Show(p.LMC)},
 		{"subnet manager", "LID " + render.Show(p.SMLID) + ", SL " + render.Show(p.SMSL)},
@@ -111,6 +114,14 @@ func (v *view) portPage(p *devinfo.Port) error {
 		rows = append(rows, []string{"    " + strconv.Itoa(int(g.Index)), g.GID.String(), ip, render.Show(g.Type), render.Show(g.Netdev)})
 	}
 	return render.Table(v.out, []string{"    INDEX", "GID", "IPV4", "TYPE", "NETDEV"}, rows)
+}
+
+// effective returns the rate of all lanes together, empty if it is not known.
+func effective(p *devinfo.Port) string {
+	if p.Effective == nil {
+		return ""
+	}
+	return fmt.Sprintf(", effective %g Gb/sec", float64(*p.Effective)/10)
 }
 
 // fields prints names and values.

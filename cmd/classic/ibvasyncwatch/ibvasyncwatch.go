@@ -103,7 +103,7 @@ func (c *command) run(ctx context.Context) error {
 // name returns a device or port event name. Programs receive no events for other
 // programs' objects.
 func name(t verbs.EventType) string {
-	if kind := t.Element(); kind != verbs.ElementPort && t != verbs.EventDeviceFatal {
+	if kind := t.Element(); kind != verbs.ElementPort && t != verbs.EventDeviceFatal && t != verbs.EventDeviceSpeedChange {
 		return "unexpected"
 	}
 	return "IBV_EVENT_" + t.String()

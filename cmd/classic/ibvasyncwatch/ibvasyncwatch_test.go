@@ -43,7 +43,8 @@ func TestRun_NoDevices(t *testing.T) {
 func TestName(t *testing.T) {
 	for event, want := range map[verbs.EventType]string{
 		verbs.EventPortErr: "IBV_EVENT_PORT_ERR", verbs.EventDeviceFatal: "IBV_EVENT_DEVICE_FATAL",
-		verbs.EventClientReregister: "IBV_EVENT_CLIENT_REREGISTER", verbs.EventQPFatal: "unexpected", verbs.EventWQFatal: "unexpected", 99: "unexpected",
+		verbs.EventDeviceSpeedChange: "IBV_EVENT_DEVICE_SPEED_CHANGE",
+		verbs.EventClientReregister:  "IBV_EVENT_CLIENT_REREGISTER", verbs.EventQPFatal: "unexpected", verbs.EventWQFatal: "unexpected", 99: "unexpected",
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := name(event); got != want {

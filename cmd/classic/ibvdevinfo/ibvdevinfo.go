@@ -32,7 +32,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	return &getopt.Tool{
 		Name: "ibv_devinfo", Family: libibverbs.Family, About: "print the ca attributes",
 		Options: append([]getopt.Option{
-			{Long: "ib-dev", Short: 'd', Arg: "<dev>", Help: "use IB device <dev> (default first device found)", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames},
+			{Long: "ib-dev", Short: 'd', Arg: "<dev>", Help: "use IB device <dev> (default all devices)", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames},
 			{Long: "ib-port", Short: 'i', Arg: "<port>", Help: "use port <port> of IB device (default all ports)", Set: c.setPort},
 			{Long: "list", Short: 'l', Help: "print only the IB devices names", Set: func(string) error {
 				c.list = true

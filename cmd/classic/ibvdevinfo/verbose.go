@@ -49,6 +49,9 @@ func bits[T ~uint16 | ~uint32 | ~uint64](v *view, known []string, rest T) {
 func (v *view) capabilities(d *devinfo.Device) {
 	a := d.Attr
 	for name, value := range devinfo.Limits(a) {
+		if name == "local_ca_ack_delay" {
+			v.counters(d.CompCounters)
+		}
 		fmt.Fprint(v.out, label(1, name, valueColumn))
 		switch name {
 		case "max_mr_size", "page_size_cap":
@@ -86,10 +89,21 @@ func (v *view) capabilities(d *devinfo.Device) {
 	fmt.Fprintf(v.out, "\tnum_comp_vectors:\t\t%d\n", render.OrZero(d.CompVectors))
 }
 
-// capsEx prints the extended capabilities. ibv_devinfo 44 knows only two names.
+// counters prints the limits of completion counters.
+func (v *view) counters(c *verbs.CompCounterCaps) {
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(v.out, "\tmax_comp_cntr:\t\t\t%d\n\tcomp_cntr_caps:\n", c.MaxCounters)
+	known, _ := c.AttachOps.Names()
+	bits(v, known, verbs.CompCounterOps(0))
+}
+
+// capsEx prints the extended capabilities. ibv_devinfo knows only three names.
 func (v *view) capsEx(ex verbs.DeviceCapsEx) {
-	known, rest := (ex & (1<<34 | 1<<36)).Names()
-	bits(v, known, rest|ex&^(1<<34|1<<36)&^(1<<32-1))
+	const named = 1<<34 | 1<<36 | 1<<41
+	known, rest := (ex & named).Names()
+	bits(v, known, rest|ex&^named&^(1<<32-1))
 }
 
 func (v *view) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
@@ -105,16 +119,17 @@ func (v *view) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
 			fmt.Fprintf(v.out, "\t\t\t\t\tNO SUPPORT\n")
 			continue
 		}
-		const named = 1<<6 - 1 // known to ibv_devinfo 44
-		known, rest := (t.caps & named).Names()
-		bits(v, known, rest|t.caps&^named)
+		known, rest := t.caps.Names()
+		bits(v, known, rest)
 	}
 }
 
-// qpTypes prints queue pair types. Here, ibv_devinfo does not know RC.
-func (v *view) qpTypes(types verbs.QPTypes) {
+// offloadQPTypes are the types that ibv_devinfo knows for segmentation and receive hashing.
+const offloadQPTypes = 1<<verbs.QPTypeRawPacket | 1<<verbs.QPTypeUD
+
+// qpTypes prints queue pair types, of which ibv_devinfo knows some.
+func (v *view) qpTypes(types, named verbs.QPTypes) {
 	fmt.Fprintf(v.out, "\t\tsupported_qp:\n")
-	const named = 1<<verbs.QPTypeRawPacket | 1<<verbs.QPTypeUD
 	known, _ := (types & named).Names()
 	bits(v, known, types&^named)
 }
@@ -123,7 +138,7 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	tso := render.OrZero(a.TSO)
 	fmt.Fprintf(v.out, "\ttso_caps:\n\t\tmax_tso:\t\t\t%d\n", int32(tso.Max))
 	if tso.Max != 0 {
-		v.qpTypes(tso.QPTypes)
+		v.qpTypes(tso.QPTypes, offloadQPTypes)
 	}
 	rss, hash := render.OrZero(a.RSS), render.OrZero(a.RxHash)
 	fmt.Fprintf(v.out, "\trss_caps:\n")
@@ -132,7 +147,7 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	fmt.Fprintf(v.out, "\t\trx_hash_function:\t\t\t\t0x%x\n", hash.Function)
 	fmt.Fprintf(v.out, "\t\trx_hash_fields_mask:\t\t\t\t0x%X\n", hash.Fields)
 	if rss.QPTypes != 0 {
-		v.qpTypes(rss.QPTypes)
+		v.qpTypes(rss.QPTypes, offloadQPTypes)
 	}
 	fmt.Fprintf(v.out, "\tmax_wq_type_rq:\t\t\t%d\n", render.OrZero(a.MaxWQTypeRQ))
 	pacing := render.OrZero(a.PacketPacing)
@@ -140,7 +155,7 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_min:\t%dkbps\n", pacing.Min)
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_max:\t%dkbps\n", pacing.Max)
 	if pacing.Max != 0 {
-		v.qpTypes(pacing.QPTypes)
+		v.qpTypes(pacing.QPTypes, offloadQPTypes|1<<verbs.QPTypeRC)
 	}
 	if tm := render.OrZero(a.TagMatching); tm.MaxNumTags != 0 {
 		fmt.Fprintf(v.out, "\tmax_rndv_hdr_size:\t\t%d\n", tm.MaxRndvHdrSize)
@@ -179,6 +194,9 @@ func (v *view) portCapabilities(p *devinfo.Port, infiniband bool) {
 	fmt.Fprintf(v.out, "\t\t\tinit_type_reply:\t%d\n", a.InitTypeReply)
 	fmt.Fprintf(v.out, "\t\t\tactive_width:\t\t%s (%d)\n", linkWidth(a.ActiveWidth), uint8(a.ActiveWidth))
 	fmt.Fprintf(v.out, "\t\t\tactive_speed:\t\t%s (%d)\n", linkSpeed(a.ActiveSpeed), uint16(a.ActiveSpeed))
+	if p.Effective != nil {
+		fmt.Fprintf(v.out, "\t\t\teffective_speed:\t%.1f Gbps\n", float64(*p.Effective)/10)
+	}
 	if infiniband {
 		fmt.Fprintf(v.out, "\t\t\tphys_state:\t\t%s (%d)\n", physState(a.PhysState), uint8(a.PhysState))
 	}

@@ -110,6 +110,14 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 		return c.fail("num_qp %d must be less than %d", c.queuePairs, pingpong.MaxShared)
 	case c.options['O']:
 		return errors.New("--iodp: implicit on-demand paging is not supported: --odp registers the buffer on demand")
+	case c.options['o'] && c.options['j']:
+		return c.fail("DM memory region can't be on demand")
+	case c.options['U'] && c.options['o']:
+		return c.fail("CoCo unprotected memory cannot be used with ODP")
+	case c.options['U'] && c.options['j']:
+		return c.fail("CoCo unprotected memory cannot be used with device memory")
+	case c.options['U']:
+		return errors.New("--allow-cc-unprotected: unprotected memory of confidential guests is not supported")
 	case c.options['P'] && !c.options['o']:
 		return c.fail("prefetch is valid only with on-demand memory region")
 	case c.options['P']:

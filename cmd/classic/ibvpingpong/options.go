@@ -65,6 +65,7 @@ func (c *command) table() []getopt.Option {
 		{ordinary, c.flag("chk", 'c', "validate received buffer")},
 		{of(rc), c.flag("dm", 'j', "use device memory")},
 		{of(rc), c.flag("new_send", 'N', "use new post send WR API")},
+		{of(rc), c.flag("allow-cc-unprotected", 'U', "allow allocation of unprotected/shared\n                            memory on CoCo guests")},
 	} {
 		if o.in>>c.kind&1 != 0 {
 			options = append(options, o.Option)
@@ -154,7 +155,7 @@ func usage(t *getopt.Tool) string {
 // gaps are the gaps before the descriptions that the programs do not align.
 var gaps = map[byte]string{
 	'o': "\t\t    ", 'O': "\t\t    ", 'P': "\t    ", 't': "\t            ", 'c': "\t            ", 'j': "\t            ",
-	'N': "            ",
+	'N': "            ", 'U': "  ",
 }
 
 // statusTexts are ibv_wc_status_str's texts (libibverbs/verbs.c).
