@@ -233,7 +233,10 @@ func (d *Device) port(number int) *Port {
 }
 
 func (d *Device) mergeNetlink(n *rdmanl.Device) {
-	d.Index = &n.Index
+	d.Index, d.SMI = &n.Index, n.SMI
+	if n.Parent != "" {
+		d.Parent = &n.Parent
+	}
 	d.NodeType = cmp.Or(d.NodeType, n.NodeType)
 	d.NodeGUID = cmp.Or(d.NodeGUID, n.NodeGUID)
 	d.SysImageGUID = cmp.Or(d.SysImageGUID, n.SysImageGUID)

@@ -46,6 +46,8 @@ type Device struct {
 	PCI          *PCI     `json:"pci"`            // device, if it is a PCI function
 	UVerbs       *string  `json:"uverbs"`         // class/infiniband_verbs/uverbs<N>/ibdev
 	RDMACM       bool     `json:"rdma_cm"`        // class/misc/rdma_cm exists
+	SMI          bool     `json:"smi"`            // NETLINK_RDMA: only for subnet management packets of Parent
+	Parent       *string  `json:"parent"`         // NETLINK_RDMA: device of the same adapter; nil: none
 
 	Attr        *verbs.DeviceAttr `json:"-"`
 	CompVectors *uint32           `json:"comp_vectors"`

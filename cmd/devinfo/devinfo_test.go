@@ -1,6 +1,7 @@
 package devinfo
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/testenv"
 )
@@ -110,5 +112,28 @@ func TestDevinfo_Simulated(t *testing.T) {
 				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and %q", code, out, err, test.code, test.want)
 			}
 		})
+	}
+}
+
+func TestPage_SMI(t *testing.T) {
+	var out bytes.Buffer
+	v := &view{out: render.NewOutput(&out)}
+	d := &devinfo.Device{Name: "smi1", SMI: true, Parent: new("mlx5_0"), Ports: []*devinfo.Port{{Number: 1, Rate: new("800 Gb/sec (4X XDR)"), Effective: new(uint64(6005))}}}
+	if err := v.page(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"smi1\n  subnet management      of mlx5_0 only\n", "rate                   800 Gb/sec (4X XDR), effective 600.5 Gb/sec\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got no %q in\n%s", want, &out)
+		}
+	}
+}
+
+func TestChangeText_SpeedChange(t *testing.T) {
+	if got, want := changeText(devinfo.Change{Kind: devinfo.Other, Device: "mlx5_0", Event: "DEVICE_SPEED_CHANGE"}), "mlx5_0: DEVICE_SPEED_CHANGE"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -14,6 +14,9 @@ import (
 // page prints all attributes of a device.
 func (v *view) page(d *devinfo.Device) error {
 	fmt.Fprintln(v.out, d.Name)
+	if d.SMI {
+		v.fields(1, [][2]string{{"subnet management", "of " + render.Show(d.Parent) + " only"}})
+	}
 	v.fields(1, [][2]string{
 		{"description", render.Show(d.NodeDesc)},
 		{"node GUID", render.Show(d.NodeGUID)},

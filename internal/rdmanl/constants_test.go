@@ -8,7 +8,7 @@ import (
 )
 
 // The constants are as a C compiler reads them from <rdma/rdma_netlink.h> in
-// linux-libc-dev 6.1, printed by testdata/nldev.c.
+// linux-libc-dev 6.12, printed by testdata/nldev.c.
 func TestConstants(t *testing.T) {
 	text, err := os.ReadFile("testdata/nldev.txt")
 	if err != nil {
@@ -91,6 +91,8 @@ func TestConstants(t *testing.T) {
 		"ATTR_RES_SRQN":                   attrResSRQN,
 		"ATTR_MIN_RANGE":                  attrMinRange,
 		"ATTR_MAX_RANGE":                  attrMaxRange,
+		"ATTR_DEV_TYPE":                   attrDevType,
+		"ATTR_PARENT_NAME":                attrParentName,
 	}
 	for line := range strings.Lines(string(text)) {
 		var name string

@@ -101,6 +101,8 @@ const (
 	attrResSRQN         = 90
 	attrMinRange        = 91
 	attrMaxRange        = 92
+	attrDevType         = 99
+	attrParentName      = 100
 )
 
 // A Device contains the kernel's device attributes. Missing attributes are nil or "".
@@ -113,7 +115,15 @@ type Device struct {
 	SysImageGUID *ib.GUID
 	NodeType     *uint8
 	Protocol     string // "ib", "roce", "iw"
+
+	// A device for subnet management packets, since Linux 6.11: an adapter with ports that
+	// are divided into planes has such a device, with a port for each plane.
+	SMI    bool
+	Parent string // the adapter's device
 }
+
+// typeSMI is RDMA_DEVICE_TYPE_SMI.
+const typeSMI = 1
 
 // A Port contains the kernel's port attributes. Missing attributes are nil or "".
 type Port struct {
@@ -232,6 +242,10 @@ func parseDevice(b []byte) (Device, error) {
 			d.NodeType = new(ad.Uint8())
 		case attrProtocol:
 			d.Protocol = ad.String()
+		case attrDevType:
+			d.SMI = ad.Uint8() == typeSMI
+		case attrParentName:
+			d.Parent = ad.String()
 		}
 	})
 	return d, err

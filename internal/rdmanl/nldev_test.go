@@ -47,6 +47,14 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
 		t.Errorf("device: got error %v, difference (-want +got):\n%s", err, diff)
 	}
+	smi, err := parseDevice(encode(t, func(e *netlink.AttributeEncoder) {
+		e.String(attrDevName, "smi1")
+		e.Uint8(attrDevType, 1)
+		e.String(attrParentName, "mlx5_0")
+	}))
+	if diff := cmp.Diff(Device{Name: "smi1", SMI: true, Parent: "mlx5_0"}, smi); diff != "" || err != nil {
+		t.Errorf("SMI device: got error %v, difference (-want +got):\n%s", err, diff)
+	}
 	p, err := parsePort(encode(t, port))
 	wantPort := Port{Device: "mlx5_0", Number: 1, State: new(uint8(4)), PhysState: new(uint8(5)), LID: new(uint32(31)), Netdev: "eth0"}
 	if diff := cmp.Diff(wantPort, p); diff != "" || err != nil {

@@ -84,5 +84,7 @@ int main(void)
 	P(ATTR_RES_SRQN);
 	P(ATTR_MIN_RANGE);
 	P(ATTR_MAX_RANGE);
+	P(ATTR_DEV_TYPE);
+	P(ATTR_PARENT_NAME);
 	return 0;
 }
