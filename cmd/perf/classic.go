@@ -17,7 +17,7 @@ func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 	header := perftestview.Header{
 		Test: test, MTU: first.MTU, Device: first.Client.Device, Link: first.Client.Link, HasGID: first.Client.GID.IsValid(),
 		GIDIndex: first.Client.GIDIndex, Reads: uint32(first.Test.Depth), Sends: true,
-		Receives: first.Test.Op == perf.Send && first.Test.Bidirectional,
+		Receives: test.Consumes() && first.Test.Bidirectional,
 	}
 	header.Print(out)
 	perftestview.Columns{Bandwidth: test.Bandwidth, Timed: test.Timed, Gbits: gbits}.Print(out)

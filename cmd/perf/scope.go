@@ -10,18 +10,18 @@ import (
 // A flagScope is the tests that a flag applies to.
 type flagScope struct {
 	flag    string
-	applies func(testKind, perf.Transport) bool
-	tests   string           // description of these tests
-	reset   func(*perf.Test) // removes the flag's effect from other tests
+	applies func(perf.Test) bool // by operation, kind, transport and immediate data
+	tests   string               // description of these tests
+	reset   func(*perf.Test)     // removes the flag's effect from other tests
 }
 
-func toBandwidth(t testKind, _ perf.Transport) bool { return t.kind == perf.Bandwidth }
+func toBandwidth(t perf.Test) bool { return t.Kind == perf.Bandwidth }
 
-func toLatency(t testKind, _ perf.Transport) bool { return t.kind == perf.Latency }
+func toLatency(t perf.Test) bool { return t.Kind == perf.Latency }
 
-func reliable(_ testKind, transport perf.Transport) bool {
-	return transport == perf.RC || transport == perf.XRC
-}
+func reliable(t perf.Test) bool { return t.Transport == perf.RC || t.Transport == perf.XRC }
+
+func toReceives(t perf.Test) bool { return t.Op == perf.Send || t.Op == perf.Write && t.Imm }
 
 // flagScopes are the flags that do not apply to all tests.
 var flagScopes = []flagScope{
@@ -34,22 +34,23 @@ var flagScopes = []flagScope{
 	{"cq-moderation", toBandwidth, "bandwidth", nil},
 	{"min-bw", toBandwidth, "bandwidth", nil},
 	{"max-p99", toLatency, "latency", nil},
-	{"size", func(t testKind, _ perf.Transport) bool { return !t.op.Atomic() }, "sends, writes and reads (atomics have 8 bytes)", nil},
-	{"rx-depth", func(t testKind, _ perf.Transport) bool { return t.op == perf.Send }, "sends", nil},
-	{"shared-receives", func(t testKind, _ perf.Transport) bool { return t.op == perf.Send }, "sends", func(t *perf.Test) { t.SharedReceives = false }},
-	{"inline", func(t testKind, _ perf.Transport) bool {
-		return t.op == perf.Send || t.op == perf.Write
+	{"size", func(t perf.Test) bool { return !t.Op.Atomic() }, "sends, writes and reads (atomics have 8 bytes)", nil},
+	{"rx-depth", toReceives, "sends, and writes with --imm", nil},
+	{"shared-receives", toReceives, "sends, and writes with --imm", func(t *perf.Test) { t.SharedReceives = false }},
+	{"imm", func(t perf.Test) bool { return t.Op == perf.Write }, "writes", func(t *perf.Test) { t.Imm = false }},
+	{"inline", func(t perf.Test) bool {
+		return t.Op == perf.Send || t.Op == perf.Write
 	}, "sends and writes", func(t *perf.Test) { t.Inline = false }},
-	{"events", func(t testKind, _ perf.Transport) bool {
-		return t.op != perf.Write || t.kind != perf.Latency
-	}, "all tests except write-lat (a write generates no event for the responder)", func(t *perf.Test) { t.Events = false }},
+	{"events", func(t perf.Test) bool {
+		return t.Op != perf.Write || t.Kind != perf.Latency || t.Imm
+	}, "all tests except write-lat without --imm (a write generates no event for the responder)", func(t *perf.Test) { t.Events = false }},
 	{"qp-timeout", reliable, "rc and xrc", nil},
 	{"retry", reliable, "rc and xrc", nil},
 	{"rnr-retry", reliable, "rc and xrc", nil},
 }
 
 // checkScopes rejects flags that apply to none of the tests.
-func checkScopes(flags *pflag.FlagSet, tests []testKind, transport perf.Transport) error {
+func checkScopes(flags *pflag.FlagSet, tests []perf.Test) error {
 	for _, s := range flagScopes {
 		f := flags.Lookup(s.flag)
 		if !f.Changed || f.Value.String() == f.DefValue {
@@ -57,7 +58,7 @@ func checkScopes(flags *pflag.FlagSet, tests []testKind, transport perf.Transpor
 		}
 		used := s.flag == "size" && f.Value.String() == "8" // the size of atomics
 		for _, t := range tests {
-			used = used || s.applies(t, transport)
+			used = used || s.applies(t)
 		}
 		if !used {
 			return cmdutil.UsageErrorf("%s has no effect: it applies to %s", cmdutil.FlagName(flags, s.flag), s.tests)
@@ -67,9 +68,9 @@ func checkScopes(flags *pflag.FlagSet, tests []testKind, transport perf.Transpor
 }
 
 // resetOthers removes the effect of flags that do not apply to a test.
-func resetOthers(one *perf.Test, t testKind) {
+func resetOthers(one *perf.Test) {
 	for _, s := range flagScopes {
-		if s.reset != nil && !s.applies(t, one.Transport) {
+		if s.reset != nil && !s.applies(*one) {
 			s.reset(one)
 		}
 	}

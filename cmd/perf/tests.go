@@ -63,10 +63,13 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 			}
 		}
 	}
-	supported := slices.DeleteFunc(slices.Clone(wanted), func(t testKind) bool {
-		return !(perf.Test{Op: t.op, Transport: f.transport}).Supported()
-	})
-	if err := checkScopes(flags, supported, f.transport); err != nil && len(supported) > 0 {
+	var supported []perf.Test
+	for _, t := range wanted {
+		if one := (perf.Test{Op: t.op, Kind: t.kind, Transport: f.transport, Imm: f.test.Imm}); one.Supported() {
+			supported = append(supported, one)
+		}
+	}
+	if err := checkScopes(flags, supported); err != nil && len(supported) > 0 {
 		return nil, err
 	}
 	var all []perf.Test
@@ -108,7 +111,7 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 	if err != nil {
 		return nil, err
 	}
-	resetOthers(&one, t)
+	resetOthers(&one)
 	sizes, err := f.sizesOf(one)
 	if err != nil {
 		return nil, err

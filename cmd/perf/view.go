@@ -267,7 +267,7 @@ func (v *view) title(m *perf.Measurement) string {
 	}{
 		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
 		{t.CM, "connection manager"}, {t.Multicast.IsValid(), "multicast to " + t.Multicast.String()},
-		{t.Events, "events"}, {t.Inline, "inline"}, {t.SharedReceives, "shared receives"}, {t.Huge, "huge pages"}, {t.Relaxed, "relaxed ordering"}, {t.Verify, "verified"},
+		{t.Imm, "immediate data"}, {t.Events, "events"}, {t.Inline, "inline"}, {t.SharedReceives, "shared receives"}, {t.Huge, "huge pages"}, {t.Relaxed, "relaxed ordering"}, {t.Verify, "verified"},
 	} {
 		if o.on {
 			title += ", " + o.text

@@ -92,7 +92,7 @@ func (c *command) letters() []option {
 			t.ModerationGiven = true
 			return number(&t.Moderation, 1, 1024)(value)
 		}), in: bandwidth, ignored: latency, native: "`--cq-moderation`"},
-		{Option: opt('r', "rx-depth", "N", "number of posted receives (default 512)", c.setRxDepth), in: sends, ignored: not(sends), native: "`--rx-depth`", note: "only 1 if ignored, as in perftest"},
+		{Option: opt('r', "rx-depth", "N", "number of posted receives (default 512)", c.setRxDepth), in: requests, ignored: not(requests), native: "`--rx-depth`", note: "only 1 if ignored and for writes without `--write_with_imm`, as in perftest"},
 		{Option: opt('R', "rdma_cm", "", "connect queue pairs and programs by the connection manager", getopt.True(&c.cm.QueuePairs)), in: all, native: "`--cm`", note: "the host is an address of the RDMA device"},
 		{Option: opt('s', "size", "BYTES", "size of a message, with K or M (default 2, bandwidth 65536)", c.setSize), in: not(atomics), ignored: atomics, native: "the same; lists and ranges: `64,4K,1M`, `64-1M`", note: "only 8 if ignored, as in perftest"},
 		{Option: opt('S', "sl", "SL", "service level", number(&t.SL, 0, 15)), in: all, native: "the same"},
@@ -175,6 +175,7 @@ func newerOptions(c *command) []option {
 		{Option: opt(0, "flow_label", "LABELS", "flow labels of the queue pairs, in turn: 1,2,...", c.setFlowLabels), in: all, native: "`--flow-label`", note: "Soft-RoCE does not send them"},
 		{Option: opt(0, "ipv6-addr", "", "use IPv6 for the TCP connection", getopt.True(&c.tcp6)), in: all},
 		{Option: opt(0, "no_lock", "", "no effect: queues have no locks", getopt.Ignore), in: all, noEffect: true, note: "the queues of a loop have no locks"},
+		{Option: opt(0, "write_with_imm", "", "write with immediate data, which consumes a receive", getopt.True(&t.Imm)), in: writes, native: "`--imm`", note: "not over XRC"},
 		{Option: opt(0, "pin_cores", "LIST", "processors to select from, such as 0-3,8", c.setCPUs), in: all, native: "`--cpu`"},
 	}
 	for i := range list {
@@ -191,7 +192,7 @@ func unsupported() []option {
 		dci       = "connections of type DC are not supported"
 		crypto    = "encryption by the device is not supported"
 		feature   = "features of particular devices are not supported"
-		immediate = "immediate data is not supported"
+		immediate = "sends with immediate data are not supported"
 		validate  = "validation by the protocol of perftest is not supported"
 	)
 	refuse := func(o getopt.Option, in group, reason string) option {
@@ -224,8 +225,7 @@ func unsupported() []option {
 		newer(word("data_validation", ""), bandwidth, validate),
 		newer(word("data_validation_debug", ""), bandwidth, validate),
 		newer(word("payload_file_path", "FILE"), all, "payloads from a file are not supported"),
-		newer(word("write_with_imm", ""), writes, immediate),
-		newer(word("unsolicited_write", ""), writes, immediate),
+		newer(word("unsolicited_write", ""), writes, "connections of type SRD, which it requires, are not supported"),
 		newer(word("send_with_imm", ""), sends, immediate),
 		newer(word("use-null-mr", ""), not(atomics), "null memory regions are not supported"),
 		newer(word("numa_node", "NODE"), all, "the selection of a node is not supported, that of processors is: --pin_cores"),

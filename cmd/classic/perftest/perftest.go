@@ -99,7 +99,7 @@ type command struct {
 	wait      time.Duration // before all objects are released
 	sim       bool
 
-	durationGiven, marginGiven, vectorGiven bool
+	durationGiven, marginGiven, vectorGiven, rxDepthGiven bool
 
 	cycles           bool // times in cycles
 	sorted, unsorted bool // print all times
@@ -175,6 +175,7 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 // complete sets the settings that depend on others.
 func (c *command) complete() error {
 	t := &c.test
+	rxDepth := t.RxDepth
 	switch {
 	case c.multicast:
 		t.Type, t.Multicast = verbs.QPTypeUD, &perftest.Multicast{Group: c.group}
@@ -204,12 +205,14 @@ func (c *command) complete() error {
 			t.RxDepth = max(t.RxDepth, min(t.Iterations, maxLossyReceives))
 		}
 	}
-	if t.Verb == perftest.Send && !t.All && !t.Infinite {
+	if t.Consumes() && !t.All && !t.Infinite {
 		t.RxDepth += t.RxDepth % 2
 	}
 	switch {
 	case c.cycles && perftest.CyclesPerNanosecond() == 0:
 		return errors.New("-C: this processor has no cycle counter that programs can read")
+	case c.rxDepthGiven && t.Verb == perftest.Write && !t.Imm && rxDepth != 1:
+		return fmt.Errorf("-r %d: without --write_with_imm, writes need no receives", rxDepth)
 	case c.vectorGiven && !t.Events:
 		return errors.New("-X without -e: completion vectors are used for events")
 	case c.cm.TOS != nil && !c.cm.QueuePairs:

@@ -103,9 +103,11 @@ func (c *command) setSize(value string) error {
 	return nil
 }
 
-// setRxDepth sets the receive count: 1 for verbs without receives.
+// setRxDepth sets the receive count: 1 for verbs without receives. complete checks that of
+// writes, which may have immediate data.
 func (c *command) setRxDepth(value string) error {
-	if c.test.Verb != perftest.Send {
+	c.rxDepthGiven = true
+	if !requests(c.test.Order) {
 		return number(new(int), 1, 1)(value)
 	}
 	return number(&c.test.RxDepth, 1, 16384)(value)

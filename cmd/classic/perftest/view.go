@@ -24,7 +24,7 @@ func (c *command) begin(s *perftest.Session) error {
 		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link,
 		HasGID: local.GIDIndex >= 0, GIDIndex: local.GIDIndex, Reads: s.Keys[0].OutReads,
 		Server: c.server == "", Managed: c.managed(), ManagedQPs: c.cm.QueuePairs, TOS: c.cm.TOS,
-		Sends: c.leads() || t.Bidirectional, Receives: t.Verb == perftest.Send && (!c.leads() || t.Bidirectional),
+		Sends: c.leads() || t.Bidirectional, Receives: t.Consumes() && (!c.leads() || t.Bidirectional),
 	}
 	if c.output != "" {
 		return nil

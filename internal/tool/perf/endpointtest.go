@@ -42,6 +42,9 @@ type endpointTest struct {
 
 // open creates the client's endpoint for the GIDs that the server chose.
 func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) error {
+	if t.Imm && !p.Imm {
+		return testError{errors.New("write with immediate data: the ibkit of the server is too old for it")}
+	}
 	var err error
 	if p.Port.GID.IsValid() {
 		t.choice, err = s.ChooseWith(ports, p.ClientGID, port.GID{Addr: p.Port.GID, Type: p.ClientGID.Type})
@@ -106,6 +109,9 @@ func (t *endpointTest) createEndpoint() error {
 	// latency test waits for the data.
 	if t.Verify && t.Op == Write && t.Kind == Bandwidth && t.choice.Port.Context.IWARP() {
 		return testError{fmt.Errorf("verify writes on %s: on iWARP, a write is complete before its data is in the memory of the peer", t.choice.Port.Device)}
+	}
+	if t.Imm && t.choice.Port.Context.IWARP() {
+		return testError{fmt.Errorf("write with immediate data on %s: not supported on iWARP", t.choice.Port.Device)}
 	}
 	var err error
 	if t.endpoint, err = endpoint.New(t.choice.Port, t.role.endpoint()); err != nil {

@@ -70,6 +70,9 @@ func allTests(sizes ...int) []Test {
 						if t.Check() == nil && (!op.Atomic() || size == sizes[0]) {
 							all = append(all, t)
 						}
+						if t.Imm = true; t.Check() == nil {
+							all = append(all, t)
+						}
 					}
 				}
 			}

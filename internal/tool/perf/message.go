@@ -63,6 +63,7 @@ type prepared struct {
 	Yield           bool               `json:"yield"`
 	AliveEvery      time.Duration      `json:"alive_every_ns"` // maximum interval of the client's alive messages
 	Manager         *managed           `json:"manager"`        // for a test with queue pairs that the connection manager connects
+	Imm             bool               `json:"imm,omitzero"`   // the server knows immediate data
 }
 
 // connect describes the client's side of a test.

@@ -112,7 +112,7 @@ var perftestVerbs = map[Op]perftest.Verb{
 func (t Test) Perftest() perftest.Test {
 	test := perftest.Test{
 		Order: perftest.Order{
-			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional, Sizes: []int{t.Size},
+			Verb: perftestVerbs[t.Op], Imm: t.Imm, Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional, Sizes: []int{t.Size},
 			Timed: t.Iterations == 0,
 		},
 		SizeGiven: true, // a smaller size would not be the requested test

@@ -32,6 +32,16 @@ func TestTest_Check(t *testing.T) {
 		t.Errorf("default test: got %v, want none", err)
 	}
 	for name, change := range map[string]func(*Test){
+		"write with immediate data": func(t *Test) { t.Op, t.Imm, t.SharedReceives = Write, true, true },
+		"its events":                func(t *Test) { t.Op, t.Kind, t.Imm, t.Events = Write, Latency, true, true },
+		"and over uc":               func(t *Test) { t.Op, t.Transport, t.Imm = Write, UC, true },
+	} {
+		test := good
+		if change(&test); test.Check() != nil {
+			t.Errorf("%s: got %v, want none", name, test.Check())
+		}
+	}
+	for name, change := range map[string]func(*Test){
 		"no operation":     func(t *Test) { t.Op = "" },
 		"read over uc":     func(t *Test) { t.Op, t.Transport = Read, UC },
 		"write over ud":    func(t *Test) { t.Op, t.Transport = Write, UD },
@@ -46,6 +56,9 @@ func TestTest_Check(t *testing.T) {
 		"MTU":              func(t *Test) { t.MTU = 1000 },
 		"inline read":      func(t *Test) { t.Op, t.Inline = Read, true },
 		"rate":             func(t *Test) { t.Rate = -1 },
+		"immediate read":   func(t *Test) { t.Op, t.Imm = Read, true },
+		"immediate xrc":    func(t *Test) { t.Op, t.Transport, t.Imm = Write, XRC, true },
+		"shared writes":    func(t *Test) { t.Op, t.SharedReceives = Write, true },
 		"polled write":     func(t *Test) { t.Op, t.Kind, t.Events = Write, Latency, true },
 		"service level":    func(t *Test) { t.SL = 16 },
 		"lost writes":      func(t *Test) { t.Op, t.Transport, t.Verify = Write, UC, true },
@@ -176,6 +189,16 @@ func TestPrintable(t *testing.T) {
 		t.Error(err)
 	} else {
 		safe("error", err.Error())
+	}
+}
+
+// A server from before immediate data ignores the member of the test.
+func TestEndpointTest_oldServer(t *testing.T) {
+	test := NewTest(Write, Bandwidth, RC, 64)
+	test.Imm = true
+	e := &endpointTest{role: role{test, true}, measurement: new(Measurement)}
+	if err := e.open(nil, &prepared{}, port.Selector{}); err == nil || !strings.Contains(err.Error(), "too old") {
+		t.Errorf("got %v, want an error about an old server", err)
 	}
 }
 

@@ -20,7 +20,7 @@ func (r role) sends() bool {
 
 // receives reports whether this side posts receives.
 func (r role) receives() bool {
-	return r.Op == Send && (!r.leads || r.Bidirectional || r.Kind == Latency)
+	return r.consumes() && (!r.leads || r.Bidirectional || r.Kind == Latency)
 }
 
 // target reports whether the peer reads or writes the memory of this side.

@@ -96,7 +96,7 @@ func (r *runner) flow(q endpoint.QueuePair, peer endpoint.Address, number uint64
 		Queue: q.QP, Size: r.Size, Ring: r.ring(r.depth()), Out: q.Out, In: q.In, InRing: r.inRing(), GRH: r.grh(),
 		Inline: r.Inline && r.sends(), Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
 	}
-	flow.Message = verbs.SendWR{Opcode: r.Op.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey, RemoteSRQN: peer.SRQN}
+	flow.Message = verbs.SendWR{Opcode: r.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey, RemoteSRQN: peer.SRQN}
 	if ah := r.endpoint.AH(); ah != nil {
 		flow.Message.AH, flow.Message.RemoteQPN, flow.Message.QKey = ah, peer.QPN, qkey
 		if r.CM || r.Multicast.IsValid() {
@@ -220,9 +220,9 @@ func (r *runner) latency() func() error {
 		p.Plan, p.Quiet = r.plan(), loop.Quiet
 	}
 	switch {
-	case r.Op == Send && r.leads:
+	case r.consumes() && r.leads:
 		return p.LeadSends
-	case r.Op == Send:
+	case r.consumes():
 		return p.FollowSends
 	case r.Op == Write && r.leads:
 		return p.LeadWrites

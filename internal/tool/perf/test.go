@@ -90,7 +90,8 @@ type Test struct {
 	Op        Op        `json:"op"`
 	Kind      Kind      `json:"kind"`
 	Transport Transport `json:"transport"`
-	Size      int       `json:"size"` // bytes of a message
+	Size      int       `json:"size"`         // bytes of a message
+	Imm       bool      `json:"imm,omitzero"` // each write has immediate data, and consumes a receive
 
 	Iterations uint64        `json:"iterations"` // messages per queue pair, or round trips; 0: by time
 	Duration   time.Duration `json:"duration_ns"`
@@ -162,7 +163,22 @@ func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 // String returns the name of the test: "send lat rc 64 B". The name of an unchecked
 // test is safe for a terminal.
 func (t Test) String() string {
-	return printable(fmt.Sprintf("%.20s %.20s %.20s %d B", t.Op, t.Kind, t.Transport, t.Size))
+	op := t.Op
+	if t.Imm {
+		op += "-imm"
+	}
+	return printable(fmt.Sprintf("%.20s %.20s %.20s %d B", op, t.Kind, t.Transport, t.Size))
+}
+
+// consumes reports whether each message consumes a receive.
+func (t Test) consumes() bool { return t.Op == Send || t.Imm }
+
+// opcode returns the opcode of work requests.
+func (t Test) opcode() verbs.Opcode {
+	if t.Imm {
+		return verbs.OpWriteWithImm
+	}
+	return t.Op.opcode()
 }
 
 // ErrTest is wrapped by errors about an invalid test.
@@ -238,6 +254,10 @@ func (t Test) badKind() *FieldError {
 	switch {
 	case !t.Supported():
 		return badField("transport", t.Transport, "%s is not supported (uc supports send and write, ud supports send)", t.Op)
+	case t.Imm && t.Op != Write:
+		return badField("imm", "", "only writes have immediate data here")
+	case t.Imm && t.Transport == XRC:
+		return badField("imm", "", "not supported over xrc")
 	case t.Kind != Latency && t.Kind != Bandwidth:
 		return badField("kind", fmt.Sprintf("%.20q", t.Kind), "want lat or bw")
 	}
@@ -307,8 +327,8 @@ func (t Test) badCombination() *FieldError {
 		return badField("relaxed-ordering", "", "the payload of a write would be verified before it is complete")
 	case t.Burst != 0 && t.Rate == 0:
 		return badField("burst", t.Burst, "no rate is set")
-	case t.SharedReceives && t.Op != Send:
-		return badField("shared-receives", "", "only sends use receives")
+	case t.SharedReceives && !t.consumes():
+		return badField("shared-receives", "", "only sends, and writes with --imm, use receives")
 	case t.SharedReceives && t.Threads != 1:
 		return badField("shared-receives", "", "not supported with several threads")
 	case t.SharedReceives && t.Verify && t.QueuePairs > 1:
@@ -323,7 +343,7 @@ func (t Test) badCombination() *FieldError {
 		return badField("post-list", t.List, "want at most tx-depth %d", t.Depth)
 	case t.Inline && t.Op != Send && t.Op != Write:
 		return badField("inline", "", "only send and write support inline data")
-	case t.Events && lat && t.Op == Write:
+	case t.Events && lat && !t.consumes() && t.Op == Write:
 		return badField("events", "", "a write generates no event for the responder")
 	case t.Verify && t.Op == Write && t.Transport == UC && t.Kind == Bandwidth:
 		return badField("verify", "", "the responder cannot detect lost writes over uc")

@@ -106,14 +106,15 @@ func TestClassicNames(t *testing.T) {
 type classicLine struct {
 	g    *guest.Guest
 	args []string
-	tcp  int // and the next
+	tcp  int      // and the next
+	peer []string // words before the line at the other end; nil: Debian's program
 }
 
 // run runs the line at both ends, with ibkit at one end, and returns the output from
 // both and their JSON files.
 func (c classicLine) run(t *testing.T, serve bool) (server, client string) {
 	tcp := c.tcp
-	theirs, ours := c.args, append([]string{"ibkit"}, c.args...)
+	theirs, ours := slices.Concat(c.peer, c.args), append([]string{"ibkit"}, c.args...)
 	serves, asks := theirs, ours
 	if serve {
 		serves, asks, tcp = ours, theirs, c.tcp+1

@@ -41,6 +41,9 @@ func onOff(on bool) string {
 
 func (h Header) title() string {
 	words := []string{titles[h.Verb]}
+	if h.Imm {
+		words[0] += "_imm"
+	}
 	for _, w := range []struct {
 		there bool
 		word  string

@@ -124,6 +124,14 @@ type peer struct {
 // for the validation of data, which version 6.29 has added.
 func (p peer) marksTail() bool { return p.number >= 6.29 }
 
+// unknown returns a remark on a version that is newer than the known versions, or "".
+func (p peer) unknown() string {
+	if !(p.number > newest) {
+		return ""
+	}
+	return fmt.Sprintf("protocol version %.16q of the peer is not known, the newest known version is %.2f", p.version, newest)
+}
+
 // A Layout is the use of memory on which both sides agree.
 type Layout struct {
 	Page      uint32 // bytes that small messages cycle through

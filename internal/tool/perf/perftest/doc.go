@@ -25,5 +25,9 @@ const HopLimit = 255
 // and new programs accept it.
 const Version = "6.27"
 
-// oldest is the oldest version that the programs accept.
-const oldest = 5.70
+// oldest is the oldest version that the programs accept. newest is the newest version with
+// a known protocol.
+const (
+	oldest = 5.70
+	newest = 6.29
+)

@@ -47,9 +47,9 @@ func (d driver) connected() {
 }
 
 // ready posts receives for messages of all sizes. Unused receives stay posted for the
-// next size. In tests other than send tests it warms up.
+// next size. In tests without receives it warms up.
 func (d driver) ready(size int) error {
-	if d.test.Verb != Send {
+	if !d.test.Consumes() {
 		return d.warmUp(size)
 	}
 	n := d.receivesEach()
@@ -171,6 +171,9 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 	if s.test.CompareSwap && s.test.Verb == Atomic {
 		opcode = verbs.OpCompareSwap
 	}
+	if s.test.Imm {
+		opcode = verbs.OpWriteWithImm
+	}
 	remote := s.receiver(s.Remote, i)
 	f := &loop.QPFlow{
 		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Ring: s.ring(size), RecvSize: slices.Max(s.test.Sizes),
@@ -229,6 +232,10 @@ func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
 	}()
 	do := p.Single
 	switch {
+	case s.test.Imm && s.leads(): // the passive side writes first
+		do = p.FollowSends
+	case s.test.Imm:
+		do = p.LeadSends
 	case s.test.Verb == Send && s.leads():
 		do = p.LeadSends
 	case s.test.Verb == Send:

@@ -26,6 +26,7 @@ func (v Verb) String() string {
 // An Order holds the properties of a test that determine the order of exchanges.
 type Order struct {
 	Verb          Verb
+	Imm           bool  // --write_with_imm: each write has immediate data
 	Bandwidth     bool  // otherwise latency
 	Bidirectional bool  // -b of bandwidth
 	Sizes         []int // bytes; several with -a
@@ -39,6 +40,9 @@ type Order struct {
 // leads reports whether a side is the active side.
 func (o Order) leads(client bool) bool { return client != o.Reversed }
 
+// Consumes reports whether each message consumes a receive.
+func (o Order) Consumes() bool { return o.Verb == Send || o.Imm }
+
 // Program returns the name of the program that runs the test.
 func (o Order) Program() string {
 	if o.Bandwidth {
@@ -50,7 +54,7 @@ func (o Order) Program() string {
 // Both reports whether both sides run loops, and not the client alone.
 func (o Order) Both() bool {
 	switch {
-	case o.Verb == Send:
+	case o.Consumes():
 		return true
 	case o.Bandwidth:
 		return o.Bidirectional
@@ -66,7 +70,7 @@ type participant interface {
 	// connected is called when the peer has confirmed the connection.
 	connected()
 
-	// ready posts receives for the next size, in tests of sends, or warms up.
+	// ready posts receives for the next size, in tests that consume them, or warms up.
 	ready(size int) error
 
 	// run measures a size. For bandwidth it returns this side's figures.
@@ -139,7 +143,7 @@ func (c *conn) sizes(o Order, key Key, s participant, done func(int, *Report)) e
 	var last Report
 	active := o.leads(c.client) || o.Both()
 	for _, size := range o.Sizes {
-		if o.Verb == Send || o.WarmUp && o.Bandwidth && active {
+		if o.Consumes() || o.WarmUp && o.Bandwidth && active {
 			if err := s.ready(size); err != nil {
 				return err
 			}
@@ -179,7 +183,7 @@ func (c *conn) sizes(o Order, key Key, s participant, done func(int, *Report)) e
 
 // stepped reports whether both sides synchronize before each size.
 func (o Order) stepped() bool {
-	return o.Verb == Send || o.Bandwidth && o.Bidirectional && !o.Infinite
+	return o.Consumes() || o.Bandwidth && o.Bidirectional && !o.Infinite
 }
 
 // afterSize runs the exchanges after a size.
@@ -192,7 +196,7 @@ func (c *conn) afterSize(o Order, key Key, ours Report) (*Report, error) {
 		}
 	}
 	var theirs *Report
-	if o.Bandwidth && o.Bidirectional && (o.Verb != Send || !o.Timed) {
+	if o.Bandwidth && o.Bidirectional && (!o.Consumes() || !o.Timed) {
 		r, err := c.exchangeReports(ours)
 		if err != nil {
 			return nil, err

@@ -85,6 +85,13 @@ func TestSession(t *testing.T) {
 		{Order{Verb: Read, Bandwidth: true, Sizes: []int{2}}, "run 2", "", 2 + 2 + 1 + 1 + 1, 1},
 		{Order{Verb: Write, Bandwidth: true, Bidirectional: true, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "run 2, run 4", 2 + 2 + 1 + 4 + 1, 2},
 		{Order{Verb: Read, Bandwidth: true, Bidirectional: true, Sizes: []int{2}}, "run 2", "run 2", 2 + 2 + 1 + 1 + 1, 1},
+		{Order{Verb: Write, Imm: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 1 + 2 + 2 + 1 + 1, 0},
+		{Order{Verb: Write, Imm: true, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 1 + 2 + 2 + 1 + 2, 0},
+		{Order{Verb: Write, Imm: true, Bandwidth: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 2 + 1 + 1 + 1, 0},
+		{Order{Verb: Write, Imm: true, Bandwidth: true, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 2 + 1 + 4 + 1, 0},
+		{Order{Verb: Write, Imm: true, Bandwidth: true, Bidirectional: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 2 + 1 + 1 + 1, 1},
+		{Order{Verb: Write, Imm: true, Bandwidth: true, Bidirectional: true, Timed: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 2 + 1 + 1 + 1, 0},
+		{Order{Verb: Write, Imm: true, Bandwidth: true, Bidirectional: true, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 2 + 1 + 4 + 1, 2},
 		{Order{Verb: Atomic, Bandwidth: true, Bidirectional: true, All: true, Sizes: []int{8}}, "run 8", "run 8", 2 + 2 + 1 + 1 + 1, 1},
 	}
 	for _, test := range tests {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,37 @@ func TestForeignPeer(t *testing.T) {
 	c := newConn(script{sent: strings.NewReader("\r\u00856.06\n\x00\x00\x00\x00\x00\x00\x00\x00")}, true, time.Minute)
 	if _, err := c.begin(Layout{}); err == nil || c.peer.version != "6.06" {
 		t.Errorf("version with control characters: got %q, %v", c.peer.version, err)
+	}
+}
+
+// TestPeer_Unknown checks the remark on newer protocol versions, in failures too.
+func TestPeer_Unknown(t *testing.T) {
+	for number, want := range map[string]string{
+		"6.06": "", "6.29": "", "6.31": `protocol version "6.31" of the peer is not known, the newest known version is 6.29`,
+	} {
+		t.Run(number, func(t *testing.T) {
+			client, server := pair(t, time.Minute)
+			ended := make(chan error)
+			go func() {
+				_, err := server.begin(Layout{Page: 4096, CacheLine: 64, MTU: 3})
+				ended <- err
+			}()
+			if _, err := client.begin(Layout{Page: 4096, CacheLine: 64, MTU: 3}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			client.peer.version = number
+			client.peer.number, _ = strconv.ParseFloat(number, 64)
+			if got := client.peer.unknown(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			s := Session{conn: client, ctx: t.Context(), test: Test{Order: Order{Verb: Write}}}
+			if got := s.cause(peererr.ErrClosed).Error(); got != strings.TrimSuffix(peererr.ErrClosed.Error()+": "+want, ": ") {
+				t.Errorf("got %q, want %q at the end", got, want)
+			}
+		})
 	}
 }
 

@@ -205,9 +205,15 @@ func (s *Session) begin() error {
 	if s.choice.Port.Context.IWARP() && s.test.Verb == Send && s.test.Bandwidth {
 		return fmt.Errorf("measure the bandwidth of sends on %s: %w", s.choice.Port.Device, ErrCredits)
 	}
+	if s.choice.Port.Context.IWARP() && s.test.Imm {
+		return fmt.Errorf("write with immediate data on %s: not supported on iWARP", s.choice.Port.Device)
+	}
 	var err error
 	s.Agreed, err = s.conn.begin(Layout{Page: uint32(os.Getpagesize()), CacheLine: cacheLine, MTU: uint8(mtu)})
 	s.PeerVersion = s.conn.peer.version
+	if remark := s.conn.peer.unknown(); remark != "" && s.o.Warn != nil {
+		s.o.Warn(" Warning: " + remark + "\n")
+	}
 	if err != nil {
 		return err
 	}
@@ -269,6 +275,9 @@ func (s *Session) cause(err error) error {
 		return context.Cause(s.ctx)
 	case errors.Is(err, peererr.ErrClosed), errors.Is(err, peererr.ErrTimeout), errors.Is(err, loop.ErrStalled), errors.Is(err, errFinished),
 		errors.As(err, new(*verbs.CompletionError)):
+		if remark := s.conn.peer.unknown(); remark != "" {
+			err = fmt.Errorf("%w: %s", err, remark)
+		}
 		return &MismatchError{s.test.Program(), err}
 	}
 	return err
@@ -290,7 +299,7 @@ func (s *Session) maxRdAtomic() uint8 {
 // receives returns the number of receives posted to a queue pair.
 func (s *Session) receives() int {
 	switch {
-	case s.test.Verb != Send, s.test.Bandwidth && !s.test.Bidirectional && s.leads():
+	case !s.test.Consumes(), s.test.Bandwidth && !s.test.Bidirectional && s.leads():
 		return 0
 	}
 	return s.test.RxDepth

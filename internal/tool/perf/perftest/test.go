@@ -200,22 +200,26 @@ func (t *Test) Check() error {
 		return fmt.Errorf("events by time: a timed test polls")
 	case t.Infinite && (t.All || len(t.Sizes) > 1):
 		return fmt.Errorf("several sizes without end: an endless test has a single size")
-	case t.Infinite && (!t.Bandwidth || t.Events || t.Verb == Send && t.Bidirectional || t.rate(1) > 0):
-		return fmt.Errorf("endless test of latency, with events, with a rate, or of sends in both directions: not supported by the programs")
+	case t.Infinite && (!t.Bandwidth || t.Events || t.Consumes() && t.Bidirectional || t.rate(1) > 0):
+		return fmt.Errorf("endless test of latency, with events, with a rate, or of sends or writes with immediate data in both directions: not supported by the programs")
 	case t.Infinite && t.Duration <= 0:
 		return fmt.Errorf("endless test with results every %v: the time must be above 0", t.Duration)
 	case t.SharedReceives && t.Verb != Send:
 		return fmt.Errorf("shared receive queue of %v: only sends use receives", t.Verb)
 	case t.Shared() && t.Verb == Send && t.QueuePairs > t.RxDepth:
 		return fmt.Errorf("shared receive queue with %d receives for %d queue pairs: each needs one", t.RxDepth, t.QueuePairs)
-	case t.rate(1) > 0 && (!t.Bandwidth || t.Verb == Atomic || t.Verb == Send && t.Bidirectional):
-		return fmt.Errorf("rate of latency, atomics, or sends in both directions: not supported by the programs")
+	case t.rate(1) > 0 && (!t.Bandwidth || t.Verb == Atomic || t.Consumes() && t.Bidirectional):
+		return fmt.Errorf("rate of latency, atomics, or sends or writes with immediate data in both directions: not supported by the programs")
 	case t.OnDemand && (t.Verb == Atomic || t.Type == verbs.QPTypeUC):
 		return fmt.Errorf("on-demand paging with %v over %v: not supported by the programs", t.Verb, t.Type)
 	case t.Timed && t.Duration <= 2*t.Margin:
 		return fmt.Errorf("duration %v with a margin of %v at each end: no time is left to measure", t.Duration, t.Margin)
 	case !t.Timed && t.Iterations < minIterations:
 		return fmt.Errorf("%d iterations: below the minimum of %d", t.Iterations, minIterations)
+	case t.Imm && t.Verb != Write:
+		return fmt.Errorf("immediate data of %v: only writes have it", t.Verb)
+	case t.Imm && t.XRC():
+		return fmt.Errorf("immediate data over XRC: not supported")
 	case t.Type == verbs.QPTypeUD && t.Verb != Send:
 		return fmt.Errorf("UD does not support %v", t.Verb)
 	case t.Type == verbs.QPTypeUC && (t.Verb == Read || t.Verb == Atomic):
