@@ -90,7 +90,7 @@ func (g *graph) addSwitch(n *Node) {
 	g.radix = append(g.radix, int32(len(n.Ports)))
 	top, gaps := int32(-1), false
 	if n.Tables.Known() {
-		top, gaps = int32(n.Tables.Top), len(n.Tables.Missing) > 0
+		top, gaps = int32(n.Tables.Top), len(n.Tables.Missing) > 0 || n.Tables.Incomplete
 	}
 	g.top, g.gaps = append(g.top, top), append(g.gaps, gaps)
 }

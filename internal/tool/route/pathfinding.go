@@ -60,6 +60,8 @@ func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 		add(report.Unreachable, "%s has no link", w.port(p.From))
 	case p.Cause == Unconnected:
 		add(report.Unreachable, "no links connect the ports")
+	case p.Cause == Unseen && p.Group == 0 && p.End.Tables != nil && p.End.Tables.Incomplete:
+		add(report.Unchecked, "the table of %s was read in part only, without LID %d", w.node(p.End), p.LID)
 	case p.Cause == Unseen:
 		add(report.Unchecked, "the table of %s was not read", w.node(p.End))
 	case p.Cause == Silent:

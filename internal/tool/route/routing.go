@@ -106,6 +106,9 @@ type Tables struct {
 	// Missing has the numbers of the 64-LID blocks that could not be read.
 	Missing []uint16
 
+	// Incomplete is set for a table in a damaged file: a LID without an entry may have one.
+	Incomplete bool
+
 	MulticastCap uint16 // multicast forwarding table entries; 0: unknown
 	MulticastTop ib.LID // 0: unknown
 	MFT          map[ib.LID]mad.PortMask

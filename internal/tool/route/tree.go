@@ -153,8 +153,12 @@ func (t *tree) otherHop(s int32, lid ib.LID) int32 {
 	return failed(WrongEnd)
 }
 
-// IsMissing reports whether a LID's block was not read.
+// IsMissing reports whether a LID's block was not read, or its entry is missing in a damaged
+// file.
 func (t *Tables) IsMissing(lid ib.LID) bool {
+	if t.Incomplete && t.Lookup(lid) == NoRoute {
+		return true
+	}
 	for _, block := range t.Missing {
 		if int(block) == int(lid)/lftBlock {
 			return true

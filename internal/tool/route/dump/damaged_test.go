@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,5 +110,52 @@ func TestLoad_ForeignFile(t *testing.T) {
 	}
 	if _, err := Load([]string{paths[0], paths[2]}, LoadOptions{}); err == nil || !strings.Contains(err.Error(), "hello") {
 		t.Errorf("without tables: got %v, want the foreign file's error", err)
+	}
+}
+
+// LIDs without an entry in a damaged table are not unreachable: their entries may be lost.
+func TestLoad_LostEntries(t *testing.T) {
+	const (
+		head    = "Unicast lids [0x0-0x6] of switch Lid 1 guid 0x0000000000000010 (swA):\n"
+		section = "dump_ucast_routes: Switch 0x0000000000000010\nLID    : Port : Hops : Optimal\n"
+	)
+	for _, test := range []struct {
+		name, text string
+		lost       map[route.Cause]uint64
+	}{
+		{"whole", head + "0x0001 000\n0x0003 001\n2 valid lids dumped\n", map[route.Cause]uint64{route.NoEntry: 1}},
+		{"truncated", head + "0x0001 000\n0x0003 001\n", map[route.Cause]uint64{route.Unseen: 1}},
+		{"entry lost", head + "0x0001 000\n0x0003 001\n3 valid lids dumped\n", map[route.Cause]uint64{route.Unseen: 1}},
+		{"entry invalid", head + "0x0001 000\n0x0003 001\n0x0004 x\n2 valid lids dumped\n", map[route.Cause]uint64{route.Unseen: 1}},
+		{"LID twice", head + "0x0001 000\n0x0003 001\n0x0003 001\n2 valid lids dumped\n", map[route.Cause]uint64{route.NoEntry: 1}},
+		{"whole, of opensm", section + "0x0003 : 001  : 01   : yes\n0x0006 : UNREACHABLE\n", map[route.Cause]uint64{route.NoEntry: 1}},
+		{"entry invalid, of opensm", section + "0x0003 : 001  : 01   : yes\n0x0006 : x\n", map[route.Cause]uint64{route.Unseen: 1}},
+		{"other line, of opensm", section + "0x0003 : 001  : 01   : yes\nibwarn: x\n", map[route.Cause]uint64{route.Unseen: 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			topology, tables := filepath.Join(dir, "topology"), filepath.Join(dir, "tables")
+			for path, text := range map[string]string{topology: pair, tables: test.text} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := mustLoad(t, topology, tables)
+			for name, r := range map[string]*route.Routing{"read": r, "saved": again(t, r)} {
+				a, err := route.Analyze(t.Context(), r, route.AnalyzeOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				lost := map[route.Cause]uint64{}
+				for cause, n := range a.Lost {
+					if n > 0 {
+						lost[route.Cause(cause)] = n
+					}
+				}
+				if a.Paths != 2 || !maps.Equal(lost, test.lost) {
+					t.Errorf("%s: got %d paths, lost %v, want 2 and %v", name, a.Paths, lost, test.lost)
+				}
+			}
+		})
 	}
 }

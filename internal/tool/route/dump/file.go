@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/mad"
 
 	"github.com/ibkit/ibkit/internal/tool/route"
 )
@@ -39,6 +40,9 @@ func damaged(r *route.Routing, n *route.Node, attr string, file string, line int
 	r.Failures = append(r.Failures, route.Failure{Node: n, Attr: attr, Err: err})
 }
 
+// linearTable is the attribute of a failure in a linear forwarding table.
+var linearTable = mad.AttrLinearForwardingTable.String()
+
 // switchByGUID returns a switch that the topology has.
 func switchByGUID(r *route.Routing, guid uint64) (*route.Node, string) {
 	n := r.NodeByGUID(ib.GUID(guid))
@@ -55,6 +59,9 @@ func switchByGUID(r *route.Routing, guid uint64) (*route.Node, string) {
 func reject(r *route.Routing, l *textfile.Reader, n *route.Node, attr, problem string) {
 	err := l.Errorf("%s", problem)
 	l.Reject(err)
+	if n != nil && attr == linearTable && n.Tables != nil {
+		n.Tables.Incomplete = true
+	}
 	r.Failures = append(r.Failures, route.Failure{Node: n, Attr: attr, Err: err})
 }
 

@@ -39,7 +39,7 @@ func readForwardingDump(r *route.Routing, in io.ReaderAt, size int64, file strin
 	group.Wait()
 	slices.SortFunc(d.damage, func(a, b damage) int { return cmp.Compare(a.offset, b.offset) })
 	for _, f := range d.damage {
-		attr := "LinearForwardingTable"
+		attr := linearTable
 		if f.node == nil {
 			attr = ""
 		}
@@ -139,7 +139,7 @@ func (d *forwardingDump) part(from, to int64) error {
 				err = s.damaged(offset, problem)
 			}
 		case s.node != nil || from == 0 || s.skipped:
-			err = s.damaged(offset, "got "+textfile.Quote(line)+", want a switch or an entry such as 0x0001 : 001")
+			err = s.damaged(offset, s.invalid(line, "a switch or an entry such as 0x0001 : 001"))
 		}
 		if err != nil {
 			return err
@@ -175,7 +175,8 @@ type forwardingSection struct {
 	node *route.Node
 	lft  []uint8 // by LID
 
-	skipped bool // the switch of the current section is unknown, or has another section
+	skipped    bool // the switch of the current section is unknown, or has another section
+	incomplete bool // an entry of the section could not be read
 }
 
 // begin starts a switch's section.
@@ -195,7 +196,7 @@ func (s *forwardingSection) begin(line []byte) (problem string) {
 		return fmt.Sprintf("switch 0x%016x has two sections", guid)
 	}
 	s.dump.seen[n] = true
-	s.node, s.lft, s.skipped = n, s.lft[:0], false
+	s.node, s.lft, s.skipped, s.incomplete = n, s.lft[:0], false, false
 	return ""
 }
 
@@ -206,7 +207,7 @@ func (s *forwardingSection) finish() {
 	}
 	t := s.node.AddTables()
 	t.LFT = append([]uint8{}, s.lft...) // not nil
-	t.Top = ib.LID(max(len(s.lft)-1, 0))
+	t.Top, t.Incomplete = ib.LID(max(len(s.lft)-1, 0)), s.incomplete
 	s.node = nil
 }
 
@@ -214,12 +215,12 @@ func (s *forwardingSection) finish() {
 func (s *forwardingSection) entry(line []byte) (problem string) {
 	lid, rest, ok := lidColumn(line)
 	if !ok || lid > int(ib.MaxUnicastLID) {
-		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
+		return s.invalid(line, "a unicast LID such as 0x0001 and a colon")
 	}
 	port := route.NoRoute
 	if !bytes.HasPrefix(rest, []byte("UNREACHABLE")) {
 		if port, ok = portColumn(rest); !ok {
-			return "got " + textfile.Quote(rest) + ", want a port from 000 to 255 or UNREACHABLE"
+			return s.invalid(rest, "a port from 000 to 255 or UNREACHABLE")
 		}
 	}
 	if lid < len(s.lft) && s.lft[lid] != route.NoRoute {
@@ -230,6 +231,12 @@ func (s *forwardingSection) entry(line []byte) (problem string) {
 	}
 	s.lft[lid] = uint8(port)
 	return ""
+}
+
+// invalid describes a text in place of which an entry may have been.
+func (s *forwardingSection) invalid(got []byte, want string) (problem string) {
+	s.incomplete = true
+	return "got " + textfile.Quote(got) + ", want " + want
 }
 
 // lidColumn reads a LID and the colon after it.

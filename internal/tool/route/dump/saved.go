@@ -73,6 +73,7 @@ type savedTables struct {
 	Top          ib.LID            `json:"top"`
 	LFT          []byte            `json:"lft"`
 	Missing      []uint16          `json:"missing,omitempty"`
+	Incomplete   bool              `json:"incomplete,omitempty"`
 	MulticastCap uint16            `json:"multicast_cap"`
 	MulticastTop ib.LID            `json:"multicast_top"`
 	MFT          map[ib.LID][]byte `json:"mft,omitempty"`
@@ -90,7 +91,7 @@ func saved(t *route.Tables) *savedTables {
 		return nil
 	}
 	s := &savedTables{
-		Cap: t.Cap, Top: t.Top, LFT: t.LFT, Missing: t.Missing,
+		Cap: t.Cap, Top: t.Top, LFT: t.LFT, Missing: t.Missing, Incomplete: t.Incomplete,
 		MulticastCap: t.MulticastCap, MulticastTop: t.MulticastTop,
 	}
 	if len(t.MFT) > 0 {
@@ -109,7 +110,7 @@ func saved(t *route.Tables) *savedTables {
 // they have an invalid size.
 func (s *savedTables) tables(ports int) (*route.Tables, bool) {
 	t := &route.Tables{
-		Cap: s.Cap, Top: s.Top, LFT: s.LFT, Missing: s.Missing,
+		Cap: s.Cap, Top: s.Top, LFT: s.LFT, Missing: s.Missing, Incomplete: s.Incomplete,
 		MulticastCap: s.MulticastCap, MulticastTop: s.MulticastTop,
 	}
 	if len(s.LFT) > int(ib.MaxUnicastLID)+1 || len(s.SLtoVL) != 0 && len(s.SLtoVL) != ports*ports*16 {

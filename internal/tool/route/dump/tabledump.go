@@ -46,7 +46,7 @@ func (d *tableDump) attr() string {
 	case d.multicast:
 		return "MulticastForwardingTable"
 	}
-	return "LinearForwardingTable"
+	return linearTable
 }
 
 // A tableDump is dump_fts output while it is read.
@@ -128,7 +128,7 @@ func (d *tableDump) count(line []byte) {
 	digits, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 	want, ok := decimalNumber(digits, 1<<16)
 	if d.node != nil && ok && bytes.HasPrefix(rest, []byte("valid")) && int(want) != d.entries {
-		d.damaged("got %d entries, want %d as in this line", d.entries, want)
+		d.incomplete("got %d entries, want %d as in this line", d.entries, want)
 	}
 	d.close()
 }
@@ -136,7 +136,7 @@ func (d *tableDump) count(line []byte) {
 // end ends a table without a line with its entry count.
 func (d *tableDump) end() {
 	if d.node != nil {
-		d.damaged("the table of the switch has no end: lines are missing")
+		d.incomplete("the table of the switch has no end: lines are missing")
 		d.close()
 	}
 }
@@ -155,6 +155,14 @@ func (d *tableDump) extend(lid int) {
 		t.LFT = append(t.LFT, route.NoRoute)
 	}
 	t.Top = ib.LID(len(t.LFT) - 1)
+}
+
+// incomplete is damaged for a table without some of its entries.
+func (d *tableDump) incomplete(format string, args ...any) {
+	d.damaged(format, args...)
+	if !d.multicast {
+		d.node.AddTables().Incomplete = true
+	}
 }
 
 func (d *tableDump) damaged(format string, args ...any) {
