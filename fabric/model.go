@@ -73,8 +73,7 @@ type storedOrder struct {
 	maxHops int
 }
 
-// Unjudged names what a verdict on links does not include because the fabric's file lacks
-// it, or is "".
+// Unjudged names the data that the fabric's file lacks for a verdict on links, or is "".
 func (f *Fabric) Unjudged() string {
 	if f.Sparse {
 		return "states, enabled widths and speeds"

@@ -19,8 +19,7 @@ type ReportLink struct {
 	Findings []report.Kind `json:"findings"` // of both ends, each once
 }
 
-// NewReportLink returns the report on a link. State and rate are those that its first end
-// reports.
+// NewReportLink returns the report on a link, with its first end's state and rate.
 func NewReportLink(l Link, names *fabric.NameMap) ReportLink {
 	e := l.Near
 	r := ReportLink{

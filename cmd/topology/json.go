@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// report returns the document's head, with what could not be read.
+// report returns the document's head, with all failures.
 func (c *command) report(f *fabric.Fabric, findings []report.Finding) *topology.Report {
 	r := topology.NewReport(f, c.began, findings, c.names)
 	for _, err := range c.unread {

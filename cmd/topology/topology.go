@@ -283,7 +283,7 @@ func (c *command) run(ctx context.Context) error {
 	return code
 }
 
-// reportDamage prints what of the plan could not be read.
+// reportDamage prints the damage in the plan.
 func (c *command) reportDamage(plan *topology.Plan) {
 	if plan == nil || len(plan.Damage) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 )
 
-// document reads the document. What cannot be read is a failure.
+// document reads the document. Damage is a failure.
 func (r *linksReader) document() {
 	known := map[string]any{
 		"schema": &r.report.Schema, "partial": &r.report.Partial, "aborted": &r.report.Aborted,

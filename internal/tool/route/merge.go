@@ -40,7 +40,7 @@ func (a *Analysis) merge(b *Analysis) {
 	a.sortBalance()
 }
 
-// mergedLanes returns what is known about two parts' lanes.
+// mergedLanes returns the knowledge about two parts' lanes.
 func mergedLanes(a, b LaneKnowledge) LaneKnowledge {
 	if a == LanesUnknown || b == LanesUnknown {
 		return LanesUnknown

@@ -91,15 +91,17 @@ func TestTracer_Parts(t *testing.T) {
 		{0x21, 0x12, Unconnected, 0},
 		{0x11, 0x23, Unconnected, 0},
 	} {
-		result := &PathsResult{Routing: r}
-		result.trace([]Pair{{From: port(test.from), To: port(test.to), FromLID: port(test.from).LID, ToLID: port(test.to).LID}}, 0)
-		for _, p := range result.paths() {
-			if p.Cause != test.cause || len(p.Hops) != test.hops {
-				t.Errorf("%v to %v: got %v, %d hops, want %v, %d hops", p.From.GUID, p.To.GUID, p.Cause, len(p.Hops), test.cause, test.hops)
+		t.Run(fmt.Sprint(test.from, " to ", test.to), func(t *testing.T) {
+			result := &PathsResult{Routing: r}
+			result.trace([]Pair{{From: port(test.from), To: port(test.to), FromLID: port(test.from).LID, ToLID: port(test.to).LID}}, 0)
+			for _, p := range result.paths() {
+				if p.Cause != test.cause || len(p.Hops) != test.hops {
+					t.Errorf("%v to %v: got %v, %d hops, want %v, %d hops", p.From.GUID, p.To.GUID, p.Cause, len(p.Hops), test.cause, test.hops)
+				}
+				if findings := p.Findings(nil); (len(findings) > 0) != (test.cause != 0) {
+					t.Errorf("%v to %v: got findings %v", test.from, test.to, findings)
+				}
 			}
-			if findings := p.Findings(nil); (len(findings) > 0) != (test.cause != 0) {
-				t.Errorf("%v to %v: got findings %v", test.from, test.to, findings)
-			}
-		}
+		})
 	}
 }
