@@ -113,6 +113,7 @@ oracle scripts guest: export REPEAT = 1
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
 	@$(CHECK) oracle go test -timeout $(ORACLE_TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
+	@$(CHECK) "kernel headers" go test -timeout $(TIMEOUT) -tags oracle ./internal/uapi
 	@$(CHECK) "oracle docs" go test -timeout $(ORACLE_TIMEOUT) -tags oracle -run Debian ./docs
 
 # Processors with barriers of their own, by the names of Go and of QEMU.

@@ -1,9 +1,6 @@
 package uapi
 
-import (
-	"structs"
-	"unsafe"
-)
+import "structs"
 
 // MLX5CreateCQ is struct mlx5_ib_create_cq in <rdma/mlx5-abi.h>.
 type MLX5CreateCQ struct {
@@ -100,43 +97,21 @@ type MLX5CreateAHResp struct {
 
 // The object of doorbell pages (<rdma/mlx5_user_ioctl_cmds.h>, MLX5_IB_OBJECT_UAR).
 const (
-	MLX5ObjectUAR        = 0x1008
-	MLX5MethodUARAlloc   = 0x1000
-	MLX5MethodUARDestroy = 0x1001
+	MLX5ObjectUAR        = 0x1008 // MLX5_IB_OBJECT_UAR
+	MLX5MethodUARAlloc   = 0x1000 // MLX5_IB_METHOD_UAR_OBJ_ALLOC
+	MLX5MethodUARDestroy = 0x1001 // MLX5_IB_METHOD_UAR_OBJ_DESTROY
 
-	MLX5AttrUARHandle        = 0x1000
-	MLX5AttrUARType          = 0x1001
-	MLX5AttrUAROffset        = 0x1002
-	MLX5AttrUARLength        = 0x1003
-	MLX5AttrUARPageID        = 0x1004
-	MLX5AttrUARDestroyHandle = 0x1000
+	MLX5AttrUARHandle        = 0x1000 // MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE
+	MLX5AttrUARType          = 0x1001 // MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE
+	MLX5AttrUAROffset        = 0x1002 // MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET
+	MLX5AttrUARLength        = 0x1003 // MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH
+	MLX5AttrUARPageID        = 0x1004 // MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID
+	MLX5AttrUARDestroyHandle = 0x1000 // MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE
 )
 
 // Types of doorbell pages (<rdma/mlx5_user_ioctl_verbs.h>, enum
 // mlx5_ib_uapi_uar_alloc_type).
 const (
-	MLX5UARTypeBF = 0 // write combining
-	MLX5UARTypeNC = 1 // uncached
-)
-
-// Sizes.
-const (
-	mlx5CreateCQSize  = 32
-	mlx5CreateSRQSize = 32
-	mlx5CreateQPSize  = 56
-	mlx5CreateQPResp  = 40
-	mlx5CreateAHResp  = 16
-)
-
-var (
-	_ [mlx5CreateCQSize - unsafe.Sizeof(MLX5CreateCQ{})]struct{}
-	_ [unsafe.Sizeof(MLX5CreateCQ{}) - mlx5CreateCQSize]struct{}
-	_ [mlx5CreateSRQSize - unsafe.Sizeof(MLX5CreateSRQ{})]struct{}
-	_ [unsafe.Sizeof(MLX5CreateSRQ{}) - mlx5CreateSRQSize]struct{}
-	_ [mlx5CreateQPSize - unsafe.Sizeof(MLX5CreateQP{})]struct{}
-	_ [unsafe.Sizeof(MLX5CreateQP{}) - mlx5CreateQPSize]struct{}
-	_ [mlx5CreateQPResp - unsafe.Sizeof(MLX5CreateQPResp{})]struct{}
-	_ [unsafe.Sizeof(MLX5CreateQPResp{}) - mlx5CreateQPResp]struct{}
-	_ [mlx5CreateAHResp - unsafe.Sizeof(MLX5CreateAHResp{})]struct{}
-	_ [unsafe.Sizeof(MLX5CreateAHResp{}) - mlx5CreateAHResp]struct{}
+	MLX5UARTypeBF = 0 // MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF: write combining
+	MLX5UARTypeNC = 1 // MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC: uncached
 )

@@ -110,7 +110,7 @@ type PVRDMASendHeader struct {
 	TotalLen  uint32
 	Opcode    uint32
 	SendFlags uint32
-	Imm       [4]byte // immediate data, big-endian
+	Imm       [4]byte `c:"ex"` // immediate data, big-endian
 	_         uint32
 	WR        [6]uint64
 }
@@ -149,7 +149,7 @@ type PVRDMACQE struct {
 	Opcode       uint32
 	Status       uint32
 	ByteLen      uint32
-	Imm          [4]byte // immediate data, big-endian
+	Imm          [4]byte `c:"imm_data"` // immediate data, big-endian
 	SrcQP        uint32
 	WCFlags      uint32
 	VendorErr    uint32
@@ -159,25 +159,25 @@ type PVRDMACQE struct {
 	DLIDPathBits uint8
 	PortNum      uint8
 	SMAC         [6]uint8
-	NetworkType  uint8
+	NetworkType  uint8 `c:"network_hdr_type"`
 	_            [6]uint8
 }
 
 // The doorbells of a page: offset and flags (PVRDMA_UAR_*).
 const (
-	PVRDMAUARQP       = 0
-	PVRDMAUARQPSend   = 1 << 30
-	PVRDMAUARQPRecv   = 1 << 31
-	PVRDMAUARCQ       = 4
-	PVRDMAUARCQArmSol = 1 << 29
-	PVRDMAUARCQArm    = 1 << 30
-	PVRDMAUARCQPoll   = 1 << 31
-	PVRDMAUARSRQ      = 8
-	PVRDMAUARSRQRecv  = 1 << 30
+	PVRDMAUARQP       = 0       // PVRDMA_UAR_QP_OFFSET
+	PVRDMAUARQPSend   = 1 << 30 // PVRDMA_UAR_QP_SEND
+	PVRDMAUARQPRecv   = 1 << 31 // PVRDMA_UAR_QP_RECV
+	PVRDMAUARCQ       = 4       // PVRDMA_UAR_CQ_OFFSET
+	PVRDMAUARCQArmSol = 1 << 29 // PVRDMA_UAR_CQ_ARM_SOL
+	PVRDMAUARCQArm    = 1 << 30 // PVRDMA_UAR_CQ_ARM
+	PVRDMAUARCQPoll   = 1 << 31 // PVRDMA_UAR_CQ_POLL
+	PVRDMAUARSRQ      = 8       // PVRDMA_UAR_SRQ_OFFSET
+	PVRDMAUARSRQRecv  = 1 << 30 // PVRDMA_UAR_SRQ_RECV
 )
 
 // Completion flags (enum pvrdma_wc_flags) that structs use.
 const (
-	PVRDMAWCGRH     = 1 << 0
-	PVRDMAWCWithImm = 1 << 1
+	PVRDMAWCGRH     = 1 << 0 // PVRDMA_WC_GRH
+	PVRDMAWCWithImm = 1 << 1 // PVRDMA_WC_WITH_IMM
 )

@@ -8,25 +8,25 @@ import (
 // Commands for write(2) on /dev/infiniband/rdma_cm (<rdma/rdma_user_cm.h>). A message
 // consists of a CMHeader and the structure of the command.
 const (
-	CMCmdCreateID     = 0
-	CMCmdDestroyID    = 1
-	CMCmdResolveRoute = 4
-	CMCmdQueryRoute   = 5
-	CMCmdConnect      = 6
-	CMCmdListen       = 7
-	CMCmdAccept       = 8
-	CMCmdReject       = 9
-	CMCmdDisconnect   = 10
-	CMCmdInitQPAttr   = 11
-	CMCmdGetEvent     = 12
-	CMCmdSetOption    = 14
-	CMCmdNotify       = 15
-	CMCmdLeaveMcast   = 17
-	CMCmdMigrateID    = 18
-	CMCmdQuery        = 19
-	CMCmdBind         = 20
-	CMCmdResolveAddr  = 21
-	CMCmdJoinMcast    = 22
+	CMCmdCreateID     = 0  // RDMA_USER_CM_CMD_CREATE_ID
+	CMCmdDestroyID    = 1  // RDMA_USER_CM_CMD_DESTROY_ID
+	CMCmdResolveRoute = 4  // RDMA_USER_CM_CMD_RESOLVE_ROUTE
+	CMCmdQueryRoute   = 5  // RDMA_USER_CM_CMD_QUERY_ROUTE
+	CMCmdConnect      = 6  // RDMA_USER_CM_CMD_CONNECT
+	CMCmdListen       = 7  // RDMA_USER_CM_CMD_LISTEN
+	CMCmdAccept       = 8  // RDMA_USER_CM_CMD_ACCEPT
+	CMCmdReject       = 9  // RDMA_USER_CM_CMD_REJECT
+	CMCmdDisconnect   = 10 // RDMA_USER_CM_CMD_DISCONNECT
+	CMCmdInitQPAttr   = 11 // RDMA_USER_CM_CMD_INIT_QP_ATTR
+	CMCmdGetEvent     = 12 // RDMA_USER_CM_CMD_GET_EVENT
+	CMCmdSetOption    = 14 // RDMA_USER_CM_CMD_SET_OPTION
+	CMCmdNotify       = 15 // RDMA_USER_CM_CMD_NOTIFY
+	CMCmdLeaveMcast   = 17 // RDMA_USER_CM_CMD_LEAVE_MCAST
+	CMCmdMigrateID    = 18 // RDMA_USER_CM_CMD_MIGRATE_ID
+	CMCmdQuery        = 19 // RDMA_USER_CM_CMD_QUERY
+	CMCmdBind         = 20 // RDMA_USER_CM_CMD_BIND
+	CMCmdResolveAddr  = 21 // RDMA_USER_CM_CMD_RESOLVE_ADDR
+	CMCmdJoinMcast    = 22 // RDMA_USER_CM_CMD_JOIN_MCAST
 )
 
 // enum of the option of CMCmdQuery.
@@ -86,7 +86,7 @@ type CMDestroyID struct {
 // CMEventsResp is struct rdma_ucm_destroy_id_resp and struct rdma_ucm_migrate_resp.
 type CMEventsResp struct {
 	_        structs.HostLayout
-	Reported uint32 // events of the ID that GET_EVENT has returned
+	Reported uint32 `c:"events_reported"` // events of the ID that GET_EVENT has returned
 }
 
 // CMBind is struct rdma_ucm_bind.
@@ -106,8 +106,8 @@ type CMResolveAddr struct {
 	SrcSize   uint16 // 0: no source address
 	DstSize   uint16
 	_         uint32
-	Src       CMSockaddr
-	Dst       CMSockaddr
+	Src       CMSockaddr `c:"src_addr"`
+	Dst       CMSockaddr `c:"dst_addr"`
 }
 
 // CMResolveRoute is struct rdma_ucm_resolve_route.
@@ -135,9 +135,9 @@ type CMQueryAddrResp struct {
 	PKey     [2]byte // network byte order
 	SrcSize  uint16
 	DstSize  uint16
-	Src      CMSockaddr
-	Dst      CMSockaddr
-	DevIndex uint32 // index of the device in NETLINK_RDMA
+	Src      CMSockaddr `c:"src_addr"`
+	Dst      CMSockaddr `c:"dst_addr"`
+	DevIndex uint32     `c:"ibdev_index"` // index of the device in NETLINK_RDMA
 	_        uint32
 }
 
@@ -146,7 +146,7 @@ type CMPathData struct {
 	_      structs.HostLayout
 	Flags  uint32
 	_      uint32
-	Record [64]byte // PathRecord of the subnet administrator
+	Record [64]byte `c:"path_rec"` // PathRecord of the subnet administrator
 }
 
 // Flags of a CMPathData.
@@ -162,7 +162,7 @@ type CMQueryPathResp struct {
 	_        structs.HostLayout
 	NumPaths uint32
 	_        uint32
-	Paths    [6]CMPathData
+	Paths    [6]CMPathData `c:"path_data"`
 }
 
 // CMPathRec is struct ib_user_path_rec in <rdma/ib_user_sa.h>.
@@ -193,14 +193,14 @@ type CMPathRec struct {
 // not write the fields from DevIndex on.
 type CMQueryRouteResp struct {
 	_        structs.HostLayout
-	NodeGUID [8]byte // network byte order
-	Routes   [2]CMPathRec
-	Src      [28]byte
-	Dst      [28]byte
+	NodeGUID [8]byte      // network byte order
+	Routes   [2]CMPathRec `c:"ib_route"`
+	Src      [28]byte     `c:"src_addr"`
+	Dst      [28]byte     `c:"dst_addr"`
 	NumPaths uint32
 	PortNum  uint8
 	_        [3]byte
-	DevIndex uint32
+	DevIndex uint32 `c:"ibdev_index"`
 	_        uint32
 }
 
@@ -228,7 +228,7 @@ type CMUDParam struct {
 	_              structs.HostLayout
 	QPNum          uint32
 	QKey           uint32
-	AH             AHAttr
+	AH             AHAttr `c:"ah_attr"`
 	PrivateData    [CMPrivateDataSize]byte
 	PrivateDataLen uint8
 	_              [7]byte
@@ -244,7 +244,7 @@ type CMECE struct {
 // CMConnect is struct rdma_ucm_connect.
 type CMConnect struct {
 	_     structs.HostLayout
-	Param CMConnParam
+	Param CMConnParam `c:"conn_param"`
 	ID    uint32
 	_     uint32
 	ECE   CMECE
@@ -261,7 +261,7 @@ type CMListen struct {
 type CMAccept struct {
 	_     structs.HostLayout
 	UID   uint64
-	Param CMConnParam
+	Param CMConnParam `c:"conn_param"`
 	ID    uint32
 	_     uint32
 	ECE   CMECE
@@ -294,26 +294,26 @@ type CMInitQPAttr struct {
 // UserQPAttr is struct ib_uverbs_qp_attr in <rdma/ib_user_verbs.h>.
 type UserQPAttr struct {
 	_               structs.HostLayout
-	Mask            uint32 // enum ib_qp_attr_mask
-	State           uint32
-	CurState        uint32
+	Mask            uint32 `c:"qp_attr_mask"` // enum ib_qp_attr_mask
+	State           uint32 `c:"qp_state"`
+	CurState        uint32 `c:"cur_qp_state"`
 	PathMTU         uint32
 	PathMigState    uint32
 	QKey            uint32
 	RQPSN           uint32
 	SQPSN           uint32
 	DestQPNum       uint32
-	AccessFlags     uint32
-	AH              AHAttr
-	AltAH           AHAttr
+	AccessFlags     uint32 `c:"qp_access_flags"`
+	AH              AHAttr `c:"ah_attr"`
+	AltAH           AHAttr `c:"alt_ah_attr"`
 	MaxSendWR       uint32
 	MaxRecvWR       uint32
 	MaxSendSGE      uint32
 	MaxRecvSGE      uint32
-	MaxInline       uint32
+	MaxInline       uint32 `c:"max_inline_data"`
 	PKeyIndex       uint16
 	AltPKeyIndex    uint16
-	EnSQDNotify     uint8
+	EnSQDNotify     uint8 `c:"en_sqd_async_notify"`
 	SQDraining      uint8
 	MaxRdAtomic     uint8
 	MaxDestRdAtomic uint8
@@ -341,7 +341,7 @@ type CMJoinMcast struct {
 	UID      uint64
 	ID       uint32
 	AddrSize uint16
-	Flags    uint16
+	Flags    uint16 `c:"join_flags"`
 	Addr     CMSockaddr
 }
 
@@ -366,11 +366,11 @@ type CMEventResp struct {
 // CMSetOption is struct rdma_ucm_set_option.
 type CMSetOption struct {
 	_      structs.HostLayout
-	Value  uint64 // address
+	Value  uint64 `c:"optval"` // address
 	ID     uint32
 	Level  uint32
-	Name   uint32
-	Length uint32
+	Name   uint32 `c:"optname"`
+	Length uint32 `c:"optlen"`
 }
 
 // CMMigrateID is struct rdma_ucm_migrate_id.
@@ -380,22 +380,3 @@ type CMMigrateID struct {
 	ID       uint32
 	FD       uint32 // the file that has the ID
 }
-
-// Sizes: the kernel rejects shorter responses.
-const (
-	cmQueryAddrRespSize  = 280
-	cmQueryRouteRespSize = 208
-	cmEventRespSize      = 336
-	userQPAttrSize       = 144
-)
-
-var (
-	_ [cmQueryAddrRespSize - unsafe.Sizeof(CMQueryAddrResp{})]struct{}
-	_ [unsafe.Sizeof(CMQueryAddrResp{}) - cmQueryAddrRespSize]struct{}
-	_ [cmQueryRouteRespSize - unsafe.Sizeof(CMQueryRouteResp{})]struct{}
-	_ [unsafe.Sizeof(CMQueryRouteResp{}) - cmQueryRouteRespSize]struct{}
-	_ [cmEventRespSize - unsafe.Sizeof(CMEventResp{})]struct{}
-	_ [unsafe.Sizeof(CMEventResp{}) - cmEventRespSize]struct{}
-	_ [userQPAttrSize - unsafe.Sizeof(UserQPAttr{})]struct{}
-	_ [unsafe.Sizeof(UserQPAttr{}) - userQPAttrSize]struct{}
-)

@@ -42,12 +42,6 @@ type RXECreateAHResp struct {
 	_     uint32
 }
 
-// RXEModifySRQCmd is struct rxe_modify_srq_cmd.
-type RXEModifySRQCmd struct {
-	_            structs.HostLayout
-	MMapInfoAddr uint64
-}
-
 // RXEQueueBuf is struct rxe_queue_buf: the head of a mapped queue.
 type RXEQueueBuf struct {
 	_             structs.HostLayout
@@ -79,7 +73,7 @@ type RXEDMAInfo struct {
 	_         uint32
 }
 
-// RXERDMA is the variant rdma of the union wr in struct rxe_send_wr.
+// RXERDMA is wr.rdma of struct rxe_send_wr.
 type RXERDMA struct {
 	_          structs.HostLayout
 	RemoteAddr uint64
@@ -87,7 +81,7 @@ type RXERDMA struct {
 	_          uint32
 }
 
-// RXEAtomic is the variant atomic.
+// RXEAtomic is wr.atomic of struct rxe_send_wr.
 type RXEAtomic struct {
 	_          structs.HostLayout
 	RemoteAddr uint64
@@ -97,11 +91,11 @@ type RXEAtomic struct {
 	_          uint32
 }
 
-// RXEUD is the variant ud.
+// RXEUD is wr.ud of struct rxe_send_wr.
 type RXEUD struct {
 	_         structs.HostLayout
 	RemoteQPN uint32
-	QKey      uint32
+	QKey      uint32 `c:"remote_qkey"`
 	PKeyIndex uint16
 	_         uint16
 	AHNum     uint32
@@ -109,7 +103,7 @@ type RXEUD struct {
 	_         [88]byte // struct rxe_av, for kernels without AHNum
 }
 
-// RXEMW is the variant mw.
+// RXEMW is wr.mw of struct rxe_send_wr.
 type RXEMW struct {
 	_      structs.HostLayout
 	Addr   uint64
@@ -123,12 +117,12 @@ type RXEMW struct {
 // RXESendWQE is struct rxe_send_wqe without inline data or SGEs, which follow.
 type RXESendWQE struct {
 	_           structs.HostLayout
-	WRID        uint64
+	WRID        uint64 `c:"wr.wr_id"`
 	_           uint32
-	Opcode      uint32
-	SendFlags   uint32
-	Ex          [4]byte    // immediate data in network byte order, or a key in the host's
-	WR          [15]uint64 // an RXERDMA, RXEAtomic, RXEUD or RXEMW
+	Opcode      uint32     `c:"wr.opcode"`
+	SendFlags   uint32     `c:"wr.send_flags"`
+	Ex          [4]byte    `c:"wr.ex"` // immediate data in network byte order, or a key in the host's
+	WR          [15]uint64 `c:"wr.wr"` // an RXERDMA, RXEAtomic, RXEUD or RXEMW
 	Status      uint32
 	State       uint32
 	IOVA        uint64
@@ -156,7 +150,6 @@ const (
 	RXESGESize      = 16
 	RXESendWQESize  = 208
 	RXERecvWQESize  = 40
-	rxeUDSize       = 120
 )
 
 var (
@@ -168,6 +161,4 @@ var (
 	_ [unsafe.Sizeof(RXESendWQE{}) - RXESendWQESize]struct{}
 	_ [RXERecvWQESize - unsafe.Sizeof(RXERecvWQE{})]struct{}
 	_ [unsafe.Sizeof(RXERecvWQE{}) - RXERecvWQESize]struct{}
-	_ [rxeUDSize - unsafe.Sizeof(RXEUD{})]struct{}
-	_ [unsafe.Sizeof(RXEUD{}) - rxeUDSize]struct{}
 )

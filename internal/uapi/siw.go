@@ -10,7 +10,7 @@ type SIWCreateCQResp struct {
 	_      structs.HostLayout
 	CQID   uint32
 	NumCQE uint32
-	Key    uint64
+	Key    uint64 `c:"cq_key"`
 }
 
 // SIWCreateQPResp is struct siw_uresp_create_qp.
@@ -29,7 +29,7 @@ type SIWCreateSRQResp struct {
 	_      structs.HostLayout
 	NumRQE uint32
 	_      uint32
-	Key    uint64
+	Key    uint64 `c:"srq_key"`
 }
 
 // SIWRegMR is struct siw_ureq_reg_mr.
@@ -50,45 +50,45 @@ type SIWRegMRResp struct {
 // SIWInvalidKey is SIW_INVAL_UOBJ_KEY: there is no mapping.
 const SIWInvalidKey = 0x08ffff + 1
 
-// SIWMaxSGE is SIW_MAX_SGE, SIWMaxInline SIW_MAX_INLINE in bytes.
+// Limits of a work request.
 const (
-	SIWMaxSGE    = 6
-	SIWMaxInline = (SIWMaxSGE - 1) * 16
+	SIWMaxSGE    = 6                    // SIW_MAX_SGE
+	SIWMaxInline = (SIWMaxSGE - 1) * 16 // SIW_MAX_INLINE: bytes
 )
 
 // The operations (enum siw_opcode).
 const (
-	SIWOpWrite         = 0
-	SIWOpRead          = 1
-	SIWOpReadLocalInv  = 2
-	SIWOpSend          = 3
-	SIWOpSendWithImm   = 4
-	SIWOpSendRemoteInv = 5
-	SIWOpFetchAndAdd   = 6
-	SIWOpCompAndSwap   = 7
-	SIWOpReceive       = 8
+	SIWOpWrite         = 0 // SIW_OP_WRITE
+	SIWOpRead          = 1 // SIW_OP_READ
+	SIWOpReadLocalInv  = 2 // SIW_OP_READ_LOCAL_INV
+	SIWOpSend          = 3 // SIW_OP_SEND
+	SIWOpSendWithImm   = 4 // SIW_OP_SEND_WITH_IMM
+	SIWOpSendRemoteInv = 5 // SIW_OP_SEND_REMOTE_INV
+	SIWOpFetchAndAdd   = 6 // SIW_OP_FETCH_AND_ADD
+	SIWOpCompAndSwap   = 7 // SIW_OP_COMP_AND_SWAP
+	SIWOpReceive       = 8 // SIW_OP_RECEIVE
 )
 
 // Queue element flags (enum siw_wqe_flags).
 const (
-	SIWValid     = 1 << 0
-	SIWInline    = 1 << 1
-	SIWSignalled = 1 << 2
-	SIWSolicited = 1 << 3
-	SIWReadFence = 1 << 4
-	SIWRemInval  = 1 << 5
+	SIWValid     = 1 << 0 // SIW_WQE_VALID
+	SIWInline    = 1 << 1 // SIW_WQE_INLINE
+	SIWSignalled = 1 << 2 // SIW_WQE_SIGNALLED
+	SIWSolicited = 1 << 3 // SIW_WQE_SOLICITED
+	SIWReadFence = 1 << 4 // SIW_WQE_READ_FENCE
+	SIWRemInval  = 1 << 5 // SIW_WQE_REM_INVAL
 )
 
 // The flags of a CQ's control word (enum siw_notify_flags).
 const (
-	SIWNotifySolicited      = 1 << 0
-	SIWNotifyNextCompletion = 1 << 1
+	SIWNotifySolicited      = 1 << 0 // SIW_NOTIFY_SOLICITED
+	SIWNotifyNextCompletion = 1 << 1 // SIW_NOTIFY_NEXT_COMPLETION
 )
 
 // SIWSGE is struct siw_sge.
 type SIWSGE struct {
 	_      structs.HostLayout
-	Addr   uint64
+	Addr   uint64 `c:"laddr"`
 	Length uint32
 	LKey   uint32
 }
@@ -98,7 +98,7 @@ type SIWSGE struct {
 type SIWSQE struct {
 	_     structs.HostLayout
 	ID    uint64
-	Head  uint32
+	Head  uint32 `c:"flags,num_sge,opcode"`
 	RKey  uint32
 	RAddr uint64
 	SGE   [SIWMaxSGE]SIWSGE
@@ -108,7 +108,7 @@ type SIWSQE struct {
 type SIWRQE struct {
 	_    structs.HostLayout
 	ID   uint64
-	Head uint32
+	Head uint32 `c:"flags,num_sge,opcode"`
 	_    uint32
 	SGE  [SIWMaxSGE]SIWSGE
 }
@@ -117,9 +117,9 @@ type SIWRQE struct {
 type SIWCQE struct {
 	_     structs.HostLayout
 	ID    uint64
-	Head  uint32
+	Head  uint32 `c:"flags,opcode,status"`
 	Bytes uint32
-	Ex    [8]byte // imm_data or inval_stag
+	Ex    [8]byte `c:"imm_data"` // or inval_stag
 	QPID  uint64
 }
 
@@ -130,7 +130,7 @@ type SIWCQCtrl struct {
 	_     uint32
 }
 
-// The structure sizes, proved by a test.
+// The structure sizes.
 const (
 	SIWSQESize    = int(unsafe.Sizeof(SIWSQE{}))
 	SIWRQESize    = int(unsafe.Sizeof(SIWRQE{}))

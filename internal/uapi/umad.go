@@ -1,5 +1,9 @@
 // Package uapi declares the kernel's structures, constants and ioctl numbers, each
 // of them once. It contains no behaviour.
+//
+// The comment of a structure or constant has its name in C. A field whose name is not
+// that of the C member without underscores has it in a tag. A test compares all of them
+// with the headers, as a C compiler describes them in testdata/headers.txt.
 package uapi
 
 import (
@@ -47,8 +51,8 @@ type UMADRegister struct {
 	_           structs.HostLayout
 	ID          uint32 // set by the kernel
 	QPN         uint32 // 0 or 1
-	Class       uint8  // 0: receive replies only
-	ClassVers   uint8
+	Class       uint8  `c:"mgmt_class"` // 0: receive replies only
+	ClassVers   uint8  `c:"mgmt_class_version"`
 	_           uint16
 	Flags       uint32
 	MethodMask  [2]uint64 // methods of unsolicited MADs to receive

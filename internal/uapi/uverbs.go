@@ -11,21 +11,21 @@ import (
 type UverbsHeader struct {
 	_        structs.HostLayout
 	Length   uint16 // bytes of the request, including attributes
-	Object   uint16
-	Method   uint16
+	Object   uint16 `c:"object_id"`
+	Method   uint16 `c:"method_id"`
 	NumAttrs uint16
 	_        uint64
-	Driver   uint32 // enum rdma_driver_id of the device
+	Driver   uint32 `c:"driver_id"` // enum rdma_driver_id of the device
 	_        uint32
 }
 
 // UverbsAttr is struct ib_uverbs_attr in <rdma/rdma_user_ioctl_cmds.h>.
 type UverbsAttr struct {
 	_      structs.HostLayout
-	ID     uint16
+	ID     uint16 `c:"attr_id"`
 	Len    uint16 // bytes that Data contains or points to; 0 for handles and files
 	Flags  uint16
-	ElemID uint8 // variant of an enum attribute
+	ElemID uint8 `c:"attr_data.enum_data.elem_id"` // variant of an enum attribute
 	_      uint8
 	Data   [8]byte // a pointer, a handle, a file or, if Len is at most 8, the value
 }

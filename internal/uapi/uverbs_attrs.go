@@ -36,13 +36,12 @@ const (
 
 // enum uverbs_attrs_create_cq_cmd_attr_ids.
 const (
-	AttrCreateCQHandle      = iota // UVERBS_ATTR_CREATE_CQ_HANDLE
-	AttrCreateCQCQE                // UVERBS_ATTR_CREATE_CQ_CQE
-	AttrCreateCQUserHandle         // UVERBS_ATTR_CREATE_CQ_USER_HANDLE
-	AttrCreateCQCompChannel        // UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL
-	AttrCreateCQCompVector         // UVERBS_ATTR_CREATE_CQ_COMP_VECTOR
-	AttrCreateCQFlags              // UVERBS_ATTR_CREATE_CQ_FLAGS
-	AttrCreateCQRespCQE            // UVERBS_ATTR_CREATE_CQ_RESP_CQE
+	AttrCreateCQHandle      = 0 // UVERBS_ATTR_CREATE_CQ_HANDLE
+	AttrCreateCQCQE         = 1 // UVERBS_ATTR_CREATE_CQ_CQE
+	AttrCreateCQUserHandle  = 2 // UVERBS_ATTR_CREATE_CQ_USER_HANDLE
+	AttrCreateCQCompChannel = 3 // UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL
+	AttrCreateCQCompVector  = 4 // UVERBS_ATTR_CREATE_CQ_COMP_VECTOR
+	AttrCreateCQRespCQE     = 6 // UVERBS_ATTR_CREATE_CQ_RESP_CQE
 )
 
 // enum uverbs_attrs_destroy_cq_cmd_attr_ids.
@@ -53,21 +52,18 @@ const (
 
 // enum uverbs_attrs_create_qp_cmd_attr_ids.
 const (
-	AttrCreateQPHandle         = iota // UVERBS_ATTR_CREATE_QP_HANDLE
-	AttrCreateQPXRCDHandle            // UVERBS_ATTR_CREATE_QP_XRCD_HANDLE
-	AttrCreateQPPDHandle              // UVERBS_ATTR_CREATE_QP_PD_HANDLE
-	AttrCreateQPSRQHandle             // UVERBS_ATTR_CREATE_QP_SRQ_HANDLE
-	AttrCreateQPSendCQHandle          // UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE
-	AttrCreateQPRecvCQHandle          // UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE
-	AttrCreateQPIndTableHandle        // UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE
-	AttrCreateQPUserHandle            // UVERBS_ATTR_CREATE_QP_USER_HANDLE
-	AttrCreateQPCap                   // UVERBS_ATTR_CREATE_QP_CAP
-	AttrCreateQPType                  // UVERBS_ATTR_CREATE_QP_TYPE
-	AttrCreateQPFlags                 // UVERBS_ATTR_CREATE_QP_FLAGS
-	AttrCreateQPSourceQPN             // UVERBS_ATTR_CREATE_QP_SOURCE_QPN
-	AttrCreateQPEventFD               // UVERBS_ATTR_CREATE_QP_EVENT_FD
-	AttrCreateQPRespCap               // UVERBS_ATTR_CREATE_QP_RESP_CAP
-	AttrCreateQPRespQPNum             // UVERBS_ATTR_CREATE_QP_RESP_QP_NUM
+	AttrCreateQPHandle       = 0  // UVERBS_ATTR_CREATE_QP_HANDLE
+	AttrCreateQPXRCDHandle   = 1  // UVERBS_ATTR_CREATE_QP_XRCD_HANDLE
+	AttrCreateQPPDHandle     = 2  // UVERBS_ATTR_CREATE_QP_PD_HANDLE
+	AttrCreateQPSRQHandle    = 3  // UVERBS_ATTR_CREATE_QP_SRQ_HANDLE
+	AttrCreateQPSendCQHandle = 4  // UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE
+	AttrCreateQPRecvCQHandle = 5  // UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE
+	AttrCreateQPUserHandle   = 7  // UVERBS_ATTR_CREATE_QP_USER_HANDLE
+	AttrCreateQPCap          = 8  // UVERBS_ATTR_CREATE_QP_CAP
+	AttrCreateQPType         = 9  // UVERBS_ATTR_CREATE_QP_TYPE
+	AttrCreateQPFlags        = 10 // UVERBS_ATTR_CREATE_QP_FLAGS
+	AttrCreateQPRespCap      = 13 // UVERBS_ATTR_CREATE_QP_RESP_CAP
+	AttrCreateQPRespQPNum    = 14 // UVERBS_ATTR_CREATE_QP_RESP_QP_NUM
 )
 
 // enum uverbs_attrs_destroy_qp_cmd_attr_ids.
@@ -78,20 +74,18 @@ const (
 
 // enum uverbs_attrs_create_srq_cmd_attr_ids.
 const (
-	AttrCreateSRQHandle     = iota // UVERBS_ATTR_CREATE_SRQ_HANDLE
-	AttrCreateSRQPDHandle          // UVERBS_ATTR_CREATE_SRQ_PD_HANDLE
-	AttrCreateSRQXRCDHandle        // UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE
-	AttrCreateSRQCQHandle          // UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE
-	AttrCreateSRQUserHandle        // UVERBS_ATTR_CREATE_SRQ_USER_HANDLE
-	AttrCreateSRQMaxWR             // UVERBS_ATTR_CREATE_SRQ_MAX_WR
-	AttrCreateSRQMaxSGE            // UVERBS_ATTR_CREATE_SRQ_MAX_SGE
-	AttrCreateSRQLimit             // UVERBS_ATTR_CREATE_SRQ_LIMIT
-	AttrCreateSRQMaxNumTags        // UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS
-	AttrCreateSRQType              // UVERBS_ATTR_CREATE_SRQ_TYPE
-	AttrCreateSRQEventFD           // UVERBS_ATTR_CREATE_SRQ_EVENT_FD
-	AttrCreateSRQRespMaxWR         // UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR
-	AttrCreateSRQRespMaxSGE        // UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE
-	AttrCreateSRQRespSRQNum        // UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM
+	AttrCreateSRQHandle     = 0  // UVERBS_ATTR_CREATE_SRQ_HANDLE
+	AttrCreateSRQPDHandle   = 1  // UVERBS_ATTR_CREATE_SRQ_PD_HANDLE
+	AttrCreateSRQXRCDHandle = 2  // UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE
+	AttrCreateSRQCQHandle   = 3  // UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE
+	AttrCreateSRQUserHandle = 4  // UVERBS_ATTR_CREATE_SRQ_USER_HANDLE
+	AttrCreateSRQMaxWR      = 5  // UVERBS_ATTR_CREATE_SRQ_MAX_WR
+	AttrCreateSRQMaxSGE     = 6  // UVERBS_ATTR_CREATE_SRQ_MAX_SGE
+	AttrCreateSRQLimit      = 7  // UVERBS_ATTR_CREATE_SRQ_LIMIT
+	AttrCreateSRQType       = 9  // UVERBS_ATTR_CREATE_SRQ_TYPE
+	AttrCreateSRQRespMaxWR  = 11 // UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR
+	AttrCreateSRQRespMaxSGE = 12 // UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE
+	AttrCreateSRQRespSRQNum = 13 // UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM
 )
 
 // enum uverbs_attrs_destroy_srq_cmd_attr_ids.

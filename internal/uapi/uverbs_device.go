@@ -24,14 +24,14 @@ type GetContextResp struct {
 // order except the GUIDs.
 type QueryDeviceResp struct {
 	_                     structs.HostLayout
-	FWVersion             uint64
+	FWVersion             uint64  `c:"fw_ver"`
 	NodeGUID              [8]byte // network byte order
 	SysImageGUID          [8]byte
 	MaxMRSize             uint64 // bytes
 	PageSizeCap           uint64 // a bit for each page size in bytes
 	VendorID              uint32
 	VendorPartID          uint32
-	HWVersion             uint32
+	HWVersion             uint32 `c:"hw_ver"`
 	MaxQP                 uint32
 	MaxQPWR               uint32
 	DeviceCapFlags        uint32 // enum ib_uverbs_device_cap_flags
@@ -77,17 +77,17 @@ type ExQueryDevice struct {
 // ODPCaps is struct ib_uverbs_odp_caps.
 type ODPCaps struct {
 	_       structs.HostLayout
-	General uint64 // enum ib_uverbs_odp_general_cap_bits
-	RC      uint32 // enum ib_uverbs_odp_transport_cap_bits
-	UC      uint32
-	UD      uint32
+	General uint64 `c:"general_caps"`                   // enum ib_uverbs_odp_general_cap_bits
+	RC      uint32 `c:"per_transport_caps.rc_odp_caps"` // enum ib_uverbs_odp_transport_cap_bits
+	UC      uint32 `c:"per_transport_caps.uc_odp_caps"`
+	UD      uint32 `c:"per_transport_caps.ud_odp_caps"`
 	_       uint32
 }
 
 // RSSCaps is struct ib_uverbs_rss_caps.
 type RSSCaps struct {
 	_                          structs.HostLayout
-	SupportedQPTypes           uint32 // a bit for each enum ib_qp_type
+	SupportedQPTypes           uint32 `c:"supported_qpts"` // a bit for each enum ib_qp_type
 	MaxRWQIndirectionTables    uint32
 	MaxRWQIndirectionTableSize uint32
 	_                          uint32
@@ -107,8 +107,8 @@ type TMCaps struct {
 // CQModerationCaps is struct ib_uverbs_cq_moderation_caps.
 type CQModerationCaps struct {
 	_         structs.HostLayout
-	MaxCount  uint16
-	MaxPeriod uint16 // µs
+	MaxCount  uint16 `c:"max_cq_moderation_count"`
+	MaxPeriod uint16 `c:"max_cq_moderation_period"` // µs
 	_         uint32
 }
 
@@ -118,18 +118,18 @@ type ExQueryDeviceResp struct {
 	_                structs.HostLayout
 	Base             QueryDeviceResp
 	CompMask         uint32
-	ResponseLength   uint32 // bytes
-	ODP              ODPCaps
+	ResponseLength   uint32  // bytes
+	ODP              ODPCaps `c:"odp_caps"`
 	TimestampMask    uint64
-	HCACoreClock     uint64 // kHz
-	DeviceCapFlagsEx uint64 // enum ib_uverbs_device_cap_flags
-	RSS              RSSCaps
+	HCACoreClock     uint64  // kHz
+	DeviceCapFlagsEx uint64  // enum ib_uverbs_device_cap_flags
+	RSS              RSSCaps `c:"rss_caps"`
 	MaxWQTypeRQ      uint32
-	RawPacketCaps    uint32 // enum ib_uverbs_raw_packet_caps
-	TM               TMCaps
-	CQModeration     CQModerationCaps
-	MaxDMSize        uint64 // bytes
-	XRCODP           uint32 // enum ib_uverbs_odp_transport_cap_bits
+	RawPacketCaps    uint32           // enum ib_uverbs_raw_packet_caps
+	TM               TMCaps           `c:"tm_caps"`
+	CQModeration     CQModerationCaps `c:"cq_moderation_caps"`
+	MaxDMSize        uint64           // bytes
+	XRCODP           uint32           `c:"xrc_odp_caps"` // enum ib_uverbs_odp_transport_cap_bits
 	_                uint32
 }
 

@@ -1,9 +1,6 @@
 package uapi
 
-import (
-	"structs"
-	"unsafe"
-)
+import "structs"
 
 // AllocPD is struct ib_uverbs_alloc_pd in <rdma/ib_user_verbs.h>: the address of
 // the response, which INVOKE_WRITE ignores.
@@ -12,7 +9,7 @@ type AllocPD uint64
 // AllocPDResp is struct ib_uverbs_alloc_pd_resp.
 type AllocPDResp struct {
 	_      structs.HostLayout
-	Handle uint32
+	Handle uint32 `c:"pd_handle"`
 }
 
 // AllocPDVendorResp is room for the response of a driver to ALLOC_PD: structures of up to 24
@@ -38,7 +35,7 @@ type RegMR struct {
 // RegMRResp is struct ib_uverbs_reg_mr_resp.
 type RegMRResp struct {
 	_      structs.HostLayout
-	Handle uint32
+	Handle uint32 `c:"mr_handle"`
 	LKey   uint32
 	RKey   uint32
 }
@@ -48,7 +45,7 @@ type AllocMW struct {
 	_        structs.HostLayout
 	Response uint64 // ignored by INVOKE_WRITE
 	PDHandle uint32
-	Type     uint8 // MWType2
+	Type     uint8 `c:"mw_type"` // MWType2
 	_        [3]byte
 }
 
@@ -59,7 +56,7 @@ const MWType2 = 2
 // AllocMWResp is struct ib_uverbs_alloc_mw_resp.
 type AllocMWResp struct {
 	_      structs.HostLayout
-	Handle uint32
+	Handle uint32 `c:"mw_handle"`
 	RKey   uint32
 }
 
@@ -100,24 +97,5 @@ type CreateAH struct {
 // CreateAHResp is struct ib_uverbs_create_ah_resp.
 type CreateAHResp struct {
 	_      structs.HostLayout
-	Handle uint32
+	Handle uint32 `c:"ah_handle"`
 }
-
-// Sizes: INVOKE_WRITE rejects shorter structures.
-const (
-	regMRSize     = 40
-	regMRRespSize = 12
-	createAHSize  = 56
-	allocMWSize   = 16
-)
-
-var (
-	_ [regMRSize - unsafe.Sizeof(RegMR{})]struct{}
-	_ [unsafe.Sizeof(RegMR{}) - regMRSize]struct{}
-	_ [regMRRespSize - unsafe.Sizeof(RegMRResp{})]struct{}
-	_ [unsafe.Sizeof(RegMRResp{}) - regMRRespSize]struct{}
-	_ [allocMWSize - unsafe.Sizeof(AllocMW{})]struct{}
-	_ [unsafe.Sizeof(AllocMW{}) - allocMWSize]struct{}
-	_ [createAHSize - unsafe.Sizeof(CreateAH{})]struct{}
-	_ [unsafe.Sizeof(CreateAH{}) - createAHSize]struct{}
-)

@@ -17,12 +17,12 @@ type QueryPort struct {
 // Numbers are in host byte order.
 type QueryPortResp struct {
 	_             structs.HostLayout
-	CapFlags      uint32 // enum ib_uverbs_query_port_cap_flags
-	MaxMsgSize    uint32 // bytes
+	CapFlags      uint32 `c:"port_cap_flags"` // enum ib_uverbs_query_port_cap_flags
+	MaxMsgSize    uint32 `c:"max_msg_sz"`     // bytes
 	BadPKeyCntr   uint32
 	QKeyViolCntr  uint32
-	GIDTableLen   uint32
-	PKeyTableLen  uint16
+	GIDTableLen   uint32 `c:"gid_tbl_len"`
+	PKeyTableLen  uint16 `c:"pkey_tbl_len"`
 	LID           uint16
 	SMLID         uint16
 	State         uint8
@@ -46,8 +46,8 @@ type QueryPortResp struct {
 // reserved bytes in its place and writes zeros.
 type QueryPortRespEx struct {
 	_             structs.HostLayout
-	Legacy        QueryPortResp
-	CapFlags2     uint16
+	Legacy        QueryPortResp `c:"legacy_resp"`
+	CapFlags2     uint16        `c:"port_cap_flags2"`
 	_             [2]byte
 	ActiveSpeedEx uint32
 }
@@ -56,9 +56,9 @@ type QueryPortRespEx struct {
 type GIDEntry struct {
 	_             structs.HostLayout
 	GID           [16]byte // network byte order
-	Index         uint32
+	Index         uint32   `c:"gid_index"`
 	PortNum       uint32
-	Type          uint32 // enum ib_uverbs_gid_type
+	Type          uint32 `c:"gid_type"` // enum ib_uverbs_gid_type
 	NetdevIfindex uint32 // 0: no interface
 }
 
@@ -67,7 +67,7 @@ type GIDEntry struct {
 type AsyncEvent struct {
 	_       structs.HostLayout
 	Element uint64 // user handle of an object, or port number
-	Type    uint32 // enum ib_event_type
+	Type    uint32 `c:"event_type"` // enum ib_event_type
 	_       uint32
 }
 

@@ -1,9 +1,6 @@
 package uapi
 
-import (
-	"structs"
-	"unsafe"
-)
+import "structs"
 
 // QPCap is struct ib_uverbs_qp_cap in <rdma/ib_user_ioctl_verbs.h>.
 type QPCap struct {
@@ -12,7 +9,7 @@ type QPCap struct {
 	MaxRecvWR  uint32
 	MaxSendSGE uint32
 	MaxRecvSGE uint32
-	MaxInline  uint32 // bytes
+	MaxInline  uint32 `c:"max_inline_data"` // bytes
 }
 
 // Flags of a new queue pair (enum ib_uverbs_qp_create_flags of
@@ -46,7 +43,7 @@ const NoXRCDFile = ^uint32(0)
 // OpenXRCDResp is struct ib_uverbs_open_xrcd_resp.
 type OpenXRCDResp struct {
 	_      structs.HostLayout
-	Handle uint32
+	Handle uint32 `c:"xrcd_handle"`
 }
 
 // OpenQP is struct ib_uverbs_open_qp in <rdma/ib_user_verbs.h>.
@@ -103,16 +100,16 @@ type QueryQPResp struct {
 	MaxRecvWR       uint32
 	MaxSendSGE      uint32
 	MaxRecvSGE      uint32
-	MaxInline       uint32
+	MaxInline       uint32 `c:"max_inline_data"`
 	QKey            uint32
 	RQPSN           uint32
 	SQPSN           uint32
 	DestQPNum       uint32
-	AccessFlags     uint32
+	AccessFlags     uint32 `c:"qp_access_flags"`
 	PKeyIndex       uint16
 	AltPKeyIndex    uint16
-	State           uint8
-	CurState        uint8
+	State           uint8 `c:"qp_state"`
+	CurState        uint8 `c:"cur_qp_state"`
 	PathMTU         uint8
 	PathMigState    uint8
 	SQDraining      uint8
@@ -140,11 +137,11 @@ type ModifyQP struct {
 	RQPSN            uint32
 	SQPSN            uint32
 	DestQPNum        uint32
-	AccessFlags      uint32
+	AccessFlags      uint32 `c:"qp_access_flags"`
 	PKeyIndex        uint16
 	AltPKeyIndex     uint16
-	State            uint8
-	CurState         uint8
+	State            uint8 `c:"qp_state"`
+	CurState         uint8 `c:"cur_qp_state"`
 	PathMTU          uint8
 	PathMigState     uint8
 	EnSQDAsyncNotify uint8
@@ -159,19 +156,3 @@ type ModifyQP struct {
 	AltTimeout       uint8
 	_                [2]byte
 }
-
-// Sizes: INVOKE_WRITE rejects shorter structures.
-const (
-	qpCapSize       = 20
-	queryQPRespSize = 128
-	modifyQPSize    = 112
-)
-
-var (
-	_ [qpCapSize - unsafe.Sizeof(QPCap{})]struct{}
-	_ [unsafe.Sizeof(QPCap{}) - qpCapSize]struct{}
-	_ [queryQPRespSize - unsafe.Sizeof(QueryQPResp{})]struct{}
-	_ [unsafe.Sizeof(QueryQPResp{}) - queryQPRespSize]struct{}
-	_ [modifyQPSize - unsafe.Sizeof(ModifyQP{})]struct{}
-	_ [unsafe.Sizeof(ModifyQP{}) - modifyQPSize]struct{}
-)

@@ -36,14 +36,6 @@ type DestroyCQResp struct {
 	AsyncEventsReported uint32
 }
 
-// DestroyQP is struct ib_uverbs_destroy_qp in <rdma/ib_user_verbs.h>.
-type DestroyQP struct {
-	_        structs.HostLayout
-	Response uint64
-	QPHandle uint32
-	_        uint32
-}
-
 // DestroyQPResp is struct ib_uverbs_destroy_qp_resp; struct
 // ib_uverbs_destroy_srq_resp has the same layout.
 type DestroyQPResp struct {
@@ -62,11 +54,11 @@ type WC struct {
 	Ex        [4]byte // immediate data in network byte order, or a key in the host's
 	QPNum     uint32
 	SrcQP     uint32
-	Flags     uint32 // enum ib_wc_flags
+	Flags     uint32 `c:"wc_flags"` // enum ib_wc_flags
 	PKeyIndex uint16
 	SLID      uint16
 	SL        uint8
-	PathBits  uint8
+	PathBits  uint8 `c:"dlid_path_bits"`
 	PortNum   uint8
 	_         uint8
 }
@@ -108,8 +100,8 @@ type ExModifyCQ struct {
 	_        structs.HostLayout
 	CQHandle uint32
 	AttrMask uint32 // CQModerate
-	Count    uint16
-	Period   uint16 // µs
+	Count    uint16 `c:"attr.cq_count"`
+	Period   uint16 `c:"attr.cq_period"` // µs
 	_        uint32
 }
 
@@ -157,17 +149,7 @@ type QuerySRQResp struct {
 	_        uint32
 }
 
-// Sizes: INVOKE_WRITE rejects shorter structures.
-const (
-	wcSize       = 48
-	postSendSize = 24
-)
-
 var (
 	_ [CmdHeaderSize - unsafe.Sizeof(CmdHeader{})]struct{}
 	_ [unsafe.Sizeof(CmdHeader{}) - CmdHeaderSize]struct{}
-	_ [wcSize - unsafe.Sizeof(WC{})]struct{}
-	_ [unsafe.Sizeof(WC{}) - wcSize]struct{}
-	_ [postSendSize - unsafe.Sizeof(PostSend{})]struct{}
-	_ [unsafe.Sizeof(PostSend{}) - postSendSize]struct{}
 )

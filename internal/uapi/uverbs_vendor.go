@@ -11,17 +11,17 @@ type MLX5QueryDeviceResp struct {
 	_                  structs.HostLayout
 	CompMask           uint32
 	ResponseLength     uint32 // bytes
-	MaxTSO             uint32 // bytes
-	TSOQPTypes         uint32 // a bit for each enum ib_qp_type
-	RxHashFieldsMask   uint64 // enum mlx5_rx_hash_fields
-	RxHashFunction     uint8  // enum mlx5_rx_hash_function_flags
+	MaxTSO             uint32 `c:"tso_caps.max_tso"`             // bytes
+	TSOQPTypes         uint32 `c:"tso_caps.supported_qpts"`      // a bit for each enum ib_qp_type
+	RxHashFieldsMask   uint64 `c:"rss_caps.rx_hash_fields_mask"` // enum mlx5_rx_hash_fields
+	RxHashFunction     uint8  `c:"rss_caps.rx_hash_function"`    // enum mlx5_rx_hash_function_flags
 	_                  [7]byte
-	CQECompMaxNum      uint32
-	CQECompFormats     uint32
-	QPRateLimitMin     uint32 // kbit/s
-	QPRateLimitMax     uint32
-	PacketPacingQPType uint32 // a bit for each enum ib_qp_type
-	PacketPacingFlags  uint8
+	CQECompMaxNum      uint32 `c:"cqe_comp_caps.max_num"`
+	CQECompFormats     uint32 `c:"cqe_comp_caps.supported_format"`
+	QPRateLimitMin     uint32 `c:"packet_pacing_caps.qp_rate_limit_min"` // kbit/s
+	QPRateLimitMax     uint32 `c:"packet_pacing_caps.qp_rate_limit_max"`
+	PacketPacingQPType uint32 `c:"packet_pacing_caps.supported_qpts"` // a bit for each enum ib_qp_type
+	PacketPacingFlags  uint8  `c:"packet_pacing_caps.cap_flags"`
 	_                  [3]byte
 }
 
@@ -34,11 +34,11 @@ type MLX4QueryDeviceResp struct {
 	HCACoreClockOffset uint64
 	MaxInlRecvSz       uint32
 	_                  uint32
-	RxHashFieldsMask   uint64 // enum mlx4_ib_rx_hash_fields
-	RxHashFunction     uint8  // enum mlx4_ib_rx_hash_function_flags
+	RxHashFieldsMask   uint64 `c:"rss_caps.rx_hash_fields_mask"` // enum mlx4_ib_rx_hash_fields
+	RxHashFunction     uint8  `c:"rss_caps.rx_hash_function"`    // enum mlx4_ib_rx_hash_function_flags
 	_                  [7]byte
-	MaxTSO             uint32 // bytes
-	TSOQPTypes         uint32 // a bit for each enum ib_qp_type
+	MaxTSO             uint32 `c:"tso_caps.max_tso"`        // bytes
+	TSOQPTypes         uint32 `c:"tso_caps.supported_qpts"` // a bit for each enum ib_qp_type
 }
 
 // MLX5AllocUcontextReq is struct mlx5_ib_alloc_ucontext_req_v2 of
@@ -46,7 +46,7 @@ type MLX4QueryDeviceResp struct {
 type MLX5AllocUcontextReq struct {
 	_                  structs.HostLayout
 	TotalNumBFRegs     uint32
-	NumLowLatencyBFReg uint32
+	NumLowLatencyBFReg uint32 `c:"num_low_latency_bfregs"`
 	Flags              uint32
 	CompMask           uint32
 	MaxCQEVersion      uint8
@@ -68,8 +68,8 @@ type MLX5AllocUcontextResp struct {
 	BFRegSize          uint32
 	TotBFRegs          uint32
 	CacheLineSize      uint32
-	MaxSQDescSize      uint16
-	MaxRQDescSize      uint16
+	MaxSQDescSize      uint16 `c:"max_sq_desc_sz"`
+	MaxRQDescSize      uint16 `c:"max_rq_desc_sz"`
 	MaxSendWQEBB       uint32
 	MaxRecvWR          uint32
 	MaxSRQRecvWR       uint32
@@ -122,9 +122,6 @@ const (
 
 // Sizes.
 const (
-	irdmaAllocUcontextReqSize = 16
-	efaAllocUcontextCmdSize   = 8
-
 	MLX5QueryDeviceRespSize   = 56
 	MLX4QueryDeviceRespSize   = 48
 	MLX5AllocUcontextReqSize  = 32
@@ -140,8 +137,4 @@ var (
 	_ [unsafe.Sizeof(MLX5AllocUcontextReq{}) - MLX5AllocUcontextReqSize]struct{}
 	_ [MLX5AllocUcontextRespSize - unsafe.Sizeof(MLX5AllocUcontextResp{})]struct{}
 	_ [unsafe.Sizeof(MLX5AllocUcontextResp{}) - MLX5AllocUcontextRespSize]struct{}
-	_ [irdmaAllocUcontextReqSize - unsafe.Sizeof(IRDMAAllocUcontextReq{})]struct{}
-	_ [unsafe.Sizeof(IRDMAAllocUcontextReq{}) - irdmaAllocUcontextReqSize]struct{}
-	_ [efaAllocUcontextCmdSize - unsafe.Sizeof(EFAAllocUcontextCmd{})]struct{}
-	_ [unsafe.Sizeof(EFAAllocUcontextCmd{}) - efaAllocUcontextCmdSize]struct{}
 )

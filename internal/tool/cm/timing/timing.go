@@ -59,7 +59,7 @@ type Options struct {
 	Timeout     time.Duration // for the steps address and route
 	Retries     int           // for these steps and the queue pairs
 
-	Begin func(text string)       // called when each step begins
+	Begin func(text string)     // called when each step begins
 	Warn  func(*exchange.Error) // called for failed connections
 }
 

@@ -1,8 +1,6 @@
-// Prints queue elements, and the sizes and offsets of structures, as a C compiler lays
-// them out:
+// Prints queue elements as a C compiler lays them out:
 //
 //	gcc golden.c -o /tmp/golden && /tmp/golden > golden.txt
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <rdma/siw-abi.h>
@@ -20,24 +18,9 @@ static struct siw_sge sge(unsigned long addr, unsigned length, unsigned key)
 	return (struct siw_sge){ .laddr = addr, .length = length, .lkey = key };
 }
 
-#define S(type) printf("sizeof.%s %zu\n", #type, sizeof(struct type))
-#define O(type, field) printf("%s.%s %zu\n", #type, #field, offsetof(struct type, field))
-
 int main(void)
 {
 	struct siw_sqe s;
-
-	S(siw_uresp_create_cq); O(siw_uresp_create_cq, num_cqe); O(siw_uresp_create_cq, cq_key);
-	S(siw_uresp_create_qp); O(siw_uresp_create_qp, num_sqe); O(siw_uresp_create_qp, num_rqe);
-	O(siw_uresp_create_qp, sq_key); O(siw_uresp_create_qp, rq_key);
-	S(siw_uresp_create_srq); O(siw_uresp_create_srq, srq_key);
-	S(siw_ureq_reg_mr); S(siw_uresp_reg_mr);
-	S(siw_sqe); O(siw_sqe, flags); O(siw_sqe, num_sge); O(siw_sqe, opcode); O(siw_sqe, rkey); O(siw_sqe, raddr); O(siw_sqe, sge);
-	S(siw_rqe); O(siw_rqe, flags); O(siw_rqe, num_sge); O(siw_rqe, sge);
-	S(siw_cqe); O(siw_cqe, flags); O(siw_cqe, opcode); O(siw_cqe, status); O(siw_cqe, bytes); O(siw_cqe, inval_stag); O(siw_cqe, qp_id);
-	S(siw_cq_ctrl);
-	printf("SIW_MAX_INLINE %zu\n", SIW_MAX_INLINE);
-	printf("SIW_INVAL_UOBJ_KEY %d\n", SIW_INVAL_UOBJ_KEY);
 
 	memset(&s, 0, sizeof(s));
 	s.id = 0x1122334455667788;
