@@ -64,6 +64,11 @@ var Differences = []Difference{
 		Text:     "a name for the event `IBV_EVENT_DEVICE_SPEED_CHANGE`",
 	},
 	{
+		Programs: []string{"cmtime"},
+		Text:     "another command line and another protocol, which ibkit selects by `-C`; without it, it has those of 44",
+		upgrade:  insert("controller_address", regexp.MustCompile(`(?s)usage: cmtime\n.*`), "usage: cmtime\n"+cmtimeUsage),
+	},
+	{
 		Programs: []string{"ibv_rc_pingpong"},
 		Text:     "option `-U`, `--allow-cc-unprotected`",
 		upgrade: insert("allow-cc-unprotected", regexp.MustCompile(`(?m)^  -N, --new_send .*\n`),
@@ -79,6 +84,12 @@ var Differences = []Difference{
 		Text:     "caches with references to ports that did not respond can be loaded; the names of speeds include XDR; `iblinkinfo -G` sends along a directed route",
 	},
 }
+
+// cmtimeUsage are the options of cmtime.
+const cmtimeUsage = "\t-B bind_interface (only one of -B or -b accepted)\n\t-b bind_address (only one of -B or -b accepted)\n\t-C controller_address\n" +
+	"\t[-c num_conns] connections per listener\n\t[-L] run as listening server\n\t[-m mimic_qp_delay_us]\n\t[-n num_threads]\n" +
+	"\t[-P num_peers] total number of peers\n\t[-p oob_port]\n\t[-q base_qpn]\n\t[-r retries]\n" +
+	"\t[-S] run socket baseline test, 2 peers only\n\t[-t timeout_ms]\n"
 
 // pkeyIndexPlace matches the line after the new option in a usage text.
 var pkeyIndexPlace = regexp.MustCompile(`(?m)^  --(?:errors, -e|verbose, -v) (?: *increase| *show).*\n(?:  --verbose, -v.*\n)?  --debug`)

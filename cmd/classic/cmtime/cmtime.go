@@ -1,4 +1,5 @@
-// Package cmtime implements cmtime from librdmacm.
+// Package cmtime implements cmtime from librdmacm, with two command lines: that of release 44,
+// and with -C that of release 65, whose peers synchronize over TCP.
 package cmtime
 
 import (
@@ -17,22 +18,44 @@ type command struct {
 	rdmacmutils.Program
 	server, source, port          string
 	connections, retries, timeout int
+
+	group group // with -C
 }
 
 // New returns cmtime.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{Program: rdmacmutils.Program{Env: env}, port: "7471", connections: 100, retries: 2, timeout: 2000}
-	return c.Tool("cmtime", "measure the steps of many connections", nil, []getopt.Option{
-		{Short: 's', Arg: "server_address", Help: "connect to a server (default: be the server)", Set: getopt.Text(&c.server)},
-		{Short: 'b', Arg: "bind_address", Help: "local address", Set: getopt.Text(&c.source)},
-		{Short: 'c', Arg: "connections", Help: "number of connections (default 100)", Set: rdmacmutils.Atoi(&c.connections)},
-		{Short: 'p', Arg: "port_number", Help: "port (default 7471)", Set: getopt.Text(&c.port)},
-		{Short: 'r', Arg: "retries", Help: "retries of a step, and of the queue pairs (default 2)", Set: rdmacmutils.Atoi(&c.retries)},
+	c.group = group{threads: 1, peers: 2, baseQPN: 1000}
+	g := &c.group
+	return c.Tool("cmtime", "measure the steps of many connections", usageLines, []getopt.Option{
+		{Short: 'B', Arg: "bind_interface", Help: "local network device, with -C", Set: c.setInterface},
+		{Short: 'b', Arg: "bind_address", Help: "local address", Set: c.setSource},
+		{Short: 'C', Arg: "controller_address", Help: "address of the peer that synchronizes all peers", Set: getopt.Text(&g.controller)},
+		{Short: 'c', Arg: "connections", Help: "number of connections, with -C for each listener (default 100)", Set: rdmacmutils.Atoi(&c.connections)},
+		{Short: 'L', Help: "listen, with -C (default: connect to all listeners)", Set: getopt.True(&g.listens)},
+		{Short: 'm', Arg: "mimic_qp_delay_us", Help: "simulate queue pairs by a delay of each call, with -C", Set: g.setDelay},
+		{Short: 'n', Arg: "num_threads", Help: "number of threads, with -C (default 1)", Set: rdmacmutils.Atoi(&g.threads)},
+		{Short: 'P', Arg: "num_peers", Help: "number of all peers, with -C (default 2)", Set: g.setPeers},
+		{Short: 'p', Arg: "port_number", Help: "port, with -C of the controller (default 7471)", Set: getopt.Text(&c.port)},
+		{Short: 'q', Arg: "base_qpn", Help: "first number of simulated queue pairs, with -C (default 1000)", Set: rdmacmutils.Atoi(&g.baseQPN)},
+		{Short: 'r', Arg: "retries", Help: "retries of a step, without -C also of the queue pairs (default 2)", Set: rdmacmutils.Atoi(&c.retries)},
+		{Short: 'S', Arg: "any", Help: "socket test: not supported", Set: getopt.Text(&g.sockets)},
 		{Short: 't', Arg: "timeout_ms", Help: "timeout of address and route (default 2000)", Set: rdmacmutils.Atoi(&c.timeout)},
+		{Short: 's', Arg: "server_address", Help: "connect to a server, without -C (default: be the server)", Set: getopt.Text(&c.server), Unlisted: true},
 	}, c.run)
 }
 
+// setSource sets the local address, which can be given once with -C.
+func (c *command) setSource(value string) error {
+	c.group.sources++
+	c.source = value
+	return nil
+}
+
 func (c *command) run(ctx context.Context) error {
+	if c.group.controller != "" {
+		return c.runGroup(ctx)
+	}
 	if c.server == "" {
 		return c.serve(ctx)
 	}

@@ -51,7 +51,7 @@ func usage(t *getopt.Tool, lines map[byte]string) string {
 	for _, o := range t.Options {
 		line, ok := lines[o.Short]
 		switch {
-		case o.Extension:
+		case o.Extension, o.Unlisted:
 			continue
 		case !ok:
 			line = fmt.Sprintf("[-%c %s]", o.Short, o.Arg)

@@ -1,0 +1,158 @@
+package peers
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+)
+
+// TestPeer_encode has struct peer_info as gcc lays it out on little-endian hosts.
+func TestPeer_encode(t *testing.T) {
+	if !littleEndian() {
+		t.Skip("the expected bytes are little-endian")
+	}
+	zeros := func(n int) string { return strings.Repeat("00", n) }
+	for _, test := range []struct {
+		peer Peer
+		want string
+	}{
+		{Peer{}, zeros(136)},
+		{Peer{true, netip.MustParseAddrPort("10.1.2.3:4660")}, "020012340a010203" + zeros(120) + "01000000" + zeros(4)},
+		{Peer{true, netip.MustParseAddrPort("[2001:db8::7]:4660")}, "0a0012340000000020010db8" + zeros(11) + "07" + zeros(104) + "01000000" + zeros(4)},
+	} {
+		t.Run(fmt.Sprint(test.peer), func(t *testing.T) {
+			b := test.peer.encode()
+			if got := fmt.Sprintf("%x", b); got != test.want {
+				t.Errorf("got %s\nwant %s", got, test.want)
+			}
+			if p, err := decodePeer(b); err != nil || p != test.peer {
+				t.Errorf("decoded: got %v, error %v", p, err)
+			}
+		})
+	}
+	for want, change := range map[string][2]byte{"role 7": {addrSize, 7}, "address family 9": {0, 9}} {
+		b := Peer{true, netip.MustParseAddrPort("10.1.2.3:1")}.encode()
+		b[change[0]] = change[1]
+		if _, err := decodePeer(b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+func littleEndian() bool { return (Peer{Listens: true}).encode()[addrSize] == 1 }
+
+// joinAll joins peers to a group, the root first.
+func joinAll(t *testing.T, n int) []*group {
+	t.Helper()
+	l := testenv.Listen(t)
+	address := l.Addr().String()
+	l.Close()
+	groups := make([]*group, n)
+	var all sync.WaitGroup
+	rooted := make(chan struct{})
+	start := func(i int, begun func()) {
+		all.Go(func() {
+			var err error
+			if groups[i], err = join(t.Context(), address, n, begun); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	start(0, func() { close(rooted) })
+	<-rooted
+	for i := 1; i < n; i++ {
+		start(i, func() { t.Error("a second root") })
+	}
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	t.Cleanup(func() {
+		for _, g := range groups {
+			_ = g.close()
+		}
+	})
+	return groups
+}
+
+func TestGroup(t *testing.T) {
+	groups := joinAll(t, 3)
+	at := netip.MustParseAddrPort("10.1.2.3:7")
+	var all sync.WaitGroup
+	lists := make([][]Peer, len(groups))
+	for i, g := range groups {
+		all.Go(func() {
+			var err error
+			own := Peer{}
+			if i == 0 {
+				own = Peer{true, at}
+			}
+			if lists[i], err = g.exchange(own, len(groups)); err != nil {
+				t.Error(err)
+			}
+			for _, s := range []Step{StepFull, StepInit, StepConnect, StepDisconnect} {
+				if err := g.sync(s); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i, list := range lists {
+		if want := []Peer{{true, at}, {}, {}}; !slices.Equal(list, want) {
+			t.Errorf("peer %d: got %v, want %v", i, list, want)
+		}
+	}
+	if groups[0].root == groups[1].root {
+		t.Error("got no single root")
+	}
+}
+
+// TestGroup_otherStep synchronizes with peers that are at another step, or gone.
+func TestGroup_otherStep(t *testing.T) {
+	a, b := net.Pipe()
+	g := &group{root: true, conns: []net.Conn{a}}
+	go func() {
+		b.Write([]byte{byte(StepInit)})
+		b.Read(make([]byte, 1))
+		b.Close()
+	}()
+	if err := g.sync(StepConnect); err == nil || !strings.Contains(err.Error(), "wait for cm connect at a peer: it is at step 7") {
+		t.Errorf("got %v", err)
+	}
+	if err := g.sync(StepConnect); err == nil || !strings.Contains(err.Error(), "EOF") {
+		t.Errorf("closed: got %v", err)
+	}
+}
+
+// TestSummarize has the figures of show_perf: the sum of full connects has no meaning.
+func TestSummarize(t *testing.T) {
+	begin := time.Now()
+	at := func(from, to int) span {
+		return span{begin.Add(time.Duration(from) * time.Microsecond), begin.Add(time.Duration(to) * time.Microsecond)}
+	}
+	conns := []*conn{{}, {}, {}}
+	conns[0].spans[StepConnect], conns[1].spans[StepConnect] = at(0, 10), at(5, 12)
+	conns[0].spans[StepFull] = at(0, 20)
+	var whole [stepCount]span
+	whole[StepConnect] = at(0, 15)
+	all := summarize(whole, conns)
+	want := map[Step]Times{StepConnect: {StepConnect, 15, 17, 7, 10}, StepFull: {StepFull, 0, 0, 20, 20}, StepBind: {StepBind, 0, 0, 0, 0}}
+	for step, times := range want {
+		if d := cmp.Diff(times, all[step]); d != "" {
+			t.Errorf("%v: (-want +got)\n%s", step, d)
+		}
+	}
+	if len(all) != 17 || StepConnect != 12 || StepDisconnect != 14 {
+		t.Errorf("got %d steps, connect %d, disconnect %d", len(all), StepConnect, StepDisconnect)
+	}
+}
