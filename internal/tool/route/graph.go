@@ -52,6 +52,11 @@ type Duplicate struct {
 // newGraph numbers a routing's nodes. With withSwitches, switch management ports are
 // destinations, too.
 func newGraph(r *Routing, withSwitches bool) *graph {
+	return numberNodes(r, withSwitches, func(p *Port) bool { return p.LID.IsUnicast() && r.contains(p) })
+}
+
+// numberNodes is [newGraph] with the adapter and router ports that isEnd selects.
+func numberNodes(r *Routing, withSwitches bool, isEnd func(*Port) bool) *graph {
 	g := &graph{owner: slices.Repeat([]int32{-1}, int(ib.MaxUnicastLID)+1)}
 	index := make(map[*Node]int32)
 	for _, n := range r.Nodes {
@@ -70,7 +75,7 @@ func newGraph(r *Routing, withSwitches bool) *graph {
 			continue
 		}
 		for i := range n.Ports {
-			if p := &n.Ports[i]; p.LID.IsUnicast() && r.contains(p) {
+			if p := &n.Ports[i]; isEnd(p) {
 				numbers[p] = int32(len(g.ends))
 				g.own(p, int32(len(g.ends)), true)
 				g.ends = append(g.ends, endPort{port: p, sw: -1, peer: -1})

@@ -142,7 +142,7 @@ func (w namer) hop(h Hop) ReportHop {
 	}
 	r.Output.VL = h.VL
 	if o.Width != 0 && o.Speed != 0 {
-		r.Width, r.Speed, r.Gbps = new(o.Width.String()), new(o.Speed.String()), new(o.gbps())
+		r.Width, r.Speed, r.Gbps = new(o.Width.String()), new(o.Speed.String()), new(o.Gbps())
 	}
 	if o.MTU.Defined() {
 		r.MTU = new(o.MTU.Bytes())

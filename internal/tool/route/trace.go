@@ -366,14 +366,14 @@ func (n *Node) mask(group ib.LID) (mask mad.PortMask, ok bool) {
 func (p *Path) Slowest() int {
 	slow, differ := -1, false
 	for i, h := range p.Hops {
-		rate := h.Output.gbps()
+		rate := h.Output.Gbps()
 		switch {
 		case rate == 0: // unknown
 		case slow < 0:
 			slow = i
-		case rate != p.Hops[slow].Output.gbps():
+		case rate != p.Hops[slow].Output.Gbps():
 			differ = true
-			if rate < p.Hops[slow].Output.gbps() {
+			if rate < p.Hops[slow].Output.Gbps() {
 				slow = i
 			}
 		}
@@ -384,8 +384,8 @@ func (p *Path) Slowest() int {
 	return slow
 }
 
-// gbps returns a link's rate in 10^9 bits per second, 0 if it is unknown.
-func (p *Port) gbps() float64 { return ib.LinkGbps(p.Width, p.Speed) }
+// Gbps returns a link's rate in 10^9 bits per second, 0 if it is unknown.
+func (p *Port) Gbps() float64 { return ib.LinkGbps(p.Width, p.Speed) }
 
 // IsReverse reports whether a path crosses another path's links in the opposite
 // direction.
