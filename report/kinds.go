@@ -173,6 +173,17 @@ const (
 	FailedTest       Kind = "failed-test"
 )
 
+// Kinds of cluster tests. Congested, Unreachable and Asymmetric are among them, too.
+const (
+	SlowNode    Kind = "slow-node"
+	SlowCable   Kind = "slow-cable"
+	SlowLink    Kind = "slow-link"
+	SlowPair    Kind = "slow-pair"
+	Hung        Kind = "hung"
+	MissingHost Kind = "missing"
+	Corrupt     Kind = "corrupt"
+)
+
 // Kinds of host devices.
 const (
 	FirmwareDiffers  Kind = "firmware-differs"
@@ -288,14 +299,14 @@ var kinds = []KindInfo{
 
 	{Exceeded, Warning, "an error counter is above its threshold", hintCounters, "PM_COUNTER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Increased, Error, "an error counter increased", hintCounters, "PM_COUNTER_INCREASED", runbookSlow},
-	{Congested, Warning, "packets wait too long", "find the traffic: ibkit counters --window 10s --sort wait", "", runbookSlow},
+	{Congested, Warning, "packets wait too long, or flows that share a link slow each other", "find the traffic: ibkit counters --window 10s --sort wait", "", runbookSlow},
 	{Flapped, Error, "the link went down, and is up again", hintCable, "BAD_LINK", runbookFlaps},
 	{BitErrors, Error, "the bit error rate is above a limit", hintCable, "BER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Saturated, Warning, "a counter is at its largest value", "ibkit counters --reset errors {node}", "PM_COUNTER_OVERFLOW", ""},
 	{Cleared, Warning, "counters were cleared in the window", "repeat the check; find the program that clears counters", "PM_NEGATIVE_DELTA_COUNTERS", ""},
 	{Disappeared, Error, "a port that was read before does not reply again", hintLink, "NODE_NO_RESPONSE", runbookReach},
 
-	{Unreachable, Error, "paths end before their destination", hintRoutes, "", runbookReach},
+	{Unreachable, Error, "paths end before their destination, or flows fail", hintRoutes, "", runbookReach},
 	{ForwardingLoop, Error, "tables forward packets in a loop", hintRoutes, "", ""},
 	{CreditLoop, Error, "buffers can wait for each other for ever", "select a routing engine without credit loops, for example up/down", "", ""},
 	{Unbalanced, Warning, "links of a switch have uneven numbers of destinations", hintBalance, "", runbookSlow},
@@ -305,7 +316,7 @@ var kinds = []KindInfo{
 	{Detour, Warning, "a path is longer than the shortest path", hintRoutes, "", ""},
 	{OtherRecord, Warning, "subnet administration has another path", hintRoutes, "", ""},
 	{LaneDropped, Error, "packets are dropped because of their virtual lane", "compare the SL-to-VL tables with the operational lanes: ibkit query SL2VLTable {node}", "", ""},
-	{Asymmetric, Info, "the two directions of a path cross different links", "", "", ""},
+	{Asymmetric, Info, "the two directions of a path cross different links, or a host is slow in one", "", "", ""},
 	{Adaptive, Info, "adaptive routing selects the output port", "", "", ""},
 
 	{WrongStructure, Error, "the structure is not as intended", "ibkit topology --format html > fabric.html", "", runbookCables},
@@ -330,6 +341,14 @@ var kinds = []KindInfo{
 	{FailedConnection, Error, "connections failed", "", "", runbookRoCE},
 	{MissedLimit, Error, "a measurement is beyond a limit of the caller", "", "", runbookSlow},
 	{FailedTest, Error, "a self-test of the device failed", "", "", ""},
+
+	{SlowNode, Error, "a host, adapter or switch slows all its flows", "on the host: ibkit check node; then compare it with a neighbour: ibkit perf", "", runbookSlow},
+	{SlowCable, Error, "an adapter or its cable slows all its flows", "ibkit counters {node} --window 10s; then " + hintCable, "", runbookSlow},
+	{SlowLink, Error, "a link between switches slows the flows in a direction", "ibkit counters {node} --window 10s; then " + hintCable, "", runbookSlow},
+	{SlowPair, Warning, "a flow is slow, although all parts of its path are good for others", "measure the pair alone: ibkit perf; its path: ibkit route", "", runbookSlow},
+	{Hung, Error, "no flow from or to the host has a figure", "check that the host runs: ibkit ping {node}", "", runbookReach},
+	{MissingHost, Unknown, "a host of the fabric is not in the results", "measure again with the host, or leave it out: --node", "", ""},
+	{Corrupt, Unknown, "a figure that the link cannot carry", "measure the pair again: ibkit perf", "", ""},
 
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},
