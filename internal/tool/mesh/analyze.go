@@ -1,0 +1,227 @@
+package mesh
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/report"
+)
+
+// Options are the [Analyze] options.
+type Options struct {
+	Began time.Time
+
+	// Nodes are patterns: only hosts with a matching name are expected in the results.
+	// None: all.
+	Nodes []string
+}
+
+// A judge analyses results. An endpoint is a name in the results with its end port.
+type judge struct {
+	options   Options
+	results   *Results
+	elements  *elements
+	classes   *classes
+	endpoints []string
+	reachable *trial
+	trials    [2]*trial // by metric
+	blames    []*blame
+	result    *Result
+}
+
+// Analyze finds the elements of the fabric that explain slow and failed flows. It changes
+// the results: names of the same end port become one endpoint.
+func Analyze(r *Results, w *Wiring, o Options) *Result {
+	j := &judge{options: o, results: r, result: newResult(r, w, o)}
+	j.resolve(w)
+	j.checkCorrupt()
+	j.classes = classify(r, j.elements)
+	for i := range r.Flows {
+		if r.Flows[i].Failed() {
+			j.result.Failed++
+		}
+	}
+	j.reachable = newTrial(r, j.elements, j.classes, noMetric)
+	j.reachable.cover()
+	for i, m := range []metric{bandwidth, latency} {
+		t := newTrial(r, j.elements, j.classes, m)
+		t.cover()
+		j.trials[i] = t
+	}
+	j.collect()
+	j.report()
+	return j.result
+}
+
+// resolve finds the end ports of the names in the results, and compares both sides.
+func (j *judge) resolve(w *Wiring) {
+	to := make([]int32, len(j.results.Names))
+	byEnd, present := map[int32]int32{}, map[int32]bool{}
+	var at []int32
+	for i, name := range j.results.Names {
+		found := w.resolve(name)
+		end := int32(-1)
+		switch len(found) {
+		case 0:
+			j.result.Unknown++
+			j.fail(name, "the results name a host that the fabric does not have")
+		case 1:
+			end = found[0]
+		default:
+			j.result.Ambiguous++
+			j.fail(name, fmt.Sprintf("the name fits %d ports, for example %s and %s: its paths are unknown", len(found), w.portName(w.ends[found[0]].port), w.portName(w.ends[found[1]].port)))
+			for _, e := range found {
+				present[e] = true // perhaps
+			}
+		}
+		if n, known := byEnd[end]; known && end >= 0 {
+			to[i] = n
+			continue
+		}
+		to[i] = int32(len(at))
+		if end >= 0 {
+			byEnd[end] = to[i]
+		}
+		at, j.endpoints = append(at, end), append(j.endpoints, name)
+	}
+	for i := range j.results.Flows {
+		f := &j.results.Flows[i]
+		f.From, f.To = to[f.From], to[f.To]
+	}
+	j.results.Flows = slices.DeleteFunc(j.results.Flows, func(f Flow) bool { return f.From == f.To })
+	j.results.Names = j.endpoints
+	j.elements = newElements(w, at, j.results.Mutual)
+	for i := range j.results.Flows {
+		present[at[j.results.Flows[i].From]], present[at[j.results.Flows[i].To]] = true, true
+	}
+	j.findMissing(present)
+	j.result.Endpoints, j.result.Flows = len(at), len(j.results.Flows)
+}
+
+func (j *judge) fail(subject, text string) {
+	j.result.Fail(report.Failure{Subject: subject, Error: text})
+}
+
+// findMissing reports the hosts in the fabric that the results do not have.
+func (j *judge) findMissing(present map[int32]bool) {
+	w := j.elements.wiring
+	for i := range w.ends {
+		e := &w.ends[i]
+		if present[int32(i)] || !e.expected() || !j.selected(e, w) {
+			continue
+		}
+		j.result.Missing++
+		j.add(report.New(report.MissingHost, e.label, "the results have no flow from or to it").At(e.port.Node.GUID, -1))
+		j.result.Partial = true
+	}
+}
+
+// selected reports whether a host is expected in the results.
+func (j *judge) selected(e *end, w *Wiring) bool {
+	return len(j.options.Nodes) == 0 || slices.ContainsFunc(j.options.Nodes, func(pattern string) bool {
+		byLabel, _ := path.Match(pattern, e.label)
+		byHost, _ := path.Match(pattern, w.hosts[e.host].name)
+		return byLabel || byHost
+	})
+}
+
+// mutualRate is how many times a link's rate a figure may be: tests in both directions add
+// them, and rates are rounded.
+const mutualRate = 2.1
+
+// checkCorrupt removes figures that the end ports cannot reach.
+func (j *judge) checkCorrupt() {
+	for i := range j.results.Flows {
+		f := &j.results.Flows[i]
+		rate := j.rate(f)
+		if isNone(f.Gbps) || rate == 0 || float64(f.Gbps) <= mutualRate*rate {
+			continue
+		}
+		j.addPair(report.Corrupt, f, fmt.Sprintf("%.1f Gbit/s, but the ports are at %.0f Gbit/s", f.Gbps, rate))
+		j.result.Partial = true
+		if f.Gbps = none; f.Failed() {
+			f.To = f.From // removed below
+		}
+	}
+	j.results.Flows = slices.DeleteFunc(j.results.Flows, func(f Flow) bool { return f.From == f.To })
+}
+
+// rate returns the rate of the slower end port, 0 if it is unknown.
+func (j *judge) rate(f *Flow) float64 {
+	a, b := j.elements.at[f.From], j.elements.at[f.To]
+	if a < 0 || b < 0 {
+		return 0
+	}
+	w := j.elements.wiring
+	return min(w.ends[a].gbps, w.ends[b].gbps)
+}
+
+// collect gathers the evidence by places.
+func (j *judge) collect() {
+	for _, t := range j.trials {
+		for _, p := range t.picks {
+			places := j.elements.places(p.elements)
+			j.addBlame(places, j.evidenceOf(t, p.elements, p.flows))
+		}
+	}
+	t := j.trials[0]
+	blamed := map[int32]bool{}
+	for _, p := range t.picks {
+		for _, x := range p.elements {
+			if kind, number, _ := j.elements.kind(x); kind == endElement {
+				blamed[int32(number)] = true
+			}
+		}
+	}
+	for _, d := range t.deficits(j.results) {
+		if blamed[d.endpoint] {
+			continue
+		}
+		x := j.elements.send(d.endpoint)
+		if d.receives {
+			x++
+		}
+		j.addBlame(j.elements.places([]element{x}), evidence{
+			metric: bandwidth, element: x, flows: d.flows, crossing: int(t.count[x]), share: d.share, slight: true,
+		})
+	}
+	slices.SortStableFunc(j.blames, func(a, b *blame) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()))
+	})
+}
+
+// weight orders blames: flows that are slower count more.
+func (b *blame) weight() float64 {
+	sum := 0.0
+	for _, e := range b.evidence {
+		if !e.slight {
+			sum += float64(e.flows) * (1 - e.share)
+		}
+	}
+	return sum
+}
+
+// evidenceOf summarizes the flows that elements explain.
+func (j *judge) evidenceOf(t *trial, elements []element, flows []int32) evidence {
+	x := slices.MinFunc(elements, func(a, b element) int {
+		ka, _, _ := j.elements.kind(a)
+		kb, _, _ := j.elements.kind(b)
+		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a, b))
+	})
+	speeds := make([]float32, len(flows))
+	for i, k := range flows {
+		speeds[i] = t.slow[k].speed
+	}
+	slices.Sort(speeds)
+	e := evidence{metric: t.metric, element: x, flows: len(flows), crossing: int(t.count[x]), share: quantile(speeds, 0.5)}
+	if t.metric != noMetric {
+		e.median = j.classOf(t.slow[flows[0]].flow).levels[t.metric-1].median
+	}
+	return e
+}
+
+// classOf returns a flow's class.
+func (j *judge) classOf(flow int32) *class { return j.classes.all[j.classes.of[flow]] }

@@ -1,0 +1,347 @@
+package mesh
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/report"
+)
+
+// Kinds are the finding kinds.
+var Kinds = []report.Kind{
+	report.SlowNode, report.SlowCable, report.SlowLink, report.SlowPair, report.Asymmetric, report.Congested,
+	report.Unreachable, report.Hung, report.MissingHost, report.Corrupt,
+}
+
+// FindingData is the data of a finding.
+type FindingData struct {
+	Candidates []string   `json:"candidates"` // the places that no flow tells apart
+	Evidence   []Evidence `json:"evidence"`
+}
+
+// An Evidence is the flows against a place.
+type Evidence struct {
+	Metric    string   `json:"metric"`    // "bandwidth", "latency" or "reachability"
+	Direction string   `json:"direction"` // "send", "receive", "through", or the input port of a link
+	Flows     int      `json:"flows"`     // slow or failed flows that the place explains
+	Crossing  int      `json:"crossing"`  // all flows that cross it
+	Share     *float64 `json:"share"`     // speed relative to the class; null: no figure
+	Median    *float64 `json:"median"`    // of the class, in Gbit/s or µs
+}
+
+func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
+
+func (j *judge) add(f report.Finding) {
+	if f.Hint == "" {
+		f.Hint = f.Kind.HintFor(f)
+	}
+	j.result.Add(f)
+}
+
+// report adds the findings and the summary.
+func (j *judge) report() {
+	j.reportFailed()
+	for _, b := range j.blames {
+		j.reportBlame(b)
+	}
+	for _, t := range j.trials {
+		j.reportRest(t)
+	}
+	j.addClasses()
+	j.addSlowFlows()
+	j.result.Unrouted, j.result.judge = j.classes.unrouted, j
+	order := report.Severities()
+	slices.SortStableFunc(j.result.Findings, func(a, b report.Finding) int {
+		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
+	})
+}
+
+// reportFailed adds the findings about flows without a figure.
+func (j *judge) reportFailed() {
+	t := j.reachable
+	var blames []*blame
+	for _, p := range t.picks {
+		places, e := j.elements.places(p.elements), j.evidenceOf(t, p.elements, p.flows)
+		i := slices.IndexFunc(blames, func(b *blame) bool { return slices.Equal(b.places, places) })
+		if i < 0 {
+			blames = append(blames, &blame{places: places, evidence: []evidence{e}})
+			continue
+		}
+		blames[i].evidence = append(blames[i].evidence, e)
+	}
+	for _, b := range blames {
+		kind := report.Unreachable
+		if j.isSilent(b.places[0]) {
+			kind = report.Hung
+		}
+		j.add(j.finding(kind, b, j.failedText(b)))
+	}
+	for _, i := range t.unexplained() {
+		j.addPair(report.Unreachable, &j.results.Flows[t.slow[i].flow], "the flow has no figure, although others to and from both ends have")
+	}
+}
+
+// isSilent reports whether no flow from or to a host has a figure.
+func (j *judge) isSilent(p place) bool {
+	t, x := j.reachable, element(0)
+	switch p.kind {
+	case endElement:
+		x = j.elements.send(int32(p.id))
+	case hostElement:
+		x = j.elements.hosts + 2*element(p.id)
+	default:
+		return false
+	}
+	return t.best[x] == 0 && t.best[x+1] == 0
+}
+
+// failedText describes failed flows.
+func (j *judge) failedText(b *blame) string {
+	var parts []string
+	for _, e := range b.evidence {
+		parts = append(parts, fmt.Sprintf("%d of %s %s have no figure", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element)))
+	}
+	return strings.Join(parts, ", ") + j.alternatives(b)
+}
+
+// direction describes the flows that cross an element.
+func (j *judge) direction(x element) string {
+	kind, number, receives := j.elements.kind(x)
+	switch {
+	case kind == linkElement:
+		return "to " + j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
+	case kind == switchElement:
+		return "through it"
+	}
+	name := j.placeText(j.elements.placeOf(x))
+	if receives {
+		return "to " + name
+	}
+	return "from " + name
+}
+
+// alternatives lists the places that no flow tells apart from the first.
+func (j *judge) alternatives(b *blame) string {
+	all := j.candidates(b)
+	if len(all) == 1 {
+		return ""
+	}
+	const maxNamed = 4
+	more := ""
+	if len(all) > maxNamed {
+		all, more = all[:maxNamed], fmt.Sprintf(" and %d more", len(all)-maxNamed)
+	}
+	return "; one of: " + strings.Join(all, ", ") + more
+}
+
+// candidates names the places that no flow tells apart: an end port stands for the adapter
+// and its cable.
+func (j *judge) candidates(b *blame) (all []string) {
+	for _, p := range b.places {
+		all = append(all, j.placeText(p))
+		if p.kind == endElement && j.elements.at[p.id] >= 0 {
+			w := j.elements.wiring
+			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
+		}
+	}
+	return all
+}
+
+// reportBlame adds the findings about a place.
+func (j *judge) reportBlame(b *blame) {
+	slight := !slices.ContainsFunc(b.evidence, func(e evidence) bool { return !e.slight })
+	kind := j.kindOf(b)
+	var parts []string
+	for _, e := range b.evidence {
+		parts = append(parts, j.evidenceText(&e))
+	}
+	f := j.finding(kind, b, strings.Join(parts, ", ")+j.rateText(b)+j.alternatives(b))
+	if slight {
+		f.Severity = report.Warning
+	}
+	j.add(f)
+	if at := b.places[0]; at.kind == endElement && !j.results.Mutual {
+		j.compareDirections(b, f)
+	}
+}
+
+// compareDirections adds a finding if a host is slow in one direction only.
+func (j *judge) compareDirections(b *blame, f report.Finding) {
+	var share [2]float64
+	for _, e := range b.evidence {
+		if _, _, receives := j.elements.kind(e.element); e.metric != bandwidth {
+			return
+		} else if receives {
+			share[1] = e.share
+		} else {
+			share[0] = e.share
+		}
+	}
+	t, x := j.trials[0], j.elements.send(int32(b.places[0].id))
+	slow, good := "sends", "receives"
+	switch {
+	case share[0] == 0 && t.capacity(x) > suspectShare:
+		slow, good = good, slow
+	case share[1] == 0 && t.capacity(x+1) > suspectShare:
+	default:
+		return
+	}
+	text := fmt.Sprintf("%s at %.0f %% of its class, %s without loss", slow, 100*max(share[0], share[1]), good)
+	a := f
+	a.Kind, a.Severity, a.Detail, a.Hint = report.Asymmetric, report.Asymmetric.Info().Severity, text, ""
+	j.add(a)
+}
+
+// kindOf returns the kind of a place's finding. An end port is a cable if other adapters
+// of the host are good, or if its link is slower than on most hosts.
+func (j *judge) kindOf(b *blame) report.Kind {
+	p := b.places[0]
+	switch p.kind {
+	case linkElement:
+		return report.SlowLink
+	case endElement:
+		if j.elements.host[p.id] >= 0 || j.slowPort(p) != 0 {
+			return report.SlowCable
+		}
+	}
+	return report.SlowNode
+}
+
+// slowPort returns the rate of most ports if an end port's link is slower, otherwise 0.
+func (j *judge) slowPort(p place) float64 {
+	at := j.elements.at[p.id]
+	if at < 0 {
+		return 0
+	}
+	w := j.elements.wiring
+	if most := commonRates(w)[at]; w.ends[at].gbps < most {
+		return most
+	}
+	return 0
+}
+
+// rateText says that an end port's link is slower than others.
+func (j *judge) rateText(b *blame) string {
+	if p := b.places[0]; p.kind == endElement {
+		if most := j.slowPort(p); most != 0 {
+			return fmt.Sprintf("; its link is at %.0f Gbit/s, most are at %.0f", j.elements.wiring.ends[j.elements.at[p.id]].gbps, most)
+		}
+	}
+	return ""
+}
+
+// evidenceText describes an evidence.
+func (j *judge) evidenceText(e *evidence) string {
+	flows := fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
+	switch {
+	case e.slight:
+		return fmt.Sprintf("%.1f %% of its class on average, %s", 100*e.share, flows)
+	case e.metric == latency:
+		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs), %s", 1/e.share, e.median, flows)
+	}
+	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s), %s", 100*e.share, e.median, flows)
+}
+
+// finding returns a finding about a place.
+func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Finding {
+	w, x := j.elements.wiring, b.evidence[0].element
+	f := report.New(kind, j.placeText(b.places[0]), detail)
+	switch p := b.places[0]; p.kind {
+	case linkElement:
+		f = j.atPort(f, w.channels.Port(j.number(x)))
+	case switchElement:
+		f = f.At(w.channels.Switches()[p.id].GUID, -1)
+		f = f.WithHint("ibkit counters {node} --window 10s")
+	case hostElement:
+		if kind == report.Hung || kind == report.Unreachable {
+			f = f.WithHint("check that the host runs")
+		}
+	case endElement:
+		if at := j.elements.at[p.id]; at >= 0 {
+			if kind == report.SlowCable {
+				f = j.atPort(f, w.ends[at].port.Peer)
+			} else {
+				f = f.At(w.ends[at].port.Node.GUID, -1)
+			}
+		}
+	}
+	f.Data = &FindingData{j.candidates(b), j.reportEvidence(b)}
+	return f
+}
+
+func (j *judge) number(x element) int {
+	_, number, _ := j.elements.kind(x)
+	return number
+}
+
+// atPort sets a finding's subject to a port.
+func (j *judge) atPort(f report.Finding, p *route.Port) report.Finding {
+	f.Subject = j.elements.wiring.portName(p)
+	return f.At(p.Node.GUID, int(p.Number))
+}
+
+// reportEvidence returns the evidence's JSON form.
+func (j *judge) reportEvidence(b *blame) (all []Evidence) {
+	for _, e := range b.evidence {
+		r := Evidence{Metric: [...]string{"reachability", "bandwidth", "latency"}[e.metric], Flows: e.flows, Crossing: e.crossing}
+		kind, number, receives := j.elements.kind(e.element)
+		switch {
+		case kind == linkElement:
+			r.Direction = j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
+		case kind == switchElement:
+			r.Direction = "through"
+		case receives:
+			r.Direction = "receive"
+		default:
+			r.Direction = "send"
+		}
+		if e.metric != noMetric {
+			r.Share = new(round(e.share))
+		}
+		if e.median != 0 {
+			r.Median = new(round(e.median))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// reportRest adds the findings about slow flows that no element explains.
+func (j *judge) reportRest(t *trial) {
+	crowds, rest := t.crowds()
+	for _, c := range crowds {
+		e := j.evidenceOf(t, []element{c.element}, c.flows)
+		b := &blame{places: j.elements.places([]element{c.element}), evidence: []evidence{e}}
+		good := e.crossing - e.flows
+		text := fmt.Sprintf("%s; the other %d are good: not the link, but flows that share it", j.evidenceText(&e), good)
+		f := j.finding(report.Congested, b, text)
+		if p := j.elements.port(c.element); p != nil {
+			if kind, _, receives := j.elements.kind(c.element); kind == endElement && receives && p.Peer != nil {
+				p = p.Peer // the switch port queues
+			}
+			f = j.atPort(f, p)
+		}
+		j.add(f)
+	}
+	for _, i := range rest {
+		s := &t.slow[i]
+		if !t.isPairSlow(s, len(j.results.Flows)) {
+			continue
+		}
+		e := evidence{metric: t.metric, flows: 1, share: float64(s.speed), median: j.classOf(s.flow).levels[t.metric-1].median}
+		text := fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s)", 100*e.share, e.median)
+		if t.metric == latency {
+			text = fmt.Sprintf("%.1f times the latency of its class (median %.2f µs)", 1/e.share, e.median)
+		}
+		j.addPair(report.SlowPair, &j.results.Flows[s.flow], text)
+	}
+}
+
+// addPair adds a finding about a flow.
+func (j *judge) addPair(kind report.Kind, f *Flow, detail string) {
+	j.add(report.New(kind, j.endpoint(f.From)+" to "+j.endpoint(f.To), detail))
+}

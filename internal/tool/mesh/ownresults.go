@@ -1,0 +1,55 @@
+package mesh
+
+import "fmt"
+
+// The schema of results in JSON, as [Simulate] calculates them.
+const (
+	resultsSchemaName = "ibkit/mesh-results/"
+	ResultsSchema     = resultsSchemaName + "1"
+)
+
+// A ReportFlow is a flow in JSON. A figure that was not measured is null.
+type ReportFlow struct {
+	Source      string   `json:"src"`
+	Destination string   `json:"dst"`
+	Gbps        *float32 `json:"bandwidth_gbps"`
+	Micros      *float32 `json:"latency_us"`
+}
+
+// ownFlows adds the flows in ibkit's results.
+func (d *document) ownFlows(values []value) {
+	for i := range values {
+		flows := values[i].member("flows")
+		if flows == nil {
+			continue
+		}
+		for k := range flows.items {
+			item := &flows.items[k]
+			if err := d.ownFlow(item); err != nil {
+				d.reject(item.offset, err)
+			}
+		}
+	}
+}
+
+func (d *document) ownFlow(v *value) error {
+	from, ok := v.member(columnNames[columnSource]).str()
+	to, also := v.member(columnNames[columnDestination]).str()
+	if !ok || !also {
+		return fmt.Errorf("got a flow without %s and %s", columnNames[columnSource], columnNames[columnDestination])
+	}
+	f := Flow{Gbps: none, Micros: none}
+	for name, figure := range map[string]*float32{columnNames[columnBandwidth]: &f.Gbps, columnNames[columnLatency]: &f.Micros} {
+		n, isNumber := v.member(name).number()
+		if !isNumber {
+			continue // null
+		}
+		var err error
+		if *figure, err = checkFigure(n); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	f.From, f.To = d.results.name([]byte(from)), d.results.name([]byte(to))
+	d.results.add(f)
+	return nil
+}
