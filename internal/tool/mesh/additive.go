@@ -17,7 +17,7 @@ const (
 	minDeficit      = 0.02
 	minDeficitFlows = 8
 	deficitErrors   = 6 // standard errors
-	polishRounds    = 4
+	polishRounds    = 3
 )
 
 // deficits splits the logarithm of each good flow's relative bandwidth into a part of the

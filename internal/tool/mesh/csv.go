@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/ibkit/ibkit/internal/textfile"
 )
@@ -22,6 +23,9 @@ const (
 )
 
 var columnNames = [columns]string{"src", "dst", "bandwidth_gbps", "latency_us"}
+
+// Columns returns the header of results in CSV.
+func Columns() []string { return columnNames[:] }
 
 // A csvReader reads results in CSV.
 type csvReader struct {
@@ -76,9 +80,7 @@ func (c *csvReader) readHeader() error {
 }
 
 // header returns the full header.
-func header() string {
-	return columnNames[0] + "," + columnNames[1] + "," + columnNames[2] + "," + columnNames[3]
-}
+func header() string { return strings.Join(columnNames[:], ",") }
 
 // split splits a line into fields.
 func (c *csvReader) split(line []byte) bool {

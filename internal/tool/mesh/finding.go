@@ -256,18 +256,15 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 	case switchElement:
 		f = f.At(w.channels.Switches()[p.id].GUID, -1)
 		f = f.WithHint("ibkit counters {node} --window 10s")
-	case hostElement:
-		if kind == report.Hung || kind == report.Unreachable {
-			f = f.WithHint("check that the host runs")
-		}
 	case endElement:
-		if at := j.elements.at[p.id]; at >= 0 {
-			if kind == report.SlowCable {
-				f = j.atPort(f, w.ends[at].port.Peer)
-			} else {
-				f = f.At(w.ends[at].port.Node.GUID, -1)
-			}
+		if at := j.elements.at[p.id]; at >= 0 && kind == report.SlowCable {
+			f = j.atPort(f, w.ends[at].port.Peer)
+		} else if at >= 0 {
+			f = f.At(w.ends[at].port.Node.GUID, -1)
 		}
+	}
+	if f.NodeGUID == nil && kind == report.Hung {
+		f = f.WithHint("check that the host runs")
 	}
 	f.Data = &FindingData{j.candidates(b), j.reportEvidence(b)}
 	return f

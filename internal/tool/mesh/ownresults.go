@@ -1,12 +1,46 @@
 package mesh
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/report"
+)
 
 // The schema of results in JSON, as [Simulate] calculates them.
 const (
 	resultsSchemaName = "ibkit/mesh-results/"
 	ResultsSchema     = resultsSchemaName + "1"
 )
+
+// A ResultsDocument is results in JSON.
+type ResultsDocument struct {
+	ReportResults
+	Flows []ReportFlow `json:"flows"`
+}
+
+// ReportResults are a [ResultsDocument] without flows, which a view writes one by one.
+type ReportResults struct {
+	report.Head
+	Schedule string  `json:"schedule"`
+	Seed     uint64  `json:"seed"`
+	Noise    float64 `json:"noise"` // relative
+	Alone    bool    `json:"alone"`
+	Faults   []Fault `json:"faults"` // planted
+}
+
+// NewReportResults returns the JSON form of simulated results without their flows.
+func NewReportResults(head report.Head, o *SimulateOptions) *ReportResults {
+	faults := o.Faults
+	if faults == nil {
+		faults = []Fault{}
+	}
+	return &ReportResults{head, o.Schedule.String(), o.Seed, o.Noise, o.Alone, faults}
+}
+
+// ReportFlow returns a flow's JSON form.
+func (r *Results) ReportFlow(f Flow) ReportFlow {
+	return ReportFlow{r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros)}
+}
 
 // A ReportFlow is a flow in JSON. A figure that was not measured is null.
 type ReportFlow struct {

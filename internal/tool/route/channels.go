@@ -73,9 +73,9 @@ func (c *Channels) Of(p *Port) (channel int, ok bool) {
 	return int(c.graph.base[s]) + int(p.Number), true
 }
 
-// HasTables reports whether each switch has a forwarding table.
+// HasTables reports whether a switch has a forwarding table.
 func (c *Channels) HasTables() bool {
-	return !slices.ContainsFunc(c.tables, func(t []uint8) bool { return t == nil })
+	return slices.ContainsFunc(c.tables, func(t []uint8) bool { return t != nil })
 }
 
 // Path follows the tables from one end port to another's base LID. It appends the channels
