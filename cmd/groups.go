@@ -19,7 +19,7 @@ type commandGroup struct {
 var commandGroups = []commandGroup{
 	{"Look at a fabric", []string{"check fabric", "check routes", "linkinfo", "counters", "topology", "route", "routes", "sm", "addr", "query", "sa"}},
 	{"Look at this host", []string{"check node", "doctor", "devinfo"}},
-	{"Measure", []string{"ping", "cm", "perf"}},
+	{"Measure", []string{"ping", "cm", "perf", "mesh"}},
 	{"Change", []string{"port", "cc", "link"}},
 	{"Watch", []string{"top", "watch", "trap", "exporter"}},
 	{"Simulate", []string{"sim"}},
@@ -60,6 +60,7 @@ var related = [][2]string{
 	{"link", "linkinfo"},
 	{"linkinfo", "port"},
 	{"linkinfo", "topology"},
+	{"mesh", "perf"},
 	{"query", "sa"},
 	{"route", "routes"},
 	{"trap", "watch"},

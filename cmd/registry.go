@@ -58,6 +58,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/link"
 	"github.com/ibkit/ibkit/cmd/linkinfo"
+	"github.com/ibkit/ibkit/cmd/mesh"
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
 	"github.com/ibkit/ibkit/cmd/port"
@@ -96,6 +97,7 @@ var registry = map[string]entry{
 	"exporter":   {command: exporter.New},
 	"link":       {command: link.New},
 	"linkinfo":   {command: linkinfo.New},
+	"mesh":       {command: mesh.New},
 	"perf":       {command: perf.New},
 	"ping":       {command: ping.New},
 	"port":       {command: port.New},

@@ -1,0 +1,158 @@
+package mesh
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
+)
+
+// The output formats.
+const (
+	formatCSV   = "csv"
+	formatTable = "table"
+	formatJSON  = "json"
+	formatMap   = "map"
+	formatSVG   = "svg"
+	formatHTML  = "html"
+)
+
+// analyze is one call of mesh analyze.
+type analyze struct {
+	env    *cmdutil.Env
+	source source
+
+	file   string
+	nodes  fabricflag.NodePatterns
+	limit  int
+	format string
+	json   bool
+}
+
+// newAnalyze returns the command mesh analyze.
+func newAnalyze(env *cmdutil.Env) *cobra.Command {
+	c := &analyze{env: env, source: source{env: env}}
+	cmd := &cobra.Command{
+		Use:   "analyze [flags] FILE",
+		Short: "Judge measured bandwidths and latencies between hosts",
+		Long: strings.TrimSpace(`
+mesh analyze reads measurements between many hosts and names the host, cable,
+switch port or switch that makes flows slow. Flows are compared within classes:
+the same rail, port rate and number of links. A good flow clears all parts of
+its path, as the forwarding tables direct it. The remaining parts that explain
+most slow flows are the findings; parts that no flow tells apart are named
+together.
+
+FILE has results of ClusterKit (JSON), mpiGraph, SuperBench ib-traffic, of
+ibkit mesh --sim, or comma-separated values with this header; names are those
+of hosts or nodes, either figure may be empty, other columns are ignored:
+
+  src,dst,bandwidth_gbps,latency_us
+
+--from FILE or DIRECTORY reads a stored fabric: with its tables a file of
+ibkit check routes --save, or the dumps of opensm or ibdiagnet. Without tables,
+and with adaptive routing, a path has only the links that all shortest paths
+share.
+
+--format map, svg and html show the flows between all hosts, ordered by leaf
+switch: senders are rows, receivers columns.`),
+		Example: strings.Trim(`
+  # the fabric at this host; exit code 3 if there are findings
+  ibkit mesh analyze results.csv
+
+  # offline, with a stored fabric
+  ibkit check routes --save routes.tables
+  ibkit mesh analyze bandwidth.json --from routes.tables
+
+  # a heat map for a browser, ordered by leaf switch, with the findings
+  ibkit mesh analyze results.csv --format html > mesh.html
+
+  # the subjects of all findings for scripts
+  ibkit mesh analyze mpiGraph.out --json | jq -r '.findings[].subject'`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	c.nodes.Register(env, cmd, "expect")
+	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
+	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	c.source.define(cmd)
+	return cmd
+}
+
+func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	switch {
+	case len(args) == 0:
+		return cmdutil.Missing("FILE")
+	case len(args) > 1:
+		return cmdutil.UsageErrorf("unexpected argument %q: got a file already", args[1])
+	case c.limit < 0:
+		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.limit)
+	}
+	c.file = args[0]
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if err := c.nodes.Check(); err != nil {
+		return err
+	}
+	if c.json {
+		c.format = formatJSON
+	}
+	return c.source.complete(ctx, flags)
+}
+
+// run reads the results and the fabric, and prints the verdict.
+func (c *analyze) run(ctx context.Context) error {
+	results, err := mesh.Read(c.file)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		return &cmdutil.UsageError{Err: err}
+	}
+	failures := c.source.fabric.Failures(c.env, "warning")
+	for _, err := range results.Damage {
+		failures.Print(err)
+	}
+	failures.Close()
+	w, err := c.source.wiring(ctx)
+	if err != nil {
+		return err
+	}
+	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes})
+	out := render.NewOutput(c.env.Out)
+	v := &view{env: c.env, out: out, limit: c.limit}
+	switch c.format {
+	case formatJSON:
+		render.WriteLine(out, r)
+	case formatMap:
+		v.heat(r)
+	case formatSVG:
+		err = r.WriteSVG(out)
+	case formatHTML:
+		err = r.WriteHTML(out)
+	default:
+		v.table(r)
+	}
+	if err = cmp.Or(err, out.Flush()); err != nil {
+		return err
+	}
+	c.source.fabric.PrintStats(c.env)
+	return cmdutil.HeadError(&r.Head)
+}

@@ -1,0 +1,198 @@
+// Package mesh is the command that judges measurements between many hosts.
+package mesh
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
+)
+
+// command is one call of mesh, which simulates a measurement.
+type command struct {
+	env    *cmdutil.Env
+	source source
+
+	schedule  scheduleFlag
+	faults    []string
+	plant     int
+	noise     float64
+	seed      uint64
+	alone     bool
+	format    string
+	json      bool
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env, source: source{env: env}}
+	cmd := &cobra.Command{
+		Use:   "mesh --sim FABRIC [flags]",
+		Short: "Find the host, cable or switch port that slows a cluster",
+		Long: strings.TrimSpace(`
+mesh analyze judges measured bandwidths and latencies between many hosts, and
+mesh plan predicts the links that a schedule of measurements shares.
+
+mesh itself simulates a measurement: it calculates the figures from the routes
+of a simulated fabric, the rates of its links, noise, and planted faults, and
+prints them in the form that mesh analyze reads. The same seed gives the same
+figures. Flows that use a link in the same round share its rate.
+
+A fault is a host, a switch, or a port for the direction that it sends in, and
+a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
+		Example: strings.Trim(`
+  # a link that is slow in the direction of spine001, and the verdict
+  ibkit mesh --sim fat-tree --fault 'leaf001[21]=60%' > results.csv
+  ibkit mesh analyze results.csv --sim fat-tree
+
+  # four faults at random places, and 32 rounds without shared links
+  ibkit mesh --sim torus --plant 4 --schedule quick:32 --json > results.json`, "\n"),
+		Args:                  cobra.ArbitraryArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cmdutil.UnknownCommand(cmd, args[0])
+			}
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	cmd.AddCommand(newAnalyze(env), newPlan(env))
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	c.schedule.define(c.env, cmd, "`SCHEDULE` of the measurement: see ibkit mesh plan")
+	flags.StringArrayVar(&c.faults, "fault", nil, "plant a `FAULT`: SUBJECT=60%, =+2us, =hang or =missing")
+	flags.IntVar(&c.plant, "plant", 0, "plant `N` faults of 30 to 85 % at random places")
+	flags.Float64Var(&c.noise, "noise", 1.5, "standard deviation of figures in `PERCENT`")
+	flags.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that determines noise and random places")
+	flags.BoolVar(&c.alone, "alone", false, "calculate each flow without the others in its round")
+	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	c.source.fabric.Define(c.env, cmd)
+}
+
+// rules are the relations between the flags.
+var rules = cmdutil.FlagRules{Clashes: []cmdutil.Clash{{Flags: []string{"json"}, Others: []string{"format"}}}}
+
+// maxNoise is the highest value of --noise.
+const maxNoise = 50
+
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) error {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	switch {
+	case c.plant < 0:
+		return cmdutil.UsageErrorf("invalid --plant %d: want at least 0", c.plant)
+	case !(c.noise >= 0 && c.noise <= maxNoise):
+		return cmdutil.UsageErrorf("invalid --noise %v: want 0 to %d", c.noise, maxNoise)
+	}
+	if err := c.schedule.complete(); err != nil {
+		return err
+	}
+	if err := c.source.complete(ctx, flags); err != nil {
+		return err
+	}
+	if !c.source.fabric.IsSimulated() {
+		err := cmdutil.UsageErrorf("the fabric is not simulated: mesh calculates figures, it does not measure")
+		return cmdutil.WithHint(err, "select a fabric: --sim fat-tree; to judge results: ibkit mesh analyze FILE")
+	}
+	return nil
+}
+
+// run simulates and prints the results.
+func (c *command) run(ctx context.Context) error {
+	w, err := c.source.wiring(ctx)
+	if err != nil {
+		return err
+	}
+	o := mesh.SimulateOptions{Schedule: c.schedule.value, Noise: c.noise / 100, Seed: c.seed, Alone: c.alone}
+	for _, text := range c.faults {
+		f, err := w.ParseFault(text)
+		if err != nil {
+			return cmdutil.UsageErrorf("invalid --fault: %w", err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	o.Faults = append(o.Faults, w.Plant(c.plant, c.seed)...)
+	r, err := mesh.Simulate(ctx, w, o)
+	if err != nil {
+		return err
+	}
+	doc := mesh.NewReportResults(c.source.head(mesh.ResultsSchema), &o)
+	out := render.NewOutput(c.env.Out)
+	if c.json || c.format == formatJSON {
+		printJSON(out, r, doc)
+	} else {
+		printFlows(out, r)
+		for _, f := range o.Faults[len(c.faults):] {
+			fmt.Fprintf(c.env.ErrOut, "planted: %s=%.1f%%\n", f.Subject, 100*f.Share)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	c.source.fabric.PrintStats(c.env)
+	return cmdutil.HeadError(&doc.Head)
+}
+
+// printJSON prints a [mesh.ReportResults], a line per flow.
+func printJSON(out *render.Output, r *mesh.Results, doc *mesh.ReportResults) {
+	render.WriteMembers(out, '{', doc)
+	render.WriteArray(out, "flows", r.Flows, func(f mesh.Flow) any { return r.ReportFlow(f) })
+	out.WriteString("\n}\n")
+}
+
+// printFlows prints the columns that mesh analyze reads.
+func printFlows(out *render.Output, r *mesh.Results) {
+	names := make([]string, len(r.Names))
+	for i, name := range r.Names {
+		names[i] = textfile.CSVText(name)
+	}
+	figure := func(v float32) string {
+		if v != v {
+			return ""
+		}
+		return strconv.FormatFloat(float64(v), 'g', 5, 32)
+	}
+	w := csv.NewWriter(out)
+	_ = w.Write(mesh.Columns()) // Flush of out reports errors
+	for _, f := range r.Flows {
+		_ = w.Write([]string{names[f.From], names[f.To], figure(f.Gbps), figure(f.Micros)})
+	}
+	w.Flush()
+}
+
+// scheduleFlag is --schedule.
+type scheduleFlag struct {
+	text  string
+	value mesh.Schedule
+}
+
+func (s *scheduleFlag) define(env *cmdutil.Env, cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&s.text, "schedule", "shift", usage)
+	cmdutil.CompleteFlag(env, cmd, "schedule", cmdutil.Constant(mesh.Schedules()...))
+}
+
+func (s *scheduleFlag) complete() (err error) {
+	if s.value, err = mesh.ParseSchedule(s.text); err != nil {
+		return cmdutil.UsageErrorf("invalid --schedule: %w", err)
+	}
+	return nil
+}

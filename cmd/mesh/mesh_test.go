@@ -1,0 +1,172 @@
+package mesh
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
+)
+
+var program = cmdtest.Native(New)
+
+// small is 16 hosts on 4 leaves, with 4 spines.
+const small = "--sim fat-tree:radix=8,pods=4"
+
+// run runs a command line, and returns the exit code and both outputs.
+func run(t *testing.T, line string, args ...string) (code int, out, err string) {
+	t.Helper()
+	return program.Run(t, nil, append(append([]string{"mesh"}, strings.Fields(line)...), args...)...)
+}
+
+// results simulates a measurement and returns its file.
+func results(t *testing.T, line string) string {
+	t.Helper()
+	code, out, err := run(t, line)
+	if code != cmdutil.ExitOK {
+		t.Fatalf("got exit code %d: %s", code, err)
+	}
+	return cmdtest.WriteFile(t, out)
+}
+
+func TestMesh_Views(t *testing.T) {
+	slow := results(t, small+" --fault leaf001[5]=60% --fault host00009=40% --fault host00014=hang")
+	for name, args := range map[string]string{
+		"table": "analyze " + small + " " + slow,
+		"map":   "analyze --format map " + small + " " + slow,
+		"names": "analyze --sim demo " + slow,
+		"plan":  "plan " + small + " --schedule random:4",
+		"torus": "plan --sim torus --schedule aware",
+		"csv":   "plan --sim single-switch:hosts=3 --csv",
+		"flows": "--sim single-switch:hosts=3 --fault host002=50% --seed 7",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, out, err := run(t, args)
+			if err != "" {
+				t.Errorf("got error output %q", err)
+			}
+			cmdtest.Golden(t, name+".golden", out)
+		})
+	}
+}
+
+func TestMesh_JSON(t *testing.T) {
+	for _, test := range []struct {
+		schema, args string
+		into         any
+	}{
+		{"mesh-results", small + " --json --plant 3 --schedule quick:4", new(mesh.ResultsDocument)},
+		{"mesh-plan", "plan --json --sim torus --schedule incast", new(mesh.Plan)},
+		{"mesh-plan", "plan --json --sim single-switch --schedule alltoall", new(mesh.Plan)},
+		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --plant 4 --fault host00014=hang --fault host00016=missing"), new(mesh.Result)},
+		{"mesh-analyze", "analyze --json --sim demo " + results(t, small), new(mesh.Result)},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			_, out, _ := run(t, test.args)
+			cmdtest.CheckDocument(t, "../../schema/"+test.schema+".json", out, test.into)
+		})
+	}
+}
+
+// The JSON and CSV forms of a simulation have the same verdict, and so has a stored fabric
+// with tables.
+func TestMesh_Forms(t *testing.T) {
+	const faults = " --fault leaf001[5]=60% --fault host00009=40%"
+	csv, document := results(t, small+faults), results(t, small+faults+" --json")
+	_, want, _ := run(t, "analyze "+small+" "+csv)
+	_, got, _ := run(t, "analyze "+small+" "+document)
+	if cut := func(text string) string { _, rest, _ := strings.Cut(text, ","); return rest }; cut(got) != cut(want) {
+		t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
+	}
+	if code, out, err := run(t, "analyze --from testdata/small.tables "+csv); out != want || code != cmdutil.ExitFindings {
+		t.Errorf("stored tables: got exit code %d, %s\n%s\nwant\n%s", code, err, out, want)
+	}
+}
+
+// A fabric without tables judges hosts, not the links between switches.
+func TestMesh_WithoutTables(t *testing.T) {
+	code, out, _ := run(t, "analyze --from testdata/small.topo "+results(t, small+" --fault host00009=40%"))
+	if code != cmdutil.ExitFindings || !strings.Contains(out, "error: slow-node host00009:") || !strings.Contains(out, "without forwarding tables") {
+		t.Errorf("got exit code %d and\n%s", code, out)
+	}
+}
+
+// Results of other programs with the same figures have the same verdict.
+func TestMesh_Imports(t *testing.T) {
+	for _, test := range []struct{ file, want string }{
+		{"mpigraph.out", "error: slow-link leaf001[5]:"},
+		{"superbench.jsonl", "error: slow-link leaf001[5]:"},
+		{"clusterkit.json", "error: slow-link leaf001[5]:"},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			code, out, err := run(t, "analyze "+small+" "+filepath.Join("testdata", test.file))
+			if code != cmdutil.ExitFindings || strings.Count(out, "error: ") != 1 || !strings.Contains(out, test.want) || err != "" {
+				t.Errorf("got exit code %d, %s\n%s\nwant %s", code, err, out, test.want)
+			}
+		})
+	}
+}
+
+func TestMesh_ExitCodes(t *testing.T) {
+	good := results(t, small)
+	damaged := cmdtest.WriteFile(t, "src,dst,bandwidth_gbps\nhost00001,host00002,200\nhost00001,host00003,x\n")
+	for _, test := range []struct {
+		args string
+		code int
+		err  string
+	}{
+		{"", cmdutil.ExitUsage, "the fabric is not simulated"},
+		{"--sim demo", cmdutil.ExitOK, ""},
+		{"--sim demo --plant 1", cmdutil.ExitOK, "planted: "},
+		{"--sim demo --plant -1", cmdutil.ExitUsage, "want at least 0"},
+		{"--sim demo --noise 51", cmdutil.ExitUsage, "want 0 to 50"},
+		{"--sim demo --fault x", cmdutil.ExitUsage, `got "x", want SUBJECT=60%`},
+		{"--sim demo --fault nosuch=60%", cmdutil.ExitUsage, "no host, switch or linked port has this name"},
+		{"--sim demo --fault node01=0%", cmdutil.ExitUsage, "want a speed above 0%"},
+		{"--sim demo --fault leaf1=hang", cmdutil.ExitUsage, "want a host"},
+		{"--sim demo --schedule x", cmdutil.ExitUsage, `unknown schedule "x"`},
+		{"--sim demo --schedule shift:3", cmdutil.ExitUsage, "has no number"},
+		{"--sim demo --schedule random:0", cmdutil.ExitUsage, "want 1 to 65536"},
+		{"--sim demo --json --format csv", cmdutil.ExitUsage, "mutually exclusive"},
+		{"nosuch", cmdutil.ExitUsage, `unknown command "nosuch"`},
+		{"analyze " + small, cmdutil.ExitUsage, "no FILE given"},
+		{"analyze " + small + " a b", cmdutil.ExitUsage, `unexpected argument "b"`},
+		{"analyze " + small + " nosuch", cmdutil.ExitUsage, "no such file"},
+		{"analyze " + small + " " + good, cmdutil.ExitOK, ""},
+		{"analyze " + small + " --limit -1 " + good, cmdutil.ExitUsage, "want at least 0"},
+		{"analyze " + small + " --from sa --node host* " + good, cmdutil.ExitOK, ""},
+		{"analyze " + small + " " + damaged, cmdutil.ExitPartial, damaged + `:3: bandwidth_gbps: got "x", want a number`},
+		{"analyze --from nosuch " + good, cmdutil.ExitUsage, "no such file"},
+		{"analyze --from " + damaged + " " + good, cmdutil.ExitUsage, "want a saved routing"},
+		{"plan --sim demo --schedule aware", cmdutil.ExitOK, ""},
+		{"plan --sim demo --json --csv", cmdutil.ExitUsage, "mutually exclusive"},
+		{"plan --sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, _, err := run(t, test.args)
+			if code != test.code || !strings.Contains(err, test.err) || (err != "") != (test.err != "") {
+				t.Errorf("got exit code %d, error output %q; want %d, %q", code, err, test.code, test.err)
+			}
+		})
+	}
+}
+
+// Pictures need no other file, and name the leaves and findings.
+func TestMesh_Pictures(t *testing.T) {
+	file := results(t, small+" --fault host00009=40% --fault leaf001[5]=50%")
+	for format, begin := range map[string]string{"svg": "<svg ", "html": "<!DOCTYPE html>"} {
+		t.Run(format, func(t *testing.T) {
+			code, out, _ := run(t, "analyze --format "+format+" "+small+" "+file)
+			if code != cmdutil.ExitFindings || !strings.HasPrefix(out, begin) || !strings.Contains(out, "leaf004</text>") || !strings.Contains(out, "slow-node host00009") {
+				t.Errorf("got exit code %d and %.200s", code, out)
+			}
+			for _, outside := range []string{"src=", "<script", "<link", `href="http`} {
+				if strings.Contains(out, outside) {
+					t.Errorf("got %q, want no reference to other files", outside)
+				}
+			}
+		})
+	}
+}

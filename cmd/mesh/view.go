@@ -1,0 +1,214 @@
+package mesh
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
+	"github.com/ibkit/ibkit/report"
+)
+
+// A view prints results for people.
+type view struct {
+	env   *cmdutil.Env
+	out   *render.Output
+	limit int // of findings by kind; 0: all
+}
+
+// line prints a line of a summary.
+func (v *view) line(name, format string, args ...any) {
+	fmt.Fprintf(v.out, "%-9s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// pathTexts describe the sources of paths.
+var pathTexts = map[mesh.PathSource]string{
+	mesh.FromTables:   "by the forwarding tables",
+	mesh.FromShortest: "without forwarding tables: only links that all shortest paths share are judged",
+}
+
+// table prints the summary, the classes and the findings.
+func (v *view) table(r *mesh.Result) {
+	partial := ""
+	if r.Partial {
+		partial = " (partial result)"
+	}
+	v.line("results", "%s, %s between %s: %d slow, %d failed%s", r.Format, plural.Count(r.Flows, "flow", "flows"), plural.Count(r.Endpoints, "end", "ends"), r.Slow, r.Failed, partial)
+	paths := pathTexts[r.Paths]
+	if r.Adaptive {
+		paths = "with adaptive routing: only links that all shortest paths share are judged"
+	}
+	if r.Unrouted > 0 {
+		paths += fmt.Sprintf("; %s with an unknown path", plural.Count(r.Unrouted, "flow", "flows"))
+	}
+	v.line("paths", "%s", paths)
+	v.names(r)
+	if r.Damaged > 0 {
+		v.line("damaged", "%s of the file not read", plural.Count(r.Damaged, "part", "parts"))
+	}
+	v.out.WriteByte('\n')
+	v.classes(r)
+	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool { return f.Kind == report.MissingHost }))
+}
+
+// maxClasses limits the printed classes.
+const maxClasses = 12
+
+func (v *view) classes(r *mesh.Result) {
+	level := func(pick func(mesh.ReportClass) *mesh.ReportLevel, text func(*mesh.ReportLevel) string) func(mesh.ReportClass) string {
+		return func(c mesh.ReportClass) string {
+			if l := pick(c); l != nil {
+				return text(l)
+			}
+			return render.Absent
+		}
+	}
+	bandwidth := func(c mesh.ReportClass) *mesh.ReportLevel { return c.Bandwidth }
+	latency := func(c mesh.ReportClass) *mesh.ReportLevel { return c.Latency }
+	spread := func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.1f %%", 100*l.Deviation) }
+	render.Columns(v.out, []render.Column[mesh.ReportClass]{
+		render.TextColumn("RAIL", func(c mesh.ReportClass) string { return render.OrAbsent(deref(c.Rail)) }),
+		render.TextColumn("PORTS", func(c mesh.ReportClass) string { return optional(c.PortGbps, "%.0f Gbit/s") }),
+		render.TextColumn("HOPS", func(c mesh.ReportClass) string { return optional(c.Hops, "%d") }),
+		render.TextColumn("FLOWS", func(c mesh.ReportClass) string { return fmt.Sprint(c.Flows) }),
+		render.TextColumn("GBIT/S", level(bandwidth, func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.1f", l.Median) })),
+		render.TextColumn("SPREAD", level(bandwidth, spread)),
+		render.TextColumn("LATENCY", level(latency, func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.2f µs", l.Median) })),
+		render.TextColumn("SPREAD", level(latency, spread)),
+	}, r.Classes[:min(len(r.Classes), maxClasses)])
+	if more := len(r.Classes) - maxClasses; more > 0 {
+		fmt.Fprintf(v.out, "%s (--json shows all)\n", plural.Count(more, "more class", "more classes"))
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// optional formats a value, or the sign for an absent value.
+func optional[T any](v *T, format string) string {
+	if v == nil {
+		return render.Absent
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+// names lists the names that only one side has.
+func (v *view) names(r *mesh.Result) {
+	var missing, unknown []string
+	for _, f := range r.Findings {
+		if f.Kind == report.MissingHost {
+			missing = append(missing, f.Subject)
+		}
+	}
+	for _, f := range r.Failures {
+		if f.Subject != "" && f.Attribute == "" {
+			unknown = append(unknown, f.Subject)
+		}
+	}
+	if r.Missing > 0 {
+		v.line("missing", "%d of the fabric not in the results: %s", r.Missing, v.list(missing))
+	}
+	if r.Unknown+r.Ambiguous > 0 {
+		several := ""
+		if r.Ambiguous > 0 {
+			several = ", " + plural.Count(r.Ambiguous, "fits", "fit") + " several ports"
+		}
+		v.line("unknown", "%d of the results not in the fabric%s: %s", r.Unknown, several, v.list(unknown))
+	}
+}
+
+// list lists names up to the limit.
+func (v *view) list(names []string) string {
+	if more := len(names) - v.limit; v.limit > 0 && more > 0 {
+		return strings.Join(names[:v.limit], ", ") + moreText(more) + " (--limit 0 shows all)"
+	}
+	return strings.Join(names, ", ")
+}
+
+// findings prints the findings with their next steps, up to the limit of each kind.
+func (v *view) findings(findings []report.Finding) {
+	colour := render.NewPalette(v.env.Out, v.env.Getenv)
+	paint := map[report.Severity]func(string) string{report.Error: colour.Bad, report.Warning: colour.Warn, report.Unknown: colour.Warn, report.Info: colour.Faint}
+	count := map[report.Kind]int{}
+	if len(findings) == 0 {
+		fmt.Fprintln(v.out, "\nno findings")
+		return
+	}
+	for _, f := range findings {
+		if count[f.Kind]++; v.limit > 0 && count[f.Kind] > v.limit {
+			continue
+		}
+		fmt.Fprintf(v.out, "\n%s: %s %s\n", paint[f.Severity](string(f.Severity)), f.Kind, f.Text())
+		if f.Hint != "" {
+			fmt.Fprintf(v.out, "  next: %s\n", strings.ReplaceAll(f.Hint, "\n", "; "))
+		}
+	}
+	for _, k := range mesh.Kinds {
+		if more := count[k] - v.limit; v.limit > 0 && more > 0 {
+			fmt.Fprintf(v.out, "%s: %d more (--limit 0 shows all)\n", k, more)
+		}
+	}
+}
+
+// mapSize is the largest row count of a map.
+const mapSize = 64
+
+// heat prints the flows between all hosts.
+func (v *view) heat(r *mesh.Result) {
+	h := r.Heat()
+	for _, line := range h.Text(mapSize) {
+		fmt.Fprintln(v.out, line)
+	}
+	fmt.Fprintf(v.out, "\n%s\n", mesh.TextLegend)
+	v.findings(r.Findings)
+}
+
+// plan prints a plan.
+func (v *view) plan(p *mesh.Plan) {
+	v.line("schedule", "%s, %s: %s, %s", p.Schedule, plural.Count(p.Members, "end", "ends"), plural.Count(p.Rounds, "round", "rounds"), plural.Count(p.Flows, "flow", "flows"))
+	v.line("duration", "about %s", render.Duration(time.Duration(p.Seconds*float64(time.Second))))
+	v.line("paths", "%s", pathTexts[p.Paths])
+	sharing := "no flows share a link"
+	if s := p.Sharing; s.Flows > 0 {
+		sharing = fmt.Sprintf("%.1f %% of the flows share a link, at most %d on %s in round %d", 100*s.Share, s.Most, *s.Link, s.Round)
+	}
+	v.line("sharing", "%s", sharing)
+	c := p.Coverage
+	coverage := fmt.Sprintf("%d of %s between switches", c.Used, plural.Count(c.Links, "directed link", "directed links"))
+	if c.Used > 0 {
+		coverage += fmt.Sprintf(", %d to %d flows on each", c.Least, c.Most)
+	}
+	v.line("coverage", "%s", coverage)
+	if len(c.Unused) > 0 {
+		const maxNamed = 8
+		v.line("unused", "%s%s", strings.Join(c.Unused[:min(len(c.Unused), maxNamed)], ", "), moreText(c.Links-c.Used-maxNamed))
+	}
+	if p.Unrouted > 0 {
+		v.line("unrouted", "%s with an unknown path", plural.Count(p.Unrouted, "flow", "flows"))
+	}
+}
+
+func moreText(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// scheduleHelp describes the schedules, one per line.
+func scheduleHelp() string {
+	var b strings.Builder
+	for _, s := range slices.Clone(mesh.Schedules()) {
+		name, about, _ := strings.Cut(s, "\t")
+		fmt.Fprintf(&b, "  %-9s %s\n", name, about)
+	}
+	return b.String()
+}
