@@ -22,14 +22,14 @@ type command struct {
 	env    *cmdutil.Env
 	source source
 
-	schedule  scheduleFlag
-	faults    []string
-	plant     int
-	noise     float64
-	seed      uint64
-	alone     bool
-	format    string
-	json      bool
+	schedule scheduleFlag
+	faults   []string
+	plant    int
+	noise    float64
+	seed     uint64
+	alone    bool
+	format   string
+	json     bool
 }
 
 // New returns the command.

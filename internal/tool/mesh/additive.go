@@ -20,8 +20,8 @@ const (
 	polishRounds    = 3
 )
 
-// deficits splits the logarithm of each good flow's relative bandwidth into a part of the
-// sender and one of the receiver (Tukey's median polish, with means, because slow flows
+// deficits splits each good flow's deviation from its class into a part of the sender and
+// a part of the receiver (Tukey's median polish, with means, because slow flows
 // are left out), and returns the parts that are clearly below the rest.
 func (t *trial) deficits(r *Results) []deficit {
 	n := len(t.elements.at)
@@ -41,10 +41,10 @@ func (t *trial) deficits(r *Results) []deficit {
 				if side == 1 {
 					at, other = other, at
 				}
-				sums[at] += math.Log(float64(speed)) - parts[1-side][other]
+				sums[at] += float64(speed) - 1 - parts[1-side][other]
 				counts[side][at]++
 				if t.elements.mutual {
-					sums[other] += math.Log(float64(speed)) - parts[1-side][at]
+					sums[other] += float64(speed) - 1 - parts[1-side][at]
 					counts[side][other]++
 				}
 			}
@@ -85,7 +85,7 @@ func (t *trial) pronounced(parts [2][]float64, counts [2][]int) (all []deficit) 
 			}
 			deviation := t.sigma / math.Sqrt(float64(n))
 			if parts[side][k] < -max(minDeficit, deficitErrors*deviation) {
-				all = append(all, deficit{int32(k), side == 1, math.Exp(parts[side][k]), deviation, n})
+				all = append(all, deficit{int32(k), side == 1, 1 + parts[side][k], deviation, n})
 			}
 		}
 	}

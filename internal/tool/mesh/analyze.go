@@ -124,7 +124,8 @@ func (j *judge) selected(e *end, w *Wiring) bool {
 	return len(j.options.Nodes) == 0 || slices.ContainsFunc(j.options.Nodes, func(pattern string) bool {
 		byLabel, _ := path.Match(pattern, e.label)
 		byHost, _ := path.Match(pattern, w.hosts[e.host].name)
-		return byLabel || byHost
+		byGUID, _ := path.Match(pattern, e.port.Node.GUID.String())
+		return byLabel || byHost || byGUID
 	})
 }
 

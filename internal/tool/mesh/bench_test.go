@@ -108,6 +108,10 @@ func BenchmarkAnalyze(b *testing.B) {
 	if err := file.Close(); err != nil {
 		b.Fatal(err)
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
 	results = nil
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -130,6 +134,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	}
 	b.ReportMetric((cpuTime(b)-before).Seconds()/float64(b.N), "cpu-s/op") // also on a busy machine
 	b.ReportMetric(float64(peakBytes(b))/1e6, "MB-peak")
+	b.ReportMetric(float64(info.Size())/1e6, "MB-file")
 }
 
 // cpuTime returns the processor time of the process.
