@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/report"
 )
@@ -58,97 +57,6 @@ func (j *judge) report() {
 	slices.SortStableFunc(j.result.Findings, func(a, b report.Finding) int {
 		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
 	})
-}
-
-// reportFailed adds the findings about flows without a figure.
-func (j *judge) reportFailed() {
-	t := j.reachable
-	var blames []*blame
-	for _, p := range t.picks {
-		places, e := j.elements.places(p.elements), j.evidenceOf(t, p.elements, p.flows)
-		i := slices.IndexFunc(blames, func(b *blame) bool { return slices.Equal(b.places, places) })
-		if i < 0 {
-			blames = append(blames, &blame{places: places, evidence: []evidence{e}})
-			continue
-		}
-		blames[i].evidence = append(blames[i].evidence, e)
-	}
-	for _, b := range blames {
-		kind := report.Unreachable
-		if j.isSilent(b.places[0]) {
-			kind = report.Hung
-		}
-		j.add(j.finding(kind, b, j.failedText(b)))
-	}
-	for _, i := range t.unexplained() {
-		j.addPair(report.Unreachable, &j.results.Flows[t.slow[i].flow], "the flow has no figure, although others to and from both ends have")
-	}
-}
-
-// isSilent reports whether no flow from or to a host has a figure.
-func (j *judge) isSilent(p place) bool {
-	t, x := j.reachable, element(0)
-	switch p.kind {
-	case endElement:
-		x = j.elements.send(int32(p.id))
-	case hostElement:
-		x = j.elements.hosts + 2*element(p.id)
-	default:
-		return false
-	}
-	return t.best[x] == 0 && t.best[x+1] == 0
-}
-
-// failedText describes failed flows.
-func (j *judge) failedText(b *blame) string {
-	var parts []string
-	for _, e := range b.evidence {
-		parts = append(parts, fmt.Sprintf("%d of %s %s have no figure", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element)))
-	}
-	return strings.Join(parts, ", ") + j.alternatives(b)
-}
-
-// direction describes the flows that cross an element.
-func (j *judge) direction(x element) string {
-	kind, number, receives := j.elements.kind(x)
-	switch {
-	case kind == linkElement:
-		return "to " + j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
-	case kind == switchElement:
-		return "through it"
-	}
-	name := j.placeText(j.elements.placeOf(x))
-	if receives {
-		return "to " + name
-	}
-	return "from " + name
-}
-
-// alternatives lists the places that no flow tells apart from the first.
-func (j *judge) alternatives(b *blame) string {
-	all := j.candidates(b)
-	if len(all) == 1 {
-		return ""
-	}
-	const maxNamed = 4
-	more := ""
-	if len(all) > maxNamed {
-		all, more = all[:maxNamed], fmt.Sprintf(" and %d more", len(all)-maxNamed)
-	}
-	return "; one of: " + strings.Join(all, ", ") + more
-}
-
-// candidates names the places that no flow tells apart: an end port stands for the adapter
-// and its cable.
-func (j *judge) candidates(b *blame) (all []string) {
-	for _, p := range b.places {
-		all = append(all, j.placeText(p))
-		if p.kind == endElement && j.elements.at[p.id] >= 0 {
-			w := j.elements.wiring
-			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
-		}
-	}
-	return all
 }
 
 // reportBlame adds the findings about a place.
@@ -234,18 +142,6 @@ func (j *judge) rateText(b *blame) string {
 	return ""
 }
 
-// evidenceText describes an evidence.
-func (j *judge) evidenceText(e *evidence) string {
-	flows := fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
-	switch {
-	case e.slight:
-		return fmt.Sprintf("%.1f %% of its class on average, %s", 100*e.share, flows)
-	case e.metric == latency:
-		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs), %s", 1/e.share, e.median, flows)
-	}
-	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s), %s", 100*e.share, e.median, flows)
-}
-
 // finding returns a finding about a place.
 func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Finding {
 	w, x := j.elements.wiring, b.evidence[0].element
@@ -279,32 +175,6 @@ func (j *judge) number(x element) int {
 func (j *judge) atPort(f report.Finding, p *route.Port) report.Finding {
 	f.Subject = j.elements.wiring.portName(p)
 	return f.At(p.Node.GUID, int(p.Number))
-}
-
-// reportEvidence returns the evidence's JSON form.
-func (j *judge) reportEvidence(b *blame) (all []Evidence) {
-	for _, e := range b.evidence {
-		r := Evidence{Metric: [...]string{"reachability", "bandwidth", "latency"}[e.metric], Flows: e.flows, Crossing: e.crossing}
-		kind, number, receives := j.elements.kind(e.element)
-		switch {
-		case kind == linkElement:
-			r.Direction = j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
-		case kind == switchElement:
-			r.Direction = "through"
-		case receives:
-			r.Direction = "receive"
-		default:
-			r.Direction = "send"
-		}
-		if e.metric != noMetric {
-			r.Share = new(round(e.share))
-		}
-		if e.median != 0 {
-			r.Median = new(round(e.median))
-		}
-		all = append(all, r)
-	}
-	return all
 }
 
 // reportRest adds the findings about slow flows that no element explains.

@@ -1,0 +1,89 @@
+package mesh
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/plural"
+)
+
+// reportEvidence returns the evidence's JSON form.
+func (j *judge) reportEvidence(b *blame) (all []Evidence) {
+	for _, e := range b.evidence {
+		r := Evidence{Metric: [...]string{"reachability", "bandwidth", "latency"}[e.metric], Flows: e.flows, Crossing: e.crossing}
+		kind, number, receives := j.elements.kind(e.element)
+		switch {
+		case kind == linkElement:
+			r.Direction = j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
+		case kind == switchElement:
+			r.Direction = "through"
+		case receives:
+			r.Direction = "receive"
+		default:
+			r.Direction = "send"
+		}
+		if e.metric != noMetric {
+			r.Share = new(round(e.share))
+		}
+		if e.median != 0 {
+			r.Median = new(round(e.median))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// evidenceText describes an evidence.
+func (j *judge) evidenceText(e *evidence) string {
+	flows := fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
+	switch {
+	case e.slight:
+		return fmt.Sprintf("%.1f %% of its class on average, %s", 100*e.share, flows)
+	case e.metric == latency:
+		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs), %s", 1/e.share, e.median, flows)
+	}
+	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s), %s", 100*e.share, e.median, flows)
+}
+
+// direction describes the flows that cross an element.
+func (j *judge) direction(x element) string {
+	kind, number, receives := j.elements.kind(x)
+	switch {
+	case kind == linkElement:
+		return "to " + j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
+	case kind == switchElement:
+		return "through it"
+	}
+	name := j.placeText(j.elements.placeOf(x))
+	if receives {
+		return "to " + name
+	}
+	return "from " + name
+}
+
+// alternatives lists the places that no flow tells apart from the first.
+func (j *judge) alternatives(b *blame) string {
+	all := j.candidates(b)
+	if len(all) == 1 {
+		return ""
+	}
+	const maxNamed = 4
+	more := ""
+	if len(all) > maxNamed {
+		all, more = all[:maxNamed], fmt.Sprintf(" and %d more", len(all)-maxNamed)
+	}
+	return "; one of: " + strings.Join(all, ", ") + more
+}
+
+// candidates names the places that no flow tells apart: an end port stands for the adapter
+// and its cable.
+func (j *judge) candidates(b *blame) (all []string) {
+	for _, p := range b.places {
+		all = append(all, j.placeText(p))
+		if p.kind == endElement && j.elements.at[p.id] >= 0 {
+			w := j.elements.wiring
+			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
+		}
+	}
+	return all
+}
