@@ -34,8 +34,8 @@ func (t *trial) deficits(r *Results) []deficit {
 			for i := range r.Flows {
 				f := &r.Flows[i]
 				speed, limit, ok := t.speed(f, t.classes.all[t.classes.of[i]])
-				if !ok || float64(speed) < limit {
-					continue
+				if !ok || float64(speed) < limit || float64(speed) > 2-limit {
+					continue // without the flows of other speeds
 				}
 				at, other := f.From, f.To
 				if side == 1 {

@@ -266,3 +266,32 @@ func TestAnalyze_Mutual(t *testing.T) {
 		t.Errorf("got %q, want the slow link: %v", got, result.Findings)
 	}
 }
+
+// A link that trained at half of its width slows the flows of fast ports only: flows of
+// slow ports through it do not clear it.
+func TestAnalyze_MixedRates(t *testing.T) {
+	o := pairwise
+	r := simulated(t, wire(t, "demo"), o)
+	if got := brief(r.Findings); !slices.Equal(got, []string{"slow-link leaf1[1]"}) {
+		t.Errorf("got %q, want the link at 2X NDR: %v", got, r.Findings)
+	}
+	directions := r.Findings[0].Data.(*FindingData).Evidence
+	if len(directions) != 2 || directions[0].Direction != "spine1[1]" || directions[1].Direction != "leaf1[1]" {
+		t.Errorf("got %+v, want both directions", directions)
+	}
+}
+
+// Hosts in an oversubscribed fabric are judged by the flows that are not limited by it.
+func TestAnalyze_Oversubscribed(t *testing.T) {
+	o := SimulateOptions{Schedule: Schedule{Name: "shift"}, Noise: 0.015, Seed: 1}
+	r := simulated(t, wire(t, "fat-tree:radix=16,pods=4,spines=2"), o, "host00003=40%")
+	var errors []string
+	for _, f := range r.Findings {
+		if f.Severity == report.Error {
+			errors = append(errors, string(f.Kind)+" "+f.Subject)
+		}
+	}
+	if !slices.Equal(errors, []string{"slow-node host00003"}) {
+		t.Errorf("got %q, want the slow host: %v", errors, r.Findings)
+	}
+}

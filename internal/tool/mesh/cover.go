@@ -22,7 +22,7 @@ func (t *trial) cover() {
 	for i := range t.slow {
 		f := &t.slow[i]
 		for _, x := range f.path {
-			if t.isSuspect(x) && t.explains(x, f) {
+			if t.explains(x, f) {
 				if c.flows[x] == nil {
 					c.suspects = append(c.suspects, x)
 				}

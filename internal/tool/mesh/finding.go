@@ -79,29 +79,21 @@ func (j *judge) reportBlame(b *blame) {
 
 // compareDirections adds a finding if a host is slow in one direction only.
 func (j *judge) compareDirections(b *blame, f report.Finding) {
-	var share [2]float64
-	for _, e := range b.evidence {
-		if _, _, receives := j.elements.kind(e.element); e.metric != bandwidth {
-			return
-		} else if receives {
-			share[1] = e.share
-		} else {
-			share[0] = e.share
-		}
-	}
-	t, x := j.trials[0], j.elements.send(int32(b.places[0].id))
-	slow, good := "sends", "receives"
-	switch {
-	case share[0] == 0 && t.capacity(x) > suspectShare:
-		slow, good = good, slow
-	case share[1] == 0 && t.capacity(x+1) > suspectShare:
-	default:
+	if len(b.evidence) != 1 || b.evidence[0].metric != bandwidth || b.evidence[0].slight {
 		return
 	}
-	text := fmt.Sprintf("%s at %.0f %% of its class, %s without loss", slow, 100*max(share[0], share[1]), good)
-	a := f
-	a.Kind, a.Severity, a.Detail, a.Hint = report.Asymmetric, report.Asymmetric.Info().Severity, text, ""
-	j.add(a)
+	e, slow, good := b.evidence[0], "sends", "receives"
+	other := e.element + 1
+	if _, _, receives := j.elements.kind(e.element); receives {
+		other, slow, good = e.element-1, good, slow
+	}
+	t := j.trials[0]
+	if t.count[other] == 0 || t.capacity(other) < suspectShare*e.median {
+		return
+	}
+	f.Kind, f.Severity, f.Hint = report.Asymmetric, report.Asymmetric.Info().Severity, ""
+	f.Detail = fmt.Sprintf("%s at %.0f %% of its class, %s without loss", slow, 100*e.share, good)
+	j.add(f)
 }
 
 // kindOf returns the kind of a place's finding. An end port is a cable if other adapters

@@ -48,6 +48,7 @@ const (
 	minSigma     = 0.002
 	madSigma     = 1.4826 // standard deviations per median absolute deviation
 	broadSigma   = 0.10   // above it, a class has several speeds: the fastest counts
+	fasterShare  = 1.25   // speed of a tenth of the flows, above which it is as well
 	slowSigmas   = 4.5
 	latencyNoise = 6
 )
@@ -61,7 +62,7 @@ func bandwidthLevel(values []float32) (l level) {
 	slices.Sort(values)
 	l.count, l.median = len(values), quantile(values, 0.5)
 	l.sigma = logSigma(values, l.median)
-	if l.sigma > broadSigma {
+	if l.sigma > broadSigma || quantile(values, 0.9) > fasterShare*l.median {
 		first, _ := slices.BinarySearch(values, float32(slowShare*quantile(values, 0.95)))
 		l.median = quantile(values[first:], 0.5)
 		l.sigma = logSigma(values[first:], l.median)

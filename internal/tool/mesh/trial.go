@@ -11,7 +11,7 @@ type trial struct {
 	elements *elements
 	classes  *classes
 
-	best  []float32 // highest relative speed by element
+	best  []float32 // highest speed by element: bandwidth, or relative speed
 	count []int32   // flows by element
 	slow  []slowFlow
 	sigma float64 // typical deviation of logarithms
@@ -21,10 +21,12 @@ type trial struct {
 
 // A slowFlow is a flow that is slower than its class.
 type slowFlow struct {
-	flow  int32
-	speed float32 // relative to the class
-	path  []element
-	done  bool // a pick explains it
+	flow   int32
+	speed  float32 // relative to the class
+	figure float32 // bandwidth, or relative speed
+	full   float32 // figure at the speed of the class
+	path   []element
+	done   bool // a pick explains it
 }
 
 // A pick is the elements that explain slow flows. No flow tells them apart.
@@ -53,19 +55,26 @@ func newTrial(r *Results, e *elements, c *classes, m metric) *trial {
 	var path []element
 	for i := range r.Flows {
 		f := &r.Flows[i]
-		speed, limit, ok := t.speed(f, c.all[c.of[i]])
+		k := c.all[c.of[i]]
+		speed, limit, ok := t.speed(f, k)
 		if !ok {
 			continue
+		}
+		// A slow link may be fast enough for slower ports, so that bandwidths of
+		// different classes are compared as such. Latencies depend on the class.
+		figure, full := speed, float32(1)
+		if m == bandwidth {
+			figure, full = f.Gbps, float32(k.levels[0].median)
 		}
 		path, _ = e.of(path[:0], f)
 		for _, x := range path {
 			t.count[x]++
-			if speed > t.best[x] {
-				t.best[x] = speed
+			if figure > t.best[x] {
+				t.best[x] = figure
 			}
 		}
 		if float64(speed) < limit {
-			t.slow = append(t.slow, slowFlow{flow: int32(i), speed: speed, path: slices.Clone(path)})
+			t.slow = append(t.slow, slowFlow{flow: int32(i), speed: speed, figure: figure, full: full, path: slices.Clone(path)})
 		}
 	}
 	return t
@@ -124,20 +133,17 @@ func (t *trial) capacity(x element) float64 {
 	return float64(t.best[x]) * math.Exp(-t.sigma*chance)
 }
 
-// isSuspect reports whether no good flow clears an element.
-func (t *trial) isSuspect(x element) bool {
-	return t.count[x] > 0 && t.capacity(x) < suspectShare
-}
-
-// explains reports whether a flow is as slow as a suspect: a much slower flow has another
-// cause.
+// explains reports whether an element is a suspect for a slow flow: no flow clears it that
+// is as fast as the slow flow's class, and the slow flow is about as fast as its best one. A
+// much slower flow has another cause.
 func (t *trial) explains(x element, f *slowFlow) bool {
 	if t.metric == noMetric {
-		return true
+		return t.best[x] == 0
 	}
 	low := math.Exp(-tolerance * t.sigma)
 	if t.metric == latency {
 		low -= latencySlack
 	}
-	return float64(f.speed) >= t.capacity(x)*low
+	capacity := t.capacity(x)
+	return capacity < suspectShare*float64(f.full) && float64(f.figure) >= capacity*low
 }
