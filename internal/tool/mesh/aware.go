@@ -1,6 +1,10 @@
 package mesh
 
-import "iter"
+import (
+	"iter"
+	"math"
+	"math/bits"
+)
 
 // A traffic records which links a round's flows use.
 type traffic struct {
@@ -48,47 +52,91 @@ func (t *traffic) add(p pair) bool {
 	return true
 }
 
-// window limits the flows that are tried for an additional round, in multiples of the
-// member count.
-const window = 20
-
-// aware is shift, with the flows that share a link moved to additional rounds.
+// aware puts each flow of shift into the first round in which its links are free. Without
+// shared links that is shift itself.
 func (m *members) aware(int) iter.Seq[[]pair] {
 	return func(yield func([]pair) bool) {
 		t := newTraffic(m)
-		var moved, round []pair
+		fits := newFirstFit(int(t.paths.count))
+		var flows []pair
+		var at []int32 // round by flow
+		rounds := 0
 		for shift := range m.shift(0) {
-			t.begin()
-			round = round[:0]
-			for i := range shift {
-				p := shift[(i+int(t.round)*7919)%len(shift)] // fair to all
-				if t.add(p) {
-					round = append(round, p)
-				} else {
-					moved = append(moved, p)
-				}
-			}
-			if !yield(round) {
-				return
+			for _, p := range shift {
+				round := fits.place(t.links(p))
+				flows, at = append(flows, p), append(at, int32(round))
+				rounds = max(rounds, round+1)
 			}
 		}
-		for len(moved) > 0 {
-			t.begin()
-			round = round[:0]
-			tried := min(len(moved), window*len(m.ends))
-			rest := moved[:0]
-			for i, p := range moved {
-				if i < tried && t.add(p) {
-					round = append(round, p)
-				} else {
-					rest = append(rest, p)
-				}
-			}
-			moved = rest
-			if !yield(round) {
+		ordered, ends := byRound(flows, at, rounds)
+		begin := 0
+		for _, end := range ends {
+			if !yield(ordered[begin:end]) {
 				return
 			}
+			begin = end
 		}
+	}
+}
+
+// byRound sorts flows by their rounds, and returns where each round ends.
+func byRound(flows []pair, at []int32, rounds int) (ordered []pair, ends []int) {
+	next := make([]int, rounds+1)
+	for _, round := range at {
+		next[round+1]++
+	}
+	for i := range rounds {
+		next[i+1] += next[i]
+	}
+	ends = append(ends, next[1:]...)
+	ordered = make([]pair, len(flows))
+	for i, p := range flows {
+		ordered[next[at[i]]] = p
+		next[at[i]]++
+	}
+	return ordered, ends
+}
+
+// A firstFit finds the first round in which links are free.
+type firstFit struct {
+	used [][]uint64 // a bit for each round, by link
+	full []int      // words before this one have no free round, by link
+}
+
+func newFirstFit(links int) *firstFit { return &firstFit{make([][]uint64, links), make([]int, links)} }
+
+// place uses links in the first round in which all are free.
+func (f *firstFit) place(links []element) int {
+	word := 0
+	for _, x := range links {
+		word = max(word, f.full[x])
+	}
+	for ; ; word++ {
+		var used uint64
+		for _, x := range links {
+			if word < len(f.used[x]) {
+				used |= f.used[x][word]
+			}
+		}
+		if used == math.MaxUint64 {
+			continue
+		}
+		bit := bits.TrailingZeros64(^used)
+		for _, x := range links {
+			f.use(x, word, bit)
+		}
+		return word*64 + bit
+	}
+}
+
+// use marks a link as used in a round.
+func (f *firstFit) use(x element, word, bit int) {
+	for len(f.used[x]) <= word {
+		f.used[x] = append(f.used[x], 0)
+	}
+	f.used[x][word] |= 1 << bit
+	for f.full[x] < len(f.used[x]) && f.used[x][f.full[x]] == math.MaxUint64 {
+		f.full[x]++
 	}
 }
 
