@@ -299,14 +299,14 @@ var kinds = []KindInfo{
 
 	{Exceeded, Warning, "an error counter is above its threshold", hintCounters, "PM_COUNTER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Increased, Error, "an error counter increased", hintCounters, "PM_COUNTER_INCREASED", runbookSlow},
-	{Congested, Warning, "packets wait too long, or flows that share a link slow each other", "find the traffic: ibkit counters --window 10s --sort wait", "", runbookSlow},
+	{Congested, Warning, "packets wait too long", "find the traffic: ibkit counters --window 10s --sort wait", "", runbookSlow},
 	{Flapped, Error, "the link went down, and is up again", hintCable, "BAD_LINK", runbookFlaps},
 	{BitErrors, Error, "the bit error rate is above a limit", hintCable, "BER_EXCEEDS_THRESHOLD", runbookSlow},
 	{Saturated, Warning, "a counter is at its largest value", "ibkit counters --reset errors {node}", "PM_COUNTER_OVERFLOW", ""},
 	{Cleared, Warning, "counters were cleared in the window", "repeat the check; find the program that clears counters", "PM_NEGATIVE_DELTA_COUNTERS", ""},
 	{Disappeared, Error, "a port that was read before does not reply again", hintLink, "NODE_NO_RESPONSE", runbookReach},
 
-	{Unreachable, Error, "paths end before their destination, or flows fail", hintRoutes, "", runbookReach},
+	{Unreachable, Error, "paths end before their destination", hintRoutes, "", runbookReach},
 	{ForwardingLoop, Error, "tables forward packets in a loop", hintRoutes, "", ""},
 	{CreditLoop, Error, "buffers can wait for each other for ever", "select a routing engine without credit loops, for example up/down", "", ""},
 	{Unbalanced, Warning, "links of a switch have uneven numbers of destinations", hintBalance, "", runbookSlow},

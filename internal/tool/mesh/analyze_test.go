@@ -143,7 +143,8 @@ func TestAnalyze_Congestion(t *testing.T) {
 	}
 }
 
-// Names on either side that the other lacks are counted and make the result partial.
+// Names that only the results or only the fabric have are counted, and make the result
+// partial.
 func TestAnalyze_Names(t *testing.T) {
 	w := wire(t, "rails:hosts=8,rails=2")
 	text := "src,dst,bandwidth_gbps\nhost001 mlx5_0,host002/mlx5_0,200\nhost001.example.org,host003:mlx5_0,200\nnosuch,host004 mlx5_0[1],200\n" +

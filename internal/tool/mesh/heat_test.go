@@ -21,9 +21,11 @@ func TestHeat(t *testing.T) {
 		from, to int
 		want     byte
 	}{{0, 1, '.'}, {2, 8, '4'}, {8, 2, '4'}, {15, 3, 'x'}, {5, 5, ' '}} {
-		if got := h.sign(test.from, test.to, 1); got != test.want {
-			t.Errorf("%d to %d: got %q, want %q", test.from, test.to, got, test.want)
-		}
+		t.Run(h.Rows[test.from]+" to "+h.Rows[test.to], func(t *testing.T) {
+			if got := h.sign(test.from, test.to, 1); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 	if len(h.Marks(2)) != 1 || len(h.Marks(15)) != 1 || len(h.Marks(0)) != 0 || len(h.Leaves[1].Marks) != 1 {
 		t.Errorf("got marks %v and %v, want the hosts 3 and 16 and leaf002", h.marks, h.Leaves)

@@ -29,9 +29,9 @@ var (
 	}
 )
 
-// roundsOfToyModel is the round count for which the design states rates: one fault is
-// always named exactly, of four faults 95 %, of ten 83 %.
-const roundsOfToyModel = 32
+// roundsOfToyModel is the schedule for which the design states rates: one fault is always
+// named exactly, of four faults 95 %, of ten 83 %.
+const roundsOfToyModel = "quick:32"
 
 // leastExact is the share of faults that must be named exactly, by the fault count.
 var leastExact = map[int]float64{1: 1, 4: 0.95, 10: 0.83}
@@ -57,11 +57,11 @@ func TestAnalyze_RandomFaults(t *testing.T) {
 	total := map[int]*tally{1: {}, 4: {}, 10: {}}
 	for _, size := range testenv.Cases(smallSizes, largeSizes...) {
 		t.Run(size.name, func(t *testing.T) {
-			w := wire(t, size.description)
+			take, rounds := roundsOf(t, wire(t, size.description), roundsOfToyModel)
 			for _, faults := range []int{1, 4, 10} {
 				var sum tally
 				for seed := range testenv.Rounds(4, 20) {
-					sum.add(randomCase(t, w, faults, uint64(seed)))
+					sum.add(randomCase(t, take, rounds, faults, uint64(seed)))
 				}
 				t.Logf("%2d at the same time: %v", faults, sum)
 				total[faults].add(sum)
@@ -80,12 +80,11 @@ func TestAnalyze_RandomFaults(t *testing.T) {
 }
 
 // randomCase plants faults and counts the named ones.
-func randomCase(t *testing.T, w *Wiring, count int, seed uint64) (sum tally) {
+func randomCase(t *testing.T, take *members, rounds [][]pair, count int, seed uint64) (sum tally) {
 	t.Helper()
+	w := take.wiring
 	faults := w.Plant(count, seed)
-	results, err := Simulate(t.Context(), w, SimulateOptions{
-		Schedule: Schedule{Name: "quick", N: roundsOfToyModel}, Faults: faults, Noise: 0.015, Seed: seed,
-	})
+	results, err := simulateRounds(t.Context(), take, slices.Values(rounds), SimulateOptions{Faults: faults, Noise: 0.015, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,16 +147,14 @@ func (f Fault) isExactly(data *FindingData) bool {
 // A healthy fabric has no findings. ALL_CASES judges 1,000 runs.
 func TestAnalyze_Healthy(t *testing.T) {
 	for _, size := range smallSizes {
-		w := wire(t, size.description)
+		take, rounds := roundsOf(t, wire(t, size.description), roundsOfToyModel)
 		t.Run(size.name, func(t *testing.T) {
 			for seed := range testenv.Rounds(20, 334) {
-				results, err := Simulate(t.Context(), w, SimulateOptions{
-					Schedule: Schedule{Name: "quick", N: roundsOfToyModel}, Noise: 0.015, Seed: uint64(seed),
-				})
+				results, err := simulateRounds(t.Context(), take, slices.Values(rounds), SimulateOptions{Noise: 0.015, Seed: uint64(seed)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r := Analyze(results, w, Options{}); len(r.Findings) > 0 || r.Partial {
+				if r := Analyze(results, take.wiring, Options{}); len(r.Findings) > 0 || r.Partial {
 					t.Fatalf("seed %d: got %v, want no findings", seed, r.Findings)
 				}
 			}

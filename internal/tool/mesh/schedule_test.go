@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// rounds returns the rounds of a schedule for the members of a fabric.
+// roundsOf returns the rounds of a schedule for the members of a fabric.
 func roundsOf(t *testing.T, w *Wiring, text string) (m *members, rounds [][]pair) {
 	t.Helper()
 	s, err := ParseSchedule(text)

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"iter"
 	"math"
 	"math/rand/v2"
 )
@@ -42,13 +43,19 @@ type model struct {
 
 // Simulate calculates the results of a schedule. It returns an error if ctx ends.
 func Simulate(ctx context.Context, w *Wiring, o SimulateOptions) (*Results, error) {
-	m := newModel(w, o)
 	take := newMembers(w, nil)
+	return simulateRounds(ctx, take, o.Schedule.rounds(take), o)
+}
+
+// simulateRounds is [Simulate] for rounds of members.
+func simulateRounds(ctx context.Context, take *members, rounds iter.Seq[[]pair], o SimulateOptions) (*Results, error) {
+	w := take.wiring
+	m := newModel(w, o)
 	r := &Results{Format: JSON}
 	for _, end := range take.ends {
 		r.name([]byte(w.endName(end)))
 	}
-	for round := range o.Schedule.rounds(take) {
+	for round := range rounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
