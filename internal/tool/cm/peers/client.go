@@ -100,7 +100,7 @@ func eventFailure(e rdmacm.Event) error {
 	if e.Type == rdmacm.EventAddrError || e.Type == rdmacm.EventRouteError {
 		text = fmt.Sprintf("%v, error: %d", e.Type, e.Status)
 	}
-	return &exchange.Failure{Op: text, Code: 1, Event: &e}
+	return &exchange.Error{Op: text, Code: 1, Event: &e}
 }
 
 // prepareQPs creates the queue pairs and changes them to INIT.

@@ -75,14 +75,14 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	switch others := len(r.listeners); {
 	case others == o.Peers:
-		return &exchange.Failure{Op: "cannot have all listeners", Code: 1}
+		return &exchange.Error{Op: "cannot have all listeners", Code: 1}
 	case others == 0:
-		return &exchange.Failure{Op: "need at least 1 listener", Code: 1}
+		return &exchange.Error{Op: "need at least 1 listener", Code: 1}
 	}
 	return r.rounds(ctx)
 }
 
-func failed(op string, err error) error { return &exchange.Failure{Op: op, Err: err, Code: 1} }
+func failed(op string, err error) error { return &exchange.Error{Op: op, Err: err, Code: 1} }
 
 // A run is a peer's side of a test in progress.
 type run struct {
