@@ -256,6 +256,7 @@ func (c *command) limits() (err error) {
 		c.fabric.ContinueSimulation(o.Since.Simulation)
 		if o.Since.Partial {
 			fmt.Fprintf(c.env.ErrOut, "warning: the baseline in %s is partial\n", cmdutil.Visible(c.since))
+			c.fabric.PrintFailed(c.env, o.Since.Damage)
 		}
 	}
 	return nil

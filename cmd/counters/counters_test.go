@@ -21,6 +21,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -423,5 +424,33 @@ func TestCounters_NoPort(t *testing.T) {
 	const want = "6 switches, 16 channel adapters, 0 ports: partial result, no port was read\n"
 	if code != cmdutil.ExitPartial || !strings.HasSuffix(out, want) {
 		t.Errorf("got exit code %d, output\n%s\nwant %d, %q", code, out, cmdutil.ExitPartial, want)
+	}
+}
+
+// A truncated baseline is compared as far as it can be read.
+func TestCounters_DamagedBaseline(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "baseline")
+	program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--save", path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(whole), "\n")
+	const kept = 6
+	if err := os.WriteFile(path, []byte(strings.Join(lines[:kept], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, warnings := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--since", path, "--json")
+	var r struct {
+		Partial  bool
+		Failures []report.Failure
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	damage := fmt.Sprintf(`%s:%d: the file is truncated: the line "end" is missing`, path, kept+1)
+	want := "warning: the baseline in " + path + " is partial\nwarning: " + damage + "\n"
+	if code != cmdutil.ExitPartial || !r.Partial || len(r.Failures) != 1 || r.Failures[0].Error != damage || warnings != want {
+		t.Errorf("got exit code %d, partial %v, failures %v, warnings %s\nwant %d, %s", code, r.Partial, r.Failures, warnings, cmdutil.ExitPartial, want)
 	}
 }

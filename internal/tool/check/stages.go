@@ -194,6 +194,9 @@ func (r *fabricRun) readCounters(ctx context.Context) error {
 	return err
 }
 
+// baselineDamageHint is the next step for a baseline that could be read in part only.
+const baselineDamageHint = "store the counters again: ibkit counters --save FILE"
+
 // checkCounters compares the error counters with their thresholds.
 func checkCounters(ctx context.Context, r *fabricRun) error {
 	if err := r.readCounters(ctx); err != nil {
@@ -206,6 +209,12 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 				f = f.WithHint(report.NotActive.Info().Hint) // a ping cannot reach the agent, either
 			}
 			r.add(f)
+		}
+	}
+	if r.opts.Since != nil {
+		for _, err := range r.opts.Since.Damage {
+			r.add(finding(report.Unchecked, "", "%v", err).WithHint(baselineDamageHint))
+			r.result.Fail(fabric.ReportFailure("", err))
 		}
 	}
 	ports := 0

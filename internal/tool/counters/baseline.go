@@ -30,6 +30,10 @@ type Baseline struct {
 	// Simulation is the time from which a simulated fabric's counters increase, if the
 	// fabric ended with the process that wrote the baseline; zero otherwise.
 	Simulation time.Time
+
+	// Damage has an error for each line that could not be read, a [*textfile.Error]. The
+	// baseline is then partial, and ports without their line have no earlier sample.
+	Damage []error
 }
 
 type baselineKey struct {
@@ -128,28 +132,51 @@ func isSelection(name string) bool {
 }
 
 // ReadBaseline reads output from [WriteBaseline]. name is used in errors, which have type
-// [*textfile.Error].
+// [*textfile.Error]. A file without any valid port line but with damage is an error.
 func ReadBaseline(r io.Reader, name string) (*Baseline, error) {
 	b := &Baseline{ports: map[baselineKey]*Sample{}}
 	lines := textfile.NewReader(r, name)
+	if !lines.Next() {
+		return nil, headError(lines, name)
+	}
+	if err := header(lines.Text()); err != nil {
+		return nil, lines.At(err)
+	}
 	p := baselineParser{b: b}
 	for lines.Next() {
 		if err := p.line(lines.Text()); err != nil {
-			return nil, lines.At(err)
+			lines.Reject(err)
+			b.Damage = append(b.Damage, lines.At(err))
 		}
 	}
-	err := lines.Err()
-	switch {
-	case errors.Is(err, textfile.ErrTooLong) && !p.started:
-		err = errNotBaseline
-	case err != nil:
-		return nil, err
-	case p.ended:
-		return b, nil
-	default:
-		err = errors.New("the file is truncated: the line \"end\" is missing")
+	if err := lines.End(); err != nil {
+		b.Damage = append(b.Damage, err)
+	} else if !p.ended {
+		b.Damage = append(b.Damage, &textfile.Error{File: name, Line: lines.Line() + 1, Err: errTruncated})
 	}
-	return nil, &textfile.Error{File: name, Line: lines.Line() + 1, Err: err}
+	if len(b.Damage) > 0 {
+		b.Partial = true
+		if len(b.ports) == 0 {
+			return nil, b.Damage[0]
+		}
+	}
+	return b, nil
+}
+
+var errTruncated = errors.New("the file is truncated: the line \"end\" is missing")
+
+// headError returns the error of a file without a first line.
+func headError(lines *textfile.Reader, name string) error {
+	err := lines.End()
+	switch {
+	case err == nil:
+		err = errTruncated
+	case errors.Is(err, textfile.ErrTooLong):
+		err = errNotBaseline
+	default:
+		return err
+	}
+	return &textfile.Error{File: name, Line: 1, Err: err}
 }
 
 // ReadBaselineFile reads a file. See [ReadBaseline].
@@ -168,22 +195,18 @@ func ReadBaselineFile(path string) (*Baseline, error) {
 
 // A baselineParser parses a baseline's lines.
 type baselineParser struct {
-	b       *Baseline
-	started bool
-	ended   bool
-	count   int
+	b     *Baseline
+	ended bool
+	count int // of port lines, also invalid ones
 
 	node  ib.GUID
 	isIn  bool // a node line was read
+	lost  bool // the last node line is invalid: its ports are unknown
 	caps  mad.PerfCapMask
 	caps2 mad.PerfCapMask2
 }
 
 func (p *baselineParser) line(text string) (err error) {
-	if !p.started {
-		p.started = true
-		return header(text)
-	}
 	if p.ended {
 		return errors.New("unexpected line after \"end\"")
 	}
@@ -196,9 +219,14 @@ func (p *baselineParser) line(text string) (err error) {
 		p.b.Simulation, err = parseTime(rest)
 		return err
 	case "node":
-		return p.nodeLine(rest)
+		err = p.nodeLine(rest)
+		p.lost = err != nil
+		return err
 	case "port":
 		p.count++
+		if p.lost {
+			return nil
+		}
 		return p.portLine(strings.Fields(rest))
 	case "end":
 		p.ended = true
@@ -265,27 +293,44 @@ func (p *baselineParser) portLine(f []string) error {
 	if err != nil {
 		return err
 	}
-	key := baselineKey{p.node, uint8(number)}
+	var values mad.Attribute
+	switch f[1] {
+	case "basic":
+		values = &mad.PortCounters{}
+	case "extended":
+		values = &mad.PortCountersExtended{}
+	default:
+		return fmt.Errorf("attribute %s: unknown", textfile.Quote(f[1]))
+	}
+	if err := setValues(values, f[3:]); err != nil {
+		return err
+	}
+	return p.add(baselineKey{p.node, uint8(number)}, values, at)
+}
+
+// add adds a port's attribute.
+func (p *baselineParser) add(key baselineKey, values mad.Attribute, at time.Time) error {
 	s := p.b.ports[key]
 	if s == nil {
 		s = &Sample{Caps: p.caps, Caps2: p.caps2}
 		p.b.ports[key] = s
 	}
-	switch kind := f[1]; {
-	case kind == "basic" && s.Basic == nil:
-		s.Basic, s.BasicAt = &mad.PortCounters{}, at
-		err = setValues(s.Basic, f[3:])
-	case kind == "extended" && s.extended == nil:
-		x := &mad.PortCountersExtended{}
-		err = setValues(x, f[3:])
-		s.SetExtended(x, at)
-	default:
-		return fmt.Errorf("attribute %s: unknown, or repeated", textfile.Quote(kind))
+	switch a := values.(type) {
+	case *mad.PortCounters:
+		if s.Basic != nil {
+			return errors.New("attribute basic: repeated, the first counts")
+		}
+		s.Basic, s.BasicAt = a, at
+	case *mad.PortCountersExtended:
+		if s.extended != nil {
+			return errors.New("attribute extended: repeated, the first counts")
+		}
+		s.SetExtended(a, at)
 	}
 	if p.b.Began.IsZero() || at.Before(p.b.Began) {
 		p.b.Began = at
 	}
-	return err
+	return nil
 }
 
 // parseNumber parses a number with a maximum bit count.

@@ -3,6 +3,7 @@ package counters_test
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,24 +93,54 @@ func TestReadBaseline_Errors(t *testing.T) {
 		{"other file", "hello\n", "x:1: not a baseline of ibkit counters: the first line is not \"ibkit counters baseline \" with a version"},
 		{"binary file", "\x7fELF\x02\x01" + strings.Repeat("\x00", 1<<17), "x:1: not a baseline of ibkit counters"},
 		{"newer version", strings.Replace(good, "baseline 1", "baseline 2", 1), "x:1: version: got 2, want 1"},
-		{"truncated", strings.Join(lines[:5], ""), "x:6: the file is truncated"},
 		{"cut line", good[:len(lines[0])+len(lines[1])+len(lines[2])-9], "x:3: "},
-		{"missing line", lines[0] + lines[1] + strings.Join(lines[3:], ""), "number of port lines"},
 		{"port first", lines[0] + lines[2], "x:2: a port line precedes"},
-		{"repeated", lines[0] + lines[1] + lines[2] + lines[2], "x:4: attribute"},
 		{"bad GUID", lines[0] + "node 0xg caps 0x0 caps2 0x0 \"a\"\n", "x:2: "},
 		{"bad number", lines[0] + lines[1] + strings.Replace(lines[2], "port ", "port 300", 1), "x:3: port number"},
 		{"number out of range", lines[0] + lines[1] + strings.Replace(lines[2], "port 1", "port 300", 1), `x:3: port number: got "300", want a number from 0 to 255`},
 		{"bad value", lines[0] + lines[1] + strings.TrimSuffix(lines[2], "0\n") + "x\n", `got "x", want a number from 0 to 18446744073709551615`},
 		{"bad mask", lines[0] + "node 0x1 caps 0x10000 caps2 0x0 \"a\"\n", `x:2: capability mask: got "0x10000", want a number from 0 to 65535`},
 		{"bad time", lines[0] + lines[1] + strings.Replace(lines[2], ".", ",", 1), "x:3: time"},
-		{"after the end", good + "node\n", "unexpected line"},
 		{"unknown word", lines[0] + "nodes\n", "x:2: got \"nodes\""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := counters.ReadBaseline(strings.NewReader(test.text), "x")
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// The valid lines of a damaged baseline are read, and the others are reported.
+func TestReadBaseline_Damaged(t *testing.T) {
+	var good string
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2")
+		c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
+		good = string(baseline(t, c.Nodes()))
+	})
+	lines := strings.SplitAfter(good, "\n") // header, node, port, node, …
+	for _, test := range []struct{ name, text, want string }{
+		{"whole", good, ""},
+		{"truncated", strings.Join(lines[:5], ""), "x:6: the file is truncated: the line \"end\" is missing"},
+		{"cut line", strings.Join(lines[:4], "") + lines[4][:len(lines[4])-9], "x:5: number of values:"},
+		{"missing line", lines[0] + lines[1] + strings.Join(lines[3:], ""), "x:" + strconv.Itoa(len(lines)-2) + ": number of port lines"},
+		{"repeated", lines[0] + lines[1] + lines[2] + strings.Join(lines[2:], ""), "x:4: attribute extended: repeated, the first counts"},
+		{"node", lines[0] + "node x\n" + strings.Join(lines[2:], ""), "x:2: got another form"},
+		{"other line", lines[0] + "ibwarn: x\n" + strings.Join(lines[1:], ""), "x:2: got \"ibwarn: x\""},
+		{"after the end", good + "node\n", "x:" + strconv.Itoa(len(lines)) + ": unexpected line after \"end\""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b, err := counters.ReadBaseline(strings.NewReader(test.text), "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Partial != (test.want != "") || (len(b.Damage) > 0) != b.Partial {
+				t.Fatalf("got partial %v, damage %v, want %q", b.Partial, b.Damage, test.want)
+			}
+			if b.Partial && !strings.HasPrefix(b.Damage[0].Error(), test.want) {
+				t.Errorf("got %v, want %s", b.Damage[0], test.want)
 			}
 		})
 	}

@@ -116,6 +116,11 @@ func (r *Result) Head(ports []*Port, names *fabric.NameMap) report.Head {
 			head.Fail(f.report(n, names))
 		}
 	}
+	if r.Since != nil {
+		for _, err := range r.Since.Damage {
+			head.Fail(fabric.ReportFailure("", err))
+		}
+	}
 	head.Partial = r.Partial()
 	return head
 }
