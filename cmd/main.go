@@ -64,6 +64,7 @@ func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 func complete(root *cobra.Command) {
 	addGroups(root)
 	addRelated(root)
+	cmdutil.KeepOrder(root)
 	cmdutil.AddFormat(root)
 }
 

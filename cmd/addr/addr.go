@@ -82,7 +82,6 @@ kernel resolves it.`),
 
   # the GIDs of a host on a RoCE network
   ibkit addr 192.0.2.7`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			addresses, err := c.complete(cmd.Context(), cmd.Flags(), args)
 			if err != nil {
@@ -98,7 +97,6 @@ kernel resolves it.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")

@@ -84,8 +84,7 @@ simulated fabrics are recorded only with --log.`),
 
   # set them, with the CC_Key in a file
   ibkit cc --settings cc.conf --cc-key @/etc/ibkit/cc_key`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -111,7 +110,6 @@ func keyHelp() string {
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.nodes.Register(c.env, cmd, "read and change")
 	c.show = []string{partNodes}
 	cmdutil.EnumListFlag(cmd, &c.show, "show", "", parts, "show these `TABLES`")

@@ -76,8 +76,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 
   # without hardware
   ibkit check fabric --sim demo`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -87,7 +86,6 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.register(cmd)
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
 	flags.DurationVar(&c.window, "window", 0, "read counters twice in this `TIME`, for errors now and bit error rates")

@@ -56,8 +56,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 
   # a check of LBNL Node Health Check, in nhc.conf
   * || check_cmd_status -r 0 ibkit check node --format nhc`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Flags()); err != nil {
 				return err
@@ -66,7 +65,6 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.expect, "expect", "", "compare the host with the manifest in `FILE`, in YAML or JSON")
 	flags.StringVar(&c.writeExpect, "write-expect", "", "write the manifest of this host to `FILE`, and exit")
 	flags.StringVar(&c.state, "state-file", "", "remember counters and link flaps in `FILE`")

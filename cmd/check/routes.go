@@ -78,8 +78,7 @@ directory stands for the files in it.`),
 
   # without hardware: the shortest paths in a torus have credit loops
   ibkit check routes --sim torus,sm=minhop`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -93,7 +92,6 @@ directory stands for the files in it.`),
 
 func (c *routes) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.files.Register(flags)
 	flags.StringVar(&c.save, "save", "", "store nodes and tables in `FILE`")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the routing stored in `FILE`")

@@ -70,8 +70,7 @@ provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5 or vmw_pvrdma.`),
 
   # connections per second, 8 at a time
   ibkit cm --count 1000 --parallel 8 --histogram 192.0.2.7`, "\n"),
-		Args:                  cmdutil.AtMostArguments(1),
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.AtMostArguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			address, err := c.check(cmd.Flags(), args)
 			if err != nil {
@@ -87,7 +86,6 @@ provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5 or vmw_pvrdma.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.IntVarP(&c.options.Count, "count", "c", 1, "make `N` connections, one after the other")
 	flags.IntVar(&c.options.Parallel, "parallel", 1, "make `N` connections at a time")
 	flags.Float64Var(&c.options.Rate, "rate", 0, "start at most `N` connections per second (default: no limit)")

@@ -36,8 +36,7 @@ fabrics, findings, and node names from the node-name map.`),
 
   # permanently, in zsh, for all users
   ibkit completion zsh > /usr/local/share/zsh/site-functions/_ibkit`, "\n"),
-		DisableFlagsInUseLine: true,
-		ValidArgs:             slices.Sorted(maps.Keys(shells)),
+		ValidArgs: slices.Sorted(maps.Keys(shells)),
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:

@@ -105,7 +105,6 @@ ports, and NAME[3] for one of them.`),
 
   # clear the error counters of one switch
   ibkit counters --reset errors leaf1`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -123,7 +122,6 @@ ports, and NAME[3] for one of them.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.selection.define(c.env, cmd)
 	flags.DurationVar(&c.rate, "window", 0, "show rates in a window of `TIME`")
 	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, as many as --count or --watch")

@@ -100,7 +100,6 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 			}
 			return nil
 		},
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := rules.Check(cmd.Flags()); err != nil {
 				return err
@@ -109,7 +108,6 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&c.wide, "wide", false, "add node GUIDs, boards, PCIe links and device nodes")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.check, "problems", false, "print problems only; exit code 3 if there are any, 4 if incomplete")

@@ -76,8 +76,7 @@ Checks:
 
   # print the commands that fix all problems
   ibkit doctor --json | jq -r '.items[].fix[]'`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(cmd.Flags()); err != nil {
 				return err
@@ -86,7 +85,6 @@ Checks:
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only a `LIST` of checks (see --list)")
 	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip a `LIST` of checks")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")

@@ -98,8 +98,7 @@ this host, with the names of node_exporter, and sends no packets.`),
 
   # the counters of this host, without access to the fabric
   ibkit exporter --local --once`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -121,7 +120,6 @@ var detailSets = map[string]counters.DetailSet{
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&c.listen, "listen", nil, "serve metrics at `ADDRESS`: HOST:PORT (default "+defaultListen+")")
 	flags.StringVar(&c.webConfig, "web-config", "", "read TLS and authentication from `FILE`")
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")

@@ -55,7 +55,6 @@ link adds software RDMA devices to network devices, and deletes them: Soft-RoCE
 
 ibkit devinfo shows the devices of a host, and ibkit devinfo --resources the
 processes that use them.`),
-		DisableFlagsInUseLine: true,
 	}
 	cmdutil.RequireCommand(cmd)
 	cmd.AddCommand(newAdd(env), newDelete(env))
@@ -108,7 +107,6 @@ break, and delete waits until all processes have closed the device.`, `
 func (c *command) command(use, short, long, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: strings.TrimSpace(long), Example: strings.Trim(example, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := c.readWords(cmd.Flags(), args)
 			if err != nil {
@@ -125,7 +123,6 @@ func (c *command) command(use, short, long, example string) *cobra.Command {
 // define declares the flags of both subcommands.
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.change.Define(cmd, "")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 }

@@ -99,7 +99,6 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
   # without hardware, against a running ibsim
   ibkit linkinfo --sim ibsim`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.links.nodes = append(c.links.nodes, args...)
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
@@ -115,7 +114,6 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`; scan up to its neighbours")
 	flags.StringVarP(&c.portGUID, "switch", "S", "", "the same as --port-guid `GUID`")
 	cmdutil.CompleteFlag(c.env, cmd, "port-guid", fabricflag.NodeGUIDs)

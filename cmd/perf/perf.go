@@ -98,7 +98,6 @@ failed, 4 that the test was interrupted. Unsupported cases are not failures.`),
 
   # a health check: exit code 3 below 80 Gb/s or above 5 µs
   ibkit perf host1 --test write-bw,write-lat -s 64K --min-bw 80 --max-p99 5us`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.execute(cmd.Context(), cmd.Flags(), args)
 		},
@@ -132,7 +131,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f := &c.flags
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
-	flags.SortFlags = false
 	f.tests = []string{"send-lat", "send-bw"}
 	cmdutil.DescribedListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
 	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", perf.RC, perf.Transports, "`TYPE` of queue pairs")

@@ -99,7 +99,6 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 
   # answer pings, and show their sources
   ibkit ping --serve`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.serve.on {
 				return c.serve.run(cmd.Context(), cmd.Flags(), args)
@@ -118,7 +117,6 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that replies: ping server, subnet or performance management")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target (0: until interrupted)")
 	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` between probes to a target (0: like --flood)")

@@ -99,7 +99,6 @@ simulated fabrics are recorded only with --log.`),
   # train all links that run below their rate, also those of hosts
   ibkit linkinfo --json --finding slow |
     ibkit port --targets-file - --yes --force last-link reset`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -143,7 +142,6 @@ func riskHelp() string {
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.from, "targets-file", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	c.change.Define(cmd, "")
 	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portchange.Risks, "change ports despite a `REASON`")

@@ -104,8 +104,7 @@ is shown field by field.`),
 
   # the names of all attributes
   ibkit query --list`, "\n"),
-		Args:                  cmdutil.AtMostArguments(3),
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.AtMostArguments(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case c.list:
@@ -125,7 +124,6 @@ is shown field by field.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list all attribute names, or an attribute's fields")
 	flags.StringSliceVar(&c.nodes, "node", nil, "query nodes with a name like `PATTERN`, instead of a TARGET")
 	cmdutil.CompleteList(c.env, cmd, "node", fabricflag.NodeNames)

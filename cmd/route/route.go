@@ -82,7 +82,6 @@ path record.`),
 
   # from files of opensm -D 0x43, or a routing that check routes stored
   ibkit route --tables /var/log node01 node16`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pairs, err := c.complete(cmd.Context(), cmd.Flags(), args)
 			if err != nil {
@@ -98,7 +97,6 @@ path record.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.pairsFile, "targets-file", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
 	flags.StringVar(&c.from, "from-port", "", "show the paths from a `PORT` (--to-all)")
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from-port)")

@@ -84,7 +84,6 @@ pattern. The tables of all selected switches are read at the same time.`),
 
   # all multicast tables of files of opensm -D 0x43
   ibkit routes --tables /var/log --multicast`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -99,7 +98,6 @@ pattern. The tables of all selected switches are read at the same time.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&c.lids, "lid", nil, "show the entries of a `LID` or of a range of them (5-9)")
 	flags.StringSliceVar(&c.to, "to", nil, "show the entries of all LIDs of a `PORT`")
 	cmdutil.CompleteFlag(c.env, cmd, "to", fabricflag.NodeNames)

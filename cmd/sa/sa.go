@@ -80,7 +80,6 @@ again.`),
 
   # the fields of a record
   ibkit sa --list PathRecord`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.list {
 				return c.printList(cmd.Flags(), args)
@@ -97,7 +96,6 @@ again.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list all record names, or a record's fields")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.DurationVar(&c.wait, "reply-timeout", 0, "maximum `TIME` for the whole reply (default 30s)")

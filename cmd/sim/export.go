@@ -35,7 +35,6 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
   # JSON, for a fabric with the same state
   ibkit sim export demo --format json -o demo.json
   ibkit linkinfo --sim demo.json`, "\n"),
-		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmdutil.Missing("fabric")

@@ -17,10 +17,9 @@ import (
 func newList(env *cmdutil.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:                   "list [flags]",
-		Short:                 "List the simulated fabrics with their parameters and defaults",
-		DisableFlagsInUseLine: true,
-		Args:                  cmdutil.NoArguments,
+		Use:   "list [flags]",
+		Short: "List the simulated fabrics with their parameters and defaults",
+		Args:  cmdutil.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return listFabricsJSON(env.Out)

@@ -93,7 +93,6 @@ simulated fabrics are recorded only with --log.`),
   # stop it, and make it standby again
   ibkit sm --set disable 7
   ibkit sm --set standby 7`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -120,7 +119,6 @@ func operationHelp() string {
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")

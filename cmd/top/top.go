@@ -76,8 +76,7 @@ With --once it prints one sample without a terminal.`),
 
   # a simulated fabric
   ibkit top --sim demo --interval 1s`, "\n"),
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -96,7 +95,6 @@ With --once it prints one sample without a terminal.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.DurationVar(&c.options.Interval, "interval", 0, "read the counters after each `TIME` (default from 5s, by the size)")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
 	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "`KEY` that orders the links")

@@ -126,7 +126,6 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   # the changes since a stored scan
   ibkit topology --save fabric.cache
   ibkit topology --diff fabric.cache`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.nodes = append(c.nodes, args...)
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
@@ -142,7 +141,6 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
 		[]string{formatTable, formatJSON, formatNetdiscover, formatCSV, formatDOT, formatLST, formatDatabase, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")

@@ -40,12 +40,10 @@ forwards it to subscribers, and may sweep the fabric.`),
 
   # a changed node description, which makes opensm sweep the fabric
   ibkit trap send capabilities`, "\n"),
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd.Flags(), args) },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd.Flags(), args) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.port = 1
 	cmdutil.NumberFlag(flags, &c.port, "port", "", cmdutil.NumberRange{Least: 1, Most: 254}, "`NUMBER` of the port in traps about a link")
 	flags.BoolVar(&c.noWait, "no-wait", false, "send once, and do not wait for the subnet manager")

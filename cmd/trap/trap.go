@@ -69,8 +69,7 @@ Only one program per port can receive these notices.`),
 
   # check that the subnet manager receives traps
   ibkit trap send link-integrity --port 3`, "\n"),
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cmdutil.UnknownCommand(cmd, args[0])
@@ -97,7 +96,6 @@ func kindNames() []string {
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringSliceVar(&c.traps, "trap", nil, "subscribe to a `LIST` of traps, by name or number (default: all)")
 	cmdutil.CompleteList(c.env, cmd, "trap", cmdutil.Constant(kindNames()...))
 	c.nodes.Register(c.env, cmd, "show")

@@ -30,8 +30,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 version shows the version, commit and Go version of this binary, the running
 kernel, and the RDMA devices of this host with their firmware. Include its
 output in bug reports.`),
-		DisableFlagsInUseLine: true,
-		Args:                  cmdutil.NoArguments,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := newReport(cmd.Context(), env)
 			if err != nil {

@@ -75,8 +75,7 @@ standard input. No shell interprets the program and its arguments.`),
   # a link that flaps, simulated
   echo "2s flap leaf1[1] 1s 2" > events
   ibkit watch --sim demo --sim-events events --interval 200ms --for 8s`, "\n"),
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -90,7 +89,6 @@ standard input. No shell interprets the program and its arguments.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	cmdutil.EnumListFlag(cmd, &c.sources, "sources", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", report.EventKinds(), "show only a `LIST` of events")
 	cmdutil.EnumListFlag(cmd, &c.rated, "severity", "", report.EventSeverities(), "show only events of a `LIST` of severities")

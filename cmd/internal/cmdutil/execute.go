@@ -24,6 +24,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		return cmp.Or(checkMissing(cmd, args), checkValues(cmd.Flags()))
 	}
 	root.SetGlobalNormalizationFunc(flagName)
+	KeepOrder(root)
 	acceptSeconds(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root && len(args) > 0 && (args[0] == "-" || !strings.HasPrefix(args[0], "-")) {
@@ -39,4 +40,13 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		err = &hintedError{err, "long flags have two dashes: --" + name}
 	}
 	return ExitCode(env, cmd.CommandPath(), withSynopsis(cmd, err))
+}
+
+// KeepOrder makes the help of a command and its subcommands list the flags in the order of
+// their declarations, and omit them in the first line.
+func KeepOrder(cmd *cobra.Command) {
+	cmd.Flags().SortFlags, cmd.DisableFlagsInUseLine = false, true
+	for _, sub := range cmd.Commands() {
+		KeepOrder(sub)
+	}
 }

@@ -47,7 +47,6 @@ func FlagGroups(cmd *cobra.Command) []FlagGroup {
 		}
 	}
 	groups := []FlagGroup{{Heading: "Flags"}}
-	cmd.Flags().SortFlags = false
 	cmd.LocalFlags().SortFlags = false
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
