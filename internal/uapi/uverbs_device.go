@@ -135,19 +135,13 @@ type ExQueryDeviceResp struct {
 
 // Sizes: the kernel rejects responses that are too short.
 const (
-	GetContextRespSize    = 8
 	QueryDeviceRespSize   = 176
-	ExQueryDeviceSize     = 8
 	ExQueryDeviceRespSize = 304
 )
 
 var (
-	_ [GetContextRespSize - unsafe.Sizeof(GetContextResp{})]struct{}
-	_ [unsafe.Sizeof(GetContextResp{}) - GetContextRespSize]struct{}
 	_ [QueryDeviceRespSize - unsafe.Sizeof(QueryDeviceResp{})]struct{}
 	_ [unsafe.Sizeof(QueryDeviceResp{}) - QueryDeviceRespSize]struct{}
-	_ [ExQueryDeviceSize - unsafe.Sizeof(ExQueryDevice{})]struct{}
-	_ [unsafe.Sizeof(ExQueryDevice{}) - ExQueryDeviceSize]struct{}
 	_ [ExQueryDeviceRespSize - unsafe.Sizeof(ExQueryDeviceResp{})]struct{}
 	_ [unsafe.Sizeof(ExQueryDeviceResp{}) - ExQueryDeviceRespSize]struct{}
 )

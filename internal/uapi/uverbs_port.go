@@ -73,18 +73,12 @@ type AsyncEvent struct {
 
 // Sizes: the kernel rejects responses of another size.
 const (
-	QueryPortSize       = 16
-	QueryPortRespSize   = 40
 	QueryPortRespExSize = 48
 	GIDEntrySize        = 32
 	AsyncEventSize      = 16
 )
 
 var (
-	_ [QueryPortSize - unsafe.Sizeof(QueryPort{})]struct{}
-	_ [unsafe.Sizeof(QueryPort{}) - QueryPortSize]struct{}
-	_ [QueryPortRespSize - unsafe.Sizeof(QueryPortResp{})]struct{}
-	_ [unsafe.Sizeof(QueryPortResp{}) - QueryPortRespSize]struct{}
 	_ [QueryPortRespExSize - unsafe.Sizeof(QueryPortRespEx{})]struct{}
 	_ [unsafe.Sizeof(QueryPortRespEx{}) - QueryPortRespExSize]struct{}
 	_ [GIDEntrySize - unsafe.Sizeof(GIDEntry{})]struct{}

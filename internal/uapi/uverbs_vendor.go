@@ -124,7 +124,6 @@ const (
 const (
 	MLX5QueryDeviceRespSize   = 56
 	MLX4QueryDeviceRespSize   = 48
-	MLX5AllocUcontextReqSize  = 32
 	MLX5AllocUcontextRespSize = 72
 )
 
@@ -133,8 +132,6 @@ var (
 	_ [unsafe.Sizeof(MLX5QueryDeviceResp{}) - MLX5QueryDeviceRespSize]struct{}
 	_ [MLX4QueryDeviceRespSize - unsafe.Sizeof(MLX4QueryDeviceResp{})]struct{}
 	_ [unsafe.Sizeof(MLX4QueryDeviceResp{}) - MLX4QueryDeviceRespSize]struct{}
-	_ [MLX5AllocUcontextReqSize - unsafe.Sizeof(MLX5AllocUcontextReq{})]struct{}
-	_ [unsafe.Sizeof(MLX5AllocUcontextReq{}) - MLX5AllocUcontextReqSize]struct{}
 	_ [MLX5AllocUcontextRespSize - unsafe.Sizeof(MLX5AllocUcontextResp{})]struct{}
 	_ [unsafe.Sizeof(MLX5AllocUcontextResp{}) - MLX5AllocUcontextRespSize]struct{}
 )
