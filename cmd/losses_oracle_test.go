@@ -10,7 +10,7 @@ func init() {
 		{"demo", "addr fe80::2:c900:10:a01 --source nodes --json"},
 		{"demo", "ping --via pma -c 1 --interval 1ms --json --cas"},
 		{"demo", "exporter --once"},
-		{"demo", "top --once --interval 1ms --lines 100 --json"},
+		{"demo", "top --once --interval 1ms --limit 100 --json"},
 		{tree, "exporter --once --detail-counters fec,errors,discards --names guilbaults"},
 		{"demo", "counters --json leaf1"},
 		{"demo", "check routes --json"},
