@@ -135,6 +135,9 @@ func (c *analyze) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.CheckNodes(c.nodes); err != nil {
+		return err
+	}
 	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes})
 	out := render.NewOutput(c.env.Out)
 	v := &view{env: c.env, out: out, limit: c.limit}

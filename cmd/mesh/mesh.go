@@ -85,6 +85,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.source.fabric.Define(c.env, cmd)
+	_ = flags.MarkHidden("sm-port") // no subnet manager is queried
 }
 
 // rules are the relations between the flags.

@@ -91,6 +91,9 @@ func (c *plan) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.CheckNodes(c.nodes); err != nil {
+		return err
+	}
 	out := render.NewOutput(c.env.Out)
 	o := mesh.PlanOptions{Schedule: c.schedule.value, Nodes: c.nodes, Began: c.source.routing.Began}
 	rows := csv.NewWriter(out)

@@ -42,8 +42,11 @@ func (s *source) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 			return err
 		}
 	}
-	if flags.Changed("sm-port") && !s.from.SA {
-		return cmdutil.UsageErrorf("%s requires --from sa", cmdutil.FlagName(flags, "sm-port"))
+	switch name := cmdutil.FlagName(flags, "sm-port"); {
+	case flags.Changed("sm-port") && !s.files:
+		return cmdutil.UsageErrorf("%s has no effect: mesh does not query a subnet manager", name)
+	case flags.Changed("sm-port") && !s.from.SA:
+		return cmdutil.UsageErrorf("%s requires --from sa", name)
 	}
 	if err := s.fabric.Complete(ctx, s.env); err != nil {
 		return err

@@ -3,7 +3,6 @@ package mesh
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -110,23 +109,13 @@ func (j *judge) findMissing(present map[int32]bool) {
 	w := j.elements.wiring
 	for i := range w.ends {
 		e := &w.ends[i]
-		if present[int32(i)] || !e.expected() || !j.selected(e, w) {
+		if present[int32(i)] || !e.expected() || !w.selected(e, j.options.Nodes) {
 			continue
 		}
 		j.result.Missing++
 		j.add(report.New(report.MissingHost, e.label, "the results have no flow from or to it").At(e.port.Node.GUID, -1))
 		j.result.Partial = true
 	}
-}
-
-// selected reports whether a host is expected in the results.
-func (j *judge) selected(e *end, w *Wiring) bool {
-	return len(j.options.Nodes) == 0 || slices.ContainsFunc(j.options.Nodes, func(pattern string) bool {
-		byLabel, _ := path.Match(pattern, e.label)
-		byHost, _ := path.Match(pattern, w.hosts[e.host].name)
-		byGUID, _ := path.Match(pattern, e.port.Node.GUID.String())
-		return byLabel || byHost || byGUID
-	})
 }
 
 // mutualRate is how many times a link's rate a figure may be: tests in both directions add

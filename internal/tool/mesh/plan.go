@@ -64,8 +64,7 @@ const maxUnused = 100
 
 // NewPlan predicts a schedule. It returns an error if ctx ends.
 func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
-	j := &judge{options: Options{Nodes: o.Nodes}}
-	m := newMembers(w, func(e *end) bool { return j.selected(e, w) })
+	m := newMembers(w, func(e *end) bool { return w.selected(e, o.Nodes) })
 	p := &Plan{Head: report.NewHead(PlanSchema, o.Began), Schedule: o.Schedule.String(), Paths: w.Paths, Members: len(m.ends)}
 	p.Fail(w.routing.ReportFailures(w.names)...)
 	t := newTraffic(m)

@@ -2,10 +2,13 @@ package mesh
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -137,6 +140,26 @@ func (w *Wiring) resolve(name string) []int32 {
 // take no part.
 func (e *end) expected() bool {
 	return e.port.Node.Type == mad.NodeTypeCA && !strings.Contains(e.port.Node.Desc.String(), "Aggregation Node")
+}
+
+// selected reports whether a pattern matches a host's names; no patterns match all.
+func (w *Wiring) selected(e *end, patterns []string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
+		return slices.ContainsFunc([]string{e.label, w.hosts[e.host].name, e.port.Node.GUID.String()}, func(name string) bool {
+			matches, _ := path.Match(pattern, name)
+			return matches
+		})
+	})
+}
+
+// CheckNodes returns an error for a pattern that matches no host.
+func (w *Wiring) CheckNodes(patterns []string) error {
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(w.ends, func(e end) bool { return e.expected() && w.selected(&e, []string{pattern}) }) {
+			return fmt.Errorf("find host %s: no host has a name or GUID like it", textfile.Quote(pattern))
+		}
+	}
+	return nil
 }
 
 // portName returns a port's name, such as "leaf1[3]".
