@@ -28,7 +28,7 @@ func (v *view) line(name, format string, args ...any) {
 // pathTexts describe the sources of paths.
 var pathTexts = map[mesh.PathSource]string{
 	mesh.FromTables:   "by the forwarding tables",
-	mesh.FromShortest: "without forwarding tables: only links that all shortest paths share are judged",
+	mesh.FromShortest: "without forwarding tables: only links that all shortest paths share are known",
 }
 
 // table prints the summary, the classes and the findings.
@@ -40,7 +40,7 @@ func (v *view) table(r *mesh.Result) {
 	v.line("results", "%s, %s between %s: %d slow, %d failed%s", r.Format, plural.Count(r.Flows, "flow", "flows"), plural.Count(r.Endpoints, "end", "ends"), r.Slow, r.Failed, partial)
 	paths := pathTexts[r.Paths]
 	if r.Adaptive {
-		paths = "with adaptive routing: only links that all shortest paths share are judged"
+		paths = "with adaptive routing: only links that all shortest paths share are known"
 	}
 	if r.Unrouted > 0 {
 		paths += fmt.Sprintf("; %s with an unknown path", plural.Count(r.Unrouted, "flow", "flows"))
@@ -177,6 +177,9 @@ func (v *view) plan(p *mesh.Plan) {
 	v.line("duration", "about %s", render.Duration(time.Duration(p.Seconds*float64(time.Second))))
 	v.line("paths", "%s", pathTexts[p.Paths])
 	sharing := "no flows share a link"
+	if p.Paths == mesh.FromShortest {
+		sharing = "no flows share a link that is known"
+	}
 	if s := p.Sharing; s.Flows > 0 {
 		sharing = fmt.Sprintf("%.1f %% of the flows share a link, at most %d on %s in round %d", 100*s.Share, s.Most, *s.Link, s.Round)
 	}
@@ -185,6 +188,9 @@ func (v *view) plan(p *mesh.Plan) {
 	coverage := fmt.Sprintf("%d of %s between switches", c.Used, plural.Count(c.Links, "directed link", "directed links"))
 	if c.Used > 0 {
 		coverage += fmt.Sprintf(", %d to %d flows on each", c.Least, c.Most)
+	}
+	if p.Paths == mesh.FromShortest {
+		coverage = "at least " + coverage
 	}
 	v.line("coverage", "%s", coverage)
 	if len(c.Unused) > 0 {

@@ -221,6 +221,9 @@ func TestAnalyze_WithoutTables(t *testing.T) {
 	for fault, want := range map[string][]string{
 		"host00003=60%": {"slow-node host00003"},
 		"leaf002=50%":   {"slow-node leaf002"},
+		// Flows of leaf001 through a spine, and the hosts that it reaches them by: the
+		// link is one of four.
+		"leaf001[5]=50%": {"slow-link leaf001"},
 	} {
 		o := pairwise
 		f, err := w.ParseFault(fault)

@@ -48,6 +48,7 @@ func (j *judge) report() {
 		j.reportBlame(b)
 	}
 	for _, t := range j.trials {
+		j.reportUnknownLinks(t)
 		j.reportRest(t)
 	}
 	j.addClasses()

@@ -39,7 +39,7 @@ type Coverage struct {
 	Used   int      `json:"used"`
 	Least  int      `json:"least"` // flows on a used link
 	Most   int      `json:"most"`
-	Unused []string `json:"unused"` // output ports, at most 100
+	Unused []string `json:"unused"` // output ports, at most 100; none without tables
 }
 
 // PlanOptions are the [NewPlan] options.
@@ -147,7 +147,7 @@ func (p *Plan) cover(t *traffic, total []int) {
 		p.Coverage.Links++
 		n := total[c]
 		if n == 0 {
-			if len(p.Coverage.Unused) < maxUnused {
+			if w.Paths == FromTables && len(p.Coverage.Unused) < maxUnused {
 				p.Coverage.Unused = append(p.Coverage.Unused, w.portName(w.channels.Port(c)))
 			}
 			continue
