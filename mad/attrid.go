@@ -35,6 +35,9 @@ const (
 	AttrAdaptiveRoutingInfo     AttrID = 0xff20
 	AttrARGroupTable            AttrID = 0xff21
 	AttrARLinearForwardingTable AttrID = 0xff23
+	AttrMlnxConfigSpaceSMP      AttrID = 0xff50 // AttrMlnxConfigSpace in subnet management
+	AttrMlnxRegisterAccess      AttrID = 0xff52 // also in [ClassMlnx]
+	AttrMlnxSemaphore           AttrID = 0xff53
 	AttrMlnxExtPortInfo         AttrID = 0xff90 // for FDR10
 )
 
@@ -114,6 +117,9 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrAdaptiveRoutingInfo:      kind[AdaptiveRoutingInfo]("AdaptiveRoutingInfo"),
 	AttrARGroupTable:             kind[ARGroupTable]("ARGroupTable"),
 	AttrARLinearForwardingTable:  kind[ARLinearForwardingTable]("ARLinearForwardingTable"),
+	AttrMlnxConfigSpaceSMP:       {name: "ConfigSpace"},
+	AttrMlnxRegisterAccess:       {name: "RegisterAccess"},
+	AttrMlnxSemaphore:            {name: "Semaphore"},
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }
 

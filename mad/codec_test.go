@@ -39,7 +39,7 @@ func TestEachBit(t *testing.T) {
 		"vscaps":    DataSize*8 - 4*32,
 
 		"vsconfig":    64 + 8*MlnxDataSize - 64 - 18*96,
-		"vsgeneral":   8*MlnxDataSize - 6*8 - 4*16 - 3*32 - 2*8 - 16*8,
+		"vsgeneral":   8*MlnxDataSize - 6*8 - 4*16 - 4*32 - 2*8 - 16*8,
 		"vsgroups":    8*MlnxDataSize - 8 - 2*32,
 		"vsgroupconf": 8*MlnxDataSize - 2*8,
 

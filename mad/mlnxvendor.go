@@ -16,6 +16,7 @@ const ClassMlnx Class = 0x0a
 const (
 	AttrMlnxGeneralInfo        AttrID = 0x0017
 	AttrMlnxConfigSpace        AttrID = 0x0050
+	AttrMlnxRegister           AttrID = 0x0051 // see package register
 	AttrMlnxCounterGroupInfo   AttrID = 0x0090
 	AttrMlnxCounterGroupConfig AttrID = 0x0091
 )
@@ -24,6 +25,8 @@ var mlnxAttributes = map[AttrID]attrKind{
 	AttrClassPortInfo:          kind[ClassPortInfo]("ClassPortInfo"),
 	AttrMlnxGeneralInfo:        kind[MlnxGeneralInfo]("GeneralInfo"),
 	AttrMlnxConfigSpace:        kind[MlnxConfigSpace]("ConfigSpace"),
+	AttrMlnxRegister:           {name: "Register"},
+	AttrMlnxRegisterAccess:     {name: "RegisterAccess"},
 	AttrMlnxCounterGroupInfo:   kind[MlnxCounterGroupInfo]("CounterGroupInfo"),
 	AttrMlnxCounterGroupConfig: kind[MlnxCounterGroupConfig]("CounterGroupConfig"),
 }
@@ -56,7 +59,12 @@ type MlnxGeneralInfo struct {
 	ExtSubMinor uint32    //
 
 	SWMajor, SWMinor, SWSubMinor uint8 // software version on a switch
+
+	Capabilities uint32 // see MlnxCapRegister
 }
+
+// MlnxCapRegister is the bit in [MlnxGeneralInfo.Capabilities] for [AttrMlnxRegister].
+const MlnxCapRegister = 1 << 20
 
 // extendedFirmware are the first and the last IDs of devices with a firmware version in
 // 32 bits per number (vendstat.c, ext_fw_info_device).
@@ -122,6 +130,7 @@ func (a *MlnxGeneralInfo) Layout(c *Codec) {
 	Bits(c, &a.SWMajor, software+8, 8, "SwMajor", Decimal)
 	Bits(c, &a.SWMinor, software+16, 8, "SwMinor", Decimal)
 	Bits(c, &a.SWSubMinor, software+24, 8, "SwSubMinor", Decimal)
+	Bits(c, &a.Capabilities, 1088, 32, "CapabilityMask", Hex)
 }
 
 // A MlnxConfigSpace reads or writes words in a device's configuration space. Its

@@ -1,0 +1,136 @@
+package register
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// An ID is a register's number.
+type ID uint16
+
+// The registers.
+const (
+	IDPMLP  ID = 0x5002
+	IDPTYS  ID = 0x5004
+	IDPAOS  ID = 0x5006
+	IDPPCNT ID = 0x5008
+	IDPLIB  ID = 0x500a
+	IDPMAOS ID = 0x5012
+	IDPPLM  ID = 0x5023
+	IDPDDR  ID = 0x5031
+	IDMFCR  ID = 0x9001
+	IDMFSM  ID = 0x9003
+	IDMTCAP ID = 0x9009
+	IDMTMP  ID = 0x900a
+	IDMSPS  ID = 0x900d
+	IDMGIR  ID = 0x9020
+	IDMSGI  ID = 0x9021
+)
+
+var idNames = map[ID]string{
+	IDPMLP: "PMLP", IDPTYS: "PTYS", IDPAOS: "PAOS", IDPPCNT: "PPCNT", IDPLIB: "PLIB", IDPMAOS: "PMAOS",
+	IDPPLM: "PPLM", IDPDDR: "PDDR", IDMFCR: "MFCR", IDMFSM: "MFSM", IDMTCAP: "MTCAP", IDMTMP: "MTMP",
+	IDMSPS: "MSPS", IDMGIR: "MGIR", IDMSGI: "MSGI",
+}
+
+// String returns NVIDIA's name, "Register(0x1234)" for a register that this package does
+// not have.
+func (i ID) String() string {
+	if name := idNames[i]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("Register(0x%04x)", uint16(i))
+}
+
+// A Register is a register, or a page of a register with pages. The fields that select
+// its part, such as port and page, have the same values in request and reply.
+type Register interface {
+	mad.Attribute
+
+	// ID returns the register's number.
+	ID() ID
+
+	// Name returns NVIDIA's name with the page, for example "PDDR page 3".
+	Name() string
+
+	// Index returns the fields that select the part. Values are comparable.
+	Index() any
+}
+
+// spec returns the spec for a register with a size in bytes.
+func spec(size int) mad.Spec {
+	return mad.Spec{Class: mad.ClassMlnx, ID: mad.AttrMlnxRegister, Size: size}
+}
+
+// ErrUnset is wrapped by the error for a reply without any value: all bits after the
+// index are 1.
+var ErrUnset = errors.New("all bits of the reply are set")
+
+// Check decodes data, from a reply, into r. It returns an error, and leaves r as it was,
+// if the reply selects another part than r, or if all its bits are set.
+func Check(r Register, data []byte) error {
+	want, old := r.Index(), make([]byte, r.Spec().Size)
+	if err := mad.Encode(r, old); err != nil {
+		return err
+	}
+	if err := mad.Decode(r, data); err != nil {
+		return err
+	}
+	var err error
+	switch got := r.Index(); {
+	case isUnset(data[:r.Spec().Size]):
+		err = fmt.Errorf("decode %s: %w", r.Name(), ErrUnset)
+	case got != want:
+		err = fmt.Errorf("decode %s: got index %+v, want %+v", r.Name(), got, want)
+	}
+	if err != nil {
+		return errors.Join(err, mad.Decode(r, old))
+	}
+	return nil
+}
+
+// indexSize is the maximum size in bytes of the fields that select a register's part.
+const indexSize = 8
+
+// isUnset reports whether all bits after the index are set.
+func isUnset(data []byte) bool {
+	if len(data) <= indexSize {
+		return false
+	}
+	for _, b := range data[indexSize:] {
+		if b != 0xff {
+			return false
+		}
+	}
+	return true
+}
+
+// bits declares a field as the register tables do: the 32-bit word's offset in bytes, the
+// field's lowest bit in the word, and its width.
+func bits[T ~uint8 | ~uint16 | ~uint32](c *mad.Codec, v *T, word, low, width int, name string) {
+	mad.Bits(c, v, word*8+32-low-width, width, name, mad.Decimal)
+}
+
+// count declares a 64-bit counter at an offset in bytes.
+func count(c *mad.Codec, v *uint64, offset int, name string) {
+	mad.Bits(c, v, offset*8, 64, name, mad.Decimal)
+}
+
+// text declares a text at an offset in bytes.
+func text(c *mad.Codec, v []uint8, offset int, name string) {
+	mad.Array(c, v, offset*8, 8, name, mad.Text)
+}
+
+// A LocalPort is a port number in the registers. On an adapter it is the InfiniBand port
+// number; a switch translates it by [PortNumber].
+type LocalPort uint16
+
+// layout declares the number's two fields in the first word.
+func (p *LocalPort) layout(c *mad.Codec) {
+	low, high := uint8(*p), uint8(*p>>8)
+	bits(c, &low, 0, 16, 8, "LocalPort")
+	bits(c, &high, 0, 12, 2, "LpMsb")
+	*p = LocalPort(high)<<8 | LocalPort(low)
+}
