@@ -139,7 +139,7 @@ func TestReadFile_Errors(t *testing.T) {
 		"/nonexistent":  "read fabric: open /nonexistent: no such file or directory",
 		"./x,sm=off":    "read fabric: open ./x: no such file or directory",
 		t.TempDir():     "is a directory",
-		"moon":          `unknown fabric "moon": not a file, and not one of demo, faults, single-switch, fat-tree, dragonfly, torus, mixed, chassis, rails, forwarding-loop, credit-loop, dead-end, unbalanced-leaf, broken-multicast, json:FILE, net:FILE, topo:FILE`,
+		"moon":          `unknown fabric "moon": not a file, and not one of demo, faults, optics, single-switch, fat-tree, dragonfly, torus, mixed, chassis, rails, forwarding-loop, credit-loop, dead-end, unbalanced-leaf, broken-multicast, json:FILE, net:FILE, topo:FILE`,
 		"moon:hosts=3":  `unknown fabric "moon": not a file`,
 		"net:/x":        "open /x: no such file or directory",
 		"demo,colour=1": `build fabric demo: unknown parameter "colour" (known: sm, root, vendor, ar)`,

@@ -110,6 +110,7 @@ type Port struct {
 	vlArb  *vlArbitration // nil: defaultVLArbitration
 	cc     *congestion    // nil: no request yet
 	fec    uint16         // PortInfoExtended.FECModeActive
+	optics optics
 }
 
 // noRoute is the forwarding table entry for a LID without a route.

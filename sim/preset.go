@@ -34,7 +34,7 @@ type Parameter struct {
 
 // Presets are all presets.
 var Presets = []Preset{
-	demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis, rails,
+	demo, faults, opticsFaults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis, rails,
 	loopFault, creditFault, deadEndFault, balanceFault, multicastFault,
 }
 

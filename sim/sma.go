@@ -69,6 +69,9 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrAdaptiveRoutingInfo:      {get: getAdaptiveRoutingInfo},
 	mad.AttrARGroupTable:             {get: getARGroupTable},
 	mad.AttrARLinearForwardingTable:  {get: getARLFT},
+	mad.AttrMlnxConfigSpaceSMP:       {get: getWords, set: setWords},
+	mad.AttrMlnxRegisterAccess:       {get: getSubnetAccess, set: setSubnetAccess},
+	mad.AttrMlnxSemaphore:            {get: getSemaphore, set: setSemaphore},
 }
 
 // A keyCheck is the result of an M_Key comparison.

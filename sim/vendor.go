@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
 )
 
 // A vendorAgent is the part of a node that answers NVIDIA's attributes.
@@ -12,6 +13,10 @@ type vendorAgent struct {
 	config   map[uint32]uint32                     // configuration space: words that were written
 	adaptive *adaptiveRouting                      // nil: off
 	firmware [3]uint8                              // major, minor, subminor
+	platform platform
+
+	refused     map[register.ID]bool // registers that the firmware rejects
+	oldCarriers bool                 // without [register.Block]
 }
 
 // simFirmware is the firmware version of all nodes.
@@ -44,11 +49,19 @@ func (f *Fabric) answerVendor(d destination, p *mad.Packet) bool {
 	if n.vendor == nil || method != mad.MethodGet && method != mad.MethodSet {
 		return false
 	}
-	p.SetMethod(mad.MethodGetResp)
-	a, status := f.vendorAttribute(n, p, method == mad.MethodSet)
-	if status == 0 {
-		status = encode(p, a)
+	var status mad.Status
+	switch p.Attr() {
+	case mad.AttrMlnxRegister:
+		status = f.answerBlock(n, p)
+	case mad.AttrMlnxRegisterAccess:
+		status = f.setRegisterAccess(n, p)
+	default:
+		var a mad.Attribute
+		if a, status = f.vendorAttribute(n, p, method == mad.MethodSet); status == 0 && a != nil {
+			status = encode(p, a)
+		}
 	}
+	p.SetMethod(mad.MethodGetResp)
 	p.SetStatus(status)
 	return true
 }
@@ -83,6 +96,9 @@ func (f *Fabric) generalInfo(n *Node) *mad.MlnxGeneralInfo {
 		FWMajor: n.vendor.firmware[0], FWMinor: n.vendor.firmware[1], FWSubMinor: n.vendor.firmware[2], FWBuildID: 0x20, FWMonth: 0x05, FWDay: 0x31, FWYear: 0x2026, FWHour: 0x1415,
 		INIVersion: 3, SWMajor: 1, SWMinor: 2, SWSubMinor: 3,
 	}
+	if !n.vendor.oldCarriers {
+		a.Capabilities = mad.MlnxCapRegister
+	}
 	if a.HasExtendedFirmware() {
 		a.ExtMajor, a.ExtMinor, a.ExtSubMinor = uint32(a.FWMajor), 1992+uint32(a.FWMinor), 1024+uint32(a.FWSubMinor)
 	}
@@ -100,23 +116,23 @@ const (
 	infiniScalePageBits = 12
 )
 
-// accessConfigSpace reads or writes the words addressed by the records in a packet. Words
-// are 0 until they are written, except counters.
+// accessConfigSpace reads or writes words in the configuration space: the words addressed by
+// the records in a packet, or consecutive words, for which it writes the reply itself.
 func (f *Fabric) accessConfigSpace(n *Node, p *mad.Packet, set bool) (mad.Attribute, mad.Status) {
 	var a mad.MlnxConfigSpace
 	records := int(p.Modifier() >> 16 & 0x3f)
-	if p.Modifier() != mad.MlnxConfigSpaceModifier(records) || records > len(a.Records) || p.Decode(&a) != nil {
+	switch {
+	case p.Modifier()>>22&3 == 0:
+		return nil, f.accessWords(n, p, set)
+	case p.Modifier() != mad.MlnxConfigSpaceModifier(records) || records > len(a.Records) || p.Decode(&a) != nil:
 		return nil, mad.StatusBadValue
 	}
 	for i := range a.Records[:records] {
 		r := &a.Records[i]
 		if set {
-			n.vendor.config[r.Address] = n.vendor.config[r.Address]&^r.Mask | r.Data&r.Mask
+			n.writeWord(r.Address, r.Data, r.Mask)
 		}
-		r.Data = n.vendor.config[r.Address]
-		if wait, ok := f.portWait(n, r.Address); ok {
-			r.Data = wait
-		}
+		r.Data = f.readWord(n, r.Address)
 	}
 	return &a, 0
 }

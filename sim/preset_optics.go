@@ -1,0 +1,39 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+var opticsFaults = Preset{
+	Name:  "optics",
+	About: "a small cluster with faults of cables, modules, fans and power supplies",
+	link:  LinkSpec{Speed: ib.NDR},
+	build: func(b *builder, _ *params) {
+		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
+		for i := range 2 {
+			leaf := b.addSwitch(16, "leaf%d", i+1)
+			for _, s := range spines {
+				b.connect(leaf, s)
+			}
+			for k := range 4 {
+				b.connect(leaf, b.addHost("host%d", i*4+k+1))
+			}
+		}
+	},
+	inject: func(f *Fabric) {
+		f.Model.Load, f.Model.Uptime = 0.15, time.Hour
+		for _, n := range f.Nodes {
+			n.SetVendorAgent(true)
+		}
+		dirty := &f.Node("leaf1").Ports[1] // a dirty fibre from spine1
+		dirty.SetOptics(DirtyFibre)
+		f.mustCount(dirty, map[string]uint64{"SymbolErrorCounter": 90_000_000, "LinkDownedCounter": 3})
+		f.Node("spine2").Ports[1].SetOptics(HotModule)
+		f.Node("spine2").Ports[2].optics.firmware = 46<<24 | 104<<16
+		f.pull(&f.Node("host8").Ports[1])
+		f.Node("leaf2").SetFan(3, 0)
+		f.Node("spine1").vendor.platform.lost[1] = true
+	},
+}

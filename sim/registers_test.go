@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// readBlock reads a register's blocks by Gets.
+func readBlock(t *testing.T, p umad.Port, lid ib.LID, r register.Register) mad.Status {
+	t.Helper()
+	request := make([]byte, r.Spec().Size)
+	if err := mad.Encode(r, request); err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	for number := 0; len(data) < len(request); number++ {
+		b := register.Block{Number: uint16(number)}
+		copy(b.Data[:], request[:min(len(request), 12)])
+		if status, ok := requestMlnx(t, p, lid, &b, uint32(r.ID())); !ok || status != 0 {
+			return status
+		}
+		data = append(data, b.Data[:]...)
+	}
+	if err := register.Check(r, data); err != nil {
+		t.Fatal(err)
+	}
+	return 0
+}
+
+func requestMlnx(t *testing.T, p umad.Port, lid ib.LID, a mad.Attribute, modifier uint32) (mad.Status, bool) {
+	t.Helper()
+	return request(t, p, lid, mad.ClassMlnx, mad.MethodGet, a, modifier)
+}
+
+func opticsFabric(t *testing.T) (*Fabric, umad.Port) {
+	t.Helper()
+	f := build(t, "optics")
+	p, err := f.Open("host1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return f, p
+}
+
+// The faults of the preset are in the registers.
+func TestRegisters_Faults(t *testing.T) {
+	f, p := opticsFabric(t)
+	lid := func(name string) ib.LID { return f.Node(name).Ports[0].Info.LID }
+	local := func(name string, port int) register.LocalPort { return f.Node(name).Ports[port].local() }
+
+	t.Run("dirty fibre", func(t *testing.T) {
+		m, peer := register.NewModule(local("leaf1", 1)), register.NewModule(local("spine1", 1))
+		readBlock(t, p, lid("leaf1"), m)
+		readBlock(t, p, lid("spine1"), peer)
+		if m.RxPower[0] >= m.RxLow || m.TxPower[0] < 1000 || peer.RxPower[0] <= peer.RxLow || peer.TxPower[0] < 1000 {
+			t.Errorf("got rx %d, tx %d, rx of the peer %d, tx %d", m.RxPower[0], m.TxPower[0], peer.RxPower[0], peer.TxPower[0])
+		}
+		b := register.NewBitErrors(local("leaf1", 1))
+		readBlock(t, p, lid("leaf1"), b)
+		if b.RawBER != (register.BER{Coefficient: 6, Magnitude: 5}) || b.EffectiveBER.Value() < 1e-9 || b.SymbolErrors < 90_000_000 {
+			t.Errorf("got %v, %v, %d symbol errors", b.RawBER, b.EffectiveBER, b.SymbolErrors)
+		}
+		d := register.NewLinkDown(local("leaf1", 1))
+		readBlock(t, p, lid("leaf1"), d)
+		if d.Blame != 1 || d.Local.String() != "high error rate" {
+			t.Errorf("got %v, %v", d.Blame, d.Local)
+		}
+	})
+	t.Run("hot module", func(t *testing.T) {
+		m := register.NewModule(local("spine2", 1))
+		readBlock(t, p, lid("spine2"), m)
+		if got := m.Temperature.Celsius(); got != 78.5 || m.TemperatureHigh.Celsius() != 75 {
+			t.Errorf("got %g °C of %g", got, m.TemperatureHigh.Celsius())
+		}
+	})
+	t.Run("unplugged", func(t *testing.T) {
+		for port := 1; port <= 16; port++ {
+			r := register.NewTrouble(local("leaf2", port))
+			m := register.NewModule(local("leaf2", port))
+			readBlock(t, p, lid("leaf2"), r)
+			readBlock(t, p, lid("leaf2"), m)
+			if c, _ := f.Node("leaf2").Ports[port].cage(); c.port() == nil && (r.Opcode != 1024 || m.HasModule()) {
+				t.Errorf("port %d: got opcode %d, module %v", port, r.Opcode, m.Type)
+			}
+		}
+	})
+	t.Run("platform", func(t *testing.T) {
+		fan := &register.FanSpeed{Tachometer: 3}
+		readBlock(t, p, lid("leaf2"), fan)
+		var supplies register.PowerSupplies
+		readBlock(t, p, lid("spine1"), &supplies)
+		if fan.RPM != 0 || !supplies.Units[0].IsGood() || supplies.Units[1].IsGood() || !supplies.Units[1].IsPresent() {
+			t.Errorf("got %d rpm, supplies %v, %v", fan.RPM, supplies.Units[0].IsGood(), supplies.Units[1].IsGood())
+		}
+	})
+}
+
+// Both ends of a cable with a fixed length have its serial number.
+func TestRegisters_Serial(t *testing.T) {
+	f, _ := opticsFabric(t)
+	for _, n := range f.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.Peer != nil && !n.IsSwitch() {
+				if a, b := p.module(), p.Peer.module(); a.Serial != b.Serial || a.Type != b.Type {
+					t.Errorf("%v: got %s %v, and %s %v", p, a.Serial, a.Type, b.Serial, b.Type)
+				}
+			}
+		}
+	}
+}
+
+// Devices reject registers with the status of the packet that asks.
+func TestRegisters_Rejected(t *testing.T) {
+	f, p := opticsFabric(t)
+	lid := f.Node("leaf1").Ports[0].Info.LID
+	do(t, f, "registers leaf1 0x900d")
+	if got := readBlock(t, p, lid, &register.PowerSupplies{}); register.BlockStatus(got) != register.StatusNoRegister {
+		t.Errorf("got status %#x", got)
+	}
+	if got := readBlock(t, p, lid, register.NewModule(999)); register.BlockStatus(got) != register.StatusBadParameter {
+		t.Errorf("port 999: got status %#x", got)
+	}
+	do(t, f, "registers leaf1 old")
+	if got := readBlock(t, p, lid, &register.Device{}); got != mad.StatusBadMethodAttr {
+		t.Errorf("old firmware: got status %#x", got)
+	}
+	var general mad.MlnxGeneralInfo
+	if requestMlnx(t, p, lid, &general, 0); general.Capabilities&mad.MlnxCapRegister != 0 {
+		t.Error("old firmware: got the capability of blocks")
+	}
+	a := register.Access{Head: register.NewHead(register.IDMGIR, 0xa0, mad.ClassMlnx)}
+	mustAsk(t, p, lid, mad.ClassMlnx, mad.MethodSet, &a, 0)
+	var device register.Device
+	if err := mad.Decode(&device, a.Data[:]); err != nil || a.Status != 0 || device.HardwareID != 0x257 {
+		t.Errorf("got status %v, device %#x, error %v", a.Status, device.HardwareID, err)
+	}
+	s := register.SubnetAccess{Head: register.NewHead(register.IDMTMP, 0x20, mad.ClassSMPLIDRouted)}
+	mustAsk(t, p, lid, mad.ClassSMPLIDRouted, mad.MethodSet, &s, 0)
+	var asic register.Sensor
+	if err := mad.Decode(&asic, append(s.Data[:], 0)); err != nil || asic.Temperature.Celsius() < 50 {
+		t.Errorf("got %+v, error %v", asic, err)
+	}
+	a.Operation = register.Write
+	mustAsk(t, p, lid, mad.ClassMlnx, mad.MethodSet, &a, 0)
+	if a.Status != register.StatusBadOperation {
+		t.Errorf("write: got %v", a.Status)
+	}
+	do(t, f, "registers leaf1 new")
+	if got := readBlock(t, p, lid, &register.PowerSupplies{}); got != 0 {
+		t.Errorf("new firmware: got status %#x", got)
+	}
+}
+
+// The commands for optics and platforms take effect.
+func TestRegisters_Commands(t *testing.T) {
+	f, _ := opticsFabric(t)
+	for _, command := range []string{"optics leaf2[1] dark", "fan leaf1 2 1500", "psu leaf1 0 off"} {
+		do(t, f, command)
+	}
+	leaf1, port := f.Node("leaf1"), &f.Node("leaf2").Ports[1]
+	if port.Peer.rxPower(0) != 0 || port.flags().TxFault != 1 || leaf1.vendor.platform.rpm[2] != 1500 || !leaf1.vendor.platform.lost[0] {
+		t.Error("the commands have no effect")
+	}
+	do(t, f, "optics leaf2[1] ok")
+	if port.Peer.rxPower(0) == 0 {
+		t.Error("got no light after ok")
+	}
+	for _, command := range []string{"optics leaf2[1] cold", "fan leaf1 9 5", "fan host1 1 5", "psu leaf1 2", "registers leaf1", "registers leaf1 0x10000"} {
+		if _, err := f.ParseCommand("test", 1, command); err == nil {
+			t.Errorf("%s: got no error", command)
+		}
+	}
+}
+
+// The gateway in configuration space grants access to all registers, by both classes.
+func TestConfigSpace_Gateway(t *testing.T) {
+	f, p := opticsFabric(t)
+	n := f.Node("leaf1")
+	if got := f.readWord(n, configHardwareID); got != 0xa00257 {
+		t.Errorf("got hardware %#x, want 0xa00257", got)
+	}
+	if got := f.readWord(n, gatewaySwitch); got != 1<<24|mailbox {
+		t.Errorf("got mailbox %#x", got)
+	}
+	n.writeWord(mailboxControl, opcodeAccessLevel<<16|controlBusy, 1<<32-1)
+	if control, word := f.readWord(n, mailboxControl), f.readWord(n, mailbox); control&(controlBusy|0xff00) != 0 || word&allRegisters == 0 {
+		t.Errorf("got control %#x, mailbox %#x", control, word)
+	}
+	m := &umad.Message{Addr: umad.Addr{LID: n.Ports[0].Info.LID}}
+	m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrMlnxConfigSpaceSMP, Modifier: 0x0f010014})
+	if err := p.Send(m); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Recv(m, time.Now()); err != nil || word(m.MAD.Data(), 8) != 0xa00257 {
+		t.Errorf("got %#x, error %v", word(m.MAD.Data(), 8), err)
+	}
+}
