@@ -67,7 +67,7 @@ func init() { // parseHelp refers to commands
 		{"optics", "PORT FAULT", "dirty (fibre), hot, dark (first lane) or ok", false, parseOptics},
 		{"fan", "SWITCH NUMBER RPM", "set the speed of a fan (vendor)", false, parseFan},
 		{"psu", "SWITCH NUMBER [off]", "turn a power supply on or off (vendor)", false, parsePowerSupply},
-		{"registers", "NODE|all FAULT", "old (only Sets), the ID of a rejected register, or new", false, parseRegisters},
+		{"registers", "NODE|all FAULT", "reject a register (ID); old: Sets only; new", false, parseRegisters},
 		{"lft", "SWITCH LID PORT", "set the output port of a LID (255: none)", false, parseLFT},
 		{"top", "SWITCH LID", "set the highest LID in use of a table", false, parseTop},
 		{"pkeys", "PORT P_KEY...", "set the partition table of a port", false, parsePKeys},

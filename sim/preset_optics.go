@@ -32,7 +32,7 @@ var opticsFaults = Preset{
 		f.mustCount(dirty, map[string]uint64{"SymbolErrorCounter": 90_000_000, "LinkDownedCounter": 3})
 		f.Node("spine2").Ports[1].SetOptics(HotModule)
 		f.Node("spine2").Ports[2].optics.firmware = 46<<24 | 104<<16
-		f.pull(&f.Node("host8").Ports[1])
+		f.remember(&f.Node("leaf2").Ports[7], &f.Node("spine1").Ports[5]) // an unplugged cable
 		f.Node("leaf2").SetFan(3, 0)
 		f.Node("spine1").vendor.platform.lost[1] = true
 	},

@@ -1,6 +1,10 @@
 package register
 
-import "github.com/ibkit/ibkit/mad"
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+)
 
 // A SensorList has the temperature sensors of a device.
 type SensorList struct {
@@ -279,3 +283,6 @@ func (r *System) Layout(c *mad.Codec) {
 	text(c, r.Revision[:], 0x38, "Revision")
 	text(c, r.Product[:], 0x40, "ProductName")
 }
+
+// Version returns the firmware version as NVIDIA writes it.
+func (r *Device) Version() string { return fmt.Sprintf("%d.%d.%d", r.Major, r.Minor, r.SubMinor) }
