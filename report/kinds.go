@@ -184,6 +184,19 @@ const (
 	Corrupt     Kind = "corrupt"
 )
 
+// Kinds of cables, modules and device platforms.
+const (
+	DirtyFibre      Kind = "dirty-fibre"
+	WeakLight       Kind = "weak-light"
+	WeakTransmitter Kind = "weak-transmitter"
+	HotModule       Kind = "hot-module"
+	ModuleFault     Kind = "module-fault"
+	CableFirmware   Kind = "cable-firmware"
+	HotDevice       Kind = "hot-device"
+	FanFailed       Kind = "fan-failed"
+	PowerLost       Kind = "power-lost"
+)
+
 // Kinds of host devices.
 const (
 	FirmwareDiffers  Kind = "firmware-differs"
@@ -349,6 +362,16 @@ var kinds = []KindInfo{
 	{Hung, Error, "no flow from or to the host has a figure", "check that the host runs: ibkit ping {node}", "", runbookReach},
 	{MissingHost, Unknown, "a host of the fabric is not in the results", "measure again with the host, or leave it out: --node", "", ""},
 	{Corrupt, Unknown, "a figure that the link cannot carry", "measure the pair again: ibkit perf", "", ""},
+
+	{DirtyFibre, Error, "little light arrives, although the other end sends enough", "clean the connectors of the fibre at port {port} of {node} and at its other end, then replace the fibre; then: ibkit phy --node {node}", "", runbookFlaps},
+	{WeakLight, Error, "little light arrives, and it is unknown whether the other end sends enough", "check the module at the other end of port {port} of {node}, then clean the fibre", "", runbookFlaps},
+	{WeakTransmitter, Error, "a module sends less light than its own limit", "replace the module in port {port} of {node}", "", runbookFlaps},
+	{HotModule, Error, "a module is above its own temperature limit", "check air flow and fans: ibkit phy --devices --node {node}", "CABLE_TEMPERATURE_ERROR", runbookFlaps},
+	{ModuleFault, Error, "a module reports a fault, or is not ready", "reseat the module in port {port} of {node}, then replace it", "", runbookFlaps},
+	{CableFirmware, Warning, "module firmware differs within a part number", "install the version that most modules of the type have", "CABLE_FW_VERSION", ""},
+	{HotDevice, Error, "a device is above a temperature limit of its own", "check air flow and fans: ibkit phy --devices --node {node}", "", ""},
+	{FanFailed, Error, "a fan is slow, or does not turn", "replace the fan of {node}", "", ""},
+	{PowerLost, Error, "a power supply gives no power", "check cable and breaker of the power supply of {node}, then replace it", "", ""},
 
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},

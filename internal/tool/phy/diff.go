@@ -1,0 +1,152 @@
+package phy
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// A Change is a difference between two readings of a link end.
+type Change struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	Name     string  `json:"name"`
+	Port     uint8   `json:"port"`
+	What     string  `json:"what"` // for example "rx power of lane 2"
+	Before   string  `json:"before"`
+	Now      string  `json:"now"`
+}
+
+// Differences that are changes: smaller ones are within the precision of the measurement.
+const (
+	changedDB      = 1.0
+	changedCelsius = 10.0
+	changedRate    = 10.0 // factor
+)
+
+// ReadReport reads a document from a file.
+func ReadReport(name string) (*Report, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Report)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if r.Schema != ReportSchema {
+		return nil, fmt.Errorf("read %s: got schema %q, want %s from ibkit phy --json", name, r.Schema, ReportSchema)
+	}
+	return r, nil
+}
+
+// A differ collects the changes of a link end.
+type differ struct {
+	end     *ReportEnd
+	changes []Change
+}
+
+func (d *differ) add(what, before, now string) {
+	d.changes = append(d.changes, Change{d.end.NodeGUID, d.end.Name, d.end.Port, what, before, now})
+}
+
+// Diff returns the changes from an earlier reading to a later one. Parts that either
+// reading lacks are not compared.
+func Diff(before, now *Report) []Change {
+	type key struct {
+		guid ib.GUID
+		port uint8
+	}
+	old := map[key]*ReportEnd{}
+	for i := range before.Ends {
+		old[key{before.Ends[i].NodeGUID, before.Ends[i].Port}] = &before.Ends[i]
+	}
+	var d differ
+	for i := range now.Ends {
+		d.end = &now.Ends[i]
+		at := key{d.end.NodeGUID, d.end.Port}
+		if e := old[at]; e != nil {
+			d.compare(e, d.end)
+		}
+		delete(old, at)
+	}
+	var lost []*ReportEnd
+	for _, e := range old {
+		lost = append(lost, e)
+	}
+	slices.SortFunc(lost, func(a, b *ReportEnd) int {
+		return cmp.Or(cmp.Compare(a.NodeGUID, b.NodeGUID), cmp.Compare(a.Port, b.Port))
+	})
+	for _, e := range lost {
+		d.end = e
+		d.add("reading", "read", "not read")
+	}
+	return d.changes
+}
+
+func (d *differ) compare(a, b *ReportEnd) {
+	if a.Module != nil && b.Module != nil {
+		d.module(a.Module, b.Module)
+	}
+	if x, y := a.BitErrors, b.BitErrors; x != nil && y != nil {
+		d.rate("raw BER", x.Raw, y.Raw)
+		d.rate("effective BER", x.Effective, y.Effective)
+		d.rate("symbol BER", x.Symbol, y.Symbol)
+	}
+	if x, y := a.Counters, b.Counters; x != nil && y != nil && y.LinkDowns > x.LinkDowns {
+		d.add("link downs", fmt.Sprint(x.LinkDowns), fmt.Sprint(y.LinkDowns))
+	}
+}
+
+// module compares modules. Values of a replaced module are not compared.
+func (d *differ) module(a, b *ReportModule) {
+	switch {
+	case a.Plugged != b.Plugged || a.SerialNumber != b.SerialNumber:
+		d.add("module", moduleText(a), moduleText(b))
+		return
+	case a.Firmware != nil && b.Firmware != nil && *a.Firmware != *b.Firmware:
+		d.add("module firmware", *a.Firmware, *b.Firmware)
+	}
+	if x, y := a.Celsius, b.Celsius; x != nil && y != nil && *y-*x >= changedCelsius {
+		d.add("temperature", fmt.Sprintf("%.1f °C", *x), fmt.Sprintf("%.1f °C", *y))
+	}
+	for i := range min(len(a.Lanes), len(b.Lanes)) {
+		d.power(fmt.Sprintf("rx power of lane %d", i), a.Lanes[i].Rx, b.Lanes[i].Rx)
+		d.power(fmt.Sprintf("tx power of lane %d", i), a.Lanes[i].Tx, b.Lanes[i].Tx)
+	}
+}
+
+func moduleText(m *ReportModule) string {
+	if !m.Plugged {
+		return "unplugged"
+	}
+	return m.PartNumber + " " + m.SerialNumber
+}
+
+// power compares power in dBm, nil for no light.
+func (d *differ) power(what string, a, b *float64) {
+	switch {
+	case a == nil && b == nil:
+	case a == nil || b == nil:
+		d.add(what, powerText(a), powerText(b))
+	case *b-*a >= changedDB || *a-*b >= changedDB:
+		d.add(what, powerText(a), fmt.Sprintf("%s (%+.1f dB)", powerText(b), *b-*a))
+	}
+}
+
+func powerText(v *float64) string {
+	if v == nil {
+		return "no light"
+	}
+	return fmt.Sprintf("%.1f dBm", *v)
+}
+
+// rate compares bit error rates that are worse by a factor.
+func (d *differ) rate(what string, a, b float64) {
+	if b > 0 && b >= a*changedRate {
+		d.add(what, fmt.Sprintf("%.0e", a), fmt.Sprintf("%.0e", b))
+	}
+}

@@ -1,0 +1,261 @@
+// Package phy reads the physical layer of a fabric's links from NVIDIA devices: cables and
+// modules, optical power, bit error rates, forward error correction and the last cause of
+// a link that went down, and of the devices themselves temperatures, fans and power
+// supplies.
+//
+// It reads registers by Gets only ([register.Block]), which change no device state. A
+// register that a device rejects is unavailable, not zero.
+package phy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
+	"github.com/ibkit/ibkit/report"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options for [Run].
+type Options struct {
+	Source fabric.Source
+	Key    mad.Key // vendor key for requests
+	Names  *fabric.NameMap
+
+	// Selected, if not nil, reports whether to read a node. The other ends of its links
+	// are read for comparison, and are not in the result.
+	Selected func(*fabric.Node) bool
+
+	Down     bool // read ports without a link, too
+	Switches bool // read temperatures, fans and power supplies of switches
+	Alarms   bool // read the modules' latched alarms, which firmware may then clear
+	FEC      bool // read the histogram of corrected symbols
+
+	// Raw, if not nil, is called for each register with its bytes, or the reason why it
+	// was not read.
+	Raw func(RawRegister)
+}
+
+// A RawRegister is a register's bytes.
+type RawRegister struct {
+	Port *fabric.Port // of the device
+	Name string
+	Data []byte // with the index; the request's bytes if there is an error
+	Err  error
+}
+
+// A Gap is a part that a device did not report.
+type Gap struct {
+	Register string
+	Err      error
+}
+
+// IsRejected reports whether the firmware does not have the register, or the device no
+// register access: no reply is missing.
+func (g Gap) IsRejected() bool {
+	status, ok := errors.AsType[register.Status](g.Err)
+	return errors.Is(g.Err, errNoAccess) || ok && (status == register.StatusNoRegister || status == register.StatusBadOperation || status == register.StatusBadClass)
+}
+
+// errNoAccess is wrapped by the reason why no register can be read.
+var errNoAccess = errors.New("no register access by Gets")
+
+// A Device is a switch, or another node's port, with the address of its registers.
+type Device struct {
+	Port *fabric.Port // switch port 0
+
+	Info     *register.Device
+	System   *register.System
+	Sensors  []*register.Sensor
+	Fans     []*register.FanSpeed
+	Supplies *register.PowerSupplies
+
+	Missing  error // the reason why registers cannot be read, or nil
+	Gaps     []Gap
+	Findings []report.Finding
+
+	ends      map[uint8]*End // by port number
+	neighbour bool           // not selected
+}
+
+// IsSwitch reports whether the device is a switch.
+func (d *Device) IsSwitch() bool { return d.Port.Node.IsSwitch() }
+
+// An End is a link end. Fields are nil if they were not read.
+type End struct {
+	Device *Device
+	Port   *fabric.Port
+	Local  register.LocalPort
+
+	State     *register.LinkState
+	Lanes     *register.LaneMapping
+	Module    *register.Module
+	Bits      *register.BitErrors
+	Counters  *register.PhysicalCounters
+	Down      *register.LinkDown
+	Trouble   *register.Trouble // of a port without a link
+	Alarms    *register.ModuleFlags
+	Histogram *register.FECHistogram
+
+	Gaps     []Gap
+	Findings []report.Finding
+}
+
+// IsUp reports whether the link is up, according to the scan.
+func (e *End) IsUp() bool { return e.Port.Info != nil && e.Port.Info.PhysState == ib.PhysLinkUp }
+
+// A Result is what [Run] returns.
+type Result struct {
+	Options
+	Began   time.Time
+	Fabric  *fabric.Fabric
+	Devices []*Device // in node order
+	Ends    []*End    // in node and port order
+	Stats   umad.Stats
+
+	byPort map[*fabric.Port]*End
+}
+
+// Peer returns the link's other end, nil if it was not read.
+func (r *Result) Peer(e *End) *End { return r.byPort[e.Port.Peer] }
+
+// Run scans the fabric and reads the registers. Failures of single devices are in the
+// result.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	began := time.Now()
+	s, err := o.Source.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	f, err := s.Fabric(ctx, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: !o.Down})
+	if err != nil {
+		return nil, err
+	}
+	r, err := Read(ctx, s.Client, f, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Began, r.Stats = began, s.Stats()
+	return r, nil
+}
+
+// Read reads the registers in a scanned fabric.
+func Read(ctx context.Context, c *umad.Client, f *fabric.Fabric, o Options) (*Result, error) {
+	r := &Result{Options: o, Began: time.Now(), Fabric: f, byPort: map[*fabric.Port]*End{}}
+	rd := &reader{client: c, result: r}
+	for _, n := range f.Nodes {
+		if o.Selected != nil && !o.Selected(n) {
+			continue
+		}
+		for _, p := range devicePorts(n) {
+			d := &Device{Port: p, ends: map[uint8]*End{}}
+			r.Devices = append(r.Devices, d)
+			r.addEnds(d)
+			rd.probe(d)
+		}
+	}
+	for _, d := range r.neighbours() {
+		rd.probe(d)
+	}
+	if err := c.Run(ctx); err != nil {
+		return nil, fmt.Errorf("read registers: %w", err)
+	}
+	r.find()
+	return r, nil
+}
+
+// neighbours adds the other ends of the links, as far as their nodes are not selected, and
+// returns their devices.
+func (r *Result) neighbours() []*Device {
+	var list []*Device
+	byPort := map[*fabric.Port]*Device{} // by the device's port
+	for _, e := range r.Ends {
+		p := e.Port.Peer
+		if p == nil || r.byPort[p] != nil {
+			continue
+		}
+		at := p
+		if p.Node.IsSwitch() {
+			at = p.Node.Ports[0]
+		}
+		if at == nil {
+			continue
+		}
+		d := byPort[at]
+		if d == nil {
+			d = &Device{Port: at, ends: map[uint8]*End{}, neighbour: true}
+			byPort[at] = d
+			list = append(list, d)
+		}
+		r.byPort[p] = &End{Device: d, Port: p}
+		d.ends[p.Number] = r.byPort[p]
+	}
+	return list
+}
+
+// Partial reports whether a request had no valid reply, or the scan is partial.
+func (r *Result) Partial() bool {
+	return r.Fabric.Partial() || r.count(func(g Gap) bool { return !g.IsRejected() }) > 0
+}
+
+// count returns the number of gaps of a sort.
+func (r *Result) count(is func(Gap) bool) (n int) {
+	add := func(gaps []Gap) {
+		for _, g := range gaps {
+			if is(g) {
+				n++
+			}
+		}
+	}
+	for _, d := range r.Devices {
+		add(d.Gaps)
+	}
+	for _, e := range r.Ends {
+		add(e.Gaps)
+	}
+	return n
+}
+
+// Readable returns the number of devices with registers.
+func (r *Result) Readable() (n int) {
+	for _, d := range r.Devices {
+		if d.Missing == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// devicePorts returns a node's ports with registers: port 0 on a switch, and on other
+// nodes each port with a link.
+func devicePorts(n *fabric.Node) (ports []*fabric.Port) {
+	for _, p := range n.Ports {
+		if p != nil && (n.IsSwitch() == (p.Number == 0)) && (n.IsSwitch() || p.Info != nil && p.Info.State >= ib.PortInit) {
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+// addEnds adds the device's link ends to read.
+func (r *Result) addEnds(d *Device) {
+	for _, p := range d.Port.Node.Ports {
+		switch {
+		case p == nil, p.Number == 0, !d.IsSwitch() && p != d.Port:
+			continue
+		case p.Info == nil || p.Info.PhysState != ib.PhysLinkUp:
+			if !r.Down {
+				continue
+			}
+		}
+		e := &End{Device: d, Port: p}
+		d.ends[p.Number], r.byPort[p] = e, e
+		r.Ends = append(r.Ends, e)
+	}
+}

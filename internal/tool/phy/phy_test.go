@@ -1,0 +1,339 @@
+package phy
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
+	"github.com/ibkit/ibkit/report"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
+)
+
+// A rig is the simulated fabric with faults of cables and devices.
+type rig struct {
+	*sim.Fabric
+	umadtest.Tamper
+	o Options
+}
+
+func newRig(t *testing.T, description string) *rig {
+	t.Helper()
+	f, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{Fabric: f}
+	r.o = Options{Source: fabric.Source{OpenPort: r.Tamper.Opener(f.Open), Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2}}}
+	return r
+}
+
+func (r *rig) run(t *testing.T) *Result {
+	t.Helper()
+	result, err := Run(t.Context(), r.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func (r *rig) do(t *testing.T, command string) {
+	t.Helper()
+	c, err := r.ParseCommand("test", 1, command)
+	if err == nil {
+		err = r.Do(c, io.Discard)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end returns a link end.
+func end(t *testing.T, r *Result, name string, port uint8) *End {
+	t.Helper()
+	for _, e := range r.Ends {
+		if e.Port.Node.Desc.Clean() == name && e.Port.Number == port {
+			return e
+		}
+	}
+	t.Fatalf("no link end %s[%d]", name, port)
+	return nil
+}
+
+// findings returns the findings as "kind subject".
+func findings(r *Result) []string {
+	var list []string
+	for _, f := range r.Report().Findings {
+		list = append(list, string(f.Kind)+" "+f.Subject)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Each fault of the preset is a finding, once, at its place, and no other is.
+func TestRun_Findings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Switches = true
+		result := r.run(t)
+		want := []string{
+			"bit-errors leaf1[1]", "cable-firmware spine2[1]", "dirty-fibre leaf1[1]", "fan-failed leaf2", "flapped leaf1[1]",
+			"hot-module spine2[1]", "power-lost spine1",
+		}
+		if got := findings(result); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if len(result.Ends) != 24 || result.Partial() {
+			t.Errorf("got %d link ends, partial %v", len(result.Ends), result.Partial())
+		}
+		e := end(t, result, "leaf1", 1)
+		if got := e.DownText(); got != "high error rate, blamed on the local end" {
+			t.Errorf("got %q", got)
+		}
+		if e.Local != 1 || end(t, result, "leaf1", 4).Local != 7 {
+			t.Errorf("got local ports %d, %d, want 1, 7", e.Local, end(t, result, "leaf1", 4).Local)
+		}
+		if got := e.Module.RxPower[0]; got != 68 { // -11.7 dBm
+			t.Errorf("got %d µW, want 68", got)
+		}
+	})
+}
+
+// A selected node's light is compared with the other end's, which is not in the result.
+func TestRun_Selected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Selected = func(n *fabric.Node) bool { return n.Desc.Clean() == "leaf1" }
+		result := r.run(t)
+		if got := findings(result); !slices.Contains(got, "dirty-fibre leaf1[1]") || len(result.Devices) != 1 || len(result.Ends) != 6 {
+			t.Errorf("got %q, %d devices, %d link ends", got, len(result.Devices), len(result.Ends))
+		}
+	})
+}
+
+// A lane without light at its transmitter is no dirty fibre.
+func TestRun_DarkTransmitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "fat-tree:levels=2,radix=4,pods=2,speed=NDR,vendor=on")
+		r.do(t, "optics leaf001[3] dark")
+		r.o.Alarms = true
+		want := []string{"module-fault leaf001[3]", "weak-light spine001[1]", "weak-transmitter leaf001[3]"}
+		result := r.run(t)
+		if got := findings(result); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := strings.Join(end(t, result, "leaf001", 3).AlarmTexts(), ", "); got != "transmitter fault on lane 0" {
+			t.Errorf("got alarms %q", got)
+		}
+	})
+}
+
+// No request changes a device: all are Gets.
+func TestRun_GetsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Down, r.o.Switches, r.o.Alarms, r.o.FEC = true, true, true, true
+		registers := 0
+		r.Lose = func(m *umad.Message) bool {
+			if m.MAD.Method() != mad.MethodGet {
+				t.Errorf("got %v %s", m.MAD.Method(), m.MAD.Class().AttrName(m.MAD.Attr()))
+			}
+			if m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister {
+				registers++
+			}
+			return false
+		}
+		result := r.run(t)
+		if registers < 500 || result.Partial() {
+			t.Errorf("got %d requests for registers, partial %v", registers, result.Partial())
+		}
+	})
+}
+
+// What firmware rejects is unavailable and not zero, and the result is complete.
+func TestRun_Rejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Switches = true
+		r.do(t, "registers leaf1 old")
+		r.do(t, "registers leaf2 0x5008")
+		r.do(t, "registers spine1 0x900d")
+		r.do(t, "vendor host1 off")
+		result := r.run(t)
+		if result.Partial() {
+			t.Error("got a partial result")
+		}
+		e := end(t, result, "leaf1", 1)
+		if e.Module != nil || e.Bits != nil || !strings.Contains(e.Device.Missing.Error(), "bit 20") {
+			t.Errorf("old firmware: got module %v, missing %v", e.Module, e.Device.Missing)
+		}
+		e = end(t, result, "leaf2", 1)
+		if e.Bits != nil || e.Counters != nil || e.Module == nil || len(e.Gaps) != 2 || e.Gaps[0].Err != register.StatusNoRegister {
+			t.Errorf("without PPCNT: got %v, gaps %v", e.Bits, e.Gaps)
+		}
+		e = end(t, result, "host1", 1)
+		if !strings.Contains(e.Device.Missing.Error(), "no reply to GeneralInfo") {
+			t.Errorf("without agent: got %v", e.Device.Missing)
+		}
+		e = end(t, result, "spine1", 1)
+		if e.Device.Supplies != nil || len(e.Device.Fans) != 7 {
+			t.Errorf("got supplies %v, %d fans", e.Device.Supplies, len(e.Device.Fans))
+		}
+	})
+}
+
+// A register without a valid reply makes the result partial, and is unknown.
+func TestRun_BadReplies(t *testing.T) {
+	isModule := func(m *umad.Message) bool {
+		return m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister && m.MAD.Modifier() == uint32(register.IDPDDR) && m.MAD.Data()[19] == 3
+	}
+	for name, test := range map[string]struct {
+		lose  func(*umad.Message) bool
+		alter func(*umad.Message)
+		want  string
+	}{
+		"no reply":   {isModule, nil, "no reply in time"},
+		"busy":       {nil, func(m *umad.Message) { m.MAD.SetStatus(mad.StatusBusy) }, "busy"},
+		"other port": {nil, func(m *umad.Message) { m.MAD.Data()[13]++ }, "got index"},
+		"other page": {nil, func(m *umad.Message) { m.MAD.Data()[8]++ }, "got block 256, want 0"},
+		"unset": {nil, func(m *umad.Message) {
+			for i := range m.MAD.Data()[20:] {
+				m.MAD.Data()[20+i] = 0xff
+			}
+		}, "all bits of the reply are set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, "optics")
+				r.Lose = test.lose
+				r.Alter = func(m *umad.Message) {
+					if test.alter != nil && isModule(m) {
+						test.alter(m)
+					}
+				}
+				result := r.run(t)
+				e := end(t, result, "leaf1", 2)
+				if e.Module != nil || len(e.Gaps) != 1 || !strings.Contains(e.Gaps[0].Err.Error(), test.want) || !result.Partial() {
+					t.Errorf("got module %v, gaps %v, partial %v, want %s", e.Module, e.Gaps, result.Partial(), test.want)
+				}
+				if doc := result.Report(); len(doc.Failures) != len(result.Ends) || doc.Failures[0].Attribute != "PDDR page 3" {
+					t.Errorf("got %d failures", len(doc.Failures))
+				}
+			})
+		})
+	}
+}
+
+// Values outside of physics are a finding.
+func TestRun_Implausible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "single-switch:hosts=2,radix=4,speed=NDR,vendor=on")
+		r.Alter = func(m *umad.Message) {
+			if d := m.MAD.Data(); m.MAD.Attr() == mad.AttrMlnxRegister && m.MAD.Modifier() == uint32(register.IDPDDR) && d[19] == 3 {
+				d[24] = 0x20                     // optical module
+				d[12+0x54], d[12+0x55] = 0x7f, 0 // 127 °C
+				d[12+0x58], d[12+0x59] = 0xf0, 0 // 61 mW on lane 0
+				d[12+0x90], d[12+0x91] = 0x0f, 0 // limits in microwatts
+				d[12+0x94], d[12+0x95] = 0x0f, 0 //
+			}
+		}
+		n := 0
+		for _, f := range r.run(t).Report().Findings {
+			if f.Kind == report.Invalid {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("got %d findings, want one for the temperature and one for the power", n)
+		}
+	})
+}
+
+// Ports without a link have the firmware's reason.
+func TestRun_Down(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Down = true
+		result := r.run(t)
+		e := end(t, result, "leaf2", 9)
+		if e.IsUp() || e.Trouble == nil || e.Trouble.Opcode != 1024 || e.Module == nil || e.Module.HasModule() || e.Bits != nil {
+			t.Errorf("got %+v", e)
+		}
+		if got := end(t, result, "leaf2", 7); got.DownText() != "cable unplugged, blamed on the local end" {
+			t.Errorf("got %q", got.DownText())
+		}
+	})
+}
+
+// Changes between two readings, by the document of the first.
+func TestDiff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		file := filepath.Join(t.TempDir(), "before.json")
+		text, err := json.Marshal(r.run(t).Report())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.do(t, "optics leaf1[1] ok")
+		r.do(t, "optics leaf2[2] dirty")
+		r.do(t, "unlink host5[1]")
+		before, err := ReadReport(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range Diff(before, r.run(t).Report()) {
+			got = append(got, c.Name+" "+c.What+": "+c.Before+" → "+c.Now)
+		}
+		for _, want := range []string{
+			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf2 effective BER: 0e+00 → 3e-09", "host5 reading: read → not read",
+		} {
+			if !slices.Contains(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+		if slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "spine1 ") }) {
+			t.Errorf("got changes of a port that did not change: %q", got)
+		}
+	})
+}
+
+func TestReadReport_Errors(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"no JSON":      {"nonsense", "invalid character"},
+		"other schema": {`{"schema": "ibkit/cc/2"}`, `got schema "ibkit/cc/2", want ibkit/phy/1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "f.json")
+			if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadReport(file); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestFirmwareText(t *testing.T) {
+	if got := FirmwareText(46<<24 | 110<<16 | 7); got != "46.110.7" || FirmwareText(0) != "" {
+		t.Errorf("got %q, %q", got, FirmwareText(0))
+	}
+	if got := round(math.Pi); got != 3.14 {
+		t.Errorf("got %g", got)
+	}
+}

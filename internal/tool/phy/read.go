@@ -1,0 +1,262 @@
+package phy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// mellanoxOUI is NVIDIA's vendor ID in NodeInfo. Other vendors give the class of registers
+// another meaning.
+const mellanoxOUI = 0x2c9
+
+// A reader submits the requests for registers.
+type reader struct {
+	client *umad.Client
+	result *Result
+}
+
+// probe asks whether a device has register access, and then reads it.
+func (r *reader) probe(d *Device) {
+	if d.Port.Node.Info.VendorID != mellanoxOUI {
+		d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
+		return
+	}
+	if err := d.Port.Unreachable(); err != nil {
+		d.Missing = err
+		return
+	}
+	var general mad.MlnxGeneralInfo
+	r.client.SubmitGet(r.target(d), &general, func(err error) {
+		switch {
+		case errors.Is(err, umad.ErrTimeout):
+			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo", errNoAccess)
+		case err != nil:
+			d.Missing = fmt.Errorf("%w: %w", errNoAccess, err)
+		case general.Capabilities&mad.MlnxCapRegister == 0:
+			d.Missing = fmt.Errorf("%w: the firmware does not have the capability (bit 20)", errNoAccess)
+		default:
+			r.readDevice(d)
+		}
+	}, umad.Key(r.result.Key))
+}
+
+func (r *reader) target(d *Device) umad.Target { return umad.Target{LID: d.Port.LID()} }
+
+// get reads a register in blocks, all at the same time, and calls done with its gap, nil if
+// the register has been read.
+func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
+	data := make([]byte, reg.Spec().Size)
+	if err := mad.Encode(reg, data); err != nil {
+		done(&Gap{reg.Name(), err})
+		return
+	}
+	count := (len(data) + register.BlockSize - 1) / register.BlockSize
+	blocks := make([]register.Block, count)
+	missing, failed := count, error(nil)
+	for i := range blocks {
+		b := &blocks[i]
+		b.Number = uint16(i)
+		copy(b.Data[:indexBytes], data)
+		r.client.SubmitGet(r.target(d), b, func(err error) {
+			if err == nil && b.Number != uint16(i) {
+				err = fmt.Errorf("got block %d, want %d", b.Number, i)
+			}
+			if err != nil && failed == nil {
+				failed = blockError(err)
+			}
+			copy(data[i*register.BlockSize:], b.Data[:])
+			if missing--; missing > 0 {
+				return
+			}
+			if failed == nil {
+				failed = register.Check(reg, data)
+			}
+			r.raw(d, reg, data, failed)
+			if failed != nil {
+				done(&Gap{reg.Name(), failed})
+				return
+			}
+			done(nil)
+		}, umad.Modifier(uint32(reg.ID())), umad.Key(r.result.Key))
+	}
+}
+
+// raw passes a register's bytes on.
+func (r *reader) raw(d *Device, reg register.Register, data []byte, err error) {
+	if r.result.Raw != nil && !d.neighbour {
+		r.result.Raw(RawRegister{d.Port, reg.Name(), data, err})
+	}
+}
+
+// indexBytes are sent in each block: the fields that select a register's part.
+const indexBytes = 12
+
+// blockError returns an error with the meaning that a status has in the reply to a block.
+func blockError(err error) error {
+	if status, ok := errors.AsType[mad.StatusError](err); ok {
+		return register.BlockStatus(mad.Status(status))
+	}
+	if failed, ok := errors.AsType[*umad.Error](err); ok {
+		return failed.Err // without the address, which the subject has
+	}
+	return err
+}
+
+// readDevice submits the requests for a device and its ports.
+func (r *reader) readDevice(d *Device) {
+	keep := func(reg register.Register, store func()) {
+		r.get(d, reg, func(g *Gap) {
+			if g != nil {
+				d.Gaps = append(d.Gaps, *g)
+				return
+			}
+			store()
+		})
+	}
+	if info := (&register.Device{}); !d.neighbour {
+		keep(info, func() { d.Info = info })
+	}
+	if d.IsSwitch() {
+		if r.result.Switches && !d.neighbour {
+			r.readPlatform(d, keep)
+		}
+		r.mapPorts(d, 1, min(len(d.Port.Node.Ports), maxLocalPort))
+		return
+	}
+	for _, e := range d.ends {
+		e.Local = register.LocalPort(e.Port.Number)
+		r.readEnd(e)
+	}
+}
+
+// readPlatform submits the requests for a switch's temperatures, fans and power supplies.
+func (r *reader) readPlatform(d *Device, keep func(register.Register, func())) {
+	system, list := &register.System{}, &register.SensorList{}
+	keep(system, func() { d.System = system })
+	keep(list, func() {
+		for number := range uint16(64) {
+			if list.Map>>number&1 != 0 {
+				sensor := &register.Sensor{Number: number}
+				keep(sensor, func() { d.Sensors = append(d.Sensors, sensor) })
+			}
+		}
+	})
+	fans, supplies := &register.Fans{}, &register.PowerSupplies{}
+	keep(supplies, func() { d.Supplies = supplies })
+	keep(fans, func() {
+		for _, number := range fans.Tachometers() {
+			speed := &register.FanSpeed{Tachometer: number}
+			keep(speed, func() { d.Fans = append(d.Fans, speed) })
+		}
+	})
+}
+
+// maxLocalPort is the last local port that is asked for its port number. Quantum-3 has 148.
+const maxLocalPort = 1023
+
+// mapPorts finds the switch's local ports from first to last, and then as many again while
+// ports are missing. Local ports without a port, and rejected ones, are normal.
+func (r *reader) mapPorts(d *Device, first, last int) {
+	waiting := last - first + 1
+	found := 0
+	var failed *Gap
+	for local := first; local <= last; local++ {
+		number := &register.PortNumber{LocalPort: register.LocalPort(local)}
+		r.get(d, number, func(g *Gap) {
+			waiting--
+			if g != nil {
+				failed = g
+			} else if number.Port != 0 {
+				found++
+				if e := d.ends[uint8(number.Port)]; e != nil && number.Port < 256 && e.Local == 0 {
+					e.Local = number.LocalPort
+					r.readEnd(e)
+				}
+			}
+			if waiting == 0 {
+				r.mapMore(d, last, found, failed)
+			}
+		})
+	}
+}
+
+// mapMore continues with further local ports if a link end has none yet.
+func (r *reader) mapMore(d *Device, last, found int, failed *Gap) {
+	var missing []*End
+	for _, e := range d.ends {
+		if e.Local == 0 {
+			missing = append(missing, e)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+	case found > 0 && last < maxLocalPort:
+		r.mapPorts(d, last+1, min(last+len(d.Port.Node.Ports), maxLocalPort))
+	default:
+		g := Gap{register.IDPLIB.String(), errors.New("no local port has the port's number")}
+		if failed != nil {
+			g.Err = failed.Err
+		}
+		for _, e := range missing {
+			e.Gaps = append(e.Gaps, g)
+		}
+	}
+}
+
+// readEnd submits the requests for a link end.
+func (r *reader) readEnd(e *End) {
+	o, p := &r.result.Options, e.Local
+	keep := func(reg register.Register, store func()) {
+		r.get(e.Device, reg, func(g *Gap) {
+			if g != nil {
+				e.Gaps = append(e.Gaps, *g)
+				return
+			}
+			store()
+		})
+	}
+	state, lanes, module, down := register.NewLinkState(p), &register.LaneMapping{LocalPort: p}, register.NewModule(p), register.NewLinkDown(p)
+	keep(lanes, func() { e.Lanes = lanes })
+	keep(module, func() { e.Module = module })
+	if e.Device.neighbour {
+		return
+	}
+	keep(state, func() { e.State = state })
+	keep(down, func() { e.Down = down })
+	if e.IsUp() {
+		bits, counters := register.NewBitErrors(p), register.NewPhysicalCounters(p)
+		keep(bits, func() { e.Bits = bits })
+		keep(counters, func() { e.Counters = counters })
+	} else {
+		trouble := register.NewTrouble(p)
+		keep(trouble, func() { e.Trouble = trouble })
+	}
+	if o.Alarms {
+		alarms := register.NewModuleFlags(p)
+		keep(alarms, func() { e.Alarms = alarms })
+	}
+	if o.FEC && e.IsUp() {
+		histogram := register.NewFECHistogram(p)
+		keep(histogram, func() { e.Histogram = histogram })
+	}
+}
+
+// ModuleLanes returns the module's lanes that the port uses, those of lanes 0 to 3 if the
+// device does not report them.
+func (e *End) ModuleLanes() []int {
+	if e.Lanes == nil || e.Lanes.Width == 0 || int(e.Lanes.Width) > len(e.Lanes.Lanes) {
+		return []int{0, 1, 2, 3}
+	}
+	var list []int
+	for _, l := range e.Lanes.Lanes[:e.Lanes.Width] {
+		if lane := int(l.Rx); lane < 8 && !slices.Contains(list, lane) {
+			list = append(list, lane)
+		}
+	}
+	return list
+}
