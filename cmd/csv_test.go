@@ -18,7 +18,7 @@ import (
 // csvLines are command lines with CSV output, at least one of each command.
 var csvLines = []string{
 	"linkinfo --csv", "linkinfo --csv --counters", "topology --format csv",
-	"counters --all --csv", "route 4 11 --csv", "check routes --csv",
+	"counters --all --csv", "phy --csv", "phy --cables --csv", "route 4 11 --csv", "check routes --csv",
 	"routes --csv", "routes --multicast --csv", "routes --balance --csv", "routes --using 1[2] --csv",
 	"query NodeInfo 1-9 --csv", "query NodeDescription 1-9 --csv", "query NodeInfo =leaf1 --csv", "sa NodeRecord --csv",
 	"mesh plan --csv", "mesh --schedule quick:2",

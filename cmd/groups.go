@@ -17,7 +17,7 @@ type commandGroup struct {
 
 // commandGroups has all native commands.
 var commandGroups = []commandGroup{
-	{"Look at a fabric", []string{"check fabric", "check routes", "linkinfo", "counters", "topology", "route", "routes", "sm", "addr", "query", "sa"}},
+	{"Look at a fabric", []string{"check fabric", "check routes", "linkinfo", "counters", "phy", "topology", "route", "routes", "sm", "addr", "query", "sa"}},
 	{"Look at this host", []string{"check node", "doctor", "devinfo"}},
 	{"Measure", []string{"ping", "cm", "perf", "mesh"}},
 	{"Change", []string{"port", "cc", "link"}},
@@ -58,6 +58,8 @@ var related = [][2]string{
 	{"devinfo", "doctor"},
 	{"devinfo", "link"},
 	{"link", "linkinfo"},
+	{"counters", "phy"},
+	{"linkinfo", "phy"},
 	{"linkinfo", "port"},
 	{"linkinfo", "topology"},
 	{"mesh", "perf"},

@@ -22,7 +22,7 @@ var documents = []string{
 	"ping --json --via vendor -c 1 --timeout 20 11", "port --json leaf1 3", "port --json --dry-run leaf1 1 disable",
 	"query --json PortInfo leaf1 3", "query --json --list", "sa --json NodeRecord", "sa --json --list", "sim list --json", "sm --json --sm-wait 1ms",
 	"sm --json --set disable --dry-run 4", "version --json",
-	"linkinfo --json --sim demo:sm=off", "topology --json", "topology --json --check", "counters --json --all", "top --once --json --interval 10ms",
+	"linkinfo --json --sim demo:sm=off", "phy --json --sim optics", "topology --json", "topology --json --check", "counters --json --all", "top --once --json --interval 10ms",
 }
 
 // Each document begins with the members of the common head, and all kinds of its findings

@@ -37,7 +37,7 @@ var largePresets = []string{
 }
 
 // plantedPresets have faults on purpose.
-var plantedPresets = []string{"demo", "faults", "forwarding-loop", "credit-loop", "dead-end", "unbalanced-leaf", "broken-multicast"}
+var plantedPresets = []string{"demo", "faults", "optics", "forwarding-loop", "credit-loop", "dead-end", "unbalanced-leaf", "broken-multicast"}
 
 // fabricChecks are the command lines that report the defects of a fabric.
 var fabricChecks = []string{

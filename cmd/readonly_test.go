@@ -33,6 +33,7 @@ var queries = []string{
 	"doctor", "exporter --once", "exporter --once --detail-counters fec,errors,discards --names guilbaults",
 	"watch --sources links,counters --for 1ms", "top --once --interval 1ms", "top --once --interval 1ms node01 node07",
 	"port leaf1 3", "port node01", "port --dry-run leaf1 1 disable", "port --dry-run node02 reset mtu=2048", "port --yes leaf1 1 enable",
+	"phy --sim optics", "phy --sim optics --down --devices --alarms",
 	"mesh", "mesh plan", "mesh plan --schedule aware --json",
 	"cc", "cc --show ports,sls,cct", "cc --json", "cc --settings cc/testdata/cc.conf --dry-run",
 

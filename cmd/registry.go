@@ -60,6 +60,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/linkinfo"
 	"github.com/ibkit/ibkit/cmd/mesh"
 	"github.com/ibkit/ibkit/cmd/perf"
+	"github.com/ibkit/ibkit/cmd/phy"
 	"github.com/ibkit/ibkit/cmd/ping"
 	"github.com/ibkit/ibkit/cmd/port"
 	"github.com/ibkit/ibkit/cmd/query"
@@ -99,6 +100,7 @@ var registry = map[string]entry{
 	"linkinfo":   {command: linkinfo.New},
 	"mesh":       {command: mesh.New},
 	"perf":       {command: perf.New},
+	"phy":        {command: phy.New},
 	"ping":       {command: ping.New},
 	"port":       {command: port.New},
 	"query":      {command: query.New},

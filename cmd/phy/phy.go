@@ -1,0 +1,229 @@
+// Package phy is the command that shows the physical layer of a fabric's links.
+package phy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+	"github.com/ibkit/ibkit/report"
+)
+
+// command is one call of phy.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	nodes  fabricflag.NodePatterns
+	ignore []report.Kind
+	cables bool
+	raw    bool
+	diff   string
+	key    string
+	json   bool
+	csv    bool
+
+	options phy.Options
+	before  *phy.Report // of --diff
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "phy [flags]",
+		Short: "Show cables, modules, light and bit error rates of all links",
+		Long: strings.TrimSpace(`
+phy reads the physical layer of all links from NVIDIA devices, by LID: cable
+or module with part and serial number, temperature, light per lane, forward
+error correction, bit error rates before and after correction, and why a link
+last went down. It compares light with the module's own limits and with the
+light that the other end sends: little light from a good transmitter is lost
+in the fibre.
+
+It sends only Gets (attribute 0x51 of NVIDIA's vendor class), so it changes
+no device. Devices without them are listed as unavailable, as are registers
+that firmware rejects. The tables have the lowest power of a port's lanes;
+--json has all lanes.
+
+This command has been tested with simulated devices and mstlink only, not
+with real hardware.`),
+		Example: strings.Trim(`
+  # all links; exit code 3 if there are findings
+  ibkit phy
+
+  # temperatures, fans and power supplies of switches
+  ibkit phy --devices
+
+  # why are ports of a switch down?
+  ibkit phy --down --node leaf1
+
+  # an inventory of cables
+  ibkit phy --cables --csv > cables.csv
+
+  # what has changed since an earlier reading?
+  ibkit phy --json > may.json
+  ibkit phy --diff may.json`, "\n"),
+		Args:                  cmdutil.NoArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o := &c.options
+	c.nodes.Register(c.env, cmd, "read")
+	flags.BoolVar(&o.Down, "down", false, "read ports without a link, too")
+	flags.BoolVar(&o.Switches, "devices", false, "show temperatures, fans and power supplies of switches")
+	flags.BoolVar(&o.Alarms, "alarms", false, "read latched alarms, which may clear them")
+	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols (--json)")
+	flags.BoolVar(&c.cables, "cables", false, "show an inventory of cables and modules")
+	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
+	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", phy.Kinds, "do not report a `FINDING`")
+	flags.StringVar(&c.key, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
+	c.fabric.Define(c.env, cmd)
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"csv", "cables"}},
+		{Flags: []string{"raw"}, Others: []string{"json", "csv", "cables", "diff"}},
+		{Flags: []string{"diff"}, Others: []string{"csv", "cables"}},
+		{Flags: []string{"cables"}, Others: []string{"devices"}},
+	},
+	Needs: []cmdutil.Need{{Flags: []string{"fec"}, Others: []string{"json", "raw"}}},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if err := c.nodes.Check(); err != nil {
+		return err
+	}
+	if c.diff != "" {
+		if c.before, err = phy.ReadReport(c.diff); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	o := &c.options
+	if c.key != "" {
+		if o.Key, err = fabricflag.ReadKey(ctx, c.env, "vendor key", c.key); err != nil {
+			return err
+		}
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if o.Names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	o.Source = c.fabric.Source(c.env)
+	o.Selected = func(n *fabric.Node) bool { return c.nodes.Match(n, o.Names) }
+	return nil
+}
+
+func (c *command) run(ctx context.Context) error {
+	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv), names: c.options.Names}
+	if c.raw {
+		c.options.Raw = v.raw
+	}
+	bar := render.NewProgress(c.env.ErrOut)
+	c.options.Source.Progress = bar.Update
+	r, err := phy.Run(ctx, c.options)
+	bar.Close()
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	if err := c.nodes.Missing(r.Fabric, r.Fabric.Nodes, r.Names); err != nil {
+		return err
+	}
+	ignored := func(f report.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
+	for _, e := range r.Ends {
+		e.Findings = slices.DeleteFunc(e.Findings, ignored)
+	}
+	for _, d := range r.Devices {
+		d.Findings = slices.DeleteFunc(d.Findings, ignored)
+	}
+	v.result, v.document = r, r.Report()
+	if c.before != nil {
+		v.document.Changes = &phy.Changes{Since: c.before.Began, List: append([]phy.Change{}, phy.Diff(c.before, v.document)...)}
+	}
+	c.print(v)
+	if err := v.out.Flush(); err != nil {
+		return err
+	}
+	c.printFailures(r)
+	c.fabric.PrintStats(c.env)
+	if len(r.Devices) > 0 && r.Readable() == 0 {
+		return fmt.Errorf("read registers: none of %s has them", plural.Count(len(r.Devices), "device", "devices"))
+	}
+	return cmdutil.HeadError(&v.document.Head)
+}
+
+// print writes the selected form.
+func (c *command) print(v *view) {
+	switch {
+	case c.raw:
+	case c.json:
+		render.WriteLine(v.out, v.document)
+	case c.cables && c.csv:
+		writeCSV(v.out, cableColumns, v.cables())
+	case c.cables:
+		v.cableTable()
+	case c.csv && c.options.Switches:
+		writeCSV(v.out, deviceColumns, v.switches())
+	case c.csv:
+		writeCSV(v.out, endColumns, v.document.Ends)
+	case c.before != nil:
+		v.changes()
+	case c.options.Switches:
+		v.switchTable()
+	default:
+		v.endTable()
+	}
+}
+
+// printFailures prints the requests without a valid reply, and the devices without
+// registers.
+func (c *command) printFailures(r *phy.Result) {
+	c.fabric.PrintFailed(c.env, r.Fabric.FailureErrors(r.Names))
+	failures := c.fabric.Failures(c.env, "ibkit phy")
+	print := func(p *fabric.Port, gaps []phy.Gap) {
+		for _, g := range gaps {
+			if !g.IsRejected() {
+				failures.Print(fmt.Errorf("%s: %s: %w", r.Names.PortName(p), g.Register, g.Err))
+			}
+		}
+	}
+	for _, d := range r.Devices {
+		print(d.Port, d.Gaps)
+	}
+	for _, e := range r.Ends {
+		print(e.Port, e.Gaps)
+	}
+	failures.Close()
+}

@@ -1,0 +1,125 @@
+package phy
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+)
+
+var program = cmdtest.Native(New)
+
+// env selects a fabric with faults of cables and devices.
+var env = map[string]string{"IBKIT_SIM": "optics"}
+
+func run(t *testing.T, line string) (code int, out, err string) {
+	t.Helper()
+	return program.Run(t, env, append([]string{"phy"}, strings.Fields(line)...)...)
+}
+
+// The output of each form.
+func TestPhy_Output(t *testing.T) {
+	var all strings.Builder
+	for _, line := range []string{
+		"", "--devices", "--cables", "--down --alarms --node leaf2", "--csv --node leaf1", "--devices --csv", "--cables --csv --node leaf*",
+		"--node host1 --ignore dirty-fibre", "--node spine1 --sim demo", "--node nosuch",
+	} {
+		code, out, err := run(t, line)
+		fmt.Fprintf(&all, "$ ibkit phy %s\n%s%s", line, out, err)
+		if code != 0 {
+			fmt.Fprintf(&all, "exit code %d\n", code)
+		}
+	}
+	cmdtest.Golden(t, "output.golden", all.String())
+}
+
+// The document fits the schema, also with changes and without any register.
+func TestPhy_JSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/phy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first, _ := run(t, "--json")
+	before := cmdtest.WriteFile(t, first)
+	for _, test := range []struct {
+		line string
+		code int
+	}{
+		{"--json --down --devices --alarms --fec", cmdutil.ExitFindings}, {"--json --node host1", cmdutil.ExitOK},
+		{"--json --sim demo", cmdutil.ExitFailed}, {"--json --diff " + before, cmdutil.ExitFindings},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out, errOut := run(t, test.line)
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil || code != test.code {
+				t.Fatalf("got exit code %d, error %v: %s", code, err, errOut)
+			}
+			if err := schema.Validate(value); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	var doc phy.Report
+	if err := json.Unmarshal([]byte(first), &doc); err != nil || len(doc.Ends) != 24 {
+		t.Errorf("got %d link ends, error %v", len(doc.Ends), err)
+	}
+}
+
+// The raw form has a line for each register, with the reason for a register without one.
+func TestPhy_Raw(t *testing.T) {
+	code, out, _ := program.Run(t, env, "phy", "--raw", "--node", "leaf1", "--sim-events", cmdtest.WriteFile(t, "0s registers leaf1 0x5002\n"))
+	for _, want := range []string{"leaf1 LID ", "PDDR page 3: 000100002000000360000000", "PMLP: register status 0x04: register not supported: 0001"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %.200s, want %s", out, want)
+		}
+	}
+	if code != cmdutil.ExitFindings {
+		t.Errorf("got exit code %d", code)
+	}
+}
+
+// The inventory has each cable once, with both ends.
+func TestPhy_Inventory(t *testing.T) {
+	_, out, _ := run(t, "--cables --csv")
+	records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range records[1:] {
+		if serial := r[0]; seen[serial] || serial == "" {
+			t.Errorf("got serial number %q twice or empty", serial)
+		}
+		seen[r[0]] = true
+	}
+	if len(records) != 9 {
+		t.Errorf("got %d rows, want 8 cables and modules:\n%s", len(records)-1, out)
+	}
+}
+
+func TestPhy_Usage(t *testing.T) {
+	for line, want := range map[string]string{
+		"leaf1":               `unexpected argument "leaf1"`,
+		"--json --csv":        "mutually exclusive",
+		"--raw --json":        "mutually exclusive",
+		"--cables --devices":  "mutually exclusive",
+		"--fec":               "--fec has no effect without --json or --raw",
+		"--diff /nonexistent": "open /nonexistent",
+		"--node [":            `invalid pattern "["`,
+		"--vs-key zz":         "invalid vendor key",
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, err := run(t, line)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, want) {
+				t.Errorf("got exit code %d, %q, %q, want %s", code, out, err, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package phy
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+	"github.com/ibkit/ibkit/mad"
+)
+
+func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+
+// A csvColumn is a column of a CSV file.
+type csvColumn[Row any] struct {
+	name  string
+	value func(Row) string
+}
+
+// writeCSV writes a header and rows.
+func writeCSV[Row any](out *render.Output, columns []csvColumn[Row], rows []Row) {
+	w := csv.NewWriter(out)
+	record := make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = c.name
+	}
+	w.Write(record) //nolint:errcheck // Flush of the output reports it
+	for _, r := range rows {
+		for i, c := range columns {
+			if record[i] = c.value(r); record[i] == render.Absent {
+				record[i] = ""
+			}
+			if _, err := strconv.ParseFloat(record[i], 64); err != nil {
+				record[i] = textfile.CSVText(record[i])
+			}
+		}
+		w.Write(record) //nolint:errcheck // as above
+	}
+	w.Flush()
+}
+
+var endColumns = []csvColumn[phy.ReportEnd]{
+	{"node_guid", func(e phy.ReportEnd) string { return e.NodeGUID.String() }},
+	{"name", func(e phy.ReportEnd) string { return e.Name }},
+	{"port", func(e phy.ReportEnd) string { return fmt.Sprint(e.Port) }},
+	{"peer_name", func(e phy.ReportEnd) string { return render.Show(e.PeerName) }},
+	{"peer_port", func(e phy.ReportEnd) string { return render.Show(e.PeerPort) }},
+	{"state", func(e phy.ReportEnd) string { return render.Show(e.State) }},
+	{"fec", func(e phy.ReportEnd) string { return render.Show(e.FEC) }},
+	{"cable", cable},
+	{"part_number", moduleColumn(func(m *phy.ReportModule) string { return m.PartNumber })},
+	{"serial_number", moduleColumn(func(m *phy.ReportModule) string { return m.SerialNumber })},
+	{"celsius", celsius},
+	{"rx_dbm_lowest", lowest(func(l phy.ReportLane) *float64 { return l.Rx })},
+	{"tx_dbm_lowest", lowest(func(l phy.ReportLane) *float64 { return l.Tx })},
+	{"raw_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Raw })},
+	{"effective_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Effective })},
+	{"symbol_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Symbol })},
+	{"link_downs", func(e phy.ReportEnd) string {
+		if e.Counters == nil {
+			return ""
+		}
+		return fmt.Sprint(e.Counters.LinkDowns)
+	}},
+	{"why_down", why},
+	{"findings", func(e phy.ReportEnd) string {
+		var kinds []string
+		for _, k := range e.Findings {
+			kinds = append(kinds, string(k))
+		}
+		return strings.Join(kinds, " ")
+	}},
+}
+
+func moduleColumn(value func(*phy.ReportModule) string) func(phy.ReportEnd) string {
+	return func(e phy.ReportEnd) string {
+		if e.Module == nil {
+			return ""
+		}
+		return value(e.Module)
+	}
+}
+
+// A cableRow is a cable or module with the link ends that report it.
+type cableRow struct {
+	module *phy.ReportModule
+	ends   []string
+}
+
+// cables returns a row for each serial number, in the order of link ends. Both ends of a
+// cable, and both ports of a module, report the same number.
+func (v *view) cables() []cableRow {
+	var rows []cableRow
+	index := map[string]int{}
+	for _, e := range v.document.Ends {
+		if e.Module == nil || !e.Module.Plugged {
+			continue
+		}
+		key := e.Module.PartNumber + "\x00" + e.Module.SerialNumber
+		i, known := index[key]
+		if !known || e.Module.SerialNumber == "" {
+			i = len(rows)
+			index[key] = i
+			rows = append(rows, cableRow{module: e.Module})
+		}
+		rows[i].ends = append(rows[i].ends, fabric.PortName(e.Name, int(e.Port)))
+	}
+	return rows
+}
+
+var cableColumns = []csvColumn[cableRow]{
+	{"serial_number", func(r cableRow) string { return r.module.SerialNumber }},
+	{"part_number", func(r cableRow) string { return r.module.PartNumber }},
+	{"revision", func(r cableRow) string { return r.module.Revision }},
+	{"vendor", func(r cableRow) string { return r.module.Vendor }},
+	{"type", func(r cableRow) string { return r.module.Type }},
+	{"identifier", func(r cableRow) string { return r.module.Identifier }},
+	{"length_metres", func(r cableRow) string { return render.Show(r.module.Length) }},
+	{"firmware", func(r cableRow) string { return render.Show(r.module.Firmware) }},
+	{"date", func(r cableRow) string { return r.module.Date }},
+	{"ends", func(r cableRow) string { return strings.Join(r.ends, " ") }},
+}
+
+// cableTable prints the inventory.
+func (v *view) cableTable() {
+	var columns []render.Column[cableRow]
+	for _, c := range cableColumns {
+		columns = append(columns, render.TextColumn(strings.ToUpper(strings.ReplaceAll(c.name, "_", " ")), func(r cableRow) string {
+			return render.OrAbsent(cmdutil.Visible(c.value(r)))
+		}))
+	}
+	if rows := v.cables(); len(rows) > 0 {
+		render.Columns(v.out, columns, rows)
+	}
+	v.summary()
+}
+
+// switches returns the switches.
+func (v *view) switches() []phy.ReportDevice {
+	var list []phy.ReportDevice
+	for _, d := range v.document.Devices {
+		if d.Type == mad.NodeTypeSwitch.String() {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+var deviceColumns = []csvColumn[phy.ReportDevice]{
+	{"node_guid", func(d phy.ReportDevice) string { return d.NodeGUID.String() }},
+	{"name", func(d phy.ReportDevice) string { return d.Name }},
+	{"lid", func(d phy.ReportDevice) string { return fmt.Sprint(d.LID) }},
+	{"part_number", func(d phy.ReportDevice) string { return render.Show(d.PartNumber) }},
+	{"serial_number", func(d phy.ReportDevice) string { return render.Show(d.SerialNumber) }},
+	{"psid", func(d phy.ReportDevice) string { return render.Show(d.PSID) }},
+	{"firmware", func(d phy.ReportDevice) string { return render.Show(d.Firmware) }},
+	{"uptime_seconds", func(d phy.ReportDevice) string { return render.Show(d.Uptime) }},
+	{"celsius", func(d phy.ReportDevice) string {
+		var list []string
+		for _, s := range d.Sensors {
+			list = append(list, fmt.Sprintf("%s %.1f", s.Name, s.Celsius))
+		}
+		return strings.Join(list, ", ")
+	}},
+	{"fans_rpm", func(d phy.ReportDevice) string {
+		var list []string
+		for _, f := range d.Fans {
+			list = append(list, fmt.Sprint(f.RPM))
+		}
+		return strings.Join(list, " ")
+	}},
+	{"power_supplies", func(d phy.ReportDevice) string {
+		var list []string
+		for _, s := range d.Supplies {
+			switch {
+			case !s.Present:
+				list = append(list, "empty")
+			case s.Good:
+				list = append(list, "good")
+			default:
+				list = append(list, "bad")
+			}
+		}
+		return strings.Join(list, " ")
+	}},
+	{"missing", func(d phy.ReportDevice) string { return render.Show(d.Missing) }},
+}
+
+// switchTable prints the switches.
+func (v *view) switchTable() {
+	column := func(i int, header string) render.Column[phy.ReportDevice] {
+		return render.TextColumn(header, func(d phy.ReportDevice) string {
+			return render.OrAbsent(cmdutil.Visible(deviceColumns[i].value(d)))
+		})
+	}
+	columns := []render.Column[phy.ReportDevice]{
+		column(1, "SWITCH"), column(2, "LID"), column(3, "PART"), column(4, "SERIAL"), column(6, "FIRMWARE"), column(7, "UPTIME s"),
+		column(8, "°C"), column(9, "FANS rpm"), column(10, "POWER"),
+		render.TextColumn("FINDING", func(d phy.ReportDevice) string { return v.kinds(d.Findings) }),
+	}
+	if rows := v.switches(); len(rows) > 0 {
+		render.Columns(v.out, columns, rows)
+	}
+	v.summary()
+}

@@ -1,0 +1,207 @@
+package phy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+	"github.com/ibkit/ibkit/report"
+)
+
+// A view prints a result.
+type view struct {
+	out      *render.Output
+	colour   *render.Palette
+	names    *fabric.NameMap
+	result   *phy.Result
+	document *phy.Report
+}
+
+// raw prints a register's bytes.
+func (v *view) raw(r phy.RawRegister) {
+	name := v.names.Label(r.Port.Node)
+	if r.Port.Number != 0 {
+		name = v.names.PortName(r.Port)
+	}
+	fmt.Fprintf(v.out, "%s LID %d %s: ", name, r.Port.LID(), r.Name)
+	if r.Err != nil {
+		fmt.Fprintf(v.out, "%v: ", r.Err)
+	}
+	fmt.Fprintf(v.out, "%x\n", r.Data)
+}
+
+// endName returns a link end's name.
+func endName(e phy.ReportEnd) string { return cmdutil.Visible(fabric.PortName(e.Name, int(e.Port))) }
+
+func peerName(e phy.ReportEnd) string {
+	if e.PeerName == nil {
+		return render.Absent
+	}
+	return cmdutil.Visible(fabric.PortName(*e.PeerName, int(*e.PeerPort)))
+}
+
+// endTable prints the link ends.
+func (v *view) endTable() {
+	column := render.TextColumn[phy.ReportEnd]
+	columns := []render.Column[phy.ReportEnd]{
+		column("PORT", endName), column("PEER", peerName), column("CABLE", cable), column("SERIAL", serial), column("°C", celsius),
+		column("RX dBm", lowest(func(l phy.ReportLane) *float64 { return l.Rx })),
+		column("TX dBm", lowest(func(l phy.ReportLane) *float64 { return l.Tx })),
+		column("FEC", func(e phy.ReportEnd) string { return render.Show(e.FEC) }),
+		column("RAW", rate(func(b *phy.ReportBitErrors) float64 { return b.Raw })),
+		column("EFFECTIVE", rate(func(b *phy.ReportBitErrors) float64 { return b.Effective })),
+		column("SYMBOL", rate(func(b *phy.ReportBitErrors) float64 { return b.Symbol })),
+		column("DOWNS", func(e phy.ReportEnd) string {
+			if e.Counters == nil {
+				return render.Absent
+			}
+			return fmt.Sprint(e.Counters.LinkDowns)
+		}),
+	}
+	if v.result.Down {
+		columns = append(columns, column("WHY DOWN", why))
+	}
+	if v.result.Alarms {
+		columns = append(columns, column("ALARMS", func(e phy.ReportEnd) string { return render.OrAbsent(strings.Join(e.Alarms, ", ")) }))
+	}
+	columns = append(columns, column("FINDING", func(e phy.ReportEnd) string { return v.kinds(e.Findings) }))
+	if len(v.document.Ends) > 0 {
+		render.Columns(v.out, columns, v.document.Ends)
+	}
+	v.summary()
+}
+
+// cable returns type and length.
+func cable(e phy.ReportEnd) string {
+	switch m := e.Module; {
+	case m == nil:
+		return render.Absent
+	case m.Length != nil:
+		return fmt.Sprintf("%s %g m", m.Type, *m.Length)
+	default:
+		return m.Type
+	}
+}
+
+func serial(e phy.ReportEnd) string {
+	if e.Module == nil {
+		return render.Absent
+	}
+	return render.OrAbsent(cmdutil.Visible(e.Module.SerialNumber))
+}
+
+func celsius(e phy.ReportEnd) string {
+	if e.Module == nil || e.Module.Celsius == nil {
+		return render.Absent
+	}
+	return fmt.Sprintf("%.0f", *e.Module.Celsius)
+}
+
+// lowest returns a column's function for the lowest power of a port's lanes.
+func lowest(of func(phy.ReportLane) *float64) func(phy.ReportEnd) string {
+	return func(e phy.ReportEnd) string {
+		if e.Module == nil || len(e.Module.Lanes) == 0 {
+			return render.Absent
+		}
+		var low *float64
+		for _, l := range e.Module.Lanes {
+			p := of(l)
+			if p == nil {
+				return "dark"
+			}
+			if low == nil || *p < *low {
+				low = p
+			}
+		}
+		return fmt.Sprintf("%.1f", *low)
+	}
+}
+
+// rate returns a column's function for a bit error rate.
+func rate(of func(*phy.ReportBitErrors) float64) func(phy.ReportEnd) string {
+	return func(e phy.ReportEnd) string {
+		if e.BitErrors == nil {
+			return render.Absent
+		}
+		if r := of(e.BitErrors); r > 0 {
+			return fmt.Sprintf("%.0e", r)
+		}
+		return "0"
+	}
+}
+
+// why returns the reason for a link that is down, in the firmware's words if it has some.
+func why(e phy.ReportEnd) string {
+	if e.Trouble == nil {
+		return render.Absent
+	}
+	text := e.Trouble.Reason
+	if m := cmdutil.Visible(e.Trouble.Message); m != "" && !strings.EqualFold(m, text) {
+		text += " (" + m + ")"
+	}
+	return text
+}
+
+func (v *view) kinds(list []report.Kind) string {
+	var kinds []string
+	for _, k := range list {
+		if kind := v.colour.Bad(string(k)); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return render.OrAbsent(strings.Join(kinds, " "))
+}
+
+// summary prints the findings with their next steps, and the verdict.
+func (v *view) summary() {
+	for _, f := range v.document.Findings {
+		fmt.Fprintf(v.out, "%s %s\n", v.colour.Bad(string(f.Kind)+":"), cmdutil.Visible(f.Text()))
+		if f.Hint != "" {
+			fmt.Fprintf(v.out, "  next: %s\n", f.Hint)
+		}
+	}
+	missing := map[string]int{}
+	read := 0
+	for _, d := range v.document.Devices {
+		if d.Missing != nil {
+			missing[*d.Missing]++
+		} else {
+			read++
+		}
+	}
+	for _, reason := range sortedKeys(missing) {
+		fmt.Fprintf(v.out, "%s unavailable: %s\n", plural.Count(missing[reason], "device", "devices"), reason)
+	}
+	verdict, mark := "no problems found", v.colour.Good
+	switch found := len(v.document.Findings); {
+	case found > 0:
+		verdict, mark = plural.Count(found, "problem", "problems"), v.colour.Bad
+	case read == 0:
+		verdict, mark = "no device to check", v.colour.Warn
+	}
+	if v.document.Partial {
+		verdict, mark = cmdutil.PartialVerdict(v.result.Fabric.Blind(), len(v.document.Findings), verdict), v.colour.Bad
+	}
+	fmt.Fprintf(v.out, "%s of %d read, %s: %s\n", plural.Count(read, "device", "devices"), len(v.document.Devices), plural.Count(len(v.document.Ends), "link end", "link ends"), mark(verdict))
+}
+
+// changes prints the changes since an earlier reading.
+func (v *view) changes() {
+	c := v.document.Changes
+	if len(c.List) > 0 {
+		column := render.TextColumn[phy.Change]
+		render.Columns(v.out, []render.Column[phy.Change]{
+			column("PORT", func(c phy.Change) string { return cmdutil.Visible(fabric.PortName(c.Name, int(c.Port))) }),
+			column("WHAT", func(c phy.Change) string { return c.What }),
+			column("BEFORE", func(c phy.Change) string { return cmdutil.Visible(c.Before) }),
+			column("NOW", func(c phy.Change) string { return cmdutil.Visible(c.Now) }),
+		}, c.List)
+	}
+	fmt.Fprintf(v.out, "%s since %s\n", plural.Count(len(c.List), "change", "changes"), c.Since.Format("2006-01-02 15:04 MST"))
+	v.summary()
+}
