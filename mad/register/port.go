@@ -63,7 +63,7 @@ func (r *LaneMapping) Layout(c *mad.Codec) {
 	r.LocalPort.layout(c)
 	bits(c, &r.Width, 0x00, 0, 8, "Width")
 	for i := range r.Lanes {
-		l, lane := &r.Lanes[i], "_"+laneSuffixes[i]
+		l, lane := &r.Lanes[i], "_"+laneSuffixes[i][len("Lane"):]
 		bits(c, &l.Module, 0x04+4*i, 0, 8, "Module"+lane)
 		bits(c, &l.Slot, 0x04+4*i, 8, 4, "SlotIndex"+lane)
 		bits(c, &l.Tx, 0x04+4*i, 16, 4, "TxLane"+lane)
