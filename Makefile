@@ -40,7 +40,7 @@ FUZZED = $(patsubst %/,%,$(sort $(dir $(shell git grep -lE '^func Fuzz' -- '*_te
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags ibutils opensm gcc libc6-dev tmux
 # What packages, manual pages and completions are checked with.
-DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap bash-completion zsh fish
+DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap debian-archive-keyring bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 # What reads the files of topology: pages, graphs and topology.conf.
@@ -133,7 +133,7 @@ scripts: ## run the command-line scripts on simulated fabrics
 
 .PHONY: guest
 guest: ## run the tests that boot a kernel with Soft-RoCE in QEMU
-	@$(CHECK) guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
+	@$(CHECK) guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/debian ./test/guest/...
 
 .PHONY: soak
 soak: ## measure between two guests for ten minutes while the link goes down every 20 s

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // TestInstall installs the deb in a Debian as debootstrap makes it, runs it there
@@ -152,29 +154,15 @@ func runClassicNames(t *testing.T, root string) {
 	}
 }
 
-// freshDebian makes a Debian as small as debootstrap can, from an archive that is
-// made once and kept in the user's cache.
+// freshDebian returns a copy of a Debian as small as debootstrap can make it.
 func freshDebian(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
+	made, err := debian.Bootstrap(t.Context(), debian.Bookworm.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache = filepath.Join(cache, "ibkit", "packaging")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	archive := filepath.Join(cache, "bookworm.tar")
-	if _, err := os.Stat(archive); err != nil {
-		made := t.TempDir()
-		command(t, "debootstrap", "--variant=minbase", "bookworm", made)
-		command(t, "tar", "-C", made, "-cf", archive+".new", "--exclude=./var/cache/apt/archives/*.deb", ".")
-		if err := os.Rename(archive+".new", archive); err != nil {
-			t.Fatal(err)
-		}
-	}
 	root := t.TempDir()
-	command(t, "tar", "-C", root, "-xf", archive)
+	command(t, "cp", "-a", made+"/.", root)
 	return root
 }
 

@@ -26,13 +26,14 @@
 //
 // # How it works
 //
-// The package linux-image-amd64 depends on the kernel. apt downloads it once, and it is
-// unpacked into ibkit/guest in the user's cache directory, about 400 MB. The initial file
+// The package linux-image-amd64 depends on the kernel, of this machine's Debian release or of
+// another, see package debian. apt downloads it once, and it is unpacked into ibkit/guest in
+// the user's cache directory, 200 to 400 MB. The initial file
 // system has busybox and an agent, which loads the modules that all guests have and waits
 // for the runner. The machine is saved then, about 100 MB in the same directory, and each
 // guest goes on from the saved state: that takes a second, a boot four. The agent sets the
-// clock, seeds the random numbers, and unpacks modules, Go programs and this machine's
-// tools with their libraries from a disk. Then it starts commands that it receives over a
+// clock, seeds the random numbers, and unpacks modules, Go programs and the release's tools
+// with their libraries from a disk. Then it starts commands that it receives over a
 // virtio-serial port. While a step waits, the runner queries the agent for the processes
 // in the guest and their processor time, to distinguish a busy command from a command that
 // hangs. The processor is always emulated: /dev/kvm does not work on all machines that

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // ErrTimeout is the error from a guest that exceeds the timeout in its [Spec].
@@ -89,17 +92,28 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 	if wire != nil {
 		defer wire.Close()
 	}
-	kernel, err := FindKernel(ctx)
+	if spec.Release == nil {
+		spec.Release = debian.Bookworm
+	}
+	kernel, err := FindKernel(ctx, spec.Release)
 	if err != nil {
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}
-	disk, err := spec.disk(ctx, kernel)
+	root, err := spec.Release.Root(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
+	}
+	modules, err := spec.baseModules(kernel)
+	if err != nil {
+		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
+	}
+	disk, err := spec.disk(ctx, kernel, root, slices.Concat(modules, spec.modules()))
 	if err != nil {
 		return nil, fmt.Errorf("make disk of guest %s: %w", spec.Name, err)
 	}
 	defer disk.Close()
 	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wire: wire, host: host, terminal: spec.Interactive, capture: spec.Capture}
-	if h.initrd, err = baseInitrd(ctx, kernel, spec.baseModules()); err != nil {
+	if h.initrd, err = baseInitrd(ctx, kernel, root, modules); err != nil {
 		return nil, fmt.Errorf("make first file system of guest %s: %w", spec.Name, err)
 	}
 	if h.state, err = savedState(ctx, h); err != nil {

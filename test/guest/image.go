@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest/internal/cpio"
 )
 
@@ -36,7 +37,7 @@ func newImage() *image { return &image{files: map[string]imageFile{}} }
 
 // baseImage returns an image with Debian's directories, busybox, the agent, and modules
 // that the agent loads.
-func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error) {
+func baseImage(ctx context.Context, k *Kernel, root string, modules []string) (*image, error) {
 	im := newImage()
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
 		im.link("/"+dir, "usr/"+dir)
@@ -54,7 +55,7 @@ func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error)
 	} {
 		im.add("/etc/"+name, 0o644, []byte(body))
 	}
-	if err := im.addBusybox(ctx); err != nil {
+	if err := im.addBusybox(ctx, root); err != nil {
 		return nil, err
 	}
 	agent, err := buildProgram(ctx, Program{Package: module + "/test/guest/internal/agent"})
@@ -68,12 +69,15 @@ func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error)
 
 // addBusybox adds busybox and a link for each busybox program. They are last in the PATH,
 // so that Debian programs take precedence. The shell is dash because the busybox shell
-// prefers its built-in programs.
-func (im *image) addBusybox(ctx context.Context) error {
-	if err := im.addPrograms(ctx, []string{"busybox", "dash"}); err != nil {
+// prefers its built-in programs; it comes from the root directory with the libraries.
+func (im *image) addBusybox(ctx context.Context, root string) error {
+	if err := (programs{im, "/"}).addPrograms([]string{"busybox"}); err != nil {
 		return err
 	}
-	list, err := output(ctx, "busybox", "--list")
+	if err := (programs{im, root}).addPrograms([]string{"dash"}); err != nil {
+		return err
+	}
+	list, err := debian.Output(ctx, "busybox", "--list")
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // BuildModule builds an out-of-tree kernel module from the sources and Kbuild file in a
@@ -26,7 +28,7 @@ func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	to := filepath.Join(cache, fmt.Sprintf("module_%s_%x", filepath.Base(filepath.Dir(k.Image)), sum[:8]))
-	unlock, err := lock(to + ".lock")
+	unlock, err := debian.Lock(to + ".lock")
 	if err != nil {
 		return "", err
 	}
@@ -49,7 +51,7 @@ func (k *Kernel) BuildTreeModule(ctx context.Context, dir, config string) (strin
 		return "", err
 	}
 	to := filepath.Join(cache, "module_"+filepath.Base(filepath.Dir(k.Image))+"_"+filepath.Base(dir))
-	unlock, err := lock(to + ".lock")
+	unlock, err := debian.Lock(to + ".lock")
 	if err != nil {
 		return "", err
 	}
@@ -78,14 +80,10 @@ func (k *Kernel) unpackSource(ctx context.Context, dir, to string) error {
 	}
 	name := "linux-source-" + parts[0] + "." + parts[1]
 	_, version, _ := strings.Cut(filepath.Base(filepath.Dir(k.Image)), "_")
-	deb, err := downloadPackage(ctx, name+"="+version, to)
-	if err != nil {
+	if err := debian.Bookworm.Unpack(ctx, to, name+"="+version); err != nil {
 		return err
 	}
-	if _, err := output(ctx, "dpkg-deb", "-x", deb, to); err != nil {
-		return err
-	}
-	_, err = output(ctx, "tar", "-xf", filepath.Join(to, "usr/src", name+".tar.xz"), "-C", to, "--strip-components=1", name+"/"+dir)
+	_, err := debian.Output(ctx, "tar", "-xf", filepath.Join(to, "usr/src", name+".tar.xz"), "-C", to, "--strip-components=1", name+"/"+dir)
 	return err
 }
 
@@ -105,7 +103,7 @@ func (k *Kernel) buildModule(ctx context.Context, dir, to string, settings ...st
 		return err
 	}
 	args := slices.Concat([]string{"-C", headers, "M=" + work}, settings, []string{"modules"})
-	if _, err := output(ctx, "make", args...); err != nil {
+	if _, err := debian.Output(ctx, "make", args...); err != nil {
 		return err
 	}
 	if _, err := onlyModule(work); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -24,7 +25,7 @@ func TestModule(t *testing.T) {
 
 func TestBrokenModule(t *testing.T) {
 	t.Parallel()
-	k, err := guest.FindKernel(t.Context())
+	k, err := guest.FindKernel(t.Context(), debian.Bookworm)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
-	"syscall"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // vmlinux is the name of the unpacked kernel in its cache directory.
@@ -27,58 +26,58 @@ type Kernel struct {
 	Modules string // path of the directory with modules.dep
 }
 
-// found caches the kernel for this process.
+// found caches the kernels for this process.
 var found struct {
 	sync.Mutex
-	kernel *Kernel
+	kernels map[*debian.Release]*Kernel
 }
 
-// FindKernel returns the kernel that linux-image-amd64 depends on in this machine's
-// package lists. It downloads the kernel if it is not cached.
-func FindKernel(ctx context.Context) (*Kernel, error) {
+// FindKernel returns the kernel that linux-image-amd64 depends on in a release's package
+// lists. It downloads the kernel if it is not cached.
+func FindKernel(ctx context.Context, r *debian.Release) (*Kernel, error) {
 	found.Lock()
 	defer found.Unlock()
-	if found.kernel == nil {
-		k, err := findKernel(ctx)
-		if err != nil {
-			return nil, err
-		}
-		found.kernel = k
+	if k := found.kernels[r]; k != nil {
+		return k, nil
 	}
-	return found.kernel, nil
+	k, err := findKernel(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("find kernel of Debian %s: %w", r.Name, err)
+	}
+	if found.kernels == nil {
+		found.kernels = map[*debian.Release]*Kernel{}
+	}
+	found.kernels[r] = k
+	return k, nil
 }
 
-func findKernel(ctx context.Context) (*Kernel, error) {
-	text, err := output(ctx, "apt-cache", "show", "--no-all-versions", metaPackage)
-	if err != nil {
-		return nil, fmt.Errorf("find kernel package: %w", err)
-	}
-	p, err := parseMetaPackage(text)
-	if err != nil {
-		return nil, fmt.Errorf("find kernel package: %w", err)
-	}
+func findKernel(ctx context.Context, r *debian.Release) (*Kernel, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(cache, p.name+"_"+p.version)
-	unlock, err := lock(filepath.Join(cache, "lock"))
+	unlock, err := debian.Lock(filepath.Join(cache, "lock"))
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := p.download(ctx, dir); err != nil {
-			return nil, fmt.Errorf("download kernel: %w", err)
-		}
-	} else if err != nil {
+	// The lists of another release may be old or missing.
+	p, err := newestKernel(ctx, r)
+	if err == nil && p.cached(cache) {
+		return p.kernel(cache), nil
+	}
+	if err := r.Update(ctx); err != nil {
 		return nil, err
 	}
-	return &Kernel{
-		Release: p.release,
-		Image:   filepath.Join(dir, vmlinux),
-		Modules: filepath.Join(dir, "lib", "modules", p.release),
-	}, nil
+	if p, err = newestKernel(ctx, r); err != nil {
+		return nil, err
+	}
+	if !p.cached(cache) {
+		if err := p.download(ctx, r, p.dir(cache)); err != nil {
+			return nil, fmt.Errorf("download kernel: %w", err)
+		}
+	}
+	return p.kernel(cache), nil
 }
 
 // kernelPackage is a version of a package with a kernel.
@@ -89,6 +88,15 @@ type kernelPackage struct {
 // kernelDependency matches the Depends field in the meta package, see deb-control(5).
 var kernelDependency = regexp.MustCompile(`(?m)^Depends:.*?\b(linux-image-([0-9][^ ,]*)) \(= ([^)]+)\)`)
 
+// newestKernel returns the newest kernel package in a release's lists.
+func newestKernel(ctx context.Context, r *debian.Release) (kernelPackage, error) {
+	text, err := r.Show(ctx, metaPackage)
+	if err != nil {
+		return kernelPackage{}, err
+	}
+	return parseMetaPackage(text)
+}
+
 func parseMetaPackage(text string) (kernelPackage, error) {
 	m := kernelDependency.FindStringSubmatch(text)
 	if m == nil {
@@ -97,19 +105,53 @@ func parseMetaPackage(text string) (kernelPackage, error) {
 	return kernelPackage{name: m[1], release: m[2], version: m[3]}, nil
 }
 
+// kernelParts matches the packages that a kernel package without files consists of.
+var kernelParts = regexp.MustCompile(`\b(linux-(?:base|binary|modules)-[0-9][^ ,]*) \(= ([^)]+)\)`)
+
+// parts returns the packages with the kernel's files as NAME=VERSION: since Linux 7 the
+// kernel and the modules have packages of their own.
+func (p kernelPackage) parts(ctx context.Context, r *debian.Release) ([]string, error) {
+	text, err := r.Show(ctx, p.name)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{p.name + "=" + p.version}
+	for _, m := range kernelParts.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1]+"="+m[2])
+	}
+	return names, nil
+}
+
+func (p kernelPackage) dir(cache string) string {
+	return filepath.Join(cache, p.name+"_"+p.version)
+}
+
+func (p kernelPackage) cached(cache string) bool {
+	_, err := os.Stat(p.dir(cache))
+	return err == nil
+}
+
+func (p kernelPackage) kernel(cache string) *Kernel {
+	return &Kernel{
+		Release: p.release,
+		Image:   filepath.Join(p.dir(cache), vmlinux),
+		Modules: filepath.Join(p.dir(cache), "lib", "modules", p.release),
+	}
+}
+
 // download unpacks the package into a directory, completely or not at all.
-func (p kernelPackage) download(ctx context.Context, dir string) error {
+func (p kernelPackage) download(ctx context.Context, r *debian.Release, dir string) error {
 	temp, err := os.MkdirTemp(filepath.Dir(dir), "download-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	deb, err := downloadPackage(ctx, p.name+"="+p.version, temp)
+	parts, err := p.parts(ctx, r)
 	if err != nil {
 		return err
 	}
 	tree := filepath.Join(temp, "tree")
-	if _, err := output(ctx, "dpkg-deb", "-x", deb, tree); err != nil {
+	if err := r.Unpack(ctx, tree, parts...); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(tree, "lib")); errors.Is(err, fs.ErrNotExist) {
@@ -118,72 +160,18 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	if _, err := output(ctx, "depmod", "-b", tree, p.release); err != nil {
+	if _, err := debian.Output(ctx, "depmod", "-b", tree, p.release); err != nil {
 		return err
 	}
-	if err := unpackKernel(ctx, filepath.Join(tree, "boot", "vmlinuz-"+p.release), filepath.Join(tree, vmlinux)); err != nil {
+	image := filepath.Join(tree, "boot", "vmlinuz-"+p.release)
+	if _, err := os.Stat(image); errors.Is(err, fs.ErrNotExist) {
+		image = filepath.Join(tree, "lib", "modules", p.release, "vmlinuz") // since Linux 7
+	}
+	if err := unpackKernel(ctx, image, filepath.Join(tree, vmlinux)); err != nil {
 		return err
 	}
 	return os.Rename(tree, dir)
 }
 
-// downloadPackage downloads a Debian package into a directory without other packages, and
-// returns the package path.
-func downloadPackage(ctx context.Context, name, dir string) (string, error) {
-	apt := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
-	apt.Dir = dir
-	if out, err := apt.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w: %s", apt, err, out)
-	}
-	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
-	if err != nil || len(debs) != 1 {
-		return "", fmt.Errorf("%s left %d packages", apt, len(debs))
-	}
-	return debs[0], nil
-}
-
-// cacheDir returns the directory for files that are kept between runs. It can be removed
-// while no guest is starting.
-func cacheDir() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find cache: %w", err)
-	}
-	dir := filepath.Join(base, "ibkit", "guest")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("make cache: %w", err)
-	}
-	return dir, nil
-}
-
-// lock waits until no other process holds the file. The kernel releases the lock when
-// the process ends.
-func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("lock cache: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock cache: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
-}
-
-// output runs a program on this machine, including programs that only root has in the
-// PATH, and returns the output.
-func output(ctx context.Context, name string, args ...string) (string, error) {
-	path, err := lookProgram(name)
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", cmd, err, strings.TrimSpace(stderr.String()))
-	}
-	return string(out), nil
-}
+// cacheDir returns the directory for kernels, modules and machine states.
+func cacheDir() (string, error) { return debian.CacheDir("guest") }

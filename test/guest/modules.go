@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // moduleTree has the depmod output for a kernel's modules.
@@ -69,6 +71,12 @@ func (t *moduleTree) closure(names []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
+// has reports whether the kernel has a module.
+func (t *moduleTree) has(name string) bool {
+	_, ok := t.paths[name]
+	return ok || t.builtin[name]
+}
+
 // addModules adds modules to an image in the directory that modprobe searches.
 func (im *image) addModules(ctx context.Context, k *Kernel, names []string) error {
 	tree, err := readModules(k.Modules)
@@ -108,7 +116,7 @@ func readModule(ctx context.Context, path string) ([]byte, error) {
 	if plainModule(path) == path {
 		return os.ReadFile(path)
 	}
-	out, err := output(ctx, "xz", "-dc", path)
+	out, err := debian.Output(ctx, "xz", "-dc", path)
 	return []byte(out), err
 }
 

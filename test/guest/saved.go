@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // savedLifetime is the time after which a machine state that another version of the tree
@@ -23,21 +25,22 @@ const savedLifetime = 24 * time.Hour
 // s on a quiet machine.
 const saveTimeout = 2 * time.Minute
 
-// initrds caches this process's first file systems by the modules that are loaded.
+// initrds caches this process's first file systems by the kernel and the modules that are
+// loaded.
 var initrds struct {
 	sync.Mutex
 	files map[string]*os.File
 }
 
 // baseInitrd returns the first file system of all guests with the same base. It is not closed.
-func baseInitrd(ctx context.Context, k *Kernel, modules []string) (*os.File, error) {
+func baseInitrd(ctx context.Context, k *Kernel, root string, modules []string) (*os.File, error) {
 	initrds.Lock()
 	defer initrds.Unlock()
-	key := strings.Join(modules, " ")
+	key := strings.Join(append([]string{k.Release}, modules...), " ")
 	if f := initrds.files[key]; f != nil {
 		return f, nil
 	}
-	im, err := baseImage(ctx, k, modules)
+	im, err := baseImage(ctx, k, root, modules)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func savedState(ctx context.Context, h hardware) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(cache, "state_"+id)
-	unlock, err := lock(filepath.Join(cache, "state.lock"))
+	unlock, err := debian.Lock(filepath.Join(cache, "state.lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func removeSaved(cache string) error {
 
 // identity returns a hash of everything that a machine's state depends on.
 func (h hardware) identity(ctx context.Context) (string, error) {
-	version, err := output(ctx, qemu, "--version")
+	version, err := debian.Output(ctx, qemu, "--version")
 	if err != nil {
 		return "", err
 	}

@@ -14,16 +14,16 @@ import (
 const insertDir = "/usr/lib/modules/insert/"
 
 // disk returns an archive of the spec's contents.
-func (s Spec) disk(ctx context.Context, k *Kernel) (*os.File, error) {
+func (s Spec) disk(ctx context.Context, k *Kernel, root string, modules []string) (*os.File, error) {
 	im := newImage()
-	if err := im.addModules(ctx, k, slices.Concat(s.baseModules(), s.modules())); err != nil {
+	if err := im.addModules(ctx, k, modules); err != nil {
 		return nil, err
 	}
 	tools := s.Tools
 	if len(s.Devices) > 0 {
 		tools = slices.Concat(tools, []string{"ip", "rdma"})
 	}
-	if err := im.addPrograms(ctx, tools); err != nil {
+	if err := (programs{im, root}).addPrograms(tools); err != nil {
 		return nil, err
 	}
 	for _, p := range s.Programs {
@@ -48,12 +48,17 @@ func (s Spec) disk(ctx context.Context, k *Kernel) (*os.File, error) {
 
 // baseModules returns the modules that are loaded before a machine's state is saved: the
 // bus, the agent's port, and the modules that all guests with devices have.
-func (s Spec) baseModules() []string {
+func (s Spec) baseModules(k *Kernel) ([]string, error) {
 	names := []string{"virtio_pci", "virtio_console"}
-	if len(s.Devices) > 0 {
-		names = append(names, rdmaModules...)
+	if len(s.Devices) == 0 {
+		return names, nil
 	}
-	return names
+	names = append(names, rdmaModules...)
+	tree, err := readModules(k.Modules)
+	if err == nil && tree.has(crc32) {
+		names = append(names, crc32)
+	}
+	return names, err
 }
 
 // modules returns the other modules to load, in order.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/netip"
 	"time"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // Spec describes a guest. The zero value has busybox and no RDMA.
@@ -12,10 +14,13 @@ type Spec struct {
 	// Name identifies the guest in errors.
 	Name string
 
+	// Release has the kernel and the Tools. The default is this machine's.
+	Release *debian.Release
+
 	// Devices are created in this order.
 	Devices []Device
 
-	// Tools are installed Debian programs, by name. Their libraries are added.
+	// Tools are Debian programs, by name. Their libraries are added.
 	Tools []string
 
 	// Programs are Go programs from this tree.
@@ -109,7 +114,11 @@ func (l Link) netdev(i int) string {
 }
 
 // rdmaModules are loaded if there are devices.
-var rdmaModules = []string{"ib_uverbs", "ib_umad", "rdma_ucm", "rdma_rxe", "crc32_generic"}
+var rdmaModules = []string{"ib_uverbs", "ib_umad", "rdma_ucm", "rdma_rxe"}
+
+// crc32 has the algorithm that rdma_rxe requests by name, without a dependency, in kernels
+// with this module. Linux 7.2 has a function instead.
+const crc32 = "crc32_generic"
 
 // module is the network device driver.
 func (l Link) module() string {

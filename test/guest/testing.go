@@ -3,6 +3,8 @@ package guest
 import (
 	"context"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // New is [Boot] for tests: errors fail the test, and the guest ends with it.
@@ -31,10 +33,10 @@ func NewPair(tb testing.TB, a, b Spec) (*Guest, *Guest) {
 	return pair[0], pair[1]
 }
 
-// Module is [Kernel.BuildModule] for tests.
+// Module is [Kernel.BuildModule] for tests, for the kernel of this machine's release.
 func Module(tb testing.TB, dir string) string {
 	tb.Helper()
-	k, err := FindKernel(tb.Context())
+	k, err := FindKernel(tb.Context(), debian.Bookworm)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -45,10 +47,10 @@ func Module(tb testing.TB, dir string) string {
 	return path
 }
 
-// TreeModule is [Kernel.BuildTreeModule] for tests.
+// TreeModule is [Kernel.BuildTreeModule] for tests, for the kernel of this machine's release.
 func TreeModule(tb testing.TB, dir, config string) string {
 	tb.Helper()
-	k, err := FindKernel(tb.Context())
+	k, err := FindKernel(tb.Context(), debian.Bookworm)
 	if err != nil {
 		tb.Fatal(err)
 	}
