@@ -124,7 +124,7 @@ func (t *tester) run(c testCase, result *Case) {
 	}
 	reason := err.Error()
 	result.Outcome, result.Reason = Fail, &reason
-	for _, kind := range []error{errUnsupported, verbs.ErrUnsupported, verbs.ErrUnknownMethod, provider.ErrOpcode} {
+	for _, kind := range []error{errUnsupported, errors.ErrUnsupported, verbs.ErrUnsupported, verbs.ErrUnknownMethod, provider.ErrOpcode} {
 		if errors.Is(err, kind) {
 			result.Outcome = Unsupported
 		}

@@ -48,7 +48,7 @@ func TestRun_Outcome(t *testing.T) {
 		{errors.Join(errors.New("bad"), verbs.ErrFull), Fail},
 		{unsupported("no %s", "atomics"), Unsupported},
 		{fmt.Errorf("bind: %w", verbs.ErrOpcode), Unsupported},
-		{&verbs.CallError{Err: errors.ErrUnsupported}, Fail},
+		{fmt.Errorf("create address handle: no number from the kernel: %w", errors.ErrUnsupported), Unsupported},
 		{fmt.Errorf("create: %w", verbs.ErrUnsupported), Unsupported},
 	} {
 		t.Run(fmt.Sprint(test.err), func(t *testing.T) {
