@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 	"github.com/ibkit/ibkit/internal/uverbs/uverbstest"
@@ -58,6 +59,15 @@ func TestRun_Outcome(t *testing.T) {
 				t.Errorf("%v: got %s, want %s", test.err, got.Outcome, test.want)
 			}
 		})
+	}
+}
+
+// Connections outlast a pause of two seconds, as of a virtual machine on a busy host: at 67 ms
+// with a single retry, "70000 messages in a ring of 64" failed there on Linux 6.12.
+func TestPatience(t *testing.T) {
+	const unit = 4096 * time.Nanosecond // InfiniBand specification, 9.7.6.1.3
+	if got, want := unit<<testTimeout*(testRetries+1), 2*time.Second; got < want {
+		t.Errorf("got transport retries for %v, want at least %v", got, want)
 	}
 }
 

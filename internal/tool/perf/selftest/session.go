@@ -211,13 +211,15 @@ func (s *session) register(length int, access verbs.Access, huge bool) (*verbs.M
 	return keep(s, mr, err)
 }
 
-// The parameters of all connections.
+// The parameters of all connections. A virtual machine on a busy host may stop for more
+// than a second, in which no transport retries may be exceeded.
 const (
-	testQKey     = 0x11111111
-	testHops     = 64
-	testTimeout  = 14 // 67 ms
-	testRetries  = 1
-	testRNRTimer = 12 // 0.64 ms
+	testQKey       = 0x11111111
+	testHops       = 64
+	testTimeout    = 17 // 537 ms
+	testRetries    = 3
+	testRNRTimer   = 12 // 0.64 ms
+	testRNRRetries = 1
 )
 
 // path returns the path of loopback.
@@ -243,7 +245,7 @@ func (s *session) connect() error {
 func (s *session) connectEnd(from, to *end) error {
 	reads := uint8(min(s.port.Limits.MaxQPRdAtom, s.port.Limits.MaxQPInitRdAtom, 4))
 	return from.Connect(verbs.RemoteQP{QPN: to.Number(), Path: s.path(), MTU: s.mtu}, verbs.ConnParam{
-		Access: s.queue, QKey: testQKey, Timeout: testTimeout, RetryCount: testRetries, RNRRetry: testRetries,
+		Access: s.queue, QKey: testQKey, Timeout: testTimeout, RetryCount: testRetries, RNRRetry: testRNRRetries,
 		MinRNRTimer: testRNRTimer, MaxRdAtomic: reads, MaxDestRdAtomic: reads,
 	})
 }
