@@ -46,7 +46,7 @@ func (s *Sim) runSM(ctx context.Context, host, dir string, args ...string) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	return s.exec(ctx, append(smEnv(dir), append(hostEnv(host), "LD_PRELOAD="+s.lib)...), path, args)
+	return s.exec(ctx, append(smEnv(dir), append(hostEnv(host), "LD_PRELOAD="+s.lib)...), "/", path, args)
 }
 
 // smEnv makes opensm write to dir only.

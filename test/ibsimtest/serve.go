@@ -19,7 +19,7 @@ const readyLine = "Network simulator ready"
 // StartServer runs another program that serves a fabric in place of ibsim, and returns
 // when it serves. It has no console for Command.
 func StartServer(path string, args ...string) (*Sim, error) {
-	lib, err := findPreload()
+	lib, err := findPreload("/")
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func Start(netFile string, args ...string) (*Sim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measure net file: %w", err)
 	}
-	lib, err := findPreload()
+	lib, err := findPreload("/")
 	if err != nil {
 		return nil, err
 	}

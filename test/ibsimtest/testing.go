@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/netgen"
 	"github.com/ibkit/ibkit/test/releases"
 )
@@ -93,6 +94,16 @@ func (s *Sim) mustRunC(tb testing.TB, host, tool string, args ...string) Result 
 		return run()
 	}
 	return s.rec.run(tb, host, tool, args, run)
+}
+
+// MustRunRelease is [Sim.RunRelease] for tests.
+func (s *Sim) MustRunRelease(tb testing.TB, release *debian.Release, host, tool string, args ...string) Result {
+	tb.Helper()
+	r, err := s.RunRelease(testContext(tb), release, host, tool, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }
 
 // MustRun is [Sim.Run] for tests.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ibkit/ibkit/test/debian"
 )
 
 // toolTimeout is the maximum time that a tool may run. The longest run takes less than a
@@ -39,13 +41,13 @@ func findTool(name string) (string, error) {
 	return "", fmt.Errorf("find %s: %w", name, ErrMissing)
 }
 
-// findPreload returns the library that connects C tools to ibsim.
-func findPreload() (string, error) {
-	libs, err := filepath.Glob("/usr/lib/*/umad2sim/libumad2sim.so")
+// findPreload returns the library below a root directory that connects C tools to ibsim.
+func findPreload(root string) (string, error) {
+	libs, err := filepath.Glob(filepath.Join(root, "usr/lib/*/umad2sim/libumad2sim.so"))
 	if err != nil || len(libs) == 0 {
-		return "", fmt.Errorf("find libumad2sim.so: %w", ErrMissing)
+		return "", fmt.Errorf("find libumad2sim.so in %s: %w", root, ErrMissing)
 	}
-	return libs[0], nil
+	return filepath.Join("/", strings.TrimPrefix(libs[0], root)), nil
 }
 
 // memory is a file system without a disk. libumad2sim.so makes and removes some 50
@@ -72,19 +74,44 @@ func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := s.exec(ctx, append(hostEnv(host), "LD_PRELOAD="+s.lib), path, args)
+	r, err := s.exec(ctx, append(hostEnv(host), "LD_PRELOAD="+s.lib), "/", path, args)
+	r.Stderr = withoutNoise(r.Stderr)
+	return r, err
+}
+
+// RunRelease is [Sim.RunC] for a tool of another Debian release, which runs in the root
+// directory of the release. This needs root privileges.
+func (s *Sim) RunRelease(ctx context.Context, release *debian.Release, host, tool string, args ...string) (Result, error) {
+	root, err := release.Root(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	path, err := debian.LookProgram(root, tool)
+	if err != nil {
+		return Result{}, err
+	}
+	lib, err := findPreload(root)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := s.exec(ctx, append(hostEnv(host), "LD_PRELOAD="+lib), root, path, args)
 	r.Stderr = withoutNoise(r.Stderr)
 	return r, err
 }
 
 // Run runs a program that speaks the ibsim protocol itself, for example ibkit.
 func (s *Sim) Run(ctx context.Context, host, path string, args ...string) (Result, error) {
-	return s.exec(ctx, append(hostEnv(host), "IBKIT_SIM=ibsim"), path, args)
+	return s.exec(ctx, append(hostEnv(host), "IBKIT_SIM=ibsim"), "/", path, args)
 }
 
-func (s *Sim) exec(ctx context.Context, env []string, path string, args []string) (Result, error) {
+// exec runs the program at a path below a root directory.
+func (s *Sim) exec(ctx context.Context, env []string, root, path string, args []string) (Result, error) {
 	// The preloaded library creates a sysfs tree in the working directory.
-	cwd, err := os.MkdirTemp(s.dir, "cwd-")
+	scratch := s.dir
+	if root != "/" {
+		scratch = filepath.Join(root, "tmp")
+	}
+	cwd, err := os.MkdirTemp(scratch, "cwd-")
 	if err != nil {
 		return Result{}, err
 	}
@@ -103,6 +130,10 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	dieWithParent(cmd)
+	if root != "/" {
+		cmd.SysProcAttr.Chroot = root
+		cmd.Dir = strings.TrimPrefix(cwd, root)
+	}
 	var rss int64
 	start := time.Now()
 	err = s.runWatched(cmd, &rss)
