@@ -1,0 +1,72 @@
+//go:build guest
+
+package kernels_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/debian"
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// examples runs the programs of librdmacm as server and as client, with ibkit at the other
+// end. The output is the same as from two of the release's programs.
+func examples(t *testing.T, g *guest.Guest, r *debian.Release) {
+	host := g.Ports[0].Addr.String()
+	for _, lines := range [][2]string{
+		{"rping -s -a " + host + " -v -S 1000", "rping -c -a " + host + " -C 5 -v -V -S 1000"},
+		{"ucmatose -c 3 -C 3 -S 5000", "ucmatose -s " + host + " -c 3 -C 3 -S 5000"},
+		{"udaddy -c 2 -C 3 -S 500", "udaddy -s " + host + " -c 2 -C 3 -S 500"},
+		{"rdma_server -s " + host, "rdma_client -s " + host},
+	} {
+		name, _, _ := strings.Cut(lines[0], " ")
+		if name == "udaddy" && !datagrams(r) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			want := connect(t, g, lines, [2]bool{})
+			for end, r := range want {
+				if r.Code != 0 {
+					t.Fatalf("the release's programs, end %d: got %s", end, result(r))
+				}
+			}
+			for _, ours := range [][2]bool{{true, false}, {false, true}} {
+				for end, r := range connect(t, g, lines, ours) {
+					if got, want := disconnected(r), disconnected(want[end]); got != want {
+						t.Errorf("ibkit at the ends %v, end %d: got\n%swant\n%s", ours, end, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// disconnected returns a result without the message about the end of the connection, which
+// rping does not always print before it ends.
+func disconnected(r guest.Result) string {
+	r.Stderr = strings.ReplaceAll(r.Stderr, "client DISCONNECT EVENT...\n", "")
+	return result(r)
+}
+
+// connect runs a server and a client. ours selects ibkit for each.
+func connect(t *testing.T, g *guest.Guest, lines [2]string, ours [2]bool) (results [2]guest.Result) {
+	t.Helper()
+	args := func(end int) []string {
+		words := strings.Fields(lines[end])
+		if ours[end] {
+			words = append([]string{"ibkit"}, words...)
+		}
+		return words
+	}
+	server := g.MustStart(t, args(0)...)
+	if err := g.Await(t.Context(), "sh", "-c", "rdma resource show cm_id | grep LISTEN"); err != nil {
+		t.Fatal(err)
+	}
+	results[1] = g.MustRun(t, args(1)...)
+	var err error
+	if results[0], err = server.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
