@@ -44,7 +44,7 @@ func TestRelease(t *testing.T) {
 			if !strings.HasPrefix(g.Release, r.Kernel+".") {
 				t.Errorf("got kernel %s, want %s", g.Release, r.Kernel)
 			}
-			t.Run("devices", func(t *testing.T) { devices(t, g) })
+			t.Run("devices", func(t *testing.T) { devices(t, g, r) })
 			t.Run("methods", func(t *testing.T) { methods(t, g, r) })
 			t.Run("examples", func(t *testing.T) { examples(t, g, r) })
 			t.Run("perf", func(t *testing.T) { perf(t, g, r) })
