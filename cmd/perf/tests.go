@@ -189,7 +189,7 @@ const (
 	completionsPerSecond = 100       // of a queue pair in a test with a rate
 )
 
-// Default sizes, and those of a sweep.
+// Default sizes, and sweep sizes.
 const (
 	latencySize   = 2
 	bandwidthSize = 64 << 10

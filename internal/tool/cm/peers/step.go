@@ -2,7 +2,7 @@ package peers
 
 import "time"
 
-// A Step is a step of a connection. The numbers are those that peers send to each other.
+// A Step is a step of a connection. Peers send its number to each other.
 type Step int
 
 // The steps (enum step of cmtime.c).
