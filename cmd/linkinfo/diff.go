@@ -83,7 +83,7 @@ func nodeText(n *fabric.Node) string {
 	return n.Info.NodeType.String() + ", " + plural.Count(int(n.Info.NumPorts), "port", "ports")
 }
 
-// nodeTexts describes what differs between the two states of a node.
+// nodeTexts describes the differences between the two states of a node.
 func (t *diffTable) nodeTexts(d linkinfo.NodeDiff) (before, now string) {
 	var texts [2][]string
 	add := func(a, b string) {

@@ -167,7 +167,7 @@ func TestLinkinfo_NodeNotFound(t *testing.T) {
 	}
 }
 
-// The selected findings decide, also those that are not problems.
+// The selected findings decide, also findings that are not problems.
 func TestLinkinfoFailOnLimited(t *testing.T) {
 	for _, test := range []struct {
 		net, args string

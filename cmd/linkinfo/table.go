@@ -135,7 +135,7 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	fmt.Fprintln(out, mark(verdict)+t.onlyProblems(rows, problems))
 }
 
-// noProblems is the verdict on links without problems. It does not include what a file lacks.
+// noProblems is the verdict on links without problems, and names the data that a file lacks.
 func noProblems(f *fabric.Fabric, isEmpty bool) string {
 	if isEmpty {
 		return "no ports"

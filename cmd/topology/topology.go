@@ -59,7 +59,7 @@ type command struct {
 	// Read with counters and tables.
 	database *ibdiagnet.Database
 	routing  *route.Routing
-	unread   []error // requests without a valid response, and what the output lacks for other reasons
+	unread   []error // requests without a valid response, and other reasons for a partial output
 	ended    bool    // reading ended early
 	damaged  bool    // the plan
 

@@ -127,7 +127,7 @@ func TestTopology_Picture(t *testing.T) {
 	}
 }
 
-// The page has the findings of links and of the plan, also those without a cable.
+// The page has the findings of links and of the plan, also findings without a cable.
 func TestTopology_Page(t *testing.T) {
 	code, out, err := program.Run(t, nil, "topology", "--sim", "demo", "--format", "html", "--plan", "testdata/plan.csv")
 	for _, want := range []string{`"swapped: the cables of leaf1[4]`, `"slower: leaf1[1] to spine1[1] runs at 2X NDR, planned: 4X"`, "fat tree; switches: 6", `"others":[[`, `"missing-cable: `} {

@@ -22,8 +22,7 @@ func TestIbtracert(t *testing.T) {
 
 const tree = "fat-tree:radix=4,pods=2,spines=2"
 
-// The output and the exit codes are those that package oracle recorded of the C tool on this
-// fabric.
+// Package oracle recorded the output and the exit codes of the C tool on this fabric.
 func TestIbtracert_Recorded(t *testing.T) {
 	program.RunOnFabric(t, "recorded.golden", map[string]string{"IBKIT_SIM": tree},
 		"ibtracert 1 5", "ibtracert 5 1", "ibtracert -n 1 5", "ibtracert 1 1", "ibtracert 1 3", "ibtracert 3 5", "ibtracert 3 3",

@@ -34,8 +34,7 @@ func TestSaquery(t *testing.T) {
 	}
 }
 
-// The output and the exit codes are those that package oracle recorded of the C tool on this
-// fabric.
+// Package oracle recorded the output and the exit codes of the C tool on this fabric.
 func TestSaquery_Recorded(t *testing.T) {
 	program := cmdtest.Classic(New)
 	program.RunOnFabric(t, "recorded.golden", map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node07"},

@@ -225,7 +225,7 @@ func (r *PathsResult) suspects() []*Node {
 	return found.nodes
 }
 
-// annotate adds what the tables do not have: service levels and virtual lanes.
+// annotate adds data that the tables do not have: service levels and virtual lanes.
 func (s *session) annotate(ctx context.Context, r *PathsResult) error {
 	r.NoRecords = s.readRecords(ctx, r.paths())
 	if err := ctx.Err(); err != nil || errors.Is(r.NoRecords, umad.ErrDeviceRemoved) {

@@ -128,8 +128,8 @@ var presets = []string{
 	"net:../../../test/nets/routers.net", "net:../../../test/nets/parallel-links-and-router.net", "net:../../../test/nets/multi-port-hosts.net",
 }
 
-// Cables cross neither switches nor end nodes nor groups, in particular not those between
-// the ends of a torus's ring.
+// Cables cross neither switches nor end nodes nor groups, in particular not the switches
+// between the ends of a torus's ring.
 func TestPage_Crossings(t *testing.T) {
 	for _, description := range presets {
 		t.Run(description, func(t *testing.T) {
