@@ -42,7 +42,7 @@ func (v *view) report() *lookup.Report {
 	return r
 }
 
-// localReport returns the report of the local port, or nil if none was used.
+// localReport returns the report of the local port, or nil without a local port.
 func localReport(p umad.PortAttr) *lookup.ReportLocal {
 	if p.Device == "" {
 		return nil

@@ -61,7 +61,7 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 	}
 }
 
-// unread describes the tables that could not be read, "" if there are none.
+// unread describes the tables that could not be read, or is "".
 func unread(r *route.Routing) string {
 	var tables, partial, blocks int
 	for _, n := range r.Nodes {

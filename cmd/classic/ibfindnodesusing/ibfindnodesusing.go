@@ -111,7 +111,7 @@ type search struct {
 	ports   []*forwarding.Destination // by LID
 }
 
-// find returns the switch with a GUID or a name, nil if there is none.
+// find returns the switch with a GUID or a name, or nil.
 func (s *search) find(name, guid string) *fabric.Node {
 	i := slices.IndexFunc(s.nodes, func(n *fabric.Node) bool {
 		return n.IsSwitch() && (n.GUID.String() == guid || s.names.Name(n) == name)

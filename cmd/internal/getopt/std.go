@@ -73,7 +73,7 @@ func (t *Tool) parseExtensions(args []string) (others []string, err error) {
 	return others, err
 }
 
-// byLetter returns the option with a letter, nil if there is none.
+// byLetter returns the option with a letter, or nil.
 func (t *Tool) byLetter(letter byte) *Option {
 	for i := range t.Options {
 		if o := &t.Options[i]; o.Short == letter {

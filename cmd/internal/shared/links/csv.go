@@ -114,7 +114,7 @@ func ofInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
 	return value(p.Info)
 }
 
-// ofPeer returns a value of the peer of a port, or "" if it has none.
+// ofPeer returns a value of the peer of a port, or "" without a peer.
 func ofPeer(p *fabric.Port, value func(*fabric.Port) string) string {
 	if p.Peer == nil {
 		return ""

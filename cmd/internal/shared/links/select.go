@@ -109,7 +109,7 @@ func PrintConflicts(env *cmdutil.Env, f *fabric.Fabric) {
 	}
 }
 
-// StoreCache writes a fabric to a cache, "" for none. A partial fabric replaces the file only
+// StoreCache writes a fabric to a cache; path may be "". A partial fabric replaces the file only
 // with force (--save-partial).
 func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) error {
 	switch {
