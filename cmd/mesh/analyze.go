@@ -77,7 +77,6 @@ switch: senders are rows, receivers columns.`),
 
   # the subjects of all findings for scripts
   ibkit mesh analyze mpiGraph.out --json | jq -r '.findings[].subject'`, "\n"),
-		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -86,7 +85,6 @@ switch: senders are rows, receivers columns.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.nodes.Register(env, cmd, "expect")
 	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")

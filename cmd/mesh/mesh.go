@@ -56,8 +56,7 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
 
   # four faults at random places, and 32 rounds without shared links
   ibkit mesh --sim torus --plant 4 --schedule quick:32 --json > results.json`, "\n"),
-		Args:                  cobra.ArbitraryArgs,
-		DisableFlagsInUseLine: true,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cmdutil.UnknownCommand(cmd, args[0])
@@ -75,7 +74,6 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.schedule.define(c.env, cmd, "`SCHEDULE` of the measurement: see ibkit mesh plan")
 	flags.StringArrayVar(&c.faults, "fault", nil, "plant a `FAULT`: SUBJECT=60%, =+2us, =hang or =missing")
 	flags.IntVar(&c.plant, "plant", 0, "plant `N` faults of 30 to 85 % at random places")

@@ -50,8 +50,7 @@ Hosts are in the order of their leaf switches and LIDs. Schedules:
 
   # the effect of random permutations, without hardware
   ibkit mesh plan --sim fat-tree --schedule random:32`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -60,7 +59,6 @@ Hosts are in the order of their leaf switches and LIDs. Schedules:
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	c.schedule.define(env, cmd, "`SCHEDULE` of the measurement")
 	c.nodes.Register(env, cmd, "include")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
