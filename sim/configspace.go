@@ -42,7 +42,7 @@ func (f *Fabric) readWord(n *Node, address uint32) uint32 {
 	switch address {
 	case configHardwareID:
 		if id := n.hardwareID(); id != 0 {
-			return uint32(n.Info.Revision&0xff)<<16 | uint32(id)
+			return n.Info.Revision&0xff<<16 | uint32(id)
 		}
 	case gateway:
 		if n.hardwareID() != 0 {

@@ -31,7 +31,7 @@ func writeCSV[Row any](out *render.Output, columns []csvColumn[Row], rows []Row)
 	for i, c := range columns {
 		record[i] = c.name
 	}
-	w.Write(record) //nolint:errcheck // Flush of the output reports it
+	_ = w.Write(record) // out reports failed writes
 	for _, r := range rows {
 		for i, c := range columns {
 			if record[i] = c.value(r); record[i] == render.Absent {
@@ -41,7 +41,7 @@ func writeCSV[Row any](out *render.Output, columns []csvColumn[Row], rows []Row)
 				record[i] = textfile.CSVText(record[i])
 			}
 		}
-		w.Write(record) //nolint:errcheck // as above
+		_ = w.Write(record) // out reports failed writes
 	}
 	w.Flush()
 }

@@ -39,7 +39,7 @@ func (r *run) watchLocal(ctx context.Context) error {
 func (r *run) deviceChange(c devinfo.Change) {
 	place, device := &report.Place{Name: &c.Device}, &DeviceData{Name: &c.Device}
 	if c.Port != 0 {
-		place.Port, device.Port = new(int(c.Port)), new(uint32(c.Port))
+		place.Port, device.Port = new(c.Port), new(uint32(c.Port))
 	}
 	add := func(kind report.EventKind, severity report.Severity, detail string) {
 		e := newEvent(Local, kind, severity, detail).about(place, nil)

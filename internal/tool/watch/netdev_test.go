@@ -5,10 +5,11 @@ import (
 	"net"
 	"testing"
 
-	"github.com/ibkit/ibkit/report"
 	"github.com/mdlayher/netlink"
 	"github.com/mdlayher/netlink/nltest"
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/report"
 )
 
 // linkMessage returns a message about a network device: struct ifinfomsg and IFLA_IFNAME.
