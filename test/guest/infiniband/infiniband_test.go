@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/ibports"
+	"github.com/ibkit/ibkit/test/releases"
 )
 
 // tools are Debian programs that query a fabric or this host's ports.
@@ -34,6 +35,9 @@ func both(t *testing.T, g *guest.Guest, line string) {
 		args := strings.Fields(line)
 		want := g.MustRun(t, args...)
 		got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+		for _, r := range []*guest.Result{&want, &got} {
+			r.Stdout = releases.Common(args[0], releases.Upgrade(args[0], r.Stdout))
+		}
 		if !slices.Equal(blocks(got.Stdout), blocks(want.Stdout)) || got.Code != want.Code || want.Stdout == "" {
 			t.Errorf("got exit code %d and\n%s%s\nwant %d and\n%s%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
 		}
