@@ -174,8 +174,12 @@ func Array[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v []T, offset, widt
 			v[i] = T(c.load(offset+i*width, width))
 		}
 	case encoding:
-		for i := range v {
-			c.store(offset+i*width, width, uint64(v[i]), name)
+		for i, e := range v {
+			if width == 8 && uint64(e) < 1<<8 {
+				c.data[offset/8+i] = byte(e)
+				continue
+			}
+			c.store(offset+i*width, width, uint64(e), name)
 		}
 	case visiting:
 		for i := range v {

@@ -10,6 +10,9 @@ import (
 // check the node's vendor.
 const ClassMlnx Class = 0x0a
 
+// VendorMlnx is NVIDIA's vendor ID in [NodeInfo].
+const VendorMlnx = 0x0002c9
+
 // Attributes in ClassMlnx. The layouts come from vendstat.c (rdma-core,
 // infiniband-diags). Each begins with an 8-byte key, which is 0 unless the subnet
 // manager has set a key.

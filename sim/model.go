@@ -145,7 +145,7 @@ type LinkSpec struct {
 
 // NVIDIA's vendor ID and GUIDs, for preset nodes.
 const (
-	defaultVendor = 0x2c9
+	defaultVendor = mad.VendorMlnx
 
 	firstSwitchGUID = 0x0002c90000800000
 	firstHCAGUID    = 0x0002c90000100000

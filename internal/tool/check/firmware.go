@@ -14,10 +14,6 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// mellanoxOUI is the vendor ID in NodeInfo from NVIDIA's devices. Only they give the vendor
-// class 0x0a the GeneralInfo meaning (vendstat.c in infiniband-diags).
-const mellanoxOUI = 0x0002c9
-
 // A deviceType is a vendor's devices with the same device ID.
 type deviceType struct {
 	vendor uint32
@@ -41,7 +37,7 @@ func (r *fabricRun) probeFirmware(ctx context.Context) error {
 	var order []deviceType
 	for _, n := range r.fabric.Nodes {
 		t := deviceType{n.Info.VendorID, n.Info.DeviceID}
-		if t.vendor != mellanoxOUI || nodeLID(n).LID == 0 {
+		if t.vendor != mad.VendorMlnx || nodeLID(n).LID == 0 {
 			continue
 		}
 		if types[t] == nil {

@@ -10,10 +10,6 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// mellanoxOUI is NVIDIA's vendor ID in NodeInfo. Other vendors give the class of registers
-// another meaning.
-const mellanoxOUI = 0x2c9
-
 // A reader submits the requests for registers.
 type reader struct {
 	client *umad.Client
@@ -22,7 +18,7 @@ type reader struct {
 
 // probe asks whether a device has register access, and then reads it.
 func (r *reader) probe(d *Device) {
-	if d.Port.Node.Info.VendorID != mellanoxOUI {
+	if d.Port.Node.Info.VendorID != mad.VendorMlnx { // others give the class another meaning
 		d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
 		return
 	}
