@@ -20,7 +20,7 @@ func TestVendstat(t *testing.T) {
 		{"-w 3", "demo:vendor=on", 255, "vendstat: iberror: failed: Unsupported device ID 0xd2f2\n", ""},
 		{"-i 3 1", "demo:vendor=on", 0, "counter_group_info:\n2 counter groups\ngroup0 mask 0x7\ngroup1 mask 0x106\n", ""},
 		{"-c 2,8 3 1", "demo:vendor=on", 0, "counter_groups_config: configuring group0 2 group1 8\n", ""},
-		{"-R f0014,ff -R 10 3", "demo:vendor=on", 0, "Config space record at 0xf0014: 0x0\nConfig space record at 0x10: 0x0\n", ""},
+		{"-R f0014,ff -R 10 3", "demo:vendor=on", 0, "Config space record at 0xf0014: 0x57\nConfig space record at 0x10: 0x0\n", ""},
 		{"-W 10,0x1234,ff 3", "demo:vendor=on", 0, "Config space record at 0x10: 0x34\n", ""},
 		{"-N -t 5 3", "demo", 255, "vendstat: iberror: failed: classportinfo query\n", "mad_rpc_rmpp: _do_madrpc failed; dport (Lid 3)\nvendstat: method 1, attribute 1 failure\n"},
 		{"-i -t 5 3", "demo", 0, "", "vendstat: method 1, attribute 144 failure\ncounter group info query failure\n"},
