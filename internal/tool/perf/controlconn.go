@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/jsonframe"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/peererr"
 )
 
@@ -167,7 +168,7 @@ func (c *controlConn) take(m message, ok bool) (message, error) {
 		return message{}, c.wrap(c.err)
 	}
 	if m.Failure != "" {
-		return message{}, &PeerError{c.peer, printable(m.Failure)}
+		return message{}, &PeerError{c.peer, jsonframe.Printable(m.Failure)}
 	}
 	return m, nil
 }

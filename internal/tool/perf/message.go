@@ -2,21 +2,20 @@ package perf
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/jsonframe"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 )
 
-// A message is a message between client and server: its length in four bytes,
-// big-endian, and a JSON object with one member. The client begins:
+// A message is a message between client and server: a frame of package
+// jsonframe with one member. The client begins:
 //
 //	hello      hello             once, and after a failed test
 //	prepare    prepared          the test; the server's queue pairs
@@ -84,59 +83,37 @@ type finish struct {
 const maxMessage = 1 << 20
 
 // errMessage is wrapped if the peer violates the protocol.
-var errMessage = errors.New("the peer sent an invalid message")
+var errMessage = jsonframe.ErrInvalid
 
 // A ForeignPeerError is the error of a peer that speaks the protocol of another
 // program.
 type ForeignPeerError struct {
 	Program Program // "" if it is unknown
-	head    [4]byte
+	err     error
 }
 
 func (e *ForeignPeerError) Error() string {
 	if e.Program == "" {
-		return fmt.Sprintf("%v: it begins with %q", errMessage, e.head[:])
+		return e.err.Error()
 	}
-	return fmt.Sprintf("%v: it begins with %q, like a message from %s", errMessage, e.head[:], e.Program)
+	return fmt.Sprintf("%v, like a message from %s", e.err, e.Program)
 }
 
-// Unwrap returns the general error of an invalid message.
-func (e *ForeignPeerError) Unwrap() error { return errMessage }
+// Unwrap returns the error of the message.
+func (e *ForeignPeerError) Unwrap() error { return e.err }
 
 // write sends a message with a single call.
-func (m message) write(w io.Writer) error {
-	body, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	if len(body) > maxMessage {
-		return fmt.Errorf("send message of %d bytes: above the maximum of %d", len(body), maxMessage)
-	}
-	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
-	return err
-}
+func (m message) write(w io.Writer) error { return jsonframe.Write(w, m, maxMessage) }
 
 // readMessage reads the next message.
 func readMessage(r io.Reader) (message, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return message{}, err
+	var m message
+	err := jsonframe.Read(r, &m, maxMessage)
+	if length, ok := errors.AsType[*jsonframe.LengthError](err); ok {
+		err = &ForeignPeerError{programOf(length.Head), err}
 	}
-	n := binary.BigEndian.Uint32(head[:])
-	if n > maxMessage {
-		return message{}, &ForeignPeerError{programOf(head), head}
-	}
-	// ReadAll allocates for the bytes that arrive, not for the announced length.
-	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if err != nil {
 		return message{}, err
-	}
-	if len(body) < int(n) {
-		return message{}, io.ErrUnexpectedEOF
-	}
-	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
-		return message{}, fmt.Errorf("%w: %s", errMessage, printable(err.Error())) // the error may quote the message
 	}
 	if m.Hello != nil {
 		sanitizeIdentity(m.Hello)
@@ -165,14 +142,14 @@ func programOf(head [4]byte) Program {
 // sanitizeIdentity makes the peer's texts safe for a terminal.
 func sanitizeIdentity(id *host.Identity) {
 	for _, text := range []*string{&id.Program, &id.Host, &id.Kernel, &id.BootID} {
-		*text = printable(*text)
+		*text = jsonframe.Printable(*text)
 	}
 }
 
 // sanitizePort makes the peer's texts safe for a terminal.
 func sanitizePort(e *host.PortInfo) {
 	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why} {
-		*text = printable(*text)
+		*text = jsonframe.Printable(*text)
 	}
 	e.GID = e.GID.WithZone("") // a zone may be any text
 }
@@ -181,23 +158,7 @@ func sanitizePort(e *host.PortInfo) {
 func (s *Side) sanitize() {
 	safe := make(host.Counters, len(s.Counters))
 	for name, v := range s.Counters {
-		safe[printable(name)] = v
+		safe[jsonframe.Printable(name)] = v
 	}
 	s.Counters = safe
-}
-
-// printable returns a text without control characters, of limited length.
-func printable(text string) string {
-	const longest = 2000
-	var b []rune
-	for _, r := range text {
-		if len(b) == longest {
-			break
-		}
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			r = ' '
-		}
-		b = append(b, r)
-	}
-	return string(b)
 }

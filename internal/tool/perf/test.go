@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/jsonframe"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -167,7 +168,7 @@ func (t Test) String() string {
 	if t.Imm {
 		op += "-imm"
 	}
-	return printable(fmt.Sprintf("%.20s %.20s %.20s %d B", op, t.Kind, t.Transport, t.Size))
+	return jsonframe.Printable(fmt.Sprintf("%.20s %.20s %.20s %d B", op, t.Kind, t.Transport, t.Size))
 }
 
 // consumes reports whether each message consumes a receive.
