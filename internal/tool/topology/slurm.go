@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/hostlist"
 )
 
 // A slurmSwitch is a line in a topology.conf: a switch, or several that reach the same
@@ -51,14 +52,14 @@ func WriteSlurm(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) error {
 			fmt.Fprintf(out, "# %s: %s\n", s.name, strings.Join(s.members, " "))
 		}
 		if s.children == nil {
-			fmt.Fprintf(out, "SwitchName=%s Nodes=%s\n", s.name, hostList(s.hosts))
+			fmt.Fprintf(out, "SwitchName=%s Nodes=%s\n", s.name, hostlist.Compress(s.hosts))
 			continue
 		}
 		var children []string
 		for _, c := range s.children {
 			children = append(children, c.name)
 		}
-		fmt.Fprintf(out, "SwitchName=%s Switches=%s\n", s.name, hostList(children))
+		fmt.Fprintf(out, "SwitchName=%s Switches=%s\n", s.name, hostlist.Compress(children))
 	}
 	return flushSlurm(out)
 }
@@ -76,7 +77,7 @@ func WriteSlurmBlocks(w io.Writer, f *fabric.Fabric, names *fabric.NameMap) erro
 	size := 0
 	for _, s := range t.switches {
 		if s.children == nil {
-			fmt.Fprintf(out, "BlockName=%s Nodes=%s\n", s.name, hostList(s.hosts))
+			fmt.Fprintf(out, "BlockName=%s Nodes=%s\n", s.name, hostlist.Compress(s.hosts))
 			if size == 0 || len(s.hosts) < size {
 				size = len(s.hosts)
 			}
@@ -295,49 +296,4 @@ func slurmName(s string) string {
 		}
 		return '_'
 	}, s), "_")
-}
-
-// hostList returns names in Slurm's notation, with number ranges: node[01-18],a.
-func hostList(names []string) string {
-	type run struct {
-		prefix      string
-		width       int
-		first, last int
-	}
-	var runs []run
-	for _, name := range names {
-		prefix, number, width := splitNumber(name)
-		if last := len(runs) - 1; last >= 0 && width > 0 && runs[last].prefix == prefix && runs[last].width == width && runs[last].last+1 == number {
-			runs[last].last = number
-			continue
-		}
-		runs = append(runs, run{prefix, width, number, number})
-	}
-	var list []string
-	for _, r := range runs {
-		switch {
-		case r.width == 0:
-			list = append(list, r.prefix)
-		case r.first == r.last:
-			list = append(list, fmt.Sprintf("%s%0*d", r.prefix, r.width, r.first))
-		default:
-			list = append(list, fmt.Sprintf("%s[%0*d-%0*d]", r.prefix, r.width, r.first, r.width, r.last))
-		}
-	}
-	return strings.Join(list, ",")
-}
-
-// splitNumber splits a name before the number at its end. width is 0 without a number.
-// A number without leading zeros has its own width, so 9 and 10 are in different
-// ranges.
-func splitNumber(name string) (prefix string, number, width int) {
-	const most = 9 // digits
-	i := len(name)
-	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' && len(name)-i < most {
-		i--
-	}
-	for _, c := range name[i:] {
-		number = number*10 + int(c-'0')
-	}
-	return name[:i], number, len(name) - i
 }
