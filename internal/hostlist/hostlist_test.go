@@ -81,3 +81,11 @@ func FuzzExpand(f *testing.F) {
 		}
 	})
 }
+
+func TestCompare(t *testing.T) {
+	names := strings.Fields("n10 a n2 n1 n02 b1x3 b1x10")
+	slices.SortFunc(names, hostlist.Compare)
+	if got, want := strings.Join(names, " "), "a b1x3 b1x10 n1 n02 n2 n10"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/hostlist"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -121,7 +122,7 @@ func (p *Picture) assignEndNodes() {
 }
 
 func (p *Picture) byName(a, b *fabric.Node) int {
-	return compareNames(p.Names.Name(a), p.Names.Name(b))
+	return hostlist.Compare(p.Names.Name(a), p.Names.Name(b))
 }
 
 // switches returns the fabric's switches in name order.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/hostlist"
 )
 
 // A Shape is the structure that a fabric's switches have, as far as it is recognized.
@@ -29,7 +30,7 @@ type switchGraph struct {
 
 func newSwitchGraph(f *fabric.Fabric) switchGraph {
 	g := switchGraph{peers: map[*fabric.Node][]*fabric.Node{}}
-	byName := func(a, b *fabric.Node) int { return compareNames(a.Desc.Clean(), b.Desc.Clean()) }
+	byName := func(a, b *fabric.Node) int { return hostlist.Compare(a.Desc.Clean(), b.Desc.Clean()) }
 	for _, n := range f.Nodes {
 		if !n.IsSwitch() {
 			continue
