@@ -1,0 +1,138 @@
+package crew
+
+import (
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/jsonframe"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+)
+
+// A message is a message between coordinator and worker, with one member. The coordinator
+// begins:
+//
+//	challenge  join     the coordinator's nonce; name and proof of the worker
+//	welcome             proof of the coordinator, or
+//	refused             the reason, and the end of the connection
+//	begin               addresses of all members; joining is over
+//	task       report   in each round with a part for the worker
+//	end                 the end of the run
+//
+// A worker that is interrupted sends leave.
+type message struct {
+	Challenge *challenge `json:"challenge,omitempty"`
+	Join      *join      `json:"join,omitempty"`
+	Welcome   *welcome   `json:"welcome,omitempty"`
+	Refused   string     `json:"refused,omitempty"`
+	Begin     *begin     `json:"begin,omitempty"`
+	Task      *Task      `json:"task,omitempty"`
+	Report    *taskDone  `json:"report,omitempty"`
+	Leave     string     `json:"leave,omitempty"`
+	End       *end       `json:"end,omitempty"`
+}
+
+type challenge struct {
+	Version string `json:"version"`
+	Nonce   []byte `json:"nonce"`
+}
+
+type join struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Nonce   []byte `json:"nonce"`
+	Proof   []byte `json:"proof"`
+	Rails   []Rail `json:"rails,omitempty"`
+}
+
+type welcome struct {
+	Proof   []byte        `json:"proof"`
+	Silence time.Duration `json:"silence_ns"` // maximum time without a message of the coordinator
+}
+
+type begin struct {
+	Members []netip.Addr `json:"members"`
+}
+
+type end struct {
+	Summary string `json:"summary"`
+}
+
+// A Rail is a port of a worker that takes part in measurements. Rails of two workers with
+// the same index belong together.
+type Rail struct {
+	Device string     `json:"device"`
+	Port   uint8      `json:"port"`
+	LID    ib.LID     `json:"lid"`
+	GID    netip.Addr `json:"gid,omitzero"`
+	Rate   string     `json:"rate"`
+	Listen uint16     `json:"listen"` // TCP port of the server for tests
+}
+
+// A Task is a worker's part in a round. A worker without sends reports at once: it is there.
+type Task struct {
+	Number int           `json:"number"`
+	Within time.Duration `json:"within_ns"` // limit of each send
+	Tests  []perf.Test   `json:"tests,omitempty"`
+	Sends  []Send        `json:"sends,omitempty"`
+}
+
+// A Send is a measurement from a worker to another.
+type Send struct {
+	To      string         `json:"to"`
+	Rail    int            `json:"rail"`
+	Address netip.AddrPort `json:"address,omitzero"` // of the other's server
+	Model   *Figures       `json:"model,omitempty"`  // simulated: the result
+}
+
+// Figures are the results of a measurement. A nil figure was not measured.
+type Figures struct {
+	Gbps    *float64      `json:"gbps,omitempty"`
+	Latency *float64      `json:"latency_us,omitempty"`
+	Takes   time.Duration `json:"takes_ns,omitempty"` // of a simulated measurement
+	Error   string        `json:"error,omitempty"`    // of the pair
+}
+
+type taskDone struct {
+	Number  int       `json:"number"`
+	Results []Figures `json:"results,omitempty"` // by send
+}
+
+// Limits of messages in bytes: from a peer that has not proved the token, and from others.
+const (
+	maxHandshake = 64 << 10
+	maxMessage   = 4 << 20
+)
+
+// read reads a message and makes its texts safe for a terminal.
+func read(r io.Reader, limit int) (message, error) {
+	var m message
+	if err := jsonframe.Read(r, &m, limit); err != nil {
+		return message{}, err
+	}
+	m.Refused, m.Leave = jsonframe.Printable(m.Refused), jsonframe.Printable(m.Leave)
+	if m.Join != nil {
+		m.Join.sanitize()
+	}
+	if m.Challenge != nil {
+		m.Challenge.Version = jsonframe.Printable(m.Challenge.Version)
+	}
+	if m.Report != nil {
+		for i := range m.Report.Results {
+			m.Report.Results[i].Error = jsonframe.Printable(m.Report.Results[i].Error)
+		}
+	}
+	if m.End != nil {
+		m.End.Summary = jsonframe.Printable(m.End.Summary)
+	}
+	return m, nil
+}
+
+// sanitize makes the texts about rails safe. The proof is for the name as it is.
+func (j *join) sanitize() {
+	for i := range j.Rails {
+		r := &j.Rails[i]
+		r.Device, r.Rate, r.GID = jsonframe.Printable(r.Device), jsonframe.Printable(r.Rate), r.GID.WithZone("")
+	}
+}

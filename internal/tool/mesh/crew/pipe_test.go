@@ -1,0 +1,174 @@
+package crew
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/jsonframe"
+)
+
+const (
+	token   = "secret"
+	version = "1.2.3"
+)
+
+// A pipeListener accepts the connections that dial makes, in memory.
+type pipeListener struct {
+	conns chan net.Conn
+	once  sync.Once
+	over  chan struct{}
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), over: make(chan struct{})}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.over:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.over) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (l *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
+	a, b := net.Pipe()
+	select {
+	case l.conns <- b:
+		return a, nil
+	case <-l.over:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A rig is a listener with workers in goroutines.
+type rig struct {
+	t       *testing.T
+	l       *pipeListener
+	workers sync.WaitGroup
+	lock    sync.Mutex
+	ends    map[string]string // summary or error by worker
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{t: t, l: newPipeListener(), ends: map[string]string{}}
+	t.Cleanup(r.workers.Wait)
+	return r
+}
+
+func (r *rig) options(name string) WorkerOptions {
+	return WorkerOptions{Token: token, Version: version, Name: name, Coordinators: []string{"c"}, Within: time.Minute, Dial: r.l.dial}
+}
+
+// join starts workers.
+func (r *rig) join(ctx context.Context, all ...WorkerOptions) {
+	for _, o := range all {
+		r.workers.Go(func() {
+			summary, err := Work(ctx, o)
+			if err != nil {
+				summary = err.Error()
+			}
+			r.lock.Lock()
+			defer r.lock.Unlock()
+			r.ends[o.Name] = summary
+		})
+	}
+}
+
+// end returns what a worker ended with, once all have ended.
+func (r *rig) end(name string) string {
+	r.workers.Wait()
+	return r.ends[name]
+}
+
+// gather returns a crew of workers with names, which have joined or failed to.
+func (r *rig) gather(expect ...string) *Crew {
+	r.t.Helper()
+	c, err := Gather(r.t.Context(), r.l, Options{Token: token, Version: version, Expect: expect, Within: 30 * time.Second})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// puppet joins as a worker whose further messages the test sends and reads.
+func (r *rig) puppet(name string) net.Conn {
+	r.t.Helper()
+	conn, _, err := r.options(name).join(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return conn
+}
+
+// gatherWith returns a crew of workers and of a puppet, and the puppet's connection. It has
+// read the puppet's first message.
+func (r *rig) gatherWith(puppet string, others ...string) (*Crew, net.Conn) {
+	r.t.Helper()
+	crew := make(chan *Crew)
+	go func() { crew <- r.gather(append(others, puppet)...) }()
+	conn := r.puppet(puppet)
+	if m, err := read(conn, maxMessage); err != nil || m.Begin == nil {
+		r.t.Errorf("got %+v, %v, want begin", m, err)
+	}
+	return <-crew, conn
+}
+
+// figures returns simulated figures.
+func figures(gbps float64) *Figures { return &Figures{Gbps: &gbps, Takes: 50 * time.Millisecond} }
+
+// ring returns a round in which each name sends to the next.
+func ring(names ...string) (r Round) {
+	for i, name := range names {
+		r.Flows = append(r.Flows, Flow{From: name, To: names[(i+1)%len(names)], Model: figures(float64(i + 1))})
+	}
+	return r
+}
+
+// text returns outcomes as "a>b 1 measured".
+func text(all []Outcome) (lines []string) {
+	for _, o := range all {
+		figure := o.Error
+		if o.Gbps != nil {
+			figure = fmt.Sprint(*o.Gbps)
+		}
+		lines = append(lines, fmt.Sprintf("%s>%s %s %s", o.From, o.To, figure, o.State))
+	}
+	return lines
+}
+
+// readTask reads until the next task.
+func readTask(t *testing.T, conn net.Conn) *Task {
+	t.Helper()
+	for {
+		m, err := read(conn, maxMessage)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		if m.Task != nil {
+			return m.Task
+		}
+	}
+}
+
+func sendTo(t *testing.T, conn net.Conn, m message) {
+	t.Helper()
+	if err := jsonframe.Write(conn, m, maxMessage); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,138 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// listenTCP returns a listener on the loopback interface.
+func listenTCP(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// startTCP starts workers n0001 and so on, and returns a function that waits for their ends.
+func startTCP(t testing.TB, l net.Listener, count int) (end func()) {
+	var all sync.WaitGroup
+	for i := range count {
+		o := WorkerOptions{
+			Token: token, Version: version, Name: fmt.Sprintf("n%04d", i), Coordinators: []string{l.Addr().String()}, Within: time.Minute,
+			Rails: []Rail{{Device: "rxe0", Listen: uint16(1000 + i)}},
+		}
+		o.Measure = func(_ context.Context, _ Task, s Send) Figures { return Figures{Error: s.Address.String()} }
+		all.Go(func() {
+			if _, err := Work(context.Background(), o); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return all.Wait
+}
+
+// shift returns the round in which each member sends to the member at a distance.
+func shift(members []Member, by int, model *Figures) (r Round) {
+	for i, m := range members {
+		r.Flows = append(r.Flows, Flow{From: m.Name, To: members[(i+by)%len(members)].Name, Model: model})
+	}
+	return r
+}
+
+// TestCrew_tcp checks a run over TCP: addresses of servers, and the loss of a connection.
+func TestCrew_tcp(t *testing.T) {
+	l := listenTCP(t)
+	end := startTCP(t, l, 3)
+	c, err := Gather(t.Context(), l, Options{Token: token, Version: version, Count: 3, Within: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := c.Members()
+	if got, want := members[2].Address, netip.MustParseAddr("127.0.0.1"); got != want {
+		t.Errorf("got the address %v, want %v", got, want)
+	}
+	got, err := c.Round(t.Context(), shift(members, 1, nil))
+	if err != nil || len(got) != 3 || got[0].Error != "127.0.0.1:1001" || got[2].Error != "127.0.0.1:1000" {
+		t.Errorf("got %v, %v, want the address of each server", text(got), err)
+	}
+	_ = c.order[1].conn.Close()
+	got, err = c.Round(t.Context(), shift(members, 1, nil))
+	if lost := c.Losses(); err != nil || len(lost) != 1 || lost[0].Name != "n0001" || lost[0].Kind != Died || got[2].State != Measured {
+		t.Errorf("got %v, %v and losses %v, want that of n0001", text(got), err, lost)
+	}
+	c.Close("")
+	end()
+}
+
+// TestWork_refusedTCP checks that a refusal arrives although the coordinator closes the
+// connection, and that nobody listens after the run.
+func TestWork_refusedTCP(t *testing.T) {
+	l := listenTCP(t)
+	refused := make(chan error)
+	go func() {
+		o := WorkerOptions{Token: "guess", Version: version, Name: "a", Coordinators: []string{l.Addr().String()}, Within: time.Minute}
+		_, err := Work(context.Background(), o)
+		refused <- err
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gathered := make(chan error)
+	go func() {
+		_, err := Gather(ctx, l, Options{Token: token, Version: version, Count: 1, Within: time.Minute})
+		gathered <- err
+	}()
+	err := <-refused
+	if join, ok := errors.AsType[*JoinError](err); !ok || !join.Refused {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	cancel()
+	if err := <-gathered; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if conn, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		t.Error("got a connection, want none after the run")
+		conn.Close()
+	}
+}
+
+// BenchmarkCrew measures joining and rounds with all workers in this process, over TCP.
+func BenchmarkCrew(b *testing.B) {
+	for _, count := range []int{128, 1024} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			l := listenTCP(b)
+			began := time.Now()
+			end := startTCP(b, l, count)
+			c, err := Gather(b.Context(), l, Options{Token: token, Version: version, Count: count, Within: time.Minute})
+			if err != nil {
+				b.Fatal(err)
+			}
+			joined := time.Since(began)
+			members := c.Members()
+			model := &Figures{Gbps: new(float64)}
+			for i := 0; b.Loop(); i++ {
+				if _, err := c.Round(b.Context(), shift(members, 1+i%(count-1), model)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/round")
+			b.ReportMetric(float64(joined.Milliseconds()), "ms-join")
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			b.ReportMetric(float64(memory.Sys)/1e6, "MB")
+			if lost := c.Losses(); len(lost) > 0 {
+				b.Errorf("got losses %v", lost)
+			}
+			c.Close("")
+			end()
+		})
+	}
+}

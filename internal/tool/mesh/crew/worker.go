@@ -1,0 +1,173 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/jsonframe"
+)
+
+// WorkerOptions are the properties of a worker.
+type WorkerOptions struct {
+	Token   string
+	Version string
+	Name    string
+	Rails   []Rail
+
+	Coordinators []string      // addresses HOST:PORT, of which one answers
+	Within       time.Duration // time for joining
+
+	// Dial, unless nil, replaces TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+
+	// Begin, unless nil, is called with the addresses of all members before the first task.
+	Begin func([]netip.Addr)
+
+	// Measure runs a measurement until ctx ends. Simulated measurements do not need it.
+	Measure func(context.Context, Task, Send) Figures
+}
+
+// Work joins a coordinator and runs its tasks until the run ends. It returns the summary of
+// the coordinator. An error is a [JoinError]: what happens after joining is for the
+// coordinator to judge.
+func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
+	conn, w, err := o.join(ctx)
+	if err != nil {
+		return "", err
+	}
+	keepAlive(conn)
+	s := &worker{WorkerOptions: o, conn: conn, silence: w.Silence, inbox: make(chan message), over: make(chan struct{})}
+	s.running.Go(s.receive)
+	summary = s.serve(ctx)
+	close(s.over)
+	_ = conn.Close()
+	s.running.Wait()
+	return summary, nil
+}
+
+// A worker is a worker that has joined.
+type worker struct {
+	WorkerOptions
+	conn    net.Conn
+	silence time.Duration
+	inbox   chan message
+	over    chan struct{}
+	running sync.WaitGroup
+	ended   error // of the connection, once inbox is closed
+}
+
+// receive reads the coordinator's messages.
+func (s *worker) receive() {
+	defer close(s.inbox)
+	for {
+		_ = s.conn.SetReadDeadline(time.Now().Add(s.silence)) // fails only on a closed connection
+		m, err := read(s.conn, maxMessage)
+		if err != nil {
+			s.ended = err
+			return
+		}
+		select {
+		case s.inbox <- m:
+		case <-s.over:
+			return
+		}
+	}
+}
+
+// serve runs tasks until the run ends. A new task ends the previous one.
+func (s *worker) serve(ctx context.Context) (summary string) {
+	reports := make(chan *taskDone)
+	cancel := context.CancelFunc(func() {})
+	defer func() { cancel() }()
+	for {
+		select {
+		case m, ok := <-s.inbox:
+			switch {
+			case !ok:
+				return "the connection to the coordinator ended: " + reasonOfEnd(s.ended)
+			case m.End != nil:
+				return m.End.Summary
+			case m.Begin != nil && s.Begin != nil:
+				s.Begin(m.Begin.Members)
+			case m.Task != nil:
+				cancel()
+				cancel = s.start(ctx, *m.Task, reports)
+			}
+		case r := <-reports:
+			if err := s.send(message{Report: r}); err != nil {
+				return "the connection to the coordinator ended: " + reasonOfEnd(err)
+			}
+		case <-ctx.Done():
+			_ = s.send(message{Leave: "interrupted"}) // the coordinator may be gone
+			return "interrupted"
+		}
+	}
+}
+
+// start starts a task until cancel is called.
+func (s *worker) start(ctx context.Context, t Task, reports chan<- *taskDone) (cancel context.CancelFunc) {
+	ctx, cancel = context.WithCancel(ctx)
+	s.running.Go(func() { s.run(ctx, t, reports) })
+	return cancel
+}
+
+func (s *worker) send(m message) error {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(handshakeLimit)); err != nil {
+		return err
+	}
+	return jsonframe.Write(s.conn, m, maxMessage)
+}
+
+// run runs the sends of a task at the same time, and reports unless ctx ends.
+func (s *worker) run(ctx context.Context, t Task, reports chan<- *taskDone) {
+	done := &taskDone{Number: t.Number, Results: make([]Figures, len(t.Sends))}
+	limited, cancel := context.WithTimeout(ctx, t.Within)
+	defer cancel()
+	var all sync.WaitGroup
+	for i, send := range t.Sends {
+		all.Go(func() { done.Results[i] = s.measure(limited, t, send) })
+	}
+	all.Wait()
+	select {
+	case reports <- done:
+	case <-ctx.Done():
+	case <-s.over:
+	}
+}
+
+// measure runs a measurement. A simulated measurement waits for the time that it takes.
+func (s *worker) measure(ctx context.Context, t Task, send Send) Figures {
+	switch {
+	case send.Model != nil:
+		wait(ctx, send.Model.Takes)
+		return *send.Model
+	case s.Measure == nil:
+		return Figures{Error: "the worker has no device"}
+	}
+	f := s.Measure(ctx, t, send)
+	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		f.Error = fmt.Sprintf("no result within %v", t.Within)
+	}
+	return f
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// isTimeout reports whether an error is that of a passed deadline.
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
