@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +77,8 @@ func (c *Crew) greet(conn net.Conn) {
 			_ = conn.SetDeadline(time.Unix(1, 0))
 		}
 	})
-	j, nonce, err := c.challenge(conn)
+	input := bufio.NewReader(conn)
+	j, nonce, err := c.challenge(conn, input)
 	if err != nil {
 		c.refuse(conn, Refusal{Reason: reason(err)})
 		return
@@ -86,7 +88,8 @@ func (c *Crew) greet(conn net.Conn) {
 		return
 	}
 	m := &member{
-		Member: Member{Name: j.Name, Address: addrOf(conn.RemoteAddr()), Rails: j.Rails}, conn: conn, local: addrOf(conn.LocalAddr()),
+		Member: Member{Name: j.Name, Address: addrOf(conn.RemoteAddr()), Rails: j.Rails}, conn: conn, input: input,
+		local: addrOf(conn.LocalAddr()),
 	}
 	if why := c.seat(m, j.Version); why != "" {
 		c.refuse(conn, Refusal{Name: j.Name, Reason: why})
@@ -105,7 +108,7 @@ func (c *Crew) greet(conn net.Conn) {
 }
 
 // challenge exchanges nonces and returns the worker's answer.
-func (c *Crew) challenge(conn net.Conn) (*join, []byte, error) {
+func (c *Crew) challenge(conn net.Conn, input io.Reader) (*join, []byte, error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeLimit)); err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +116,7 @@ func (c *Crew) challenge(conn net.Conn) (*join, []byte, error) {
 	if err := jsonframe.Write(conn, message{Challenge: &challenge{Version: c.o.Version, Nonce: nonce}}, maxHandshake); err != nil {
 		return nil, nil, err
 	}
-	m, err := read(conn, maxHandshake)
+	m, err := read(input, maxHandshake)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -160,9 +160,10 @@ func (c *Crew) begin() error {
 	slices.SortFunc(c.order, func(a, b *member) int {
 		return cmp.Or(c.place[a.Name]-c.place[b.Name], hostlist.Compare(a.Name, b.Name))
 	})
+	c.setAddresses()
 	var all begin
 	for _, m := range c.order {
-		all.Members = append(all.Members, c.addressOf(m))
+		all.Members = append(all.Members, m.Address)
 	}
 	for _, m := range c.order {
 		if err := m.send(message{Begin: &all}); err != nil {

@@ -229,7 +229,7 @@ func TestWork_coordinator(t *testing.T) {
 		"silence": {func(net.Conn) {}, "no coordinator in time: no answer within 10s"},
 		"other token": {func(c net.Conn) {
 			other := &Crew{o: Options{Version: version}}
-			_, _, _ = other.challenge(c)
+			_, _, _ = other.challenge(c, c)
 			sendWelcome(c)
 		}, "the coordinator does not know the token"},
 	} {

@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,13 @@ func (e *JoinError) Error() string {
 // Unwrap returns Err.
 func (e *JoinError) Unwrap() error { return e.Err }
 
+// A link is a worker's connection to its coordinator.
+type link struct {
+	conn    net.Conn
+	input   *bufio.Reader
+	silence time.Duration
+}
+
 // Times between attempts to join.
 const (
 	firstPause = 20 * time.Millisecond
@@ -34,7 +42,7 @@ const (
 
 // join dials the coordinator's addresses in turn until it answers, all refuse, or the time
 // is over: the coordinator may start later than the worker.
-func (o WorkerOptions) join(ctx context.Context) (net.Conn, *welcome, error) {
+func (o WorkerOptions) join(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Within, errJoinTimeout)
 	defer cancel()
 	last := make([]*JoinError, len(o.Coordinators))
@@ -44,9 +52,9 @@ func (o WorkerOptions) join(ctx context.Context) (net.Conn, *welcome, error) {
 			if last[i] != nil && last[i].Refused {
 				continue
 			}
-			conn, w, err := o.try(ctx, at)
+			l, err := o.try(ctx, at)
 			if err == nil {
-				return conn, w, nil
+				return l, nil
 			}
 			if ctx.Err() == nil || last[i] == nil {
 				last[i] = err
@@ -54,11 +62,11 @@ func (o WorkerOptions) join(ctx context.Context) (net.Conn, *welcome, error) {
 			open = open || !err.Refused
 		}
 		if !open {
-			return nil, nil, joined(last, nil)
+			return nil, joined(last, nil)
 		}
 		wait(ctx, pause)
 		if ctx.Err() != nil {
-			return nil, nil, joined(last, context.Cause(ctx))
+			return nil, joined(last, context.Cause(ctx))
 		}
 	}
 }
@@ -82,22 +90,23 @@ func joined(last []*JoinError, cause error) error {
 }
 
 // try dials an address and runs the handshake.
-func (o WorkerOptions) try(ctx context.Context, at string) (net.Conn, *welcome, *JoinError) {
+func (o WorkerOptions) try(ctx context.Context, at string) (*link, *JoinError) {
 	conn, err := o.dial(ctx, at)
 	if err != nil {
-		return nil, nil, &JoinError{at, false, err}
+		return nil, &JoinError{at, false, err}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	w, refused, err := o.handshake(conn)
+	input := bufio.NewReader(conn)
+	w, refused, err := o.handshake(conn, input)
 	if !stop() && err == nil { // the deadline has passed already
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		_ = conn.Close()
-		return nil, nil, &JoinError{at, refused, err}
+		return nil, &JoinError{at, refused, err}
 	}
 	_ = conn.SetDeadline(time.Time{}) // fails only on a closed connection, which the reader reports
-	return conn, w, nil
+	return &link{conn, input, w.Silence}, nil
 }
 
 func (o WorkerOptions) dial(ctx context.Context, at string) (net.Conn, error) {
@@ -109,11 +118,11 @@ func (o WorkerOptions) dial(ctx context.Context, at string) (net.Conn, error) {
 }
 
 // handshake proves the token to the coordinator and checks its proof.
-func (o WorkerOptions) handshake(conn net.Conn) (w *welcome, refused bool, err error) {
+func (o WorkerOptions) handshake(conn net.Conn, input io.Reader) (w *welcome, refused bool, err error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeLimit)); err != nil {
 		return nil, false, err
 	}
-	m, err := read(conn, maxHandshake)
+	m, err := read(input, maxHandshake)
 	switch {
 	case m.Refused != "":
 		return nil, false, errors.New("refused: " + m.Refused) // before any proof: too many connections
@@ -127,7 +136,7 @@ func (o WorkerOptions) handshake(conn net.Conn) (w *welcome, refused bool, err e
 	if err := jsonframe.Write(conn, message{Join: j}, maxHandshake); err != nil {
 		return nil, false, err
 	}
-	m, err = read(conn, maxHandshake)
+	m, err = read(input, maxHandshake)
 	switch {
 	case err != nil:
 		return nil, isForeign(err), notCoordinator(err)

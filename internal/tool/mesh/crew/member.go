@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"net/netip"
@@ -38,6 +39,7 @@ type Loss struct {
 type member struct {
 	Member
 	conn  net.Conn
+	input *bufio.Reader
 	local netip.Addr // this side of the connection
 
 	welcome bool // has been welcomed
@@ -64,7 +66,7 @@ func (m *member) send(msg message) error {
 // receive reads a member's messages until its connection or the run ends.
 func (c *Crew) receive(m *member) {
 	for {
-		msg, err := read(m.conn, maxMessage)
+		msg, err := read(m.input, maxMessage)
 		select {
 		case c.inbox <- arrival{m, msg, err}:
 		case <-c.over:
@@ -86,19 +88,21 @@ func (c *Crew) lose(m *member, kind LossKind, detail string) {
 	c.o.event(Event{Lost: m.lost})
 }
 
-// addressOf returns the address at which other members reach a member. That of a member on
-// the coordinator's host, which may have joined over loopback, is the address at which
-// others reached the coordinator.
-func (c *Crew) addressOf(m *member) netip.Addr {
-	if !m.Address.IsLoopback() {
-		return m.Address
-	}
-	for _, other := range c.order {
-		if !other.local.IsLoopback() && other.local.IsValid() {
-			return other.local
+// setAddresses replaces the addresses of members that joined over loopback, on the
+// coordinator's host, by the address at which others reached the coordinator.
+func (c *Crew) setAddresses() {
+	var external netip.Addr
+	for _, m := range c.order {
+		if m.local.IsValid() && !m.local.IsLoopback() {
+			external = m.local
+			break
 		}
 	}
-	return m.Address
+	for _, m := range c.order {
+		if m.Address.IsLoopback() && external.IsValid() {
+			m.Address = external
+		}
+	}
 }
 
 // addrOf returns the IP address of one end of a connection.

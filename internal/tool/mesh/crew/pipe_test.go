@@ -108,11 +108,11 @@ func (r *rig) gather(expect ...string) *Crew {
 // puppet joins as a worker whose further messages the test sends and reads.
 func (r *rig) puppet(name string) net.Conn {
 	r.t.Helper()
-	conn, _, err := r.options(name).join(r.t.Context())
+	l, err := r.options(name).join(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return conn
+	return l.conn
 }
 
 // gatherWith returns a crew of workers and of a puppet, and the puppet's connection. It has

@@ -120,7 +120,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 		if from != nil && to != nil && from.lost == nil && to.lost == nil {
 			o.State = Broken // until there is a report
 			t := take(from)
-			t.Sends = append(t.Sends, Send{To: f.To, Rail: f.Rail, Address: c.serverOf(to, f.Rail), Model: f.Model})
+			t.Sends = append(t.Sends, Send{To: f.To, Rail: f.Rail, Address: serverOf(to, f.Rail), Model: f.Model})
 			n.flows[from] = append(n.flows[from], i)
 			take(to)
 		}
@@ -135,11 +135,11 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 }
 
 // serverOf returns the address of a member's server for a rail, invalid without it.
-func (c *Crew) serverOf(m *member, rail int) netip.AddrPort {
+func serverOf(m *member, rail int) netip.AddrPort {
 	if rail >= len(m.Rails) {
 		return netip.AddrPort{}
 	}
-	return netip.AddrPortFrom(c.addressOf(m), m.Rails[rail].Listen)
+	return netip.AddrPortFrom(m.Address, m.Rails[rail].Listen)
 }
 
 // collect takes the reports until all members have reported or the limit is over.

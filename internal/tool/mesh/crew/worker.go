@@ -37,16 +37,16 @@ type WorkerOptions struct {
 // the coordinator. An error is a [JoinError]: what happens after joining is for the
 // coordinator to judge.
 func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
-	conn, w, err := o.join(ctx)
+	l, err := o.join(ctx)
 	if err != nil {
 		return "", err
 	}
-	keepAlive(conn)
-	s := &worker{WorkerOptions: o, conn: conn, silence: w.Silence, inbox: make(chan message), over: make(chan struct{})}
+	keepAlive(l.conn)
+	s := &worker{WorkerOptions: o, link: l, inbox: make(chan message), over: make(chan struct{})}
 	s.running.Go(s.receive)
 	summary = s.serve(ctx)
 	close(s.over)
-	_ = conn.Close()
+	_ = l.conn.Close()
 	s.running.Wait()
 	return summary, nil
 }
@@ -54,8 +54,7 @@ func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 // A worker is a worker that has joined.
 type worker struct {
 	WorkerOptions
-	conn    net.Conn
-	silence time.Duration
+	*link
 	inbox   chan message
 	over    chan struct{}
 	running sync.WaitGroup
@@ -67,7 +66,7 @@ func (s *worker) receive() {
 	defer close(s.inbox)
 	for {
 		_ = s.conn.SetReadDeadline(time.Now().Add(s.silence)) // fails only on a closed connection
-		m, err := read(s.conn, maxMessage)
+		m, err := read(s.input, maxMessage)
 		if err != nil {
 			s.ended = err
 			return
