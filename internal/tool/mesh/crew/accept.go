@@ -88,7 +88,7 @@ func (c *Crew) greet(conn net.Conn) {
 		return
 	}
 	m := &member{
-		Member: Member{Name: j.Name, Address: addrOf(conn.RemoteAddr()), Rails: j.Rails}, conn: conn, input: input,
+		Member: Member{Name: j.Name, Address: addrOf(conn.RemoteAddr()), Rails: j.Rails, Problem: j.Problem}, conn: conn, input: input,
 		local: addrOf(conn.LocalAddr()),
 	}
 	if why := c.seat(m, j.Version); why != "" {

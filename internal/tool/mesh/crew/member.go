@@ -15,6 +15,7 @@ type Member struct {
 	Name    string
 	Address netip.Addr // of its control connection
 	Rails   []Rail
+	Problem string // why it cannot measure; "": it can
 }
 
 // A LossKind is the way in which a member left the run.

@@ -44,6 +44,7 @@ type join struct {
 	Nonce   []byte `json:"nonce"`
 	Proof   []byte `json:"proof"`
 	Rails   []Rail `json:"rails,omitempty"`
+	Problem string `json:"problem,omitempty"`
 }
 
 type welcome struct {
@@ -129,8 +130,9 @@ func read(r io.Reader, limit int) (message, error) {
 	return m, nil
 }
 
-// sanitize makes the texts about rails safe. The proof is for the name as it is.
+// sanitize makes the texts about devices safe. The proof is for the name as it is.
 func (j *join) sanitize() {
+	j.Problem = jsonframe.Printable(j.Problem)
 	for i := range j.Rails {
 		r := &j.Rails[i]
 		r.Device, r.Rate, r.GID = jsonframe.Printable(r.Device), jsonframe.Printable(r.Rate), r.GID.WithZone("")

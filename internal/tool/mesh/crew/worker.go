@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type WorkerOptions struct {
 	Version string
 	Name    string
 	Rails   []Rail
+	Problem string // why it cannot measure
 
 	Coordinators []string      // addresses HOST:PORT, of which one answers
 	Within       time.Duration // time for joining
@@ -147,7 +149,7 @@ func (s *worker) measure(ctx context.Context, t Task, send Send) Figures {
 		wait(ctx, send.Model.Takes)
 		return *send.Model
 	case s.Measure == nil:
-		return Figures{Error: "the worker has no device"}
+		return Figures{Error: cmp.Or(s.Problem, "the worker has no device")}
 	}
 	f := s.Measure(ctx, t, send)
 	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
