@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -11,18 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
-)
-
-// The output formats.
-const (
-	formatCSV   = "csv"
-	formatTable = "table"
-	formatJSON  = "json"
-	formatMap   = "map"
-	formatSVG   = "svg"
-	formatHTML  = "html"
 )
 
 // analyze is one call of mesh analyze.
@@ -30,11 +18,9 @@ type analyze struct {
 	env    *cmdutil.Env
 	source source
 
-	file   string
-	nodes  fabricflag.NodePatterns
-	limit  int
-	format string
-	json   bool
+	file    string
+	nodes   fabricflag.NodePatterns
+	verdict verdictFlags
 }
 
 // newAnalyze returns the command mesh analyze.
@@ -86,9 +72,7 @@ switch: senders are rows, receivers columns.`),
 	}
 	flags := cmd.Flags()
 	c.nodes.Register(env, cmd, "expect")
-	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
-	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
-	flags.BoolVar(&c.json, "json", false, "print JSON")
+	c.verdict.define(cmd)
 	c.source.define(cmd)
 	return cmd
 }
@@ -99,18 +83,13 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.Missing("FILE")
 	case len(args) > 1:
 		return cmdutil.UsageErrorf("unexpected argument %q: got a file already", args[1])
-	case c.limit < 0:
-		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.limit)
 	}
 	c.file = args[0]
-	if err := rules.Check(flags); err != nil {
+	if err := c.verdict.complete(flags); err != nil {
 		return err
 	}
 	if err := c.nodes.Check(); err != nil {
 		return err
-	}
-	if c.json {
-		c.format = formatJSON
 	}
 	return c.source.complete(ctx, flags)
 }
@@ -137,21 +116,7 @@ func (c *analyze) run(ctx context.Context) error {
 		return err
 	}
 	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes})
-	out := render.NewOutput(c.env.Out)
-	v := &view{env: c.env, out: out, limit: c.limit}
-	switch c.format {
-	case formatJSON:
-		render.WriteLine(out, r)
-	case formatMap:
-		v.heat(r)
-	case formatSVG:
-		err = r.WriteSVG(out)
-	case formatHTML:
-		err = r.WriteHTML(out)
-	default:
-		v.table(r)
-	}
-	if err = cmp.Or(err, out.Flush()); err != nil {
+	if err := c.verdict.print(c.env, r); err != nil {
 		return err
 	}
 	c.source.fabric.PrintStats(c.env)

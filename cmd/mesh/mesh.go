@@ -22,14 +22,9 @@ type command struct {
 	env    *cmdutil.Env
 	source source
 
-	schedule scheduleFlag
-	faults   []string
-	plant    int
-	noise    float64
-	seed     uint64
-	alone    bool
-	format   string
-	json     bool
+	model  modelFlags
+	format string
+	json   bool
 }
 
 // New returns the command.
@@ -45,7 +40,8 @@ mesh plan predicts the links that a schedule of measurements shares.
 mesh itself simulates a measurement: it calculates the figures from the routes
 of a simulated fabric, the rates of its links, noise, and planted faults, and
 prints them in the form that mesh analyze reads. The same seed gives the same
-figures. Flows that use a link in the same round share its rate.
+figures. Flows that use a link in the same round share its rate. mesh run does
+it with workers that srun, mpirun or ssh start.
 
 A fault is a host, a switch, or a port for the direction that it sends in, and
 a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
@@ -68,18 +64,13 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
 		},
 	}
 	c.define(cmd)
-	cmd.AddCommand(newAnalyze(env), newPlan(env))
+	cmd.AddCommand(newRun(env), newServe(env), newAnalyze(env), newPlan(env))
 	return cmd
 }
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	c.schedule.define(c.env, cmd, "`SCHEDULE` of the measurement: see ibkit mesh plan")
-	flags.StringArrayVar(&c.faults, "fault", nil, "plant a `FAULT`: SUBJECT=60%, =+2us, =hang or =missing")
-	flags.IntVar(&c.plant, "plant", 0, "plant `N` faults of 30 to 85 % at random places")
-	flags.Float64Var(&c.noise, "noise", 1.5, "standard deviation of figures in `PERCENT`")
-	flags.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that determines noise and random places")
-	flags.BoolVar(&c.alone, "alone", false, "calculate each flow without the others in its round")
+	c.model.define(c.env, cmd)
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.source.fabric.Define(c.env, cmd)
@@ -89,20 +80,11 @@ func (c *command) define(cmd *cobra.Command) {
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{Clashes: []cmdutil.Clash{{Flags: []string{"json"}, Others: []string{"format"}}}}
 
-// maxNoise is the highest value of --noise.
-const maxNoise = 50
-
 func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) error {
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	switch {
-	case c.plant < 0:
-		return cmdutil.UsageErrorf("invalid --plant %d: want at least 0", c.plant)
-	case !(c.noise >= 0 && c.noise <= maxNoise):
-		return cmdutil.UsageErrorf("invalid --noise %v: want 0 to %d", c.noise, maxNoise)
-	}
-	if err := c.schedule.complete(); err != nil {
+	if err := c.model.complete(); err != nil {
 		return err
 	}
 	if err := c.source.complete(ctx, flags); err != nil {
@@ -121,15 +103,10 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := mesh.SimulateOptions{Schedule: c.schedule.value, Noise: c.noise / 100, Seed: c.seed, Alone: c.alone}
-	for _, text := range c.faults {
-		f, err := w.ParseFault(text)
-		if err != nil {
-			return cmdutil.UsageErrorf("invalid --fault: %w", err)
-		}
-		o.Faults = append(o.Faults, f)
+	o, err := c.model.options(w)
+	if err != nil {
+		return err
 	}
-	o.Faults = append(o.Faults, w.Plant(c.plant, c.seed)...)
 	r, err := mesh.Simulate(ctx, w, o)
 	if err != nil {
 		return err
@@ -140,7 +117,7 @@ func (c *command) run(ctx context.Context) error {
 		printJSON(out, r, doc)
 	} else {
 		printFlows(out, r)
-		for _, f := range o.Faults[len(c.faults):] {
+		for _, f := range o.Faults[len(c.model.faults):] {
 			fmt.Fprintf(c.env.ErrOut, "planted: %s=%.1f%%\n", f.Subject, 100*f.Share)
 		}
 	}
@@ -176,22 +153,4 @@ func printFlows(out *render.Output, r *mesh.Results) {
 		_ = w.Write([]string{names[f.From], names[f.To], figure(f.Gbps), figure(f.Micros)})
 	}
 	w.Flush()
-}
-
-// scheduleFlag is --schedule.
-type scheduleFlag struct {
-	text  string
-	value mesh.Schedule
-}
-
-func (s *scheduleFlag) define(env *cmdutil.Env, cmd *cobra.Command, usage string) {
-	cmd.Flags().StringVar(&s.text, "schedule", "shift", usage)
-	cmdutil.CompleteFlag(env, cmd, "schedule", cmdutil.Constant(mesh.Schedules()...))
-}
-
-func (s *scheduleFlag) complete() (err error) {
-	if s.value, err = mesh.ParseSchedule(s.text); err != nil {
-		return cmdutil.UsageErrorf("invalid --schedule: %w", err)
-	}
-	return nil
 }

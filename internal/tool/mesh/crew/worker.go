@@ -35,9 +35,14 @@ type WorkerOptions struct {
 	Measure func(context.Context, Task, Send) Figures
 }
 
+// An EndError is the reason why a worker ended before the run did.
+type EndError struct{ Reason string }
+
+func (e *EndError) Error() string { return e.Reason }
+
 // Work joins a coordinator and runs its tasks until the run ends. It returns the summary of
-// the coordinator. An error is a [JoinError]: what happens after joining is for the
-// coordinator to judge.
+// the coordinator. An error is a [JoinError], or after joining an [EndError], which the
+// coordinator judges.
 func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 	l, err := o.join(ctx)
 	if err != nil {
@@ -46,11 +51,11 @@ func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 	keepAlive(l.conn)
 	s := &worker{WorkerOptions: o, link: l, inbox: make(chan message), over: make(chan struct{})}
 	s.running.Go(s.receive)
-	summary = s.serve(ctx)
+	summary, err = s.serve(ctx)
 	close(s.over)
 	_ = l.conn.Close()
 	s.running.Wait()
-	return summary, nil
+	return summary, err
 }
 
 // A worker is a worker that has joined.
@@ -82,7 +87,7 @@ func (s *worker) receive() {
 }
 
 // serve runs tasks until the run ends. A new task ends the previous one.
-func (s *worker) serve(ctx context.Context) (summary string) {
+func (s *worker) serve(ctx context.Context) (summary string, err error) {
 	reports := make(chan *taskDone)
 	cancel := context.CancelFunc(func() {})
 	defer func() { cancel() }()
@@ -91,9 +96,9 @@ func (s *worker) serve(ctx context.Context) (summary string) {
 		case m, ok := <-s.inbox:
 			switch {
 			case !ok:
-				return "the connection to the coordinator ended: " + reasonOfEnd(s.ended)
+				return "", connectionEnded(s.ended)
 			case m.End != nil:
-				return m.End.Summary
+				return m.End.Summary, nil
 			case m.Begin != nil && s.Begin != nil:
 				s.Begin(m.Begin.Members)
 			case m.Task != nil:
@@ -102,13 +107,17 @@ func (s *worker) serve(ctx context.Context) (summary string) {
 			}
 		case r := <-reports:
 			if err := s.send(message{Report: r}); err != nil {
-				return "the connection to the coordinator ended: " + reasonOfEnd(err)
+				return "", connectionEnded(err)
 			}
 		case <-ctx.Done():
 			_ = s.send(message{Leave: "interrupted"}) // the coordinator may be gone
-			return "interrupted"
+			return "", &EndError{"interrupted"}
 		}
 	}
+}
+
+func connectionEnded(err error) error {
+	return &EndError{"the connection to the coordinator ended: " + reasonOfEnd(err)}
 }
 
 // start starts a task until cancel is called.

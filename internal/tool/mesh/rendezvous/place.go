@@ -5,6 +5,7 @@
 package rendezvous
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ type Request struct {
 	Rank, Size int
 	Rendezvous string // address HOST:PORT of rank 0
 	Name       string
-	Port       uint16 // of rank 0; 0: derived from the job
+	Listen     string // address of rank 0; "": derived from the job
 }
 
 // Find returns the place of this process. It may wait for others (PMI) until ctx ends. The
@@ -139,7 +140,7 @@ func (p *Place) closeListener() error {
 // ranked returns the place with a rank from the command line.
 func ranked(e Environment, r Request) (*Place, error) {
 	p := &Place{Rank: r.Rank, Size: r.Size, Coordinators: []string{r.Rendezvous}}
-	return p.named(e, 0, 1, r.Rendezvous)
+	return p.named(e, 0, 1, r.Rendezvous, r.Listen)
 }
 
 // openMPI returns the place of an Open MPI process.
@@ -152,17 +153,17 @@ func openMPI(e Environment, r Request) (*Place, error) {
 		}
 	}
 	p := &Place{Engine: OpenMPI, Rank: numbers[0], Size: numbers[1], Coordinators: []string{r.Rendezvous}}
-	return p.named(e, numbers[2], numbers[3], r.Rendezvous)
+	return p.named(e, numbers[2], numbers[3], r.Rendezvous, r.Listen)
 }
 
 // named sets the name from the host name and the task on this host, and the address of rank
 // 0.
-func (p *Place) named(e Environment, task, tasks int, rendezvous string) (*Place, error) {
+func (p *Place) named(e Environment, task, tasks int, rendezvous, listen string) (*Place, error) {
 	_, port, err := net.SplitHostPort(rendezvous)
 	if err != nil {
 		return nil, fmt.Errorf("invalid rendezvous %q: want HOST:PORT", rendezvous)
 	}
-	p.address = net.JoinHostPort("", port)
+	p.address = cmp.Or(listen, net.JoinHostPort("", port))
 	host, err := HostName(e)
 	if err != nil {
 		return nil, err
@@ -188,6 +189,21 @@ func HostName(e Environment) (string, error) {
 	}
 	host, _, _ = strings.Cut(host, ".")
 	return host, nil
+}
+
+// WorkerName returns the name of a worker that joins an address: that of its host, with a
+// task number if Open MPI runs several tasks there.
+func WorkerName(e Environment) (string, error) {
+	host, err := HostName(e)
+	if err != nil || e.Getenv("OMPI_COMM_WORLD_LOCAL_SIZE") == "" {
+		return host, err
+	}
+	task, err := number(e, "OMPI_COMM_WORLD_LOCAL_RANK")
+	if err != nil {
+		return "", err
+	}
+	tasks, err := number(e, "OMPI_COMM_WORLD_LOCAL_SIZE")
+	return taskName(host, task, tasks > 1), err
 }
 
 // number returns an environment variable that must be a number of a process.

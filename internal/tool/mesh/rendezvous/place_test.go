@@ -33,7 +33,7 @@ func TestFind(t *testing.T) {
 			Engine: Slurm, Name: "n09", Rank: 1, Size: 3, Expect: []string{"n08", "n09", "n10"},
 			Coordinators: []string{"n08:18793", "10.0.0.1:18793"}, address: ":18793", Token: "0c66cdb450d1bcaeb2918b865623ad64", Derived: true,
 		}},
-		"slurm with a secret": {slurmStep + "IBKIT_MESH_TOKEN=s", Request{Port: 7000, Name: "x"}, Place{
+		"slurm with a secret": {slurmStep + "IBKIT_MESH_TOKEN=s", Request{Listen: ":7000", Name: "x"}, Place{
 			Engine: Slurm, Name: "x", Rank: 1, Size: 3, Expect: []string{"n08", "n09", "n10"},
 			Coordinators: []string{"n08:7000", "10.0.0.1:7000"}, address: ":7000", Token: "s",
 		}},
@@ -126,5 +126,19 @@ func TestPlace_Listen(t *testing.T) {
 	}
 	if err := p.Close(); err != nil || errors.Is(err, ErrNoLauncher) {
 		t.Error(err)
+	}
+}
+
+func TestWorkerName(t *testing.T) {
+	for name, test := range map[string]struct{ environment, want string }{
+		"host":          {"", "h1"},
+		"one task":      {"OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1", "h1"},
+		"several tasks": {"OMPI_COMM_WORLD_LOCAL_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=4", "h1:3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := WorkerName(environment(test.environment)); err != nil || got != test.want {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package rendezvous
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,7 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -41,7 +41,7 @@ func hydra(ctx context.Context, e Environment, r Request) (*Place, error) {
 			return nil, err
 		}
 	}
-	if _, err := p.named(e, local, localSize, ":0"); err != nil {
+	if _, err := p.named(e, local, localSize, ":0", ""); err != nil {
 		return nil, err
 	}
 	return p, p.exchange(ctx, e, r)
@@ -50,7 +50,7 @@ func hydra(ctx context.Context, e Environment, r Request) (*Place, error) {
 // exchange opens the connection to the process manager. Rank 0 publishes its address and a
 // token; all others read them.
 func (p *Place) exchange(ctx context.Context, e Environment, r Request) error {
-	p.address = net.JoinHostPort("", strconv.Itoa(int(r.Port)))
+	p.address = cmp.Or(r.Listen, ":0")
 	c, err := openPMI(e)
 	if err != nil {
 		return err

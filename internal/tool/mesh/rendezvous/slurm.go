@@ -54,18 +54,21 @@ func slurm(e Environment, r Request) (*Place, error) {
 	}
 	p.Name = taskName(node, local, p.Shared)
 	p.Token, p.Derived = slurmToken(e), true
-	p.meet(e, nodes[0], r.Port)
-	return p, nil
+	return p, p.meet(e, nodes[0], r.Listen)
 }
 
 // meet sets the addresses of the coordinator: task 0 runs on the first node. Its name may
 // not be known to the resolver; often the step was launched there.
-func (p *Place) meet(e Environment, first string, port uint16) {
-	text := strconv.Itoa(int(port))
-	if port == 0 {
-		text = slurmPort(e)
-	}
+func (p *Place) meet(e Environment, first, listen string) error {
+	text := slurmPort(e)
 	p.address = net.JoinHostPort("", text)
+	if listen != "" {
+		_, port, err := net.SplitHostPort(listen)
+		if err != nil || port == "0" {
+			return fmt.Errorf("invalid address %q of rank 0: want a port that all tasks know, such as :18600", listen)
+		}
+		p.address, text = listen, port
+	}
 	hosts := []string{first}
 	if launcher := e.Getenv("SLURM_LAUNCH_NODE_IPADDR"); launcher != "" {
 		hosts = append(hosts, launcher)
@@ -76,6 +79,7 @@ func (p *Place) meet(e Environment, first string, port uint16) {
 	for _, host := range hosts {
 		p.Coordinators = append(p.Coordinators, net.JoinHostPort(host, text))
 	}
+	return nil
 }
 
 // slurmPort returns the first port that Slurm reserved for the step, or a port that follows

@@ -1,0 +1,68 @@
+package mesh
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
+)
+
+// The output formats.
+const (
+	formatCSV   = "csv"
+	formatTable = "table"
+	formatJSON  = "json"
+	formatMap   = "map"
+	formatSVG   = "svg"
+	formatHTML  = "html"
+)
+
+// verdictFlags are the flags that select the form of a verdict.
+type verdictFlags struct {
+	limit  int
+	format string
+	json   bool
+}
+
+func (o *verdictFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&o.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
+	cmdutil.EnumFlag(cmd, &o.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
+	if o.limit < 0 {
+		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", o.limit)
+	}
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if o.json {
+		o.format = formatJSON
+	}
+	return nil
+}
+
+// print prints a verdict.
+func (o *verdictFlags) print(env *cmdutil.Env, r *mesh.Result) (err error) {
+	out := render.NewOutput(env.Out)
+	v := &view{env: env, out: out, limit: o.limit}
+	switch o.format {
+	case formatJSON:
+		render.WriteLine(out, r)
+	case formatMap:
+		v.heat(r)
+	case formatSVG:
+		err = r.WriteSVG(out)
+	case formatHTML:
+		err = r.WriteHTML(out)
+	default:
+		v.table(r)
+	}
+	return cmp.Or(err, out.Flush())
+}
