@@ -174,3 +174,34 @@ func TestMesh_Pictures(t *testing.T) {
 		})
 	}
 }
+
+// TestRun_Usage checks command lines that name neither a launcher nor a coordinator, and
+// invalid ones.
+func TestRun_Usage(t *testing.T) {
+	for args, want := range map[string]string{
+		"run --sim demo":              "no launcher started this process",
+		"run":                         "measurements over RDMA devices are not supported yet",
+		"run --join head":             `invalid --join "head": want HOST:PORT`,
+		"run --join head:1":           "no token: set IBKIT_MESH_TOKEN, or write it to the standard input",
+		"run --join head:1 --hosts a": "mutually exclusive",
+		"run --sim demo --hosts a[1-": `invalid --hosts: parse host list "a[1-": missing "]"`,
+		"run --sim demo --hosts ,":    "invalid --hosts: the list is empty",
+		"run --sim demo --rank 4 --size 4 --rendezvous h:1":        "invalid --rank 4 with --size 4: want 0 to below the size",
+		"run --sim demo --rank 0":                                  "--rank has no effect without --size",
+		"run --sim demo --rank 0 --size 2 --rendezvous h":          `invalid rendezvous "h": want HOST:PORT`,
+		"run --sim demo --rank 1 --size 2 --rendezvous h:1":        "no token: set IBKIT_MESH_TOKEN to the same secret in all processes",
+		"run --sim demo --hosts a --pace 2h":                       "invalid --pace 2h0m0s: want 0s to 1m0s",
+		"run --sim demo --hosts a --join-timeout 0s":               "invalid --join-timeout 0s: want a time above 0",
+		"serve --sim demo":                                         "--expect",
+		"serve --sim demo --expect 0 --listen 127.0.0.1:0":         "invalid --expect 0: want 1 to 131072 workers, or a file",
+		"serve --sim demo --expect /none --listen 127.0.0.1:0":     "invalid --expect: open /none",
+		"serve --sim demo --expect /dev/null --listen 127.0.0.1:0": "invalid --expect /dev/null: the file has no names",
+	} {
+		t.Run(args, func(t *testing.T) {
+			code, out, err := run(t, args)
+			if out != "" || !strings.Contains(err, want) || code != cmdutil.ExitUsage && code != cmdutil.ExitFailed {
+				t.Errorf("got exit code %d, %q and error output %q, want %q", code, out, err, want)
+			}
+		})
+	}
+}

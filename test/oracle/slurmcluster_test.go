@@ -47,7 +47,7 @@ type cluster struct {
 // %[4]s for the directory.
 func newCluster(t *testing.T, more string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), ended: make(chan error, 2)}
+	c := &cluster{t: t, dir: t.TempDir(), ended: make(chan error, 16)}
 	for _, d := range []string{"state", "spool"} {
 		if err := os.Mkdir(filepath.Join(c.dir, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -61,27 +61,44 @@ func newCluster(t *testing.T, more string) *cluster {
 func (c *cluster) start(servers ...string) {
 	c.t.Helper()
 	for _, name := range servers {
-		server := ibsimtest.Command(c.t, name, "-D", "-f", c.conf())
-		server.Env = c.env()
-		out, err := os.Create(filepath.Join(c.dir, name+".out"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		server.Stdout, server.Stderr = out, out
-		if err := server.Start(); err != nil {
-			c.t.Fatal(err)
-		}
-		done := make(chan struct{})
-		go func() {
-			c.ended <- server.Wait()
-			close(done)
-		}()
-		c.t.Cleanup(func() {
-			_ = server.Process.Kill()
-			<-done
-			_ = out.Close()
-		})
+		c.serve(name, name)
 	}
+}
+
+// startNodes starts a slurmd for each node name, all on this host.
+func (c *cluster) startNodes(nodes ...string) {
+	c.t.Helper()
+	for _, node := range nodes {
+		if err := os.Mkdir(filepath.Join(c.dir, "spool", node), 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+		c.serve("slurmd-"+node, "slurmd", "-N", node)
+	}
+}
+
+// serve runs a server until the test ends. label names its output.
+func (c *cluster) serve(label, name string, args ...string) {
+	c.t.Helper()
+	server := ibsimtest.Command(c.t, name, append([]string{"-D", "-f", c.conf()}, args...)...)
+	server.Env = c.env()
+	out, err := os.Create(filepath.Join(c.dir, label+".out"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	server.Stdout, server.Stderr = out, out
+	if err := server.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		c.ended <- server.Wait()
+		close(done)
+	}()
+	c.t.Cleanup(func() {
+		_ = server.Process.Kill()
+		<-done
+		_ = out.Close()
+	})
 }
 
 // shortHostname returns this host's name without its domain.

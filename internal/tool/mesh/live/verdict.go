@@ -22,7 +22,7 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 		}
 		return worker
 	}
-	var findings []report.Finding
+	findings := []report.Finding{}
 	absent := map[string]bool{}
 	add := func(kind report.Kind, worker, detail string) {
 		host := hostOf(worker)
@@ -52,10 +52,17 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 			a.Nodes = append(a.Nodes, host)
 		}
 	}
+	alone := len(a.Nodes) < 2
+	if alone {
+		a.Nodes = []string{""} // no host has this name
+	}
 	r := mesh.Analyze(out.Results, w, a)
-	r.Findings = slices.Concat(findings, r.Findings)
+	r.Findings = append(findings, r.Findings...)
 	r.Missing += len(missing) + unnamed
 	r.Partial = r.Partial || len(findings) > 0
+	if alone {
+		r.Fail(report.Failure{Error: "got fewer than two workers: no flow was measured"})
+	}
 	if out.Interrupted != nil {
 		r.Fail(report.Failure{Error: fmt.Sprintf("interrupted after %d of %d rounds", out.Rounds, out.Of)})
 	}

@@ -1,0 +1,108 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// A meshVerdict is what a test reads in the JSON of mesh run.
+type meshVerdict struct {
+	Partial  bool
+	Flows    int
+	Findings []struct{ Kind, Subject, Detail string }
+}
+
+// kinds returns the findings as "KIND SUBJECT".
+func (v meshVerdict) kinds() (all []string) {
+	for _, f := range v.Findings {
+		all = append(all, f.Kind+" "+f.Subject)
+	}
+	return all
+}
+
+// meshRun runs a command that prints the verdict, and returns it with the exit code.
+func (c *cluster) meshRun(t *testing.T, name string, args ...string) (meshVerdict, int) {
+	t.Helper()
+	cmd := ibsimtest.Command(t, name, args...)
+	cmd.Env = append(c.env(), "IBKIT="+native())
+	var errOut strings.Builder
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	var v meshVerdict
+	if err := json.Unmarshal(out, &v); err != nil {
+		t.Fatalf("exit code %d, %v in\n%s%s", code, err, out, errOut.String())
+	}
+	return v, code
+}
+
+// meshNodes are the nodes of a cluster on this host.
+const meshNodes = `SlurmdSpoolDir=%[4]s/spool/%%n
+SlurmdPidFile=%[4]s/slurmd.%%n.pid
+SlurmdLogFile=%[4]s/slurmd.%%n.log
+SlurmdParameters=config_overrides
+NodeName=n[1-4] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=PORTS CPUs=32
+PartitionName=p Nodes=ALL Default=YES
+`
+
+// TestMesh_Slurm runs mesh with tasks that Slurm starts on four nodes.
+func TestMesh_Slurm(t *testing.T) {
+	t.Parallel()
+	ports := make([]string, 4)
+	for i := range ports {
+		ports[i] = fmt.Sprint(freePort(t))
+	}
+	c := newCluster(t, strings.ReplaceAll(meshNodes, "PORTS", "["+strings.Join(ports, ",")+"]"))
+	c.start("slurmctld")
+	c.startNodes("n1", "n2", "n3", "n4")
+	c.wait(func(text string) bool { return strings.Count(text, "State=IDLE ") == 4 }, "show", "nodes")
+
+	const fabric = "fat-tree:levels=3,radix=8,pods=4" // 64 hosts
+	srun := func(args ...string) []string { return append([]string{"srun", "--quiet"}, args...) }
+	c.write("job", "#!/bin/sh\nexec srun --quiet "+native()+" mesh run --sim demo --json\n", 0o700)
+	out := filepath.Join(c.dir, "job.out")
+	for _, test := range []struct {
+		name    string
+		command []string
+		code    int // of srun: the highest of all tasks, so that of a killed task
+		flows   int
+		want    []string
+	}{
+		{"tasks", srun("-n64", native(), "mesh", "run", "--sim", fabric, "--fault", "host00005=50%", "--pace", "0s", "--json"), 3, 64 * 63, []string{"slow-node host00005"}},
+		{"PMI", srun("--mpi=pmi2", "-N4", native(), "mesh", "run", "--sim", fabric, "--json"), 0, 12, nil},
+		{"kill on bad exit", srun("-K", "-N4", native(), "mesh", "run", "--sim", "demo", "--fault", "node02=50%", "--json"), 3, 12, []string{"slow-node node02"}},
+		{"batch", []string{"sh", "-c", "sbatch --quiet --wait -N4 --error /dev/null --output " + out + " " + filepath.Join(c.dir, "job") + "; code=$?; cat " + out + "; exit $code"}, 0, 12, nil},
+		{"missing", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 2 && exit; exec $IBKIT mesh run --sim demo --join-timeout 5s --json`), 4, 6, []string{"missing node03"}},
+		{"frozen", srun("-N4", "-W0", "sh", "-c", `test $SLURM_PROCID = 3 && { (sleep 2; kill -STOP $$; sleep 20; kill -KILL $$) >&- & }
+			exec $IBKIT mesh run --sim demo --schedule random:8 --pace 1s --json`), 137, -1, []string{"hung node04"}},
+		{"killed", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 1 && { (sleep 2; kill -KILL $$) >&- & }
+			exec $IBKIT mesh run --sim demo --schedule random:8 --pace 1s --json`), 137, -1, []string{"unreachable node02"}},
+		{"killed slurmd", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 0 && { (sleep 1; kill -KILL $(cat `+c.dir+`/slurmd.n4.pid)) >&- & }
+			exec $IBKIT mesh run --sim demo --pace 1s --json`), 0, 12, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v, code := c.meshRun(t, test.command[0], test.command[1:]...)
+			if code != test.code || test.flows >= 0 && v.Flows != test.flows || v.Partial != (code >= 4) {
+				t.Errorf("got exit code %d, %d flows and partial %v, want code %d and %d flows", code, v.Flows, v.Partial, test.code, test.flows)
+			}
+			if got := v.kinds(); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q in %+v", got, test.want, v.Findings)
+			}
+		})
+	}
+}
