@@ -24,7 +24,7 @@ func TestFlags(t *testing.T) {
 		}
 		for _, words := range calls(string(text)) {
 			command := words[:1]
-			if (words[0] == "sim" || words[0] == "check" || words[0] == "link" || words[0] == "trap" && len(words) > 1 && words[1] == "send") && len(words) > 1 && !strings.HasPrefix(words[1], "-") {
+			if (words[0] == "sim" || words[0] == "check" || words[0] == "link" || words[0] == "mesh" || words[0] == "trap" && len(words) > 1 && words[1] == "send") && len(words) > 1 && !strings.HasPrefix(words[1], "-") {
 				command = words[:2]
 			}
 			name := strings.Join(command, " ")

@@ -40,7 +40,7 @@ func (m *modelFlags) complete() error {
 	return m.schedule.complete()
 }
 
-// options returns the simulation with the faults on a fabric: those of --fault first.
+// options returns the simulation with the faults on a fabric, --fault first.
 func (m *modelFlags) options(w *mesh.Wiring) (mesh.SimulateOptions, error) {
 	o := mesh.SimulateOptions{Schedule: m.schedule.value, Noise: m.noise / 100, Seed: m.seed, Alone: m.alone}
 	for _, text := range m.faults {

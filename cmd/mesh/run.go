@@ -59,7 +59,8 @@ standard input. --hosts and PMI distribute a random token. Without the variable,
 the token of Slurm's tasks follows from the job, and other users can compute it.`),
 		Example: strings.Trim(`
   # a worker per node of a Slurm job
-  IBKIT_MESH_TOKEN=$(openssl rand -hex 16) srun -N4 ibkit mesh run --sim fat-tree
+  export IBKIT_MESH_TOKEN=$(openssl rand -hex 16)
+  srun -N4 ibkit mesh run --sim fat-tree
 
   # hosts over ssh
   ibkit mesh run --hosts 'node[01-16]' --sim demo

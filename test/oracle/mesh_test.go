@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A meshVerdict is what a test reads in the JSON of mesh run.
+// A meshVerdict is the part of the JSON of mesh run that tests read.
 type meshVerdict struct {
 	Partial  bool
 	Flows    int

@@ -63,7 +63,7 @@ type Crew struct {
 	members  map[string]*member
 	begun    bool
 	refused  []Refusal
-	refusals int // with those beyond the limit of refused
+	refusals int // all, also beyond the limit of refused
 
 	order  []*member // from begin on
 	byName map[string]*member
@@ -173,7 +173,7 @@ func (c *Crew) begin() error {
 	return nil
 }
 
-// nameFormat is the format of member names: host names, and those with a task number.
+// nameFormat is the format of member names: host names, also with a task number.
 var nameFormat = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._:-]{0,254}$`)
 
 // seat accepts a worker that knows the token, or returns the reason why not.

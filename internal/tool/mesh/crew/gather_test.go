@@ -218,7 +218,7 @@ func TestGather_interrupted(t *testing.T) {
 	})
 }
 
-// TestWork_coordinator checks what a worker says about programs that are no coordinator.
+// TestWork_coordinator checks the errors of a worker about programs that are no coordinator.
 func TestWork_coordinator(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve func(net.Conn)

@@ -89,7 +89,7 @@ func (r *rig) join(ctx context.Context, all ...WorkerOptions) {
 	}
 }
 
-// end returns what a worker ended with, once all have ended.
+// end returns the summary or the error of a worker, once all have ended.
 func (r *rig) end(name string) string {
 	r.workers.Wait()
 	return r.ends[name]

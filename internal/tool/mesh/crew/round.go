@@ -28,7 +28,7 @@ type Flow struct {
 	Model    *Figures
 }
 
-// A State is what became of a flow.
+// A State is the fate of a flow.
 type State string
 
 // States of a flow.

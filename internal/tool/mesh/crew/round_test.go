@@ -99,7 +99,7 @@ func TestCrew_Round_hung(t *testing.T) {
 	})
 }
 
-// TestCrew_Round_lost checks what ends the part of a worker.
+// TestCrew_Round_lost checks the events that end the part of a worker.
 func TestCrew_Round_lost(t *testing.T) {
 	for name, test := range map[string]struct {
 		do     func(*testing.T, *puppetCall)

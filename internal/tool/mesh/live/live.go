@@ -21,7 +21,7 @@ type Options struct {
 	Progress func(done, of int, left time.Duration)
 }
 
-// An Outcome is what was measured.
+// An Outcome is the result of a run.
 type Outcome struct {
 	Results     *mesh.Results
 	Rounds, Of  int   // complete rounds, and all

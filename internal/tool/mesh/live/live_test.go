@@ -51,7 +51,7 @@ func (l *listener) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// brief returns the findings as "KIND SUBJECT: DETAIL" for those about workers.
+// brief returns the findings as "KIND SUBJECT: DETAIL" for findings about workers.
 func brief(r *mesh.Result) (all []string) {
 	for _, f := range r.Findings {
 		text := string(f.Kind) + " " + f.Subject

@@ -12,7 +12,7 @@ import (
 // lossKinds are the finding kinds of lost workers.
 var lossKinds = map[crew.LossKind]report.Kind{crew.Hung: report.Hung, crew.Died: report.Unreachable, crew.Left: report.MissingHost}
 
-// Judge analyses the outcome and adds what happened to the workers: each that did not join
+// Judge analyses the outcome and adds findings about the workers: each that did not join
 // or was lost makes the result partial.
 func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options) *mesh.Result {
 	hosts := o.Simulation.Hosts()

@@ -63,7 +63,7 @@ func System() Environment {
 // ErrNoLauncher is returned if no launcher started the process.
 var ErrNoLauncher = errors.New("no launcher started this process")
 
-// A Request is what the command line says about the place. Its zero value leaves all to the
+// A Request is the part of the place that the command line sets. Its zero value leaves all to the
 // launcher.
 type Request struct {
 	Ranked     bool

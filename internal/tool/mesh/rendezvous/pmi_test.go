@@ -19,7 +19,7 @@ import (
 type manager struct {
 	t       *testing.T
 	size    int
-	answers map[string]string // replace those by command
+	answers map[string]string // replace answers, by command
 
 	lock    sync.Mutex
 	values  map[string]string

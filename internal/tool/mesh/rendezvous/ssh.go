@@ -62,7 +62,7 @@ func Start(ctx context.Context, o LaunchOptions) *Launch {
 	return l
 }
 
-// Stop waits a while for the programs, which end with the run, and ends those left.
+// Stop waits a while for the programs, which end with the run, and ends the rest.
 func (l *Launch) Stop(within time.Duration) {
 	timer := time.AfterFunc(within, l.cancel)
 	defer timer.Stop()
