@@ -88,7 +88,7 @@ func TestMesh_Slurm(t *testing.T) {
 		{"kill on bad exit", srun("-K", "-N4", native(), "mesh", "run", "--sim", "demo", "--fault", "node02=50%", "--json"), 3, 12, []string{"slow-node node02"}},
 		{"batch", []string{"sh", "-c", "sbatch --quiet --wait -N4 --error /dev/null --output " + out + " " + filepath.Join(c.dir, "job") + "; code=$?; cat " + out + "; exit $code"}, 0, 12, nil},
 		{"missing", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 2 && exit; exec $IBKIT mesh run --sim demo --join-timeout 5s --json`), 4, 6, []string{"missing node03"}},
-		{"frozen", srun("-N4", "-W0", "sh", "-c", `test $SLURM_PROCID = 3 && { (sleep 2; kill -STOP $$; sleep 20; kill -KILL $$) >&- & }
+		{"frozen", srun("-N4", "-W0", "sh", "-c", `test $SLURM_PROCID = 3 && { (sleep 2; kill -STOP $$; sleep 12; kill -KILL $$) >&- & }
 			exec $IBKIT mesh run --sim demo --schedule random:8 --pace 1s --json`), 137, -1, []string{"hung node04"}},
 		{"killed", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 1 && { (sleep 2; kill -KILL $$) >&- & }
 			exec $IBKIT mesh run --sim demo --schedule random:8 --pace 1s --json`), 137, -1, []string{"unreachable node02"}},
@@ -104,5 +104,22 @@ func TestMesh_Slurm(t *testing.T) {
 				t.Errorf("got %q, want %q in %+v", got, test.want, v.Findings)
 			}
 		})
+	}
+}
+
+// TestMesh_ssh runs workers by a script in place of ssh, with a host that refuses.
+func TestMesh_ssh(t *testing.T) {
+	t.Parallel()
+	c := &cluster{t: t, dir: t.TempDir()}
+	c.write("ssh", `#!/bin/sh
+host=$1; shift
+[ $host = n3 ] && { echo "$host: Permission denied" >&2; exit 255; }
+exec sh -c "$*"
+`, 0o700)
+	v, code := c.meshRun(t, native(), "mesh", "run", "--sim", "demo", "--fault", "node02=50%", "--json", "--join-timeout", "10s",
+		"--hosts", "n[1-9]", "--listen", "127.0.0.1:0", "--ssh", filepath.Join(c.dir, "ssh"), "--remote", native())
+	want := []string{"missing node03", "slow-node node02"}
+	if got := v.kinds(); code != 4 || v.Flows != 56 || !slices.Equal(got, want) {
+		t.Errorf("got exit code %d, %d flows and %q, want 4, 56 and %q", code, v.Flows, got, want)
 	}
 }
