@@ -116,9 +116,9 @@ host=$1; shift
 [ $host = n3 ] && { echo "$host: Permission denied" >&2; exit 255; }
 exec sh -c "$*"
 `, 0o700)
-	v, code := c.meshRun(t, native(), "mesh", "run", "--sim", "demo", "--fault", "node02=50%", "--json", "--join-timeout", "10s",
+	v, code := c.meshRun(t, native(), "mesh", "run", "--sim", "fat-tree:radix=8,pods=4", "--alone", "--fault", "host00002=50%", "--json", "--join-timeout", "10s",
 		"--hosts", "n[1-9]", "--listen", "127.0.0.1:0", "--ssh", filepath.Join(c.dir, "ssh"), "--remote", native())
-	want := []string{"missing node03", "slow-node node02"}
+	want := []string{"missing host00003", "slow-node host00002"}
 	if got := v.kinds(); code != 4 || v.Flows != 56 || !slices.Equal(got, want) {
 		t.Errorf("got exit code %d, %d flows and %q, want 4, 56 and %q", code, v.Flows, got, want)
 	}
