@@ -70,7 +70,6 @@ switch: senders are rows, receivers columns.`),
 			return c.run(cmd.Context())
 		},
 	}
-	flags := cmd.Flags()
 	c.nodes.Register(env, cmd, "expect")
 	c.verdict.define(cmd)
 	c.source.define(cmd)

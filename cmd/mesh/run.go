@@ -67,14 +67,12 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 
   # a worker for ibkit mesh serve
   ibkit mesh run --join head:18600 < token`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.execute(cmd.Context(), cmd.Flags())
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.hosts, "hosts", "", "start workers over ssh on a `LIST` such as 'node[01-16],login1'")
 	flags.StringVar(&c.ssh, "ssh", "ssh -o BatchMode=yes", "with --hosts: `COMMAND` in front of a host")
 	flags.StringVar(&c.remote, "remote", "ibkit", "with --hosts: `PROGRAM` on the hosts")

@@ -46,14 +46,12 @@ random token.`),
 
   # the workers, all at the same time
   echo $IBKIT_MESH_TOKEN | clush -f 64 -w @all ibkit mesh run --join head:18600`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.execute(cmd.Context(), cmd.Flags())
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.expect, "expect", "", "`FILE` with the names of the workers, or their number")
 	flags.StringVar(&c.listen, "listen", ":18600", "`ADDRESS` and port for workers")
 	c.define(cmd)

@@ -74,8 +74,7 @@ with real hardware.`),
   # what has changed since an earlier reading?
   ibkit phy --json > may.json
   ibkit phy --diff may.json`, "\n"),
-		Args:                  cmdutil.NoArguments,
-		DisableFlagsInUseLine: true,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
@@ -89,7 +88,6 @@ with real hardware.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o := &c.options
 	c.nodes.Register(c.env, cmd, "read")
 	flags.BoolVar(&o.Down, "down", false, "read ports without a link, too")
