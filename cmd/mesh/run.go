@@ -76,11 +76,11 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 	flags.StringVar(&c.hosts, "hosts", "", "start workers over ssh on a `LIST` such as 'node[01-16],login1'")
 	flags.StringVar(&c.ssh, "ssh", "ssh -o BatchMode=yes", "with --hosts: `COMMAND` in front of a host")
 	flags.StringVar(&c.remote, "remote", "ibkit", "with --hosts: `PROGRAM` on the hosts")
-	flags.StringVar(&c.listen, "listen", "", "`ADDRESS` and port of the coordinator (default: any free port,\nor with Slurm a port that follows from the job)")
+	flags.StringVar(&c.listen, "bind", "", "`ADDRESS` and port of the coordinator (default: any free port,\nor with Slurm a port that follows from the job)")
 	flags.StringVar(&c.join, "join", "", "join the coordinator at `HOST:PORT`")
 	flags.StringVar(&c.name, "name", "", "`NAME` of this worker (default: from the launcher, or the host)")
 	flags.IntVar(&c.rank, "rank", 0, "`NUMBER` of this worker, from 0")
-	flags.IntVar(&c.size, "size", 0, "`NUMBER` of all workers")
+	flags.IntVar(&c.size, "ranks", 0, "`NUMBER` of all workers, with --rank")
 	flags.StringVar(&c.rendezvous, "rendezvous", "", "address `HOST:PORT` of rank 0")
 	c.define(cmd)
 	return cmd
@@ -89,13 +89,13 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 // runRules are the relations between the flags.
 var runRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"join"}, Others: []string{"hosts", "rank", "size", "rendezvous", "listen", "sim"}},
-		{Flags: []string{"hosts"}, Others: []string{"rank", "size", "rendezvous", "name"}},
+		{Flags: []string{"join"}, Others: []string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim"}},
+		{Flags: []string{"hosts"}, Others: []string{"rank", "ranks", "rendezvous", "name"}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"ssh", "remote"}, Others: []string{"hosts"}},
-		{Flags: []string{"rank"}, Others: []string{"size"}},
-		{Flags: []string{"size"}, Others: []string{"rank"}},
+		{Flags: []string{"rank"}, Others: []string{"ranks"}},
+		{Flags: []string{"ranks"}, Others: []string{"rank"}},
 		{Flags: []string{"rank"}, Others: []string{"rendezvous"}},
 	},
 }
@@ -178,7 +178,7 @@ func (c *joinRun) token() (string, error) {
 func (c *joinRun) launched(ctx context.Context, flags *pflag.FlagSet) error {
 	r := rendezvous.Request{Ranked: flags.Changed("rank"), Rank: c.rank, Size: c.size, Rendezvous: c.rendezvous, Name: c.name, Listen: c.listen}
 	if r.Ranked && (c.size < 1 || c.rank < 0 || c.rank >= c.size) {
-		return cmdutil.UsageErrorf("invalid --rank %d with --size %d: want 0 to below the size", c.rank, c.size)
+		return cmdutil.UsageErrorf("invalid --rank %d with --ranks %d: want 0 to below --ranks", c.rank, c.size)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.within, errors.New("not all processes have started in time"))
 	defer cancel()

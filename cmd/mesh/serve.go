@@ -53,7 +53,7 @@ random token.`),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.expect, "expect", "", "`FILE` with the names of the workers, or their number")
-	flags.StringVar(&c.listen, "listen", ":18600", "`ADDRESS` and port for workers")
+	flags.StringVar(&c.listen, "bind", ":18600", "`ADDRESS` and port for workers")
 	c.define(cmd)
 	return cmd
 }

@@ -117,7 +117,7 @@ host=$1; shift
 exec sh -c "$*"
 `, 0o700)
 	v, code := c.meshRun(t, native(), "mesh", "run", "--sim", "fat-tree:radix=8,pods=4", "--alone", "--fault", "host00002=50%", "--json", "--join-timeout", "10s",
-		"--hosts", "n[1-9]", "--listen", "127.0.0.1:0", "--ssh", filepath.Join(c.dir, "ssh"), "--remote", native())
+		"--hosts", "n[1-9]", "--bind", "127.0.0.1:0", "--ssh", filepath.Join(c.dir, "ssh"), "--remote", native())
 	want := []string{"missing host00003", "slow-node host00002"}
 	if got := v.kinds(); code != 4 || v.Flows != 56 || !slices.Equal(got, want) {
 		t.Errorf("got exit code %d, %d flows and %q, want 4, 56 and %q", code, v.Flows, got, want)
