@@ -82,8 +82,8 @@ var withoutPackets = []string{
 	"ibv_rc_pingpong", "ibv_srq_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_xsrq_pingpong",
 }
 
-// runReadOnly runs a command line on a port that rejects changes, and returns those that it
-// rejected.
+// runReadOnly runs a command line on a port that rejects changes, and returns the rejected
+// packets.
 func runReadOnly(t *testing.T, line string) (rejected []string, output string) {
 	t.Helper()
 	env := map[string]string{"IBKIT_SIM": "demo", "IBKIT_SYSFS": t.TempDir()}

@@ -121,7 +121,7 @@ func describe(typ dwarf.Type, lines map[string]bool) {
 	}
 }
 
-// describeFields adds the members of a structure, and those of the structures in it.
+// describeFields adds the members of a structure and of the structures in it.
 func describeFields(s *dwarf.StructType, path string, start int64, lines map[string]bool) {
 	for _, f := range s.Field {
 		at, inner := path, start+f.ByteOffset
