@@ -34,7 +34,7 @@ var suggestions = map[string]string{
 	"ibdiagpath":   "ibkit route replaces ibdiagpath",
 	"ibdev2netdev": "ibkit devinfo replaces ibdev2netdev",
 	"show_gids":    "ibkit devinfo DEVICE replaces show_gids",
-	"mlxlink":      "ibkit linkinfo --node NAME shows part of it",
+	"mlxlink":      "ibkit phy --node NAME shows most of it in band",
 	"opensm":       "ibkit has no subnet manager; ibkit sm shows the managers of a fabric",
 	"ibcheckstate": "ibkit linkinfo --problems replaces ibcheckstate",
 

@@ -18,11 +18,14 @@ var replacements = map[string]string{
 	"ibchecknode":  "ibkit query NodeInfo",
 	"ibcheckport":  "ibkit port",
 	"ibcheckwidth": "ibkit linkinfo --problems",
+	"clusterkit":   "ibkit mesh",
 	"ibdev2netdev": "ibkit devinfo",
 	"ibdiagnet":    "ibkit check fabric",
 	"ibdiagpath":   "ibkit route",
 	"ibdmchk":      "ibkit check routes",
 	"ibsim":        "ibkit sim serve",
+	"mlxcables":    "ibkit phy",
+	"mstlink":      "ibkit phy",
 	"perftest":     "ibkit perf",
 	"qperf":        "ibkit perf",
 	"rdma":         "ibkit devinfo (rdma link: ibkit link add)",
@@ -31,7 +34,7 @@ var replacements = map[string]string{
 
 // partial are the hints for programs that ibkit replaces in part or not at all.
 var partial = map[string]string{
-	"mlxlink": "ibkit linkinfo --node NAME shows part of it",
+	"mlxlink": "ibkit phy --node NAME shows most of it in band",
 	"opensm":  "ibkit has no subnet manager; ibkit sm shows the managers of a fabric",
 }
 
@@ -40,7 +43,8 @@ var synonyms = map[string]string{
 	"bandwidth":   "ibkit perf",
 	"bench":       "ibkit perf",
 	"bw":          "ibkit perf",
-	"cables":      "ibkit topology",
+	"cable":       "ibkit phy, ibkit topology",
+	"cables":      "ibkit phy (modules and light), ibkit topology (which port to which)",
 	"clear":       "ibkit counters --reset errors",
 	"congestion":  "ibkit cc, ibkit counters --window 10s",
 	"dashboard":   "ibkit top",
@@ -54,6 +58,7 @@ var synonyms = map[string]string{
 	"errors":      "ibkit check fabric, ibkit counters",
 	"events":      "ibkit watch, ibkit trap",
 	"fabric":      "ibkit check fabric",
+	"gpu":         "ibkit devinfo --topology",
 	"graph":       "ibkit topology --format html",
 	"health":      "ibkit check fabric",
 	"hosts":       "ibkit topology -H",
@@ -71,6 +76,7 @@ var synonyms = map[string]string{
 	"name":        "ibkit addr",
 	"node":        "ibkit topology -l, ibkit check node",
 	"nodes":       "ibkit topology -l",
+	"optics":      "ibkit phy",
 	"partitions":  "ibkit query P_KeyTable",
 	"performance": "ibkit perf, ibkit counters --window 10s",
 	"ports":       "ibkit topology --all-ports, ibkit port TARGET",
