@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/releases"
 )
 
 // notInDebian are the classic names that Debian does not install.
@@ -31,7 +32,7 @@ func TestMigration_Debian(t *testing.T) {
 				continue
 			}
 			out, _ := ibsimtest.Command(t, path, "-h").CombinedOutput() // -h exits with 1 or 255
-			flags := helpFlags(string(out))
+			flags := helpFlags(releases.Upgrade(name, strings.ReplaceAll(string(out), path, name)))
 			if len(flags) == 0 && len(section.flags) > 0 {
 				t.Errorf("%s -h: got no flags in\n%s", name, out)
 			}

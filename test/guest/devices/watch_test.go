@@ -47,7 +47,7 @@ func TestWatchStream(t *testing.T) {
 	await(theirs, "rxe0: async event FD")
 	ours := g.MustStart(t, "ibkit", "watch", "--json")
 	await(ours, `"kind":"source-up","severity":"recovery","subject":"local"`)
-	await(ours, `"text":"RDMA devices of this host"`)
+	await(ours, `"detail":"RDMA devices of this host"`)
 	for range 3 {
 		g.Must(t, "ip", "link", "set", netdev, "down")
 		await(ours, `"kind":"netdev-down"`)

@@ -142,6 +142,8 @@ func TestDevinfo(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
 	want := g.Must(t, "ibv_devinfo", "-v")
+	// Release 65 has a name for the queue pairs that packet pacing supports.
+	want = strings.Replace(want, "Unknown flags: 0x4\n", "SUPPORT_RC\n", 1)
 	if got := g.Must(t, "ibkit", "ibv_devinfo", "-v"); got != want {
 		t.Errorf("got another output than Debian's ibv_devinfo -v:\n%s\nwant\n%s", got, want)
 	}
