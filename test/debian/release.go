@@ -47,7 +47,7 @@ func (r *Release) installed() bool { return r == Bookworm }
 // packages are the programs that ibkit is compared with, the tools that create devices,
 // and the providers, on which no package depends.
 var packages = []string{
-	"infiniband-diags", "ibsim-utils", "perftest", "ibverbs-utils", "ibverbs-providers", "rdmacm-utils", "iproute2",
+	"infiniband-diags", "ibsim-utils", "perftest", "ibverbs-utils", "ibverbs-providers", "rdmacm-utils", "iproute2", "mstflint",
 }
 
 // Check compares the versions in the root directory with the declaration.

@@ -5,59 +5,19 @@ package oracle
 import (
 	"encoding/hex"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// mstflint returns a directory with mstflint of Debian 13 and the libraries that it needs.
-// It downloads the packages once and keeps them in the user's cache.
+// mstflint returns the root directory of Debian 13, which has mstflint.
 func mstflint(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
+	root, err := debian.Trixie.Root(t.Context())
 	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(cache, "ibkit", "mstflint-trixie")
-	if _, err := os.Stat(root); err == nil {
-		return root
-	}
-	dir := t.TempDir()
-	for _, d := range []string{"state/lists/partial", "cache/archives/partial", "root"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("status", "")
-	write("sources.list", "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main\n")
-	write("apt.conf", `Dir::State "`+dir+`/state"; Dir::State::status "`+dir+`/status"; Dir::Cache "`+dir+`/cache";
-Dir::Etc::sourcelist "`+dir+`/sources.list"; Dir::Etc::sourceparts "-"; Acquire::Languages "none"; APT::Sandbox::User "root";
-`)
-	// libibmad5 is opened at run time, without a dependency.
-	script := `set -e
-apt-get update
-apt-get install -y --download-only --no-install-recommends mstflint libibmad5 libumad2sim0
-for deb in cache/archives/*.deb; do dpkg-deb -x "$deb" root; done
-for dir in lib lib64 bin sbin; do test -e root/$dir || ln -s usr/$dir root/$dir; done
-mkdir -p root/tmp root/dev root/proc`
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "APT_CONFIG="+dir+"/apt.conf")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("download mstflint of Debian 13: %v\n%s", err, out)
-	}
-	if out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(dir, "root"), root+".new").CombinedOutput(); err != nil {
-		t.Fatalf("keep mstflint: %v\n%s", err, out)
-	}
-	if err := os.Rename(root+".new", root); err != nil {
 		t.Fatal(err)
 	}
 	return root
