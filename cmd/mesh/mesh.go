@@ -51,7 +51,8 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
   ibkit mesh analyze results.csv --sim fat-tree
 
   # four faults at random places, and 32 rounds without shared links
-  ibkit mesh --sim torus --plant 4 --schedule quick:32 --json > results.json`, "\n"),
+  ibkit mesh --sim torus --plant 4 --schedule quick:32 --json > results.json
+  ibkit mesh analyze results.json --sim torus`, "\n"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

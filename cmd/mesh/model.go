@@ -61,7 +61,7 @@ type scheduleFlag struct {
 }
 
 func (s *scheduleFlag) define(env *cmdutil.Env, cmd *cobra.Command, usage string) {
-	cmd.Flags().StringVar(&s.text, "schedule", "shift", usage)
+	cmd.Flags().StringVar(&s.text, "schedule", "aware", usage)
 	cmdutil.CompleteFlag(env, cmd, "schedule", cmdutil.Constant(mesh.Schedules()...))
 }
 

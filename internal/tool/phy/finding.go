@@ -47,7 +47,8 @@ func (r *Result) finding(kind report.Kind, p *fabric.Port, number int, format st
 		f.Subject = r.Names.Label(p.Node)
 	}
 	f = f.At(p.Node.GUID, number)
-	f.Hint = kind.HintFor(f)
+	// The standard counters of a link do not show its light: the registers show the repair.
+	f.Hint = strings.ReplaceAll(kind.HintFor(f), "ibkit linkinfo --node", "ibkit phy --node")
 	return f
 }
 
