@@ -190,9 +190,23 @@ func (r *fabricRun) hintMaster() {
 		if far.Node.IsSwitch() && !p.Node.IsSwitch() {
 			p, far = far, p
 		}
-		f.Hint = fmt.Sprintf("search the log of the subnet manager on %s for %v, or reset the link: ibkit port %v %d reset",
-			r.master, far.Node.GUID, p.Node.GUID, p.Number)
+		f.Hint = fmt.Sprintf("search the log of the subnet manager on %s for %v, or reset the link: ibkit port %v %d reset%s",
+			r.master, far.Node.GUID, p.Node.GUID, p.Number, forceReset(far.Node))
 	}
+}
+
+// forceReset is the flag that a reset of a node's only link requires, or "".
+func forceReset(n *fabric.Node) string {
+	links := 0
+	for _, p := range n.Ports {
+		if p != nil && p.Peer != nil {
+			links++
+		}
+	}
+	if links == 1 {
+		return " --force last-link"
+	}
+	return ""
 }
 
 // leaveOut removes a stage that ran only for the others.

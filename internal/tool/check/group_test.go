@@ -49,7 +49,7 @@ error: links/not-active: not activated by a subnet manager
 error: routing/not-active: 30 paths cross a link without data (Initialize at this end, Initialize at node10[1])
 warning: counters/exceeded: LinkDownedCounter 17: the link went down
 unknown: counters/unchecked: at node10[1] PortCounters: the link is not active: no subnet manager has activated it
-next: search the log of the subnet manager on node01 for 0x0002c90000100e00, or reset the link: ibkit port leaf3 4 reset
+next: search the log of the subnet manager on node01 for 0x0002c90000100e00, or reset the link: ibkit port leaf3 4 reset --force last-link
 next: ibkit counters leaf3 --window 10s
 `,
 		`cable leaf1[1] - spine1[1]
