@@ -32,12 +32,12 @@ func (n *Node) localPort(local register.LocalPort) *Port {
 }
 
 // A registerAgent fills in a register's value for a request with index fields.
-type registerAgent func(f *Fabric, n *Node, request []byte) (mad.Attribute, register.Status)
+type registerAgent func(f *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus)
 
 // portAgent is the agent for a register that belongs to a port. value has the index fields
 // in its argument, and returns nil for a port without the register.
 func portAgent(value func(f *Fabric, p *Port, request []byte) register.Register) registerAgent {
-	return func(f *Fabric, n *Node, request []byte) (mad.Attribute, register.Status) {
+	return func(f *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 		local := register.LocalPort(request[1]) | register.LocalPort(request[2]>>4&3)<<8
 		p := n.localPort(local)
 		if p == nil {
@@ -83,7 +83,7 @@ var registerAgents = map[register.ID]registerAgent{
 var registerSize = map[register.ID]int{register.IDPPCNT: 0x100, register.IDPDDR: 0x100}
 
 // readRegister returns a register's bytes for a request with the index fields.
-func (f *Fabric) readRegister(n *Node, id register.ID, request []byte) ([]byte, register.Status) {
+func (f *Fabric) readRegister(n *Node, id register.ID, request []byte) ([]byte, register.AccessStatus) {
 	agent := registerAgents[id]
 	if agent == nil || n.vendor.refused[id] {
 		return nil, register.StatusNoRegister

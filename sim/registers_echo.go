@@ -22,7 +22,7 @@ func (e *echo) Layout(c *mad.Codec) { mad.Array(c, e.data, 0, 8, "Data", mad.Byt
 
 // echoAgent answers with a size in bytes, and values by offset.
 func echoAgent(size int, values map[int]uint8) registerAgent {
-	return func(_ *Fabric, _ *Node, request []byte) (mad.Attribute, register.Status) {
+	return func(_ *Fabric, _ *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 		const index = 4
 		e := &echo{size: size, data: make([]uint8, size)}
 		copy(e.data[:index], request)

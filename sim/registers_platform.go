@@ -20,7 +20,7 @@ const (
 )
 
 // portNumber answers PLIB, which has a port number 0 for local ports without a port.
-func portNumber(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Status) {
+func portNumber(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 	var r register.PortNumber
 	if mad.Decode(&r, request) != nil || int(r.LocalPort) > 2*len(n.Ports) {
 		return nil, register.StatusBadParameter
@@ -33,7 +33,7 @@ func portNumber(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Sta
 }
 
 // moduleStatus answers PMAOS.
-func moduleStatus(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Status) {
+func moduleStatus(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 	var r register.ModuleStatus
 	if mad.Decode(&r, request) != nil {
 		return nil, register.StatusBadParameter
@@ -46,7 +46,7 @@ func moduleStatus(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.S
 }
 
 // sensorList answers MTCAP: the ASIC, and an ambient sensor on a switch.
-func sensorList(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
+func sensorList(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	if n.IsSwitch() {
 		return &register.SensorList{Count: 2, Map: 3}, 0
 	}
@@ -54,7 +54,7 @@ func sensorList(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
 }
 
 // sensor answers MTMP.
-func sensor(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Status) {
+func sensor(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 	var r register.Sensor
 	if mad.Decode(&r, request) != nil || r.Number > 1 || r.Number == 1 && !n.IsSwitch() {
 		return nil, register.StatusBadParameter
@@ -72,7 +72,7 @@ func sensor(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Status)
 }
 
 // fans answers MFCR.
-func fans(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
+func fans(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	if !n.IsSwitch() {
 		return nil, register.StatusNoRegister
 	}
@@ -80,7 +80,7 @@ func fans(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
 }
 
 // fanSpeed answers MFSM.
-func fanSpeed(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Status) {
+func fanSpeed(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 	var r register.FanSpeed
 	if !n.IsSwitch() {
 		return nil, register.StatusNoRegister
@@ -96,7 +96,7 @@ func fanSpeed(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Statu
 }
 
 // powerSupplies answers MSPS.
-func powerSupplies(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
+func powerSupplies(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	if !n.IsSwitch() {
 		return nil, register.StatusNoRegister
 	}
@@ -109,7 +109,7 @@ func powerSupplies(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status
 }
 
 // device answers MGIR.
-func device(f *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
+func device(f *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	general := f.generalInfo(n)
 	r := &register.Device{
 		DeviceID: n.Info.DeviceID, Revision: general.HWRevision, HardwareID: n.hardwareID(), Uptime: general.Uptime,
@@ -119,8 +119,8 @@ func device(f *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
 }
 
 // system answers MSGI.
-func system(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Status) {
-	r := new(register.System)
+func system(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
+	r := new(register.Product)
 	copy(r.Serial[:], fmt.Sprintf("MT2601X%05d", cage{n, 0}.random(8)%100_000))
 	copy(r.Part[:], fmt.Sprintf("SIM-%d", n.Info.DeviceID))
 	copy(r.Revision[:], "A1")

@@ -43,7 +43,7 @@ type Head struct {
 	ID        ID
 	Operation Operation
 	IsReply   uint8
-	Status    Status
+	Status    AccessStatus
 	Length    uint16 // register size and its 4-byte head, in 32-bit words
 	Class     uint8  // as the packet's: 0x0a for an Access, 1 for a SubnetAccess
 }
@@ -124,24 +124,24 @@ func (a *SubnetAccess) Layout(c *mad.Codec) {
 	mad.Array(c, a.Data[:], headSize*8, 8, "Data", mad.Bytes)
 }
 
-// A Status is the result of an [Access].
-type Status uint8
+// An AccessStatus is the result of an [Access].
+type AccessStatus uint8
 
 // The results, besides 0.
 const (
-	StatusBusy          Status = 1
-	StatusBadVersion    Status = 2
-	StatusUnknownTLV    Status = 3
-	StatusNoRegister    Status = 4
-	StatusBadClass      Status = 5
-	StatusBadOperation  Status = 6
-	StatusBadParameter  Status = 7
-	StatusNoResource    Status = 8
-	StatusBadLength     Status = 0x24
-	StatusInternalError Status = 0x70
+	StatusBusy          AccessStatus = 1
+	StatusBadVersion    AccessStatus = 2
+	StatusUnknownTLV    AccessStatus = 3
+	StatusNoRegister    AccessStatus = 4
+	StatusBadClass      AccessStatus = 5
+	StatusBadOperation  AccessStatus = 6
+	StatusBadParameter  AccessStatus = 7
+	StatusNoResource    AccessStatus = 8
+	StatusBadLength     AccessStatus = 0x24
+	StatusInternalError AccessStatus = 0x70
 )
 
-var statusNames = map[Status]string{
+var statusNames = map[AccessStatus]string{
 	StatusBusy: "busy", StatusBadVersion: "version not supported", StatusUnknownTLV: "unknown TLV",
 	StatusNoRegister: "register not supported", StatusBadClass: "class not supported",
 	StatusBadOperation: "method not supported", StatusBadParameter: "bad parameter",
@@ -149,7 +149,7 @@ var statusNames = map[Status]string{
 }
 
 // Error returns the meaning.
-func (s Status) Error() string {
+func (s AccessStatus) Error() string {
 	name, ok := statusNames[s]
 	if !ok {
 		name = "reserved"
@@ -159,7 +159,7 @@ func (s Status) Error() string {
 
 // BlockStatus returns the meaning of a MAD status in the reply to a [Block], which has
 // the code's meaning from the register and not from the specification.
-func BlockStatus(s mad.Status) Status {
+func BlockStatus(s mad.Status) AccessStatus {
 	const code = 7 << 2
 	switch {
 	case s&mad.StatusBusy != 0:

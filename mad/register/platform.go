@@ -253,8 +253,8 @@ func (r *Device) Layout(c *mad.Codec) {
 	bits(c, &r.SubMinor, 0x4c, 0, 32, "ExtendedSubMinor")
 }
 
-// A System identifies the product that contains a device.
-type System struct {
+// A Product identifies the product that contains a device.
+type Product struct {
 	Serial   [24]uint8
 	Part     [20]uint8
 	Revision [4]uint8
@@ -262,22 +262,22 @@ type System struct {
 }
 
 // ID returns IDMSGI.
-func (*System) ID() ID { return IDMSGI }
+func (*Product) ID() ID { return IDMSGI }
 
 // Name returns "MSGI".
-func (*System) Name() string { return IDMSGI.String() }
+func (*Product) Name() string { return IDMSGI.String() }
 
 // Index returns nil: a device is in one system.
-func (*System) Index() any { return nil }
+func (*Product) Index() any { return nil }
 
 // Spec returns the register's spec.
-func (*System) Spec() mad.Spec { return spec(0x80) }
+func (*Product) Spec() mad.Spec { return spec(0x80) }
 
 // MarshalJSON writes the fields as an object; see package mad.
-func (r System) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
+func (r Product) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 
 // Layout declares the fields.
-func (r *System) Layout(c *mad.Codec) {
+func (r *Product) Layout(c *mad.Codec) {
 	text(c, r.Serial[:], 0x00, "SerialNumber")
 	text(c, r.Part[:], 0x20, "PartNumber")
 	text(c, r.Revision[:], 0x38, "Revision")

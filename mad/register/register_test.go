@@ -19,7 +19,7 @@ func all() []Register {
 		NewLinkState(1), NewTrouble(1), NewModule(1), NewLinkDown(1), NewModuleFlags(1),
 		&PortNumber{LocalPort: 1}, &LaneMapping{LocalPort: 1}, &PortStatus{LocalPort: 1}, NewLinkRates(1),
 		&ActiveFEC{LocalPort: 1}, &ModuleStatus{Module: 1}, &SensorList{}, &Sensor{Number: 64}, &Fans{},
-		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &System{},
+		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &Product{},
 	}
 }
 
@@ -228,7 +228,7 @@ func TestPowerSupply(t *testing.T) {
 }
 
 func TestBlockStatus(t *testing.T) {
-	for status, want := range map[mad.Status]Status{1: StatusBusy, 4: StatusBadClass, 12: StatusBadOperation, 20: StatusNoRegister, 28: StatusBadParameter, 0x100: StatusInternalError} {
+	for status, want := range map[mad.Status]AccessStatus{1: StatusBusy, 4: StatusBadClass, 12: StatusBadOperation, 20: StatusNoRegister, 28: StatusBadParameter, 0x100: StatusInternalError} {
 		if got := BlockStatus(status); got != want {
 			t.Errorf("%d: got %v, want %v", status, got, want)
 		}
@@ -240,7 +240,7 @@ func TestNames(t *testing.T) {
 	for v := range 1 << 11 {
 		for _, name := range []string{
 			FEC(v).String(), PhyState(v).String(), CableType(v).String(), Identifier(v).String(), ModuleState(v).String(),
-			DataPathState(v).String(), Blame(v).String(), DownReason(v).String(), TroubleCode(v).String(), ID(v).String(), Status(v).Error(),
+			DataPathState(v).String(), Blame(v).String(), DownReason(v).String(), TroubleCode(v).String(), ID(v).String(), AccessStatus(v).Error(),
 		} {
 			if name == "" {
 				t.Fatalf("%d has no name", v)

@@ -44,7 +44,7 @@ var mstregCases = []mstregCase{
 	{&register.FanSpeed{Tachometer: 3}, "MFSM", "tacho=3", ""},
 	{&register.PowerSupplies{}, "MSPS", "", ""},
 	{&register.Device{}, "MGIR", "", ""},
-	{&register.System{}, "MSGI", "", ""},
+	{&register.Product{}, "MSGI", "", ""},
 }
 
 // file returns the recording's file name.

@@ -58,7 +58,7 @@ type Gap struct {
 // IsRejected reports whether the firmware does not have the register, or the device no
 // register access: no reply is missing.
 func (g Gap) IsRejected() bool {
-	status, ok := errors.AsType[register.Status](g.Err)
+	status, ok := errors.AsType[register.AccessStatus](g.Err)
 	return errors.Is(g.Err, errNoAccess) || ok && (status == register.StatusNoRegister || status == register.StatusBadOperation || status == register.StatusBadClass)
 }
 
@@ -70,7 +70,7 @@ type Device struct {
 	Port *fabric.Port // switch port 0
 
 	Info     *register.Device
-	System   *register.System
+	System   *register.Product
 	Sensors  []*register.Sensor
 	Fans     []*register.FanSpeed
 	Supplies *register.PowerSupplies

@@ -132,7 +132,7 @@ func (r *reader) readDevice(d *Device) {
 
 // readPlatform submits the requests for a switch's temperatures, fans and power supplies.
 func (r *reader) readPlatform(d *Device, keep func(register.Register, func())) {
-	system, list := &register.System{}, &register.SensorList{}
+	system, list := &register.Product{}, &register.SensorList{}
 	keep(system, func() { d.System = system })
 	keep(list, func() {
 		for number := range uint16(64) {

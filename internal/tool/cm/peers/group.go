@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Peer is a host of a test.
-type Peer struct {
+// A participant is a host in a test.
+type participant struct {
 	Listens bool
 	Addr    netip.AddrPort // on which it listens
 }
@@ -28,7 +28,7 @@ const (
 )
 
 // encode returns the peer as a C program on this host has it.
-func (p Peer) encode() []byte {
+func (p participant) encode() []byte {
 	b := make([]byte, peerSize)
 	if !p.Listens {
 		return b
@@ -45,22 +45,22 @@ func (p Peer) encode() []byte {
 	return b
 }
 
-func decodePeer(b []byte) (Peer, error) {
+func decodeParticipant(b []byte) (participant, error) {
 	role := binary.NativeEndian.Uint32(b[addrSize:])
 	switch {
 	case role == 0:
-		return Peer{}, nil
+		return participant{}, nil
 	case role != 1:
-		return Peer{}, fmt.Errorf("got role %d of a peer, want 0 or 1", role)
+		return participant{}, fmt.Errorf("got role %d of a peer, want 0 or 1", role)
 	}
 	port := binary.BigEndian.Uint16(b[2:])
 	switch family := binary.NativeEndian.Uint16(b); family {
 	case unix.AF_INET:
-		return Peer{true, netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:])), port)}, nil
+		return participant{true, netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:])), port)}, nil
 	case unix.AF_INET6:
-		return Peer{true, netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:])), port)}, nil
+		return participant{true, netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:])), port)}, nil
 	default:
-		return Peer{}, fmt.Errorf("got address family %d of a listening peer, want IPv4 or IPv6", family)
+		return participant{}, fmt.Errorf("got address family %d of a listening peer, want IPv4 or IPv6", family)
 	}
 }
 
@@ -108,7 +108,7 @@ func (g *group) close() error {
 }
 
 // exchange tells all peers about this peer, and returns all peers, the root first.
-func (g *group) exchange(own Peer, peers int) ([]Peer, error) {
+func (g *group) exchange(own participant, peers int) ([]participant, error) {
 	all := make([]byte, peers*peerSize)
 	if g.root {
 		copy(all, own.encode())
@@ -128,9 +128,9 @@ func (g *group) exchange(own Peer, peers int) ([]Peer, error) {
 			return nil, err
 		}
 	}
-	var list []Peer
+	var list []participant
 	for b := range slices.Chunk(all, peerSize) {
-		p, err := decodePeer(b)
+		p, err := decodeParticipant(b)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
@@ -15,40 +16,41 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// TestPeer_encode has struct peer_info as gcc lays it out on little-endian hosts.
-func TestPeer_encode(t *testing.T) {
-	if !littleEndian() {
-		t.Skip("the expected bytes are little-endian")
-	}
+// TestParticipant_encode has struct peer_info as gcc lays it out, with an address family and
+// a role in the host's byte order.
+func TestParticipant_encode(t *testing.T) {
+	family := func(n uint16) string { return fmt.Sprintf("%x", binary.NativeEndian.AppendUint16(nil, n)) }
+	role := fmt.Sprintf("%x", binary.NativeEndian.AppendUint32(nil, 1))
 	zeros := func(n int) string { return strings.Repeat("00", n) }
 	for _, test := range []struct {
-		peer Peer
+		peer participant
 		want string
 	}{
-		{Peer{}, zeros(136)},
-		{Peer{true, netip.MustParseAddrPort("10.1.2.3:4660")}, "020012340a010203" + zeros(120) + "01000000" + zeros(4)},
-		{Peer{true, netip.MustParseAddrPort("[2001:db8::7]:4660")}, "0a0012340000000020010db8" + zeros(11) + "07" + zeros(104) + "01000000" + zeros(4)},
+		{participant{}, zeros(136)},
+		{participant{true, netip.MustParseAddrPort("10.1.2.3:4660")}, family(2) + "12340a010203" + zeros(120) + role + zeros(4)},
+		{participant{true, netip.MustParseAddrPort("[2001:db8::7]:4660")}, family(10) + "12340000000020010db8" + zeros(11) + "07" + zeros(104) + role + zeros(4)},
 	} {
 		t.Run(fmt.Sprint(test.peer), func(t *testing.T) {
 			b := test.peer.encode()
 			if got := fmt.Sprintf("%x", b); got != test.want {
 				t.Errorf("got %s\nwant %s", got, test.want)
 			}
-			if p, err := decodePeer(b); err != nil || p != test.peer {
+			if p, err := decodeParticipant(b); err != nil || p != test.peer {
 				t.Errorf("decoded: got %v, error %v", p, err)
 			}
 		})
 	}
-	for want, change := range map[string][2]byte{"role 7": {addrSize, 7}, "address family 9": {0, 9}} {
-		b := Peer{true, netip.MustParseAddrPort("10.1.2.3:1")}.encode()
-		b[change[0]] = change[1]
-		if _, err := decodePeer(b); err == nil || !strings.Contains(err.Error(), want) {
+	for want, change := range map[string]func(b []byte){
+		"role 7":           func(b []byte) { binary.NativeEndian.PutUint32(b[addrSize:], 7) },
+		"address family 9": func(b []byte) { binary.NativeEndian.PutUint16(b, 9) },
+	} {
+		b := participant{true, netip.MustParseAddrPort("10.1.2.3:1")}.encode()
+		change(b)
+		if _, err := decodeParticipant(b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}
 	}
 }
-
-func littleEndian() bool { return (Peer{Listens: true}).encode()[addrSize] == 1 }
 
 // joinAll joins peers to a group, the root first.
 func joinAll(t *testing.T, n int) []*group {
@@ -88,13 +90,13 @@ func TestGroup(t *testing.T) {
 	groups := joinAll(t, 3)
 	at := netip.MustParseAddrPort("10.1.2.3:7")
 	var all sync.WaitGroup
-	lists := make([][]Peer, len(groups))
+	lists := make([][]participant, len(groups))
 	for i, g := range groups {
 		all.Go(func() {
 			var err error
-			own := Peer{}
+			own := participant{}
 			if i == 0 {
-				own = Peer{true, at}
+				own = participant{true, at}
 			}
 			if lists[i], err = g.exchange(own, len(groups)); err != nil {
 				t.Error(err)
@@ -108,7 +110,7 @@ func TestGroup(t *testing.T) {
 	}
 	all.Wait()
 	for i, list := range lists {
-		if want := []Peer{{true, at}, {}, {}}; !slices.Equal(list, want) {
+		if want := []participant{{true, at}, {}, {}}; !slices.Equal(list, want) {
 			t.Errorf("peer %d: got %v, want %v", i, list, want)
 		}
 	}

@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	r := &run{Options: o, channel: channel}
 	defer func() { err = errors.Join(err, r.close()) }()
-	own := Peer{Listens: o.Listens}
+	own := participant{Listens: o.Listens}
 	if o.Listens {
 		if own.Addr, err = r.listen(); err != nil {
 			return err
