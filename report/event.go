@@ -74,7 +74,7 @@ type Event[D any] struct {
 	Kind     EventKind `json:"kind"`
 	Severity Severity  `json:"severity"`
 
-	// Subject, NodeGUID and Port are those of a [Finding]. The subject of an event about
+	// Subject, NodeGUID and Port are as in a [Finding]. The subject of an event about
 	// the stream is a source, for example "links", or "" for all.
 	Subject  string   `json:"subject"`
 	NodeGUID *ib.GUID `json:"node_guid"`

@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The configuration space has what mstflint reads before it accesses registers: the
+// The configuration space has the words that mstflint reads before registers: the
 // hardware ID, and a gateway to the firmware with a mailbox ("ICMD").
 const (
 	configHardwareID = 0xf0014

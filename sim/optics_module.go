@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/mad/register"
 )
 
-// module returns what the port's module reports, with power in microwatts.
+// module returns the report of the port's module, with power in microwatts.
 func (p *Port) module() *register.Module {
 	m := register.NewModule(p.local())
 	c, _ := p.cage()

@@ -197,7 +197,7 @@ func (v *view) changes() {
 		column := render.TextColumn[phy.Change]
 		render.Columns(v.out, []render.Column[phy.Change]{
 			column("PORT", func(c phy.Change) string { return cmdutil.Visible(fabric.PortName(c.Name, int(c.Port))) }),
-			column("WHAT", func(c phy.Change) string { return c.What }),
+			column("QUANTITY", func(c phy.Change) string { return c.Quantity }),
 			column("BEFORE", func(c phy.Change) string { return cmdutil.Visible(c.Before) }),
 			column("NOW", func(c phy.Change) string { return cmdutil.Visible(c.Now) }),
 		}, c.List)

@@ -2,7 +2,7 @@ package pcie
 
 import "slices"
 
-// A Distance says what is between two functions, in the terms of nvidia-smi topo -m
+// A Distance is the connection between two functions, in the terms of nvidia-smi topo -m
 // (nvmlGpuTopologyLevel_t in nvml.h).
 type Distance string
 

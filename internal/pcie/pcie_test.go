@@ -35,7 +35,7 @@ const (
 	nic    = " class=0x020700,vendor=0x15b3"
 )
 
-// TestBetween has the positions that nvidia-smi topo -m tells apart. The first host is part of
+// TestBetween has the positions that nvidia-smi topo -m distinguishes. The first host is part of
 // a DGX A100 (github.com/NVIDIA/nccl, issue 1505; its matrix has PXB for GPU0 and mlx5_0).
 func TestBetween(t *testing.T) {
 	const (

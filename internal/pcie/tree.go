@@ -1,5 +1,5 @@
 // Package pcie reads the PCI Express tree of a host from sysfs: where each function is
-// connected, and what the bridges above it support.
+// connected, and the settings of the bridges above it.
 package pcie
 
 import (

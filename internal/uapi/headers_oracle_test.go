@@ -25,7 +25,7 @@ var included = []string{
 	"mlx5_user_ioctl_verbs", "siw-abi", "vmw_pvrdma-abi",
 }
 
-// The recorded declarations are those of a C compiler with the installed headers. It
+// The recorded declarations are from a C compiler with the installed headers. It
 // describes them in the debugging information (DWARF) of a program that uses them.
 func TestHeaders_Compiled(t *testing.T) {
 	got := compile(t, program(t))

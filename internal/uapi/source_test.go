@@ -38,7 +38,7 @@ type number struct {
 	value   uint64
 }
 
-// declarations are those of this package.
+// declarations are in this package.
 type declarations struct {
 	structures []structure
 	numbers    []number

@@ -1,7 +1,7 @@
 // Package uapi declares the kernel's structures, constants and ioctl numbers, each
 // of them once. It contains no behaviour.
 //
-// The comment of a structure or constant has its name in C. A field whose name is not
+// The comment of a structure or constant has its name in C. A field with a name that is not
 // that of the C member without underscores has it in a tag. A test compares all of them
 // with the headers, as a C compiler describes them in testdata/headers.txt.
 package uapi

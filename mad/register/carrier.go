@@ -29,7 +29,7 @@ func (b *Block) Layout(c *mad.Codec) {
 	mad.Array(c, b.Data[:], 96, 8, "Data", mad.Bytes)
 }
 
-// An Operation is what an [Access] does. Its packet is a Set in both cases.
+// An Operation is the purpose of an [Access]. Its packet is a Set in both cases.
 type Operation uint8
 
 // The operations.

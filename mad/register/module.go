@@ -143,7 +143,7 @@ func (r *Module) Length() float64 {
 }
 
 // InMicrowatts reports the unit of power: microwatts, or dBm on firmware that ignores
-// the unit in the request. The limits tell: -40 to 20 dBm would be below 21 µW or above
+// the unit in the request. The limits show it: -40 to 20 dBm would be below 21 µW or above
 // 65 mW, neither of which is the highest power of a receiver or transmitter.
 func (r *Module) InMicrowatts() bool {
 	for _, high := range []Power{r.RxHigh, r.TxHigh} {

@@ -252,7 +252,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// No bytes make a decoder panic, and what was decoded can be encoded and is JSON.
+// No bytes make a decoder panic, and decoded fields can be encoded and are JSON.
 func FuzzDecode(f *testing.F) {
 	f.Add(make([]byte, mad.Size))
 	f.Add(bytes.Repeat([]byte{0xff}, mad.Size))

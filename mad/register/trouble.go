@@ -3,7 +3,7 @@ package register
 // A TroubleCode is the reason for a link that is down.
 type TroubleCode uint16
 
-// Codes that say that there is no reason.
+// Codes for the absence of a reason.
 const (
 	NoTrouble          TroubleCode = 0
 	TroubleUnavailable TroubleCode = 1023

@@ -38,7 +38,7 @@ func runMst(t *testing.T, s *ibsimtest.Sim, tool string, args ...string) string 
 // leaf1 is the LID of the switch in the cases.
 const leaf1 = "lid-3"
 
-// TestMstreg_Live compares what ibkit and mstreg read from a served fabric.
+// TestMstreg_Live compares the values that ibkit and mstreg read from a served fabric.
 func TestMstreg_Live(t *testing.T) {
 	s := serveLive(t, "optics")
 	raw := s.MustRun(t, "host1", ibkit(), "phy", "--raw", "--devices", "--alarms", "--fec", "--node", "leaf1", "--sim", "ibsim").Stdout
@@ -80,7 +80,7 @@ func rawBytes(t *testing.T, raw string, c mstregCase) []byte {
 	return nil
 }
 
-// TestMstlink reads what mstlink shows of a port: it must find the fabric's values.
+// TestMstlink reads the output of mstlink: it must have the fabric's values.
 func TestMstlink(t *testing.T) {
 	s := serveLive(t, "optics")
 	out := runMst(t, s, "mstlink", "-d", leaf1, "-p", "1", "-m", "-c", "-e")

@@ -51,7 +51,7 @@ var Differences = []Difference{
 	{
 		Programs: []string{"ibportstate"},
 		Since:    debian.Trixie,
-		Text:     "the same fields before `Mkey`, if `CapabilityMask2` says that they are valid; the active speed is compared with XDR, too, and not with disabled extended speeds (30)",
+		Text:     "the same fields before `Mkey`, if `CapabilityMask2` declares them valid; the active speed is compared with XDR, too, and not with disabled extended speeds (30)",
 		added:    regexp.MustCompile(`(?m)^LinkSpeedExt\w+2:.*\n`),
 	},
 	{
@@ -69,7 +69,7 @@ var Differences = []Difference{
 	{
 		Programs: []string{"ibv_devinfo"},
 		Since:    debian.Trixie,
-		Text:     "the usage text says that all devices are the default",
+		Text:     "the usage text has all devices as the default",
 		upgrade:  insert("default all devices", regexp.MustCompile(`\(default first device found\)`), "(default all devices)"),
 	},
 	{
@@ -86,7 +86,7 @@ var Differences = []Difference{
 	{
 		Programs: []string{"cmtime"},
 		Since:    debian.Sid,
-		Text:     "another command line and another protocol, which ibkit selects by `-C`; without it, it has those of 44",
+		Text:     "another command line and another protocol, which ibkit selects by `-C`; without it, it follows 44",
 		upgrade:  insert("controller_address", regexp.MustCompile(`(?s)usage: cmtime\n.*`), "usage: cmtime\n"+cmtimeUsage),
 	},
 	{

@@ -1,5 +1,5 @@
 // Package cmtime implements cmtime from librdmacm, with two command lines: that of release 44,
-// and with -C that of release 65, whose peers synchronize over TCP.
+// and with -C that of release 65, in which peers synchronize over TCP.
 package cmtime
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// isFlag reports whether the value of a flag is another flag, whose own value is missing.
+// isFlag reports whether the value of a flag is another flag: its own value is missing.
 func isFlag(value string) bool { return len(value) > len("--") && strings.HasPrefix(value, "--") }
 
 // needsArgument returns the error for a flag without its value.

@@ -61,7 +61,7 @@ func (j *judge) direction(x element) string {
 	return "from " + name
 }
 
-// alternatives lists the places that no flow tells apart from the first.
+// alternatives lists the places that no flow distinguishes from the first.
 func (j *judge) alternatives(b *blame) string {
 	all := j.candidates(b)
 	if len(all) == 1 {
@@ -75,7 +75,7 @@ func (j *judge) alternatives(b *blame) string {
 	return "; one of: " + strings.Join(all, ", ") + more
 }
 
-// candidates names the places that no flow tells apart: an end port stands for the adapter
+// candidates names the places that no flow distinguishes: an end port stands for the adapter
 // and its cable.
 func (j *judge) candidates(b *blame) (all []string) {
 	for _, p := range b.places {

@@ -18,7 +18,7 @@ var Kinds = []report.Kind{
 
 // FindingData is the data of a finding.
 type FindingData struct {
-	Candidates []string   `json:"candidates"` // the places that no flow tells apart
+	Candidates []string   `json:"candidates"` // the places that no flow distinguishes
 	Evidence   []Evidence `json:"evidence"`
 }
 
@@ -125,7 +125,7 @@ func (j *judge) slowPort(p place) float64 {
 	return 0
 }
 
-// rateText says that an end port's link is slower than others.
+// rateText describes an end port's link that is slower than others.
 func (j *judge) rateText(b *blame) string {
 	if p := b.places[0]; p.kind == endElement {
 		if most := j.slowPort(p); most != 0 {

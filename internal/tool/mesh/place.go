@@ -15,7 +15,7 @@ type place struct {
 
 // A blame is a place with the evidence against it.
 type blame struct {
-	places   []place // that no flow tells apart, the likeliest first
+	places   []place // that no flow distinguishes, the likeliest first
 	evidence []evidence
 }
 

@@ -133,7 +133,7 @@ func (f Fault) isIn(data *FindingData) bool {
 }
 
 // isExactly reports whether a finding has no other candidates than the fault: a cable, and
-// for a host also the host, which no flow tells apart from its cable.
+// for a host also the host, which no flow distinguishes from its cable.
 func (f Fault) isExactly(data *FindingData) bool {
 	cables := 0
 	for _, c := range data.Candidates {

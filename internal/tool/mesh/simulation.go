@@ -65,7 +65,7 @@ func (s *Simulation) Round(i int) (flows []Flow) {
 	return flows
 }
 
-// Figures returns the figures of a flow, nil for those that were not measured.
+// Figures returns the figures of a flow, nil if not measured.
 func (f Flow) Figures() (gbps, micros *float64) {
 	if !isNone(f.Gbps) {
 		gbps = new(float64(f.Gbps))

@@ -29,7 +29,7 @@ type slowFlow struct {
 	done   bool // a pick explains it
 }
 
-// A pick is the elements that explain slow flows. No flow tells them apart.
+// A pick is the elements that explain slow flows. No flow distinguishes them.
 type pick struct {
 	elements []element
 	flows    []int32 // in trial.slow

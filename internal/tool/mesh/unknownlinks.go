@@ -13,7 +13,7 @@ type leafSide struct {
 	receives bool // from other switches
 }
 
-// sides returns the links whose use is unknown for a flow between leaf switches.
+// sides returns the links of unknown use for a flow between leaf switches.
 func (j *judge) sides(f *Flow) (sides [2]leafSide, ok bool) {
 	a, z := j.elements.at[f.From], j.elements.at[f.To]
 	if a < 0 || z < 0 {

@@ -15,7 +15,7 @@ type Change struct {
 	NodeGUID ib.GUID `json:"node_guid"`
 	Name     string  `json:"name"`
 	Port     uint8   `json:"port"`
-	What     string  `json:"what"` // for example "rx power of lane 2"
+	Quantity string  `json:"quantity"` // for example "rx power of lane 2"
 	Before   string  `json:"before"`
 	Now      string  `json:"now"`
 }

@@ -109,7 +109,7 @@ type End struct {
 // IsUp reports whether the link is up, according to the scan.
 func (e *End) IsUp() bool { return e.Port.Info != nil && e.Port.Info.PhysState == ib.PhysLinkUp }
 
-// A Result is what [Run] returns.
+// A Result has the registers of a fabric.
 type Result struct {
 	Options
 	Began   time.Time

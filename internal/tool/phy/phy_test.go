@@ -298,7 +298,7 @@ func TestDiff(t *testing.T) {
 		}
 		var got []string
 		for _, c := range Diff(before, r.run(t).Report()) {
-			got = append(got, c.Name+" "+c.What+": "+c.Before+" → "+c.Now)
+			got = append(got, c.Name+" "+c.Quantity+": "+c.Before+" → "+c.Now)
 		}
 		for _, want := range []string{
 			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf2 effective BER: 0e+00 → 3e-09", "host5 reading: read → not read",

@@ -242,7 +242,7 @@ func (r *reader) readEnd(e *End) {
 	}
 }
 
-// ModuleLanes returns the module's lanes that the port uses, those of lanes 0 to 3 if the
+// ModuleLanes returns the module's lanes that the port uses, lanes 0 to 3 if the
 // device does not report them.
 func (e *End) ModuleLanes() []int {
 	if e.Lanes == nil || e.Lanes.Width == 0 || int(e.Lanes.Width) > len(e.Lanes.Lanes) {

@@ -161,7 +161,7 @@ func (a *Analysis) Disconnected() string {
 	return fmt.Sprintf("%d parts without a connection", a.Parts)
 }
 
-// Arrivals describes the paths that arrive and those that do not.
+// Arrivals describes the paths that arrive and the lost paths.
 func (a *Analysis) Arrivals() string {
 	if a.Paths == 0 {
 		return "none was checked"

@@ -64,7 +64,7 @@ func decodeParticipant(b []byte) (participant, error) {
 	}
 }
 
-// A group is the TCP connections over which the peers synchronize: those of the root to all
+// A group is the TCP connections over which the peers synchronize: the root's to all
 // others, or that of another peer to the root.
 type group struct {
 	root  bool
@@ -107,7 +107,7 @@ func (g *group) close() error {
 	return errors.Join(errs...)
 }
 
-// exchange tells all peers about this peer, and returns all peers, the root first.
+// exchange sends this peer to all peers, and returns all peers, the root first.
 func (g *group) exchange(own participant, peers int) ([]participant, error) {
 	all := make([]byte, peers*peerSize)
 	if g.root {

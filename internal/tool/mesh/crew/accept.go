@@ -126,7 +126,7 @@ func (c *Crew) challenge(conn net.Conn, input io.Reader) (*join, []byte, error) 
 	return m.Join, nonce, nil
 }
 
-// refuse tells the peer why it is no member, closes its connection and keeps the reason.
+// refuse sends the peer the reason, closes its connection and keeps the reason.
 func (c *Crew) refuse(conn net.Conn, r Refusal) {
 	r.From = fmt.Sprint(conn.RemoteAddr())
 	r.Name, r.Reason = jsonframe.Printable(r.Name), jsonframe.Printable(r.Reason)

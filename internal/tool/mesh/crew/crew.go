@@ -53,7 +53,7 @@ func (c *Crew) Refused() ([]Refusal, int) {
 // partLimit is the time in which members end after the run.
 const partLimit = 2 * time.Second
 
-// Close tells the members the end of the run and waits briefly until they have left.
+// Close announces the end of the run to the members and waits briefly until they have left.
 func (c *Crew) Close(summary string) {
 	_ = c.listener.Close()
 	c.lock.Lock()

@@ -138,7 +138,7 @@ func (c *Crew) drop(m *member) {
 	_ = m.conn.Close()
 }
 
-// begin ends the joining and tells all members the addresses.
+// begin ends the joining and sends the addresses to all members.
 func (c *Crew) begin() error {
 	c.lock.Lock()
 	c.begun = true

@@ -105,7 +105,7 @@ func (r *rig) gather(expect ...string) *Crew {
 	return c
 }
 
-// puppet joins as a worker whose further messages the test sends and reads.
+// puppet joins as a worker; the test sends and reads its further messages.
 func (r *rig) puppet(name string) net.Conn {
 	r.t.Helper()
 	l, err := r.options(name).join(r.t.Context())
