@@ -124,10 +124,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return nil, err
-	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return nil, err
 	}
 	c.options = c.fabric.Resolve(c.env, c.names)

@@ -149,15 +149,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 	}
 	o := &c.options
-	if c.key != "" {
-		if o.Key, err = fabricflag.ReadKey(ctx, c.env, "CC_Key", c.key); err != nil {
-			return err
-		}
-	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
+	if o.Key, err = fabricflag.OptionalKey(ctx, c.env, "CC_Key", c.key); err != nil {
 		return err
 	}
-	if o.Names, err = c.fabric.Names(c.env); err != nil {
+	if o.Names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	o.Source = c.fabric.Source(c.env)

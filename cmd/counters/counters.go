@@ -201,10 +201,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := c.source.Complete([]string{"window", "interval", "count", "watch", "reset", "details", "vl"}, nil); err != nil {
 		return err
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	o := &c.options

@@ -48,10 +48,7 @@ func (s *source) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 	case flags.Changed("sm-port") && !s.from.SA:
 		return cmdutil.UsageErrorf("%s requires --from sa", name)
 	}
-	if err := s.fabric.Complete(ctx, s.env); err != nil {
-		return err
-	}
-	s.names, err = s.fabric.Names(s.env)
+	s.names, err = s.fabric.CompleteNames(ctx, s.env)
 	return err
 }
 

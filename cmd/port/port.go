@@ -190,10 +190,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if given := cmdutil.Given(flags, append([]string{"targets-file", "force", "wait"}, change.FlagNames...)); given != "" && c.wanted.IsZero() {
 		return cmdutil.UsageErrorf("%s has no effect without a change", given)
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	c.options = portchange.Options{

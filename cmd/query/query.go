@@ -252,10 +252,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := c.completeRequest(flags); err != nil {
 		return err
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	o.Source = c.fabric.Source(c.env)
@@ -266,10 +263,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 			return err
 		}
 	}
-	if c.ccKey != "" {
-		if o.CCKey, err = fabricflag.ReadKey(ctx, c.env, "CC_Key", c.ccKey); err != nil {
-			return err
-		}
+	if o.CCKey, err = fabricflag.OptionalKey(ctx, c.env, "CC_Key", c.ccKey); err != nil {
+		return err
 	}
 	o.Resolve = c.fabric.Resolve(c.env, c.names)
 	o.Resolve.Mode = c.source

@@ -188,10 +188,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case c.wait < 0 || c.wait == 0 && flags.Changed("reply-timeout"):
 		return cmdutil.UsageErrorf("invalid --reply-timeout %v: want a time above 0", c.wait)
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	names, err := c.fabric.Names(c.env)
+	names, err := c.fabric.CompleteNames(ctx, c.env)
 	if err != nil {
 		return err
 	}

@@ -166,10 +166,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if o.Targets, err = cmdutil.ParseTargets(c.env, args, false, false, ""); err != nil {
 		return err
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if c.names, err = c.fabric.Names(c.env); err != nil {
+	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	o.Source, o.Wait = c.fabric.Source(c.env), c.wait

@@ -147,10 +147,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 		c.targets = append(c.targets, a)
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if o.Names, err = c.fabric.Names(c.env); err != nil {
+	if o.Names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	if o.Limits, err = c.limits.Limits(c.env); err != nil {

@@ -228,10 +228,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if c.checks, err = topology.ParseChecks(strings.Join(c.diffcheck, ",")); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	c.names, err = c.fabric.Names(c.env)
+	c.names, err = c.fabric.CompleteNames(ctx, c.env)
 	return err
 }
 

@@ -134,10 +134,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	case o.Renew <= 0:
 		return cmdutil.UsageErrorf("invalid --renew %v: want a time above 0", o.Renew)
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if c.options.NameMap, err = c.fabric.Names(c.env); err != nil {
+	if c.options.NameMap, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {

@@ -137,10 +137,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.exec != "" {
 		c.program = append([]string{c.exec}, args...)
 	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return err
-	}
-	if o.Names, err = c.fabric.Names(c.env); err != nil {
+	if o.Names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {

@@ -96,3 +96,11 @@ func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
 	}
 	return f.Settings.Complete(ctx, env)
 }
+
+// CompleteNames is [Flags.Complete] followed by [Settings.Names].
+func (f *Flags) CompleteNames(ctx context.Context, env *cmdutil.Env) (*fabric.NameMap, error) {
+	if err := f.Complete(ctx, env); err != nil {
+		return nil, err
+	}
+	return f.Names(env)
+}

@@ -100,6 +100,14 @@ func (s *Settings) SMKey(ctx context.Context, env *cmdutil.Env, flag string) (ma
 	return ReadKey(ctx, env, "SM_Key", flag)
 }
 
+// OptionalKey is [ReadKey], with the key 0 for an empty text.
+func OptionalKey(ctx context.Context, env *cmdutil.Env, name, text string) (mad.Key, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return ReadKey(ctx, env, name, text)
+}
+
 // readPassword reads a line from a terminal without showing it. It gives up when
 // ctx ends, with the terminal as it was before; the read itself cannot be
 // stopped and ends with the process.
