@@ -97,9 +97,7 @@ func (c *coordinator) run(ctx context.Context, l net.Listener, o crew.Options) e
 	}
 	expected := o.Expect
 	if expected == nil {
-		for _, m := range members.Members() {
-			expected = append(expected, m.Name)
-		}
+		expected = members.Members()
 	}
 	c.absent(members, o)
 	simulation, workers, err := live.Place(w, expected, options)

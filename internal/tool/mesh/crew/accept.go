@@ -87,10 +87,7 @@ func (c *Crew) greet(conn net.Conn) {
 		c.refuse(conn, Refusal{Reason: fmt.Sprintf("wrong token, from a worker with the name %.80s", j.Name)})
 		return
 	}
-	m := &member{
-		Member: Member{Name: j.Name, Address: addrOf(conn.RemoteAddr()), Rails: j.Rails, Problem: j.Problem}, conn: conn, input: input,
-		local: addrOf(conn.LocalAddr()),
-	}
+	m := &member{Name: j.Name, conn: conn, input: input}
 	if why := c.seat(m, j.Version); why != "" {
 		c.refuse(conn, Refusal{Name: j.Name, Reason: why})
 		return
@@ -104,7 +101,6 @@ func (c *Crew) greet(conn net.Conn) {
 	keepAlive(conn)
 	c.running.Go(func() { c.receive(m) })
 	c.admit(m)
-	c.o.event(Event{Joined: &m.Member})
 }
 
 // challenge exchanges nonces and returns the worker's answer.

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Members returns the workers that joined, in the order of Expect or of their names.
-func (c *Crew) Members() []Member {
-	var all []Member
+// Members returns the names of workers that joined, in the order of Expect or of the names.
+func (c *Crew) Members() []string {
+	var all []string
 	for _, m := range c.order {
-		all = append(all, m.Member)
+		all = append(all, m.Name)
 	}
 	return all
 }

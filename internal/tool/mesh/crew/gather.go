@@ -30,7 +30,6 @@ type Options struct {
 
 // An Event is a change in the crew. One member is set.
 type Event struct {
-	Joined  *Member
 	Refused *Refusal
 	Lost    *Loss
 }
@@ -138,7 +137,7 @@ func (c *Crew) drop(m *member) {
 	_ = m.conn.Close()
 }
 
-// begin ends the joining and sends the addresses to all members.
+// begin ends the joining and informs all members.
 func (c *Crew) begin() error {
 	c.lock.Lock()
 	c.begun = true
@@ -160,13 +159,8 @@ func (c *Crew) begin() error {
 	slices.SortFunc(c.order, func(a, b *member) int {
 		return cmp.Or(c.place[a.Name]-c.place[b.Name], hostlist.Compare(a.Name, b.Name))
 	})
-	c.setAddresses()
-	var all begin
 	for _, m := range c.order {
-		all.Members = append(all.Members, m.Address)
-	}
-	for _, m := range c.order {
-		if err := m.send(message{Begin: &all}); err != nil {
+		if err := m.send(message{Begin: &struct{}{}}); err != nil {
 			c.lose(m, Died, err.Error())
 		}
 	}

@@ -174,10 +174,7 @@ func TestGather_count(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close("")
-		var names []string
-		for _, m := range c.Members() {
-			names = append(names, m.Name)
-		}
+		names := c.Members()
 		if _, missing := c.Missing(); missing != 1 || !cmp.Equal(names, []string{"n9", "n10"}) {
 			t.Errorf("got %v and %d missing, want n9, n10 and 1", names, missing)
 		}

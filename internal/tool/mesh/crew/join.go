@@ -132,7 +132,7 @@ func (o WorkerOptions) handshake(conn net.Conn, input io.Reader) (w *welcome, re
 		return nil, true, notCoordinator(jsonframe.ErrInvalid)
 	}
 	c, own := m.Challenge, random(nonceSize)
-	j := &join{Name: o.Name, Version: o.Version, Nonce: own, Rails: o.Rails, Problem: o.Problem, Proof: prove(o.Token, workerRole, c.Nonce, own, o.Name)}
+	j := &join{Name: o.Name, Version: o.Version, Nonce: own, Proof: prove(o.Token, workerRole, c.Nonce, own, o.Name)}
 	if err := jsonframe.Write(conn, message{Join: j}, maxHandshake); err != nil {
 		return nil, false, err
 	}

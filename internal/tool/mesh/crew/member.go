@@ -2,21 +2,11 @@ package crew
 
 import (
 	"bufio"
-	"fmt"
 	"net"
-	"net/netip"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
 )
-
-// A Member is a worker that joined.
-type Member struct {
-	Name    string
-	Address netip.Addr // of its control connection
-	Rails   []Rail
-	Problem string // why it cannot measure; "": it can
-}
 
 // A LossKind is the way in which a member left the run.
 type LossKind string
@@ -38,10 +28,9 @@ type Loss struct {
 
 // A member is the coordinator's side of a worker.
 type member struct {
-	Member
+	Name  string
 	conn  net.Conn
 	input *bufio.Reader
-	local netip.Addr // this side of the connection
 
 	welcome bool // has been welcomed
 	lost    *Loss
@@ -87,30 +76,4 @@ func (c *Crew) lose(m *member, kind LossKind, detail string) {
 	m.lost = &Loss{Name: m.Name, Kind: kind, Round: c.number, Detail: detail}
 	_ = m.conn.Close() // its reader ends
 	c.o.event(Event{Lost: m.lost})
-}
-
-// setAddresses replaces the addresses of members that joined over loopback, on the
-// coordinator's host, by the address at which others reached the coordinator.
-func (c *Crew) setAddresses() {
-	var external netip.Addr
-	for _, m := range c.order {
-		if m.local.IsValid() && !m.local.IsLoopback() {
-			external = m.local
-			break
-		}
-	}
-	for _, m := range c.order {
-		if m.Address.IsLoopback() && external.IsValid() {
-			m.Address = external
-		}
-	}
-}
-
-// addrOf returns the IP address of one end of a connection.
-func addrOf(a net.Addr) netip.Addr {
-	from, err := netip.ParseAddrPort(fmt.Sprint(a))
-	if err != nil {
-		return netip.Addr{} // not TCP
-	}
-	return from.Addr().Unmap()
 }

@@ -2,12 +2,9 @@ package crew
 
 import (
 	"io"
-	"net/netip"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/jsonframe"
-	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A message is a message between coordinator and worker, with one member. The coordinator
@@ -16,7 +13,7 @@ import (
 //	challenge  join     the coordinator's nonce; name and proof of the worker
 //	welcome             proof of the coordinator, or
 //	refused             the reason, and the end of the connection
-//	begin               addresses of all members; joining is over
+//	begin               joining is over
 //	task       report   in each round with a part for the worker
 //	end                 the end of the run
 //
@@ -26,7 +23,7 @@ type message struct {
 	Join      *join      `json:"join,omitempty"`
 	Welcome   *welcome   `json:"welcome,omitempty"`
 	Refused   string     `json:"refused,omitempty"`
-	Begin     *begin     `json:"begin,omitempty"`
+	Begin     *struct{}  `json:"begin,omitempty"`
 	Task      *Task      `json:"task,omitempty"`
 	Report    *taskDone  `json:"report,omitempty"`
 	Leave     string     `json:"leave,omitempty"`
@@ -43,8 +40,6 @@ type join struct {
 	Version string `json:"version"`
 	Nonce   []byte `json:"nonce"`
 	Proof   []byte `json:"proof"`
-	Rails   []Rail `json:"rails,omitempty"`
-	Problem string `json:"problem,omitempty"`
 }
 
 type welcome struct {
@@ -52,39 +47,21 @@ type welcome struct {
 	Silence time.Duration `json:"silence_ns"` // maximum time without a message of the coordinator
 }
 
-type begin struct {
-	Members []netip.Addr `json:"members"`
-}
-
 type end struct {
 	Summary string `json:"summary"`
-}
-
-// A Rail is a port of a worker that takes part in measurements. Rails of two workers with
-// the same index belong together.
-type Rail struct {
-	Device string     `json:"device"`
-	Port   uint8      `json:"port"`
-	LID    ib.LID     `json:"lid"`
-	GID    netip.Addr `json:"gid,omitzero"`
-	Rate   string     `json:"rate"`
-	Listen uint16     `json:"listen"` // TCP port of the server for tests
 }
 
 // A Task is a worker's part in a round. A worker without sends reports at once: it is there.
 type Task struct {
 	Number int           `json:"number"`
 	Within time.Duration `json:"within_ns"` // limit of each send
-	Tests  []perf.Test   `json:"tests,omitempty"`
 	Sends  []Send        `json:"sends,omitempty"`
 }
 
 // A Send is a measurement from a worker to another.
 type Send struct {
-	To      string         `json:"to"`
-	Rail    int            `json:"rail"`
-	Address netip.AddrPort `json:"address,omitzero"` // of the other's server
-	Model   *Figures       `json:"model,omitempty"`  // simulated: the result
+	To    string   `json:"to"`
+	Model *Figures `json:"model,omitempty"` // the result
 }
 
 // Figures are the results of a measurement. A nil figure was not measured.
@@ -113,9 +90,6 @@ func read(r io.Reader, limit int) (message, error) {
 		return message{}, err
 	}
 	m.Refused, m.Leave = jsonframe.Printable(m.Refused), jsonframe.Printable(m.Leave)
-	if m.Join != nil {
-		m.Join.sanitize()
-	}
 	if m.Challenge != nil {
 		m.Challenge.Version = jsonframe.Printable(m.Challenge.Version)
 	}
@@ -128,13 +102,4 @@ func read(r io.Reader, limit int) (message, error) {
 		m.End.Summary = jsonframe.Printable(m.End.Summary)
 	}
 	return m, nil
-}
-
-// sanitize makes the texts about devices safe. The proof is for the name as it is.
-func (j *join) sanitize() {
-	j.Problem = jsonframe.Printable(j.Problem)
-	for i := range j.Rails {
-		r := &j.Rails[i]
-		r.Device, r.Rate, r.GID = jsonframe.Printable(r.Device), jsonframe.Printable(r.Rate), r.GID.WithZone("")
-	}
 }

@@ -3,16 +3,12 @@ package crew
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
-
-	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A Round is a set of measurements at the same time.
 type Round struct {
-	Tests []perf.Test
 	Takes time.Duration // estimate for a flow; 0: short
 	Flows []Flow
 
@@ -20,11 +16,9 @@ type Round struct {
 	All bool
 }
 
-// A Flow is a measurement from a member to another over a rail. Model has the result of a
-// simulated measurement.
+// A Flow is a simulated measurement from a member to another, with its result.
 type Flow struct {
 	From, To string
-	Rail     int
 	Model    *Figures
 }
 
@@ -109,7 +103,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 	n := &round{crew: c, tasks: map[*member]*Task{}, flows: map[*member][]int{}, waiting: map[*member]bool{}}
 	take := func(m *member) *Task {
 		if n.tasks[m] == nil {
-			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve, Tests: r.Tests}
+			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve}
 			n.waiting[m] = true
 		}
 		return n.tasks[m]
@@ -120,7 +114,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 		if from != nil && to != nil && from.lost == nil && to.lost == nil {
 			o.State = Broken // until there is a report
 			t := take(from)
-			t.Sends = append(t.Sends, Send{To: f.To, Rail: f.Rail, Address: serverOf(to, f.Rail), Model: f.Model})
+			t.Sends = append(t.Sends, Send{To: f.To, Model: f.Model})
 			n.flows[from] = append(n.flows[from], i)
 			take(to)
 		}
@@ -132,14 +126,6 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 		}
 	}
 	return n
-}
-
-// serverOf returns the address of a member's server for a rail, invalid without it.
-func serverOf(m *member, rail int) netip.AddrPort {
-	if rail >= len(m.Rails) {
-		return netip.AddrPort{}
-	}
-	return netip.AddrPortFrom(m.Address, m.Rails[rail].Listen)
 }
 
 // collect takes the reports until all members have reported or the limit is over.

@@ -39,7 +39,7 @@ func TestCrew_Round_measure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		o := r.options("a")
-		o.Measure = func(ctx context.Context, _ Task, s Send) Figures {
+		o.measure = func(ctx context.Context, s Send) Figures {
 			wait(ctx, time.Hour)
 			return Figures{Error: "to " + s.To}
 		}
@@ -47,7 +47,7 @@ func TestCrew_Round_measure(t *testing.T) {
 		c := r.gather("a", "b", "c")
 		defer c.Close("")
 		began := time.Now()
-		got, err := c.Round(t.Context(), Round{Flows: []Flow{{From: "a", To: "b"}, {From: "a", To: "c", Rail: 1}, {From: "b", To: "a"}}})
+		got, err := c.Round(t.Context(), Round{Flows: []Flow{{From: "a", To: "b"}, {From: "a", To: "c"}, {From: "b", To: "a"}}})
 		want := []string{"a>b no result within 29.5s measured", "a>c no result within 29.5s measured", "b>a the worker has no device measured"}
 		if d := cmp.Diff(want, text(got)); err != nil || d != "" {
 			t.Errorf("got %v and difference\n%s", err, d)
@@ -149,7 +149,7 @@ func TestCrew_Round_pairOfLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		o := r.options("a")
-		o.Measure = func(context.Context, Task, Send) Figures { return Figures{Error: "the peer closed the connection"} }
+		o.measure = func(context.Context, Send) Figures { return Figures{Error: "the peer closed the connection"} }
 		r.join(t.Context(), o)
 		c, x := r.gatherWith("x", "a")
 		r.workers.Go(func() {

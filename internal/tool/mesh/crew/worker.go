@@ -1,12 +1,10 @@
 package crew
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -19,8 +17,6 @@ type WorkerOptions struct {
 	Token   string
 	Version string
 	Name    string
-	Rails   []Rail
-	Problem string // why it cannot measure
 
 	Coordinators []string      // addresses HOST:PORT, of which one answers
 	Within       time.Duration // time for joining
@@ -28,11 +24,8 @@ type WorkerOptions struct {
 	// Dial, unless nil, replaces TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 
-	// Begin, unless nil, is called with the addresses of all members before the first task.
-	Begin func([]netip.Addr)
-
-	// Measure runs a measurement until ctx ends. Simulated measurements do not need it.
-	Measure func(context.Context, Task, Send) Figures
+	// measure, unless nil, takes the place of measurements in tests, and runs until ctx ends.
+	measure func(context.Context, Send) Figures
 }
 
 // An EndError is the reason why a worker ended before the run did.
@@ -99,8 +92,6 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 				return "", connectionEnded(s.ended)
 			case m.End != nil:
 				return m.End.Summary, nil
-			case m.Begin != nil && s.Begin != nil:
-				s.Begin(m.Begin.Members)
 			case m.Task != nil:
 				cancel()
 				cancel = s.start(ctx, *m.Task, reports)
@@ -141,7 +132,7 @@ func (s *worker) run(ctx context.Context, t Task, reports chan<- *taskDone) {
 	defer cancel()
 	var all sync.WaitGroup
 	for i, send := range t.Sends {
-		all.Go(func() { done.Results[i] = s.measure(limited, t, send) })
+		all.Go(func() { done.Results[i] = s.result(limited, t, send) })
 	}
 	all.Wait()
 	select {
@@ -151,16 +142,16 @@ func (s *worker) run(ctx context.Context, t Task, reports chan<- *taskDone) {
 	}
 }
 
-// measure runs a measurement. A simulated measurement waits for the time that it takes.
-func (s *worker) measure(ctx context.Context, t Task, send Send) Figures {
+// result runs a measurement: it waits for the time that the model takes.
+func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
 	switch {
 	case send.Model != nil:
 		wait(ctx, send.Model.Takes)
 		return *send.Model
-	case s.Measure == nil:
-		return Figures{Error: cmp.Or(s.Problem, "the worker has no device")}
+	case s.measure == nil:
+		return Figures{Error: "the worker has no device"}
 	}
-	f := s.Measure(ctx, t, send)
+	f := s.measure(ctx, send)
 	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		f.Error = fmt.Sprintf("no result within %v", t.Within)
 	}
