@@ -9,16 +9,18 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/internal/tool/gpu"
 )
 
 // runTopology shows the connections between GPUs and RDMA devices.
 func (c *command) runTopology(ctx context.Context) error {
-	t, err := gpu.Read(ctx, c.env.Sysfs())
+	devices, err := devinfo.Run(ctx, devinfo.Options{Sysfs: c.env.Sysfs(), SysfsOnly: true})
 	if err != nil {
 		return err
 	}
+	t := gpu.Read(c.env.Sysfs(), devices.Devices)
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}
 	switch {

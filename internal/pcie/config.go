@@ -19,7 +19,6 @@ type Config struct {
 	PortType *PortType
 
 	MaxPayload      *int // DevCtl MaxPayload in bytes
-	MaxPayloadCap   *int // DevCap MaxPayload in bytes
 	MaxReadRequest  *int // DevCtl MaxReadReq in bytes
 	RelaxedOrdering *bool
 
@@ -59,10 +58,8 @@ func (t PortType) String() string {
 // ACS has the bits of Access Control Services (ACSCtl) that send transfers between two
 // functions through the root complex.
 type ACS struct {
-	SourceValidation   bool // SrcValid
 	RequestRedirect    bool // ReqRedir
 	CompletionRedirect bool // CmpltRedir
-	UpstreamForwarding bool // UpstreamFwd
 }
 
 // Redirects reports whether transfers between two functions below the bridge go through the
@@ -85,15 +82,14 @@ const (
 func ParseConfig(b []byte) *Config {
 	c := &Config{Restricted: len(b) <= headerSize}
 	if e := capability(b, capabilityExpress); e >= 0 && e+10 <= len(b) {
-		flags, cap, control := le16(b, e+2), le16(b, e+4), le16(b, e+8)
+		flags, control := le16(b, e+2), le16(b, e+8)
 		c.PortType = new(PortType(flags >> 4 & 15))
-		c.MaxPayloadCap = payload(cap)
 		c.MaxPayload, c.MaxReadRequest = payload(control>>5), payload(control>>12)
 		c.RelaxedOrdering = new(control&0x10 != 0)
 	}
 	if a := extended(b, extendedACS); a >= 0 && a+8 <= len(b) {
 		control := le16(b, a+6)
-		c.ACS = &ACS{control&1 != 0, control&4 != 0, control&8 != 0, control&0x10 != 0}
+		c.ACS = &ACS{control&4 != 0, control&8 != 0}
 	}
 	if a := extended(b, extendedATS); a >= 0 && a+8 <= len(b) {
 		c.ATS = new(le16(b, a+6)&0x8000 != 0)

@@ -23,12 +23,18 @@ func (d Distance) Compare(e Distance) int {
 	return slices.Index(Distances(), d) - slices.Index(Distances(), e)
 }
 
+// shared returns the number of bridges above both functions.
+func shared(a, b *Function) int {
+	n := 0
+	for n < min(len(a.Bridges), len(b.Bridges)) && a.Bridges[n] == b.Bridges[n] {
+		n++
+	}
+	return n
+}
+
 // Between returns the distance between two functions.
 func Between(a, b *Function) Distance {
-	common := 0
-	for common < min(len(a.Bridges), len(b.Bridges)) && a.Bridges[common] == b.Bridges[common] {
-		common++
-	}
+	common := shared(a, b)
 	switch {
 	case a.HostBridge == b.HostBridge && common == 0:
 		return PHB
@@ -51,9 +57,6 @@ func sameNode(a, b *int) bool { return a != nil && b != nil && *a == *b }
 // PathBetween returns the bridges between two functions below the same host bridge, without
 // the bridge that they share.
 func PathBetween(a, b *Function) []*Function {
-	common := 0
-	for common < min(len(a.Bridges), len(b.Bridges)) && a.Bridges[common] == b.Bridges[common] {
-		common++
-	}
+	common := shared(a, b)
 	return slices.Concat(a.Bridges[common:], b.Bridges[common:])
 }

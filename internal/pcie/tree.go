@@ -17,7 +17,6 @@ type Function struct {
 	Class    uint32 // 24 bits: base class, subclass, programming interface
 	Vendor   uint16
 	Device   uint16
-	Driver   *string
 	NUMANode *int // -1 if the firmware does not report it
 	Link     Link
 
@@ -72,7 +71,7 @@ func Read(fs sysfs.FS, problems *[]error) *Tree {
 }
 
 func read(d sysfs.Dir, address string) *Function {
-	f := &Function{Address: address, Driver: d.Link("driver"), NUMANode: d.Int("numa_node"), Link: ReadLink(d)}
+	f := &Function{Address: address, NUMANode: d.Int("numa_node"), Link: ReadLink(d)}
 	number := func(name string, bits int) uint64 {
 		if n := d.Uint(name, bits); n != nil {
 			return *n
@@ -106,11 +105,10 @@ func location(path string) (hostBridge string, bridges []string) {
 	return hostBridge, bridges
 }
 
-// Base classes and subclasses (PCI Code and ID Assignment Specification).
+// Base classes (PCI Code and ID Assignment Specification).
 const (
 	classDisplay     = 0x03
 	classAccelerator = 0x12
-	classBridge      = 0x0604 // with the subclass
 )
 
 // gpuVendors are the vendors of GPUs. Others make the video outputs of servers.
@@ -126,9 +124,6 @@ func (f *Function) IsGPU() bool {
 
 // VendorName returns the name of a GPU's vendor, or "".
 func (f *Function) VendorName() string { return gpuVendors[f.Vendor] }
-
-// IsBridge reports whether a function is a PCI bridge.
-func (f *Function) IsBridge() bool { return f.Class>>8 == classBridge }
 
 // GPUs returns the GPUs by address.
 func (t *Tree) GPUs() []*Function {

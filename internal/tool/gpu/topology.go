@@ -4,7 +4,6 @@ package gpu
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,13 +85,9 @@ type Bridge struct {
 	Below       []string `json:"below"`        // GPUs and adapters
 }
 
-// Read reads the PCI Express connections of a host. The topology of a host without GPUs has
-// no GPUs. dir is the mount point of sysfs. Read returns an error if the context ends.
-func Read(ctx context.Context, dir string) (*Topology, error) {
-	devices, err := devinfo.Run(ctx, devinfo.Options{Sysfs: dir, SysfsOnly: true})
-	if err != nil {
-		return nil, err
-	}
+// Read reads the PCI Express connections of a host's RDMA devices. The topology of a host
+// without GPUs has no GPUs. dir is the mount point of sysfs.
+func Read(dir string, devices []*devinfo.Device) *Topology {
 	t := &Topology{Head: report.NewHead(Schema, time.Now()), GPUs: []*GPU{}, Adapters: []*Adapter{}, Bridges: []*Bridge{}}
 	var problems []error
 	tree := pcie.Read(sysfs.FS(cmp.Or(dir, string(sysfs.Default))), &problems)
@@ -105,13 +100,13 @@ func Read(ctx context.Context, dir string) (*Topology, error) {
 		}
 		t.GPUs = append(t.GPUs, g)
 	}
-	for _, d := range devices.Devices {
+	for _, d := range devices {
 		r.addAdapter(d, tree)
 	}
 	slices.SortFunc(t.Bridges, func(a, b *Bridge) int { return cmp.Compare(a.Address, b.Address) })
 	r.judge()
 	t.addProblems(problems)
-	return t, nil
+	return t
 }
 
 // addProblems adds sources that could not be read.
