@@ -98,16 +98,16 @@ func (v *view) distance(g *gpu.GPU, adapter string) string {
 // places prints the links and settings of GPUs, adapters and the bridges above them.
 func (v *view) places(t *gpu.Topology) error {
 	var rows [][]string
-	add := func(name string, p gpu.Place) {
+	add := func(name string, p gpu.Position) {
 		rows = append(rows, []string{
 			name, p.Address, linkText(p.Link), render.Show(p.MaxPayload), render.Show(p.MaxReadRequest), onOff(p.RelaxedOrdering), onOff(p.ATS), render.Absent,
 		})
 	}
 	for _, g := range t.GPUs {
-		add(g.Name, g.Place)
+		add(g.Name, g.Position)
 	}
 	for _, a := range t.Adapters {
-		add(a.Name, a.Place)
+		add(a.Name, a.Position)
 	}
 	for _, b := range t.Bridges {
 		rows = append(rows, []string{

@@ -33,9 +33,9 @@ type Topology struct {
 	Problems   []devinfo.Problem `json:"-"` // the failures, with advice
 }
 
-// A Place is the position of a PCI function. Pointers are nil for values that are not
+// A Position is the position of a PCI function. Pointers are nil for values that are not
 // readable.
-type Place struct {
+type Position struct {
 	Address    string   `json:"address"`
 	NUMANode   *int     `json:"numa_node"`   // -1 if the firmware does not report it
 	HostBridge string   `json:"host_bridge"` // for example "pci0000:80"
@@ -60,7 +60,7 @@ type GPU struct {
 	Name   string `json:"name"`   // "GPU0", by address
 	Vendor string `json:"vendor"` // "NVIDIA"
 	Device string `json:"device"` // PCI vendor and device ID, for example "10de:2330"
-	Place
+	Position
 
 	Distances map[string]pcie.Distance `json:"distances"` // by adapter
 	Nearest   []string                 `json:"nearest"`   // adapters at the smallest distance
@@ -73,7 +73,7 @@ func (g *GPU) best() pcie.Distance { return g.Distances[g.Nearest[0]] }
 type Adapter struct {
 	Name   string `json:"name"`
 	Active bool   `json:"active"` // a port is active
-	Place
+	Position
 }
 
 // A Bridge is a PCI Express port above a GPU or an adapter.
@@ -96,7 +96,7 @@ func Read(dir string, devices []*devinfo.Device) *Topology {
 		name := fmt.Sprintf("GPU%d", i)
 		g := &GPU{
 			Name: name, Vendor: f.VendorName(), Device: fmt.Sprintf("%04x:%04x", f.Vendor, f.Device),
-			Place: r.place(name, f), Distances: map[string]pcie.Distance{}, Nearest: []string{},
+			Position: r.position(name, f), Distances: map[string]pcie.Distance{}, Nearest: []string{},
 		}
 		t.GPUs = append(t.GPUs, g)
 	}
@@ -123,9 +123,9 @@ type topologyReader struct {
 	bridges map[*pcie.Function]*Bridge
 }
 
-// place returns the position of a function, and adds the bridges above it.
-func (r *topologyReader) place(name string, f *pcie.Function) Place {
-	p := Place{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, function: f}
+// position returns the position of a function, and adds the bridges above it.
+func (r *topologyReader) position(name string, f *pcie.Function) Position {
+	p := Position{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, function: f}
 	for _, b := range f.Bridges {
 		p.Path = append(p.Path, b.Address)
 		r.bridge(b).Below = append(r.bridges[b].Below, name)
@@ -166,7 +166,7 @@ func (r *topologyReader) addAdapter(d *devinfo.Device, tree *pcie.Tree) {
 		return
 	}
 	active := slices.ContainsFunc(d.Ports, (*devinfo.Port).Active)
-	r.t.Adapters = append(r.t.Adapters, &Adapter{Name: d.Name, Active: active, Place: r.place(d.Name, f)})
+	r.t.Adapters = append(r.t.Adapters, &Adapter{Name: d.Name, Active: active, Position: r.position(d.Name, f)})
 	for _, g := range r.t.GPUs {
 		distance := pcie.Between(g.function, f)
 		if len(g.Nearest) == 0 || distance.Compare(g.best()) < 0 {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -19,14 +18,13 @@ import (
 const TokenVariable = "IBKIT_MESH_TOKEN"
 
 // An Engine is a launcher.
-type Engine string
+type Engine string // "": ranks from the command line
 
 // The engines.
 const (
 	Slurm   Engine = "Slurm"
 	PMI     Engine = "PMI"
 	OpenMPI Engine = "Open MPI"
-	Ranks   Engine = "" // ranks from the command line
 )
 
 // A Place is a process's part in a run.
@@ -53,11 +51,6 @@ type Environment struct {
 	Getenv   func(string) string
 	Hostname func() (string, error)
 	UserID   int
-}
-
-// System returns the environment of this process.
-func System() Environment {
-	return Environment{Getenv: os.Getenv, Hostname: os.Hostname, UserID: os.Getuid()}
 }
 
 // ErrNoLauncher is returned if no launcher started the process.
