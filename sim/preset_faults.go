@@ -12,18 +12,7 @@ var faults = Preset{
 	Name:  "faults",
 	About: "a small cluster with ports and agents that have each kind of fault in their counters",
 	link:  LinkSpec{Speed: ib.NDR},
-	build: func(b *builder, _ *params) {
-		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
-		for i := range 2 {
-			leaf := b.addSwitch(16, "leaf%d", i+1)
-			for _, s := range spines {
-				b.connect(leaf, s)
-			}
-			for k := range 4 {
-				b.connect(leaf, b.addHost("host%d", i*4+k+1))
-			}
-		}
-	},
+	build: buildSmallCluster,
 	inject: func(f *Fabric) {
 		f.Model.Load, f.Model.Uptime = 0.15, time.Hour
 		f.degradeCable(&f.Node("leaf1").Ports[1])
@@ -80,4 +69,18 @@ func (f *Fabric) breakAgents() {
 	f.SetPerfRedirect(f.Node("host4"), &f.Node("host4").Ports[1], 5, 0, false)
 	f.Node("host8").perf.late = 150 * time.Millisecond
 	f.Node("host1").perf.fault = perfOtherPort
+}
+
+// buildSmallCluster builds two leaf switches with four hosts each, below two spine switches.
+func buildSmallCluster(b *builder, _ *params) {
+	spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
+	for i := range 2 {
+		leaf := b.addSwitch(16, "leaf%d", i+1)
+		for _, s := range spines {
+			b.connect(leaf, s)
+		}
+		for k := range 4 {
+			b.connect(leaf, b.addHost("host%d", i*4+k+1))
+		}
+	}
 }

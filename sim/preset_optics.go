@@ -10,18 +10,7 @@ var opticsFaults = Preset{
 	Name:  "optics",
 	About: "a small cluster with faults of cables, modules, fans and power supplies",
 	link:  LinkSpec{Speed: ib.NDR},
-	build: func(b *builder, _ *params) {
-		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
-		for i := range 2 {
-			leaf := b.addSwitch(16, "leaf%d", i+1)
-			for _, s := range spines {
-				b.connect(leaf, s)
-			}
-			for k := range 4 {
-				b.connect(leaf, b.addHost("host%d", i*4+k+1))
-			}
-		}
-	},
+	build: buildSmallCluster,
 	inject: func(f *Fabric) {
 		f.Model.Load, f.Model.Uptime = 0.15, time.Hour
 		for _, n := range f.Nodes {

@@ -82,7 +82,7 @@ func TestGather_foreign(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				go func() {
-					conn, err := r.l.dial(t.Context(), "")
+					conn, err := r.l.Dial(t.Context(), "")
 					if err != nil {
 						t.Error(err)
 						return
@@ -116,7 +116,7 @@ func TestGather_flood(t *testing.T) {
 		crew := make(chan *Crew)
 		go func() { crew <- r.gather("a") }()
 		for range flood {
-			conn, err := r.l.dial(t.Context(), "")
+			conn, err := r.l.Dial(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,9 +268,9 @@ func TestWork_candidates(t *testing.T) {
 		o.Dial = func(ctx context.Context, at string) (net.Conn, error) {
 			switch {
 			case at == "other":
-				return other.l.dial(ctx, at)
+				return other.l.Dial(ctx, at)
 			case at == "own" && time.Since(began) > 5*time.Second:
-				return own.l.dial(ctx, at)
+				return own.l.Dial(ctx, at)
 			}
 			return nil, fmt.Errorf("lookup %s: no such host", at)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 const (
@@ -16,62 +17,23 @@ const (
 	version = "1.2.3"
 )
 
-// A pipeListener accepts the connections that dial makes, in memory.
-type pipeListener struct {
-	conns chan net.Conn
-	once  sync.Once
-	over  chan struct{}
-}
-
-func newPipeListener() *pipeListener {
-	return &pipeListener{conns: make(chan net.Conn), over: make(chan struct{})}
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.over:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	l.once.Do(func() { close(l.over) })
-	return nil
-}
-
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (l *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
-	a, b := net.Pipe()
-	select {
-	case l.conns <- b:
-		return a, nil
-	case <-l.over:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // A rig is a listener with workers in goroutines.
 type rig struct {
 	t       *testing.T
-	l       *pipeListener
+	l       *testenv.Pipes
 	workers sync.WaitGroup
 	lock    sync.Mutex
 	ends    map[string]string // summary or error by worker
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, l: newPipeListener(), ends: map[string]string{}}
+	r := &rig{t: t, l: testenv.NewPipes(), ends: map[string]string{}}
 	t.Cleanup(r.workers.Wait)
 	return r
 }
 
 func (r *rig) options(name string) WorkerOptions {
-	return WorkerOptions{Token: token, Version: version, Name: name, Coordinators: []string{"c"}, Within: time.Minute, Dial: r.l.dial}
+	return WorkerOptions{Token: token, Version: version, Name: name, Coordinators: []string{"c"}, Within: time.Minute, Dial: r.l.Dial}
 }
 
 // join starts workers.

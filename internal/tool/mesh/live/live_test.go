@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"context"
-	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,45 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
 	"github.com/ibkit/ibkit/internal/tool/mesh/live"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/sim"
 )
-
-// A listener accepts the pipes that its dial makes.
-type listener struct {
-	conns chan net.Conn
-	over  chan struct{}
-	once  sync.Once
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.over:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *listener) Close() error {
-	l.once.Do(func() { close(l.over) })
-	return nil
-}
-
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (l *listener) dial(ctx context.Context, _ string) (net.Conn, error) {
-	a, b := net.Pipe()
-	select {
-	case l.conns <- b:
-		return a, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // brief returns the findings as "KIND SUBJECT: DETAIL" for findings about workers.
 func brief(r *mesh.Result) (all []string) {
@@ -109,11 +76,11 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, o := wire(t, test.fault)
 			synctest.Test(t, func(t *testing.T) {
-				l := &listener{conns: make(chan net.Conn), over: make(chan struct{})}
+				l := testenv.NewPipes()
 				var workers sync.WaitGroup
 				defer workers.Wait()
 				for _, name := range test.expect[:len(test.expect)-test.absent] {
-					o := crew.WorkerOptions{Token: "t", Name: name, Coordinators: []string{"c"}, Within: time.Minute, Dial: l.dial}
+					o := crew.WorkerOptions{Token: "t", Name: name, Coordinators: []string{"c"}, Within: time.Minute, Dial: l.Dial}
 					workers.Go(func() {
 						if _, err := crew.Work(context.Background(), o); err != nil {
 							t.Error(err)
