@@ -25,8 +25,8 @@ ALL_CASES ?=
 
 # More than four times the duration on a quiet machine with two cores.
 TIMEOUT = 15m
-ORACLE_TIMEOUT = 45m
-GUEST_TIMEOUT = 30m
+ORACLE_TIMEOUT = $(if $(ALL_CASES),3h,45m)
+GUEST_TIMEOUT = $(if $(ALL_CASES),3h,30m)
 
 LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell prose
 
