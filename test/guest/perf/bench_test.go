@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -58,36 +59,50 @@ type figure struct {
 }
 
 // BenchmarkPerftest measures the same with ibkit perf and with Debian's perftest in turn,
-// and prints a table of medians: median times for latency, averages for bandwidth. The
-// ratio between the best results depends least on other load.
+// in the kernel of each release and with its perftest, and prints a table of medians: median
+// times for latency, averages for bandwidth. The ratio between the best results depends
+// least on other load.
 func BenchmarkPerftest(b *testing.B) {
+	for _, r := range []*debian.Release{debian.Bookworm, debian.Sid} {
+		b.Run(r.Name, func(b *testing.B) { benchPerftest(b, r) })
+	}
+}
+
+func benchPerftest(b *testing.B, r *debian.Release) {
 	g := guest.New(b, guest.Spec{
+		Release:  r,
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    []string{"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw"},
 		Programs: []guest.Program{guest.Ibkit},
 		Timeout:  time.Hour,
 	})
 	mhz := processorMHz(b, g)
-	for b.Loop() {
-		var table strings.Builder
-		table.WriteString("| test | bytes | ibkit | perftest | ratio | ratio of the best | 16 at a time | ratio | processor time |\n" +
-			"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-		for _, c := range cells() {
-			var figures [4][]figure // ours, theirs, and both with 16 messages at a time
-			for range rounds {
-				figures[0] = append(figures[0], c.ours(b, g, false))
-				figures[1] = append(figures[1], c.theirs(b, g, mhz, false))
-				if c.best() {
-					figures[2] = append(figures[2], c.ours(b, g, true))
-					figures[3] = append(figures[3], c.theirs(b, g, mhz, true))
-				}
+	table := "| test | bytes | ibkit | perftest | ratio | ratio of the best | 16 at a time | ratio | processor time |\n" +
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+	for _, c := range cells() {
+		b.Run(fmt.Sprintf("%s_%s/%d", c.op, c.kind, c.size), func(b *testing.B) {
+			for b.Loop() {
+				row := c.row(c.measure(b, g, mhz))
+				fmt.Fprintln(os.Stderr, row) // all take a while
+				table += row + "\n"
 			}
-			row := c.row(figures)
-			fmt.Fprintln(os.Stderr, row) // it takes a while
-			table.WriteString(row + "\n")
-		}
-		b.Logf("ibkit against perftest, medians of %d\n%s", rounds, &table)
+		})
 	}
+	b.Logf("ibkit against the perftest of Debian %s in Linux %s, medians of %d\n%s", r.Name, g.Release, rounds, table)
+}
+
+// measure returns the figures of ibkit and of perftest, and of both with 16 messages at a
+// time where perftest can do this.
+func (c cell) measure(b *testing.B, g *guest.Guest, mhz float64) (figures [4][]figure) {
+	for range rounds {
+		figures[0] = append(figures[0], c.ours(b, g, false))
+		figures[1] = append(figures[1], c.theirs(b, g, mhz, false))
+		if c.best() {
+			figures[2] = append(figures[2], c.ours(b, g, true))
+			figures[3] = append(figures[3], c.theirs(b, g, mhz, true))
+		}
+	}
+	return figures
 }
 
 // processorMHz returns the processor frequency, which perftest needs. The benchmark needs
