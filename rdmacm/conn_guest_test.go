@@ -296,8 +296,8 @@ func TestGuestDatagrams(t *testing.T) {
 			t.Error(err)
 			return
 		}
+		t.Cleanup(func() { conn.Close() }) // before the test can end
 		qpn <- qp.Number()
-		t.Cleanup(func() { conn.Close() })
 	}()
 	var own queuePair
 	d := rdmacm.Dialer{Setup: own.setup, Space: rdmacm.PortSpaceUDP}
