@@ -43,7 +43,7 @@ var moreLines = []string{
 	"ibv_devinfo -v", "ibv_devinfo -d rxe1", "ibv_devinfo -i 1", "ibv_devinfo -d rxe0 -i 7", "ibv_devinfo -i 0",
 	"ibv_devinfo --ib-d rxe0", "ibv_devinfo --nosuch", "ibv_devinfo -vd rxe1", "ibv_devinfo -d nosuch -l",
 	"ibv_devices rest",
-	"ibstat -s", "ibstat rxe0", "ibstat rxe0 -1", "ibstat -p rxe1", "ibstat -l rxe1", "ibstat -h", "ibstat --port_list", "ibstat -d rxe0 0",
+	"ibstat -s", "ibstat rxe0", "ibstat rxe0 -1", "ibstat -p rxe1", "ibstat -l rxe1", "ibstat -h", "ibstat --port_list",
 	"ibstatus rxe0", "ibstatus rxe0 rxe1",
 }
 
