@@ -56,7 +56,7 @@ func (r *pmaRig) compare(t *testing.T, tool string, lines []string, words ...str
 			run := func(tools runner) (ibsimtest.Result, string) {
 				result := tools(tool, args...)
 				result.Stdout = processID.ReplaceAllString(r.mask(traceLine.ReplaceAllString(result.Stdout, "")), "[pid]")
-				return result, r.state(t, args, tools)
+				return result, r.state(t, tool, args, tools)
 			}
 			want, theirState := run(theirTools(t, r.Sim, r.host))
 			got, ourState := run(ourTools(t, r.Sim, r.host))
@@ -68,17 +68,17 @@ func (r *pmaRig) compare(t *testing.T, tool string, lines []string, words ...str
 	}
 }
 
-var resetFlag = regexp.MustCompile(`^-[a-zA-Z]*[rRkK]$|^--(?:[rR]eset|clear)`)
+// resetFlags are the flags that reset counters, by tool. -r of ibqueryerrors prints the link.
+var resetFlags = map[string]*regexp.Regexp{
+	"perfquery":     regexp.MustCompile(`^-[a-zA-Z]*[rR]$|^--[rR]eset`),
+	"ibqueryerrors": regexp.MustCompile(`^-[a-zA-Z]*[kK]$|^--clear`),
+}
 
 // state returns the counters of all ports after a line that resets some, as the tools read
 // them, and sets them again.
-func (r *pmaRig) state(t *testing.T, args []string, tools runner) string {
+func (r *pmaRig) state(t *testing.T, tool string, args []string, tools runner) string {
 	t.Helper()
-	resets := false
-	for _, arg := range args {
-		resets = resets || resetFlag.MatchString(arg)
-	}
-	if !resets {
+	if !slices.ContainsFunc(args, resetFlags[tool].MatchString) {
 		return ""
 	}
 	var b strings.Builder
