@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -35,6 +36,9 @@ type Options struct {
 	Switches bool // read temperatures, fans and power supplies of switches
 	Alarms   bool // read the modules' latched alarms, which firmware may then clear
 	FEC      bool // read the histogram of corrected symbols
+
+	// Limit, if not 0, ends the requests after that time. The result is then partial.
+	Limit time.Duration
 
 	// Raw, if not nil, is called for each register with its bytes, or the reason why it
 	// was not read.
@@ -64,6 +68,9 @@ func (g Gap) IsRejected() bool {
 
 // errNoAccess is wrapped by the reason why no register can be read.
 var errNoAccess = errors.New("no register access by Gets")
+
+// errLimit is the reason why a request ended by [Options.Limit].
+var errLimit = errors.New("the time limit ended")
 
 // A Device is a switch, or another node's port, with the address of its registers.
 type Device struct {
@@ -118,6 +125,8 @@ type Result struct {
 	Ends    []*End    // in node and port order
 	Stats   umad.Stats
 
+	Unfinished bool // [Options.Limit] ended the requests
+
 	byPort map[*fabric.Port]*End
 }
 
@@ -157,17 +166,29 @@ func Read(ctx context.Context, c *umad.Client, f *fabric.Fabric, o Options) (*Re
 			d := &Device{Port: p, ends: map[uint8]*End{}}
 			r.Devices = append(r.Devices, d)
 			r.addEnds(d)
-			rd.probe(d)
 		}
 	}
-	for _, d := range r.neighbours() {
-		rd.probe(d)
-	}
-	if err := c.Run(ctx); err != nil {
+	rd.probeAll(slices.Concat(r.Devices, r.neighbours()))
+	if err := rd.run(ctx); err != nil {
 		return nil, fmt.Errorf("read registers: %w", err)
 	}
 	r.find()
 	return r, nil
+}
+
+// run sends the requests until the time limit.
+func (r *reader) run(ctx context.Context) error {
+	limited, cancel := ctx, func() {}
+	if limit := r.result.Limit; limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	err := r.client.Run(limited)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err, r.result.Unfinished = nil, true
+	}
+	r.giveUp()
+	return err
 }
 
 // neighbours adds the other ends of the links, as far as their nodes are not selected, and
@@ -201,7 +222,7 @@ func (r *Result) neighbours() []*Device {
 
 // Partial reports whether a request had no valid reply, or the scan is partial.
 func (r *Result) Partial() bool {
-	return r.Fabric.Partial() || r.count(func(g Gap) bool { return !g.IsRejected() }) > 0
+	return r.Unfinished || r.Fabric.Partial() || r.count(func(g Gap) bool { return !g.IsRejected() }) > 0
 }
 
 // count returns the number of gaps of a sort.

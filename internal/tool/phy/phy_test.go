@@ -338,3 +338,60 @@ func TestFirmwareText(t *testing.T) {
 		t.Errorf("got %g", got)
 	}
 }
+
+// A fabric without registers costs the timeouts of a few devices per type, and states so for
+// all of them.
+func TestRun_FewProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "fat-tree:radix=8,pods=4")
+		asked := map[umad.Addr]bool{}
+		r.Lose = func(m *umad.Message) bool {
+			if m.MAD.Class() == mad.ClassMlnx {
+				asked[m.Addr] = true
+			}
+			return false
+		}
+		result := r.run(t)
+		if len(asked) != 2*probesPerType || result.Readable() != 0 || result.Partial() {
+			t.Errorf("got requests to %d devices, %d readable, partial %v, want 6, 0, false", len(asked), result.Readable(), result.Partial())
+		}
+		for _, d := range result.Devices {
+			if d.Missing == nil {
+				t.Errorf("%v: got no reason", d.Port)
+			}
+		}
+		last := result.Devices[len(result.Devices)-1].Missing
+		if want := "no register access by Gets: no reply to GeneralInfo from 3 devices of the type"; last.Error() != want {
+			t.Errorf("got %q, want %q", last, want)
+		}
+	})
+}
+
+// A device without a reply does not hide the others of its type.
+func TestRun_SilentDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.do(t, "vendor host1 off")
+		r.do(t, "vendor host2 off")
+		if n := r.run(t).Readable(); n != 10 {
+			t.Errorf("got %d devices, want 10 of 12", n)
+		}
+	})
+}
+
+// The time limit ends the requests, and the result has what was read until then.
+func TestRun_Limit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Source.Client.Timeout, r.o.Limit = time.Hour, time.Minute
+		r.do(t, "vendor host1 off") // the reply that is missing
+		result := r.run(t)
+		if !result.Unfinished || !result.Partial() || result.Readable() != 11 {
+			t.Errorf("got unfinished %v, partial %v, %d devices, want 11", result.Unfinished, result.Partial(), result.Readable())
+		}
+		e := end(t, result, "host1", 1)
+		if !errors.Is(e.Device.Missing, errLimit) {
+			t.Errorf("got %v, want %v", e.Device.Missing, errLimit)
+		}
+	})
+}

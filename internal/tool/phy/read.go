@@ -1,6 +1,7 @@
 package phy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,31 +15,7 @@ import (
 type reader struct {
 	client *umad.Client
 	result *Result
-}
-
-// probe asks whether a device has register access, and then reads it.
-func (r *reader) probe(d *Device) {
-	if d.Port.Node.Info.VendorID != mad.VendorMlnx { // others give the class another meaning
-		d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
-		return
-	}
-	if err := d.Port.Unreachable(); err != nil {
-		d.Missing = err
-		return
-	}
-	var general mad.MlnxGeneralInfo
-	r.client.SubmitGet(r.target(d), &general, func(err error) {
-		switch {
-		case errors.Is(err, umad.ErrTimeout):
-			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo", errNoAccess)
-		case err != nil:
-			d.Missing = fmt.Errorf("%w: %w", errNoAccess, err)
-		case general.Capabilities&mad.MlnxCapRegister == 0:
-			d.Missing = fmt.Errorf("%w: the firmware does not have the capability (bit 20)", errNoAccess)
-		default:
-			r.readDevice(d)
-		}
-	}, umad.Key(r.result.Key))
+	types  map[uint16]*deviceType // by device ID
 }
 
 func (r *reader) target(d *Device) umad.Target { return umad.Target{LID: d.Port.LID()} }
@@ -96,6 +73,9 @@ const indexBytes = 12
 func blockError(err error) error {
 	if status, ok := errors.AsType[mad.StatusError](err); ok {
 		return register.BlockStatus(mad.Status(status))
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errLimit
 	}
 	if failed, ok := errors.AsType[*umad.Error](err); ok {
 		return failed.Err // without the address, which the subject has

@@ -1,0 +1,83 @@
+package phy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// probesPerType is how many devices of a type are asked at first. A single device can hang.
+const probesPerType = 3
+
+// A deviceType has the probes for devices with the same device ID.
+type deviceType struct {
+	probed  int
+	waiting []*Device // for the first reply
+}
+
+// probeAll asks whether devices have register access, and reads the devices that have it.
+// Agents ignore a class that they do not have, and each such request costs its timeouts. So
+// the first devices of each type are asked, and the others only after a reply.
+func (r *reader) probeAll(devices []*Device) {
+	r.types = map[uint16]*deviceType{}
+	for _, d := range devices {
+		id := d.Port.Node.Info.DeviceID
+		t := r.types[id]
+		if t == nil {
+			t = &deviceType{}
+			r.types[id] = t
+		}
+		switch {
+		case d.Port.Node.Info.VendorID != mad.VendorMlnx: // others give the class another meaning
+			d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
+		case d.Port.Unreachable() != nil:
+			d.Missing = d.Port.Unreachable()
+		case t.probed < probesPerType:
+			t.probed++
+			r.probe(d, t)
+		default:
+			t.waiting = append(t.waiting, d)
+		}
+	}
+}
+
+// probe asks whether a device has register access, and then reads it.
+func (r *reader) probe(d *Device, t *deviceType) {
+	var general mad.MlnxGeneralInfo
+	r.client.SubmitGet(r.target(d), &general, func(err error) {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			d.Missing = errLimit
+			return
+		case errors.Is(err, umad.ErrTimeout):
+			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo", errNoAccess)
+			return
+		case err != nil:
+			d.Missing = fmt.Errorf("%w: %w", errNoAccess, err)
+		case general.Capabilities&mad.MlnxCapRegister == 0:
+			d.Missing = fmt.Errorf("%w: the firmware does not have the capability (bit 20)", errNoAccess)
+		default:
+			r.readDevice(d)
+		}
+		waiting := t.waiting
+		t.waiting = nil
+		for _, d := range waiting {
+			r.probe(d, t)
+		}
+	}, umad.Key(r.result.Key))
+}
+
+// giveUp sets the reason for the devices that were not asked.
+func (r *reader) giveUp() {
+	for _, t := range r.types {
+		for _, d := range t.waiting {
+			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo from %d devices of the type", errNoAccess, t.probed)
+			if r.result.Unfinished {
+				d.Missing = errLimit
+			}
+		}
+	}
+}
