@@ -29,6 +29,7 @@ type fabricCheck struct {
 	options check.FabricOptions
 
 	plan, since, smKey string
+	vendorKey          string
 	window, smWait     time.Duration
 }
 
@@ -43,9 +44,13 @@ func newFabric(env *cmdutil.Env) *cobra.Command {
 		Short: "Check a fabric: links, partitions, counters, routing, cabling",
 		Long: strings.TrimSpace(`
 check fabric scans a fabric and runs the stages of --list: the checks of
-ibdiagnet and UFM, except those that read registers of vendors. It prints the
-findings of each cable and node together, the worst first, with the next steps,
-then a table of the stages, and last the reason for the exit code.
+ibdiagnet and UFM. It prints the findings of each cable and node together, the
+worst first, with the next steps, then a table of the stages, and last the
+reason for the exit code.
+
+The stages cables, temperature, power and ber read registers of NVIDIA devices,
+as ibkit phy does, for at most a minute: in fabrics up to 4096 link ends, and in
+larger fabrics with --phy, or if --only names the stage.
 
 With --from FILE it checks a stored fabric: a cache, the JSON of linkinfo with
 attributes, ibdiagnet2.db_csv, or the directory with the files of ibdiagnet or
@@ -94,6 +99,8 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	c.source.Define(cmd)
 	flags.StringSliceVar(&c.files.Load, "tables", nil, "read forwarding tables from the files or the directory `PATH`")
 	c.files.RegisterLMC(flags)
+	flags.BoolVar(&c.options.Registers, "phy", false, "read the registers of more than 4096 link ends, too")
+	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key for registers: a `KEY`, @FILE, or - for a prompt")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	c.fabric.Define(env, cmd)
 	c.wrap(cmd)
@@ -128,10 +135,10 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if c.list || c.writeThresholds != "" {
 		return nil
 	}
-	if err := c.checkRequirements(flags, []requirement{{"plan", []string{"plan"}}, {"ber", []string{"window", "since"}}}); err != nil {
+	if err := c.checkRequirements(flags, []requirement{{"plan", []string{"plan"}}, {"ber", []string{"window", "since", "phy"}}}); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"window", "sm-wait", "sm-key"}, nil); err != nil {
+	if err := c.source.Complete([]string{"window", "sm-wait", "sm-key", "phy", "vs-key"}, nil); err != nil {
 		return err
 	}
 	o := &c.options
@@ -155,6 +162,9 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 		c.fabric.ContinueSimulation(o.Since.Simulation)
 	}
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
+		return err
+	}
+	if o.VendorKey, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.vendorKey); err != nil {
 		return err
 	}
 	o.Source, o.SMLID = c.source.Fabric(&c.fabric.Settings, c.env), c.fabric.SMLID

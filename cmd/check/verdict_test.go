@@ -114,7 +114,7 @@ func TestCheckFabric_Stored(t *testing.T) {
 		t.Errorf("got exit code %d and %q, want %d", code, out, cmdutil.ExitUsage)
 	}
 	_, out, err := program.Run(t, nil, "check", "fabric", "--from", dumps+"/opensm-subnet.lst", "--tables", dumps)
-	if err != "" || !strings.Contains(out, "routing    passed") || !strings.Contains(out, "sm         skipped") {
+	if err != "" || !strings.Contains(out, "routing      passed") || !strings.Contains(out, "sm           skipped") {
 		t.Errorf("got %s%s, want the stage routing", out, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestCheck_Usage(t *testing.T) {
 		{"node --only nosuch", `invalid --only "nosuch"`},
 		{"node --only flaps --skip flaps", "no stage left"},
 		{"node --only flaps", "invalid --only flaps: requires --state-file"},
-		{"fabric --sim demo --only ber,plan", "invalid --only ber: requires --window or --since"},
+		{"fabric --sim demo --only ber,plan", "invalid --only ber: requires --window or --since or --phy"},
 		{"node --json --format text", "are mutually exclusive"},
 		{"node --format json --limit 3", "are mutually exclusive"},
 		{"node --limit -1", "invalid --limit -1"},
@@ -160,6 +160,8 @@ func TestCheck_Usage(t *testing.T) {
 		{"fabric --from x --sim demo", "are mutually exclusive"},
 		{"fabric --plan /nonexistent", "no such file"},
 		{"fabric --list --json", "are mutually exclusive"},
+		{"fabric --from x --phy", "are mutually exclusive"},
+		{"fabric --sim demo --vs-key zz", "invalid vendor key"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"check"}, strings.Fields(test.line)...)...)
@@ -225,14 +227,14 @@ func TestCheck_Hostile(t *testing.T) {
 
 // A verdict names the data that a file lacks, in each form.
 func TestCheckFabric_NotJudged(t *testing.T) {
-	const lacks = "; not judged: links, sm, sa, pkeys, counters, ber, firmware, routing"
+	const lacks = "; not judged: links, sm, sa, pkeys, cables, temperature, power, counters, ber, firmware, routing"
 	for args, want := range map[string]struct {
 		text string
 		code int
 	}{
 		"parallel-slow.topo":                         {"\nfabric: 0 errors, 2 warnings" + lacks, cmdutil.ExitOK},
-		"parallel-slow.topo --format nagios":         {"FABRIC WARNING - 0 errors, 2 warnings in 16 stages" + lacks, 1},
-		"two-subnets.topo --format nagios":           {"FABRIC OK - 0 errors, 0 warnings in 16 stages; not judged: links, speed,", 0},
+		"parallel-slow.topo --format nagios":         {"FABRIC WARNING - 0 errors, 2 warnings in 19 stages" + lacks, 1},
+		"two-subnets.topo --format nagios":           {"FABRIC OK - 0 errors, 0 warnings in 19 stages; not judged: links, speed,", 0},
 		"two-subnets.topo --only sm":                 {"\nfabric: 0 errors, 0 warnings; not judged: sm", cmdutil.ExitPartial},
 		"two-subnets.topo --only sm --format nagios": {"FABRIC UNKNOWN - 0 errors, 0 warnings in 1 stage; not judged: sm", 3},
 		"two-subnets.topo --only rails":              {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitOK},

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/sm"
 	"github.com/ibkit/ibkit/internal/tool/topology"
@@ -37,6 +38,9 @@ type FabricOptions struct {
 
 	SMLID ib.LID  // of subnet administration; 0: that of the local port's manager
 	SMKey mad.Key // for multicast group members; 0: as an untrusted client
+
+	VendorKey mad.Key // for registers
+	Registers bool    // read the registers of more than MaxRegisterEnds link ends, too
 
 	Plan   *topology.Plan     // intended cabling; nil: unknown
 	Since  *counters.Baseline // earlier counters; may be nil
@@ -75,8 +79,11 @@ var fabricStages = []FabricStage{
 	{"sm", "subnet managers: one active master", sm.Kinds, needsRequests, checkManagers},
 	{"sa", "nodes that subnet administration lists, compared with the scan", []report.Kind{report.UnscannedNode, report.Unchecked}, needsScan, checkRecords},
 	{"pkeys", "port partitions, compared with their switch", []report.Kind{report.NoDefaultPKey, report.NotOnSwitch, report.LimitedMembers, report.Unchecked}, needsRequests, checkPartitions},
+	{"cables", "cables and modules: light, faults, firmware", cableKinds, needsRegisters, checkCables},
+	{"temperature", "temperatures of modules and switches, fans", temperatureKinds, needsRegisters, checkTemperature},
+	{"power", "power supplies of switches", powerKinds, needsRegisters, checkPower},
 	{"counters", "port error counters", counterKinds, needsCounters, checkCounters},
-	{"ber", "symbol bit error rates, by the window rule", []report.Kind{report.BitErrors}, needsCounters, checkBER},
+	{"ber", "bit error rates: measured, and by the window rule", []report.Kind{report.BitErrors, report.Unchecked}, needsCounters, checkBER},
 	{"firmware", "firmware versions within a device type", []report.Kind{report.FirmwareDiffers, report.Unchecked}, needsRequests, checkFirmware},
 	{"routing", "paths between all ports, loops, balance, multicast", append(slices.Clone(route.Kinds), report.Unchecked), needsTables, checkRouting},
 	{"tree", "switch structure, fat tree uplinks", []report.Kind{report.WrongStructure, report.LevelLink, report.FewUplinks, report.UnevenUplinks}, always, checkTree},
@@ -136,11 +143,12 @@ type fabricRun struct {
 	fabric *fabric.Fabric
 	names  *fabric.NameMap
 
-	topology []report.Finding // of three stages
-	ends     []linkinfo.End   // of two stages; nil: not read
-	counters *counters.Result // of two stages; nil: not read
-	firmware *firmwareProbe   // nil: not read
-	master   string           // name of the first master subnet manager; "": none was found
+	topology  []report.Finding // of three stages
+	ends      []linkinfo.End   // of two stages; nil: not read
+	counters  *counters.Result // of two stages; nil: not read
+	registers *phy.Result      // of four stages; nil: not read
+	firmware  *firmwareProbe   // nil: not read
+	master    string           // name of the first master subnet manager; "": none was found
 
 	pathEnds map[ib.GUID]*fabric.Port // of nodes that the scan did not find
 }

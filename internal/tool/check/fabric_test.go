@@ -22,9 +22,11 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
 // build returns a simulated fabric after some commands.
@@ -126,6 +128,17 @@ func plan(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 	}
 }
 
+// loseRegister loses the requests for a register to leaf1.
+func loseRegister(id register.ID) func(*testing.T, *sim.Fabric, *FabricOptions) {
+	return func(_ *testing.T, f *sim.Fabric, o *FabricOptions) {
+		to := f.Node("leaf1").Ports[0].Info.LID
+		tamper := &umadtest.Tamper{Lose: func(m *umad.Message) bool {
+			return m.MAD.Attr() == mad.AttrMlnxRegister && m.MAD.Modifier() == uint32(id) && m.Addr.LID == to
+		}}
+		o.Source.OpenPort = tamper.Opener(f.Open)
+	}
+}
+
 // thresholds sets thresholds.
 func thresholds(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 	return func(t *testing.T, _ *sim.Fabric, o *FabricOptions) {
@@ -139,6 +152,9 @@ func thresholds(text string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 }
 
 const tree = "fat-tree:radix=8,pods=4,spines=2"
+
+// lit has modules between its switches.
+const lit = "fat-tree:levels=2,radix=4,pods=2,speed=NDR,vendor=on"
 
 var faults = []fault{
 	{kind: "discovery/no-reply", fabric: "demo", commands: "mute node06 NodeDescription", subject: "0x0002c90000100900"},
@@ -211,6 +227,19 @@ var faults = []fault{
 	{kind: "counters/flapped", fabric: tree, options: baseline("counter leaf001[1] LinkDownedCounter 1"), subject: "leaf001[1]"},
 	{kind: "counters/cleared", fabric: "demo", options: baseline("clear leaf1[1]"), subject: "leaf1[1]"},
 	{kind: "ber/bit-errors", fabric: tree, options: baseline("counter leaf001[1] SymbolErrorCounter 30000"), subject: "leaf001[1]"},
+	{kind: "cables/dirty-fibre", fabric: "optics", subject: "leaf1[1]"},
+	{kind: "cables/weak-light", fabric: lit, commands: "optics leaf001[3] dark", subject: "spine001[1]"},
+	{kind: "cables/weak-transmitter", fabric: lit, commands: "optics leaf001[3] dark", subject: "leaf001[3]"},
+	{kind: "cables/cable-firmware", fabric: "optics", subject: "spine2[1]"},
+	{kind: "cables/flapped", fabric: "optics", subject: "leaf1[1]"},
+	{kind: "cables/unchecked", fabric: "optics", options: loseRegister(register.IDPDDR), subject: "leaf1"},
+	{kind: "temperature/hot-module", fabric: "optics", subject: "spine2[1]"},
+	{kind: "temperature/fan-failed", fabric: "optics", subject: "leaf2"},
+	{kind: "temperature/unchecked", fabric: "optics", options: loseRegister(register.IDMTMP), subject: "leaf1"},
+	{kind: "power/power-lost", fabric: "optics", subject: "spine1"},
+	{kind: "power/unchecked", fabric: "optics", options: loseRegister(register.IDMSPS), subject: "leaf1"},
+	{kind: "ber/bit-errors", fabric: "optics", subject: "leaf1[1]"},
+	{kind: "ber/unchecked", fabric: "optics", options: loseRegister(register.IDPPCNT), subject: "leaf1"},
 	{kind: "firmware/firmware-differs", fabric: "demo,vendor=on", commands: "firmware node06 31 10 8", subject: "node06"},
 	{kind: "firmware/unchecked", fabric: "demo,vendor=on", commands: "vendor node06 off", subject: "node06"},
 	{kind: "routing/unreachable", fabric: "dead-end"},
@@ -243,6 +272,7 @@ var faults = []fault{
 
 // untested are findings that no simulated fabric has.
 var untested = []string{
+	"cables/module-fault", "cables/invalid", "temperature/invalid", "temperature/hot-device", // in package phy, which tests them
 	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // in package sm, which tests them
 	"counters/disappeared",                  // in package counters
 	"sa/unchecked",                          // in package fabric: a table in a single packet
@@ -518,4 +548,44 @@ func TestFabric_Selection(t *testing.T) {
 			t.Errorf("got %d errors, partial %v, want 3 errors", r.Errors, r.Partial)
 		}
 	})
+}
+
+// The registers of a large fabric are read on request, and a fabric without them has the
+// reason, and is not judged.
+func TestFabric_Registers(t *testing.T) {
+	const (
+		large  = "fat-tree:radix=64,pods=36,hosts=40,spines=24" // 4,608 link ends
+		silent = "no register access by Gets: no reply to GeneralInfo"
+	)
+	for name, test := range map[string]struct {
+		fabric  string
+		request bool
+		only    []string
+		status  Status
+		comment string
+	}{
+		"small":     {"optics", false, nil, Failed, "24 of 24 link ends"},
+		"large":     {large, false, nil, Skipped, "registers of 4608 link ends are read on request only"},
+		"--phy":     {large, true, nil, Skipped, "1494 devices not read: " + silent + " from other devices of the type; 6 devices not read: " + silent},
+		"--only":    {large, false, []string{"cables"}, Skipped, "1494 devices not read: " + silent + " from other devices of the type; 6 devices not read: " + silent},
+		"no device": {tree, false, nil, Skipped, "16 devices not read: " + silent + " from other devices of the type; 6 devices not read: " + silent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := options(build(t, test.fabric, ""))
+				o.Registers, o.Only = test.request, test.only
+				if o.Only == nil {
+					o.Skip = []string{"routing", "counters", "sa", "pkeys", "sm", "firmware"}
+				}
+				r, err := Fabric(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := stage(t, r, "cables")
+				if s.Status != test.status || s.Comment != test.comment || s.NotJudged != (s.Status == Skipped) {
+					t.Errorf("got %+v, want %s, %q", s, test.status, test.comment)
+				}
+			})
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
@@ -23,45 +24,60 @@ type deviceType struct {
 // firmwareVersions are a type's devices by version and board.
 type firmwareVersions map[[2]string][]*fabric.Node
 
-// A firmwareProbe has the version from each type's first device.
+// A firmwareProbe has the versions from each type's first devices.
 type firmwareProbe struct {
 	order    []deviceType
 	versions map[deviceType]firmwareVersions
-	rest     []*fabric.Node // of types with a first device that responded
+	replied  map[deviceType]bool // by a device
+	rest     []*fabric.Node      // of these types, without a version yet
 }
 
-// probeFirmware queries each type's first device. If it does not respond to one attempt,
+// typeOf returns a node's type.
+func typeOf(n *fabric.Node) deviceType { return deviceType{n.Info.VendorID, n.Info.DeviceID} }
+
+// isSilent reports whether the first devices of a node's type did not reply.
+func (p *firmwareProbe) isSilent(n *fabric.Node) bool { return p != nil && !p.replied[typeOf(n)] }
+
+// probeFirmware queries each type's first devices. If they do not respond to one attempt,
 // the others are not queried: agents ignore a class that they do not have.
 func (r *fabricRun) probeFirmware(ctx context.Context) error {
 	types := map[deviceType][]*fabric.Node{}
-	var order []deviceType
+	p := &firmwareProbe{versions: map[deviceType]firmwareVersions{}, replied: map[deviceType]bool{}}
 	for _, n := range r.fabric.Nodes {
-		t := deviceType{n.Info.VendorID, n.Info.DeviceID}
+		t := typeOf(n)
 		if t.vendor != mad.VendorMlnx || nodeLID(n).LID == 0 {
 			continue
 		}
 		if types[t] == nil {
-			order = append(order, t)
+			p.order, p.versions[t] = append(p.order, t), firmwareVersions{}
 		}
 		types[t] = append(types[t], n)
 	}
-	p := &firmwareProbe{order: order, versions: map[deviceType]firmwareVersions{}}
 	once := r.opts.Source.Client
 	once.Attempts = 1
+	silent := map[deviceType][]*fabric.Node{}
 	err := r.call(ctx, once, func(c *umad.Client) {
-		for _, t := range order {
-			p.versions[t] = firmwareVersions{}
-			r.readFirmware(c, types[t][0], p.versions[t], func(ok bool) {
-				if ok {
-					p.rest = append(p.rest, types[t][1:]...)
-				}
-			})
+		for _, t := range p.order {
+			for _, n := range types[t][:min(len(types[t]), phy.ProbesPerType)] {
+				r.readFirmware(c, n, p.versions[t], func(ok bool) {
+					if p.replied[t] = p.replied[t] || ok; !ok {
+						silent[t] = append(silent[t], n)
+					}
+				})
+			}
 		}
 	})
-	if err == nil {
-		r.firmware = p
+	if err != nil {
+		return err
 	}
-	return err
+	for _, t := range p.order {
+		if p.replied[t] {
+			p.rest = append(p.rest, silent[t]...)
+			p.rest = append(p.rest, types[t][min(len(types[t]), phy.ProbesPerType):]...)
+		}
+	}
+	r.firmware = p
+	return nil
 }
 
 // checkFirmware compares firmware among devices with the same type and board.
@@ -75,7 +91,7 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 	if len(p.rest) > 0 {
 		err = r.call(ctx, r.opts.Source.Client, func(c *umad.Client) {
 			for _, n := range p.rest {
-				r.readFirmware(c, n, p.versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
+				r.readFirmware(c, n, p.versions[typeOf(n)], func(ok bool) {
 					if !ok {
 						r.add(r.nodeFinding(report.Unchecked, n, "GeneralInfo: no reply, although other devices of the type responded").WithHint("ibkit query GeneralInfo {node}"))
 					}

@@ -32,6 +32,9 @@ type Options struct {
 	// are read for comparison, and are not in the result.
 	Selected func(*fabric.Node) bool
 
+	// Silent, if not nil, reports whether a node is known not to reply. It is not asked.
+	Silent func(*fabric.Node) bool
+
 	Down     bool // read ports without a link, too
 	Switches bool // read temperatures, fans and power supplies of switches
 	Alarms   bool // read the modules' latched alarms, which firmware may then clear

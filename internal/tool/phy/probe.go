@@ -9,8 +9,14 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// probesPerType is how many devices of a type are asked at first. A single device can hang.
-const probesPerType = 3
+// ProbesPerType is how many devices of a type are asked at first. A single device can hang.
+const ProbesPerType = 3
+
+// The reasons for a device without a reply, and for a device that was not asked.
+var (
+	errSilent   = fmt.Errorf("%w: no reply to GeneralInfo", errNoAccess)
+	errNotAsked = fmt.Errorf("%w from other devices of the type", errSilent)
+)
 
 // A deviceType has the probes for devices with the same device ID.
 type deviceType struct {
@@ -35,7 +41,9 @@ func (r *reader) probeAll(devices []*Device) {
 			d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
 		case d.Port.Unreachable() != nil:
 			d.Missing = d.Port.Unreachable()
-		case t.probed < probesPerType:
+		case r.result.Silent != nil && r.result.Silent(d.Port.Node):
+			d.Missing = errNotAsked
+		case t.probed < ProbesPerType:
 			t.probed++
 			r.probe(d, t)
 		default:
@@ -53,7 +61,7 @@ func (r *reader) probe(d *Device, t *deviceType) {
 			d.Missing = errLimit
 			return
 		case errors.Is(err, umad.ErrTimeout):
-			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo", errNoAccess)
+			d.Missing = errSilent
 			return
 		case err != nil:
 			d.Missing = fmt.Errorf("%w: %w", errNoAccess, err)
@@ -74,7 +82,7 @@ func (r *reader) probe(d *Device, t *deviceType) {
 func (r *reader) giveUp() {
 	for _, t := range r.types {
 		for _, d := range t.waiting {
-			d.Missing = fmt.Errorf("%w: no reply to GeneralInfo from %d devices of the type", errNoAccess, t.probed)
+			d.Missing = errNotAsked
 			if r.result.Unfinished {
 				d.Missing = errLimit
 			}
