@@ -61,6 +61,9 @@ type ReportPort struct {
 	// Counters are the error counters; nil unless they were requested.
 	Counters *ReportCounters `json:"counters,omitempty"`
 
+	// PHY are the values from registers; nil unless they were requested.
+	PHY *ReportPHY `json:"phy,omitempty"`
+
 	// Attributes as received; nil unless they were requested.
 	Info *ReportPortInfo      `json:"info,omitempty"`
 	Ext  *mad.MlnxExtPortInfo `json:"extended_port_info,omitempty"`
@@ -82,6 +85,22 @@ type ReportCounter struct {
 	Meaning string  `json:"meaning"`
 }
 
+// ReportPHY has the values of a port's registers; see ibkit phy. Pointers are nil if the
+// value is unknown.
+type ReportPHY struct {
+	Missing      *string       `json:"missing"` // reason why the device has no registers
+	Cable        *string       `json:"cable"`
+	PartNumber   *string       `json:"part_number"`
+	SerialNumber *string       `json:"serial_number"`
+	Celsius      *float64      `json:"celsius"`
+	Rx           *float64      `json:"rx_dbm_lowest"` // nil also for a dark lane
+	Tx           *float64      `json:"tx_dbm_lowest"`
+	RawBER       *float64      `json:"raw_ber"`
+	EffectiveBER *float64      `json:"effective_ber"`
+	SymbolBER    *float64      `json:"symbol_ber"`
+	Findings     []report.Kind `json:"findings"`
+}
+
 // ReportStats counts the MADs of the scan.
 type ReportStats struct {
 	Sent     int `json:"sent"` // retries included
@@ -99,6 +118,9 @@ type ReportOptions struct {
 
 	// Counters, if not nil, returns the error counters of a port.
 	Counters func(*fabric.Port) *ReportCounters
+
+	// PHY, if not nil, returns the values of a port's registers, nil if it was not read.
+	PHY func(*fabric.Port) *ReportPHY
 }
 
 // NewReport returns the report on a result without its nodes. ends are those of the nodes.
@@ -244,6 +266,9 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	r.Peer = NewReportPeer(p, o.Names)
 	if o.Counters != nil {
 		r.Counters = o.Counters(p)
+	}
+	if o.PHY != nil {
+		r.PHY = o.PHY(p)
 	}
 	return r
 }

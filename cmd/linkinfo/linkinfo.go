@@ -48,12 +48,15 @@ type command struct {
 	csv             bool
 	attributes      bool
 	showKeys        bool
+	phy             bool
+	vendorKey       string
 	links           filter
 	table           table
 
 	// Derived from the flags.
 	options linkinfo.Options
 	checks  linkinfo.Checks
+	key     mad.Key // for registers
 	names   *fabric.NameMap
 }
 
@@ -86,6 +89,9 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
   # exit code 3 also if a port is disabled
   ibkit linkinfo --fail-on slow,narrow,not-active,disabled
+
+  # modules, light and bit error rates of a switch's links
+  ibkit linkinfo --phy leaf1
 
   # the names of nodes with problems
   ibkit linkinfo --json --problems | jq -r '.nodes[] | .name'
@@ -138,6 +144,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.attributes, "attributes", false, "include PortInfo and other attributes as received (--json)")
 	flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
+	flags.BoolVar(&c.phy, "phy", false, "show modules, light and bit error rates, as ibkit phy")
+	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	c.links.define(c.env, cmd)
 	c.table.define(c.env, cmd)
 	c.fabric.Define(c.env, cmd)
@@ -151,10 +159,10 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"csv"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"compare"}, Others: []string{
 			"diff", "from", "route", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
-			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes",
+			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes", "phy",
 		}},
 		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
-		{Flags: []string{"counters"}, Others: []string{"diff"}},
+		{Flags: []string{"counters", "phy"}, Others: []string{"diff"}},
 		{Flags: []string{"json", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv", "diff", "compare"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
@@ -163,6 +171,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "switch", "route"}},
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
+		{Flags: []string{"vs-key"}, Others: []string{"phy"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 	},
@@ -173,13 +182,16 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"route", "hops", "counters"}, []string{"route", "hops"}); err != nil {
+	if err := c.source.Complete([]string{"route", "hops", "counters", "phy"}, []string{"route", "hops"}); err != nil {
 		return err
 	}
 	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "route"}) == "" {
 		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --route, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.key, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.vendorKey); err != nil {
 		return err
 	}
 	o := &c.options
@@ -271,6 +283,14 @@ func (c *command) run(ctx context.Context) error {
 	case !ok:
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
+	if c.phy {
+		if c.table.registers, err = readRegisters(ctx, c.options.Source, c.key, c.names, result.Fabric, nodes); err != nil {
+			return err
+		}
+		if c.table.registers.printFailures(c.env, c.names, c.fabric.Verbose > 0) {
+			c.table.partial = true
+		}
+	}
 	missing := c.links.missing(c.names, result, nodes, compare)
 	if len(nodes) == 0 && missing == nil && compare == nil {
 		missing = fabricflag.NoneOfType(map[string]bool{"switches": c.selection.SwitchesOnly, "cas": c.selection.CAsOnly, "routers": c.selection.RoutersOnly})
@@ -333,6 +353,9 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		if c.table.errors != nil {
 			o.Counters = reportCounters(c.table.errors)
 		}
+		if c.table.registers != nil {
+			o.PHY = c.table.registers.report
+		}
 		links.WriteJSON(out, r, nodes, ends, o)
 	case c.csv:
 		rows := linkinfo.Links(ends)
@@ -342,6 +365,9 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		var more []links.CSVColumn
 		if c.table.errors != nil {
 			more = csvColumns(c.table.errors)
+		}
+		if c.table.registers != nil {
+			more = append(more, c.table.registers.csvColumns()...)
 		}
 		links.WriteCSV(out, rows, c.names, more...)
 	default:

@@ -40,6 +40,31 @@ func TestLinkinfoViews(t *testing.T) {
 	}
 }
 
+// Modules, light and bit error rates at both ends. Their findings make the exit code 3, and
+// requests without a reply 4.
+func TestLinkinfo_PHY(t *testing.T) {
+	mute := cmdtest.WriteFile(t, "0s vendor leaf1 off\n")
+	var all strings.Builder
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"leaf1", cmdutil.ExitFindings}, {"leaf1 --ends", cmdutil.ExitFindings}, {"leaf1 --csv", cmdutil.ExitFindings}, {"host5", cmdutil.ExitOK},
+		{"host1 --sim-events " + mute, cmdutil.ExitOK},
+	} {
+		code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "optics"}, append([]string{"linkinfo", "--phy"}, strings.Fields(test.args)...)...)
+		if code != test.code || err != "" {
+			t.Errorf("%s: exit code %d, error output %q", test.args, code, err)
+		}
+		all.WriteString("$ ibkit linkinfo --phy " + strings.ReplaceAll(test.args, mute, "EVENTS") + "\n" + out)
+	}
+	cmdtest.Golden(t, "phy.golden", all.String())
+	code, _, err := program.Run(t, nil, "linkinfo", "--phy", "--sim", "single-switch:hosts=2")
+	if want := "read registers: none of 3 devices has them: no register access by Gets: no reply to GeneralInfo"; code != cmdutil.ExitPartial || !strings.Contains(err, want) {
+		t.Errorf("got exit code %d, error output %q, want %d, %s", code, err, cmdutil.ExitPartial, want)
+	}
+}
+
 // The JSON conforms to the schema and decodes into linkinfo.Report without loss.
 func TestLinkinfoJSON(t *testing.T) {
 	for _, args := range [][]string{
@@ -49,6 +74,8 @@ func TestLinkinfoJSON(t *testing.T) {
 		{"linkinfo", "--sim", "demo", "--json", "--attributes"},
 		{"linkinfo", "--sim", "demo", "--json", "--counters"},
 		{"linkinfo", "--sim", "demo", "--json", "--counters", "--attributes"},
+		{"linkinfo", "--sim", "optics", "--json", "--phy"},
+		{"linkinfo", "--sim", "single-switch:hosts=2", "--json", "--phy"},
 		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
 		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {

@@ -29,6 +29,7 @@ type table struct {
 	counters   bool
 
 	errors     *errorcounters.Reader // nil: not read
+	registers  *registers            // nil: not read
 	narrowed   bool                  // some links were filtered out
 	partial    bool                  // the fabric, or a stored one that filters ports, is incomplete
 	incomplete bool                  // a selected node was not found
@@ -172,9 +173,10 @@ func either(l linkinfo.Link, holds func(linkinfo.End) bool) bool {
 	return holds(*l.Near) || l.Far != nil && holds(*l.Far)
 }
 
-// hasErrors reports whether counters of an end are above their thresholds.
+// hasErrors reports whether counters of an end are above their thresholds, or its registers
+// have a problem.
 func (t *table) hasErrors(e linkinfo.End) bool {
-	return t.errors != nil && len(t.errors.Problems(e.Port)) > 0
+	return t.errors != nil && len(t.errors.Problems(e.Port)) > 0 || t.registers != nil && t.registers.hasErrors(e.Port)
 }
 
 // A cell appends the text of a link in a column.
@@ -197,6 +199,9 @@ func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.
 	}
 	if t.errors != nil {
 		columns = append(columns, errorsColumn(t.errors, colour, !t.ends))
+	}
+	if t.registers != nil {
+		columns = append(columns, t.registers.columns(colour, !t.ends)...)
 	}
 	if t.additional {
 		columns = append(columns,

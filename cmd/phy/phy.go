@@ -205,18 +205,8 @@ func (c *command) print(v *view) {
 func (c *command) printFailures(r *phy.Result) {
 	c.fabric.PrintFailed(c.env, r.Fabric.FailureErrors(r.Names))
 	failures := c.fabric.Failures(c.env, "ibkit phy")
-	print := func(p *fabric.Port, gaps []phy.Gap) {
-		for _, g := range gaps {
-			if !g.IsRejected() {
-				failures.Print(fmt.Errorf("%s: %s: %w", r.Names.PortName(p), g.Register, g.Err))
-			}
-		}
-	}
-	for _, d := range r.Devices {
-		print(d.Port, d.Gaps)
-	}
-	for _, e := range r.Ends {
-		print(e.Port, e.Gaps)
+	for p, g := range r.Unread() {
+		failures.Print(fmt.Errorf("%s: %s: %w", r.Names.PortName(p), g.Register, g.Err))
 	}
 	failures.Close()
 }

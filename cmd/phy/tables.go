@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/phytext"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/phy"
@@ -54,15 +55,15 @@ var endColumns = []csvColumn[phy.ReportEnd]{
 	{"peer_port", func(e phy.ReportEnd) string { return render.Show(e.PeerPort) }},
 	{"state", func(e phy.ReportEnd) string { return render.Show(e.State) }},
 	{"fec", func(e phy.ReportEnd) string { return render.Show(e.FEC) }},
-	{"cable", cable},
+	{"cable", phytext.Cable},
 	{"part_number", moduleColumn(func(m *phy.ReportModule) string { return m.PartNumber })},
 	{"serial_number", moduleColumn(func(m *phy.ReportModule) string { return m.SerialNumber })},
-	{"celsius", celsius},
-	{"rx_dbm_lowest", lowest(func(l phy.ReportLane) *float64 { return l.Rx })},
-	{"tx_dbm_lowest", lowest(func(l phy.ReportLane) *float64 { return l.Tx })},
-	{"raw_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Raw })},
-	{"effective_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Effective })},
-	{"symbol_ber", rate(func(b *phy.ReportBitErrors) float64 { return b.Symbol })},
+	{"celsius", phytext.Celsius},
+	{"rx_dbm_lowest", phytext.Received},
+	{"tx_dbm_lowest", phytext.Sent},
+	{"raw_ber", phytext.RawBER},
+	{"effective_ber", phytext.EffectiveBER},
+	{"symbol_ber", phytext.SymbolBER},
 	{"link_downs", func(e phy.ReportEnd) string {
 		if e.Counters == nil {
 			return ""

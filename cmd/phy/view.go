@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/phytext"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
@@ -49,13 +50,10 @@ func peerName(e phy.ReportEnd) string {
 func (v *view) endTable() {
 	column := render.TextColumn[phy.ReportEnd]
 	columns := []render.Column[phy.ReportEnd]{
-		column("PORT", endName), column("PEER", peerName), column("CABLE", cable), column("SERIAL", serial), column("°C", celsius),
-		column("RX dBm", lowest(func(l phy.ReportLane) *float64 { return l.Rx })),
-		column("TX dBm", lowest(func(l phy.ReportLane) *float64 { return l.Tx })),
+		column("PORT", endName), column("PEER", peerName), column("CABLE", phytext.Cable), column("SERIAL", phytext.Serial), column("°C", phytext.Celsius),
+		column("RX dBm", phytext.Received), column("TX dBm", phytext.Sent),
 		column("FEC", func(e phy.ReportEnd) string { return render.Show(e.FEC) }),
-		column("RAW", rate(func(b *phy.ReportBitErrors) float64 { return b.Raw })),
-		column("EFFECTIVE", rate(func(b *phy.ReportBitErrors) float64 { return b.Effective })),
-		column("SYMBOL", rate(func(b *phy.ReportBitErrors) float64 { return b.Symbol })),
+		column("RAW", phytext.RawBER), column("EFFECTIVE", phytext.EffectiveBER), column("SYMBOL", phytext.SymbolBER),
 		column("DOWNS", func(e phy.ReportEnd) string {
 			if e.Counters == nil {
 				return render.Absent
@@ -74,65 +72,6 @@ func (v *view) endTable() {
 		render.Columns(v.out, columns, v.document.Ends)
 	}
 	v.summary()
-}
-
-// cable returns type and length.
-func cable(e phy.ReportEnd) string {
-	switch m := e.Module; {
-	case m == nil:
-		return render.Absent
-	case m.Length != nil:
-		return fmt.Sprintf("%s %g m", m.Type, *m.Length)
-	default:
-		return m.Type
-	}
-}
-
-func serial(e phy.ReportEnd) string {
-	if e.Module == nil {
-		return render.Absent
-	}
-	return render.OrAbsent(cmdutil.Visible(e.Module.SerialNumber))
-}
-
-func celsius(e phy.ReportEnd) string {
-	if e.Module == nil || e.Module.Celsius == nil {
-		return render.Absent
-	}
-	return fmt.Sprintf("%.0f", *e.Module.Celsius)
-}
-
-// lowest returns a column's function for the lowest power of a port's lanes.
-func lowest(of func(phy.ReportLane) *float64) func(phy.ReportEnd) string {
-	return func(e phy.ReportEnd) string {
-		if e.Module == nil || len(e.Module.Lanes) == 0 {
-			return render.Absent
-		}
-		var low *float64
-		for _, l := range e.Module.Lanes {
-			p := of(l)
-			if p == nil {
-				return "dark"
-			}
-			if low == nil || *p < *low {
-				low = p
-			}
-		}
-		return fmt.Sprintf("%.1f", *low)
-	}
-}
-
-// rate returns a column's function for a bit error rate.
-func rate(of func(*phy.ReportBitErrors) float64) func(phy.ReportEnd) string {
-	return func(e phy.ReportEnd) string {
-		if e.BitErrors == nil {
-			return render.Absent
-		}
-		if r := of(e.BitErrors); r > 0 {
-			return fmt.Sprintf("%.0e", r)
-		}
-		return "0"
-	}
 }
 
 // why returns the reason for a link that is down, in the firmware's words if it has some.

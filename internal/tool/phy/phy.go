@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -119,6 +120,11 @@ type End struct {
 // IsUp reports whether the link is up, according to the scan.
 func (e *End) IsUp() bool { return e.Port.Info != nil && e.Port.Info.PhysState == ib.PhysLinkUp }
 
+// HasProblem reports whether any of the findings is a problem.
+func (e *End) HasProblem() bool {
+	return slices.ContainsFunc(e.Findings, func(f report.Finding) bool { return f.Severity.IsProblem() })
+}
+
 // A Result has the registers of a fabric.
 type Result struct {
 	Options
@@ -135,6 +141,9 @@ type Result struct {
 
 // Peer returns the link's other end, nil if it was not read.
 func (r *Result) Peer(e *End) *End { return r.byPort[e.Port.Peer] }
+
+// End returns a port's link end, nil if it was not read.
+func (r *Result) End(p *fabric.Port) *End { return r.byPort[p] }
 
 // Run scans the fabric and reads the registers. Failures of single devices are in the
 // result.
@@ -225,25 +234,28 @@ func (r *Result) neighbours() []*Device {
 
 // Partial reports whether a request had no valid reply, or the scan is partial.
 func (r *Result) Partial() bool {
-	return r.Unfinished || r.Fabric.Partial() || r.count(func(g Gap) bool { return !g.IsRejected() }) > 0
+	for range r.Unread() {
+		return true
+	}
+	return r.Unfinished || r.Fabric.Partial()
 }
 
-// count returns the number of gaps of a sort.
-func (r *Result) count(is func(Gap) bool) (n int) {
-	add := func(gaps []Gap) {
-		for _, g := range gaps {
-			if is(g) {
-				n++
+// Unread yields the gaps that are no rejections, with their ports.
+func (r *Result) Unread() iter.Seq2[*fabric.Port, Gap] {
+	return func(yield func(*fabric.Port, Gap) bool) {
+		more := true
+		each := func(p *fabric.Port, gaps []Gap) {
+			for _, g := range gaps {
+				more = more && (g.IsRejected() || yield(p, g))
 			}
 		}
+		for _, d := range r.Devices {
+			each(d.Port, d.Gaps)
+		}
+		for _, e := range r.Ends {
+			each(e.Port, e.Gaps)
+		}
 	}
-	for _, d := range r.Devices {
-		add(d.Gaps)
-	}
-	for _, e := range r.Ends {
-		add(e.Gaps)
-	}
-	return n
 }
 
 // Readable returns the number of devices with registers.

@@ -133,6 +133,20 @@ type ReportLane struct {
 	Bias float64  `json:"bias_ma"`
 }
 
+// Lowest returns the lowest power of lanes, nil if a lane has none.
+func Lowest(lanes []ReportLane, of func(ReportLane) *float64) (low *float64) {
+	for _, l := range lanes {
+		p := of(l)
+		if p == nil {
+			return nil
+		}
+		if low == nil || *p < *low {
+			low = p
+		}
+	}
+	return low
+}
+
 // A ReportBitErrors has a link end's error rates. Zero is no error.
 type ReportBitErrors struct {
 	Seconds         float64 `json:"seconds"` // since cleared
@@ -174,27 +188,18 @@ func (r *Result) Report() *Report {
 	for _, d := range r.Devices {
 		doc.Devices = append(doc.Devices, r.reportDevice(d))
 		doc.Add(d.Findings...)
-		r.fail(&doc.Head, d.Port, d.Gaps)
 	}
 	for _, e := range r.Ends {
-		doc.Ends = append(doc.Ends, r.reportEnd(e))
+		doc.Ends = append(doc.Ends, r.ReportEnd(e))
 		doc.Add(e.Findings...)
-		r.fail(&doc.Head, e.Port, e.Gaps)
+	}
+	for p, g := range r.Unread() {
+		f := fabric.ReportFailure(r.Names.PortName(p), g.Err)
+		f.NodeGUID, f.Port, f.Attribute, f.LID = &p.Node.GUID, new(int(p.Number)), g.Register, new(p.LID())
+		doc.Fail(f)
 	}
 	doc.Partial = doc.Partial || r.Partial()
 	return doc
-}
-
-// fail adds the gaps that are no rejections.
-func (r *Result) fail(h *report.Head, p *fabric.Port, gaps []Gap) {
-	for _, g := range gaps {
-		if g.IsRejected() {
-			continue
-		}
-		f := fabric.ReportFailure(r.Names.PortName(p), g.Err)
-		f.NodeGUID, f.Port, f.Attribute, f.LID = &p.Node.GUID, new(int(p.Number)), g.Register, new(p.LID())
-		h.Fail(f)
-	}
 }
 
 func reportGaps(gaps []Gap) []ReportGap {
@@ -238,7 +243,8 @@ func (r *Result) reportDevice(d *Device) ReportDevice {
 	return doc
 }
 
-func (r *Result) reportEnd(e *End) ReportEnd {
+// ReportEnd returns the document on a link end.
+func (r *Result) ReportEnd(e *End) ReportEnd {
 	doc := ReportEnd{
 		NodeGUID: e.Port.Node.GUID, Name: r.Names.Name(e.Port.Node), Port: e.Port.Number, LID: e.Port.LID(),
 		Unavailable: reportGaps(e.Gaps), Findings: report.KindsOf(e.Findings),

@@ -1,0 +1,85 @@
+// Package phytext has the texts of link ends with registers, for commands with tables of links.
+package phytext
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+)
+
+// Cable returns type and length of a cable or module.
+func Cable(e phy.ReportEnd) string {
+	switch m := e.Module; {
+	case m == nil:
+		return render.Absent
+	case m.Length != nil:
+		return fmt.Sprintf("%s %g m", m.Type, *m.Length)
+	default:
+		return m.Type
+	}
+}
+
+// Serial returns a module's serial number.
+func Serial(e phy.ReportEnd) string {
+	if e.Module == nil {
+		return render.Absent
+	}
+	return render.OrAbsent(cmdutil.Visible(e.Module.SerialNumber))
+}
+
+// Celsius returns a module's temperature.
+func Celsius(e phy.ReportEnd) string {
+	if e.Module == nil || e.Module.Celsius == nil {
+		return render.Absent
+	}
+	return fmt.Sprintf("%.0f", *e.Module.Celsius)
+}
+
+// Received returns the lowest power that a lane receives, in dBm.
+func Received(e phy.ReportEnd) string {
+	return lowest(e, func(l phy.ReportLane) *float64 { return l.Rx })
+}
+
+// Sent returns the lowest power that a lane sends, in dBm.
+func Sent(e phy.ReportEnd) string {
+	return lowest(e, func(l phy.ReportLane) *float64 { return l.Tx })
+}
+
+// lowest returns the lowest power of a port's lanes.
+func lowest(e phy.ReportEnd, of func(phy.ReportLane) *float64) string {
+	if e.Module == nil || len(e.Module.Lanes) == 0 {
+		return render.Absent
+	}
+	low := phy.Lowest(e.Module.Lanes, of)
+	if low == nil {
+		return "dark"
+	}
+	return fmt.Sprintf("%.1f", *low)
+}
+
+// RawBER returns the bit error rate before correction.
+func RawBER(e phy.ReportEnd) string {
+	return rate(e, func(b *phy.ReportBitErrors) float64 { return b.Raw })
+}
+
+// EffectiveBER returns the bit error rate after correction.
+func EffectiveBER(e phy.ReportEnd) string {
+	return rate(e, func(b *phy.ReportBitErrors) float64 { return b.Effective })
+}
+
+// SymbolBER returns the rate of symbol errors.
+func SymbolBER(e phy.ReportEnd) string {
+	return rate(e, func(b *phy.ReportBitErrors) float64 { return b.Symbol })
+}
+
+func rate(e phy.ReportEnd, of func(*phy.ReportBitErrors) float64) string {
+	if e.BitErrors == nil {
+		return render.Absent
+	}
+	if r := of(e.BitErrors); r > 0 {
+		return fmt.Sprintf("%.0e", r)
+	}
+	return "0"
+}
