@@ -65,6 +65,7 @@ func init() { // parseHelp refers to commands
 		{"firmware", "NODE MAJOR MINOR SUBMINOR", "set the version of the firmware (vendor)", false, parseFirmware},
 		{"adaptive", "NODE|all [off]", "turn adaptive routing on or off", false, parseAdaptive},
 		{"optics", "PORT FAULT", "dirty (fibre), hot, dark (first lane) or ok", false, parseOptics},
+		{"module", "PORT MAJOR MINOR BUILD", "set the firmware version of a module", false, parseModuleFirmware},
 		{"fan", "SWITCH NUMBER RPM", "set the speed of a fan (vendor)", false, parseFan},
 		{"psu", "SWITCH NUMBER [off]", "turn a power supply on or off (vendor)", false, parsePowerSupply},
 		{"registers", "NODE|all FAULT", "reject a register (ID); old: Sets only; new", false, parseRegisters},

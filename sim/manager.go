@@ -41,6 +41,7 @@ type setup struct {
 	standard         Routing // from sm=on
 	manager          Manager
 	vendor, adaptive bool
+	vendorGiven      bool
 }
 
 // setupNames are the setup parameters.
@@ -68,7 +69,7 @@ func (s *setup) set(name, value string) (bool, error) {
 			return true, fmt.Errorf("%s=%s: not one of on, off", name, value)
 		}
 		if name == "vendor" {
-			s.vendor = value == "on"
+			s.vendor, s.vendorGiven = value == "on", true
 		} else {
 			s.adaptive = value == "on"
 		}

@@ -50,6 +50,29 @@ func parseOptics(f *Fabric, l *eventLine) (action, error) {
 	return nil, l.Expected("dirty, hot, dark or ok")
 }
 
+// SetModuleFirmware sets the firmware version of the module in a port's connector.
+func (p *Port) SetModuleFirmware(major, minor uint8, build uint16) {
+	p.optics.firmware = uint32(major)<<24 | uint32(minor)<<16 | uint32(build)
+}
+
+// parseModuleFirmware parses "module PORT MAJOR MINOR BUILD".
+func parseModuleFirmware(f *Fabric, l *eventLine) (action, error) {
+	p, err := l.port(f)
+	if err != nil {
+		return nil, err
+	}
+	var version [3]uint64
+	for i, limit := range []uint64{1<<8 - 1, 1<<8 - 1, 1<<16 - 1} {
+		if version[i], err = l.integer("a part of the version", limit); err != nil {
+			return nil, err
+		}
+	}
+	return func(*Fabric, io.Writer) error {
+		p.SetModuleFirmware(uint8(version[0]), uint8(version[1]), uint16(version[2]))
+		return nil
+	}, nil
+}
+
 // parseFan parses "fan SWITCH NUMBER RPM".
 func parseFan(f *Fabric, l *eventLine) (action, error) {
 	n, err := l.switchNode(f)
@@ -75,8 +98,11 @@ func (n *Node) withVendor(do func()) action {
 	}
 }
 
-// SetFan sets a fan's speed. The node must have a vendor agent.
+// SetFan sets a fan's speed. A node without a vendor agent has no fans.
 func (n *Node) SetFan(number uint8, rpm uint16) {
+	if n.vendor == nil {
+		return
+	}
 	if n.vendor.platform.rpm == nil {
 		n.vendor.platform.rpm = map[uint8]uint16{}
 	}
@@ -94,7 +120,14 @@ func parsePowerSupply(f *Fabric, l *eventLine) (action, error) {
 		return nil, err
 	}
 	on, err := l.on()
-	return n.withVendor(func() { n.vendor.platform.lost[number] = !on }), err
+	return n.withVendor(func() { n.SetPowerSupply(uint8(number), on) }), err
+}
+
+// SetPowerSupply turns a power supply on or off. A node without a vendor agent has none.
+func (n *Node) SetPowerSupply(number uint8, on bool) {
+	if n.vendor != nil {
+		n.vendor.platform.lost[number] = !on
+	}
 }
 
 // parseRegisters parses "registers NODE|all old|new|ID", which takes [register.Block] or a

@@ -19,6 +19,7 @@ type Preset struct {
 
 	link    LinkSpec // if no parameters override it
 	routing Routing  // with sm=on
+	vendor  bool     // the nodes have vendor agents without port labels, unless vendor= is given
 	build   func(*builder, *params)
 
 	// inject adds problems to the configured fabric; it may be nil.
@@ -55,6 +56,11 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 	}
 	if err := v.setup.apply(b.fabric, (*Fabric).Configure); err != nil {
 		return nil, err
+	}
+	if p.vendor && !v.setup.vendorGiven {
+		for _, n := range b.fabric.Nodes {
+			n.vendor = newVendorAgent()
+		}
 	}
 	if p.inject != nil {
 		p.inject(b.fabric)

@@ -102,9 +102,10 @@ func forEach(size []int, visit func([3]int)) {
 }
 
 var demo = Preset{
-	Name:  "demo",
-	About: "a small cluster with a bad cable, a slow link and a port that is not active",
-	link:  LinkSpec{Speed: ib.NDR},
+	Name:   "demo",
+	About:  "a small cluster with a dirty fibre, a hot module, a failed fan, a slow link and a port that is not active",
+	link:   LinkSpec{Speed: ib.NDR},
+	vendor: true,
 	build: func(b *builder, _ *params) {
 		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
 		for i := range 4 {
@@ -126,5 +127,6 @@ var demo = Preset{
 		late := &f.Node("node10").Ports[1]
 		late.Info.State, late.Peer.Info.State = ib.PortInit, ib.PortInit
 		addWear(f)
+		wearOptics(f)
 	},
 }

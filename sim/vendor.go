@@ -22,15 +22,17 @@ type vendorAgent struct {
 // simFirmware is the firmware version of all nodes.
 var simFirmware = [3]uint8{31, 20, 12}
 
+func newVendorAgent() *vendorAgent {
+	return &vendorAgent{selected: map[uint32]mad.MlnxCounterGroupConfig{}, config: map[uint32]uint32{}, firmware: simFirmware}
+}
+
 // SetVendorAgent makes a node answer NVIDIA's attributes: the vendor class 0x0a, and in
 // subnet management the capabilities, HierarchyInfo and adaptive routing, which is off.
 // By default a node ignores the class and rejects the attributes.
 func (n *Node) SetVendorAgent(on bool) {
 	n.vendor = nil
 	if on {
-		n.vendor = &vendorAgent{
-			selected: map[uint32]mad.MlnxCounterGroupConfig{}, config: map[uint32]uint32{}, firmware: simFirmware,
-		}
+		n.vendor = newVendorAgent()
 	}
 	for i := range n.Ports {
 		if p := &n.Ports[i]; p == n.managed(p.Number) {

@@ -85,7 +85,7 @@ var noAgentLines = []string{"-t 20000 -N 1", "-t 20000 -e -N 1", "-t 20000 -i 1 
 
 // TestVendstat_NoAgent compares the errors about nodes without a vendor agent.
 func TestVendstat_NoAgent(t *testing.T) {
-	s := serveFabric(t, "demo")
+	s := serveFabric(t, "demo,vendor=off")
 	for _, line := range noAgentLines {
 		t.Run(line, func(t *testing.T) { compareVendstat(t, s, line) })
 	}

@@ -115,10 +115,10 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 	return nil
 }
 
-// nodeLID returns the address for a node's general services.
+// nodeLID returns the address for a node's general services, LID 0 if they cannot be reached.
 func nodeLID(n *fabric.Node) umad.Target {
 	for _, p := range n.Ports {
-		if p != nil && p.LID() != 0 {
+		if p != nil && p.LID() != 0 && p.Unreachable() == nil {
 			return umad.Target{LID: p.LID()}
 		}
 	}

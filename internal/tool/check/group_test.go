@@ -29,7 +29,7 @@ func groupText(g Group) string {
 func runDemo(t *testing.T, command string, only ...string) (r *Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := options(build(t, "demo", command))
+		o := options(build(t, "demo,vendor=off", command))
 		o.Only = only
 		var err error
 		if r, err = Fabric(t.Context(), o); err != nil {

@@ -111,6 +111,36 @@ func TestRun_Findings(t *testing.T) {
 	})
 }
 
+// The demo has a fault of each sort, and its unplugged port has the firmware's reason.
+func TestRun_Demo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "demo")
+		r.o.Switches, r.o.Down = true, true
+		result := r.run(t)
+		want := []string{
+			"bit-errors leaf1[1]", "bit-errors spine1[1]", "cable-firmware leaf3[1]", "cable-firmware leaf4[1]", "dirty-fibre leaf1[1]", "fan-failed spine2",
+			"flapped leaf1[1]", "flapped leaf3[4]", "flapped spine1[1]", "hot-module spine2[3]",
+		}
+		if got := findings(result); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := end(t, result, "leaf3", 7).DownText(); got != "cable unplugged, blamed on the local end" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// The command module sets the firmware of both ports in a cage.
+func TestRun_ModuleCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.do(t, "module leaf1[2] 47 1 12")
+		if got := FirmwareText(end(t, r.run(t), "leaf1", 1).Module.Firmware); got != "47.1.12" {
+			t.Errorf("got %s, want 47.1.12", got)
+		}
+	})
+}
+
 // A selected node's light is compared with the other end's, which is not in the result.
 func TestRun_Selected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

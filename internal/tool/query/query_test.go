@@ -223,7 +223,7 @@ func TestRun_Redirect(t *testing.T) {
 // An agent that ignores the vendor class costs a single timeout, for any port count.
 func TestRun_NoVendorAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, err := Run(t.Context(), demo(t, "CounterGroupInfo", "leaf1", "all"))
+		r, err := Run(t.Context(), queryOf(t, "demo,vendor=off", "CounterGroupInfo", "leaf1", "all"))
 		if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) || r.Stats.Timeouts != 3 {
 			t.Errorf("got %+v, error %v, want one timeout", r, err)
 		}
