@@ -42,6 +42,8 @@ type command struct {
 	names     exporter.Names
 	local     bool
 	all       bool
+	phy       bool
+	vendorKey string
 	details   []string
 	interval  time.Duration
 	limit     time.Duration
@@ -74,7 +76,8 @@ not respond costs its own timeouts; its failures are metrics, too.
 By default, metrics and labels have the names of treydock's and SckyzO's
 infiniband_exporter, so their dashboards and rules work. Metrics that start with
 ibkit_ have findings, rates of links compared with the best that both support,
-forward error correction, and the sweep itself.
+forward error correction, and the sweep itself. With --phy, metrics that start
+with mlxlink_ have modules, light and bit error rates, as mlxlink_exporter.
 
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
@@ -126,6 +129,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
 	flags.BoolVar(&c.all, "all-metrics", false, "also export metrics that no published dashboard uses")
+	flags.BoolVar(&c.phy, "phy", false, "also read modules, light, bit error rates and fans, as ibkit phy")
+	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
 	cmdutil.EnumListFlag(cmd, &c.details, "detail-counters", "", []string{"fec", "errors", "discards", "none"}, "read a `LIST` of details of every port (default fec)")
 	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "begin a sweep after each `TIME`")
@@ -141,11 +146,12 @@ var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age"}},
 	},
+	Needs: []cmdutil.Need{{Flags: []string{"vs-key"}, Others: []string{"phy"}}},
 }
 
 // fabricOnly are the flags without an effect on the ports of this host.
 var fabricOnly = []string{
-	"all-metrics", "detail-counters", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
+	"all-metrics", "phy", "vs-key", "detail-counters", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
 	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 }
 
@@ -189,6 +195,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
+	if c.options.VendorKey, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.vendorKey); err != nil {
+		return err
+	}
 	return c.completeOptions()
 }
 
@@ -198,6 +207,7 @@ func (c *command) completeOptions() (err error) {
 	o.Names, o.Interval, o.Timeout, o.MaxAge = c.names, c.interval, c.limit, c.maxAge
 	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
 	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.PHY = c.phy
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
 	if c.local {

@@ -46,6 +46,7 @@ var waitless = map[string][2]string{
 	"IbkitExporterAbsent": {"ibkit_sweep_timestamp_seconds", "ibkit_no_such_metric"},
 	"IbkitFabricShrunk":   {"0.75 *", "1.5 *"},
 	"IbkitFabricConflict": {"> 0", ">= 0"},
+	"IbkitBitErrorRate":   {"> 10", ">= 0"},
 }
 
 // TestExporter_Dashboard lets Prometheus scrape fabrics with faults, and a fabric that
@@ -68,7 +69,7 @@ func TestExporter_Dashboard(t *testing.T) {
 	write(blind, "2s unlink leaf2[4]\n6s unlink leaf1[3]\n")
 	var targets []string
 	for _, args := range [][]string{
-		{"--sim", "demo", "--sim-events", events}, {"--sim", "demo", "--sim-events", blind}, {"--sim", "faults"}, {"--sim", "ibsim"},
+		{"--sim", "demo", "--sim-events", events, "--phy"}, {"--sim", "demo", "--sim-events", blind}, {"--sim", "faults"}, {"--sim", "ibsim"},
 	} {
 		host := ""
 		if slices.Contains(args, blind) {

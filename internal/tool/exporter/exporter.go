@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // Names select the metric names.
@@ -45,6 +46,11 @@ type Options struct {
 	// do not apply.
 	Fabric    counters.Options
 	NodeNames *fabric.NameMap
+
+	// PHY reads the registers of modules, cables and switches in each sweep, too, for at most
+	// half of Timeout. VendorKey is the key for them.
+	PHY       bool
+	VendorKey mad.Key
 
 	// Local has the options for sweeps with Node's names.
 	Local LocalOptions

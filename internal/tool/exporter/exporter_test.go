@@ -104,7 +104,7 @@ func TestNames(t *testing.T) {
 		all := counters.RcvErrorDetails | counters.XmitDiscardDetails | counters.FECDetails
 		got := map[string]map[string]*dto.MetricFamily{}
 		for _, names := range []Names{Treydock, Guilbaults} {
-			_, e := simulated(t, "faults", Options{Names: names, Fabric: counters.Options{DetailsOf: all}})
+			_, e := simulated(t, "faults,vendor=on", Options{Names: names, PHY: true, Fabric: counters.Options{DetailsOf: all}})
 			got[string(names)] = parse(t, sweepWithFailures(t, e))
 		}
 		got["sckyzo"] = got["treydock"]

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -22,6 +23,8 @@ type fabricSource struct {
 	check   func(*fabric.Fabric, []*fabric.Node) error // nil: all nodes are expected
 	write   func(*encoder, *fabricSweep)
 	all     bool // also metrics without a known user
+
+	registers *registerSource // nil: not read
 }
 
 // sweep scans the fabric and reads all counters. It compares them with the sweep before.
@@ -49,6 +52,11 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	f := &fabricSweep{result: r, names: s.names, details: o.DetailsOf, began: began, took: time.Since(began), writeAll: s.write, all: s.all}
 	f.summarize()
 	f.findMissing(last, s.options.Want)
+	if s.registers != nil && r.Fabric.Blind() == nil {
+		if err := s.registers.read(ctx, f, phy.Options{Source: s.options.Source, Selected: s.options.Want}); err != nil {
+			return nil, err
+		}
+	}
 	return f, nil
 }
 
@@ -64,6 +72,8 @@ type fabricSweep struct {
 	summary  sweepInfo
 	writeAll func(*encoder, *fabricSweep)
 	all      bool // also metrics without a known user
+
+	registers *phy.Result // nil: not read
 }
 
 // A role is a node's type in metric names.
@@ -155,6 +165,7 @@ func (s *fabricSweep) info() sweepInfo { return s.summary }
 func (s *fabricSweep) write(e *encoder) {
 	s.writeAll(e, s)
 	writeOwn(e, s)
+	writeRegisters(e, s)
 }
 
 // addDevices adds all nodes' devices. Each fabric port is there once, even if nodes have

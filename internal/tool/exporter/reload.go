@@ -10,7 +10,11 @@ func (e *Exporter) Reload(o Options) {
 
 // newFabricSource returns a source with the options in o that may change.
 func (e *Exporter) newFabricSource(o Options) *fabricSource {
-	return &fabricSource{options: o.Fabric, names: o.NodeNames, check: o.CheckNodes, write: writerOf[e.opts.Names], all: e.opts.AllMetrics}
+	s := &fabricSource{options: o.Fabric, names: o.NodeNames, check: o.CheckNodes, write: writerOf[e.opts.Names], all: e.opts.AllMetrics}
+	if o.PHY {
+		s.registers = &registerSource{o.VendorKey, e.opts.Timeout / 2}
+	}
+	return s
 }
 
 // currentSource returns the next sweep's source.

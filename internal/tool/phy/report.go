@@ -186,7 +186,7 @@ func (r *Result) Report() *Report {
 	doc := &Report{Head: report.NewHead(ReportSchema, r.Began), Devices: []ReportDevice{}, Ends: []ReportEnd{}}
 	doc.Fail(r.Fabric.ReportFailures(r.Names)...)
 	for _, d := range r.Devices {
-		doc.Devices = append(doc.Devices, r.reportDevice(d))
+		doc.Devices = append(doc.Devices, r.ReportDevice(d))
 		doc.Add(d.Findings...)
 	}
 	for _, e := range r.Ends {
@@ -210,7 +210,8 @@ func reportGaps(gaps []Gap) []ReportGap {
 	return list
 }
 
-func (r *Result) reportDevice(d *Device) ReportDevice {
+// ReportDevice returns the document on a device.
+func (r *Result) ReportDevice(d *Device) ReportDevice {
 	doc := ReportDevice{
 		NodeGUID: d.Port.Node.GUID, Name: r.Names.Name(d.Port.Node), Type: d.Port.Node.Info.NodeType.String(), Port: d.Port.Number, LID: d.Port.LID(),
 		Unavailable: reportGaps(d.Gaps), Findings: report.KindsOf(d.Findings), Sensors: []ReportSensor{}, Fans: []ReportFan{}, Supplies: []ReportSupply{},
