@@ -14,9 +14,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // command is one call of counters.
@@ -39,6 +41,8 @@ type command struct {
 
 	limitFlags limits.Flags
 	ber        bool
+	phy        bool
+	vendorKey  string
 	data       bool
 	details    bool
 	lanes      bool
@@ -51,6 +55,9 @@ type command struct {
 	// Derived from the flags.
 	options counters.Options
 	names   *fabric.NameMap
+	key     mad.Key // for registers
+
+	registers *registers.Reader // nil: not read
 
 	warned   map[string]bool // failures that were printed
 	hasTable bool            // the CSV has its header
@@ -100,6 +107,9 @@ ports, and NAME[3] for one of them.`),
   ibkit counters --save counters.baseline
   ibkit counters --since counters.baseline
 
+  # bit error rates that the devices measure, before and after correction
+  ibkit counters --phy leaf1
+
   # this host's ports, during a test with ibkit perf
   ibkit counters --local --window 5s
 
@@ -134,6 +144,8 @@ func (c *command) define(cmd *cobra.Command) {
 	c.source.Define(cmd)
 	c.limitFlags.Define(flags)
 	flags.BoolVar(&c.ber, "ber", false, "check the bit error rates 1e-14 (12 min) and 1e-15 (125 min)")
+	flags.BoolVar(&c.phy, "phy", false, "show the bit error rates that the devices measure, as ibkit phy")
+	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.data, "data", false, "show traffic of every port")
 	flags.BoolVar(&c.details, "details", false, "read the causes of errors and FEC of every port")
 	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
@@ -159,13 +171,14 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
 		{Flags: []string{"fabric"}, Others: []string{"from"}},
 		{Flags: []string{"local"}, Others: []string{
-			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "fabric", "from", "threshold-file", "max-wait", "ber", "data",
+			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "fabric", "from", "threshold-file", "max-wait", "ber", "phy", "vs-key", "data",
 			"details", "vl", "reset", "columns", "top", "sort", "csv", "sim", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 		}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
 		{Flags: []string{"ber"}, Others: []string{"window", "interval", "since"}},
+		{Flags: []string{"vs-key"}, Others: []string{"phy"}},
 		{Flags: change.FlagNames, Others: []string{"reset"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
@@ -198,10 +211,13 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := c.rows.complete(flags); err != nil {
 		return err
 	}
-	if err := c.source.Complete([]string{"window", "interval", "count", "watch", "reset", "details", "vl"}, nil); err != nil {
+	if err := c.source.Complete([]string{"window", "interval", "count", "watch", "reset", "details", "vl", "phy"}, nil); err != nil {
 		return err
 	}
 	if c.names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
+		return err
+	}
+	if c.key, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.vendorKey); err != nil {
 		return err
 	}
 	o := &c.options

@@ -31,6 +31,9 @@ var program = cmdtest.Native(New)
 // growing are the counters of the demo that grow while a test runs.
 var growing = regexp.MustCompile(`SymbolErrorCounter \d+`)
 
+// sampled is the time of a sample.
+var sampled = regexp.MustCompile(`(?m)^20[^,]*,`)
+
 func TestCounters(t *testing.T) {
 	for _, test := range []struct {
 		name, line string
@@ -44,13 +47,16 @@ func TestCounters(t *testing.T) {
 		{"ports", "counters --sim demo --node leaf3 --ports 1-5 --all --columns LinkDowned,XmitDiscards", cmdutil.ExitFindings},
 		{"vl", "counters --sim demo --vl leaf4/4", cmdutil.ExitFindings},
 		{"details", "counters --sim demo --details leaf1/1", cmdutil.ExitFindings},
+		{"phy", "counters --sim optics --phy --all --node leaf1", cmdutil.ExitFindings},
+		{"phy-csv", "counters --sim optics --phy --columns LinkDowned --csv --node host1,host2", cmdutil.ExitOK},
+		{"phy-absent", "counters --sim single-switch:hosts=2 --phy --all --node host001", cmdutil.ExitPartial},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, strings.Fields(test.line)...)
 			if code != test.code {
 				t.Errorf("exit code: got %d, want %d", code, test.code)
 			}
-			cmdtest.Golden(t, test.name+".golden", growing.ReplaceAllString(out+err, "SymbolErrorCounter N"))
+			cmdtest.Golden(t, test.name+".golden", sampled.ReplaceAllString(growing.ReplaceAllString(out+err, "SymbolErrorCounter N"), "TIME,"))
 		})
 	}
 }
@@ -174,6 +180,7 @@ func TestJSON(t *testing.T) {
 		"--sim demo --json --all --vl --details",
 		"--sim demo --json --all --window 20ms",
 		"--sim demo --json --columns SymbolError --window 20ms",
+		"--sim demo --json --all --phy",
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 )
@@ -19,6 +20,9 @@ func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) 
 		shown[n], ports = append(shown[n], w.Port), append(ports, w.Port)
 	}
 	head := r.Head(ports, c.names)
+	if c.registers != nil {
+		head.Fail(c.registers.Result.ReportFailures()...)
+	}
 	render.WriteHead(out, &head)
 	render.WriteMembers(out, ',', r.Window(c.options.Window))
 	var nodes []*counters.Node
@@ -28,8 +32,20 @@ func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) 
 		}
 	}
 	o := counters.ReportOptions{Names: c.names, Counters: c.rows.chosen}
+	if c.registers != nil {
+		o.Measured = c.measured
+	}
 	render.AppendArray(out, "nodes", nodes, func(b []byte, n *counters.Node) []byte { return r.AppendNodeJSON(b, n, shown[n], o) })
 	out.WriteString("\n}\n")
+}
+
+// measured returns the bit error rates that a port's device measures, nil if they are unknown.
+func (c *command) measured(p *fabric.Port) *counters.ReportMeasured {
+	b := c.registers.End(p).BitErrors
+	if b == nil {
+		return nil
+	}
+	return &counters.ReportMeasured{Raw: b.Raw, Effective: b.Effective, Symbol: b.Symbol, Seconds: b.Seconds}
 }
 
 // writeCSV writes one record per port, after a header in the first window. "" stands for
@@ -47,6 +63,9 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 	for _, counter := range chosen {
 		header = append(header, counter.String(), counter.String()+"_per_second")
 	}
+	if c.registers != nil {
+		header = append(header, "raw_ber", "effective_ber", "symbol_ber")
+	}
 	if !c.hasTable {
 		c.hasTable = true
 		_ = w.Write(header)
@@ -54,6 +73,9 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 	var record []string // for reuse
 	for _, r := range rows {
 		record = appendCSVCounters(c.appendCSVHead(record[:0], r), r, chosen)
+		if c.registers != nil {
+			record = c.appendMeasured(record, r)
+		}
 		_ = w.Write(record)
 	}
 	w.Flush()
@@ -100,6 +122,15 @@ func appendCSVCounters(record []string, r row, chosen []counters.Counter) []stri
 		record = append(record, value, rate)
 	}
 	return record
+}
+
+// appendMeasured appends the bit error rates from registers.
+func (c *command) appendMeasured(record []string, r row) []string {
+	m := c.measured(r.Port.Port)
+	if m == nil {
+		return append(record, "", "", "")
+	}
+	return append(record, number(m.Raw, true), number(m.Effective, true), number(m.Symbol, true))
 }
 
 func number(v float64, ok bool) string {

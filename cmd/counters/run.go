@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -44,6 +45,13 @@ func (c *command) run(ctx context.Context) error {
 			c.printFailures(nodeFailures(r, c.names))
 		}
 		partial = partial || r.Partial()
+		if c.phy {
+			unread, err := c.readRegisters(ctx, r)
+			if err != nil {
+				return err
+			}
+			partial = partial || unread
+		}
 		found, err := c.print(r)
 		problems = problems || found
 		return err
@@ -84,6 +92,18 @@ func (c *command) run(ctx context.Context) error {
 			plural.Count(result.Passes, "pass", "passes"), fabricflag.FormatStats(result.Stats), result.Stats.Window)
 	}
 	return cmdutil.ResultError(partial, problems)
+}
+
+// readRegisters reads the registers of the selected nodes' link ends. It reports whether some
+// were not read.
+func (c *command) readRegisters(ctx context.Context, r *counters.Result) (unread bool, err error) {
+	if c.registers, err = registers.Read(ctx, c.options.Source, c.key, c.names, r.Fabric, nodesOf(r)); err != nil {
+		return false, err
+	}
+	if c.json && c.registers.Result.Readable() > 0 { // the document lists the failures
+		return c.registers.Result.Partial(), nil
+	}
+	return c.registers.PrintFailures(c.env, c.names, c.fabric.Verbose > 0), nil
 }
 
 // store writes the baseline of --save. A partial one replaces the file only with
@@ -165,7 +185,7 @@ func (c *command) printTable(out *render.Output, r *counters.Result, rows []row,
 		out.WriteString("\x1b[H\x1b[2J")
 	}
 	t := &table{
-		names: c.names, colour: colour, window: s.compared, ber: c.ber,
+		names: c.names, colour: colour, window: s.compared, ber: c.ber, registers: c.registers,
 		data:   c.data || s.compared && len(c.rows.chosen) == 0,
 		chosen: c.chosen(rows), findings: len(c.rows.chosen) == 0,
 	}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -26,6 +28,8 @@ type table struct {
 	ber      bool
 	findings bool
 	chosen   []counters.Counter
+
+	registers *registers.Reader // nil: not read
 }
 
 // print writes the rows.
@@ -63,8 +67,16 @@ func (t *table) columns() []render.Column[row] {
 			columns = append(columns, column("/s", perSecond(c)))
 		}
 	}
-	if t.ber {
+	if t.registers != nil {
+		measured := func(text func(phy.ReportEnd) string) func(row) string {
+			return func(w row) string { return text(t.registers.End(w.Port.Port)) }
+		}
+		columns = append(columns, render.TextColumn("RAW BER", measured(registers.RawBER)),
+			render.TextColumn("EFFECTIVE BER", measured(registers.EffectiveBER)), render.TextColumn("SYMBOL BER", measured(registers.SymbolBER)))
+	} else if t.ber {
 		columns = append(columns, render.TextColumn("BIT ERROR RATE", bitErrors))
+	}
+	if t.ber {
 		for _, r := range counters.BERRules {
 			columns = append(columns, render.TextColumn(fmt.Sprintf("%.0e", r.Limit), verdict(r)))
 		}

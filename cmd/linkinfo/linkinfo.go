@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
@@ -284,10 +285,12 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
 	if c.phy {
-		if c.table.registers, err = readRegisters(ctx, c.options.Source, c.key, c.names, result.Fabric, nodes); err != nil {
+		reader, err := registers.Read(ctx, c.options.Source, c.key, c.names, result.Fabric, nodes)
+		if err != nil {
 			return err
 		}
-		if c.table.registers.printFailures(c.env, c.names, c.fabric.Verbose > 0) {
+		c.table.registers = &registerView{reader}
+		if reader.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
 			c.table.partial = true
 		}
 	}

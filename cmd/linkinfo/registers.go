@@ -1,66 +1,34 @@
 package linkinfo
 
 import (
-	"context"
-	"fmt"
 	"strings"
 
-	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
-	"github.com/ibkit/ibkit/cmd/internal/shared/phytext"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/mad"
 )
 
-// registers are the link ends' registers.
-type registers struct{ result *phy.Result }
-
-// readRegisters reads the registers at both ends of the selected nodes' links.
-func readRegisters(ctx context.Context, source fabric.Source, key mad.Key, names *fabric.NameMap, f *fabric.Fabric, nodes []*fabric.Node) (*registers, error) {
-	wanted := map[*fabric.Node]bool{}
-	for _, n := range nodes {
-		wanted[n] = true
-		for _, p := range n.Ports {
-			if p != nil && p.Peer != nil {
-				wanted[p.Peer.Node] = true
-			}
-		}
-	}
-	source.Stored, source.Progress = f, nil
-	r, err := phy.Run(ctx, phy.Options{Source: source, Key: key, Names: names, Selected: func(n *fabric.Node) bool { return wanted[n] }})
-	if err != nil {
-		return nil, err
-	}
-	return &registers{r}, nil
-}
-
-// end returns the report on a port.
-func (r *registers) end(p *fabric.Port) phy.ReportEnd {
-	if p == nil || r.result.End(p) == nil {
-		return phy.ReportEnd{}
-	}
-	return r.result.ReportEnd(r.result.End(p))
-}
+// registerView has the columns of link ends with registers.
+type registerView struct{ *registers.Reader }
 
 // hasErrors reports whether a link end has a finding.
-func (r *registers) hasErrors(p *fabric.Port) bool {
-	e := r.result.End(p)
+func (r registerView) hasErrors(p *fabric.Port) bool {
+	e := r.Result.End(p)
 	return e != nil && e.HasProblem()
 }
 
 // columns returns the columns of the table, with the values at both ends.
-func (r *registers) columns(colour *render.Palette, withPeer bool) []render.Column[linkinfo.Link] {
+func (r registerView) columns(colour *render.Palette, withPeer bool) []render.Column[linkinfo.Link] {
 	both := func(text func(phy.ReportEnd) string) func(linkinfo.Link) string {
 		return func(l linkinfo.Link) string {
-			near := text(r.end(l.Near.Port))
+			near := text(r.End(l.Near.Port))
 			if !withPeer || l.Near.Port.Peer == nil {
 				return near
 			}
-			if far := text(r.end(l.Near.Port.Peer)); near != render.Absent || far != render.Absent {
+			if far := text(r.End(l.Near.Port.Peer)); near != render.Absent || far != render.Absent {
 				return near + " / " + far
 			}
 			return near
@@ -68,9 +36,9 @@ func (r *registers) columns(colour *render.Palette, withPeer bool) []render.Colu
 	}
 	column := render.TextColumn[linkinfo.Link]
 	return []render.Column[linkinfo.Link]{
-		column("CABLE", func(l linkinfo.Link) string { return phytext.Cable(r.end(l.Near.Port)) }),
-		column("°C", both(phytext.Celsius)), column("RX dBm", both(phytext.Received)), column("TX dBm", both(phytext.Sent)),
-		column("EFFECTIVE BER", both(phytext.EffectiveBER)),
+		column("CABLE", func(l linkinfo.Link) string { return registers.Cable(r.End(l.Near.Port)) }),
+		column("°C", both(registers.Celsius)), column("RX dBm", both(registers.Received)), column("TX dBm", both(registers.Sent)),
+		column("EFFECTIVE BER", both(registers.EffectiveBER)),
 		column("PHY", both(func(e phy.ReportEnd) string {
 			var kinds []string
 			for _, k := range e.Findings {
@@ -82,22 +50,22 @@ func (r *registers) columns(colour *render.Palette, withPeer bool) []render.Colu
 }
 
 // csvColumns returns the columns for both ends.
-func (r *registers) csvColumns() (all []links.CSVColumn) {
+func (r registerView) csvColumns() (all []links.CSVColumn) {
 	for _, c := range []struct {
 		name  string
 		value func(phy.ReportEnd) string
 	}{
-		{"cable", phytext.Cable},
-		{"serial_number", phytext.Serial},
-		{"celsius", phytext.Celsius},
-		{"rx_dbm_lowest", phytext.Received},
-		{"tx_dbm_lowest", phytext.Sent},
-		{"raw_ber", phytext.RawBER},
-		{"effective_ber", phytext.EffectiveBER},
-		{"symbol_ber", phytext.SymbolBER},
+		{"cable", registers.Cable},
+		{"serial_number", registers.Serial},
+		{"celsius", registers.Celsius},
+		{"rx_dbm_lowest", registers.Received},
+		{"tx_dbm_lowest", registers.Sent},
+		{"raw_ber", registers.RawBER},
+		{"effective_ber", registers.EffectiveBER},
+		{"symbol_ber", registers.SymbolBER},
 	} {
 		value := func(p *fabric.Port) string {
-			if text := c.value(r.end(p)); text != render.Absent {
+			if text := c.value(r.End(p)); text != render.Absent {
 				return text
 			}
 			return ""
@@ -110,18 +78,18 @@ func (r *registers) csvColumns() (all []links.CSVColumn) {
 }
 
 // report returns the JSON form for a port, nil if it was not read.
-func (r *registers) report(p *fabric.Port) *linkinfo.ReportPHY {
-	e := r.result.End(p)
+func (r registerView) report(p *fabric.Port) *linkinfo.ReportPHY {
+	e := r.Result.End(p)
 	if e == nil {
 		return nil
 	}
-	d := r.end(p)
+	d := r.End(p)
 	doc := &linkinfo.ReportPHY{Findings: d.Findings}
 	if missing := e.Device.Missing; missing != nil {
 		doc.Missing = new(missing.Error())
 	}
 	if m := d.Module; m != nil {
-		doc.Cable, doc.PartNumber, doc.SerialNumber, doc.Celsius = new(phytext.Cable(d)), &m.PartNumber, &m.SerialNumber, m.Celsius
+		doc.Cable, doc.PartNumber, doc.SerialNumber, doc.Celsius = new(registers.Cable(d)), &m.PartNumber, &m.SerialNumber, m.Celsius
 		doc.Rx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Rx })
 		doc.Tx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Tx })
 	}
@@ -129,17 +97,4 @@ func (r *registers) report(p *fabric.Port) *linkinfo.ReportPHY {
 		doc.RawBER, doc.EffectiveBER, doc.SymbolBER = &b.Raw, &b.Effective, &b.Symbol
 	}
 	return doc
-}
-
-// printFailures prints the requests without a valid reply, and reports whether there are
-// any, or no device has registers.
-func (r *registers) printFailures(env *cmdutil.Env, names *fabric.NameMap, verbose bool) bool {
-	failures := cmdutil.NewFailures(env, "warning", verbose)
-	if n := len(r.result.Devices); n > 0 && r.result.Readable() == 0 {
-		failures.Print(fmt.Errorf("read registers: none of %s has them: %w", plural.Count(n, "device", "devices"), r.result.Devices[0].Missing))
-	}
-	for p, g := range r.result.Unread() {
-		failures.Print(fmt.Errorf("%s: %s: %w", names.PortName(p), g.Register, g.Err))
-	}
-	return failures.Close() > 0
 }

@@ -29,7 +29,7 @@ type table struct {
 	counters   bool
 
 	errors     *errorcounters.Reader // nil: not read
-	registers  *registers            // nil: not read
+	registers  *registerView         // nil: not read
 	narrowed   bool                  // some links were filtered out
 	partial    bool                  // the fabric, or a stored one that filters ports, is incomplete
 	incomplete bool                  // a selected node was not found

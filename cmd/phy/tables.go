@@ -10,7 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/phytext"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/phy"
@@ -55,15 +55,15 @@ var endColumns = []csvColumn[phy.ReportEnd]{
 	{"peer_port", func(e phy.ReportEnd) string { return render.Show(e.PeerPort) }},
 	{"state", func(e phy.ReportEnd) string { return render.Show(e.State) }},
 	{"fec", func(e phy.ReportEnd) string { return render.Show(e.FEC) }},
-	{"cable", phytext.Cable},
+	{"cable", registers.Cable},
 	{"part_number", moduleColumn(func(m *phy.ReportModule) string { return m.PartNumber })},
 	{"serial_number", moduleColumn(func(m *phy.ReportModule) string { return m.SerialNumber })},
-	{"celsius", phytext.Celsius},
-	{"rx_dbm_lowest", phytext.Received},
-	{"tx_dbm_lowest", phytext.Sent},
-	{"raw_ber", phytext.RawBER},
-	{"effective_ber", phytext.EffectiveBER},
-	{"symbol_ber", phytext.SymbolBER},
+	{"celsius", registers.Celsius},
+	{"rx_dbm_lowest", registers.Received},
+	{"tx_dbm_lowest", registers.Sent},
+	{"raw_ber", registers.RawBER},
+	{"effective_ber", registers.EffectiveBER},
+	{"symbol_ber", registers.SymbolBER},
 	{"link_downs", func(e phy.ReportEnd) string {
 		if e.Counters == nil {
 			return ""

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/phytext"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
@@ -50,10 +50,10 @@ func peerName(e phy.ReportEnd) string {
 func (v *view) endTable() {
 	column := render.TextColumn[phy.ReportEnd]
 	columns := []render.Column[phy.ReportEnd]{
-		column("PORT", endName), column("PEER", peerName), column("CABLE", phytext.Cable), column("SERIAL", phytext.Serial), column("°C", phytext.Celsius),
-		column("RX dBm", phytext.Received), column("TX dBm", phytext.Sent),
+		column("PORT", endName), column("PEER", peerName), column("CABLE", registers.Cable), column("SERIAL", registers.Serial), column("°C", registers.Celsius),
+		column("RX dBm", registers.Received), column("TX dBm", registers.Sent),
 		column("FEC", func(e phy.ReportEnd) string { return render.Show(e.FEC) }),
-		column("RAW", phytext.RawBER), column("EFFECTIVE", phytext.EffectiveBER), column("SYMBOL", phytext.SymbolBER),
+		column("RAW", registers.RawBER), column("EFFECTIVE", registers.EffectiveBER), column("SYMBOL", registers.SymbolBER),
 		column("DOWNS", func(e phy.ReportEnd) string {
 			if e.Counters == nil {
 				return render.Absent

@@ -117,6 +117,11 @@ func (r *Result) appendSamples(b []byte, p *Port, chosen []Counter, o *ReportOpt
 	} else {
 		b = append(b, "null"...)
 	}
+	if o.Measured != nil {
+		if m := o.Measured(p.Port); m != nil {
+			b = appendJSON(append(b, `,"measured_ber":`...), m)
+		}
+	}
 	b = append(b, `,"lanes":`...)
 	if lanes := reportLanes(p); lanes != nil {
 		return appendJSON(b, lanes)

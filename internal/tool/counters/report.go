@@ -54,12 +54,13 @@ type ReportPort struct {
 	Increase map[string]*uint64  `json:"increase"` // in the window
 	Rates    map[string]*float64 `json:"rates"`    // per second
 
-	Transmit      *float64       `json:"transmit"` // utilization, 0 to 1
-	Receive       *float64       `json:"receive"`
-	LostBandwidth *float64       `json:"lost_bandwidth"` // by waiting, 0 to 1
-	Tick          *uint8         `json:"tick"`
-	BER           *ReportBER     `json:"ber"`
-	Lanes         map[string]any `json:"lanes"` // attributes by virtual lane and service level
+	Transmit      *float64        `json:"transmit"` // utilization, 0 to 1
+	Receive       *float64        `json:"receive"`
+	LostBandwidth *float64        `json:"lost_bandwidth"` // by waiting, 0 to 1
+	Tick          *uint8          `json:"tick"`
+	BER           *ReportBER      `json:"ber"`
+	Measured      *ReportMeasured `json:"measured_ber,omitempty"` // nil unless it was requested and is known
+	Lanes         map[string]any  `json:"lanes"`                  // attributes by virtual lane and service level
 
 	Findings []report.Kind `json:"findings"` // see Report.Findings
 }
@@ -77,6 +78,15 @@ type ReportBER struct {
 	Bits   float64         `json:"bits"`
 	Rate   float64         `json:"rate"` // with 0 errors the bound that the window proves
 	Rules  []ReportBERRule `json:"rules"`
+}
+
+// A ReportMeasured has the bit error rates that the device measures, since it cleared its
+// counters.
+type ReportMeasured struct {
+	Raw       float64 `json:"raw"`       // before correction
+	Effective float64 `json:"effective"` // after correction
+	Symbol    float64 `json:"symbol"`
+	Seconds   float64 `json:"seconds"` // since cleared
 }
 
 // A ReportBERRule is the result of a [BERRule].
@@ -99,6 +109,10 @@ type FindingData struct {
 type ReportOptions struct {
 	Names    *fabric.NameMap
 	Counters []Counter // to include; nil: all that were read
+
+	// Measured, if not nil, returns the bit error rates that a port's device measures, nil
+	// if they are unknown.
+	Measured func(*fabric.Port) *ReportMeasured
 }
 
 // Head returns the head of a report about some ports: their findings, and the failed

@@ -193,13 +193,19 @@ func (r *Result) Report() *Report {
 		doc.Ends = append(doc.Ends, r.ReportEnd(e))
 		doc.Add(e.Findings...)
 	}
+	doc.Fail(r.ReportFailures()...)
+	doc.Partial = doc.Partial || r.Partial()
+	return doc
+}
+
+// ReportFailures returns the requests without a valid reply.
+func (r *Result) ReportFailures() (failures []report.Failure) {
 	for p, g := range r.Unread() {
 		f := fabric.ReportFailure(r.Names.PortName(p), g.Err)
 		f.NodeGUID, f.Port, f.Attribute, f.LID = &p.Node.GUID, new(int(p.Number)), g.Register, new(p.LID())
-		doc.Fail(f)
+		failures = append(failures, f)
 	}
-	doc.Partial = doc.Partial || r.Partial()
-	return doc
+	return failures
 }
 
 func reportGaps(gaps []Gap) []ReportGap {

@@ -1,5 +1,4 @@
-// Package phytext has the texts of link ends with registers, for commands with tables of links.
-package phytext
+package registers
 
 import (
 	"fmt"
