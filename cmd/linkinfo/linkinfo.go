@@ -357,7 +357,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 			o.Counters = reportCounters(c.table.errors)
 		}
 		if c.table.registers != nil {
-			o.PHY = c.table.registers.report
+			o.PHY = c.table.registers.Report
 		}
 		links.WriteJSON(out, r, nodes, ends, o)
 	case c.csv:

@@ -76,25 +76,3 @@ func (r registerView) csvColumns() (all []links.CSVColumn) {
 	}
 	return all
 }
-
-// report returns the JSON form for a port, nil if it was not read.
-func (r registerView) report(p *fabric.Port) *linkinfo.ReportPHY {
-	e := r.Result.End(p)
-	if e == nil {
-		return nil
-	}
-	d := r.End(p)
-	doc := &linkinfo.ReportPHY{Findings: d.Findings}
-	if missing := e.Device.Missing; missing != nil {
-		doc.Missing = new(missing.Error())
-	}
-	if m := d.Module; m != nil {
-		doc.Cable, doc.PartNumber, doc.SerialNumber, doc.Celsius = new(registers.Cable(d)), &m.PartNumber, &m.SerialNumber, m.Celsius
-		doc.Rx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Rx })
-		doc.Tx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Tx })
-	}
-	if b := d.BitErrors; b != nil {
-		doc.RawBER, doc.EffectiveBER, doc.SymbolBER = &b.Raw, &b.Effective, &b.Symbol
-	}
-	return doc
-}

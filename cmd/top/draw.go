@@ -372,6 +372,17 @@ func (u *ui) drawPort(p *pen) {
 	line("sent, % of the rate", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Transmit))) }))
 	line("received, % of the rate", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Receive))) }))
 	line("lost by waiting, %", plain, values(func(e *top.ReportEnd) string { return string(appendPercent(nil, number(e.Wait))) }))
+	switch v := u.view(); {
+	case v.registers != nil:
+		line("cable", plain, values(func(e *top.ReportEnd) string { return phyText(e, cableText) }))
+		line("temperature, °C", plain, values(func(e *top.ReportEnd) string { return phyText(e, celsiusText) }))
+		line("lowest light in, out, dBm", plain, values(func(e *top.ReportEnd) string { return phyText(e, lightText) }))
+		line("BER raw, after correction", plain, values(func(e *top.ReportEnd) string { return phyText(e, berText) }))
+		line("findings of ibkit phy", bad, values(func(e *top.ReportEnd) string { return phyText(e, kindsText) }))
+	case v.fault != "":
+		p.put(0, y, clip("registers: "+v.fault, width), faint)
+		y++
+	}
 	for _, name := range counterNames(ends) {
 		line(name, bad, values(func(e *top.ReportEnd) string { return counterText(e, name) }))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/top"
 )
@@ -114,6 +115,7 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	}
 	o := c.options
 	o.Paths = requests
+	o.Registers = c.registerRequests(u, func(f update) { go send(f) })
 	o.Source.Progress = func(p fabric.Progress) {
 		go send(func(u *ui) error {
 			u.status = "scanning the fabric: " + plural.Count(p.Nodes, "node", "nodes")
@@ -132,6 +134,26 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	err := u.loop(ctx, screen, events, updates, ended)
 	stop()
 	return err
+}
+
+// registerRequests lets the screen request registers, if they are to be shown, and returns
+// the requests. send passes the results on.
+func (c *command) registerRequests(u *ui, send func(update)) <-chan top.RegisterRequest {
+	if !c.phy {
+		return nil
+	}
+	requests := make(chan top.RegisterRequest, 1)
+	u.requestRegisters = func(v *view) {
+		asked := *v
+		r := top.RegisterRequest{GUID: asked.guid, Port: asked.port, Done: func(r *phy.Result, err error) {
+			send(func(u *ui) error { u.gotRegisters(asked, r, err); return nil })
+		}}
+		select {
+		case requests <- r:
+		default: // the request before has not been answered yet
+		}
+	}
+	return requests
 }
 
 // added shows a sample; the first one opens the screen that the targets select.
@@ -234,6 +256,7 @@ func (c *command) runOnce(ctx context.Context) error {
 			failed = err
 		}}
 	}
+	o.Registers = c.registerRequests(u, func(f update) { failed = errors.Join(failed, f(u)) })
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := top.Run(ctx, o, func(s *top.Sample) {

@@ -7,6 +7,11 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/linkinfo"
 )
 
 // appendRate appends a number per second in at most five characters: "0", "0.20", "12.3",
@@ -141,4 +146,48 @@ func sparkline(values []float64, width int) string {
 		}
 	}
 	return b.String()
+}
+
+// phyText returns a text of a link end's registers.
+func phyText(e *top.ReportEnd, text func(*linkinfo.ReportPHY) string) string {
+	if e.PHY == nil {
+		return render.Absent
+	}
+	return text(e.PHY)
+}
+
+func cableText(r *linkinfo.ReportPHY) string {
+	if r.Missing != nil {
+		return cmdutil.Visible(*r.Missing)
+	}
+	return strings.TrimSpace(render.Show(r.Cable) + " " + cmdutil.Visible(render.Show(r.PartNumber)))
+}
+
+func celsiusText(r *linkinfo.ReportPHY) string { return optional(r.Celsius, "%.0f") }
+
+func lightText(r *linkinfo.ReportPHY) string {
+	return optional(r.Rx, "%.1f") + ", " + optional(r.Tx, "%.1f")
+}
+
+func berText(r *linkinfo.ReportPHY) string {
+	return optional(r.RawBER, "%.0e") + ", " + optional(r.EffectiveBER, "%.0e")
+}
+
+func kindsText(r *linkinfo.ReportPHY) string {
+	var kinds []string
+	for _, k := range r.Findings {
+		kinds = append(kinds, string(k))
+	}
+	return render.OrAbsent(strings.Join(kinds, " "))
+}
+
+// optional formats a value, or "-" for nil.
+func optional(v *float64, format string) string {
+	switch {
+	case v == nil:
+		return render.Absent
+	case *v == 0:
+		return "0"
+	}
+	return fmt.Sprintf(format, *v)
 }

@@ -34,6 +34,8 @@ type command struct {
 	json     bool
 	lines    int
 	exports  string
+	phy      bool
+	key      string
 
 	targets []lookup.Address
 	options top.Options
@@ -71,6 +73,9 @@ With --once it prints one sample without a terminal.`),
   # the links on the paths between two hosts
   ibkit top node01 node16
 
+  # a port with its module, light and bit error rate
+  ibkit top --phy 'leaf1[1]'
+
   # one sample for a script
   ibkit top --once --json --problems
 
@@ -101,6 +106,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
 	flags.StringVar(&c.filter, "filter", "", "show only links with `TEXT` in their name")
 	flags.BoolVar(&c.problems, "problems", false, "show only links with errors or findings")
+	flags.BoolVar(&c.phy, "phy", false, "read module, light and bit error rate of the port on the screen")
+	flags.StringVar(&c.key, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	c.limits.Define(flags)
 	flags.IntVar(&c.history, "history", 120, "keep the last `N` samples")
 	flags.StringVar(&c.exports, "export-dir", ".", "write screens as JSON to files in `DIR` (key e)")
@@ -112,7 +119,7 @@ func (c *command) define(cmd *cobra.Command) {
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{{Flags: []string{"once"}, Others: []string{"history", "export-dir"}}},
-	Needs:   []cmdutil.Need{{Flags: []string{"json", "limit"}, Others: []string{"once"}}},
+	Needs:   []cmdutil.Need{{Flags: []string{"json", "limit"}, Others: []string{"once"}}, {Flags: []string{"vs-key"}, Others: []string{"phy"}}},
 }
 
 // complete validates the command line.
@@ -132,6 +139,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.lines)
 	case len(args) > 2:
 		return cmdutil.UsageErrorf("number of targets: got %d, want at most 2", len(args))
+	}
+	if o.VendorKey, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.key); err != nil {
+		return err
 	}
 	if c.once && o.Interval == 0 {
 		o.Interval = top.MinInterval

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,6 +48,24 @@ func TestTop_Once(t *testing.T) {
 	cmdtest.Golden(t, "once.golden", all.String())
 }
 
+// The screen of a port has the values from registers at both ends, or the reason why there are
+// none, also in JSON.
+func TestTop_PHY(t *testing.T) {
+	var all strings.Builder
+	for _, fabric := range []string{"optics", tree} {
+		target := map[string]string{"optics": "leaf1[1]", tree: "leaf001[1]"}[fabric]
+		_, out, stderr := program.RunInBubble(t, map[string]string{"IBKIT_SIM": fabric}, "top", "--once", "--interval", "5s", "--phy", target)
+		all.WriteString("$ ibkit top --once --phy " + target + "\n" + times.ReplaceAllString(out, "") + stderr)
+	}
+	cmdtest.Golden(t, "phy.golden", all.String())
+	_, out, _ := program.RunInBubble(t, map[string]string{"IBKIT_SIM": "optics"}, "top", "--once", "--interval", "5s", "--phy", "--json", "leaf1[1]")
+	var r top.Report
+	cmdtest.CheckDocument(t, "../../schema/top.json", out, &r)
+	if e := r.Port.Ends[0].PHY; e == nil || *e.Rx != -11.94 || math.Abs(*e.EffectiveBER-3e-9) > 1e-15 || r.Port.Ends[1].PHY == nil {
+		t.Errorf("got %+v", e)
+	}
+}
+
 func TestTop_JSON(t *testing.T) {
 	for _, line := range []string{"", "--filter nosuch", "leaf001", "host00001/1", "host00001 host00004", "--sim demo --problems", "--sim demo --sort wait --limit 0"} {
 		t.Run(line, func(t *testing.T) {
@@ -73,6 +92,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --history 10", 2, "are mutually exclusive"},
 		{"--once --limit -1", 2, "invalid --limit -1"},
 		{"--json", 2, "--once"},
+		{"--once --vs-key 1", 2, "--vs-key has no effect without --phy"},
 		{"--once --sort nosuch", 2, "want one of severity, errors, util, wait, findings, name"},
 		{"--once a b c", 2, "number of targets: got 3, want at most 2"},
 		{"--once 3-4", 2, "find LID 3-4: want a single LID"},

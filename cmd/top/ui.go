@@ -10,10 +10,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
+	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/top"
 )
 
@@ -36,6 +38,9 @@ type view struct {
 	ends   [2]lookup.Address // of pathView
 	paths  *top.Paths        // nil: not read yet
 	layout *top.Layout       // for which the paths were requested
+
+	registers *registers.Reader // of portView; nil: not read
+	fault     string            // the reason why registers were not read, or ""
 
 	selected, scroll int // rows
 }
@@ -60,6 +65,9 @@ type ui struct {
 
 	// request requests the paths of the current view.
 	request func(v *view)
+
+	// requestRegisters requests the registers of the current view; nil: they are not shown.
+	requestRegisters func(v *view)
 }
 
 // A prompt is a line of input.
@@ -74,8 +82,11 @@ func (u *ui) view() *view { return &u.views[len(u.views)-1] }
 // open shows a screen, from which back returns.
 func (u *ui) open(v view) {
 	u.views = append(u.views, v)
-	if v.kind == pathView {
+	switch {
+	case v.kind == pathView:
 		u.requestPaths()
+	case v.kind == portView && u.requestRegisters != nil:
+		u.requestRegisters(u.view())
 	}
 }
 
@@ -96,8 +107,30 @@ func (u *ui) back() {
 // add adds a sample. The tables are read again after a scan.
 func (u *ui) add(s *top.Sample) {
 	u.state.Add(s)
-	if v := u.view(); v.kind == pathView && v.layout != s.Layout && !u.state.Paused() {
+	switch v := u.view(); {
+	case u.state.Paused():
+	case v.kind == pathView && v.layout != s.Layout:
 		u.requestPaths()
+	case v.registers != nil: // again, unless the devices have none
+		u.requestRegisters(v)
+	}
+}
+
+// gotRegisters shows the result of a request.
+func (u *ui) gotRegisters(v view, r *phy.Result, err error) {
+	for i := range u.views {
+		w := &u.views[i]
+		if w.kind != portView || w.guid != v.guid || w.port != v.port {
+			continue
+		}
+		switch {
+		case err != nil:
+			w.fault = messageOf(err)
+		case r.Readable() == 0 && len(r.Devices) > 0:
+			w.fault = messageOf(r.Devices[0].Missing)
+		default:
+			w.registers, w.fault = &registers.Reader{Result: r}, ""
+		}
 	}
 }
 
@@ -123,7 +156,7 @@ func (u *ui) report(most int) *top.Report {
 	case nodeView:
 		return u.state.ReportNode(v.guid)
 	case portView:
-		return u.state.ReportPort(v.guid, v.port)
+		return v.addRegisters(u.state.ReportPort(v.guid, v.port))
 	case pathView:
 		if v.paths == nil {
 			return nil
@@ -131,6 +164,20 @@ func (u *ui) report(most int) *top.Report {
 		return u.state.ReportPath(v.paths, u.names)
 	}
 	return u.state.ReportLinks(most)
+}
+
+// addRegisters adds the values from registers to the report on a port, which may be nil.
+func (v *view) addRegisters(r *top.Report) *top.Report {
+	if r == nil || v.registers == nil {
+		return r
+	}
+	for i := range r.Port.Ends {
+		e := &r.Port.Ends[i]
+		if n := v.registers.Result.Fabric.NodeByGUID(e.GUID); n != nil && int(e.Port) < len(n.Ports) {
+			e.PHY = v.registers.Report(n.Ports[e.Port])
+		}
+	}
+	return r
 }
 
 // rows returns the number of rows of the current screen that can be selected.

@@ -33,6 +33,9 @@ type Options struct {
 	// are read for comparison, and are not in the result.
 	Selected func(*fabric.Node) bool
 
+	// Port, if not nil, reports whether to read a port of a selected node.
+	Port func(*fabric.Port) bool
+
 	// Silent, if not nil, reports whether a node is known not to reply. It is not asked.
 	Silent func(*fabric.Node) bool
 
@@ -283,7 +286,7 @@ func devicePorts(n *fabric.Node) (ports []*fabric.Port) {
 func (r *Result) addEnds(d *Device) {
 	for _, p := range d.Port.Node.Ports {
 		switch {
-		case p == nil, p.Number == 0, !d.IsSwitch() && p != d.Port:
+		case p == nil, p.Number == 0, !d.IsSwitch() && p != d.Port, r.Port != nil && !r.Port(p):
 			continue
 		case p.Info == nil || p.Info.PhysState != ib.PhysLinkUp:
 			if !r.Down {

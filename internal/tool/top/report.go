@@ -96,6 +96,9 @@ type ReportEnd struct {
 	Wait     *float64        `json:"wait"`
 	Counters []ReportCounter `json:"counters"` // error counters that increased
 	Findings []string        `json:"findings"`
+
+	// PHY are the values from registers; nil unless they were requested and read.
+	PHY *linkinfo.ReportPHY `json:"phy,omitempty"`
 }
 
 // A ReportCounter is an error counter that increased in the window.

@@ -6,13 +6,16 @@ package top
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/sweep"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -30,6 +33,10 @@ type Options struct {
 	// Paths are requests for the paths between two ports, which are followed between
 	// passes.
 	Paths <-chan PathRequest
+
+	// Registers are requests for the registers at a link's ends, read between passes.
+	Registers <-chan RegisterRequest
+	VendorKey mad.Key // for registers
 }
 
 // MinInterval is the shortest interval that [Run] selects, and share the part of a core that
@@ -53,6 +60,15 @@ type PathRequest struct {
 
 	// Done is called by Run's goroutine.
 	Done func(*Paths, error)
+}
+
+// A RegisterRequest requests the registers at both ends of a port's link.
+type RegisterRequest struct {
+	GUID ib.GUID // of the node
+	Port uint8
+
+	// Done is called by Run's goroutine.
+	Done func(*phy.Result, error)
 }
 
 // Paths are the paths between two ports.
@@ -130,7 +146,7 @@ func (s *sampler) loop(ctx context.Context) error {
 	return nil
 }
 
-// wait follows paths until a time.
+// wait follows paths and reads registers until a time.
 func (s *sampler) wait(ctx context.Context, until time.Time) error {
 	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
@@ -140,6 +156,8 @@ func (s *sampler) wait(ctx context.Context, until time.Time) error {
 			return nil
 		case r := <-s.Paths:
 			r.Done(s.follow(ctx, r))
+		case r := <-s.Registers:
+			r.Done(s.readRegisters(ctx, r))
 		case <-t.C:
 			return nil
 		}
@@ -223,6 +241,15 @@ func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
 		p.Reverse = &back
 	}
 	return p, nil
+}
+
+// readRegisters reads the registers at both ends of a link.
+func (s *sampler) readRegisters(ctx context.Context, r RegisterRequest) (*phy.Result, error) {
+	isEnd := func(p *fabric.Port) bool { return p != nil && p.Node.GUID == r.GUID && p.Number == r.Port }
+	wanted := func(p *fabric.Port) bool { return isEnd(p) || isEnd(p.Peer) }
+	return phy.Read(ctx, s.client, s.sweeper.Fabric(), phy.Options{Key: s.VendorKey, Names: s.Names, Port: wanted, Selected: func(n *fabric.Node) bool {
+		return slices.ContainsFunc(n.Ports, func(p *fabric.Port) bool { return p != nil && wanted(p) })
+	}})
 }
 
 // lids returns the LIDs with entries that a pair's paths need.
