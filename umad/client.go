@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -97,9 +98,10 @@ type Client struct {
 	batch    [batchSize]uint32 // transaction IDs of the messages in out
 	reply    Reply
 	window   window
-	limited  bool // requests are in the queue because of the window only
-	sendable bool // the port had room at the last attempt
-	drained  bool // the port had no message at the last attempt
+	present  map[ib.LID]bool // with a reply in [mad.ClassMlnx]
+	limited  bool            // requests are in the queue because of the window only
+	sendable bool            // the port had room at the last attempt
+	drained  bool            // the port had no message at the last attempt
 
 	submissions uint64
 	sent        *inflight.Tracker[attempt]
@@ -130,13 +132,14 @@ func NewClient(p Port, o ClientOptions) *Client {
 	o.Attempts = min(o.Attempts, maxAttempts)
 	o.MaxWindow = min(o.MaxWindow, maxOutstanding)
 	c := &Client{
-		port:   batchesOf(p),
-		attr:   p.Attr(),
-		opts:   o,
-		epoch:  time.Now(),
-		in:     make([]Message, batchSize),
-		out:    make([]Message, batchSize),
-		window: window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
+		port:    batchesOf(p),
+		attr:    p.Attr(),
+		opts:    o,
+		epoch:   time.Now(),
+		in:      make([]Message, batchSize),
+		out:     make([]Message, batchSize),
+		window:  window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
+		present: map[ib.LID]bool{},
 		// Replies to the port's previous user must not match our requests.
 		sent: newSent(rand.Uint32()),
 	}
@@ -289,7 +292,7 @@ func (c *Client) expire(now time.Duration) {
 	for e := c.sent.OldestOnTime(); e != nil && now-e.Sent >= late; e = c.sent.OldestOnTime() {
 		c.sent.Release(e)
 		e.Data.request.flight.slow = true
-		c.window.shrink(e.Data.packets, c.stats.Sent)
+		c.congested(&e.Data)
 		c.addOverdue(e)
 	}
 	c.retryOverdue(now)
@@ -316,6 +319,9 @@ func (c *Client) receive(in *Message, now time.Duration) {
 		return
 	}
 	a := &e.Data
+	if a.mayBeAbsent() && !c.present[a.to.LID] {
+		c.present[a.to.LID] = true
+	}
 	switch state := c.sent.Answer(e); {
 	case state == inflight.Waiting:
 		rtt := now - e.Sent
@@ -374,7 +380,7 @@ func (c *Client) beside(kind EventKind, e *inflight.Entry[attempt], m *mad.Packe
 func (c *Client) lost(e *inflight.Entry[attempt]) {
 	a := &e.Data
 	if !e.Slow {
-		c.window.shrink(a.packets, c.stats.Sent)
+		c.congested(a)
 	}
 	c.countLost(e)
 	r := a.request
@@ -385,6 +391,15 @@ func (c *Client) lost(e *inflight.Entry[attempt]) {
 		return
 	}
 	c.end(r, Reply{Err: r.fail(ErrTimeout)})
+}
+
+// congested halves the window for a late or lost attempt, except if the node may lack the
+// agent: such nodes are not congestion, and many of them would leave a window of 1.
+func (c *Client) congested(a *attempt) {
+	if a.mayBeAbsent() && !c.present[a.to.LID] {
+		return
+	}
+	c.window.shrink(a.packets, c.stats.Sent)
 }
 
 // countLost counts and reports an attempt that got no reply, and ends it.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/umadtest"
@@ -102,6 +103,43 @@ func TestClient_Overload(t *testing.T) {
 		}
 		if s := c.Stats(); s.Retries > 500 {
 			t.Errorf("stats: got %+v, want at most 500 retries", s)
+		}
+	})
+}
+
+// Nodes without an agent in NVIDIA's class are not congestion: the window stays, and many of
+// them cost little more than the timeouts of a node. A node that replied before is congested.
+func TestClient_AbsentAgents(t *testing.T) {
+	const nodes = 2000
+	ask := func(t *testing.T, c *umad.Client, first int) {
+		t.Helper()
+		for i := range nodes {
+			c.Submit(&umad.Request{To: umad.Target{LID: ib.LID(first + i)}, Class: mad.ClassMlnx, Attr: mad.AttrMlnxGeneralInfo})
+		}
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		silent := false
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			if !silent {
+				p.Deliver(100*time.Microsecond, umadtest.Reply(m))
+			}
+		})
+		ask(t, c, 1)
+		silent = true
+		before, start := c.WindowSize(), time.Now()
+		ask(t, c, 1+nodes)
+		if got := c.WindowSize(); got != before {
+			t.Errorf("window after absent agents: got %d, want %d", got, before)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("got %v for %d nodes, want at most 2 s", took, nodes)
+		}
+		ask(t, c, 1)
+		if got := c.WindowSize(); got >= before {
+			t.Errorf("window after lost replies: got %d, want less than %d", got, before)
 		}
 	})
 }
