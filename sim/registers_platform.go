@@ -122,7 +122,7 @@ func device(f *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus)
 func system(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	r := new(register.Product)
 	copy(r.Serial[:], fmt.Sprintf("MT2601X%05d", cage{n, 0}.random(8)%100_000))
-	copy(r.Part[:], fmt.Sprintf("SIM-%d", n.Info.DeviceID))
+	copy(r.PartNumber[:], fmt.Sprintf("SIM-%d", n.Info.DeviceID))
 	copy(r.Revision[:], "A1")
 	copy(r.Product[:], fmt.Sprintf("Simulated device %d", n.Info.DeviceID))
 	return r, 0

@@ -21,7 +21,7 @@ func readBlock(t *testing.T, p umad.Port, lid ib.LID, r register.Register) mad.S
 	for number := 0; len(data) < len(request); number++ {
 		b := register.Block{Number: uint16(number)}
 		copy(b.Data[:], request[:min(len(request), 12)])
-		if status, ok := requestMlnx(t, p, lid, &b, uint32(r.ID())); !ok || status != 0 {
+		if status, ok := requestMlnx(t, p, lid, &b, uint32(r.Part().ID)); !ok || status != 0 {
 			return status
 		}
 		data = append(data, b.Data[:]...)

@@ -16,7 +16,7 @@ func Example() {
 	if err := mad.Encode(request, block.Data[:]); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("request:", hex.EncodeToString(block.Data[:8]), "modifier:", request.ID())
+	fmt.Println("request:", hex.EncodeToString(block.Data[:8]), "modifier:", request.Part().ID)
 
 	reply := block.Data // from a device
 	copy(reply[0x0c:], []byte{0x20, 0, 8, 0})

@@ -51,12 +51,6 @@ func NewModule(p LocalPort) *Module {
 	return &Module{PageIndex: PageIndex{p, pageModule}, Unit: 1}
 }
 
-// Name returns "PDDR page 3".
-func (*Module) Name() string { return "PDDR page 3" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*Module) Spec() mad.Spec { return spec(BlockSize) }
-
 // MarshalJSON writes the fields as an object; see package mad.
 func (r Module) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 

@@ -23,11 +23,11 @@ func (i *PageIndex) layout(c *mad.Codec) {
 	bits(c, &i.Page, 4, 0, 8, "PageSelect")
 }
 
-// ID returns IDPDDR.
-func (PageIndex) ID() ID { return IDPDDR }
+// Part returns the page.
+func (i PageIndex) Part() Part { return Part{IDPDDR, i} }
 
-// Index returns i.
-func (i PageIndex) Index() any { return i }
+// Spec returns the spec of the register's first block, which has all fields.
+func (PageIndex) Spec() mad.Spec { return spec(BlockSize) }
 
 // A LinkState is a port's state in the physical layer.
 type LinkState struct {
@@ -44,12 +44,6 @@ type LinkState struct {
 
 // NewLinkState returns the request for a port's state.
 func NewLinkState(p LocalPort) *LinkState { return &LinkState{PageIndex: PageIndex{p, pageOperation}} }
-
-// Name returns "PDDR page 0".
-func (*LinkState) Name() string { return "PDDR page 0" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*LinkState) Spec() mad.Spec { return spec(BlockSize) }
 
 // MarshalJSON writes the fields as an object; see package mad.
 func (r LinkState) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
@@ -78,12 +72,6 @@ type Trouble struct {
 // NewTrouble returns the request for a port's reason.
 func NewTrouble(p LocalPort) *Trouble { return &Trouble{PageIndex: PageIndex{p, pageTrouble}} }
 
-// Name returns "PDDR page 1".
-func (*Trouble) Name() string { return "PDDR page 1" }
-
-// Spec returns the spec of the register's first block.
-func (*Trouble) Spec() mad.Spec { return spec(BlockSize) }
-
 // MarshalJSON writes the fields as an object; see package mad.
 func (r Trouble) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 
@@ -109,12 +97,6 @@ type LinkDown struct {
 
 // NewLinkDown returns the request for a port's last cause.
 func NewLinkDown(p LocalPort) *LinkDown { return &LinkDown{PageIndex: PageIndex{p, pageLinkDown}} }
-
-// Name returns "PDDR page 6".
-func (*LinkDown) Name() string { return "PDDR page 6" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*LinkDown) Spec() mad.Spec { return spec(BlockSize) }
 
 // MarshalJSON writes the fields as an object; see package mad.
 func (r LinkDown) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
@@ -150,12 +132,6 @@ type ModuleFlags struct {
 func NewModuleFlags(p LocalPort) *ModuleFlags {
 	return &ModuleFlags{PageIndex: PageIndex{p, pageFlags}}
 }
-
-// Name returns "PDDR page 9".
-func (*ModuleFlags) Name() string { return "PDDR page 9" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*ModuleFlags) Spec() mad.Spec { return spec(BlockSize) }
 
 // MarshalJSON writes the fields as an object; see package mad.
 func (r ModuleFlags) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }

@@ -13,14 +13,8 @@ type SensorList struct {
 	Map      uint64 // bit set of sensor numbers
 }
 
-// ID returns IDMTCAP.
-func (*SensorList) ID() ID { return IDMTCAP }
-
-// Name returns "MTCAP".
-func (*SensorList) Name() string { return IDMTCAP.String() }
-
-// Index returns nil: the device has one list.
-func (*SensorList) Index() any { return nil }
+// Part returns the register's number.
+func (*SensorList) Part() Part { return Part{ID: IDMTCAP} }
 
 // Spec returns the register's spec.
 func (*SensorList) Spec() mad.Spec { return spec(0x10) }
@@ -45,14 +39,8 @@ type Sensor struct {
 	Label       [8]uint8
 }
 
-// ID returns IDMTMP.
-func (*Sensor) ID() ID { return IDMTMP }
-
-// Name returns "MTMP".
-func (*Sensor) Name() string { return IDMTMP.String() }
-
-// Index returns the sensor's number.
-func (r *Sensor) Index() any { return r.Number }
+// Part returns the register's number and index.
+func (r *Sensor) Part() Part { return Part{IDMTMP, r.Number} }
 
 // Spec returns the register's spec.
 func (*Sensor) Spec() mad.Spec { return spec(0x20) }
@@ -83,14 +71,8 @@ type Fans struct {
 	High uint8  // tachometers 10 to 15
 }
 
-// ID returns IDMFCR.
-func (*Fans) ID() ID { return IDMFCR }
-
-// Name returns "MFCR".
-func (*Fans) Name() string { return IDMFCR.String() }
-
-// Index returns nil: the device has one list.
-func (*Fans) Index() any { return nil }
+// Part returns the register's number.
+func (*Fans) Part() Part { return Part{ID: IDMFCR} }
 
 // Spec returns the register's spec.
 func (*Fans) Spec() mad.Spec { return spec(0x08) }
@@ -122,14 +104,8 @@ type FanSpeed struct {
 	RPM        uint16
 }
 
-// ID returns IDMFSM.
-func (*FanSpeed) ID() ID { return IDMFSM }
-
-// Name returns "MFSM".
-func (*FanSpeed) Name() string { return IDMFSM.String() }
-
-// Index returns the tachometer.
-func (r *FanSpeed) Index() any { return r.Tachometer }
+// Part returns the register's number and index.
+func (r *FanSpeed) Part() Part { return Part{IDMFSM, r.Tachometer} }
 
 // Spec returns the register's spec.
 func (*FanSpeed) Spec() mad.Spec { return spec(0x08) }
@@ -149,14 +125,8 @@ type PowerSupplies struct {
 	Units [2]PowerSupply
 }
 
-// ID returns IDMSPS.
-func (*PowerSupplies) ID() ID { return IDMSPS }
-
-// Name returns "MSPS".
-func (*PowerSupplies) Name() string { return IDMSPS.String() }
-
-// Index returns nil: the device has one list.
-func (*PowerSupplies) Index() any { return nil }
+// Part returns the register's number.
+func (*PowerSupplies) Part() Part { return Part{ID: IDMSPS} }
 
 // Spec returns the register's spec.
 func (*PowerSupplies) Spec() mad.Spec { return spec(0xa0) }
@@ -226,14 +196,8 @@ type Device struct {
 	Major, Minor, SubMinor uint32    // firmware
 }
 
-// ID returns IDMGIR.
-func (*Device) ID() ID { return IDMGIR }
-
-// Name returns "MGIR".
-func (*Device) Name() string { return IDMGIR.String() }
-
-// Index returns nil: a device has one identity.
-func (*Device) Index() any { return nil }
+// Part returns the register's number.
+func (*Device) Part() Part { return Part{ID: IDMGIR} }
 
 // Spec returns the register's spec.
 func (*Device) Spec() mad.Spec { return spec(0xa0) }
@@ -255,20 +219,14 @@ func (r *Device) Layout(c *mad.Codec) {
 
 // A Product identifies the product that contains a device.
 type Product struct {
-	Serial   [24]uint8
-	Part     [20]uint8
-	Revision [4]uint8
-	Product  [64]uint8
+	Serial     [24]uint8
+	PartNumber [20]uint8
+	Revision   [4]uint8
+	Product    [64]uint8
 }
 
-// ID returns IDMSGI.
-func (*Product) ID() ID { return IDMSGI }
-
-// Name returns "MSGI".
-func (*Product) Name() string { return IDMSGI.String() }
-
-// Index returns nil: a device is in one system.
-func (*Product) Index() any { return nil }
+// Part returns the register's number.
+func (*Product) Part() Part { return Part{ID: IDMSGI} }
 
 // Spec returns the register's spec.
 func (*Product) Spec() mad.Spec { return spec(0x80) }
@@ -279,7 +237,7 @@ func (r Product) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) 
 // Layout declares the fields.
 func (r *Product) Layout(c *mad.Codec) {
 	text(c, r.Serial[:], 0x00, "SerialNumber")
-	text(c, r.Part[:], 0x20, "PartNumber")
+	text(c, r.PartNumber[:], 0x20, "PartNumber")
 	text(c, r.Revision[:], 0x38, "Revision")
 	text(c, r.Product[:], 0x40, "ProductName")
 }

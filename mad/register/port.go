@@ -9,14 +9,8 @@ type PortNumber struct {
 	Split     uint8
 }
 
-// ID returns IDPLIB.
-func (*PortNumber) ID() ID { return IDPLIB }
-
-// Name returns "PLIB".
-func (*PortNumber) Name() string { return IDPLIB.String() }
-
-// Index returns the local port.
-func (r *PortNumber) Index() any { return r.LocalPort }
+// Part returns the register's number and index.
+func (r *PortNumber) Part() Part { return Part{IDPLIB, r.LocalPort} }
 
 // Spec returns the register's spec.
 func (*PortNumber) Spec() mad.Spec { return spec(0x10) }
@@ -43,14 +37,8 @@ type ModuleLane struct {
 	Module, Slot, Tx, Rx uint8
 }
 
-// ID returns IDPMLP.
-func (*LaneMapping) ID() ID { return IDPMLP }
-
-// Name returns "PMLP".
-func (*LaneMapping) Name() string { return IDPMLP.String() }
-
-// Index returns the local port.
-func (r *LaneMapping) Index() any { return r.LocalPort }
+// Part returns the register's number and index.
+func (r *LaneMapping) Part() Part { return Part{IDPMLP, r.LocalPort} }
 
 // Spec returns the register's spec.
 func (*LaneMapping) Spec() mad.Spec { return spec(0x40) }
@@ -80,14 +68,8 @@ type PortStatus struct {
 	Logical   uint8 // as in PortInfo
 }
 
-// ID returns IDPAOS.
-func (*PortStatus) ID() ID { return IDPAOS }
-
-// Name returns "PAOS".
-func (*PortStatus) Name() string { return IDPAOS.String() }
-
-// Index returns the local port.
-func (r *PortStatus) Index() any { return r.LocalPort }
+// Part returns the register's number and index.
+func (r *PortStatus) Part() Part { return Part{IDPAOS, r.LocalPort} }
 
 // Spec returns the register's spec.
 func (*PortStatus) Spec() mad.Spec { return spec(0x10) }
@@ -120,14 +102,10 @@ type LinkRates struct {
 // NewLinkRates returns the request for an InfiniBand port's rates.
 func NewLinkRates(p LocalPort) *LinkRates { return &LinkRates{LocalPort: p, Protocol: 1} }
 
-// ID returns IDPTYS.
-func (*LinkRates) ID() ID { return IDPTYS }
-
-// Name returns "PTYS".
-func (*LinkRates) Name() string { return IDPTYS.String() }
-
-// Index returns the port and the protocol.
-func (r *LinkRates) Index() any { return [2]uint16{uint16(r.LocalPort), uint16(r.Protocol)} }
+// Part returns the register's number and index.
+func (r *LinkRates) Part() Part {
+	return Part{IDPTYS, [2]uint16{uint16(r.LocalPort), uint16(r.Protocol)}}
+}
 
 // Spec returns the register's spec.
 func (*LinkRates) Spec() mad.Spec { return spec(0x44) }
@@ -155,14 +133,8 @@ type ActiveFEC struct {
 	Mask      uint32 // 24 bits
 }
 
-// ID returns IDPPLM.
-func (*ActiveFEC) ID() ID { return IDPPLM }
-
-// Name returns "PPLM".
-func (*ActiveFEC) Name() string { return IDPPLM.String() }
-
-// Index returns the local port.
-func (r *ActiveFEC) Index() any { return r.LocalPort }
+// Part returns the register's number and index.
+func (r *ActiveFEC) Part() Part { return Part{IDPPLM, r.LocalPort} }
 
 // Spec returns the register's spec.
 func (*ActiveFEC) Spec() mad.Spec { return spec(0x78) }
@@ -185,14 +157,8 @@ type ModuleStatus struct {
 	Error  uint8 // for Oper 3
 }
 
-// ID returns IDPMAOS.
-func (*ModuleStatus) ID() ID { return IDPMAOS }
-
-// Name returns "PMAOS".
-func (*ModuleStatus) Name() string { return IDPMAOS.String() }
-
-// Index returns the module and its slot.
-func (r *ModuleStatus) Index() any { return [2]uint8{r.Module, r.Slot} }
+// Part returns the register's number and index.
+func (r *ModuleStatus) Part() Part { return Part{IDPMAOS, [2]uint8{r.Module, r.Slot}} }
 
 // Spec returns the register's spec.
 func (*ModuleStatus) Spec() mad.Spec { return spec(0x10) }

@@ -22,11 +22,11 @@ func (i *CounterIndex) layout(c *mad.Codec) {
 	i.LocalPort.layout(c)
 }
 
-// ID returns IDPPCNT.
-func (CounterIndex) ID() ID { return IDPPCNT }
+// Part returns the group.
+func (i CounterIndex) Part() Part { return Part{IDPPCNT, i} }
 
-// Index returns i.
-func (i CounterIndex) Index() any { return i }
+// Spec returns the spec of the register's first block, which has all fields in most groups.
+func (CounterIndex) Spec() mad.Spec { return spec(BlockSize) }
 
 const counterSize = 0x100 // of PPCNT, in bytes
 
@@ -51,9 +51,6 @@ type PhysicalCounters struct {
 func NewPhysicalCounters(p LocalPort) *PhysicalCounters {
 	return &PhysicalCounters{CounterIndex: CounterIndex{p, groupPhysical}}
 }
-
-// Name returns "PPCNT group 0x12".
-func (*PhysicalCounters) Name() string { return "PPCNT group 0x12" }
 
 // Spec returns the register's spec.
 func (*PhysicalCounters) Spec() mad.Spec { return spec(counterSize) }
@@ -104,12 +101,6 @@ func NewBitErrors(p LocalPort) *BitErrors {
 	return &BitErrors{CounterIndex: CounterIndex{p, groupBitErrors}}
 }
 
-// Name returns "PPCNT group 0x16".
-func (*BitErrors) Name() string { return "PPCNT group 0x16" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*BitErrors) Spec() mad.Spec { return spec(BlockSize) }
-
 // MarshalJSON writes the fields as an object; see package mad.
 func (r BitErrors) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 
@@ -158,12 +149,6 @@ func NewRetransmission(p LocalPort) *Retransmission {
 	return &Retransmission{CounterIndex: CounterIndex{p, groupRetransmit}}
 }
 
-// Name returns "PPCNT group 0x22".
-func (*Retransmission) Name() string { return "PPCNT group 0x22" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*Retransmission) Spec() mad.Spec { return spec(BlockSize) }
-
 // MarshalJSON writes the fields as an object; see package mad.
 func (r Retransmission) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 
@@ -191,12 +176,6 @@ type FECHistogram struct {
 func NewFECHistogram(p LocalPort) *FECHistogram {
 	return &FECHistogram{CounterIndex: CounterIndex{p, groupHistogram}}
 }
-
-// Name returns "PPCNT group 0x23".
-func (*FECHistogram) Name() string { return "PPCNT group 0x23" }
-
-// Spec returns the spec of the register's first block, which has all fields.
-func (*FECHistogram) Spec() mad.Spec { return spec(BlockSize) }
 
 // MarshalJSON writes the fields as an object; see package mad.
 func (r FECHistogram) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }

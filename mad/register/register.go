@@ -49,14 +49,25 @@ func (i ID) String() string {
 type Register interface {
 	mad.Attribute
 
-	// ID returns the register's number.
-	ID() ID
+	// Part returns the register's number and the selected part.
+	Part() Part
+}
 
-	// Name returns NVIDIA's name with the page, for example "PDDR page 3".
-	Name() string
+// A Part is a register, or a part of it.
+type Part struct {
+	ID    ID
+	Index any // fields that select the part, comparable; nil for a register without parts
+}
 
-	// Index returns the fields that select the part. Values are comparable.
-	Index() any
+// String returns NVIDIA's name with the page, for example "PDDR page 3".
+func (p Part) String() string {
+	switch i := p.Index.(type) {
+	case PageIndex:
+		return fmt.Sprintf("%v page %d", p.ID, i.Page)
+	case CounterIndex:
+		return fmt.Sprintf("%v group 0x%02x", p.ID, i.Group)
+	}
+	return p.ID.String()
 }
 
 // spec returns the spec for a register with a size in bytes.
@@ -71,7 +82,7 @@ var ErrUnset = errors.New("all bits of the reply are set")
 // Check decodes data, from a reply, into r. It returns an error, and leaves r as it was,
 // if the reply selects another part than r, or if all its bits are set.
 func Check(r Register, data []byte) error {
-	want, old := r.Index(), make([]byte, r.Spec().Size)
+	want, old := r.Part(), make([]byte, r.Spec().Size)
 	if err := mad.Encode(r, old); err != nil {
 		return err
 	}
@@ -79,11 +90,11 @@ func Check(r Register, data []byte) error {
 		return err
 	}
 	var err error
-	switch got := r.Index(); {
+	switch got := r.Part(); {
 	case isUnset(data[:r.Spec().Size]):
-		err = fmt.Errorf("decode %s: %w", r.Name(), ErrUnset)
+		err = fmt.Errorf("decode %v: %w", got, ErrUnset)
 	case got != want:
-		err = fmt.Errorf("decode %s: got index %+v, want %+v", r.Name(), got, want)
+		err = fmt.Errorf("decode %v: got index %+v, want %+v", want, got.Index, want.Index)
 	}
 	if err != nil {
 		return errors.Join(err, mad.Decode(r, old))

@@ -23,6 +23,20 @@ func all() []Register {
 	}
 }
 
+// Names have the page, as NVIDIA's tools name it.
+func TestPart(t *testing.T) {
+	for _, test := range []struct {
+		r    Register
+		want string
+	}{{NewModule(3), "PDDR page 3"}, {NewPhysicalCounters(1), "PPCNT group 0x12"}, {&Sensor{Number: 64}, "MTMP"}, {&Fans{}, "MFCR"}} {
+		t.Run(test.want, func(t *testing.T) {
+			if got := test.r.Part().String(); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 func carriers() []mad.Attribute { return []mad.Attribute{&Block{}, &Access{}, &SubnetAccess{}} }
 
 func bytesOf(t *testing.T, a mad.Attribute) []byte {
@@ -37,7 +51,7 @@ func bytesOf(t *testing.T, a mad.Attribute) []byte {
 // Each bit comes back as it was or, if reserved, not at all: fields do not overlap.
 func TestEachBit(t *testing.T) {
 	for _, r := range all() {
-		t.Run(r.Name(), func(t *testing.T) {
+		t.Run(r.Part().String(), func(t *testing.T) {
 			kept := 0
 			for bit := range r.Spec().Size * 8 {
 				in, out := make([]byte, r.Spec().Size), make([]byte, r.Spec().Size)
@@ -79,7 +93,7 @@ func TestRequests(t *testing.T) {
 		{&FanSpeed{Tachometer: 2}, "0200000000000000"},
 		{&ModuleStatus{Module: 5}, "000500000000000000000000"},
 	} {
-		t.Run(test.r.Name(), func(t *testing.T) {
+		t.Run(test.r.Part().String(), func(t *testing.T) {
 			b := bytesOf(t, test.r)
 			if got := hex.EncodeToString(b[:min(len(b), 12)]); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)

@@ -43,7 +43,7 @@ func TestMstreg_Live(t *testing.T) {
 	s := serveLive(t, "optics")
 	raw := s.MustRun(t, "host1", ibkit(), "phy", "--raw", "--devices", "--alarms", "--fec", "--node", "leaf1", "--sim", "ibsim").Stdout
 	for _, c := range mstregCases {
-		t.Run(c.register.Name(), func(t *testing.T) {
+		t.Run(c.register.Part().String(), func(t *testing.T) {
 			data := rawBytes(t, raw, c)
 			args := []string{"-d", leaf1, "--reg_name", c.name, "--get"}
 			if c.indexes != "" {
@@ -71,12 +71,12 @@ func rawBytes(t *testing.T, raw string, c mstregCase) []byte {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(raw) {
-		_, digits, ok := strings.Cut(strings.TrimSpace(line), " "+c.register.Name()+": ")
-		if data, err := hex.DecodeString(digits); ok && err == nil && (c.register.Index() == nil || data[1] == index[1] && data[0] == index[0] && (c.name != "MTMP" || data[3] == index[3])) {
+		_, digits, ok := strings.Cut(strings.TrimSpace(line), " "+c.register.Part().String()+": ")
+		if data, err := hex.DecodeString(digits); ok && err == nil && (c.register.Part().Index == nil || data[1] == index[1] && data[0] == index[0] && (c.name != "MTMP" || data[3] == index[3])) {
 			return data
 		}
 	}
-	t.Fatalf("no register %s in %d bytes of output: %.300s", c.register.Name(), len(raw), raw)
+	t.Fatalf("no register %s in %d bytes of output: %.300s", c.register.Part().String(), len(raw), raw)
 	return nil
 }
 

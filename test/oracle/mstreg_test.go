@@ -49,7 +49,7 @@ var mstregCases = []mstregCase{
 
 // file returns the recording's file name.
 func (c *mstregCase) file() string {
-	return filepath.Join("testdata", "mstreg", strings.ReplaceAll(c.register.Name(), " ", "-")+".txt")
+	return filepath.Join("testdata", "mstreg", strings.ReplaceAll(c.register.Part().String(), " ", "-")+".txt")
 }
 
 // mstregFields are the values that mstreg prints, by name without case and punctuation.
@@ -174,7 +174,7 @@ func splitIndex(name string) (base string, index int) {
 // TestMstreg_Recorded compares the recorded bytes with the recorded fields.
 func TestMstreg_Recorded(t *testing.T) {
 	for _, c := range mstregCases {
-		t.Run(c.register.Name(), func(t *testing.T) {
+		t.Run(c.register.Part().String(), func(t *testing.T) {
 			text, err := os.ReadFile(c.file())
 			if err != nil {
 				t.Fatal(err)

@@ -121,8 +121,8 @@ func TestRegisterTables(t *testing.T) {
 		registers = append(registers, c.register)
 	}
 	for _, r := range registers {
-		t.Run(r.Name(), func(t *testing.T) {
-			table, root := map[string][]place{}, strings.ToLower(r.ID().String())
+		t.Run(r.Part().String(), func(t *testing.T) {
+			table, root := map[string][]place{}, strings.ToLower(r.Part().ID.String())
 			for _, suffix := range []string{"_ext", "_reg_ext"} {
 				addPlaces(nodes, root+suffix, 0, table)
 			}
@@ -135,7 +135,7 @@ func TestRegisterTables(t *testing.T) {
 						found = found || p == q || k != key && q.first <= p.first && p.end <= q.end
 					}
 				}
-				if _, index := splitIndex(key); !found && index >= 0 && r.ID() == register.IDPMLP {
+				if _, index := splitIndex(key); !found && index >= 0 && r.Part().ID == register.IDPMLP {
 					for _, q := range table[base] { // the tables have no lane in the name
 						found = found || p == q
 					}

@@ -25,7 +25,7 @@ func (r *reader) target(d *Device) umad.Target { return umad.Target{LID: d.Port.
 func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
 	data := make([]byte, reg.Spec().Size)
 	if err := mad.Encode(reg, data); err != nil {
-		done(&Gap{reg.Name(), err})
+		done(&Gap{reg.Part().String(), err})
 		return
 	}
 	count := (len(data) + register.BlockSize - 1) / register.BlockSize
@@ -51,18 +51,18 @@ func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
 			}
 			r.raw(d, reg, data, failed)
 			if failed != nil {
-				done(&Gap{reg.Name(), failed})
+				done(&Gap{reg.Part().String(), failed})
 				return
 			}
 			done(nil)
-		}, umad.Modifier(uint32(reg.ID())), umad.Key(r.result.Key))
+		}, umad.Modifier(uint32(reg.Part().ID)), umad.Key(r.result.Key))
 	}
 }
 
 // raw passes a register's bytes on.
 func (r *reader) raw(d *Device, reg register.Register, data []byte, err error) {
 	if r.result.Raw != nil && !d.neighbour {
-		r.result.Raw(RawRegister{d.Port, reg.Name(), data, err})
+		r.result.Raw(RawRegister{d.Port, reg.Part().String(), data, err})
 	}
 }
 

@@ -229,7 +229,7 @@ func (r *Result) ReportDevice(d *Device) ReportDevice {
 		doc.PSID, doc.Uptime, doc.Firmware = new(register.Clean(i.PSID[:])), &i.Uptime, new(d.Firmware())
 	}
 	if s := d.System; s != nil {
-		doc.Product, doc.PartNumber, doc.SerialNumber = new(register.Clean(s.Product[:])), new(register.Clean(s.Part[:])), new(register.Clean(s.Serial[:]))
+		doc.Product, doc.PartNumber, doc.SerialNumber = new(register.Clean(s.Product[:])), new(register.Clean(s.PartNumber[:])), new(register.Clean(s.Serial[:]))
 	}
 	for _, s := range d.Sensors {
 		one := ReportSensor{Name: sensorName(s), Celsius: s.Temperature.Celsius(), Highest: s.Highest.Celsius()}
