@@ -82,13 +82,30 @@ var registerAgents = map[register.ID]registerAgent{
 // registerSize has the sizes in bytes of registers that package register reads in part.
 var registerSize = map[register.ID]int{register.IDPPCNT: 0x100, register.IDPDDR: 0x100}
 
+// switchRegisters are missing in other nodes.
+var switchRegisters = map[register.ID]bool{
+	register.IDPLIB: true, register.IDMFCR: true, register.IDMFSM: true, register.IDMSPS: true,
+}
+
+// hasRegister reports whether the node's firmware has a register.
+func (n *Node) hasRegister(id register.ID) bool {
+	return (isRegisterList(id) || registerAgents[id] != nil) && !n.vendor.refused[id] && (n.IsSwitch() || !switchRegisters[id])
+}
+
+func isRegisterList(id register.ID) bool { return id == register.IDPCAM || id == register.IDMCAM }
+
 // readRegister returns a register's bytes for a request with the index fields.
 func (f *Fabric) readRegister(n *Node, id register.ID, request []byte) ([]byte, register.AccessStatus) {
-	agent := registerAgents[id]
-	if agent == nil || n.vendor.refused[id] {
+	if !n.hasRegister(id) {
 		return nil, register.StatusNoRegister
 	}
-	value, status := agent(f, n, request)
+	var value mad.Attribute
+	var status register.AccessStatus
+	if isRegisterList(id) {
+		value, status = registerList(n, id, request)
+	} else {
+		value, status = registerAgents[id](f, n, request)
+	}
 	if status != 0 {
 		return nil, status
 	}

@@ -72,19 +72,13 @@ func sensor(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessS
 }
 
 // fans answers MFCR.
-func fans(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
-	if !n.IsSwitch() {
-		return nil, register.StatusNoRegister
-	}
+func fans(_ *Fabric, _ *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	return &register.Fans{Duty: 1, Low: 1<<fanCount - 1}, 0
 }
 
 // fanSpeed answers MFSM.
 func fanSpeed(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.AccessStatus) {
 	var r register.FanSpeed
-	if !n.IsSwitch() {
-		return nil, register.StatusNoRegister
-	}
 	if mad.Decode(&r, request) != nil || r.Tachometer >= fanCount {
 		return nil, register.StatusBadParameter
 	}
@@ -97,9 +91,6 @@ func fanSpeed(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.Acces
 
 // powerSupplies answers MSPS.
 func powerSupplies(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
-	if !n.IsSwitch() {
-		return nil, register.StatusNoRegister
-	}
 	var r register.PowerSupplies
 	for i := range r.Units {
 		serial := fmt.Sprintf("MT26%08d", cage{n, 0}.random(uint64(40+i))%100_000_000)
@@ -125,5 +116,24 @@ func system(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus)
 	copy(r.PartNumber[:], fmt.Sprintf("SIM-%d", n.Info.DeviceID))
 	copy(r.Revision[:], "A1")
 	copy(r.Product[:], fmt.Sprintf("Simulated device %d", n.Info.DeviceID))
+	return r, 0
+}
+
+// registerList answers PCAM and MCAM with the registers that the firmware has.
+func registerList(n *Node, id register.ID, request []byte) (mad.Attribute, register.AccessStatus) {
+	r := register.NewPortRegisters()
+	if id == register.IDMCAM {
+		r = register.NewPlatformRegisters(0)
+	}
+	if mad.Decode(r, request) != nil {
+		return nil, register.StatusBadParameter
+	}
+	all := *r
+	all.Mask, r.Mask = [4]uint32{1, 1, 1, 1}, [4]uint32{}
+	for id := range registerAgents {
+		if _, covered := all.Has(id); covered && n.hasRegister(id) {
+			r.Add(id)
+		}
+	}
 	return r, 0
 }

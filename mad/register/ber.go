@@ -14,13 +14,18 @@ type BER struct {
 	Magnitude   uint8 `json:"magnitude"`
 }
 
+// A berName has the field names of a rate.
+type berName struct{ coefficient, magnitude string }
+
+// newBERName returns the names in the register tables, with a lane as the suffix.
+func newBERName(name, suffix string) berName {
+	return berName{name + "Coef" + suffix, name + "Magnitude" + suffix}
+}
+
 // layout declares the rate in half a word: its lowest bit is 0 or 16.
-func (b *BER) layout(c *mad.Codec, word, low int, name, suffix string) {
-	if suffix != "" {
-		suffix = "_" + suffix
-	}
-	bits(c, &b.Coefficient, word, low, 4, name+"Coef"+suffix)
-	bits(c, &b.Magnitude, word, low+8, 8, name+"Magnitude"+suffix)
+func (b *BER) layout(c *mad.Codec, word, low int, name berName) {
+	bits(c, &b.Coefficient, word, low, 4, name.coefficient)
+	bits(c, &b.Magnitude, word, low+8, 8, name.magnitude)
 }
 
 // IsZero reports whether there were no errors.

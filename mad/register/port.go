@@ -51,13 +51,20 @@ func (r *LaneMapping) Layout(c *mad.Codec) {
 	r.LocalPort.layout(c)
 	bits(c, &r.Width, 0x00, 0, 8, "Width")
 	for i := range r.Lanes {
-		l, lane := &r.Lanes[i], "_"+laneSuffixes[i][len("Lane"):]
-		bits(c, &l.Module, 0x04+4*i, 0, 8, "Module"+lane)
-		bits(c, &l.Slot, 0x04+4*i, 8, 4, "SlotIndex"+lane)
-		bits(c, &l.Tx, 0x04+4*i, 16, 4, "TxLane"+lane)
-		bits(c, &l.Rx, 0x04+4*i, 24, 4, "RxLane"+lane)
+		l := &r.Lanes[i]
+		bits(c, &l.Module, 0x04+4*i, 0, 8, moduleNames[i])
+		bits(c, &l.Slot, 0x04+4*i, 8, 4, slotNames[i])
+		bits(c, &l.Tx, 0x04+4*i, 16, 4, txLaneNames[i])
+		bits(c, &l.Rx, 0x04+4*i, 24, 4, rxLaneNames[i])
 	}
 }
+
+var (
+	moduleNames = perLane("Module_")
+	slotNames   = perLane("SlotIndex_")
+	txLaneNames = perLane("TxLane_")
+	rxLaneNames = perLane("RxLane_")
+)
 
 // A PortStatus has a port's states.
 type PortStatus struct {

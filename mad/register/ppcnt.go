@@ -114,11 +114,11 @@ func (r *BitErrors) Layout(c *mad.Codec) {
 	for i, name := range rawErrorNames {
 		count(c, &r.RawErrors[i], 0x28+8*i, name)
 	}
-	r.RawBER.layout(c, 0x68, 0, "RawBer", "")
-	r.EffectiveBER.layout(c, 0x6c, 0, "EffectiveBer", "")
-	r.SymbolBER.layout(c, 0x70, 0, "SymbolBer", "")
+	r.RawBER.layout(c, 0x68, 0, rawBER)
+	r.EffectiveBER.layout(c, 0x6c, 0, effectiveBER)
+	r.SymbolBER.layout(c, 0x70, 0, symbolBER)
 	for i := range r.LaneBER {
-		r.LaneBER[i].layout(c, 0x74+i/2*4, 16-i%2*16, "RawBer", laneSuffixes[i])
+		r.LaneBER[i].layout(c, 0x74+i/2*4, 16-i%2*16, laneBER[i])
 	}
 	count(c, &r.EffectiveErrors, 0x84, "PhyEffectiveErrors")
 }
@@ -128,7 +128,15 @@ var (
 		"PhyRawErrorsLane0", "PhyRawErrorsLane1", "PhyRawErrorsLane2", "PhyRawErrorsLane3",
 		"PhyRawErrorsLane4", "PhyRawErrorsLane5", "PhyRawErrorsLane6", "PhyRawErrorsLane7",
 	}
-	laneSuffixes = [...]string{"Lane0", "Lane1", "Lane2", "Lane3", "Lane4", "Lane5", "Lane6", "Lane7"}
+
+	rawBER, effectiveBER, symbolBER = newBERName("RawBer", ""), newBERName("EffectiveBer", ""), newBERName("SymbolBer", "")
+
+	laneBER = func() (names [8]berName) {
+		for i, lane := range perLane("_Lane") {
+			names[i] = newBERName("RawBer", lane)
+		}
+		return names
+	}()
 )
 
 // Retransmission counts physical layer retransmission (PLR).

@@ -3,6 +3,8 @@ package register
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/ibkit/ibkit/mad"
 )
@@ -20,6 +22,7 @@ const (
 	IDPMAOS ID = 0x5012
 	IDPPLM  ID = 0x5023
 	IDPDDR  ID = 0x5031
+	IDPCAM  ID = 0x507f
 	IDMFCR  ID = 0x9001
 	IDMFSM  ID = 0x9003
 	IDMTCAP ID = 0x9009
@@ -27,12 +30,13 @@ const (
 	IDMSPS  ID = 0x900d
 	IDMGIR  ID = 0x9020
 	IDMSGI  ID = 0x9021
+	IDMCAM  ID = 0x907f
 )
 
 var idNames = map[ID]string{
 	IDPMLP: "PMLP", IDPTYS: "PTYS", IDPAOS: "PAOS", IDPPCNT: "PPCNT", IDPLIB: "PLIB", IDPMAOS: "PMAOS",
 	IDPPLM: "PPLM", IDPDDR: "PDDR", IDMFCR: "MFCR", IDMFSM: "MFSM", IDMTCAP: "MTCAP", IDMTMP: "MTMP",
-	IDMSPS: "MSPS", IDMGIR: "MGIR", IDMSGI: "MSGI",
+	IDMSPS: "MSPS", IDMGIR: "MGIR", IDMSGI: "MSGI", IDPCAM: "PCAM", IDMCAM: "MCAM",
 }
 
 // String returns NVIDIA's name, "Register(0x1234)" for a register that this package does
@@ -82,7 +86,10 @@ var ErrUnset = errors.New("all bits of the reply are set")
 // Check decodes data, from a reply, into r. It returns an error, and leaves r as it was,
 // if the reply selects another part than r, or if all its bits are set.
 func Check(r Register, data []byte) error {
-	want, old := r.Part(), make([]byte, r.Spec().Size)
+	pooled := requests.Get().(*[]byte)
+	defer requests.Put(pooled)
+	want, old := r.Part(), slices.Grow((*pooled)[:0], r.Spec().Size)[:r.Spec().Size]
+	*pooled = old
 	if err := mad.Encode(r, old); err != nil {
 		return err
 	}
@@ -102,15 +109,16 @@ func Check(r Register, data []byte) error {
 	return nil
 }
 
-// indexSize is the maximum size in bytes of the fields that select a register's part.
+// requests has the memory for registers before Check.
+var requests = sync.Pool{New: func() any { return new([]byte) }}
+
+// indexSize is the maximum size in bytes of the fields that select a register's part. In a
+// register of 8 bytes they have 4.
 const indexSize = 8
 
 // isUnset reports whether all bits after the index are set.
 func isUnset(data []byte) bool {
-	if len(data) <= indexSize {
-		return false
-	}
-	for _, b := range data[indexSize:] {
+	for _, b := range data[min(indexSize, len(data)/2):] {
 		if b != 0xff {
 			return false
 		}

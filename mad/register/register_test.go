@@ -19,7 +19,7 @@ func all() []Register {
 		NewLinkState(1), NewTrouble(1), NewModule(1), NewLinkDown(1), NewModuleFlags(1),
 		&PortNumber{LocalPort: 1}, &LaneMapping{LocalPort: 1}, &PortStatus{LocalPort: 1}, NewLinkRates(1),
 		&ActiveFEC{LocalPort: 1}, &ModuleStatus{Module: 1}, &SensorList{}, &Sensor{Number: 64}, &Fans{},
-		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &Product{},
+		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &Product{}, NewPortRegisters(), NewPlatformRegisters(2),
 	}
 }
 
@@ -216,6 +216,36 @@ func TestModule_Length(t *testing.T) {
 				t.Errorf("got %g, want %g", got, test.want)
 			}
 		})
+	}
+}
+
+// A list has the registers of its group only, and is unknown if it is empty.
+func TestRegisterList_Has(t *testing.T) {
+	ports := NewPortRegisters()
+	copyOf := func(r *RegisterList, words ...uint32) *RegisterList { copy(r.Mask[:], words); return r }
+	for _, test := range []struct {
+		name       string
+		list       *RegisterList
+		id         ID
+		has, known bool
+	}{
+		{"empty", ports, IDPPCNT, false, false},
+		{"first word", copyOf(NewPortRegisters(), 0, 0, 0, 1<<8), IDPPCNT, true, true},
+		{"other bit", copyOf(NewPortRegisters(), 0, 0, 0, 1<<8), IDPMLP, false, true},
+		{"second word", copyOf(NewPortRegisters(), 0, 0, 1<<17, 0), IDPDDR, true, true},
+		{"platform", copyOf(NewPortRegisters(), 0, 0, 0, 1), IDMTMP, false, false},
+		{"group 0", copyOf(NewPlatformRegisters(0), 0, 0, 0, 1<<10), IDMTMP, true, true},
+		{"other group", copyOf(NewPlatformRegisters(2), 0, 0, 0, 1<<10), IDMTMP, false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if has, known := test.list.Has(test.id); has != test.has || known != test.known {
+				t.Errorf("got %v, %v, want %v, %v", has, known, test.has, test.known)
+			}
+		})
+	}
+	ports.Add(IDPDDR)
+	if ports.Mask != [4]uint32{0, 0, 1 << 17, 0} {
+		t.Errorf("got %x", ports.Mask)
 	}
 }
 
