@@ -93,8 +93,16 @@ type Device struct {
 	Gaps     []Gap
 	Findings []report.Finding
 
+	info  register.Device
+	lists []*register.RegisterList
+	kinds map[kindKey]*kind
+
 	ends      map[uint8]*End // by port number
 	neighbour bool           // not selected
+}
+
+func newDevice(p *fabric.Port) *Device {
+	return &Device{Port: p, ends: map[uint8]*End{}, kinds: map[kindKey]*kind{}}
 }
 
 // IsSwitch reports whether the device is a switch.
@@ -178,7 +186,7 @@ func Read(ctx context.Context, c *umad.Client, f *fabric.Fabric, o Options) (*Re
 			continue
 		}
 		for _, p := range devicePorts(n) {
-			d := &Device{Port: p, ends: map[uint8]*End{}}
+			d := newDevice(p)
 			r.Devices = append(r.Devices, d)
 			r.addEnds(d)
 		}
@@ -225,7 +233,8 @@ func (r *Result) neighbours() []*Device {
 		}
 		d := byPort[at]
 		if d == nil {
-			d = &Device{Port: at, ends: map[uint8]*End{}, neighbour: true}
+			d = newDevice(at)
+			d.neighbour = true
 			byPort[at] = d
 			list = append(list, d)
 		}

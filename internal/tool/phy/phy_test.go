@@ -425,3 +425,68 @@ func TestRun_Limit(t *testing.T) {
 		}
 	})
 }
+
+// countRegisters counts the requests for registers by number.
+func (r *rig) countRegisters() map[register.ID]int {
+	asked := map[register.ID]int{}
+	r.Lose = func(m *umad.Message) bool {
+		if m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister {
+			asked[register.ID(m.MAD.Modifier())]++
+		}
+		return false
+	}
+	return asked
+}
+
+// Registers that a device's list lacks are not asked. Without a list, the first rejection
+// ends the requests for a register on a device.
+func TestRun_Unsupported(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		events []string
+		want   int
+	}{
+		{"listed", []string{"registers all 0x5008"}, 0},
+		{"without a list", []string{"registers all 0x5008", "registers all 0x507f"}, 3 * 12},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, "optics")
+				for _, event := range test.events {
+					r.do(t, event)
+				}
+				asked := r.countRegisters()
+				result := r.run(t)
+				if asked[register.IDPPCNT] > test.want || result.Partial() {
+					t.Errorf("got %d requests, partial %v, want at most %d for 12 devices with 24 link ends", asked[register.IDPPCNT], result.Partial(), test.want)
+				}
+				if e := end(t, result, "leaf1", 3); e.Bits != nil || e.Module == nil || len(e.Gaps) != 2 {
+					t.Errorf("got bit errors %v, module %v, gaps %v", e.Bits, e.Module, e.Gaps)
+				}
+			})
+		})
+	}
+}
+
+// A device that ignores registers costs its first requests, and the others are read.
+func TestRun_SilentRegisters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		leaf := r.Node("leaf1").Ports[0].Info.LID
+		sent := 0
+		r.Lose = func(m *umad.Message) bool {
+			lost := m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister && m.Addr.LID == leaf
+			if lost {
+				sent++
+			}
+			return lost
+		}
+		result := r.run(t)
+		if attempts := 2; sent != 2*attempts || result.Readable() != 11 || !result.Partial() {
+			t.Errorf("got %d requests, %d devices, partial %v, want 4, 11, true", sent, result.Readable(), result.Partial())
+		}
+		if e := end(t, result, "leaf1", 1); !errors.Is(e.Device.Missing, umad.ErrTimeout) || e.Module != nil {
+			t.Errorf("got missing %v, module %v", e.Device.Missing, e.Module)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -68,7 +69,7 @@ func (r *reader) probe(d *Device, t *deviceType) {
 		case general.Capabilities&mad.MlnxCapRegister == 0:
 			d.Missing = fmt.Errorf("%w: the firmware does not have the capability (bit 20)", errNoAccess)
 		default:
-			r.readDevice(d)
+			r.open(d)
 		}
 		waiting := t.waiting
 		t.waiting = nil
@@ -78,8 +79,57 @@ func (r *reader) probe(d *Device, t *deviceType) {
 	}, umad.Key(r.result.Key))
 }
 
+// open asks a device for its identity and its list of registers. A device that ignores these
+// requests is not asked for more.
+func (r *reader) open(d *Device) {
+	first := []pending{{&d.info, func(g *Gap) {
+		switch {
+		case g == nil:
+			d.Info = &d.info
+		case errors.Is(g.Err, umad.ErrTimeout), errors.Is(g.Err, errLimit):
+			d.Missing = fmt.Errorf("%s: %w", g.Register, g.Err)
+			d.Gaps = append(d.Gaps, *g)
+		default:
+			d.Gaps = append(d.Gaps, *g)
+		}
+	}}}
+	lists := []*register.RegisterList{register.NewPortRegisters()}
+	if !d.neighbour && r.result.Switches {
+		lists = append(lists, register.NewPlatformRegisters(0), register.NewPlatformRegisters(2))
+	}
+	for _, l := range lists {
+		first = append(first, pending{l, func(g *Gap) {
+			if g == nil {
+				d.lists = append(d.lists, l)
+			}
+		}})
+	}
+	waiting := len(first)
+	for _, p := range first {
+		r.get(d, p.register, func(g *Gap) {
+			p.done(g)
+			if waiting--; waiting == 0 && d.Missing == nil {
+				r.ready = append(r.ready, d)
+			}
+		})
+	}
+}
+
+// lacks returns an error if the device has no register with an ID, according to its lists.
+func (d *Device) lacks(id register.ID) error {
+	for _, l := range d.lists {
+		if has, known := l.Has(id); known && !has {
+			return fmt.Errorf("%w, according to the device's list", register.StatusNoRegister)
+		}
+	}
+	return nil
+}
+
 // giveUp sets the reason for the devices that were not asked.
 func (r *reader) giveUp() {
+	for _, d := range r.ready {
+		d.Missing = errLimit
+	}
 	for _, t := range r.types {
 		for _, d := range t.waiting {
 			d.Missing = errNotAsked

@@ -1,87 +1,11 @@
 package phy
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/mad/register"
-	"github.com/ibkit/ibkit/umad"
 )
-
-// A reader submits the requests for registers.
-type reader struct {
-	client *umad.Client
-	result *Result
-	types  map[uint16]*deviceType // by device ID
-}
-
-func (r *reader) target(d *Device) umad.Target { return umad.Target{LID: d.Port.LID()} }
-
-// get reads a register in blocks, all at the same time, and calls done with its gap, nil if
-// the register has been read.
-func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
-	data := make([]byte, reg.Spec().Size)
-	if err := mad.Encode(reg, data); err != nil {
-		done(&Gap{reg.Part().String(), err})
-		return
-	}
-	count := (len(data) + register.BlockSize - 1) / register.BlockSize
-	blocks := make([]register.Block, count)
-	missing, failed := count, error(nil)
-	for i := range blocks {
-		b := &blocks[i]
-		b.Number = uint16(i)
-		copy(b.Data[:indexBytes], data)
-		r.client.SubmitGet(r.target(d), b, func(err error) {
-			if err == nil && b.Number != uint16(i) {
-				err = fmt.Errorf("got block %d, want %d", b.Number, i)
-			}
-			if err != nil && failed == nil {
-				failed = blockError(err)
-			}
-			copy(data[i*register.BlockSize:], b.Data[:])
-			if missing--; missing > 0 {
-				return
-			}
-			if failed == nil {
-				failed = register.Check(reg, data)
-			}
-			r.raw(d, reg, data, failed)
-			if failed != nil {
-				done(&Gap{reg.Part().String(), failed})
-				return
-			}
-			done(nil)
-		}, umad.Modifier(uint32(reg.Part().ID)), umad.Key(r.result.Key))
-	}
-}
-
-// raw passes a register's bytes on.
-func (r *reader) raw(d *Device, reg register.Register, data []byte, err error) {
-	if r.result.Raw != nil && !d.neighbour {
-		r.result.Raw(RawRegister{d.Port, reg.Part().String(), data, err})
-	}
-}
-
-// indexBytes are sent in each block: the fields that select a register's part.
-const indexBytes = 12
-
-// blockError returns an error with the meaning that a status has in the reply to a block.
-func blockError(err error) error {
-	if status, ok := errors.AsType[mad.StatusError](err); ok {
-		return register.BlockStatus(mad.Status(status))
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return errLimit
-	}
-	if failed, ok := errors.AsType[*umad.Error](err); ok {
-		return failed.Err // without the address, which the subject has
-	}
-	return err
-}
 
 // readDevice submits the requests for a device and its ports.
 func (r *reader) readDevice(d *Device) {
@@ -93,9 +17,6 @@ func (r *reader) readDevice(d *Device) {
 			}
 			store()
 		})
-	}
-	if info := (&register.Device{}); !d.neighbour {
-		keep(info, func() { d.Info = info })
 	}
 	if d.IsSwitch() {
 		if r.result.Switches && !d.neighbour {
