@@ -38,6 +38,7 @@ const (
 	AttrMlnxConfigSpaceSMP      AttrID = 0xff50 // AttrMlnxConfigSpace in subnet management
 	AttrMlnxRegisterAccess      AttrID = 0xff52 // also in [ClassMlnx]
 	AttrMlnxSemaphore           AttrID = 0xff53
+	AttrMlnxCableInfo           AttrID = 0xff60
 	AttrMlnxExtPortInfo         AttrID = 0xff90 // for FDR10
 )
 
@@ -119,6 +120,7 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrARLinearForwardingTable:  kind[ARLinearForwardingTable]("ARLinearForwardingTable"),
 	AttrMlnxConfigSpaceSMP:       {name: "ConfigSpace"},
 	AttrMlnxRegisterAccess:       {name: "RegisterAccess"},
+	AttrMlnxCableInfo:            {name: "CableInfo"},
 	AttrMlnxSemaphore:            {name: "Semaphore"},
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }

@@ -130,21 +130,37 @@ func (n *Node) SetPowerSupply(number uint8, on bool) {
 	}
 }
 
-// parseRegisters parses "registers NODE|all old|new|ID", which takes [register.Block] or a
-// register from the firmware, or gives back all.
+// parsePCIe parses "pcie NODE narrow|ok".
+func parsePCIe(f *Fabric, l *eventLine) (action, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	l.Blanks()
+	narrow := l.Accept("narrow")
+	if !narrow && !l.Accept("ok") {
+		return nil, l.Expected("narrow or ok")
+	}
+	return n.withVendor(func() { n.vendor.platform.narrow = narrow }), nil
+}
+
+// parseRegisters parses "registers NODE|all old|smp|new|ID", which takes [register.Block], the
+// vendor class or a register from the firmware, or gives back all.
 func parseRegisters(f *Fabric, l *eventLine) (action, error) {
 	nodes, err := l.nodes(f)
 	if err != nil {
 		return nil, err
 	}
 	l.Blanks()
-	change := func(v *vendorAgent) { v.refused, v.oldCarriers = nil, false }
+	change := func(v *vendorAgent) { v.refused, v.oldCarriers, v.managementOnly = nil, false, false }
 	switch {
 	case l.Accept("new"):
+	case l.Accept("smp"):
+		change = func(v *vendorAgent) { v.managementOnly = true }
 	case l.Accept("old"):
 		change = func(v *vendorAgent) { v.oldCarriers = true }
 	default:
-		id, err := l.integer("old, new, or a register to reject", 1<<16-1)
+		id, err := l.integer("old, smp, new, or a register to reject", 1<<16-1)
 		if err != nil {
 			return nil, err
 		}

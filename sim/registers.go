@@ -60,6 +60,8 @@ var registerAgents = map[register.ID]registerAgent{
 	register.IDPPLM: portAgent(func(_ *Fabric, p *Port, _ []byte) register.Register {
 		return &register.ActiveFEC{LocalPort: p.local(), Mask: 1 << p.fecCode()}
 	}),
+	register.IDSLRG:  portAgent(eye),
+	register.IDPPBMC: portAgent(berMonitor),
 	register.IDPLIB:  portNumber,
 	register.IDPMAOS: moduleStatus,
 	register.IDMTCAP: sensorList,
@@ -69,27 +71,35 @@ var registerAgents = map[register.ID]registerAgent{
 	register.IDMSPS:  powerSupplies,
 	register.IDMGIR:  device,
 	register.IDMSGI:  system,
+	register.IDMFSL:  fanLimits,
+	register.IDMTBR:  temperatures,
+	register.IDMCIA:  eeprom,
+	register.IDMPEIN: pcieLink,
+	register.IDMPCNT: pcieCounters,
+	register.IDMGPIR: moduleCount,
 
 	// Registers that only mstlink reads.
-	0x5027: echoAgent(0x4c, map[int]uint8{0: 4}),                                 // SLTP: version 4, 7 nm
-	0x5028: echoAgent(0x28, map[int]uint8{0: 4, 12: 95, 13: 60, 14: 62, 15: 58}), // SLRG: eyes
-	0x5040: echoAgent(0x10, nil),                                                 // PPAOS
-	0x5064: echoAgent(0x1c, nil),                                                 // PMPT
-	0x506e: echoAgent(0x30, nil),                                                 // PMPD
-	0x906c: echoAgent(0x20, nil),                                                 // MMCR
+	0x5027: echoAgent(0x4c, map[int]uint8{0: 4}), // SLTP: version 4, 7 nm
+	0x5040: echoAgent(0x10, nil),                 // PPAOS
+	0x5064: echoAgent(0x1c, nil),                 // PMPT
+	0x506e: echoAgent(0x30, nil),                 // PMPD
+	0x906c: echoAgent(0x20, nil),                 // MMCR
 }
 
 // registerSize has the sizes in bytes of registers that package register reads in part.
-var registerSize = map[register.ID]int{register.IDPPCNT: 0x100, register.IDPDDR: 0x100}
+var registerSize = map[register.ID]int{register.IDPPCNT: 0x100, register.IDPDDR: 0x100, register.IDMPCNT: 0x100, register.IDMTBR: 0x410}
 
 // switchRegisters are missing in other nodes.
 var switchRegisters = map[register.ID]bool{
-	register.IDPLIB: true, register.IDMFCR: true, register.IDMFSM: true, register.IDMSPS: true,
+	register.IDPLIB: true, register.IDMFCR: true, register.IDMFSM: true, register.IDMFSL: true, register.IDMSPS: true,
 }
+
+// adapterRegisters are missing in switches, which are no PCI Express devices of a host.
+var adapterRegisters = map[register.ID]bool{register.IDMPEIN: true, register.IDMPCNT: true}
 
 // hasRegister reports whether the node's firmware has a register.
 func (n *Node) hasRegister(id register.ID) bool {
-	return (isRegisterList(id) || registerAgents[id] != nil) && !n.vendor.refused[id] && (n.IsSwitch() || !switchRegisters[id])
+	return (isRegisterList(id) || registerAgents[id] != nil) && !n.vendor.refused[id] && !(n.IsSwitch() && adapterRegisters[id] || !n.IsSwitch() && switchRegisters[id])
 }
 
 func isRegisterList(id register.ID) bool { return id == register.IDPCAM || id == register.IDMCAM }

@@ -9,8 +9,9 @@ import (
 
 // platform are the faults of a switch's fans and power supplies.
 type platform struct {
-	rpm  map[uint8]uint16 // by tachometer, other than fanRPM
-	lost [2]bool          // power supplies without power
+	rpm    map[uint8]uint16 // by tachometer, other than fanRPM
+	lost   [2]bool          // power supplies without power
+	narrow bool             // half of the PCI Express lanes, with errors
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 
 // counterGroup returns the group of PPCNT that a request selects.
 func counterGroup(f *Fabric, p *Port, request []byte) register.Register {
-	switch group := request[3] & 0x3f; group {
+	switch request[3] & 0x3f {
 	case 0x12:
 		return f.physicalCounters(p)
 	case 0x16:
@@ -20,10 +20,12 @@ func counterGroup(f *Fabric, p *Port, request []byte) register.Register {
 		return r
 	case 0x23:
 		return f.fecHistogram(p)
-	case 0x20, 0x21, 0x25: // counters that performance management has, too: 0
-		r := register.NewRetransmission(p.local())
-		r.Group = group
-		return r
+	case 0x20:
+		return f.shortCounters(p)
+	case 0x21:
+		return f.longCounters(p)
+	case 0x25:
+		return f.packetCounters(p)
 	}
 	return nil
 }

@@ -201,3 +201,96 @@ func TestConfigSpace_Gateway(t *testing.T) {
 		t.Errorf("got %#x, error %v", word(m.MAD.Data(), 8), err)
 	}
 }
+
+// The registers of eyes, monitors, modules, fans and PCI Express have the faults, too.
+func TestRegisters_Quality(t *testing.T) {
+	f, p := opticsFabric(t)
+	lid := func(name string) ib.LID { return f.Node(name).Ports[0].Info.LID }
+	leaf, bad, good := lid("leaf1"), f.Node("leaf1").Ports[1].local(), f.Node("leaf1").Ports[2].local()
+	host := f.Node("host2")
+	host.vendor.platform.narrow = true
+	read := func(name string, at ib.LID, r register.Register, check func() bool) {
+		t.Helper()
+		if status := readBlock(t, p, at, r); status != 0 || !check() {
+			t.Errorf("%s: got status %v, %+v", name, status, r)
+		}
+	}
+	small, open := &register.Eye{LocalPort: bad, Lane: 3}, &register.Eye{LocalPort: good}
+	read("small eye", leaf, small, func() bool { return small.IsKnown() && small.Upper == 31 && small.Lower == 26 })
+	read("open eye", leaf, open, func() bool { return open.IsKnown() && open.Upper == 62 })
+	alarm, normal := &register.BERMonitor{LocalPort: bad, Type: 1}, &register.BERMonitor{LocalPort: good, Type: 1}
+	read("alarm", leaf, alarm, func() bool { return alarm.State == register.MonitorAlarm })
+	read("no alarm", leaf, normal, func() bool { return normal.State == register.MonitorNormal })
+	long, short := register.NewLongCounters(bad), register.NewShortCounters(bad)
+	read("64 bits", leaf, long, func() bool { return long.Values[0] >= 90_000_000 })
+	read("16 bits", leaf, short, func() bool { return short.SymbolErrors == 65535 })
+	packets := register.NewPacketCounters(bad)
+	read("packets", leaf, packets, func() bool { return packets.Values[0] > 0 })
+	count := &register.ModuleCount{}
+	read("modules", leaf, count, func() bool { return int(count.Modules) == (len(f.Node("leaf1").Ports)-1)/2 })
+	heat := &register.Temperatures{First: register.FirstModuleSensor, Count: 1}
+	read("heat", lid("spine2"), heat, func() bool { return heat.Records[0].Temperature.Celsius() == 78.5 })
+	fan := &register.FanLimits{Tachometer: 2}
+	read("fan", leaf, fan, func() bool { return fan.Low == 5000 && fan.High == 14000 })
+	link, errors := &register.PCIeLink{}, &register.PCIeCounters{}
+	read("link", host.Ports[1].Info.LID, link, func() bool {
+		return link.WidthActive == 8 && link.WidthEnabled == 16 && link.SpeedActive.Generation() == 5
+	})
+	read("errors", host.Ports[1].Info.LID, errors, func() bool { return errors.Errors() == 20 })
+}
+
+// A module's memory has what its register has, by MCIA and by CableInfo.
+func TestRegisters_Memory(t *testing.T) {
+	f, p := opticsFabric(t)
+	for _, name := range []string{"leaf1", "spine2", "host1"} {
+		n := f.Node(name)
+		port := &n.Ports[1]
+		c, _ := port.cage()
+		lid := n.Ports[managementPort(port)].Info.LID
+		parts := map[string]func(register.MemoryPart) []byte{
+			"MCIA": func(part register.MemoryPart) []byte {
+				r := register.NewEEPROM(uint8(c.number-1), part.Page, part.Address, part.Size)
+				readBlock(t, p, lid, r)
+				b, err := r.Bytes()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			},
+			"CableInfo": func(part register.MemoryPart) []byte {
+				a := register.NewCableInfo(part.Page, part.Address, part.Size)
+				if status, ok := request(t, p, lid, mad.ClassSMPLIDRouted, mad.MethodGet, a, 1); !ok || status != 0 {
+					t.Fatalf("got status %v", status)
+				}
+				return a.Data[:a.Size]
+			},
+		}
+		for carrier, read := range parts {
+			t.Run(carrier+" "+name, func(t *testing.T) {
+				var m register.Memory
+				for _, part := range register.FirstParts {
+					_ = m.Store(part.Page, part.Address, read(part))
+				}
+				for _, part := range m.MoreParts() {
+					_ = m.Store(part.Page, part.Address, read(part))
+				}
+				want, got := port.module(), register.NewModule(port.local())
+				if err := m.Fill(got); err != nil {
+					t.Fatal(err)
+				}
+				if got.Serial != want.Serial || got.Type != want.Type || got.Identifier != want.Identifier || got.Temperature != want.Temperature ||
+					got.RxPower[0] != want.RxPower[0] || got.RxLow != want.RxLow || got.Length() != want.Length() {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+			})
+		}
+	}
+}
+
+// managementPort returns the port with the node's LID.
+func managementPort(p *Port) int {
+	if p.Node.IsSwitch() {
+		return 0
+	}
+	return int(p.Number)
+}

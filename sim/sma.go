@@ -71,6 +71,7 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrARLinearForwardingTable:  {get: getARLFT},
 	mad.AttrMlnxConfigSpaceSMP:       {get: getWords, set: setWords},
 	mad.AttrMlnxRegisterAccess:       {get: getSubnetAccess, set: setSubnetAccess},
+	mad.AttrMlnxCableInfo:            {get: getCableInfo},
 	mad.AttrMlnxSemaphore:            {get: getSemaphore, set: setSemaphore},
 }
 

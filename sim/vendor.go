@@ -15,8 +15,9 @@ type vendorAgent struct {
 	firmware [3]uint8                              // major, minor, subminor
 	platform platform
 
-	refused     map[register.ID]bool // registers that the firmware rejects
-	oldCarriers bool                 // without [register.Block]
+	refused        map[register.ID]bool // registers that the firmware rejects
+	oldCarriers    bool                 // without [register.Block]
+	managementOnly bool                 // without the vendor class
 }
 
 // simFirmware is the firmware version of all nodes.
@@ -48,7 +49,7 @@ func (n *Node) SetVendorAgent(on bool) {
 // turns a request into its reply and reports whether the agent replies.
 func (f *Fabric) answerVendor(d destination, p *mad.Packet) bool {
 	n, method := d.node, p.Method()
-	if n.vendor == nil || method != mad.MethodGet && method != mad.MethodSet {
+	if n.vendor == nil || n.vendor.managementOnly || method != mad.MethodGet && method != mad.MethodSet {
 		return false
 	}
 	var status mad.Status

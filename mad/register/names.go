@@ -71,6 +71,7 @@ type Identifier uint8
 // Identifiers with a meaning for other fields.
 const (
 	QSFP28   Identifier = 0
+	QSFPPlus Identifier = 1
 	QSFPDD   Identifier = 6
 	QSFPCMIS Identifier = 7
 	OSFP     Identifier = 8

@@ -6,8 +6,11 @@ import "github.com/ibkit/ibkit/mad"
 const (
 	groupPhysical   = 0x12
 	groupBitErrors  = 0x16
+	groupShort      = 0x20
+	groupLong       = 0x21
 	groupRetransmit = 0x22
 	groupHistogram  = 0x23
+	groupPackets    = 0x25
 )
 
 // A CounterIndex selects a port's counters in PPCNT.

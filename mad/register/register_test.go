@@ -20,6 +20,8 @@ func all() []Register {
 		&PortNumber{LocalPort: 1}, &LaneMapping{LocalPort: 1}, &PortStatus{LocalPort: 1}, NewLinkRates(1),
 		&ActiveFEC{LocalPort: 1}, &ModuleStatus{Module: 1}, &SensorList{}, &Sensor{Number: 64}, &Fans{},
 		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &Product{}, NewPortRegisters(), NewPlatformRegisters(2),
+		NewShortCounters(1), NewLongCounters(1), NewPacketCounters(1), &Eye{LocalPort: 1}, &BERMonitor{LocalPort: 1}, &ModuleCount{},
+		&Temperatures{First: FirstModuleSensor, Count: 2}, &FanLimits{Tachometer: 1}, &PCIeLink{}, &PCIeCounters{}, NewEEPROM(1, 0, 128, 48),
 	}
 }
 
@@ -37,7 +39,9 @@ func TestPart(t *testing.T) {
 	}
 }
 
-func carriers() []mad.Attribute { return []mad.Attribute{&Block{}, &Access{}, &SubnetAccess{}} }
+func carriers() []mad.Attribute {
+	return []mad.Attribute{&Block{}, &Access{}, &SubnetAccess{}, &CableInfo{}}
+}
 
 func bytesOf(t *testing.T, a mad.Attribute) []byte {
 	t.Helper()
@@ -92,6 +96,16 @@ func TestRequests(t *testing.T) {
 		{&Sensor{Number: 64}, "000000400000000000000000"},
 		{&FanSpeed{Tachometer: 2}, "0200000000000000"},
 		{&ModuleStatus{Module: 5}, "000500000000000000000000"},
+		{NewPortRegisters(), "000000000000000000000000"},
+		{NewPlatformRegisters(2), "000000020000000000000000"},
+		{NewShortCounters(1), "000100200000000000000000"},
+		{NewLongCounters(1), "000100210000000000000000"},
+		{NewPacketCounters(1), "000100250000000000000000"},
+		{&Eye{LocalPort: 3, Lane: 2}, "000302000000000000000000"},
+		{&BERMonitor{LocalPort: 3, Type: 1}, "000301000000000000000000"},
+		{&Temperatures{First: 64, Count: 32}, "000000400000002000000000"},
+		{&FanLimits{Tachometer: 2}, "020000000000000000000000"},
+		{NewEEPROM(5, 0x11, 154, 48), "000500005011009a00000030"},
 	} {
 		t.Run(test.r.Part().String(), func(t *testing.T) {
 			b := bytesOf(t, test.r)
@@ -111,6 +125,7 @@ func TestCarriers(t *testing.T) {
 	}{
 		{"class A", &Access{Head: NewHead(IDPPLM, 0x78, mad.ClassMlnx)}, "0000000000000000 08040000 5023010a 0000000000000000 181f0000 00000000"},
 		{"SMP", &SubnetAccess{Head: NewHead(IDMTCAP, 0x10, mad.ClassSMPLIDRouted)}, "08040000 90090101 0000000000000000 18050000 00000000"},
+		{"CableInfo", NewCableInfo(0, 128, 48), "50000080 00000030 00000000 00000000"},
 		{"second block", &Block{Number: 1, Data: [BlockSize]uint8{0, 1, 0, 0x16}}, "0000000000000000 00010000 00010016"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -318,6 +333,24 @@ func FuzzDecode(f *testing.F) {
 				m.Milliamperes(m.Bias[0])
 				m.Length()
 			}
+			if e, ok := a.(*EEPROM); ok {
+				fuzzMemory(t, e)
+			}
 		}
 	})
+}
+
+// fuzzMemory decodes a module with arbitrary memory.
+func fuzzMemory(t *testing.T, e *EEPROM) {
+	data, err := e.Bytes()
+	if err != nil {
+		return
+	}
+	var m Memory
+	if m.Store(e.Page, e.Address, data) == nil {
+		m.MoreParts()
+		if err := m.Fill(new(Module)); err == nil && m.lower[0] == 0 {
+			t.Error("got a module without an identifier")
+		}
+	}
 }
