@@ -24,9 +24,9 @@ func eye(_ *Fabric, p *Port, request []byte) register.Register {
 }
 
 // berMonitor answers PPBMC.
-func berMonitor(_ *Fabric, p *Port, request []byte) register.Register {
+func berMonitor(f *Fabric, p *Port, request []byte) register.Register {
 	r := &register.BERMonitor{LocalPort: p.local(), Type: request[2] & 0xf, State: register.MonitorNormal}
-	if p.effectiveBER() > 0 {
+	if f.bitErrors(p).EffectiveErrors > 0 {
 		r.State = register.MonitorAlarm
 	}
 	return r

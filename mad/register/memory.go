@@ -78,6 +78,9 @@ func (m *Memory) Fill(r *Module) error {
 		return fmt.Errorf("decode EEPROM: unknown identifier 0x%02x", m.lower[0])
 	}
 	r.Identifier = id
+	for _, part := range m.MoreParts() {
+		r.noLight = r.noLight || m.pages[part.Page] == nil
+	}
 	if id.IsCMIS() {
 		m.fillCMIS(r)
 	} else {

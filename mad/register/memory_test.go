@@ -148,6 +148,20 @@ func TestMemory_Copper(t *testing.T) {
 	}
 }
 
+// Light that has not been read is unknown, not dark.
+func TestMemory_NoLight(t *testing.T) {
+	for _, pages := range []map[uint8][]byte{sff8636(), cmis()} {
+		m := new(Memory)
+		for _, part := range FirstParts {
+			_ = m.Store(part.Page, part.Address, pages[part.Page][part.Address:][:part.Size])
+		}
+		var r Module
+		if err := m.Fill(&r); err != nil || r.IsOptical() || r.Type != CableOptical {
+			t.Errorf("got optical %v, %v, error %v", r.IsOptical(), r.Type, err)
+		}
+	}
+}
+
 // A memory without values is no module, and no part is outside of the memory.
 func TestMemory_Errors(t *testing.T) {
 	for _, fill := range []byte{0, 0xff} {

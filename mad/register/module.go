@@ -44,6 +44,8 @@ type Module struct {
 	DataPath   [8]DataPathState
 	Date       [8]uint8 // year, month, day and lot, two characters each
 	OUI        uint32
+
+	noLight bool // the memory that has been read does not have light and temperature limits
 }
 
 // NewModule returns the request for a port's module, with power in microwatts.
@@ -121,10 +123,16 @@ var (
 // HasModule reports whether a cable or module is in the connector.
 func (r *Module) HasModule() bool { return r.Type != CableUnplugged }
 
+// IsEmpty reports whether the firmware has not filled in the module: no module is a type of
+// its own.
+func (r *Module) IsEmpty() bool {
+	return r.Type == 0 && r.Identifier == 0 && Clean(r.VendorName[:])+Clean(r.PartNumber[:])+Clean(r.Serial[:]) == ""
+}
+
 // IsOptical reports whether light leaves the port's connector or runs in its cable, so that
 // power per lane has a meaning.
 func (r *Module) IsOptical() bool {
-	return r.Type == CableActive || r.Type == CableOptical || r.Type >= 6
+	return !r.noLight && (r.Type == CableActive || r.Type == CableOptical || r.Type >= 6)
 }
 
 // Length returns the cable's length in metres, 0 if it is unknown: modules and old cables
