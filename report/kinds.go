@@ -202,6 +202,7 @@ const (
 	FirmwareDiffers  Kind = "firmware-differs"
 	PCIeSlow         Kind = "pcie-slow"
 	PCIeBelow        Kind = "pcie-below"
+	PCIeErrors       Kind = "pcie-errors"
 	GPUDistance      Kind = "gpu-distance"
 	ACSRedirect      Kind = "acs-redirect"
 	NoUMAD           Kind = "no-umad"
@@ -375,6 +376,7 @@ var kinds = []KindInfo{
 
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},
+	{PCIeErrors, Warning, "the PCI Express link of the adapter had errors", hintPCIe, "", runbookHost},
 	{PCIeBelow, Error, "the PCI Express link is below the manifest", hintPCIe, "", runbookHost},
 	{GPUDistance, Warning, "the GPU is farther from an adapter than most GPUs of the host", "move an adapter to a slot below the switch of the GPU, or leave this GPU out of jobs that use RDMA", "", runbookHost},
 	{ACSRedirect, Warning, "a PCI Express bridge sends transfers between GPU and adapter through the CPU", "disable ACS in the BIOS, or with setpci -s BRIDGE ECAP_ACS+6.w=0 unless virtual machines use the devices", "", runbookHost},

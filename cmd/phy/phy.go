@@ -53,7 +53,9 @@ in the fibre.
 
 It sends only Gets (attribute 0x51 of NVIDIA's vendor class), so it changes
 no device. Devices without them are listed as unavailable, as are registers
-that firmware rejects. The tables have the lowest power of a port's lanes;
+that firmware rejects. --carrier permits Sets to them, which carry registers
+of old firmware and also change no value: set in the vendor class, smp in
+subnet management, too, where few registers fit. The tables have the lowest power of a port's lanes;
 --json has all lanes.
 
 This command has been tested with simulated devices and mstlink only, not
@@ -91,9 +93,12 @@ func (c *command) define(cmd *cobra.Command) {
 	o := &c.options
 	c.nodes.Register(c.env, cmd, "read")
 	flags.BoolVar(&o.Down, "down", false, "read ports without a link, too")
-	flags.BoolVar(&o.Switches, "devices", false, "show temperatures, fans and power supplies of switches")
-	flags.BoolVar(&o.Alarms, "alarms", false, "read latched alarms, which may clear them")
+	flags.BoolVar(&o.Switches, "devices", false, "show temperatures, fans, power supplies and PCIe of devices")
+	flags.BoolVar(&o.Alarms, "alarms", false, "read latched alarms, which may clear them, and monitors")
 	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols (--json)")
+	flags.BoolVar(&o.Eyes, "eyes", false, "read the eye opening of each lane (--json)")
+	flags.BoolVar(&o.Cables, "cable-info", false, "read modules of devices without registers (SMP CableInfo)")
+	cmdutil.EnumFlag(cmd, &o.Carrier, "carrier", "", phy.CarrierGet, phy.Carriers, "`CARRIER` of registers; set and smp: also Sets")
 	flags.BoolVar(&c.cables, "cables", false, "show an inventory of cables and modules")
 	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
 	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")
@@ -111,7 +116,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"diff"}, Others: []string{"csv", "cables"}},
 		{Flags: []string{"cables"}, Others: []string{"devices"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"fec"}, Others: []string{"json", "raw"}}},
+	Needs: []cmdutil.Need{{Flags: []string{"fec", "eyes"}, Others: []string{"json", "raw"}}},
 }
 
 // complete validates the command line.

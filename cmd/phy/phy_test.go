@@ -52,7 +52,7 @@ func TestPhy_JSON(t *testing.T) {
 		line string
 		code int
 	}{
-		{"--json --down --devices --alarms --fec", cmdutil.ExitFindings}, {"--json --node host1", cmdutil.ExitOK},
+		{"--json --down --devices --alarms --fec --eyes --sim-events " + cmdtest.WriteFile(t, "0s pcie host3 narrow\n"), cmdutil.ExitFindings}, {"--json --node host1", cmdutil.ExitOK},
 		{"--json --sim demo,vendor=off", cmdutil.ExitFailed}, {"--json --diff " + before, cmdutil.ExitFindings},
 	} {
 		t.Run(test.line, func(t *testing.T) {
@@ -113,6 +113,8 @@ func TestPhy_Usage(t *testing.T) {
 		"--fec":               "--fec has no effect without --json or --raw",
 		"--diff /nonexistent": "open /nonexistent",
 		"--node [":            `invalid pattern "["`,
+		"--eyes":              "--eyes has no effect without --json or --raw",
+		"--carrier push":      `invalid --carrier "push"`,
 		"--vs-key zz":         "invalid vendor key",
 	} {
 		t.Run(line, func(t *testing.T) {

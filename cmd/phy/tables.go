@@ -209,5 +209,40 @@ func (v *view) switchTable() {
 	if rows := v.switches(); len(rows) > 0 {
 		render.Columns(v.out, columns, rows)
 	}
+	v.adapterTable()
 	v.summary()
+}
+
+// adapterTable prints the adapters with a PCI Express link.
+func (v *view) adapterTable() {
+	var rows []phy.ReportDevice
+	for _, d := range v.document.Devices {
+		if d.PCIe != nil {
+			rows = append(rows, d)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	if len(v.switches()) > 0 {
+		fmt.Fprintln(v.out)
+	}
+	column := render.TextColumn[phy.ReportDevice]
+	render.Columns(v.out, []render.Column[phy.ReportDevice]{
+		column("ADAPTER", func(d phy.ReportDevice) string { return cmdutil.Visible(fabric.PortName(d.Name, int(d.Port))) }),
+		column("LID", func(d phy.ReportDevice) string { return fmt.Sprint(d.LID) }),
+		column("FIRMWARE", func(d phy.ReportDevice) string { return render.Show(d.Firmware) }),
+		column("PCIE", pcie), column("PCIE ERRORS", func(d phy.ReportDevice) string { return render.Show(d.PCIe.Errors) }),
+		column("FINDING", func(d phy.ReportDevice) string { return v.kinds(d.Findings) }),
+	}, rows)
+}
+
+// pcie returns an adapter's link as "gen 5 x16", with its capability if that is more.
+func pcie(d phy.ReportDevice) string {
+	p := d.PCIe
+	text := fmt.Sprintf("gen %d x%d", p.Generation, p.Width)
+	if p.Generation < p.HighestGeneration || p.Width < p.HighestWidth {
+		text += fmt.Sprintf(" of gen %d x%d", p.HighestGeneration, p.HighestWidth)
+	}
+	return text
 }

@@ -14,6 +14,7 @@ import (
 var Kinds = []report.Kind{
 	report.DirtyFibre, report.WeakLight, report.WeakTransmitter, report.HotModule, report.ModuleFault, report.CableFirmware,
 	report.BitErrors, report.Flapped, report.Invalid, report.HotDevice, report.FanFailed, report.PowerLost,
+	report.PCIeSlow, report.PCIeErrors,
 }
 
 // Limits for findings. The limits of light and temperature are the module's own.
@@ -24,6 +25,8 @@ const (
 
 	lowestCelsius, highestCelsius = -40, 125 // measured by a module or an ASIC
 	highestDBm                    = 13       // 20 mW
+	lowestVolts, highestVolts     = 2.5, 4.5 // of 3.3 V
+	highestBER                    = 0.5      // noise
 	slowFan                       = 500      // rpm
 )
 
@@ -96,6 +99,9 @@ func (r *Result) findModule(e *End) {
 		r.add(e, report.Invalid, "the module reports %.1f °C", t)
 	case m.TemperatureHigh != 0 && t > high:
 		r.add(e, report.HotModule, "%.1f °C, above the module's limit of %.0f °C", t, high)
+	}
+	if v := float64(m.Voltage) / 10000; v != 0 && (v < lowestVolts || v > highestVolts) {
+		r.add(e, report.Invalid, "the module reports %.1f V", v)
 	}
 	if m.Identifier.IsCMIS() && m.State != 0 && m.State != register.ModuleReady && e.IsUp() {
 		r.add(e, report.ModuleFault, "the module's state is: %v", m.State)
@@ -187,11 +193,16 @@ func peerSends(peer *End, lane int) (text string, enough bool) {
 func (r *Result) findErrors(e *End) {
 	if b := e.Bits; b != nil {
 		switch {
+		case max(b.RawBER.Value(), b.EffectiveBER.Value(), b.SymbolBER.Value()) > highestBER:
+			r.add(e, report.Invalid, "the port reports raw BER %v, effective BER %v, symbol BER %v", b.RawBER, b.EffectiveBER, b.SymbolBER)
 		case b.EffectiveErrors >= minErrors && b.EffectiveBER.Value() > maxEffectiveBER:
 			r.add(e, report.BitErrors, "effective BER %v, above 1E-12; raw BER %v", b.EffectiveBER, b.RawBER)
 		case b.SymbolErrors >= minErrors && b.SymbolBER.Value() > maxSymbolBER:
 			r.add(e, report.BitErrors, "symbol BER %v, above 1E-14; raw BER %v", b.SymbolBER, b.RawBER)
 		}
+	}
+	if m := e.Monitor; m != nil && m.State > register.MonitorNormal && !slices.ContainsFunc(e.Findings, func(f report.Finding) bool { return f.Kind == report.BitErrors }) {
+		r.add(e, report.BitErrors, "the state of the firmware's BER monitor is: %v", m.State)
 	}
 	if c, d := e.Counters, e.Down; c != nil && c.UnintentionalDowns > 0 {
 		text := fmt.Sprintf("the link went down %d times since the counters were cleared", c.UnintentionalDowns)
@@ -316,10 +327,15 @@ func (r *Result) findDevice(d *Device) {
 		}
 	}
 	for _, f := range d.Fans {
-		if f.RPM < slowFan {
-			r.addDevice(d, report.FanFailed, "fan %d turns at %d rpm", f.Tachometer, f.RPM)
+		lowest := uint16(slowFan)
+		if l := d.Limits[f.Tachometer]; l != nil && l.Low > 0 {
+			lowest = l.Low
+		}
+		if f.RPM < lowest {
+			r.addDevice(d, report.FanFailed, "fan %d turns at %d rpm, limit %d rpm", f.Tachometer, f.RPM, lowest)
 		}
 	}
+	r.findPCIe(d)
 	if d.Supplies == nil {
 		return
 	}
@@ -328,6 +344,25 @@ func (r *Result) findDevice(d *Device) {
 			r.addDevice(d, report.PowerLost, "power supply %d gives no power", i)
 		}
 	}
+}
+
+// findPCIe checks an adapter's PCI Express link.
+func (r *Result) findPCIe(d *Device) {
+	if l := d.PCIe; l != nil && l.WidthActive > 0 {
+		width, speed := l.WidthActive < l.WidthEnabled, l.SpeedActive.Generation() < l.SpeedEnabled.Generation()
+		if width || speed && l.SpeedActive.Generation() > 0 {
+			r.addDevice(d, report.PCIeSlow, "PCI Express %s of %s", pcieText(l.SpeedActive, l.WidthActive), pcieText(l.SpeedEnabled, l.WidthEnabled))
+		}
+	}
+	if c := d.PCIeErrors; c != nil && c.Errors() > 0 {
+		r.addDevice(d, report.PCIeErrors, "%d receive and %d transmit errors, %d CRC errors of data, %d of link packets, %d blocks not corrected",
+			c.RxErrors, c.TxErrors, c.CRCErrorsTLP, c.CRCErrorsDLLP, c.UncorrectableErrors)
+	}
+}
+
+// pcieText returns a link as "gen 5 x16".
+func pcieText(s register.PCIeSpeed, lanes uint8) string {
+	return fmt.Sprintf("gen %d x%d", s.Generation(), lanes)
 }
 
 // sensorName returns a sensor's label, or its number.

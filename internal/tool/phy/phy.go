@@ -43,6 +43,12 @@ type Options struct {
 	Switches bool // read temperatures, fans and power supplies of switches
 	Alarms   bool // read the modules' latched alarms, which firmware may then clear
 	FEC      bool // read the histogram of corrected symbols
+	Eyes     bool // read the eye of each lane
+	Cables   bool // read modules by CableInfo on devices without registers
+
+	// Carrier permits Sets to devices that carry registers in no other way. The zero value
+	// is CarrierGet.
+	Carrier Carrier
 
 	// Limit, if not 0, ends the requests after that time. The result is then partial.
 	Limit time.Duration
@@ -88,6 +94,11 @@ type Device struct {
 	Sensors  []*register.Sensor
 	Fans     []*register.FanSpeed
 	Supplies *register.PowerSupplies
+	Limits   map[uint8]*register.FanLimits // by tachometer
+
+	ModuleHeat []*register.Temperatures
+	PCIe       *register.PCIeLink // of an adapter
+	PCIeErrors *register.PCIeCounters
 
 	Missing  error // the reason why registers cannot be read, or nil
 	Gaps     []Gap
@@ -97,12 +108,14 @@ type Device struct {
 	lists []*register.RegisterList
 	kinds map[kindKey]*kind
 
+	carrier Carrier
+
 	ends      map[uint8]*End // by port number
 	neighbour bool           // not selected
 }
 
 func newDevice(p *fabric.Port) *Device {
-	return &Device{Port: p, ends: map[uint8]*End{}, kinds: map[kindKey]*kind{}}
+	return &Device{Port: p, ends: map[uint8]*End{}, kinds: map[kindKey]*kind{}, Limits: map[uint8]*register.FanLimits{}}
 }
 
 // IsSwitch reports whether the device is a switch.
@@ -123,6 +136,8 @@ type End struct {
 	Trouble   *register.Trouble // of a port without a link
 	Alarms    *register.ModuleFlags
 	Histogram *register.FECHistogram
+	Monitor   *register.BERMonitor
+	Eyes      []*register.Eye
 
 	Gaps     []Gap
 	Findings []report.Finding
@@ -211,6 +226,9 @@ func (r *reader) run(ctx context.Context) error {
 		err, r.result.Unfinished = nil, true
 	}
 	r.giveUp()
+	if err == nil && r.result.Cables && !r.result.Unfinished {
+		err = r.readCables(ctx)
+	}
 	return err
 }
 

@@ -277,6 +277,9 @@ func TestRun_Implausible(t *testing.T) {
 				d[12+0x58], d[12+0x59] = 0xf0, 0 // 61 mW on lane 0
 				d[12+0x90], d[12+0x91] = 0x0f, 0 // limits in microwatts
 				d[12+0x94], d[12+0x95] = 0x0f, 0 //
+				d[12+0x56], d[12+0x57] = 0xff, 0 // 6.5 V
+			} else if isRegister(m, register.IDPPCNT) && d[registerAt+3] == 0x16 {
+				d[registerAt+0x6a], d[registerAt+0x6b] = 0, 9 // raw BER 9E-0
 			}
 		}
 		n := 0
@@ -285,8 +288,8 @@ func TestRun_Implausible(t *testing.T) {
 				n++
 			}
 		}
-		if n < 2 {
-			t.Errorf("got %d findings, want one for the temperature and one for the power", n)
+		if n != 3*3+4 {
+			t.Errorf("got %d findings, want temperature, voltage and power of 3 modules and bit errors at 4 link ends", n)
 		}
 	})
 }
@@ -489,4 +492,190 @@ func TestRun_SilentRegisters(t *testing.T) {
 			t.Errorf("got missing %v, module %v", e.Device.Missing, e.Module)
 		}
 	})
+}
+
+// Sets leave the port only with the option, and only to devices that need them.
+func TestRun_Carrier(t *testing.T) {
+	for _, test := range []struct {
+		carrier   Carrier
+		set, smp  int // devices with Sets in the vendor class and in subnet management
+		readable  int
+		lanes     string // link end of leaf1 with lanes
+		hasModule bool
+	}{
+		{"", 0, 0, 10, "", false}, {CarrierGet, 0, 0, 10, "", false}, {CarrierSet, 1, 0, 11, "leaf1", true}, {CarrierSMP, 1, 1, 12, "leaf1", true},
+	} {
+		t.Run(string(test.carrier), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, "optics")
+				r.o.Carrier, r.o.Switches = test.carrier, true
+				r.do(t, "registers leaf1 old")
+				r.do(t, "registers leaf2 smp")
+				sets := map[mad.Class]map[umad.Addr]bool{mad.ClassMlnx: {}, mad.ClassSMPLIDRouted: {}}
+				r.Lose = func(m *umad.Message) bool {
+					if m.MAD.Method() == mad.MethodSet {
+						sets[m.MAD.Class()][m.Addr] = true
+					}
+					return false
+				}
+				result := r.run(t)
+				if a, b := len(sets[mad.ClassMlnx]), len(sets[mad.ClassSMPLIDRouted]); a != test.set || b != test.smp || result.Readable() != test.readable {
+					t.Errorf("got Sets to %d and %d devices, %d readable, want %d, %d, %d", a, b, result.Readable(), test.set, test.smp, test.readable)
+				}
+				old := end(t, result, "leaf1", 1)
+				if (old.Lanes != nil) != test.hasModule || (old.Module != nil) != test.hasModule {
+					t.Errorf("vendor class: got lanes %v, module %v", old.Lanes, old.Module)
+				}
+				if test.hasModule && (old.Module.RxPower[0] != 68 || old.Bits != nil || len(old.Device.Fans) != 7) {
+					t.Errorf("vendor class: got %d µW, bit errors %v, %d fans", old.Module.RxPower[0], old.Bits, len(old.Device.Fans))
+				}
+				small := end(t, result, "leaf2", 1)
+				if has := len(small.Device.Fans) > 0; has != (test.smp > 0) {
+					t.Errorf("subnet management: got %d fans", len(small.Device.Fans))
+				}
+			})
+		})
+	}
+}
+
+// A device without registers has its modules in CableInfo.
+func TestRun_CableInfo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Cables = true
+		r.do(t, "registers leaf1 smp")
+		result := r.run(t)
+		e := end(t, result, "leaf1", 1)
+		if e.Device.Missing == nil || e.Module == nil || e.Module.RxPower[0] != 68 {
+			t.Fatalf("got missing %v, module %+v", e.Device.Missing, e.Module)
+		}
+		if got := findings(result); !slices.Contains(got, "dirty-fibre leaf1[1]") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// Eyes, the firmware's monitor and an adapter's link.
+func TestRun_Quality(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Switches, r.o.Alarms, r.o.Eyes = true, true, true
+		r.do(t, "pcie host2 narrow")
+		r.do(t, "fan leaf1 3 4900") // above 500 rpm, below the limit of 5000
+		result := r.run(t)
+		for _, want := range []string{"pcie-slow host2[1]", "pcie-errors host2[1]", "fan-failed leaf1"} {
+			if got := findings(result); !slices.Contains(got, want) {
+				t.Errorf("got %q, want %s", got, want)
+			}
+		}
+		doc := result.Report()
+		for _, e := range doc.Ends {
+			small := e.Name == "leaf1" && e.Port == 1
+			if len(e.Eyes) != 4 || (e.Eyes[0].Upper == 31) != small || (*e.Monitor == "alarm") != small {
+				t.Errorf("%s[%d]: got eyes %v, monitor %s", e.Name, e.Port, e.Eyes, *e.Monitor)
+			}
+		}
+		for _, d := range doc.Devices {
+			switch hot := slices.ContainsFunc(d.Modules, func(h ReportHeat) bool { return h.Celsius == 78.5 }); {
+			case d.Name == "spine2" && !hot:
+				t.Errorf("spine2: got %v, want a module of 78.5 °C", d.Modules)
+			case d.Name == "host2" && (d.PCIe.Width != 8 || d.PCIe.HighestWidth != 16 || d.PCIe.Generation != 5 || *d.PCIe.Errors != 20):
+				t.Errorf("host2: got %+v", d.PCIe)
+			}
+		}
+	})
+}
+
+// isRegister reports whether a message has a register, or a page of PDDR.
+func isRegister(m *umad.Message, id register.ID) bool {
+	return m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister && m.MAD.Modifier() == uint32(id)
+}
+
+// registerAt is the offset of a block's register in a packet's data.
+const registerAt = 12
+
+// Replies without values, and errors of a module's memory, are unavailable with a reason; the
+// parts that were read are there, and no light is unknown and not dark.
+func TestRun_Unavailable(t *testing.T) {
+	zeroModule := func(m *umad.Message) {
+		if isRegister(m, register.IDPDDR) && m.MAD.Data()[registerAt+7] == 3 {
+			clear(m.MAD.Data()[registerAt+8:])
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		events []string
+		alter  func(*umad.Message)
+		reason string
+		module bool // is known
+		light  bool
+	}{
+		{"zero module", []string{"registers leaf1 0x9014"}, zeroModule, "PDDR page 3: the reply has no values", false, false},
+		{"zero module with memory", nil, zeroModule, "PDDR page 3: the reply has no values", true, true},
+		{"memory in place of PDDR", []string{"registers leaf1 0x5031"}, nil, "PDDR page 3: register status 0x04", true, true},
+		{"page error", []string{"registers leaf1 0x5031"}, func(m *umad.Message) {
+			if d := m.MAD.Data(); isRegister(m, register.IDMCIA) && d[registerAt+5] != 0 {
+				d[registerAt+3] = 9
+			}
+		}, "MCIA: read EEPROM: I2C error", true, false},
+		{"busy memory", []string{"registers leaf1 0x5031"}, func(m *umad.Message) {
+			if isRegister(m, register.IDMCIA) {
+				m.MAD.SetStatus(mad.StatusBusy)
+			}
+		}, "MCIA: register status 0x01: busy", false, false},
+		{"empty memory", []string{"registers leaf1 0x5031"}, func(m *umad.Message) {
+			if isRegister(m, register.IDMCIA) {
+				clear(m.MAD.Data()[registerAt+16:])
+			}
+		}, "MCIA: decode EEPROM: the module's memory has no values", false, false},
+		{"stale counters", nil, func(m *umad.Message) {
+			if isRegister(m, register.IDPPCNT) {
+				clear(m.MAD.Data()[registerAt+8:])
+			}
+		}, "PPCNT group 0x16: the reply has no values", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, "optics")
+				for _, event := range test.events {
+					r.do(t, event)
+				}
+				r.Alter = test.alter
+				e := end(t, r.run(t), "leaf1", 2)
+				known := slices.ContainsFunc(e.Gaps, func(g Gap) bool { return strings.HasPrefix(g.Register+": "+g.Err.Error(), test.reason) })
+				if !known {
+					t.Errorf("got gaps %v, want %s", e.Gaps, test.reason)
+				}
+				if has := e.Module != nil; has != test.module || has && e.Module.IsOptical() != test.light {
+					t.Errorf("got module %+v, want module %v, light %v", e.Module, test.module, test.light)
+				}
+				if strings.HasPrefix(test.reason, "PPCNT") && e.Bits != nil {
+					t.Errorf("got %+v, want no bit errors", e.Bits)
+				}
+			})
+		})
+	}
+}
+
+// A device with a vendor key ignores requests without it.
+func TestRun_VendorKey(t *testing.T) {
+	const key = 0x1234
+	for _, test := range []struct {
+		key      mad.Key
+		readable int
+	}{{0, 11}, {key, 12}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, "optics")
+			r.o.Key = test.key
+			leaf := r.Node("leaf1").Ports[0].Info.LID
+			r.Lose = func(m *umad.Message) bool {
+				return m.MAD.Class() == mad.ClassMlnx && m.Addr.LID == leaf && m.MAD.Key() != key
+			}
+			result := r.run(t)
+			e := end(t, result, "leaf1", 1)
+			if result.Readable() != test.readable || (e.Module != nil) != (test.key == key) || (e.Device.Missing == nil) != (test.key == key) {
+				t.Errorf("key %v: got %d devices, module %v, missing %v", test.key, result.Readable(), e.Module, e.Device.Missing)
+			}
+		})
+	}
 }

@@ -44,7 +44,7 @@ func (r *reader) probeAll(devices []*Device) {
 			d.Missing = d.Port.Unreachable()
 		case r.result.Silent != nil && r.result.Silent(d.Port.Node):
 			d.Missing = errNotAsked
-		case t.probed < ProbesPerType:
+		case t.probed < ProbesPerType || r.result.allows(CarrierSMP):
 			t.probed++
 			r.probe(d, t)
 		default:
@@ -57,19 +57,15 @@ func (r *reader) probeAll(devices []*Device) {
 func (r *reader) probe(d *Device, t *deviceType) {
 	var general mad.MlnxGeneralInfo
 	r.client.SubmitGet(r.target(d), &general, func(err error) {
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
+		if errors.Is(err, context.DeadlineExceeded) {
 			d.Missing = errLimit
 			return
-		case errors.Is(err, umad.ErrTimeout):
-			d.Missing = errSilent
-			return
-		case err != nil:
-			d.Missing = fmt.Errorf("%w: %w", errNoAccess, err)
-		case general.Capabilities&mad.MlnxCapRegister == 0:
-			d.Missing = fmt.Errorf("%w: the firmware does not have the capability (bit 20)", errNoAccess)
-		default:
+		}
+		if d.Missing = r.probed(d, &general, err); d.Missing == nil {
 			r.open(d)
+		}
+		if errors.Is(err, umad.ErrTimeout) {
+			return
 		}
 		waiting := t.waiting
 		t.waiting = nil
@@ -110,6 +106,7 @@ func (r *reader) open(d *Device) {
 			p.done(g)
 			if waiting--; waiting == 0 && d.Missing == nil {
 				r.ready = append(r.ready, d)
+				r.begin()
 			}
 		})
 	}

@@ -25,6 +25,9 @@ func (r *reader) readDevice(d *Device) {
 		r.mapPorts(d, 1, min(len(d.Port.Node.Ports), maxLocalPort))
 		return
 	}
+	if r.result.Switches && !d.neighbour {
+		r.readPCIe(d, keep)
+	}
 	for _, e := range d.ends {
 		e.Local = register.LocalPort(e.Port.Number)
 		r.readEnd(e)
@@ -49,8 +52,28 @@ func (r *reader) readPlatform(d *Device, keep func(register.Register, func())) {
 		for _, number := range fans.Tachometers() {
 			speed := &register.FanSpeed{Tachometer: number}
 			keep(speed, func() { d.Fans = append(d.Fans, speed) })
+			limits := &register.FanLimits{Tachometer: number}
+			keep(limits, func() { d.Limits[number] = limits })
 		}
 	})
+	modules := &register.ModuleCount{}
+	keep(modules, func() { r.readHeat(d, int(modules.Modules), keep) })
+}
+
+// readHeat submits the requests for the temperatures of all modules.
+func (r *reader) readHeat(d *Device, modules int, keep func(register.Register, func())) {
+	for first := 0; first < modules; first += register.TemperatureRecords {
+		count := min(modules-first, register.TemperatureRecords)
+		heat := &register.Temperatures{First: uint16(register.FirstModuleSensor + first), Count: uint8(count)}
+		keep(heat, func() { d.ModuleHeat = append(d.ModuleHeat, heat) })
+	}
+}
+
+// readPCIe submits the requests for an adapter's PCI Express link.
+func (r *reader) readPCIe(d *Device, keep func(register.Register, func())) {
+	link, counters := &register.PCIeLink{}, &register.PCIeCounters{}
+	keep(link, func() { d.PCIe = link })
+	keep(counters, func() { d.PCIeErrors = counters })
 }
 
 // maxLocalPort is the last local port that is asked for its port number. Quantum-3 has 148.
@@ -117,30 +140,97 @@ func (r *reader) readEnd(e *End) {
 			store()
 		})
 	}
-	state, lanes, module, down := register.NewLinkState(p), &register.LaneMapping{LocalPort: p}, register.NewModule(p), register.NewLinkDown(p)
-	keep(lanes, func() { e.Lanes = lanes })
-	keep(module, func() { e.Module = module })
+	r.readModule(e)
 	if e.Device.neighbour {
 		return
 	}
+	state, down := register.NewLinkState(p), register.NewLinkDown(p)
 	keep(state, func() { e.State = state })
 	keep(down, func() { e.Down = down })
 	if e.IsUp() {
 		bits, counters := register.NewBitErrors(p), register.NewPhysicalCounters(p)
-		keep(bits, func() { e.Bits = bits })
+		r.get(e.Device, bits, func(g *Gap) {
+			if g == nil && *bits == *register.NewBitErrors(p) {
+				g = &Gap{bits.Part().String(), errEmpty}
+			}
+			if g != nil {
+				e.Gaps = append(e.Gaps, *g)
+				return
+			}
+			e.Bits = bits
+		})
 		keep(counters, func() { e.Counters = counters })
 	} else {
 		trouble := register.NewTrouble(p)
 		keep(trouble, func() { e.Trouble = trouble })
 	}
 	if o.Alarms {
-		alarms := register.NewModuleFlags(p)
+		alarms, monitor := register.NewModuleFlags(p), &register.BERMonitor{LocalPort: p, Type: 1}
 		keep(alarms, func() { e.Alarms = alarms })
+		keep(monitor, func() { e.Monitor = monitor })
 	}
 	if o.FEC && e.IsUp() {
 		histogram := register.NewFECHistogram(p)
 		keep(histogram, func() { e.Histogram = histogram })
 	}
+	if o.Eyes && e.IsUp() {
+		for lane := range uint8(e.Port.Info.LinkWidthActive.Lanes()) {
+			eye := &register.Eye{LocalPort: p, Lane: lane}
+			keep(eye, func() { e.Eyes = append(e.Eyes, eye) })
+		}
+	}
+	if o.Raw != nil {
+		for _, reg := range rawRegisters(p) {
+			r.get(e.Device, reg, func(*Gap) {})
+		}
+	}
+}
+
+// errEmpty is the reason why a reply with zeros is no value.
+var errEmpty = errors.New("the reply has no values")
+
+// readModule submits the requests for a link end's module. Without a description by the
+// firmware, the module's own memory describes it.
+func (r *reader) readModule(e *End) {
+	lanes, module := &register.LaneMapping{LocalPort: e.Local}, register.NewModule(e.Local)
+	waiting, described := 2, false
+	ended := func() {
+		waiting--
+		if waiting == 0 && (!described || r.result.Raw != nil && !e.Device.neighbour) {
+			r.readMemory(e)
+		}
+	}
+	r.get(e.Device, lanes, func(g *Gap) {
+		if g == nil {
+			e.Lanes = lanes
+		} else {
+			e.Gaps = append(e.Gaps, *g)
+		}
+		ended()
+	})
+	r.get(e.Device, module, func(g *Gap) {
+		if g == nil && module.IsEmpty() {
+			g = &Gap{module.Part().String(), errEmpty}
+		}
+		if described = g == nil || !g.IsRejected() && !errors.Is(g.Err, errEmpty); g == nil {
+			e.Module = module
+		} else {
+			e.Gaps = append(e.Gaps, *g)
+		}
+		ended()
+	})
+}
+
+// rawRegisters returns the registers of a port that no finding uses.
+func rawRegisters(p register.LocalPort) []register.Register {
+	list := []register.Register{
+		register.NewShortCounters(p), register.NewLongCounters(p), register.NewRetransmission(p), register.NewPacketCounters(p),
+		&register.PortStatus{LocalPort: p}, register.NewLinkRates(p), &register.ActiveFEC{LocalPort: p},
+	}
+	for lane := range uint8(4) {
+		list = append(list, &register.Eye{LocalPort: p, Lane: lane})
+	}
+	return append(list, &register.BERMonitor{LocalPort: p, Type: 1}, &register.BERMonitor{LocalPort: p, Type: 2})
 }
 
 // ModuleLanes returns the module's lanes that the port uses, lanes 0 to 3 if the

@@ -136,6 +136,10 @@ func (r *reader) submit(d *Device, k *kind, p pending) {
 		rd.end()
 		return
 	}
+	if d.carrier != CarrierGet {
+		r.submitSet(rd)
+		return
+	}
 	rd.missing = (len(rd.data) + register.BlockSize - 1) / register.BlockSize
 	index := [indexBytes]byte{}
 	copy(index[:], rd.data)

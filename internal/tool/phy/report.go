@@ -45,6 +45,8 @@ type ReportDevice struct {
 	Sensors      []ReportSensor `json:"sensors"`
 	Fans         []ReportFan    `json:"fans"`
 	Supplies     []ReportSupply `json:"power_supplies"`
+	Modules      []ReportHeat   `json:"modules"`
+	PCIe         *ReportPCIe    `json:"pcie"` // nil: unknown, or no adapter
 	Unavailable  []ReportGap    `json:"unavailable"`
 	Findings     []report.Kind  `json:"findings"`
 }
@@ -59,8 +61,9 @@ type ReportSensor struct {
 
 // A ReportFan is a fan's tachometer.
 type ReportFan struct {
-	Number uint8  `json:"number"`
-	RPM    uint16 `json:"rpm"`
+	Number uint8   `json:"number"`
+	RPM    uint16  `json:"rpm"`
+	Lowest *uint16 `json:"lowest_rpm"` // limit, nil: unknown
 }
 
 // A ReportSupply is a power supply.
@@ -97,6 +100,8 @@ type ReportEnd struct {
 	Trouble   *ReportTrouble   `json:"trouble"`   // nil: unknown, or the link is up
 	Alarms    []string         `json:"alarms"`    // nil: not read
 	Histogram []uint64         `json:"fec_histogram"`
+	Monitor   *string          `json:"ber_monitor"` // nil: not read
+	Eyes      []ReportEye      `json:"eyes"`        // nil: not read
 
 	Unavailable []ReportGap   `json:"unavailable"`
 	Findings    []report.Kind `json:"findings"`
@@ -221,6 +226,7 @@ func (r *Result) ReportDevice(d *Device) ReportDevice {
 	doc := ReportDevice{
 		NodeGUID: d.Port.Node.GUID, Name: r.Names.Name(d.Port.Node), Type: d.Port.Node.Info.NodeType.String(), Port: d.Port.Number, LID: d.Port.LID(),
 		Unavailable: reportGaps(d.Gaps), Findings: report.KindsOf(d.Findings), Sensors: []ReportSensor{}, Fans: []ReportFan{}, Supplies: []ReportSupply{},
+		Modules: d.reportHeat(), PCIe: d.reportPCIe(),
 	}
 	if d.Missing != nil {
 		doc.Missing = new(d.Missing.Error())
@@ -239,7 +245,11 @@ func (r *Result) ReportDevice(d *Device) ReportDevice {
 		doc.Sensors = append(doc.Sensors, one)
 	}
 	for _, f := range d.Fans {
-		doc.Fans = append(doc.Fans, ReportFan{f.Tachometer, f.RPM})
+		fan := ReportFan{Number: f.Tachometer, RPM: f.RPM}
+		if l := d.Limits[f.Tachometer]; l != nil {
+			fan.Lowest = &l.Low
+		}
+		doc.Fans = append(doc.Fans, fan)
 	}
 	if d.Supplies != nil {
 		for i := range d.Supplies.Units {
@@ -283,6 +293,10 @@ func (r *Result) ReportEnd(e *End) ReportEnd {
 	if e.Alarms != nil {
 		doc.Alarms = append([]string{}, e.AlarmTexts()...)
 	}
+	if e.Monitor != nil {
+		doc.Monitor = new(e.Monitor.State.String())
+	}
+	doc.Eyes = e.reportEyes()
 	if e.Histogram != nil {
 		doc.Histogram = e.Histogram.Blocks[:]
 	}
