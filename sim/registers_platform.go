@@ -131,10 +131,14 @@ func registerList(n *Node, id register.ID, request []byte) (mad.Attribute, regis
 	}
 	all := *r
 	all.Mask, r.Mask = [4]uint32{1, 1, 1, 1}, [4]uint32{}
-	for id := range registerAgents {
+	add := func(id register.ID) {
 		if _, covered := all.Has(id); covered && n.hasRegister(id) {
 			r.Add(id)
 		}
+	}
+	add(id)
+	for id := range registerAgents {
+		add(id)
 	}
 	return r, 0
 }

@@ -24,8 +24,8 @@ func eye(_ *Fabric, p *Port, request []byte) register.Register {
 }
 
 // berMonitor answers PPBMC.
-func berMonitor(f *Fabric, p *Port, request []byte) register.Register {
-	r := &register.BERMonitor{LocalPort: p.local(), Type: request[2] & 0xf, State: register.MonitorNormal}
+func berMonitor(f *Fabric, p *Port, _ []byte) register.Register {
+	r := &register.BERMonitor{LocalPort: p.local(), Type: 1, State: register.MonitorNormal}
 	if f.bitErrors(p).EffectiveErrors > 0 {
 		r.State = register.MonitorAlarm
 	}
@@ -110,7 +110,7 @@ func pcieLink(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatu
 		SpeedEnabled: generations5, SpeedActive: 0x20, WidthEnabled: 16, WidthActive: 16, PayloadSize: 2, ReadRequestSize: 5,
 	}
 	if n.vendor.platform.narrow {
-		r.WidthActive, r.Errors = 8, 1
+		r.WidthActive, r.Status = 8, 1
 	}
 	return r, 0
 }

@@ -218,7 +218,7 @@ func TestRegisters_Quality(t *testing.T) {
 	small, open := &register.Eye{LocalPort: bad, Lane: 3}, &register.Eye{LocalPort: good}
 	read("small eye", leaf, small, func() bool { return small.IsKnown() && small.Upper == 31 && small.Lower == 26 })
 	read("open eye", leaf, open, func() bool { return open.IsKnown() && open.Upper == 62 })
-	alarm, normal := &register.BERMonitor{LocalPort: bad, Type: 1}, &register.BERMonitor{LocalPort: good, Type: 1}
+	alarm, normal := &register.BERMonitor{LocalPort: bad}, &register.BERMonitor{LocalPort: good}
 	read("alarm", leaf, alarm, func() bool { return alarm.State == register.MonitorAlarm })
 	read("no alarm", leaf, normal, func() bool { return normal.State == register.MonitorNormal })
 	long, short := register.NewLongCounters(bad), register.NewShortCounters(bad)

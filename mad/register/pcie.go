@@ -5,10 +5,10 @@ import "github.com/ibkit/ibkit/mad"
 // A PCIeLink is an adapter's PCI Express link.
 type PCIeLink struct {
 	SpeedEnabled, SpeedActive PCIeSpeed
-	WidthEnabled, WidthActive uint8 // lanes
-	PayloadSize               uint8 // 128 bytes << PayloadSize
-	ReadRequestSize           uint8 // 128 bytes << ReadRequestSize
-	Errors                    uint8 // bit set: 1 correctable, 2 not fatal, 4 fatal, 8 unsupported request
+	WidthEnabled, WidthActive uint8  // lanes
+	PayloadSize               uint8  // 128 bytes << PayloadSize
+	ReadRequestSize           uint8  // 128 bytes << ReadRequestSize
+	Status                    uint16 // bit set: 1 correctable error, 2 not fatal, 4 fatal, 8 unsupported request
 }
 
 // Part returns the register's number.
@@ -28,7 +28,7 @@ func (r *PCIeLink) Layout(c *mad.Codec) {
 	bits(c, &r.WidthActive, 0x0c, 16, 8, "LinkWidthActive")
 	bits(c, &r.PayloadSize, 0x18, 24, 4, "MaxPayloadSize")
 	bits(c, &r.ReadRequestSize, 0x18, 28, 4, "MaxReadRequestSize")
-	bits(c, &r.Errors, 0x24, 16, 4, "DeviceStatus")
+	bits(c, &r.Status, 0x24, 16, 16, "DeviceStatus")
 }
 
 // A PCIeSpeed is a speed of PCI Express lanes as a bit set; the highest bit counts.

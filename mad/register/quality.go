@@ -50,7 +50,7 @@ func (r *Eye) IsKnown() bool { return r.Valid == 1 && (r.Version == 4 || r.Versi
 // A BERMonitor is the firmware's verdict on a port's error rates.
 type BERMonitor struct {
 	LocalPort LocalPort
-	Type      uint8 // bit set: 1 after correction, 2 before correction, 4 symbol errors
+	Type      uint8 // in a reply, bit set: 1 after correction, 2 before correction, 4 symbol errors
 	State     MonitorState
 }
 

@@ -102,7 +102,7 @@ func TestRequests(t *testing.T) {
 		{NewLongCounters(1), "000100210000000000000000"},
 		{NewPacketCounters(1), "000100250000000000000000"},
 		{&Eye{LocalPort: 3, Lane: 2}, "000302000000000000000000"},
-		{&BERMonitor{LocalPort: 3, Type: 1}, "000301000000000000000000"},
+		{&BERMonitor{LocalPort: 3}, "000300000000000000000000"},
 		{&Temperatures{First: 64, Count: 32}, "000000400000002000000000"},
 		{&FanLimits{Tachometer: 2}, "020000000000000000000000"},
 		{NewEEPROM(5, 0x11, 154, 48), "000500005011009a00000030"},
