@@ -53,10 +53,13 @@ in the fibre.
 
 It sends only Gets (attribute 0x51 of NVIDIA's vendor class), so it changes
 no device. Devices without them are listed as unavailable, as are registers
-that firmware rejects. --carrier permits Sets to them, which carry registers
-of old firmware and also change no value: set in the vendor class, smp in
-subnet management, too, where few registers fit. The tables have the lowest power of a port's lanes;
+that firmware rejects. The tables have the lowest power of a port's lanes;
 --json has all lanes.
+
+Old firmware carries registers in Sets, which change no value either but are
+sent only with --carrier set (vendor class) or smp (subnet management, too).
+A Set has room for 204 or 44 bytes: light comes from the module's memory,
+bit error rates are missing.
 
 This command has been tested with simulated devices and mstlink only, not
 with real hardware.`),
@@ -98,7 +101,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols (--json)")
 	flags.BoolVar(&o.Eyes, "eyes", false, "read the eye opening of each lane (--json)")
 	flags.BoolVar(&o.Cables, "cable-info", false, "read modules of devices without registers (SMP CableInfo)")
-	cmdutil.EnumFlag(cmd, &o.Carrier, "carrier", "", phy.CarrierGet, phy.Carriers, "`CARRIER` of registers; set and smp: also Sets")
+	cmdutil.EnumFlag(cmd, &o.Carrier, "carrier", "", phy.CarrierGet, phy.Carriers, "also read by Sets of a `CARRIER`")
 	flags.BoolVar(&c.cables, "cables", false, "show an inventory of cables and modules")
 	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
 	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")

@@ -115,6 +115,9 @@ func (r *reader) open(d *Device) {
 // lacks returns an error if the device has no register with an ID, according to its lists.
 func (d *Device) lacks(id register.ID) error {
 	for _, l := range d.lists {
+		if id == l.Part().ID {
+			continue // the other groups of the list
+		}
 		if has, known := l.Has(id); known && !has {
 			return fmt.Errorf("%w, according to the device's list", register.StatusNoRegister)
 		}

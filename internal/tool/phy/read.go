@@ -165,7 +165,7 @@ func (r *reader) readEnd(e *End) {
 		keep(trouble, func() { e.Trouble = trouble })
 	}
 	if o.Alarms {
-		alarms, monitor := register.NewModuleFlags(p), &register.BERMonitor{LocalPort: p, Type: 1}
+		alarms, monitor := register.NewModuleFlags(p), &register.BERMonitor{LocalPort: p}
 		keep(alarms, func() { e.Alarms = alarms })
 		keep(monitor, func() { e.Monitor = monitor })
 	}
@@ -230,7 +230,7 @@ func rawRegisters(p register.LocalPort) []register.Register {
 	for lane := range uint8(4) {
 		list = append(list, &register.Eye{LocalPort: p, Lane: lane})
 	}
-	return append(list, &register.BERMonitor{LocalPort: p, Type: 1}, &register.BERMonitor{LocalPort: p, Type: 2})
+	return append(list, &register.BERMonitor{LocalPort: p})
 }
 
 // ModuleLanes returns the module's lanes that the port uses, lanes 0 to 3 if the
