@@ -238,6 +238,10 @@ bench-exporter: ## measure sweeps and scrapes, and compare with Debian's perfque
 	go test ./internal/tool/exporter -run '^$$' -bench . -benchmem
 	go run ./test/bench -exporter -nets users,ft10k -runs 1 $(BENCHFLAGS)
 
+.PHONY: bench-phy
+bench-phy: ## compare the speed of phy with that of the scan in it
+	go run ./test/bench -phy -nets users,slow -runs 3 $(BENCHFLAGS)
+
 .PHONY: bench-tables
 bench-tables: ## compare the speed of sa with that of Debian's saquery, in a guest
 	go test -tags guest ./test/guest/infiniband -run '^$$' -bench Tables -benchtime 1x -timeout 1h

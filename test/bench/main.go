@@ -19,6 +19,8 @@
 // With -exporter it compares sweeps by ibkit exporter with Debian's ibnetdiscover and a
 // perfquery per switch, on ibkit's simulator.
 //
+// With -phy it compares ibkit phy with the scan in it, on ibkit's simulator.
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -51,6 +53,7 @@ func main() {
 	topology := flag.Bool("topology", false, "compare ibkit topology with ibnetdiscover and ibnodes instead")
 	routes := flag.Bool("routes", false, "compare ibkit check routes with dump_fts and ibdmchk instead")
 	queries := flag.Bool("queries", false, "compare ibkit query with smpquery instead, and measure ibkit sa")
+	registers := flag.Bool("phy", false, "compare ibkit phy with the scan in it instead")
 	exporter := flag.Bool("exporter", false, "compare sweeps of ibkit exporter with perfquery per switch instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -69,6 +72,8 @@ func main() {
 		on = compareQueries
 	case *exporter:
 		on = compareExporter
+	case *registers:
+		on = comparePhy
 	}
 	if err := run(ctx, strings.Split(*nets, ","), *pings, on, *runs); err != nil {
 		stop()
