@@ -75,7 +75,8 @@ func (r *fabricRun) readRegisters(ctx context.Context) (found bool, err error) {
 var registerStages = map[string]string{
 	register.IDPPCNT.String(): "ber", register.IDMSPS.String(): "power",
 	register.IDMTCAP.String(): "temperature", register.IDMTMP.String(): "temperature",
-	register.IDMFCR.String(): "temperature", register.IDMFSM.String(): "temperature",
+	register.IDMFCR.String(): "temperature", register.IDMFSM.String(): "temperature", register.IDMFSL.String(): "temperature",
+	register.IDMTBR.String(): "temperature", register.IDMGPIR.String(): "temperature",
 }
 
 // addRegisters reads the registers, and adds the findings and gaps that belong to the
