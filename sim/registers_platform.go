@@ -49,9 +49,9 @@ func moduleStatus(_ *Fabric, n *Node, request []byte) (mad.Attribute, register.A
 // sensorList answers MTCAP: the ASIC, and an ambient sensor on a switch.
 func sensorList(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.AccessStatus) {
 	if n.IsSwitch() {
-		return &register.SensorList{Count: 2, Map: 3}, 0
+		return &register.SensorList{Count: 2, Internal: 2, Map: 3}, 0
 	}
-	return &register.SensorList{Count: 1, Map: 1}, 0
+	return &register.SensorList{Count: 1, Internal: 1, Map: 1}, 0
 }
 
 // sensor answers MTMP.
