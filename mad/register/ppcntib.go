@@ -81,11 +81,11 @@ func (r *ShortCounters) Layout(c *mad.Codec) {
 // PacketCounters are a port's packets and the reasons for bad and discarded packets.
 type PacketCounters struct {
 	CounterIndex
-	Values [14]uint64 // in the order of [PacketCounterNames]
+	Values [14]uint64 // in the order of the register tables
 }
 
-// PacketCounterNames are the field names of [PacketCounters].
-var PacketCounterNames = [14]string{
+// packetCounterNames are the field names of PacketCounters.
+var packetCounterNames = [14]string{
 	"TimeSinceLastClear", "PortUnicastXmitPkts", "PortUnicastRcvPkts", "SyncHeaderErrorCounter", "PortLocalPhysicalErrors",
 	"PortMalformedPacketErrors", "PortBufferOverrunErrors", "PortDlidMappingErrors", "PortVlMappingErrors",
 	"PortLoopingErrors", "PortInactiveDiscards", "PortNeighborMtuDiscards", "PortLluRxIcrcError", "PortTxParityError",
@@ -102,7 +102,7 @@ func (r PacketCounters) MarshalJSON() ([]byte, error) { return mad.AppendJSON(ni
 // Layout declares the fields.
 func (r *PacketCounters) Layout(c *mad.Codec) {
 	r.layout(c)
-	for i, name := range PacketCounterNames {
+	for i, name := range packetCounterNames {
 		count(c, &r.Values[i], 0x08+8*i, name)
 	}
 }

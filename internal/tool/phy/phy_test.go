@@ -679,3 +679,21 @@ func TestRun_VendorKey(t *testing.T) {
 		})
 	}
 }
+
+// The time limit ends the registers that are under way, each with the reason.
+func TestRun_LimitWithinDevices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Source.Client.Timeout, r.o.Limit = time.Hour, time.Minute
+		r.Lose = func(m *umad.Message) bool { return isRegister(m, register.IDPMLP) }
+		result := r.run(t)
+		if !result.Unfinished || !result.Partial() {
+			t.Errorf("got unfinished %v, partial %v", result.Unfinished, result.Partial())
+		}
+		for _, e := range result.Ends {
+			if e.Lanes != nil || !slices.ContainsFunc(e.Gaps, func(g Gap) bool { return g.Register == "PMLP" && errors.Is(g.Err, errLimit) }) {
+				t.Errorf("%v: got lanes %v, gaps %v", e.Port, e.Lanes, e.Gaps)
+			}
+		}
+	})
+}

@@ -20,6 +20,7 @@ type reader struct {
 	types  map[uint16]*deviceType // by device ID
 	ready  []*Device              // not begun yet
 	asking int                    // blocks that are submitted
+	over   bool                   // the time limit ended
 	unused []*reading
 }
 
@@ -31,7 +32,7 @@ const beginBelow = 256
 
 // begin begins ready devices.
 func (r *reader) begin() {
-	for len(r.ready) > 0 && r.asking < max(beginBelow, 4*r.result.Source.Client.MaxWindow) && !r.result.Unfinished {
+	for len(r.ready) > 0 && r.asking < max(beginBelow, 4*r.result.Source.Client.MaxWindow) && !r.over {
 		d := r.ready[0]
 		r.ready = r.ready[1:]
 		r.readDevice(d)
@@ -64,6 +65,8 @@ func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
 	key := kindKey{reflect.TypeOf(reg), reg.Part().ID}
 	k := d.kinds[key]
 	switch err := d.lacks(key.id); {
+	case r.over:
+		r.end(d, reg, nil, errLimit, done)
 	case err != nil:
 		r.end(d, reg, nil, err, done)
 	case k == nil:
@@ -182,6 +185,7 @@ func (q *blockRequest) received(_ *umad.Request, reply *umad.Reply) {
 	}
 	if err != nil && rd.err == nil {
 		rd.err = blockError(err)
+		rd.reader.over = rd.reader.over || errors.Is(rd.err, errLimit)
 	}
 	copy(rd.data[int(q.number)*register.BlockSize:], q.block.Data[:])
 	rd.reader.asking--
