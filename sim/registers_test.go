@@ -239,7 +239,7 @@ func TestRegisters_Quality(t *testing.T) {
 	read("errors", host.Ports[1].Info.LID, errors, func() bool { return errors.Errors() == 20 })
 }
 
-// A module's memory has what its register has, by MCIA and by CableInfo.
+// A module's memory has the values of its register, by MCIA and by CableInfo.
 func TestRegisters_Memory(t *testing.T) {
 	f, p := opticsFabric(t)
 	for _, name := range []string{"leaf1", "spine2", "host1"} {

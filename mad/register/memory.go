@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A Memory is what has been read of a module's memory: SFF-8636 or CMIS.
+// A Memory has the parts of a module's memory that have been read: SFF-8636 or CMIS.
 type Memory struct {
 	lower [128]uint8
 	pages map[uint8]*[128]uint8
