@@ -623,6 +623,11 @@ func TestRun_Unavailable(t *testing.T) {
 				m.MAD.SetStatus(mad.StatusBusy)
 			}
 		}, "MCIA: register status 0x01: busy", false, false},
+		{"short memory", []string{"registers leaf1 0x5031"}, func(m *umad.Message) {
+			if d := m.MAD.Data(); isRegister(m, register.IDMCIA) && d[registerAt+7] == 128 {
+				d[registerAt+11] = 20
+			}
+		}, "MCIA: got 20 bytes at address 128 of page 0, want 48", false, false},
 		{"empty memory", []string{"registers leaf1 0x5031"}, func(m *umad.Message) {
 			if isRegister(m, register.IDMCIA) {
 				clear(m.MAD.Data()[registerAt+16:])
