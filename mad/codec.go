@@ -164,21 +164,19 @@ func Bits[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T, offset, width 
 func Array[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v []T, offset, width int, name string, s *ArrayStyle) {
 	switch c.mode {
 	case decoding:
-		if width == 8 {
-			for i, b := range c.data[offset/8:][:len(v)] {
-				v[i] = T(b)
-			}
+		if b, ok := any(v).([]uint8); ok && width == 8 {
+			copy(b, c.data[offset/8:][:len(v)])
 			return
 		}
 		for i := range v {
 			v[i] = T(c.load(offset+i*width, width))
 		}
 	case encoding:
+		if b, ok := any(v).([]uint8); ok && width == 8 {
+			copy(c.data[offset/8:][:len(v)], b)
+			return
+		}
 		for i, e := range v {
-			if width == 8 && uint64(e) < 1<<8 {
-				c.data[offset/8+i] = byte(e)
-				continue
-			}
 			c.store(offset+i*width, width, uint64(e), name)
 		}
 	case visiting:
