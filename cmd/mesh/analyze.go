@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 )
 
@@ -43,6 +44,8 @@ of hosts or nodes, either figure may be empty, other columns are ignored:
 
   src,dst,bandwidth_gbps,latency_us
 
+FILE - is the standard input.
+
 --from FILE or DIRECTORY reads a stored fabric: with its tables a file of
 ibkit check routes --save, or the dumps of opensm or ibdiagnet. Without tables,
 and with adaptive routing, a path has only the links that all shortest paths
@@ -53,6 +56,9 @@ switch: senders are rows, receivers columns.`),
 		Example: strings.Trim(`
   # the fabric at this host; exit code 3 if there are findings
   ibkit mesh analyze results.csv
+
+  # without hardware
+  ibkit mesh --sim demo | ibkit mesh analyze - --sim demo
 
   # offline, with a stored fabric
   ibkit check routes --save routes.tables
@@ -95,12 +101,12 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 
 // run reads the results and the fabric, and prints the verdict.
 func (c *analyze) run(ctx context.Context) error {
-	results, err := mesh.Read(c.file)
+	results, err := c.read()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
-		return &cmdutil.UsageError{Err: err}
+		return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "simulate results: ibkit mesh --sim demo > FILE")
 	}
 	failures := c.source.fabric.Failures(c.env, "warning")
 	for _, err := range results.Damage {
@@ -114,10 +120,21 @@ func (c *analyze) run(ctx context.Context) error {
 	if err := w.CheckNodes(c.nodes); err != nil {
 		return err
 	}
+	if err := w.CheckResults(results); err != nil {
+		return cmdutil.WithHint(err, "select the fabric of the measurement: --from FILE, --sim FABRIC, or -C and -P; node names: --node-name-map FILE")
+	}
 	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes})
 	if err := c.verdict.print(c.env, r); err != nil {
 		return err
 	}
 	c.source.fabric.PrintStats(c.env)
 	return cmdutil.HeadError(&r.Head)
+}
+
+// read reads the results.
+func (c *analyze) read() (*mesh.Results, error) {
+	if c.file == "-" {
+		return mesh.Parse(interrupt.Reader(c.env.In), "standard input")
+	}
+	return mesh.Read(c.file)
 }

@@ -1,6 +1,8 @@
 package mesh
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,11 +34,12 @@ func results(t *testing.T, line string) string {
 }
 
 func TestMesh_Views(t *testing.T) {
+	names := cmdtest.WriteFile(t, "src,dst,bandwidth_gbps\nhost001,host002,200\nhost002,host001,200\nhost001,login1,200\n")
 	slow := results(t, small+" --fault leaf001[5]=60% --fault host00009=40% --fault host00014=hang")
 	for name, args := range map[string]string{
 		"table": "analyze " + small + " " + slow,
 		"map":   "analyze --format map " + small + " " + slow,
-		"names": "analyze --sim demo " + slow,
+		"names": "analyze --sim single-switch:hosts=3 " + names,
 		"plan":  "plan " + small + " --schedule random:4",
 		"torus": "plan --sim torus --schedule aware",
 		"csv":   "plan --sim single-switch:hosts=3 --csv",
@@ -61,7 +64,7 @@ func TestMesh_JSON(t *testing.T) {
 		{"mesh-plan", "plan --json --sim torus --schedule incast", new(mesh.Plan)},
 		{"mesh-plan", "plan --json --sim single-switch --schedule alltoall", new(mesh.Plan)},
 		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --plant 4 --fault host00014=hang --fault host00016=missing"), new(mesh.Result)},
-		{"mesh-analyze", "analyze --json --sim demo " + results(t, small), new(mesh.Result)},
+		{"mesh-analyze", "analyze --json --sim single-switch:hosts=3 " + results(t, "--sim single-switch:hosts=4"), new(mesh.Result)},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			_, out, _ := run(t, test.args)
@@ -137,7 +140,8 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"nosuch", cmdutil.ExitUsage, `unknown command "nosuch"`},
 		{"analyze " + small, cmdutil.ExitUsage, "no FILE given"},
 		{"analyze " + small + " a b", cmdutil.ExitUsage, `unexpected argument "b"`},
-		{"analyze " + small + " nosuch", cmdutil.ExitUsage, "no such file"},
+		{"analyze " + small + " nosuch", cmdutil.ExitUsage, "ibkit mesh --sim demo > FILE"},
+		{"analyze " + small + " -", cmdutil.ExitUsage, "standard input: got an empty file"},
 		{"analyze " + small + " " + good, cmdutil.ExitOK, ""},
 		{"analyze " + small + " --limit -1 " + good, cmdutil.ExitUsage, "want at least 0"},
 		{"analyze " + small + " --from sa --node host* " + good, cmdutil.ExitOK, ""},
@@ -154,6 +158,35 @@ func TestMesh_ExitCodes(t *testing.T) {
 				t.Errorf("got exit code %d, error output %q; want %d, %q", code, err, test.code, test.err)
 			}
 		})
+	}
+}
+
+// Results of another fabric are no verdict on the hosts of either.
+func TestMesh_OtherFabric(t *testing.T) {
+	file := results(t, "--sim demo")
+	const want = "ibkit mesh analyze: find the hosts of the results in the fabric: got node01, node02, node03 and 13 more, want hosts such as host00001, host00002, host00003 and 13 more\nhint: "
+	for _, form := range []string{"", " --json", " --format map"} {
+		t.Run(form, func(t *testing.T) {
+			if code, out, err := run(t, "analyze "+small+form+" "+file); code != cmdutil.ExitFailed || out != "" || !strings.HasPrefix(err, want) {
+				t.Errorf("got exit code %d, %q and error output %q, want %q", code, out, err, want)
+			}
+		})
+	}
+}
+
+// Standard input has the results as a file has them.
+func TestMesh_StandardInput(t *testing.T) {
+	file := results(t, small+" --fault host00009=40%")
+	_, want, _ := run(t, "analyze "+small+" "+file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut strings.Builder
+	env := &cmdutil.Env{In: bytes.NewReader(text), Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
+	args := append(strings.Fields("mesh analyze "+small), "-")
+	if code := program(t.Context(), env, args); code != cmdutil.ExitFindings || out.String() != want || errOut.String() != "" {
+		t.Errorf("got exit code %d, %s\n%s\nwant\n%s", code, errOut.String(), out.String(), want)
 	}
 }
 

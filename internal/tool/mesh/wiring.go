@@ -162,6 +162,31 @@ func (w *Wiring) CheckNodes(patterns []string) error {
 	return nil
 }
 
+// maxNamed is how many names of a side an error has.
+const maxNamed = 3
+
+// CheckResults returns an error if the fabric has none of the hosts in results: they are from
+// another fabric, and a judgement would blame hosts without a known path.
+func (w *Wiring) CheckResults(r *Results) error {
+	if len(w.ends) == 0 || slices.ContainsFunc(r.Names, func(name string) bool { return w.resolve(name) != nil }) {
+		return nil
+	}
+	hosts := make([]string, len(w.hosts))
+	for i := range w.hosts {
+		hosts[i] = w.hosts[i].name
+	}
+	return fmt.Errorf("find the hosts of the results in the fabric: got %s, want hosts such as %s", someNames(r.Names), someNames(hosts))
+}
+
+// someNames lists the first names.
+func someNames(names []string) string {
+	more := ""
+	if n := len(names) - maxNamed; n > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
+}
+
 // portName returns a port's name, such as "leaf1[3]".
 func (w *Wiring) portName(p *route.Port) string {
 	return fabric.PortName(w.nodeName(p.Node), int(p.Number))
