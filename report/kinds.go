@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A Kind names a type of finding. Names are stable: scripts match them.
@@ -50,6 +52,14 @@ func (f Finding) WithHint(text string) Finding {
 	}
 	f.Hint = strings.NewReplacer("{node}", node, "{port}", port).Replace(text)
 	return f
+}
+
+// NamedHint returns the hint with the node's name in place of its GUID, if it has one in names.
+func (f Finding) NamedHint(names map[ib.GUID]string) string {
+	if f.NodeGUID == nil || names[*f.NodeGUID] == "" {
+		return f.Hint
+	}
+	return strings.ReplaceAll(f.Hint, f.NodeGUID.String(), names[*f.NodeGUID])
 }
 
 var byKind = func() map[Kind]KindInfo {
@@ -251,7 +261,7 @@ const (
 	hintPlan     = "ibkit topology --plan FILE --punch-list"
 	hintTopology = "ibkit topology --check"
 	hintManagers = "ibkit sm --sm-wait 10s"
-	hintCounters = "ibkit counters {node} --window 10s"
+	hintCounters = "ibkit counters {node}/{port}; with --window 10s: new errors only"
 	hintTree     = "compare the cabling with the plan: ibkit linkinfo --node {node}"
 	hintEnforce  = "compare the partitions in the configuration of the subnet manager with ibkit query P_KeyTable {node}"
 	hintExpect   = "replace or configure the device, or write the manifest again: ibkit check node --write-expect FILE"
@@ -356,13 +366,13 @@ var kinds = []KindInfo{
 	{MissedLimit, Error, "a measurement is beyond a limit of the caller", "", "", runbookSlow},
 	{FailedTest, Error, "a self-test of the device failed", "", "", ""},
 
-	{SlowNode, Error, "a host, adapter or switch slows all its flows", "on the host: ibkit check node; then compare it with a neighbour: ibkit perf", "", runbookSlow},
-	{SlowCable, Error, "an adapter or its cable slows all its flows", "ibkit counters {node} --window 10s; then " + hintCable, "", runbookSlow},
-	{SlowLink, Error, "a link between switches slows the flows in a direction", "ibkit counters {node} --window 10s; then " + hintCable, "", runbookSlow},
-	{SlowPair, Warning, "a flow is slow, although all parts of its path are good for others", "measure the pair alone: ibkit perf; its path: ibkit route", "", runbookSlow},
+	{SlowNode, Error, "a host, adapter or switch slows all its flows", "on the host: ibkit check node; then compare it with a neighbour: ibkit perf --serve there, ibkit perf HOST here", "", runbookSlow},
+	{SlowCable, Error, "an adapter or its cable slows all its flows", hintCounters + "; then " + hintCable, "", runbookSlow},
+	{SlowLink, Error, "a link between switches slows the flows in a direction", hintCounters + "; then " + hintCable, "", runbookSlow},
+	{SlowPair, Warning, "a flow is slow, although all parts of its path are good for others", "measure the pair alone: ibkit perf --serve on a host, ibkit perf HOST on the other", "", runbookSlow},
 	{Hung, Error, "no flow from or to the host has a figure", "check that the host runs: ibkit ping {node}", "", runbookReach},
 	{MissingHost, Unknown, "a host of the fabric is not in the results", "measure again with the host, or leave it out: --node", "", ""},
-	{Corrupt, Unknown, "a figure that the link cannot carry", "measure the pair again: ibkit perf", "", ""},
+	{Corrupt, Unknown, "a figure that the link cannot carry", "measure the pair again", "", ""},
 
 	{DirtyFibre, Error, "little light arrives, although the other end sends enough", "clean the connectors of the fibre at port {port} of {node} and at its other end, then replace the fibre; then: ibkit phy --node {node}", "", runbookFlaps},
 	{WeakLight, Error, "little light arrives, and it is unknown whether the other end sends enough", "check the module at the other end of port {port} of {node}, then clean the fibre", "", runbookFlaps},

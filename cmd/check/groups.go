@@ -15,6 +15,7 @@ const indent = 2
 
 // A groupView prints groups of findings.
 type groupView struct {
+	env     *cmdutil.Env
 	out     *render.Output
 	palette *render.Palette
 	width   int // of the terminal; 0: none
@@ -51,7 +52,7 @@ func (v *groupView) group(g *check.Group, limit int) {
 	}
 	for _, f := range g.Findings {
 		if f.Hint != "" {
-			v.line(indent, v.palette.Faint("next:")+" "+cmdutil.Visible(f.Hint))
+			v.line(indent, v.palette.Faint("next:")+" "+cmdutil.Visible(v.env.NextStep(f.Hint)))
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // printText prints the findings with their next steps, and a table of the stages.
 func (v *verdict) printText(out *render.Output, r *check.Report) error {
 	palette := render.NewPalette(v.env.Out, v.env.Getenv)
-	view := groupView{out, palette, render.Width(v.env.Out)}
+	view := groupView{v.env, out, palette, render.Width(v.env.Out)}
 	view.print(r.Groups, v.limit)
 	if len(r.Findings) > 0 {
 		out.WriteByte('\n')

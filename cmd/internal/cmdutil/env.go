@@ -24,6 +24,8 @@ type Env struct {
 	// Transport, if not nil, replaces each local port that a command opens: tests check
 	// the packets that it sends.
 	Transport func(umad.Port) umad.Port
+
+	source *source // of the running command, for NextStep
 }
 
 // Sysfs returns the root of sysfs: IBKIT_SYSFS if it is set, as for tests and for

@@ -139,7 +139,7 @@ func printText(env *Env, from string, err error) {
 
 func printHint(env *Env, hint string) {
 	if hint != "" {
-		fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
+		fmt.Fprintf(env.ErrOut, "hint: %s\n", env.NextStep(hint))
 	}
 }
 

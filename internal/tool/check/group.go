@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -49,7 +48,7 @@ func bySeverity(findings []report.Finding) []report.Finding {
 
 // groups returns the findings by their places, the group with the worst finding first.
 func (r *fabricRun) groups() []Group {
-	names := r.uniqueNames()
+	names := r.names.UniqueNames(r.fabric)
 	index := map[any]int{}
 	var groups []Group
 	var texts []groupTexts
@@ -179,9 +178,7 @@ func (t *groupTexts) shorten(f report.Finding) report.Finding {
 		f.Hint = ""
 	}
 	t.hints = append(t.hints, declared)
-	if f.NodeGUID != nil && t.names[*f.NodeGUID] != "" {
-		f.Hint = strings.ReplaceAll(f.Hint, f.NodeGUID.String(), t.names[*f.NodeGUID])
-	}
+	f.Hint = f.NamedHint(t.names)
 	return f
 }
 
@@ -223,31 +220,4 @@ func (t *groupTexts) shortenDetail(f report.Finding) report.Finding {
 		f.Detail = f.Subject + ": " + f.Detail
 	}
 	return f
-}
-
-// uniqueNames returns the node names that select a single node in other commands.
-func (r *fabricRun) uniqueNames() map[ib.GUID]string {
-	count := map[string]int{}
-	for _, n := range r.fabric.Nodes {
-		count[r.names.Name(n)]++
-	}
-	names := map[ib.GUID]string{}
-	for _, n := range r.fabric.Nodes {
-		if name := r.names.Name(n); count[name] == 1 && isWord(name) {
-			names[n.GUID] = name
-		}
-	}
-	return names
-}
-
-// isWord reports whether a name is a name for all commands, not a number, an address, a port
-// or a pattern, and a single word for a shell.
-func isWord(name string) bool {
-	for i, c := range name {
-		letter := c < unicode.MaxASCII && unicode.IsLetter(c)
-		if !letter && (i == 0 || !strings.ContainsRune("0123456789-_.", c)) {
-			return false
-		}
-	}
-	return name != ""
 }

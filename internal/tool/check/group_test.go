@@ -50,7 +50,7 @@ error: routing/not-active: 30 paths cross a link without data (Initialize at thi
 warning: counters/exceeded: LinkDownedCounter 17: the link went down
 unknown: counters/unchecked: at node10[1] PortCounters: the link is not active: no subnet manager has activated it
 next: search the log of the subnet manager on node01 for 0x0002c90000100e00, or reset the link: ibkit port leaf3 4 reset --force last-link
-next: ibkit counters leaf3 --window 10s
+next: ibkit counters leaf3/4; with --window 10s: new errors only
 `,
 		`cable leaf1[1] - spine1[1]
 error: speed/narrow: 2X, but both ends have 4X enabled
@@ -58,7 +58,7 @@ warning: counters/exceeded: SymbolErrorCounter 48213: bit errors on the link
 warning: counters/exceeded: PortRcvErrors 127: packets with bit errors arrived
 warning: counters/exceeded: at spine1[1] SymbolErrorCounter 1906
 next: reseat or replace the cable of port 1 of leaf1; then: ibkit linkinfo --node leaf1
-next: ibkit counters leaf1 --window 10s
+next: ibkit counters leaf1/1; with --window 10s: new errors only
 `,
 		`cable leaf2[5] - node07[1]
 error: speed/slow: HDR, but both ends have NDR enabled

@@ -1,0 +1,94 @@
+package cmdutil
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// fabricFlags are the flags that select a fabric and the way to it.
+var fabricFlags = []string{"sim", "sim-model", "sim-events", "from", "Ca", "Port", "timeout", "m-key", "config", "node-name-map"}
+
+// A source is the command that runs, with the flags that selected its fabric.
+type source struct {
+	root  *cobra.Command
+	flags []sourceFlag
+}
+
+// A sourceFlag is a flag as it was given.
+type sourceFlag struct{ name, words string }
+
+// newSource returns the source of a command before it runs, which may change the values of
+// flags. It omits keys, except for files with them.
+func newSource(cmd *cobra.Command) *source {
+	s := &source{root: cmd.Root()}
+	for _, name := range fabricFlags {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		value := f.Value.String()
+		isFile := value != "sweep" && value != "sa"
+		if name == "m-key" && !strings.HasPrefix(value, "@") || name == "from" && !isFile {
+			continue
+		}
+		s.flags = append(s.flags, sourceFlag{name, givenFlag(f, value)})
+	}
+	return s
+}
+
+// givenFlag returns a flag with its value for a shell.
+func givenFlag(f *pflag.Flag, value string) string {
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand
+	}
+	return name + " " + shellWord(value)
+}
+
+// plainWord is a text that is a single word for a shell.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellWord quotes a text for a shell unless it is a single word.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// nextCommand is a command in a text for users.
+var nextCommand = regexp.MustCompile(`ibkit [^;,:>()]*`)
+
+// NextStep returns a text for users in which each command that uses a fabric has the flags
+// that selected the fabric of the running command, so that it works when pasted.
+func (e *Env) NextStep(text string) string {
+	if e.source == nil || len(e.source.flags) == 0 {
+		return text
+	}
+	return nextCommand.ReplaceAllStringFunc(text, e.source.repeat)
+}
+
+// repeat adds the flags behind the words that name a command.
+func (s *source) repeat(line string) string {
+	words := strings.Fields(line)[1:]
+	cmd, _, err := s.root.Find(words)
+	if err != nil || cmd == s.root || slices.Contains(words, "--help") {
+		return line
+	}
+	head := cmd.CommandPath()
+	rest, ok := strings.CutPrefix(line, head)
+	if !ok {
+		return line // an alias
+	}
+	for _, f := range s.flags {
+		// Counters of a stored fabric take neither targets nor a window.
+		if cmd.Flags().Lookup(f.name) != nil && !slices.Contains(words, "--"+f.name) && (f.name != "from" || cmd.Name() != "counters") {
+			head += " " + f.words
+		}
+	}
+	return head + rest
+}
