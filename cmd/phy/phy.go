@@ -132,7 +132,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	if c.diff != "" {
 		if c.before, err = phy.ReadReport(c.diff); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "store a reading: ibkit phy --json > FILE")}
 		}
 	}
 	o := &c.options
@@ -148,7 +148,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 }
 
 func (c *command) run(ctx context.Context) error {
-	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv), names: c.options.Names}
+	v := &view{env: c.env, out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv), names: c.options.Names}
 	if c.raw {
 		c.options.Raw = v.raw
 	}
@@ -180,10 +180,14 @@ func (c *command) run(ctx context.Context) error {
 	c.printFailures(r)
 	c.fabric.PrintStats(c.env)
 	if len(r.Devices) > 0 && r.Readable() == 0 {
-		return fmt.Errorf("read registers: none of %s has them", plural.Count(len(r.Devices), "device", "devices"))
+		err := fmt.Errorf("read registers: none of %s has them", plural.Count(len(r.Devices), "device", "devices"))
+		return cmdutil.WithHint(err, registerHint)
 	}
 	return cmdutil.HeadError(&v.document.Head)
 }
+
+// registerHint is the advice for a fabric without a readable device.
+const registerHint = "NVIDIA's devices reply, unless their manager has set a vendor key: --vs-key KEY; error counters of all vendors: ibkit counters"
 
 // print writes the selected form.
 func (c *command) print(v *view) {

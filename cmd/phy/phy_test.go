@@ -29,7 +29,7 @@ func TestPhy_Output(t *testing.T) {
 	var all strings.Builder
 	for _, line := range []string{
 		"", "--devices", "--cables", "--down --alarms --node leaf2", "--csv --node leaf1", "--devices --csv", "--cables --csv --node leaf*",
-		"--node host1 --ignore dirty-fibre", "--node spine1 --sim demo,vendor=off", "--node nosuch",
+		"--node host1 --ignore dirty-fibre", "--node spine1 --sim demo,vendor=off", "--devices --sim demo,vendor=off", "--node nosuch",
 	} {
 		code, out, err := run(t, line)
 		fmt.Fprintf(&all, "$ ibkit phy %s\n%s%s", line, out, err)
@@ -111,7 +111,7 @@ func TestPhy_Usage(t *testing.T) {
 		"--raw --json":        "mutually exclusive",
 		"--cables --devices":  "mutually exclusive",
 		"--fec":               "--fec has no effect without --json or --raw",
-		"--diff /nonexistent": "open /nonexistent",
+		"--diff /nonexistent": "hint: store a reading: ibkit phy --json > FILE",
 		"--node [":            `invalid pattern "["`,
 		"--eyes":              "--eyes has no effect without --json or --raw",
 		"--carrier push":      `invalid --carrier "push"`,

@@ -206,7 +206,7 @@ func (v *view) switchTable() {
 		column(8, "°C"), column(9, "FANS rpm"), column(10, "POWER"),
 		render.TextColumn("FINDING", func(d phy.ReportDevice) string { return v.kinds(d.Findings) }),
 	}
-	if rows := v.switches(); len(rows) > 0 {
+	if rows := v.switches(); len(rows) > 0 && v.result.Readable() > 0 {
 		render.Columns(v.out, columns, rows)
 	}
 	v.adapterTable()

@@ -16,6 +16,7 @@ import (
 
 // A view prints a result.
 type view struct {
+	env      *cmdutil.Env
 	out      *render.Output
 	colour   *render.Palette
 	names    *fabric.NameMap
@@ -68,7 +69,7 @@ func (v *view) endTable() {
 		columns = append(columns, column("ALARMS", func(e phy.ReportEnd) string { return render.OrAbsent(strings.Join(e.Alarms, ", ")) }))
 	}
 	columns = append(columns, column("FINDING", func(e phy.ReportEnd) string { return v.kinds(e.Findings) }))
-	if len(v.document.Ends) > 0 {
+	if len(v.document.Ends) > 0 && v.result.Readable() > 0 {
 		render.Columns(v.out, columns, v.document.Ends)
 	}
 	v.summary()
@@ -96,14 +97,36 @@ func (v *view) kinds(list []report.Kind) string {
 	return render.OrAbsent(strings.Join(kinds, " "))
 }
 
-// summary prints the findings with their next steps, and the verdict.
-func (v *view) summary() {
-	for _, f := range v.document.Findings {
-		fmt.Fprintf(v.out, "%s %s\n", v.colour.Bad(string(f.Kind)+":"), cmdutil.Visible(f.Text()))
-		if f.Hint != "" {
-			fmt.Fprintf(v.out, "  next: %s\n", f.Hint)
+// findings prints the findings of each device and link end as a block: a line with the
+// subject, the other findings, and the next steps.
+func (v *view) findings() {
+	names := v.names.UniqueNames(v.result.Fabric)
+	for rest := v.document.Findings; len(rest) > 0; {
+		subject := rest[0].Subject
+		n := slices.IndexFunc(rest, func(f report.Finding) bool { return f.Subject != subject })
+		if n < 0 {
+			n = len(rest)
 		}
+		for i, f := range rest[:n] {
+			indent, text := "", f.Text()
+			if i > 0 {
+				indent, text = "  ", f.Detail
+			}
+			fmt.Fprintf(v.out, "%s%s %s\n", indent, v.colour.Bad(string(f.Kind)+":"), cmdutil.Visible(text))
+		}
+		for i, f := range rest[:n] {
+			isSame := func(before report.Finding) bool { return before.Hint == f.Hint }
+			if f.Hint != "" && !slices.ContainsFunc(rest[:i], isSame) {
+				fmt.Fprintf(v.out, "  next: %s\n", v.env.NextStep(f.NamedHint(names)))
+			}
+		}
+		rest = rest[n:]
 	}
+}
+
+// summary prints the findings and the verdict.
+func (v *view) summary() {
+	v.findings()
 	missing := map[string]int{}
 	read := 0
 	for _, d := range v.document.Devices {

@@ -214,6 +214,27 @@ func (r *Result) findErrors(e *End) {
 	}
 }
 
+// The kinds with a cause that explains errors on a link end, and the kinds for such errors.
+var (
+	causes       = []report.Kind{report.DirtyFibre, report.WeakLight, report.WeakTransmitter, report.ModuleFault}
+	consequences = []report.Kind{report.BitErrors, report.Flapped}
+)
+
+// withoutRepeatedRepairs returns a link end's findings without the next steps for errors if
+// another finding is their cause: only its repair helps.
+func withoutRepeatedRepairs(findings []report.Finding) []report.Finding {
+	if !slices.ContainsFunc(findings, func(f report.Finding) bool { return slices.Contains(causes, f.Kind) }) {
+		return findings
+	}
+	findings = slices.Clone(findings)
+	for i := range findings {
+		if slices.Contains(consequences, findings[i].Kind) {
+			findings[i].Hint = ""
+		}
+	}
+	return findings
+}
+
 // DownText returns the last cause of a link that went down, "" if it has not, or if that is
 // unknown.
 func (e *End) DownText() string {

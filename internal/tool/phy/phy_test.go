@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -137,6 +138,32 @@ func TestRun_ModuleCommand(t *testing.T) {
 		r.do(t, "module leaf1[2] 47 1 12")
 		if got := FirmwareText(end(t, r.run(t), "leaf1", 1).Module.Firmware); got != "47.1.12" {
 			t.Errorf("got %s, want 47.1.12", got)
+		}
+	})
+}
+
+// Errors have a next step of their own only without a finding that is their cause.
+func TestReport_NextSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		result := newRig(t, "optics").run(t)
+		hints := func() map[report.Kind]string {
+			all := map[report.Kind]string{}
+			for _, f := range result.Report().Findings {
+				if f.Subject == "leaf1[1]" {
+					all[f.Kind], _, _ = strings.Cut(f.Hint, " port ")
+				}
+			}
+			return all
+		}
+		want := map[report.Kind]string{report.DirtyFibre: "clean the connectors of the fibre at", report.BitErrors: "", report.Flapped: ""}
+		if got := hints(); !maps.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		e := end(t, result, "leaf1", 1)
+		e.Findings = slices.DeleteFunc(e.Findings, func(f report.Finding) bool { return f.Kind == report.DirtyFibre })
+		const cable = "reseat or replace the cable of"
+		if got, want := hints(), (map[report.Kind]string{report.BitErrors: cable, report.Flapped: cable}); !maps.Equal(got, want) {
+			t.Errorf("without the cause: got %q, want %q", got, want)
 		}
 	})
 }
