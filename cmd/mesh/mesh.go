@@ -122,6 +122,9 @@ func (c *command) run(ctx context.Context) error {
 			fmt.Fprintf(c.env.ErrOut, "planted: %s=%.1f%%\n", f.Subject, 100*f.Share)
 		}
 	}
+	for _, link := range w.Inactive() {
+		fmt.Fprintf(c.env.ErrOut, "without figures: %s\n", cmdutil.Visible(link))
+	}
 	if err := out.Flush(); err != nil {
 		return err
 	}

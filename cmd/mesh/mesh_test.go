@@ -121,7 +121,8 @@ func TestMesh_ExitCodes(t *testing.T) {
 		err  string
 	}{
 		{"", cmdutil.ExitUsage, "the fabric is not simulated"},
-		{"--sim demo", cmdutil.ExitOK, ""},
+		{small, cmdutil.ExitOK, ""},
+		{"--sim demo", cmdutil.ExitOK, "without figures: the link of leaf3[4] to node10[1] is not active (Initialize)\n"},
 		{"--sim demo --plant 1", cmdutil.ExitOK, "planted: "},
 		{"--sim demo --plant -1", cmdutil.ExitUsage, "want at least 0"},
 		{"--sim demo --noise 51", cmdutil.ExitUsage, "want 0 to 50"},

@@ -276,10 +276,17 @@ func TestAnalyze_Mutual(t *testing.T) {
 func TestAnalyze_MixedRates(t *testing.T) {
 	o := pairwise
 	r := simulated(t, wire(t, "demo"), o)
-	if got := brief(r.Findings); !slices.Equal(got, []string{"slow-link leaf1[1]"}) {
-		t.Errorf("got %q, want the link at 2X NDR: %v", got, r.Findings)
+	if got := brief(r.Findings); !slices.Equal(got, []string{"unreachable node10", "slow-link leaf1[1]"}) {
+		t.Fatalf("got %q, want the host without data and the link at 2X NDR: %v", got, r.Findings)
 	}
-	directions := r.Findings[0].Data.(*FindingData).Evidence
+	const inactive = "15 of 15 flows from node10 and 15 of 15 flows to node10 have no figure; the link of node10[1] to leaf3[4] is not active (Initialize)"
+	if got := r.Findings[0].Detail; got != inactive {
+		t.Errorf("got %q, want %q", got, inactive)
+	}
+	if got := r.Findings[1].Detail; strings.Count(got, "of its class") != 1 || !strings.Contains(got, " flows to spine1[1] and ") {
+		t.Errorf("got %q, want both directions with a speed", got)
+	}
+	directions := r.Findings[1].Data.(*FindingData).Evidence
 	if len(directions) != 2 || directions[0].Direction != "spine1[1]" || directions[1].Direction != "leaf1[1]" {
 		t.Errorf("got %+v, want both directions", directions)
 	}

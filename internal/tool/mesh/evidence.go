@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ibkit/ibkit/internal/plural"
@@ -33,16 +34,40 @@ func (j *judge) reportEvidence(b *blame) (all []Evidence) {
 	return all
 }
 
-// evidenceText describes an evidence.
-func (j *judge) evidenceText(e *evidence) string {
-	flows := fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
+// evidencesText describes all evidence against a place. Directions with the same speed share a
+// text.
+func (j *judge) evidencesText(all []evidence) string {
+	var parts []string
+	for i := range all {
+		if i > 0 && all[i].isAsSlow(&all[i-1]) {
+			parts[len(parts)-1] += " and " + j.flowsText(&all[i])
+			continue
+		}
+		parts = append(parts, all[i].speedText()+", "+j.flowsText(&all[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// isAsSlow reports whether two directions have about the same speed.
+func (e *evidence) isAsSlow(o *evidence) bool {
+	const same = 0.01
+	return e.metric == o.metric && e.slight == o.slight && math.Abs(e.share-o.share) < same && math.Abs(e.median-o.median) <= same*o.median
+}
+
+// speedText describes the speed of the flows of an evidence.
+func (e *evidence) speedText() string {
 	switch {
 	case e.slight:
-		return fmt.Sprintf("%.1f %% of its class on average, %s", 100*e.share, flows)
+		return fmt.Sprintf("%.1f %% of its class on average", 100*e.share)
 	case e.metric == latency:
-		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs), %s", 1/e.share, e.median, flows)
+		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs)", 1/e.share, e.median)
 	}
-	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s), %s", 100*e.share, e.median, flows)
+	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s)", 100*e.share, e.median)
+}
+
+// flowsText describes the flows of an evidence.
+func (j *judge) flowsText(e *evidence) string {
+	return fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
 }
 
 // direction describes the flows that cross an element.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -23,15 +23,28 @@ func (j *judge) reportFailed() {
 		blames[i].evidence = append(blames[i].evidence, e)
 	}
 	for _, b := range blames {
-		kind := report.Unreachable
-		if j.isSilent(b.places[0]) {
-			kind = report.Hung
-		}
-		j.add(j.finding(kind, b, j.failedText(b)))
+		j.reportUnreachable(b)
 	}
 	for _, i := range t.unexplained() {
 		j.addPair(report.Unreachable, &j.results.Flows[t.slow[i].flow], "the flow has no figure, although others to and from both ends have")
 	}
+}
+
+// reportUnreachable adds the finding about a place without figures. An inactive link is the
+// reason; otherwise, other places may be.
+func (j *judge) reportUnreachable(b *blame) {
+	text := j.failedText(b)
+	if reason := j.elements.wiring.inactiveText(j.elements.port(b.evidence[0].element)); reason != "" {
+		f := j.finding(report.Unreachable, b, text+"; "+reason)
+		f.Hint = "ibkit check fabric --only links"
+		j.add(f)
+		return
+	}
+	kind := report.Unreachable
+	if j.isSilent(b.places[0]) {
+		kind = report.Hung
+	}
+	j.add(j.finding(kind, b, text+j.alternatives(b)))
 }
 
 // isSilent reports whether no flow from or to a host has a figure.
@@ -52,7 +65,31 @@ func (j *judge) isSilent(p place) bool {
 func (j *judge) failedText(b *blame) string {
 	var parts []string
 	for _, e := range b.evidence {
-		parts = append(parts, fmt.Sprintf("%d of %s %s have no figure", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element)))
+		parts = append(parts, j.flowsText(&e))
 	}
-	return strings.Join(parts, ", ") + j.alternatives(b)
+	return strings.Join(parts, " and ") + " have no figure"
+}
+
+// Inactive describes the links that carry no data: no flow over them has a figure.
+func (w *Wiring) Inactive() (links []string) {
+	for c := range w.channels.Count() {
+		p := w.channels.Port(c)
+		text := w.inactiveText(p)
+		if text == "" {
+			continue
+		}
+		if back, ok := w.channels.Of(p.Peer); !ok || back > c { // each link between switches once
+			links = append(links, text)
+		}
+	}
+	return links
+}
+
+// inactiveText describes a port's link if it carries no data.
+func (w *Wiring) inactiveText(p *route.Port) string {
+	if p == nil || p.Peer == nil || p.Inactive() == nil {
+		return ""
+	}
+	at := p.Inactive()
+	return fmt.Sprintf("the link of %s to %s is not active (%v)", w.portName(at), w.portName(at.Peer), at.State)
 }

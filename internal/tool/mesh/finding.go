@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/report"
@@ -64,11 +63,7 @@ func (j *judge) report() {
 func (j *judge) reportBlame(b *blame) {
 	slight := !slices.ContainsFunc(b.evidence, func(e evidence) bool { return !e.slight })
 	kind := j.kindOf(b)
-	var parts []string
-	for _, e := range b.evidence {
-		parts = append(parts, j.evidenceText(&e))
-	}
-	f := j.finding(kind, b, strings.Join(parts, ", ")+j.rateText(b)+j.alternatives(b))
+	f := j.finding(kind, b, j.evidencesText(b.evidence)+j.rateText(b)+j.alternatives(b))
 	if slight {
 		f.Severity = report.Warning
 	}
@@ -177,7 +172,7 @@ func (j *judge) reportRest(t *trial) {
 		e := j.evidenceOf(t, []element{c.element}, c.flows)
 		b := &blame{places: j.elements.places([]element{c.element}), evidence: []evidence{e}}
 		good := e.crossing - e.flows
-		text := fmt.Sprintf("%s; the other %d are good: not the link, but flows that share it", j.evidenceText(&e), good)
+		text := fmt.Sprintf("%s; the other %d are good: not the link, but flows that share it", j.evidencesText(b.evidence), good)
 		f := j.finding(report.Congested, b, text)
 		if p := j.elements.port(c.element); p != nil {
 			if kind, _, receives := j.elements.kind(c.element); kind == endElement && receives && p.Peer != nil {
@@ -201,7 +196,15 @@ func (j *judge) reportRest(t *trial) {
 	}
 }
 
-// addPair adds a finding about a flow.
+// addPair adds a finding about a flow. Its next step shows the path if both ends are known.
 func (j *judge) addPair(kind report.Kind, f *Flow, detail string) {
-	j.add(report.New(kind, j.endpoint(f.From)+" to "+j.endpoint(f.To), detail))
+	pair := report.New(kind, j.endpoint(f.From)+" to "+j.endpoint(f.To), detail)
+	if a, b := j.elements.at[f.From], j.elements.at[f.To]; a >= 0 && b >= 0 && kind != report.Corrupt {
+		w := j.elements.wiring
+		pair.Hint = fmt.Sprintf("ibkit route %s %s", w.address(a), w.address(b))
+		if kind == report.SlowPair {
+			pair.Hint += "; then measure the pair alone: ibkit perf --serve on a host, ibkit perf HOST on the other"
+		}
+	}
+	j.add(pair)
 }

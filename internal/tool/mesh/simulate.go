@@ -5,6 +5,9 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // SimulateOptions are the [Simulate] options.
@@ -32,7 +35,7 @@ type model struct {
 	options SimulateOptions
 	wiring  *Wiring
 	all     *elements
-	rate    []float64 // by element; switches: relative, of each flow
+	rate    []float64 // by element, 0: without data; switches: relative, of each flow
 	delay   []float64
 	hangs   []bool // by end port
 	missing []bool
@@ -82,9 +85,10 @@ func newModel(w *Wiring, o SimulateOptions) *model {
 	for x := range m.rate {
 		switch kind, number, _ := m.all.kind(element(x)); kind {
 		case linkElement:
-			m.rate[x] = efficiency * linkRate(w.channels.Port(number).Gbps())
+			p := w.channels.Port(number)
+			m.rate[x] = portRate(p, p.Gbps())
 		case endElement:
-			m.rate[x] = efficiency * linkRate(w.ends[number].gbps)
+			m.rate[x] = portRate(w.ends[number].port, w.ends[number].gbps)
 		case switchElement, hostElement:
 			m.rate[x] = 1
 		}
@@ -93,6 +97,14 @@ func newModel(w *Wiring, o SimulateOptions) *model {
 		m.addFault(&o.Faults[i])
 	}
 	return m
+}
+
+// portRate returns the rate of flows over a port's link, 0 if it is not active.
+func portRate(p *route.Port, gbps float64) float64 {
+	if p.Inactive() != nil {
+		return 0
+	}
+	return efficiency * linkRate(gbps)
 }
 
 func linkRate(gbps float64) float64 {
@@ -122,10 +134,18 @@ func (m *model) load(take *members, round []pair) {
 	clear(m.flows)
 	for _, p := range round {
 		m.path, _ = m.all.of(m.path[:0], &Flow{From: take.ends[p.from], To: take.ends[p.to]})
+		if m.isDead(m.path) {
+			continue
+		}
 		for _, x := range m.path {
 			m.flows[x]++
 		}
 	}
+}
+
+// isDead reports whether a path has a link without data.
+func (m *model) isDead(path []element) bool {
+	return slices.ContainsFunc(path, func(x element) bool { return m.rate[x] == 0 })
 }
 
 // measure calculates a flow between end ports.
@@ -134,7 +154,7 @@ func (m *model) measure(from, to int32) Flow {
 	path, known := m.all.of(m.path[:0], &f)
 	m.path = path
 	noise := [2]float64{m.random.NormFloat64(), m.random.NormFloat64()}
-	if m.hangs[from] || m.hangs[to] || !known {
+	if m.hangs[from] || m.hangs[to] || !known || m.isDead(path) {
 		return f
 	}
 	gbps, share, micros := math.Inf(1), 1.0, adapterTime

@@ -96,7 +96,7 @@ func (j *judge) reportSide(t *trial, s leafSide, flows []int32) {
 		reason = "with adaptive routing"
 		f = f.WithHint("ibkit counters {node} --window 10s")
 	}
-	f.Detail = fmt.Sprintf("%s %s: a link of this switch, or a link behind it; the paths are unknown %s", j.evidenceText(&e), direction, reason)
+	f.Detail = fmt.Sprintf("%s %s: a link of this switch, or a link behind it; the paths are unknown %s", j.evidencesText(b.evidence), direction, reason)
 	data.Evidence = j.reportEvidence(b)
 	f.Data = data
 	j.add(f)

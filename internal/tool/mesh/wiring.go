@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -37,6 +38,7 @@ type Wiring struct {
 	hosts    []host
 	rails    []string
 	byName   map[string][]int32 // end ports
+	unique   map[ib.GUID]string // of UniqueNames, once used
 }
 
 // An end is an adapter or router port that is linked to a switch.
@@ -190,6 +192,25 @@ func someNames(names []string) string {
 // portName returns a port's name, such as "leaf1[3]".
 func (w *Wiring) portName(p *route.Port) string {
 	return fabric.PortName(w.nodeName(p.Node), int(p.Number))
+}
+
+// UniqueNames returns the names that select a single node in all commands.
+func (w *Wiring) UniqueNames() map[ib.GUID]string {
+	if w.unique == nil {
+		w.unique = fabric.UniqueNames(w.routing.Nodes, func(n *route.Node) (ib.GUID, string) { return n.GUID, w.names.NameOf(n.GUID, n.Desc) })
+	}
+	return w.unique
+}
+
+// address returns an end port's address for other commands: the name of its node and the
+// number, or its GUID if other nodes have the name.
+func (w *Wiring) address(end int32) string {
+	p := w.ends[end].port
+	name := cmp.Or(w.UniqueNames()[p.Node.GUID], p.Node.GUID.String())
+	if len(p.Node.Ports) <= 2 {
+		return name
+	}
+	return fmt.Sprintf("%s/%d", name, p.Number)
 }
 
 func (w *Wiring) nodeName(n *route.Node) string { return w.names.LabelOf(n.GUID, n.Desc) }

@@ -18,6 +18,18 @@ type InactiveLink struct {
 // active.
 func (p *Port) inactive() bool { return p.State != 0 && p.State != ib.PortActive }
 
+// Inactive returns the end of a port's link that carries no data: the port, or its peer. It is
+// nil if both ends are active, or their states unknown.
+func (p *Port) Inactive() *Port {
+	switch {
+	case p.inactive():
+		return p
+	case p.Peer != nil && p.Peer.inactive():
+		return p.Peer
+	}
+	return nil
+}
+
 // hasStates reports whether the state of a link is known.
 func (r *Routing) hasStates() bool {
 	return slices.ContainsFunc(r.Nodes, func(n *Node) bool {
@@ -31,7 +43,7 @@ func (a *Analysis) findInactive(g *graph, load []uint64) {
 		for number := range g.radix[s] {
 			c := g.base[s] + number
 			p := &n.Ports[number]
-			if p.Peer == nil || !p.inactive() && !p.Peer.inactive() {
+			if p.Peer == nil || p.Inactive() == nil {
 				continue
 			}
 			l := InactiveLink{Port: p, Paths: load[c]}
