@@ -57,6 +57,7 @@ func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 			return cmdutil.ExitCode(env, args[0], newTool(env).Execute(ctx, env, args[1:]))
 		}
 	}
+	env.Commands = func() *cobra.Command { return newRoot(env, nil) }
 	return cmdutil.Execute(ctx, env, newRoot(env, args), args)
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -24,6 +26,9 @@ type Env struct {
 	// Transport, if not nil, replaces each local port that a command opens: tests check
 	// the packets that it sends.
 	Transport func(umad.Port) umad.Port
+
+	// Commands, if not nil, returns the root command with all commands, for next steps.
+	Commands func() *cobra.Command
 
 	source *source // of the running command, for NextStep
 }

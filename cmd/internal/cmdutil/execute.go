@@ -21,7 +21,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	})
 	root.SetUsageFunc(printUsage)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		env.source = newSource(cmd)
+		env.source = newSource(env, cmd)
 		return cmp.Or(checkMissing(cmd, args), checkValues(cmd.Flags()))
 	}
 	root.SetGlobalNormalizationFunc(flagName)

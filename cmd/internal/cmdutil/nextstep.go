@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,8 +15,8 @@ var fabricFlags = []string{"sim", "sim-model", "sim-events", "from", "Ca", "Port
 
 // A source is the command that runs, with the flags that selected its fabric.
 type source struct {
-	root  *cobra.Command
-	flags []sourceFlag
+	commands func() *cobra.Command
+	flags    []sourceFlag
 }
 
 // A sourceFlag is a flag as it was given.
@@ -23,8 +24,11 @@ type sourceFlag struct{ name, words string }
 
 // newSource returns the source of a command before it runs, which may change the values of
 // flags. It omits keys, except for files with them.
-func newSource(cmd *cobra.Command) *source {
-	s := &source{root: cmd.Root()}
+func newSource(env *Env, cmd *cobra.Command) *source {
+	s := &source{commands: cmd.Root}
+	if env.Commands != nil {
+		s.commands = sync.OnceValue(env.Commands)
+	}
 	for _, name := range fabricFlags {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed {
@@ -75,8 +79,8 @@ func (e *Env) NextStep(text string) string {
 // repeat adds the flags behind the words that name a command.
 func (s *source) repeat(line string) string {
 	words := strings.Fields(line)[1:]
-	cmd, _, err := s.root.Find(words)
-	if err != nil || cmd == s.root || slices.Contains(words, "--help") {
+	cmd, _, err := s.commands().Find(words)
+	if err != nil || !cmd.HasParent() || slices.Contains(words, "--help") {
 		return line
 	}
 	head := cmd.CommandPath()
