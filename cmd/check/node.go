@@ -107,7 +107,7 @@ func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
 	}
 	if c.expect != "" {
 		if c.options.Expect, err = check.ReadManifest(c.expect); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "write a manifest: ibkit check node --write-expect FILE")
 		}
 	}
 	if c.state != "" {

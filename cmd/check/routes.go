@@ -155,7 +155,7 @@ func (c *routes) run(ctx context.Context) error {
 	if c.diff != "" {
 		var err error
 		if before, err = dump.Load([]string{c.diff}, dump.LoadOptions{LMC: c.files.LMC}); err != nil {
-			return &cmdutil.UsageError{Err: err}
+			return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
 		}
 	}
 	bar := render.NewProgress(c.env.ErrOut)

@@ -76,7 +76,7 @@ func readRouting(path string) (*route.Routing, error) {
 	}
 	d, other := fabricfile.Read(path)
 	if other != nil {
-		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "store the fabric with its tables: ibkit check routes --save FILE")
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
 	}
 	return route.FromFabric(d.Fabric), nil
 }

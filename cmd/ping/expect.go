@@ -48,7 +48,7 @@ func readExpected(in io.Reader, path string, check func(*lookup.Address) error) 
 	} else {
 		file, err := interrupt.Open(path)
 		if err != nil {
-			return nil, cmdutil.UsageErrorf("read hosts: %w", err)
+			return nil, cmdutil.WithFileHint(cmdutil.UsageErrorf("read hosts: %w", err), cmdutil.TargetsHint)
 		}
 		defer file.Close()
 		in = file

@@ -204,7 +204,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 	if c.from != "" {
 		c.targets, err = readTargets(interrupt.Reader(c.env.In), c.from)
 		if err != nil {
-			return nil, &cmdutil.UsageError{Err: err}
+			return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TargetsHint)
 		}
 		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portchange.ActionNames, strings.ToLower(args[0])) {
 			return nil, cmdutil.UsageErrorf("%q is not a change: --targets-file and a TARGET are mutually exclusive", args[0])

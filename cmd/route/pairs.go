@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/internal/interrupt"
@@ -44,7 +45,7 @@ func (c *command) readPairs(path string) ([]pair, error) {
 	}
 	file, err := interrupt.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read pairs: %w", err)
+		return nil, cmdutil.WithFileHint(fmt.Errorf("read pairs: %w", err), "the file has two ports on each line; -: standard input")
 	}
 	defer file.Close()
 	return scanPairs(file, path)

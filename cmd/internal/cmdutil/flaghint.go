@@ -144,7 +144,7 @@ func SpeedHint(value string) string {
 // valueHint returns the help of a flag without its value.
 func valueHint(f *pflag.Flag) string {
 	value, usage := pflag.UnquoteUsage(f)
-	return fmt.Sprintf("--%s %s: %s", f.Name, value, strings.ReplaceAll(usage, "\n", " "))
+	return fmt.Sprintf("%s: %s", strings.TrimSpace("--"+f.Name+" "+value), strings.ReplaceAll(usage, "\n", " "))
 }
 
 // flagWords are the flags, without --, for names that other programs use. The first that a

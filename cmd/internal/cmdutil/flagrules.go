@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,16 +23,29 @@ type Need struct{ Flags, Others []string }
 // Check returns an error if the given flags violate a rule.
 func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	for _, c := range r.Clashes {
-		if a, b := Given(flags, c.Flags), Given(flags, c.Others); a != "" && b != "" {
-			return UsageErrorf("%s and %s are mutually exclusive", a, b)
+		if a, b := firstGiven(flags, c.Flags), firstGiven(flags, c.Others); a != "" && b != "" {
+			err := UsageErrorf("%s and %s are mutually exclusive", FlagName(flags, a), FlagName(flags, b))
+			return WithHint(err, "give only one: "+flagsHint(flags, a, b))
 		}
 	}
 	for _, n := range r.Needs {
-		if a := Given(flags, n.Flags); a != "" && Given(flags, n.Others) == "" {
-			return UsageErrorf("%s has no effect without %s", a, anyOf(flags, n.Others))
+		if a := firstGiven(flags, n.Flags); a != "" && firstGiven(flags, n.Others) == "" {
+			err := UsageErrorf("%s has no effect without %s", FlagName(flags, a), anyOf(flags, n.Others))
+			return WithHint(err, flagsHint(flags, n.Others...))
 		}
 	}
 	return nil
+}
+
+// flagsHint returns the help of the flags that a command has.
+func flagsHint(flags *pflag.FlagSet, names ...string) string {
+	var all []string
+	for _, name := range names {
+		if f := flags.Lookup(name); f != nil {
+			all = append(all, valueHint(f))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // anyOf returns the names of the flags in a set that the command has: --rate or --since.
@@ -51,12 +65,19 @@ func anyOf(flags *pflag.FlagSet, set []string) string {
 
 // Given returns the first of some flags that was given, as [FlagName] shows it, or "".
 func Given(flags *pflag.FlagSet, names []string) string {
-	for _, name := range names {
-		if flags.Changed(name) {
-			return FlagName(flags, name)
-		}
+	if name := firstGiven(flags, names); name != "" {
+		return FlagName(flags, name)
 	}
 	return ""
+}
+
+// firstGiven returns the first of some flags that was given, or "".
+func firstGiven(flags *pflag.FlagSet, names []string) string {
+	i := slices.IndexFunc(names, flags.Changed)
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 // FlagName returns a flag with its shorthand, for error messages: -c (--count).

@@ -89,8 +89,9 @@ func (s *source) repeat(line string) string {
 		return line // an alias
 	}
 	for _, f := range s.flags {
-		// Counters of a stored fabric take neither targets nor a window.
-		if cmd.Flags().Lookup(f.name) != nil && !slices.Contains(words, "--"+f.name) && (f.name != "from" || cmd.Name() != "counters") {
+		// Counters of a stored fabric take neither targets nor a window, and --save stores another.
+		isOther := f.name == "from" && (cmd.Name() == "counters" || slices.Contains(words, "--save"))
+		if !isOther && cmd.Flags().Lookup(f.name) != nil && !slices.Contains(words, "--"+f.name) {
 			head += " " + f.words
 		}
 	}

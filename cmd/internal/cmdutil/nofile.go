@@ -11,6 +11,8 @@ import (
 const (
 	BaselineHint = "save a baseline: ibkit counters --save FILE"
 	PlanHint     = "save the current cabling as a plan: ibkit topology --write-plan FILE"
+	TablesHint   = "store the tables of a fabric: ibkit check routes --save FILE"
+	TargetsHint  = "the file has a target on each line; -: standard input"
 )
 
 // CacheHint is the hint for a fabric that a command with --save stores.

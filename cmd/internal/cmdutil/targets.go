@@ -37,7 +37,7 @@ func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string
 	}
 	more, err := readTargets(env.In, file)
 	if err != nil {
-		return nil, &UsageError{err}
+		return nil, WithFileHint(&UsageError{err}, TargetsHint)
 	}
 	if targets = append(targets, more...); len(targets) == 0 {
 		return nil, UsageErrorf("read targets: no targets in %s", nameOf(file))

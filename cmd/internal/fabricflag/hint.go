@@ -57,7 +57,11 @@ func WithSourceHint(err error, mode lookup.Mode) error {
 	case mode == lookup.ModeSA && NoManager(err):
 		return cmdutil.WithHint(err, "check that a subnet manager is running; without one, --source nodes finds ports by a scan")
 	case ok && notFound.By == lookup.FromSA:
-		return cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes")
+		hint := "to find ports that the subnet manager has not configured, scan the fabric: --source nodes"
+		if notFound.Address.Kind == lookup.Name {
+			hint = "list all nodes: ibkit topology -l; " + hint
+		}
+		return cmdutil.WithHint(err, hint)
 	}
 	return WithHint(err)
 }

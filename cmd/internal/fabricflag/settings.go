@@ -319,7 +319,7 @@ func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
 	case err == nil, s.NameMap == "" && errors.Is(err, fs.ErrNotExist):
 		return names, nil
 	case s.NameMap != "" && !s.Classic, s.strict:
-		return nil, &cmdutil.UsageError{Err: err}
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the file has a node GUID and a name on each line: 0x0002c90300001234 leaf1")
 	}
 	warn(env, err)
 	if s.Classic {

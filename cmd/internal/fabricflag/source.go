@@ -66,7 +66,8 @@ func (s *Source) Complete(notFile, notSA []string) error {
 		clashes = slices.Concat([]string{"m-key"}, notSA)
 	}
 	if other := cmdutil.Given(s.flags, clashes); other != "" {
-		return cmdutil.UsageErrorf("--from %s and %s are mutually exclusive", s.from, other)
+		err := cmdutil.UsageErrorf("--from %s and %s are mutually exclusive", s.from, other)
+		return cmdutil.WithHint(err, "sources: sweep (a scan, also of a simulated fabric), sa, or a file, which is read without requests")
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func (s *Source) Database() (*ibdiagnet.Database, error) {
 	}
 	var err error
 	if s.Read, err = fabricfile.Read(s.File); err != nil {
-		return nil, &cmdutil.UsageError{Err: err}
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "sources: sweep, sa, or a file: ibkit linkinfo --save FILE")
 	}
 	return s.Read, nil
 }

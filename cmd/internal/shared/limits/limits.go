@@ -33,7 +33,7 @@ func (f *Flags) Limits(env *cmdutil.Env) (l counters.Limits, err error) {
 		err = l.Thresholds.ReadFile(f.file)
 	}
 	if err != nil {
-		return l, &cmdutil.UsageError{Err: err}
+		return l, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the file has a counter and its limit on each line: SymbolErrors=10")
 	}
 	return l, nil
 }

@@ -42,7 +42,7 @@ func (f *Flags) Read() (*route.Routing, error) {
 	}
 	r, err := dump.Load(f.Load, dump.LoadOptions{LMC: f.LMC})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return nil, &cmdutil.UsageError{Err: err}
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
 	}
 	return r, err
 }
