@@ -124,6 +124,9 @@ func (c *nodeCheck) run(ctx context.Context) error {
 	if done, err := c.prepare(); done {
 		return err
 	}
+	if err := c.env.CheckRunningKernel("check node checks"); err != nil {
+		return cmdutil.WithHint(err, "select the root directory of another host: --root DIR")
+	}
 	if c.env.Getenv("IBKIT_SIM") != "" {
 		fmt.Fprintln(c.env.ErrOut, "ibkit check node: warning: IBKIT_SIM has no effect: check node checks this host")
 	}

@@ -119,6 +119,15 @@ func TestCheckFabric_Stored(t *testing.T) {
 	}
 }
 
+// The files of another kernel are no subject for the checks of the running one.
+func TestCheckNode_OtherKernel(t *testing.T) {
+	code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, "check", "node")
+	const want = "ibkit check node: check node checks the running kernel, but IBKIT_SYSFS has another kernel's files\nhint: select the root directory of another host: --root DIR\n"
+	if code != cmdutil.ExitFailed || out != "" || err != want {
+		t.Errorf("got exit code %d, %q and error output %q, want %q", code, out, err, want)
+	}
+}
+
 // Errors are the state UNKNOWN for Nagios, whose plugins have other exit codes.
 func TestCheck_NagiosErrors(t *testing.T) {
 	for _, line := range []string{

@@ -171,7 +171,9 @@ func (c *command) run(ctx context.Context, device string) error {
 		err = v.table(r, c.wide)
 		v.findings(&r.Head)
 	}
-	c.printProblems(r.Problems)
+	if !c.json { // the document lists them
+		c.printProblems(r.Problems)
+	}
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return err
 	}

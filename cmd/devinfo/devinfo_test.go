@@ -43,6 +43,19 @@ func TestDevinfo_JSON(t *testing.T) {
 	}
 }
 
+// A file that cannot be read is in the document; a table has its error below.
+func TestDevinfo_Unreadable(t *testing.T) {
+	root := testenv.WriteTree(t, map[string]string{
+		"class/infiniband/mlx5_0/node_type": "1: CA", "class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE", "class/infiniband/mlx5_0/ports/1/counters/symbol_error": "many",
+	})
+	for args, want := range map[string]string{"devinfo --json": "", "devinfo": "ibkit devinfo mlx5_0: "} {
+		code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": root}, strings.Fields(args)...)
+		if code != cmdutil.ExitPartial || (want == "") != (err == "") || !strings.HasPrefix(err, want) || want == "" && !strings.Contains(out, `"partial": true`) {
+			t.Errorf("%s: got exit code %d, error output %q and\n%s", args, code, err, out)
+		}
+	}
+}
+
 func TestDevinfo_NoDevices(t *testing.T) {
 	env := map[string]string{"IBKIT_SYSFS": t.TempDir()}
 	for _, test := range []struct {

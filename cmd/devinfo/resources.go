@@ -12,13 +12,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
 // runResources prints the objects on the devices.
 func (c *command) runResources(device string) error {
-	if c.env.Sysfs() != string(sysfs.Default) {
-		return errors.New("--resources reads the running kernel, but IBKIT_SYSFS has another kernel's files")
+	if err := c.env.CheckRunningKernel("--resources reads"); err != nil {
+		return err
 	}
 	r, err := devinfo.ListResources(device, c.statistics)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -135,6 +135,9 @@ func (c *command) run(ctx context.Context) error {
 		}
 		return errors.Join(render.Table(out, []string{"CHECK", "SUBJECT"}, rows), out.Flush())
 	}
+	if err := c.env.CheckRunningKernel("doctor checks"); err != nil {
+		return cmdutil.WithHint(err, "select the root directory of another host: --root DIR")
+	}
 	if c.env.Getenv("IBKIT_SIM") != "" {
 		fmt.Fprintln(c.env.ErrOut, "ibkit doctor: warning: IBKIT_SIM has no effect: doctor checks this host")
 	}

@@ -113,3 +113,12 @@ func TestDoctor_Simulated(t *testing.T) {
 		t.Errorf("got error output %q, want %q", err, want)
 	}
 }
+
+// The files of another kernel are no subject for the checks of the running one.
+func TestDoctor_OtherKernel(t *testing.T) {
+	code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, "doctor")
+	const want = "ibkit doctor: doctor checks the running kernel, but IBKIT_SYSFS has another kernel's files\nhint: select the root directory of another host: --root DIR\n"
+	if code != cmdutil.ExitFailed || out != "" || err != want {
+		t.Errorf("got exit code %d, %q and error output %q, want %q", code, out, err, want)
+	}
+}

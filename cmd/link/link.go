@@ -173,11 +173,9 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.env.Getenv("IBKIT_SIM") != "":
 		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM are mutually exclusive")
-	case c.env.Sysfs() != string(sysfs.Default):
-		return errors.New("link changes the running kernel, but IBKIT_SYSFS has another kernel's files")
 	}
 	c.wanted.Device = args[0]
-	return nil
+	return c.env.CheckRunningKernel("link changes")
 }
 
 // run checks the change, and makes it.

@@ -74,6 +74,15 @@ func (s *selfTestFlags) run(ctx context.Context, c *command, flags *pflag.FlagSe
 	if err != nil {
 		return err
 	}
+	return outcome(r)
+}
+
+// outcome returns the exit code of a complete self-test. Without a case that the device
+// supports, no test was done.
+func outcome(r *selftest.Report) error {
+	if len(r.Cases) > 0 && r.CountOf(selftest.Unsupported) == len(r.Cases) {
+		return fmt.Errorf("test %s: the device supports none of %s", r.Device.Name, plural.Count(len(r.Cases), "case", "cases"))
+	}
 	return cmdutil.HeadError(&r.Head)
 }
 

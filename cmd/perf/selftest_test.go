@@ -74,6 +74,20 @@ func TestSelfTest_json(t *testing.T) {
 	cmdtest.RoundTrip(t, out.String(), new(selftest.Report))
 }
 
+// TestSelfTest_outcome checks the exit codes: without a supported case, nothing was tested.
+func TestSelfTest_outcome(t *testing.T) {
+	r := selfTestReport()
+	r.Cases = r.Cases[2:]
+	const none = "test mlx5_0: the device supports none of 1 case"
+	if err := outcome(r); err == nil || err.Error() != none {
+		t.Errorf("got %v, want %s", err, none)
+	}
+	r.Cases = append(r.Cases, selftest.Case{Outcome: selftest.Pass})
+	if err := outcome(r); err != nil {
+		t.Errorf("got %v, want success with a passed case", err)
+	}
+}
+
 // TestSelfTest_noDevice checks that no report is printed without a device.
 func TestSelfTest_noDevice(t *testing.T) {
 	code, out, stderr := program.Run(t, nil, "perf", "--self-test", "mlx5_99")

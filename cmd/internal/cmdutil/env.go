@@ -4,6 +4,7 @@ package cmdutil
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,15 @@ type Env struct {
 // copies of a host's files.
 func (e *Env) Sysfs() string {
 	return cmp.Or(e.Getenv("IBKIT_SYSFS"), string(sysfs.Default))
+}
+
+// CheckRunningKernel returns an error if IBKIT_SYSFS is set, for a subject that uses the running
+// kernel: a result of both would be of neither host.
+func (e *Env) CheckRunningKernel(subject string) error {
+	if e.Sysfs() == string(sysfs.Default) {
+		return nil
+	}
+	return errors.New(subject + " the running kernel, but IBKIT_SYSFS has another kernel's files")
 }
 
 // DefaultEtc is the usual directory for [Env.Etc].

@@ -49,7 +49,7 @@ var nodeStages = []NodeStage{
 	{"rates", "rate, width and speed of ports against the manifest", []report.Kind{report.RateBelow, report.WidthBelow, report.SpeedBelow}, checkRates},
 	{"pcie", "width and speed of PCI Express links", []report.Kind{report.PCIeBelow, report.PCIeSlow}, checkPCIe},
 	{"firmware", "firmware against the manifest, or between equal boards", []report.Kind{report.FirmwareDiffers}, checkNodeFirmware},
-	{"gids", "GIDs of RoCE ports, and of the manifest", []report.Kind{report.MissingGID}, checkNodeGIDs},
+	{"gids", "GIDs of RoCE ports, and of the manifest", []report.Kind{report.NoIPv4GID, report.MissingGID}, checkNodeGIDs},
 	{"counters", "error counters of ports, since the last check with a state", []report.Kind{report.Exceeded, report.Increased}, checkNodeCounters},
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
@@ -408,6 +408,6 @@ func checkNodeGIDs(r *nodeRun) error {
 			}
 		}
 	})
-	r.addItems("gids", report.MissingGID, func(subject string) bool { return !decided[subject] })
+	r.addItems("gids", report.NoIPv4GID, func(subject string) bool { return !decided[subject] })
 	return nil
 }

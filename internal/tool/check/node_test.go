@@ -106,6 +106,7 @@ func TestNode_Faults(t *testing.T) {
 		{kind: "pcie/pcie-slow", host: "mlx5-ib", expect: "-", files: map[string]string{"infiniband/mlx5_0/device/current_link_width": "4"}, subject: "mlx5_0"},
 		{kind: "firmware/firmware-differs", host: "mlx5-ib", files: map[string]string{"infiniband/mlx5_0/fw_ver": "1.2.3"}, subject: "mlx5_0"},
 		{kind: "gids/missing-gid", host: "mlx5-roce", expect: `devices: {mlx5_bond_0: {ports: {1: {gids: ["RoCE v3"]}}}}`, subject: "mlx5_bond_0/1"},
+		{kind: "gids/no-ipv4-gid", host: "mlx5-roce", expect: "-", files: map[string]string{"infiniband/mlx5_bond_0/ports/1/gids/3": "0000:0000:0000:0000:0000:0000:0000:0000"}, subject: "mlx5_bond_0/1"},
 		{kind: "counters/exceeded", host: "mlx5-ib", files: map[string]string{ibPort + "counters/symbol_error": "4321"}, subject: "mlx5_0/1"},
 	} {
 		tested[test.kind] = true
