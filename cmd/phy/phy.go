@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/report"
@@ -23,6 +24,7 @@ import (
 type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
+	source fabricflag.Source
 
 	nodes  fabricflag.NodePatterns
 	ignore []report.Kind
@@ -34,7 +36,8 @@ type command struct {
 	csv    bool
 
 	options phy.Options
-	before  *phy.Report // of --diff
+	before  *phy.Report         // of --diff
+	stored  *ibdiagnet.Database // of --from; nil: the devices
 }
 
 // New returns the command.
@@ -61,6 +64,9 @@ sent only with --carrier set (vendor class) or smp (subnet management, too).
 A Set has room for 204 or 44 bytes: light comes from the module's memory,
 bit error rates are missing.
 
+With --from FILE it reads the sections CABLE_INFO, PHY_DB16 and TEMP_SENSING of
+ibdiagnet2.db_csv, which have no light.
+
 This command has been tested with simulated devices and mstlink only, not
 with real hardware.`),
 		Example: strings.Trim(`
@@ -75,6 +81,9 @@ with real hardware.`),
 
   # an inventory of cables
   ibkit phy --cables --csv > cables.csv
+
+  # the file of ibdiagnet --get_phy_info
+  ibkit phy --from ibdiagnet2.db_csv
 
   # what has changed since an earlier reading?
   ibkit phy --json > may.json
@@ -106,6 +115,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
 	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", phy.Kinds, "do not report a `FINDING`")
+	c.source.Define(cmd)
 	flags.StringVar(&c.key, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -130,6 +140,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := c.nodes.Check(); err != nil {
 		return err
 	}
+	if err := c.source.Complete([]string{"down", "alarms", "fec", "raw", "vs-key"}, nil); err != nil {
+		return err
+	}
+	if c.stored, err = c.source.Database(); err != nil {
+		return err
+	}
 	if c.diff != "" {
 		if c.before, err = phy.ReadReport(c.diff); err != nil {
 			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "store a reading: ibkit phy --json > FILE")}
@@ -142,9 +158,17 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if o.Names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
-	o.Source = c.fabric.Source(c.env)
+	o.Source = c.source.Fabric(&c.fabric.Settings, c.env)
 	o.Selected = func(n *fabric.Node) bool { return c.nodes.Match(n, o.Names) }
 	return nil
+}
+
+// read reads the devices, or the file.
+func (c *command) read(ctx context.Context) (*phy.Result, error) {
+	if c.stored != nil {
+		return phy.FromDatabase(c.stored, c.options), nil
+	}
+	return phy.Run(ctx, c.options)
 }
 
 func (c *command) run(ctx context.Context) error {
@@ -154,7 +178,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Source.Progress = bar.Update
-	r, err := phy.Run(ctx, c.options)
+	r, err := c.read(ctx)
 	bar.Close()
 	if err != nil {
 		return fabricflag.WithHint(err)

@@ -1,6 +1,7 @@
 package phy
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -11,7 +12,10 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/tool/phy"
+	"github.com/ibkit/ibkit/sim"
 )
 
 var program = cmdtest.Native(New)
@@ -104,6 +108,38 @@ func TestPhy_Inventory(t *testing.T) {
 	}
 }
 
+// A file of ibdiagnet has cables and bit error rates, without light; a file without them is
+// an error, as a fabric without them is.
+func TestPhy_From(t *testing.T) {
+	f, err := sim.Build("optics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := phy.Run(t.Context(), phy.Options{Source: fabric.Source{OpenPort: f.Opener("")}, Switches: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var with, without bytes.Buffer
+	d := &ibdiagnet.Database{Fabric: r.Fabric}
+	if err := d.Write(&without); err != nil {
+		t.Fatal(err)
+	}
+	r.Store(d)
+	if err := d.Write(&with); err != nil {
+		t.Fatal(err)
+	}
+	file := cmdtest.WriteFile(t, with.String())
+	code, out, errOut := program.Run(t, nil, "phy", "--node", "spine2,leaf1", "--from", file)
+	if code != cmdutil.ExitFindings || errOut != "" {
+		t.Errorf("got exit code %d, error output %q", code, errOut)
+	}
+	cmdtest.Golden(t, "from.golden", strings.ReplaceAll(out, file, "FILE"))
+	code, _, errOut = program.Run(t, nil, "phy", "--from", cmdtest.WriteFile(t, without.String()))
+	if want := "read registers: none of 12 devices has them"; code != cmdutil.ExitFailed || !strings.Contains(errOut, want) {
+		t.Errorf("got exit code %d, error output %q, want %s", code, errOut, want)
+	}
+}
+
 func TestPhy_Usage(t *testing.T) {
 	for line, want := range map[string]string{
 		"leaf1":               `unexpected argument "leaf1"`,
@@ -115,6 +151,8 @@ func TestPhy_Usage(t *testing.T) {
 		"--node [":            `invalid pattern "["`,
 		"--eyes":              "--eyes has no effect without --json or --raw",
 		"--carrier push":      `invalid --carrier "push"`,
+		"--from x --alarms":   "are mutually exclusive",
+		"--from nosuch":       "no such file",
 		"--vs-key zz":         "invalid vendor key",
 	} {
 		t.Run(line, func(t *testing.T) {

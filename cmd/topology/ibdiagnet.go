@@ -21,8 +21,10 @@ import (
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // wantsDatabase reports whether the output includes counters.
@@ -57,6 +59,11 @@ func (c *command) scanDatabase(ctx context.Context, source fabric.Source) (*fabr
 	for _, n := range collector.Nodes() {
 		c.unread = append(c.unread, errorcounters.FailuresOf(n, c.names)...)
 	}
+	if c.phy {
+		if err := c.addRegisters(ctx, s.Client, f); err != nil {
+			return f, err
+		}
+	}
 	if c.ibdiagnet == "" {
 		return f, nil
 	}
@@ -68,6 +75,19 @@ func (c *command) scanDatabase(ctx context.Context, source fabric.Source) (*fabr
 		c.unread = append(c.unread, routefiles.FailureError(failure, c.names))
 	}
 	return f, nil
+}
+
+// addRegisters adds cables, bit error rates and temperatures to the database.
+func (c *command) addRegisters(ctx context.Context, client *umad.Client, f *fabric.Fabric) error {
+	r, err := phy.Read(ctx, client, f, phy.Options{Key: c.key, Names: c.names, Switches: true})
+	if err != nil {
+		return err
+	}
+	r.Store(c.database)
+	for p, g := range r.Unread() {
+		c.unread = append(c.unread, fmt.Errorf("%s: %s: %w", c.names.PortName(p), g.Register, g.Err))
+	}
+	return nil
 }
 
 // collect reads the fabric and its counters.

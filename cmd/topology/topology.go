@@ -55,6 +55,9 @@ type command struct {
 
 	ibdiagnet string
 	pause     time.Duration
+	phy       bool
+	vendorKey string
+	key       mad.Key // for registers
 
 	// Read with counters and tables.
 	database *ibdiagnet.Database
@@ -158,6 +161,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.savePartial, "save-partial", false, "with --save or --ibdiagnet: store a partial result, too")
 	flags.StringVar(&c.ibdiagnet, "ibdiagnet", "", "write files in the form of ibdiagnet to a `DIRECTORY`")
 	flags.DurationVar(&c.pause, "pause", 0, "add increases of counters within `TIME` (--ibdiagnet, db_csv)")
+	flags.BoolVar(&c.phy, "phy", false, "add cables and bit error rates, as ibkit phy (--ibdiagnet, db_csv)")
+	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	c.source.Define(cmd)
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"sw", "ca", "router", "port"}
@@ -178,6 +183,7 @@ var rules = cmdutil.FlagRules{
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"punch-list"}, Others: []string{"plan"}},
+		{Flags: []string{"vs-key"}, Others: []string{"phy"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save", "ibdiagnet"}},
 	},
@@ -191,7 +197,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if c.format == formatJSON {
 		c.json, c.format = true, formatTable
 	}
-	if err := c.source.Complete([]string{"pause"}, []string{"outstanding-smps"}); err != nil {
+	if err := c.source.Complete([]string{"pause", "phy"}, []string{"outstanding-smps"}); err != nil {
 		return err
 	}
 	if flags.Changed("sm-port") && !c.source.SA {
@@ -212,6 +218,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 	}
 	if err := c.nodes.Check(); err != nil {
+		return err
+	}
+	if c.phy && !c.wantsDatabase() {
+		return cmdutil.UsageErrorf("--phy requires --ibdiagnet or --format %s", formatDatabase)
+	}
+	if c.key, err = fabricflag.OptionalKey(ctx, c.env, "vendor key", c.vendorKey); err != nil {
 		return err
 	}
 	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
@@ -60,6 +61,23 @@ func TestTopology_Views(t *testing.T) {
 
 // Adapters without a host name are left out and named, and parts without a connection have
 // no common switch: Slurm would place jobs across them.
+// The database has sections from registers with --phy only.
+func TestTopology_PHY(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		want int // rows of CABLE_INFO
+	}{{"--format db_csv", 0}, {"--format db_csv --phy", 24}} {
+		code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "optics"}, append([]string{"topology"}, strings.Fields(test.line)...)...)
+		if code != cmdutil.ExitOK || err != "" {
+			t.Errorf("%s: got exit code %d, error output %q", test.line, code, err)
+		}
+		d, readErr := ibdiagnet.ReadDatabase(strings.NewReader(out), "db_csv")
+		if readErr != nil || len(d.PHY) != test.want || (len(d.Temperatures) == 4) != (test.want > 0) {
+			t.Errorf("%s: got %d cables, %d temperatures, error %v, want %d cables", test.line, len(d.PHY), len(d.Temperatures), readErr, test.want)
+		}
+	}
+}
+
 func TestTopology_Slurm(t *testing.T) {
 	const leftOut = `warning: leave out node 0x0000000000000020 at leafA[1]: "MT4129 ConnectX7 Mellanox Technologies" is the description of the vendor
 warning: leave out node 0x0000000000000030 at leafA[2]: "MT4129 ConnectX7 Mellanox Technologies" is the description of the vendor
@@ -261,6 +279,8 @@ func TestTopology_Usage(t *testing.T) {
 		{"leaf1 --check", "--node and --check are mutually exclusive"},
 		{"[", `invalid pattern "["`},
 		{"--json --format csv", "--json and --format are mutually exclusive"},
+		{"--phy", "--phy requires --ibdiagnet or --format db_csv"},
+		{"--vs-key 1", "--vs-key has no effect without --phy"},
 		{"-l -p", "-p (--all-ports) and -l (--nodes) are mutually exclusive"},
 		{"-g", "-g (--grouping) requires --format netdiscover"},
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},

@@ -16,7 +16,8 @@ import (
 )
 
 // A Database is an ibdiagnet2.db_csv file's content, as far as this package knows its
-// sections: NODES, PORTS, SWITCHES, LINKS, PM_INFO and PM_DELTA.
+// sections: NODES, PORTS, SWITCHES, LINKS, PM_INFO, PM_DELTA, CABLE_INFO, PHY_DB16 and
+// TEMP_SENSING.
 type Database struct {
 	Fabric *fabric.Fabric
 
@@ -26,6 +27,12 @@ type Database struct {
 	// the section.
 	Counters  map[*fabric.Port]*Counters
 	Increases map[*fabric.Port]*Counters
+
+	// PHY are the ports' cables, modules and bit error rates; nil without the sections.
+	PHY map[*fabric.Port]*PHY
+
+	// Temperatures are the nodes' temperatures in °C; nil without TEMP_SENSING.
+	Temperatures map[*fabric.Node]int
 
 	// Ended reports that the counters were not read to the end. ReadDatabase returns the
 	// fabric from such a file as if its scan ended early.
@@ -97,6 +104,7 @@ func (x *dbWriter) write(d *Database) error {
 	})
 	x.counters("PM_INFO", f, d.Counters)
 	x.counters("PM_DELTA", f, d.Increases)
+	x.writePHY(d)
 	return nil
 }
 
@@ -227,6 +235,7 @@ func ReadDatabase(r io.Reader, file string) (*Database, error) {
 	d := dbReader{builder: builder{nodes: map[ib.GUID]*fabric.Node{}}}
 	s := sectionReader{lines: textfile.NewReader(r, file), comment: d.comment, handlers: map[string]sectionHandler{
 		"NODES": d.node, "PORTS": d.port, "SWITCHES": d.switchInfo, "LINKS": d.link,
+		"CABLE_INFO": d.cable, "PHY_DB16": d.bitErrors, "TEMP_SENSING": d.temperature,
 		"PM_INFO":  func(r *row) error { return d.counters(r, &d.database.Counters) },
 		"PM_DELTA": func(r *row) error { return d.counters(r, &d.database.Increases) },
 	}}

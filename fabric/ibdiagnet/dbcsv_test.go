@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -251,6 +252,73 @@ func TestReadDatabase_Errors(t *testing.T) {
 			var at *textfile.Error
 			if err == nil || !strings.Contains(err.Error(), test.want) || !errors.As(err, &at) || at.Line != test.line {
 				t.Errorf("got %v, want %s in line %d", err, test.want, test.line)
+			}
+		})
+	}
+}
+
+// The sections from registers have the forms of ibdiagnet's, and the same values when they are
+// read again, except the light.
+func TestDatabase_PHY(t *testing.T) {
+	f := scan(t, "optics")
+	leaf := f.NodeByGUID(0x0002c90000800200)
+	m := &register.Module{Type: register.CableOptical, Identifier: register.OSFP, Firmware: 46<<24 | 110<<16, Temperature: 47 << 8, TemperatureHigh: 75 << 8}
+	copy(m.VendorName[:], "NVIDIA          ")
+	copy(m.PartNumber[:], "MMA4Z00-NS      ")
+	copy(m.Serial[:], "MT2607\"1\"        ")
+	bits := register.NewBitErrors(1)
+	bits.ReceivedBits, bits.RawBER, bits.EffectiveBER, bits.SymbolBER = 4e15, register.BER{Coefficient: 6, Magnitude: 5}, register.BER{Coefficient: 3, Magnitude: 9}, register.BER{Coefficient: 15, Magnitude: 255}
+	text := write(t, &Database{Fabric: f, PHY: map[*fabric.Port]*PHY{leaf.Ports[1]: {Module: m, Bits: bits}}, Temperatures: map[*fabric.Node]int{leaf: 51}})
+	for _, want := range []string{
+		"START_CABLE_INFO\nNodeGuid,PortGuid,PortNum,Vendor,PN,SN,Rev,LengthCopperOrActive,TypeDesc,Temperature,FWVersion,AlarmTemperatureHighThresh,DateCode\n" +
+			`0x0002c90000800200,0x0002c90000800200,1,"NVIDIA","MMA4Z00-NS","MT2607""1""",N/A,N/A,"optical module","47C","46.110.0","75C",N/A` + "\nEND_CABLE_INFO\n",
+		",field17\n0x0002c90000800200,0x0002c90000800200,1,0,4000000000000000,0,0,0,0,0,0,0,0,0,0,6,5,3,9,15,255\nEND_PHY_DB16\n",
+		"START_TEMP_SENSING\nNodeGUID,CurrentTemperature\n0x0002c90000800200,51\nEND_TEMP_SENSING\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got %s, want %s", text[strings.Index(text, "START_CABLE"):], want)
+		}
+	}
+	d, err := ReadDatabase(strings.NewReader(text), "db")
+	if err != nil || len(d.Fabric.Failures) > 0 {
+		t.Fatal(err, d.Fabric.Failures)
+	}
+	leaf = d.Fabric.NodeByGUID(0x0002c90000800200)
+	got := d.PHY[leaf.Ports[1]]
+	if got.Module.Temperature != m.Temperature || got.Module.Firmware != m.Firmware || register.Clean(got.Module.Serial[:]) != `MT2607"1"` || got.Module.Type != m.Type {
+		t.Errorf("got %+v", got.Module)
+	}
+	if got.Bits.RawBER != bits.RawBER || !got.Bits.SymbolBER.IsZero() || got.Bits.EffectiveErrors != 12_000_000 || d.Temperatures[leaf] != 51 {
+		t.Errorf("got %+v, %v", got.Bits, d.Temperatures)
+	}
+	if again := write(t, d); again != text {
+		t.Errorf("got %s, want %s", again, text)
+	}
+}
+
+// Bad values in sections from registers are damage at their line, and the rest is read.
+func TestReadDatabase_BadPHY(t *testing.T) {
+	text := write(t, &Database{Fabric: scan(t, "single-switch:hosts=1")})
+	const key = "0x0002c90000800100,0x0002c90000800100,1,"
+	for row, want := range map[string]string{
+		"START_CABLE_INFO\nNodeGuid,PortGuid,PortNum,PN,Temperature\n" + key + "\"x\",\"warm\"\nEND_CABLE_INFO\n":            `temperature: got "warm"`,
+		"START_CABLE_INFO\nNodeGuid,PortGuid,PortNum,LengthCopperOrActive\n" + key + "\"long\"\nEND_CABLE_INFO\n":            `LengthCopperOrActive: got "long", want metres`,
+		"START_CABLE_INFO\nNodeGuid,PortGuid,PortNum,PN\n0x1,0x1,1,\"x\"\nEND_CABLE_INFO\n":                                  "is not in section NODES",
+		"START_PHY_DB16\nNodeGuid,PortGuid,PortNum,field12\n" + key + "16\nEND_PHY_DB16\n":                                   `field12: got "16", want a number of 4 bits`,
+		"START_TEMP_SENSING\nNodeGUID,CurrentTemperature\n0x0002c90000800100,hot\nEND_TEMP_SENSING\n":                        `CurrentTemperature: got "hot"`,
+		"START_TEMP_SENSING\nNodeGUID,CurrentTemperature\n0x0002c90000800100,N/A\n0x0002c90000800100,40\nEND_TEMP_SENSING\n": "",
+	} {
+		t.Run(want, func(t *testing.T) {
+			d, err := ReadDatabase(strings.NewReader(text+row), "db")
+			if err != nil {
+				t.Fatal(err)
+			}
+			damage := ""
+			if len(d.Fabric.Failures) > 0 {
+				damage = d.Fabric.Failures[0].Err.Error()
+			}
+			if !strings.Contains(damage, want) || (want == "") != (damage == "") {
+				t.Errorf("got %q, want %q", damage, want)
 			}
 		})
 	}

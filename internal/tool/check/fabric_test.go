@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
 	"github.com/ibkit/ibkit/internal/tool/topology"
@@ -546,6 +547,30 @@ func TestFabric_Selection(t *testing.T) {
 		}
 		if r.Errors != 3 || r.Partial {
 			t.Errorf("got %d errors, partial %v, want 3 errors", r.Errors, r.Partial)
+		}
+	})
+}
+
+// A file with registers has the stages that they suffice for.
+func TestFabric_StoredRegisters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := phy.Run(t.Context(), phy.Options{Source: options(build(t, "optics", "")).Source, Switches: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &ibdiagnet.Database{Fabric: r.Fabric}
+		r.Store(d)
+		got, err := Fabric(t.Context(), FabricOptions{Stored: d, Limits: DefaultLimits(), Only: []string{"cables", "temperature", "power", "ber"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"cables/cable-firmware", "temperature/hot-module", "ber/bit-errors"} {
+			if found(got)[want] != 1 {
+				t.Errorf("got %v, want %s", found(got), want)
+			}
+		}
+		if s := stage(t, got, "power"); !s.NotJudged || s.Comment != "not stored in files" {
+			t.Errorf("got %+v", s)
 		}
 	})
 }

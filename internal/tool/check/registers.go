@@ -33,15 +33,30 @@ var (
 	powerKinds       = []report.Kind{report.PowerLost, report.Unchecked}
 )
 
-// needsRegisters requires a fabric that is small enough, or the caller's consent.
+// needsRegisters requires registers in the file, or a fabric that is small enough, or the
+// caller's consent.
 func needsRegisters(r *fabricRun) string {
-	if lack := needsRequests(r); lack != "" {
-		return lack
+	if s := r.opts.Stored; s != nil {
+		if !phy.HasRegisters(s) {
+			return "the file has no registers"
+		}
+		return ""
 	}
 	if n := r.linkEnds(); n > MaxRegisterEnds && !r.opts.Registers && !slices.Contains(r.only, r.stage.Name) {
 		return fmt.Sprintf("registers of %d link ends are read on request only", n)
 	}
 	return ""
+}
+
+// needsPower requires registers that no file has.
+func needsPower(r *fabricRun) string { return cmp.Or(needsRequests(r), needsRegisters(r)) }
+
+// needsErrors requires counters or registers.
+func needsErrors(r *fabricRun) string {
+	if r.opts.Stored != nil && needsRegisters(r) == "" {
+		return ""
+	}
+	return needsCounters(r)
 }
 
 // linkEnds returns the number of ports with a peer.
@@ -59,6 +74,9 @@ func (r *fabricRun) linkEnds() (n int) {
 // readRegisters reads the registers, if another stage has not read them. It reports whether
 // a device has registers.
 func (r *fabricRun) readRegisters(ctx context.Context) (found bool, err error) {
+	if s := r.opts.Stored; s != nil && r.registers == nil {
+		r.registers = phy.FromDatabase(s, phy.Options{Names: r.names})
+	}
 	if r.registers == nil {
 		r.registers, err = phy.Run(ctx, phy.Options{
 			Source: r.source(), Key: r.opts.VendorKey, Names: r.names, Silent: r.firmware.isSilent, Switches: true, Limit: registerLimit,
@@ -191,7 +209,7 @@ func checkTemperature(ctx context.Context, r *fabricRun) error {
 	for _, d := range r.registers.Devices {
 		sensors, fans = sensors+len(d.Sensors), fans+len(d.Fans)
 	}
-	r.summarize("%s with a module's temperature, %s, %s", count(modules, "link end"), count(sensors, "switch sensor"), count(fans, "fan"))
+	r.summarize("%s with a module's temperature, %s, %s", count(modules, "link end"), count(sensors, "device sensor"), count(fans, "fan"))
 	return nil
 }
 

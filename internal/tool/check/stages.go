@@ -254,7 +254,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 	switch {
 	case err != nil:
 		return err
-	case r.opts.Since != nil || r.opts.Window != 0:
+	case (r.opts.Since != nil || r.opts.Window != 0) && needsCounters(r) == "":
 		return checkWindowBER(ctx, r, measured)
 	case measured == "" && r.opts.Registers:
 		r.lacks(r.noRegisters())

@@ -78,11 +78,15 @@ func (r *Result) find() {
 type moduleKey struct {
 	device       *Device
 	slot, module uint8
-	port         uint8 // if the module's number is unknown
+	serial       string // if the module's number is unknown
+	port         uint8  // if the serial number is unknown, too
 }
 
 func (e *End) moduleKey() moduleKey {
 	if e.Lanes == nil || e.Lanes.Width == 0 {
+		if e.Module != nil && register.Clean(e.Module.Serial[:]) != "" {
+			return moduleKey{device: e.Device, serial: register.Clean(e.Module.Serial[:])}
+		}
 		return moduleKey{device: e.Device, port: e.Port.Number}
 	}
 	return moduleKey{device: e.Device, slot: e.Lanes.Lanes[0].Slot, module: e.Lanes.Lanes[0].Module}

@@ -163,6 +163,7 @@ type Result struct {
 	Unfinished bool // [Options.Limit] ended the requests
 
 	byPort map[*fabric.Port]*End
+	stored bool // from a file, which has neither light nor forms of connectors
 }
 
 // Peer returns the link's other end, nil if it was not read.
@@ -196,8 +197,19 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 func Read(ctx context.Context, c *umad.Client, f *fabric.Fabric, o Options) (*Result, error) {
 	r := &Result{Options: o, Began: time.Now(), Fabric: f, byPort: map[*fabric.Port]*End{}}
 	rd := &reader{client: c, result: r}
-	for _, n := range f.Nodes {
-		if o.Selected != nil && !o.Selected(n) {
+	r.addDevices()
+	rd.probeAll(slices.Concat(r.Devices, r.neighbours()))
+	if err := rd.run(ctx); err != nil {
+		return nil, fmt.Errorf("read registers: %w", err)
+	}
+	r.find()
+	return r, nil
+}
+
+// addDevices adds the selected nodes' devices, with the link ends to read.
+func (r *Result) addDevices() {
+	for _, n := range r.Fabric.Nodes {
+		if r.Selected != nil && !r.Selected(n) {
 			continue
 		}
 		for _, p := range devicePorts(n) {
@@ -206,12 +218,6 @@ func Read(ctx context.Context, c *umad.Client, f *fabric.Fabric, o Options) (*Re
 			r.addEnds(d)
 		}
 	}
-	rd.probeAll(slices.Concat(r.Devices, r.neighbours()))
-	if err := rd.run(ctx); err != nil {
-		return nil, fmt.Errorf("read registers: %w", err)
-	}
-	r.find()
-	return r, nil
 }
 
 // run sends the requests until the time limit.

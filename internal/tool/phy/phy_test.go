@@ -1,6 +1,7 @@
 package phy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/report"
@@ -726,6 +728,41 @@ func TestRun_LimitWithinDevices(t *testing.T) {
 			if e.Lanes != nil || !slices.ContainsFunc(e.Gaps, func(g Gap) bool { return g.Register == "PMLP" && errors.Is(g.Err, errLimit) }) {
 				t.Errorf("%v: got lanes %v, gaps %v", e.Port, e.Lanes, e.Gaps)
 			}
+		}
+	})
+}
+
+// A file has the findings of the reading that it stores, except those of light, counters,
+// fans and power supplies: each module once, although two ports share it.
+func TestFromDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Switches = true
+		result := r.run(t)
+		d := &ibdiagnet.Database{Fabric: result.Fabric}
+		result.Store(d)
+		var text bytes.Buffer
+		if err := d.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		read, err := ibdiagnet.ReadDatabase(&text, "db_csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := FromDatabase(read, Options{})
+		if got, want := findings(stored), []string{"bit-errors leaf1[1]", "cable-firmware spine2[1]", "hot-module spine2[1]"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		doc := stored.ReportEnd(end(t, stored, "leaf1", 1))
+		if m := doc.Module; m.SerialNumber != "MT26070297241" || *m.Celsius != 47 || len(m.Lanes) != 0 || m.RxLow != nil || m.Identifier != "" {
+			t.Errorf("got %+v, want no light", m)
+		}
+		if stored.Readable() != 12 || stored.Partial() || stored.Devices[0].Missing != nil {
+			t.Errorf("got %d devices, partial %v", stored.Readable(), stored.Partial())
+		}
+		delete(read.PHY, end(t, stored, "host1", 1).Port)
+		if e := end(t, FromDatabase(read, Options{}), "host1", 1); !errors.Is(e.Device.Missing, errNotStored) {
+			t.Errorf("got %v, want %v", e.Device.Missing, errNotStored)
 		}
 	})
 }

@@ -275,7 +275,7 @@ func (r *Result) ReportEnd(e *End) ReportEnd {
 	if s := e.State; s != nil {
 		doc.State, doc.FEC = new(s.State.String()), new(s.FEC.String())
 	}
-	doc.Module = reportModule(e)
+	doc.Module = r.reportModule(e)
 	if b := e.Bits; b != nil {
 		doc.BitErrors = &ReportBitErrors{
 			float64(b.TimeSinceLastClear) / 1000, b.ReceivedBits, b.RawBER.Value(), b.EffectiveBER.Value(), b.SymbolBER.Value(), b.EffectiveErrors, b.SymbolErrors,
@@ -303,12 +303,15 @@ func (r *Result) ReportEnd(e *End) ReportEnd {
 	return doc
 }
 
-func reportModule(e *End) *ReportModule {
+func (r *Result) reportModule(e *End) *ReportModule {
 	m := e.Module
 	if m == nil {
 		return nil
 	}
 	doc := &ReportModule{Plugged: m.HasModule(), Type: m.Type.String(), Identifier: m.Identifier.String(), Lanes: []ReportLane{}}
+	if r.stored {
+		doc.Identifier = ""
+	}
 	if !m.HasModule() {
 		return doc
 	}
@@ -321,6 +324,16 @@ func reportModule(e *End) *ReportModule {
 		doc.Length = &length
 	}
 	if !m.IsOptical() {
+		return doc
+	}
+	if r.stored {
+		known := func(t register.Celsius256) *float64 {
+			if t == 0 {
+				return nil
+			}
+			return new(t.Celsius())
+		}
+		doc.Celsius, doc.CelsiusHigh = known(m.Temperature), known(m.TemperatureHigh)
 		return doc
 	}
 	doc.Wavelength, doc.State = &m.Wavelength, new(m.State.String())
