@@ -24,6 +24,10 @@ var recordings = map[string][]string{
 		"ibkit addr --sim demo node07 leaf2",
 		"ibkit route --sim demo node02 node07",
 	},
+	"phy.svg": {
+		"ibkit phy --sim demo --node leaf1",
+		"ibkit check fabric --sim demo --only cables,temperature,power,ber",
+	},
 }
 
 // TestPictures runs commands in a terminal and compares the screen with the pictures,

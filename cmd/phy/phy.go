@@ -172,7 +172,7 @@ func (c *command) read(ctx context.Context) (*phy.Result, error) {
 }
 
 func (c *command) run(ctx context.Context) error {
-	v := &view{env: c.env, out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv), names: c.options.Names}
+	v := &view{env: c.env, out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv), names: c.options.Names, width: render.Width(c.env.Out)}
 	if c.raw {
 		c.options.Raw = v.raw
 	}

@@ -20,6 +20,7 @@ type view struct {
 	out      *render.Output
 	colour   *render.Palette
 	names    *fabric.NameMap
+	width    int // of the terminal; 0: none
 	result   *phy.Result
 	document *phy.Report
 }
@@ -108,16 +109,16 @@ func (v *view) findings() {
 			n = len(rest)
 		}
 		for i, f := range rest[:n] {
-			indent, text := "", f.Text()
+			level, text := 0, f.Text()
 			if i > 0 {
-				indent, text = "  ", f.Detail
+				level, text = indent, f.Detail
 			}
-			fmt.Fprintf(v.out, "%s%s %s\n", indent, v.colour.Bad(string(f.Kind)+":"), cmdutil.Visible(text))
+			v.line(level, v.colour.Bad(string(f.Kind)+":")+" "+cmdutil.Visible(text))
 		}
 		for i, f := range rest[:n] {
 			isSame := func(before report.Finding) bool { return before.Hint == f.Hint }
 			if f.Hint != "" && !slices.ContainsFunc(rest[:i], isSame) {
-				fmt.Fprintf(v.out, "  next: %s\n", v.env.NextStep(f.NamedHint(names)))
+				v.line(indent, "next: "+v.env.NextStep(f.NamedHint(names)))
 			}
 		}
 		rest = rest[n:]
@@ -150,6 +151,14 @@ func (v *view) summary() {
 		verdict, mark = cmdutil.PartialVerdict(v.result.Fabric.Blind(), len(v.document.Findings), verdict), v.colour.Bad
 	}
 	fmt.Fprintf(v.out, "%s of %d read, %s: %s\n", plural.Count(read, "device", "devices"), len(v.document.Devices), plural.Count(len(v.document.Ends), "link end", "link ends"), mark(verdict))
+}
+
+// indent is the indent of next steps and of continued lines.
+const indent = 2
+
+// line prints a line, which ends between words on a terminal.
+func (v *view) line(columns int, text string) {
+	fmt.Fprintln(v.out, render.Wrap(strings.Repeat(" ", columns)+text, v.width, columns+indent))
 }
 
 // changes prints the changes since an earlier reading.
