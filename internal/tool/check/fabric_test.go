@@ -551,6 +551,26 @@ func TestFabric_Selection(t *testing.T) {
 	})
 }
 
+// The time limit is a single finding, and the stage has the findings of the replies before.
+func TestFabric_RegisterLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "optics", "")
+		o := options(f)
+		o.Only, o.Source.Client.Timeout = []string{"cables"}, time.Hour
+		loseRegister(register.IDPDDR)(t, f, &o)
+		r, err := Fabric(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found(r); got["cables/unchecked"] != 1 || got["cables/cable-firmware"] != 1 || !r.Partial || stage(t, r, "cables").Seconds != 60 {
+			t.Errorf("got %v, partial %v, %v s", got, r.Partial, stage(t, r, "cables").Seconds)
+		}
+		if d := r.Findings[len(r.Findings)-1].Detail; d != "the requests for registers ended after 1m0s" {
+			t.Errorf("got %q", d)
+		}
+	})
+}
+
 // A file with registers has the stages that they suffice for.
 func TestFabric_StoredRegisters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

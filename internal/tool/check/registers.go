@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -116,6 +117,9 @@ func (r *fabricRun) addRegisters(ctx context.Context) error {
 				count(len(list), "register"), list[0].Register, list[0].Err).WithHint("ibkit phy --node {node}"))
 		}
 	}
+	if r.registers.Unfinished {
+		r.add(finding(report.Unchecked, "", "the requests for registers ended after %v", registerLimit).WithHint("ibkit phy"))
+	}
 	if !found {
 		r.lacks(r.noRegisters())
 	}
@@ -133,11 +137,12 @@ func (r *fabricRun) addRegisterFindings(findings []report.Finding, ofEnd bool, s
 	}
 }
 
-// ownGaps returns the gaps of the current stage's registers that are no rejections.
+// ownGaps returns the gaps of the current stage's registers that are no rejections. A single
+// finding has the requests that the time limit ended.
 func (r *fabricRun) ownGaps(gaps []phy.Gap) (own []phy.Gap) {
 	for _, g := range gaps {
 		name, _, _ := strings.Cut(g.Register, " ")
-		if !g.IsRejected() && cmp.Or(registerStages[name], "cables") == r.stage.Name {
+		if !g.IsRejected() && !errors.Is(g.Err, phy.ErrLimit) && cmp.Or(registerStages[name], "cables") == r.stage.Name {
 			own = append(own, g)
 		}
 	}

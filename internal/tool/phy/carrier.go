@@ -54,7 +54,7 @@ func (r *reader) submitSet(rd *reading) {
 		switch {
 		case reply.Err != nil:
 			rd.err = blockError(reply.Err)
-			r.over = r.over || errors.Is(rd.err, errLimit)
+			r.over = r.over || errors.Is(rd.err, ErrLimit)
 		case head.ID != part.ID:
 			rd.err = fmt.Errorf("got register %v, want %v", head.ID, part.ID)
 		case head.Status != 0:

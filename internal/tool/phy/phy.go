@@ -82,8 +82,8 @@ func (g Gap) IsRejected() bool {
 // errNoAccess is wrapped by the reason why no register can be read.
 var errNoAccess = errors.New("no register access by Gets")
 
-// errLimit is the reason why a request ended by [Options.Limit].
-var errLimit = errors.New("the time limit ended")
+// ErrLimit is the reason why a request ended by [Options.Limit].
+var ErrLimit = errors.New("the time limit ended")
 
 // A Device is a switch, or another node's port, with the address of its registers.
 type Device struct {

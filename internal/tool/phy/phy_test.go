@@ -441,7 +441,7 @@ func TestRun_SilentDevice(t *testing.T) {
 	})
 }
 
-// The time limit ends the requests, and the result has what was read until then.
+// The time limit ends the requests, and the result has the replies until then.
 func TestRun_Limit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, "optics")
@@ -452,8 +452,8 @@ func TestRun_Limit(t *testing.T) {
 			t.Errorf("got unfinished %v, partial %v, %d devices, want 11", result.Unfinished, result.Partial(), result.Readable())
 		}
 		e := end(t, result, "host1", 1)
-		if !errors.Is(e.Device.Missing, errLimit) {
-			t.Errorf("got %v, want %v", e.Device.Missing, errLimit)
+		if !errors.Is(e.Device.Missing, ErrLimit) {
+			t.Errorf("got %v, want %v", e.Device.Missing, ErrLimit)
 		}
 	})
 }
@@ -725,14 +725,14 @@ func TestRun_LimitWithinDevices(t *testing.T) {
 			t.Errorf("got unfinished %v, partial %v", result.Unfinished, result.Partial())
 		}
 		for _, e := range result.Ends {
-			if e.Lanes != nil || !slices.ContainsFunc(e.Gaps, func(g Gap) bool { return g.Register == "PMLP" && errors.Is(g.Err, errLimit) }) {
+			if e.Lanes != nil || !slices.ContainsFunc(e.Gaps, func(g Gap) bool { return g.Register == "PMLP" && errors.Is(g.Err, ErrLimit) }) {
 				t.Errorf("%v: got lanes %v, gaps %v", e.Port, e.Lanes, e.Gaps)
 			}
 		}
 	})
 }
 
-// A file has the findings of the reading that it stores, except those of light, counters,
+// A file has the findings of the reading that it stores, except about light, counters,
 // fans and power supplies: each module once, although two ports share it.
 func TestFromDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

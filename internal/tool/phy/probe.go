@@ -58,7 +58,7 @@ func (r *reader) probe(d *Device, t *deviceType) {
 	var general mad.MlnxGeneralInfo
 	r.client.SubmitGet(r.target(d), &general, func(err error) {
 		if errors.Is(err, context.DeadlineExceeded) {
-			d.Missing = errLimit
+			d.Missing = ErrLimit
 			return
 		}
 		if d.Missing = r.probed(d, &general, err); d.Missing == nil {
@@ -82,7 +82,7 @@ func (r *reader) open(d *Device) {
 		switch {
 		case g == nil:
 			d.Info = &d.info
-		case errors.Is(g.Err, umad.ErrTimeout), errors.Is(g.Err, errLimit):
+		case errors.Is(g.Err, umad.ErrTimeout), errors.Is(g.Err, ErrLimit):
 			d.Missing = fmt.Errorf("%s: %w", g.Register, g.Err)
 			d.Gaps = append(d.Gaps, *g)
 		default:
@@ -128,13 +128,13 @@ func (d *Device) lacks(id register.ID) error {
 // giveUp sets the reason for the devices that were not asked.
 func (r *reader) giveUp() {
 	for _, d := range r.ready {
-		d.Missing = errLimit
+		d.Missing = ErrLimit
 	}
 	for _, t := range r.types {
 		for _, d := range t.waiting {
 			d.Missing = errNotAsked
 			if r.result.Unfinished {
-				d.Missing = errLimit
+				d.Missing = ErrLimit
 			}
 		}
 	}

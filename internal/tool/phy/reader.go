@@ -66,7 +66,7 @@ func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
 	k := d.kinds[key]
 	switch err := d.lacks(key.id); {
 	case r.over:
-		r.end(d, reg, nil, errLimit, done)
+		r.end(d, reg, nil, ErrLimit, done)
 	case err != nil:
 		r.end(d, reg, nil, err, done)
 	case k == nil:
@@ -84,7 +84,7 @@ func (r *reader) get(d *Device, reg register.Register, done func(*Gap)) {
 
 // settle keeps the result of a request for a kind, and continues with the others.
 func (r *reader) settle(d *Device, k *kind, err error) {
-	if errors.Is(err, umad.ErrTimeout) || errors.Is(err, errLimit) || errors.Is(err, register.StatusNoRegister) {
+	if errors.Is(err, umad.ErrTimeout) || errors.Is(err, ErrLimit) || errors.Is(err, register.StatusNoRegister) {
 		k.err = err
 	}
 	k.asked = true
@@ -185,7 +185,7 @@ func (q *blockRequest) received(_ *umad.Request, reply *umad.Reply) {
 	}
 	if err != nil && rd.err == nil {
 		rd.err = blockError(err)
-		rd.reader.over = rd.reader.over || errors.Is(rd.err, errLimit)
+		rd.reader.over = rd.reader.over || errors.Is(rd.err, ErrLimit)
 	}
 	copy(rd.data[int(q.number)*register.BlockSize:], q.block.Data[:])
 	rd.reader.asking--
@@ -214,7 +214,7 @@ func blockError(err error) error {
 		return register.BlockStatus(mad.Status(status))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errLimit
+		return ErrLimit
 	}
 	if failed, ok := errors.AsType[*umad.Error](err); ok {
 		return failed.Err // without the address, which the subject has

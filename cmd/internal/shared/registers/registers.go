@@ -1,5 +1,5 @@
-// Package registers reads the registers of link ends for commands whose subject are the
-// links, and has the texts of their values.
+// Package registers reads the registers of link ends for commands about links, and
+// has the texts of their values.
 package registers
 
 import (
