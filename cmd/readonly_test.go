@@ -34,6 +34,7 @@ var queries = []string{
 	"watch --sources links,counters --for 1ms", "top --once --interval 1ms", "top --once --interval 1ms node01 node07",
 	"port leaf1 3", "port node01", "port --dry-run leaf1 1 disable", "port --dry-run node02 reset mtu=2048", "port --yes leaf1 1 enable",
 	"phy --sim optics", "phy --sim optics --down --devices --alarms",
+	"linkinfo --phy", "counters --phy", "exporter --once --phy", "top --once --interval 1ms --phy leaf1/1", "topology --format db_csv --phy", "check fabric --phy --only cables,temperature,power,ber",
 	"mesh", "mesh plan", "mesh plan --schedule aware --json",
 	"cc", "cc --show ports,sls,cct", "cc --json", "cc --settings cc/testdata/cc.conf --dry-run",
 
