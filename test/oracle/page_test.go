@@ -104,6 +104,8 @@ func TestTopology_PageInput(t *testing.T) {
 		{"nothing", "demo", "#leaf1", `click(5, 5); log.push(title());`, "3 problems "},
 		{"port", "demo", "#leaf1/1", `log.push(title(), document.querySelector("tr.chosen").textContent);`,
 			"leaf1 #leaf1/1|1spine112X NDR▲ narrow: 2X, but both ends have 4X enabled"},
+		{"legend", "demo", "", `const ink = document.querySelector("#legend canvas").getContext("2d");
+			log.push(Math.round(ink.getImageData(10, 7, 1, 1).data[3] / 25.5) / 10, lineAlpha());`, "0.7|0.7"},
 		{"hover", "demo", "", `pointer("pointermove", ...middle("node07")); log.push(document.getElementById("hover").textContent.split("\n").pop());
 			pointer("pointermove", ...link("spine2", "leaf3")); log.push(document.getElementById("hover").textContent);`,
 			"leaf2[5] – node07[1] slow: HDR, but both ends have NDR enabled|spine2[3] – leaf3[2] 4X NDR"},

@@ -33,12 +33,15 @@ function drawFrame([title, x, y, w, h, atBottom]) {
   context.font = plain;
 }
 
+// lineAlpha is the opacity of links without findings, which is low for many links.
+const lineAlpha = () => Math.min(0.7, Math.max(0.08, 250 / view.drawing.links.length));
+
 // drawLinks draws links without findings, with findings, and the selected links.
 function drawLinks() {
   const {links} = view.drawing;
   const isChosen = l => l.a.thing === selected.thing || l.b.thing === selected.thing || l.cables.some(c => selected.cables.includes(c));
   const chosen = selected.thing || selected.cables.length ? links.filter(isChosen) : [];
-  context.globalAlpha = Math.min(0.7, Math.max(0.08, 250 / links.length));
+  context.globalAlpha = lineAlpha();
   for (const wide of new Set(rates.map(r => r.wide))) {
     stroke(links.filter(l => l.kind < 0 && l.wide === wide), colour("line"), wide, []);
   }

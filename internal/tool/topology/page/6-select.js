@@ -11,6 +11,7 @@ function remember(hash) {
 function show(drawing) {
   if (view.drawing === drawing) return;
   view.drawing = drawing;
+  legend(); // of its opacity
   fit();
   const nav = document.querySelector("nav");
   nav.replaceChildren();

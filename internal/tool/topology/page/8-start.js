@@ -1,14 +1,17 @@
 // sample draws a line at the beginning of a legend's entry, and returns its ink.
-function sample(parent, style, wide, dash, room) {
+function sample(parent, style, wide, dash, room, alpha = 1) {
   const canvas = element("canvas", "", parent), ink = canvas.getContext("2d");
   [canvas.width, canvas.height] = [room, 14];
   ink.strokeStyle = ink.fillStyle = style;
   ink.lineWidth = wide;
   ink.setLineDash(dash);
   ink.beginPath();
-  ink.moveTo(0, 7);
-  ink.lineTo(38, 7);
+  const y = wide < 2 ? 7.5 : 7; // a thin line fills a row of pixels
+  ink.moveTo(0, y);
+  ink.lineTo(38, y);
+  ink.globalAlpha = alpha;
   ink.stroke();
+  ink.globalAlpha = 1;
   return ink;
 }
 
@@ -19,7 +22,7 @@ function legend() {
   parent.replaceChildren();
   for (const r of rates) {
     const e = element("div", "", parent);
-    sample(e, colour("line"), r.wide, [], 38);
+    sample(e, colour("line"), r.wide, [], 38, Math.max(0.3, lineAlpha())); // visible
     element("span", r.text + ": " + count(r.cables, "cable", "cables"), e);
   }
   if (!problems.length) element("span", data.verdict, parent);
