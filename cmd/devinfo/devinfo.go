@@ -67,7 +67,8 @@ With --topology, it shows what is between each GPU and each device in the PCI
 Express tree, in the terms of nvidia-smi topo -m, and the links and settings of
 the bridges above them. It reads sysfs, and needs no program of a GPU vendor.
 
-Sources that cannot be read are reported on standard error, with exit code 4.`),
+Sources that cannot be read are reported on standard error, or in the document
+of --json, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
   ibkit devinfo
