@@ -366,7 +366,7 @@ var kinds = []KindInfo{
 	{MissedLimit, Error, "a measurement is beyond a limit of the caller", "", "", runbookSlow},
 	{FailedTest, Error, "a self-test of the device failed", "", "", ""},
 
-	{SlowNode, Error, "a host, adapter or switch slows all its flows", "on the host: ibkit check node; then ibkit perf --serve, and on a neighbour: ibkit perf HOST", "", runbookSlow},
+	{SlowNode, Error, "a host, adapter or switch slows all its flows", "on the host: ibkit check node; then ibkit perf --serve there and ibkit perf HOST on a neighbour", "", runbookSlow},
 	{SlowCable, Error, "an adapter or its cable slows all its flows", hintCounters + "; then " + hintCable, "", runbookSlow},
 	{SlowLink, Error, "a link between switches slows the flows in a direction", hintCounters + "; then " + hintCable, "", runbookSlow},
 	{SlowPair, Warning, "a flow is slow, although all parts of its path are good for others", "measure the pair alone: ibkit perf --serve on a host, ibkit perf HOST on the other", "", runbookSlow},
