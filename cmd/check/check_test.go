@@ -114,7 +114,7 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 		{"--sim torus,sm=minhop --finding unreachable", cmdutil.ExitOK, ""},
 		{"--sim torus,sm=minhop --finding credit", cmdutil.ExitUsage, "invalid"},
 		{"--tables /nonexistent", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
-		{"--tables " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--tables " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "hint: give both files: --tables TOPOLOGY," + dumps + "/opensm.fdbs\n"},
 		{"--tables " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables, only nodes and links"},
 		{"--tables " + dumps + "/opensm-subnet.lst," + part, cmdutil.ExitPartial, ""},
 		{"--tables " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitPartial, "opensm.fdbs:11: got"},

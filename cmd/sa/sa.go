@@ -169,7 +169,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	for _, condition := range c.conditions {
 		err := o.Filter.Add(condition)
 		if errors.Is(err, sa.ErrNoField) || errors.Is(err, sa.ErrNoCondition) {
-			err = cmdutil.WithHint(err, listFields+kind.Name)
+			hint := listFields + kind.Name
+			if len(c.conditions) == 2 && kind.Name == "PathRecord" && errors.Is(err, sa.ErrNoCondition) {
+				hint = fmt.Sprintf("the paths between two ports: ibkit route %s %s; %s", c.conditions[0], c.conditions[1], hint)
+			}
+			err = cmdutil.WithHint(err, hint)
 		}
 		if err != nil {
 			return &cmdutil.UsageError{Err: err}

@@ -132,7 +132,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case flags.Changed("exec") && c.exec == "":
 		return cmdutil.UsageErrorf("invalid --exec %q: want a program", c.exec)
 	case len(args) > 0 && c.exec == "":
-		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[0]), "arguments belong to the program of --exec")
+		hint := "arguments belong to the program of --exec"
+		if slices.Contains(watch.Sources, watch.Source(args[0])) {
+			hint = "select sources: --sources " + args[0]
+		}
+		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[0]), hint)
 	}
 	if c.exec != "" {
 		c.program = append([]string{c.exec}, args...)

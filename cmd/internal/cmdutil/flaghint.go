@@ -51,10 +51,10 @@ func unknownHint(cmd *cobra.Command, name string) string {
 	}
 	for _, now := range renamed[name] {
 		if cmd.Flags().Lookup(now) != nil {
-			return "use --" + now + " instead"
+			return strings.TrimSuffix("use --"+now+" instead; "+storedHint(cmd, name), "; ")
 		}
 	}
-	list := "list all flags: " + cmd.CommandPath() + " --help"
+	list := storedHint(cmd, name) + "list all flags: " + cmd.CommandPath() + " --help"
 	if name == "output" {
 		return outputHint(cmd) + list
 	}
@@ -70,6 +70,17 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		list = "similar: --" + strings.Join(names, ", --") + "; " + list
 	}
 	return list
+}
+
+// storedHint returns the beginning of the advice for --from in a command that reads no stored fabric.
+func storedHint(cmd *cobra.Command, name string) string {
+	switch {
+	case name != "from" || cmd.Flags().Lookup("sim") == nil:
+		return ""
+	case cmd.Flags().Lookup("tables") != nil:
+		return "stored tables: --tables FILE; "
+	}
+	return "stored fabrics: ibkit linkinfo, topology or check fabric --from FILE; "
 }
 
 // outputHint returns the beginning of the advice for --output: FILE or a format follows it

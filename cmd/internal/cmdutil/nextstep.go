@@ -76,11 +76,14 @@ func (e *Env) NextStep(text string) string {
 	return nextCommand.ReplaceAllStringFunc(text, e.source.repeat)
 }
 
+// isAlone reports whether a word is a flag with which a command uses no fabric.
+func isAlone(word string) bool { return word == "--help" || word == "--list" }
+
 // repeat adds the flags behind the words that name a command.
 func (s *source) repeat(line string) string {
 	words := strings.Fields(line)[1:]
 	cmd, _, err := s.commands().Find(words)
-	if err != nil || !cmd.HasParent() || slices.Contains(words, "--help") {
+	if err != nil || !cmd.HasParent() || slices.ContainsFunc(words, isAlone) {
 		return line
 	}
 	head := cmd.CommandPath()

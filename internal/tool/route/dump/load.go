@@ -88,7 +88,7 @@ func Load(paths []string, o LoadOptions) (*route.Routing, error) {
 		case i > 0 && s.kind <= subnetListFile:
 			return nil, fmt.Errorf("read %s: %s has a topology already", s.path, sources[0].path)
 		case i == 0 && s.kind > subnetListFile:
-			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", s.path)
+			return nil, &missingTopologyError{s.path}
 		}
 		loaded, err := load(r, s.path, s.kind, o)
 		switch {
@@ -270,3 +270,13 @@ func detectKind(head []byte) (fileKind, bool) {
 	}
 	return 0, false
 }
+
+// A missingTopologyError is the error for tables without the links between their switches.
+type missingTopologyError struct{ path string }
+
+func (e *missingTopologyError) Error() string {
+	return fmt.Sprintf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", e.path)
+}
+
+// Hint returns advice for users of commands.
+func (e *missingTopologyError) Hint() string { return "give both files: --tables TOPOLOGY," + e.path }
