@@ -18,7 +18,7 @@ import (
 // documents are command lines that print a JSON document about the demo fabric, or about
 // a host without devices.
 var documents = []string{
-	"addr --json 4-9", "cc --json", "check fabric --json", "check routes --json", "linkinfo --json", "route --json 4 11", "routes --json", "devinfo --json --sim demo", "doctor --json --only clock,hugepages,devices", "ping --json --via sma -c 1 --interval 1ms 3",
+	"addr --json 4-9", "cc --json", "check fabric --json", "check routes --json", "linkinfo --json", "route --json 4 11", "routes --json", "devinfo --json --sim demo", "doctor --json --root . --only clock,hugepages,devices", "ping --json --via sma -c 1 --interval 1ms 3",
 	"ping --json --via vendor -c 1 --timeout 20 11", "port --json leaf1 3", "port --json --dry-run leaf1 1 disable",
 	"query --json PortInfo leaf1 3", "query --json --list", "sa --json NodeRecord", "sa --json --list", "sim list --json", "sm --json --sm-wait 1ms",
 	"sm --json --set disable --dry-run 4", "version --json",

@@ -28,7 +28,7 @@ func TestFullDevice(t *testing.T) {
 		"linkinfo --sim demo", "linkinfo --sim demo --json", "linkinfo --sim demo --csv",
 		"addr --sim demo 3", "addr --sim demo --json 3", "addr --sim demo --plain 3", "addr --sim demo --columns lid 3",
 		"ping --sim demo -c 1 3", "ping --sim demo -c 1 -q 3", "ping --sim demo -c 1 --json 3", "ping --sim demo -c 1 --json-lines 3",
-		"doctor", "doctor --json", "doctor --list",
+		"doctor --root .", "doctor --root . --json", "doctor --list",
 		"sim list", "sim export demo", "sim export --format json demo", "sim export --format topology demo",
 		"iblinkinfo --sim demo", "iblinkinfo --sim demo -l", "ibaddr --sim demo 3", "ibaddr --sim demo -g 3",
 		"ibstatus -h",

@@ -11,7 +11,7 @@ import (
 )
 
 // fabricFlags are the flags that select a fabric and the way to it.
-var fabricFlags = []string{"sim", "sim-model", "sim-events", "from", "Ca", "Port", "timeout", "m-key", "config", "node-name-map"}
+var fabricFlags = []string{"sim", "sim-model", "sim-events", "from", "Ca", "Port", "m-key", "config", "node-name-map"}
 
 // A source is the command that runs, with the flags that selected its fabric.
 type source struct {
@@ -76,8 +76,11 @@ func (e *Env) NextStep(text string) string {
 	return nextCommand.ReplaceAllStringFunc(text, e.source.repeat)
 }
 
-// isAlone reports whether a word is a flag with which a command uses no fabric.
-func isAlone(word string) bool { return word == "--help" || word == "--list" }
+// isAlone reports whether a word is a flag with which a command uses no fabric, that of another
+// host, or a fabric of its own.
+func isAlone(word string) bool {
+	return slices.Contains([]string{"--help", "--list", "--serve", "--from", "--tables", "--sim"}, word)
+}
 
 // repeat adds the flags behind the words that name a command.
 func (s *source) repeat(line string) string {
@@ -94,7 +97,7 @@ func (s *source) repeat(line string) string {
 	for _, f := range s.flags {
 		// Counters of a stored fabric take neither targets nor a window, and --save stores another.
 		isOther := f.name == "from" && (cmd.Name() == "counters" || slices.Contains(words, "--save"))
-		if !isOther && cmd.Flags().Lookup(f.name) != nil && !slices.Contains(words, "--"+f.name) {
+		if !isOther && cmd.Flags().Lookup(f.name) != nil {
 			head += " " + f.words
 		}
 	}
