@@ -41,6 +41,8 @@ func TestMistakes(t *testing.T) {
 		"counters --threshold-file /nonexistent":  {cmdutil.ExitUsage, "the file has a counter and its limit on each line: SymbolErrors=10"},
 		"addr --sim demo nosuch":                  {cmdutil.ExitFailed, "list all nodes: ibkit topology --sim demo -l; to find ports"},
 		"sa --sim demo PathRecord node01 node05":  {cmdutil.ExitUsage, "the paths between two ports: ibkit route --sim demo node01 node05; list all fields: ibkit sa --list PathRecord"},
+		"ping --sim demo 10.0.0.5":                {cmdutil.ExitUsage, "name a LID, a GUID, a GID or a node"},
+		"mesh --sim demo --fault leaf9=50%":       {cmdutil.ExitUsage, "for example 'leaf1[3]=60%' or node01=hang; list all nodes: ibkit topology --sim demo -l"},
 		"watch --sim demo links":                  {cmdutil.ExitUsage, "select sources: --sources links"},
 		"watch --sim demo true":                   {cmdutil.ExitUsage, "arguments belong to the program of --exec"},
 		"top --from x --once":                     {cmdutil.ExitUsage, "stored fabrics: ibkit linkinfo, topology or check fabric --from FILE; list all flags: ibkit top --help"},

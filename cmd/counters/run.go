@@ -65,7 +65,8 @@ func (c *command) run(ctx context.Context) error {
 	case errors.Is(err, counters.ErrOtherFabric):
 		return &cmdutil.UsageError{Err: fmt.Errorf("read baseline: %s: %w", c.since, err)}
 	case errors.Is(err, counters.ErrNoCounters):
-		return &cmdutil.UsageError{Err: fmt.Errorf("read counters: %s: %w", c.source.File, err)}
+		err = &cmdutil.UsageError{Err: fmt.Errorf("read counters: %s: %w", c.source.File, err)}
+		return cmdutil.WithHint(err, "ibdiagnet2.db_csv has counters; to read them now: ibkit counters")
 	case result == nil && c.usesLocal(err):
 		return c.runLocal(ctx)
 	case result == nil:

@@ -128,7 +128,8 @@ func (c *command) check(t *lookup.Address) error {
 	case t.Kind == lookup.Route && !c.auto && c.agent != ping.AgentSMA:
 		return fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
 	case t.Kind == lookup.IP && c.fabric.IsSimulated():
-		return fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
+		err := fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
+		return cmdutil.WithHint(err, "name a LID, a GUID, a GID or a node")
 	case t.Kind == lookup.Name && !isPattern(t.Name):
 		return fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
 	}
