@@ -18,10 +18,18 @@ const (
 	cmdIEEEGet = 21 // DCB_CMD_IEEE_GET
 	attrIfname = 1  // DCB_ATTR_IFNAME
 	attrIEEE   = 13 // DCB_ATTR_IEEE
-	attrPFC    = 2  // DCB_ATTR_IEEE_PFC
-	attrTable  = 3  // DCB_ATTR_IEEE_APP_TABLE
-	attrApp    = 1  // DCB_ATTR_IEEE_APP
-	byDSCP     = 5  // IEEE_8021QAZ_APP_SEL_DSCP
+	attrDCBX   = 14 // DCB_ATTR_DCBX
+
+	attrETS     = 1  // DCB_ATTR_IEEE_ETS
+	attrPFC     = 2  // DCB_ATTR_IEEE_PFC
+	attrTable   = 3  // DCB_ATTR_IEEE_APP_TABLE
+	attrPeerPFC = 5  // DCB_ATTR_IEEE_PEER_PFC
+	attrBuffer  = 10 // DCB_ATTR_DCB_BUFFER
+	attrTrust   = 11 // DCB_ATTR_DCB_APP_TRUST_TABLE
+
+	attrApp = 1 // DCB_ATTR_IEEE_APP
+	byType  = 1 // IEEE_8021QAZ_APP_SEL_ETHERTYPE
+	byDSCP  = 5 // IEEE_8021QAZ_APP_SEL_DSCP
 
 	headerSize = 4   // struct dcbmsg: family, command, padding
 	pfcSize    = 136 // struct ieee_pfc
@@ -45,6 +53,13 @@ type Bridging struct {
 	// DSCP maps code points to priorities. If a code point is mapped more than once, the
 	// highest priority counts. Other packets have the priority in their VLAN tag, if any.
 	DSCP map[uint8]uint8
+
+	Default *uint8   // priority of packets without another; nil: none set
+	ETS     *ETS     // nil: not supported
+	Buffers *Buffers // nil: not supported
+	Trust   []string // packet fields that select the priority, the first one first; nil: unknown
+	DCBX    *DCBX    // nil: not supported
+	Peer    *uint8   // the LLDP peer's Enabled; nil: unknown
 }
 
 // ErrNone is the error for a device or driver without data center bridging.
@@ -94,19 +109,14 @@ func parse(b []byte) (Bridging, error) {
 	}
 	p, found := Bridging{DSCP: map[uint8]uint8{}}, false
 	for ad.Next() {
-		if ad.Type() == attrIEEE {
-			ad.Nested(func(ad *netlink.AttributeDecoder) error {
-				for ad.Next() {
-					switch raw := ad.Bytes(); {
-					case ad.Type() == attrPFC && len(raw) >= pfcSize:
-						p.readPFC(raw)
-						found = true
-					case ad.Type() == attrTable:
-						ad.Nested(p.readTable)
-					}
-				}
-				return ad.Err()
+		switch {
+		case ad.Type() == attrIEEE:
+			ad.Nested(func(ad *netlink.AttributeDecoder) (err error) {
+				found, err = p.readIEEE(ad)
+				return err
 			})
+		case ad.Type() == attrDCBX && len(ad.Bytes()) > 0:
+			p.DCBX = new(DCBX(ad.Bytes()[0]))
 		}
 	}
 	if err := ad.Err(); err != nil {
@@ -116,6 +126,28 @@ func parse(b []byte) (Bridging, error) {
 		return Bridging{}, ErrNone
 	}
 	return p, nil
+}
+
+// readIEEE parses the IEEE attributes. It reports whether PFC settings are among them.
+func (p *Bridging) readIEEE(ad *netlink.AttributeDecoder) (found bool, err error) {
+	for ad.Next() {
+		switch raw := ad.Bytes(); {
+		case ad.Type() == attrPFC && len(raw) >= pfcSize:
+			p.readPFC(raw)
+			found = true
+		case ad.Type() == attrPeerPFC && len(raw) >= pfcSize:
+			p.Peer = &raw[1]
+		case ad.Type() == attrETS && len(raw) >= etsSize:
+			p.ETS = parseETS(raw)
+		case ad.Type() == attrBuffer && len(raw) >= bufferSize:
+			p.Buffers = parseBuffers(raw)
+		case ad.Type() == attrTable:
+			ad.Nested(p.readTable)
+		case ad.Type() == attrTrust:
+			ad.Nested(p.readTrust)
+		}
+	}
+	return found, ad.Err()
 }
 
 // readPFC parses struct ieee_pfc: __u8 pfc_cap, pfc_en, mbc; __u16 delay; __u64
@@ -133,11 +165,14 @@ func (p *Bridging) readPFC(b []byte) {
 func (p *Bridging) readTable(ad *netlink.AttributeDecoder) error {
 	for ad.Next() {
 		b := ad.Bytes()
-		if ad.Type() != attrApp || len(b) < appSize || b[0] != byDSCP {
+		if ad.Type() != attrApp || len(b) < appSize || b[1] >= Priorities {
 			continue
 		}
-		if code := binary.NativeEndian.Uint16(b[2:]); code < codePoints && b[1] < Priorities {
+		switch code := binary.NativeEndian.Uint16(b[2:]); {
+		case b[0] == byDSCP && code < codePoints:
 			p.DSCP[uint8(code)] = max(p.DSCP[uint8(code)], b[1])
+		case b[0] == byType && code == 0:
+			p.Default = &b[1]
 		}
 	}
 	return ad.Err()

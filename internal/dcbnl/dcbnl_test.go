@@ -15,7 +15,7 @@ func reply(tb testing.TB, pfc []byte) []byte {
 	e := netlink.NewAttributeEncoder()
 	e.String(attrIfname, "eth0")
 	e.Nested(attrIEEE, func(e *netlink.AttributeEncoder) error {
-		e.Bytes(1, make([]byte, 59)) // struct ieee_ets
+		e.Bytes(attrETS, schedule())
 		if pfc != nil {
 			e.Bytes(attrPFC, pfc)
 		}
@@ -23,13 +23,23 @@ func reply(tb testing.TB, pfc []byte) []byte {
 			e.Bytes(attrApp, app(byDSCP, 3, 26))
 			e.Bytes(attrApp, app(byDSCP, 2, 26))
 			e.Bytes(attrApp, app(byDSCP, 6, 48))
-			e.Bytes(attrApp, app(byDSCP, 6, 64)) // invalid code point
-			e.Bytes(attrApp, app(byDSCP, 8, 1))  // invalid priority
-			e.Bytes(attrApp, app(1, 3, 0x8915))  // RoCE v1, by its EtherType
+			e.Bytes(attrApp, app(byDSCP, 6, 64))     // invalid code point
+			e.Bytes(attrApp, app(byDSCP, 8, 1))      // invalid priority
+			e.Bytes(attrApp, app(byType, 3, 0x8915)) // RoCE v1
+			e.Bytes(attrApp, app(byType, 1, 0))
+			return nil
+		})
+		e.Bytes(attrPeerPFC, append([]byte{8, 1 << 4}, make([]byte, pfcSize-2)...))
+		e.Bytes(attrBuffer, buffers())
+		e.Nested(attrTrust, func(e *netlink.AttributeEncoder) error {
+			e.Bytes(attrApp, []byte{byDSCP})
+			e.Bytes(2, []byte{255})
+			e.Bytes(attrApp, []byte{99}) // unknown
 			return nil
 		})
 		return nil
 	})
+	e.Uint8(attrDCBX, 0x09)
 	b, err := e.Encode()
 	if err != nil {
 		tb.Fatal(err)
@@ -39,6 +49,22 @@ func reply(tb testing.TB, pfc []byte) []byte {
 
 func app(selector, priority uint8, protocol uint16) []byte {
 	return binary.NativeEndian.AppendUint16([]byte{selector, priority}, protocol)
+}
+
+// schedule encodes struct ieee_ets: priority 3 has traffic class 1 with 60 percent.
+func schedule() []byte {
+	b := make([]byte, etsSize)
+	b[0], b[1], b[3+1], b[19+1], b[19+2], b[27+3] = 1, 8, 60, 2, 255, 1
+	return b
+}
+
+// buffers encodes struct dcbnl_buffer: priority 3 has buffer 1 with 64 KiB of 128 KiB.
+func buffers() []byte {
+	b := make([]byte, bufferSize)
+	b[3] = 1
+	binary.NativeEndian.PutUint32(b[12:], 64<<10)
+	binary.NativeEndian.PutUint32(b[40:], 128<<10)
+	return b
 }
 
 func flowControl() []byte {
@@ -51,7 +77,14 @@ func flowControl() []byte {
 
 func TestParse(t *testing.T) {
 	p, err := parse(reply(t, flowControl()))
-	want := Bridging{Classes: 8, Enabled: 1 << 3, DSCP: map[uint8]uint8{26: 3, 48: 6}}
+	want := Bridging{
+		Classes: 8, Enabled: 1 << 3, DSCP: map[uint8]uint8{26: 3, 48: 6}, Default: new(uint8(1)),
+		ETS: &ETS{
+			Willing: true, Classes: 8, Share: [8]uint8{1: 60}, Algorithm: [8]Algorithm{1: Shared, 2: Private}, Class: [8]uint8{3: 1},
+		},
+		Buffers: &Buffers{Buffer: [8]uint8{3: 1}, Size: [8]uint32{1: 64 << 10}, Total: 128 << 10},
+		Trust:   []string{"dscp", "pcp"}, DCBX: new(ByHost | IEEE), Peer: new(uint8(1 << 4)),
+	}
 	want.Requests[3], want.Indications[7] = 17, 5
 	if d := cmp.Diff(want, p); d != "" || err != nil {
 		t.Errorf("error %v, (-want +got):\n%s", err, d)
