@@ -232,6 +232,19 @@ const (
 	Flapping         Kind = "flapping"
 )
 
+// Kinds of RoCE settings.
+const (
+	RoCEClass    Kind = "roce-class"
+	RoCEPriority Kind = "roce-priority"
+	RoCETrust    Kind = "roce-trust"
+	RoCEVersion  Kind = "roce-version"
+	RoCEECN      Kind = "roce-ecn"
+	RoCEBuffer   Kind = "roce-buffer"
+	RoCEQueue    Kind = "roce-queue"
+	RoCEPeer     Kind = "roce-peer"
+	RoCEBond     Kind = "roce-bond"
+)
+
 // Kinds of hosts, by check of ibkit doctor.
 const (
 	MissingModule    Kind = "modules"
@@ -268,6 +281,8 @@ const (
 	hintPCIe     = "reseat the adapter, or use a slot with more lanes or a newer PCIe generation"
 	hintLocal    = "ibkit doctor --only links; reseat or replace the cable"
 
+	hintRoCE = "ibkit devinfo --roce"
+
 	runbookReach  = "a-node-is-unreachable"
 	runbookSlow   = "the-fabric-is-slow"
 	runbookFlaps  = "a-link-flaps"
@@ -276,6 +291,8 @@ const (
 	runbookHost   = "rdma-does-not-work-on-a-host"
 	runbookJob    = "before-a-job"
 	runbookRoCE   = "roce-does-not-connect"
+
+	runbookRoCELoss = "roce-loses-packets"
 )
 
 // kinds declares all kinds.
@@ -405,6 +422,16 @@ var kinds = []KindInfo{
 	{SpeedBelow, Error, "the speed is below the manifest", hintLocal, "", runbookHost},
 	{MissingGID, Error, "a GID is missing", "ibkit doctor --only gids", "", runbookRoCE},
 	{Flapping, Error, "the link went down repeatedly within the window", "reseat or replace the cable; the finding ends when the downs are older than the window", "", runbookFlaps},
+
+	{RoCEClass, Warning, "a port and rdma_cm have different traffic classes", hintRoCE, "", runbookRoCELoss},
+	{RoCEPriority, Warning, "RoCE packets have a priority without flow control", hintRoCE, "", runbookRoCELoss},
+	{RoCETrust, Warning, "the adapter does not take the priority from the DSCP", hintRoCE, "", runbookRoCELoss},
+	{RoCEVersion, Warning, "rdma_cm connects with RoCE v1", hintRoCE, "", runbookRoCELoss},
+	{RoCEECN, Warning, "congestion notifications are off, or can be delayed", hintRoCE, "", runbookRoCELoss},
+	{RoCEBuffer, Warning, "a priority with flow control has no receive buffer of its own", hintRoCE, "", runbookRoCELoss},
+	{RoCEQueue, Warning, "a priority with flow control has no traffic class of its own", hintRoCE, "", runbookRoCELoss},
+	{RoCEPeer, Warning, "the peer has flow control on other priorities", hintRoCE, "", runbookRoCELoss},
+	{RoCEBond, Warning, "network devices of a bond have different settings", hintRoCE, "", runbookRoCELoss},
 
 	{MissingModule, Error, "a kernel module is missing", "", "", runbookHost},
 	{NetworkNamespace, Error, "devices are in another network namespace", "", "", runbookHost},

@@ -31,6 +31,7 @@ type command struct {
 	resources  bool
 	statistics bool
 	topology   bool
+	roce       bool
 
 	settings fabricflag.Settings
 }
@@ -42,7 +43,8 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"uapi"}, Others: []string{"wide", "problems"}},
 		{Flags: []string{"sim"}, Others: []string{"uapi", "watch", "resources"}},
 		{Flags: []string{"resources"}, Others: []string{"uapi", "problems"}},
-		{Flags: []string{"topology"}, Others: []string{"uapi", "watch", "resources", "wide", "sim"}},
+		{Flags: []string{"topology"}, Others: []string{"uapi", "watch", "resources", "wide", "sim", "roce"}},
+		{Flags: []string{"roce"}, Others: []string{"uapi", "watch", "resources", "wide", "sim"}},
 	},
 	Needs: []cmdutil.Need{{Flags: []string{"statistics"}, Others: []string{"resources"}}},
 }
@@ -67,6 +69,11 @@ With --topology, it shows what is between each GPU and each device in the PCI
 Express tree, in the terms of nvidia-smi topo -m, and the links and settings of
 the bridges above them. It reads sysfs, and needs no program of a GPU vendor.
 
+With --roce, it shows the settings of RoCE ports: the way of a traffic class to
+DSCP, priority, flow control (PFC), congestion marking (ECN), buffer and queue,
+and the parameters of congestion control. Settings that do not fit are findings
+with the command that repairs them.
+
 Sources that cannot be read are reported on standard error, or in the document
 of --json, with exit code 4.`),
 		Example: strings.Trim(`
@@ -87,6 +94,9 @@ of --json, with exit code 4.`),
 
   # the distances between GPUs and devices
   ibkit devinfo --topology
+
+  # the settings that keep RoCE packets from being dropped
+  ibkit devinfo --roce mlx5_0
 
   # states and peers of all queue pairs, and the counters of ports
   ibkit devinfo --resources --wide --statistics`, "\n"),
@@ -115,6 +125,7 @@ of --json, with exit code 4.`),
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
 	flags.BoolVar(&c.topology, "topology", false, "show the PCIe paths between GPUs and devices")
+	flags.BoolVar(&c.roce, "roce", false, "show the settings of RoCE ports: priorities, PFC, ECN, buffers")
 	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")
 	flags.BoolVar(&c.statistics, "statistics", false, "add the counters of ports, QPs and memory regions (--resources)")
 	flags.StringVar(&c.settings.Sim, "sim", "", "show the local adapter of a simulated `FABRIC` (default: IBKIT_SIM)")
@@ -125,10 +136,10 @@ of --json, with exit code 4.`),
 
 func (c *command) run(ctx context.Context, device string) error {
 	o := devinfo.Options{Sysfs: c.env.Sysfs(), Device: device, UAPI: c.uapi}
-	if c.watch || c.uapi || c.resources || c.topology {
+	if c.watch || c.uapi || c.resources || c.topology || c.roce {
 		// The kernel has no events and no objects of a simulated adapter.
 		if c.env.Getenv("IBKIT_SIM") != "" {
-			return cmdutil.UsageErrorf("--watch, --uapi, --resources and --topology read devices of this host: they exclude IBKIT_SIM")
+			return cmdutil.UsageErrorf("--watch, --uapi, --resources, --topology and --roce read devices of this host: they exclude IBKIT_SIM")
 		}
 	}
 	if c.resources {
@@ -139,6 +150,9 @@ func (c *command) run(ctx context.Context, device string) error {
 	}
 	if c.topology {
 		return c.runTopology(ctx)
+	}
+	if c.roce {
+		return c.runRoCE(ctx, device)
 	}
 	root, remove, err := simhost.Sysfs(ctx, c.env, &c.settings)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/tool/doctor"
 	"github.com/ibkit/ibkit/report"
 )
@@ -26,6 +27,9 @@ type NodeOptions struct {
 	Limits Limits
 	Only   []string // stage names to run; nil: all
 	Skip   []string // stage names to leave out
+
+	// Bridging queries the priority settings of a network device, as in [doctor.Options].
+	Bridging func(netdev string) (dcbnl.Bridging, error)
 
 	// Now returns the time; nil: [time.Now].
 	Now func() time.Time
@@ -50,6 +54,7 @@ var nodeStages = []NodeStage{
 	{"pcie", "width and speed of PCI Express links", []report.Kind{report.PCIeBelow, report.PCIeSlow}, checkPCIe},
 	{"firmware", "firmware against the manifest, or between equal boards", []report.Kind{report.FirmwareDiffers}, checkNodeFirmware},
 	{"gids", "GIDs of RoCE ports, and of the manifest", []report.Kind{report.NoIPv4GID, report.MissingGID}, checkNodeGIDs},
+	{"roce", "priorities, flow control and congestion marking of RoCE ports", roceKinds, checkRoCE},
 	{"counters", "error counters of ports, since the last check with a state", []report.Kind{report.Exceeded, report.Increased}, checkNodeCounters},
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
@@ -73,7 +78,7 @@ type portUpdate struct {
 }
 
 // doctorChecks are the package doctor checks that stages contain.
-var doctorChecks = []string{"devices", "ports", "gids", "pcie"}
+var doctorChecks = []string{"devices", "ports", "gids", "pcie", "lossless"}
 
 // Node checks this host's devices. It reads sysfs and queries netlink, and requires no
 // privileges. It returns an error if ctx ends or the files could not be read.
@@ -132,7 +137,7 @@ func (r *nodeRun) read() error {
 		return isIgnored(name)
 	})
 	r.devices = all.Devices
-	r.host, err = doctor.Run(r.ctx, doctor.Options{Root: r.opts.Root, Only: doctorChecks, Devices: all})
+	r.host, err = doctor.Run(r.ctx, doctor.Options{Root: r.opts.Root, Only: doctorChecks, Devices: all, Bridging: r.opts.Bridging})
 	return err
 }
 

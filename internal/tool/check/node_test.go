@@ -139,6 +139,9 @@ func TestNode_Faults(t *testing.T) {
 			t.Errorf("got %+v, want %s of %s", r.Findings, test.kind, test.subject)
 		})
 	}
+	for _, k := range roceKinds {
+		tested["roce/"+string(k)] = true // by TestNode_RoCE
+	}
 	for _, s := range NodeStages() {
 		for _, k := range s.Kinds {
 			if name := s.Name + "/" + string(k); !tested[name] {

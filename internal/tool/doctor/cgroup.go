@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // checkCgroup checks the limits in this process's cgroups, for both versions
@@ -59,7 +61,7 @@ func cgroupItem(dir, device string, l rdmaLimit, used []rdmaLimit) Item {
 	i := Item{
 		Subject: device, Verdict: Note, Found: fmt.Sprintf("%s is limited to %s", l.resource, l.amount),
 		Why:  "programs fail with EAGAIN above the limit; handles are open devices, objects are PDs, MRs, CQs and QPs",
-		Fix:  []string{fmt.Sprintf("echo %s >%s", quote(device+" "+l.resource+"=max"), quote("/"+dir+"/rdma.max"))},
+		Fix:  []string{fmt.Sprintf("echo %s >%s", textfile.ShellWord(device+" "+l.resource+"=max"), textfile.ShellWord("/"+dir+"/rdma.max"))},
 		Hint: "the container runtime or service manager sets this limit; change it there to keep the fix",
 	}
 	limit, err := strconv.ParseUint(l.amount, 10, 64)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -24,7 +25,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if h.isContainer() {
 			i.Hint = "the container may be in a network namespace without devices; on the host: rdma system show, rdma dev set DEVICE netns NAME"
 		} else if netdev := h.someNetdev(); netdev != "" {
-			i.Fix = []string{fmt.Sprintf("ibkit link add rxe0 --type rxe --netdev %s --yes", quote(netdev))}
+			i.Fix = []string{fmt.Sprintf("ibkit link add rxe0 --type rxe --netdev %s --yes", textfile.ShellWord(netdev))}
 			i.Hint += "; the command creates a Soft-RoCE device on an Ethernet port, which is enough for tests"
 		}
 		items = append(items, i)

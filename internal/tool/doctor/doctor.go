@@ -33,6 +33,10 @@ type Options struct {
 	// Devices, if not nil, are the host's devices, which are not read again.
 	Devices *devinfo.Result
 
+	// Bridging queries the priority settings of a network device. nil: [dcbnl.Get] if Root is
+	// this host's, otherwise they are not known.
+	Bridging func(netdev string) (dcbnl.Bridging, error)
+
 	// Timeout limits each of at most two attempts to query a subnet manager or
 	// a peer port; 0 for 500 ms.
 	Timeout time.Duration
@@ -232,8 +236,8 @@ func orEmpty(list []string) []string {
 }
 
 func newHost(ctx context.Context, o Options) (*host, error) {
-	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout), selects: o.selects}
-	if h.live = h.root == "/"; h.live {
+	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout), selects: o.selects, bridging: o.Bridging}
+	if h.live = h.root == "/"; h.live && h.bridging == nil {
 		h.bridging = dcbnl.Get
 	}
 	h.devices = o.Devices

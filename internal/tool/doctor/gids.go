@@ -7,6 +7,8 @@ import (
 	"net/netip"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -25,7 +27,7 @@ func checkGIDs(_ context.Context, h *host) []Item {
 		items = append(items, h.checkPortGIDs(d, p))
 	}
 	if items == nil {
-		return h.noActivePort("RoCE port", isRoCE)
+		return h.noActivePort("RoCE port", roce.IsRoCE)
 	}
 	return items
 }
@@ -41,7 +43,7 @@ func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
 		i.Hint = "the kernel does not report the network device of this port"
 		return i
 	}
-	netdev := quote(*p.Netdev)
+	netdev := textfile.ShellWord(*p.Netdev)
 	if have := h.addresses(*p.Netdev); len(have) > 0 {
 		i.Found += fmt.Sprintf(", although %s has the address %v", *p.Netdev, have[0].Addr())
 		i.Fix = []string{

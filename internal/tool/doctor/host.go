@@ -16,6 +16,8 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -108,14 +110,12 @@ func (h *host) ports() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 func (h *host) roce() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 	return func(yield func(*devinfo.Device, *devinfo.Port) bool) {
 		for d, p := range h.ports() {
-			if isRoCE(d, p) && p.Active() && !yield(d, p) {
+			if roce.IsRoCE(d, p) && p.Active() && !yield(d, p) {
 				return
 			}
 		}
 	}
 }
-
-func isRoCE(d *devinfo.Device, p *devinfo.Port) bool { return p.Ethernet() && !isIWARP(d) }
 
 func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 	return p.LinkLayer != nil && *p.LinkLayer == "InfiniBand"
@@ -198,17 +198,6 @@ const (
 	hintOnHost = "run ibkit doctor on the host itself"
 )
 
-// quote quotes a word for the shell if necessary.
-func quote(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@,", r)
-	}
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
 // sysctl returns the commands that set a kernel parameter now and permanently.
 func sysctl(name, value string) (fix, persist []string) {
 	return []string{fmt.Sprintf("sysctl -w %s=%s", name, value)},
@@ -220,7 +209,7 @@ func sysctl(name, value string) (fix, persist []string) {
 func (h *host) bootParameter(parameter string) []string {
 	switch {
 	case h.exists("usr/sbin/grubby"):
-		return []string{"grubby --update-kernel=ALL --args=" + quote(parameter)}
+		return []string{"grubby --update-kernel=ALL --args=" + textfile.ShellWord(parameter)}
 	case h.exists("usr/sbin/update-grub"):
 		return []string{
 			fmt.Sprintf(`sed -i 's/^GRUB_CMDLINE_LINUX="/&%s /' /etc/default/grub`, parameter),

@@ -16,14 +16,15 @@ import (
 
 func TestLossless(t *testing.T) {
 	root := testenv.WriteTree(t, map[string]string{
-		"sys/class/net/bond0.5/lower_bond0/x":     "",
-		"sys/class/net/bond0/lower_eth1/x":        "",
-		"sys/class/net/bond0/lower_eth2/x":        "",
-		"sys/class/net/eth3/ecn/roce_np/enable/3": "1",
-		"sys/class/net/eth3/ecn/roce_np/enable/4": "0",
-		"sys/class/net/eth3/ecn/roce_rp/enable/3": "1",
-		"sys/class/net/eth3/ecn/roce_rp/enable/4": "1",
-		"sys/class/net/eth3/ecn/roce_rp/max_rate": "0",
+		"sys/class/net/bond0.5/lower_bond0/x":                       "",
+		"sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos": "106",
+		"sys/class/net/bond0/lower_eth1/x":                          "",
+		"sys/class/net/bond0/lower_eth2/x":                          "",
+		"sys/class/net/eth3/ecn/roce_np/enable/3":                   "1",
+		"sys/class/net/eth3/ecn/roce_np/enable/4":                   "0",
+		"sys/class/net/eth3/ecn/roce_rp/enable/3":                   "1",
+		"sys/class/net/eth3/ecn/roce_rp/enable/4":                   "1",
+		"sys/class/net/eth3/ecn/roce_rp/max_rate":                   "0",
 	})
 	on := func(enabled uint8) (dcbnl.Bridging, error) {
 		return dcbnl.Bridging{Classes: 8, Enabled: enabled, Requests: [8]uint64{3: 2}, Indications: [8]uint64{3: 1, 4: 4}, DSCP: map[uint8]uint8{26: 3, 30: 3, 48: 6}}, nil
@@ -48,9 +49,9 @@ func TestLossless(t *testing.T) {
 				t.Errorf("got a query for %s, want eth1 or eth2", netdev)
 			}
 			return on(map[string]uint8{"eth1": 8}[netdev])
-		}, nil, "ok note", "eth1: PFC on priority 3"},
+		}, nil, "ok note warning", "eth1: PFC on priority 3"},
 		{"ECN", "eth3", func(string) (dcbnl.Bridging, error) { return on(8) }, map[string]uint64{"np_cnp_sent": 7, "rp_cnp_handled": 0},
-			"ok", "; ECN as receiver on priority 3, ECN as sender on priority 3 4, 7 congestion notifications sent"},
+			"ok", "; ECN np 3, rp 3 4; traffic class 106 (rdma_cm) → DSCP 26 → priority 3 → PFC on → ECN np+rp; 7 congestion notifications sent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}

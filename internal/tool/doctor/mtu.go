@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -36,7 +37,7 @@ func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 	}
 	const why = "small packets waste bandwidth on headers, and by default peers with a larger MTU do not connect"
 	if f := h.finding(report.LowMTU, name); f != nil && p.Netdev != nil && p.NetdevMTU != nil {
-		netdev := quote(*p.Netdev)
+		netdev := textfile.ShellWord(*p.Netdev)
 		return Item{
 			Subject: name, Verdict: Warning, Found: f.Detail, Why: why,
 			// The kernel ignores a command that does not change the value.
@@ -57,7 +58,7 @@ func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 		return i
 	}
 	if p.Netdev != nil && p.NetdevMTU != nil && *p.NetdevMTU < netdevMTU {
-		i.Fix = []string{fmt.Sprintf("ip link set %s mtu %d", quote(*p.Netdev), netdevMTU)}
+		i.Fix = []string{fmt.Sprintf("ip link set %s mtu %d", textfile.ShellWord(*p.Netdev), netdevMTU)}
 		i.Hint = "switches and peers need at least this MTU too; add it to the network configuration to keep it"
 	}
 	return i

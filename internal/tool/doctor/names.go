@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // checkNames checks that InfiniBand devices' node descriptions, which tools on the subnet
@@ -28,7 +30,7 @@ func checkNames(_ context.Context, h *host) []Item {
 		if !strings.Contains(*d.NodeDesc, short) {
 			i.Verdict, i.Found = Note, fmt.Sprintf("node description %q does not contain the host name %s", *d.NodeDesc, short)
 			i.Why = "linkinfo, ibnetdiscover and the log of the subnet manager show the node description, which does not identify this host"
-			i.Fix = []string{fmt.Sprintf("echo %s >%s", quote(short+" "+d.Name), quote("/sys/class/infiniband/"+d.Name+"/node_desc"))}
+			i.Fix = []string{fmt.Sprintf("echo %s >%s", textfile.ShellWord(short+" "+d.Name), textfile.ShellWord("/sys/class/infiniband/"+d.Name+"/node_desc"))}
 			i.Persist = []string{"systemctl enable --now rdma-ndd"}
 		}
 		items = append(items, i)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A node is a device node that should exist, because the kernel has its device.
@@ -164,10 +165,10 @@ func (h *host) grantAccess(i *Item, n node, o ownership) {
 		if !h.hasGroup(group) {
 			i.Fix = []string{"groupadd -r " + group}
 		}
-		i.Fix = append(i.Fix, "chgrp "+quote(group)+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
+		i.Fix = append(i.Fix, "chgrp "+textfile.ShellWord(group)+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
 		i.Persist = []string{rule}
 	}
-	i.Fix = append(i.Fix, fmt.Sprintf("usermod -aG %s %s", quote(group), quote(h.user.name)))
+	i.Fix = append(i.Fix, fmt.Sprintf("usermod -aG %s %s", textfile.ShellWord(group), textfile.ShellWord(h.user.name)))
 	i.Hint = "then log in again; users with access can send any management datagram, including requests that change the subnet"
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 func checkNUMA(_ context.Context, h *host) []Item {
@@ -41,7 +43,7 @@ func checkNUMA(_ context.Context, h *host) []Item {
 			i.Verdict = Note
 			i.Found += fmt.Sprintf(", but this shell may only use CPUs %s", h.user.cpus)
 			i.Why = "programs on distant CPUs have higher latency and lower bandwidth"
-			i.Fix = []string{fmt.Sprintf("taskset -pc %s $$", quote(near))}
+			i.Fix = []string{fmt.Sprintf("taskset -pc %s $$", textfile.ShellWord(near))}
 		}
 		items = append(items, i)
 	}

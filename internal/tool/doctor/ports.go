@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 const (
@@ -58,9 +59,9 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 		i.Hint = "start a subnet manager; if one runs, find out why it ignores this port: ibkit doctor --only sm"
 	case p.Ethernet() && h.isDown(p):
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
-		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
+		i.Fix = []string{fmt.Sprintf("ip link set %s up", textfile.ShellWord(*p.Netdev))}
 	case phys == ib.PhysDisabled && !p.Ethernet():
-		i.Fix = []string{fmt.Sprintf("ibkit port -C %s -P %d route:0 %d enable", quote(d.Name), p.Number, p.Number)}
+		i.Fix = []string{fmt.Sprintf("ibkit port -C %s -P %d route:0 %d enable", textfile.ShellWord(d.Name), p.Number, p.Number)}
 		i.Hint = "the port was disabled on purpose, by an administrator or a tool"
 	default:
 		i.Hint = hintCable
@@ -80,7 +81,7 @@ func (h *host) checkIPoIB(p *devinfo.Port, i Item) Item {
 	if h.isDown(p) {
 		i.Verdict, i.Found = Note, i.Found+" is down"
 		i.Why = "rdma_cm finds InfiniBand ports by the IP addresses of their network devices"
-		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
+		i.Fix = []string{fmt.Sprintf("ip link set %s up", textfile.ShellWord(*p.Netdev))}
 	}
 	return i
 }

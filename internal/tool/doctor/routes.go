@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/internal/textfile"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -122,7 +124,7 @@ func (h *host) noRails() []Item {
 		}
 	}
 	if worst == "" {
-		return h.noActivePort("RoCE port", isRoCE)
+		return h.noActivePort("RoCE port", roce.IsRoCE)
 	}
 	return []Item{h.prerequisite("gids", Item{
 		Verdict: verdictOf(worst), Found: noIPv4GID, Why: whyIPv4GID[worst], Hint: "to find a fix, run: ibkit doctor --only gids",
@@ -136,11 +138,11 @@ func (h *host) noRoute(r rail) Item {
 	}
 	for _, p := range h.addresses(r.netdev) {
 		if p.Addr() == r.addr && p.Bits() < 32 {
-			i.Fix = []string{fmt.Sprintf("ip route add %v dev %s src %v", p.Masked(), quote(r.netdev), r.addr)}
+			i.Fix = []string{fmt.Sprintf("ip route add %v dev %s src %v", p.Masked(), textfile.ShellWord(r.netdev), r.addr)}
 		}
 	}
 	if i.Fix == nil {
-		i.Fix = []string{fmt.Sprintf("ip route add SUBNET/PREFIX dev %s src %v", quote(r.netdev), r.addr)}
+		i.Fix = []string{fmt.Sprintf("ip route add SUBNET/PREFIX dev %s src %v", textfile.ShellWord(r.netdev), r.addr)}
 	}
 	i.Hint = "only the main routing table was checked; with policy routing (ip rule), another table may contain the route"
 	return i

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // LaunchOptions are workers that a launcher starts on hosts.
@@ -74,7 +76,7 @@ func (l *Launch) Stop(within time.Duration) {
 func (o LaunchOptions) run(ctx context.Context, host string) error {
 	args := append(slices.Clone(o.Shell), host)
 	for _, a := range o.Remote {
-		args = append(args, quote(strings.ReplaceAll(a, "%h", hostOf(host))))
+		args = append(args, textfile.ShellWord(strings.ReplaceAll(a, "%h", hostOf(host))))
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin = strings.NewReader(o.Input)
@@ -101,13 +103,4 @@ func (o LaunchOptions) run(ctx context.Context, host string) error {
 		return fmt.Errorf("%s %s: %w: %s", args[0], host, err, last)
 	}
 	return fmt.Errorf("%s %s: %w", args[0], host, err)
-}
-
-// quote quotes an argument for the remote shell.
-func quote(text string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@"
-	if text != "" && strings.Trim(text, safe) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
