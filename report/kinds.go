@@ -245,6 +245,18 @@ const (
 	RoCEBond     Kind = "roce-bond"
 )
 
+// Kinds of RoCE traffic.
+const (
+	RoCELoss       Kind = "roce-loss"
+	RoCEOutOfOrder Kind = "roce-out-of-order"
+	RoCEBlackHole  Kind = "roce-black-hole"
+	RoCENotReady   Kind = "roce-not-ready"
+	RoCEPauseStorm Kind = "roce-pause-storm"
+	RoCEIdlePauses Kind = "roce-idle-pauses"
+	RoCEPauses     Kind = "roce-pauses"
+	RoCENotices    Kind = "roce-notifications"
+)
+
 // Kinds of hosts, by check of ibkit doctor.
 const (
 	MissingModule    Kind = "modules"
@@ -432,6 +444,15 @@ var kinds = []KindInfo{
 	{RoCEQueue, Warning, "a priority with flow control has no traffic class of its own", hintRoCE, "", runbookRoCELoss},
 	{RoCEPeer, Warning, "the peer has flow control on other priorities", hintRoCE, "", runbookRoCELoss},
 	{RoCEBond, Warning, "network devices of a bond have different settings", hintRoCE, "", runbookRoCELoss},
+
+	{RoCELoss, Error, "RoCE packets were lost", hintRoCE + " on both hosts; compare drops and flow control of the switch ports", "", runbookRoCELoss},
+	{RoCEOutOfOrder, Warning, "RoCE packets arrived out of order", "use adaptive routing only with adapters that support it, and one path for each flow otherwise", "", runbookRoCELoss},
+	{RoCEBlackHole, Error, "a peer does not reply to RoCE requests", "check that the peer runs, and that its address and MTU fit: ibkit ping PEER", "", runbookRoCELoss},
+	{RoCENotReady, Warning, "a receiver had no buffer for a packet", "the program is slow or posts too few receives: increase its receive queue", "", runbookRoCELoss},
+	{RoCEPauseStorm, Error, "pauses stop the traffic", "find the host that pauses first: a slow PCI Express slot, a hung adapter; then: ibkit doctor --only pcie,gpus,lossless", "", runbookRoCELoss},
+	{RoCEIdlePauses, Warning, "pauses without traffic", "look for congestion elsewhere on the switch, or for an adapter that does not empty its buffers", "", runbookRoCELoss},
+	{RoCEPauses, Warning, "pauses without congestion notifications: ECN does not work", hintRoCE + "; compare the ECN thresholds of the switch: marking begins before pauses", "", runbookRoCELoss},
+	{RoCENotices, Warning, "congestion notifications slow the traffic down", "find the receiver of too many flows; raise the ECN thresholds of the switch if there is none", "", runbookRoCELoss},
 
 	{MissingModule, Error, "a kernel module is missing", "", "", runbookHost},
 	{NetworkNamespace, Error, "devices are in another network namespace", "", "", runbookHost},

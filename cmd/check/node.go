@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/tool/check"
 )
@@ -51,6 +52,9 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
   # remember counters and link flaps between checks
   ibkit check node --expect /etc/ibkit/node.yaml --state-file /var/lib/ibkit
 
+  # while a job runs: does RoCE lose packets?
+  ibkit check node --only roce,traffic --window 10s
+
   # a plugin of Nagios, Icinga or Naemon
   ibkit check node --expect /etc/ibkit/node.yaml --format nagios
 
@@ -70,6 +74,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.StringVar(&c.state, "state-file", "", "remember counters and link flaps in `FILE`")
 	flags.StringSliceVar(&c.options.Ignore, "ignore-devices", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
 	cmdutil.CompleteList(env, cmd, "ignore-devices", cmdutil.DeviceNames)
+	flags.DurationVar(&c.options.Window, "window", 0, "judge RoCE counters within `TIME`: losses, pauses, congestion")
 	c.register(cmd)
 	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
@@ -82,7 +87,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 // nodeRules are the relations between the flags.
 var nodeRules = cmdutil.FlagRules{
 	Clashes: append([]cmdutil.Clash{
-		{Flags: []string{"write-expect"}, Others: []string{"expect", "state-file", "only", "skip", "list", "json", "format", "fail-severity", "limit", "thresholds", "write-thresholds"}},
+		{Flags: []string{"write-expect"}, Others: []string{"expect", "state-file", "only", "skip", "list", "json", "format", "fail-severity", "limit", "thresholds", "write-thresholds", "window"}},
 	}, verdictRules...),
 }
 
@@ -94,13 +99,16 @@ func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
 	if err := c.verdict.complete(flags); err != nil {
 		return err
 	}
-	if err := c.checkRequirements(flags, []requirement{{"rates", []string{"expect"}}, {"flaps", []string{"state-file"}}}); err != nil {
+	if err := c.checkRequirements(flags, []requirement{{"rates", []string{"expect"}}, {"flaps", []string{"state-file"}}, {"traffic", []string{"window"}}}); err != nil {
 		return err
 	}
 	if info, err := os.Stat(c.options.Root); err != nil {
 		return cmdutil.UsageErrorf("invalid --root: %w", err)
 	} else if !info.IsDir() {
 		return cmdutil.UsageErrorf("invalid --root: %s is not a directory", c.options.Root)
+	}
+	if flags.Changed("window") && c.options.Window <= 0 {
+		return cmdutil.UsageErrorf("invalid --window %v: must be greater than 0", c.options.Window)
 	}
 	if err := check.ValidatePatterns(c.options.Ignore); err != nil {
 		return cmdutil.UsageErrorf("invalid --ignore-devices: %w", err)
@@ -141,7 +149,13 @@ func (c *nodeCheck) run(ctx context.Context) error {
 		}
 		return err
 	}
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	if c.options.Window > 0 {
+		bar.Wait(fmt.Sprintf("reading RoCE counters twice, %v apart", c.options.Window))
+	}
 	r, err := check.Node(ctx, c.options)
+	bar.Close()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -336,6 +338,38 @@ func TestLocal(t *testing.T) {
 					t.Error(err)
 				}
 				cmdtest.RoundTrip(t, out, new(counters.ReportLocal))
+			}
+		})
+	}
+}
+
+// TestAddTroubles judges RoCE ports by their traffic, other ports by each error counter.
+func TestAddTroubles(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		isRoCE   bool
+		increase map[string]uint64
+		want     []report.Kind
+	}{
+		{"congestion control at work", true, map[string]uint64{"np_cnp_sent": 5, "rp_cnp_handled": 6, "ethtool_rx_prio3_pause": 3}, []report.Kind{}},
+		{"loss", true, map[string]uint64{"packet_seq_err": 5, "ethtool_rx_prio3_discards": 6}, []report.Kind{report.RoCELoss}},
+		{"loss and another error", true, map[string]uint64{"packet_seq_err": 5, "link_downed": 1}, []report.Kind{report.RoCELoss, report.Increased}},
+		{"InfiniBand", false, map[string]uint64{"packet_seq_err": 5, "out_of_sequence": 0}, []report.Kind{report.Increased}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := counters.NewReportLocal()
+			r.Window = new(10.0)
+			p := &counters.LocalPort{Device: "mlx5_0", Number: 1, Increase: map[string]*uint64{"cleared": nil}}
+			for name, n := range test.increase {
+				p.Increase[name] = &n
+			}
+			if test.isRoCE {
+				p.RoCE = &roce.PortSettings{Device: "mlx5_0", Number: 1}
+			}
+			r.Ports = append(r.Ports, p)
+			addTroubles(r)
+			if got := report.KindsOf(r.Findings); !slices.Equal(got, test.want) {
+				t.Errorf("got %+v, want %v", r.Findings, test.want)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad/device"
 )
@@ -101,6 +102,7 @@ func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) 
 				maps.Copy(port.Counters, part)
 			}
 			addNetdev(local, port, sysfs.FS(root))
+			addStatistics(local, port, d, p, roce.Host{Sysfs: root})
 			local.Ports = append(local.Ports, port)
 		}
 	}
@@ -127,10 +129,30 @@ func addNetdev(r *counters.ReportLocal, p *counters.LocalPort, files sysfs.FS) {
 	}
 }
 
-// addTroubles adds a finding for each error counter that increased.
+// addStatistics adds the statistics of the network devices of a RoCE port.
+func addStatistics(r *counters.ReportLocal, c *counters.LocalPort, d *devinfo.Device, p *devinfo.Port, h roce.Host) {
+	if !roce.IsRoCE(d, p) {
+		return
+	}
+	c.RoCE, _ = h.Port(d, p)
+	for _, l := range c.RoCE.Links {
+		for _, err := range h.AddStatistics(c.Counters, l.Netdev) {
+			r.Fail(report.Failure{Subject: c.RoCE.Name(), Port: &c.Number, Error: err.Error()})
+		}
+	}
+}
+
+// addTroubles adds the verdicts on RoCE ports, and a finding for each other error counter that
+// increased.
 func addTroubles(r *counters.ReportLocal) {
 	for _, p := range r.Ports {
+		if p.RoCE != nil && r.Window != nil {
+			r.Add(roce.Verdicts(p.RoCE, p.Increases(), *r.Window)...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(p.Increase)) {
+			if p.RoCE != nil && roce.Judges(name) {
+				continue
+			}
 			increase := p.Increase[name]
 			if meaning := host.Trouble(name); meaning != "" && increase != nil && *increase > 0 {
 				f := report.New(report.Increased, fmt.Sprintf("%s/%d", p.Device, p.Number), fmt.Sprintf("%s +%d: %s", name, *increase, meaning))
@@ -212,6 +234,8 @@ func localMeaning(w localRow, c *command) string {
 	switch meaning := host.Trouble(w.name); {
 	case meaning != "":
 		return render.NewPalette(c.env.Out, c.env.Getenv).Warn(meaning)
+	case roce.Meaning(w.name) != "":
+		return roce.Meaning(w.name)
 	case isRate && (w.name == "netdev_rx_bytes" || w.name == "netdev_tx_bytes"):
 		return fmt.Sprintf("%.3f Gb/s, with traffic other than RDMA", rate*8/1e9)
 	}

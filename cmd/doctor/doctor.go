@@ -40,7 +40,7 @@ type command struct {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"quiet"}},
-		{Flags: []string{"list"}, Others: []string{"json", "quiet", "only", "skip", "root", "reply-timeout"}},
+		{Flags: []string{"list"}, Others: []string{"json", "quiet", "only", "skip", "root", "window", "reply-timeout"}},
 	},
 }
 
@@ -71,6 +71,9 @@ Checks:
   # check whether your user can register memory and open the devices
   ibkit doctor --only nodes,memlock
 
+  # find out why RoCE is slow, while a job runs
+  ibkit doctor --only lossless,traffic --window 10s
+
   # check the host from a container that mounts it at /host
   ibkit doctor --root /host
 
@@ -91,6 +94,7 @@ Checks:
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")
 	flags.StringVar(&c.options.Root, "root", "/", "check the host with its root file system mounted at `DIR`")
+	flags.DurationVar(&c.options.Window, "window", 0, "judge RoCE counters within `TIME`: losses, pauses, congestion")
 	flags.DurationVar(&c.options.Timeout, "reply-timeout", 500*time.Millisecond, "`TIME` to wait for the subnet manager, which is queried twice")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
 		panic(err) // the flag is there
@@ -113,6 +117,9 @@ func (c *command) check(flags *pflag.FlagSet) error {
 	}
 	if c.options.Timeout <= 0 {
 		return cmdutil.UsageErrorf("invalid --reply-timeout %v: must be greater than 0", c.options.Timeout)
+	}
+	if flags.Changed("window") && c.options.Window <= 0 {
+		return cmdutil.UsageErrorf("invalid --window %v: must be greater than 0", c.options.Window)
 	}
 	if info, err := os.Stat(c.options.Root); err != nil {
 		return cmdutil.UsageErrorf("invalid --root: %w", err)
@@ -141,7 +148,13 @@ func (c *command) run(ctx context.Context) error {
 	if c.env.Getenv("IBKIT_SIM") != "" {
 		fmt.Fprintln(c.env.ErrOut, "ibkit doctor: warning: IBKIT_SIM has no effect: doctor checks this host")
 	}
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	if c.options.Window > 0 {
+		bar.Wait(fmt.Sprintf("reading RoCE counters twice, %v apart", c.options.Window))
+	}
 	r, err := doctor.Run(ctx, c.options)
+	bar.Close()
 	if err != nil {
 		return err
 	}

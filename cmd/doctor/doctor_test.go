@@ -100,7 +100,7 @@ func TestDoctor_Usage(t *testing.T) {
 func TestDoctor_NoDevice(t *testing.T) {
 	root := testenv.WriteTree(t, map[string]string{"sys/class/net/lo/type": "772", "sys/module/ib_core/refcnt": "0"})
 	_, out, _ := program.Run(t, nil, "doctor", "--root", root)
-	const want = "skipped: netns nodes ports links sm pkeys names gids routes mtu lossless pcie gpus iommu numa: no RDMA device\n"
+	const want = "skipped: netns nodes ports links sm pkeys names gids routes mtu lossless traffic pcie gpus iommu numa: no RDMA device\n"
 	if !strings.Contains(out, want) || strings.Count(out, "no RDMA device") != 2 || !strings.Contains(out, "\nerror: devices: no RDMA device\n") {
 		t.Errorf("got\n%s\nwant %s and the error", out, want)
 	}

@@ -54,7 +54,7 @@ type Bridging struct {
 	// highest priority counts. Other packets have the priority in their VLAN tag, if any.
 	DSCP map[uint8]uint8
 
-	Default *uint8   // priority of packets without another; nil: none set
+	Default *uint8   // priority of packets without another; nil: not set
 	ETS     *ETS     // nil: not supported
 	Buffers *Buffers // nil: not supported
 	Trust   []string // packet fields that select the priority, the first one first; nil: unknown

@@ -66,7 +66,7 @@ func (s socket) request(b []byte) error {
 	return nil
 }
 
-// Statistics returns a network device's statistics by name; nil if its driver has none.
+// Statistics returns a network device's statistics by name; nil without statistics.
 // Errors wrap a system call's error.
 func Statistics(netdev string) (map[string]uint64, error) {
 	s, err := open(netdev)
@@ -130,7 +130,7 @@ type Pause struct {
 	Transmit bool // this device sends pauses
 }
 
-// GlobalPause returns a network device's pause settings; nil if its driver has none.
+// GlobalPause returns a network device's pause settings; nil without them.
 func GlobalPause(netdev string) (*Pause, error) {
 	s, err := open(netdev)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/tool/doctor"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -28,8 +28,11 @@ type NodeOptions struct {
 	Only   []string // stage names to run; nil: all
 	Skip   []string // stage names to leave out
 
-	// Bridging queries the priority settings of a network device, as in [doctor.Options].
-	Bridging func(netdev string) (dcbnl.Bridging, error)
+	// Window is the time between two readings of RoCE counters; 0: they are not judged.
+	Window time.Duration
+
+	// RoCE has the queries of network devices. Root sets its Sysfs.
+	RoCE roce.Host
 
 	// Now returns the time; nil: [time.Now].
 	Now func() time.Time
@@ -55,6 +58,7 @@ var nodeStages = []NodeStage{
 	{"firmware", "firmware against the manifest, or between equal boards", []report.Kind{report.FirmwareDiffers}, checkNodeFirmware},
 	{"gids", "GIDs of RoCE ports, and of the manifest", []report.Kind{report.NoIPv4GID, report.MissingGID}, checkNodeGIDs},
 	{"roce", "priorities, flow control and congestion marking of RoCE ports", roceKinds, checkRoCE},
+	{"traffic", "losses, pauses and congestion of RoCE within a window", trafficKinds, checkTraffic},
 	{"counters", "error counters of ports, since the last check with a state", []report.Kind{report.Exceeded, report.Increased}, checkNodeCounters},
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }
@@ -78,7 +82,7 @@ type portUpdate struct {
 }
 
 // doctorChecks are the package doctor checks that stages contain.
-var doctorChecks = []string{"devices", "ports", "gids", "pcie", "lossless"}
+var doctorChecks = []string{"devices", "ports", "gids", "pcie", "lossless", "traffic"}
 
 // Node checks this host's devices. It reads sysfs and queries netlink, and requires no
 // privileges. It returns an error if ctx ends or the files could not be read.
@@ -137,7 +141,7 @@ func (r *nodeRun) read() error {
 		return isIgnored(name)
 	})
 	r.devices = all.Devices
-	r.host, err = doctor.Run(r.ctx, doctor.Options{Root: r.opts.Root, Only: doctorChecks, Devices: all, Bridging: r.opts.Bridging})
+	r.host, err = doctor.Run(r.ctx, doctor.Options{Root: r.opts.Root, Only: doctorChecks, Devices: all, Window: r.opts.Window, RoCE: r.opts.RoCE})
 	return err
 }
 

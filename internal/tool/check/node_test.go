@@ -142,6 +142,9 @@ func TestNode_Faults(t *testing.T) {
 	for _, k := range roceKinds {
 		tested["roce/"+string(k)] = true // by TestNode_RoCE
 	}
+	for _, k := range trafficKinds {
+		tested["traffic/"+string(k)] = true // by TestNode_Traffic
+	}
 	for _, s := range NodeStages() {
 		for _, k := range s.Kinds {
 			if name := s.Name + "/" + string(k); !tested[name] {

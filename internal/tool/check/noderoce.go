@@ -11,18 +11,45 @@ var roceKinds = []report.Kind{
 	report.RoCEPeer, report.RoCEBond,
 }
 
-// checkRoCE checks the settings that keep RoCE packets from being dropped.
-func checkRoCE(r *nodeRun) error {
+// trafficKinds are the kinds of traffic that is slow.
+var trafficKinds = []report.Kind{
+	report.RoCELoss, report.RoCEOutOfOrder, report.RoCEBlackHole, report.RoCENotReady, report.RoCEPauseStorm, report.RoCEIdlePauses,
+	report.RoCEPauses, report.RoCENotices,
+}
+
+// checkTraffic checks the counters of RoCE ports within the window.
+func checkTraffic(r *nodeRun) error {
+	if r.opts.Window <= 0 {
+		r.skipped("requires a window")
+		return nil
+	}
+	r.addItems("traffic", report.RoCELoss, nil)
+	n := r.rocePorts()
+	r.skippedIf(n == 0, "no active RoCE port")
+	if n > 0 {
+		r.comment("%s, within %v", count(n, "RoCE port"), r.opts.Window)
+	}
+	return nil
+}
+
+// rocePorts returns the count of active RoCE ports.
+func (r *nodeRun) rocePorts() int {
 	n := 0
 	for d, p := range r.ports() {
 		if roce.IsRoCE(d, p) && p.Active() {
 			n++
 		}
 	}
+	return n
+}
+
+// checkRoCE checks the settings that keep RoCE packets from being dropped.
+func checkRoCE(r *nodeRun) error {
+	n := r.rocePorts()
 	switch {
 	case n == 0:
 		r.skipped("no active RoCE port")
-	case r.opts.Root != "/" && r.opts.Bridging == nil:
+	case r.opts.Root != "/" && r.opts.RoCE.Bridging == nil:
 		r.skipped("requires the running kernel of the host")
 	default:
 		r.addItems("lossless", report.Lossless, nil)

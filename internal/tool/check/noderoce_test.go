@@ -1,11 +1,15 @@
 package check
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ibkit/ibkit/internal/dcbnl"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -39,7 +43,7 @@ func TestNode_RoCE(t *testing.T) {
 		}
 		return b, nil
 	}
-	r, err := Node(t.Context(), NodeOptions{Root: root, Limits: DefaultLimits(), Bridging: query, Only: []string{"roce"}})
+	r, err := Node(t.Context(), NodeOptions{Root: root, Limits: DefaultLimits(), RoCE: roce.Host{Bridging: query}, Only: []string{"roce"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,5 +68,60 @@ func TestNode_RoCEElsewhere(t *testing.T) {
 	}
 	if i := slices.IndexFunc(r.Stages, func(s Stage) bool { return s.Name == "roce" }); i < 0 || r.Stages[i].Status != Skipped || len(r.Findings) > 0 {
 		t.Errorf("got findings %+v, want the stage skipped", r.Findings)
+	}
+}
+
+// TestNode_Traffic judges counters that increase between two readings.
+func TestNode_Traffic(t *testing.T) {
+	type counts = map[string]uint64
+	for _, test := range []struct {
+		kind       report.Kind
+		files      counts // increases of hw_counters
+		statistics counts // increases
+	}{
+		{report.RoCELoss, counts{"packet_seq_err": 9}, nil},
+		{report.RoCEOutOfOrder, counts{"out_of_sequence": 9, "duplicate_request": 9}, nil},
+		{report.RoCEBlackHole, counts{"local_ack_timeout_err": 9}, nil},
+		{report.RoCENotReady, counts{"out_of_buffer": 9}, nil},
+		{report.RoCEPauseStorm, nil, counts{"rx_prio3_pause_duration": 5e6}},
+		{report.RoCEIdlePauses, nil, counts{"rx_prio3_pause": 1000}},
+		{report.RoCEPauses, nil, counts{"rx_prio3_pause": 1000, "tx_packets_phy": 1e6}},
+		{report.RoCENotices, counts{"rp_cnp_handled": 1e6}, counts{"tx_vport_rdma_unicast_packets": 1e6}},
+		{"", nil, counts{"tx_packets_phy": 1e6}},
+	} {
+		t.Run(string(test.kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				root := host(t, "mlx5-roce", nil)
+				write := func(values counts) {
+					files := map[string]string{}
+					for _, name := range []string{"packet_seq_err", "out_of_sequence", "duplicate_request", "local_ack_timeout_err", "out_of_buffer", "rp_cnp_handled"} {
+						files["infiniband/mlx5_bond_0/ports/1/hw_counters/"+name] = fmt.Sprint(7 + values[name])
+					}
+					change(t, root, files)
+				}
+				write(nil)
+				time.AfterFunc(5*time.Second, func() { write(test.files) })
+				began := time.Now()
+				statistics := func(string) (map[string]uint64, error) {
+					all := counts{"tx_packets_phy": 5, "rx_prio3_pause": 7, "rx_prio3_pause_duration": 8, "tx_vport_rdma_unicast_packets": 9}
+					for name, n := range test.statistics {
+						if time.Since(began) > 0 {
+							all[name] += n
+						}
+					}
+					return all, nil
+				}
+				r, err := Node(t.Context(), NodeOptions{
+					Root: root, Limits: DefaultLimits(), Window: 10 * time.Second, RoCE: roce.Host{Statistics: statistics}, Only: []string{"traffic"},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				kinds := report.KindsOf(r.Findings)
+				if want := slices.DeleteFunc([]report.Kind{test.kind}, func(k report.Kind) bool { return k == "" }); !slices.Equal(kinds, want) {
+					t.Errorf("got %+v, want %s", r.Findings, want)
+				}
+			})
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -38,6 +39,19 @@ type LocalPort struct {
 	Counters  map[string]uint64  `json:"counters"`
 	Increase  map[string]*uint64 `json:"increase"` // nil values: the counter was cleared
 	Rates     map[string]float64 `json:"rates"`    // per second
+
+	RoCE *roce.PortSettings `json:"-"` // nil: not a RoCE port
+}
+
+// Increases returns the increases of counters that were not cleared.
+func (p *LocalPort) Increases() map[string]uint64 {
+	all := map[string]uint64{}
+	for name, n := range p.Increase {
+		if n != nil {
+			all[name] = *n
+		}
+	}
+	return all
 }
 
 // Compare adds the increases since an earlier report.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/internal/dcbnl"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -33,9 +33,11 @@ type Options struct {
 	// Devices, if not nil, are the host's devices, which are not read again.
 	Devices *devinfo.Result
 
-	// Bridging queries the priority settings of a network device. nil: [dcbnl.Get] if Root is
-	// this host's, otherwise they are not known.
-	Bridging func(netdev string) (dcbnl.Bridging, error)
+	// Window is the time between two readings of RoCE counters; 0: they are not judged.
+	Window time.Duration
+
+	// RoCE has the queries of network devices. Root sets its Sysfs.
+	RoCE roce.Host
 
 	// Timeout limits each of at most two attempts to query a subnet manager or
 	// a peer port; 0 for 500 ms.
@@ -134,6 +136,7 @@ var checks = []Check{
 	{"routes", report.IPRoutes, "IP routes and ARP settings for RoCE", sysClass, true, checkRoutes},
 	{"mtu", report.LowMTU, "MTU of ports and of their network devices", sysClass, true, checkMTU},
 	{"lossless", report.Lossless, "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
+	{"traffic", report.RoCELoss, "losses, pauses and congestion of RoCE within --window", sysClass, true, checkTraffic},
 	{"pcie", report.PCIeSlow, "width and speed of PCI Express links", sysClass, true, checkPCIe},
 	{"gpus", report.GPUDistance, "PCI Express paths between GPUs and RDMA devices", sysClass, true, checkGPUs},
 	{"iommu", report.IOMMU, "address translation by the IOMMU", sysClass, true, checkIOMMU},
@@ -236,10 +239,8 @@ func orEmpty(list []string) []string {
 }
 
 func newHost(ctx context.Context, o Options) (*host, error) {
-	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout), selects: o.selects, bridging: o.Bridging}
-	if h.live = h.root == "/"; h.live && h.bridging == nil {
-		h.bridging = dcbnl.Get
-	}
+	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout), selects: o.selects, window: o.Window, queries: o.RoCE}
+	h.live, h.queries.Sysfs = h.root == "/", h.path("sys")
 	h.devices = o.Devices
 	if h.devices == nil {
 		r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.path("sys"), Dev: h.path("dev/infiniband")})

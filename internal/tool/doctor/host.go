@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/roce"
@@ -34,8 +33,8 @@ type host struct {
 	// reported contains the problems that prerequisite has returned.
 	reported map[string]bool
 
-	// bridging queries a network device's priority settings; nil if the host is not live.
-	bridging func(netdev string) (dcbnl.Bridging, error)
+	queries roce.Host
+	window  time.Duration // of RoCE counters; 0: not read
 }
 
 // path returns the path for a file that is named relative to the root.

@@ -18,7 +18,7 @@ func checkLossless(_ context.Context, h *host) []Item {
 			items = append(items, Item{Subject: portName(d, p), Verdict: Skipped, Found: "the kernel does not report the network device"})
 			continue
 		}
-		s, problems := roce.Host{Sysfs: h.path("sys"), Bridging: h.bridging}.Port(d, p)
+		s, problems := h.queries.Port(d, p)
 		for _, err := range problems {
 			items = append(items, unreadable(portName(d, p), err))
 		}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -55,7 +57,7 @@ func TestLossless(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
-			h := &host{root: root, bridging: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
+			h := &host{queries: roce.Host{Sysfs: filepath.Join(root, "sys"), Bridging: test.pfc}, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
 			var verdicts, found []string
 			for _, i := range checkLossless(t.Context(), h) {
 				verdicts, found = append(verdicts, string(i.Verdict)), append(found, i.Found)

@@ -123,7 +123,7 @@ func (j *judge) notifications(l *NetdevSettings) {
 }
 
 // losslessInUse returns the priorities with flow control that a traffic class of the port
-// has, or all of them if none has.
+// has, otherwise all.
 func (s *NetdevSettings) losslessInUse() []int {
 	var used []int
 	for _, m := range s.Markings {

@@ -11,7 +11,7 @@ import (
 const (
 	ByVerbs   = "verbs"   // the traffic class of all packets of the port
 	ByCM      = "rdma_cm" // the type of service of connections by rdma_cm
-	ByProgram = "default" // programs that set none
+	ByProgram = "default" // programs that do not set it
 )
 
 // A Marking is the way of a traffic class through the settings of a network device. Pointers

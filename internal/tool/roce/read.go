@@ -133,8 +133,8 @@ func (h Host) query(s *NetdevSettings) {
 	}
 }
 
-// enabled returns the priorities with the value 1 in a directory with a file for each; nil if
-// there is none.
+// enabled returns the priorities with the value 1 in a directory with a file for each; nil
+// without a file.
 func enabled(d sysfs.Dir) []int {
 	var all []int
 	for _, p := range d.Numbers(dcbnl.Priorities - 1) {

@@ -38,7 +38,7 @@ type PortSettings struct {
 	ToS          *uint8  `json:"cm_tos"`        // of connections by rdma_cm, unless the program sets it
 	Version      *string `json:"cm_version"`    // of connections by rdma_cm: "RoCE v2" or "IB/RoCE v1"
 
-	// Parameters are those of congestion control (DCQCN), by the driver's file names.
+	// Parameters are congestion control settings (DCQCN), by the driver's file names.
 	// Restricted is true if they are readable for root only.
 	Parameters map[string]string `json:"parameters"`
 	Restricted bool              `json:"restricted"`
@@ -73,7 +73,7 @@ type NetdevSettings struct {
 
 	bridging  *dcbnl.Bridging // nil: unknown
 	Problem   error           `json:"-"` // see Error
-	trustFile string          // "": none
+	trustFile string          // "": the driver has no such file
 }
 
 // A Buffer is a receive buffer.
@@ -101,10 +101,11 @@ type GlobalPause struct {
 type Host struct {
 	Sysfs string // mount point of sysfs; "": the default
 
-	// Bridging and Pause query a network device. nil: [dcbnl.Get] and [ethtool.GlobalPause]
-	// for the default mount point, otherwise nothing is queried.
-	Bridging func(netdev string) (dcbnl.Bridging, error)
-	Pause    func(netdev string) (*ethtool.Pause, error)
+	// These query a network device. nil: [dcbnl.Get], [ethtool.GlobalPause] and
+	// [ethtool.Statistics] for the default mount point, otherwise no query.
+	Bridging   func(netdev string) (dcbnl.Bridging, error)
+	Pause      func(netdev string) (*ethtool.Pause, error)
+	Statistics func(netdev string) (map[string]uint64, error)
 }
 
 func (h Host) withDefaults() Host {
@@ -115,6 +116,9 @@ func (h Host) withDefaults() Host {
 		}
 		if h.Pause == nil {
 			h.Pause = ethtool.GlobalPause
+		}
+		if h.Statistics == nil {
+			h.Statistics = ethtool.Statistics
 		}
 	}
 	return h
