@@ -42,7 +42,7 @@ DEB_PACKAGES = ibsim-utils infiniband-diags ibutils opensm gcc libc6-dev tmux
 # What packages, manual pages and completions are checked with.
 DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap debian-archive-keyring bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
-DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
+DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ethtool ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 # What reads the files of topology: pages, graphs and topology.conf.
 DEB_PACKAGES += chromium graphviz slurmctld slurm-client
 # What runs check node and reads its results.

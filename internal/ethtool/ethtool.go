@@ -18,10 +18,12 @@ const (
 	cmdPause      = 0x12 // ETHTOOL_GPAUSEPARAM
 	cmdNames      = 0x1b // ETHTOOL_GSTRINGS
 	cmdStatistics = 0x1d // ETHTOOL_GSTATS
+	cmdCounts     = 0x37 // ETHTOOL_GSSET_INFO
 
 	setStatistics = 1  // ETH_SS_STATS
 	nameSize      = 32 // ETH_GSTRING_LEN
 
+	countsSize       = 20 // cmd, reserved; __u64 sset_mask; data of a set
 	namesHeader      = 12 // cmd, string_set, len
 	statisticsHeader = 8  // cmd, n_stats
 	pauseSize        = 16 // cmd, autoneg, rx_pause, tx_pause
@@ -84,22 +86,33 @@ func Statistics(netdev string) (map[string]uint64, error) {
 	return all, nil
 }
 
+// count returns the statistic count.
+func (s socket) count() (uint32, error) {
+	b := make([]byte, countsSize)
+	binary.NativeEndian.PutUint32(b, cmdCounts)
+	binary.NativeEndian.PutUint64(b[8:], 1<<setStatistics)
+	if err := s.request(b); err != nil {
+		return 0, err
+	}
+	return binary.NativeEndian.Uint32(b[16:]), nil
+}
+
 func (s socket) statistics() (map[string]uint64, error) {
-	info, err := unix.IoctlGetEthtoolDrvinfo(s.fd, s.netdev)
-	if err != nil || info.N_stats == 0 {
+	n, err := s.count()
+	if err != nil || n == 0 {
 		return nil, err
 	}
-	room := int(info.N_stats) + spare
+	room := int(n) + spare
 	names := make([]byte, namesHeader+room*nameSize)
 	binary.NativeEndian.PutUint32(names, cmdNames)
 	binary.NativeEndian.PutUint32(names[4:], setStatistics)
-	binary.NativeEndian.PutUint32(names[8:], info.N_stats)
+	binary.NativeEndian.PutUint32(names[8:], n)
 	if err := s.request(names); err != nil {
 		return nil, err
 	}
 	values := make([]byte, statisticsHeader+room*8)
 	binary.NativeEndian.PutUint32(values, cmdStatistics)
-	binary.NativeEndian.PutUint32(values[4:], info.N_stats)
+	binary.NativeEndian.PutUint32(values[4:], n)
 	if err := s.request(values); err != nil {
 		return nil, err
 	}
