@@ -215,6 +215,8 @@ const (
 	PCIeErrors       Kind = "pcie-errors"
 	GPUDistance      Kind = "gpu-distance"
 	ACSRedirect      Kind = "acs-redirect"
+	SmallBAR         Kind = "small-bar"
+	PCIeErrors       Kind = "pcie-errors"
 	NoUMAD           Kind = "no-umad"
 	PortDown         Kind = "port-down"
 	LowMTU           Kind = "mtu-low"
@@ -419,6 +421,8 @@ var kinds = []KindInfo{
 	{PCIeBelow, Error, "the PCI Express link is below the manifest", hintPCIe, "", runbookHost},
 	{GPUDistance, Warning, "the GPU is farther from an adapter than most GPUs of the host", "move an adapter to a slot below the switch of the GPU, or leave this GPU out of jobs that use RDMA", "", runbookHost},
 	{ACSRedirect, Warning, "a PCI Express bridge sends transfers between GPU and adapter through the CPU", "disable ACS in the BIOS, or with setpci -s BRIDGE ECAP_ACS+6.w=0 unless virtual machines use the devices", "", runbookHost},
+	{SmallBAR, Info, "other devices can address a small part of the GPU memory only", "enable Resizable BAR and Above 4G Decoding in the BIOS", "", runbookHost},
+	{PCIeErrors, Warning, "PCI Express errors increase", hintPCIe, "", runbookHost},
 	{NoUMAD, Warning, "no device node for management datagrams", "modprobe ib_umad", "", runbookHost},
 	{PortDown, Warning, "the port is not active", "check the cable and the peer port", "", runbookHost},
 	{LowMTU, Warning, "the MTU is lower than the network device permits", "set the MTU of the network device again", "", runbookRoCE},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,7 @@ type command struct {
 	statistics bool
 	topology   bool
 	roce       bool
+	window     time.Duration // of topology
 
 	settings fabricflag.Settings
 }
@@ -46,7 +48,10 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"topology"}, Others: []string{"uapi", "watch", "resources", "wide", "sim", "roce"}},
 		{Flags: []string{"roce"}, Others: []string{"uapi", "watch", "resources", "wide", "sim"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"statistics"}, Others: []string{"resources"}}},
+	Needs: []cmdutil.Need{
+		{Flags: []string{"statistics"}, Others: []string{"resources"}},
+		{Flags: []string{"window"}, Others: []string{"topology"}},
+	},
 }
 
 // New returns the command.
@@ -68,6 +73,8 @@ brackets. --wide lists each object.
 With --topology, it shows what is between each GPU and each device in the PCI
 Express tree, in the terms of nvidia-smi topo -m, and the links and settings of
 the bridges above them. It reads sysfs, and needs no program of a GPU vendor.
+GPUs lower their link speed while they are idle: with --window, the speeds are
+the highest within that time, and PCI Express errors that increase are findings.
 
 With --roce, it shows the settings of RoCE ports: the way of a traffic class to
 DSCP, priority, flow control (PFC), congestion marking (ECN), buffer and queue,
@@ -95,6 +102,9 @@ of --json, with exit code 4.`),
   # the distances between GPUs and devices
   ibkit devinfo --topology
 
+  # while a job runs: link speeds of GPUs, and PCIe errors
+  ibkit devinfo --topology --window 10s
+
   # the settings that keep RoCE packets from being dropped
   ibkit devinfo --roce mlx5_0
 
@@ -115,6 +125,9 @@ of --json, with exit code 4.`),
 			if err := rules.Check(cmd.Flags()); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("window") && c.window <= 0 {
+				return cmdutil.UsageErrorf("invalid --window %v: must be greater than 0", c.window)
+			}
 			return c.run(cmd.Context(), append(args, "")[0])
 		},
 	}
@@ -125,6 +138,7 @@ of --json, with exit code 4.`),
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
 	flags.BoolVar(&c.topology, "topology", false, "show the PCIe paths between GPUs and devices")
+	flags.DurationVar(&c.window, "window", 0, "read links and PCIe errors for `TIME` (--topology)")
 	flags.BoolVar(&c.roce, "roce", false, "show the settings of RoCE ports: priorities, PFC, ECN, buffers")
 	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")
 	flags.BoolVar(&c.statistics, "statistics", false, "add the counters of ports, QPs and memory regions (--resources)")

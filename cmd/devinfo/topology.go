@@ -21,6 +21,15 @@ func (c *command) runTopology(ctx context.Context) error {
 		return err
 	}
 	t := gpu.Read(c.env.Sysfs(), devices.Devices)
+	if c.window > 0 {
+		bar := render.NewProgress(c.env.ErrOut)
+		defer bar.Close()
+		bar.Wait(fmt.Sprintf("reading links for %v", c.window))
+		if err := t.Sample(ctx, c.env.Sysfs(), c.window); err != nil {
+			return err
+		}
+		bar.Close()
+	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}
 	switch {
@@ -101,6 +110,7 @@ func (v *view) places(t *gpu.Topology) error {
 	add := func(name string, p gpu.Position) {
 		rows = append(rows, []string{
 			name, p.Address, linkText(p.Link), render.Show(p.MaxPayload), render.Show(p.MaxReadRequest), onOff(p.RelaxedOrdering), onOff(p.ATS), render.Absent,
+			size(p.BAR), aer(p.Errors),
 		})
 	}
 	for _, g := range t.GPUs {
@@ -112,9 +122,10 @@ func (v *view) places(t *gpu.Topology) error {
 	for _, b := range t.Bridges {
 		rows = append(rows, []string{
 			render.OrAbsent(b.Type), b.Address, linkText(b.Link), render.Absent, render.Absent, render.Absent, render.Absent, onOff(b.ACSRedirect),
+			render.Absent, aer(b.Errors),
 		})
 	}
-	return render.Table(v.out, []string{"FUNCTION", "PCI", "LINK", "MAXPAYLOAD", "MAXREADREQ", "RELAXED", "ATS", "ACS"}, rows)
+	return render.Table(v.out, []string{"FUNCTION", "PCI", "LINK", "MAXPAYLOAD", "MAXREADREQ", "RELAXED", "ATS", "ACS", "BAR", "ERRORS"}, rows)
 }
 
 func onOff(b *bool) string {
@@ -125,4 +136,29 @@ func onOff(b *bool) string {
 		return "on"
 	}
 	return "off"
+}
+
+// size formats the size of a memory region.
+func size(bytes uint64) string {
+	switch {
+	case bytes == 0:
+		return render.Absent
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%d GiB", bytes>>30)
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
+}
+
+// aer formats error totals, with the increases within the window.
+func aer(e gpu.Errors) string {
+	if e.AER == nil {
+		return render.Absent
+	}
+	total := e.AER.Correctable + e.AER.NonFatal + e.AER.Fatal
+	if i := e.Increase; i != nil {
+		return fmt.Sprintf("%d +%d", total, i.Correctable+i.NonFatal+i.Fatal)
+	}
+	return fmt.Sprint(total)
 }

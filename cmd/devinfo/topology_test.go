@@ -56,6 +56,8 @@ func gpuHost(acs byte) map[string]string {
 		files[class+"ports/1/state"] = "4: ACTIVE"
 		files[class+"device -> ../../../devices/"+dir] = ""
 	}
+	files["devices/"+gpu0+"/resource"] = "0x0000380000000000 0x0000381fffffffff 0x000000000014220c"
+	files["devices/"+gpu0+"/aer_dev_correctable"] = "RxErr 0\nTOTAL_ERR_COR 3"
 	files["devices/"+gpu1+"/current_link_speed"] = "2.5 GT/s PCIe" // idle
 	files["devices/"+mlx1+"/current_link_width"] = "8"
 	return files
@@ -128,6 +130,7 @@ func TestTopology_codes(t *testing.T) {
 		{"no GPU", map[string]string{"class/infiniband/abi_version": "1"}, "", cmdutil.ExitFailed, "this host has no GPU"},
 		{"unreadable", map[string]string{"bus/pci/devices/0000:00:01.0/class": "x"}, "--json", cmdutil.ExitPartial, "is not an unsigned 24-bit number"},
 		{"device", healthy, "mlx5_0", cmdutil.ExitUsage, "--topology shows all devices"},
+		{"no window", healthy, "--window 0s", cmdutil.ExitUsage, "invalid --window 0s"},
 		{"simulated", healthy, "--sim demo", cmdutil.ExitUsage, "mutually exclusive"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -23,6 +23,13 @@ func ReadLink(d sysfs.Dir) Link {
 	return Link{d.Int("current_link_width"), d.Int("max_link_width"), d.Text("current_link_speed"), d.Text("max_link_speed")}
 }
 
+// Raise replaces width and speed by the values of another reading if the speed is higher.
+func (l *Link) Raise(other Link) {
+	if gigatransfers(other.Speed) > gigatransfers(l.Speed) {
+		l.Width, l.Speed = other.Width, other.Speed
+	}
+}
+
 // Below describes how the link is below its maximum: "x8 instead of x16", "8.0 GT/s PCIe
 // instead of 16.0 GT/s PCIe". Values that are unknown or 0 are not judged.
 func (l Link) Below() []string { return l.BelowMaximum(l) }

@@ -23,6 +23,9 @@ type Function struct {
 	HostBridge string      // for example "pci0000:80"
 	Bridges    []*Function // from the root port to the parent
 
+	AER *AER   // nil if the function does not report errors
+	BAR uint64 // size of the largest memory region in bytes; 0 without a region
+
 	Config *Config // nil if the configuration space cannot be read
 }
 
@@ -71,7 +74,7 @@ func Read(fs sysfs.FS, problems *[]error) *Tree {
 }
 
 func read(d sysfs.Dir, address string) *Function {
-	f := &Function{Address: address, NUMANode: d.Int("numa_node"), Link: ReadLink(d)}
+	f := &Function{Address: address, NUMANode: d.Int("numa_node"), Link: ReadLink(d), AER: ReadAER(d), BAR: largestBAR(d.Text("resource"))}
 	number := func(name string, bits int) uint64 {
 		if n := d.Uint(name, bits); n != nil {
 			return *n

@@ -12,6 +12,7 @@ import (
 var gpuWhy = map[report.Kind]string{
 	report.GPUDistance: "transfers between GPU memory and the adapter pass the CPU, at a part of the speed",
 	report.ACSRedirect: "transfers between GPU memory and the adapter take the way through the CPU, at a part of the speed",
+	report.SmallBAR:    "GPUDirect reaches a part of the GPU memory only, or is not available",
 	report.PCIeSlow:    "the link limits transfers between GPU memory and the adapter",
 }
 
@@ -31,7 +32,7 @@ func checkGPUs(_ context.Context, h *host) []Item {
 			continue // the check pcie shows it
 		}
 		bad[f.Subject] = true
-		items = append(items, Item{Subject: f.Subject, Verdict: Warning, Found: f.Detail, Why: gpuWhy[f.Kind], Hint: f.Hint, Kind: f.Kind})
+		items = append(items, Item{Subject: f.Subject, Verdict: verdictOf(f.Severity), Found: f.Detail, Why: gpuWhy[f.Kind], Hint: f.Hint, Kind: f.Kind})
 	}
 	for _, g := range t.GPUs {
 		if !bad[g.Name] {

@@ -30,7 +30,8 @@ type Topology struct {
 	// Restricted is true if the settings in configuration spaces were not readable: they
 	// require root.
 	Restricted bool              `json:"restricted"`
-	Problems   []devinfo.Problem `json:"-"` // the failures, with advice
+	Window     *float64          `json:"window"` // of [Topology.Sample] in seconds; nil: one reading
+	Problems   []devinfo.Problem `json:"-"`      // the failures, with advice
 }
 
 // A Position is the position of a PCI function. Pointers are nil for values that are not
@@ -42,6 +43,8 @@ type Position struct {
 	Path       []string `json:"path"`        // addresses of bridges, from the root port to the parent
 	pcie.Link
 	Settings
+	Errors
+	BAR uint64 `json:"bar"` // size of the largest memory region in bytes; 0 without a region
 
 	function *pcie.Function
 }
@@ -55,6 +58,12 @@ type Settings struct {
 	ATS             *bool `json:"ats"` // address translation services are enabled
 }
 
+// Errors are a function's error totals; nil if it does not report errors.
+type Errors struct {
+	AER      *pcie.AER `json:"aer"`
+	Increase *pcie.AER `json:"aer_increase"` // within the window; nil: one reading
+}
+
 // A GPU is a GPU or another accelerator.
 type GPU struct {
 	Name   string `json:"name"`   // "GPU0", by address
@@ -64,6 +73,7 @@ type GPU struct {
 
 	Distances map[string]pcie.Distance `json:"distances"` // by adapter
 	Nearest   []string                 `json:"nearest"`   // adapters at the smallest distance
+	Direct    []string                 `json:"direct"`    // adapters with transfers that do not pass the CPU
 }
 
 // best returns the smallest distance to an adapter.
@@ -83,7 +93,14 @@ type Bridge struct {
 	pcie.Link
 	ACSRedirect *bool    `json:"acs_redirect"` // sends transfers between functions through the root complex
 	Below       []string `json:"below"`        // GPUs and adapters
+	Errors
 }
+
+// name returns the GPUs and adapters below the bridge.
+func (b *Bridge) name() string { return strings.Join(b.Below, ", ") }
+
+// smallBAR is the region that GPUs have without Resizable BAR.
+const smallBAR = 256 << 20
 
 // Read reads the PCI Express connections of a host's RDMA devices. The topology of a host
 // without GPUs has no GPUs. dir is the mount point of sysfs.
@@ -96,7 +113,7 @@ func Read(dir string, devices []*devinfo.Device) *Topology {
 		name := fmt.Sprintf("GPU%d", i)
 		g := &GPU{
 			Name: name, Vendor: f.VendorName(), Device: fmt.Sprintf("%04x:%04x", f.Vendor, f.Device),
-			Position: r.position(name, f), Distances: map[string]pcie.Distance{}, Nearest: []string{},
+			Position: r.position(name, f), Distances: map[string]pcie.Distance{}, Nearest: []string{}, Direct: []string{},
 		}
 		t.GPUs = append(t.GPUs, g)
 	}
@@ -125,7 +142,7 @@ type topologyReader struct {
 
 // position returns the position of a function, and adds the bridges above it.
 func (r *topologyReader) position(name string, f *pcie.Function) Position {
-	p := Position{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, function: f}
+	p := Position{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, Errors: Errors{AER: f.AER}, BAR: f.BAR, function: f}
 	for _, b := range f.Bridges {
 		p.Path = append(p.Path, b.Address)
 		r.bridge(b).Below = append(r.bridges[b].Below, name)
@@ -142,7 +159,7 @@ func (r *topologyReader) bridge(f *pcie.Function) *Bridge {
 	if b := r.bridges[f]; b != nil {
 		return b
 	}
-	b := &Bridge{Address: f.Address, Link: f.Link}
+	b := &Bridge{Address: f.Address, Link: f.Link, Errors: Errors{AER: f.AER}}
 	if c := f.Config; c != nil {
 		if c.PortType != nil {
 			b.Type = c.PortType.String()
@@ -175,8 +192,15 @@ func (r *topologyReader) addAdapter(d *devinfo.Device, tree *pcie.Tree) {
 		if g.Distances[d.Name] = distance; len(g.Nearest) == 0 || distance == g.best() {
 			g.Nearest = append(g.Nearest, d.Name)
 		}
+		if distance.Compare(pcie.PXB) <= 0 && !slices.ContainsFunc(pcie.PathBetween(g.function, f), redirects) {
+			g.Direct = append(g.Direct, d.Name)
+		}
 	}
 }
+
+// redirects reports whether a bridge sends transfers between functions below it through the
+// root complex.
+func redirects(b *pcie.Function) bool { return b.Config != nil && b.Config.ACS.Redirects() }
 
 // judge adds the findings.
 func (r *topologyReader) judge() {
@@ -185,6 +209,9 @@ func (r *topologyReader) judge() {
 	}
 	for _, g := range r.t.GPUs {
 		r.judgeACS(g)
+		if g.BAR > 0 && g.BAR <= smallBAR {
+			r.add(report.SmallBAR, g.Name, "the largest memory region (BAR) has %d MiB", g.BAR>>20)
+		}
 	}
 	r.judgeLinks()
 }
@@ -222,7 +249,7 @@ func (r *topologyReader) judgeACS(g *GPU) {
 			continue
 		}
 		for _, b := range pcie.PathBetween(g.function, a.function) {
-			if b.Config != nil && b.Config.ACS.Redirects() {
+			if redirects(b) {
 				redirecting, adapters = append(redirecting, b.Address), append(adapters, a.Name)
 			}
 		}
@@ -254,7 +281,7 @@ func (r *topologyReader) judgePath(name string, f *pcie.Function, judged map[*pc
 		if below := linkBelow(parent, child); below != nil && !judged[child] {
 			subject := name
 			if b := r.bridges[child]; b != nil {
-				subject = strings.Join(b.Below, ", ")
+				subject = b.name()
 			}
 			r.add(report.PCIeSlow, subject, "PCIe link from %s to %s runs at %s", parent.Address, child.Address, strings.Join(below, ", "))
 		}

@@ -42,6 +42,16 @@ func TestPCIe(t *testing.T) {
 		t.Errorf("got path %s, want %s", got, want)
 	}
 	compareBridges(t, g, before)
+	if got, want := first.BAR, largestRegion(t, lspci(t, g, "-n", "-v", "-s", first.Address)); got != want || want == 0 {
+		t.Errorf("got BAR of %d bytes, lspci has %d", got, want)
+	}
+	if first.AER == nil && before.Bridges[0].AER == nil {
+		t.Errorf("got no AER totals, want those of the root port: %+v", before.Bridges[0])
+	}
+	sampled := parseTopology(t, g.MustRun(t, "ibkit", "devinfo", "--topology", "--json", "--window", "1s"))
+	if sampled.Window == nil || len(sampled.Findings) != len(before.Findings) {
+		t.Errorf("--window: got window %v, findings %+v, want %+v", sampled.Window, sampled.Findings, before.Findings)
+	}
 	root := first.Path[0] // the ports of this switch have no ACS
 	g.Must(t, "setpci", "-s", root, "ECAP_ACS+6.w=1d")
 	after := topology(t, g)
@@ -57,6 +67,20 @@ func TestPCIe(t *testing.T) {
 	if !parseTopology(t, unprivileged).Restricted {
 		t.Error("unprivileged: got readable settings, want restricted")
 	}
+}
+
+// largestRegion returns the size of the largest memory region in the output of lspci -v.
+func largestRegion(t *testing.T, text string) uint64 {
+	t.Helper()
+	var largest uint64
+	for _, m := range regexp.MustCompile(`Memory at .*\[size=(\d+)([KMG])\]`).FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseUint(m[1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest = max(largest, n<<map[string]int{"K": 10, "M": 20, "G": 30}[m[2]])
+	}
+	return largest
 }
 
 func topology(t *testing.T, g *guest.Guest) *gpu.Topology {
