@@ -51,6 +51,9 @@ func (v *view) roce(p *roce.PortSettings) {
 		{"rdma_cm", "ToS " + orUnset(p.ToS) + ", " + orUnset(p.Version)},
 		{"network device", render.Show(p.Netdev)},
 	})
+	if len(p.Optional) > 0 {
+		v.fields(1, [][2]string{{"optional counters", optional(p.Optional)}})
+	}
 	for _, l := range p.Links {
 		v.netdev(l)
 	}
@@ -97,6 +100,16 @@ func (v *view) netdev(l *roce.NetdevSettings) {
 	for _, m := range l.Markings {
 		fmt.Fprintf(v.out, "    %v\n", m)
 	}
+}
+
+// optional formats optional counters with their status.
+func optional(counters map[string]bool) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
+		enabled := counters[name]
+		parts = append(parts, name+" "+onOff(&enabled))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // orUnset formats a setting that the kernel or the program chooses if it is nil.

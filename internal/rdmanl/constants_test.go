@@ -29,6 +29,7 @@ func TestConstants(t *testing.T) {
 		"CMD_STAT_GET":                    cmdStatGet,
 		"CMD_RES_CTX_GET":                 cmdResCtxGet,
 		"CMD_RES_SRQ_GET":                 cmdResSRQGet,
+		"CMD_STAT_GET_STATUS":             cmdStatStatus,
 		"ATTR_DEV_INDEX":                  attrDevIndex,
 		"ATTR_DEV_NAME":                   attrDevName,
 		"ATTR_PORT_INDEX":                 attrPortIndex,
@@ -91,6 +92,7 @@ func TestConstants(t *testing.T) {
 		"ATTR_RES_SRQN":                   attrResSRQN,
 		"ATTR_MIN_RANGE":                  attrMinRange,
 		"ATTR_MAX_RANGE":                  attrMaxRange,
+		"ATTR_STAT_HWCOUNTER_DYNAMIC":     attrStatHWDynamic,
 		"ATTR_DEV_TYPE":                   attrDevType,
 		"ATTR_PARENT_NAME":                attrParentName,
 	}

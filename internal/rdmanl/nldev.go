@@ -32,6 +32,7 @@ const (
 	cmdStatGet    = 17
 	cmdResCtxGet  = 22
 	cmdResSRQGet  = 23
+	cmdStatStatus = 24
 )
 
 // Attributes (enum rdma_nldev_attr).
@@ -101,6 +102,7 @@ const (
 	attrResSRQN         = 90
 	attrMinRange        = 91
 	attrMaxRange        = 92
+	attrStatHWDynamic   = 95
 	attrDevType         = 99
 	attrParentName      = 100
 )

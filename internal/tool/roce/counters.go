@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/ibkit/ibkit/internal/rdmanl"
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
@@ -65,4 +66,14 @@ func Increase(before, now map[string]uint64) map[string]uint64 {
 		}
 	}
 	return all
+}
+
+// optionalCounters queries the kernel.
+func optionalCounters(device, port uint32) (map[string]bool, error) {
+	c, err := rdmanl.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.OptionalCounters(device, port)
 }

@@ -2,6 +2,7 @@ package roce
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -29,6 +30,12 @@ func (h Host) Port(d *devinfo.Device, p *devinfo.Port) (*PortSettings, []error) 
 	s.readParameters(root, "", "kernel/config/bnxt_re/"+d.Name+"/ports/"+number+"/cc")
 	if d.PCI != nil {
 		s.readParameters(root, "", "kernel/debug/mlx5/"+d.PCI.Address+"/cc_params")
+	}
+	if h.Optional != nil && d.Index != nil {
+		var err error
+		if s.Optional, err = h.Optional(*d.Index, uint32(p.Number)); err != nil {
+			problems = append(problems, fmt.Errorf("query optional counters of %s: %w", s.Name(), err))
+		}
 	}
 	if p.Netdev != nil {
 		if event := root.Sub("class/net/" + *p.Netdev).Text("uevent"); event != nil {

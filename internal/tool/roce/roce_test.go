@@ -52,7 +52,10 @@ func read(t *testing.T, netdev string, changes map[string]string, bridging func(
 	}
 	h := Host{Sysfs: testenv.WriteTree(t, files), Bridging: bridging, Pause: func(string) (*ethtool.Pause, error) { return &ethtool.Pause{Receive: true}, nil }}
 	port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &netdev}
-	d := &devinfo.Device{Name: "mlx5_0", PCI: &devinfo.PCI{Address: "0000:81:00.0"}, Ports: []*devinfo.Port{port}}
+	h.Optional = func(device, port uint32) (map[string]bool, error) {
+		return map[string]bool{"cc_rx_ce_pkts": device == 7 && port == 1}, nil
+	}
+	d := &devinfo.Device{Name: "mlx5_0", Index: new(uint32(7)), PCI: &devinfo.PCI{Address: "0000:81:00.0"}, Ports: []*devinfo.Port{port}}
 	return h.Port(d, port)
 }
 
@@ -60,6 +63,9 @@ const removed = "-"
 
 func TestPort(t *testing.T) {
 	s, problems := read(t, "eth1", nil, func(string) (dcbnl.Bridging, error) { return lossless(), nil })
+	if got, want := s.Optional, (map[string]bool{"cc_rx_ce_pkts": true}); !maps.Equal(got, want) {
+		t.Errorf("got optional counters %v, want %v", got, want)
+	}
 	if len(problems) > 0 || s.Restricted {
 		t.Errorf("got problems %v, restricted %v, want neither", problems, s.Restricted)
 	}

@@ -43,6 +43,10 @@ type PortSettings struct {
 	Parameters map[string]string `json:"parameters"`
 	Restricted bool              `json:"restricted"`
 
+	// Optional are the counters that count only if they are enabled, and whether they are;
+	// nil: unknown.
+	Optional map[string]bool `json:"optional_counters"`
+
 	Links []*NetdevSettings `json:"links"` // several for a bond
 }
 
@@ -106,6 +110,10 @@ type Host struct {
 	Bridging   func(netdev string) (dcbnl.Bridging, error)
 	Pause      func(netdev string) (*ethtool.Pause, error)
 	Statistics func(netdev string) (map[string]uint64, error)
+
+	// Optional queries the optional counters of a port. nil: the kernel for the default mount
+	// point, otherwise no query.
+	Optional func(device, port uint32) (map[string]bool, error)
 }
 
 func (h Host) withDefaults() Host {
@@ -119,6 +127,9 @@ func (h Host) withDefaults() Host {
 		}
 		if h.Statistics == nil {
 			h.Statistics = ethtool.Statistics
+		}
+		if h.Optional == nil {
+			h.Optional = optionalCounters
 		}
 	}
 	return h

@@ -130,6 +130,9 @@ func TestRoCE_Statistics(t *testing.T) {
 	t.Parallel()
 	g := newRoCE(t)
 	ours := local(t, g)
+	if o := settings(t, g).Ports[0].Optional; o == nil || len(o) > 0 {
+		t.Errorf("got optional counters %v, want an empty list, as Soft-RoCE has", o)
+	}
 	for _, line := range strings.Split(g.MustRun(t, "ethtool", "-S", "dcb0").Stdout, "\n") {
 		name, value, found := strings.Cut(strings.TrimSpace(line), ": ")
 		got, known := ours[roce.StatisticPrefix+name]
