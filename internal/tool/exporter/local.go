@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 )
 
 // LocalOptions select this host's ports.
@@ -14,6 +16,9 @@ type LocalOptions struct {
 	Sysfs  string // default "/sys"
 	Device string // "": all
 	Port   int    // 0: all
+
+	// RoCE has the queries of network devices. Sysfs is that of the options.
+	RoCE roce.Host
 }
 
 // A localSource reads this host's counters from sysfs. It sends no packets.
@@ -21,7 +26,7 @@ type localSource struct{ LocalOptions }
 
 var errNoDevice = errors.New("read local counters: the host has no RDMA device")
 
-func (s *localSource) sweep(ctx context.Context, _ sweep) (sweep, error) {
+func (s *localSource) sweep(ctx context.Context, last sweep) (sweep, error) {
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: s.Sysfs, Device: s.Device, SysfsOnly: true})
 	switch {
 	case err != nil:
@@ -29,11 +34,15 @@ func (s *localSource) sweep(ctx context.Context, _ sweep) (sweep, error) {
 	case len(r.Devices) == 0:
 		return nil, errNoDevice
 	}
-	l := &localSweep{devices: r.Devices, partial: len(r.Problems) > 0}
+	l := newLocalSweep()
+	l.devices, l.partial = r.Devices, len(r.Problems) > 0
+	before, _ := last.(*localSweep) // nil for the first sweep
+	s.RoCE.Sysfs = s.Sysfs
 	for _, d := range r.Devices {
 		for _, p := range d.Ports {
 			if s.Port == 0 || s.Port == p.Number {
 				l.ports = append(l.ports, localPort{p, newLabels("device", d.Name, "port", strconv.Itoa(p.Number))})
+				l.addRoCE(s.RoCE, d, p, before)
 			}
 		}
 	}
@@ -45,6 +54,9 @@ type localSweep struct {
 	devices []*devinfo.Device
 	ports   []localPort
 	partial bool
+
+	read time.Time
+	roce map[string]*rocePort // by name
 }
 
 type localPort struct {
@@ -166,6 +178,7 @@ func (s *localSweep) write(e *encoder) {
 	for _, c := range localHWCounters {
 		counter(c, "hw_counters", func(p *devinfo.Port) map[string]uint64 { return p.HWCounts })
 	}
+	s.writeRoCE(e)
 }
 
 func text(s *string) string {
