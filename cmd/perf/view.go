@@ -19,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 )
 
 // A view prints measurements, each kind of test in its own table.
@@ -395,14 +396,32 @@ func cpuList(cpus []int) string {
 	return strings.Join(text, ",")
 }
 
+// roceVerdicts judges the counters of a RoCE port.
+func roceVerdicts(p host.PortInfo, s perf.Side) []string {
+	if p.Link != "Ethernet" {
+		return nil
+	}
+	var all []string
+	for _, f := range roce.Verdicts(&roce.PortSettings{Device: p.Device, Number: int(p.Port)}, s.Counters, s.Elapsed.Seconds()) {
+		all = append(all, f.Brief())
+	}
+	return all
+}
+
 // printNotes prints events that explain a bad figure.
 func printNotes(out *render.Output, m *perf.Measurement) {
 	for _, s := range []struct {
 		name string
+		port host.PortInfo
 		perf.Side
-	}{{"client", m.ClientSide}, {"server", m.ServerSide}} {
+	}{{"client", m.Client, m.ClientSide}, {"server", m.Server, m.ServerSide}} {
+		verdicts := roceVerdicts(s.port, s.Side)
+		for _, verdict := range verdicts {
+			fmt.Fprintf(out, "%d B, %s: %s\n", m.Test.Size, s.name, verdict)
+		}
 		for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
-			if meaning := host.Trouble(name); meaning != "" {
+			isEvidence := slices.ContainsFunc(verdicts, func(v string) bool { return strings.Contains(v, name+" +") })
+			if meaning := host.Trouble(name); meaning != "" && !isEvidence {
 				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.name, meaning, s.Counters[name], name)
 			}
 		}

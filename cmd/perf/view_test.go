@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 )
 
@@ -61,6 +62,8 @@ func TestPrintNotes(t *testing.T) {
 		return perf.Side{Elapsed: time.Second, User: used / 2, System: used / 2, CPUs: cpus, Sent: []uint64{1}}
 	}
 	busy, half := side(950*time.Millisecond, 1), side(500*time.Millisecond, 3)
+	lossy := busy
+	lossy.Counters = host.Counters{"packet_seq_err": 7, "np_cnp_sent": 5}
 	for _, c := range []struct {
 		name string
 		m    perf.Measurement
@@ -73,6 +76,10 @@ func TestPrintNotes(t *testing.T) {
 		{"not bound", perf.Measurement{Test: test, ClientSide: side(time.Millisecond), ServerSide: busy}, ""},
 		{"events", perf.Measurement{Test: events, ClientSide: half, ServerSide: half}, ""},
 		{"rate-limit", perf.Measurement{Test: paced, ClientSide: half, ServerSide: half}, ""},
+		{"RoCE loses packets", perf.Measurement{Test: test, Client: host.PortInfo{Link: "Ethernet"}, ClientSide: lossy, ServerSide: busy},
+			"64 B, client: roce-loss: packets were lost in the network: packet_seq_err +7\n64 B, client: CNP sent: 5 (np_cnp_sent)\n"},
+		{"InfiniBand", perf.Measurement{Test: test, Client: host.PortInfo{Link: "InfiniBand"}, ClientSide: lossy, ServerSide: busy},
+			"64 B, client: CNP sent: 5 (np_cnp_sent)\n64 B, client: NAK for a gap received: 7 (packet_seq_err)\n"},
 		{"lost and partial", perf.Measurement{Test: test, Lost: 2, Partial: true}, "64 B: 2 round trips were lost\n64 B: partial: the test ended early\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
