@@ -33,6 +33,7 @@ type command struct {
 	statistics bool
 	topology   bool
 	roce       bool
+	svg        bool
 	window     time.Duration // of topology
 
 	settings fabricflag.Settings
@@ -41,7 +42,8 @@ type command struct {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"watch"}, Others: []string{"json", "wide", "problems", "uapi", "resources"}},
-		{Flags: []string{"json"}, Others: []string{"wide"}},
+		{Flags: []string{"json"}, Others: []string{"wide", "svg"}},
+		{Flags: []string{"svg"}, Others: []string{"problems"}},
 		{Flags: []string{"uapi"}, Others: []string{"wide", "problems"}},
 		{Flags: []string{"sim"}, Others: []string{"uapi", "watch", "resources"}},
 		{Flags: []string{"resources"}, Others: []string{"uapi", "problems"}},
@@ -51,6 +53,7 @@ var rules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{
 		{Flags: []string{"statistics"}, Others: []string{"resources"}},
 		{Flags: []string{"window"}, Others: []string{"topology"}},
+		{Flags: []string{"svg"}, Others: []string{"topology"}},
 	},
 }
 
@@ -134,6 +137,7 @@ of --json, with exit code 4.`),
 	flags := cmd.Flags()
 	flags.BoolVar(&c.wide, "wide", false, "add node GUIDs, boards, PCIe links and device nodes")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.svg, "svg", false, "draw the PCI Express tree (--topology)")
 	flags.BoolVar(&c.check, "problems", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")

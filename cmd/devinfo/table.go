@@ -127,11 +127,7 @@ func pciLink(p *devinfo.PCI) string {
 	if p == nil {
 		return render.Absent
 	}
-	return linkText(pcie.Link{Width: p.Width, MaxWidth: p.MaxWidth, Speed: p.Speed})
-}
-
-func linkText(l pcie.Link) string {
-	return "x" + render.Show(l.Width) + "/x" + render.Show(l.MaxWidth) + " " + render.Show(l.Speed)
+	return pcie.Link{Width: p.Width, MaxWidth: p.MaxWidth, Speed: p.Speed}.String()
 }
 
 // problems prints problems and hints, or that there are none.

@@ -37,6 +37,8 @@ func (c *command) runTopology(ctx context.Context) error {
 		render.WriteDocument(out, t)
 	case len(t.GPUs) == 0 || len(t.Adapters) == 0:
 		err = errNoPair(t)
+	case c.svg:
+		err = t.WriteSVG(out)
 	case c.check:
 		v.problems(&t.Head)
 	default:
@@ -109,7 +111,7 @@ func (v *view) places(t *gpu.Topology) error {
 	var rows [][]string
 	add := func(name string, p gpu.Position) {
 		rows = append(rows, []string{
-			name, p.Address, linkText(p.Link), render.Show(p.MaxPayload), render.Show(p.MaxReadRequest), onOff(p.RelaxedOrdering), onOff(p.ATS), render.Absent,
+			name, p.Address, p.Link.String(), render.Show(p.MaxPayload), render.Show(p.MaxReadRequest), onOff(p.RelaxedOrdering), onOff(p.ATS), render.Absent,
 			size(p.BAR), aer(p.Errors),
 		})
 	}
@@ -121,7 +123,7 @@ func (v *view) places(t *gpu.Topology) error {
 	}
 	for _, b := range t.Bridges {
 		rows = append(rows, []string{
-			render.OrAbsent(b.Type), b.Address, linkText(b.Link), render.Absent, render.Absent, render.Absent, render.Absent, onOff(b.ACSRedirect),
+			render.OrAbsent(b.Type), b.Address, b.Link.String(), render.Absent, render.Absent, render.Absent, render.Absent, onOff(b.ACSRedirect),
 			render.Absent, aer(b.Errors),
 		})
 	}

@@ -130,6 +130,8 @@ func TestTopology_codes(t *testing.T) {
 		{"no GPU", map[string]string{"class/infiniband/abi_version": "1"}, "", cmdutil.ExitFailed, "this host has no GPU"},
 		{"unreadable", map[string]string{"bus/pci/devices/0000:00:01.0/class": "x"}, "--json", cmdutil.ExitPartial, "is not an unsigned 24-bit number"},
 		{"device", healthy, "mlx5_0", cmdutil.ExitUsage, "--topology shows all devices"},
+		{"drawing", gpuHost(0x1d), "--svg", cmdutil.ExitOK, "GPU1  0000:04:00.0  x16/x16 2.5 GT/s PCIe  PIX to mlx5_0</text>"},
+		{"drawing of problems", healthy, "--svg --problems", cmdutil.ExitUsage, "mutually exclusive"},
 		{"no window", healthy, "--window 0s", cmdutil.ExitUsage, "invalid --window 0s"},
 		{"simulated", healthy, "--sim demo", cmdutil.ExitUsage, "mutually exclusive"},
 	} {

@@ -23,6 +23,21 @@ func ReadLink(d sysfs.Dir) Link {
 	return Link{d.Int("current_link_width"), d.Int("max_link_width"), d.Text("current_link_speed"), d.Text("max_link_speed")}
 }
 
+// String returns width and speed: "x8/x16 32.0 GT/s PCIe", with - for unknown values.
+func (l Link) String() string {
+	width := func(n *int) string {
+		if n == nil {
+			return "x-"
+		}
+		return "x" + strconv.Itoa(*n)
+	}
+	speed := "-"
+	if l.Speed != nil {
+		speed = *l.Speed
+	}
+	return width(l.Width) + "/" + width(l.MaxWidth) + " " + speed
+}
+
 // Raise replaces width and speed by the values of another reading if the speed is higher.
 func (l *Link) Raise(other Link) {
 	if gigatransfers(other.Speed) > gigatransfers(l.Speed) {

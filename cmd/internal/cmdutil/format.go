@@ -9,7 +9,7 @@ import (
 )
 
 // formatNames are the flags that select an output format, by the values of --format.
-var formatNames = []string{"json", "csv", "plain", "json-lines"}
+var formatNames = []string{"json", "csv", "plain", "json-lines", "svg"}
 
 // AddFormat adds --format to a command and its subcommands that select an output format by
 // flags such as --json and --csv, which stay as short forms. Commands with a --format of

@@ -2,9 +2,12 @@ package gpu
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,5 +86,39 @@ func TestSample_Interrupted(t *testing.T) {
 	cancel()
 	if err := Read(root, devices).Sample(ctx, root, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+}
+
+// The drawing is well-formed and has each function once, with red for findings.
+func TestWriteSVG(t *testing.T) {
+	root, devices := newHost(t)
+	var out strings.Builder
+	if err := Read(root, devices).WriteSVG(&out); err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(strings.NewReader(out.String()))
+	count := map[string]int{}
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+		if e, is := token.(xml.StartElement); is {
+			count[e.Name.Local]++
+		}
+	}
+	if count["rect"] != 4 || count["path"] != 3 { // host bridge, root port, GPU, adapter
+		t.Errorf("got %v, want 4 boxes with 3 lines\n%s", count, out.String())
+	}
+	for _, want := range []string{
+		`fill="#f5c6c0" stroke="#888"/><text x="74" y="76" xml:space="preserve">GPU0  0000:01:00.0  x16/x16 2.5 GT/s PCIe  PIX to mlx5_0<`,
+		`fill="#f5c6c0" stroke="#888"/><text x="74" y="102" xml:space="preserve">mlx5_0  0000:01:00.1  x16/x16 2.5 GT/s PCIe<`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got no %s in\n%s", want, out.String())
+		}
 	}
 }
