@@ -135,10 +135,12 @@ func addStatistics(r *counters.ReportLocal, c *counters.LocalPort, d *devinfo.De
 		return
 	}
 	c.RoCE, _ = h.Port(d, p)
+	problems := h.AddOptional(c.Counters, c.RoCE)
 	for _, l := range c.RoCE.Links {
-		for _, err := range h.AddStatistics(c.Counters, l.Netdev) {
-			r.Fail(report.Failure{Subject: c.RoCE.Name(), Port: &c.Number, Error: err.Error()})
-		}
+		problems = append(problems, h.AddStatistics(c.Counters, l.Netdev)...)
+	}
+	for _, err := range problems {
+		r.Fail(report.Failure{Subject: c.RoCE.Name(), Port: &c.Number, Error: err.Error()})
 	}
 }
 

@@ -57,14 +57,14 @@ func (v *view) roce(p *roce.PortSettings) {
 	for _, l := range p.Links {
 		v.netdev(l)
 	}
-	switch {
-	case len(p.Parameters) > 0:
+	if len(p.Parameters) > 0 {
 		fmt.Fprintln(v.out, "  congestion control")
 		for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
 			fmt.Fprintf(v.out, "    %-36s %s\n", name, p.Parameters[name])
 		}
-	case p.Restricted:
-		v.fields(1, [][2]string{{"congestion control", "readable for root only"}})
+	}
+	if p.Restricted {
+		fmt.Fprintln(v.out, "  further settings are readable for root only")
 	}
 }
 

@@ -1,7 +1,9 @@
 package roce
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/rdmanl"
@@ -20,6 +22,7 @@ func (h Host) Counters(s *PortSettings) (map[string]uint64, []error) {
 	for _, d := range []sysfs.Dir{device.Sub("hw_counters"), port.Sub("counters"), port.Sub("hw_counters")} {
 		maps.Copy(all, d.Counters())
 	}
+	problems = append(problems, h.AddOptional(all, s)...)
 	for _, l := range s.Links {
 		maps.Copy(all, netdevCounters(sysfs.FS(h.Sysfs).Dir(&problems, "class/net", l.Netdev, "statistics")))
 		problems = append(problems, h.AddStatistics(all, l.Netdev)...)
@@ -36,6 +39,25 @@ func netdevCounters(d sysfs.Dir) map[string]uint64 {
 		}
 	}
 	return all
+}
+
+// AddOptional adds the optional counters of a port that are enabled to counters.
+func (h Host) AddOptional(all map[string]uint64, s *PortSettings) []error {
+	h = h.withDefaults()
+	enabled := func(name string) bool { return s.Optional[name] }
+	if h.PortCounters == nil || s.index == nil || !slices.ContainsFunc(slices.Collect(maps.Keys(s.Optional)), enabled) {
+		return nil
+	}
+	values, err := h.PortCounters(*s.index, uint32(s.Number))
+	if err != nil {
+		return []error{fmt.Errorf("query optional counters of %s: %w", s.Name(), err)}
+	}
+	for name, v := range values {
+		if enabled(name) {
+			all[name] = v
+		}
+	}
+	return nil
 }
 
 // AddStatistics adds the statistics of a network device to counters.
@@ -68,12 +90,26 @@ func Increase(before, now map[string]uint64) map[string]uint64 {
 	return all
 }
 
-// optionalCounters queries the kernel.
+// optionalCounters and portCounters query the kernel.
 func optionalCounters(device, port uint32) (map[string]bool, error) {
+	return queryKernel(func(c *rdmanl.Conn) (map[string]bool, error) { return c.OptionalCounters(device, port) })
+}
+
+func portCounters(device, port uint32) (map[string]uint64, error) {
+	return queryKernel(func(c *rdmanl.Conn) (map[string]uint64, error) {
+		s, err := c.PortStatistic(device, port)
+		if s == nil {
+			return nil, err
+		}
+		return s.Counters, err
+	})
+}
+
+func queryKernel[T any](query func(*rdmanl.Conn) (T, error)) (v T, err error) {
 	c, err := rdmanl.Dial()
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	defer c.Close()
-	return c.OptionalCounters(device, port)
+	return query(c)
 }

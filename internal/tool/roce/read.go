@@ -31,7 +31,7 @@ func (h Host) Port(d *devinfo.Device, p *devinfo.Port) (*PortSettings, []error) 
 	if d.PCI != nil {
 		s.readParameters(root, "", "kernel/debug/mlx5/"+d.PCI.Address+"/cc_params")
 	}
-	if h.Optional != nil && d.Index != nil {
+	if s.index = d.Index; h.Optional != nil && d.Index != nil {
 		var err error
 		if s.Optional, err = h.Optional(*d.Index, uint32(p.Number)); err != nil {
 			problems = append(problems, fmt.Errorf("query optional counters of %s: %w", s.Name(), err))

@@ -48,6 +48,8 @@ type PortSettings struct {
 	Optional map[string]bool `json:"optional_counters"`
 
 	Links []*NetdevSettings `json:"links"` // several for a bond
+
+	index *uint32 // of the device in NETLINK_RDMA; nil: unknown
 }
 
 // Name returns the port's name, for example "mlx5_0/1".
@@ -111,9 +113,10 @@ type Host struct {
 	Pause      func(netdev string) (*ethtool.Pause, error)
 	Statistics func(netdev string) (map[string]uint64, error)
 
-	// Optional queries the optional counters of a port. nil: the kernel for the default mount
-	// point, otherwise no query.
-	Optional func(device, port uint32) (map[string]bool, error)
+	// These query the optional counters of a port, which sysfs does not have, and all counters
+	// with their values. nil: as above.
+	Optional     func(device, port uint32) (map[string]bool, error)
+	PortCounters func(device, port uint32) (map[string]uint64, error)
 }
 
 func (h Host) withDefaults() Host {
@@ -130,6 +133,9 @@ func (h Host) withDefaults() Host {
 		}
 		if h.Optional == nil {
 			h.Optional = optionalCounters
+		}
+		if h.PortCounters == nil {
+			h.PortCounters = portCounters
 		}
 	}
 	return h

@@ -102,9 +102,12 @@ func TestCounters(t *testing.T) {
 			return map[string]uint64{"rx_prio3_pause": 5, "rx0_packets": 9}, nil
 		},
 	}
-	s := &PortSettings{Device: "mlx5_0", Number: 1, Links: []*NetdevSettings{{Netdev: "eth1"}, {Netdev: "eth2"}, {Netdev: "eth3"}}}
+	h.PortCounters = func(device, port uint32) (map[string]uint64, error) {
+		return map[string]uint64{"cc_rx_ce_pkts": uint64(10*device + port), "cc_tx_cnp_pkts": 0, "out_of_sequence": 99}, nil
+	}
+	s := &PortSettings{Device: "mlx5_0", Number: 1, index: new(uint32(7)), Optional: map[string]bool{"cc_rx_ce_pkts": true, "cc_tx_cnp_pkts": false}, Links: []*NetdevSettings{{Netdev: "eth1"}, {Netdev: "eth2"}, {Netdev: "eth3"}}}
 	got, problems := h.Counters(s)
-	want := map[string]uint64{"a": 1, "port_xmit_packets": 2, "out_of_sequence": 3, "netdev_rx_packets": 4, "ethtool_rx_prio3_pause": 10}
+	want := map[string]uint64{"a": 1, "port_xmit_packets": 2, "out_of_sequence": 3, "netdev_rx_packets": 4, "ethtool_rx_prio3_pause": 10, "cc_rx_ce_pkts": 71}
 	if !maps.Equal(got, want) || len(problems) != 1 {
 		t.Errorf("got %v, problems %v, want %v and one problem", got, problems, want)
 	}

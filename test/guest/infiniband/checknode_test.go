@@ -52,7 +52,7 @@ func TestCheckNode(t *testing.T) {
 	bridge.Unplug()
 	run(4, "devices/device ibtest0", "devices/device ibtest1", "ports/port-state ibtest0/1", "ports/port-state ibtest1/1")
 	nagios, err := g.Run(t.Context(), guest.Command{User: true, Args: []string{"ibkit", "check", "node", "--format", "nagios", "--expect", "/tmp/check/node.yaml"}})
-	const want = "IBKIT NODE CRITICAL - 2 errors, 0 warnings in 8 stages; ports/port-state ibtest0/1: state: got DOWN, want ACTIVE |"
+	const want = "IBKIT NODE CRITICAL - 2 errors, 0 warnings in 10 stages; ports/port-state ibtest0/1: state: got DOWN, want ACTIVE |"
 	if err != nil || nagios.Code != 2 || !strings.HasPrefix(nagios.Stdout, want) {
 		t.Errorf("got exit code %d, error %v and\n%swant 2 and %s", nagios.Code, err, nagios.Stdout, want)
 	}
