@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/ibkit/ibkit/test/debian"
 )
@@ -33,9 +34,9 @@ type Guest struct {
 	Release string
 
 	spec     Spec
-	host     int             // 1 or 2 in a pair
-	peer     *Guest          // the other guest in a pair, or nil
-	activity *activity       // shared by both guests in a pair
+	host     int             // number on its network, from 1
+	peers    []*Guest        // the others on its network
+	activity *activity       // shared with them
 	log      io.Writer       // gets the output of commands after the setup
 	ctx      context.Context // ends the guest
 	end      context.CancelCauseFunc
@@ -57,34 +58,54 @@ func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 }
 
 // BootPair starts two guests. Their [Wire] devices are connected to each other.
-func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
-	var pair [2]*Guest
-	if !a.wired() || !b.wired() {
-		return pair, fmt.Errorf("boot guests %s and %s: each needs a device on a wire", a.Name, b.Name)
-	}
+func BootPair(ctx context.Context, a, b Spec) (pair [2]*Guest, err error) {
 	var ends [2]*os.File
-	var err error
 	if ends[0], ends[1], err = socketPair(); err != nil {
 		return pair, err
 	}
-	var errs [2]error
-	both, second := new(activity), make(chan struct{})
-	go func() {
-		defer close(second)
-		pair[1], errs[1] = boot(ctx, b, 2, ends[1], both)
-	}()
-	pair[0], errs[0] = boot(ctx, a, 1, ends[0], both)
-	<-second
-	if err := errors.Join(errs[:]...); err != nil {
-		for _, g := range pair {
-			if g != nil {
-				err = errors.Join(err, g.Close())
-			}
+	all, err := bootAll(ctx, []Spec{a, b}, ends[:])
+	return [2]*Guest(all), err
+}
+
+// BootSwitched starts guests with numbers from 1. Their [Wire] devices are connected to the
+// ports of a switch, in their order.
+func BootSwitched(ctx context.Context, s *Switch, specs ...Spec) ([]*Guest, error) {
+	var ends []*os.File
+	for range specs {
+		end, err := s.connect()
+		if err != nil {
+			return nil, err
 		}
-		return pair, err
+		ends = append(ends, end)
 	}
-	pair[0].peer, pair[1].peer = pair[1], pair[0]
-	return pair, nil
+	return bootAll(ctx, specs, ends)
+}
+
+// bootAll starts guests at the ends of wires, which it closes.
+func bootAll(ctx context.Context, specs []Spec, ends []*os.File) ([]*Guest, error) {
+	all, errs := make([]*Guest, len(specs)), make([]error, len(specs))
+	together := new(activity)
+	var booting sync.WaitGroup
+	for i, spec := range specs {
+		if !spec.wired() {
+			errs[i] = errors.Join(fmt.Errorf("boot guest %s: it needs a device on a wire", spec.Name), ends[i].Close())
+			continue
+		}
+		booting.Go(func() { all[i], errs[i] = boot(ctx, spec, i+1, ends[i], together) })
+	}
+	booting.Wait()
+	for i, g := range all {
+		if g != nil {
+			g.peers = slices.Delete(slices.Clone(all), i, i+1)
+		}
+	}
+	err := errors.Join(errs...)
+	for _, g := range all {
+		if err != nil && g != nil {
+			err = errors.Join(err, g.Close())
+		}
+	}
+	return all, err
 }
 
 // boot starts a guest. It closes its end of the wire, which QEMU inherits.
@@ -112,7 +133,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 		return nil, fmt.Errorf("make disk of guest %s: %w", spec.Name, err)
 	}
 	defer disk.Close()
-	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wire: wire, host: host, terminal: spec.Interactive, capture: spec.Capture}
+	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wire: wire, host: min(host, 2), terminal: spec.Interactive, capture: spec.Capture}
 	if h.initrd, err = baseInitrd(ctx, kernel, root, modules); err != nil {
 		return nil, fmt.Errorf("make first file system of guest %s: %w", spec.Name, err)
 	}

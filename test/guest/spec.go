@@ -73,7 +73,7 @@ type Link int
 const (
 	Dummy Link = iota // it talks to itself only
 	Veth              // one end of a pair; the other end is up and has no address
-	Wire              // joins two guests, see BootPair; one in each
+	Wire              // joins guests, see BootPair and BootSwitched; one in each
 )
 
 // Port has a Device's names and address in a guest.

@@ -33,6 +33,23 @@ func NewPair(tb testing.TB, a, b Spec) (*Guest, *Guest) {
 	return pair[0], pair[1]
 }
 
+// NewSwitched is [BootSwitched] for tests. The switch ends with the test.
+func NewSwitched(tb testing.TB, s *Switch, specs ...Spec) []*Guest {
+	tb.Helper()
+	for i := range specs {
+		specs[i] = forTest(tb, specs[i])
+	}
+	tb.Cleanup(s.Close)
+	all, err := BootSwitched(context.WithoutCancel(tb.Context()), s, specs...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, g := range all {
+		g.closeWith(tb)
+	}
+	return all
+}
+
 // Module is [Kernel.BuildModule] for tests, for the kernel of this machine's release.
 func Module(tb testing.TB, dir string) string {
 	tb.Helper()

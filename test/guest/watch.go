@@ -27,7 +27,7 @@ const looks = 11
 // processors, so that this machine's load does not matter.
 const busy = 0.1
 
-// activity counts what happens in a guest, or in both guests in a pair: commands that
+// activity counts what happens in a guest, or in all guests on a network: commands that
 // start or end, and output that a step waits for.
 type activity struct{ atomic.Uint64 }
 
@@ -159,8 +159,8 @@ func (w *watch) hang(processes string) error {
 		}
 	}
 	w.guest.end(err)
-	if w.guest.peer != nil {
-		w.guest.peer.end(err)
+	for _, peer := range w.guest.peers {
+		peer.end(err)
 	}
 	return err
 }

@@ -166,7 +166,7 @@ func status(cpu time.Duration) []wire.Event {
 func TestWatch_Pair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := fakeGuest(t, sleeper), fakeGuest(t, sleeper)
-		a.peer, b.peer, b.activity = b, a, a.activity
+		a.peers, b.peers, b.activity = []*Guest{b}, []*Guest{a}, a.activity
 		server := a.MustStart(t, "server")
 		stop := time.AfterFunc(0, func() {
 			for range 10 {
