@@ -86,7 +86,7 @@ func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (
 		return o, err
 	}
 	var ok bool
-	if o.MaxMemory, ok = parseBytes(s.maxMemory, math.MaxInt); !ok {
+	if o.MaxMemory, ok = cmdutil.ParseBytes(s.maxMemory, math.MaxInt); !ok {
 		return o, cmdutil.UsageErrorf("invalid --max-memory %q: want a number of bytes such as 512M or 4G", s.maxMemory)
 	}
 	var err error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
@@ -123,7 +124,8 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 			one.Rate = rate.messages(size)
 		}
 		if !flags.Changed("tx-depth") {
-			one.Depth = max(2, one.List, min(f.test.Depth, inFlightBytes/max(1, size)))
+			one.Depth = f.test.Depth
+			one.Depth = one.FittingDepth()
 			if flags.Changed("cq-moderation") {
 				one.Depth = max(one.Depth, min(f.test.Depth, one.Moderation))
 			}
@@ -173,21 +175,16 @@ func parseRate(text string) (r rate, err error) {
 // moderation returns the default number of messages per completion. It is lower for
 // messages that take long, so that progress is visible early.
 func (f *testFlags) moderation(t perf.Test) int {
-	n := min(f.test.Moderation, t.Depth, completionBytes/max(1, t.Size))
+	t.Moderation = f.test.Moderation
+	n := t.FittingModeration()
 	if t.Rate > 0 {
 		n = min(n, int(t.Rate/float64(max(1, t.QueuePairs))/completionsPerSecond))
 	}
 	return max(1, n)
 }
 
-const (
-	// inFlightBytes bounds the data in flight on a queue pair. Soft-RoCE sends within
-	// the call that posts, which would take seconds for more.
-	inFlightBytes = 16 << 20
-
-	completionBytes      = 512 << 10 // maximum data per completion
-	completionsPerSecond = 100       // of a queue pair in a test with a rate
-)
+// completionsPerSecond is the completion rate of a queue pair in a test with a rate.
+const completionsPerSecond = 100
 
 // Default sizes, and sweep sizes.
 const (
@@ -259,26 +256,9 @@ func parseSizes(text string) ([]int, error) {
 
 // parseSize parses a size in bytes, which is a part of the argument.
 func parseSize(text, argument string) (int, error) {
-	n, ok := parseBytes(text, 1<<30)
+	n, ok := cmdutil.ParseBytes(text, 1<<30)
 	if !ok {
 		return 0, fmt.Errorf("invalid --size %q: want 1 to 1G bytes such as 64, 4K or 1M, or a range such as 64-1M", argument)
 	}
 	return n, nil
-}
-
-// parseBytes parses a positive number of bytes with an optional suffix K, M, G or T.
-func parseBytes(text string, most int) (n int, ok bool) {
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
-	shift := 0
-	if number != "" {
-		if i := strings.IndexByte("KMGT", number[len(number)-1]); i >= 0 {
-			shift = 10 * (i + 1)
-			number = number[:len(number)-1]
-		}
-	}
-	v, err := strconv.ParseUint(number, 10, 31)
-	if err != nil || v == 0 || int(v) > most>>shift {
-		return 0, false
-	}
-	return int(v) << shift, true
 }

@@ -109,6 +109,12 @@ func concernsTest(err error) bool {
 	return isPeerError(err) || errors.As(err, new(testError)) || errors.Is(err, loop.ErrCorrupt) || errors.Is(err, ErrNoFigures)
 }
 
+// IsCorrupt reports whether a payload was corrupt, at either side.
+func IsCorrupt(err error) bool {
+	peer, reported := errors.AsType[*PeerError](err)
+	return errors.Is(err, loop.ErrCorrupt) || reported && strings.Contains(peer.Text, loop.ErrCorrupt.Error())
+}
+
 // A FailedTest is a test and the reason of its failure.
 type FailedTest struct {
 	Test Test

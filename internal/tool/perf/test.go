@@ -161,6 +161,25 @@ func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	return t
 }
 
+const (
+	// inFlightBytes bounds the data in flight on a queue pair. Soft-RoCE sends within
+	// the call that posts, which would take seconds for more.
+	inFlightBytes = 16 << 20
+
+	completionBytes = 512 << 10 // maximum data per completion
+)
+
+// FittingDepth returns Depth, less for large messages.
+func (t Test) FittingDepth() int {
+	return max(2, t.List, min(t.Depth, inFlightBytes/max(1, t.Size)))
+}
+
+// FittingModeration returns Moderation, less for large messages, so that progress is visible
+// early.
+func (t Test) FittingModeration() int {
+	return max(1, min(t.Moderation, t.Depth, completionBytes/max(1, t.Size)))
+}
+
 // String returns the name of the test: "send lat rc 64 B". The name of an unchecked
 // test is safe for a terminal.
 func (t Test) String() string {
