@@ -88,6 +88,9 @@ func (c *Crew) greet(conn net.Conn) {
 		return
 	}
 	m := &member{Name: j.Name, conn: conn, input: input}
+	if j.Offer != nil {
+		m.offer = *j.Offer
+	}
 	if why := c.seat(m, j.Version); why != "" {
 		c.refuse(conn, Refusal{Name: j.Name, Reason: why})
 		return

@@ -23,6 +23,8 @@ type Options struct {
 	Count  int           // without Expect
 	Within time.Duration // time for joining
 	Retry  time.Duration // time in which a transport gives up, part of the limit of a round
+	// Measure makes the members serve each other.
+	Measure bool
 
 	// Event, unless nil, is called for each event, from several goroutines.
 	Event func(Event)
@@ -159,8 +161,12 @@ func (c *Crew) begin() error {
 	slices.SortFunc(c.order, func(a, b *member) int {
 		return cmp.Or(c.place[a.Name]-c.place[b.Name], hostlist.Compare(a.Name, b.Name))
 	})
+	start := &begin{}
+	if c.o.Measure {
+		start.Serve = c.addresses()
+	}
 	for _, m := range c.order {
-		if err := m.send(message{Begin: &struct{}{}}); err != nil {
+		if err := m.send(message{Begin: start}); err != nil {
 			c.lose(m, Died, err.Error())
 		}
 	}

@@ -133,6 +133,10 @@ func (o WorkerOptions) handshake(conn net.Conn, input io.Reader) (w *welcome, re
 	}
 	c, own := m.Challenge, random(nonceSize)
 	j := &join{Name: o.Name, Version: o.Version, Nonce: own, Proof: prove(o.Token, workerRole, c.Nonce, own, o.Name)}
+	if o.Engine != nil {
+		offer := o.Engine.Offer()
+		j.Offer = &offer
+	}
 	if err := jsonframe.Write(conn, message{Join: j}, maxHandshake); err != nil {
 		return nil, false, err
 	}

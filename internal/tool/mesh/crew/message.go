@@ -2,9 +2,11 @@ package crew
 
 import (
 	"io"
+	"net/netip"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A message is a message between coordinator and worker, with one member. The coordinator
@@ -23,7 +25,7 @@ type message struct {
 	Join      *join      `json:"join,omitempty"`
 	Welcome   *welcome   `json:"welcome,omitempty"`
 	Refused   string     `json:"refused,omitempty"`
-	Begin     *struct{}  `json:"begin,omitempty"`
+	Begin     *begin     `json:"begin,omitempty"`
 	Task      *Task      `json:"task,omitempty"`
 	Report    *taskDone  `json:"report,omitempty"`
 	Leave     string     `json:"leave,omitempty"`
@@ -40,6 +42,12 @@ type join struct {
 	Version string `json:"version"`
 	Nonce   []byte `json:"nonce"`
 	Proof   []byte `json:"proof"`
+	Offer   *Offer `json:"offer,omitempty"`
+}
+
+// begin lists the addresses of the members to serve; none in a simulated run.
+type begin struct {
+	Serve []netip.Addr `json:"serve,omitempty"`
 }
 
 type welcome struct {
@@ -55,13 +63,16 @@ type end struct {
 type Task struct {
 	Number int           `json:"number"`
 	Within time.Duration `json:"within_ns"` // limit of each send
+	Tests  []perf.Test   `json:"tests,omitempty"`
 	Sends  []Send        `json:"sends,omitempty"`
 }
 
 // A Send is a measurement from a worker to another.
 type Send struct {
-	To    string   `json:"to"`
-	Model *Figures `json:"model,omitempty"` // the result
+	To    string         `json:"to"`
+	Rail  int            `json:"rail,omitempty"`  // of the worker
+	Peer  netip.AddrPort `json:"peer,omitzero"`   // at which the other rail serves
+	Model *Figures       `json:"model,omitempty"` // the result
 }
 
 // Figures are the results of a measurement. A nil figure was not measured.
@@ -70,6 +81,15 @@ type Figures struct {
 	Latency *float64      `json:"latency_us,omitempty"`
 	Takes   time.Duration `json:"takes_ns,omitempty"` // of a simulated measurement
 	Error   string        `json:"error,omitempty"`    // of the pair
+	Corrupt bool          `json:"corrupt,omitempty"`  // a payload was
+	Signs   []Sign        `json:"signs,omitempty"`
+}
+
+// A Sign is a counter that increased during a measurement and explains a bad figure, or
+// the state of a link.
+type Sign struct {
+	Receiver bool   `json:"receiver,omitempty"` // at the other end
+	Text     string `json:"text"`
 }
 
 type taskDone struct {
@@ -93,9 +113,16 @@ func read(r io.Reader, limit int) (message, error) {
 	if m.Challenge != nil {
 		m.Challenge.Version = jsonframe.Printable(m.Challenge.Version)
 	}
+	if m.Join != nil && m.Join.Offer != nil {
+		m.Join.Offer.clean()
+	}
 	if m.Report != nil {
 		for i := range m.Report.Results {
-			m.Report.Results[i].Error = jsonframe.Printable(m.Report.Results[i].Error)
+			f := &m.Report.Results[i]
+			f.Error = jsonframe.Printable(f.Error)
+			for k := range f.Signs {
+				f.Signs[k].Text = jsonframe.Printable(f.Signs[k].Text)
+			}
 		}
 	}
 	if m.End != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 const (
@@ -89,6 +91,14 @@ func (r *rig) gatherWith(puppet string, others ...string) (*Crew, net.Conn) {
 	}
 	return <-crew, conn
 }
+
+// A measure is an engine without rails.
+type measure func(context.Context, Send) Figures
+
+func (measure) Offer() Offer                        { return Offer{} }
+func (measure) Serve(context.Context, []netip.Addr) {}
+
+func (m measure) Measure(ctx context.Context, _ []perf.Test, s Send) Figures { return m(ctx, s) }
 
 // figures returns simulated figures.
 func figures(gbps float64) *Figures { return &Figures{Gbps: &gbps, Takes: 50 * time.Millisecond} }

@@ -3,23 +3,29 @@ package crew
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A Round is a set of measurements at the same time.
 type Round struct {
 	Takes time.Duration // estimate for a flow; 0: short
+	Tests []perf.Test   // of flows without a model
 	Flows []Flow
 
 	// All asks members without a flow too whether they are there.
 	All bool
 }
 
-// A Flow is a simulated measurement from a member to another, with its result.
+// A Flow is a measurement from a member's rail to another member's, or a simulated one with
+// its result.
 type Flow struct {
-	From, To string
-	Model    *Figures
+	From, To         string
+	FromRail, ToRail int
+	Model            *Figures
 }
 
 // A State is the fate of a flow.
@@ -103,7 +109,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 	n := &round{crew: c, tasks: map[*member]*Task{}, flows: map[*member][]int{}, waiting: map[*member]bool{}}
 	take := func(m *member) *Task {
 		if n.tasks[m] == nil {
-			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve}
+			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve, Tests: r.Tests}
 			n.waiting[m] = true
 		}
 		return n.tasks[m]
@@ -114,7 +120,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 		if from != nil && to != nil && from.lost == nil && to.lost == nil {
 			o.State = Broken // until there is a report
 			t := take(from)
-			t.Sends = append(t.Sends, Send{To: f.To, Model: f.Model})
+			t.Sends = append(t.Sends, to.target(f))
 			n.flows[from] = append(n.flows[from], i)
 			take(to)
 		}
@@ -126,6 +132,15 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 		}
 	}
 	return n
+}
+
+// target returns the part of the sender in a flow to a member.
+func (m *member) target(f Flow) Send {
+	s := Send{To: f.To, Rail: f.FromRail, Model: f.Model}
+	if f.Model == nil && f.ToRail < len(m.offer.Rails) {
+		s.Peer = netip.AddrPortFrom(m.address(), m.offer.Rails[f.ToRail].Listen)
+	}
+	return s
 }
 
 // collect takes the reports until all members have reported or the limit is over.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,10 +41,10 @@ func TestCrew_Round_measure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		o := r.options("a")
-		o.measure = func(ctx context.Context, s Send) Figures {
+		o.Engine = measure(func(ctx context.Context, s Send) Figures {
 			wait(ctx, time.Hour)
 			return Figures{Error: "to " + s.To}
-		}
+		})
 		r.join(t.Context(), o, r.options("b"), r.options("c"))
 		c := r.gather("a", "b", "c")
 		defer c.Close("")
@@ -149,7 +151,7 @@ func TestCrew_Round_pairOfLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		o := r.options("a")
-		o.measure = func(context.Context, Send) Figures { return Figures{Error: "the peer closed the connection"} }
+		o.Engine = measure(func(context.Context, Send) Figures { return Figures{Error: "the peer closed the connection"} })
 		r.join(t.Context(), o)
 		c, x := r.gatherWith("x", "a")
 		r.workers.Go(func() {
@@ -206,4 +208,57 @@ func TestCrew_limit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An offering is an engine with rails, which records the members that it serves.
+type offering struct {
+	measure
+	offer Offer
+	serve chan []netip.Addr
+}
+
+func (o *offering) Offer() Offer                                  { return o.offer }
+func (o *offering) Serve(_ context.Context, members []netip.Addr) { o.serve <- members }
+
+// TestCrew_Round_rails checks that a worker measures to the address and TCP port of the other
+// member's rail, with the tests of the round, and serves all members.
+func TestCrew_Round_rails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		sends := make(chan Send, 1)
+		own := map[string]netip.Addr{"a": netip.MustParseAddr("192.0.2.1"), "b": netip.MustParseAddr("192.0.2.2")}
+		served := make(chan []netip.Addr, 2)
+		for name, at := range own {
+			o := r.options(name)
+			o.Engine = &offering{
+				measure: func(_ context.Context, s Send) Figures { sends <- s; return Figures{Gbps: new(7.0)} },
+				offer:   Offer{Rails: []Rail{{Device: "x0", Listen: 1000}, {Device: "x1\x1b", Listen: 1001}}, Addresses: []netip.Addr{at}},
+				serve:   served,
+			}
+			r.join(t.Context(), o)
+		}
+		c, err := Gather(t.Context(), r.l, Options{Token: token, Version: version, Expect: []string{"a", "b"}, Within: time.Minute, Measure: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close("")
+		if got := c.Offer("b").Rails[1].Device; got != "x1 " {
+			t.Errorf("got device %q, want a printable name", got)
+		}
+		got, err := c.Round(t.Context(), Round{Flows: []Flow{{From: "a", To: "b", FromRail: 1, ToRail: 1}}})
+		if d := cmp.Diff([]string{"a>b 7 measured"}, text(got)); err != nil || d != "" {
+			t.Errorf("got %v and difference\n%s", err, d)
+		}
+		if s, want := <-sends, netip.MustParseAddrPort("192.0.2.2:1001"); s.Rail != 1 || s.Peer != want {
+			t.Errorf("got rail %d to %v, want 1 to %v", s.Rail, s.Peer, want)
+		}
+		for range own {
+			members := <-served
+			for name, at := range own {
+				if !slices.Contains(members, at) {
+					t.Errorf("got members %v to serve, want the address of %s, %v", members, name, at)
+				}
+			}
+		}
+	})
 }

@@ -28,7 +28,7 @@ func startTCP(t testing.TB, l net.Listener, count int) (end func()) {
 		o := WorkerOptions{
 			Token: token, Version: version, Name: fmt.Sprintf("n%04d", i), Coordinators: []string{l.Addr().String()}, Within: time.Minute,
 		}
-		o.measure = func(_ context.Context, s Send) Figures { return Figures{Error: "to " + s.To} }
+		o.Engine = measure(func(_ context.Context, s Send) Figures { return Figures{Error: "to " + s.To} })
 		all.Go(func() {
 			var end *EndError
 			if _, err := Work(context.Background(), o); err != nil && !errors.As(err, &end) {

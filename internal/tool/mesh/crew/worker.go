@@ -24,8 +24,8 @@ type WorkerOptions struct {
 	// Dial, unless nil, replaces TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 
-	// measure, unless nil, takes the place of measurements in tests, and runs until ctx ends.
-	measure func(context.Context, Send) Figures
+	// Engine measures; nil: only simulated figures are reported.
+	Engine Engine
 }
 
 // An EndError is the reason why a worker ended before the run did.
@@ -84,6 +84,8 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 	reports := make(chan *taskDone)
 	cancel := context.CancelFunc(func() {})
 	defer func() { cancel() }()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	for {
 		select {
 		case m, ok := <-s.inbox:
@@ -92,6 +94,8 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 				return "", connectionEnded(s.ended)
 			case m.End != nil:
 				return m.End.Summary, nil
+			case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
+				s.Engine.Serve(ctx, m.Begin.Serve)
 			case m.Task != nil:
 				cancel()
 				cancel = s.start(ctx, *m.Task, reports)
@@ -142,16 +146,16 @@ func (s *worker) run(ctx context.Context, t Task, reports chan<- *taskDone) {
 	}
 }
 
-// result runs a measurement: it waits for the time that the model takes.
+// result runs a measurement, or waits for the time that its model takes.
 func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
 	switch {
 	case send.Model != nil:
 		wait(ctx, send.Model.Takes)
 		return *send.Model
-	case s.measure == nil:
+	case s.Engine == nil:
 		return Figures{Error: "the worker has no device"}
 	}
-	f := s.measure(ctx, send)
+	f := s.Engine.Measure(ctx, t.Tests, send)
 	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		f.Error = fmt.Sprintf("no result within %v", t.Within)
 	}
