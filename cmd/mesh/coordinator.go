@@ -13,11 +13,13 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/hostlist"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
 	"github.com/ibkit/ibkit/internal/tool/mesh/live"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // coordinator is the flags of a process that gathers workers and judges their results.
@@ -27,8 +29,13 @@ type coordinator struct {
 	source  source
 	model   modelFlags
 	verdict verdictFlags
+	test    testFlags
 	within  time.Duration
 	pace    time.Duration
+	results string // file
+
+	scheduled bool        // --schedule is set
+	tests     []perf.Test // of a measured run
 }
 
 func (c *coordinator) define(cmd *cobra.Command) {
@@ -36,9 +43,10 @@ func (c *coordinator) define(cmd *cobra.Command) {
 	flags.DurationVar(&c.within, "join-timeout", time.Minute, "`TIME` for joining; then the run begins without the others")
 	c.model.define(c.env, cmd)
 	flags.DurationVar(&c.pace, "pace", 10*time.Millisecond, "`TIME` that a simulated measurement takes")
+	c.test.define(cmd)
 	c.verdict.define(cmd)
-	c.source.fabric.Define(c.env, cmd)
-	_ = flags.MarkHidden("sm-port") // no subnet manager is queried
+	flags.StringVar(&c.results, "results", "", "write the figures to `FILE` for ibkit mesh analyze (.json: JSON)")
+	c.source.define(cmd)
 }
 
 // maxPace is the highest value of --pace.
@@ -63,16 +71,38 @@ func (c *coordinator) completeSource(ctx context.Context, flags *pflag.FlagSet) 
 	if err := c.source.complete(ctx, flags); err != nil {
 		return err
 	}
-	if !c.source.fabric.IsSimulated() {
-		err := cmdutil.UsageErrorf("the fabric is not simulated: measurements over RDMA devices are not supported yet")
-		return cmdutil.WithHint(err, "select a fabric: --sim fat-tree; to judge results of other programs: ibkit mesh analyze FILE")
+	simulated := c.isSimulated()
+	if err := c.test.check(flags, simulated); err != nil {
+		return err
 	}
-	return nil
+	if c.results != "" {
+		if err := fileout.Check(c.results); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	if simulated {
+		return nil
+	}
+	if err := checkMeasured(flags); err != nil {
+		return err
+	}
+	var err error
+	c.scheduled = flags.Changed("schedule")
+	c.tests, err = c.test.tests(flags)
+	return err
 }
+
+// isSimulated reports whether the figures are calculated.
+func (c *coordinator) isSimulated() bool {
+	return c.source.from.File == "" && c.source.fabric.IsSimulated()
+}
+
+// retryTime is the time in which a queue pair gives up.
+const retryTime = 3 * time.Second
 
 // options returns the options for joining.
 func (c *coordinator) options(token string) crew.Options {
-	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Event: c.event}
+	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Retry: retryTime, Measure: !c.isSimulated(), Event: c.event}
 }
 
 // event prints refused and lost workers.
@@ -87,31 +117,26 @@ func (c *coordinator) event(e crew.Event) {
 
 // run gathers workers, runs the rounds and prints the verdict. It closes the listener.
 func (c *coordinator) run(ctx context.Context, l net.Listener, o crew.Options) error {
-	w, options, err := c.prepare(ctx)
-	if err != nil {
-		return errors.Join(err, l.Close())
+	var s *session
+	if c.isSimulated() {
+		var err error
+		if s, err = c.simulated(ctx); err != nil {
+			return errors.Join(err, l.Close())
+		}
 	}
 	members, err := crew.Gather(ctx, l, o)
 	if err != nil {
 		return err
 	}
-	expected := o.Expect
-	if expected == nil {
-		expected = members.Members()
-	}
 	c.absent(members, o)
-	simulation, workers, err := live.Place(w, expected, options)
-	if err != nil {
+	if s, err = c.place(ctx, s, members, o); err != nil {
 		members.Close("no run: " + err.Error())
-		return &cmdutil.UsageError{Err: err}
+		return err
 	}
-	bar := render.NewProgress(c.env.ErrOut)
-	run := live.Options{Simulation: simulation, Workers: workers, Pace: c.pace, Progress: progress(bar.Wait)}
-	out := live.Run(ctx, members, run)
-	bar.Close()
-	r := live.Judge(members, w, run, out, mesh.Options{Began: c.source.routing.Began})
+	r, out, err := c.judge(ctx, s, members)
+	c.failed(r)
 	members.Close(plural.Count(len(r.Findings), "finding", "findings"))
-	if err := c.verdict.print(c.env, r); err != nil {
+	if err := errors.Join(err, c.verdict.print(c.env, r)); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.env.ErrOut, "%d of %s, %d of %s in %v\n", len(members.Members()), plural.Count(size(o), "worker", "workers"),
@@ -119,14 +144,48 @@ func (c *coordinator) run(ctx context.Context, l net.Listener, o crew.Options) e
 	return cmdutil.HeadError(&r.Head)
 }
 
-// prepare reads the fabric and the faults.
-func (c *coordinator) prepare(ctx context.Context) (*mesh.Wiring, mesh.SimulateOptions, error) {
-	w, err := c.source.wiring(ctx)
-	if err != nil {
-		return nil, mesh.SimulateOptions{}, err
+// failed prints the failures of a run, such as pairs and ports that cannot measure.
+func (c *coordinator) failed(r *mesh.Result) {
+	failures := c.source.fabric.Failures(c.env, "warning")
+	defer failures.Close()
+	for _, f := range r.Failures {
+		if f.Attribute != "" {
+			continue // of the scan, which has printed it
+		}
+		text := f.Error
+		if f.Subject != "" {
+			text = f.Subject + ": " + text
+		}
+		failures.Print(errors.New(text))
 	}
-	o, err := c.model.options(w)
-	return w, o, err
+}
+
+// place assigns the workers to hosts: s is a simulation, or nil for measurements.
+func (c *coordinator) place(ctx context.Context, s *session, members *crew.Crew, o crew.Options) (*session, error) {
+	if s == nil {
+		return c.measured(ctx, members)
+	}
+	expected := o.Expect
+	if expected == nil {
+		expected = members.Members()
+	}
+	if err := s.place(expected); err != nil {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	return s, nil
+}
+
+// judge runs the rounds, saves and analyses the figures, and confirms the suspects. An error is
+// that of saving.
+func (c *coordinator) judge(ctx context.Context, s *session, members *crew.Crew) (*mesh.Result, *live.Outcome, error) {
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	s.run.Progress = progress(bar.Wait)
+	out := live.Run(ctx, members, s.run)
+	err := c.save(s, out)
+	r := live.Conclude(ctx, members, s.wiring, s.run, out, mesh.Options{Began: s.began})
+	s.finish(r)
+	return r, out, err
 }
 
 // absent names the workers that did not join. A launcher may have started a part of them

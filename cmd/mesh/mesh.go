@@ -40,8 +40,8 @@ mesh plan predicts the links that a schedule of measurements shares.
 mesh itself simulates a measurement: it calculates the figures from the routes
 of a simulated fabric, the rates of its links, noise, and planted faults, and
 prints them in the form that mesh analyze reads. The same seed gives the same
-figures. Flows that use a link in the same round share its rate. mesh run does
-it with workers that srun, mpirun or ssh start.
+figures. Flows that use a link in the same round share its rate. mesh run
+measures with workers that srun, mpirun or ssh start.
 
 A fault is a host, a switch, or a port for the direction that it sends in, and
 a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),

@@ -29,6 +29,7 @@ type joinRun struct {
 	listen             string
 	join, name         string
 	rank, size         int
+	device             string
 	rendezvous         string
 }
 
@@ -36,23 +37,29 @@ type joinRun struct {
 func newRun(env *cmdutil.Env) *cobra.Command {
 	c := &joinRun{coordinator: coordinator{env: env, from: "ibkit mesh run", source: source{env: env}}}
 	cmd := &cobra.Command{
-		Use:   "run --sim FABRIC [flags]\n  ibkit mesh run --join HOST:PORT [flags]",
-		Short: "Run a simulated cluster test with a worker on each host",
+		Use:   "run [flags]\n  ibkit mesh run --join HOST:PORT [flags]",
+		Short: "Measure between all hosts of a cluster and judge the figures",
 		Long: strings.TrimSpace(`
 mesh run joins a worker on each host to a coordinator, which runs the rounds of
-a schedule and prints the verdict of mesh analyze. The figures are calculated
-for a simulated fabric: the coordinator sends them, and the workers report them.
-It tests how a launcher starts the workers, and which of them hang or die.
+a schedule and prints the verdict of mesh analyze. Workers measure over their
+active RDMA ports as ibkit perf does, first latencies, then bandwidths. The
+flows of a suspect are measured again without others, and counters that
+increased meanwhile are printed.
+
+The fabric is scanned if all ports are InfiniBand; --from selects another
+source. Without a fabric, as with RoCE, hosts are judged, links are not. With
+--sim, figures are calculated for a simulated fabric, and need no RDMA device.
 
 Slurm (srun), MPICH and Intel MPI start all workers; that of rank 0 coordinates.
 Open MPI needs --rendezvous, an address of rank 0 with a free port. With
 --hosts, this process coordinates and starts the workers over ssh. With --join,
 it is a worker of ibkit mesh serve or of another coordinator.
 
-Workers that have the names of hosts in the fabric measure there; otherwise
-they take its first hosts in their order. A worker that does not join, hangs or
-dies is a finding, the rest of the run is valid, and the exit code is 4. Workers
-exit with 0 once they have joined: the exit code of the coordinator counts.
+A worker that does not join, cannot measure, hangs or dies is a finding, the
+rest of the run is valid, and the exit code is 4. Workers exit with 0 once they
+have joined: the exit code of the coordinator counts. In a simulation, workers
+with the names of hosts in the fabric have their figures; otherwise they have
+those of its first hosts in their order.
 
 Workers prove a token: that in IBKIT_MESH_TOKEN, or with --join a line on the
 standard input. --hosts and PMI distribute a random token. Without the variable,
@@ -60,13 +67,16 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 		Example: strings.Trim(`
   # a worker per node of a Slurm job
   export IBKIT_MESH_TOKEN=$(openssl rand -hex 16)
-  srun -N4 ibkit mesh run --sim fat-tree
+  srun -N4 ibkit mesh run
 
-  # hosts over ssh
-  ibkit mesh run --hosts 'node[01-16]' --sim demo
+  # hosts over ssh, two rails, the figures in a file
+  ibkit mesh run --hosts 'node[01-16]' --device mlx5_0,mlx5_1 --results run.csv
 
   # a worker for ibkit mesh serve
-  ibkit mesh run --join head:18600 < token`, "\n"),
+  ibkit mesh run --join head:18600 < token
+
+  # how a launcher starts workers, without hardware
+  srun -N4 ibkit mesh run --sim fat-tree`, "\n"),
 		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.execute(cmd.Context(), cmd.Flags())
@@ -82,6 +92,7 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 	flags.IntVar(&c.rank, "rank", 0, "`NUMBER` of this worker, from 0")
 	flags.IntVar(&c.size, "ranks", 0, "`NUMBER` of all workers, with --rank")
 	flags.StringVar(&c.rendezvous, "rendezvous", "", "address `HOST:PORT` of rank 0")
+	flags.StringVar(&c.device, "device", "", "measure on a `DEVICE`, or a list such as mlx5_0,mlx5_1/2\n(default: all active ports)")
 	c.define(cmd)
 	return cmd
 }
@@ -89,7 +100,7 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 // runRules are the relations between the flags.
 var runRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"join"}, Others: []string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim"}},
+		{Flags: []string{"join"}, Others: []string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim", "results"}},
 		{Flags: []string{"hosts"}, Others: []string{"rank", "ranks", "rendezvous", "name"}},
 	},
 	Needs: []cmdutil.Need{
@@ -105,6 +116,9 @@ func (c *joinRun) execute(ctx context.Context, flags *pflag.FlagSet) error {
 		return err
 	}
 	if err := c.complete(flags); err != nil {
+		return err
+	}
+	if err := c.checkDevice(); err != nil {
 		return err
 	}
 	if flags.Changed("join") {
@@ -139,12 +153,27 @@ func (c *joinRun) work(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.joined(crew.Work(ctx, c.worker(token, name, []string{c.join})))
+	return c.joined(c.serve(ctx, c.worker(token, name, []string{c.join})))
+}
+
+// serve runs a worker with the ports of this host.
+func (c *joinRun) serve(ctx context.Context, o crew.WorkerOptions) error {
+	if c.isSimulated() {
+		_, err := crew.Work(ctx, o)
+		return err
+	}
+	engine := c.engine()
+	o.Engine = engine
+	_, err := crew.Work(ctx, o)
+	if closed := engine.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
 
 // joined returns the error of a worker that did not join. After joining, the coordinator
 // judges, and a launcher must not end the other workers.
-func (c *joinRun) joined(_ string, err error) error {
+func (c *joinRun) joined(err error) error {
 	if end, ok := errors.AsType[*crew.EndError](err); ok {
 		cmdutil.PrintError(c.env, c.from, end)
 		return nil
@@ -193,7 +222,7 @@ func (c *joinRun) launched(ctx context.Context, flags *pflag.FlagSet) error {
 		return errors.Join(cmdutil.UsageErrorf("no token: set %s to the same secret in all processes", rendezvous.TokenVariable), p.Close())
 	}
 	if p.Rank != 0 {
-		return errors.Join(c.joined(crew.Work(ctx, c.worker(p.Token, p.Name, p.Coordinators))), p.Close())
+		return errors.Join(c.joined(c.serve(ctx, c.worker(p.Token, p.Name, p.Coordinators))), p.Close())
 	}
 	return c.lead(ctx, p)
 }
@@ -210,7 +239,7 @@ func (c *joinRun) lead(ctx context.Context, p *rendezvous.Place) error {
 	done := make(chan struct{})
 	go func() { // an interrupt ends it with the run
 		defer close(done)
-		if _, err := crew.Work(context.WithoutCancel(ctx), c.worker(p.Token, p.Name, p.Coordinators)); err != nil {
+		if err := c.serve(context.WithoutCancel(ctx), c.worker(p.Token, p.Name, p.Coordinators)); err != nil {
 			cmdutil.PrintError(c.env, c.from, err)
 		}
 	}()
@@ -250,7 +279,7 @@ func (c *joinRun) launch(ctx context.Context) error {
 	o.Expect = rendezvous.HostNames(hosts)
 	started := rendezvous.Start(context.WithoutCancel(ctx), rendezvous.LaunchOptions{
 		Hosts: hosts, Shell: shell, Input: token + "\n",
-		Remote: []string{c.remote, "mesh", "run", "--join", address, "--name", "%h", "--join-timeout", c.within.String()},
+		Remote: append([]string{c.remote, "mesh", "run", "--join", address, "--name", "%h", "--join-timeout", c.within.String()}, c.deviceArguments()...),
 		Output: func(host, line string) { fmt.Fprintf(c.env.ErrOut, "%s: %s\n", host, cmdutil.Message(line)) },
 		Failed: func(host string, err error) { cmdutil.PrintError(c.env, c.from, err) },
 	})

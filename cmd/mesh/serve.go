@@ -27,8 +27,8 @@ type serve struct {
 func newServe(env *cmdutil.Env) *cobra.Command {
 	c := &serve{coordinator: coordinator{env: env, from: "ibkit mesh serve", source: source{env: env}}}
 	cmd := &cobra.Command{
-		Use:   "serve --expect FILE|N --sim FABRIC [flags]",
-		Short: "Coordinate a simulated cluster test of workers that join",
+		Use:   "serve --expect FILE|N [flags]",
+		Short: "Coordinate a cluster test of workers that join",
 		Long: strings.TrimSpace(`
 mesh serve waits for the workers that pdsh, clush, Ansible or mpirun start with
 ibkit mesh run --join, runs the rounds of a schedule with them, and prints the
@@ -42,7 +42,7 @@ random token.`),
 		Example: strings.Trim(`
   # on the head node
   export IBKIT_MESH_TOKEN=$(openssl rand -hex 16)
-  ibkit mesh serve --expect hosts.txt --sim fat-tree
+  ibkit mesh serve --expect hosts.txt
 
   # the workers, all at the same time
   echo $IBKIT_MESH_TOKEN | clush -f 64 -w @all ibkit mesh run --join head:18600`, "\n"),

@@ -30,6 +30,7 @@ func (v *view) line(name, format string, args ...any) {
 var pathTexts = map[mesh.PathSource]string{
 	mesh.FromTables:   "by the forwarding tables",
 	mesh.FromShortest: "without forwarding tables: only links that all shortest paths share are known",
+	mesh.FromNames:    "not known: hosts are judged, links are not",
 }
 
 // table prints the summary, the classes and the findings.
@@ -53,7 +54,9 @@ func (v *view) table(r *mesh.Result) {
 	}
 	v.out.WriteByte('\n')
 	v.classes(r)
-	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool { return f.Kind == report.MissingHost }), r.UniqueNames())
+	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
+		return f.Kind == report.MissingHost && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
+	}), r.UniqueNames())
 }
 
 // maxClasses limits the printed classes.
@@ -76,7 +79,7 @@ func (v *view) classes(r *mesh.Result) {
 		render.TextColumn("PORTS", func(c mesh.ReportClass) string { return optional(c.PortGbps, "%.0f Gbit/s") }),
 		render.TextColumn("HOPS", func(c mesh.ReportClass) string { return optional(c.Hops, "%d") }),
 		render.TextColumn("FLOWS", func(c mesh.ReportClass) string { return fmt.Sprint(c.Flows) }),
-		render.TextColumn("GBIT/S", level(bandwidth, func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.1f", l.Median) })),
+		render.TextColumn("GBIT/S", level(bandwidth, func(l *mesh.ReportLevel) string { return mesh.GbpsText(l.Median) })),
 		render.TextColumn("SPREAD", level(bandwidth, spread)),
 		render.TextColumn("LATENCY", level(latency, func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.2f µs", l.Median) })),
 		render.TextColumn("SPREAD", level(latency, spread)),
@@ -115,7 +118,11 @@ func (v *view) names(r *mesh.Result) {
 		}
 	}
 	if r.Missing > 0 {
-		v.line("missing", "%d of the fabric not in the results: %s", r.Missing, v.list(missing))
+		of := "of the fabric "
+		if r.Paths == mesh.FromNames {
+			of = ""
+		}
+		v.line("missing", "%d %snot in the results: %s", r.Missing, of, v.list(missing))
 	}
 	if r.Unknown+r.Ambiguous > 0 {
 		several := ""

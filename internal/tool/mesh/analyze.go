@@ -28,6 +28,8 @@ type judge struct {
 	reachable *trial
 	trials    [2]*trial // by metric
 	blames    []*blame
+	failed    []*blame
+	suspects  []suspect
 	result    *Result
 }
 
@@ -130,7 +132,7 @@ func (j *judge) checkCorrupt() {
 		if isNone(f.Gbps) || rate == 0 || float64(f.Gbps) <= mutualRate*rate {
 			continue
 		}
-		j.addPair(report.Corrupt, f, fmt.Sprintf("%.1f Gbit/s, but the ports are at %.0f Gbit/s", f.Gbps, rate))
+		j.addPair(report.Corrupt, bandwidth, f, fmt.Sprintf("%.1f Gbit/s, but the ports are at %.0f Gbit/s", f.Gbps, rate))
 		j.result.Partial = true
 		if f.Gbps = none; f.Failed() {
 			f.To = f.From // removed below
@@ -206,7 +208,7 @@ func (j *judge) evidenceOf(t *trial, elements []element, flows []int32) evidence
 		speeds[i] = t.slow[k].speed
 	}
 	slices.Sort(speeds)
-	e := evidence{metric: t.metric, element: x, flows: len(flows), crossing: int(t.count[x]), share: quantile(speeds, 0.5)}
+	e := evidence{metric: t.metric, element: x, flows: len(flows), crossing: int(t.count[x]), share: quantile(speeds, 0.5), slow: t.flows(flows)}
 	if t.metric != noMetric {
 		e.median = j.classOf(t.slow[flows[0]].flow).levels[t.metric-1].median
 	}

@@ -81,7 +81,10 @@ func (e *elements) direction(b []element, from, to int32) ([]element, bool) {
 	if a < 0 || z < 0 {
 		return b, false
 	}
-	if e.wiring.Paths == FromShortest {
+	switch e.wiring.Paths {
+	case FromNames:
+		return b, true
+	case FromShortest:
 		return e.common(b, int(a), int(z))
 	}
 	path, ok := e.wiring.channels.Path(e.path[:0], int(a), int(z))

@@ -62,12 +62,20 @@ func (e *evidence) speedText() string {
 	case e.metric == latency:
 		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs)", 1/e.share, e.median)
 	}
-	return fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s)", 100*e.share, e.median)
+	return fmt.Sprintf("%.0f %% of its class (median %s Gbit/s)", 100*e.share, GbpsText(e.median))
 }
 
 // flowsText describes the flows of an evidence.
 func (j *judge) flowsText(e *evidence) string {
 	return fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
+}
+
+// GbpsText formats a bandwidth: with a decimal, or with three digits below 1 Gbit/s.
+func GbpsText(gbps float64) string {
+	if gbps < 1 {
+		return fmt.Sprintf("%.3g", gbps)
+	}
+	return fmt.Sprintf("%.1f", gbps)
 }
 
 // direction describes the flows that cross an element.
@@ -105,8 +113,7 @@ func (j *judge) alternatives(b *blame) string {
 func (j *judge) candidates(b *blame) (all []string) {
 	for _, p := range b.places {
 		all = append(all, j.placeText(p))
-		if p.kind == endElement && j.elements.at[p.id] >= 0 {
-			w := j.elements.wiring
+		if w := j.elements.wiring; p.kind == endElement && j.elements.at[p.id] >= 0 && w.Paths != FromNames {
 			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
 		}
 	}

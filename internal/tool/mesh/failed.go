@@ -22,11 +22,13 @@ func (j *judge) reportFailed() {
 		}
 		blames[i].evidence = append(blames[i].evidence, e)
 	}
+	j.failed = blames
 	for _, b := range blames {
 		j.reportUnreachable(b)
 	}
 	for _, i := range t.unexplained() {
-		j.addPair(report.Unreachable, &j.results.Flows[t.slow[i].flow], "the flow has no figure, although others to and from both ends have")
+		f := &j.results.Flows[t.slow[i].flow]
+		j.addPair(report.Unreachable, noMetric, f, "the flow has no figure, although others to and from both ends have"+j.reasonText([]int32{t.slow[i].flow}))
 	}
 }
 
@@ -67,7 +69,7 @@ func (j *judge) failedText(b *blame) string {
 	for _, e := range b.evidence {
 		parts = append(parts, j.flowsText(&e))
 	}
-	return strings.Join(parts, " and ") + " have no figure"
+	return strings.Join(parts, " and ") + " have no figure" + j.reasonText(b.evidence[0].slow)
 }
 
 // Inactive describes the links that carry no data: no flow over them has a figure.
@@ -92,4 +94,15 @@ func (w *Wiring) inactiveText(p *route.Port) string {
 	}
 	at := p.Inactive()
 	return fmt.Sprintf("the link of %s to %s is not active (%v)", w.portName(at), w.portName(at.Peer), at.State)
+}
+
+// reasonText returns the first reason of failed flows.
+func (j *judge) reasonText(flows []int32) string {
+	for _, i := range flows {
+		f := &j.results.Flows[i]
+		if reason := j.results.reasons[[2]string{j.endpoints[f.From], j.endpoints[f.To]}]; reason != "" {
+			return ": " + reason
+		}
+	}
+	return ""
 }

@@ -15,10 +15,15 @@ var Kinds = []report.Kind{
 	report.Unreachable, report.Hung, report.MissingHost, report.Corrupt,
 }
 
+// CannotMeasure begins the details of [report.MissingHost] findings about hosts without a
+// usable RDMA port.
+const CannotMeasure = "it cannot measure"
+
 // FindingData is the data of a finding.
 type FindingData struct {
 	Candidates []string   `json:"candidates"` // the places that no flow distinguishes
 	Evidence   []Evidence `json:"evidence"`
+	Retests    []Retest   `json:"retests,omitempty"` // alone, of a suspect
 }
 
 // An Evidence is the flows against a place.
@@ -53,8 +58,13 @@ func (j *judge) report() {
 	j.addClasses()
 	j.addSlowFlows()
 	j.result.Unrouted, j.result.judge = j.classes.unrouted, j
+	j.result.sort()
+}
+
+// sort puts the worst findings first.
+func (r *Result) sort() {
 	order := report.Severities()
-	slices.SortStableFunc(j.result.Findings, func(a, b report.Finding) int {
+	slices.SortStableFunc(r.Findings, func(a, b report.Finding) int {
 		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
 	})
 }
@@ -141,16 +151,22 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 		f = f.At(w.channels.Switches()[p.id].GUID, -1)
 		f = f.WithHint("ibkit counters {node} --window 10s")
 	case endElement:
-		if at := j.elements.at[p.id]; at >= 0 && kind == report.SlowCable {
+		switch at := j.elements.at[p.id]; {
+		case w.Paths == FromNames && kind == report.Unreachable:
+			f = f.WithHint("on this host: ibkit doctor; then from another host: ibkit perf")
+		case at < 0 || w.Paths == FromNames:
+		case kind == report.SlowCable:
 			f = j.atPort(f, w.ends[at].port.Peer)
-		} else if at >= 0 {
+		default:
 			f = f.At(w.ends[at].port.Node.GUID, -1)
 		}
 	}
 	if f.NodeGUID == nil && kind == report.Hung {
 		f = f.WithHint("check that the host runs")
 	}
-	f.Data = &FindingData{j.candidates(b), j.reportEvidence(b)}
+	data := &FindingData{Candidates: j.candidates(b), Evidence: j.reportEvidence(b)}
+	j.suspect(data, b)
+	f.Data = data
 	return f
 }
 
@@ -188,23 +204,28 @@ func (j *judge) reportRest(t *trial) {
 			continue
 		}
 		e := evidence{metric: t.metric, flows: 1, share: float64(s.speed), median: j.classOf(s.flow).levels[t.metric-1].median}
-		text := fmt.Sprintf("%.0f %% of its class (median %.1f Gbit/s)", 100*e.share, e.median)
+		text := fmt.Sprintf("%.0f %% of its class (median %s Gbit/s)", 100*e.share, GbpsText(e.median))
 		if t.metric == latency {
 			text = fmt.Sprintf("%.1f times the latency of its class (median %.2f µs)", 1/e.share, e.median)
 		}
-		j.addPair(report.SlowPair, &j.results.Flows[s.flow], text)
+		j.addPair(report.SlowPair, t.metric, &j.results.Flows[s.flow], text)
 	}
 }
 
 // addPair adds a finding about a flow. Its next step shows the path if both ends are known.
-func (j *judge) addPair(kind report.Kind, f *Flow, detail string) {
+func (j *judge) addPair(kind report.Kind, m metric, f *Flow, detail string) {
 	pair := report.New(kind, j.endpoint(f.From)+" to "+j.endpoint(f.To), detail)
-	if a, b := j.elements.at[f.From], j.elements.at[f.To]; a >= 0 && b >= 0 && kind != report.Corrupt {
-		w := j.elements.wiring
+	w := j.elements.wiring
+	if a, b := j.elements.at[f.From], j.elements.at[f.To]; a >= 0 && b >= 0 && kind != report.Corrupt && w.Paths != FromNames {
 		pair.Hint = fmt.Sprintf("ibkit route %s %s", w.address(a), w.address(b))
 		if kind == report.SlowPair {
 			pair.Hint += "; then measure the pair alone: ibkit perf --serve on a host, ibkit perf HOST on the other"
 		}
+	}
+	if kind != report.Corrupt {
+		data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}}
+		j.suspects = append(j.suspects, suspect{data, m, []Flow{*f}, true})
+		pair.Data = data
 	}
 	j.add(pair)
 }

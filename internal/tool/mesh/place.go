@@ -28,6 +28,7 @@ type evidence struct {
 	share    float64 // speed relative to the class
 	median   float64 // of the class
 	slight   bool    // a deficit: the flows are not slow
+	slow     []int32 // the flows that it explains
 }
 
 // placeOf returns an element's place.
@@ -70,7 +71,7 @@ func (e *elements) port(x element) *route.Port {
 	case linkElement:
 		return e.wiring.channels.Port(number)
 	case endElement:
-		if at := e.at[number]; at >= 0 {
+		if at := e.at[number]; at >= 0 && e.wiring.Paths != FromNames {
 			return e.wiring.ends[at].port
 		}
 	}

@@ -59,7 +59,16 @@ type Results struct {
 	Damage  []error
 	Damaged int
 
-	index map[string]int32
+	index   map[string]int32
+	reasons map[[2]string]string // of failed flows, by the names of their ends
+}
+
+// Explain stores why a flow between two names failed.
+func (r *Results) Explain(from, to int, reason string) {
+	if r.reasons == nil {
+		r.reasons = map[[2]string]string{}
+	}
+	r.reasons[[2]string{r.Names[from], r.Names[to]}] = reason
 }
 
 // maxDamage limits the errors that results keep.

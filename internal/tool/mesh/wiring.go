@@ -22,6 +22,7 @@ type PathSource string
 const (
 	FromTables   PathSource = "tables"
 	FromShortest PathSource = "shortest"
+	FromNames    PathSource = "none" // the network is not known: only hosts
 )
 
 // A Wiring is a fabric prepared for the judgement: the end ports by name, and the paths

@@ -1,5 +1,5 @@
-// Package live runs a simulated cluster test with the workers of a crew: the coordinator
-// sends the figures of a model, and the workers report them.
+// Package live runs a cluster test with the workers of a crew: they measure, or they report
+// the figures of a simulation.
 package live
 
 import (
@@ -9,16 +9,27 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
-// Options are a simulation and the workers that run it.
+// Options are a course and the workers that run it.
 type Options struct {
-	Simulation *mesh.Simulation
-	Workers    []string      // names by host of the simulation; "": none
-	Pace       time.Duration // that a measurement takes
+	Course *mesh.Course
+	Seats  []Seat // by host of the course
+
+	Tests      []perf.Test      // that workers measure
+	Simulation *mesh.Simulation // has the figures instead; nil: workers measure
+	Pace       time.Duration    // that a measurement takes
 
 	// Progress, unless nil, is called before each round.
 	Progress func(done, of int, left time.Duration)
+}
+
+// A Seat is the worker at a host of a course, with its rail. Without a worker the host takes
+// no part.
+type Seat struct {
+	Worker string
+	Rail   int
 }
 
 // An Outcome is the result of a run.
@@ -27,32 +38,33 @@ type Outcome struct {
 	Rounds, Of  int   // complete rounds, and all
 	Interrupted error // why the rest was not run
 	Elapsed     time.Duration
+	Failed      []Failed
+}
+
+// A Failed is a pair without all figures.
+type Failed struct {
+	From, To int // in the course
+	Error    string
+	Corrupt  bool
 }
 
 // Run runs the rounds, and asks at the end whether all workers are there. An end of ctx
 // leaves the complete rounds.
 func Run(ctx context.Context, c *crew.Crew, o Options) *Outcome {
-	hosts := o.Simulation.Hosts()
-	out := &Outcome{Results: mesh.NewResults(hosts), Of: o.Simulation.Rounds()}
-	number := map[string]int{} // hosts by worker
-	for i, name := range o.Workers {
-		if name != "" {
-			number[name] = i
-		}
-	}
+	out := &Outcome{Results: mesh.NewResults(o.Course.Hosts()), Of: o.Course.Rounds()}
 	began := time.Now()
 	for i := range out.Of {
 		if o.Progress != nil {
 			o.Progress(i, out.Of, left(time.Since(began), i, out.Of))
 		}
-		outcomes, err := c.Round(ctx, o.round(i))
+		flows, outcomes, err := o.round(ctx, c, o.Course.Flows(i))
 		if err != nil {
 			out.Interrupted = err
 			break
 		}
-		for _, f := range outcomes {
+		for k, f := range outcomes {
 			if f.State == crew.Measured {
-				out.Results.Measure(number[f.From], number[f.To], f.Gbps, f.Latency)
+				out.add(flows[k], f.Figures)
 			}
 		}
 		out.Rounds++
@@ -64,6 +76,18 @@ func Run(ctx context.Context, c *crew.Crew, o Options) *Outcome {
 	return out
 }
 
+// add adds a measured flow. The figures of a corrupt payload are not judged.
+func (o *Outcome) add(at mesh.Flow, f crew.Figures) {
+	from, to := int(at.From), int(at.To)
+	if !f.Corrupt {
+		o.Results.Measure(from, to, f.Gbps, f.Latency)
+	}
+	if f.Error != "" {
+		o.Results.Explain(from, to, f.Error)
+		o.Failed = append(o.Failed, Failed{from, to, f.Error, f.Corrupt})
+	}
+}
+
 // left estimates the time of the rounds that are left; 0: unknown.
 func left(elapsed time.Duration, done, of int) time.Duration {
 	if done == 0 {
@@ -72,36 +96,51 @@ func left(elapsed time.Duration, done, of int) time.Duration {
 	return elapsed / time.Duration(done) * time.Duration(of-done)
 }
 
-// round returns a round with the simulated figures.
-func (o Options) round(i int) crew.Round {
-	r := crew.Round{Takes: o.Pace}
-	for _, f := range o.Simulation.Round(i) {
-		from, to := o.Workers[f.From], o.Workers[f.To]
-		if from == "" || to == "" {
+// round measures flows of the course at the same time. It returns the outcomes with their
+// flows, without the flows of hosts that take no part.
+func (o Options) round(ctx context.Context, c *crew.Crew, flows []mesh.Flow) (measured []mesh.Flow, outcomes []crew.Outcome, err error) {
+	if o.Simulation != nil {
+		flows = o.Simulation.Measure(flows)
+	}
+	r := crew.Round{Takes: o.Pace, Tests: o.Tests}
+	for _, f := range flows {
+		from, to := o.Seats[f.From], o.Seats[f.To]
+		if from.Worker == "" || to.Worker == "" {
 			continue
 		}
-		model := &crew.Figures{Takes: o.Pace}
-		if model.Gbps, model.Latency = f.Figures(); f.Failed() {
-			model.Error = "no figures"
+		flow := crew.Flow{From: from.Worker, To: to.Worker, FromRail: from.Rail, ToRail: to.Rail}
+		if o.Simulation != nil {
+			flow.Model = &crew.Figures{Takes: o.Pace}
+			if flow.Model.Gbps, flow.Model.Latency = f.Figures(); f.Failed() {
+				flow.Model.Error = "no figures"
+			}
 		}
-		r.Flows = append(r.Flows, crew.Flow{From: from, To: to, Model: model})
+		measured, r.Flows = append(measured, f), append(r.Flows, flow)
 	}
-	return r
+	outcomes, err = c.Round(ctx, r)
+	return measured, outcomes, err
 }
 
-// Place assigns workers to hosts: by name if each worker has the name of a host, otherwise
-// in their order.
-func Place(w *mesh.Wiring, expected []string, o mesh.SimulateOptions) (*mesh.Simulation, []string, error) {
+// Place assigns workers to hosts of a simulated fabric: by name if each worker has the name
+// of a host, otherwise in their order.
+func Place(w *mesh.Wiring, expected []string, schedule mesh.Schedule) (*mesh.Course, []Seat, error) {
 	if !w.Fits(expected) {
-		s, err := mesh.NewSimulation(w, nil, len(expected), o)
-		return s, expected, err
+		c, err := mesh.NewCourse(w, nil, len(expected), schedule)
+		return c, seats(expected), err
 	}
-	s, err := mesh.NewSimulation(w, expected, 0, o)
+	c, err := mesh.NewCourse(w, expected, 0, schedule)
 	if err != nil {
 		return nil, nil, err
 	}
-	if hosts := s.Hosts(); len(hosts) != len(expected) {
+	if hosts := c.Hosts(); len(hosts) != len(expected) {
 		return nil, nil, fmt.Errorf("place %d workers: they have the names of %d hosts", len(expected), len(hosts))
 	}
-	return s, s.Order(expected), nil
+	return c, seats(c.Order(expected)), nil
+}
+
+func seats(workers []string) (all []Seat) {
+	for _, name := range workers {
+		all = append(all, Seat{Worker: name})
+	}
+	return all
 }

@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer c.Close("")
-				s, places, err := live.Place(w, test.expect, o)
+				course, seats, err := live.Place(w, test.expect, o.Schedule)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,9 +102,9 @@ func TestRun(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, test.until)
 					defer cancel()
 				}
-				run := live.Options{Simulation: s, Workers: places, Pace: time.Second}
+				run := live.Options{Course: course, Simulation: mesh.NewSimulation(course, o), Seats: seats, Pace: time.Second}
 				out := live.Run(ctx, c, run)
-				r := live.Judge(c, w, run, out, mesh.Options{})
+				r := live.Conclude(ctx, c, w, run, out, mesh.Options{})
 				if d := cmp.Diff(test.want, brief(r)); d != "" && len(test.want)+len(r.Findings) > 0 {
 					t.Error(d)
 				}

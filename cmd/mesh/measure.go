@@ -1,0 +1,154 @@
+package mesh
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/tool/mesh/probe"
+	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/host"
+)
+
+// testFlags are the flags of measurements.
+type testFlags struct {
+	op             perf.Op
+	transport      perf.Transport
+	size           string
+	duration       time.Duration
+	iterations     uint64
+	metric         string
+	timeout        uint8
+	events, verify bool
+}
+
+// The measured figures.
+const (
+	metricBoth      = "both"
+	metricBandwidth = "bandwidth"
+	metricLatency   = "latency"
+)
+
+// Defaults of a measurement.
+const (
+	defaultDuration   = 100 * time.Millisecond
+	latencyIterations = 1000
+	latencySize       = 8
+	datagramSize      = 1024
+	maxDuration       = time.Minute
+)
+
+func (t *testFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	ops := []perf.Op{perf.Send, perf.Write, perf.Read}
+	cmdutil.EnumFlag(cmd, &t.op, "op", "", perf.Send, ops, "`OPERATION` of the messages")
+	cmdutil.EnumFlag(cmd, &t.transport, "transport", "", perf.RC, perf.Transports, "queue pair `TYPE`")
+	flags.StringVar(&t.size, "message-size", "64K", "message `BYTES` of bandwidths (ud: 1K)")
+	flags.DurationVar(&t.duration, "duration", defaultDuration, "`TIME` of a bandwidth measurement, after a warm-up of 0.2 s")
+	flags.Uint64Var(&t.iterations, "iterations", 0, "`NUMBER` of messages of each measurement instead of a time")
+	cmdutil.EnumFlag(cmd, &t.metric, "metric", "", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
+	flags.Uint8Var(&t.timeout, "qp-timeout", perf.NewTest(perf.Send, perf.Latency, perf.RC, 1).Timeout, "queue pair timeout `N`: 4.096 µs · 2^N")
+	flags.BoolVar(&t.events, "events", false, "wait for completion events instead of polling")
+	flags.BoolVar(&t.verify, "verify", false, "verify payloads")
+}
+
+// testFlagNames are the flags without effect on a simulation.
+var testFlagNames = []string{"op", "transport", "message-size", "duration", "iterations", "events", "verify", "metric", "qp-timeout", "device"}
+
+// tests returns the measurements of a round: first the latency, while no bandwidth is measured,
+// then the bandwidth.
+func (t *testFlags) tests(flags *pflag.FlagSet) ([]perf.Test, error) {
+	size, ok := cmdutil.ParseBytes(t.size, 1<<30)
+	if !ok {
+		return nil, cmdutil.UsageErrorf("invalid --message-size %q: want 1 to 1G bytes such as 4K or 1M", t.size)
+	}
+	if t.transport == perf.UD && !flags.Changed("message-size") {
+		size = datagramSize
+	}
+	latency, bandwidth := perf.NewTest(t.op, perf.Latency, t.transport, latencySize), perf.NewTest(t.op, perf.Bandwidth, t.transport, size)
+	latency.Iterations, bandwidth.Iterations, bandwidth.Warmup, bandwidth.Duration = latencyIterations, 0, 0, t.duration
+	if t.iterations > 0 {
+		latency.Iterations, bandwidth.Iterations, bandwidth.Duration = t.iterations, t.iterations, 0
+		latency.Warmup = min(latency.Warmup, (t.iterations+9)/10)
+		bandwidth.Warmup = latency.Warmup
+	}
+	if t.events && t.op == perf.Write {
+		latency.Op = perf.Send // a write generates no event for the responder
+	}
+	bandwidth.Depth = bandwidth.FittingDepth()
+	bandwidth.Moderation = bandwidth.FittingModeration()
+	all := map[string][]perf.Test{metricBoth: {latency, bandwidth}, metricLatency: {latency}, metricBandwidth: {bandwidth}}[t.metric]
+	for i := range all {
+		all[i].Events, all[i].Verify, all[i].Timeout = t.events, t.verify, t.timeout
+		if err := all[i].Check(); err != nil {
+			return nil, &cmdutil.UsageError{Err: err}
+		}
+	}
+	return all, nil
+}
+
+// check checks the flags, whether the figures are simulated or not.
+func (t *testFlags) check(flags *pflag.FlagSet, simulated bool) error {
+	for _, name := range testFlagNames {
+		if f := flags.Lookup(name); simulated && f != nil && f.Changed {
+			return cmdutil.UsageErrorf("--%s has no effect on a simulation", name)
+		}
+	}
+	switch {
+	case flags.Changed("duration") && flags.Changed("iterations"):
+		return cmdutil.UsageErrorf("--duration and --iterations are mutually exclusive")
+	case t.duration <= 0 || t.duration > maxDuration:
+		return cmdutil.UsageErrorf("invalid --duration %v: want a time above 0, at most %v", t.duration, maxDuration)
+	}
+	_, err := t.tests(flags)
+	return err
+}
+
+// modelFlagNames are the flags of a simulation.
+var modelFlagNames = []string{"fault", "plant", "noise", "seed", "alone", "pace"}
+
+// checkMeasured rejects the flags of a simulation.
+func checkMeasured(flags *pflag.FlagSet) error {
+	for _, name := range modelFlagNames {
+		if flags.Changed(name) {
+			return cmdutil.UsageErrorf("--%s has no effect without --sim: figures are measured", name)
+		}
+	}
+	return nil
+}
+
+// engine opens the ports of this host.
+func (c *joinRun) engine() *probe.Probe {
+	return probe.Open(host.NewIdentity("ibkit "+buildinfo.Version()), sysfs.Default, c.ports())
+}
+
+// deviceArguments returns the flag that selects the ports of remote workers.
+func (c *joinRun) deviceArguments() []string {
+	if c.device == "" {
+		return nil
+	}
+	return []string{"--device", c.device}
+}
+
+// ports returns the ports of --device; none: all.
+func (c *joinRun) ports() []string {
+	return strings.FieldsFunc(c.device, func(r rune) bool { return r == ',' })
+}
+
+var devicePort = lazyregexp.New(`^[A-Za-z0-9_.-]+(/[0-9]{1,3})?$`)
+
+// checkDevice checks --device.
+func (c *joinRun) checkDevice() error {
+	for _, d := range c.ports() {
+		if !devicePort.MatchString(d) {
+			return cmdutil.UsageErrorf("invalid --device %q: want DEVICE or DEVICE/PORT", d)
+		}
+	}
+	return nil
+}
