@@ -9,7 +9,8 @@ import (
 type level struct {
 	count  int
 	median float64
-	sigma  float64 // of the logarithm
+	spread float64 // standard deviation of the logarithm
+	sigma  float64 // at most, by the number of values
 	slow   float64 // relative speed below which a flow is slow
 }
 
@@ -49,6 +50,7 @@ const (
 	madSigma     = 1.4826 // standard deviations per median absolute deviation
 	broadSigma   = 0.10   // above it, a class has several speeds: the fastest counts
 	fasterShare  = 1.25   // speed of a tenth of the flows, above which it is as well
+	slowerShare  = 0.75   // speed of a quarter of the flows, below which it is too
 	slowSigmas   = 4.5
 	latencyNoise = 6
 )
@@ -60,12 +62,11 @@ func bandwidthLevel(values []float32) (l level) {
 		return l
 	}
 	slices.Sort(values)
-	l.count, l.median = len(values), quantile(values, 0.5)
-	l.sigma = logSigma(values, l.median)
-	if l.sigma > broadSigma || quantile(values, 0.9) > fasterShare*l.median {
+	l.count = len(values)
+	l.measure(values)
+	if l.spread > broadSigma || quantile(values, 0.9) > fasterShare*l.median || quantile(values, 0.25) < slowerShare*quantile(values, 0.95) {
 		first, _ := slices.BinarySearch(values, float32(slowShare*quantile(values, 0.95)))
-		l.median = quantile(values[first:], 0.5)
-		l.sigma = logSigma(values[first:], l.median)
+		l.measure(values[first:])
 	}
 	l.slow = min(slowShare, math.Exp(-slowSigmas*l.sigma))
 	return l
@@ -77,11 +78,25 @@ func latencyLevel(values []float32) (l level) {
 		return l
 	}
 	slices.Sort(values)
-	l.count, l.median = len(values), quantile(values, 0.5)
-	l.sigma = logSigma(values, l.median)
+	l.count = len(values)
+	l.measure(values)
 	low := quantile(values, 0.05)
 	l.slow = min(l.median/(slowLatency*low), math.Exp(-latencyNoise*l.sigma))
 	return l
+}
+
+// Few values describe their deviation badly.
+const (
+	fewFactor = 6
+	fewSigma  = 0.1
+)
+
+// measure sets the median and the deviation of sorted values.
+func (l *level) measure(sorted []float32) {
+	n := float64(len(sorted))
+	l.median = quantile(sorted, 0.5)
+	l.spread = logSigma(sorted, l.median)
+	l.sigma = l.spread*(1+fewFactor/n) + fewSigma/n
 }
 
 // speed returns a figure relative to its class: 1 is normal, less is slower.

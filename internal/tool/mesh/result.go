@@ -108,7 +108,7 @@ func reportLevel(l *level, m metric) *ReportLevel {
 	if m == latency {
 		limit = l.median / l.slow
 	}
-	return &ReportLevel{l.count, round(l.median), round(l.sigma), round(limit)}
+	return &ReportLevel{l.count, round(l.median), round(l.spread), round(limit)}
 }
 
 // addSlowFlows lists the slowest flows.

@@ -11,10 +11,11 @@ type trial struct {
 	elements *elements
 	classes  *classes
 
-	best  []float32 // highest speed by element: bandwidth, or relative speed
-	count []int32   // flows by element
-	slow  []slowFlow
-	sigma float64 // typical deviation of logarithms
+	best   []float32 // highest speed by element: bandwidth, or relative speed
+	count  []int32   // flows by element
+	slow   []slowFlow
+	sigma  float64 // typical deviation of logarithms, at most
+	spread float64 // typical deviation of logarithms
 
 	picks []pick
 }
@@ -48,7 +49,8 @@ const latencySlack = 0.15
 // newTrial measures the elements, and collects the slow flows.
 func newTrial(r *Results, e *elements, c *classes, m metric) *trial {
 	t := &trial{metric: m, elements: e, classes: c, best: make([]float32, e.count), count: make([]int32, e.count)}
-	t.sigma = t.typicalSigma()
+	t.sigma = t.typical(func(l *level) float64 { return l.sigma })
+	t.spread = t.typical(func(l *level) float64 { return l.spread })
 	if !hasMetric(r, m) {
 		return t
 	}
@@ -93,15 +95,15 @@ func hasMetric(r *Results, m metric) bool {
 	})
 }
 
-// typicalSigma returns the deviation in most flows' classes.
-func (t *trial) typicalSigma() float64 {
+// typical returns the deviation in most flows' classes.
+func (t *trial) typical(deviation func(*level) float64) float64 {
 	if t.metric == noMetric {
 		return minSigma
 	}
 	sum, count := 0.0, 0
 	for _, k := range t.classes.all {
-		l := k.levels[t.metric-1]
-		sum, count = sum+l.sigma*float64(l.count), count+l.count
+		l := &k.levels[t.metric-1]
+		sum, count = sum+deviation(l)*float64(l.count), count+l.count
 	}
 	return max(minSigma, sum/float64(max(count, 1)))
 }
@@ -130,7 +132,7 @@ func (t *trial) speed(f *Flow, k *class) (speed float32, limit float64, ok bool)
 // has by chance.
 func (t *trial) capacity(x element) float64 {
 	chance := math.Sqrt(2 * math.Log(float64(max(t.count[x], 2))))
-	return float64(t.best[x]) * math.Exp(-t.sigma*chance)
+	return float64(t.best[x]) * math.Exp(-t.spread*chance)
 }
 
 // explains reports whether an element is a suspect for a slow flow: no flow clears it that
