@@ -102,7 +102,7 @@ const retryTime = 3 * time.Second
 
 // options returns the options for joining.
 func (c *coordinator) options(token string) crew.Options {
-	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Retry: retryTime, Measure: !c.isSimulated(), Event: c.event}
+	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Retry: retryTime, Tests: c.tests, Event: c.event}
 }
 
 // event prints refused and lost workers.

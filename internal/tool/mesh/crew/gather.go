@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/hostlist"
 	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // Options are the properties of a coordinator.
@@ -23,8 +24,8 @@ type Options struct {
 	Count  int           // without Expect
 	Within time.Duration // time for joining
 	Retry  time.Duration // time in which a transport gives up, part of the limit of a round
-	// Measure makes the members serve each other.
-	Measure bool
+	// Tests are the measurements between members; none: figures are simulated.
+	Tests []perf.Test
 
 	// Event, unless nil, is called for each event, from several goroutines.
 	Event func(Event)
@@ -162,8 +163,8 @@ func (c *Crew) begin() error {
 		return cmp.Or(c.place[a.Name]-c.place[b.Name], hostlist.Compare(a.Name, b.Name))
 	})
 	start := &begin{}
-	if c.o.Measure {
-		start.Serve = c.addresses()
+	if c.o.Tests != nil {
+		start.Tests, start.Serve = c.o.Tests, c.addresses()
 	}
 	for _, m := range c.order {
 		if err := m.send(message{Begin: start}); err != nil {

@@ -45,8 +45,10 @@ type join struct {
 	Offer   *Offer `json:"offer,omitempty"`
 }
 
-// begin lists the addresses of the members to serve; none in a simulated run.
+// begin has the tests of all rounds, and the addresses of the members to serve; none in a
+// simulated run.
 type begin struct {
+	Tests []perf.Test  `json:"tests,omitempty"`
 	Serve []netip.Addr `json:"serve,omitempty"`
 }
 
@@ -63,7 +65,6 @@ type end struct {
 type Task struct {
 	Number int           `json:"number"`
 	Within time.Duration `json:"within_ns"` // limit of each send
-	Tests  []perf.Test   `json:"tests,omitempty"`
 	Sends  []Send        `json:"sends,omitempty"`
 }
 

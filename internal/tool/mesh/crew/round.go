@@ -6,14 +6,11 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-
-	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // A Round is a set of measurements at the same time.
 type Round struct {
 	Takes time.Duration // estimate for a flow; 0: short
-	Tests []perf.Test   // of flows without a model
 	Flows []Flow
 
 	// All asks members without a flow too whether they are there.
@@ -109,7 +106,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 	n := &round{crew: c, tasks: map[*member]*Task{}, flows: map[*member][]int{}, waiting: map[*member]bool{}}
 	take := func(m *member) *Task {
 		if n.tasks[m] == nil {
-			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve, Tests: r.Tests}
+			n.tasks[m] = &Task{Number: c.number, Within: limit - reserve}
 			n.waiting[m] = true
 		}
 		return n.tasks[m]

@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 func TestCrew_Round(t *testing.T) {
@@ -214,7 +217,15 @@ func TestCrew_limit(t *testing.T) {
 type offering struct {
 	measure
 	offer Offer
+	tests []perf.Test // that each measurement has
 	serve chan []netip.Addr
+}
+
+func (o *offering) Measure(ctx context.Context, tests []perf.Test, s Send) Figures {
+	if !slices.Equal(tests, o.tests) {
+		return Figures{Error: fmt.Sprintf("got tests %v", tests)}
+	}
+	return o.measure(ctx, s)
 }
 
 func (o *offering) Offer() Offer                                  { return o.offer }
@@ -226,18 +237,19 @@ func TestCrew_Round_rails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		sends := make(chan Send, 1)
+		tests := []perf.Test{perf.NewTest(perf.Send, perf.Latency, perf.RC, 8)}
 		own := map[string]netip.Addr{"a": netip.MustParseAddr("192.0.2.1"), "b": netip.MustParseAddr("192.0.2.2")}
 		served := make(chan []netip.Addr, 2)
 		for name, at := range own {
 			o := r.options(name)
 			o.Engine = &offering{
-				measure: func(_ context.Context, s Send) Figures { sends <- s; return Figures{Gbps: new(7.0)} },
-				offer:   Offer{Rails: []Rail{{Device: "x0", Listen: 1000}, {Device: "x1\x1b", Listen: 1001}}, Addresses: []netip.Addr{at}},
-				serve:   served,
+				tests: tests, measure: func(_ context.Context, s Send) Figures { sends <- s; return Figures{Gbps: new(7.0)} },
+				offer: Offer{Rails: []Rail{{Device: "x0", Listen: 1000}, {Device: "x1\x1b", Listen: 1001}}, Addresses: []netip.Addr{at}},
+				serve: served,
 			}
 			r.join(t.Context(), o)
 		}
-		c, err := Gather(t.Context(), r.l, Options{Token: token, Version: version, Expect: []string{"a", "b"}, Within: time.Minute, Measure: true})
+		c, err := Gather(t.Context(), r.l, Options{Token: token, Version: version, Expect: []string{"a", "b"}, Within: time.Minute, Tests: tests})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // WorkerOptions are the properties of a worker.
@@ -59,6 +60,7 @@ type worker struct {
 	over    chan struct{}
 	running sync.WaitGroup
 	ended   error // of the connection, once inbox is closed
+	tests   []perf.Test
 }
 
 // receive reads the coordinator's messages.
@@ -95,6 +97,7 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 			case m.End != nil:
 				return m.End.Summary, nil
 			case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
+				s.tests = m.Begin.Tests
 				s.Engine.Serve(ctx, m.Begin.Serve)
 			case m.Task != nil:
 				cancel()
@@ -155,7 +158,7 @@ func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
 	case s.Engine == nil:
 		return Figures{Error: "the worker has no device"}
 	}
-	f := s.Engine.Measure(ctx, t.Tests, send)
+	f := s.Engine.Measure(ctx, s.tests, send)
 	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		f.Error = fmt.Sprintf("no result within %v", t.Within)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
-	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
 // Options are a course and the workers that run it.
@@ -17,7 +16,6 @@ type Options struct {
 	Course *mesh.Course
 	Seats  []Seat // by host of the course
 
-	Tests      []perf.Test      // that workers measure
 	Simulation *mesh.Simulation // has the figures instead; nil: workers measure
 	Pace       time.Duration    // that a measurement takes
 
@@ -102,7 +100,7 @@ func (o Options) round(ctx context.Context, c *crew.Crew, flows []mesh.Flow) (me
 	if o.Simulation != nil {
 		flows = o.Simulation.Measure(flows)
 	}
-	r := crew.Round{Takes: o.Pace, Tests: o.Tests}
+	r := crew.Round{Takes: o.Pace}
 	for _, f := range flows {
 		from, to := o.Seats[f.From], o.Seats[f.To]
 		if from.Worker == "" || to.Worker == "" {

@@ -85,7 +85,7 @@ func measured(t *testing.T, n *network, schedule string, names ...string) (r *me
 				}
 			})
 		}
-		c, err := crew.Gather(t.Context(), l, crew.Options{Token: "t", Expect: names, Within: 5 * time.Second, Measure: true})
+		c, err := crew.Gather(t.Context(), l, crew.Options{Token: "t", Expect: names, Within: 5 * time.Second, Tests: []perf.Test{perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1<<16)}})
 		if err != nil {
 			t.Fatal(err)
 		}
