@@ -192,6 +192,8 @@ const (
 	Hung        Kind = "hung"
 	MissingHost Kind = "missing"
 	Corrupt     Kind = "corrupt"
+
+	BelowBaseline Kind = "below-baseline"
 )
 
 // Kinds of cables, modules and device platforms.
@@ -404,6 +406,7 @@ var kinds = []KindInfo{
 	{Hung, Error, "no flow from or to the host has a figure", "check that the host runs: ibkit ping {node}", "", runbookReach},
 	{MissingHost, Unknown, "a host of the fabric is not in the results", "measure again with the host, or leave it out: --node", "", ""},
 	{Corrupt, Unknown, "a figure that the link cannot carry", "measure the pair again", "", ""},
+	{BelowBaseline, Warning, "a host is slower than in an earlier cluster test, or all are", "on the host: ibkit check node; compare its settings and firmware with the earlier", "", runbookSlow},
 
 	{DirtyFibre, Error, "little light arrives, although the other end sends enough", "clean the connectors of the fibre at port {port} of {node} and at its other end, then replace the fibre; then: ibkit phy --node {node}", "", runbookFlaps},
 	{WeakLight, Error, "little light arrives, and it is unknown whether the other end sends enough", "check the module at the other end of port {port} of {node}, then clean the fibre", "", runbookFlaps},

@@ -67,6 +67,9 @@ switch: senders are rows, receivers columns.`),
   # a heat map for a browser, ordered by leaf switch, with the findings
   ibkit mesh analyze results.csv --format html > mesh.html
 
+  # changes since an earlier run
+  ibkit mesh analyze results.csv --baseline accepted.csv
+
   # the subjects of all findings for scripts
   ibkit mesh analyze mpiGraph.out --json | jq -r '.findings[].subject'`, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,7 +126,7 @@ func (c *analyze) run(ctx context.Context) error {
 	if err := w.CheckResults(results); err != nil {
 		return cmdutil.WithHint(err, "select the fabric of the measurement: --from FILE, --sim FABRIC, or -C and -P; node names: --node-name-map FILE")
 	}
-	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes})
+	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes, Baseline: c.verdict.before})
 	if err := c.verdict.print(c.env, r); err != nil {
 		return err
 	}

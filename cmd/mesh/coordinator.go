@@ -183,7 +183,7 @@ func (c *coordinator) judge(ctx context.Context, s *session, members *crew.Crew)
 	s.run.Progress = progress(bar.Wait)
 	out := live.Run(ctx, members, s.run)
 	err := c.save(s, out)
-	r := live.Conclude(ctx, members, s.wiring, s.run, out, mesh.Options{Began: s.began})
+	r := live.Conclude(ctx, members, s.wiring, s.run, out, mesh.Options{Began: s.began, Baseline: c.verdict.before})
 	s.finish(r)
 	return r, out, err
 }

@@ -65,6 +65,7 @@ func TestMesh_JSON(t *testing.T) {
 		{"mesh-plan", "plan --json --sim single-switch --schedule alltoall", new(mesh.Plan)},
 		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --plant 4 --fault host00014=hang --fault host00016=missing"), new(mesh.Result)},
 		{"mesh-analyze", "analyze --json --sim single-switch:hosts=3 " + results(t, "--sim single-switch:hosts=4"), new(mesh.Result)},
+		{"mesh-analyze", "analyze --json " + small + " --baseline " + results(t, small+" --seed 2") + " " + results(t, small), new(mesh.Result)},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			_, out, _ := run(t, test.args)
@@ -147,6 +148,8 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"analyze " + small + " --limit -1 " + good, cmdutil.ExitUsage, "want at least 0"},
 		{"analyze " + small + " --from sa --node host* " + good, cmdutil.ExitOK, ""},
 		{"analyze " + small + " " + damaged, cmdutil.ExitPartial, damaged + `:3: bandwidth_gbps: got "x", want a number`},
+		{"analyze " + small + " --baseline " + good + " " + good, cmdutil.ExitOK, ""},
+		{"analyze " + small + " --baseline nosuch " + good, cmdutil.ExitUsage, "invalid --baseline: read results: open nosuch"},
 		{"analyze --from nosuch " + good, cmdutil.ExitUsage, "no such file"},
 		{"analyze --from " + damaged + " " + good, cmdutil.ExitUsage, "want a saved routing"},
 		{"plan --sim demo --schedule aware", cmdutil.ExitOK, ""},

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,6 +27,9 @@ type verdictFlags struct {
 	limit  int
 	format string
 	json   bool
+
+	baseline string // file
+	before   *mesh.Results
 }
 
 func (o *verdictFlags) define(cmd *cobra.Command) {
@@ -33,6 +37,7 @@ func (o *verdictFlags) define(cmd *cobra.Command) {
 	flags.IntVar(&o.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
 	cmdutil.EnumFlag(cmd, &o.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.StringVar(&o.baseline, "baseline", "", "compare with the results of an earlier run in `FILE`")
 }
 
 func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
@@ -44,6 +49,13 @@ func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
 	}
 	if o.json {
 		o.format = formatJSON
+	}
+	if o.baseline == "" {
+		return nil
+	}
+	var err error
+	if o.before, err = mesh.Read(o.baseline); err != nil {
+		return &cmdutil.UsageError{Err: fmt.Errorf("invalid --baseline: %w", err)}
 	}
 	return nil
 }

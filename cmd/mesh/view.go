@@ -49,6 +49,9 @@ func (v *view) table(r *mesh.Result) {
 	}
 	v.line("paths", "%s", paths)
 	v.names(r)
+	if b := r.Baseline; b != nil {
+		v.line("baseline", "%s: bandwidth %s, latency %s", plural.Count(b.Flows, "flow", "flows"), percent(b.Bandwidth), percent(b.Latency))
+	}
 	if r.Damaged > 0 {
 		v.line("damaged", "%s of the file not read", plural.Count(r.Damaged, "part", "parts"))
 	}
@@ -102,6 +105,14 @@ func optional[T any](v *T, format string) string {
 		return render.Absent
 	}
 	return fmt.Sprintf(format, *v)
+}
+
+// percent formats a ratio.
+func percent(v *float64) string {
+	if v == nil {
+		return render.Absent
+	}
+	return fmt.Sprintf("%.1f %%", 100**v)
 }
 
 // names lists the names that only one side has.

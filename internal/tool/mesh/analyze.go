@@ -16,6 +16,8 @@ type Options struct {
 	// Nodes are patterns: only hosts with a matching name are expected in the results.
 	// None: all.
 	Nodes []string
+	// Baseline is an earlier run to compare with; nil: none.
+	Baseline *Results
 }
 
 // A judge analyses results. An endpoint is a name in the results with its end port.

@@ -12,7 +12,7 @@ import (
 // Kinds are the finding kinds.
 var Kinds = []report.Kind{
 	report.SlowNode, report.SlowCable, report.SlowLink, report.SlowPair, report.Asymmetric, report.Congested,
-	report.Unreachable, report.Hung, report.MissingHost, report.Corrupt,
+	report.Unreachable, report.Hung, report.MissingHost, report.Corrupt, report.BelowBaseline,
 }
 
 // CannotMeasure begins the details of [report.MissingHost] findings about hosts without a
@@ -55,6 +55,7 @@ func (j *judge) report() {
 		j.reportUnknownLinks(t)
 		j.reportRest(t)
 	}
+	j.compareBaseline(j.options.Baseline)
 	j.addClasses()
 	j.addSlowFlows()
 	j.result.Unrouted, j.result.judge = j.classes.unrouted, j

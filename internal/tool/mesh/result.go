@@ -31,6 +31,8 @@ type Result struct {
 	Classes   []ReportClass `json:"classes"`
 	SlowFlows []SlowFlow    `json:"slow_flows"` // the slowest, at most 1,000
 
+	Baseline *ReportBaseline `json:"baseline,omitempty"`
+
 	judge *judge
 }
 
