@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,6 +23,8 @@ type analyze struct {
 	file    string
 	nodes   fabricflag.NodePatterns
 	verdict verdictFlags
+
+	hostsOnly bool
 }
 
 // newAnalyze returns the command mesh analyze.
@@ -49,7 +52,7 @@ FILE - is the standard input.
 --from FILE or DIRECTORY reads a stored fabric: with its tables a file of
 ibkit check routes --save, or the dumps of opensm or ibdiagnet. Without tables,
 and with adaptive routing, a path has only the links that all shortest paths
-share.
+share. With --hosts-only there is no fabric: hosts are judged, links are not.
 
 --format map, svg and html show the flows between all hosts, ordered by leaf
 switch: senders are rows, receivers columns.`),
@@ -80,6 +83,7 @@ switch: senders are rows, receivers columns.`),
 		},
 	}
 	c.nodes.Register(env, cmd, "expect")
+	cmd.Flags().BoolVar(&c.hostsOnly, "hosts-only", false, "judge hosts without a fabric, as with RoCE")
 	c.verdict.define(cmd)
 	c.source.define(cmd)
 	return cmd
@@ -93,6 +97,9 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("unexpected argument %q: got a file already", args[1])
 	}
 	c.file = args[0]
+	if err := analyzeRules.Check(flags); err != nil {
+		return err
+	}
 	if err := c.verdict.complete(flags); err != nil {
 		return err
 	}
@@ -101,6 +108,9 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	return c.source.complete(ctx, flags)
 }
+
+// analyzeRules are the relations between the flags.
+var analyzeRules = cmdutil.FlagRules{Clashes: []cmdutil.Clash{{Flags: []string{"hosts-only"}, Others: append([]string{"from", "node"}, fabricflag.ScanFlags...)}}}
 
 // run reads the results and the fabric, and prints the verdict.
 func (c *analyze) run(ctx context.Context) error {
@@ -116,9 +126,12 @@ func (c *analyze) run(ctx context.Context) error {
 		failures.Print(err)
 	}
 	failures.Close()
-	w, err := c.source.wiring(ctx)
-	if err != nil {
-		return err
+	w, began := mesh.NewUnwired(results.Adapters()), time.Now()
+	if !c.hostsOnly {
+		if w, err = c.source.wiring(ctx); err != nil {
+			return err
+		}
+		began = c.source.routing.Began
 	}
 	if err := w.CheckNodes(c.nodes); err != nil {
 		return err
@@ -126,7 +139,7 @@ func (c *analyze) run(ctx context.Context) error {
 	if err := w.CheckResults(results); err != nil {
 		return cmdutil.WithHint(err, "select the fabric of the measurement: --from FILE, --sim FABRIC, or -C and -P; node names: --node-name-map FILE")
 	}
-	r := mesh.Analyze(results, w, mesh.Options{Began: c.source.routing.Began, Nodes: c.nodes, Baseline: c.verdict.before})
+	r := mesh.Analyze(results, w, mesh.Options{Began: began, Nodes: c.nodes, Baseline: c.verdict.before})
 	if err := c.verdict.print(c.env, r); err != nil {
 		return err
 	}

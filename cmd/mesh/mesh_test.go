@@ -97,6 +97,18 @@ func TestMesh_WithoutTables(t *testing.T) {
 	}
 }
 
+// Without a fabric, the results of a run are judged by their names.
+func TestMesh_HostsOnly(t *testing.T) {
+	file := results(t, small+" --alone --fault host00009=40%")
+	code, out, err := run(t, "analyze --hosts-only "+file)
+	if code != cmdutil.ExitFindings || strings.Count(out, "error: ") != 1 || !strings.Contains(out, "error: slow-node host00009:") || strings.Contains(out, "cable") || err != "" {
+		t.Errorf("got exit code %d, %s\n%s", code, err, out)
+	}
+	if code, _, err := run(t, "analyze --hosts-only --sim demo "+file); code != cmdutil.ExitUsage || !strings.Contains(err, "mutually exclusive") {
+		t.Errorf("got exit code %d and %q, want a usage error", code, err)
+	}
+}
+
 // Results of other programs with the same figures have the same verdict.
 func TestMesh_Imports(t *testing.T) {
 	for _, test := range []struct{ file, want string }{

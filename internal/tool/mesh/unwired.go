@@ -1,6 +1,8 @@
 package mesh
 
 import (
+	"strings"
+
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
@@ -44,6 +46,15 @@ func NewUnwired(all []Adapter) *Wiring {
 		w.ends[i].gbps = all[w.ends[i].port.Node.GUID-1].Gbps
 	}
 	return w
+}
+
+// Adapters returns the adapters by the names in results: HOST, or HOST DEVICE.
+func (r *Results) Adapters() (all []Adapter) {
+	for _, name := range r.Names {
+		host, device, _ := strings.Cut(name, " ")
+		all = append(all, Adapter{Host: host, Device: device})
+	}
+	return all
 }
 
 // Names returns the names of adapters in the results of [NewUnwired].
