@@ -224,6 +224,18 @@ func TestMesh_Pictures(t *testing.T) {
 	}
 }
 
+// A plan is a schedule for the next run, with the same rounds.
+func TestPlan_File(t *testing.T) {
+	_, csv, _ := run(t, "plan --csv --schedule quick:3 "+small)
+	file := cmdtest.WriteFile(t, csv)
+	if _, got, _ := run(t, "plan --csv --schedule file:"+file+" "+small); got != csv {
+		t.Errorf("got\n%s\nwant\n%s", got, csv)
+	}
+	if code, _, err := run(t, "plan --sim demo --schedule file:"+file); code != cmdutil.ExitFailed || !strings.Contains(err, "find host host00001: got 0 ports with this name, want 1") {
+		t.Errorf("got exit code %d and %q, want an unknown host", code, err)
+	}
+}
+
 // TestRun_Usage checks command lines that name neither a launcher nor a coordinator, and
 // invalid ones.
 func TestRun_Usage(t *testing.T) {

@@ -14,6 +14,9 @@ type Course struct {
 // NewCourse returns a schedule between hosts with names, or between the first hosts of the
 // fabric if names is nil.
 func NewCourse(w *Wiring, names []string, count int, schedule Schedule) (*Course, error) {
+	if err := schedule.file.check(w); err != nil {
+		return nil, err
+	}
 	chosen := map[int32]bool{}
 	for _, name := range names {
 		found := w.resolve(name)

@@ -62,8 +62,12 @@ const (
 // maxUnused limits the names of unused links.
 const maxUnused = 100
 
-// NewPlan predicts a schedule. It returns an error if ctx ends.
+// NewPlan predicts a schedule. It returns an error if ctx ends, or for a host in a schedule's
+// file that the fabric does not have.
 func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
+	if err := o.Schedule.file.check(w); err != nil {
+		return nil, err
+	}
 	m := newMembers(w, func(e *end) bool { return w.selected(e, o.Nodes) })
 	p := &Plan{Head: report.NewHead(PlanSchema, o.Began), Schedule: o.Schedule.String(), Paths: w.Paths, Members: len(m.ends)}
 	p.Fail(w.routing.ReportFailures(w.names)...)

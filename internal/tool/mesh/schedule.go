@@ -13,6 +13,7 @@ import (
 type Schedule struct {
 	Name string
 	N    int // rounds, or hosts per group; 0: without a number
+	file *fileRounds
 }
 
 // A scheduleInfo describes a schedule.
@@ -34,6 +35,7 @@ var schedules = []scheduleInfo{
 	{"incast", "groups in which several send to one: incast:SENDERS", 8, 1 << 12, (*members).incast},
 	{"outcast", "groups in which one sends to several: outcast:RECEIVERS", 8, 1 << 12, (*members).outcast},
 	{"alltoall", "all ordered pairs in a single round", 0, 0, (*members).allToAll},
+	{fileSchedule, "lines of ROUND SENDER RECEIVER: file:PATH", 0, 0, nil},
 }
 
 // Schedules returns the schedule names, each with a tab and a description.
@@ -44,7 +46,8 @@ func Schedules() (all []string) {
 	return all
 }
 
-// ParseSchedule parses a name with an optional number, such as "random:16".
+// ParseSchedule parses a name with an optional number, such as "random:16", or reads the file of
+// "file:PATH".
 func ParseSchedule(text string) (Schedule, error) {
 	name, number, hasNumber := strings.Cut(text, ":")
 	i := slices.IndexFunc(schedules, func(s scheduleInfo) bool { return s.name == name })
@@ -55,8 +58,14 @@ func ParseSchedule(text string) (Schedule, error) {
 		}
 		return Schedule{}, fmt.Errorf("unknown schedule %q (known: %s)", text, strings.Join(names, ", "))
 	}
-	s := Schedule{name, schedules[i].standard}
+	s := Schedule{Name: name, N: schedules[i].standard}
 	switch {
+	case name == fileSchedule:
+		var err error
+		if s.file, err = readSchedule(number); err != nil {
+			return s, fmt.Errorf("schedule %s: %w", name, err)
+		}
+		return s, nil
 	case !hasNumber:
 		return s, nil
 	case s.N == 0:
@@ -72,7 +81,10 @@ func ParseSchedule(text string) (Schedule, error) {
 
 // String returns the form that [ParseSchedule] parses.
 func (s Schedule) String() string {
-	if s.N == 0 {
+	switch {
+	case s.file != nil:
+		return s.Name + ":" + s.file.path
+	case s.N == 0:
 		return s.Name
 	}
 	return fmt.Sprintf("%s:%d", s.Name, s.N)
@@ -80,6 +92,9 @@ func (s Schedule) String() string {
 
 // rounds returns a schedule's rounds. A round is valid until the next.
 func (s Schedule) rounds(m *members) iter.Seq[[]pair] {
+	if s.file != nil {
+		return s.file.of(m)
+	}
 	for _, info := range schedules {
 		if info.name == s.Name {
 			return info.rounds(m, s.N)

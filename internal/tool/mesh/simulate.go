@@ -44,8 +44,12 @@ type model struct {
 	random  *rand.Rand
 }
 
-// Simulate calculates the results of a schedule. It returns an error if ctx ends.
+// Simulate calculates the results of a schedule. It returns an error if ctx ends, or for a host
+// in a schedule's file that the fabric does not have.
 func Simulate(ctx context.Context, w *Wiring, o SimulateOptions) (*Results, error) {
+	if err := o.Schedule.file.check(w); err != nil {
+		return nil, err
+	}
 	take := newMembers(w, nil)
 	return simulateRounds(ctx, take, o.Schedule.rounds(take), o)
 }
