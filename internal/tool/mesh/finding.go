@@ -59,13 +59,8 @@ func (j *judge) report() {
 	j.addClasses()
 	j.addSlowFlows()
 	j.result.Unrouted, j.result.judge = j.classes.unrouted, j
-	j.result.sort()
-}
-
-// sort puts the worst findings first.
-func (r *Result) sort() {
 	order := report.Severities()
-	slices.SortStableFunc(r.Findings, func(a, b report.Finding) int {
+	slices.SortStableFunc(j.result.Findings, func(a, b report.Finding) int {
 		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
 	})
 }

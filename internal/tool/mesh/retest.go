@@ -144,7 +144,6 @@ func (r *Result) AddRefuted(first *Result, all []Retest) {
 			r.Add(f)
 		}
 	}
-	r.sort()
 }
 
 // addRetests adds the retests of a suspect's flows to its data, and reports whether there are
