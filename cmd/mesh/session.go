@@ -62,6 +62,10 @@ func (c *coordinator) measured(ctx context.Context, members *crew.Crew) (*sessio
 			fleet.Failures = append(fleet.Failures, report.Failure{Error: err.Error()})
 		default:
 			s.wiring, s.began = w, c.source.routing.Began
+			if c.source.from.File == "" && !c.source.from.SA {
+				source := c.source.from.Fabric(&c.source.fabric.Settings, c.env)
+				s.run.Fabric = &source
+			}
 		}
 	}
 	schedule := c.model.schedule.value

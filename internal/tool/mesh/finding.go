@@ -24,6 +24,9 @@ type FindingData struct {
 	Candidates []string   `json:"candidates"` // the places that no flow distinguishes
 	Evidence   []Evidence `json:"evidence"`
 	Retests    []Retest   `json:"retests,omitempty"` // alone, of a suspect
+
+	// Counters are those of the place that increased during the retests; null: not read.
+	Counters []string `json:"counters,omitzero"`
 }
 
 // An Evidence is the flows against a place.

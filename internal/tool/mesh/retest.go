@@ -185,6 +185,18 @@ func (j *judge) retest(s suspect, f Flow) (speed float64, isSlow bool) {
 	return speed, s.metric != noMetric && speed < l.slow
 }
 
+// CountersText describes the counters.
+func (d *FindingData) CountersText() string {
+	const most = 4
+	switch n := len(d.Counters); {
+	case n == 0:
+		return "; no error counter of its ports increased meanwhile"
+	case n > most:
+		return fmt.Sprintf("; meanwhile %s and %d more", strings.Join(d.Counters[:most], ", "), n-most)
+	}
+	return "; meanwhile " + strings.Join(d.Counters, ", ")
+}
+
 // retestText describes the retests, with the first signs.
 func (d *FindingData) retestText() string {
 	const most = 4

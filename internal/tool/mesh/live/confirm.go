@@ -11,9 +11,15 @@ import (
 const confirmSteps = 3
 
 // Conclude analyses the outcome, measures the flows of suspects one by one without others, and
-// analyses again with these figures. An end of ctx leaves the rest unconfirmed.
+// analyses again with these figures. In a known fabric, the counters of suspects are
+// compared with those before. An end of ctx leaves the rest unconfirmed.
 func Conclude(ctx context.Context, c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options) *mesh.Result {
 	first := Judge(c, w, o, out, a)
+	return watched(ctx, o, first, func() *mesh.Result { return confirm(ctx, c, w, o, out, a, first) })
+}
+
+// confirm repeats the analysis with the figures of suspects alone.
+func confirm(ctx context.Context, c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options, first *mesh.Result) *mesh.Result {
 	last, again := first, *out
 	again.Results = out.Results.Clone()
 	var all []mesh.Retest

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
 )
@@ -18,6 +19,7 @@ type Options struct {
 
 	Simulation *mesh.Simulation // has the figures instead; nil: workers measure
 	Pace       time.Duration    // that a measurement takes
+	Fabric     *fabric.Source   // for the counters of suspects; nil: none
 
 	// Progress, unless nil, is called before each round.
 	Progress func(done, of int, left time.Duration)

@@ -13,16 +13,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
 	"github.com/ibkit/ibkit/internal/tool/mesh/live"
 	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/route"
+	"github.com/ibkit/ibkit/sim"
 )
 
 // A network has engines that measure at its rates.
 type network struct {
 	rails int
+	guids map[string]ib.GUID // InfiniBand ports; nil: Ethernet
 	lock  sync.Mutex
 	busy  int // running measurements
 
@@ -41,7 +46,7 @@ type engine struct {
 func (e engine) Offer() crew.Offer {
 	o := crew.Offer{Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
 	for i := range e.rails {
-		o.Rails = append(o.Rails, crew.Rail{Device: fmt.Sprintf("x%d", i), Port: 1, Link: "Ethernet", Gbps: 100, Listen: uint16(i + 1)})
+		o.Rails = append(o.Rails, crew.Rail{Device: fmt.Sprintf("x%d", i), Port: 1, Link: "Ethernet", GUID: e.guids[e.name], Gbps: 100, Listen: uint16(i + 1)})
 	}
 	if e.name == "none" {
 		o.Rails, o.Error = nil, "open device: this host has no RDMA device"
@@ -70,10 +75,21 @@ func (e engine) Measure(_ context.Context, _ []perf.Test, s crew.Send) crew.Figu
 	return crew.Figures{Gbps: &gbps, Signs: []crew.Sign{{Receiver: true, Text: "requests out of sequence 7"}}}
 }
 
-// measured runs a schedule with the workers of a network.
+// measured runs a schedule with the workers of a network without a known fabric.
 func measured(t *testing.T, n *network, schedule string, names ...string) (r *mesh.Result) {
 	t.Helper()
+	return measuredIn(t, nil, n, schedule, names...)
+}
+
+// measuredIn runs a schedule with the workers of a network in a fabric. build is called in the
+// bubble, so that counters increase with its time.
+func measuredIn(t *testing.T, build func() *fabric.Source, n *network, schedule string, names ...string) (r *mesh.Result) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		var source *fabric.Source
+		if build != nil {
+			source = build()
+		}
 		l := testenv.NewPipes()
 		var workers sync.WaitGroup
 		defer workers.Wait()
@@ -95,11 +111,19 @@ func measured(t *testing.T, n *network, schedule string, names ...string) (r *me
 			t.Fatal(err)
 		}
 		fleet := live.Muster(c)
-		w, course, seats, err := fleet.Place(nil, s)
+		var w *mesh.Wiring
+		if source != nil {
+			r, err := route.Scan(t.Context(), route.Options{Source: *source})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w = mesh.NewWiring(r, nil)
+		}
+		w, course, seats, err := fleet.Place(w, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := live.Options{Course: course, Seats: seats, Pace: time.Second}
+		run := live.Options{Course: course, Seats: seats, Pace: time.Second, Fabric: source}
 		r = live.Conclude(t.Context(), c, w, run, live.Run(t.Context(), c, run), mesh.Options{})
 		r.Findings = append(fleet.Findings, r.Findings...)
 	})
@@ -171,5 +195,42 @@ func TestRun_Measured(t *testing.T) {
 				t.Errorf("got %d flows, want %d", r.Flows, flows)
 			}
 		})
+	}
+}
+
+// TestConclude_Counters checks that a suspect in a known fabric has the counters of its cable
+// that increase while it is measured alone, and that hosts have their names in the fabric.
+func TestConclude_Counters(t *testing.T) {
+	n := &network{rails: 1, guids: map[string]ib.GUID{}, fail: func(string, string) crew.Figures { return crew.Figures{} }}
+	n.gbps = func(from, to string, _ int) float64 {
+		if from == "b" || to == "b" {
+			return 40
+		}
+		return 90
+	}
+	build := func() *fabric.Source {
+		f, err := sim.Build("fat-tree:radix=8,pods=4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range []string{"a", "b", "c", "d"} {
+			n.guids[name] = f.Node(fmt.Sprintf("host%05d", i+1)).Ports[1].GUID
+		}
+		if err := f.SetCounterRate(f.Node("host00002").Ports[1].Peer, "SymbolErrorCounter", 5); err != nil {
+			t.Fatal(err)
+		}
+		return &fabric.Source{OpenPort: f.Opener("")}
+	}
+	r := measuredIn(t, build, n, "shift", "a", "b", "c", "d")
+	if len(r.Findings) != 1 || r.Findings[0].Subject != "host00002" || r.Paths != mesh.FromTables || r.Partial {
+		t.Fatalf("got paths %s, partial %v and %+v, want a finding about host00002", r.Paths, r.Partial, r.Findings)
+	}
+	data := r.Findings[0].Data.(*mesh.FindingData)
+	const want = "leaf001[2]: SymbolErrorCounter +20" // two measurements of 2 s
+	if d := cmp.Diff([]string{want}, data.Counters); d != "" || len(data.Retests) != 2 {
+		t.Errorf("got difference\n%s and retests %+v", d, data.Retests)
+	}
+	if !strings.HasSuffix(r.Findings[0].Detail, "; meanwhile "+want) {
+		t.Errorf("got %s, want %s", r.Findings[0].Detail, want)
 	}
 }
