@@ -93,6 +93,9 @@ func (r *Result) Complete() bool {
 	return !r.Fabric.Partial() && !slices.ContainsFunc(r.Nodes, func(n *Node) bool { return len(n.Failures) > 0 })
 }
 
+// Port returns a fabric port with its counters, nil if it was not read.
+func (r *Result) Port(p *fabric.Port) *Port { return r.collector.Port(p) }
+
 // Findings returns a port's findings, the worst first.
 func (r *Result) Findings(p *Port) []Finding { return r.Limits.Findings(p) }
 

@@ -151,10 +151,16 @@ func (s *State) report(screen string) *Report {
 	if sample.Window > 0 {
 		r.Window = new(sample.Window.Seconds())
 	}
-	t := sample.Totals
-	r.Summary = ReportSummary{sample.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, sample.Failed, sample.Took.Seconds(), []string{}}
-	for _, m := range sample.Missing {
-		r.Summary.MissingNodes = append(r.Summary.MissingNodes, m.Name)
+	r.Summary = sample.Summarize()
+	return r
+}
+
+// Summarize returns the head of each screen.
+func (s *Sample) Summarize() ReportSummary {
+	t := s.Totals
+	r := ReportSummary{s.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, s.Failed, s.Took.Seconds(), []string{}}
+	for _, m := range s.Missing {
+		r.MissingNodes = append(r.MissingNodes, m.Name)
 	}
 	return r
 }
@@ -221,14 +227,21 @@ func (s *State) ReportPort(guid ib.GUID, number uint8) *Report {
 		return nil
 	}
 	r := s.report("port")
-	r.Port = &ReportPort{Link: sample.linkReport(i), Ends: []ReportEnd{sample.endReport(i)}, History: []ReportHistory{}}
+	r.Port = &ReportPort{Link: sample.linkReport(i), Ends: []ReportEnd{sample.endReport(i)}}
 	if peer := sample.Ports[i].Peer; peer >= 0 {
 		r.Port.Ends = append(r.Port.Ends, sample.endReport(peer))
 	}
-	for _, p := range s.History(guid, number) {
-		r.Port.History = append(r.Port.History, ReportHistory{p.Time, known(p.Errors), known(p.Xmit), known(p.Rcv), known(p.Wait)})
-	}
+	r.Port.History = ReportPoints(s.History(guid, number))
 	return r
+}
+
+// ReportPoints returns the report on a port's values.
+func ReportPoints(points []Point) []ReportHistory {
+	all := make([]ReportHistory, len(points))
+	for i, p := range points {
+		all[i] = ReportHistory{p.Time, known(p.Errors), known(p.Xmit), known(p.Rcv), known(p.Wait)}
+	}
+	return all
 }
 
 // ReportPath returns the screen for paths.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -80,6 +81,23 @@ func (l *Layout) newSample(port func(int32) *counters.Port, limits *counters.Lim
 		}
 	}
 	return s
+}
+
+// NewSample returns a sample of another tool's sweep, which ended now and took some time.
+func NewSample(r *counters.Result, names *fabric.NameMap, took time.Duration) *Sample {
+	l := newLayout(r.Fabric, names)
+	s := l.newSample(func(i int32) *counters.Port { return r.Port(l.Ports[i].Port) }, &r.Limits)
+	s.Time, s.Took, s.Stats = time.Now(), took, r.Stats
+	s.addFailures(r.Nodes)
+	return s
+}
+
+// addFailures adds the failed requests to nodes.
+func (s *Sample) addFailures(nodes []*counters.Node) {
+	for _, n := range nodes {
+		s.Failed += len(n.Failures)
+		s.Failures = append(s.Failures, n.FailureErrors(s.Names)...)
+	}
 }
 
 // add adds a port's counters.

@@ -205,10 +205,7 @@ func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	l := s.layout
 	sample := l.newSample(func(i int32) *counters.Port { return s.sweeper.Port(l.Ports[i].Port) }, &s.Limits)
 	sample.Time, sample.Took, sample.Stats = time.Now(), time.Since(began), s.client.Stats()
-	for _, n := range s.sweeper.Nodes() {
-		sample.Failed += len(n.Failures)
-		sample.Failures = append(sample.Failures, n.FailureErrors(s.Names)...)
-	}
+	sample.addFailures(s.sweeper.Nodes())
 	switch s.every = s.Interval; {
 	case s.every > 0:
 	case s.count == 0: // the first pass costs more, and its sample has no rates

@@ -209,6 +209,13 @@ const (
 	rankError
 )
 
+// Severity returns the severity of a link's worst finding, a warning for errors below the
+// thresholds, "" without both.
+func (s *Sample) Severity(link int32) report.Severity {
+	l := &s.Links[link]
+	return [...]report.Severity{"", report.Info, report.Warning, report.Error}[s.severity(l, s.Link(link))]
+}
+
 // severity returns the rank of a link.
 func (s *Sample) severity(l *Link, v Value) int {
 	worst := rankNone
