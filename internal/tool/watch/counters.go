@@ -39,10 +39,17 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 	} else {
 		w.works(Counters, "")
 	}
-	for _, n := range w.sweeper.Nodes() {
+	w.compareCounters(w.sweeper.Nodes(), before, unanswered != nil)
+	return nil
+}
+
+// compareCounters reports the changes on ports, given the findings before. With onlyRead,
+// ports without a reply do not change.
+func (w *fabricWatch) compareCounters(nodes []*counters.Node, before map[portKey][]raised, onlyRead bool) {
+	for _, n := range nodes {
 		for _, p := range n.Ports {
 			key := keyOf(p.Port)
-			if unanswered != nil && p.Now == nil {
+			if onlyRead && p.Now == nil {
 				continue
 			}
 			if now := w.portCounters(p, before[key]); len(now) > 0 {
@@ -52,7 +59,6 @@ func (w *fabricWatch) readCounters(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // unanswered returns an error if only ports on the local node were read: its link may be
