@@ -163,11 +163,15 @@ var compressors = sync.Pool{New: func() any {
 	return z
 }}
 
-func newGzip(w io.Writer) *gzip.Writer {
+// NewGzip returns a fast compressor. FreeGzip makes it available again.
+func NewGzip(w io.Writer) *gzip.Writer {
 	z, _ := compressors.Get().(*gzip.Writer)
 	z.Reset(w)
 	return z
 }
+
+// FreeGzip ends the use of a compressor.
+func FreeGzip(z *gzip.Writer) { compressors.Put(z) }
 
 // newPage returns a sweep's page, which took some time. It is compressed unless its text is
 // written once.
@@ -179,8 +183,8 @@ func newPage(s sweep, took time.Duration, once bool) (*page, error) {
 		return p, nil
 	}
 	var b bytes.Buffer
-	z := newGzip(&b)
-	defer compressors.Put(z)
+	z := NewGzip(&b)
+	defer FreeGzip(z)
 	e := newEncoder(z)
 	if err := p.write(e, s); err != nil {
 		return nil, err

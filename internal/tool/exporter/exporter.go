@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -83,6 +84,14 @@ type Options struct {
 
 	// Swept, if not nil, is called by [Exporter.Run] after each sweep, with its error.
 	Swept func(error)
+
+	// Observe, if not nil, is called after each fabric sweep with a result, before Swept.
+	Observe func(*FabricSweep)
+
+	// Pages, if not nil, answers requests for other paths than the metrics. Streams is the
+	// count of connections for its responses without an end.
+	Pages   http.Handler
+	Streams int
 
 	Version, Commit string // of the program
 
@@ -274,6 +283,7 @@ func (e *Exporter) sweepOnce(ctx context.Context, last *sweep) error {
 	if o.err == nil {
 		*last = o.sweep
 		e.last.Store(o.page)
+		e.observe(o.sweep)
 	}
 	return o.err
 }

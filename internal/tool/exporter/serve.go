@@ -49,7 +49,7 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", ContentType)
 	h.Set("Vary", "Accept-Encoding")
 	p := e.current()
-	if !acceptsGzip(r) || p != nil && p.gzip == nil {
+	if !AcceptsGzip(r) || p != nil && p.gzip == nil {
 		if p != nil && r.Method == http.MethodGet {
 			if err := p.writeText(w); err != nil {
 				return // the scraper went away
@@ -65,14 +65,14 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	z := newGzip(w)
-	defer compressors.Put(z)
+	z := NewGzip(w)
+	defer FreeGzip(z)
 	_, _ = z.Write(own.Bytes())
 	_ = z.Close()
 }
 
-// acceptsGzip reports whether the scraper accepts compressed metrics.
-func acceptsGzip(r *http.Request) bool {
+// AcceptsGzip reports whether the client accepts a compressed response.
+func AcceptsGzip(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(header, ",") {
 			coding, parameters, _ := strings.Cut(part, ";")
@@ -95,6 +95,10 @@ const landing = `<!DOCTYPE html>
 func (e *Exporter) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", e)
+	if e.opts.Pages != nil {
+		mux.Handle("/", e.opts.Pages)
+		return mux
+	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, landing) // the client may have gone away
@@ -119,7 +123,7 @@ func CheckWebConfig(path string) error {
 func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfig string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conns := newConns(maxConns)
+	conns := newConns(maxConns + e.opts.Streams)
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() {

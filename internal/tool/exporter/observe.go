@@ -1,0 +1,40 @@
+package exporter
+
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/counters"
+)
+
+// A FabricSweep is a fabric sweep for [Options.Observe]. It does not change.
+type FabricSweep struct {
+	Result  *counters.Result
+	Names   *fabric.NameMap
+	Took    time.Duration
+	Missing []MissingNode // by the time since when
+}
+
+// A MissingNode is a node that an earlier sweep found within a day, and the last sweep did
+// not.
+type MissingNode struct {
+	GUID  ib.GUID   `json:"node_guid"`
+	Name  string    `json:"name"`
+	At    string    `json:"at"`   // name of the node at which the path to it ends; "": unknown
+	Port  string    `json:"port"` // of that node
+	Since time.Time `json:"since"`
+}
+
+// observe passes a fabric sweep on.
+func (e *Exporter) observe(s sweep) {
+	f, ok := s.(*fabricSweep)
+	if !ok || e.opts.Observe == nil {
+		return
+	}
+	o := FabricSweep{Result: f.result, Names: f.names, Took: f.took, Missing: []MissingNode{}}
+	for _, m := range f.summary.missing {
+		o.Missing = append(o.Missing, MissingNode{m.guid, m.name, m.at, m.port, m.since})
+	}
+	e.opts.Observe(&o)
+}
