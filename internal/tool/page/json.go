@@ -1,0 +1,148 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/internal/tool/watch"
+	"github.com/ibkit/ibkit/linkinfo"
+)
+
+// A document returns a JSON document, nil if there is none, and the count of the rows of
+// which it has a part. A document that is a list of events has a line for each.
+type document func(s *state, q query) (value any, count int)
+
+// json returns a handler that serves a document. The header X-Total-Count has the row count,
+// and Link the address of the next rows (RFC 8288).
+func (p *Page) json(d document) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s := p.state.Load()
+		if s == nil {
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "the first sweep has not ended yet", http.StatusServiceUnavailable)
+			return
+		}
+		q, err := parseQuery(r.URL.Query())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		value, count := d(s, q)
+		if value == nil {
+			http.Error(w, "the last sweep has no such node or port", http.StatusNotFound)
+			return
+		}
+		kind, text, err := encode(value)
+		if err != nil {
+			http.Error(w, "encode document: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "no-cache")
+		if count > 0 {
+			h.Set("X-Total-Count", strconv.Itoa(count))
+		}
+		if next := q.start + q.limit; next < count {
+			h.Set("Link", fmt.Sprintf("<%s>; rel=\"next\"", q.with(r.URL.Path, "start", strconv.Itoa(next))))
+		}
+		send(w, r, kind, http.StatusOK, text)
+	}
+}
+
+// encode returns the media type and the JSON form of a document.
+func encode(value any) (kind string, text []byte, err error) {
+	all, isList := value.([]*watch.Event)
+	if !isList {
+		text, err = json.Marshal(value)
+		return "application/json", append(text, '\n'), err
+	}
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	for _, e := range all {
+		if err := lines.Encode(e); err != nil {
+			return "", nil, err
+		}
+	}
+	return "application/x-ndjson", b.Bytes(), nil
+}
+
+func (p *Page) summaryJSON(s *state, _ query) (any, int) { return &s.report, 0 }
+
+// linksJSON is the screen links of ibkit top.
+func (p *Page) linksJSON(s *state, q query) (any, int) {
+	m := q.monitor(s.sample)
+	r := m.ReportLinks(q.start + q.limit)
+	r.Links = rowsOf(q, r.Links)
+	return r, len(m.Rows())
+}
+
+// portJSON is the screen port of ibkit top, with the history of the last sweeps.
+func (p *Page) portJSON(s *state, q query) (any, int) {
+	r := q.monitor(s.sample).ReportPort(q.guid, uint8(q.port))
+	if r == nil {
+		return nil, 0
+	}
+	p.mu.Lock()
+	points := p.history.of(q.guid, uint8(q.port))
+	p.mu.Unlock()
+	r.Port.History = top.ReportPoints(points)
+	return r, 0
+}
+
+// nodeJSON is the screen node of ibkit top.
+func (p *Page) nodeJSON(s *state, q query) (any, int) {
+	if r := q.monitor(s.sample).ReportNode(q.guid); r != nil {
+		return r, 0
+	}
+	return nil, 0
+}
+
+// linkinfoJSON is the document of ibkit linkinfo, for some of the nodes.
+func (p *Page) linkinfoJSON(s *state, q query) (any, int) {
+	f := s.sweep.Result.Fabric
+	nodes := rowsOf(q, f.Nodes)
+	ends := linkinfo.Ends(f, nodes)
+	o := linkinfo.ReportOptions{Names: s.sweep.Names}
+	d := linkinfo.NewReport(&linkinfo.Result{Began: s.sweep.Result.Began, Fabric: f}, nodes, ends, o)
+	rest := ends
+	for _, n := range nodes {
+		count := 0
+		for count < len(rest) && rest[count].Port.Node == n {
+			count++
+		}
+		d.Nodes = append(d.Nodes, linkinfo.NewReportNode(n, rest[:count], o))
+		rest = rest[count:]
+	}
+	for _, l := range linkinfo.Links(ends) {
+		if l.Near.Port.Peer != nil || len(l.Near.Findings) > 0 {
+			d.Links = append(d.Links, linkinfo.NewReportLink(l, o.Names))
+		}
+	}
+	return d, len(f.Nodes)
+}
+
+// countersJSON is the document of ibkit counters, for some of the nodes.
+func (p *Page) countersJSON(s *state, q query) (any, int) {
+	r := s.sweep.Result
+	nodes := rowsOf(q, r.Nodes)
+	var ports []*counters.Port
+	for _, n := range nodes {
+		ports = append(ports, n.Ports...)
+	}
+	d := &counters.Report{Head: r.Head(ports, s.sweep.Names), ReportWindow: r.Window(s.sample.Window), Nodes: []counters.ReportNode{}}
+	for _, n := range nodes {
+		d.Nodes = append(d.Nodes, r.ReportNode(n, n.Ports, counters.ReportOptions{Names: s.sweep.Names}))
+	}
+	return d, len(r.Nodes)
+}
+
+// eventsJSON is the lines of ibkit watch, the newest first.
+func (p *Page) eventsJSON(_ *state, q query) (any, int) {
+	all := p.recent(q.acceptsEvent)
+	return rowsOf(q, all), len(all)
+}
