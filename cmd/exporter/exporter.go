@@ -24,6 +24,7 @@ import (
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
+	"github.com/ibkit/ibkit/internal/tool/page"
 )
 
 // defaultListen is the port of treydock's exporter, on loopback.
@@ -38,6 +39,7 @@ type command struct {
 	webConfig string
 	textfile  string
 	once      bool
+	noPage    bool
 
 	names     exporter.Names
 	local     bool
@@ -54,6 +56,7 @@ type command struct {
 	// Derived from the flags.
 	options  exporter.Options
 	exporter *exporter.Exporter
+	page     *page.Page // nil: not served
 
 	// The last reports, which are not repeated.
 	mu        sync.Mutex // guards missing: an abandoned sweep may end during another
@@ -125,6 +128,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&c.listen, "listen", nil, "serve metrics at `ADDRESS`: HOST:PORT (default "+defaultListen+")")
 	flags.StringVar(&c.webConfig, "web-config", "", "read TLS and authentication from `FILE`")
+	flags.BoolVar(&c.noPage, "no-page", false, "serve the metrics alone, without web pages")
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
@@ -144,7 +148,7 @@ func (c *command) define(cmd *cobra.Command) {
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age"}},
+		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age", "no-page"}},
 	},
 	Needs: []cmdutil.Need{{Flags: []string{"vs-key"}, Others: []string{"phy"}}},
 }
@@ -153,6 +157,7 @@ var rules = cmdutil.FlagRules{
 var fabricOnly = []string{
 	"all-metrics", "phy", "vs-key", "detail-counters", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
 	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
+	"no-page",
 }
 
 // complete checks the flags and derives the options.
@@ -210,6 +215,10 @@ func (c *command) completeOptions() (err error) {
 	o.PHY = c.phy
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
+	if !o.TextOnly && !c.local && !c.noPage {
+		c.page = page.New(page.Options{Interval: c.interval, Version: o.Version})
+		o.Observe, o.Pages, o.Streams = c.page.Swept, c.page, page.MaxStreams
+	}
 	if c.local {
 		o.Local = exporter.LocalOptions{Sysfs: c.env.Sysfs(), Device: c.fabric.Device, Port: int(c.fabric.Port)}
 		return nil
@@ -282,7 +291,7 @@ func (c *command) run(ctx context.Context) error {
 	hangups, release := interrupt.Hangups()
 	defer release()
 	for _, l := range listeners {
-		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v\n", l.Addr())
+		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v%s\n", l.Addr(), c.more())
 	}
 	if err := cmdutil.NotifyReady(c.env.Getenv); err != nil {
 		cmdutil.PrintError(c.env, "ibkit exporter", err)
@@ -301,6 +310,14 @@ func (c *command) run(ctx context.Context) error {
 	go c.reloadOn(ctx, hangups)
 	_ = c.exporter.Run(ctx) // the error of ctx
 	return <-served
+}
+
+// more names the responses of the server besides the metrics.
+func (c *command) more() string {
+	if c.page == nil {
+		return ""
+	}
+	return " with pages at /"
 }
 
 // runOnce sweeps once and prints the metrics, or writes them.
@@ -332,7 +349,10 @@ func (c *command) write() error {
 
 // swept writes the text file after a sweep, or after one that failed: the age and the
 // result are metrics, too. It prints an error that differs from the last one, and counts all.
-func (c *command) swept(error) {
+func (c *command) swept(failed error) {
+	if c.page != nil {
+		c.page.Failed(failed)
+	}
 	if c.textfile == "" {
 		return
 	}

@@ -157,23 +157,29 @@ func TestNode_Missing(t *testing.T) {
 // scrape scrapes until the metrics have a line.
 func scrape(t *testing.T, r *cmdtest.Running, line string) {
 	t.Helper()
+	await(t, r, "/metrics", line)
+}
+
+// await requests a path until the response has a text.
+func await(t *testing.T, r *cmdtest.Running, path, want string) (text string) {
+	t.Helper()
 	r.ErrOut.Await(t, "\n")
 	at := regexp.MustCompile(`serving metrics at (\S+)`).FindStringSubmatch(r.ErrOut.String())
 	if at == nil {
 		t.Fatalf("got %s", r.ErrOut)
 	}
 	for {
-		response, err := http.Get("http://" + at[1] + "/metrics")
+		response, err := http.Get("http://" + at[1] + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(response.Body)
+		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), line) {
-			return
+		if strings.Contains(string(body), want) {
+			return string(body)
 		}
 	}
 }
