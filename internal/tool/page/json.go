@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/top"
 	"github.com/ibkit/ibkit/internal/tool/watch"
 	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A document returns a JSON document, nil if there is none, and the count of the rows of
@@ -126,19 +127,22 @@ func (p *Page) linkinfoJSON(s *state, q query) (any, int) {
 	return d, len(f.Nodes)
 }
 
-// countersJSON is the document of ibkit counters, for some of the nodes.
+// countersJSON is the document of ibkit counters, for some of the nodes. Its nodes are
+// encoded by package counters, which is faster: a switch has hundreds of values.
 func (p *Page) countersJSON(s *state, q query) (any, int) {
 	r := s.sweep.Result
-	nodes := rowsOf(q, r.Nodes)
+	o := counters.ReportOptions{Names: s.sweep.Names}
 	var ports []*counters.Port
-	for _, n := range nodes {
+	nodes := []json.RawMessage{}
+	for _, n := range rowsOf(q, r.Nodes) {
 		ports = append(ports, n.Ports...)
+		nodes = append(nodes, r.AppendNodeJSON(nil, n, n.Ports, o))
 	}
-	d := &counters.Report{Head: r.Head(ports, s.sweep.Names), ReportWindow: r.Window(s.sample.Window), Nodes: []counters.ReportNode{}}
-	for _, n := range nodes {
-		d.Nodes = append(d.Nodes, r.ReportNode(n, n.Ports, counters.ReportOptions{Names: s.sweep.Names}))
-	}
-	return d, len(r.Nodes)
+	return &struct {
+		report.Head
+		counters.ReportWindow
+		Nodes []json.RawMessage `json:"nodes"`
+	}{r.Head(ports, s.sweep.Names), r.Window(s.sample.Window), nodes}, len(r.Nodes)
 }
 
 // eventsJSON is the lines of ibkit watch, the newest first.

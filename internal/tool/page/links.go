@@ -184,7 +184,7 @@ func (s *state) traffic(p *fabric.Port, share *float64) string {
 func (p *Page) charts(m *markup, l *top.ReportPort) {
 	m.begin("section", "aria-labelledby", "history")
 	m.put("h2", "Last sweeps", "id", "history")
-	m.begin("dl", "class", "sums")
+	m.begin("dl", "class", "sums charts")
 	for i := range l.Ends {
 		e := &l.Ends[i]
 		p.mu.Lock()

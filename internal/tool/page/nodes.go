@@ -37,7 +37,7 @@ func (p *Page) nodes(s *state, q query) content {
 		m.end("select", "label")
 		m.put("button", "Filter")
 		m.end("form")
-		m.table("", "Node", "Type", "#LID", "GUID", "#Links", "#Errors/s", "State")
+		m.table("", "Node", "Type", "#LID", "GUID", "#Links", "#Errors/s", "Severity")
 		for _, r := range rowsOf(q, rows) {
 			r.write(m)
 		}
@@ -75,10 +75,10 @@ func (r *nodeRow) write(m *markup) {
 	m.link(addressOf(r.node.GUID, -1), cmp.Or(r.node.Name, r.node.GUID.String()))
 	m.end("th")
 	m.put("td", r.node.Info.NodeType.String())
-	m.put("td", lidText(r.lid), "class", "number")
+	m.number("LID", lidText(r.lid))
 	m.put("td", r.node.GUID.String(), "class", "code")
-	m.put("td", grouped(r.links), "class", "number")
-	m.put("td", significant(r.errors), "class", "number")
+	m.number("Links", grouped(r.links))
+	m.number("Errors/s", significant(r.errors))
 	m.begin("td")
 	m.severity(r.severity)
 	m.end("td", "tr")

@@ -38,6 +38,11 @@ func (m *markup) column(title, to, order string) {
 	m.end("th")
 }
 
+// number writes a cell of a number column. Narrow screens show the column's title before it.
+func (m *markup) number(title, text string) {
+	m.put("td", text, "class", "number", "data-title", title)
+}
+
 // pager writes the place in a list and the links to the rows before and after.
 func (q query) pager(m *markup, path string, count int) {
 	if count <= q.limit && q.start == 0 {
@@ -46,7 +51,7 @@ func (q query) pager(m *markup, path string, count int) {
 	m.begin("nav", "class", "pager", "aria-label", "Rows")
 	m.text(grouped(min(q.start+1, count)) + " to " + grouped(min(q.start+q.limit, count)) + " of " + grouped(count) + " ")
 	if q.start > 0 {
-		m.put("a", "Previous", "href", q.with(path, "start", number(max(0, q.start-q.limit))), "rel", "prev")
+		m.put("a", "Previous", "href", q.with(path, "start", offset(max(0, q.start-q.limit))), "rel", "prev")
 		m.text(" ")
 	}
 	if q.start+q.limit < count {
@@ -55,8 +60,8 @@ func (q query) pager(m *markup, path string, count int) {
 	m.end("nav")
 }
 
-// number returns a number, "" for 0.
-func number(n int) string {
+// offset returns a row number, "" for the first.
+func offset(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -116,10 +121,10 @@ func (s *state) linkRow(m *markup, l *top.ReportLink) {
 	m.end("a", "th")
 	m.put("td", orAbsent(l.Rate), "class", "rate")
 	m.put("td", orAbsent(l.State), "class", "state")
-	m.put("td", perSecond(l.Errors), "class", "number")
-	m.put("td", percent(l.Transmit), "class", "number")
-	m.put("td", percent(l.Receive), "class", "number")
-	m.put("td", percent(l.Wait), "class", "number")
+	m.number("Errors/s", perSecond(l.Errors))
+	m.number("Out %", percent(l.Transmit))
+	m.number("In %", percent(l.Receive))
+	m.number("Waiting %", percent(l.Wait))
 	m.begin("td", "class", "long")
 	if i := s.sample.Port(l.Near.GUID, l.Near.Port); i >= 0 {
 		m.severity(s.sample.Severity(s.sample.Ports[i].Link))
