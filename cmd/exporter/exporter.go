@@ -25,6 +25,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/internal/tool/page"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // defaultListen is the port of treydock's exporter, on loopback.
@@ -216,7 +217,7 @@ func (c *command) completeOptions() (err error) {
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
 	if !o.TextOnly && !c.local && !c.noPage {
-		c.page = page.New(page.Options{Interval: c.interval, Version: o.Version})
+		c.page = page.New(page.Options{Interval: c.interval, Version: o.Version, Visit: c.visit})
 		o.Observe, o.Pages, o.Streams = c.page.Swept, c.page, page.MaxStreams
 	}
 	if c.local {
@@ -318,6 +319,11 @@ func (c *command) more() string {
 		return ""
 	}
 	return " with pages at /"
+}
+
+// visit queries the fabric between two sweeps.
+func (c *command) visit(ctx context.Context, do func(context.Context, *umad.Client) error) error {
+	return c.exporter.Visit(ctx, do)
 }
 
 // runOnce sweeps once and prints the metrics, or writes them.

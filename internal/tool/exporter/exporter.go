@@ -140,6 +140,7 @@ type Exporter struct {
 	hung   atomic.Int32
 
 	reloaded atomic.Pointer[fabricSource] // in place of source; nil: not reloaded
+	visits   chan visit
 }
 
 // A source reads a sweep's data. before is the last sweep, or nil.
@@ -156,7 +157,7 @@ type sweep interface {
 // New returns an exporter without metrics.
 func New(o Options) *Exporter {
 	o = o.withDefaults()
-	e := &Exporter{opts: o}
+	e := &Exporter{opts: o, visits: make(chan visit)}
 	if o.Names == Node {
 		e.source = &localSource{o.Local}
 	} else {
@@ -192,12 +193,8 @@ func (e *Exporter) Run(ctx context.Context) error {
 		if now := time.Now(); next.Before(now) {
 			next = now
 		}
-		wait := time.NewTimer(time.Until(next))
-		select {
-		case <-ctx.Done():
-			wait.Stop()
-			return ctx.Err()
-		case <-wait.C:
+		if err := e.wait(ctx, next); err != nil {
+			return err
 		}
 	}
 }

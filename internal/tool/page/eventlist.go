@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"strings"
 
 	"github.com/ibkit/ibkit/internal/plural"
@@ -8,7 +9,7 @@ import (
 )
 
 // eventList is the list of events, the newest first.
-func (p *Page) eventList(_ *state, q query) content {
+func (p *Page) eventList(_ context.Context, _ *state, q query) content {
 	return content{title: "Events", path: "events", body: func(m *markup) {
 		all := p.recent(q.acceptsEvent)
 		m.put("h1", plural.Count(len(all), "event", "events"))

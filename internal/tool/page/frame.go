@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -17,10 +18,16 @@ type content struct {
 }
 
 // A view returns a page's content for a request.
-type view func(s *state, q query) content
+type view func(ctx context.Context, s *state, q query) content
 
-// menu are the entries of the menu: path and title.
-var menu = [][2]string{{"./", "Overview"}, {"links", "Links"}, {"nodes", "Nodes"}, {"events", "Events"}}
+// menu returns the entries of the menu: path and title.
+func (p *Page) menu() [][2]string {
+	all := [][2]string{{"./", "Overview"}, {"links", "Links"}, {"nodes", "Nodes"}, {"events", "Events"}}
+	if p.opts.Visit != nil {
+		all = append(all, [2]string{"routes", "Routes"})
+	}
+	return all
+}
 
 // html returns a handler that serves a view.
 func (p *Page) html(v view) http.HandlerFunc {
@@ -34,7 +41,7 @@ func (p *Page) html(v view) http.HandlerFunc {
 		case s == nil:
 			c = p.waiting()
 		default:
-			c = v(s, q)
+			c = v(r.Context(), s, q)
 		}
 		if c.status == 0 {
 			c.status = http.StatusOK
@@ -84,7 +91,7 @@ func (p *Page) frame(m *markup, s *state, c content) {
 	m.begin("header")
 	m.begin("nav", "aria-label", "Pages")
 	m.put("strong", "ibkit")
-	for _, entry := range menu {
+	for _, entry := range p.menu() {
 		current := ""
 		if entry[0] == c.path {
 			current = "page"

@@ -49,6 +49,10 @@ func (p *Page) handler() http.Handler {
 		mux.HandleFunc("GET /api/"+path, p.json(document))
 	}
 	mux.HandleFunc("GET /api/stream", p.stream)
+	if p.opts.Visit != nil {
+		mux.HandleFunc("GET /routes", p.html(p.routePage))
+		mux.HandleFunc("GET /api/route", p.json(p.routeJSON))
+	}
 	for name, kind := range map[string]string{
 		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 	} {

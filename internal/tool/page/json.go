@@ -2,7 +2,9 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -14,9 +16,9 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A document returns a JSON document, nil if there is none, and the count of the rows of
-// which it has a part. A document that is a list of events has a line for each.
-type document func(s *state, q query) (value any, count int)
+// A document returns a JSON document, and the count of the rows of which it has a part. A
+// document that is a list of events has a line for each.
+type document func(ctx context.Context, s *state, q query) (value any, count int, err error)
 
 // json returns a handler that serves a document. The header X-Total-Count has the row count,
 // and Link the address of the next rows (RFC 8288).
@@ -33,9 +35,9 @@ func (p *Page) json(d document) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		value, count := d(s, q)
-		if value == nil {
-			http.Error(w, "the last sweep has no such node or port", http.StatusNotFound)
+		value, count, err := d(r.Context(), s, q)
+		if err != nil {
+			http.Error(w, err.Error(), statusOf(w, err))
 			return
 		}
 		kind, text, err := encode(value)
@@ -55,6 +57,22 @@ func (p *Page) json(d document) http.HandlerFunc {
 	}
 }
 
+// errNotFound is the error for an address of a node or port that the last sweep lacks.
+var errNotFound = errors.New("the last sweep has no such node or port")
+
+// statusOf returns the status for an error, and sets the header for requests that may be
+// repeated.
+func statusOf(w http.ResponseWriter, err error) int {
+	switch {
+	case errors.Is(err, errNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "5")
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadGateway
+}
+
 // encode returns the media type and the JSON form of a document.
 func encode(value any) (kind string, text []byte, err error) {
 	all, isList := value.([]*watch.Event)
@@ -72,39 +90,41 @@ func encode(value any) (kind string, text []byte, err error) {
 	return "application/x-ndjson", b.Bytes(), nil
 }
 
-func (p *Page) summaryJSON(s *state, _ query) (any, int) { return &s.report, 0 }
+func (p *Page) summaryJSON(_ context.Context, s *state, _ query) (any, int, error) {
+	return &s.report, 0, nil
+}
 
 // linksJSON is the screen links of ibkit top.
-func (p *Page) linksJSON(s *state, q query) (any, int) {
+func (p *Page) linksJSON(_ context.Context, s *state, q query) (any, int, error) {
 	m := q.monitor(s.sample)
 	r := m.ReportLinks(q.start + q.limit)
 	r.Links = rowsOf(q, r.Links)
-	return r, len(m.Rows())
+	return r, len(m.Rows()), nil
 }
 
 // portJSON is the screen port of ibkit top, with the history of the last sweeps.
-func (p *Page) portJSON(s *state, q query) (any, int) {
+func (p *Page) portJSON(_ context.Context, s *state, q query) (any, int, error) {
 	r := q.monitor(s.sample).ReportPort(q.guid, uint8(q.port))
 	if r == nil {
-		return nil, 0
+		return nil, 0, errNotFound
 	}
 	p.mu.Lock()
 	points := p.history.of(q.guid, uint8(q.port))
 	p.mu.Unlock()
 	r.Port.History = top.ReportPoints(points)
-	return r, 0
+	return r, 0, nil
 }
 
 // nodeJSON is the screen node of ibkit top.
-func (p *Page) nodeJSON(s *state, q query) (any, int) {
+func (p *Page) nodeJSON(_ context.Context, s *state, q query) (any, int, error) {
 	if r := q.monitor(s.sample).ReportNode(q.guid); r != nil {
-		return r, 0
+		return r, 0, nil
 	}
-	return nil, 0
+	return nil, 0, errNotFound
 }
 
 // linkinfoJSON is the document of ibkit linkinfo, for some of the nodes.
-func (p *Page) linkinfoJSON(s *state, q query) (any, int) {
+func (p *Page) linkinfoJSON(_ context.Context, s *state, q query) (any, int, error) {
 	f := s.sweep.Result.Fabric
 	nodes := rowsOf(q, f.Nodes)
 	ends := linkinfo.Ends(f, nodes)
@@ -124,12 +144,12 @@ func (p *Page) linkinfoJSON(s *state, q query) (any, int) {
 			d.Links = append(d.Links, linkinfo.NewReportLink(l, o.Names))
 		}
 	}
-	return d, len(f.Nodes)
+	return d, len(f.Nodes), nil
 }
 
 // countersJSON is the document of ibkit counters, for some of the nodes. Its nodes are
 // encoded by package counters, which is faster: a switch has hundreds of values.
-func (p *Page) countersJSON(s *state, q query) (any, int) {
+func (p *Page) countersJSON(_ context.Context, s *state, q query) (any, int, error) {
 	r := s.sweep.Result
 	o := counters.ReportOptions{Names: s.sweep.Names}
 	var ports []*counters.Port
@@ -142,11 +162,11 @@ func (p *Page) countersJSON(s *state, q query) (any, int) {
 		report.Head
 		counters.ReportWindow
 		Nodes []json.RawMessage `json:"nodes"`
-	}{r.Head(ports, s.sweep.Names), r.Window(s.sample.Window), nodes}, len(r.Nodes)
+	}{r.Head(ports, s.sweep.Names), r.Window(s.sample.Window), nodes}, len(r.Nodes), nil
 }
 
 // eventsJSON is the lines of ibkit watch, the newest first.
-func (p *Page) eventsJSON(_ *state, q query) (any, int) {
+func (p *Page) eventsJSON(_ context.Context, _ *state, q query) (any, int, error) {
 	all := p.recent(q.acceptsEvent)
-	return rowsOf(q, all), len(all)
+	return rowsOf(q, all), len(all), nil
 }

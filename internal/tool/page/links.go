@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // links is the list of links.
-func (p *Page) links(s *state, q query) content {
+func (p *Page) links(_ context.Context, s *state, q query) content {
 	return content{title: "Links", path: "links", body: func(m *markup) {
 		state := q.monitor(s.sample)
 		rows := state.Rows()
@@ -58,7 +59,7 @@ func (m *markup) hidden(name, value string) {
 }
 
 // link is a link's page.
-func (p *Page) link(s *state, q query) content {
+func (p *Page) link(_ context.Context, s *state, q query) content {
 	r := q.monitor(s.sample).ReportPort(q.guid, uint8(q.port))
 	if r == nil {
 		return message(http.StatusNotFound, "No such link", fmt.Sprintf("The last sweep has no port %d with a link on the node %v.", q.port, q.guid))

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,7 +19,7 @@ import (
 var nodeTypes = map[string]mad.NodeType{"ca": mad.NodeTypeCA, "switch": mad.NodeTypeSwitch, "router": mad.NodeTypeRouter}
 
 // nodes is the list of nodes.
-func (p *Page) nodes(s *state, q query) content {
+func (p *Page) nodes(_ context.Context, s *state, q query) content {
 	return content{title: "Nodes", path: "nodes", body: func(m *markup) {
 		rows := s.selectNodes(q)
 		m.put("h1", plural.Count(len(rows), "node", "nodes"))
@@ -85,7 +86,7 @@ func (r *nodeRow) write(m *markup) {
 }
 
 // node is a node's page.
-func (p *Page) node(s *state, q query) content {
+func (p *Page) node(_ context.Context, s *state, q query) content {
 	r := q.monitor(s.sample).ReportNode(q.guid)
 	if r == nil {
 		return message(http.StatusNotFound, "No such node", fmt.Sprintf("The last sweep has no node %v.", q.guid))

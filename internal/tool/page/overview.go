@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // overview is the first page: verdict, sums and findings.
-func (p *Page) overview(s *state, q query) content {
+func (p *Page) overview(_ context.Context, s *state, q query) content {
 	return content{title: "Overview", path: "./", body: func(m *markup) {
 		verdict, class := s.verdict()
 		m.put("h1", verdict, "class", "verdict "+class)

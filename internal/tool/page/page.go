@@ -4,6 +4,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -12,12 +13,17 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/internal/tool/top"
 	"github.com/ibkit/ibkit/internal/tool/watch"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // Options configure a [Page].
 type Options struct {
 	Interval time.Duration // between sweeps
 	Version  string        // of the program
+
+	// Visit calls a function with a client, without delay to a sweep, for the paths between
+	// two nodes. nil: there is no such page.
+	Visit func(context.Context, func(context.Context, *umad.Client) error) error
 }
 
 // A Page is the pages of a fabric. Its methods may be called by several goroutines at the
@@ -28,6 +34,7 @@ type Page struct {
 	state   atomic.Pointer[state] // nil: before the first sweep
 	failure atomic.Pointer[string]
 	streams streams
+	routes  *routes
 
 	// For Swept.
 	seen   map[findingKey]time.Time
@@ -41,7 +48,7 @@ type Page struct {
 
 // New returns a page before the first sweep.
 func New(o Options) *Page {
-	p := &Page{opts: o}
+	p := &Page{opts: o, routes: newRoutes()}
 	p.mux = p.handler()
 	return p
 }
@@ -59,6 +66,7 @@ func (p *Page) Swept(s *exporter.FabricSweep) {
 	p.mu.Unlock()
 	p.failure.Store(nil)
 	p.state.Store(next)
+	p.routes.reset()
 	p.streams.publish(next.report.Sweep)
 }
 

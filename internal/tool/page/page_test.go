@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
 )
 
 const interval = time.Minute
@@ -29,20 +30,23 @@ type site struct {
 }
 
 // begin begins sweeps in a synctest bubble and waits for the first.
-func begin(t *testing.T, description string, commands ...string) *site {
+func begin(t *testing.T, description string) *site {
 	t.Helper()
 	f, err := sim.Build(description)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{New(Options{Interval: interval, Version: "1.2.3"}), t, f}
-	s.do(commands...)
+	var e *exporter.Exporter
+	s := &site{New(Options{Interval: interval, Version: "1.2.3", Visit: func(ctx context.Context, do func(context.Context, *umad.Client) error) error {
+		return e.Visit(ctx, do)
+	}}), t, f}
 	o := exporter.Options{Interval: interval, Observe: s.Swept, Swept: s.Failed}
 	o.Fabric.Source.OpenPort = f.Opener("")
 	o.Fabric.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- exporter.New(o).Run(ctx) }()
+	e = exporter.New(o)
+	go func() { ended <- e.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-ended })
 	time.Sleep(interval / 2)
 	return s
@@ -270,21 +274,26 @@ func TestPage_Documents(t *testing.T) {
 		{"/api/events", "watch"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
-			schema, err := jsonschema.NewCompiler().Compile("../../../schema/" + test.schema + ".json")
-			if err != nil {
-				t.Fatal(err)
-			}
-			body := strings.NewReader(s.body(test.path))
-			for d := json.NewDecoder(body); d.More(); {
-				var value any
-				if err := d.Decode(&value); err != nil {
-					t.Fatal(err)
-				}
-				if err := schema.Validate(value); err != nil {
-					t.Error(err)
-				}
-			}
+			validate(t, test.schema, s.body(test.path))
 		})
+	}
+}
+
+// validate compares JSON documents with a schema.
+func validate(t *testing.T, name, text string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../../schema/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
+		var value any
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

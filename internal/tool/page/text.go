@@ -86,3 +86,6 @@ func orAbsent(text *string) string {
 	}
 	return *text
 }
+
+// shellQuote quotes a word for a shell.
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -223,12 +223,18 @@ func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 
 // follow reads the entries for two LIDs in the forwarding tables and follows them.
 func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
-	routing := route.FromFabric(s.sweeper.Fabric())
-	pair, err := r.Find(routing)
+	return Follow(ctx, s.client, s.sweeper.Fabric(), r.Find)
+}
+
+// Follow reads a fabric's forwarding table entries for the LIDs of a port pair, and follows
+// them in both directions.
+func Follow(ctx context.Context, c *umad.Client, f *fabric.Fabric, find func(*route.Routing) (route.Pair, error)) (*Paths, error) {
+	routing := route.FromFabric(f)
+	pair, err := find(routing)
 	if err != nil {
 		return nil, err
 	}
-	if err := route.Read(ctx, s.client, routing, route.ReadOptions{LIDs: lids(pair)}); err != nil {
+	if err := route.Read(ctx, c, routing, route.ReadOptions{LIDs: lids(pair)}); err != nil {
 		return nil, err
 	}
 	tracer := route.NewTracer(routing)
