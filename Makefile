@@ -207,7 +207,7 @@ man: ## write the manual pages in man/
 .PHONY: pictures
 pictures: ## draw the pictures of runs in docs/pictures/
 	go test ./docs -run '^TestPictures$$' -count 1 -update
-	go test -tags oracle ./test/oracle -run '^TestTop_Tmux$$/colour' -count 1 -args -pictures
+	go test -tags oracle ./test/oracle -run '^(TestTop_Tmux|TestExporter_Pages)$$/^colour' -count 1 -args -pictures
 
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim

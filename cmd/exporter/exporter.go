@@ -70,12 +70,15 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "exporter [flags]",
-		Short: "Export counters and findings of a fabric for Prometheus",
+		Short: "Export counters and findings of a fabric for Prometheus and as web pages",
 		Long: strings.TrimSpace(`
 exporter sweeps the fabric on its own schedule: it scans the nodes, reads all
 counters, and compares them with those of the sweep before. Scrapes return the
 metrics of the last sweep and its age; they send no packets. A node that does
 not respond costs its own timeouts; its failures are metrics, too.
+
+It also serves pages of the fabric at /: problems, links with rates, nodes,
+events and paths, and JSON documents below /api/. --no-page switches them off.
 
 By default, metrics and labels have the names of treydock's and SckyzO's
 infiniband_exporter, so their dashboards and rules work. Metrics that start with
@@ -91,7 +94,7 @@ SIGHUP makes it read its files again: names, thresholds, configuration, keys.
 With --local it exports the counters that the kernel reports of the ports of
 this host, with the names of node_exporter, and sends no packets.`),
 		Example: strings.Trim(`
-  # serve http://127.0.0.1:9315/metrics
+  # serve http://127.0.0.1:9315/metrics, and pages at http://127.0.0.1:9315/
   ibkit exporter
 
   # on all addresses, with TLS and authentication

@@ -89,7 +89,7 @@ func (m *terminal) size(width, height int, texts ...string) {
 	}
 }
 
-var pictures = flag.Bool("pictures", false, "write docs/pictures/top.svg")
+var pictures = flag.Bool("pictures", false, "write docs/pictures/top.svg and page.png")
 
 // draw writes the screen as a picture for the documentation, in which values differ between
 // runs.

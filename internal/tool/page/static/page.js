@@ -60,24 +60,48 @@ function replace(next) {
   document.title = next.title;
 }
 
+// A page that is visible listens to sweeps: browsers limit the connections of all tabs to a
+// server, so a hidden tab has none.
+let stream = null;
+
 // listen renews the page at each sweep. Without a stream, which the server limits, it renews
 // the page at each interval.
 function listen() {
-  const stream = new EventSource("api/stream");
-  stream.addEventListener("sweep", () => setTimeout(renew, Math.random() * 300));
-  stream.onopen = () => {
+  if (document.hidden || stream) return;
+  const own = stream = new EventSource("api/stream");
+  own.addEventListener("sweep", () => setTimeout(renew, Math.random() * 300));
+  own.onopen = () => {
     if (lost) renew();
     document.body.dataset.live = "1";
   };
-  stream.onerror = () => {
-    if (stream.readyState !== EventSource.CLOSED) {
+  own.onerror = () => {
+    if (own.readyState !== EventSource.CLOSED) {
       lost = true;
       return tick();
     }
-    setTimeout(() => { renew(); listen(); }, Math.max(5000, Number(status().dataset.interval) || 60000));
+    setTimeout(() => {
+      if (stream !== own) return;
+      leave();
+      renew();
+      listen();
+    }, Math.max(5000, Number(status().dataset.interval) || 60000));
   };
 }
 
+function leave() {
+  stream?.close();
+  stream = null;
+}
+
+function enter() {
+  if (document.hidden || stream) return;
+  renew();
+  listen();
+}
+
+document.addEventListener("visibilitychange", () => document.hidden ? leave() : enter());
+addEventListener("pagehide", leave);
+addEventListener("pageshow", e => { if (e.persisted) enter(); });
 setInterval(tick, 1000);
 tick();
 listen();
