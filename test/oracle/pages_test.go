@@ -193,6 +193,17 @@ func TestExporter_Pages(t *testing.T) {
 	b.want(`[...document.querySelectorAll("h2")].map(h => h.textContent.replace(/LID \d+/, "LID")).slice(0, 2).join("|")`,
 		"Forward: node02 to node07, LID, 4 links|Reverse: node07 to node02, LID, 4 links")
 
+	b.do(chromedp.Navigate(s.url("picture#leaf1")))
+	b.await(`document.body.dataset.ready && document.getElementById("live").textContent.endsWith(" s ago")`)
+	b.want(`document.querySelector("aside h2").textContent`, "leaf1")
+	b.want(`document.querySelector("aside").textContent.includes("narrow: 2X, but both ends have 4X enabled")`, "true")
+	b.text(`window.same = true`)
+	if err := s.try("unlink node08[1]"); err != nil {
+		t.Fatal(err)
+	}
+	b.await(`document.body.dataset.ready && !window.same && !data.nodes.some(n => n[0] === "node08")`)
+	b.want(`document.querySelector("aside h2").textContent`, "leaf1")
+
 	b.checkScreens(s)
 	b.checkWithoutScript(s)
 	b.checkHosts(s)

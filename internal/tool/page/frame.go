@@ -22,7 +22,7 @@ type view func(ctx context.Context, s *state, q query) content
 
 // menu returns the entries of the menu: path and title.
 func (p *Page) menu() [][2]string {
-	all := [][2]string{{"./", "Overview"}, {"links", "Links"}, {"nodes", "Nodes"}, {"events", "Events"}}
+	all := [][2]string{{"./", "Overview"}, {"links", "Links"}, {"nodes", "Nodes"}, {"events", "Events"}, {"picture", "Picture"}}
 	if p.opts.Visit != nil {
 		all = append(all, [2]string{"routes", "Routes"})
 	}

@@ -5,9 +5,10 @@ import (
 	"embed"
 	"encoding/hex"
 	"net/http"
-	"path"
+	"sync"
 
 	"github.com/ibkit/ibkit/internal/tool/exporter"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
 // files are the style, the script and the icon. The pages load nothing else.
@@ -53,30 +54,54 @@ func (p *Page) handler() http.Handler {
 		mux.HandleFunc("GET /routes", p.html(p.routePage))
 		mux.HandleFunc("GET /api/route", p.json(p.routeJSON))
 	}
-	for name, kind := range map[string]string{
-		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
-	} {
-		mux.HandleFunc("GET /"+name, static(name, kind))
+	mux.HandleFunc("GET /picture", p.picture)
+	for name := range assets() {
+		mux.HandleFunc("GET /"+name, serveAsset(name))
 	}
 	return mux
 }
 
-// static returns a handler for a file. Its address has the file's hash as its query, so that
-// browsers need not ask again.
-func static(name, kind string) http.HandlerFunc {
-	text, _ := files.ReadFile(path.Join("static", name)) // embedded
+// An asset is a file that the pages load.
+type asset struct {
+	kind, version string
+	text          []byte
+}
+
+// assets are all files by name.
+var assets = sync.OnceValue(func() map[string]asset {
+	all := map[string]asset{}
+	add := func(name, kind string, text []byte) {
+		sum := sha256.Sum256(text)
+		all[name] = asset{kind, hex.EncodeToString(sum[:4]), text}
+	}
+	for name, kind := range map[string]string{
+		"page.css": styleType, "page.js": scriptType, "live.js": scriptType, "icon.svg": "image/svg+xml",
+	} {
+		text, _ := files.ReadFile("static/" + name) // embedded
+		add(name, kind, text)
+	}
+	add("picture.css", styleType, topology.PageStyle())
+	add("picture.js", scriptType, topology.PageScript())
+	return all
+})
+
+const (
+	styleType  = "text/css; charset=utf-8"
+	scriptType = "text/javascript; charset=utf-8"
+)
+
+// serveAsset returns a handler for a file. Its address has the file's version as its query,
+// so that browsers keep it.
+func serveAsset(name string) http.HandlerFunc {
+	a := assets()[name]
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=86400")
-		send(w, r, kind, http.StatusOK, text)
+		send(w, r, a.kind, http.StatusOK, a.text)
 	}
 }
 
 // versioned returns the address of a file.
-func versioned(name string) string {
-	text, _ := files.ReadFile(path.Join("static", name)) // embedded
-	sum := sha256.Sum256(text)
-	return name + "?v=" + hex.EncodeToString(sum[:4])
-}
+func versioned(name string) string { return name + "?v=" + assets()[name].version }
 
 // send sends a response, compressed if the client accepts that.
 func send(w http.ResponseWriter, r *http.Request, kind string, status int, text []byte) {

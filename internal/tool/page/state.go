@@ -22,6 +22,8 @@ type state struct {
 	sample *top.Sample
 	report Report
 	nodes  func() []nodeRow // in name order
+
+	picture func() ([]byte, error) // the page
 }
 
 // newState derives a sweep's state, without the times of first sight.
@@ -40,7 +42,7 @@ func newState(s *exporter.FabricSweep, interval time.Duration) *state {
 	}
 	r.Summary = sample.Summarize()
 	r.Links, r.Managers = t.linkStates(), t.managers()
-	t.nodes = sync.OnceValue(t.nodeRows)
+	t.nodes, t.picture = sync.OnceValue(t.nodeRows), sync.OnceValues(t.drawPicture)
 	return t
 }
 

@@ -24,24 +24,43 @@ var (
 // WriteHTML writes the picture as a page with search and node details. The page is a
 // single file and makes no network request.
 func (p *Picture) WriteHTML(w io.Writer) error {
+	script := pageScript()
+	return p.writePage(w, fmt.Sprintf(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
+<style>%s</style>`, sourceHash(script), sourceHash(pageStyle), pageStyle), "", "<script>"+script+"</script>")
+}
+
+// WriteServed writes the picture as a page of a server that has [PageScript] and [PageStyle]
+// as files. head has elements that load the style, header elements to add to the page's, and
+// scripts elements that load the script and others after it.
+func (p *Picture) WriteServed(w io.Writer, head, header, scripts string) error {
+	return p.writePage(w, head, header, scripts)
+}
+
+// PageScript returns the script of the page.
+func PageScript() []byte { return []byte(pageScript()) }
+
+// PageStyle returns the style of the page.
+func PageStyle() []byte { return []byte(pageStyle) }
+
+// writePage writes the page with elements for its style, before its header's, and for its
+// script.
+func (p *Picture) writePage(w io.Writer, style, header, script string) error {
 	data, err := json.Marshal(p.data())
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	out := bufio.NewWriter(w)
-	script := pageScript()
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
 <title>%s</title>
-<style>%s</style>
+%s
 </head>
 <body>
 <header>
-<nav></nav>
+%s<nav></nav>
 <div id="search"><input type="search" placeholder="find a node" aria-label="find a node"><ul></ul></div>
 <div id="zoom"><button title="zoom in">+</button><button title="zoom out">−</button><button title="show all">fit</button></div>
 <div id="legend"></div>
@@ -50,9 +69,9 @@ func (p *Picture) WriteHTML(w io.Writer) error {
 <main><canvas></canvas><div id="hover" hidden></div></main>
 <aside hidden></aside>
 <noscript>The picture requires JavaScript.</noscript>
-<script id="data" type="application/json">`, sourceHash(script), sourceHash(pageStyle), html.EscapeString(p.pageTitle()), pageStyle)
+<script id="data" type="application/json">`, html.EscapeString(p.pageTitle()), style, header)
 	out.Write(data) // encoding/json escapes <, > and &
-	fmt.Fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", script)
+	fmt.Fprintf(out, "</script>\n%s\n</body>\n</html>\n", script)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
