@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/watch"
 )
 
@@ -12,7 +11,7 @@ import (
 func (p *Page) eventList(_ context.Context, _ *state, q query) content {
 	return content{title: "Events", path: "events", body: func(m *markup) {
 		all := p.recent(q.acceptsEvent)
-		m.put("h1", plural.Count(len(all), "event", "events"))
+		m.put("h1", countOf(len(all), "event", "events"))
 		m.begin("form", "action", "events", "class", "filter")
 		m.filterText(q)
 		m.put("button", "Filter")

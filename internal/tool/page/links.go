@@ -19,7 +19,7 @@ func (p *Page) links(_ context.Context, s *state, q query) content {
 	return content{title: "Links", path: "links", body: func(m *markup) {
 		state := q.monitor(s.sample)
 		rows := state.Rows()
-		m.put("h1", plural.Count(len(rows), "link", "links"))
+		m.put("h1", countOf(len(rows), "link", "links"))
 		m.begin("form", "action", "links", "class", "filter")
 		m.filterText(q)
 		checked := ""

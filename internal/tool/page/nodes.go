@@ -22,7 +22,7 @@ var nodeTypes = map[string]mad.NodeType{"ca": mad.NodeTypeCA, "switch": mad.Node
 func (p *Page) nodes(_ context.Context, s *state, q query) content {
 	return content{title: "Nodes", path: "nodes", body: func(m *markup) {
 		rows := s.selectNodes(q)
-		m.put("h1", plural.Count(len(rows), "node", "nodes"))
+		m.put("h1", countOf(len(rows), "node", "nodes"))
 		m.begin("form", "action", "nodes", "class", "filter")
 		m.filterText(q)
 		m.begin("label")

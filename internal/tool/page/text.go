@@ -79,6 +79,14 @@ func grouped[T int | uint64](n T) string {
 	return text
 }
 
+// countOf returns a number with separators, followed by a noun.
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return grouped(n) + " " + many
+}
+
 // orAbsent returns a text, or a sign for an unknown text.
 func orAbsent(text *string) string {
 	if text == nil || *text == "" {
