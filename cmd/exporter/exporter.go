@@ -25,6 +25,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/internal/tool/page"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -41,6 +42,7 @@ type command struct {
 	textfile  string
 	once      bool
 	noPage    bool
+	plan      string
 
 	names     exporter.Names
 	local     bool
@@ -89,7 +91,8 @@ with mlxlink_ have modules, light and bit error rates, as mlxlink_exporter.
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
 
-SIGHUP makes it read its files again: names, thresholds, configuration, keys.
+SIGHUP makes it read its files again: names, thresholds, configuration, keys, the
+plan.
 
 With --local it exports the counters that the kernel reports of the ports of
 this host, with the names of node_exporter, and sends no packets.`),
@@ -133,6 +136,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.listen, "listen", nil, "serve metrics at `ADDRESS`: HOST:PORT (default "+defaultListen+")")
 	flags.StringVar(&c.webConfig, "web-config", "", "read TLS and authentication from `FILE`")
 	flags.BoolVar(&c.noPage, "no-page", false, "serve the metrics alone, without web pages")
+	flags.StringVar(&c.plan, "plan", "", "show differences to the cabling plan in `FILE` on the pages")
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
@@ -152,7 +156,8 @@ func (c *command) define(cmd *cobra.Command) {
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age", "no-page"}},
+		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age", "no-page", "plan"}},
+		{Flags: []string{"no-page"}, Others: []string{"plan"}},
 	},
 	Needs: []cmdutil.Need{{Flags: []string{"vs-key"}, Others: []string{"phy"}}},
 }
@@ -161,7 +166,7 @@ var rules = cmdutil.FlagRules{
 var fabricOnly = []string{
 	"all-metrics", "phy", "vs-key", "detail-counters", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
 	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
-	"no-page",
+	"no-page", "plan",
 }
 
 // complete checks the flags and derives the options.
@@ -189,6 +194,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	if c.listen == nil && c.textfile == "" {
 		c.listen = []string{defaultListen}
+	}
+	if c.plan != "" && len(c.listen) == 0 {
+		return cmdutil.UsageErrorf("--plan has no effect without --listen")
 	}
 	if c.webConfig != "" && len(c.listen) == 0 {
 		return cmdutil.UsageErrorf("--web-config has no effect without --listen")
@@ -250,10 +258,27 @@ func (c *command) readFiles(settings *fabricflag.Settings, o *exporter.Options) 
 	if f.Limits, err = c.limits.Limits(c.env); err != nil {
 		return err
 	}
+	if err := c.readPlan(); err != nil {
+		return err
+	}
 	o.NodeNames = names
 	o.CheckNodes = func(f *fabric.Fabric, nodes []*fabric.Node) error { return c.checkNodes(f, nodes, names) }
 	f.Want, f.AfterScan, err = c.selection.Want(names)
 	return err
+}
+
+// readPlan reads the cabling plan, and prints its damage.
+func (c *command) readPlan() error {
+	if c.plan == "" || c.page == nil {
+		return nil
+	}
+	plan, err := topology.ReadPlan(c.plan)
+	if err != nil {
+		return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, cmdutil.PlanHint)}
+	}
+	c.fabric.PrintFailed(c.env, plan.Damage)
+	c.page.SetPlan(plan)
+	return nil
 }
 
 // checkNodes returns an error for a pattern or a type that matches no node, with --once.

@@ -89,7 +89,7 @@ type Options struct {
 	Observe func(*FabricSweep)
 
 	// Pages, if not nil, answers requests for other paths than the metrics. Streams is the
-	// count of connections for its responses without an end.
+	// maximum count of its responses without an end, which have connections of their own.
 	Pages   http.Handler
 	Streams int
 

@@ -123,7 +123,7 @@ func CheckWebConfig(path string) error {
 func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfig string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conns := newConns(maxConns + e.opts.Streams)
+	conns := newConns(maxConns + 2*e.opts.Streams) // each page may have a request besides its stream
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -135,7 +136,7 @@ func (s *state) findingTable(m *markup, q query) {
 func (m *markup) place(f *report.Finding) {
 	switch {
 	case f.NodeGUID == nil:
-		m.text("fabric")
+		m.text(cmp.Or(f.Subject, "fabric"))
 	case f.Port == nil:
 		m.link(addressOf(*f.NodeGUID, -1), f.Subject)
 	default:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/internal/tool/watch"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -33,6 +34,7 @@ type Page struct {
 	mux     http.Handler
 	state   atomic.Pointer[state] // nil: before the first sweep
 	failure atomic.Pointer[string]
+	plan    atomic.Pointer[topology.Plan] // nil: none
 	streams streams
 	routes  *routes
 
@@ -53,9 +55,12 @@ func New(o Options) *Page {
 	return p
 }
 
+// SetPlan makes later sweeps compare the cabling with a plan. It may be called during a sweep.
+func (p *Page) SetPlan(plan *topology.Plan) { p.plan.Store(plan) }
+
 // Swept adds a sweep. It does not wait for clients.
 func (p *Page) Swept(s *exporter.FabricSweep) {
-	next := newState(s, p.opts.Interval)
+	next := newState(s, p.opts.Interval, p.plan.Load())
 	p.seen = next.findSince(p.seen)
 	added := p.differ.Compare(s.Result, s.Names)
 	p.mu.Lock()

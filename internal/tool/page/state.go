@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -26,15 +27,15 @@ type state struct {
 	picture func() ([]byte, error) // the page
 }
 
-// newState derives a sweep's state, without the times of first sight.
-func newState(s *exporter.FabricSweep, interval time.Duration) *state {
+// newState derives a sweep's state, without the times of first sight. plan may be nil.
+func newState(s *exporter.FabricSweep, interval time.Duration, plan *topology.Plan) *state {
 	sample := top.NewSample(s.Result, s.Names, s.Took)
 	t := &state{sweep: s, sample: sample}
 	r := &t.report
 	r.Head = report.NewHead(Schema, s.Result.Began)
 	r.Fail(s.Result.Head(nil, s.Names).Failures...)
 	r.Partial = s.Result.Partial()
-	r.Add(t.findings()...)
+	r.Add(t.findings(plan)...)
 	r.Interval, r.Missing = interval.Seconds(), s.Missing
 	r.Sweep = Notice{
 		Time: sample.Time.UTC().Truncate(time.Millisecond), Partial: r.Partial,
@@ -46,8 +47,9 @@ func newState(s *exporter.FabricSweep, interval time.Duration) *state {
 	return t
 }
 
-// findings returns all findings, the worst first: each link's once, and ports' counters.
-func (t *state) findings() []report.Finding {
+// findings returns all findings, the worst first: each link's once, ports' counters, and
+// differences to a plan.
+func (t *state) findings(plan *topology.Plan) []report.Finding {
 	f, s := t.sweep.Result.Fabric, t.sample
 	var all []report.Finding
 	if blind := f.Blind(); blind != nil {
@@ -71,12 +73,29 @@ func (t *state) findings() []report.Finding {
 			}
 		}
 	}
+	all = append(all, t.compare(plan)...)
 	severities := report.Severities()
 	slices.SortStableFunc(all, func(a, b report.Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), hostlist.Compare(a.Subject, b.Subject))
 	})
 	for i := range all {
-		all[i].Hint = all[i].Kind.HintFor(all[i])
+		if all[i].Hint == "" {
+			all[i].Hint = all[i].Kind.HintFor(all[i])
+		}
+	}
+	return all
+}
+
+// compare compares the cabling with a plan, and reports its damage. A sweep without other
+// nodes shows no cabling.
+func (t *state) compare(plan *topology.Plan) []report.Finding {
+	f := t.sweep.Result.Fabric
+	if plan == nil || f.Blind() != nil {
+		return nil
+	}
+	all := plan.Compare(f, t.sample.Names)
+	for _, err := range plan.Damage {
+		all = append(all, report.New(report.Unchecked, "", err.Error()))
 	}
 	return all
 }
@@ -97,12 +116,15 @@ type findingKey struct {
 	guid    ib.GUID
 	port    int
 	counter string
+	subject string // without a node
 }
 
 func keyOf(f *report.Finding) findingKey {
 	k := findingKey{kind: f.Kind, port: -1}
 	if f.NodeGUID != nil {
 		k.guid = *f.NodeGUID
+	} else {
+		k.subject = f.Subject + " " + f.Detail
 	}
 	if f.Port != nil {
 		k.port = *f.Port

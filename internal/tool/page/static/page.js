@@ -69,7 +69,7 @@ let stream = null;
 function listen() {
   if (document.hidden || stream) return;
   const own = stream = new EventSource("api/stream");
-  own.addEventListener("sweep", () => setTimeout(renew, Math.random() * 300));
+  own.addEventListener("sweep", () => setTimeout(renew, Math.random() * 500));
   own.onopen = () => {
     if (lost) renew();
     document.body.dataset.live = "1";
