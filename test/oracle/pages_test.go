@@ -197,6 +197,7 @@ func TestExporter_Pages(t *testing.T) {
 	b.await(`document.body.dataset.ready && document.getElementById("live").textContent.endsWith(" s ago")`)
 	b.want(`document.querySelector("aside h2").textContent`, "leaf1")
 	b.want(`document.querySelector("aside").textContent.includes("narrow: 2X, but both ends have 4X enabled")`, "true")
+	b.want(`document.querySelector("aside nav a").getAttribute("href").startsWith("node?node=0x")`, "true")
 	b.text(`window.same = true`)
 	if err := s.try("unlink node08[1]"); err != nil {
 		t.Fatal(err)

@@ -49,6 +49,10 @@ func (p *Picture) writePage(w io.Writer, style, header, script string) error {
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
+	served := ""
+	if header != "" {
+		served = " data-served"
+	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<!DOCTYPE html>
 <html lang="en">
@@ -58,7 +62,7 @@ func (p *Picture) writePage(w io.Writer, style, header, script string) error {
 <title>%s</title>
 %s
 </head>
-<body>
+<body%s>
 <header>
 %s<nav></nav>
 <div id="search"><input type="search" placeholder="find a node" aria-label="find a node"><ul></ul></div>
@@ -69,7 +73,7 @@ func (p *Picture) writePage(w io.Writer, style, header, script string) error {
 <main><canvas></canvas><div id="hover" hidden></div></main>
 <aside hidden></aside>
 <noscript>The picture requires JavaScript.</noscript>
-<script id="data" type="application/json">`, html.EscapeString(p.pageTitle()), style, header)
+<script id="data" type="application/json">`, html.EscapeString(p.pageTitle()), style, served, header)
 	out.Write(data) // encoding/json escapes <, > and &
 	fmt.Fprintf(out, "</script>\n%s\n</body>\n</html>\n", script)
 	if err := out.Flush(); err != nil {

@@ -64,9 +64,18 @@ function rows(titles, parent) {
   return table;
 }
 
+// pageLinks links to the pages that a server has for a node and a cable.
+function pageLinks(n, chosen) {
+  const bar = element("nav", "", panel);
+  bar.ariaLabel = "Pages";
+  element("a", "Node page", bar).href = "node?node=" + n.guid;
+  if (chosen) element("a", "Link page", bar).href = "link?node=" + n.guid + "&port=" + (chosen.a === n ? chosen.portA : chosen.portB);
+}
+
 function showNode(n, chosen) {
   openPanel(n.name);
   element("div", data.kinds[n.kind] + ", GUID " + n.guid + ", LID " + (n.lid || "-"), panel);
+  if ("served" in document.body.dataset) pageLinks(n, chosen);
   for (const p of n.problems) if (!p.a) finding(p, element("div", "", panel));
   const table = rows(["port", "peer", "peer port", "rate", "finding"], panel);
   const ends = n.cables.flatMap(c => [
