@@ -72,7 +72,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "exporter [flags]",
-		Short: "Export counters and findings of a fabric for Prometheus and as web pages",
+		Short: "Export metrics of a fabric for Prometheus, and serve pages of it",
 		Long: strings.TrimSpace(`
 exporter sweeps the fabric on its own schedule: it scans the nodes, reads all
 counters, and compares them with those of the sweep before. Scrapes return the
@@ -91,8 +91,8 @@ with mlxlink_ have modules, light and bit error rates, as mlxlink_exporter.
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
 
-SIGHUP makes it read its files again: names, thresholds, configuration, keys, the
-plan.
+SIGHUP makes it read its files again: names, thresholds, configuration, keys
+and the plan.
 
 With --local it exports the counters that the kernel reports of the ports of
 this host, with the names of node_exporter, and sends no packets.`),
