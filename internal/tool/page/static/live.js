@@ -34,7 +34,17 @@
       if ([now.errors, now.warnings, now.events].join(" ") !== line.dataset.problems) reload();
       tickAge();
     });
-    stream.onerror = () => { isLost = true; tickAge(); };
+    const own = stream;
+    own.onerror = () => {
+      isLost = true;
+      tickAge();
+      if (own.readyState !== EventSource.CLOSED) return; // the browser connects again
+      setTimeout(() => {
+        if (stream !== own) return;
+        unfollow();
+        follow();
+      }, Math.max(5000, Number(line.dataset.interval)));
+    };
   }
 
   function unfollow() {
