@@ -34,6 +34,7 @@ func TestVisit(t *testing.T) {
 			t.Errorf("got %v, want the end at the next sweep", err)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(swept) != 2 || swept[1].Sub(swept[0]).Round(time.Second) != time.Minute {
 			t.Errorf("got sweeps at %v, want no delay", swept)
 		}

@@ -25,8 +25,9 @@ const interval = time.Minute
 // A site is the pages of a simulated fabric that an exporter sweeps.
 type site struct {
 	*Page
-	t   *testing.T
-	sim *sim.Fabric
+	t        *testing.T
+	sim      *sim.Fabric
+	exporter *exporter.Exporter
 }
 
 // begin begins sweeps in a synctest bubble and waits for the first.
@@ -36,19 +37,20 @@ func begin(t *testing.T, description string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e *exporter.Exporter
-	s := &site{New(Options{Interval: interval, Version: "1.2.3", Visit: func(ctx context.Context, do func(context.Context, *umad.Client) error) error {
-		return e.Visit(ctx, do)
-	}}), t, f}
+	s := &site{t: t, sim: f}
+	s.Page = New(Options{Interval: interval, Version: "1.2.3", Visit: func(ctx context.Context, do func(context.Context, *umad.Client) error) error {
+		return s.exporter.Visit(ctx, do)
+	}})
 	o := exporter.Options{Interval: interval, Observe: s.Swept, Swept: s.Failed}
 	o.Fabric.Source.OpenPort = f.Opener("")
 	o.Fabric.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
-	e = exporter.New(o)
-	go func() { ended <- e.Run(ctx) }()
+	s.exporter = exporter.New(o)
+	go func() { ended <- s.exporter.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-ended })
 	time.Sleep(interval / 2)
+	synctest.Wait()
 	return s
 }
 
@@ -67,24 +69,27 @@ func record(t *testing.T, description string, sweeps ...[]string) *site {
 	return s
 }
 
-// next applies commands to the fabric and waits for the next sweep.
+// next applies commands to the fabric and waits for the next sweep. The commands run as a
+// visit does, because the sweeps use the fabric at other times.
 func (s *site) next(commands ...string) {
 	s.t.Helper()
-	s.do(commands...)
-	time.Sleep(interval)
-}
-
-func (s *site) do(commands ...string) {
-	s.t.Helper()
-	for _, text := range commands {
-		c, err := s.sim.ParseCommand("test", 1, text)
-		if err == nil {
-			err = s.sim.Do(c, io.Discard)
+	err := s.exporter.Visit(s.t.Context(), func(context.Context, *umad.Client) error {
+		for _, text := range commands {
+			c, err := s.sim.ParseCommand("test", 1, text)
+			if err == nil {
+				err = s.sim.Do(c, io.Discard)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	time.Sleep(interval)
+	synctest.Wait()
 }
 
 // get returns a response.
