@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/ibkit/ibkit/internal/plural"
@@ -44,7 +45,7 @@ func (p *Page) routePage(ctx context.Context, s *state, q query) content {
 			m.text("Tables read at ")
 			m.since(r.Path.Read)
 			m.end("p")
-			m.commands("ibkit route " + shellQuote(ends[0]) + " " + shellQuote(ends[1]))
+			m.commands(fmt.Sprintf("ibkit route %v %v", s.endPort(ends[0]).Node.GUID, s.endPort(ends[1]).Node.GUID))
 		}
 	}
 	return c

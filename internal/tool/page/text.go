@@ -94,6 +94,3 @@ func orAbsent(text *string) string {
 	}
 	return *text
 }
-
-// shellQuote quotes a word for a shell.
-func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
