@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		{"linkinfo -C |", "mlx5_0"},
 		{"linkinfo -C mlx5_0 -P |", "1"},
 		{"linkinfo --sim |fat-tree:l", "fat-tree:levels="},
-		{"linkinfo --node-name-map " + names + " -S |", "0x1"},
+		{"linkinfo --node-name-map " + names + " --port-guid |", "0x1"},
 		{"linkinfo --sim demo --node |spine", "spine1"},
 		{"ping --sim demo node01 |node0", "node02"},
 		{"ping --via |", "auto"},
@@ -34,7 +34,7 @@ func TestCompletion(t *testing.T) {
 		{"perf host --test |send-bw,", "send-bw,send-lat"},
 		{"perf host --transport |", "uc"},
 		{"perf host -d |", "mlx5_0"},
-		{"perf host -d mlx5_0 -i |", "1"},
+		{"perf host -d mlx5_0 --ib-port |", "1"},
 		{"sim serve --sim-model |hop=1us,", "hop=1us,loss="},
 		{"linkinfo --sim-model |l", "load="},
 		{"linkinfo --finding |slow,", "slow,narrow"},
@@ -71,7 +71,7 @@ func TestCompletion_Files(t *testing.T) {
 	for args, want := range map[string]string{
 		"linkinfo":               ":4", // no names of files
 		"linkinfo --hops":        ":4",
-		"linkinfo -D":            ":4",
+		"linkinfo --route":       ":4",
 		"doctor":                 ":4",
 		"doctor --reply-timeout": ":4",
 		"doctor --root":          ":16", // folders

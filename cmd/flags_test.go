@@ -64,6 +64,20 @@ func TestFlags_OneForm(t *testing.T) {
 	}
 }
 
+// TestFlags_Shorthands checks that a letter is short for the same flag in all native
+// commands.
+func TestFlags_Shorthands(t *testing.T) {
+	long := map[string]string{}
+	nativeCommands(t, func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if other := long[f.Shorthand]; f.Shorthand != "" && other != "" && other != f.Name {
+				t.Errorf("%s: got -%s for --%s, want --%s as in other commands", c.CommandPath(), f.Shorthand, f.Name, other)
+			}
+			long[f.Shorthand] = f.Name
+		})
+	})
+}
+
 // TestFlags_Keys checks the names of flags for keys: --m-key, --sm-key, --cc-key, --vs-key.
 func TestFlags_Keys(t *testing.T) {
 	nativeCommands(t, func(c *cobra.Command) {
@@ -110,6 +124,7 @@ func TestFlags_Renamed(t *testing.T) {
 		"watch --sim demo --source links": "hint: use --sources instead\n",
 		"cm --source ::1 ::1":             "hint: use --bind instead\n",
 		"doctor --smkey 1":                "hint: list all flags: ibkit doctor --help\n",
+		"linkinfo --switch 0x1":           "hint: use --port-guid instead\n",
 		"linkinfo --Direct 0,1":           "hint: use --route instead\n",
 		"exporter --details fec":          "hint: use --detail-counters instead\n",
 		"sim serve --model hop=1us demo":  "hint: use --sim-model instead\n",

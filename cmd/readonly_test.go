@@ -20,8 +20,8 @@ import (
 // queries are command lines that must not change the fabric: all options that select what
 // is read.
 var queries = []string{
-	"linkinfo", "linkinfo --json --attributes", "linkinfo -G 0x0002c90000800200", "linkinfo --counters", "linkinfo --from sa",
-	"topology", "topology --check", "topology --format dot", "topology --json", "topology -l",
+	"linkinfo", "linkinfo --json --attributes", "linkinfo --port-guid 0x0002c90000800200", "linkinfo --counters", "linkinfo --from sa",
+	"topology", "topology --check", "topology --format dot", "topology --json", "topology --nodes",
 	"counters --all", "counters --all --data --details --vl", "counters leaf1", "counters --json", "counters --reset errors --dry-run leaf4",
 	"route node01 node07", "route --json 4 11", "check routes", "check routes --json", "check fabric", "check fabric --only sm,firmware,pkeys,counters --json", "routes", "routes --multicast", "routes --balance",
 	"query PortInfo 3 all", "query CongestionInfo 3", "query PortCounters 3 1", "query P_KeyTable 4", "query SwitchInfo 3", "query LinearForwardingTable 3",

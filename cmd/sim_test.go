@@ -16,7 +16,7 @@ func TestSimExport(t *testing.T) {
 	for format, scheme := range map[string]string{"topology": "topo:", "net": "net:"} {
 		t.Run(format, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "fabric")
-			code, out, err := program.Run(t, nil, "sim", "export", description, "--format", format, "-o", path)
+			code, out, err := program.Run(t, nil, "sim", "export", description, "--format", format, "--output", path)
 			if code != cmdutil.ExitOK || out != "" || err != "" {
 				t.Fatalf("%s: got exit code %d, output %q, error output %q", format, code, out, err)
 			}

@@ -25,7 +25,7 @@ func TestExport_JSON(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			_, want, _ := program.Run(t, nil, "linkinfo", "--sim", p.Name, "--json", "--attributes")
 			path := filepath.Join(t.TempDir(), "fabric.json")
-			if code, out, err := program.Run(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != cmdutil.ExitOK || out != "" || err != "" {
+			if code, out, err := program.Run(t, nil, "sim", "export", p.Name, "--format", "json", "--output", path); code != cmdutil.ExitOK || out != "" || err != "" {
 				t.Fatalf("got exit code %d, output %q, error output %q", code, out, err)
 			}
 			_, got, err := program.Run(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json", "--attributes")
@@ -46,7 +46,7 @@ func TestExport_Formats(t *testing.T) {
 		for _, format := range []string{"net", "topology", "json"} {
 			t.Run(p.Name+"/"+format, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "fabric")
-				if code, _, err := program.Run(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != cmdutil.ExitOK {
+				if code, _, err := program.Run(t, nil, "sim", "export", p.Name, "--format", format, "--output", path); code != cmdutil.ExitOK {
 					t.Fatal(err)
 				}
 				back, err := sim.Build(path)
@@ -85,7 +85,7 @@ func TestExport_Unreachable(t *testing.T) {
 // TestExport_OldJSON reads a file without port 0 of switches.
 func TestExport_OldJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fabric.json")
-	program.Run(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "-o", path)
+	program.Run(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "--output", path)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -14,14 +14,14 @@ import (
 // suggestions are the beginnings of hints for words that are not a command.
 var suggestions = map[string]string{
 	// other words
-	"list":     "try ibkit topology -l (nodes), ibkit linkinfo (links), ibkit devinfo (this host); list all commands: ibkit --help",
+	"list":     "try ibkit topology --nodes (nodes), ibkit linkinfo (links), ibkit devinfo (this host); list all commands: ibkit --help",
 	"errors":   "try ibkit check fabric, ibkit counters;",
 	"health":   "try ibkit check fabric;",
 	"status":   "try ibkit check fabric;",
 	"devices":  "try ibkit devinfo;",
-	"nodes":    "try ibkit topology -l;",
-	"hosts":    "try ibkit topology -H;",
-	"switches": "try ibkit topology -S;",
+	"nodes":    "try ibkit topology --nodes;",
+	"hosts":    "try ibkit topology --cas;",
+	"switches": "try ibkit topology --switches;",
 	"trace":    "try ibkit route;",
 	"bw":       "try ibkit perf;",
 	"lat":      "try ibkit perf;",

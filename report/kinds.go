@@ -218,7 +218,6 @@ const (
 	GPUDistance      Kind = "gpu-distance"
 	ACSRedirect      Kind = "acs-redirect"
 	SmallBAR         Kind = "small-bar"
-	PCIeErrors       Kind = "pcie-errors"
 	NoUMAD           Kind = "no-umad"
 	PortDown         Kind = "port-down"
 	LowMTU           Kind = "mtu-low"
@@ -338,7 +337,7 @@ var kinds = []KindInfo{
 	{OtherLID, Error, "the port replies at a LID that is not its own", "ibkit check fabric --only lids,routing", "", ""},
 	{OtherPort, Error, "another port replies at the LID", "ibkit check fabric --only lids,routing", "", ""},
 	{ZeroGUID, Error, "the GUID is zero", "burn the GUIDs of the device again", "", ""},
-	{DuplicateGUID, Error, "two devices have the same GUID", "find the devices by ibkit topology -l and burn the GUIDs of either again", "DUPLICATED_NODE_GUID", ""},
+	{DuplicateGUID, Error, "two devices have the same GUID", "find the devices by ibkit topology --nodes and burn the GUIDs of either again", "DUPLICATED_NODE_GUID", ""},
 	{EmptyName, Warning, "the node description is empty", "set the description on the host, for example by rdma-ndd", "", ""},
 	{DuplicateName, Warning, "nodes share a description", "set different descriptions, or a node name map", "NODE_DUPLICATED_NODE_DESC", ""},
 
@@ -420,12 +419,11 @@ var kinds = []KindInfo{
 
 	{FirmwareDiffers, Warning, "firmware versions differ within a device type", "install the version that most devices of the type have", "NODE_WRONG_FW_VERSION", ""},
 	{PCIeSlow, Warning, "the PCI Express link is below its capability", hintPCIe, "", runbookHost},
-	{PCIeErrors, Warning, "the PCI Express link of the adapter had errors", hintPCIe, "", runbookHost},
+	{PCIeErrors, Warning, "a PCI Express link has errors", hintPCIe, "", runbookHost},
 	{PCIeBelow, Error, "the PCI Express link is below the manifest", hintPCIe, "", runbookHost},
 	{GPUDistance, Warning, "the GPU is farther from an adapter than most GPUs of the host", "move an adapter to a slot below the switch of the GPU, or leave this GPU out of jobs that use RDMA", "", runbookHost},
 	{ACSRedirect, Warning, "a PCI Express bridge sends transfers between GPU and adapter through the CPU", "disable ACS in the BIOS, or with setpci -s BRIDGE ECAP_ACS+6.w=0 unless virtual machines use the devices", "", runbookHost},
 	{SmallBAR, Info, "other devices can address a small part of the GPU memory only", "enable Resizable BAR and Above 4G Decoding in the BIOS", "", runbookHost},
-	{PCIeErrors, Warning, "PCI Express errors increase", hintPCIe, "", runbookHost},
 	{NoUMAD, Warning, "no device node for management datagrams", "modprobe ib_umad", "", runbookHost},
 	{PortDown, Warning, "the port is not active", "check the cable and the peer port", "", runbookHost},
 	{LowMTU, Warning, "the MTU is lower than the network device permits", "set the MTU of the network device again", "", runbookRoCE},

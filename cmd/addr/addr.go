@@ -98,13 +98,13 @@ kernel resolves it.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
-	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
+	flags.BoolVar(&c.byRoute, "Direct", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.source, "source", lookup.ModeAll, lookup.Modes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
 	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
-	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show a `LIST` of columns")
+	cmdutil.EnumListFlag(cmd, &c.columns, "columns", columnNames(), "show a `LIST` of columns")
 	c.fabric.Define(c.env, cmd)
 }
 

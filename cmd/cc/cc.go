@@ -112,11 +112,11 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	c.nodes.Register(c.env, cmd, "read and change")
 	c.show = []string{partNodes}
-	cmdutil.EnumListFlag(cmd, &c.show, "show", "", parts, "show these `TABLES`")
-	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", cc.Kinds, "do not report a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &c.show, "show", parts, "show these `TABLES`")
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", cc.Kinds, "do not report a `FINDING`")
 	flags.StringVar(&c.set, "settings", "", "change nodes that differ from the settings in `FILE` (-: input)")
 	c.change.Define(cmd, " (--settings)")
-	flags.StringVarP(&c.key, "cc-key", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.key, "cc-key", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 }

@@ -37,7 +37,7 @@ func TestCC_Output(t *testing.T) {
 	const settings = "testdata/cc.conf"
 	var all strings.Builder
 	for _, line := range []string{
-		"", "--show ports,sls,cct --node *001", "--node nosuch", "--settings " + settings + " -n --node *1", "--settings " + settings + " --yes",
+		"", "--show ports,sls,cct --node *001", "--node nosuch", "--settings " + settings + " --dry-run --node *1", "--settings " + settings + " --yes",
 		"--settings " + cmdtest.WriteFile(t, "[port]\nports = 9\ncontrol = switch\n") + " --yes",
 		"--settings " + cmdtest.WriteFile(t, "[port]\nnode = leaf9\ncontrol = switch\n") + " --yes",
 		"--settings " + cmdtest.WriteFile(t, "[switch]\nthreshold = 0\n") + " --yes",
@@ -65,8 +65,8 @@ func TestCC_Usage(t *testing.T) {
 	for line, want := range map[string]string{
 		"leaf1":                                `unexpected argument "leaf1"`,
 		"--yes":                                "--yes has no effect without --settings",
-		"--dry-run":                            "-n (--dry-run) has no effect without --settings",
-		"--settings " + settings + " -n --yes": "-n (--dry-run) and --yes are mutually exclusive",
+		"--dry-run":                            "--dry-run has no effect without --settings",
+		"--settings " + settings + " --dry-run --yes": "--dry-run and --yes are mutually exclusive",
 		"--settings " + settings:               "not confirmed: standard input is not a terminal; use --yes",
 		"--settings " + settings + " --show nodes": "--settings and --show are mutually exclusive",
 		"--settings /nonexistent":                  "read settings: open /nonexistent",
@@ -116,7 +116,7 @@ func TestCC_JSON(t *testing.T) {
 	}
 	settings := cmdtest.WriteFile(t, "[port]\nports=1\ncontrol=starvation\ncs_return_delay=1:2\n[switch]\nthreshold=3\n[adapter]\ncct=0:0,1:1\n")
 	impossible := cmdtest.WriteFile(t, "[port]\nports = 9\ncontrol = switch\n")
-	for _, line := range []string{"", "--settings " + settings + " -n", "--settings " + settings + " --yes", "--settings " + impossible + " --yes"} {
+	for _, line := range []string{"", "--settings " + settings + " --dry-run", "--settings " + settings + " --yes", "--settings " + impossible + " --yes"} {
 		for name, fabric := range map[string]string{"all": env["IBKIT_SIM"], "demo": "demo"} {
 			t.Run(name+" "+line, func(t *testing.T) {
 				_, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": fabric}, append([]string{"cc", "-t", "20", "--json"}, strings.Fields(line)...)...)

@@ -59,13 +59,13 @@ func (v *verdict) register(cmd *cobra.Command) {
 	for _, s := range v.stages {
 		names = append(names, s.name+"\t"+s.about)
 	}
-	cmdutil.DescribedListFlag(cmd, &v.only, "only", "", names, "run only a `LIST` of stages (see --list)")
-	cmdutil.DescribedListFlag(cmd, &v.skip, "skip", "", names, "skip a `LIST` of stages")
+	cmdutil.DescribedListFlag(cmd, &v.only, "only", names, "run only a `LIST` of stages (see --list)")
+	cmdutil.DescribedListFlag(cmd, &v.skip, "skip", names, "skip a `LIST` of stages")
 	flags.BoolVar(&v.list, "list", false, "list the stages with their findings")
-	cmdutil.EnumFlag(cmd, &v.format, "format", "", formatText,
+	cmdutil.EnumFlag(cmd, &v.format, "format", formatText,
 		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
 	flags.BoolVar(&v.json, "json", false, "the same as --format json")
-	cmdutil.EnumFlag(cmd, &v.failOn, "fail-severity", "", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
+	cmdutil.EnumFlag(cmd, &v.failOn, "fail-severity", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
 	flags.IntVar(&v.limit, "limit", 10, "print at most `N` entries of each kind; 0: all (text)")
 	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
 	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")

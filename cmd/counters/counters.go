@@ -150,7 +150,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.details, "details", false, "read the causes of errors and FEC of every port")
 	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
 	flags.BoolVar(&c.local, "local", false, "show the kernel's counters of the ports of this host")
-	cmdutil.EnumListFlag(cmd, &c.reset, "reset", "", []string{"errors", "traffic", "details"}, "clear a `LIST` of counters of the selected ports")
+	cmdutil.EnumListFlag(cmd, &c.reset, "reset", []string{"errors", "traffic", "details"}, "clear a `LIST` of counters of the selected ports")
 	c.change.Define(cmd, " (--reset)")
 	c.rows.define(cmd)
 	flags.BoolVar(&c.json, "json", false, "print JSON, a document per window")

@@ -407,7 +407,7 @@ func TestLocal_Unreadable(t *testing.T) {
 // TestTargets_NotFound checks the errors for addresses without a port.
 func TestTargets_NotFound(t *testing.T) {
 	for target, want := range map[string]string{
-		"nosuch":   "ibkit counters: find name nosuch: no node has this name\nhint: list all nodes: ibkit topology -l\n",
+		"nosuch":   "ibkit counters: find name nosuch: no node has this name\nhint: list all nodes: ibkit topology --nodes\n",
 		"leaf1/99": "ibkit counters: find leaf1[99]: the ports of leaf1 have the numbers 1 to 16\n",
 		"999":      "ibkit counters: find LID 999: no port has this LID\n",
 	} {

@@ -27,7 +27,7 @@ func (r *rows) define(cmd *cobra.Command) {
 	flags.BoolVar(&r.all, "all", false, "show every port (default: ports with findings)")
 	flags.StringSliceVar(&r.counters, "columns", nil, "show a `LIST` of counters of every port, by their names")
 	flags.IntVar(&r.top, "top", 0, "show the first `N` ports")
-	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "`KEY` that orders the ports (default with --top: util)")
+	cmdutil.EnumFlag(cmd, &r.sort, "sort", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "`KEY` that orders the ports (default with --top: util)")
 }
 
 func (r *rows) complete(flags *pflag.FlagSet) error {

@@ -88,8 +88,8 @@ Checks:
 		},
 	}
 	flags := cmd.Flags()
-	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only a `LIST` of checks (see --list)")
-	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip a `LIST` of checks")
+	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", checkNames(), "run only a `LIST` of checks (see --list)")
+	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", checkNames(), "skip a `LIST` of checks")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")

@@ -76,10 +76,10 @@ a restart of the host.`, `
   # software iWARP, in a script
   ibkit link add siw0 --type siw --netdev eth0 --yes`)
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.wanted.Type, "type", "", "", softdevice.Types, "`TYPE` of the device")
+	cmdutil.EnumFlag(cmd, &c.wanted.Type, "type", "", softdevice.Types, "`TYPE` of the device")
 	flags.StringVar(&c.wanted.Netdev, "netdev", "", "`NAME` of the network device below the device")
 	c.define(cmd)
-	flags.DurationVarP(&c.wait, "wait", "w", 10*time.Second, "wait this `TIME` for the port")
+	flags.DurationVar(&c.wait, "wait", 10*time.Second, "wait this `TIME` for the port")
 	cmdutil.CompleteFlag(env, cmd, "netdev", netdevs)
 	cmdutil.CompleteOperand(env, cmd, cmdutil.Constant("rxe0", "siw0"))
 	return cmd
@@ -98,7 +98,7 @@ break, and delete waits until all processes have closed the device.`, `
   ibkit link delete rxe0`)
 	cmd.Aliases = []string{"del"} // of iproute2
 	c.define(cmd)
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", []string{inUse}, "delete the device despite a `REASON`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", []string{inUse}, "delete the device despite a `REASON`")
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
 	return cmd
 }

@@ -25,9 +25,9 @@ func TestLink_Usage(t *testing.T) {
 	}{
 		{nil, "link add", "no device name given", cmdutil.ExitUsage},
 		{nil, "link add a b", "got 2", cmdutil.ExitUsage},
-		{nil, "link add rxe0 type rxe netdev nosuchnetdev -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
-		{nil, "link add rxe0 netdev nosuchnetdev type siw -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
-		{nil, "link add rxe0 type rxe --netdev nosuchnetdev -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
+		{nil, "link add rxe0 type rxe netdev nosuchnetdev --dry-run", "find network device nosuchnetdev", cmdutil.ExitFailed},
+		{nil, "link add rxe0 netdev nosuchnetdev type siw --dry-run", "find network device nosuchnetdev", cmdutil.ExitFailed},
+		{nil, "link add rxe0 type rxe --netdev nosuchnetdev --dry-run", "find network device nosuchnetdev", cmdutil.ExitFailed},
 		{nil, "link add rxe0 type mlx5 netdev lo", `invalid type "mlx5": want one of rxe, siw`, cmdutil.ExitUsage},
 		{nil, "link add rxe0 type rxe --type siw netdev lo", "type is given twice", cmdutil.ExitUsage},
 		{nil, "link add rxe0 type rxe type siw netdev lo", "type is given twice", cmdutil.ExitUsage},
@@ -37,13 +37,13 @@ func TestLink_Usage(t *testing.T) {
 		{nil, "link add rxe0 --type rxe", "--netdev", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type mlx5 --netdev lo", "want one of rxe, siw", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type rxe --netdev lo --wait -1s", "invalid --wait", cmdutil.ExitUsage},
-		{nil, "link add rxe0 --type rxe --netdev lo -n --yes", "are mutually exclusive", cmdutil.ExitUsage},
+		{nil, "link add rxe0 --type rxe --netdev lo --dry-run --yes", "are mutually exclusive", cmdutil.ExitUsage},
 		{nil, "link delete", "no device name given", cmdutil.ExitUsage},
 		{nil, "link delete rxe0 --force now", "want one of in-use", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SIM": "demo"}, "link delete rxe0", "devices of this host and IBKIT_SIM are mutually exclusive", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SYSFS": "/tmp"}, "link delete rxe0", "IBKIT_SYSFS", cmdutil.ExitFailed},
-		{nil, "link add rxe0 --type rxe --netdev nosuchnetdev -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
-		{nil, "link delete nosuchdevice -n", "no such device", cmdutil.ExitFailed},
+		{nil, "link add rxe0 --type rxe --netdev nosuchnetdev --dry-run", "find network device nosuchnetdev", cmdutil.ExitFailed},
+		{nil, "link delete nosuchdevice --dry-run", "no such device", cmdutil.ExitFailed},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out, err := program.Run(t, test.env, strings.Fields(test.line)...)

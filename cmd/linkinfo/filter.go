@@ -33,12 +33,12 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.BoolVar(&f.problems, "problems", false, "show only links with a problem")
 	flags.BoolVar(&f.allPorts, "all-ports", false, "include ports without a link")
 	f.nodes.Register(env, cmd, "show")
-	cmdutil.EnumListFlag(cmd, &f.states, "state", "", []ib.PortState{ib.PortDown, ib.PortInit, ib.PortArmed, ib.PortActive}, "show only ports in a `STATE`")
-	cmdutil.EnumListFlag(cmd, &f.widths, "width", "", ib.LinkWidths(), "show only links of a `WIDTH`")
+	cmdutil.EnumListFlag(cmd, &f.states, "state", []ib.PortState{ib.PortDown, ib.PortInit, ib.PortArmed, ib.PortActive}, "show only ports in a `STATE`")
+	cmdutil.EnumListFlag(cmd, &f.widths, "width", ib.LinkWidths(), "show only links of a `WIDTH`")
 	cmdutil.DefaultUnit(flags, "width", "X")
-	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", "", ib.Speeds(), "show only links of a `SPEED`")
-	cmdutil.EnumListFlag(cmd, &f.kinds, "finding", "", linkinfo.Kinds, "show only links with a `FINDING`")
-	cmdutil.EnumListFlag(cmd, &f.failOn, "fail-on", "", linkinfo.Kinds, "exit with 3 for a `FINDING` (default: --finding, or all problems)")
+	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", ib.Speeds(), "show only links of a `SPEED`")
+	cmdutil.EnumListFlag(cmd, &f.kinds, "finding", linkinfo.Kinds, "show only links with a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &f.failOn, "fail-on", linkinfo.Kinds, "exit with 3 for a `FINDING` (default: --finding, or all problems)")
 }
 
 // complete checks the flags.

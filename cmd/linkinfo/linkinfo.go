@@ -86,7 +86,7 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
   # the links of one switch, by its name, and by the GUID of its port
   ibkit linkinfo leaf1
-  ibkit linkinfo -G 0x0002c90200423e10
+  ibkit linkinfo --port-guid 0x0002c90200423e10
 
   # exit code 3 also if a port is disabled
   ibkit linkinfo --fail-on slow,narrow,not-active,disabled
@@ -121,15 +121,13 @@ states, --down, --problems and --finding search for faults, and may find none.`)
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`; scan up to its neighbours")
-	flags.StringVarP(&c.portGUID, "switch", "S", "", "the same as --port-guid `GUID`")
+	flags.StringVar(&c.portGUID, "port-guid", "", "show the node with this port `GUID`; scan up to its neighbours")
 	cmdutil.CompleteFlag(c.env, cmd, "port-guid", fabricflag.NodeGUIDs)
-	cmdutil.CompleteFlag(c.env, cmd, "switch", fabricflag.NodeGUIDs)
-	flags.StringVarP(&c.route, "route", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
-	flags.BoolVarP(&c.all, "all-nodes", "a", false, "show all nodes found on the way (-G, -D)")
-	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
-	flags.BoolVarP(&c.down, "down", "d", false, "show only ports with a link that is down")
-	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
+	flags.StringVar(&c.route, "route", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
+	flags.BoolVar(&c.all, "all-nodes", false, "show all nodes found on the way (--port-guid, --route)")
+	flags.IntVar(&c.hops, "hops", 0, "scan up to `N` hops (default: 1 with --port-guid or --route)")
+	flags.BoolVar(&c.down, "down", false, "show only ports with a link that is down")
+	flags.BoolVar(&c.additional, "additional", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")
 	flags.BoolVar(&c.selection.RoutersOnly, "routers", false, "show only routers")
@@ -139,7 +137,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.compare, "compare", false, "show differences from the subnet manager's records")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"port", "state"}
-	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare a `LIST` of properties (--diff, --compare)")
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", []string{"port", "state", "lid", "nodedesc"}, "compare a `LIST` of properties (--diff, --compare)")
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "omit ports that are down now and in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -155,11 +153,11 @@ func (c *command) define(cmd *cobra.Command) {
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"route"}, Others: []string{"port-guid", "switch"}},
+		{Flags: []string{"route"}, Others: []string{"port-guid"}},
 		{Flags: []string{"json"}, Others: []string{"csv"}},
 		{Flags: []string{"csv"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"compare"}, Others: []string{
-			"diff", "from", "route", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
+			"diff", "from", "route", "hops", "port-guid", "counters", "wide", "sort", "ends",
 			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes", "phy",
 		}},
 		{Flags: []string{"json", "csv", "diff"}, Others: []string{"wide"}},
@@ -169,7 +167,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
 	Needs: []cmdutil.Need{
-		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "switch", "route"}},
+		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "route"}},
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
 		{Flags: []string{"vs-key"}, Others: []string{"phy"}},
@@ -186,8 +184,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := c.source.Complete([]string{"route", "hops", "counters", "phy"}, []string{"route", "hops"}); err != nil {
 		return err
 	}
-	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "route"}) == "" {
-		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --route, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
+	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "route"}) == "" {
+		return cmdutil.UsageErrorf("%s requires --port-guid, --route, --from sa or --compare", cmdutil.FlagName(flags, "sm-port"))
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
@@ -204,7 +202,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 		o.Source.Discover = c.table.errors.Discover
 	}
-	byRoute, byGUID := flags.Changed("route"), flags.Changed("port-guid") || flags.Changed("switch")
+	byRoute, byGUID := flags.Changed("route"), flags.Changed("port-guid")
 	switch {
 	case byRoute:
 		o.Partial = true

@@ -25,10 +25,10 @@ func TestLinkinfoViews(t *testing.T) {
 		args   []string
 	}{
 		{"table", cmdutil.ExitFindings, []string{"linkinfo"}},
-		{"problems", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--sort", "name", "--wide", "-p"}},
+		{"problems", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--sort", "name", "--wide", "--additional"}},
 		{"ends", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--ends"}},
 		{"csv", cmdutil.ExitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
-		{"node", cmdutil.ExitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
+		{"node", cmdutil.ExitOK, []string{"linkinfo", "--route", "0,1,2", "--sort", "lid"}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, test.args...)
@@ -76,7 +76,7 @@ func TestLinkinfoJSON(t *testing.T) {
 		{"linkinfo", "--sim", "demo", "--json", "--counters", "--attributes"},
 		{"linkinfo", "--sim", "optics", "--json", "--phy"},
 		{"linkinfo", "--sim", "single-switch:hosts=2", "--json", "--phy"},
-		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
+		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "--route", "0,1"},
 		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestLinkinfoExitCodes(t *testing.T) {
 		{"--node node05,node99", cmdutil.ExitFailed, `find name node99: no node has this name`},
 		{"--node node99 --json", cmdutil.ExitFailed, `find name node99: no node has this name`},
 		{"--node node0 --json", cmdutil.ExitFailed, `hint: similar names: "node01", "node02", "node03"`},
-		{"-G 0x1234", cmdutil.ExitFailed, "find 0x1234: no port of the fabric has this GUID"},
-		{"-G 0x0002c90000100801 --switches", cmdutil.ExitFailed, "not among the selected nodes"},
+		{"--port-guid 0x1234", cmdutil.ExitFailed, "find 0x1234: no port of the fabric has this GUID"},
+		{"--port-guid 0x0002c90000100801 --switches", cmdutil.ExitFailed, "not among the selected nodes"},
 		{"--node node05 --cas", cmdutil.ExitOK, ""},
 		{"--node node05 --switches", cmdutil.ExitFailed, `find name node05: no node has this name`},
 		{"--routers", cmdutil.ExitFailed, "find nodes: no node matches --routers"},

@@ -41,7 +41,7 @@ func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
 	flags.BoolVar(&t.counters, "counters", false, "read error counters, show the worst on each link")
 	flags.BoolVar(&t.ends, "ends", false, "print a line per link end (default: per link)")
-	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "`KEY` that orders the lines")
+	cmdutil.EnumFlag(cmd, &t.sort, "sort", "fabric", slices.Sorted(maps.Keys(orders)), "`KEY` that orders the lines")
 }
 
 // orders are the values of --sort. nil keeps the order of the scan.

@@ -47,12 +47,12 @@ const (
 func (t *testFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	ops := []perf.Op{perf.Send, perf.Write, perf.Read}
-	cmdutil.EnumFlag(cmd, &t.op, "op", "", perf.Send, ops, "`OPERATION` of the messages")
-	cmdutil.EnumFlag(cmd, &t.transport, "transport", "", perf.RC, perf.Transports, "queue pair `TYPE`")
+	cmdutil.EnumFlag(cmd, &t.op, "op", perf.Send, ops, "`OPERATION` of the messages")
+	cmdutil.EnumFlag(cmd, &t.transport, "transport", perf.RC, perf.Transports, "queue pair `TYPE`")
 	flags.StringVar(&t.size, "message-size", "64K", "message `BYTES` of bandwidths (ud: 1K)")
 	flags.DurationVar(&t.duration, "duration", defaultDuration, "`TIME` of a bandwidth measurement, after a warm-up of 0.2 s")
 	flags.Uint64Var(&t.iterations, "iterations", 0, "`NUMBER` of messages of each measurement instead of a time")
-	cmdutil.EnumFlag(cmd, &t.metric, "metric", "", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
+	cmdutil.EnumFlag(cmd, &t.metric, "metric", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
 	flags.Uint8Var(&t.timeout, "qp-timeout", perf.NewTest(perf.Send, perf.Latency, perf.RC, 1).Timeout, "queue pair timeout `N`: 4.096 µs · 2^N")
 	flags.BoolVar(&t.events, "events", false, "wait for completion events instead of polling")
 	flags.BoolVar(&t.verify, "verify", false, "verify payloads")

@@ -72,7 +72,7 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	c.model.define(c.env, cmd)
-	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
+	cmdutil.EnumFlag(cmd, &c.format, "format", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.source.fabric.Define(c.env, cmd)
 	_ = flags.MarkHidden("sm-port") // no subnet manager is queried

@@ -35,7 +35,7 @@ type verdictFlags struct {
 func (o *verdictFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&o.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
-	cmdutil.EnumFlag(cmd, &o.format, "format", "", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
+	cmdutil.EnumFlag(cmd, &o.format, "format", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.baseline, "baseline", "", "compare with the results of an earlier run in `FILE`")
 }

@@ -26,7 +26,7 @@ type peerFlags struct {
 
 func (p *peerFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []perf.Program{perf.Perftest, perf.Pingpong}, "run a test with another project's `PROGRAM` as the peer")
+	cmdutil.EnumFlag(cmd, &p.program, "peer", "", []perf.Program{perf.Perftest, perf.Pingpong}, "run a test with another project's `PROGRAM` as the peer")
 	flags.DurationVar(&p.margin, "margin", 0, "with --peer perftest -D: uncounted `TIME` at each end, its -f\n(default: a quarter of --duration, in whole seconds)")
 	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs (its -q)")
 }

@@ -79,7 +79,7 @@ failed, 4 that the test was interrupted. Unsupported cases are not failures.`),
   ibkit perf host1
 
   # bandwidth of writes by size, in both directions, with four queue pairs
-  ibkit perf host1 --test write-bw --size sweep -b -q 4
+  ibkit perf host1 --test write-bw --size sweep -b --qps 4
 
   # ten seconds of reads with verified payloads
   ibkit perf host1 --test read-bw -D 10s --verify
@@ -132,13 +132,13 @@ func (c *command) define(cmd *cobra.Command) {
 	f := &c.flags
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	f.tests = []string{"send-lat", "send-bw"}
-	cmdutil.DescribedListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
-	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", perf.RC, perf.Transports, "`TYPE` of queue pairs")
+	cmdutil.DescribedListFlag(cmd, &f.tests, "test", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
+	cmdutil.EnumFlag(cmd, &f.transport, "transport", perf.RC, perf.Transports, "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
 	flags.DurationVarP(&f.duration, "duration", "D", 0, "`TIME` to measure, instead of --iterations")
 	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "`NUMBER` of uncounted messages per queue pair at the start\n(at most 10 % of --iterations by default; 200 ms with -D)")
-	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs (bandwidth)")
+	flags.IntVar(&f.test.QueuePairs, "qps", 1, "`NUMBER` of queue pairs (bandwidth)")
 	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on each side (bandwidth)")
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "send in both directions (bandwidth)")
 	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages in flight per queue pair\n(fewer by default for large messages and many queue pairs)")
@@ -148,15 +148,15 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&f.test.List, "post-list", 1, "`NUMBER` of messages posted at a time (bandwidth)")
 	flags.BoolVar(&f.test.Imm, "imm", false, "write with immediate data, which consumes a receive (write)")
 	flags.BoolVar(&f.test.Inline, "inline", false, "put the data into the work requests (send, write)")
-	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events instead of polling (not write-lat)")
+	flags.BoolVar(&f.test.Events, "events", false, "wait for completion events instead of polling (not write-lat)")
 	flags.BoolVar(&f.test.Verify, "verify", false, "fill and verify each payload (its time is included)")
 	flags.StringVar(&f.rate, "rate-limit", "", "maximum `RATE`: messages per second, or 10gbit, 500mib (bandwidth)")
 	flags.IntVar(&f.test.Burst, "burst", 0, "`N` messages sent without a pause, with --rate-limit (default: 1)")
 	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: from the route to SERVER)")
-	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active port)")
+	flags.Uint8Var(&f.port, "ib-port", 0, "`PORT` of the device (default: the first active port)")
 	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: from the route to SERVER)")
 	flags.Lookup("gid-index").DefValue = "0" // the text has the default
-	cmdutil.EnumFlag(cmd, &f.mtu, "mtu", "m", "", []string{"256", "512", "1024", "2048", "4096"}, "`BYTES` of a packet (default: the smaller MTU of both ports)")
+	cmdutil.EnumFlag(cmd, &f.mtu, "mtu", "", []string{"256", "512", "1024", "2048", "4096"}, "`BYTES` of a packet (default: the smaller MTU of both ports)")
 	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")
 	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`; DSCP and ECN for RoCE v2")
 	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL` of 20 bits (ignored by Soft-RoCE)")

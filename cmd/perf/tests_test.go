@@ -33,17 +33,17 @@ func testsOf(t *testing.T, line string) []perf.Test {
 // TestTests checks the tests of command lines and the scopes of options.
 func TestTests(t *testing.T) {
 	for line, want := range map[string]string{
-		"":               "send lat 2, send bw 65536",
-		"-t bw -s 64,4K": "send bw 64, send bw 4096, write bw 64, write bw 4096, read bw 64, read bw 4096, fetch-add bw 8, compare-swap bw 8",
-		"-t write-bw -s 64,1K --rate-limit 8gbit":                    "write bw 64 r=1.5625e+07, write bw 1024 r=976562.5",
-		"-t write-bw -s 64 --rate-limit 1mib --burst 4":              "write bw 64 r=16384",
-		"-t read-lat -s 1-4":                                         "read lat 1, read lat 2, read lat 4",
-		"-t read-lat -s 3-9":                                         "read lat 3, read lat 4, read lat 8, read lat 9",
-		"-t all --transport uc":                                      "send lat 2, send bw 65536, write lat 2, write bw 65536",
-		"-t all --transport ud":                                      "send lat 2, send bw 1024",
-		"-t send -q 2 -b --threads 2 --post-list 4 --rate-limit 1e9": "send lat 2, send bw 65536 q=2 b t=2 l=4 r=1e+09",
-		"-t send,read-bw --inline -s 64":                             "send lat 64 i, send bw 64 i, read bw 64",
-		"-t write -e":                                                "write lat 2, write bw 65536 e",
+		"":                   "send lat 2, send bw 65536",
+		"--test bw -s 64,4K": "send bw 64, send bw 4096, write bw 64, write bw 4096, read bw 64, read bw 4096, fetch-add bw 8, compare-swap bw 8",
+		"--test write-bw -s 64,1K --rate-limit 8gbit":                       "write bw 64 r=1.5625e+07, write bw 1024 r=976562.5",
+		"--test write-bw -s 64 --rate-limit 1mib --burst 4":                 "write bw 64 r=16384",
+		"--test read-lat -s 1-4":                                            "read lat 1, read lat 2, read lat 4",
+		"--test read-lat -s 3-9":                                            "read lat 3, read lat 4, read lat 8, read lat 9",
+		"--test all --transport uc":                                         "send lat 2, send bw 65536, write lat 2, write bw 65536",
+		"--test all --transport ud":                                         "send lat 2, send bw 1024",
+		"--test send --qps 2 -b --threads 2 --post-list 4 --rate-limit 1e9": "send lat 2, send bw 65536 q=2 b t=2 l=4 r=1e+09",
+		"--test send,read-bw --inline -s 64":                                "send lat 64 i, send bw 64 i, read bw 64",
+		"--test write --events":                                             "write lat 2, write bw 65536 e",
 	} {
 		t.Run(line, func(t *testing.T) {
 			var got []string
@@ -74,7 +74,7 @@ func checkNumbers(t *testing.T, name string, number func(perf.Test) int, want ma
 	t.Helper()
 	for line, n := range want {
 		t.Run(line, func(t *testing.T) {
-			one := testsOf(t, "-t "+name+" "+line)[0]
+			one := testsOf(t, "--test "+name+" "+line)[0]
 			if err := one.Check(); err != nil || number(one) != n {
 				t.Errorf("got %d, error %v, want %d", number(one), err, n)
 			}
@@ -110,7 +110,7 @@ func TestWarmup(t *testing.T) {
 
 // TestSameTable checks that all sizes of a test are in one table.
 func TestSameTable(t *testing.T) {
-	all := testsOf(t, "-t bw -s 64,64K,8M")
+	all := testsOf(t, "--test bw -s 64,64K,8M")
 	for i := range all[:3] {
 		if !sameTable(all[0], all[i]) || sameTable(all[i], all[3]) {
 			t.Errorf("got %v outside the table of %v, or inside that of %v", all[i], all[0], all[3])
@@ -121,13 +121,13 @@ func TestSameTable(t *testing.T) {
 // TestModeration checks that slow messages have a completion each by default.
 func TestModeration(t *testing.T) {
 	checkNumbers(t, "send-bw", func(one perf.Test) int { return one.Moderation }, map[string]int{
-		"-s 64":                        32,
-		"-s 64 --tx-depth 4":           4,
-		"-s 64K":                       8,
-		"-s 1M":                        1,
-		"-s 1M --cq-moderation 16":     16,
-		"-s 64 --rate-limit 100":       1,
-		"-s 64 --rate-limit 2000 -q 4": 5,
+		"-s 64":                           32,
+		"-s 64 --tx-depth 4":              4,
+		"-s 64K":                          8,
+		"-s 1M":                           1,
+		"-s 1M --cq-moderation 16":        16,
+		"-s 64 --rate-limit 100":          1,
+		"-s 64 --rate-limit 2000 --qps 4": 5,
 		"-s 64 --rate-limit 100 --cq-moderation 9": 9,
 	})
 }

@@ -49,7 +49,7 @@ func (v *view) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&v.json, "json", false, "print JSON")
 	flags.BoolVar(&v.classic, "classic", false, "print in the format of perftest (in MiB/s unless --unit is set)")
-	cmdutil.EnumFlag(cmd, &v.unit, "unit", "", "gbit", []string{"gbit", "mib"}, "`UNIT` of bandwidth: Gb/s or MiB/s")
+	cmdutil.EnumFlag(cmd, &v.unit, "unit", "gbit", []string{"gbit", "mib"}, "`UNIT` of bandwidth: Gb/s or MiB/s")
 	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is below `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of the latencies exceed `TIME`")
 	flags.StringVar(&v.plot, "plot", "", "draw latency and bandwidth into `FILE` (.svg, .png or .html)")

@@ -36,9 +36,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		if flags.Changed("sm-port") && len(args) > 0 {
-			err = cmdutil.WithHint(err, "-s is the LID of the subnet manager; bytes of probes: --payload-size N")
-		}
 		return nil, err
 	}
 	if c.auto = c.via == "auto"; !c.auto {

@@ -117,7 +117,7 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that replies: ping server, subnet or performance management")
+	cmdutil.EnumFlag(cmd, &c.via, "via", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that replies: ping server, subnet or performance management")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target (0: until interrupted)")
 	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` between probes to a target (0: like --flood)")
 	flags.Float64Var(&c.rate, "rate", 0, "`N` probes per second and target, or replies per source (--serve)")
@@ -126,7 +126,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&c.size, "payload-size", 0, fmt.Sprintf("payload of `N` bytes, 0 to %d, verified if ibkit replies", ping.PayloadSize))
 	flags.StringVar(&c.pattern, "payload", "", "payload: repeated bytes in `HEX` (default: 00 01 02 ...)")
 	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
-	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
+	flags.BoolVar(&c.routes, "Direct", false, "parse all targets as directed routes")
 	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if a host does not reply")
 	flags.BoolVar(&c.allCAs, "cas", false, "ping all channel adapters of the fabric (by a scan)")

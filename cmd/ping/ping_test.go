@@ -60,7 +60,7 @@ func TestPingUsage(t *testing.T) {
 		{"65536", "65536 is not the LID of a port"},
 		{"0,x", "not a port number"},
 		{"-G 3 leaf1", `parse GUID "leaf1"`},
-		{"-D 0,1,x", "not a port number"},
+		{"--Direct 0,1,x", "not a port number"},
 		{"0x12345678z", "not a hexadecimal digit"},
 		{"ff02::1", "multicast group"},
 		{"10.0.0.1", "a simulated fabric has no IP addresses"},

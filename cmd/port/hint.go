@@ -14,7 +14,7 @@ import (
 // withTargetHint adds advice to the error for a target.
 func withTargetHint(err error) error {
 	if errors.Is(err, portchange.ErrSeveralNodes) {
-		return cmdutil.WithHint(err, "list the nodes: ibkit topology -l; change several ports: --targets-file FILE")
+		return cmdutil.WithHint(err, "list the nodes: ibkit topology --nodes; change several ports: --targets-file FILE")
 	}
 	return fabricflag.WithHint(err)
 }

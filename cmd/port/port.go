@@ -144,8 +144,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&c.from, "targets-file", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	c.change.Define(cmd, "")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portchange.Risks, "change ports despite a `REASON`")
-	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", portchange.Risks, "change ports despite a `REASON`")
+	flags.DurationVar(&c.wait, "wait", 30*time.Second, "wait this `TIME` for a link to come up")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {

@@ -28,8 +28,8 @@ func TestPort_Output(t *testing.T) {
 	var all strings.Builder
 	for _, line := range []string{
 		"leaf1 3", "node07", "leaf1 9", "leaf1",
-		"-n leaf1 1 disable", "-n leaf1 4 disable", "-n leaf1 3 disable", "-n leaf1 4 reset espeed=FDR,EDR", "-n node02 mkey=7 mkeyprot=1", "-n leaf1 1 espeed=XDR",
-		"--yes leaf1 1 disable", "--yes leaf1 4 disable", "--yes --force last-link leaf1 4 disable", "--yes leaf1 1 enable", "--yes leaf2 1 reset", "--yes leaf1 4 reset", "--yes -w 1ms leaf1 9 reset", "--yes --force own-link,last-link node02 down",
+		"--dry-run leaf1 1 disable", "--dry-run leaf1 4 disable", "--dry-run leaf1 3 disable", "--dry-run leaf1 4 reset espeed=FDR,EDR", "--dry-run node02 mkey=7 mkeyprot=1", "--dry-run leaf1 1 espeed=XDR",
+		"--yes leaf1 1 disable", "--yes leaf1 4 disable", "--yes --force last-link leaf1 4 disable", "--yes leaf1 1 enable", "--yes leaf2 1 reset", "--yes leaf1 4 reset", "--yes --wait 1ms leaf1 9 reset", "--yes --force own-link,last-link node02 down",
 	} {
 		code, out, err := run(t, line)
 		all.WriteString("$ ibkit port " + line + "\n" + regexp.MustCompile(`after [\d.]+ s\b`).ReplaceAllString(out, "after N s") + err)
@@ -47,7 +47,7 @@ func TestPort_Usage(t *testing.T) {
 		"leaf1 disable --yes":               "hint: a port is leaf1/3; all ports: ibkit port leaf1",
 		"leaf1 1 disable":                   "not confirmed: standard input is not a terminal; use --yes",
 		"--yes leaf1 3":                     "--yes has no effect without a change",
-		"-n --yes leaf1 3 disable":          "-n (--dry-run) and --yes are mutually exclusive",
+		"--dry-run --yes leaf1 3 disable":          "--dry-run and --yes are mutually exclusive",
 		"--force nosuch leaf1 3 arm":        "want one of own-link, sm-link, last-link",
 		"--targets-file /nonexistent reset": "read ports: open /nonexistent",
 		"--targets-file - --yes reset":      "read ports from standard input: no ports",
@@ -107,7 +107,7 @@ func TestPort_From(t *testing.T) {
 // The plan has a port that failed after another one was changed.
 func TestPort_Several(t *testing.T) {
 	list := cmdtest.WriteFile(t, "leaf2 1\nleaf1 9\nleaf4 1\n")
-	code, out, err := run(t, "--yes -w 1ms --targets-file "+list+" reset")
+	code, out, err := run(t, "--yes --wait 1ms --targets-file "+list+" reset")
 	if code != 4 || !strings.Contains(out, "changed 2 of 3 ports\nnot attempted: leaf4[1]\n") || !strings.Contains(err, "leaf1[9]: not up: no peer responds, as before the change") {
 		t.Errorf("got exit code %d\n%s%s", code, out, err)
 	}
@@ -216,7 +216,7 @@ func TestPort_MKey(t *testing.T) {
 	served := cmdtest.ServeDemo(t)
 	key := cmdtest.WriteFile(t, "0x77\n")
 	port := func(environment string, args ...string) (code int, out, err string) {
-		args = append([]string{"port", "-t", "10", "-w", "50ms", "--yes"}, args...)
+		args = append([]string{"port", "-t", "10", "--wait", "50ms", "--yes"}, args...)
 		return program.Run(t, served.Env("node05", "IBKIT_M_KEY", environment), args...)
 	}
 	if code, out, err := port("", "leaf1", "0", "mkey=@"+key, "mkeyprot=1", "--force", "m-key"); code != 0 {
@@ -259,7 +259,7 @@ func TestPort_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"leaf1 3", "leaf1 9", "node02", "-n leaf1 3 disable", "-n leaf1 1 espeed=XDR", "--yes leaf1 1 disable", "--yes -w 1ms leaf1 4 reset espeed=EDR", "--yes leaf1 3 disable",
+		"leaf1 3", "leaf1 9", "node02", "--dry-run leaf1 3 disable", "--dry-run leaf1 1 espeed=XDR", "--yes leaf1 1 disable", "--yes --wait 1ms leaf1 4 reset espeed=EDR", "--yes leaf1 3 disable",
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, out, stderr := run(t, "--json "+line)

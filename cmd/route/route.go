@@ -78,7 +78,7 @@ path record.`),
   ibkit route --from-port node01 --to-all --csv
 
   # the path of the packets of a multicast group
-  ibkit route -m 0xc001 node01 node16
+  ibkit route --mlid 0xc001 node01 node16
 
   # from files of opensm -D 0x43, or a routing that check routes stored
   ibkit route --tables /var/log node01 node16`, "\n"),
@@ -100,8 +100,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.pairsFile, "targets-file", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
 	flags.StringVar(&c.from, "from-port", "", "show the paths from a `PORT` (--to-all)")
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from-port)")
-	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
-	flags.BoolVarP(&c.force, "unknown-lid", "f", false, "follow the tables to a LID that no known port has")
+	flags.StringVar(&c.group, "mlid", "", "show the paths of packets of the multicast group with `LID`")
+	flags.BoolVar(&c.force, "unknown-lid", false, "follow the tables to a LID that no known port has")
 	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
@@ -109,7 +109,7 @@ func (c *command) define(cmd *cobra.Command) {
 			c.failOn = append(c.failOn, k)
 		}
 	}
-	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", route.PathKinds, "exit with 3 for a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", route.PathKinds, "exit with 3 for a `FINDING`")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, a line per link")

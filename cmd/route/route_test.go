@@ -27,7 +27,7 @@ func TestRoute_Views(t *testing.T) {
 		"counters":    {"--sim", "demo", "--counters", "node01", "spine1"},
 		"csv":         {"--sim", "demo", "--csv", "node01", "spine1"},
 		"unknown-lid": {"--sim", "demo", "--unknown-lid", "node01", "999"},
-		"group":       {"--sim", "broken-multicast", "-m", "0xc011", "--from-port", "host00001", "--to-all"},
+		"group":       {"--sim", "broken-multicast", "--mlid", "0xc011", "--from-port", "host00001", "--to-all"},
 		"asymmetric":  {"--sim", "dead-end", "--fail-on", "asymmetric", "--problems", "--from-port", "host00001", "--to-all"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestRoute_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"--sim demo node01 node16", "--sim demo node01 spine1", "--sim demo --from-port node01 --to-all", "--sim demo:sm=off node01 node02", "--tables " + dumps + " 1 8",
-		"--sim demo --counters node01 node16", "--sim demo --unknown-lid 4 999", "--sim broken-multicast -m 0xc010 --from-port 1 --to-all", "--sim forwarding-loop host00001 host00016",
+		"--sim demo --counters node01 node16", "--sim demo --unknown-lid 4 999", "--sim broken-multicast --mlid 0xc010 --from-port 1 --to-all", "--sim forwarding-loop host00001 host00016",
 		"--sim fat-tree:levels=2,radix=8,pods=4,ar=on host00001 host00016"} {
 		t.Run(args, func(t *testing.T) {
 			_, out, text := program.Run(t, nil, append([]string{"route", "--json"}, strings.Fields(args)...)...)
@@ -88,9 +88,9 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo node01 999", cmdutil.ExitFailed, "find LID 999: no port has this LID"},
 		{"--sim demo --unknown-lid node01 999", cmdutil.ExitFindings, ""},
 		{"--sim demo --unknown-lid nosuch 999", cmdutil.ExitFailed, "find name nosuch"},
-		{"--sim demo -m 0xbfff node01 node02", cmdutil.ExitUsage, "invalid --mlid \"0xbfff\": want a LID from 0xc000 to 0xfffe"},
-		{"--sim demo -m x node01 node02", cmdutil.ExitUsage, "invalid --mlid"},
-		{"--sim demo -m 0xc001 --unknown-lid node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
+		{"--sim demo --mlid 0xbfff node01 node02", cmdutil.ExitUsage, "invalid --mlid \"0xbfff\": want a LID from 0xc000 to 0xfffe"},
+		{"--sim demo --mlid x node01 node02", cmdutil.ExitUsage, "invalid --mlid"},
+		{"--sim demo --mlid 0xc001 --unknown-lid node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo --csv --json node01 node02", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--tables " + dumps + " --counters 1 8", cmdutil.ExitUsage, "are mutually exclusive"},
 		{"--sim demo 4 0,1", cmdutil.ExitOK, ""},

@@ -26,21 +26,21 @@ active ones and LIDs, and JSON (as linkinfo --json --attributes prints it) all
 attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 		Example: strings.Trim(`
   # a fat tree for ibsim
-  ibkit sim export fat-tree:radix=8,pods=4,speed=HDR -o fat-tree.net
+  ibkit sim export fat-tree:radix=8,pods=4,speed=HDR --output fat-tree.net
   ibsim -s fat-tree.net
 
   # the format of ibnetdiscover
   ibkit sim export demo --format topology
 
   # JSON, for a fabric with the same state
-  ibkit sim export demo --format json -o demo.json
+  ibkit sim export demo --format json --output demo.json
   ibkit linkinfo --sim demo.json`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmdutil.Missing("fabric")
 			}
 			if len(args) != 1 {
-				return cmdutil.WithHint(cmdutil.UsageErrorf("number of fabrics: got %d, want 1", len(args)), "write to a file: -o "+args[1])
+				return cmdutil.WithHint(cmdutil.UsageErrorf("number of fabrics: got %d, want 1", len(args)), "write to a file: --output "+args[1])
 			}
 			return nil
 		},
@@ -60,8 +60,8 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 		},
 	}
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &format, "format", "", "net", []string{"net", "topology", "json"}, "`FORMAT` of ibsim, ibnetdiscover or linkinfo")
-	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
+	cmdutil.EnumFlag(cmd, &format, "format", "net", []string{"net", "topology", "json"}, "`FORMAT` of ibsim, ibnetdiscover or linkinfo")
+	flags.StringVar(&path, "output", "", "write to `FILE` (default: standard output)")
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
 	return cmd
 }

@@ -17,7 +17,7 @@ type inUse struct {
 
 func (s *inUse) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &s.sm, "sm", "", "", []string{"on", "minhop", "updown", "off"}, "routing `MODE` of the subnet manager (off: not configured)")
+	cmdutil.EnumFlag(cmd, &s.sm, "sm", "", []string{"on", "minhop", "updown", "off"}, "routing `MODE` of the subnet manager (off: not configured)")
 	flags.StringArrayVar(&s.pings, "ping", nil, "run an ibping server at a `NODE` (all: at each node)")
 	cmdutil.CompleteFlag(env, cmd, "ping", fabricflag.NodeNames)
 	s.behaviour.Define(env, cmd)

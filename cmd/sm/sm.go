@@ -119,15 +119,15 @@ func operationHelp() string {
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", lookup.ModeAll, lookup.Modes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "sm-wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
-	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
-	cmdutil.EnumFlag(cmd, &c.set, "set", "", 0, sm.Operations, "send an `OPERATION` to a manager")
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", sm.Kinds, "do not report a `FINDING`")
+	cmdutil.EnumFlag(cmd, &c.set, "set", 0, sm.Operations, "send an `OPERATION` to a manager")
 	c.change.Define(cmd, " (--set)")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", sm.Risks, "change the state despite a `REASON` (--set)")
-	cmdutil.NumberFlag(flags, &c.state, "request-state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
-	cmdutil.NumberFlag(flags, &c.priority, "priority", "p", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
-	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", sm.Risks, "change the state despite a `REASON` (--set)")
+	cmdutil.NumberFlag(flags, &c.state, "request-state", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
+	cmdutil.NumberFlag(flags, &c.priority, "priority", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
+	flags.Uint32Var(&c.activity, "activity", 0, "activity `COUNT` in the request (--set)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 }

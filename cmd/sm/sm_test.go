@@ -14,7 +14,7 @@ import (
 func TestSm_JSON(t *testing.T) {
 	program := cmdtest.Native(New)
 	for _, line := range []string{
-		"--sm-wait 0", "--sm-wait 1ms 4", "--sm-wait 0 7", "--sm-wait 0 --source sa", "--set disable -n 4", "--set disable --yes 4", "--set handover --yes 4",
+		"--sm-wait 0", "--sm-wait 1ms 4", "--sm-wait 0 7", "--sm-wait 0 --source sa", "--set disable --dry-run 4", "--set disable --yes 4", "--set handover --yes 4",
 		"--set disable --yes --force only-manager 4",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.DurationVar(&c.options.Interval, "interval", 0, "read the counters after each `TIME` (default from 5s, by the size)")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "`KEY` that orders the links")
+	cmdutil.EnumFlag(cmd, &c.order, "sort", top.Orders[0], top.Orders, "`KEY` that orders the links")
 	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
 	flags.StringVar(&c.filter, "filter", "", "show only links with `TEXT` in their name")
 	flags.BoolVar(&c.problems, "problems", false, "show only links with errors or findings")

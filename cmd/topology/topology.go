@@ -106,8 +106,8 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   ibkit topology
 
   # all switches; only leaf switches; the cables of one switch
-  ibkit topology -S
-  ibkit topology -S 'leaf*'
+  ibkit topology --switches
+  ibkit topology --switches 'leaf*'
   ibkit topology leaf1
 
   # a topology file for opensm, ibsim and scripts
@@ -144,14 +144,14 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
+	cmdutil.EnumFlag(cmd, &c.format, "format", formatTable,
 		[]string{formatTable, formatJSON, formatNetdiscover, formatCSV, formatDOT, formatLST, formatDatabase, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVarP(&c.list, "nodes", "l", false, "list the nodes")
-	flags.BoolVarP(&c.cas, "cas", "H", false, "list the channel adapters")
-	flags.BoolVarP(&c.switches, "switches", "S", false, "list the switches")
-	flags.BoolVarP(&c.routers, "routers", "R", false, "list the routers")
-	flags.BoolVarP(&c.ports, "all-ports", "p", false, "list all ports, with and without a cable")
+	flags.BoolVar(&c.list, "nodes", false, "list the nodes")
+	flags.BoolVar(&c.cas, "cas", false, "list the channel adapters")
+	flags.BoolVar(&c.switches, "switches", false, "list the switches")
+	flags.BoolVar(&c.routers, "routers", false, "list the routers")
+	flags.BoolVar(&c.ports, "all-ports", false, "list all ports, with and without a cable")
 	c.nodes.Register(c.env, cmd, "show")
 	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
@@ -166,7 +166,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.source.Define(cmd)
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"sw", "ca", "router", "port"}
-	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare a `LIST` of parts (--diff)")
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare a `LIST` of parts (--diff)")
 	flags.BoolVarP(&c.group, "grouping", "g", false, "group nodes by chassis (--format netdiscover)")
 	c.fabric.Define(c.env, cmd)
 }

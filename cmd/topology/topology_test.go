@@ -31,9 +31,9 @@ func TestTopology_Views(t *testing.T) {
 		code int
 	}{
 		"cables":      {"", cmdutil.ExitOK},
-		"nodes":       {"-l", cmdutil.ExitOK},
-		"chassis":     {"-S --sim net:../../test/nets/chassis.net", cmdutil.ExitOK},
-		"ports":       {"-p --sim net:../../test/nets/parallel-links-and-router.net", cmdutil.ExitOK},
+		"nodes":       {"--nodes", cmdutil.ExitOK},
+		"chassis":     {"--switches --sim net:../../test/nets/chassis.net", cmdutil.ExitOK},
+		"ports":       {"--all-ports --sim net:../../test/nets/parallel-links-and-router.net", cmdutil.ExitOK},
 		"check":       {"--check --sim net:../../test/nets/routers.net", cmdutil.ExitFindings},
 		"netdiscover": {"--format netdiscover -g", cmdutil.ExitOK},
 		"csv":         {"--format csv", cmdutil.ExitOK},
@@ -205,7 +205,7 @@ func TestTopology_Diff(t *testing.T) {
 		{"--sim demo --diff " + cache, "", 0},
 		{"--from " + cache + " --diff " + cache, "", 0},
 		{"--sim single-switch --diff " + cache, "\n", 3},
-		{"--from " + cache + " -H", "TYPE", 0},
+		{"--from " + cache + " --cas", "TYPE", 0},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"topology"}, strings.Fields(test.args)...)...)
@@ -281,12 +281,12 @@ func TestTopology_Usage(t *testing.T) {
 		{"--json --format csv", "--json and --format are mutually exclusive"},
 		{"--phy", "--phy requires --ibdiagnet or --format db_csv"},
 		{"--vs-key 1", "--vs-key has no effect without --phy"},
-		{"-l -p", "-p (--all-ports) and -l (--nodes) are mutually exclusive"},
+		{"--nodes --all-ports", "--all-ports and --nodes are mutually exclusive"},
 		{"-g", "-g (--grouping) requires --format netdiscover"},
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
-		{"-l --format dot", "-l (--nodes) and --format dot are mutually exclusive"},
+		{"--nodes --format dot", "--nodes and --format dot are mutually exclusive"},
 		{"--format x", "want one of table, json, netdiscover"},
-		{"-s 1", "-s (--sm-port) requires --from sa"},
+		{"--sm-port 1", "--sm-port requires --from sa"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--from " + file, "read fabric " + file},
 		{"--plan " + file, "read plan " + file + ": not a plan"},
@@ -313,10 +313,10 @@ func TestTopology_Node(t *testing.T) {
 	}{
 		{"leaf1 --all-ports", cmdutil.ExitOK, slices.Repeat([]string{"leaf1"}, 16)},
 		{"node05", cmdutil.ExitOK, []string{"leaf2"}},
-		{"-S leaf*", cmdutil.ExitOK, []string{"leaf1", "leaf2", "leaf3", "leaf4"}},
-		{"-S --node spine1,leaf2", cmdutil.ExitOK, []string{"spine1", "leaf2"}},
-		{"-l 0x0002c90000800200 node01", cmdutil.ExitOK, []string{"node01", "leaf1"}},
-		{"-S node01", cmdutil.ExitFailed, nil},
+		{"--switches leaf*", cmdutil.ExitOK, []string{"leaf1", "leaf2", "leaf3", "leaf4"}},
+		{"--switches --node spine1,leaf2", cmdutil.ExitOK, []string{"spine1", "leaf2"}},
+		{"--nodes 0x0002c90000800200 node01", cmdutil.ExitOK, []string{"node01", "leaf1"}},
+		{"--switches node01", cmdutil.ExitFailed, nil},
 		{"node99", cmdutil.ExitFailed, nil},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -45,7 +45,7 @@ forwards it to subscribers, and may sweep the fabric.`),
 	}
 	flags := cmd.Flags()
 	c.port = 1
-	cmdutil.NumberFlag(flags, &c.port, "port", "", cmdutil.NumberRange{Least: 1, Most: 254}, "`NUMBER` of the port in traps about a link")
+	cmdutil.NumberFlag(flags, &c.port, "port", cmdutil.NumberRange{Least: 1, Most: 254}, "`NUMBER` of the port in traps about a link")
 	flags.BoolVar(&c.noWait, "no-wait", false, "send once, and do not wait for the subnet manager")
 	c.fabric.Define(env, cmd)
 	cmdutil.CompleteOperand(env, cmd, cmdutil.Constant(kindNames()...))

@@ -102,7 +102,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&c.options.Count, "count", 0, "end after `N` notices (default: no limit)")
 	flags.DurationVar(&c.options.Duration, "for", 0, "end after a `TIME` (default: no limit)")
 	flags.DurationVar(&c.options.Renew, "renew", 5*time.Second, "renew the subscription after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", lookup.ModeAll, lookup.Modes, "`SOURCE` of names (all: sa and a scan of the nodes)")
+	cmdutil.EnumFlag(cmd, &c.options.Names, "source", lookup.ModeAll, lookup.Modes, "`SOURCE` of names (all: sa and a scan of the nodes)")
 	flags.StringVar(&c.smKey, "sm-key", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	flags.BoolVarP(&c.options.ShowKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")

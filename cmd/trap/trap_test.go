@@ -123,14 +123,14 @@ func TestTrap_Errors(t *testing.T) {
 		{"--node nope,node0*,leaf --for 10ms", 0, "warning: find name leaf: no node has this name\nhint: similar names: \"leaf1\", \"leaf2\""},
 		{"--count 1 --for 10ms", 1, "receive notices: got 0 of 1 within 10ms"},
 		{"--sim demo,sm=off --for 10ms", 1, "hint: check that a subnet manager is running"},
-		{"-s 9 -t 10 --for 10ms", 1, "Set SubnAdm InformInfo of LID 9"},
+		{"--sm-port 9 -t 10 --for 10ms", 1, "Set SubnAdm InformInfo of LID 9"},
 		{"send", 2, "no trap given"},
 		{"send nosuch", 2, `parse trap "nosuch"`},
 		{"send 5", 2, "does not define its details"},
 		{"send capabilities --port 3", 2, "--port has no effect on trap capabilities"},
 		{"send 67 --port 3", 2, "--port has no effect on trap group-deleted"},
 		{"send --sim demo,sm=off capabilities", 1, "hint: check that a subnet manager is running"},
-		{"send -s 9 -t 10 capabilities", 1, "send trap 144: Trap Notice of LID 9"},
+		{"send --sm-port 9 -t 10 capabilities", 1, "send trap 144: Trap Notice of LID 9"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out, stderr := run(t, nil, test.line)

@@ -89,9 +89,9 @@ standard input. No shell interprets the program and its arguments.`),
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumListFlag(cmd, &c.sources, "sources", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
-	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", report.EventKinds(), "show only a `LIST` of events")
-	cmdutil.EnumListFlag(cmd, &c.rated, "severity", "", report.EventSeverities(), "show only events of a `LIST` of severities")
+	cmdutil.EnumListFlag(cmd, &c.sources, "sources", watch.Sources, "use only a `LIST` of sources (default: all available)")
+	cmdutil.EnumListFlag(cmd, &c.kinds, "event", report.EventKinds(), "show only a `LIST` of events")
+	cmdutil.EnumListFlag(cmd, &c.rated, "severity", report.EventSeverities(), "show only events of a `LIST` of severities")
 	c.nodes.Register(c.env, cmd, "show")
 	flags.DurationVar(&c.options.Interval, "interval", 10*time.Second, "check the states of links after each `TIME`")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")

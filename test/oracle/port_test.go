@@ -125,7 +125,7 @@ func TestPort_Ibsim(t *testing.T) {
 		{"disable", "portinfo", "PhysLinkState:...................Disabled\n"},
 	} {
 		t.Run(test.change, func(t *testing.T) {
-			r := s.MustRun(t, host, ibkit(), "port", "--yes", "--force", "last-link,mismatch", "-w", "50ms", "guid:0x0002c90200000100", "2", test.change)
+			r := s.MustRun(t, host, ibkit(), "port", "--yes", "--force", "last-link,mismatch", "--wait", "50ms", "guid:0x0002c90200000100", "2", test.change)
 			c := s.MustRunC(t, host, "smpquery", "-D", test.query, "0,1", "2")
 			// ibsim accepts settings that it does not keep: the outcome must be the truth.
 			changed := strings.Contains(c.Stdout, test.want)

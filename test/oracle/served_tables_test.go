@@ -15,7 +15,7 @@ import (
 // same net in ibsim and in ibkit, and compares the tables that it has set.
 func TestServedSubnetTables(t *testing.T) {
 	net := filepath.Join(t.TempDir(), "net")
-	if out, err := ibsimtest.Command(t, ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "-o", net).CombinedOutput(); err != nil {
+	if out, err := ibsimtest.Command(t, ibkit(), "sim", "export", "fat-tree:radix=8,pods=4", "--output", net).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	theirs, ours := ibsimtest.New(t, net), serveLive(t, "--sm=off", "net:"+net)

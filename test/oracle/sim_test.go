@@ -69,7 +69,7 @@ func TestTopologyFile(t *testing.T) {
 			// The C tool shows only nodes that are reachable from the host.
 			before := s.MustRunC(t, host, "iblinkinfo", "--switches-only").Stdout
 			exported := filepath.Join(dir, "net")
-			if r := s.MustRun(t, host, native(), "sim", "export", "net:"+net, "-o", exported); r.Code != 0 {
+			if r := s.MustRun(t, host, native(), "sim", "export", "net:"+net, "--output", exported); r.Code != 0 {
 				t.Fatal(r.Stderr)
 			}
 			again := ibsimtest.New(t, exported)
@@ -77,7 +77,7 @@ func TestTopologyFile(t *testing.T) {
 			if d := cmp.Diff(guidsAndLinks(before), guidsAndLinks(again.MustRunC(t, host, "iblinkinfo", "--switches-only").Stdout)); d != "" {
 				t.Errorf("ibsim with the net (-), with ibkit's export of it (+)\n%s", d)
 			}
-			if r := s.MustRun(t, host, native(), "sim", "export", "net:"+net, "--format", "topology", "-o", exported); r.Code != 0 {
+			if r := s.MustRun(t, host, native(), "sim", "export", "net:"+net, "--format", "topology", "--output", exported); r.Code != 0 {
 				t.Fatal(r.Stderr)
 			}
 			ibsimtest.New(t, exported)

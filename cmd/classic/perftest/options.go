@@ -68,7 +68,7 @@ func (c *command) letters() []option {
 			c.durationGiven = true
 			return seconds(&t.Duration, 1)(value)
 		}), in: all, native: "the same, with a unit: `10s`"},
-		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), in: not(writes), native: "the same", note: "`ib_send_lat` of perftest may miss an event and wait without end"},
+		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), in: not(writes), native: "`--events`", note: "`ib_send_lat` of perftest may miss an event and wait without end"},
 		{Option: opt('f', "margin", "SECONDS", "uncounted time at each end of -D (default: a quarter of it)", func(value string) error {
 			c.marginGiven = true
 			return seconds(&t.Margin, 0)(value)
@@ -77,17 +77,17 @@ func (c *command) letters() []option {
 		{Option: opt('g', "mcg", "", "send datagrams to a multicast group", getopt.True(&c.multicast)), in: sends, native: "`--group`", note: "on RoCE; joins the group at the network device"},
 		{Option: opt('h', "help", "", "show this text", getopt.Usage), in: all, native: "the same"},
 		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), in: latency, native: "`--plot`", note: "prints the two longest times, too"},
-		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "the same"},
+		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "`--ib-port`"},
 		{Option: opt('I', "inline_size", "BYTES", "maximum size of inline messages", number(&t.Inline, 0, 1024)), in: requests, native: "`--inline`"},
 		{Option: opt('l', "post_list", "N", "post N messages at a time", c.setList(&t.List, maxList)), in: bandwidth, ignored: latency, native: "`--post-list`", note: "only 1 if ignored, as in perftest"},
 		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
-		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
+		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "`--mtu`"},
 		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--group`", note: "without -g, where perftest ignores it, an error"},
 		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), in: all, native: "`-n`, `--iterations`"},
 		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.test.NoPeak)), in: bandwidth},
 		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), in: responses, native: "the maximum of both devices"},
 		{Option: opt('p', "port", "PORT", "TCP port (default 18515)", number(&c.tcp, 1, math.MaxUint16)), in: all, native: "`HOST:PORT`; server: `--bind`"},
-		{Option: opt('q', "qp", "N", "number of queue pairs (default 1)", number(&t.QueuePairs, 1, 16384)), in: bandwidth, native: "`-q`, `--qps`; `--threads`"},
+		{Option: opt('q', "qp", "N", "number of queue pairs (default 1)", number(&t.QueuePairs, 1, 16384)), in: bandwidth, native: "`--qps`; `--threads`"},
 		{Option: opt('Q', "cq-mod", "N", "messages per completion (default 100)", func(value string) error {
 			t.ModerationGiven = true
 			return number(&t.Moderation, 1, 1024)(value)
@@ -96,7 +96,7 @@ func (c *command) letters() []option {
 		{Option: opt('R', "rdma_cm", "", "connect queue pairs and programs by the connection manager", getopt.True(&c.cm.QueuePairs)), in: all, native: "`--cm`", note: "the host is an address of the RDMA device"},
 		{Option: opt('s', "size", "BYTES", "size of a message, with K or M (default 2, bandwidth 65536)", c.setSize), in: not(atomics), ignored: atomics, native: "the same; lists and ranges: `64,4K,1M`, `64-1M`", note: "only 8 if ignored, as in perftest"},
 		{Option: opt('S', "sl", "SL", "service level", number(&t.SL, 0, 15)), in: all, native: "the same"},
-		{Option: opt('t', "tx-depth", "N", "messages in flight (default 128)", number(&t.TxDepth, 1, 15000)), in: bandwidth, ignored: latency, native: "`--tx-depth`; `-t` is `--test`"},
+		{Option: opt('t', "tx-depth", "N", "messages in flight (default 128)", number(&t.TxDepth, 1, 15000)), in: bandwidth, ignored: latency, native: "`--tx-depth`"},
 		{Option: opt('T', "tos", "TOS", "type of service (with -R)", func(value string) error {
 			c.cm.TOS = new(uint8)
 			return number(c.cm.TOS, 0, 255)(value)

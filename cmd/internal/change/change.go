@@ -33,7 +33,7 @@ var DryRunClash = cmdutil.Clash{Flags: []string{"dry-run"}, Others: []string{"ye
 // Define declares the flags. note ends their descriptions, for example " (--set)".
 func (f *Flags) Define(cmd *cobra.Command, note string) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.DryRun, "dry-run", "n", false, "show the change and do not make it"+note)
+	flags.BoolVar(&f.DryRun, "dry-run", false, "show the change and do not make it"+note)
 	flags.BoolVar(&f.yes, "yes", false, "do not ask for confirmation"+note)
 	changelog.Define(cmd, &f.log)
 }

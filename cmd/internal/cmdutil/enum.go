@@ -16,30 +16,30 @@ const maxHelp = 70
 // EnumFlag declares a flag whose value is one of a set. The texts of the values, as
 // [fmt.Sprint] returns them, appear in the help text, in errors and in completions.
 // Case does not matter.
-func EnumFlag[T any](cmd *cobra.Command, to *T, name, short string, value T, values []T, usage string) {
+func EnumFlag[T any](cmd *cobra.Command, to *T, name string, value T, values []T, usage string) {
 	*to = value
 	texts := textsOf(values)
-	cmd.Flags().VarP(&enum[T]{to, values, texts}, name, short, enumHelp(usage, texts))
+	cmd.Flags().Var(&enum[T]{to, values, texts}, name, enumHelp(usage, texts))
 	register(cmd, name, completeFrom(nil, Constant(texts...), false))
 }
 
 // EnumListFlag declares a flag whose value is a comma-separated list of values of a
 // set, with texts as for [EnumFlag]. A list in to is the default.
-func EnumListFlag[T any](cmd *cobra.Command, to *[]T, name, short string, values []T, usage string) {
+func EnumListFlag[T any](cmd *cobra.Command, to *[]T, name string, values []T, usage string) {
 	texts := textsOf(values)
-	cmd.Flags().VarP(&enumList[T]{to: to, values: values, texts: texts}, name, short, enumHelp(usage, texts))
+	cmd.Flags().Var(&enumList[T]{to: to, values: values, texts: texts}, name, enumHelp(usage, texts))
 	register(cmd, name, completeFrom(nil, Constant(texts...), true))
 }
 
 // DescribedListFlag is [EnumListFlag] for values with a description, separated by a tab.
 // Completions show both. The help text has neither: another flag or the manual page lists
 // the values.
-func DescribedListFlag(cmd *cobra.Command, to *[]string, name, short string, described []string, usage string) {
+func DescribedListFlag(cmd *cobra.Command, to *[]string, name string, described []string, usage string) {
 	values := make([]string, len(described))
 	for i, d := range described {
 		values[i], _, _ = strings.Cut(d, "\t")
 	}
-	cmd.Flags().VarP(&enumList[string]{to: to, values: values, texts: values}, name, short, usage)
+	cmd.Flags().Var(&enumList[string]{to: to, values: values, texts: values}, name, usage)
 	register(cmd, name, completeFrom(nil, Constant(described...), true))
 }
 

@@ -27,8 +27,8 @@ func TestEnumFlag(t *testing.T) {
 			cmd := &cobra.Command{}
 			var one string
 			list := []string{"x"}
-			EnumFlag(cmd, &one, "one", "", "b", []string{"a", "b"}, "pick a `LETTER`")
-			EnumListFlag(cmd, &list, "list", "", []string{"x", "y"}, "pick some")
+			EnumFlag(cmd, &one, "one", "b", []string{"a", "b"}, "pick a `LETTER`")
+			EnumListFlag(cmd, &list, "list", []string{"x", "y"}, "pick some")
 			err := cmd.ParseFlags(strings.Fields(test.args))
 			if test.failure != "" {
 				if err == nil || !strings.Contains(err.Error(), test.failure) {
@@ -57,8 +57,8 @@ func TestEnumFlag_Values(t *testing.T) {
 	cmd := &cobra.Command{}
 	var one ib.PortState
 	list := []ib.Speed{ib.HDR}
-	EnumFlag(cmd, &one, "one", "", ib.PortDown, []ib.PortState{ib.PortDown, ib.PortActive}, "a `STATE`")
-	EnumListFlag(cmd, &list, "list", "", ib.Speeds(), "some `SPEEDS`")
+	EnumFlag(cmd, &one, "one", ib.PortDown, []ib.PortState{ib.PortDown, ib.PortActive}, "a `STATE`")
+	EnumListFlag(cmd, &list, "list", ib.Speeds(), "some `SPEEDS`")
 	if got, want := cmd.Flags().FlagUsages(), "a STATE: Down, Active (default \"Down\")"; !strings.Contains(got, want) {
 		t.Errorf("got help %q, want %q", got, want)
 	}

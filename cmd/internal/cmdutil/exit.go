@@ -119,7 +119,7 @@ func PrintError(env *Env, from string, err error) {
 func nodesHint(from string, err error) string {
 	not, ok := errors.AsType[*lookup.NotFoundError](err)
 	if ok && not.Address.Kind == lookup.Name && strings.HasPrefix(from, "ibkit ") {
-		return "list all nodes: ibkit topology -l"
+		return "list all nodes: ibkit topology --nodes"
 	}
 	return ""
 }

@@ -194,7 +194,8 @@ var flagWords = map[string][]string{
 	"yaml":        {"json"},
 }
 
-// renamed are the flags with another name than in earlier versions.
+// renamed are the flags with another name, or without a shorthand, unlike earlier
+// versions.
 var renamed = map[string][]string{
 	"Direct":            {"route"},
 	"cache":             {"save"},
@@ -228,8 +229,14 @@ var renamed = map[string][]string{
 	"size":              {"payload-size"},
 	"smkey":             {"sm-key"},
 	"source":            {"sources", "bind"},
+	"switch":            {"port-guid"},
 	"state":             {"request-state", "state-file"},
 	"targets":           {"targets-file"},
 	"timeout":           {"step-timeout", "reply-timeout"},
 	"wait":              {"sm-wait", "reply-timeout"},
+
+	"D": {"route", "Direct"}, "G": {"port-guid"}, "H": {"cas"}, "R": {"routers"}, "S": {"port-guid", "switches"},
+	"a": {"all-nodes", "activity"}, "c": {"cc-key"}, "d": {"down"}, "e": {"events"}, "f": {"unknown-lid"},
+	"i": {"ib-port"}, "l": {"nodes"}, "m": {"mtu", "mlid"}, "n": {"dry-run", "hops"}, "o": {"output"},
+	"p": {"all-ports", "additional", "priority"}, "q": {"qps"}, "s": {"payload-size", "sm-port"}, "t": {"test"}, "w": {"wait"},
 }

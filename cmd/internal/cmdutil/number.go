@@ -13,8 +13,8 @@ type NumberRange struct{ Least, Most uint8 }
 // NumberFlag declares a flag whose value is a number in a range, decimal, hexadecimal or
 // octal as in other flags. The value of to is the default. Errors name the range, whatever
 // the text is.
-func NumberFlag(flags *pflag.FlagSet, to *uint8, name, short string, in NumberRange, usage string) {
-	flags.VarP(&number{to, in}, name, short, usage)
+func NumberFlag(flags *pflag.FlagSet, to *uint8, name string, in NumberRange, usage string) {
+	flags.Var(&number{to, in}, name, usage)
 }
 
 // A number is the value of a [NumberFlag].

@@ -14,7 +14,7 @@ func TestNumberFlag(t *testing.T) {
 		t.Run(test.text, func(t *testing.T) {
 			var got uint8
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			NumberFlag(flags, &got, "number", "", NumberRange{1, 7}, "a `NUMBER`")
+			NumberFlag(flags, &got, "number", NumberRange{1, 7}, "a `NUMBER`")
 			err := flags.Set("number", test.text)
 			if got != test.want || (err == nil) != (test.want > 0) {
 				t.Fatalf("got %d, %v, want %d", got, err, test.want)

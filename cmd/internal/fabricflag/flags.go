@@ -69,7 +69,7 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 		window = "maximum `N` of outstanding probes (default 64)"
 	}
 	flags.VarP((*milliseconds)(&f.Timeout), "timeout", "t", wait)
-	flags.StringVarP(&f.smLID, "sm-port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
+	flags.StringVar(&f.smLID, "sm-port", "", "query the subnet manager at `LID` (default: the local port's)")
 	flags.StringVarP(&f.MKey, "m-key", "y", "", "M_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.IntVarP(&f.Window, "outstanding-smps", "o", 0, window)
 	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")

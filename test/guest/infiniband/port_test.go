@@ -18,7 +18,7 @@ func TestPort(t *testing.T) {
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
 	port := func(code int, want string, args ...string) {
 		t.Helper()
-		r := g.MustRun(t, append([]string{"ibkit", "port", "-C", "ibtest0", "--yes", "--log", "/tmp/port.log", "-w", "1s"}, args...)...)
+		r := g.MustRun(t, append([]string{"ibkit", "port", "-C", "ibtest0", "--yes", "--log", "/tmp/port.log", "--wait", "1s"}, args...)...)
 		if r.Code != code || !strings.Contains(r.Stdout+r.Stderr, want) {
 			t.Errorf("port %q: got exit code %d, want %d with %q\n%s%s", args, r.Code, code, want, r.Stdout, r.Stderr)
 		}

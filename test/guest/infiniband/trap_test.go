@@ -38,7 +38,7 @@ func TestTrap(t *testing.T) {
 	}
 	port := func(code int, args ...string) {
 		t.Helper()
-		if r := g.MustRun(t, append([]string{"ibkit", "port", "-C", "ibtest0", "--yes", "--log", "-", "-w", "1s"}, args...)...); r.Code != code {
+		if r := g.MustRun(t, append([]string{"ibkit", "port", "-C", "ibtest0", "--yes", "--log", "-", "--wait", "1s"}, args...)...); r.Code != code {
 			t.Fatalf("port %q: got exit code %d, want %d\n%s%s", args, r.Code, code, r.Stdout, r.Stderr)
 		}
 	}

@@ -79,9 +79,9 @@ func TestVerified(t *testing.T) {
 	peers.Verified(t, g, options, testenv.Cases([]string{
 		"--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
 		"--test send-lat,send-bw --transport ud -s 512", "--test write-lat,send-lat --inline -s 200",
-		"--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
+		"--test send-bw,write-bw -b --qps 4 --threads 2 -s 64-4K --transport xrc",
 	},
-		"--test all -s 64", "--test write-bw -b -q 4 -s 4K", "--test all -s 64 --transport xrc",
+		"--test all -s 64", "--test write-bw -b --qps 4 -s 4K", "--test all -s 64 --transport xrc",
 		"--test send-lat --inline --events -s 200 --transport xrc",
 	))
 	systemCalls(t, g)

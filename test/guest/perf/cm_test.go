@@ -38,12 +38,12 @@ func TestPerf_CM(t *testing.T) {
 		want []string // on either stream
 	}{
 		{"--test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
-		{"--test send-bw,write-bw,read-bw --size 4K -n 100 -b -q 4 --threads 2 --verify --tos 32", 0, []string{"4 queue pairs", "verified"}},
+		{"--test send-bw,write-bw,read-bw --size 4K -n 100 -b --qps 4 --threads 2 --verify --tos 32", 0, []string{"4 queue pairs", "verified"}},
 		{"--test send-lat,send-bw,write-lat --size 3000 -n 50 --transport uc --verify", 0, []string{"send over uc latency", "verified"}},
 		{"--test send --size 512 -n 50 --transport ud --verify", 0, []string{"send over ud bandwidth", "verified"}},
-		{"--test send-bw -n 50 --transport ud -q 3 -b", 0, []string{"3 queue pairs"}},
+		{"--test send-bw -n 50 --transport ud --qps 3 -b", 0, []string{"3 queue pairs"}},
 		{"--test read-lat -n 50 -x 0", 0, []string{"GID 0 fe80::"}},
-		{"--test send-bw -q 2 --shared-receives -n 50 --events", 0, []string{"2 queue pairs"}},
+		{"--test send-bw --qps 2 --shared-receives -n 50 --events", 0, []string{"2 queue pairs"}},
 		{"--test send-lat -n 50 --mtu 512", 1, []string{"use MTU 512: the connection manager has selected 1024"}},
 		{"--sl 3", 2, []string{"--sl 3: the connection manager selects it"}},
 		{"--tclass 3", 2, []string{"--tclass 3: the type of service determines it"}},
@@ -99,7 +99,7 @@ func foreignRequests(t *testing.T, g *guest.Guest) {
 	done`
 	pings := g.MustStart(t, "sh", "-c", script)
 	for range 5 {
-		g.Must(t, "ibkit", "perf", "10.0.0.1", "--cm", "--test", "send-bw", "-q", "32", "-s", "64", "-n", "20", "--verify")
+		g.Must(t, "ibkit", "perf", "10.0.0.1", "--cm", "--test", "send-bw", "--qps", "32", "-s", "64", "-n", "20", "--verify")
 	}
 	g.Must(t, "touch", "/root/enough")
 	finish(t, pings)

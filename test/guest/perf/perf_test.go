@@ -68,7 +68,7 @@ func command(t *testing.T, g *guest.Guest) {
 			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns per reading",
 		}},
 		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
-		{"10.0.0.1 --test write-bw,send-bw -D 1s -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s in both directions, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
+		{"10.0.0.1 --test write-bw,send-bw -D 1s --qps 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s in both directions, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
 		{"10.0.0.1 --test write-bw -n 200 -b --size 64,4K --classic", 0, []string{"RDMA_Write Bidirectional BW Test", "BW average[MB/sec]", " 4096       200 "}},
 		{"10.0.0.1 --test read-lat -D 300ms --classic", 0, []string{"RDMA_Read Latency Test", "tps average"}},
 		{"10.0.0.1 --test send-bw --transport ud --events -n 300 --json", 0, []string{`"transport": "ud"`}},
@@ -81,11 +81,11 @@ func command(t *testing.T, g *guest.Guest) {
 		{"10.0.0.1:1", 1, []string{"connection refused", "hint: start the server first"}},
 		{"10.0.0.1:1 --json", 1, []string{"connection refused", `"not_begun": [`}},
 		{"10.0.0.1 -d rxe7", 1, []string{"no RDMA device of this name", "hint: ibkit devinfo"}},
-		{"10.0.0.1 -i 2", 1, []string{"use port 2 of rxe0: the device has one port"}},
+		{"10.0.0.1 --ib-port 2", 1, []string{"use port 2 of rxe0: the device has one port"}},
 		{"10.0.0.1 -x 77", 1, []string{"use GID 77: no active port has a GID of this index"}},
-		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20 --max-p99 1s", 2, []string{"--max-p99 has no effect"}},
-		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20", 0, []string{"1000 queue pairs", " 20000 "}},
-		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20 --tx-depth 128", 1, []string{"above a limit of the device", "hint: reduce --tx-depth"}},
+		{"10.0.0.1 --qps 1000 --test write-bw -s 64 -n 20 --max-p99 1s", 2, []string{"--max-p99 has no effect"}},
+		{"10.0.0.1 --qps 1000 --test write-bw -s 64 -n 20", 0, []string{"1000 queue pairs", " 20000 "}},
+		{"10.0.0.1 --qps 1000 --test write-bw -s 64 -n 20 --tx-depth 128", 1, []string{"above a limit of the device", "hint: reduce --tx-depth"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			r := g.MustRun(t, append([]string{"ibkit", "perf"}, strings.Fields(c.args)...)...)

@@ -46,9 +46,9 @@ func TestSIW(t *testing.T) {
 	}{
 		{"--test send-lat,write-lat,read-lat -s 100 -n 50 --verify", 0, []string{"siw0/1", "verified"}},
 		{"--test send-bw,read-bw -s 4K -n 100 --verify", 0, []string{"verified"}},
-		{"--test write-bw -s 4K -n 100 -q 3 -b", 0, []string{"3 queue pairs"}},
+		{"--test write-bw -s 4K -n 100 --qps 3 -b", 0, []string{"3 queue pairs"}},
 		{"--test send-bw -s 4K -n 200 -b", 0, nil},
-		{"--test send-bw -s 64K -n 100 -q 3 -b", 0, []string{"3 queue pairs"}},
+		{"--test send-bw -s 64K -n 100 --qps 3 -b", 0, []string{"3 queue pairs"}},
 		{"--test write-bw --verify", 1, []string{"a write is complete before its data"}},
 		{"--test send-lat,write-bw -s 2K -n 50 --events", 0, nil},
 		{"--test all -s 512 -n 20", 4, []string{noAtomics}},

@@ -20,7 +20,7 @@ var (
 // soakTests are tests that verify payloads. The emulated hosts sometimes pause for longer
 // than rc's default timeout, 67 ms.
 var soakTests = []string{
-	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2 --qp-timeout 17",
+	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 --qps 2 --qp-timeout 17",
 	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096 --qp-timeout 17",
 	"--test send-bw,write-bw -D 500ms -b --size 100000 --qp-timeout 17",
 	"--test send-lat --transport ud -D 300ms --size 1024",

@@ -68,7 +68,7 @@ func TestVerified(t *testing.T) {
 	t.Parallel()
 	g := boot(t)
 	peers.Verified(t, g, peers.Options{Address: address, Count: "10"}, []string{
-		"--test all -s 64", "--test send-lat,write-bw --events -s 1K", "--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 64K",
+		"--test all -s 64", "--test send-lat,write-bw --events -s 1K", "--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b --qps 4 -s 64K",
 	})
 	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)

@@ -245,7 +245,7 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 		return nil, x.missing(&a, slices.Sorted(maps.Keys(x.words)))
 	case len(switches) == 0:
 		err := fmt.Errorf("find %s: got %v, want a switch", text, found[0].Type)
-		return nil, cmdutil.WithHint(err, "list all switches: ibkit topology -S; a path between nodes: ibkit route SOURCE DESTINATION")
+		return nil, cmdutil.WithHint(err, "list all switches: ibkit topology --switches; a path between nodes: ibkit route SOURCE DESTINATION")
 	}
 	return switches, nil
 }

@@ -31,7 +31,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 
 // RegisterLMC defines --lmc.
 func (f *Flags) RegisterLMC(flags *pflag.FlagSet) {
-	cmdutil.NumberFlag(flags, &f.LMC, "lmc", "", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--tables)")
+	cmdutil.NumberFlag(flags, &f.LMC, "lmc", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--tables)")
 }
 
 // Read reads the files of --tables, or returns nil without --tables. An invalid file is a
