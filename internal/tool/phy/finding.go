@@ -371,25 +371,6 @@ func (r *Result) findDevice(d *Device) {
 	}
 }
 
-// findPCIe checks an adapter's PCI Express link.
-func (r *Result) findPCIe(d *Device) {
-	if l := d.PCIe; l != nil && l.WidthActive > 0 {
-		width, speed := l.WidthActive < l.WidthEnabled, l.SpeedActive.Generation() < l.SpeedEnabled.Generation()
-		if width || speed && l.SpeedActive.Generation() > 0 {
-			r.addDevice(d, report.PCIeSlow, "PCI Express %s of %s", pcieText(l.SpeedActive, l.WidthActive), pcieText(l.SpeedEnabled, l.WidthEnabled))
-		}
-	}
-	if c := d.PCIeErrors; c != nil && c.Errors() > 0 {
-		r.addDevice(d, report.PCIeErrors, "%d receive and %d transmit errors, %d CRC errors of data, %d of link packets, %d blocks not corrected",
-			c.RxErrors, c.TxErrors, c.CRCErrorsTLP, c.CRCErrorsDLLP, c.UncorrectableErrors)
-	}
-}
-
-// pcieText returns a link as "gen 5 x16".
-func pcieText(s register.PCIeSpeed, lanes uint8) string {
-	return fmt.Sprintf("gen %d x%d", s.Generation(), lanes)
-}
-
 // sensorName returns a sensor's label, or its number.
 func sensorName(s *register.Sensor) string {
 	if label := register.Clean(s.Label[:]); label != "" {

@@ -23,32 +23,6 @@ func (e *End) reportEyes() []ReportEye {
 	return list
 }
 
-// A ReportPCIe is an adapter's PCI Express link.
-type ReportPCIe struct {
-	Generation        int     `json:"generation"`
-	HighestGeneration int     `json:"highest_generation"`
-	Width             uint8   `json:"width"`
-	HighestWidth      uint8   `json:"highest_width"`
-	PayloadBytes      int     `json:"payload_bytes"`
-	ReadRequestBytes  int     `json:"read_request_bytes"`
-	Errors            *uint64 `json:"errors"` // nil: unknown
-}
-
-func (d *Device) reportPCIe() *ReportPCIe {
-	l := d.PCIe
-	if l == nil {
-		return nil
-	}
-	doc := &ReportPCIe{
-		Generation: l.SpeedActive.Generation(), HighestGeneration: l.SpeedEnabled.Generation(), Width: l.WidthActive, HighestWidth: l.WidthEnabled,
-		PayloadBytes: 128 << l.PayloadSize, ReadRequestBytes: 128 << l.ReadRequestSize,
-	}
-	if c := d.PCIeErrors; c != nil {
-		doc.Errors = new(c.Errors())
-	}
-	return doc
-}
-
 // A ReportHeat is a module's temperature, by connector.
 type ReportHeat struct {
 	Module  int     `json:"module"` // from 1
