@@ -158,7 +158,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if o.Names, err = c.fabric.CompleteNames(ctx, c.env); err != nil {
 		return err
 	}
-	o.Source = c.source.Fabric(&c.fabric.Settings, c.env)
+	o.Source, o.AskAll = c.source.Fabric(&c.fabric.Settings, c.env), true
 	o.Selected = func(n *fabric.Node) bool { return c.nodes.Match(n, o.Names) }
 	return nil
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// Silent, if not nil, reports whether a node is known not to reply. It is not asked.
 	Silent func(*fabric.Node) bool
 
+	// AskAll asks each device for registers, also of a type with silent devices only.
+	AskAll bool
+
 	Down     bool // read ports without a link, too
 	Switches bool // read temperatures, fans and power supplies of switches
 	Alarms   bool // read the modules' latched alarms, which firmware may then clear

@@ -429,6 +429,23 @@ func TestRun_FewProbes(t *testing.T) {
 	})
 }
 
+// All devices are asked on request: silent ones first do not hide the others of a type.
+func TestRun_AskAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		for _, host := range []string{"host1", "host2", "host3", "host4", "host5"} {
+			r.do(t, "vendor "+host+" off")
+		}
+		if n := r.run(t).Readable(); n != 4 {
+			t.Errorf("got %d devices, want the switches", n)
+		}
+		r.o.AskAll = true
+		if n := r.run(t).Readable(); n != 7 {
+			t.Errorf("got %d devices, want 7 of 12", n)
+		}
+	})
+}
+
 // A device without a reply does not hide the others of its type.
 func TestRun_SilentDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,8 @@ type deviceType struct {
 
 // probeAll asks whether devices have register access, and reads the devices that have it.
 // Agents ignore a class that they do not have, and each such request costs its timeouts. So
-// the first devices of each type are asked, and the others only after a reply.
+// the first devices of each type are asked, and the others only after a reply, unless the
+// options ask for all.
 func (r *reader) probeAll(devices []*Device) {
 	r.types = map[uint16]*deviceType{}
 	for _, d := range devices {
@@ -44,7 +45,7 @@ func (r *reader) probeAll(devices []*Device) {
 			d.Missing = d.Port.Unreachable()
 		case r.result.Silent != nil && r.result.Silent(d.Port.Node):
 			d.Missing = errNotAsked
-		case t.probed < ProbesPerType || r.result.allows(CarrierSMP):
+		case t.probed < ProbesPerType || r.result.AskAll || r.result.allows(CarrierSMP):
 			t.probed++
 			r.probe(d, t)
 		default:
