@@ -44,7 +44,7 @@ func TestNextSteps_Pasted(t *testing.T) {
 		"phy --sim optics --devices":                       "phy --sim optics --node leaf1",
 		"mesh analyze --sim demo " + file:                  "counters --sim demo leaf1/1",
 		"counters --sim demo nosuch":                       "topology --sim demo -l",
-		"phy --sim demo":                                   "counters --sim demo",
+		"phy --sim single-switch":                          "counters --sim single-switch",
 		"check fabric --sim demo --node-name-map " + names: "linkinfo --sim demo --node-name-map " + names + " --node renamed",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -50,7 +50,7 @@ func givenFlag(f *pflag.Flag, value string) string {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand
 	}
-	return name + " " + shellWord(value)
+	return name + " " + shellWord(Visible(value))
 }
 
 // plainWord is a text that is a single word for a shell.
