@@ -18,7 +18,7 @@ func TestMistakes(t *testing.T) {
 		"linkinfo -sim demo":                      {cmdutil.ExitUsage, "long flags have two dashes: --sim"},
 		"ping -sim=demo leaf1":                    {cmdutil.ExitUsage, "long flags have two dashes: --sim"},
 		"--json linkinfo":                         {cmdutil.ExitUsage, "flags follow the command: ibkit COMMAND --json"},
-		"counters -p 1":                           {cmdutil.ExitUsage, "similar: --ports;"},
+		"counters -p 1":                           {cmdutil.ExitUsage, "similar: --ports, --phy;"},
 		"topology --html":                         {cmdutil.ExitUsage, "try --format html;"},
 		"topology --switches --csv":               {cmdutil.ExitUsage, "try --format csv;"},
 		"check demo":                              {cmdutil.ExitUsage, "try ibkit check fabric --sim demo;"},
