@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ProbesPerType is how many devices of a type are asked at first. A single device can hang.
+// ProbesPerType is the number of devices of a type to ask at first: a single device can hang.
 const ProbesPerType = 3
 
 // The reasons for a device without a reply, and for a device that was not asked.
@@ -19,8 +19,8 @@ var (
 	errNotAsked = fmt.Errorf("%w from other devices of the type", errSilent)
 )
 
-// A deviceType has the probes for devices with the same device ID.
-type deviceType struct {
+// A probedType has the probes for devices with the same device ID.
+type probedType struct {
 	probed  int
 	waiting []*Device // for the first reply
 }
@@ -30,12 +30,12 @@ type deviceType struct {
 // the first devices of each type are asked, and the others only after a reply, unless the
 // options ask for all.
 func (r *reader) probeAll(devices []*Device) {
-	r.types = map[uint16]*deviceType{}
+	r.types = map[uint16]*probedType{}
 	for _, d := range devices {
 		id := d.Port.Node.Info.DeviceID
 		t := r.types[id]
 		if t == nil {
-			t = &deviceType{}
+			t = &probedType{}
 			r.types[id] = t
 		}
 		switch {
@@ -55,7 +55,7 @@ func (r *reader) probeAll(devices []*Device) {
 }
 
 // probe asks whether a device has register access, and then reads it.
-func (r *reader) probe(d *Device, t *deviceType) {
+func (r *reader) probe(d *Device, t *probedType) {
 	var general mad.MlnxGeneralInfo
 	r.client.SubmitGet(r.target(d), &general, func(err error) {
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -13,7 +13,7 @@ import (
 type reader struct {
 	client *umad.Client
 	result *Result
-	types  map[uint16]*deviceType // by device ID
+	types  map[uint16]*probedType // by device ID
 	ready  []*Device              // not begun yet
 	asking int                    // blocks that are submitted
 	over   bool                   // the time limit ended
