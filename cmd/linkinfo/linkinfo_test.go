@@ -52,11 +52,13 @@ func TestLinkinfo_PHY(t *testing.T) {
 		{"leaf1", cmdutil.ExitFindings}, {"leaf1 --ends", cmdutil.ExitFindings}, {"leaf1 --csv", cmdutil.ExitFindings}, {"host5", cmdutil.ExitOK},
 		{"host1 --sim-events " + mute, cmdutil.ExitOK},
 	} {
-		code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "optics"}, append([]string{"linkinfo", "--phy"}, strings.Fields(test.args)...)...)
-		if code != test.code || err != "" {
-			t.Errorf("%s: exit code %d, error output %q", test.args, code, err)
-		}
-		all.WriteString("$ ibkit linkinfo --phy " + strings.ReplaceAll(test.args, mute, "EVENTS") + "\n" + out)
+		t.Run(test.args, func(t *testing.T) {
+			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "optics"}, append([]string{"linkinfo", "--phy"}, strings.Fields(test.args)...)...)
+			if code != test.code || err != "" {
+				t.Errorf("exit code %d, error output %q", code, err)
+			}
+			all.WriteString("$ ibkit linkinfo --phy " + strings.ReplaceAll(test.args, mute, "EVENTS") + "\n" + out)
+		})
 	}
 	cmdtest.Golden(t, "phy.golden", all.String())
 	code, _, err := program.Run(t, nil, "linkinfo", "--phy", "--sim", "single-switch:hosts=2")
