@@ -256,6 +256,8 @@ func TestUsage(t *testing.T) {
 		"--local --names guilbaults":           "--local has the names of node_exporter, and excludes --names guilbaults",
 		"--local --sim demo":                   "the ports of this host (--local, --names node) and --sim are mutually exclusive",
 		"--names node --detail-counters fec":   "are mutually exclusive",
+		"--local --phy":                        "the ports of this host (--local, --names node) and --phy are mutually exclusive",
+		"--vs-key 1":                           "--vs-key has no effect without --phy",
 		"--detail-counters all":                "want one of fec, errors, discards, none",
 		"--textfile x.prom --web-config x.yml": "--web-config has no effect without --listen",
 		"--web-config " + config:               config + `:2: web configuration: unknown key "basic_auth_user"`,
