@@ -320,10 +320,9 @@ func (d *dbReader) port(r *row) error {
 	if p.Info != nil {
 		return fmt.Errorf("port %s occurs in an earlier line", portText(p))
 	}
-	if guid, ok, err := r.number("PortGuid", 64); err != nil {
+	guid, hasGUID, err := r.number("PortGuid", 64)
+	if err != nil {
 		return err
-	} else if ok {
-		p.GUID = ib.GUID(guid)
 	}
 	info := new(mad.PortInfo)
 	if _, err := r.store(info, portColumns); err != nil {
@@ -334,6 +333,9 @@ func (d *dbReader) port(r *row) error {
 		if sets[i], _, err = r.number(name, 32); err != nil {
 			return err
 		}
+	}
+	if hasGUID {
+		p.GUID = ib.GUID(guid)
 	}
 	p.Info, p.Ext = info, setSpeeds(info, sets[0], sets[1], sets[2])
 	return nil

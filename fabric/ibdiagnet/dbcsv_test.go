@@ -368,6 +368,16 @@ func FuzzReadDatabase(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(seed))
+	f.Add(string(seed) + `START_PHY_DB16
+NodeGuid,PortGuid,PortNum,field1,field12,field13,field14,field15
+0x0000000000000002,0x0000000000000002,1,4000000,6,5,3,9
+END_PHY_DB16
+START_TEMP_SENSING
+NodeGUID,CurrentTemperature
+0x0000000000000002,51
+END_TEMP_SENSING
+`)
+	f.Add(strings.ReplaceAll(string(seed), "Vendor,PN\n", "LengthCopperOrActive,TypeDesc,Temperature,FWVersion,PN\n"))
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := ReadDatabase(strings.NewReader(text), "db")
 		if err != nil || d.Fabric.Sparse {

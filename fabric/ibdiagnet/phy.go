@@ -147,38 +147,45 @@ func setFirmware(m *register.Module, text string) error {
 	return nil
 }
 
-// writePHY writes the sections from registers.
+// writePHY writes the sections from registers that have rows.
 func (x *dbWriter) writePHY(d *Database) {
-	if d.PHY != nil {
-		names := "NodeGuid,PortGuid,PortNum"
-		for _, c := range cableColumns {
-			names += "," + c.name
-		}
-		x.section("CABLE_INFO", names, func() {
-			eachPort(d.Fabric, func(p *fabric.Port) {
-				if phy := d.PHY[p]; phy != nil && phy.Module != nil {
-					x.cable(p, phy.Module)
-				}
-			})
-		})
-		x.section("PHY_DB16", header("NodeGuid,PortGuid,PortNum", bitErrorColumns), func() {
-			eachPort(d.Fabric, func(p *fabric.Port) {
-				if phy := d.PHY[p]; phy != nil && phy.Bits != nil {
-					x.key(p)
-					x.row(phy.Bits, bitErrorColumns)
-				}
-			})
-		})
+	names := "NodeGuid,PortGuid,PortNum"
+	for _, c := range cableColumns {
+		names += "," + c.name
 	}
-	if d.Temperatures != nil {
-		x.section("TEMP_SENSING", "NodeGUID,CurrentTemperature", func() {
-			for _, n := range d.Fabric.Nodes {
-				if t, ok := d.Temperatures[n]; ok {
-					fmt.Fprintf(x.out, "%v,%d\n", n.GUID, t)
-				}
+	x.phySection(d, "CABLE_INFO", names, func(r *PHY) bool { return r.Module != nil }, func(p *fabric.Port, r *PHY) { x.cable(p, r.Module) })
+	x.phySection(d, "PHY_DB16", header("NodeGuid,PortGuid,PortNum", bitErrorColumns), func(r *PHY) bool { return r.Bits != nil }, func(p *fabric.Port, r *PHY) {
+		x.key(p)
+		x.row(r.Bits, bitErrorColumns)
+	})
+	if len(d.Temperatures) == 0 {
+		return
+	}
+	x.section("TEMP_SENSING", "NodeGUID,CurrentTemperature", func() {
+		for _, n := range d.Fabric.Nodes {
+			if t, ok := d.Temperatures[n]; ok {
+				fmt.Fprintf(x.out, "%v,%d\n", n.GUID, t)
+			}
+		}
+	})
+}
+
+// phySection writes a section with a row for each port that has a part.
+func (x *dbWriter) phySection(d *Database, name, header string, has func(*PHY) bool, row func(*fabric.Port, *PHY)) {
+	any := false
+	for _, r := range d.PHY {
+		any = any || has(r)
+	}
+	if !any {
+		return
+	}
+	x.section(name, header, func() {
+		eachPort(d.Fabric, func(p *fabric.Port) {
+			if r := d.PHY[p]; r != nil && has(r) {
+				row(p, r)
 			}
 		})
-	}
+	})
 }
 
 // cable writes a row of CABLE_INFO.
