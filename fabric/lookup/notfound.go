@@ -78,10 +78,14 @@ func (e *NotFoundError) Hint() string {
 	switch g := e.gap; {
 	case e.Address.Kind == Name && g.Undescribed > 0 && g.Description != nil:
 		return fmt.Sprintf("%s did not give a description, and may have the name: %v", plural.Count(g.Undescribed, "node", "nodes"), g.Description)
+	case e.Incomplete:
+		hint := fmt.Sprintf("not all nodes replied to the scan; the port may belong to such a node, or be connected through it: %v", g.Failure)
+		if len(e.Similar) > 0 {
+			hint += "; " + similar.Hint(e.Similar)
+		}
+		return hint
 	case len(e.Similar) > 0:
 		return similar.Hint(e.Similar)
-	case e.Incomplete:
-		return fmt.Sprintf("not all nodes replied to the scan; the port may belong to such a node, or be connected through it: %v", g.Failure)
 	}
 	return ""
 }
