@@ -271,6 +271,7 @@ func linkDown(t *testing.T, g *guest.Guest) {
 	if r, err := p.Wait(t.Context()); err != nil || r.Code > 1 {
 		t.Errorf("got exit code %d, %v, want 0 or 1:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
+	awaitGIDs(t, g)
 	p = client(t, g, "127.0.0.1 --test send-lat")
 	awaitTests(t, g, 2)
 	g.Must(t, "ip", "link", "set", "dummy0", "down")

@@ -193,7 +193,7 @@ func TestGuestMismatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, conn := start(t, 18701, func(o *peer) { o.test.Iterations = 1 << 30 })
 			test := p.test
-			test.Iterations, test.PeerTimeout, test.Events = 1<<30, time.Second, events
+			test.Iterations, test.PeerTimeout, test.Events = 1<<30, 10*time.Second, events
 			n := 0
 			test.Sample = func(time.Duration) {
 				if n++; n == 50 {
