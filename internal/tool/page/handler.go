@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/topology"
 )
 
-// files are the style, the script and the icon. The pages load nothing else.
+// files are the style, the script and the icon. The pages load no other file.
 //
 //go:embed static
 var files embed.FS

@@ -1,6 +1,6 @@
 // Package page serves a fabric's state as web pages and JSON documents: problems, links with
 // their last rates, nodes and events, from the sweeps of another tool. It sends no packets,
-// and requests change nothing.
+// and requests do not change the fabric.
 package page
 
 import (
@@ -34,7 +34,7 @@ type Page struct {
 	mux     http.Handler
 	state   atomic.Pointer[state] // nil: before the first sweep
 	failure atomic.Pointer[string]
-	plan    atomic.Pointer[topology.Plan] // nil: none
+	plan    atomic.Pointer[topology.Plan] // nil: no plan
 	streams streams
 	routes  *routes
 

@@ -68,7 +68,7 @@ func offset(n int) string {
 	return strconv.Itoa(n)
 }
 
-// linkColumns are the columns of link tables with their orders; -1: none.
+// linkColumns are the columns of link tables with their orders; -1: no order.
 var linkColumns = []struct {
 	title string
 	order int
