@@ -1,6 +1,6 @@
 // Package page serves a fabric's state as web pages and JSON documents: problems, links with
-// their last rates, nodes and events, from the sweeps of another tool. It sends no packets,
-// and requests do not change the fabric.
+// their last rates, nodes and events, from another tool's sweeps. Requests do not change the
+// fabric, and only the paths between two nodes need queries besides the sweeps.
 package page
 
 import (
