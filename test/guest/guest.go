@@ -143,7 +143,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 	defer h.state.Close()
 
 	if spec.Timeout == 0 {
-		spec.Timeout = defaultTimeout
+		spec.Timeout = defaultTimeout()
 	}
 	if spec.Quiet == 0 {
 		spec.Quiet = quietLimit

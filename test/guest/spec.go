@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 )
 
@@ -41,7 +42,8 @@ type Spec struct {
 	// Machine are further QEMU arguments, for example for PCI functions.
 	Machine []string
 
-	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
+	// Timeout is the longest time that the guest runs. Zero is 20 minutes, or two hours with
+	// all cases.
 	Timeout time.Duration
 
 	// Quiet is the longest time that a test step may wait without progress, see
@@ -57,7 +59,12 @@ type Spec struct {
 
 // defaultTimeout applies to a Spec without a timeout. It is more than four times as long
 // as the longest test on a quiet machine.
-const defaultTimeout = 20 * time.Minute
+func defaultTimeout() time.Duration {
+	if testenv.AllCases() {
+		return 2 * time.Hour
+	}
+	return 20 * time.Minute
+}
 
 // Device is a Soft-RoCE device on a separate network device. When Boot returns, it is
 // active and has GIDs for an IPv6 link-local and an IPv4 address.
