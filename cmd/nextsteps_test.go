@@ -43,7 +43,7 @@ func TestNextSteps_Pasted(t *testing.T) {
 		"check fabric --from " + stored:                    "linkinfo --from " + stored + " --node leaf1",
 		"phy --sim optics --devices":                       "phy --sim optics --node leaf1",
 		"mesh analyze --sim demo " + file:                  "counters --sim demo leaf1/1",
-		"counters --sim demo nosuch":                       "topology --sim demo -l",
+		"counters --sim demo nosuch":                       "topology --sim demo --nodes",
 		"phy --sim single-switch":                          "counters --sim single-switch",
 		"check fabric --sim demo --node-name-map " + names: "linkinfo --sim demo --node-name-map " + names + " --node renamed",
 	} {

@@ -136,7 +136,7 @@ func (c *joinRun) deviceArguments() []string {
 	return []string{"--device", c.device}
 }
 
-// ports returns the ports of --device; none: all.
+// ports returns the ports of --device, by default all.
 func (c *joinRun) ports() []string {
 	return strings.FieldsFunc(c.device, func(r rune) bool { return r == ',' })
 }

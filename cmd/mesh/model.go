@@ -46,7 +46,7 @@ func (m *modelFlags) options(w *mesh.Wiring) (mesh.SimulateOptions, error) {
 	for _, text := range m.faults {
 		f, err := w.ParseFault(text)
 		if err != nil {
-			return o, cmdutil.WithHint(cmdutil.UsageErrorf("invalid --fault: %w", err), "for example 'leaf1[3]=60%' or node01=hang; list all nodes: ibkit topology -l")
+			return o, cmdutil.WithHint(cmdutil.UsageErrorf("invalid --fault: %w", err), "for example 'leaf1[3]=60%' or node01=hang; list all nodes: ibkit topology --nodes")
 		}
 		o.Faults = append(o.Faults, f)
 	}

@@ -59,7 +59,7 @@ func WithSourceHint(err error, mode lookup.Mode) error {
 	case ok && notFound.By == lookup.FromSA:
 		hint := "to find ports that the subnet manager has not configured, scan the fabric: --source nodes"
 		if notFound.Address.Kind == lookup.Name {
-			hint = "list all nodes: ibkit topology -l; " + hint
+			hint = "list all nodes: ibkit topology --nodes; " + hint
 		}
 		return cmdutil.WithHint(err, hint)
 	}

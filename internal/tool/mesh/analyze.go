@@ -16,7 +16,7 @@ type Options struct {
 	// Nodes are patterns: only hosts with a matching name are expected in the results.
 	// None: all.
 	Nodes []string
-	// Baseline is an earlier run to compare with; nil: none.
+	// Baseline is an earlier run to compare with, or nil.
 	Baseline *Results
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A suspect is a finding with flows that confirm or refute it, when nothing else is measured.
+// A suspect is a finding with flows that confirm or refute it when they are measured alone.
 type suspect struct {
 	data   *FindingData
 	metric metric // noMetric: the flows failed

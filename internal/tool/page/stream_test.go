@@ -21,7 +21,7 @@ func (w *pipeWriter) Header() http.Header { return w.header }
 func (w *pipeWriter) WriteHeader(s int)   { w.status = s }
 func (w *pipeWriter) Flush()              {}
 
-// TestStream checks that a client receives each sweep, and a comment when there is none.
+// TestStream checks that a client receives each sweep, and a comment between sweeps.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, "demo")
