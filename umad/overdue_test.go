@@ -31,7 +31,7 @@ func TestClient_Overdue(t *testing.T) {
 		{"four attempts", 100, umad.ClientOptions{Attempts: 4}, umad.Request{To: umad.Target{Route: mad.Local}}, 4*late + 12*late + 36*late + whole},
 		{"one attempt", 100, umad.ClientOptions{Attempts: 1}, umad.Request{To: umad.Target{Route: mad.Local}}, whole},
 		{"short timeout", 100, umad.ClientOptions{Timeout: 20 * time.Millisecond}, umad.Request{To: umad.Target{Route: mad.Local}}, 4*late + 2*(20*time.Millisecond+umad.Slack)},
-		{"few replies", 3, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}}, 3*whole + 5*late}, // the window delays some
+		{"few replies", 3, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}}, 3*whole + 5*late},                                     // the window delays some
 		{"vendor, few replies", 3, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassMlnx}, time.Second*3/8 + whole + 2*late}, // 3 windows of 4
 		{"Set", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}, Method: mad.MethodSet, Expect: &umad.Identity{}}, 3 * whole},
 		{"subnet administration", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassSA}, 3 * whole},

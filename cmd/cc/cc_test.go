@@ -63,19 +63,19 @@ func readFile(t *testing.T, path string) string {
 func TestCC_Usage(t *testing.T) {
 	settings := "testdata/cc.conf"
 	for line, want := range map[string]string{
-		"leaf1":                                `unexpected argument "leaf1"`,
-		"--yes":                                "--yes has no effect without --settings",
-		"--dry-run":                            "--dry-run has no effect without --settings",
-		"--settings " + settings + " --dry-run --yes": "--dry-run and --yes are mutually exclusive",
-		"--settings " + settings:               "not confirmed: standard input is not a terminal; use --yes",
-		"--settings " + settings + " --show nodes": "--settings and --show are mutually exclusive",
-		"--settings /nonexistent":                  "read settings: open /nonexistent",
-		"--settings -":                             "read settings: standard input: no settings",
+		"leaf1":     `unexpected argument "leaf1"`,
+		"--yes":     "--yes has no effect without --settings",
+		"--dry-run": "--dry-run has no effect without --settings",
+		"--settings " + settings + " --dry-run --yes":                     "--dry-run and --yes are mutually exclusive",
+		"--settings " + settings:                                          "not confirmed: standard input is not a terminal; use --yes",
+		"--settings " + settings + " --show nodes":                        "--settings and --show are mutually exclusive",
+		"--settings /nonexistent":                                         "read settings: open /nonexistent",
+		"--settings -":                                                    "read settings: standard input: no settings",
 		"--settings " + cmdtest.WriteFile(t, "[switch]\nthreshold = x\n"): `file:2: invalid threshold "x": want a number from 0 to 15`,
-		"--show nosuch":          "want one of nodes, ports, sls, cct",
-		"--node [":               `invalid pattern "["`,
-		"--cc-key @/nonexistent": "read CC_Key: open /nonexistent",
-		"--cc-key -":             "no terminal for a prompt",
+		"--show nosuch":                                                   "want one of nodes, ports, sls, cct",
+		"--node [":                                                        `invalid pattern "["`,
+		"--cc-key @/nonexistent":                                          "read CC_Key: open /nonexistent",
+		"--cc-key -":                                                      "no terminal for a prompt",
 	} {
 		t.Run(line, func(t *testing.T) {
 			if code, out, err := run(t, line); code != 2 || !strings.Contains(err, want) {

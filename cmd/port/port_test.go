@@ -47,7 +47,7 @@ func TestPort_Usage(t *testing.T) {
 		"leaf1 disable --yes":               "hint: a port is leaf1/3; all ports: ibkit port leaf1",
 		"leaf1 1 disable":                   "not confirmed: standard input is not a terminal; use --yes",
 		"--yes leaf1 3":                     "--yes has no effect without a change",
-		"--dry-run --yes leaf1 3 disable":          "--dry-run and --yes are mutually exclusive",
+		"--dry-run --yes leaf1 3 disable":   "--dry-run and --yes are mutually exclusive",
 		"--force nosuch leaf1 3 arm":        "want one of own-link, sm-link, last-link",
 		"--targets-file /nonexistent reset": "read ports: open /nonexistent",
 		"--targets-file - --yes reset":      "read ports from standard input: no ports",

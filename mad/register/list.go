@@ -2,26 +2,26 @@ package register
 
 import "github.com/ibkit/ibkit/mad"
 
-// A RegisterList has the registers that a device's firmware supports, of the port registers
+// A List has the registers that a device's firmware supports, of the port registers
 // (PCAM) or of a group of 128 platform registers (MCAM).
-type RegisterList struct {
+type List struct {
 	id    ID
 	Group uint8
 	Mask  [4]uint32 // bit set; bit 0 of the last word is the group's first register
 }
 
 // NewPortRegisters returns the request for the list of registers from 0x5000 to 0x507f.
-func NewPortRegisters() *RegisterList { return &RegisterList{id: IDPCAM} }
+func NewPortRegisters() *List { return &List{id: IDPCAM} }
 
 // NewPlatformRegisters returns the request for the list of 128 registers from 0x9000 on, or
 // for the group after it.
-func NewPlatformRegisters(group uint8) *RegisterList { return &RegisterList{id: IDMCAM, Group: group} }
+func NewPlatformRegisters(group uint8) *List { return &List{id: IDMCAM, Group: group} }
 
 // Part returns the list's number and group.
-func (r *RegisterList) Part() Part { return Part{r.id, r.Group} }
+func (r *List) Part() Part { return Part{r.id, r.Group} }
 
 // Spec returns the register's spec.
-func (r *RegisterList) Spec() mad.Spec {
+func (r *List) Spec() mad.Spec {
 	if r.id == IDPCAM {
 		return spec(0x50)
 	}
@@ -29,10 +29,10 @@ func (r *RegisterList) Spec() mad.Spec {
 }
 
 // MarshalJSON writes the fields as an object; see package mad.
-func (r RegisterList) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
+func (r List) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
 
 // Layout declares the fields.
-func (r *RegisterList) Layout(c *mad.Codec) {
+func (r *List) Layout(c *mad.Codec) {
 	name := "MngAccessRegCapMask"
 	if r.id == IDPCAM {
 		name = "PortAccessRegCapMask"
@@ -43,7 +43,7 @@ func (r *RegisterList) Layout(c *mad.Codec) {
 
 // Has reports whether the firmware has a register. It returns false for known if the list
 // does not cover the register, or is empty.
-func (r *RegisterList) Has(id ID) (has, known bool) {
+func (r *List) Has(id ID) (has, known bool) {
 	const groupSize = 128
 	first := r.id&0xf000 + ID(r.Group)*groupSize
 	if id < first || id >= first+groupSize || r.Mask == [4]uint32{} {
@@ -54,7 +54,7 @@ func (r *RegisterList) Has(id ID) (has, known bool) {
 }
 
 // Add adds a register that the list covers.
-func (r *RegisterList) Add(id ID) {
+func (r *List) Add(id ID) {
 	bit := id & 0x7f
 	r.Mask[3-bit/32] |= 1 << (bit % 32)
 }

@@ -237,10 +237,10 @@ func TestModule_Length(t *testing.T) {
 // A list has the registers of its group only, and is unknown if it is empty.
 func TestRegisterList_Has(t *testing.T) {
 	ports := NewPortRegisters()
-	copyOf := func(r *RegisterList, words ...uint32) *RegisterList { copy(r.Mask[:], words); return r }
+	copyOf := func(r *List, words ...uint32) *List { copy(r.Mask[:], words); return r }
 	for _, test := range []struct {
 		name       string
-		list       *RegisterList
+		list       *List
 		id         ID
 		has, known bool
 	}{

@@ -100,7 +100,7 @@ func TestWriteSVG(t *testing.T) {
 	count := map[string]int{}
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

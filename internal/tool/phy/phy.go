@@ -108,7 +108,7 @@ type Device struct {
 	Findings []report.Finding
 
 	info  register.Device
-	lists []*register.RegisterList
+	lists []*register.List
 	kinds map[kindKey]*kind
 
 	carrier Carrier

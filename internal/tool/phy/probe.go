@@ -90,7 +90,7 @@ func (r *reader) open(d *Device) {
 			d.Gaps = append(d.Gaps, *g)
 		}
 	}}}
-	lists := []*register.RegisterList{register.NewPortRegisters()}
+	lists := []*register.List{register.NewPortRegisters()}
 	if !d.neighbour && r.result.Switches {
 		lists = append(lists, register.NewPlatformRegisters(0), register.NewPlatformRegisters(2))
 	}

@@ -15,7 +15,7 @@ import (
 // The rates are low, so that the emulated processors do not limit the traffic.
 const (
 	rate = 8e6
-	slow = 0.4 // of a slow cable
+	slow = 0.4  // of a slow cable
 	loss = 0.02 // of a lossy cable
 )
 
