@@ -21,8 +21,9 @@ type PHY struct {
 	Bits   *register.BitErrors
 }
 
-// bitErrorColumns are the columns in PHY_DB16 that other programs' readers confirm: PPCNT's
-// fields in their order, each rate as coefficient and magnitude.
+// bitErrorColumns are the columns in PHY_DB16: PPCNT's fields in their order, each rate as
+// coefficient and magnitude. Programs that read real files confirm field12 to field17; the
+// order of the others is inferred.
 var bitErrorColumns = []column{
 	{"field0", "TimeSinceLastClear", 0}, {"field1", "PhyReceivedBits", 0}, {"field2", "PhySymbolErrors", 0}, {"field3", "PhyCorrectedBits", 0},
 	{"field4", "PhyRawErrorsLane0", 0}, {"field5", "PhyRawErrorsLane1", 0}, {"field6", "PhyRawErrorsLane2", 0}, {"field7", "PhyRawErrorsLane3", 0},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // insertDir is the directory for modules from Spec.Insert in a guest.
@@ -142,7 +144,7 @@ func (g *Guest) setupScript() string {
 			}
 		}
 		fmt.Fprintf(&ip, "address add %s/%d dev %s\nlink set %[3]s up\n", p.Addr, prefixLen, p.Netdev)
-		fmt.Fprintf(&rdma, "rdma link add %s type rxe netdev %s\n", quote(p.Device), p.Netdev)
+		fmt.Fprintf(&rdma, "rdma link add %s type rxe netdev %s\n", textfile.ShellWord(p.Device), p.Netdev)
 	}
 	if ip.Len() > 0 { // busybox has no -batch
 		fmt.Fprintf(&s, "ip -batch - <<'END'\n%sEND\n%s", &ip, &rdma)
@@ -159,10 +161,5 @@ text=$(cat state gids/[0-3] 2>/dev/null)
 echo "$text"
 for want in ACTIVE fe80: 0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x; do
 	case $text in *$want*) ;; *) exit 1 ;; esac
-done`, quote(p.Device), a[0], a[1], a[2], a[3])
-}
-
-// quote quotes a text for the shell.
-func quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+done`, textfile.ShellWord(p.Device), a[0], a[1], a[2], a[3])
 }

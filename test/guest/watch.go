@@ -27,7 +27,7 @@ const looks = 11
 // processors, so that this machine's load does not matter.
 const busy = 0.1
 
-// activity counts what happens in a guest, or in all guests on a network: commands that
+// activity counts the events in a guest, or in all guests on a network: commands that
 // start or end, and output that a step waits for.
 type activity struct{ atomic.Uint64 }
 

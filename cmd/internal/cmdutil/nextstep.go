@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // fabricFlags are the flags that select a fabric and the way to it.
@@ -50,18 +52,7 @@ func givenFlag(f *pflag.Flag, value string) string {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand
 	}
-	return name + " " + shellWord(Visible(value))
-}
-
-// plainWord is a text that is a single word for a shell.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// shellWord quotes a text for a shell unless it is a single word.
-func shellWord(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return name + " " + textfile.ShellWord(Visible(value))
 }
 
 // nextCommand is a command in a text for users.

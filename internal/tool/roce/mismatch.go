@@ -109,7 +109,7 @@ func (j *judge) allPFC(l *NetdevSettings) {
 	})
 }
 
-// mapping compares the packets' priorities with those with flow control.
+// mapping compares the packets' priorities with the ones that have flow control.
 func (j *judge) mapping(l *NetdevSettings) {
 	lossless := l.PFC[0]
 	codes := l.losslessCodes()

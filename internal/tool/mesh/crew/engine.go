@@ -50,7 +50,7 @@ func (o *Offer) clean() {
 	}
 }
 
-// Offer returns what a member offered at joining.
+// Offer returns the offer of a member at joining.
 func (c *Crew) Offer(name string) Offer {
 	if m := c.byName[name]; m != nil {
 		return m.offer

@@ -50,7 +50,7 @@ func newWatch(ctx context.Context, source *fabric.Source, findings []report.Find
 	return w, err
 }
 
-// compare reads the counters again, and adds those that increased to the findings.
+// compare reads the counters again, and adds increased ones to the findings.
 func (w *watch) compare(ctx context.Context, findings []report.Finding) error {
 	o := w.options
 	o.Before = w.before

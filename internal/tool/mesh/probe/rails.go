@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf"
 )
 
-// findRails returns the active ports, or those of a list of DEVICE and DEVICE/PORT.
+// findRails returns the active ports, or the ports of a list of DEVICE and DEVICE/PORT.
 func findRails(fs sysfs.FS, list []string) (rails []crew.Rail, failed []error) {
 	if len(list) == 0 {
 		list = fs.DeviceNames()
