@@ -3,9 +3,11 @@
 package mesh_test
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +64,10 @@ func TestMesh(t *testing.T) {
 				defer s.SetCable(test.bad-1, guest.Cable{Rate: rate})
 			}
 			r := measure(t, all)
+			for n := 0; n < 3 && stalled(t, all[0]); n++ {
+				t.Log("a flow was faster than its cables: the clock of a guest stood still")
+				r = measure(t, all)
+			}
 			var v verdict
 			if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
 				t.Fatalf("got exit code %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
@@ -100,12 +106,30 @@ func (v verdict) check(t *testing.T, bad int, sign string) {
 	}
 }
 
+// results is the file of measured flows in the first guest.
+const results = "/tmp/results.csv"
+
+// stalled reports whether a flow was faster than its cables: on a busy machine, the clock of a
+// guest stands still while its messages arrive.
+func stalled(t *testing.T, g *guest.Guest) bool {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(g.Must(t, "cat", results))).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("read results: got %d rows, %v", len(rows), err)
+	}
+	column := slices.Index(rows[0], "bandwidth_gbps")
+	return slices.ContainsFunc(rows[1:], func(row []string) bool {
+		gbps, err := strconv.ParseFloat(row[column], 64)
+		return err == nil && gbps*1e9 > rate
+	})
+}
+
 // measure runs a cluster test of guests. The first coordinates.
 func measure(t *testing.T, all []*guest.Guest) guest.Result {
 	t.Helper()
 	const token = "IBKIT_MESH_TOKEN=secret "
 	serve := all[0].MustStart(t, "sh", "-c", fmt.Sprintf(token+"exec ibkit mesh serve --expect %d --bind 10.1.0.1:18600 --schedule shift --json"+
-		" --metric bandwidth --message-size 1K --duration 1s --qp-timeout 18 --events --results /tmp/results.csv", len(all)))
+		" --metric bandwidth --message-size 1K --duration 1s --qp-timeout 18 --events --results %s", len(all), results))
 	if err := serve.AwaitOutput(t.Context(), "waiting for"); err != nil {
 		t.Fatal(err)
 	}
