@@ -124,7 +124,7 @@ func (s *state) findingTable(m *markup, q query) {
 		m.begin("td", "class", "time")
 		m.since(s.report.Since[i])
 		m.end("td")
-		m.put("td", f.Hint, "class", "long hint")
+		m.put("td", f.NamedHint(s.uniqueNames()), "class", "long hint")
 		m.end("tr")
 	}
 	m.end("tbody", "table", "div")

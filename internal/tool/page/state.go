@@ -24,6 +24,8 @@ type state struct {
 	report Report
 	nodes  func() []nodeRow // in name order
 
+	uniqueNames func() map[ib.GUID]string // for next steps
+
 	picture func() ([]byte, error) // the page
 }
 
@@ -43,6 +45,7 @@ func newState(s *exporter.FabricSweep, interval time.Duration, plan *topology.Pl
 	}
 	r.Summary = sample.Summarize()
 	r.Links, r.Managers = t.linkStates(), t.managers()
+	t.uniqueNames = sync.OnceValue(func() map[ib.GUID]string { return s.Names.UniqueNames(s.Result.Fabric) })
 	t.nodes, t.picture = sync.OnceValue(t.nodeRows), sync.OnceValues(t.drawPicture)
 	return t
 }
