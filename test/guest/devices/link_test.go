@@ -59,7 +59,7 @@ func TestLink(t *testing.T) {
 		}
 	}
 	const add = "ibkit link add rxe7 --type rxe --netdev dummy7 "
-	step(add+"-n", 0, "add rxe7: rxe on dummy7", first)
+	step(add+"--dry-run", 0, "add rxe7: rxe on dummy7", first)
 	step(add, 2, "not confirmed: standard input is not a terminal", first)
 	step("user "+add+"--yes --log -", 1, "run as root", first)
 	step(add+"--yes --log -", 0, "rxe7 was added: port 1 is active, GID ", first+", rxe7 dummy7 ACTIVE")
