@@ -22,7 +22,7 @@ func perf(t *testing.T, g *guest.Guest, r *debian.Release) {
 		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
 		{"ib_send_bw -c UC -s 4096", "--peer perftest --test send-bw --transport uc -s 4K"},
 		{"ib_write_lat -s 2", "--peer perftest --test write-lat -s 2"},
-		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b -q 3 -s 512"},
+		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
 		{"ib_read_lat -s 2048", "--peer perftest --test read-lat -s 2K"},
 		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
 		{"ib_atomic_lat", "--peer perftest --test fetch-add-lat"},

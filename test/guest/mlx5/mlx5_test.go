@@ -45,10 +45,10 @@ func TestPeers(t *testing.T) {
 	peers.Run(t, g, options, testenv.Cases([]peers.Test{
 		{"ib_send_lat -F -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
 		{"ib_send_bw -F -c UC -s 4096", "--peer perftest --test send-bw --transport uc -s 4K"},
-		{"ib_write_bw -F -b -q 3 -s 512", "--peer perftest --test write-bw -b -q 3 -s 512"},
+		{"ib_write_bw -F -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
 		{"ib_read_lat -F -s 2048", "--peer perftest --test read-lat -s 2K"},
 		{"ib_atomic_bw -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
-		{"ib_send_bw -F -c XRC -b -q 2 -s 4096", "--peer perftest --test send-bw --transport xrc -b -q 2 -s 4K"},
+		{"ib_send_bw -F -c XRC -b -q 2 -s 4096", "--peer perftest --test send-bw --transport xrc -b --qps 2 -s 4K"},
 		{"ib_write_lat -F -c XRC", "--peer perftest --test write-lat --transport xrc -s 2"},
 		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
 		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},

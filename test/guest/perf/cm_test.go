@@ -149,7 +149,7 @@ func managerCalls(t *testing.T, g *guest.Guest) {
 func managedPeers(t *testing.T, g *guest.Guest) {
 	for i, c := range []struct{ theirs, ours string }{
 		{"ib_send_lat -R -C -s 64 -n 100", "--peer perftest --cm --test send-lat -s 64 -n 100"},
-		{"ib_read_bw -R -F -q 2 -s 4096 -n 100 -T 8", "--peer perftest --cm --test read-bw -q 2 -s 4K -n 100 --tos 8"},
+		{"ib_read_bw -R -F -q 2 -s 4096 -n 100 -T 8", "--peer perftest --cm --test read-bw --qps 2 -s 4K -n 100 --tos 8"},
 	} {
 		t.Run(c.theirs, func(t *testing.T) {
 			port := strconv.Itoa(19400 + 2*i)

@@ -44,7 +44,7 @@ func TestPeers(t *testing.T) {
 	g := boot(t)
 	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-F", "-x", "1"}}, testenv.Cases([]peers.Test{
 		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
-		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b -q 3 -s 512"},
+		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
 		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
 		{"ib_atomic_lat", "--peer perftest --test fetch-add-lat"},
 	}, []peers.Test{
