@@ -203,7 +203,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	for _, a := range c.listen {
 		if _, _, err := net.SplitHostPort(a); err != nil {
-			return cmdutil.UsageErrorf("invalid --listen %q: want HOST:PORT", a)
+			return cmdutil.UsageErrorf("invalid --listen %q: want HOST:PORT, for example 127.0.0.1:9315", a)
 		}
 	}
 	if err := exporter.CheckWebConfig(c.webConfig); err != nil {
@@ -228,7 +228,7 @@ func (c *command) completeOptions() (err error) {
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
 	if !o.TextOnly && !c.local && !c.noPage {
-		c.page = page.New(page.Options{Interval: c.interval, Version: o.Version, Visit: c.visit})
+		c.page = page.New(page.Options{Interval: c.interval, Version: o.Version, NextStep: c.env.NextStep, Visit: c.visit})
 		o.Observe, o.Pages, o.Streams = c.page.Swept, c.page, page.MaxStreams
 	}
 	if c.local {

@@ -93,7 +93,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) error {
 	}
 	if !c.source.fabric.IsSimulated() {
 		err := cmdutil.UsageErrorf("the fabric is not simulated: mesh calculates figures, it does not measure")
-		return cmdutil.WithHint(err, "select a fabric: --sim fat-tree; to judge results: ibkit mesh analyze FILE")
+		return cmdutil.WithHint(err, "select a fabric: --sim fat-tree; to measure: ibkit mesh run; to judge results: ibkit mesh analyze FILE")
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (m *markup) findingList(s *state, selected func(*report.Finding) bool) {
 		m.text(" " + f.Detail + ", since ")
 		m.since(s.report.Since[i])
 		if f.Hint != "" {
-			m.put("div", f.NamedHint(s.uniqueNames()), "class", "hint")
+			m.put("div", s.nextStep(f), "class", "hint")
 		}
 		m.end("li")
 	}

@@ -95,7 +95,7 @@ func (p *Page) sums(m *markup, s *state) {
 	spark("Errors per second", rate(significant(r.Errors)), func(t total) float64 { return t.errors })
 	m.end("dl")
 	if !hasRates {
-		m.put("p", "Rates and counter findings need two sweeps: the next sweep has them.", "class", "note")
+		m.put("p", "Rates need two sweeps. Until the next sweep, findings have the errors since the counters were cleared; then only increases.", "class", "note")
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *state) findingTable(m *markup, q query) {
 		m.begin("td", "class", "time")
 		m.since(s.report.Since[i])
 		m.end("td")
-		m.put("td", f.NamedHint(s.uniqueNames()), "class", "long hint")
+		m.put("td", s.nextStep(f), "class", "long hint")
 		m.end("tr")
 	}
 	m.end("tbody", "table", "div")

@@ -22,6 +22,9 @@ type Options struct {
 	Interval time.Duration // between sweeps
 	Version  string        // of the program
 
+	// NextStep returns a next step with the flags of the fabric. nil: unchanged.
+	NextStep func(string) string
+
 	// Visit calls a function with a client, without delay to a sweep, for the paths between
 	// two nodes. nil: there is no such page.
 	Visit func(context.Context, func(context.Context, *umad.Client) error) error
@@ -60,7 +63,7 @@ func (p *Page) SetPlan(plan *topology.Plan) { p.plan.Store(plan) }
 
 // Swept adds a sweep. It does not wait for clients.
 func (p *Page) Swept(s *exporter.FabricSweep) {
-	next := newState(s, p.opts.Interval, p.plan.Load())
+	next := newState(s, p.opts, p.plan.Load())
 	p.seen = next.findSince(p.seen)
 	added := p.differ.Compare(s.Result, s.Names)
 	p.mu.Lock()

@@ -24,13 +24,13 @@ type state struct {
 	report Report
 	nodes  func() []nodeRow // in name order
 
-	uniqueNames func() map[ib.GUID]string // for next steps
+	nextStep func(*report.Finding) string // with names of nodes, as users type it
 
 	picture func() ([]byte, error) // the page
 }
 
 // newState derives a sweep's state, without the times of first sight. plan may be nil.
-func newState(s *exporter.FabricSweep, interval time.Duration, plan *topology.Plan) *state {
+func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 	sample := top.NewSample(s.Result, s.Names, s.Took)
 	t := &state{sweep: s, sample: sample}
 	r := &t.report
@@ -38,14 +38,21 @@ func newState(s *exporter.FabricSweep, interval time.Duration, plan *topology.Pl
 	r.Fail(s.Result.Head(nil, s.Names).Failures...)
 	r.Partial = s.Result.Partial()
 	r.Add(t.findings(plan)...)
-	r.Interval, r.Missing = interval.Seconds(), s.Missing
+	r.Interval, r.Missing = o.Interval.Seconds(), s.Missing
 	r.Sweep = Notice{
 		Time: sample.Time.UTC().Truncate(time.Millisecond), Partial: r.Partial,
 		Errors: r.Count(report.Error) + len(s.Missing), Warnings: r.Count(report.Warning), Unknown: r.Count(report.Unknown),
 	}
 	r.Summary = sample.Summarize()
 	r.Links, r.Managers = t.linkStates(), t.managers()
-	t.uniqueNames = sync.OnceValue(func() map[ib.GUID]string { return s.Names.UniqueNames(s.Result.Fabric) })
+	names := sync.OnceValue(func() map[ib.GUID]string { return s.Names.UniqueNames(s.Result.Fabric) })
+	t.nextStep = func(f *report.Finding) string {
+		hint := f.NamedHint(names())
+		if o.NextStep != nil {
+			hint = o.NextStep(hint)
+		}
+		return hint
+	}
 	t.nodes, t.picture = sync.OnceValue(t.nodeRows), sync.OnceValues(t.drawPicture)
 	return t
 }
