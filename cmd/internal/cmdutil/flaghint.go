@@ -235,7 +235,7 @@ var renamed = map[string][]string{
 	"timeout":           {"step-timeout", "reply-timeout"},
 	"wait":              {"sm-wait", "reply-timeout"},
 
-	"D": {"route", "Direct"}, "G": {"port-guid"}, "H": {"cas"}, "R": {"routers"}, "S": {"port-guid", "switches"},
+	"D": {"route", "Direct"}, "G": {"port-guid"}, "H": {"cas"}, "R": {"reset", "routers"}, "S": {"port-guid", "switches"},
 	"a": {"all-nodes", "activity"}, "c": {"cc-key"}, "d": {"down"}, "e": {"events"}, "f": {"unknown-lid"},
 	"i": {"ib-port"}, "l": {"nodes"}, "m": {"mtu", "mlid"}, "n": {"dry-run", "hops"}, "o": {"output"},
 	"p": {"all-ports", "additional", "priority"}, "q": {"qps"}, "s": {"payload-size", "sm-port"}, "t": {"test"}, "w": {"wait"},

@@ -234,6 +234,7 @@ func TestParsePlan_Errors(t *testing.T) {
 	for _, test := range []struct{ name, plan, want string }{
 		{"empty", "", "read plan plan: not a plan: got no header"},
 		{"no header", "a,b\nc,d\n", "read plan plan: not a plan: got no header"},
+		{"measurements", "src,dst,bandwidth_gbps,latency_us\nnode01,node02,1,2\n", "read plan plan: not a plan: got no header"},
 		{"binary", "a\x00b", "read plan plan: not a plan: the file is binary"},
 		{"no cables", "StartDevice,EndDevice\n", "read plan plan: got no cables"},
 		{"JSON", "{\"schema\":\n1}", "read plan plan:2: schema: got \"1\""},

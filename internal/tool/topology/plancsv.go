@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -148,6 +149,10 @@ func delimiter(text string) rune {
 
 // header returns a header's columns, nil if the record is not a header.
 func header(record []string) []column {
+	// The columns of measurements between hosts.
+	if slices.Contains(record, "bandwidth_gbps") || slices.Contains(record, "latency_us") {
+		return nil
+	}
 	columns := make([]column, len(record))
 	var seen [2][fieldLinkType + 1]bool
 	for i, name := range record {
