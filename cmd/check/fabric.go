@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -173,17 +172,10 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	return err
 }
 
-// databaseFile is the file with the fabric in a directory of ibdiagnet.
-const databaseFile = "ibdiagnet2.db_csv"
-
-// readStored reads the stored fabric. A directory has the files of ibdiagnet: the fabric
-// in db_csv, and the tables.
+// readStored reads the stored fabric. A directory of ibdiagnet has the tables, too.
 func (c *fabricCheck) readStored() (err error) {
-	if info, err := os.Stat(c.source.File); err == nil && info.IsDir() {
-		if len(c.files.Load) == 0 {
-			c.files.Load = []string{c.source.File}
-		}
-		c.source.File = filepath.Join(c.source.File, databaseFile)
+	if info, err := os.Stat(c.source.File); err == nil && info.IsDir() && len(c.files.Load) == 0 {
+		c.files.Load = []string{c.source.File}
 	}
 	if c.options.Stored, err = c.source.Database(); err != nil || !c.selects("routing") {
 		return err

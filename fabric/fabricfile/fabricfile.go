@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
@@ -20,17 +22,23 @@ const maxSize = 1 << 30
 // content: a libibnetdisc cache, ibkit linkinfo JSON with attributes,
 // ibdiagnet2.db_csv, a link list from opensm and ibdiagnet, and ibnetdiscover output,
 // also its port list (-p). Fabrics from the last two are [fabric.Fabric.Sparse]. Only a
-// db_csv file has counters.
+// db_csv file has counters. Of a directory, Read reads ibdiagnet2.db_csv.
 //
 // Parts of the file that could not be read are failures of the fabric, which is then
 // [fabric.Fabric.Damaged]. A file without any node is an error.
 func Read(path string) (*ibdiagnet.Database, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, databaseFile)
+	}
 	data, err := interrupt.ReadFile(path, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("read fabric: %w", err)
 	}
 	return Parse(data, path)
 }
+
+// databaseFile is the file with the fabric in a directory of ibdiagnet.
+const databaseFile = "ibdiagnet2.db_csv"
 
 // Parse is [Read] for a file's content. Errors contain name.
 func Parse(data []byte, name string) (d *ibdiagnet.Database, err error) {

@@ -75,10 +75,18 @@ func formats(t testing.TB, f *fabric.Fabric) map[string][]byte {
 	return texts
 }
 
-// A file is read by its content.
+// A file is read by its content, and a directory by the name of ibdiagnet's file.
 func TestRead(t *testing.T) {
 	f := scan(t, "single-switch:hosts=2")
-	for name, text := range formats(t, f) {
+	texts := formats(t, f)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ibdiagnet2.db_csv"), texts["db_csv"], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := fabricfile.Read(dir); err != nil || len(d.Fabric.Nodes) != 3 {
+		t.Errorf("directory: got %v, %v, want 3 nodes", d, err)
+	}
+	for name, text := range texts {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
