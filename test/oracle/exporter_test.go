@@ -193,7 +193,7 @@ func TestExporter_Promtool(t *testing.T) {
 		}
 		return string(out)
 	}
-	faults, demo := once(nil, "--sim", "faults", "--detail-counters", "fec,errors,discards"), once(nil, "--sim", "demo")
+	faults, demo := once(nil, "--sim", "faults", "--detail-counters", "fec,errors,discards"), once(nil, "--sim", "demo", "--phy")
 	all := faults + demo
 	for _, metrics := range []string{
 		faults, demo, once(nil, "--sim", "mixed"), once(nil, "--sim", "demo", "--names", "guilbaults", "--detail-counters", "errors,discards"),
