@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -239,7 +240,15 @@ func (f *lossFabric) places(m *umad.Message) []string {
 
 // describe names a request.
 func (f *lossFabric) describe(m *umad.Message) string {
-	return fmt.Sprintf("%s %d to %s", m.MAD.Class().AttrName(m.MAD.Attr()), m.MAD.Modifier(), strings.Join(f.places(m), " "))
+	return fmt.Sprintf("%s %d to %s", nameOf(m), m.MAD.Modifier(), strings.Join(f.places(m), " "))
+}
+
+// nameOf returns the name of a request's attribute or register.
+func nameOf(m *umad.Message) string {
+	if m.MAD.Class() == mad.ClassMlnx && m.MAD.Attr() == mad.AttrMlnxRegister {
+		return register.ID(m.MAD.Modifier()).String()
+	}
+	return m.MAD.Class().AttrName(m.MAD.Attr())
 }
 
 // check returns what is wrong with the result without one reply.
@@ -260,7 +269,7 @@ func (f *lossFabric) check(m *umad.Message, truth, got *outcome) (problems []str
 	}
 	text := got.err + got.out
 	isNamed := func(s string) bool { return strings.Contains(text, s) }
-	if name := m.MAD.Class().AttrName(m.MAD.Attr()); !slices.ContainsFunc(f.places(m), isNamed) || !isNamed(name) {
+	if name := nameOf(m); !slices.ContainsFunc(f.places(m), isNamed) || !isNamed(name) {
 		problems = append(problems, fmt.Sprintf("%s is not named: %s", name, got.err))
 	}
 	for _, claim := range falsehoods {
@@ -275,11 +284,12 @@ func (f *lossFabric) check(m *umad.Message, truth, got *outcome) (problems []str
 var volatile = regexp.MustCompile(`^\.stats|^\.seconds|rtt|^ibkit_mad|_retries_total|\.(found_by|described_by):`)
 
 // incomplete are differences between a complete and a partial result: also counts, failures,
-// findings about missing replies, and the sources of values.
+// findings about missing replies, and the sources of values. A module is reported at its other
+// port, and light without the power that was sent.
 var incomplete = regexp.MustCompile(volatile.String() +
 	`|^\.(summary|unanswered|failures|missing|unresolved|total|partial|stages|values|errors|warnings)\b` +
 	`|^\.(switches|end_ports|destinations|paths|reached|lost\.unseen|hops\[\]\.\w+|links\.\w+|levels\[\]\.\w+|nodes\[\]\.links): got` +
-	`|^\.balance\[\]\.(ports\[\]\.(paths|lids)|\w+_lids): got|^\.findings\[\]\.(data\.count: got|detail: .*paths cross )` +
+	`|^\.balance\[\]\.(ports\[\]\.(paths|lids)|\w+_lids): got|^\.findings\[\]\.(data\.count: got|detail: .*(paths cross | modules ))|^\.findings\[\]: extra {"data":{"stage":"(cables|temperature)"}` +
 	`|\.(failures\[\]|errors\[\]|error|hint|route|wait|missing\[\]|cause|read):` +
 	`|(findings|nodes)\[\]: extra .*("(no-reply|no-peer|no-congestion-control|unchecked|blind|missing-node|unscanned-node)|"failures":\[{)|^\.links\[\]: extra .*"far":null` +
 	`|^ibkit_(sweep|node_failed|link_findings|link_finding{.*kind="no-)|^infiniband_(scrape_ok|switch_up|hca_up|exporter_collect)|_(error|collect_timeout|collect_error){`)
