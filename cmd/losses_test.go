@@ -289,7 +289,7 @@ var volatile = regexp.MustCompile(`^\.stats|^\.seconds|rtt|^ibkit_mad|_retries_t
 var incomplete = regexp.MustCompile(volatile.String() +
 	`|^\.(summary|unanswered|failures|missing|unresolved|total|partial|stages|values|errors|warnings)\b` +
 	`|^\.(switches|end_ports|destinations|paths|reached|lost\.unseen|hops\[\]\.\w+|links\.\w+|levels\[\]\.\w+|nodes\[\]\.links): got` +
-	`|^\.balance\[\]\.(ports\[\]\.(paths|lids)|\w+_lids): got|^\.findings\[\]\.(data\.count: got|detail: .*(paths cross | modules ))|^\.findings\[\]: extra {"data":{"stage":"(cables|temperature)"}` +
+	`|^\.balance\[\]\.(ports\[\]\.(paths|lids)|\w+_lids): got|^\.findings\[\]\.(data\.count: got|detail: .*(paths cross | modules |went down|fan ))|^\.findings\[\]: extra {"data":{"stage":"(cables|temperature)"}` +
 	`|\.(failures\[\]|errors\[\]|error|hint|route|wait|missing\[\]|cause|read):` +
 	`|(findings|nodes)\[\]: extra .*("(no-reply|no-peer|no-congestion-control|unchecked|blind|missing-node|unscanned-node)|"failures":\[{)|^\.links\[\]: extra .*"far":null` +
 	`|^ibkit_(sweep|node_failed|link_findings|link_finding{.*kind="no-)|^infiniband_(scrape_ok|switch_up|hca_up|exporter_collect)|_(error|collect_timeout|collect_error){`)

@@ -352,12 +352,12 @@ func (r *Result) findDevice(d *Device) {
 		}
 	}
 	for _, f := range d.Fans {
-		lowest := uint16(slowFan)
+		lowest, limit := uint16(slowFan), ""
 		if l := d.Limits[f.Tachometer]; l != nil && l.Low > 0 {
-			lowest = l.Low
+			lowest, limit = l.Low, fmt.Sprintf(", limit %d rpm", l.Low)
 		}
 		if f.RPM < lowest {
-			r.addDevice(d, report.FanFailed, "fan %d turns at %d rpm, limit %d rpm", f.Tachometer, f.RPM, lowest)
+			r.addDevice(d, report.FanFailed, "fan %d turns at %d rpm%s", f.Tachometer, f.RPM, limit)
 		}
 	}
 	r.findPCIe(d)
