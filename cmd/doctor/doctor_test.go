@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -18,10 +16,6 @@ var program = cmdtest.Native(New)
 
 // TestDoctor_Hosts compares all views of hosts with golden files.
 func TestDoctor_Hosts(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/doctor.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatal(archives, err)
@@ -51,15 +45,8 @@ func TestDoctor_Hosts(t *testing.T) {
 			cmdtest.Golden(t, name+".golden", all.String())
 
 			_, out, _ := program.Run(t, nil, "doctor", "--json", "--root", root)
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(v); err != nil {
-				t.Error(err)
-			}
 			var r doctor.Result
-			cmdtest.RoundTrip(t, out, &r)
+			cmdtest.CheckDocument(t, "../../schema/doctor.json", out, &r)
 		})
 	}
 }
