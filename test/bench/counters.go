@@ -92,11 +92,11 @@ func counterTools(s *ibsimtest.Sim, ours, name string) []contestant {
 		{name: "ibkit counters", sim: s, run: run("counters", "--sim", "ibsim"), prints: "native", code: code},
 		{name: "ibkit counters --data", sim: s, run: run("counters", "--sim", "ibsim", "--data"), prints: "data", code: code},
 		{name: "ibkit ibqueryerrors", sim: s, run: run("ibqueryerrors", "--sim", "ibsim", "--skip-sl"), prints: "errors"},
-		{name: "ibqueryerrors", sim: s, run: debian("ibqueryerrors", "--skip-sl"), prints: "errors"},
-		{name: "ibqueryerrors -o 16", sim: s, run: debian("ibqueryerrors", "--skip-sl", "-o", "16"), prints: "errors"},
+		{name: "ibqueryerrors", sim: s, run: peer("ibqueryerrors", "--skip-sl"), prints: "errors"},
+		{name: "ibqueryerrors -o 16", sim: s, run: peer("ibqueryerrors", "--skip-sl", "-o", "16"), prints: "errors"},
 	}
 	if code == 0 {
-		all = append(all, contestant{name: "ibqueryerrors --counters -o 16", sim: s, run: debian("ibqueryerrors", "--skip-sl", "--counters", "-o", "16"), prints: "counters"})
+		all = append(all, contestant{name: "ibqueryerrors --counters -o 16", sim: s, run: peer("ibqueryerrors", "--skip-sl", "--counters", "-o", "16"), prints: "counters"})
 	}
 	return all
 }

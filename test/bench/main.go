@@ -24,6 +24,8 @@
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
+// With -release the tools are from another Debian release, in a chroot.
+//
 // The tools run in turn, so that other load on the machine affects all of them.
 package main
 
@@ -38,6 +40,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 	"github.com/ibkit/ibkit/test/netgen"
 )
@@ -55,7 +58,11 @@ func main() {
 	queries := flag.Bool("queries", false, "compare ibkit query with smpquery instead, and measure ibkit sa")
 	registers := flag.Bool("phy", false, "compare ibkit phy with the scan in it instead")
 	exporter := flag.Bool("exporter", false, "compare sweeps of ibkit exporter with perfquery per switch instead")
+	flag.Func("release", "`codename` of the Debian release with the other tools (default bookworm)", setRelease)
 	flag.Parse()
+	if release != debian.Bookworm && (*pings || *routes || *queries || *exporter) {
+		log.Fatal("-release has an effect on links, -counters and -topology only")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	on := compare
@@ -103,6 +110,7 @@ func run(ctx context.Context, nets []string, pings bool, on comparison, runs int
 	if pings {
 		return comparePings(ctx, os.Stdout, ours, runs)
 	}
+	fmt.Printf("Debian %s: rdma-core %s\n", release.Name, release.RDMACore)
 	t := newTable(os.Stdout)
 	for _, name := range nets {
 		if err := on(ctx, t, name, dir, ours, runs); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -28,8 +29,8 @@ func tools(sim *ibsimtest.Sim, ours string) []contestant {
 		{name: "ibkit", sim: sim, run: func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
 			return sim.Run(ctx, "", ours)
 		}, prints: "links"},
-		{name: "iblinkinfo", sim: sim, run: debian("iblinkinfo"), prints: "links"},
-		{name: "iblinkinfo -o 16", sim: sim, run: debian("iblinkinfo", "-o", "16"), prints: "links"},
+		{name: "iblinkinfo", sim: sim, run: peer("iblinkinfo"), prints: "links"},
+		{name: "iblinkinfo -o 16", sim: sim, run: peer("iblinkinfo", "-o", "16"), prints: "links"},
 	}
 }
 
@@ -59,8 +60,8 @@ func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
 	}
 	all := tools(sim, ours)
 	return append(all,
-		contestant{name: "ibnetdiscover", sim: sim, run: debian("ibnetdiscover"), prints: "topology"},
-		contestant{name: "ibnetdiscover -o 16", sim: sim, run: debian("ibnetdiscover", "-o", "16"), prints: "topology"},
+		contestant{name: "ibnetdiscover", sim: sim, run: peer("ibnetdiscover"), prints: "topology"},
+		contestant{name: "ibnetdiscover -o 16", sim: sim, run: peer("ibnetdiscover", "-o", "16"), prints: "topology"},
 		contestant{name: "ibkit in one process", sim: sim, run: inProcess, prints: "links"})
 }
 
@@ -68,15 +69,33 @@ func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
 func servers(ibsim, ours *ibsimtest.Sim, options []string) []contestant {
 	tool := strings.Join(append([]string{"ibnetdiscover"}, options...), " ")
 	return []contestant{
-		{name: tool + " on ibsim", sim: ibsim, run: debian("ibnetdiscover", options...), prints: "topology"},
-		{name: tool + " on ibkit", sim: ours, run: debian("ibnetdiscover", options...), prints: "topology"},
+		{name: tool + " on ibsim", sim: ibsim, run: peer("ibnetdiscover", options...), prints: "topology"},
+		{name: tool + " on ibkit", sim: ours, run: peer("ibnetdiscover", options...), prints: "topology"},
 	}
 }
 
-func debian(tool string, args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
+// release has the tools that are compared.
+var release = debian.Bookworm
+
+// peer runs a tool of the release.
+func peer(tool string, args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
 	return func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
-		return sim.RunC(ctx, "", tool, args...)
+		if release == debian.Bookworm {
+			return sim.RunC(ctx, "", tool, args...)
+		}
+		return sim.RunRelease(ctx, release, "", tool, args...)
 	}
+}
+
+// setRelease chooses the release with a codename.
+func setRelease(name string) error {
+	for _, r := range debian.Releases() {
+		if r.Name == name {
+			release = r
+			return nil
+		}
+	}
+	return fmt.Errorf("no Debian release %q", name)
 }
 
 // build builds ibkit as for a release and returns the iblinkinfo path.

@@ -47,9 +47,9 @@ func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs i
 	last := fmt.Sprint(len(net.Hosts) + len(net.Switches) - 1)
 	reading := []contestant{
 		{name: "ibkit dump_fts", sim: s, run: run(ibkit, "dump_fts", "1", last), prints: "tables"},
-		{name: "dump_fts", sim: s, run: debian("dump_fts", "1", last), prints: "tables"},
+		{name: "dump_fts", sim: s, run: peer("dump_fts", "1", last), prints: "tables"},
 		{name: "ibkit dump_fts -n", sim: s, run: run(ibkit, "dump_fts", "-n", "1", last), prints: "short tables"},
-		{name: "dump_fts -n", sim: s, run: debian("dump_fts", "-n", "1", last), prints: "short tables"},
+		{name: "dump_fts -n", sim: s, run: peer("dump_fts", "-n", "1", last), prints: "short tables"},
 		{name: "ibkit check routes", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable"), prints: "check"},
 	}
 	list, tables := filepath.Join(dumps, "opensm-subnet.lst"), filepath.Join(dumps, "opensm.fdbs")

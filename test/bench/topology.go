@@ -30,7 +30,7 @@ func compareTopology(ctx context.Context, t *table, name, dir, ours string, runs
 			}}
 	}
 	c := func(prints, tool string, args ...string) contestant {
-		return contestant{name: strings.Join(append([]string{tool}, args...), " "), sim: s, run: debian(tool, args...), prints: prints}
+		return contestant{name: strings.Join(append([]string{tool}, args...), " "), sim: s, run: peer(tool, args...), prints: prints}
 	}
 	for _, tools := range [][]contestant{
 		{
