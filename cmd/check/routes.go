@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -248,8 +247,7 @@ func (c *routes) print(out *render.Output, a *route.Analysis, findings []report.
 }
 
 func printFindingsCSV(out io.Writer, findings []report.Finding) {
-	w := csv.NewWriter(out)
-	_ = w.Write([]string{"kind", "severity", "subject", "node_guid", "port", "count", "detail"}) // Flush of out reports errors
+	w := textfile.NewCSV(out, "kind", "severity", "subject", "node_guid", "port", "count", "detail")
 	for _, f := range findings {
 		guid, port := "", ""
 		if f.NodeGUID != nil {
@@ -258,10 +256,7 @@ func printFindingsCSV(out io.Writer, findings []report.Finding) {
 		if f.Port != nil {
 			port = strconv.Itoa(*f.Port)
 		}
-		_ = w.Write([]string{
-			string(f.Kind), string(f.Severity), textfile.CSVText(f.Subject), guid, port,
-			strconv.FormatUint(f.Data.(*route.FindingData).Count, 10), textfile.CSVText(f.Detail),
-		})
+		w.Write(string(f.Kind), string(f.Severity), f.Subject, guid, port, strconv.FormatUint(f.Data.(*route.FindingData).Count, 10), f.Detail)
 	}
-	w.Flush()
+	_ = w.Flush() // Flush of out reports errors
 }

@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"encoding/csv"
 	"strconv"
 	"strings"
 
@@ -51,7 +50,7 @@ func (c *command) measured(p *fabric.Port) *counters.ReportMeasured {
 // writeCSV writes one record per port, after a header in the first window. "" stands for
 // an unknown value.
 func (c *command) writeCSV(out *render.Output, rows []row) {
-	w := csv.NewWriter(out)
+	w := textfile.NewCSV(out)
 	chosen := c.rows.chosen
 	if len(chosen) == 0 {
 		chosen = counters.Counters()
@@ -68,7 +67,7 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 	}
 	if !c.hasTable {
 		c.hasTable = true
-		_ = w.Write(header)
+		w.Write(header...)
 	}
 	var record []string // for reuse
 	for _, r := range rows {
@@ -76,9 +75,9 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 		if c.registers != nil {
 			record = c.appendMeasured(record, r)
 		}
-		_ = w.Write(record)
+		w.Write(record...)
 	}
-	w.Flush()
+	_ = w.Flush() // Flush of out reports errors
 }
 
 // appendCSVHead appends the columns before those of the counters to an empty record.
@@ -87,9 +86,9 @@ func (c *command) appendCSVHead(record []string, r row) []string {
 	if r.Now != nil {
 		record[0] = r.Now.At().Format(render.TimeFormat)
 	}
-	record[1], record[2], record[3] = r.Node.GUID.String(), textfile.CSVText(c.names.Name(r.Node)), strconv.Itoa(int(r.Number))
+	record[1], record[2], record[3] = r.Node.GUID.String(), c.names.Name(r.Node), strconv.Itoa(int(r.Number))
 	if r.Peer != nil {
-		record[4], record[5], record[6] = r.Peer.Node.GUID.String(), textfile.CSVText(c.names.Name(r.Peer.Node)), strconv.Itoa(int(r.Peer.Number))
+		record[4], record[5], record[6] = r.Peer.Node.GUID.String(), c.names.Name(r.Peer.Node), strconv.Itoa(int(r.Peer.Number))
 	}
 	if d := r.delta; d != nil {
 		record[7] = number(d.Window().Seconds(), true)

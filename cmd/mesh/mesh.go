@@ -3,7 +3,6 @@ package mesh
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
@@ -141,20 +140,15 @@ func printJSON(out *render.Output, r *mesh.Results, doc *mesh.ReportResults) {
 
 // printFlows prints the columns that mesh analyze reads.
 func printFlows(out *render.Output, r *mesh.Results) {
-	names := make([]string, len(r.Names))
-	for i, name := range r.Names {
-		names[i] = textfile.CSVText(name)
-	}
 	figure := func(v float32) string {
 		if v != v {
 			return ""
 		}
 		return strconv.FormatFloat(float64(v), 'g', 5, 32)
 	}
-	w := csv.NewWriter(out)
-	_ = w.Write(mesh.Columns()) // Flush of out reports errors
+	w := textfile.NewCSV(out, mesh.Columns()...)
 	for _, f := range r.Flows {
-		_ = w.Write([]string{names[f.From], names[f.To], figure(f.Gbps), figure(f.Micros)})
+		w.Write(r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros))
 	}
-	w.Flush()
+	_ = w.Flush() // Flush of out reports errors
 }

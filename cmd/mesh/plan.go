@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"context"
-	"encoding/csv"
 	"strconv"
 	"strings"
 
@@ -94,12 +93,10 @@ func (c *plan) run(ctx context.Context) error {
 	}
 	out := render.NewOutput(c.env.Out)
 	o := mesh.PlanOptions{Schedule: c.schedule.value, Nodes: c.nodes, Began: c.source.routing.Began}
-	rows := csv.NewWriter(out)
+	rows := textfile.NewCSV(out)
 	if c.csv {
-		_ = rows.Write([]string{"round", "src", "dst"}) // Flush of out reports errors
-		o.Each = func(round int, from, to string) {
-			_ = rows.Write([]string{strconv.Itoa(round), textfile.CSVText(from), textfile.CSVText(to)})
-		}
+		rows.Write("round", "src", "dst")
+		o.Each = func(round int, from, to string) { rows.Write(strconv.Itoa(round), from, to) }
 	}
 	p, err := mesh.NewPlan(ctx, w, o)
 	switch {
@@ -110,7 +107,7 @@ func (c *plan) run(ctx context.Context) error {
 	case !c.csv:
 		(&view{env: c.env, out: out}).plan(p)
 	}
-	rows.Flush()
+	_ = rows.Flush() // Flush of out reports errors
 	if err := out.Flush(); err != nil {
 		return err
 	}

@@ -1,11 +1,9 @@
 package phy
 
 import (
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -27,24 +25,20 @@ type csvColumn[Row any] struct {
 
 // writeCSV writes a header and rows.
 func writeCSV[Row any](out *render.Output, columns []csvColumn[Row], rows []Row) {
-	w := csv.NewWriter(out)
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.name
 	}
-	_ = w.Write(record) // out reports failed writes
+	w := textfile.NewCSV(out, record...)
 	for _, r := range rows {
 		for i, c := range columns {
 			if record[i] = c.value(r); record[i] == render.Absent {
 				record[i] = ""
 			}
-			if _, err := strconv.ParseFloat(record[i], 64); err != nil {
-				record[i] = textfile.CSVText(record[i])
-			}
 		}
-		_ = w.Write(record) // out reports failed writes
+		w.Write(record...)
 	}
-	w.Flush()
+	_ = w.Flush() // Flush of out reports errors
 }
 
 var endColumns = []csvColumn[phy.ReportEnd]{

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -196,28 +195,27 @@ func (v *view) csv(out *render.Output) error {
 	if err != nil {
 		return err
 	}
-	w := csv.NewWriter(out)
-	_ = w.Write(append([]string{"node", "node_guid", "lid", "port", "error"}, selected...)) // errors stay in out
+	w := textfile.NewCSV(out, append([]string{"node", "node_guid", "lid", "port", "error"}, selected...)...)
 	reader := fields.NewReader(selected)
 	var cells []string
 	for i := range v.result.Replies {
 		r := &v.result.Replies[i]
-		cells = append(cells[:0], textfile.CSVText(r.Name(v.names)), "", textfile.CSVText(place(r)), number(r), "")
+		cells = append(cells[:0], r.Name(v.names), "", place(r), number(r), "")
 		if r.Port != nil && r.Port.Node != nil {
 			cells[1] = r.Port.Node.NodeGUID.String()
 		}
 		if r.Err != nil {
-			cells[4] = textfile.CSVText(r.Err.Error())
+			cells[4] = r.Err.Error()
 		}
 		if v.result.Attribute.IsText() {
-			cells = append(cells, textfile.CSVText(v.line(r)))
+			cells = append(cells, v.line(r))
 		} else {
 			reader.Read(attribute(r))
-			cells = reader.AppendCSV(cells)
+			cells = reader.AppendTexts(cells)
 		}
-		_ = w.Write(cells)
+		w.Write(cells...)
 	}
-	w.Flush()
+	_ = w.Flush() // errors stay in out
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package route
 
 import (
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strconv"
@@ -195,7 +194,6 @@ func named(p *route.ReportPath, port, text string) bool {
 
 // writeCSV writes one record per link, or one without a link for a path that has none.
 func (c *command) writeCSV(out *render.Output, reports []route.ReportPair) {
-	w := csv.NewWriter(out)
 	header := []string{
 		"pair", "direction", "from_guid", "from", "from_port", "to_guid", "to", "to_port", "lid", "sl", "arrives", "findings",
 		"hop", "output_guid", "output", "output_port", "input_guid", "input", "input_port", "width", "speed", "gbps", "mtu", "state", "vl", "slowest", "link_findings",
@@ -207,35 +205,35 @@ func (c *command) writeCSV(out *render.Output, reports []route.ReportPair) {
 			}
 		}
 	}
-	_ = w.Write(header)
+	w := textfile.NewCSV(out, header...)
 	for i := range reports {
 		c.writePath(w, i, "forward", &reports[i].Forward)
 		if reports[i].Reverse != nil {
 			c.writePath(w, i, "reverse", reports[i].Reverse)
 		}
 	}
-	w.Flush()
+	_ = w.Flush() // Flush of out reports errors
 }
 
-func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.ReportPath) {
+func (c *command) writePath(w *textfile.CSV, pair int, direction string, p *route.ReportPath) {
 	to := []string{"", "", ""}
 	if p.To != nil {
-		to = []string{p.To.NodeGUID.String(), textfile.CSVText(p.To.Name), strconv.Itoa(int(p.To.Port))}
+		to = []string{p.To.NodeGUID.String(), p.To.Name, strconv.Itoa(int(p.To.Port))}
 	}
-	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), textfile.CSVText(p.From.Name), strconv.Itoa(int(p.From.Port))}
+	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), p.From.Name, strconv.Itoa(int(p.From.Port))}
 	path = append(append(path, to...), strconv.Itoa(int(p.LID)), text(p.SL), text(p.Arrives), findings(p, -1))
 	if len(p.Hops) == 0 {
-		_ = w.Write(append(path, make([]string, 15)...))
+		w.Write(append(path, make([]string, 15)...)...)
 	}
 	for i := range p.Hops {
 		h := &p.Hops[i]
 		record := append(path[:len(path):len(path)], strconv.Itoa(i),
-			h.Output.NodeGUID.String(), textfile.CSVText(h.Output.Name), strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), textfile.CSVText(h.Input.Name), strconv.Itoa(int(h.Input.Port)),
+			h.Output.NodeGUID.String(), h.Output.Name, strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), h.Input.Name, strconv.Itoa(int(h.Input.Port)),
 			text(h.Width), text(h.Speed), text(h.Gbps), text(h.MTU), text(h.State), text(h.Output.VL), strconv.FormatBool(p.Slowest != nil && *p.Slowest == i), findings(p, i))
 		if c.errors != nil {
 			record = append(append(record, values(h.Counters.Output)...), values(h.Counters.Input)...)
 		}
-		_ = w.Write(record)
+		w.Write(record...)
 	}
 }
 

@@ -1,7 +1,6 @@
 package routes
 
 import (
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
@@ -187,15 +186,14 @@ func (v *view) outputs(n *route.Node, g route.Group) string {
 func (v *view) printUses(out *render.Output) {
 	uses := route.Uses(v.link)
 	if v.csv {
-		w := csv.NewWriter(out)
-		write(w, "switch_guid", "switch", "port", "lid", "destination_guid", "destination")
+		w := textfile.NewCSV(out, "switch_guid", "switch", "port", "lid", "destination_guid", "destination")
 		for _, u := range uses {
 			for _, lid := range u.LIDs {
 				guid, name := v.ownerFields(lid)
-				write(w, u.Output.Node.GUID.String(), textfile.CSVText(v.name(u.Output.Node)), strconv.Itoa(int(u.Output.Number)), strconv.Itoa(int(lid)), guid, name)
+				w.Write(u.Output.Node.GUID.String(), v.name(u.Output.Node), strconv.Itoa(int(u.Output.Number)), strconv.Itoa(int(lid)), guid, name)
 			}
 		}
-		w.Flush()
+		_ = w.Flush()
 		return
 	}
 	for i, u := range uses {
@@ -232,19 +230,18 @@ func (v *view) printBalance(out *render.Output) {
 		return ""
 	}
 	if v.csv {
-		w := csv.NewWriter(out)
-		write(w, "switch_guid", "switch", "level", "to_guid", "to", "port", "lids", "paths", "mean_lids", "finding")
+		w := textfile.NewCSV(out, "switch_guid", "switch", "level", "to_guid", "to", "port", "lids", "paths", "mean_lids", "finding")
 		for _, g := range v.groups {
 			guid, name := "", ""
 			if g.To != nil {
-				guid, name = g.To.GUID.String(), textfile.CSVText(v.name(g.To))
+				guid, name = g.To.GUID.String(), v.name(g.To)
 			}
 			for _, l := range g.Ports {
-				write(w, g.Switch.GUID.String(), textfile.CSVText(v.name(g.Switch)), strconv.Itoa(g.Level), guid, name, strconv.Itoa(int(l.Port.Number)),
+				w.Write(g.Switch.GUID.String(), v.name(g.Switch), strconv.Itoa(g.Level), guid, name, strconv.Itoa(int(l.Port.Number)),
 					strconv.Itoa(l.LIDs), strconv.FormatUint(l.Paths, 10), strconv.FormatFloat(g.Mean, 'f', 2, 64), finding(g))
 			}
 		}
-		w.Flush()
+		_ = w.Flush()
 		return
 	}
 	render.Columns(out, []render.Column[route.PortGroup]{
@@ -259,8 +256,6 @@ func (v *view) printBalance(out *render.Output) {
 	}, v.groups)
 }
 
-func write(w *csv.Writer, fields ...string) { _ = w.Write(fields) } // Flush of the output reports errors
-
 // ownerFields returns the fields of the GUID of the node with a LID and its name, "" if it is
 // unknown.
 func (v *view) ownerFields(lid ib.LID) (guid, name string) {
@@ -268,29 +263,28 @@ func (v *view) ownerFields(lid ib.LID) (guid, name string) {
 	if p == nil {
 		return "", ""
 	}
-	return p.Node.GUID.String(), textfile.CSVText(v.owner(lid))
+	return p.Node.GUID.String(), v.owner(lid)
 }
 
 // printCSV prints one line per entry.
 func (v *view) printCSV(out *render.Output) {
-	w := csv.NewWriter(out)
+	columns := []string{"switch_guid", "switch", "lid", "port", "peer_guid", "peer", "destination_guid", "destination"}
 	if v.multicast {
-		write(w, "switch_guid", "switch", "lid", "ports")
-	} else {
-		write(w, "switch_guid", "switch", "lid", "port", "peer_guid", "peer", "destination_guid", "destination")
+		columns = []string{"switch_guid", "switch", "lid", "ports"}
 	}
+	w := textfile.NewCSV(out, columns...)
 	for _, n := range v.nodes {
-		guid, name := n.GUID.String(), textfile.CSVText(v.name(n))
+		guid, name := n.GUID.String(), v.name(n)
 		if v.multicast {
 			for _, g := range n.Tables.Groups(&v.filter) {
-				write(w, guid, name, fmt.Sprintf("0x%x", uint16(g.LID)), strings.Trim(fmt.Sprint(g.Numbers()), "[]"))
+				w.Write(guid, name, fmt.Sprintf("0x%x", uint16(g.LID)), strings.Trim(fmt.Sprint(g.Numbers()), "[]"))
 			}
 			continue
 		}
 		peers := make([][2]string, len(n.Ports)) // by port
 		for i := range n.Ports {
 			if p := n.Ports[i].Peer; p != nil {
-				peers[i] = [2]string{p.Node.GUID.String(), textfile.CSVText(v.port(p))}
+				peers[i] = [2]string{p.Node.GUID.String(), v.port(p)}
 			}
 		}
 		for _, e := range n.Tables.Entries(&v.filter) {
@@ -302,10 +296,10 @@ func (v *view) printCSV(out *render.Output) {
 				to = peers[e.Port]
 			}
 			owner, destination := v.ownerFields(e.LID)
-			write(w, guid, name, strconv.Itoa(int(e.LID)), port, to[0], to[1], owner, destination)
+			w.Write(guid, name, strconv.Itoa(int(e.LID)), port, to[0], to[1], owner, destination)
 		}
 	}
-	w.Flush()
+	_ = w.Flush()
 }
 
 // printJSON prints a [route.ReportTables], the tables of one switch at a time.

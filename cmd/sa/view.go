@@ -1,9 +1,10 @@
 package sa
 
 import (
-	"encoding/csv"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
@@ -125,16 +126,16 @@ func (v *view) csv(out *render.Output) error {
 	if err != nil {
 		return err
 	}
-	w := csv.NewWriter(out)
-	_ = w.Write(selected) // errors stay in out
+	w := textfile.NewCSV(out, selected...)
 	reader := fields.NewReader(selected)
 	var cells []string
 	err = v.each(func(_ int, record mad.Attribute) error {
 		reader.Read(record)
-		cells = reader.AppendCSV(cells[:0])
-		return w.Write(cells)
+		cells = reader.AppendTexts(cells[:0])
+		w.Write(cells...)
+		return nil
 	})
-	w.Flush()
+	_ = w.Flush() // errors stay in out
 	return err
 }
 

@@ -1,6 +1,10 @@
 package textfile
 
 import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,4 +38,40 @@ func ParseCSVText(field string) string {
 func isFormula(text string) bool {
 	first, size := utf8.DecodeRuneInString(text)
 	return size > 0 && strings.ContainsRune(formulaStarts+commentStart+"'", first)
+}
+
+// CSV writes records of [CSVText] fields and of numbers, which stay as they are.
+type CSV struct {
+	w      *csv.Writer
+	record []string // for reuse
+}
+
+// NewCSV returns a writer after a record with the names of the columns, if there are any.
+func NewCSV(w io.Writer, names ...string) *CSV {
+	c := &CSV{w: csv.NewWriter(w)}
+	if len(names) > 0 {
+		c.Write(names...)
+	}
+	return c
+}
+
+// Write writes a record. [CSV.Flush] returns its error.
+func (c *CSV) Write(fields ...string) {
+	c.record = c.record[:0]
+	for _, field := range fields {
+		if _, err := strconv.ParseFloat(field, 64); err != nil || field[0] != '-' {
+			field = CSVText(field)
+		}
+		c.record = append(c.record, field)
+	}
+	_ = c.w.Write(c.record) // Flush returns the error
+}
+
+// Flush writes what Write has kept and returns the first error.
+func (c *CSV) Flush() error {
+	c.w.Flush()
+	if err := c.w.Error(); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package textfile_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/textfile"
@@ -34,5 +35,21 @@ func TestCSVText(t *testing.T) {
 				t.Errorf("parsed again: got %q, want %q", again, text)
 			}
 		})
+	}
+}
+
+// Texts are not run as formulas, and numbers stay numbers.
+func TestCSV(t *testing.T) {
+	var b strings.Builder
+	c := textfile.NewCSV(&b, "name", "value")
+	for _, field := range []string{"=1+1", "-1", "-1+1", "'", "+1", "12", "-2.5e-7", "a,b"} {
+		c.Write(field, "1")
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "name,value\n'=1+1,1\n-1,1\n'-1+1,1\n'',1\n'+1,1\n12,1\n-2.5e-7,1\n\"a,b\",1\n"
+	if got := b.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

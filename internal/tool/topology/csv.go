@@ -1,8 +1,6 @@
 package topology
 
 import (
-	"encoding/csv"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -54,23 +52,18 @@ func textOf[T interface {
 	return v.String()
 }
 
-// WriteCSV writes a header and a record per cable, with [textfile.CSVText] fields.
+// WriteCSV writes a header and a record per cable.
 func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
-	out := csv.NewWriter(w)
 	record := make([]string, len(csvColumns))
 	for i, c := range csvColumns {
 		record[i] = c.name
 	}
-	_ = out.Write(record) // Error returns the error
+	out := textfile.NewCSV(w, record...)
 	for _, cable := range cables {
 		for i, c := range csvColumns {
-			record[i] = textfile.CSVText(c.value(cable, names))
+			record[i] = c.value(cable, names)
 		}
-		_ = out.Write(record)
+		out.Write(record...)
 	}
-	out.Flush()
-	if err := out.Error(); err != nil {
-		return fmt.Errorf("write CSV: %w", err)
-	}
-	return nil
+	return out.Flush()
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -48,24 +47,13 @@ func (r *Reader) Read(a mad.Attribute) {
 // it. It is valid until the next Read.
 func (r *Reader) Text(i int) []byte { return r.text[r.cells[i].start:r.cells[i].end] }
 
-// AppendCSV appends the fields of a CSV file with the texts of all fields, which share one
-// allocation. Some are texts of nodes, such as descriptions and names of services; numbers
-// stay as they are.
-func (r *Reader) AppendCSV(cells []string) []string {
+// AppendTexts appends the texts of all fields, which share one allocation.
+func (r *Reader) AppendTexts(cells []string) []string {
 	text := string(r.text)
 	for _, c := range r.cells {
-		field := text[c.start:c.end]
-		if !isNumber(field) {
-			field = textfile.CSVText(field)
-		}
-		cells = append(cells, field)
+		cells = append(cells, text[c.start:c.end])
 	}
 	return cells
-}
-
-// isNumber reports whether a text has only digits, perhaps after a minus sign.
-func isNumber(text string) bool {
-	return strings.Trim(strings.TrimPrefix(text, "-"), "0123456789") == ""
 }
 
 // Columns returns the columns of a table with selected fields of attributes. attribute

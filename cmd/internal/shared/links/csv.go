@@ -1,7 +1,6 @@
 package links
 
 import (
-	"encoding/csv"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,7 @@ var columns = []struct {
 	{"node_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.GUID.String() }},
 	{"node_type", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.Info.NodeType.String() }},
 	{"node", func(l linkinfo.Link, names *fabric.NameMap) string {
-		return textfile.CSVText(names.Name(l.Near.Port.Node))
+		return names.Name(l.Near.Port.Node)
 	}},
 	{"port_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.GUID.String() }},
 	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return lidOf(l.Near.Port) }},
@@ -47,7 +46,7 @@ var columns = []struct {
 		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
 	}},
 	{"peer_node", func(l linkinfo.Link, names *fabric.NameMap) string {
-		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return textfile.CSVText(names.Name(p.Node)) })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
 	}},
 	{"peer_lid", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		return ofPeer(l.Near.Port, lidOf)
@@ -84,7 +83,6 @@ type CSVColumn struct {
 // WriteCSV writes a header and one record per link, as its near end reports it.
 // Errors stay with out.
 func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap, more ...CSVColumn) {
-	w := csv.NewWriter(out)
 	record := make([]string, 0, len(columns)+len(more))
 	for _, c := range columns {
 		record = append(record, c.name)
@@ -92,7 +90,7 @@ func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap, 
 	for _, c := range more {
 		record = append(record, c.Name)
 	}
-	_ = w.Write(record)
+	w := textfile.NewCSV(out, record...)
 	for _, l := range links {
 		record = record[:0]
 		for _, c := range columns {
@@ -101,9 +99,9 @@ func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap, 
 		for _, c := range more {
 			record = append(record, c.Value(l))
 		}
-		_ = w.Write(record)
+		w.Write(record...)
 	}
-	w.Flush()
+	_ = w.Flush()
 }
 
 // ofInfo returns a value of the attributes of a port, or "" if they are missing.
