@@ -21,7 +21,7 @@ var csvLines = []string{
 	"counters --all --csv", "phy --csv", "phy --cables --csv", "route 4 11 --csv", "check routes --csv",
 	"routes --csv", "routes --multicast --csv", "routes --balance --csv", "routes --using 1[2] --csv",
 	"query NodeInfo 1-9 --csv", "query NodeDescription 1-9 --csv", "query NodeInfo =leaf1 --csv", "sa NodeRecord --csv",
-	"mesh plan --csv", "mesh --schedule quick:2",
+	"sm --csv", "addr =leaf1 --csv", "mesh plan --csv", "mesh --schedule quick:2",
 }
 
 // hostile is the demo fabric with node descriptions that a spreadsheet would run.

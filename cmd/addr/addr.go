@@ -30,6 +30,7 @@ type command struct {
 	file     string
 	json     bool
 	plain    bool
+	csv      bool
 	columns  []string
 
 	byGUID, byRoute bool // the kind of all targets
@@ -103,6 +104,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.source, "source", lookup.ModeAll, lookup.Modes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
 	flags.StringVar(&c.file, "targets-file", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print CSV")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
 	cmdutil.EnumListFlag(cmd, &c.columns, "columns", columnNames(), "show a `LIST` of columns")
 	c.fabric.Define(c.env, cmd)
@@ -111,6 +113,7 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"plain", "columns"}},
+		{Flags: []string{"csv"}, Others: []string{"json", "plain"}},
 		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
 	},
 }
@@ -182,6 +185,8 @@ func (c *command) run(ctx context.Context, addresses []lookup.Address) (err erro
 		render.WriteLine(out, document)
 	case c.plain:
 		view.plain(out)
+	case c.csv:
+		view.csv(out)
 	default:
 		view.table(out)
 	}

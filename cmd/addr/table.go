@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -63,6 +64,22 @@ func (v *view) plain(out *render.Output) {
 	for l := range v.lines {
 		fmt.Fprintln(out, strings.Join(l.row(columns), "\t"))
 	}
+}
+
+// csv writes all shown columns, with "" for absent values.
+func (v *view) csv(out *render.Output) {
+	columns := v.shown()
+	w := textfile.NewCSV(out, strings.Split(strings.ReplaceAll(strings.Join(columns, " "), "-", "_"), " ")...)
+	for l := range v.lines {
+		row := l.row(columns)
+		for i, text := range row {
+			if text == render.Absent {
+				row[i] = ""
+			}
+		}
+		w.Write(row...)
+	}
+	_ = w.Flush() // Flush of out reports errors
 }
 
 // table writes a table. Empty default columns are omitted.

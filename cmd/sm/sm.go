@@ -35,6 +35,7 @@ type command struct {
 	change   change.Flags
 	force    []sm.Risk
 	json     bool
+	csv      bool
 	ignore   []report.Kind
 
 	names   *fabric.NameMap
@@ -129,6 +130,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.NumberFlag(flags, &c.priority, "priority", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
 	flags.Uint32Var(&c.activity, "activity", 0, "activity `COUNT` in the request (--set)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print CSV")
 	c.fabric.Define(c.env, cmd)
 }
 
@@ -137,7 +139,8 @@ const changeLimit = 10 * time.Second
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"set"}, Others: []string{"sm-wait", "source", "ignore"}},
+		{Flags: []string{"set"}, Others: []string{"sm-wait", "source", "ignore", "csv"}},
+		{Flags: []string{"json"}, Others: []string{"csv"}},
 		change.DryRunClash,
 	},
 	Needs: []cmdutil.Need{{Flags: append([]string{"request-state", "priority", "activity", "force"}, change.FlagNames...), Others: []string{"set"}}},
@@ -195,7 +198,7 @@ func (c *command) run(ctx context.Context) error {
 	c.drop(result)
 	v := &view{env: c.env, names: c.names, result: result, complete: len(c.options.Targets) == 0}
 	document := result.Report(c.names)
-	if err := v.print(c.json, document); err != nil {
+	if err := v.print(c, document); err != nil {
 		return err
 	}
 	c.fabric.PrintStats(c.env)

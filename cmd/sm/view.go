@@ -2,6 +2,7 @@ package sm
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -22,34 +23,41 @@ type view struct {
 	complete bool // all managers of the fabric, with a summary
 }
 
-// print writes the table or JSON.
-func (v *view) print(asJSON bool, document *sm.Report) error {
+// print writes the table, CSV or JSON.
+func (v *view) print(c *command, document *sm.Report) error {
 	out := render.NewOutput(v.env.Out)
-	if asJSON {
+	switch {
+	case c.json:
 		render.WriteLine(out, document)
-	} else {
+	case c.csv:
+		render.CSV(out, v.columns(render.NewPalette(io.Discard, v.env.Getenv)), v.result.Managers)
+	default:
 		v.table(out, len(document.Findings))
 	}
 	return out.Flush()
 }
 
+func (v *view) columns(colour *render.Palette) []render.Column[*sm.Manager] {
+	return []render.Column[*sm.Manager]{
+		render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(m.Name(v.names)) }),
+		render.TextColumn("LID", func(m *sm.Manager) string { return render.Destination(m.To) }),
+		render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
+		render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
+		render.TextColumn("PRIORITY", func(m *sm.Manager) string {
+			return ofInfo(m, func(i *mad.SMInfo) string { return strconv.Itoa(int(i.Priority)) })
+		}),
+		render.TextColumn("ACTIVITY", func(m *sm.Manager) string {
+			return ofInfo(m, func(i *mad.SMInfo) string { return strconv.FormatUint(uint64(i.ActCount), 10) })
+		}),
+		render.TextColumn("ADVANCES", advances),
+		render.TextColumn("FINDING", func(m *sm.Manager) string { return render.OrAbsent(kinds(m.Findings, colour)) }),
+	}
+}
+
 func (v *view) table(out *render.Output, findings int) {
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)
 	if len(v.result.Managers) > 0 {
-		render.Columns(out, []render.Column[*sm.Manager]{
-			render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(m.Name(v.names)) }),
-			render.TextColumn("LID", func(m *sm.Manager) string { return render.Destination(m.To) }),
-			render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
-			render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
-			render.TextColumn("PRIORITY", func(m *sm.Manager) string {
-				return ofInfo(m, func(i *mad.SMInfo) string { return strconv.Itoa(int(i.Priority)) })
-			}),
-			render.TextColumn("ACTIVITY", func(m *sm.Manager) string {
-				return ofInfo(m, func(i *mad.SMInfo) string { return strconv.FormatUint(uint64(i.ActCount), 10) })
-			}),
-			render.TextColumn("ADVANCES", advances),
-			render.TextColumn("FINDING", func(m *sm.Manager) string { return render.OrAbsent(kinds(m.Findings, colour)) }),
-		}, v.result.Managers)
+		render.Columns(out, v.columns(colour), v.result.Managers)
 	}
 	for _, m := range v.result.Managers {
 		for _, f := range m.Findings {

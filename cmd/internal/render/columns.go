@@ -2,8 +2,11 @@ package render
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A Column is a column in a large table: its header, and a function that appends a row's
@@ -65,6 +68,27 @@ func Columns[Row any](out *Output, columns []Column[Row], rows []Row) {
 		})
 		out.Write(line)
 	}
+}
+
+// CSV writes the table of [Columns] as CSV, with "" for absent values. The name of a column is
+// its header in lower case, with _ in place of blanks.
+func CSV[Row any](out *Output, columns []Column[Row], rows []Row) {
+	record := make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = strings.ReplaceAll(strings.ToLower(c.Header), " ", "_")
+	}
+	w := textfile.NewCSV(out, record...)
+	var cell []byte
+	for _, r := range rows {
+		for i, c := range columns {
+			cell = c.Append(cell[:0], r)
+			if record[i] = string(cell); record[i] == Absent {
+				record[i] = ""
+			}
+		}
+		w.Write(record...)
+	}
+	_ = w.Flush() // Flush of out reports errors
 }
 
 // storedText bounds the memory for Columns: a small part of the memory that the rows
