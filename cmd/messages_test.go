@@ -31,8 +31,8 @@ func badValues(t *testing.T) []string {
 var badFabrics = []string{
 	"", "\x00", "x\n", "Switch 8 \"S\"\n[1] \"H\"[x]\n", "Switch 99999999999 \"S\"\n", "switchguid=0xzz\nSwitch 8 \"S-1\"\n",
 	"Switch 8 \"S\"\n[99999] \"H\"[1]\n", "Switch 8 \"S\"\n[1] \"S\"[1]\n",
-	"{", "{}", "[]", `{"schema":5}`, `{"schema":"ibkit/linkinfo/3","nodes":5}`, `{"schema":"ibkit/linkinfo/3","nodes":[{"guid":"zz"}]}`,
-	`{"schema":"ibkit/linkinfo/3","nodes":[{"guid":"0x1","lid":99999999,"ports":[{"number":"x"}]}]}`,
+	"{", "{}", "[]", `{"schema":5}`, `{"schema":"ibkit/linkinfo/4","nodes":5}`, `{"schema":"ibkit/linkinfo/4","nodes":[{"node_guid":"zz"}]}`,
+	`{"schema":"ibkit/linkinfo/4","nodes":[{"node_guid":"0x1","lid":99999999,"ports":[{"port":"x"}]}]}`,
 	"50ms flap leaf1[999]\n", "xx flap leaf1[1]\n", "@-1 down node06\n", "1s counter leaf1[1] SymbolErrorCounter zz\n", "1s down nosuch\n",
 	"0x1 \"a\n", "0xzz \"a\"\n", "Port=y\n", "timeout=99999999999\n", "m_key=x\n", "sm_lid=70000\n", "7-5\n", "0,x\n", "0xc000\n", "::zz\n",
 	strings.Repeat("a", 1<<17), "\x2b\x83\xe7\x8f\x00\x00\x00\x00",

@@ -182,7 +182,7 @@ func TestSeconds(t *testing.T) {
 		})
 	}
 	_, out, _ := runProgram(t, "counters --sim demo --window 0.05 --json")
-	if want := "\n\"window\":0.05"; !strings.Contains(out, want) {
+	if want := "\n\"window_seconds\":0.05"; !strings.Contains(out, want) {
 		t.Errorf("--window 0.05: got\n%s\nwant %q", out, want)
 	}
 }

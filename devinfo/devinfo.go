@@ -237,7 +237,7 @@ func (d *Device) mergeNetlink(n *rdmanl.Device) {
 	if n.Parent != "" {
 		d.Parent = &n.Parent
 	}
-	d.NodeType = cmp.Or(d.NodeType, n.NodeType)
+	d.NodeType = cmp.Or(d.NodeType, nodeType(n.NodeType))
 	d.NodeGUID = cmp.Or(d.NodeGUID, n.NodeGUID)
 	d.SysImageGUID = cmp.Or(d.SysImageGUID, n.SysImageGUID)
 	if d.Firmware == nil && n.FWVersion != "" {

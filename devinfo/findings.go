@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/report"
 )
@@ -64,9 +65,9 @@ func (d *Device) portFindings(p *Port) []report.Finding {
 	if p.State != nil && !p.Active() {
 		hint := ""
 		switch {
-		case p.PhysState != nil && *p.PhysState == 3 && p.Ethernet() && p.Netdev != nil:
+		case p.PhysState != nil && *p.PhysState == ib.PhysDisabled && p.Ethernet() && p.Netdev != nil:
 			hint = "ip link set " + *p.Netdev + " up"
-		case p.PhysState != nil && *p.PhysState == 5 && !p.Ethernet():
+		case p.PhysState != nil && *p.PhysState == ib.PhysLinkUp && !p.Ethernet():
 			hint = "the link is up; check that a subnet manager is running"
 		}
 		add(report.PortDown, hint, "port is not active")
@@ -87,7 +88,7 @@ func (d *Device) portFindings(p *Port) []report.Finding {
 			add(report.LowMTU, "", "MTU is %d, although the MTU %d of %s permits %d", *p.MTU, *p.NetdevMTU, deref(p.Netdev), want)
 		}
 	}
-	iwarp := d.NodeType != nil && *d.NodeType == 4
+	iwarp := deref(d.NodeType) == "RNIC"
 	if f := d.gidFinding(p); f != nil && !iwarp {
 		all = append(all, *f)
 	}

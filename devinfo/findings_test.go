@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // healthy returns a device without problems, modified by change.
 func healthy(name string, change func(*Device, *Port)) *Device {
 	p := &Port{
-		Number: 1, State: new(uint8(4)), PhysState: new(uint8(5)), LinkLayer: new("Ethernet"),
+		Number: 1, State: new(ib.PortActive), PhysState: new(ib.PhysLinkUp), LinkLayer: new("Ethernet"),
 		MTU: new(4096), MaxMTU: new(4096), Netdev: new("eth0"), NetdevMTU: new(9000), UMAD: new("umad0"),
 		GIDs: []GID{{GID: netip.MustParseAddr("::ffff:10.0.0.1"), Type: new("RoCE v2")}},
 	}
 	d := &Device{
-		Name: name, NodeType: new(uint8(1)), Firmware: new("20.31.1014"), BoardID: new("MT_0000000222"),
+		Name: name, NodeType: new("CA"), Firmware: new("20.31.1014"), BoardID: new("MT_0000000222"),
 		PCI: &PCI{
 			Address: "0000:3b:00.0", Width: new(16), MaxWidth: new(16),
 			Speed: new("16.0 GT/s PCIe"), MaxSpeed: new("16.0 GT/s PCIe"),
@@ -44,15 +46,15 @@ func TestFindings(t *testing.T) {
 	}{
 		{"healthy RoCE", one(nil), ""},
 		{"healthy InfiniBand", one(func(_ *Device, p *Port) { infiniBand(p) }), ""},
-		{"no cable", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(uint8(1)), new(uint8(2)) }),
+		{"no cable", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(ib.PortDown), new(ib.PhysPolling) }),
 			"warning: port-down a/1: port is not active (check the cable and the peer port)\n"},
-		{"network device down", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(uint8(1)), new(uint8(3)) }),
+		{"network device down", one(func(_ *Device, p *Port) { p.State, p.PhysState = new(ib.PortDown), new(ib.PhysDisabled) }),
 			"warning: port-down a/1: port is not active (ip link set eth0 up)\n"},
-		{"no subnet manager", one(func(_ *Device, p *Port) { infiniBand(p); p.State = new(uint8(2)) }),
+		{"no subnet manager", one(func(_ *Device, p *Port) { infiniBand(p); p.State = new(ib.PortInit) }),
 			"warning: port-down a/1: port is not active (the link is up; check that a subnet manager is running)\n"},
 		{"InfiniBand disabled, IPoIB", one(func(_ *Device, p *Port) {
 			infiniBand(p)
-			p.State, p.PhysState, p.Netdev = new(uint8(1)), new(uint8(3)), new("ib0")
+			p.State, p.PhysState, p.Netdev = new(ib.PortDown), new(ib.PhysDisabled), new("ib0")
 		}), "warning: port-down a/1: port is not active (check the cable and the peer port)\n"},
 		{"low MTU", one(func(_ *Device, p *Port) { p.MTU = new(1024) }),
 			"warning: mtu-low a/1: MTU is 1024, although the MTU 9000 of eth0 permits 4096 (set the MTU of the network device again)\n"},
@@ -65,7 +67,7 @@ func TestFindings(t *testing.T) {
 			"warning: no-ipv4-gid a/1: no RoCE v2 GID over IPv4 (add an IPv4 address to the network device)\n"},
 		{"no GID", one(func(_ *Device, p *Port) { p.GIDs = nil }),
 			"error: no-ipv4-gid a/1: no GID (add an IPv4 address to the network device)\n"},
-		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new(uint8(4)), []GID{} }), ""},
+		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new("RNIC"), []GID{} }), ""},
 		{"slow slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(8), new("8.0 GT/s PCIe") }),
 			"warning: pcie-slow a: PCIe link at 0000:3b:00.0 runs at x8 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe " +
 				"(reseat the adapter, or use a slot with more lanes or a newer PCIe generation)\n"},

@@ -2,6 +2,7 @@ package devinfo
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/report"
@@ -50,4 +51,4 @@ func (p *Port) hasZeroGUID() bool {
 
 // hasMADs reports whether the device is an adapter, a switch or a router, which supports
 // management datagrams.
-func (d *Device) hasMADs() bool { return d.NodeType != nil && *d.NodeType >= 1 && *d.NodeType <= 3 }
+func (d *Device) hasMADs() bool { return slices.Contains(NodeTypes[1:4], deref(d.NodeType)) }

@@ -16,7 +16,7 @@ import (
 
 // Schema identifies the version of the JSON encoding of a Result. The file
 // schema/devinfo.json describes it.
-const Schema = "ibkit/devinfo/3"
+const Schema = "ibkit/devinfo/4"
 
 // A Result describes the devices of a host. Its JSON encoding is the output of ibkit
 // devinfo --json. Pointers are nil for values that the kernel does not provide.
@@ -26,28 +26,31 @@ type Result struct {
 	Problems []Problem `json:"-"` // the failures, with advice
 }
 
+// NodeTypes are the names of RDMA device types, by their numbers in the kernel.
+var NodeTypes = []string{1: "CA", 2: "Switch", 3: "Router", 4: "RNIC", 5: "usNIC", 6: "usNIC UDP", 7: "unspecified"}
+
 // A Device is an RDMA device. The comments name the source of a field: a file below
 // class/infiniband/<Name>, unless noted otherwise.
 type Device struct {
 	Name         string   `json:"name"`
-	Index        *uint32  `json:"index"`          // NETLINK_RDMA
-	NodeType     *uint8   `json:"node_type"`      // node_type: 1 CA, 2 switch, 3 router, 4 RNIC, 5 usNIC, 6 usNIC UDP, 7 unspecified
-	NodeDesc     *string  `json:"node_desc"`      // node_desc
-	NodeDescHex  *string  `json:"node_desc_hex"`  // the bytes of NodeDesc; nil if they are all printable ASCII
-	NodeGUID     *ib.GUID `json:"node_guid"`      // node_guid
-	SysImageGUID *ib.GUID `json:"sys_image_guid"` // sys_image_guid
-	Firmware     *string  `json:"firmware"`       // fw_ver
-	HWRev        *string  `json:"hw_rev"`         // hw_rev
-	HCAType      *string  `json:"hca_type"`       // hca_type
-	BoardID      *string  `json:"board_id"`       // board_id
-	Driver       *string  `json:"driver"`         // device/driver
-	DriverID     *string  `json:"driver_id"`      // uverbs
-	NUMANode     *int     `json:"numa_node"`      // device/numa_node; -1 if the host has no NUMA nodes
-	PCI          *PCI     `json:"pci"`            // device, if it is a PCI function
-	UVerbs       *string  `json:"uverbs"`         // class/infiniband_verbs/uverbs<N>/ibdev
-	RDMACM       bool     `json:"rdma_cm"`        // class/misc/rdma_cm exists
-	SMI          bool     `json:"smi"`            // NETLINK_RDMA: only for subnet management packets of Parent
-	Parent       *string  `json:"parent"`         // NETLINK_RDMA: device of the same adapter; nil: none
+	Index        *uint32  `json:"index"`           // NETLINK_RDMA
+	NodeType     *string  `json:"type"`            // node_type: one of NodeTypes
+	NodeDesc     *string  `json:"description"`     // node_desc
+	NodeDescHex  *string  `json:"description_hex"` // the bytes of NodeDesc; nil if they are all printable ASCII
+	NodeGUID     *ib.GUID `json:"node_guid"`       // node_guid
+	SysImageGUID *ib.GUID `json:"system_guid"`     // sys_image_guid
+	Firmware     *string  `json:"firmware"`        // fw_ver
+	HWRev        *string  `json:"hw_rev"`          // hw_rev
+	HCAType      *string  `json:"hca_type"`        // hca_type
+	BoardID      *string  `json:"board_id"`        // board_id
+	Driver       *string  `json:"driver"`          // device/driver
+	DriverID     *string  `json:"driver_id"`       // uverbs
+	NUMANode     *int     `json:"numa_node"`       // device/numa_node; -1 if the host has no NUMA nodes
+	PCI          *PCI     `json:"pci"`             // device, if it is a PCI function
+	UVerbs       *string  `json:"uverbs"`          // class/infiniband_verbs/uverbs<N>/ibdev
+	RDMACM       bool     `json:"rdma_cm"`         // class/misc/rdma_cm exists
+	SMI          bool     `json:"smi"`             // NETLINK_RDMA: only for subnet management packets of Parent
+	Parent       *string  `json:"parent"`          // NETLINK_RDMA: device of the same adapter; nil: none
 
 	Attr        *verbs.DeviceAttr `json:"-"`
 	CompVectors *uint32           `json:"comp_vectors"`
@@ -69,8 +72,8 @@ type Device struct {
 // ports/<Number>, unless noted otherwise.
 type Port struct {
 	Number    int               `json:"port"`
-	State     *uint8            `json:"state"`      // state, encoded as in PortInfo
-	PhysState *uint8            `json:"phys_state"` // phys_state, encoded as in PortInfo
+	State     *ib.PortState     `json:"state"`      // state
+	PhysState *ib.PhysState     `json:"phys_state"` // phys_state
 	LinkLayer *string           `json:"link_layer"` // link_layer
 	Rate      *string           `json:"rate"`       // rate: "100 Gb/sec (4X EDR)"
 	LID       *uint16           `json:"lid"`        // lid

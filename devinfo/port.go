@@ -59,10 +59,10 @@ func (d *Device) portTables(o Options) {
 // complete sets the fields that sysfs does not provide.
 func (p *Port) complete(a *verbs.PortAttr) {
 	if p.State == nil {
-		p.State = new(uint8(a.State))
+		p.State = &a.State
 	}
 	if p.PhysState == nil {
-		p.PhysState = new(uint8(a.PhysState))
+		p.PhysState = &a.PhysState
 	}
 	if p.LID == nil {
 		p.LID = new(uint16(a.LID))
@@ -101,4 +101,4 @@ func fromVerbs(g verbs.GIDEntry) GID {
 func (p *Port) Ethernet() bool { return p.LinkLayer != nil && *p.LinkLayer == "Ethernet" }
 
 // Active reports whether the port is active.
-func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(ib.PortActive) }
+func (p *Port) Active() bool { return p.State != nil && *p.State == ib.PortActive }

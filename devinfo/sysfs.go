@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
@@ -16,7 +17,7 @@ const maxPort = 254
 // readDevice reads class/infiniband/<device>.
 func (o Options) readDevice(d *Device, problems *[]error) {
 	dir := o.sysfs().Dir(problems, "class/infiniband", d.Name)
-	d.NodeType = narrow[uint8](dir.Uint("node_type", 8))
+	d.NodeType = nodeType(narrow[uint8](dir.Uint("node_type", 8)))
 	d.NodeGUID = dir.GUID("node_guid")
 	d.SysImageGUID = dir.GUID("sys_image_guid")
 	d.Firmware = dir.Text("fw_ver")
@@ -94,8 +95,8 @@ func (o Options) readPorts(d *Device, problems *[]error) {
 }
 
 func (o Options) readPort(p *Port, dir sysfs.Dir) {
-	p.State = narrow[uint8](dir.Uint("state", 8))
-	p.PhysState = narrow[uint8](dir.Uint("phys_state", 8))
+	p.State = narrow[ib.PortState](dir.Uint("state", 8))
+	p.PhysState = narrow[ib.PhysState](dir.Uint("phys_state", 8))
 	p.LinkLayer = dir.Text("link_layer")
 	p.Rate = dir.Text("rate")
 	p.LID = narrow[uint16](dir.Uint("lid", 16))
@@ -154,9 +155,17 @@ func (o Options) readMADNodes(d *Device, problems *[]error) {
 	}
 }
 
-func narrow[T uint8 | uint16 | uint32](v *uint64) *T {
+func narrow[T ~uint8 | ~uint16 | ~uint32](v *uint64) *T {
 	if v == nil {
 		return nil
 	}
 	return new(T(*v))
+}
+
+// nodeType returns the type with a number, nil for an unknown number.
+func nodeType(n *uint8) *string {
+	if n == nil || *n == 0 || int(*n) >= len(NodeTypes) {
+		return nil
+	}
+	return &NodeTypes[*n]
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -38,10 +39,10 @@ type Change struct {
 	Time   time.Time // time of detection
 	Kind   ChangeKind
 	Device string
-	Port   int    // 0 for the device
-	State  uint8  // of Initial, encoded as in PortInfo
-	Event  string // of Other, for example "GID_CHANGE"
-	Err    error  // of Failed
+	Port   int          // 0 for the device
+	State  ib.PortState // of Initial
+	Event  string       // of Other, for example "GID_CHANGE"
+	Err    error        // of Failed
 }
 
 // Watch calls changed for each change, from one goroutine, until the context ends.
@@ -167,7 +168,7 @@ func (w *watcher) watchDevice(ctx context.Context, e rdmahost.Device, changed fu
 	if attr, err := c.QueryDevice(); err == nil {
 		for n := 1; n <= int(attr.PhysPortCount); n++ {
 			if p, err := c.QueryPort(uint32(n)); err == nil {
-				changed(Change{Time: now, Kind: Initial, Device: e.Name, Port: n, State: uint8(p.State)})
+				changed(Change{Time: now, Kind: Initial, Device: e.Name, Port: n, State: p.State})
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // DiffSchema identifies the JSON form of a [ReportDiff]; schema/linkinfo-diff.json
 // describes it.
-const DiffSchema = "ibkit/linkinfo-diff/2"
+const DiffSchema = "ibkit/linkinfo-diff/3"
 
 // A ReportDiff is the document that "ibkit linkinfo --diff FILE --json" prints.
 type ReportDiff struct {
@@ -18,7 +18,7 @@ type ReportDiff struct {
 
 // A ReportNodeDiff is a [NodeDiff].
 type ReportNodeDiff struct {
-	GUID  ib.GUID          `json:"guid"`
+	GUID  ib.GUID          `json:"node_guid"`
 	Type  string           `json:"type"`
 	Old   *ReportNodeState `json:"old"` // nil: the node was added
 	New   *ReportNodeState `json:"new"` // nil: the node was removed
@@ -34,7 +34,7 @@ type ReportNodeState struct {
 
 // A ReportPortDiff is a [PortDiff].
 type ReportPortDiff struct {
-	Number uint8            `json:"number"`
+	Number uint8            `json:"port"`
 	Old    *ReportPortState `json:"old"` // nil: the port was unknown
 	New    *ReportPortState `json:"new"` // nil: the port is unknown
 }

@@ -9,7 +9,7 @@ import (
 
 // ReportSchema identifies the JSON form of a [Report]; schema/linkinfo.json
 // describes it. A change that breaks readers changes the number.
-const ReportSchema = "ibkit/linkinfo/3"
+const ReportSchema = "ibkit/linkinfo/4"
 
 // A Report is the document that "ibkit linkinfo --json" prints. Pointers are nil if
 // a value is unknown or does not exist.
@@ -25,7 +25,7 @@ type Report struct {
 
 // A ReportNode is a node of a [Report] with those of its ports that were selected.
 type ReportNode struct {
-	GUID           ib.GUID        `json:"guid"`
+	GUID           ib.GUID        `json:"node_guid"`
 	Type           string         `json:"type"`
 	Name           *string        `json:"name"`            // from the node name map, else the description; not ""
 	Description    *string        `json:"description"`     // a blank for each byte that is not printable ASCII
@@ -44,9 +44,9 @@ type ReportNode struct {
 
 // A ReportPort is a port, its link and its findings.
 type ReportPort struct {
-	Number    uint8         `json:"number"`
-	External  *int          `json:"external_number"` // as printed on the chassis
-	GUID      ib.GUID       `json:"guid"`
+	Number    uint8         `json:"port"`
+	External  *int          `json:"external_port"` // as printed on the chassis
+	GUID      ib.GUID       `json:"port_guid"`
 	LID       *ib.LID       `json:"lid"` // 0: not assigned
 	State     *string       `json:"state"`
 	PhysState *string       `json:"phys_state"`

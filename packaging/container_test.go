@@ -29,7 +29,7 @@ func TestContainer(t *testing.T) {
 		code int
 	}{
 		{"linkinfo --sim demo --problems", "3 links with problems", 3},
-		{"linkinfo --sim demo --json", `"schema":"ibkit/linkinfo/3"`, 3},
+		{"linkinfo --sim demo --json", `"schema":"ibkit/linkinfo/4"`, 3},
 		{"iblinkinfo --sim demo", "Could be", 0},
 		{"ping --sim demo --count 1 3", "1", 0},
 		{"version", "linux/amd64", 0},

@@ -106,7 +106,7 @@ type Failure struct {
 // A System is the chassis that contains a node.
 type System struct {
 	Number int     `json:"number"`
-	GUID   ib.GUID `json:"guid"`
+	GUID   ib.GUID `json:"system_guid"`
 	Slot   string  `json:"slot"`
 }
 

@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/netfile"
 )
 
-// linksSchemas are the ibkit linkinfo --json schemas that can be read (see
-// schema/linkinfo.json). Version 1 always contains the attributes, versions 2 and 3
-// with --attributes.
-var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2", "ibkit/linkinfo/3"}
+// linksSchema is the ibkit linkinfo --json schema: see schema/linkinfo.json.
+const linksSchema = "ibkit/linkinfo/4"
 
 // ParseJSON parses ibkit linkinfo --json --attributes output: all nodes with NodeInfo,
 // SwitchInfo and PortInfo, and the links. Ports keep the state in the file, with LIDs and
@@ -77,8 +74,8 @@ func (j *jsonReader) read() (*Fabric, error) {
 		return nil, err
 	}
 	switch {
-	case schema == nil || !slices.Contains(linksSchemas, *schema):
-		return nil, j.errorf("schema: want %s, the form that ibkit linkinfo --json --attributes prints", strings.Join(linksSchemas, " or "))
+	case schema == nil || *schema != linksSchema:
+		return nil, j.errorf("schema: want %s, the form that ibkit linkinfo --json --attributes prints", linksSchema)
 	case len(j.nodes) == 0:
 		return nil, j.errorf("nodes: the array is empty")
 	}

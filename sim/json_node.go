@@ -52,7 +52,7 @@ func (n *jsonNode) errorf(format string, args ...any) error {
 // nodeMembers are the members that define a node. The other members follow from them or
 // describe fabric problems.
 type nodeMembers struct {
-	GUID        string          `json:"guid"`
+	GUID        string          `json:"node_guid"`
 	Description string          `json:"description"`
 	LID         uint16          `json:"lid"`
 	Info        json.RawMessage `json:"info"`
@@ -62,8 +62,8 @@ type nodeMembers struct {
 }
 
 type portMembers struct {
-	Number uint8           `json:"number"`
-	GUID   string          `json:"guid"`
+	Number uint8           `json:"port"`
+	GUID   string          `json:"port_guid"`
 	Info   json.RawMessage `json:"info"`
 	Ext    json.RawMessage `json:"extended_port_info"`
 	Peer   *struct {
@@ -87,12 +87,12 @@ func (n *jsonNode) read(text []byte) error {
 		return fmt.Errorf("%s.info: want an object (NodeInfo, printed with --attributes)", n.path)
 	}
 	isSwitch := n.info.IsSwitch()
-	guid, err := jsonGUID(m.GUID, n.path+".guid")
+	guid, err := jsonGUID(m.GUID, n.path+".node_guid")
 	switch {
 	case err != nil:
 		return err
 	case guid != n.info.NodeGUID:
-		return fmt.Errorf("%s.guid: want 0x%016x, as in info", n.path, n.info.NodeGUID)
+		return fmt.Errorf("%s.node_guid: want 0x%016x, as in info", n.path, n.info.NodeGUID)
 	case n.info.NodeType < mad.NodeTypeCA || n.info.NodeType > mad.NodeTypeRouter:
 		return fmt.Errorf("%s.info.node_type: got %d, want 1, 2 or 3", n.path, n.info.NodeType)
 	case n.info.NumPorts < 1 || n.info.NumPorts > netfile.MaxPorts:
@@ -135,15 +135,15 @@ func (n *jsonNode) complete() error {
 
 func (n *jsonNode) readPort(m *portMembers, path string) error {
 	if m.Number < 1 || int(m.Number) >= len(n.ports) {
-		return fmt.Errorf("%s.number: got %d, want a number from 1 to %d", path, m.Number, len(n.ports)-1)
+		return fmt.Errorf("%s.port: got %d, want a number from 1 to %d", path, m.Number, len(n.ports)-1)
 	}
 	p := &n.ports[m.Number]
 	if p.path != "" {
-		return fmt.Errorf("%s.number: duplicate port %d, used by %s", path, m.Number, p.path)
+		return fmt.Errorf("%s.port: duplicate port %d, used by %s", path, m.Number, p.path)
 	}
 	p.path = path
 	var err error
-	if p.guid, err = jsonGUID(m.GUID, path+".guid"); err != nil {
+	if p.guid, err = jsonGUID(m.GUID, path+".port_guid"); err != nil {
 		return err
 	}
 	if n.portInfo == nil || !bytes.Equal(n.text, m.Info) {

@@ -78,7 +78,7 @@ func TestParseJSON_UnknownPort(t *testing.T) {
 // Filtered files are rejected. Files from partial scans may lack ports.
 func TestParseJSON_Filter(t *testing.T) {
 	text := pair(t)
-	i, j := strings.Index(text, `,{"number":3,`), strings.Index(text, `,{"number":4,`)
+	i, j := strings.Index(text, `,{"port":3,`), strings.Index(text, `,{"port":4,`)
 	text = text[:i] + text[j:]
 	_, err := ParseJSON(strings.NewReader(text), "f")
 	if err == nil || !strings.Contains(err.Error(), "f:5:1: nodes[1].ports: port 3 is missing; the file may be filtered") {
@@ -94,29 +94,29 @@ func TestParseJSON_Errors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{`{` + "\n" + `"schema"`, "[" + "\n" + `"schema"`, "f:1:1: want an object, as ibkit linkinfo --json --attributes prints it"},
-		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, "schema: want ibkit/linkinfo/1 or ibkit/linkinfo/2 or ibkit/linkinfo/3"},
-		{`"ibkit/linkinfo/1"`, `5`, `f:2:10: schema: got number, want a string`},
+		{`ibkit/linkinfo/4`, `ibkit/linkinfo/9`, "schema: want ibkit/linkinfo/4"},
+		{`"ibkit/linkinfo/4"`, `5`, `f:2:10: schema: got number, want a string`},
 		{`"nodes":[`, `"nodes":{`, "f:3:9: want nodes: an array"},
 		{`"nodes":[`, `"knots":[`, "nodes: the array is empty"},
-		{`"guid":"0x0002c90000100000","type"`, `"guid":5,"type"`, "f:4:9: nodes[0].guid: got number, want a string"},
-		{`"guid":"0x0002c90000100000","type"`, `"guid":"zero","type"`, `f:4:1: nodes[0].guid: got "zero", want a GUID, for example "0x0002c90000100300"`},
-		{`"guid":"0x0002c90000100000","type"`, `"guid":"0x5","type"`, `nodes[0].guid: want 0x0002c90000100000, as in info`},
+		{`"node_guid":"0x0002c90000100000","type"`, `"node_guid":5,"type"`, "f:4:14: nodes[0].node_guid: got number, want a string"},
+		{`"node_guid":"0x0002c90000100000","type"`, `"node_guid":"zero","type"`, `f:4:1: nodes[0].node_guid: got "zero", want a GUID, for example "0x0002c90000100300"`},
+		{`"node_guid":"0x0002c90000100000","type"`, `"node_guid":"0x5","type"`, `nodes[0].node_guid: want 0x0002c90000100000, as in info`},
 		{`"num_ports":4`, `"num_ports":0`, `f:5:1: nodes[1].info.num_ports: got 0, want a number from 1 to 254`},
 		{`"num_ports":4`, `"num_ports":256`, `nodes[1].info.num_ports: got 256, want a whole number from 0 to 255`},
 		{`"num_ports":4,`, ``, `nodes[1].info.num_ports: the member is missing, want a whole number from 0 to 255`},
 		{`"node_type":{"value":1`, `"node_type":{"value":7`, `nodes[0].info.node_type: got 7, want 1, 2 or 3`},
 		{`"link_state":{"value":4`, `"link_state":{"value":16`, `nodes[0].ports[0].info.link_state: got {"value":16,"name":"Active"}, want an object whose "value" is a whole number from 0 to 15`},
 		{`"switch_info":null`, `"switch_info":7`, `nodes[0].switch_info: want an object or null`},
-		{`"number":3,`, `"number":2,`, `nodes[1].ports[2].number: duplicate port 2, used by nodes[1].ports[1]`},
-		{`"number":3,`, `"number":5,`, `nodes[1].ports[2].number: got 5, want a number from 1 to 4`},
-		{`"number":3,`, `"number":300,`, `ports.number: got number 300, want a whole number from 0 to 255`},
+		{`"port":3,`, `"port":2,`, `nodes[1].ports[2].port: duplicate port 2, used by nodes[1].ports[1]`},
+		{`"port":3,`, `"port":5,`, `nodes[1].ports[2].port: got 5, want a number from 1 to 4`},
+		{`"port":3,`, `"port":300,`, `ports.port: got number 300, want a whole number from 0 to 255`},
 		{`"peer":{"node_guid":"0x0002c90000800100"`, `"peer":{"node_guid":"0x0002c90000800101"`, `f:4:1: nodes[0].ports[0].peer.node_guid: node 0x0002c90000800101 is not in the file`},
 		{`"port_guid":"0x0002c90000800100","port":1`, `"port_guid":"0x0002c90000800100","port":9`, `nodes[0].ports[0].peer.port: got 9, want a port of nodes[1] (f:5:1), from 1 to 4`},
 		{`"port_guid":"0x0002c90000800100","port":1`, `"port_guid":"0x0002c90000800100","port":2`, `nodes[0].ports[0].peer: port 2 of nodes[1] (f:5:1) has another peer`},
-		{`"number":3,`, `"number":4,`, `nodes[1].ports[3].number: duplicate port 4, used by nodes[1].ports[2]`},
+		{`"port":3,`, `"port":4,`, `nodes[1].ports[3].port: duplicate port 4, used by nodes[1].ports[2]`},
 		{`"partial":false`, `"partial":"no"`, `f:2:`},
 		{`"lid":2,"route"`, `"lid":70000,"route"`, `nodes[1].lid: got number 70000, want a whole number from 0 to 65535`},
-		{`"ports":[{`, `"ports":[}`, `f:4:440: nodes[0]: invalid character '}'`},
+		{`"ports":[{`, `"ports":[}`, `f:4:445: nodes[0]: invalid character '}'`},
 		{`"failures":[]`, `"failures":[`, `f:6:13: failures: invalid character ','`},
 		{`"summary":`, `"summary"=`, `f:8:`},
 	} {
@@ -139,7 +139,7 @@ func TestParseJSON_Errors(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                    "f:1:1: unexpected end of the file",
-		pair(t)[:3000]:        "f:5:126: unexpected end of the file",
+		pair(t)[:3000]:        "f:5:120: unexpected end of the file",
 		pair(t) + "x":         "f:",
 		"{}":                  "schema: want",
 		`{"nodes":[5]}`:       "nodes[0]: got number, want an object",

@@ -93,7 +93,7 @@ func (v *view) extended(e *devinfo.Extended) {
 func (v *view) portPage(p *devinfo.Port) error {
 	fmt.Fprintf(v.out, "  port %d\n", p.Number)
 	v.fields(2, [][2]string{
-		{"state", portState(p) + ", " + portPhys(p)},
+		{"state", render.Show(p.State) + ", " + render.Show(p.PhysState)},
 		{"link layer", render.Show(p.LinkLayer)},
 		{"rate", render.Show(p.Rate) + effective(p)},
 		{"MTU", render.Show(p.MTU) + " of " + render.Show(p.MaxMTU)},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/pcie"
 	"github.com/ibkit/ibkit/report"
@@ -53,7 +52,7 @@ func (v *view) portCells(d *devinfo.Device, p *devinfo.Port) []string {
 	if p == nil {
 		return append([]string{d.Name}, slices.Repeat([]string{render.Absent}, 9)...)
 	}
-	state := portState(p)
+	state := render.Show(p.State)
 	switch {
 	case p.State == nil:
 	case p.Active():
@@ -64,22 +63,8 @@ func (v *view) portCells(d *devinfo.Device, p *devinfo.Port) []string {
 	rate, link := rateParts(p.Rate)
 	mtu := render.Show(p.MTU)
 	return []string{
-		d.Name, strconv.Itoa(p.Number), render.Show(p.LinkLayer), state, portPhys(p), rate, link, mtu, address(p), render.Show(p.Netdev),
+		d.Name, strconv.Itoa(p.Number), render.Show(p.LinkLayer), state, render.Show(p.PhysState), rate, link, mtu, address(p), render.Show(p.Netdev),
 	}
-}
-
-func portState(p *devinfo.Port) string {
-	if p.State == nil || int(*p.State) >= len(portstate.Names) {
-		return render.Show(p.State)
-	}
-	return portstate.Names[*p.State]
-}
-
-func portPhys(p *devinfo.Port) string {
-	if p.PhysState == nil || int(*p.PhysState) >= len(portstate.PhysNames) {
-		return render.Show(p.PhysState)
-	}
-	return portstate.PhysNames[*p.PhysState]
 }
 
 // rateParts splits "100 Gb/sec (4X EDR)".

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // runWatch prints changes until the context ends.
@@ -32,10 +32,10 @@ func changeText(e devinfo.Change) string {
 	case devinfo.Removed:
 		return where + " was removed"
 	case devinfo.Initial:
-		if e.State == 4 {
+		if e.State == ib.PortActive {
 			return where + " is active"
 		}
-		return where + " is " + portstate.Names[min(int(e.State), 4)]
+		return where + " is " + e.State.String()
 	case devinfo.Up:
 		return where + " is active again"
 	case devinfo.Down:

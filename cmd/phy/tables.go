@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/report"
 )
 
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
@@ -45,8 +46,8 @@ var endColumns = []csvColumn[phy.ReportEnd]{
 	{"node_guid", func(e phy.ReportEnd) string { return e.NodeGUID.String() }},
 	{"name", func(e phy.ReportEnd) string { return e.Name }},
 	{"port", func(e phy.ReportEnd) string { return fmt.Sprint(e.Port) }},
-	{"peer_name", func(e phy.ReportEnd) string { return render.Show(e.PeerName) }},
-	{"peer_port", func(e phy.ReportEnd) string { return render.Show(e.PeerPort) }},
+	{"peer_name", peerColumn(func(p *report.Peer) string { return render.Show(p.Name) })},
+	{"peer_port", peerColumn(func(p *report.Peer) string { return fmt.Sprint(p.Port) })},
 	{"state", func(e phy.ReportEnd) string { return render.Show(e.State) }},
 	{"fec", func(e phy.ReportEnd) string { return render.Show(e.FEC) }},
 	{"cable", registers.Cable},
@@ -72,6 +73,15 @@ var endColumns = []csvColumn[phy.ReportEnd]{
 		}
 		return strings.Join(kinds, " ")
 	}},
+}
+
+func peerColumn(value func(*report.Peer) string) func(phy.ReportEnd) string {
+	return func(e phy.ReportEnd) string {
+		if e.Peer == nil {
+			return ""
+		}
+		return value(e.Peer)
+	}
 }
 
 func moduleColumn(value func(*phy.ReportModule) string) func(phy.ReportEnd) string {

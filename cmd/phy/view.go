@@ -42,10 +42,10 @@ func (v *view) raw(r phy.RawRegister) {
 func endName(e phy.ReportEnd) string { return cmdutil.Visible(fabric.PortName(e.Name, int(e.Port))) }
 
 func peerName(e phy.ReportEnd) string {
-	if e.PeerName == nil {
+	if e.Peer == nil {
 		return render.Absent
 	}
-	return cmdutil.Visible(fabric.PortName(*e.PeerName, int(*e.PeerPort)))
+	return cmdutil.Visible(fabric.PortName(render.Show(e.Peer.Name), int(e.Peer.Port)))
 }
 
 // endTable prints the link ends.

@@ -68,8 +68,8 @@ func TestPort_Usage(t *testing.T) {
 // A list of ports, and the report of linkinfo, have the same effect.
 func TestPort_From(t *testing.T) {
 	list := cmdtest.WriteFile(t, "# two links\nleaf1 4\n\n 8 1 # by LID\n")
-	report := cmdtest.WriteFile(t, `{"schema":"ibkit/linkinfo/3","nodes":[{"guid":"0x0002c90000800200","ports":[{"number":4}]},`+
-		`{"guid":"0x0002c90000800700","ports":[{"number":0},{"number":1}]},{"guid":"0x0002c90000100400","ports":[{"number":1}]}]}`)
+	report := cmdtest.WriteFile(t, `{"schema":"ibkit/linkinfo/4","nodes":[{"node_guid":"0x0002c90000800200","ports":[{"port":4}]},`+
+		`{"node_guid":"0x0002c90000800700","ports":[{"port":0},{"port":1}]},{"node_guid":"0x0002c90000100400","ports":[{"port":1}]}]}`)
 	for _, file := range []string{list, report} {
 		code, out, err := run(t, "--yes --force last-link --targets-file "+file+" disable")
 		if want := "changed 2 of 2 ports\n"; code != 0 || !strings.HasSuffix(out, want) {
@@ -80,7 +80,7 @@ func TestPort_From(t *testing.T) {
 		"leaf1":                   ":1: no port number after the target",
 		"\nleaf1 x":               `:2: "x" is not a port number`,
 		"leaf1 99999999999":       `"99999999999" is not a port number`,
-		`{"schema":"ibkit/sm/1"}`: `got schema "ibkit/sm/1", want "ibkit/linkinfo/3"`,
+		`{"schema":"ibkit/sm/1"}`: `got schema "ibkit/sm/1", want "ibkit/linkinfo/4"`,
 		`{"schema":7}`:            "schema: a number is not possible here",
 		"{":                       "unexpected end of JSON input",
 		"0x 1":                    ":1:",

@@ -86,7 +86,7 @@ simulated fabrics are recorded only with --log.`),
   ibkit sm --sm-wait 10s 7
 
   # the LID of the master, for scripts
-  ibkit sm --json | jq '.managers[] | select(.state.name == "Master") | .lid'
+  ibkit sm --json | jq '.managers[] | select(.state == "Master") | .lid'
 
   # the effect of stopping the standby manager at LID 7
   ibkit sm --set disable --dry-run 7

@@ -312,11 +312,11 @@ func TestParse_Damaged(t *testing.T) {
 
 // linksText is the JSON of a switch and two hosts.
 const linksText = `{
-"schema":"ibkit/linkinfo/3","start":"0x0000000000000020","partial":false,"failures":[],
+"schema":"ibkit/linkinfo/4","start":"0x0000000000000020","partial":false,"failures":[],
 "nodes":[
-{"description":"sw","info":SWITCH,"ports":[{"number":1,"guid":"0x0000000000000010","peer":{"node_guid":"0x0000000000000020","port":1}},{"number":2,"guid":"0x0000000000000010","peer":{"node_guid":"0x0000000000000030","port":1}}]},
-{"description":"n1","info":HOST1,"ports":[{"number":1,"guid":"0x0000000000000021","peer":{"node_guid":"0x0000000000000010","port":1}}]},
-{"description":"n2","info":HOST2,"ports":[{"number":1,"guid":"0x0000000000000031","peer":{"node_guid":"0x0000000000000010","port":2}}]}],
+{"description":"sw","info":SWITCH,"ports":[{"port":1,"port_guid":"0x0000000000000010","peer":{"node_guid":"0x0000000000000020","port":1}},{"port":2,"port_guid":"0x0000000000000010","peer":{"node_guid":"0x0000000000000030","port":1}}]},
+{"description":"n1","info":HOST1,"ports":[{"port":1,"port_guid":"0x0000000000000021","peer":{"node_guid":"0x0000000000000010","port":1}}]},
+{"description":"n2","info":HOST2,"ports":[{"port":1,"port_guid":"0x0000000000000031","peer":{"node_guid":"0x0000000000000010","port":2}}]}],
 "stats":{}}
 `
 
@@ -344,8 +344,8 @@ func TestParse_DamagedJSON(t *testing.T) {
 			2, 1, "5: invalid JSON: description: a number is not possible here\n" +
 				"4: port 0x0000000000000010[1]: peer 0x0000000000000020 is not in the file, which may be filtered at sw[1]\n",
 		}},
-		{"port", strings.Replace(text, `{"number":1,"guid":"0x0000000000000021"`, `{"number":"x","guid":"0x0000000000000021"`, 1), part{
-			3, 1, "5: port 0 in the list of node 0x0000000000000020: invalid JSON: number: a string is not possible here at n1[0]\n" +
+		{"port", strings.Replace(text, `{"port":1,"port_guid":"0x0000000000000021"`, `{"port":"x","port_guid":"0x0000000000000021"`, 1), part{
+			3, 1, "5: port 0 in the list of node 0x0000000000000020: invalid JSON: port: a string is not possible here at n1[0]\n" +
 				"4: port 0x0000000000000010[1]: the peer has another peer at sw[1]\n",
 		}},
 		{"node twice", strings.Replace(text, info(mad.NodeTypeCA, 0x30, 1), info(mad.NodeTypeCA, 0x20, 1), 1), part{

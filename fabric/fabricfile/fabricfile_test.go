@@ -137,11 +137,11 @@ func TestParse_Errors(t *testing.T) {
 		{"db_csv", "START_NODES\nNodeGUID\nx\n", "read file:3: NodeGUID: got \"x\""},
 		{"netdiscover", "Switch\t2 \"S-0000000000000001\"\n[9]\t\"S-0000000000000002\"[1]\n", "file:2"},
 		{"JSON", "{\n1}", "read fabric: file:2: "},
-		{"schema", `{"schema":"ibkit/topology/1"}`, `got schema "ibkit/topology/1", want ibkit/linkinfo/3`},
-		{"no nodes", `{"schema":"ibkit/linkinfo/3"}`, "got no nodes"},
-		{"no attributes", `{"schema":"ibkit/linkinfo/3","nodes":[{"description":"a"}]}`, "node 0 has no attributes"},
-		{"GUID twice", `{"schema":"ibkit/linkinfo/3","nodes":[{` + attributes + `},{` + attributes + `}]}`, "is that of another node"},
-		{"filtered", `{"schema":"ibkit/linkinfo/3","nodes":[{` + attributes + `,"ports":[{"number":1,"guid":"0x0000000000000001","peer":{"node_guid":"0x0000000000000002","port":1}}]}]}`, "is not in the file, which may be filtered"},
+		{"schema", `{"schema":"ibkit/topology/3"}`, `got schema "ibkit/topology/3", want ibkit/linkinfo/4`},
+		{"no nodes", `{"schema":"ibkit/linkinfo/4"}`, "got no nodes"},
+		{"no attributes", `{"schema":"ibkit/linkinfo/4","nodes":[{"description":"a"}]}`, "node 0 has no attributes"},
+		{"GUID twice", `{"schema":"ibkit/linkinfo/4","nodes":[{` + attributes + `},{` + attributes + `}]}`, "is that of another node"},
+		{"filtered", `{"schema":"ibkit/linkinfo/4","nodes":[{` + attributes + `,"ports":[{"port":1,"port_guid":"0x0000000000000001","peer":{"node_guid":"0x0000000000000002","port":1}}]}]}`, "is not in the file, which may be filtered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d, err := fabricfile.Parse([]byte(test.text), "file")
@@ -164,7 +164,7 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(`{"schema":"ibkit/linkinfo/3","start":"0x1","nodes":[{"description":"a","info":` + string(info) + `,"ports":[{"number":1,"guid":"0x0000000000000001"}]}]}`))
+	f.Add([]byte(`{"schema":"ibkit/linkinfo/4","start":"0x1","nodes":[{"description":"a","info":` + string(info) + `,"ports":[{"port":1,"port_guid":"0x0000000000000001"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := fabricfile.Parse(data, "file")
 		if err != nil {

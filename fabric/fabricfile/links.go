@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -34,8 +33,8 @@ type linksNode[P any] struct {
 
 // A linksPort is a port in linkinfo JSON.
 type linksPort struct {
-	Number uint8                `json:"number"`
-	GUID   ib.GUID              `json:"guid"`
+	Number uint8                `json:"port"`
+	GUID   ib.GUID              `json:"port_guid"`
 	Info   *mad.PortInfo        `json:"info"`
 	Ext    *mad.MlnxExtPortInfo `json:"extended_port_info"`
 	Peer   *struct {
@@ -44,8 +43,8 @@ type linksPort struct {
 	} `json:"peer"`
 }
 
-// LinksSchema begins the linkinfo JSON schema.
-const LinksSchema = "ibkit/linkinfo/"
+// LinksSchema is the linkinfo JSON schema.
+const LinksSchema = "ibkit/linkinfo/4"
 
 // A linksReader reads linkinfo JSON. Members, nodes, ports and links that it could not
 // read are failures.
@@ -75,8 +74,8 @@ func parseLinks(data []byte, name string) (*fabric.Fabric, error) {
 	switch {
 	case r.report.Schema == "" && len(r.failures) > 0, len(r.nodes) == 0 && len(r.failures) > 0:
 		return nil, r.failures[0].Err
-	case !strings.HasPrefix(r.report.Schema, LinksSchema):
-		return nil, &textfile.Error{File: name, Err: fmt.Errorf("got schema %q, want %s3", r.report.Schema, LinksSchema)}
+	case r.report.Schema != LinksSchema:
+		return nil, &textfile.Error{File: name, Err: fmt.Errorf("got schema %q, want %s", r.report.Schema, LinksSchema)}
 	case len(r.nodes) == 0:
 		return nil, &textfile.Error{File: name, Err: errors.New("got no nodes")}
 	}

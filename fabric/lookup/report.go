@@ -8,7 +8,7 @@ import (
 
 // ReportSchema identifies the `ibkit addr` JSON document, which schema/addr.json
 // describes. An incompatible change gets another number.
-const ReportSchema = "ibkit/addr/2"
+const ReportSchema = "ibkit/addr/3"
 
 // A Report is the `ibkit addr --json` JSON document. A nil pointer stands for a value
 // that does not exist or is unknown.
@@ -42,7 +42,7 @@ type ReportPort struct {
 	Description *string `json:"description"` // a blank for each byte that is not printable ASCII
 	// DescriptionHex has Description's bytes; nil if they are all printable ASCII.
 	DescriptionHex *string       `json:"description_hex"`
-	NodeType       *string       `json:"node_type"`
+	NodeType       *string       `json:"type"`
 	NodeGUID       *ib.GUID      `json:"node_guid"`
 	SystemGUID     *ib.GUID      `json:"system_guid"`
 	PortGUID       *ib.GUID      `json:"port_guid"`

@@ -131,8 +131,8 @@ const typeSMI = 1
 type Port struct {
 	Device      string
 	Number      uint32
-	State       *uint8 // PortInfo's PortState
-	PhysState   *uint8
+	State       *ib.PortState
+	PhysState   *ib.PhysState
 	LID, SMLID  *uint32
 	LMC         *uint8
 	Netdev      string
@@ -262,9 +262,9 @@ func parsePort(b []byte) (Port, error) {
 		case attrPortIndex:
 			p.Number = ad.Uint32()
 		case attrPortState:
-			p.State = new(ad.Uint8())
+			p.State = new(ib.PortState(ad.Uint8()))
 		case attrPortPhysState:
-			p.PhysState = new(ad.Uint8())
+			p.PhysState = new(ib.PhysState(ad.Uint8()))
 		case attrLID:
 			p.LID = new(ad.Uint32())
 		case attrSMLID:

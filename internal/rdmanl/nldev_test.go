@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("SMI device: got error %v, difference (-want +got):\n%s", err, diff)
 	}
 	p, err := parsePort(encode(t, port))
-	wantPort := Port{Device: "mlx5_0", Number: 1, State: new(uint8(4)), PhysState: new(uint8(5)), LID: new(uint32(31)), Netdev: "eth0"}
+	wantPort := Port{Device: "mlx5_0", Number: 1, State: new(ib.PortActive), PhysState: new(ib.PhysLinkUp), LID: new(uint32(31)), Netdev: "eth0"}
 	if diff := cmp.Diff(wantPort, p); diff != "" || err != nil {
 		t.Errorf("port: got error %v, difference (-want +got):\n%s", err, diff)
 	}

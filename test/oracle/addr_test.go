@@ -40,14 +40,14 @@ type addrRig struct {
 }
 
 type addrNode struct {
-	GUID  string
+	GUID  string `json:"node_guid"`
 	Type  string
 	Name  string
 	LID   int
 	Route string
 	Ports []struct {
-		Number int
-		GUID   string
+		Number int    `json:"port"`
+		GUID   string `json:"port_guid"`
 	}
 }
 

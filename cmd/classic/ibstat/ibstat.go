@@ -14,7 +14,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -66,7 +65,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		return err
 	}
 	devices := slices.DeleteFunc(r.Devices, func(d *devinfo.Device) bool {
-		return d.NodeType == nil || *d.NodeType < 1 || *d.NodeType > 3
+		return d.NodeType == nil || !slices.Contains(devinfo.NodeTypes[1:4], *d.NodeType)
 	})
 	slices.SortFunc(devices, func(a, b *devinfo.Device) int { return strings.Compare(a.Name, b.Name) })
 	if len(operands) > 0 {
@@ -183,7 +182,7 @@ func portSpeeds(device string) (speed func(uint32) (uint64, error), done func())
 
 // device prints a device or a single port on it. It returns false if the port does not exist.
 func (v *view) device(d *devinfo.Device) bool {
-	kind := nodeTypes[*d.NodeType]
+	kind := *d.NodeType
 	speed := func(uint32) (uint64, error) { return 0, fs.ErrNotExist }
 	if v.speeds != nil && !v.short {
 		var done func()
@@ -224,16 +223,16 @@ func (v *view) device(d *devinfo.Device) bool {
 }
 
 func (v *view) showPort(p *devinfo.Port, speed func(uint32) (uint64, error), header, indent string) {
-	name := func(names []string, n uint8) string {
-		if int(n) < len(names) {
+	name := func(names []string, n int) string {
+		if n < len(names) {
 			return names[n]
 		}
 		return "???"
 	}
 	fmt.Fprintf(v.out, "%sPort %d:\n", header, p.Number)
 	line := func(format string, args ...any) { fmt.Fprintf(v.out, indent+format+"\n", args...) }
-	line("State: %s", name(portstate.Names[:], *p.State))
-	line("Physical state: %s", name(portstate.PhysNames[:], *p.PhysState))
+	line("State: %s", name(stateNames, int(*p.State)))
+	line("Physical state: %s", name(physNames, int(*p.PhysState)))
 	switch rate := getopt.Strtol(*p.Rate); {
 	case strings.Contains(strings.ToLower(*p.Rate), "fdr10)"):
 		line("Rate: %d (FDR10)", rate)
@@ -255,4 +254,13 @@ func (v *view) showPort(p *devinfo.Port, speed func(uint32) (uint64, error), hea
 		layer = *p.LinkLayer
 	}
 	line("Link layer: %s", layer)
+}
+
+// stateNames are the names of port states, by their numbers in PortInfo.
+var stateNames = []string{"???", "Down", "Initializing", "Armed", "Active"}
+
+// physNames are the names of physical port states, by their numbers in PortInfo.
+var physNames = []string{
+	"No state change", "Sleep", "Polling", "Disabled",
+	"PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest",
 }

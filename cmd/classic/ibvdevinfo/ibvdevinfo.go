@@ -98,12 +98,12 @@ func (c *command) run(ctx context.Context, _ []string) error {
 }
 
 // transports maps node types to libibverbs transports.
-var transports = map[uint8]struct {
+var transports = map[string]struct {
 	number int
 	name   string
 }{
-	1: {0, "InfiniBand"}, 2: {0, "InfiniBand"}, 3: {0, "InfiniBand"},
-	4: {1, "iWARP"}, 5: {2, "usNIC"}, 6: {3, "usNIC UDP"}, 7: {4, "unspecified"},
+	"CA": {0, "InfiniBand"}, "Switch": {0, "InfiniBand"}, "Router": {0, "InfiniBand"},
+	"RNIC": {1, "iWARP"}, "usNIC": {2, "usNIC"}, "usNIC UDP": {3, "usNIC UDP"}, "unspecified": {4, "unspecified"},
 }
 
 // view prints devices in ibv_devinfo format.
@@ -131,7 +131,7 @@ func (v *view) showDevice(d *devinfo.Device) int {
 		return v.fail(4, "Invalid port requested for device")
 	}
 	a := d.Attr
-	kind := uint8(0)
+	kind := ""
 	if d.NodeType != nil {
 		kind = *d.NodeType
 	}

@@ -36,7 +36,7 @@ func TestRun_NoDevices(t *testing.T) {
 func TestView_Verbose(t *testing.T) {
 	const tabs = "\t\t\t\t\t"
 	d := &devinfo.Device{
-		Name: "mlx5_0", NodeType: new(uint8(1)), CompCounters: &verbs.CompCounterCaps{MaxCounters: 4, MaxValue: 5, AttachOps: 0x41},
+		Name: "mlx5_0", NodeType: new("CA"), CompCounters: &verbs.CompCounterCaps{MaxCounters: 4, MaxValue: 5, AttachOps: 0x41},
 		Attr: &verbs.DeviceAttr{
 			PhysPortCount: 1, MaxPKeys: 1, LocalCAAckDelay: 15, CapsEx: new(verbs.DeviceCapsEx(1<<41 | 1<<40)),
 			ODP: &verbs.ODPCaps{RC: 0x1c1}, PacketPacing: &verbs.PacketPacingCaps{Min: 1, Max: 2, QPTypes: 1<<verbs.QPTypeRC | 1<<verbs.QPTypeUC},

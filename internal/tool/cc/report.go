@@ -9,7 +9,7 @@ import (
 )
 
 // ReportSchema identifies the JSON form for a [Report]; schema/cc.json describes it.
-const ReportSchema = "ibkit/cc/2"
+const ReportSchema = "ibkit/cc/3"
 
 // A Report is the document that "ibkit cc --json" prints.
 type Report struct {

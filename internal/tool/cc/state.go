@@ -68,8 +68,8 @@ func (s *State) elements(of []*kind) []element {
 // several ports or service levels.
 type Edit struct {
 	Name string `json:"name"` // "threshold", or "sl 0-3 ccti_timer"
-	From string `json:"from"` // "": does not apply
-	To   string `json:"to"`
+	From string `json:"old"` // "": does not apply
+	To   string `json:"new"`
 }
 
 // difference returns the elements that differ.

@@ -190,7 +190,7 @@ func literal(s *string) string {
 
 // stateName returns a port's state, for example "ACTIVE".
 func stateName(p *devinfo.Port) string {
-	return strings.ToUpper(ib.PortState(*p.State).String())
+	return strings.ToUpper(p.State.String())
 }
 
 // parseRate parses the sysfs attribute rate, for example "400 Gb/sec (4X NDR)".

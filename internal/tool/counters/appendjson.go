@@ -17,7 +17,7 @@ import (
 func (r *Result) AppendNodeJSON(b []byte, n *Node, ports []*Port, o ReportOptions) []byte {
 	head := r.ReportNode(n, nil, o)
 	b = appendText(append(b, `{"name":`...), head.Name)
-	b = appendGUID(append(b, `,"guid":`...), n.GUID)
+	b = appendGUID(append(b, `,"node_guid":`...), n.GUID)
 	b = appendText(append(b, `,"type":`...), head.Type)
 	b = append(b, `,"lid":`...)
 	if head.LID != nil {
@@ -50,12 +50,12 @@ func byName(all []Counter) []Counter {
 
 // appendPort appends the JSON form of a [ReportPort].
 func (r *Result) appendPort(b []byte, p *Port, chosen []Counter, o *ReportOptions) []byte {
-	b = strconv.AppendUint(append(b, `{"number":`...), uint64(p.Number), 10)
-	b = appendGUID(append(b, `,"guid":`...), p.GUID)
+	b = strconv.AppendUint(append(b, `{"port":`...), uint64(p.Number), 10)
+	b = appendGUID(append(b, `,"port_guid":`...), p.GUID)
 	b = append(b, `,"peer":`...)
 	if peer := p.Peer; peer != nil {
 		b = appendText(append(b, `{"name":`...), o.Names.Name(peer.Node))
-		b = appendGUID(append(b, `,"guid":`...), peer.Node.GUID)
+		b = appendGUID(append(b, `,"node_guid":`...), peer.Node.GUID)
 		b = append(strconv.AppendUint(append(b, `,"port":`...), uint64(peer.Number), 10), '}')
 	} else {
 		b = append(b, "null"...)
@@ -67,7 +67,7 @@ func (r *Result) appendPort(b []byte, p *Port, chosen []Counter, o *ReportOption
 		b = append(b, "null"...)
 	}
 	rate := DataRate(p.Port)
-	b = appendFloat(append(b, `,"data_rate":`...), rate, rate > 0)
+	b = appendFloat(append(b, `,"data_bits_per_second":`...), rate, rate > 0)
 	b = r.appendSamples(b, p, chosen, o)
 	b = append(b, `,"findings":[`...)
 	for i, f := range r.Findings(p) {
@@ -83,11 +83,11 @@ func (r *Result) appendPort(b []byte, p *Port, chosen []Counter, o *ReportOption
 func (r *Result) appendSamples(b []byte, p *Port, chosen []Counter, o *ReportOptions) []byte {
 	var d *Delta
 	if p.Now == nil {
-		b = append(b, `,"time":null,"window":null,"counters":null,"increase":null,"rates":null`...)
+		b = append(b, `,"time":null,"window_seconds":null,"counters":null,"increase":null,"rates":null`...)
 	} else {
 		d = p.Delta()
 		b = p.Now.At().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
-		b = append(b, `","window":`...)
+		b = append(b, `","window_seconds":`...)
 		if d != nil {
 			b = appendFloat(b, d.Window().Seconds(), true)
 		} else {

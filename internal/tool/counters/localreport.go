@@ -10,13 +10,13 @@ import (
 
 // LocalSchema identifies the JSON form for a [ReportLocal]; schema/counters-local.json
 // describes it.
-const LocalSchema = "ibkit/counters-local/2"
+const LocalSchema = "ibkit/counters-local/3"
 
 // A ReportLocal is the document that "ibkit counters --local --json" prints after each
 // window.
 type ReportLocal struct {
 	report.Head
-	Window *float64     `json:"window"` // seconds; nil: a single reading
+	Window *float64     `json:"window_seconds"` // seconds; nil: a single reading
 	Ports  []*LocalPort `json:"ports"`
 
 	read time.Time

@@ -10,7 +10,7 @@ import (
 )
 
 // Schema identifies the JSON form of a [Report]; schema/counters.json describes it.
-const Schema = "ibkit/counters/2"
+const Schema = "ibkit/counters/3"
 
 // A Report is the document that "ibkit counters --json" prints after each window.
 type Report struct {
@@ -21,20 +21,20 @@ type Report struct {
 
 // A ReportWindow is the part of a report between the head and the nodes.
 type ReportWindow struct {
-	Window  *float64        `json:"window"` // seconds between the passes; nil: one pass
+	Window  *float64        `json:"window_seconds"` // seconds between the passes; nil: one pass
 	Missing []ReportMissing `json:"missing"`
 }
 
 // A ReportMissing is a port of the baseline whose node is not in the fabric.
 type ReportMissing struct {
-	GUID ib.GUID `json:"guid"`
+	GUID ib.GUID `json:"node_guid"`
 	Port uint8   `json:"port"`
 }
 
 // A ReportNode is a node with its ports.
 type ReportNode struct {
 	Name  string       `json:"name"`
-	GUID  ib.GUID      `json:"guid"`
+	GUID  ib.GUID      `json:"node_guid"`
 	Type  string       `json:"type"`
 	LID   *ib.LID      `json:"lid"`
 	Ports []ReportPort `json:"ports"`
@@ -42,17 +42,17 @@ type ReportNode struct {
 
 // A ReportPort contains the counters of a port.
 type ReportPort struct {
-	Number   uint8       `json:"number"`
-	GUID     ib.GUID     `json:"guid"`
+	Number   uint8       `json:"port"`
+	GUID     ib.GUID     `json:"port_guid"`
 	Peer     *ReportPeer `json:"peer"`
 	State    *string     `json:"state"`
-	DataRate *float64    `json:"data_rate"` // bits per second
+	DataRate *float64    `json:"data_bits_per_second"` // bits per second
 
-	Time     *time.Time          `json:"time"`     // of the sample; nil: no sample
-	Window   *float64            `json:"window"`   // seconds between the samples
-	Counters map[string]*uint64  `json:"counters"` // nil: the agent lacks the counter
-	Increase map[string]*uint64  `json:"increase"` // in the window
-	Rates    map[string]*float64 `json:"rates"`    // per second
+	Time     *time.Time          `json:"time"`           // of the sample; nil: no sample
+	Window   *float64            `json:"window_seconds"` // seconds between the samples
+	Counters map[string]*uint64  `json:"counters"`       // nil: the agent lacks the counter
+	Increase map[string]*uint64  `json:"increase"`       // in the window
+	Rates    map[string]*float64 `json:"rates"`          // per second
 
 	Transmit      *float64        `json:"transmit"` // utilization, 0 to 1
 	Receive       *float64        `json:"receive"`
@@ -68,7 +68,7 @@ type ReportPort struct {
 // A ReportPeer is the other end of a link.
 type ReportPeer struct {
 	Name string  `json:"name"`
-	GUID ib.GUID `json:"guid"`
+	GUID ib.GUID `json:"node_guid"`
 	Port uint8   `json:"port"`
 }
 
@@ -92,7 +92,7 @@ type ReportMeasured struct {
 // A ReportBERRule is the result of a [BERRule].
 type ReportBERRule struct {
 	Limit   float64 `json:"limit"`
-	Window  float64 `json:"window"` // seconds
+	Window  float64 `json:"window_seconds"` // seconds
 	Allowed float64 `json:"allowed"`
 	Verdict string  `json:"verdict"`
 }

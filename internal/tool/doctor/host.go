@@ -121,7 +121,7 @@ func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 }
 
 // isIWARP reports whether the device is an iWARP adapter (node type RNIC).
-func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == 4 }
+func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == "RNIC" }
 
 // finding returns devinfo's finding with the given kind; nil without such a finding.
 func (h *host) finding(kind report.Kind, subject string) *report.Finding {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/roce"
@@ -56,7 +57,7 @@ func TestLossless(t *testing.T) {
 			"ok", "; ECN np 3, rp 3 4; traffic class 106 (rdma_cm) → DSCP 26 → priority 3 → PFC on → ECN np+rp; 7 congestion notifications sent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
+			port := &devinfo.Port{Number: 1, State: new(ib.PortActive), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
 			h := &host{queries: roce.Host{Sysfs: filepath.Join(root, "sys"), Bridging: test.pfc}, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
 			var verdicts, found []string
 			for _, i := range checkLossless(t.Context(), h) {
@@ -86,7 +87,7 @@ func TestMTU(t *testing.T) {
 		{"RoCE, below the network device", "Ethernet", 1024, 9000, Warning, "ip link set eth1 mtu 1500\nip link set eth1 mtu 9000"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: &test.layer, MTU: &test.mtu, MaxMTU: new(4096)}
+			port := &devinfo.Port{Number: 1, State: new(ib.PortActive), LinkLayer: &test.layer, MTU: &test.mtu, MaxMTU: new(4096)}
 			r := &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}
 			if test.netdev != 0 {
 				port.Netdev, port.NetdevMTU = new("eth1"), &test.netdev

@@ -17,7 +17,7 @@ func (h *host) forEachLink(check func(*devinfo.Device, *devinfo.Port) Item) []It
 	var items []Item
 	var checks []func() Item
 	for d, p := range h.ports() {
-		if !isInfiniBand(d, p) || p.PhysState == nil || ib.PhysState(*p.PhysState) != ib.PhysLinkUp {
+		if !isInfiniBand(d, p) || p.PhysState == nil || *p.PhysState != ib.PhysLinkUp {
 			continue // checkPorts reports ports without a link
 		}
 		items = append(items, Item{Subject: portName(d, p)})

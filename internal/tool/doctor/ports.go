@@ -37,9 +37,9 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 		i.Verdict, i.Found, i.Hint = Unknown, "the kernel does not report the port state", "run as root"
 		return i
 	}
-	state := ib.PortState(*p.State).String()
+	state := p.State.String()
 	if p.PhysState != nil {
-		state += "/" + ib.PhysState(*p.PhysState).String()
+		state += "/" + p.PhysState.String()
 	}
 	if p.Active() {
 		rate := ""
@@ -51,7 +51,7 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 	i.Verdict, i.Found, i.Why = Error, state, whyDown
 	phys := ib.PhysState(0)
 	if p.PhysState != nil {
-		phys = ib.PhysState(*p.PhysState)
+		phys = *p.PhysState
 	}
 	switch {
 	case phys == ib.PhysLinkUp && !p.Ethernet():

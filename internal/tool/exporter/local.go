@@ -188,7 +188,7 @@ func text(s *string) string {
 	return *s
 }
 
-func small(v *uint8) (float64, bool) {
+func small[T ~uint8](v *T) (float64, bool) {
 	if v == nil {
 		return 0, false
 	}

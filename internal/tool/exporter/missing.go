@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/counters"
 )
 
 // forgetAfter is the time after which a missing node counts as removed.
@@ -18,11 +19,9 @@ const forgetAfter = 24 * time.Hour
 type missingNode struct {
 	guid  ib.GUID
 	name  string
-	class string    // switch, hca or router
-	end   ib.GUID   // node at which the path to it ends; 0: unknown
-	at    string    // that node's name, "" if unknown
-	port  string    // of that node
-	since time.Time // time of the first sweep without it
+	class string               // switch, hca or router
+	end   *counters.ReportPeer // at which the path to it ends; nil: unknown
+	since time.Time            // time of the first sweep without it
 }
 
 // findMissing compares a sweep with the sweep before. A blind sweep says nothing about the
@@ -49,7 +48,7 @@ func (s *fabricSweep) findMissing(before *fabricSweep, selected func(*fabric.Nod
 		}
 		m := missingNode{guid: lack.Node.GUID, name: s.names.Name(lack.Node), class: roleOf(lack.Node).subsystem, since: s.began}
 		if e := lack.End; e != nil {
-			m.end, m.at, m.port = e.Node.GUID, s.names.Name(e.Node), strconv.Itoa(int(e.Number))
+			m.end = &counters.ReportPeer{Name: s.names.Name(e.Node), GUID: e.Node.GUID, Port: e.Number}
 		}
 		s.summary.missing = append(s.summary.missing, m)
 	}
@@ -62,7 +61,11 @@ func writeMissing(e *encoder, s *fabricSweep) {
 	e.value("ibkit_missing_nodes", "Nodes that an earlier sweep found within a day, and the last sweep did not.", float64(len(i.missing)))
 	e.gauge("ibkit_missing_node", "1 for each missing node, with the port at which the path to it ends.", func(emit func(labels, float64)) {
 		for _, m := range i.missing {
-			emit(newLabels("guid", m.guid.String(), "node", m.name, "type", m.class, "peer", m.at, "peer_port", m.port), 1)
+			peer, port := "", ""
+			if m.end != nil {
+				peer, port = m.end.Name, strconv.Itoa(int(m.end.Port))
+			}
+			emit(newLabels("guid", m.guid.String(), "node", m.name, "type", m.class, "peer", peer, "peer_port", port), 1)
 		}
 	})
 }
@@ -98,8 +101,8 @@ func nameList(nodes []missingNode) string {
 	var names []string
 	for _, m := range nodes[:min(most, len(nodes))] {
 		name := m.name
-		if m.end != 0 {
-			name += " behind " + m.at + "[" + m.port + "]"
+		if m.end != nil {
+			name += " behind " + fabric.PortName(m.end.Name, int(m.end.Port))
 		}
 		names = append(names, name)
 	}

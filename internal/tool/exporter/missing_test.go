@@ -164,7 +164,7 @@ func TestExporter_LogChanges(t *testing.T) {
 }
 
 func TestNameList(t *testing.T) {
-	nodes := slices.Repeat([]missingNode{{name: "a"}, {name: "b", end: 1, at: "leaf1", port: "3"}}, 6)
+	nodes := slices.Repeat([]missingNode{{name: "a"}, {name: "b", end: &counters.ReportPeer{Name: "leaf1", GUID: 1, Port: 3}}}, 6)
 	want := strings.Repeat("a, b behind leaf1[3], ", 5) + "2 more nodes"
 	if got := nameList(nodes); got != want {
 		t.Errorf("got %s, want %s", got, want)

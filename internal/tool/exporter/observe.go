@@ -19,11 +19,10 @@ type FabricSweep struct {
 // A MissingNode is a node that an earlier sweep found within a day, and the last sweep did
 // not.
 type MissingNode struct {
-	GUID  ib.GUID   `json:"node_guid"`
-	Name  string    `json:"name"`
-	At    string    `json:"at"`   // name of the node at which the path to it ends; "": unknown
-	Port  string    `json:"port"` // of that node
-	Since time.Time `json:"since"`
+	GUID  ib.GUID              `json:"node_guid"`
+	Name  string               `json:"name"`
+	Peer  *counters.ReportPeer `json:"peer"` // at which the path to it ends; nil: unknown
+	Since time.Time            `json:"since"`
 }
 
 // observe passes a fabric sweep on.
@@ -34,7 +33,7 @@ func (e *Exporter) observe(s sweep) {
 	}
 	o := FabricSweep{Result: f.result, Names: f.names, Took: f.took, Missing: []MissingNode{}}
 	for _, m := range f.summary.missing {
-		o.Missing = append(o.Missing, MissingNode{m.guid, m.name, m.at, m.port, m.since})
+		o.Missing = append(o.Missing, MissingNode{m.guid, m.name, m.end, m.since})
 	}
 	e.opts.Observe(&o)
 }

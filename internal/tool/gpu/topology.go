@@ -17,7 +17,7 @@ import (
 
 // Schema identifies the version of the JSON encoding of a [Topology]. The file
 // schema/devinfo-topology.json describes it.
-const Schema = "ibkit/devinfo-topology/1"
+const Schema = "ibkit/devinfo-topology/2"
 
 // A Topology describes the PCI Express connections between the GPUs and the RDMA devices of
 // a host. Its JSON encoding is the output of ibkit devinfo --topology --json.
@@ -30,8 +30,8 @@ type Topology struct {
 	// Restricted is true if the settings in configuration spaces were not readable: they
 	// require root.
 	Restricted bool              `json:"restricted"`
-	Window     *float64          `json:"window"` // of [Topology.Sample] in seconds; nil: one reading
-	Problems   []devinfo.Problem `json:"-"`      // the failures, with advice
+	Window     *float64          `json:"window_seconds"` // of [Topology.Sample] in seconds; nil: one reading
+	Problems   []devinfo.Problem `json:"-"`              // the failures, with advice
 }
 
 // A Position is the position of a PCI function. Pointers are nil for values that are not

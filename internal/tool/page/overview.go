@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/report"
 )
@@ -167,8 +168,8 @@ func (s *state) missingTable(m *markup) {
 		m.put("th", n.Name, "scope", "row")
 		m.put("td", n.GUID.String(), "class", "code")
 		at := absent
-		if n.At != "" {
-			at = n.At + "[" + n.Port + "]"
+		if n.Peer != nil {
+			at = fabric.PortName(n.Peer.Name, int(n.Peer.Port))
 		}
 		m.put("td", at)
 		m.begin("td", "class", "time")

@@ -10,14 +10,14 @@ import (
 )
 
 // Schema identifies the JSON form of a [Report]; schema/page.json describes it.
-const Schema = "ibkit/page/1"
+const Schema = "ibkit/page/2"
 
 // A Report is the state of a fabric in the last sweep, the document at /api/summary.
 type Report struct {
 	report.Head
 	Since    []time.Time            `json:"since"` // sweep that first had the finding, for each finding
 	Sweep    Notice                 `json:"sweep"`
-	Interval float64                `json:"interval"` // seconds between sweeps
+	Interval float64                `json:"interval_seconds"` // seconds between sweeps
 	Summary  top.ReportSummary      `json:"summary"`
 	Links    map[string]int         `json:"links_by_state"`
 	Managers []Manager              `json:"managers"`

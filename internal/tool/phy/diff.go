@@ -16,8 +16,8 @@ type Change struct {
 	Name     string  `json:"name"`
 	Port     uint8   `json:"port"`
 	Quantity string  `json:"quantity"` // for example "rx power of lane 2"
-	Before   string  `json:"before"`
-	Now      string  `json:"now"`
+	Before   string  `json:"old"`
+	Now      string  `json:"new"`
 }
 
 // Differences that are changes: smaller ones are within the precision of the measurement.

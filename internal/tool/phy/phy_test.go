@@ -378,7 +378,7 @@ func TestDiff(t *testing.T) {
 func TestReadReport_Errors(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no JSON":      {"nonsense", "invalid character"},
-		"other schema": {`{"schema": "ibkit/cc/2"}`, `got schema "ibkit/cc/2", want ibkit/phy/1`},
+		"other schema": {`{"schema": "ibkit/cc/2"}`, `got schema "ibkit/cc/2", want ibkit/phy/2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "f.json")

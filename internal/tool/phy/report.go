@@ -6,12 +6,13 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/report"
 )
 
 // ReportSchema identifies the JSON form for a [Report]; schema/phy.json describes it.
-const ReportSchema = "ibkit/phy/1"
+const ReportSchema = "ibkit/phy/2"
 
 // A Report is the document that "ibkit phy --json" prints.
 type Report struct {
@@ -81,15 +82,12 @@ type ReportGap struct {
 
 // A ReportEnd is a link end.
 type ReportEnd struct {
-	NodeGUID  ib.GUID `json:"node_guid"`
-	Name      string  `json:"name"`
-	Port      uint8   `json:"port"`
-	LID       ib.LID  `json:"lid"`
-	LocalPort *uint16 `json:"local_port"` // number in registers
-
-	PeerGUID *ib.GUID `json:"peer_guid"`
-	PeerName *string  `json:"peer_name"`
-	PeerPort *uint8   `json:"peer_port"`
+	NodeGUID  ib.GUID      `json:"node_guid"`
+	Name      string       `json:"name"`
+	Port      uint8        `json:"port"`
+	LID       ib.LID       `json:"lid"`
+	LocalPort *uint16      `json:"local_port"` // number in registers
+	Peer      *report.Peer `json:"peer"`
 
 	State     *string          `json:"state"`
 	FEC       *string          `json:"fec"`
@@ -264,13 +262,11 @@ func (r *Result) ReportDevice(d *Device) ReportDevice {
 func (r *Result) ReportEnd(e *End) ReportEnd {
 	doc := ReportEnd{
 		NodeGUID: e.Port.Node.GUID, Name: r.Names.Name(e.Port.Node), Port: e.Port.Number, LID: e.Port.LID(),
+		Peer:        linkinfo.NewReportPeer(e.Port, r.Names),
 		Unavailable: reportGaps(e.Gaps), Findings: report.KindsOf(e.Findings),
 	}
 	if e.Local != 0 {
 		doc.LocalPort = new(uint16(e.Local))
-	}
-	if p := e.Port.Peer; p != nil {
-		doc.PeerGUID, doc.PeerName, doc.PeerPort = &p.Node.GUID, new(r.Names.Name(p.Node)), &p.Number
 	}
 	if s := e.State; s != nil {
 		doc.State, doc.FEC = new(s.State.String()), new(s.FEC.String())

@@ -11,7 +11,7 @@ import (
 )
 
 // ReportSchema identifies the JSON form for a [Report]; schema/port.json describes it.
-const ReportSchema = "ibkit/port/2"
+const ReportSchema = "ibkit/port/3"
 
 // A Report is the document that "ibkit port --json" prints.
 type Report struct {
@@ -76,13 +76,13 @@ type ReportStatus struct {
 // A ReportEdit is a setting's new value. An M_Key is "none" or "set".
 type ReportEdit struct {
 	Name string `json:"name"`
-	From string `json:"from"`
-	To   string `json:"to"`
+	From string `json:"old"`
+	To   string `json:"new"`
 }
 
 // A ReportNode is a node that is cut off.
 type ReportNode struct {
-	GUID ib.GUID `json:"guid"`
+	GUID ib.GUID `json:"node_guid"`
 	Name string  `json:"name"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/ethtool"
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -51,7 +52,7 @@ func read(t *testing.T, netdev string, changes map[string]string, bridging func(
 		}
 	}
 	h := Host{Sysfs: testenv.WriteTree(t, files), Bridging: bridging, Pause: func(string) (*ethtool.Pause, error) { return &ethtool.Pause{Receive: true}, nil }}
-	port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &netdev}
+	port := &devinfo.Port{Number: 1, State: new(ib.PortActive), LinkLayer: new("Ethernet"), Netdev: &netdev}
 	h.Optional = func(device, port uint32) (map[string]bool, error) {
 		return map[string]bool{"cc_rx_ce_pkts": device == 7 && port == 1}, nil
 	}
@@ -202,11 +203,11 @@ func TestMarking_VLAN(t *testing.T) {
 // A port with a failed query has no markings with a priority, and the overview is partial.
 func TestRead_Failure(t *testing.T) {
 	h := Host{Sysfs: testenv.WriteTree(t, tuned), Bridging: func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, errors.New("no reply") }}
-	port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: new("eth1")}
+	port := &devinfo.Port{Number: 1, State: new(ib.PortActive), LinkLayer: new("Ethernet"), Netdev: new("eth1")}
 	ib := &devinfo.Port{Number: 2, LinkLayer: new("InfiniBand")}
 	o := h.Read([]*devinfo.Device{
 		{Name: "mlx5_0", Ports: []*devinfo.Port{port, ib}},
-		{Name: "iw0", NodeType: new(uint8(4)), Ports: []*devinfo.Port{{Number: 1, LinkLayer: new("Ethernet")}}},
+		{Name: "iw0", NodeType: new("RNIC"), Ports: []*devinfo.Port{{Number: 1, LinkLayer: new("Ethernet")}}},
 	})
 	if len(o.Ports) != 1 || len(o.Findings) > 0 || !o.Partial || len(o.Failures) != 1 || o.Failures[0].Subject != "mlx5_0/1" {
 		t.Errorf("got %+v, want one port with a failure", o)

@@ -143,8 +143,7 @@ func (h Host) withDefaults() Host {
 
 // IsRoCE reports whether a port is a RoCE port: iWARP adapters have Ethernet ports, too.
 func IsRoCE(d *devinfo.Device, p *devinfo.Port) bool {
-	const rnic = 4
-	return p.Ethernet() && (d.NodeType == nil || *d.NodeType != rnic)
+	return p.Ethernet() && (d.NodeType == nil || *d.NodeType != "RNIC")
 }
 
 // Read reads the settings of the RoCE ports, and compares them.

@@ -8,7 +8,7 @@ import (
 )
 
 // ReportSchema identifies the JSON form for a [Report]; schema/sa.json describes it.
-const ReportSchema = "ibkit/sa/2"
+const ReportSchema = "ibkit/sa/3"
 
 // A Report is the document that "ibkit sa --json" prints.
 type Report struct {
@@ -21,7 +21,7 @@ type ReportHead struct {
 	report.Head
 	Record  ReportRecord `json:"record"`
 	SALID   ib.LID       `json:"sa_lid"`
-	Elapsed float64      `json:"elapsed_ms"` // from the request to the reply's end
+	Elapsed float64      `json:"seconds"` // from the request to the reply's end
 }
 
 // Head returns the report's part before the records. A reply that may be incomplete is a
@@ -29,7 +29,7 @@ type ReportHead struct {
 func (r *Result) Head() ReportHead {
 	h := ReportHead{
 		Head: report.NewHead(ReportSchema, r.Began), Record: ReportRecord{ID: int(r.Kind.ID), Name: r.Kind.Name}, SALID: r.To.LID,
-		Elapsed: float64(r.Elapsed.Microseconds()) / 1000,
+		Elapsed: r.Elapsed.Seconds(),
 	}
 	if r.Clipped() {
 		h.Fail(report.Failure{LID: &r.To.LID, Attribute: r.Kind.Name, Error: "the reply is a single packet: records may be missing"})

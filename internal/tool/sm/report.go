@@ -13,7 +13,7 @@ import (
 )
 
 // ReportSchema identifies the JSON form for a [Report]; schema/sm.json describes it.
-const ReportSchema = "ibkit/sm/2"
+const ReportSchema = "ibkit/sm/3"
 
 // A Report is the document that "ibkit sm --json" prints. nil stands for an unknown or
 // missing value.
@@ -32,27 +32,27 @@ type ReportChange struct {
 	Risks     []Risk           `json:"risks"`
 	Outcome   *outcome.Outcome `json:"outcome"` // nil: the change was not to be made
 	Failure   *string          `json:"failure"`
-	After     *ReportState     `json:"after"` // nil: not read
+	After     *string          `json:"after"` // nil: not read
 	Seconds   *float64         `json:"seconds"`
 }
 
 // A ReportRequest is the SMInfo in the request.
 type ReportRequest struct {
-	GUID     ib.GUID     `json:"guid"`
-	State    ReportState `json:"state"`
-	Priority uint8       `json:"priority"`
-	Activity uint32      `json:"activity"`
+	GUID     ib.GUID `json:"port_guid"`
+	State    string  `json:"state"`
+	Priority uint8   `json:"priority"`
+	Activity uint32  `json:"activity"`
 }
 
 // A ReportManager is a subnet manager.
 type ReportManager struct {
 	Name      *string       `json:"name"`
 	NodeGUID  *ib.GUID      `json:"node_guid"`
-	GUID      *ib.GUID      `json:"guid"` // of the port
+	GUID      *ib.GUID      `json:"port_guid"`
 	LID       *ib.LID       `json:"lid"`
 	Route     *string       `json:"route"` // to a port without a LID
 	IsSM      *bool         `json:"is_sm"` // the port has the capability
-	State     *ReportState  `json:"state"`
+	State     *string       `json:"state"`
 	Priority  *uint8        `json:"priority"`
 	Activity  *uint32       `json:"activity"` // activity count
 	Advances  *bool         `json:"advances"` // the activity count
@@ -60,12 +60,6 @@ type ReportManager struct {
 	InRecords *bool         `json:"in_sa"`    // subnet administration has a record; nil: it was not queried
 	Error     *string       `json:"error"`
 	Findings  []report.Kind `json:"findings"`
-}
-
-// A ReportState is a subnet manager's state.
-type ReportState struct {
-	Value uint8  `json:"value"`
-	Name  string `json:"name"`
 }
 
 // Report returns a result's document.
@@ -98,7 +92,7 @@ func (p *Plan) Report(local umad.PortAttr, dryRun bool, names *fabric.NameMap) *
 	q := &p.Request
 	r.Change = &ReportChange{
 		Operation: p.Operation, DryRun: dryRun, Risks: append([]Risk{}, p.Risks...),
-		Request: ReportRequest{q.GUID, *reportState(q), q.Priority, q.ActCount},
+		Request: ReportRequest{q.GUID, q.State.String(), q.Priority, q.ActCount},
 	}
 	if !dryRun {
 		r.Change.Outcome, r.Change.After, r.Change.Seconds = &p.Outcome, reportState(p.After), new(p.Elapsed.Seconds())
@@ -110,11 +104,11 @@ func (p *Plan) Report(local umad.PortAttr, dryRun bool, names *fabric.NameMap) *
 }
 
 // reportState returns the state in an SMInfo, which may be nil.
-func reportState(i *mad.SMInfo) *ReportState {
+func reportState(i *mad.SMInfo) *string {
 	if i == nil {
 		return nil
 	}
-	return &ReportState{uint8(i.State), i.State.String()}
+	return new(i.State.String())
 }
 
 func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {

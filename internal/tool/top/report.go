@@ -13,16 +13,16 @@ import (
 )
 
 // Schema identifies the JSON form of a [Report]; schema/top.json describes it.
-const Schema = "ibkit/top/2"
+const Schema = "ibkit/top/3"
 
 // A Report is a screen's content. Of Links, Node, Port and Path, exactly one is set. Values
 // are nil if they are unknown.
 type Report struct {
 	report.Head
-	Time    time.Time     `json:"time"`   // end of the window
-	Window  *float64      `json:"window"` // seconds; nil: a single pass
-	Screen  string        `json:"screen"` // links, node, port, path
-	Sample  int           `json:"sample"` // place among the samples that are kept, from 1
+	Time    time.Time     `json:"time"`           // end of the window
+	Window  *float64      `json:"window_seconds"` // seconds; nil: a single pass
+	Screen  string        `json:"screen"`         // links, node, port, path
+	Sample  int           `json:"sample"`         // place among the samples that are kept, from 1
 	Samples int           `json:"samples"`
 	Summary ReportSummary `json:"summary"`
 
@@ -39,8 +39,8 @@ type Report struct {
 // A ReportSummary is the head of each screen.
 type ReportSummary struct {
 	linkinfo.Summary
-	Transmit       float64 `json:"transmit"` // bits per second that adapters sent
-	Errors         float64 `json:"errors"`   // per second
+	Transmit       float64 `json:"transmit_bits_per_second"` // bits per second that adapters sent
+	Errors         float64 `json:"errors_per_second"`        // per second
 	LinksErrors    int     `json:"links_with_errors"`
 	LinksWaiting   int     `json:"links_waiting"` // that lost bandwidth above the limit
 	FailedRequests int     `json:"failed_requests"`
@@ -56,10 +56,10 @@ type ReportLink struct {
 	Far      *ReportPlace `json:"far"`
 	Rate     *string      `json:"rate"` // width and speed; nil: down
 	State    *string      `json:"state"`
-	Errors   *float64     `json:"errors"`   // per second, at both ends
-	Transmit *float64     `json:"transmit"` // utilization by the near end, 0 to 1
-	Receive  *float64     `json:"receive"`  // by the far end
-	Wait     *float64     `json:"wait"`     // share of bandwidth lost, 0 to 1
+	Errors   *float64     `json:"errors_per_second"` // per second, at both ends
+	Transmit *float64     `json:"transmit"`          // utilization by the near end, 0 to 1
+	Receive  *float64     `json:"receive"`           // by the far end
+	Wait     *float64     `json:"wait"`              // share of bandwidth lost, 0 to 1
 	Findings []string     `json:"findings"`
 }
 
@@ -73,7 +73,7 @@ type ReportPlace struct {
 // A ReportNode is the screen of a node.
 type ReportNode struct {
 	Name  string       `json:"name"`
-	GUID  ib.GUID      `json:"guid"`
+	GUID  ib.GUID      `json:"node_guid"`
 	Type  string       `json:"type"`
 	LID   *ib.LID      `json:"lid"`
 	Ports int          `json:"num_ports"`
@@ -90,7 +90,7 @@ type ReportPort struct {
 // An ReportEnd is one end of a link.
 type ReportEnd struct {
 	ReportPlace
-	Errors   *float64        `json:"errors"`
+	Errors   *float64        `json:"errors_per_second"`
 	Transmit *float64        `json:"transmit"`
 	Receive  *float64        `json:"receive"`
 	Wait     *float64        `json:"wait"`
@@ -112,7 +112,7 @@ type ReportCounter struct {
 // A ReportHistory is the values of a port in one sample.
 type ReportHistory struct {
 	Time     time.Time `json:"time"`
-	Errors   *float64  `json:"errors"`
+	Errors   *float64  `json:"errors_per_second"`
 	Transmit *float64  `json:"transmit"`
 	Receive  *float64  `json:"receive"`
 	Wait     *float64  `json:"wait"`

@@ -237,7 +237,7 @@ func TestState_Reports(t *testing.T) {
 		one := s.Sample().Ports[0]
 		for _, r := range []*top.Report{s.ReportLinks(0), s.ReportNode(one.Port.Node.GUID), s.ReportPort(one.Port.Node.GUID, one.Number)} {
 			b, err := json.Marshal(r)
-			if err != nil || !strings.Contains(string(b), `"errors":null`) {
+			if err != nil || !strings.Contains(string(b), `"errors_per_second":null`) {
 				t.Errorf("got %s, %v", b, err)
 			}
 		}

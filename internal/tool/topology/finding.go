@@ -66,8 +66,8 @@ func findings(defects []defect) []report.Finding {
 // An End identifies a node, or a node's port.
 type End struct {
 	Name string  `json:"name"`
-	GUID *string `json:"guid"` // node GUID; nil if unknown
-	Port *string `json:"port"` // number or label; nil for the whole node
+	GUID *string `json:"node_guid"` // node GUID; nil if unknown
+	Port *string `json:"port"`      // number or label; nil for the whole node
 }
 
 func (e End) text() string {

@@ -240,7 +240,7 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"JSON", "{\"schema\":\n1}", "read plan plan:2: schema: got \"1\""},
 		{"JSON syntax", "{\"schema\":\n}", "read plan plan:2: invalid JSON: invalid character '}'"},
 		{"other JSON", `{"schema":"x"}`, `read plan plan: got schema "x"`},
-		{"JSON width", `{"schema":"ibkit/topology/1","cables":[{"width":"9X"}]}`, "read plan plan:1: the cable has a single end"},
+		{"JSON width", `{"schema":"ibkit/topology/3","cables":[{"width":"9X"}]}`, "read plan plan:1: the cable has a single end"},
 		{"lst", "{ CA Ports:01 x\n", "read plan plan:1: got \"x\", want SystemGUID: and a hexadecimal number"},
 		{"topo order", "  P1 -> Y h P1\n", "read plan plan:1: got a cable before a system"},
 		{"db_csv", "START_NODES\nNodeGUID,NumPorts\n0x1,1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\n", "read plan plan:7: node 0x0000000000000002 is not in section NODES"},
@@ -270,7 +270,7 @@ func FuzzParsePlan(f *testing.F) {
 		"{ CA Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:0 DevID:B Rev:0 {H-{}1} LID:0002 PN:01 } { SW-SM Ports:18 SystemGUID:2 NodeGUID:2 PortGUID:2 VenID:2 DevID:B Rev:A {S-1} LID:0001 PN:01 } PHY=4x LOG=ACT SPD=2.5\n",
 		"START_NODES\nNodeDesc,NodeGUID,NumPorts\n\"a, b\",0x1,1\nb,0x2,1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\nEND_LINKS\n",
 		"X s CFG: a=b\n  P1 -4x-50G-> Y h mlx5_0/P1\n",
-		`{"schema":"ibkit/linkinfo/3","nodes":[{"guid":"0x1","name":"a","ports":[{"number":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
+		`{"schema":"ibkit/linkinfo/4","nodes":[{"node_guid":"0x1","name":"a","ports":[{"port":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
 	} {
 		f.Add([]byte(text))
 	}

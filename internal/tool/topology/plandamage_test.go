@@ -39,10 +39,10 @@ func TestParsePlan_Damaged(t *testing.T) {
 		}},
 		{"topo cable", "X s\n  P1 -> Y h P1\n  P2 -> Y\n", 1, true, []string{`plan:3: got "P2 -> Y", want PORT -4x-50G-> TYPE SYSTEM PORT`}},
 		{"db_csv", database.String() + "0x1,1,0x2,1\n0x1,2,0x3,1\nEND_LINKS\n", 1, true, []string{"plan:9: node 0x0000000000000003 is not in section NODES"}},
-		{"linkinfo", linkinfoPlan[:strings.Index(linkinfoPlan, `{"guid":"0x3"`)+20], 1, true, []string{"plan:4: invalid JSON: unexpected EOF"}},
+		{"linkinfo", linkinfoPlan[:strings.Index(linkinfoPlan, `{"node_guid":"0x3"`)+20], 1, true, []string{"plan:4: invalid JSON: unexpected EOF"}},
 		{"linkinfo after a line", "ibwarn: x\n" + linkinfoPlan, 2, true, []string{`plan:1: got "ibwarn: x", want only a JSON document`}},
-		{"linkinfo node", strings.Replace(linkinfoPlan, `"number":2`, `"number":"x"`, 1), 1, true, []string{
-			"plan:4: invalid JSON: ports.number: a string is not possible here",
+		{"linkinfo node", strings.Replace(linkinfoPlan, `"port":2`, `"port":"x"`, 1), 1, true, []string{
+			"plan:4: invalid JSON: ports.port: a string is not possible here",
 		}},
 		{"linkinfo width", strings.Replace(linkinfoPlan, `4X`, `9X`, 1), 2, false, []string{`plan:3: parse link width: unknown value "9X"`}},
 		{"linkinfo partial", strings.Replace(linkinfoPlan, `false`, `true`, 1), 2, true, []string{"plan: the stored scan is partial: cables may be missing"}},
@@ -69,9 +69,9 @@ func TestParsePlan_Damaged(t *testing.T) {
 
 // linkinfoPlan has the parts of linkinfo JSON that a plan needs.
 const linkinfoPlan = `{
-"schema":"ibkit/linkinfo/3","partial":false,"nodes":[
-{"guid":"0x1","name":"a","ports":[{"number":1,"width":"4X","peer":{"node_guid":"0x2","port":1,"name":"b"}}]},
-{"guid":"0x3","name":"c","ports":[{"number":2,"peer":{"node_guid":"0x2","port":2,"name":"b"}}]}]}
+"schema":"ibkit/linkinfo/4","partial":false,"nodes":[
+{"node_guid":"0x1","name":"a","ports":[{"port":1,"width":"4X","peer":{"node_guid":"0x2","port":1,"name":"b"}}]},
+{"node_guid":"0x3","name":"c","ports":[{"port":2,"peer":{"node_guid":"0x2","port":2,"name":"b"}}]}]}
 `
 
 // Reading ends after 10,000 invalid lines.

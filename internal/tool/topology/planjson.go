@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/ib"
@@ -46,15 +45,15 @@ func parseJSONPlan(data []byte) (*Plan, error) {
 		p.lost(0, errPartialPlan)
 	}
 	switch {
-	case strings.HasPrefix(head.Schema, "ibkit/topology/"):
+	case head.Schema == ReportSchema:
 		p.addElements(arrays["cables"], p.addCable)
-	case strings.HasPrefix(head.Schema, fabricfile.LinksSchema):
+	case head.Schema == fabricfile.LinksSchema:
 		p.addElements(arrays["nodes"], p.addNode)
 		p.joinEnds()
 	case head.Schema == "" && len(p.Damage) > 0:
 		return nil, p.Damage[0]
 	default:
-		return nil, fmt.Errorf("got schema %q, want ibkit/topology/2 or ibkit/linkinfo/3", head.Schema)
+		return nil, fmt.Errorf("got schema %q, want %s or %s", head.Schema, ReportSchema, fabricfile.LinksSchema)
 	}
 	return p, nil
 }
@@ -90,10 +89,10 @@ func (p *Plan) addCable(e element) error {
 // addNode adds the cables of a node in linkinfo JSON.
 func (p *Plan) addNode(e element) error {
 	var n struct {
-		GUID  ib.GUID `json:"guid"`
+		GUID  ib.GUID `json:"node_guid"`
 		Name  string  `json:"name"`
 		Ports []struct {
-			Number uint8   `json:"number"`
+			Number uint8   `json:"port"`
 			Width  *string `json:"width"`
 			Speed  *string `json:"speed"`
 			Peer   *struct {

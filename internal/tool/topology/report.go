@@ -11,7 +11,7 @@ import (
 
 // ReportSchema identifies the JSON form of a [Report]; schema/topology.json describes
 // it. A change that breaks readers changes the number.
-const ReportSchema = "ibkit/topology/2"
+const ReportSchema = "ibkit/topology/3"
 
 // A Report is the document that "ibkit topology --json" prints. Pointers are nil if a
 // value is unknown or does not exist.
@@ -25,12 +25,12 @@ type Report struct {
 
 // A ReportNode is a node in a [Report].
 type ReportNode struct {
-	GUID        ib.GUID        `json:"guid"`
+	GUID        ib.GUID        `json:"node_guid"`
 	Type        string         `json:"type"`
 	Name        string         `json:"name"`        // from the node name map, else the description
 	Description string         `json:"description"` // a blank for each byte that is not printable ASCII
 	LID         *ib.LID        `json:"lid"`         // for a switch's port 0 or the first port that is known
-	Ports       int            `json:"ports"`
+	Ports       int            `json:"num_ports"`
 	Links       int            `json:"links"`
 	Level       *int           `json:"level"` // switch level: 0 with end nodes, otherwise the distance from such a switch
 	VendorID    uint32         `json:"vendor_id"`
@@ -50,8 +50,8 @@ type ReportCable struct {
 
 // A ReportEnd is a cable end.
 type ReportEnd struct {
-	GUID     ib.GUID `json:"guid"` // node GUID
-	Name     string  `json:"name"` // node name
+	GUID     ib.GUID `json:"node_guid"` // node GUID
+	Name     string  `json:"name"`      // node name
 	Port     uint8   `json:"port"`
 	External *int    `json:"external_port"` // as printed on the chassis
 	Label    *string `json:"label"`         // port position, as its agent reports it

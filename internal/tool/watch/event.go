@@ -7,7 +7,7 @@ import (
 )
 
 // Schema identifies the JSON form of an [Event]; schema/watch.json describes it.
-const Schema = "ibkit/watch/2"
+const Schema = "ibkit/watch/3"
 
 // A Source is an event source.
 type Source string
@@ -89,10 +89,10 @@ type CounterChange struct {
 	Kind     report.Kind `json:"kind"` // of the finding, as ibkit counters reports it
 	Name     *string     `json:"name"` // nil: all counters on the port
 	Class    *string     `json:"class"`
-	Value    *uint64     `json:"value"`    // at the window's end
-	Increase *uint64     `json:"increase"` // in the window
-	Rate     *float64    `json:"rate"`     // per second
-	Window   *float64    `json:"window"`   // seconds
+	Value    *uint64     `json:"value"`          // at the window's end
+	Increase *uint64     `json:"increase"`       // in the window
+	Rate     *float64    `json:"per_second"`     // per second
+	Window   *float64    `json:"window_seconds"` // seconds
 }
 
 // DeviceData is a device on this host.

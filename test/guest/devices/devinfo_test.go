@@ -150,8 +150,8 @@ func agree(t *testing.T, g *guest.Guest) {
 			Index int
 			Ports []struct {
 				Port      int
-				State     int
-				PhysState int `json:"phys_state"`
+				State     string
+				PhysState string `json:"phys_state"`
 				Netdev    string
 			}
 		}
@@ -160,8 +160,8 @@ func agree(t *testing.T, g *guest.Guest) {
 	if err := json.Unmarshal([]byte(r.Stdout), &ours); err != nil {
 		t.Fatal(err)
 	}
-	states := map[int]string{1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE"}
-	phys := map[int]string{3: "DISABLED", 5: "LINK_UP"}
+	states := map[string]string{"Down": "DOWN", "Initialize": "INIT", "Armed": "ARMED", "Active": "ACTIVE"}
+	phys := map[string]string{"Disabled": "DISABLED", "LinkUp": "LINK_UP"}
 	var got, want []string
 	for _, l := range links {
 		want = append(want, fmt.Sprint(l.Ifname, l.Port, l.State, l.Physical, l.Netdev))

@@ -18,13 +18,13 @@ import (
 type report struct {
 	Devices []struct {
 		Name         string
-		NodeType     int    `json:"node_type"`
+		Type         string
 		NodeGUID     string `json:"node_guid"`
-		SysImageGUID string `json:"sys_image_guid"`
+		SysImageGUID string `json:"system_guid"`
 		Ports        []struct {
-			Port, State, LID int
-			PhysState        int `json:"phys_state"`
-			Netdev, Rate     string
+			Port, LID           int
+			PhysState           string `json:"phys_state"`
+			State, Netdev, Rate string
 		}
 	}
 	Problems []struct{ Text string }
@@ -71,7 +71,7 @@ func TestSources(t *testing.T) {
 		want = append(want, fmt.Sprint(d.Ifname, d.NodeType, hex(d.NodeGUID), hex(d.SysImageGUID)))
 	}
 	for _, d := range both.Devices {
-		got = append(got, fmt.Sprint(d.Name, map[int]string{1: "ca"}[d.NodeType], d.NodeGUID, d.SysImageGUID))
+		got = append(got, fmt.Sprint(d.Name, strings.ToLower(d.Type), d.NodeGUID, d.SysImageGUID))
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("rdma dev (-), devinfo (+)\n%s", d)

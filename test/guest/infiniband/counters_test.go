@@ -22,7 +22,7 @@ func counters(t *testing.T, g *guest.Guest) {
 		Nodes []struct {
 			LID   int
 			Ports []struct {
-				Number   int
+				Port     int
 				Counters map[string]*uint64
 			}
 		}
@@ -33,7 +33,7 @@ func counters(t *testing.T, g *guest.Guest) {
 	above := 0
 	for _, n := range report.Nodes {
 		for _, p := range n.Ports {
-			text := g.Must(t, "perfquery", strconv.Itoa(n.LID), strconv.Itoa(p.Number))
+			text := g.Must(t, "perfquery", strconv.Itoa(n.LID), strconv.Itoa(p.Port))
 			for _, m := range counterLine.FindAllStringSubmatch(text, -1) {
 				name, want := m[1], m[2]
 				got := p.Counters[name]
@@ -42,7 +42,7 @@ func counters(t *testing.T, g *guest.Guest) {
 					continue // they grow, or perfquery prints others in their place
 				}
 				if got == nil || strconv.FormatUint(*got, 10) != want {
-					t.Errorf("LID %d port %d: %s: got %v, want %s", n.LID, p.Number, name, got, want)
+					t.Errorf("LID %d port %d: %s: got %v, want %s", n.LID, p.Port, name, got, want)
 				}
 				if want != "0" {
 					above++

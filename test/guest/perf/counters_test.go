@@ -24,7 +24,7 @@ func counters(t *testing.T, g *guest.Guest) {
 	ends(t, traffic, 4, "interrupted")
 	var report struct {
 		Schema string
-		Window float64
+		Window float64 `json:"window_seconds"`
 		Ports  []struct {
 			Device string
 			Rates  map[string]float64
@@ -33,7 +33,7 @@ func counters(t *testing.T, g *guest.Guest) {
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatalf("%v: exit code %d: %s%s", err, r.Code, r.Stdout, r.Stderr)
 	}
-	if report.Schema != "ibkit/counters-local/2" || len(report.Ports) != 1 || report.Ports[0].Device != "rxe0" || report.Window < 2.9 {
+	if report.Schema != "ibkit/counters-local/3" || len(report.Ports) != 1 || report.Ports[0].Device != "rxe0" || report.Window < 2.9 {
 		t.Fatalf("got %s%s, want a window of 3 s of rxe0", r.Stdout, r.Stderr)
 	}
 	rates := report.Ports[0].Rates

@@ -7,7 +7,7 @@ import (
 )
 
 // Schema identifies the JSON form of a [Report]; schema/perf-self-test.json describes it.
-const Schema = "ibkit/perf-self-test/2"
+const Schema = "ibkit/perf-self-test/3"
 
 // A Report is the result of Run. It contains no addresses, names or GUIDs of the host.
 type Report struct {
@@ -37,7 +37,7 @@ type Device struct {
 	Board        *string `json:"board"` // PSID of Mellanox adapters; nil if unknown
 	HWVersion    uint32  `json:"hw_version"`
 	Port         uint8   `json:"port"`
-	Ports        uint8   `json:"ports"`
+	Ports        uint8   `json:"num_ports"`
 	Link         string  `json:"link"`
 	Rate         *string `json:"rate"` // nil if unknown
 	MTU          int     `json:"mtu"`

@@ -172,7 +172,7 @@ func TestLoad_Errors(t *testing.T) {
 		{"table entry", "Unicast lids [0x0-0x8] of switch Lid 2 guid 0x0002c90000800200 (leaf001):\n0x0001 1\n", ":2: got \"0x0001 1\", want a LID and a port"},
 		{"virtual lanes", "0x0002c90000800200 1 9 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7\n", ":1: port 0x0002c90000800200[9]: want 0 to 4"},
 		{"service level", "0x0002c90000100000 3 16\n", ":1: got \"0x0002c90000100000 3 16\", want a node, a destination LID and a service level"},
-		{"saved", "{\"schema\":\"ibkit/routing/0\"}\n", `:1: got schema "ibkit/routing/0", want "ibkit/routing/1"`},
+		{"saved", "{\"schema\":\"ibkit/routing/0\"}\n", `:1: got schema "ibkit/routing/0", want "ibkit/routing/2"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "dump")
@@ -285,7 +285,7 @@ func TestLoad_DamagedSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(whole.String(), "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"guid":"0x0002c90000800200"`) }) // leaf001
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"node_guid":"0x0002c90000800200"`) }) // leaf001
 	for _, test := range []struct {
 		name  string
 		edit  func([]string)
@@ -296,7 +296,7 @@ func TestLoad_DamagedSaved(t *testing.T) {
 		{"whole", func([]string) {}, 8, "", true},
 		{"node", func(l []string) { l[at] = "{\n" }, 7, ": unexpected end of JSON input", false},
 		{"description", func(l []string) { l[at] = strings.Replace(l[at], `"description":"`, `"description":"x`, 1) }, 7, ": encoding/hex", false},
-		{"port", func(l []string) { l[at] = strings.Replace(l[at], `"number":1`, `"number":99`, 1) }, 8, ": port 99: want 0 to 4", true},
+		{"port", func(l []string) { l[at] = strings.Replace(l[at], `"port":1`, `"port":99`, 1) }, 8, ": port 99: want 0 to 4", true},
 		{"peer", func(l []string) { l[at] = strings.Replace(l[at], `"peer":{"node":`, `"peer":{"node":77`, 1) }, 8, " is not in the file", true},
 		{"more lines", func(l []string) { l[len(l)-1] = "x\n" }, 8, ": want the end of the file after 8 nodes", true},
 	} {

@@ -9,7 +9,7 @@ import (
 
 // SavedSchema identifies the saved routing form: a line of JSON with a [savedHead],
 // followed by a line with a [savedNode] for each node.
-const SavedSchema = "ibkit/routing/1"
+const SavedSchema = "ibkit/routing/2"
 
 // savedHead is a saved routing's first line.
 type savedHead struct {
@@ -33,7 +33,7 @@ type savedGroup struct {
 
 // A savedNode is a node. State, width and speed numbers are as in PortInfo.
 type savedNode struct {
-	GUID     ib.GUID      `json:"guid"`
+	GUID     ib.GUID      `json:"node_guid"`
 	Type     uint8        `json:"type"`
 	Desc     string       `json:"description"` // hexadecimal digits: it may contain any bytes
 	Route    string       `json:"route"`
@@ -45,8 +45,8 @@ type savedNode struct {
 
 // A savedPort is a port with an address or a link.
 type savedPort struct {
-	Number uint8      `json:"number"`
-	GUID   ib.GUID    `json:"guid"`
+	Number uint8      `json:"port"`
+	GUID   ib.GUID    `json:"port_guid"`
 	LID    ib.LID     `json:"lid"`
 	LMC    uint8      `json:"lmc"`
 	State  uint8      `json:"state"`
