@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,6 +36,10 @@ func TestSchemas(t *testing.T) {
 			}
 			if want := `"$id": "https://github.com/ibkit/ibkit/schema/` + file + `"`; !strings.Contains(string(text), want) {
 				t.Errorf("got another ID, want %s", want)
+			}
+			version := regexp.MustCompile(`"ibkit/[a-z-]+/([0-9]+)"`).FindStringSubmatch(string(text))
+			if _, got, ok := strings.Cut(s.Description, "Within version "); ok && !strings.HasPrefix(got, version[1]+",") {
+				t.Errorf("got a description of version %s, want %s", got, version[1])
 			}
 			if s.Title == "" {
 				t.Error("got no title, want the command")
