@@ -190,6 +190,9 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 			d.Extended.CompCounters = newCompCounters(&counters)
 		}
 	}
+	if d.Extended != nil && !o.Brief {
+		d.Extended.DMABuf = dmaBuf(c.CheckDMABuf())
+	}
 	if d.GIDs, err = c.GIDTable(); err != nil {
 		addProblem(err)
 	}
@@ -217,6 +220,18 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 		}
 		d.Ports = append(d.Ports, p)
 	}
+}
+
+// dmaBuf reports whether a device registers dma-bufs: nil if that is unknown, for example
+// because the process may create no further object.
+func dmaBuf(err error) *bool {
+	switch {
+	case err == nil:
+		return new(true)
+	case errors.Is(err, verbs.ErrUnknownMethod), errors.Is(err, verbs.ErrUnsupported):
+		return new(false)
+	}
+	return nil
 }
 
 // port returns the port with the given number. It adds the port if necessary.

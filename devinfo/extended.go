@@ -19,6 +19,7 @@ type Extended struct {
 	CQModeration  *CQModeration `json:"cq_moderation"`
 	MaxDMSize     *uint64       `json:"max_dm_size"` // bytes
 	CompCounters  *CompCounters `json:"completion_counters"`
+	DMABuf        *bool         `json:"dma_buf"` // registers memory of other devices, such as GPUs
 }
 
 // ODP lists the operations that support on-demand paging, by transport.

@@ -70,39 +70,6 @@ func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 	return register(&mr.object, mr), nil
 }
 
-// RegisterDMABuf registers another device's memory: length bytes in a dma-buf from
-// an offset on. The device addresses them from iova on. offset and iova must be
-// equal modulo the page size, or RegisterDMABuf returns EINVAL. Linux supports it
-// since 5.12 for a few drivers; the others return ErrUnsupported or
-// ErrUnknownMethod.
-func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access) (*MR, error) {
-	op := fmt.Sprintf("register %d bytes of a dma-buf", length)
-	if err := checkAccess(access); err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", op, pd.context.name, err)
-	}
-	o, err := pd.context.newObject(op, uapi.ObjectMR, &pd.object)
-	if err != nil {
-		return nil, err
-	}
-	mr := &MR{object: o, addr: iova, length: length}
-	file := uint32(fd)
-	r := newRequest(op, uapi.ObjectMR, uapi.MethodRegDMABufMR)
-	handle := r.handle(uapi.AttrRegDMABufMRHandle, 0)
-	r.handle(uapi.AttrRegDMABufMRPDHandle, pd.handle)
-	r.in(uapi.AttrRegDMABufMROffset, uapi.Bytes(&offset))
-	r.in(uapi.AttrRegDMABufMRLength, uapi.Bytes(&length))
-	r.in(uapi.AttrRegDMABufMRIOVA, uapi.Bytes(&iova))
-	r.in(uapi.AttrRegDMABufMRFD, uapi.Bytes(&file))
-	r.flags32(uapi.AttrRegDMABufMRAccessFlags, uint32(access))
-	r.out(uapi.AttrRegDMABufMRRespLKey, uapi.Bytes(&mr.lkey))
-	r.out(uapi.AttrRegDMABufMRRespRKey, uapi.Bytes(&mr.rkey))
-	if err := pd.context.call(r); err != nil {
-		return nil, mr.fail(noop, pd.context.limit("MRs", err))
-	}
-	mr.handle = uint32(createdHandle(handle))
-	return register(&mr.object, mr), nil
-}
-
 // checkAccess rejects the right combinations that the kernel rejects
 // (ib_check_mr_access), and returns the reason.
 func checkAccess(access Access) error {

@@ -87,6 +87,9 @@ func (v *view) extended(e *devinfo.Extended) {
 	if e.MaxDMSize != nil {
 		add("device memory", "%d bytes", *e.MaxDMSize)
 	}
+	if e.DMABuf != nil {
+		add("dma-buf", "%s", map[bool]string{true: "yes", false: "no: it cannot register GPU memory this way"}[*e.DMABuf])
+	}
 	v.fields(1, fields)
 }
 

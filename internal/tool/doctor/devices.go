@@ -53,7 +53,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 			})
 		}
 		if bad == nil {
-			bad = []Item{good(d.Name, "%s%s", driver, firmware)}
+			bad = []Item{good(d.Name, "%s%s%s", driver, firmware, dmaBufAbility(d))}
 		}
 		items = append(items, bad...)
 	}
@@ -63,6 +63,17 @@ func checkDevices(_ context.Context, h *host) []Item {
 		}
 	}
 	return items
+}
+
+// dmaBufAbility returns the device's ability to register dma-bufs; "" if it is unknown.
+func dmaBufAbility(d *devinfo.Device) string {
+	switch {
+	case d.Extended == nil || d.Extended.DMABuf == nil:
+		return ""
+	case *d.Extended.DMABuf:
+		return ", dma-buf"
+	}
+	return ", no dma-buf"
 }
 
 // zeroGUIDs returns an item for each GUID of a device and of its ports that is 0.

@@ -81,6 +81,15 @@ func (h *host) gpuMemory() Item {
 	}
 	i := h.missingModule("nvidia_peermem", Note, "GPUDirect RDMA needs it, except in programs that use dma-buf")
 	i.Found = "not loaded"
+	var without []string
+	for _, d := range h.devices.Devices {
+		if d.Extended != nil && d.Extended.DMABuf != nil && !*d.Extended.DMABuf {
+			without = append(without, d.Name)
+		}
+	}
+	if len(without) > 0 {
+		i.Verdict, i.Why = Warning, "GPUDirect RDMA needs it or dma-buf, which these devices lack: "+strings.Join(without, ", ")
+	}
 	return i
 }
 
