@@ -40,6 +40,9 @@ func (v *view) table(r *mesh.Result) {
 		partial = " (partial result)"
 	}
 	v.line("results", "%s, %s between %s: %d slow, %d failed%s", r.Format, plural.Count(r.Flows, "flow", "flows"), plural.Count(r.Endpoints, "end", "ends"), r.Slow, r.Failed, partial)
+	if l := r.Loopbacks; l != nil {
+		v.line("loopback", "%s: %d slow, %d failed", plural.Count(l.Flows, "flow", "flows"), l.Slow, l.Failed)
+	}
 	paths := pathTexts[r.Paths]
 	if r.Adaptive {
 		paths = "with adaptive routing: only links that all shortest paths share are known"
@@ -80,7 +83,12 @@ func (v *view) classes(r *mesh.Result) {
 	render.Columns(v.out, []render.Column[mesh.ReportClass]{
 		render.TextColumn("RAIL", func(c mesh.ReportClass) string { return render.OrAbsent(deref(c.Rail)) }),
 		render.TextColumn("PORTS", func(c mesh.ReportClass) string { return optional(c.PortGbps, "%.0f Gbit/s") }),
-		render.TextColumn("HOPS", func(c mesh.ReportClass) string { return optional(c.Hops, "%d") }),
+		render.TextColumn("HOPS", func(c mesh.ReportClass) string {
+			if c.Loopback {
+				return "loopback"
+			}
+			return optional(c.Hops, "%d")
+		}),
 		render.TextColumn("FLOWS", func(c mesh.ReportClass) string { return fmt.Sprint(c.Flows) }),
 		render.TextColumn("GBIT/S", level(bandwidth, func(l *mesh.ReportLevel) string { return mesh.GbpsText(l.Median) })),
 		render.TextColumn("SPREAD", level(bandwidth, spread)),

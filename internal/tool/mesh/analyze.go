@@ -24,6 +24,7 @@ type Options struct {
 type judge struct {
 	options   Options
 	results   *Results
+	loopbacks loopbacks
 	elements  *elements
 	classes   *classes
 	endpoints []string
@@ -41,6 +42,7 @@ func Analyze(r *Results, w *Wiring, o Options) *Result {
 	j := &judge{options: o, results: r, result: newResult(r, w, o)}
 	j.resolve(w)
 	j.checkCorrupt()
+	j.judgeLoopbacks()
 	j.classes = classify(r, j.elements)
 	for i := range r.Flows {
 		if r.Flows[i].Failed() {
@@ -94,12 +96,12 @@ func (j *judge) resolve(w *Wiring) {
 		f := &j.results.Flows[i]
 		f.From, f.To = to[f.From], to[f.To]
 	}
-	j.results.Flows = slices.DeleteFunc(j.results.Flows, func(f Flow) bool { return f.From == f.To })
 	j.results.Names = j.endpoints
 	j.elements = newElements(w, at, j.results.Mutual)
 	for i := range j.results.Flows {
 		present[at[j.results.Flows[i].From]], present[at[j.results.Flows[i].To]] = true, true
 	}
+	j.takeLoopbacks()
 	j.findMissing(present)
 	j.result.Endpoints, j.result.Flows = len(at), len(j.results.Flows)
 }
@@ -140,7 +142,7 @@ func (j *judge) checkCorrupt() {
 			f.To = f.From // removed below
 		}
 	}
-	j.results.Flows = slices.DeleteFunc(j.results.Flows, func(f Flow) bool { return f.From == f.To })
+	j.results.Flows = slices.DeleteFunc(j.results.Flows, Flow.isLoopback)
 }
 
 // rate returns the rate of the slower end port, 0 if it is unknown.

@@ -68,8 +68,11 @@ func (e *elements) of(b []element, f *Flow) (all []element, known bool) {
 	return b, known
 }
 
-// direction appends the elements from one endpoint to another.
+// direction appends the elements from one endpoint to another. A loopback crosses none.
 func (e *elements) direction(b []element, from, to int32) ([]element, bool) {
+	if from == to {
+		return b, true
+	}
 	b = append(b, e.send(from), e.send(to)+1)
 	if host := e.host[from]; host >= 0 {
 		b = append(b, e.hosts+2*element(host))

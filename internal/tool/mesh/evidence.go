@@ -18,6 +18,8 @@ func (j *judge) reportEvidence(b *blame) (all []Evidence) {
 			r.Direction = j.elements.wiring.portName(j.elements.wiring.channels.Port(number).Peer)
 		case kind == switchElement:
 			r.Direction = "through"
+		case e.own:
+			r.Direction = "loopback"
 		case receives:
 			r.Direction = "receive"
 		default:
@@ -67,6 +69,9 @@ func (e *evidence) speedText() string {
 
 // flowsText describes the flows of an evidence.
 func (j *judge) flowsText(e *evidence) string {
+	if e.own {
+		return "its loopback"
+	}
 	return fmt.Sprintf("%d of %s %s", e.flows, plural.Count(e.crossing, "flow", "flows"), j.direction(e.element))
 }
 
@@ -109,11 +114,16 @@ func (j *judge) alternatives(b *blame) string {
 }
 
 // candidates names the places that no flow distinguishes: an end port stands for the adapter
-// and its cable.
+// and its cable, unless its loopback excludes either.
 func (j *judge) candidates(b *blame) (all []string) {
-	for _, p := range b.places {
-		all = append(all, j.placeText(p))
-		if w := j.elements.wiring; p.kind == endElement && j.elements.at[p.id] >= 0 && w.Paths != FromNames {
+	own := j.loopbackOf(b)
+	for i, p := range b.places {
+		w := j.elements.wiring
+		hasCable := p.kind == endElement && j.elements.at[p.id] >= 0 && w.Paths != FromNames
+		if i > 0 || !hasCable || own == nil || own.isSlow {
+			all = append(all, j.placeText(p))
+		}
+		if hasCable && (i > 0 || own == nil || !own.isSlow) {
 			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
 		}
 	}

@@ -19,6 +19,7 @@ type Fault struct {
 	Missing bool    `json:"missing"` // no results from or to the host
 
 	elements []element
+	hosts    []int32 // end ports of hosts that are slow themselves, not only their cables
 }
 
 // faultForms describes the faults that [ParseFault] parses.
@@ -66,6 +67,7 @@ func (w *Wiring) place(f *Fault) error {
 			f.elements = append(f.elements, e.send(end))
 			if !isPort || number != int(w.ends[end].port.Number) {
 				f.elements, isHost = append(f.elements, e.send(end)+1), true
+				f.hosts = append(f.hosts, end)
 			}
 		}
 	} else {

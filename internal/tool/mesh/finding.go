@@ -32,7 +32,7 @@ type FindingData struct {
 // An Evidence is the flows against a place.
 type Evidence struct {
 	Metric    string   `json:"metric"`    // "bandwidth", "latency" or "reachability"
-	Direction string   `json:"direction"` // "send", "receive", "through", or the input port of a link
+	Direction string   `json:"direction"` // "send", "receive", "through", "loopback", or the input port of a link
 	Flows     int      `json:"flows"`     // slow or failed flows that the place explains
 	Crossing  int      `json:"crossing"`  // all flows that cross it
 	Share     *float64 `json:"share"`     // speed relative to the class; null: no figure
@@ -58,6 +58,7 @@ func (j *judge) report() {
 		j.reportUnknownLinks(t)
 		j.reportRest(t)
 	}
+	j.reportLoopbacks()
 	j.compareBaseline(j.options.Baseline)
 	j.addClasses()
 	j.addSlowFlows()
@@ -72,7 +73,7 @@ func (j *judge) report() {
 func (j *judge) reportBlame(b *blame) {
 	slight := !slices.ContainsFunc(b.evidence, func(e evidence) bool { return !e.slight })
 	kind := j.kindOf(b)
-	f := j.finding(kind, b, j.evidencesText(b.evidence)+j.rateText(b)+j.alternatives(b))
+	f := j.finding(kind, b, j.evidencesText(b.evidence)+j.rateText(b)+j.loopbackText(b)+j.alternatives(b))
 	if slight {
 		f.Severity = report.Warning
 	}
@@ -102,14 +103,17 @@ func (j *judge) compareDirections(b *blame, f report.Finding) {
 }
 
 // kindOf returns the kind of a place's finding. An end port is a cable if other adapters
-// of the host are good, or if its link is slower than on most hosts.
+// of the host or its loopback are good, or if its link is slower than on most hosts.
 func (j *judge) kindOf(b *blame) report.Kind {
 	p := b.places[0]
 	switch p.kind {
 	case linkElement:
 		return report.SlowLink
 	case endElement:
-		if j.elements.host[p.id] >= 0 || j.slowPort(p) != 0 {
+		switch own := j.loopbackOf(b); {
+		case own != nil && own.isSlow:
+			return report.SlowNode
+		case own != nil, j.elements.host[p.id] >= 0, j.slowPort(p) != 0:
 			return report.SlowCable
 		}
 	}
@@ -153,6 +157,8 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 		switch at := j.elements.at[p.id]; {
 		case w.Paths == FromNames && kind == report.Unreachable:
 			f = f.WithHint("on this host: ibkit doctor; then from another host: ibkit perf")
+		case w.Paths == FromNames && kind == report.SlowCable:
+			f = f.WithHint("on this host: ibkit phy; then reseat or replace its cable")
 		case at < 0 || w.Paths == FromNames:
 		case kind == report.SlowCable:
 			f = j.atPort(f, w.ends[at].port.Peer)
@@ -223,7 +229,7 @@ func (j *judge) addPair(kind report.Kind, m metric, f *Flow, detail string) {
 	}
 	if kind != report.Corrupt {
 		data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}}
-		j.suspects = append(j.suspects, suspect{data, m, []Flow{*f}, true})
+		j.suspects = append(j.suspects, suspect{data: data, metric: m, flows: []Flow{*f}, isPair: true})
 		pair.Data = data
 	}
 	j.add(pair)

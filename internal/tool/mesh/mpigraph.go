@@ -108,7 +108,7 @@ func (m *mpiGraphReader) readRow(fields [][]byte) error {
 // add adds a figure, or averages it with that from the flow's other end.
 func (m *mpiGraphReader) add(from, to int32, gbps float32) {
 	if from == to {
-		return // the diagonal
+		return // no loopback
 	}
 	key := [2]int32{from, to}
 	i, known := m.flow[key]

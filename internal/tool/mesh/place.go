@@ -28,6 +28,7 @@ type evidence struct {
 	share    float64 // speed relative to the class
 	median   float64 // of the class
 	slight   bool    // a deficit: the flows are not slow
+	own      bool    // of a loopback
 	slow     []int32 // the flows that it explains
 }
 

@@ -28,6 +28,8 @@ type Result struct {
 	Slow      int        `json:"slow"`     // flows that are slower than their class
 	Damaged   int        `json:"damaged"`  // parts of the file that could not be read
 
+	Loopbacks *ReportLoopbacks `json:"loopbacks,omitempty"`
+
 	Classes   []ReportClass `json:"classes"`
 	SlowFlows []SlowFlow    `json:"slow_flows"` // the slowest, at most 1,000
 
@@ -44,6 +46,7 @@ type ReportClass struct {
 	Rail      *string      `json:"rail"` // null: several, or unknown
 	PortGbps  *float64     `json:"port_gbps"`
 	Hops      *int         `json:"hops"` // links between switches; null: various, or unknown
+	Loopback  bool         `json:"loopback,omitempty"`
 	Flows     int          `json:"flows"`
 	Bandwidth *ReportLevel `json:"bandwidth"`
 	Latency   *ReportLevel `json:"latency"`
@@ -83,18 +86,18 @@ func newResult(r *Results, w *Wiring, o Options) *Result {
 // addClasses adds the classes with flows, the largest first.
 func (j *judge) addClasses() {
 	w := j.elements.wiring
-	for _, k := range j.classes.all {
+	for i, k := range slices.Concat(j.classes.all, j.loopbacks.classes.all) {
 		if k.flows == 0 {
 			continue
 		}
-		c := ReportClass{Flows: k.flows, Bandwidth: reportLevel(&k.levels[0], bandwidth), Latency: reportLevel(&k.levels[1], latency)}
+		c := ReportClass{Loopback: i >= len(j.classes.all), Flows: k.flows, Bandwidth: reportLevel(&k.levels[0], bandwidth), Latency: reportLevel(&k.levels[1], latency)}
 		if k.key.rail >= 0 {
 			c.Rail = &w.rails[k.key.rail]
 		}
 		if k.key.gbps > 0 {
 			c.PortGbps = &k.key.gbps
 		}
-		if k.key.hops >= 0 && k.key.hops != anyHops {
+		if !c.Loopback && k.key.hops >= 0 && k.key.hops != anyHops {
 			c.Hops = new(int(k.key.hops))
 		}
 		j.result.Classes = append(j.result.Classes, c)

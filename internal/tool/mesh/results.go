@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// A Flow is a measurement from one endpoint to another. A figure that was not measured is
-// not a number.
+// A Flow is a measurement from one endpoint to another, or a loopback: from an endpoint to
+// itself. A figure that was not measured is not a number.
 type Flow struct {
 	From, To int32   // in [Results.Names]
 	Gbps     float32 // bandwidth in 10^9 bits per second
@@ -29,6 +29,8 @@ func isNone(v float32) bool { return v != v }
 
 // Failed reports whether the flow was attempted without a figure.
 func (f Flow) Failed() bool { return isNone(f.Gbps) && isNone(f.Micros) }
+
+func (f Flow) isLoopback() bool { return f.From == f.To }
 
 // A Format is a results format.
 type Format string
@@ -51,9 +53,6 @@ type Results struct {
 	// Mutual reports that a figure is for both directions at the same time. Each pair
 	// then has a single flow.
 	Mutual bool
-
-	// Own counts the flows from an endpoint to itself, which are not in Flows.
-	Own int
 
 	// Damage has the first errors of parts that could not be read, Damaged their count.
 	Damage  []error
@@ -105,10 +104,9 @@ func printable(text string) string {
 	}, strings.TrimSpace(text))
 }
 
-// add adds a flow.
+// add adds a flow. The diagonals of other programs' matrices are no loopbacks.
 func (r *Results) add(f Flow) {
-	if f.From == f.To {
-		r.Own++
+	if f.isLoopback() && r.Format != CSV && r.Format != JSON {
 		return
 	}
 	r.Flows = append(r.Flows, f)

@@ -15,6 +15,8 @@ type suspect struct {
 	metric metric // noMetric: the flows failed
 	flows  []Flow
 	isPair bool
+	// loops are the loopbacks that tell the adapter from its cable, with those of partners.
+	loops []Flow
 }
 
 // A Retest is a flow of a suspect that was measured alone.
@@ -66,9 +68,15 @@ func (j *judge) suspect(data *FindingData, b *blame) {
 			}
 		}
 	}
-	if len(s.flows) > 0 {
-		j.suspects = append(j.suspects, s)
+	if len(s.flows) == 0 {
+		return
 	}
+	if b.places[0].kind == endElement && s.metric != noMetric && j.loopbackOf(b) == nil {
+		for _, end := range append(own, partners...) {
+			s.loops = append(s.loops, Flow{end, end, none, none})
+		}
+	}
+	j.suspects = append(j.suspects, s)
 }
 
 // endpointsOf returns the endpoints of a host or adapter.
@@ -107,10 +115,11 @@ func (j *judge) sharesLeaf(endpoint int32, others []int32) bool {
 	})
 }
 
-// Suspects returns the flows to measure alone. Their ends are numbers of the results' names.
+// Suspects returns the flows to measure alone, and loopbacks. Their ends are numbers of the
+// results' names.
 func (r *Result) Suspects() (all []Flow) {
 	for _, s := range r.judge.suspects[:min(len(r.judge.suspects), maxSuspects)] {
-		all = append(all, s.flows...)
+		all = append(append(all, s.flows...), s.loops...)
 	}
 	return all
 }

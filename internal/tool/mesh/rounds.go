@@ -149,6 +149,27 @@ func (m *members) outcast(receivers int) iter.Seq[[]pair] {
 	}
 }
 
+// loopback lets an adapter of each host at a time measure itself.
+func (m *members) loopback(int) iter.Seq[[]pair] {
+	return func(yield func([]pair) bool) {
+		var rounds [][]pair
+		count := map[int32]int{} // adapters by host
+		for i, end := range m.ends {
+			host := m.wiring.ends[end].host
+			k := count[host]
+			if count[host]++; k == len(rounds) {
+				rounds = append(rounds, nil)
+			}
+			rounds[k] = append(rounds[k], pair{int32(i), int32(i)})
+		}
+		for _, round := range rounds {
+			if !yield(round) {
+				return
+			}
+		}
+	}
+}
+
 func (m *members) allToAll(int) iter.Seq[[]pair] {
 	return func(yield func([]pair) bool) {
 		var round []pair

@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -70,9 +69,6 @@ func parseScheduleLine(text string) (number int, flow [2]string, err error) {
 	}
 	if number, err = strconv.Atoi(fields[0]); err != nil || number < 0 {
 		return 0, flow, fmt.Errorf("got the round %s, want a number", textfile.Quote([]byte(fields[0])))
-	}
-	if fields[1] == fields[2] {
-		return 0, flow, errors.New("sender and receiver are the same")
 	}
 	return number, [2]string{fields[1], fields[2]}, nil
 }

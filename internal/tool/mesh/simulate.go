@@ -39,6 +39,7 @@ type model struct {
 	delay   []float64
 	hangs   []bool // by end port
 	missing []bool
+	own     []Fault // of the host, by end port
 	flows   []int32 // of the round, by element
 	path    []element
 	random  *rand.Rand
@@ -85,7 +86,10 @@ func newModel(w *Wiring, o SimulateOptions) *model {
 	m := &model{options: o, wiring: w, all: w.allElements(), random: rand.New(rand.NewPCG(o.Seed, 2))}
 	m.rate, m.delay = make([]float64, m.all.count), make([]float64, m.all.count)
 	m.hangs, m.missing = make([]bool, len(w.ends)), make([]bool, len(w.ends))
-	m.flows = make([]int32, m.all.count)
+	m.flows, m.own = make([]int32, m.all.count), make([]Fault, len(w.ends))
+	for i := range m.own {
+		m.own[i].Share = 1
+	}
 	for x := range m.rate {
 		switch kind, number, _ := m.all.kind(element(x)); kind {
 		case linkElement:
@@ -128,6 +132,10 @@ func (m *model) addFault(f *Fault) {
 			m.missing[number] = m.missing[number] || f.Missing
 		}
 	}
+	for _, end := range f.hosts {
+		m.own[end].Share *= f.Share
+		m.own[end].Micros += f.Micros
+	}
 }
 
 // load counts the flows on each element in a round.
@@ -162,6 +170,9 @@ func (m *model) measure(from, to int32) Flow {
 		return f
 	}
 	gbps, share, micros := math.Inf(1), 1.0, adapterTime
+	if f.isLoopback() {
+		share, micros = m.own[from].Share, micros+m.own[from].Micros
+	}
 	for _, x := range path {
 		micros += m.delay[x]
 		switch kind, _, _ := m.all.kind(x); kind {

@@ -64,11 +64,13 @@ func (r *Results) Measure(from, to int, gbps, micros *float64) {
 	r.add(NewFlow(Flow{From: int32(from), To: int32(to)}, gbps, micros))
 }
 
-// Replace replaces the figures of a flow by its ends.
+// Replace replaces the figures of a flow by its ends, or adds the flow.
 func (r *Results) Replace(f Flow) {
 	if i := slices.IndexFunc(r.Flows, func(old Flow) bool { return old.From == f.From && old.To == f.To }); i >= 0 {
 		r.Flows[i] = f
+		return
 	}
+	r.add(f)
 }
 
 // Clone returns a copy, as [Analyze] changes its results.

@@ -148,6 +148,12 @@ func TestRun_Measured(t *testing.T) {
 			}
 			return 90
 		}}, "shift", []string{"a", "b", "c", "d"}, []string{"slow-node b"}, "; alone: 44 % from b to c, 44 % from b to d (receiver: requests out of sequence 7)", 0},
+		"cable": {&network{rails: 1, gbps: func(from, to string, _ int) float64 {
+			if from != to && about("b", from, to) {
+				return 40
+			}
+			return 90
+		}}, "shift", []string{"a", "b", "c", "d"}, []string{"slow-cable b"}, "; its loopback is good at 100 %: its cable or the ports, not the host; alone: 44 % from b to c", 0},
 		"congested": {&network{rails: 1, gbps: func(from, to string, others int) float64 {
 			if about("b", from, to) && others > 0 {
 				return 40
@@ -226,7 +232,7 @@ func TestConclude_Counters(t *testing.T) {
 		t.Fatalf("got paths %s, partial %v and %+v, want a finding about host00002", r.Paths, r.Partial, r.Findings)
 	}
 	data := r.Findings[0].Data.(*mesh.FindingData)
-	const want = "leaf001[2]: SymbolErrorCounter +20" // two measurements of 2 s
+	const want = "leaf001[2]: SymbolErrorCounter +50" // two measurements and three loopbacks of 2 s
 	if d := cmp.Diff([]string{want}, data.Counters); d != "" || len(data.Retests) != 2 {
 		t.Errorf("got difference\n%s and retests %+v", d, data.Retests)
 	}

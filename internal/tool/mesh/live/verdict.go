@@ -41,7 +41,7 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 			a.Nodes = append(a.Nodes, host)
 		}
 	}
-	alone := len(a.Nodes) < 2
+	alone := len(a.Nodes) < 2 && len(out.Results.Flows) == 0
 	if alone {
 		a.Nodes = []string{""} // no host has this name
 	}
