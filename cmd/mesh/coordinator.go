@@ -36,6 +36,7 @@ type coordinator struct {
 
 	scheduled bool        // --schedule is set
 	tests     []perf.Test // of a measured run
+	load      []perf.Test // of its congestors
 }
 
 func (c *coordinator) define(cmd *cobra.Command) {
@@ -88,7 +89,7 @@ func (c *coordinator) completeSource(ctx context.Context, flags *pflag.FlagSet) 
 	}
 	var err error
 	c.scheduled = flags.Changed("schedule")
-	c.tests, err = c.test.tests(flags)
+	c.tests, c.load, err = c.test.tests(flags)
 	return err
 }
 
@@ -102,7 +103,7 @@ const retryTime = 3 * time.Second
 
 // options returns the options for joining.
 func (c *coordinator) options(token string) crew.Options {
-	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Retry: retryTime, Tests: c.tests, Event: c.event}
+	return crew.Options{Token: token, Version: buildinfo.Version(), Within: c.within, Retry: retryTime, Tests: c.tests, Load: c.load, Event: c.event}
 }
 
 // event prints refused and lost workers.

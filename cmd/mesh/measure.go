@@ -61,12 +61,16 @@ func (t *testFlags) define(cmd *cobra.Command) {
 // testFlagNames are the flags without effect on a simulation.
 var testFlagNames = []string{"op", "transport", "message-size", "duration", "iterations", "events", "verify", "metric", "qp-timeout", "device"}
 
-// tests returns the measurements of a round: first the latency, while no bandwidth is measured,
-// then the bandwidth.
-func (t *testFlags) tests(flags *pflag.FlagSet) ([]perf.Test, error) {
+// loadTime is the time that congestors send longer than a bandwidth measurement: the victims
+// begin later, and measure their latency first.
+const loadTime = time.Second
+
+// tests returns the measurements of a round, first the latency, while no bandwidth is measured,
+// then the bandwidth, and the load of congestors.
+func (t *testFlags) tests(flags *pflag.FlagSet) (tests, load []perf.Test, err error) {
 	size, ok := cmdutil.ParseBytes(t.size, 1<<30)
 	if !ok {
-		return nil, cmdutil.UsageErrorf("invalid --message-size %q: want 1 to 1G bytes such as 4K or 1M", t.size)
+		return nil, nil, cmdutil.UsageErrorf("invalid --message-size %q: want 1 to 1G bytes such as 4K or 1M", t.size)
 	}
 	if t.transport == perf.UD && !flags.Changed("message-size") {
 		size = datagramSize
@@ -83,14 +87,19 @@ func (t *testFlags) tests(flags *pflag.FlagSet) ([]perf.Test, error) {
 	}
 	bandwidth.Depth = bandwidth.FittingDepth()
 	bandwidth.Moderation = bandwidth.FittingModeration()
-	all := map[string][]perf.Test{metricBoth: {latency, bandwidth}, metricLatency: {latency}, metricBandwidth: {bandwidth}}[t.metric]
-	for i := range all {
-		all[i].Events, all[i].Verify, all[i].Timeout = t.events, t.verify, t.timeout
-		if err := all[i].Check(); err != nil {
-			return nil, &cmdutil.UsageError{Err: err}
+	tests = map[string][]perf.Test{metricBoth: {latency, bandwidth}, metricLatency: {latency}, metricBandwidth: {bandwidth}}[t.metric]
+	congestor := bandwidth
+	congestor.Iterations, congestor.Warmup, congestor.Duration = 0, 0, t.duration+loadTime
+	load = []perf.Test{congestor}
+	for _, all := range [][]perf.Test{tests, load} {
+		for i := range all {
+			all[i].Events, all[i].Verify, all[i].Timeout = t.events, t.verify, t.timeout
+			if err := all[i].Check(); err != nil {
+				return nil, nil, &cmdutil.UsageError{Err: err}
+			}
 		}
 	}
-	return all, nil
+	return tests, load, nil
 }
 
 // check checks the flags, whether the figures are simulated or not.
@@ -106,7 +115,7 @@ func (t *testFlags) check(flags *pflag.FlagSet, simulated bool) error {
 	case t.duration <= 0 || t.duration > maxDuration:
 		return cmdutil.UsageErrorf("invalid --duration %v: want a time above 0, at most %v", t.duration, maxDuration)
 	}
-	_, err := t.tests(flags)
+	_, _, err := t.tests(flags)
 	return err
 }
 

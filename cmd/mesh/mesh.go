@@ -134,7 +134,8 @@ func (c *command) run(ctx context.Context) error {
 // printJSON prints a [mesh.ReportResults], a line per flow.
 func printJSON(out *render.Output, r *mesh.Results, doc *mesh.ReportResults) {
 	render.WriteMembers(out, '{', doc)
-	render.WriteArray(out, "flows", r.Flows, func(f mesh.Flow) any { return r.ReportFlow(f) })
+	i := -1
+	render.WriteArray(out, "flows", r.All(), func(f mesh.Flow) any { i++; return r.ReportFlow(i, f) })
 	out.WriteString("\n}\n")
 }
 
@@ -146,9 +147,14 @@ func printFlows(out *render.Output, r *mesh.Results) {
 		}
 		return strconv.FormatFloat(float64(v), 'g', 5, 32)
 	}
-	w := textfile.NewCSV(out, mesh.Columns()...)
-	for _, f := range r.Flows {
-		w.Write(r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros))
+	columns := r.Columns()
+	w := textfile.NewCSV(out, columns...)
+	for i, f := range r.All() {
+		congested := "0"
+		if i >= len(r.Flows) {
+			congested = "1"
+		}
+		w.Write([]string{r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros), congested}[:len(columns)]...)
 	}
 	_ = w.Flush() // Flush of out reports errors
 }

@@ -65,6 +65,8 @@ func TestMesh_JSON(t *testing.T) {
 		{"mesh-plan", "plan --json --sim single-switch --schedule alltoall", new(mesh.Plan)},
 		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --plant 4 --fault host00014=hang --fault host00016=missing"), new(mesh.Result)},
 		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --schedule loopback --fault host00014=hang"), new(mesh.Result)},
+		{"mesh-results", small + " --json --schedule congest", new(mesh.ResultsDocument)},
+		{"mesh-analyze", "analyze --json " + small + " " + results(t, small+" --schedule congest --json"), new(mesh.Result)},
 		{"mesh-analyze", "analyze --json --sim single-switch:hosts=3 " + results(t, "--sim single-switch:hosts=4"), new(mesh.Result)},
 		{"mesh-analyze", "analyze --json " + small + " --baseline " + results(t, small+" --seed 2") + " " + results(t, small), new(mesh.Result)},
 	} {

@@ -50,7 +50,7 @@ const overhead = time.Second
 // measured prepares measurements between the members.
 func (c *coordinator) measured(ctx context.Context, members *crew.Crew) (*session, error) {
 	fleet := live.Muster(members)
-	s := &session{began: time.Now(), run: live.Options{Pace: overhead + c.test.duration}}
+	s := &session{began: time.Now(), run: live.Options{Pace: overhead + c.test.duration, LoadTime: loadTime}}
 	if c.source.from.File != "" || c.source.from.SA || fleet.IsInfiniBand() {
 		w, err := c.source.wiring(ctx)
 		switch {

@@ -58,11 +58,27 @@ func (v *view) table(r *mesh.Result) {
 	if r.Damaged > 0 {
 		v.line("damaged", "%s of the file not read", plural.Count(r.Damaged, "part", "parts"))
 	}
+	v.congestion(r.Congestion)
 	v.out.WriteByte('\n')
 	v.classes(r)
 	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
 		return f.Kind == report.MissingHost && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
 	}), r.UniqueNames())
+}
+
+// congestion compares the victims of congestors.
+func (v *view) congestion(c *mesh.Congestion) {
+	if c == nil {
+		return
+	}
+	v.line("victims", "%s without and with congestors", plural.Count(c.Victims, "flow", "flows"))
+	print := func(name, unit string, i *mesh.Impact, ratio func(float64) string) {
+		if i != nil {
+			v.line(name, "%.4g, with congestors %.4g %s: %s; worst %s from %s to %s", i.Alone, i.Loaded, unit, ratio(i.Ratio), ratio(i.Worst.Ratio), i.Worst.Source, i.Worst.Destination)
+		}
+	}
+	print("bandwidth", "Gbit/s", c.Bandwidth, func(r float64) string { return fmt.Sprintf("%.0f %%", 100*r) })
+	print("latency", "µs", c.Latency, func(r float64) string { return fmt.Sprintf("%.1f times", r) })
 }
 
 // maxClasses limits the printed classes.

@@ -9,6 +9,7 @@ import (
 type Course struct {
 	take   *members
 	rounds [][]pair
+	part   func(round int, from int32) Part
 }
 
 // NewCourse returns a schedule between hosts with names, or between the first hosts of the
@@ -33,7 +34,7 @@ func NewCourse(w *Wiring, names []string, count int, schedule Schedule) (*Course
 	} else {
 		take.ends = take.ends[:count]
 	}
-	c := &Course{take: take}
+	c := &Course{take: take, part: schedule.parts(take)}
 	for round := range schedule.rounds(take) {
 		c.rounds = append(c.rounds, slices.Clone(round))
 	}
@@ -58,6 +59,9 @@ func (c *Course) Flows(i int) (flows []Flow) {
 	}
 	return flows
 }
+
+// Part returns the part of a flow in a round.
+func (c *Course) Part(round int, f Flow) Part { return c.part(round, f.From) }
 
 // Order returns names of all hosts in the order of Hosts.
 func (c *Course) Order(names []string) []string {

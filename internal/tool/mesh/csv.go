@@ -19,13 +19,20 @@ const (
 	columnDestination
 	columnBandwidth
 	columnLatency
+	columnCongested // optional
 	columns
 )
 
-var columnNames = [columns]string{"src", "dst", "bandwidth_gbps", "latency_us"}
+var columnNames = [columns]string{"src", "dst", "bandwidth_gbps", "latency_us", "congested"}
 
-// Columns returns the header of results in CSV.
-func Columns() []string { return columnNames[:] }
+// Columns returns the header of the results in CSV: with a column for victims of congestors
+// if there are any.
+func (r *Results) Columns() []string {
+	if len(r.Loaded) > 0 {
+		return columnNames[:]
+	}
+	return columnNames[:columnCongested]
+}
 
 // A csvReader reads results in CSV.
 type csvReader struct {
@@ -79,8 +86,8 @@ func (c *csvReader) readHeader() error {
 	return nil
 }
 
-// header returns the full header.
-func header() string { return strings.Join(columnNames[:], ",") }
+// header returns the usual header.
+func header() string { return strings.Join(columnNames[:columnCongested], ",") }
 
 // split splits a line into fields.
 func (c *csvReader) split(line []byte) bool {
@@ -142,7 +149,15 @@ func (c *csvReader) readLine() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", columnNames[columnLatency], err)
 	}
-	c.results.add(Flow{c.endpoint(f[columnSource]), c.endpoint(f[columnDestination]), gbps, micros})
+	part := Plain
+	switch text := string(f[columnCongested]); text {
+	case "1":
+		part = Loaded
+	case "", "0":
+	default:
+		return fmt.Errorf("%s: got %s, want 0 or 1", columnNames[columnCongested], textfile.Quote(f[columnCongested]))
+	}
+	c.results.addPart(part, Flow{c.endpoint(f[columnSource]), c.endpoint(f[columnDestination]), gbps, micros})
 	return nil
 }
 

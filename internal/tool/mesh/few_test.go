@@ -53,7 +53,7 @@ func few(t *testing.T, w *Wiring, hosts int, o SimulateOptions) *Result {
 	for i := range c.Rounds() {
 		for _, f := range s.Measure(c.Flows(i)) {
 			gbps, micros := f.Figures()
-			results.Measure(int(f.From), int(f.To), gbps, micros)
+			results.Measure(Plain, f, gbps, micros)
 		}
 	}
 	return Analyze(results, w, Options{Nodes: c.Hosts()})

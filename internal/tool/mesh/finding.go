@@ -59,6 +59,7 @@ func (j *judge) report() {
 		j.reportRest(t)
 	}
 	j.reportLoopbacks()
+	j.reportCongestion()
 	j.compareBaseline(j.options.Baseline)
 	j.addClasses()
 	j.addSlowFlows()

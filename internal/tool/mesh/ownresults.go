@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ibkit/ibkit/report"
 )
@@ -37,9 +38,12 @@ func NewReportResults(head report.Head, o *SimulateOptions) *ReportResults {
 	return &ReportResults{head, o.Schedule.String(), o.Seed, o.Noise, o.Alone, faults}
 }
 
-// ReportFlow returns a flow's JSON form.
-func (r *Results) ReportFlow(f Flow) ReportFlow {
-	return ReportFlow{r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros)}
+// All returns all flows, the loaded ones last.
+func (r *Results) All() []Flow { return append(slices.Clip(r.Flows), r.Loaded...) }
+
+// ReportFlow returns the JSON form of a flow by its number in All.
+func (r *Results) ReportFlow(i int, f Flow) ReportFlow {
+	return ReportFlow{r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros), i >= len(r.Flows)}
 }
 
 // A ReportFlow is a flow in JSON. A figure that was not measured is null.
@@ -48,6 +52,7 @@ type ReportFlow struct {
 	Destination string   `json:"dst"`
 	Gbps        *float32 `json:"bandwidth_gbps"`
 	Micros      *float32 `json:"latency_us"`
+	Congested   bool     `json:"congested,omitempty"`
 }
 
 // ownFlows adds the flows in ibkit's results.
@@ -83,7 +88,11 @@ func (d *document) ownFlow(v *value) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	part := Plain
+	if congested := v.member(columnNames[columnCongested]); congested != nil && congested.scalar == true {
+		part = Loaded
+	}
 	f.From, f.To = d.results.name([]byte(from)), d.results.name([]byte(to))
-	d.results.add(f)
+	d.results.addPart(part, f)
 	return nil
 }

@@ -33,7 +33,8 @@ type Result struct {
 	Classes   []ReportClass `json:"classes"`
 	SlowFlows []SlowFlow    `json:"slow_flows"` // the slowest, at most 1,000
 
-	Baseline *ReportBaseline `json:"baseline,omitempty"`
+	Congestion *Congestion     `json:"congestion,omitempty"`
+	Baseline   *ReportBaseline `json:"baseline,omitempty"`
 
 	judge *judge
 }
@@ -150,7 +151,7 @@ func (j *judge) addSlowFlows() {
 
 // reportFlow returns a flow's JSON form.
 func (j *judge) reportFlow(f *Flow) ReportFlow {
-	return ReportFlow{j.endpoint(f.From), j.endpoint(f.To), figure(f.Gbps), figure(f.Micros)}
+	return ReportFlow{Source: j.endpoint(f.From), Destination: j.endpoint(f.To), Gbps: figure(f.Gbps), Micros: figure(f.Micros)}
 }
 
 // figure returns a figure's JSON form.

@@ -30,6 +30,16 @@ func isNone(v float32) bool { return v != v }
 // Failed reports whether the flow was attempted without a figure.
 func (f Flow) Failed() bool { return isNone(f.Gbps) && isNone(f.Micros) }
 
+// addPart adds a flow by its part in a schedule.
+func (r *Results) addPart(part Part, f Flow) {
+	switch part {
+	case Plain:
+		r.add(f)
+	case Loaded:
+		r.Loaded = append(r.Loaded, f)
+	}
+}
+
 func (f Flow) isLoopback() bool { return f.From == f.To }
 
 // A Format is a results format.
@@ -49,6 +59,7 @@ type Results struct {
 	Format Format
 	Names  []string // printable, in the order of their first use
 	Flows  []Flow
+	Loaded []Flow // victims of congestors, which have a flow without them as well
 
 	// Mutual reports that a figure is for both directions at the same time. Each pair
 	// then has a single flow.

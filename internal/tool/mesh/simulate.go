@@ -63,10 +63,12 @@ func simulateRounds(ctx context.Context, take *members, rounds iter.Seq[[]pair],
 	for _, end := range take.ends {
 		r.name([]byte(w.endName(end)))
 	}
+	parts, number := o.Schedule.parts(take), -1
 	for round := range rounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		number++
 		m.load(take, round)
 		for _, p := range round {
 			a, b := take.ends[p.from], take.ends[p.to]
@@ -75,7 +77,7 @@ func simulateRounds(ctx context.Context, take *members, rounds iter.Seq[[]pair],
 			}
 			f := m.measure(a, b)
 			f.From, f.To = p.from, p.to
-			r.add(f)
+			r.addPart(parts(number, p.from), f)
 		}
 	}
 	return r, nil

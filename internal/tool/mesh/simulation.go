@@ -59,9 +59,9 @@ func NewResults(hosts []string) *Results {
 	return r
 }
 
-// Measure adds a flow between two hosts by their numbers. A nil figure was not measured.
-func (r *Results) Measure(from, to int, gbps, micros *float64) {
-	r.add(NewFlow(Flow{From: int32(from), To: int32(to)}, gbps, micros))
+// Measure adds a flow with the ends of another. A nil figure was not measured.
+func (r *Results) Measure(part Part, ends Flow, gbps, micros *float64) {
+	r.addPart(part, NewFlow(ends, gbps, micros))
 }
 
 // Replace replaces the figures of a flow by its ends, or adds the flow.
@@ -76,7 +76,7 @@ func (r *Results) Replace(f Flow) {
 // Clone returns a copy, as [Analyze] changes its results.
 func (r *Results) Clone() *Results {
 	c := *r
-	c.Names, c.Flows = slices.Clone(r.Names), slices.Clone(r.Flows)
+	c.Names, c.Flows, c.Loaded = slices.Clone(r.Names), slices.Clone(r.Flows), slices.Clone(r.Loaded)
 	return &c
 }
 

@@ -26,6 +26,8 @@ type Options struct {
 	Retry  time.Duration // time in which a transport gives up, part of the limit of a round
 	// Tests are the measurements between members; none: figures are simulated.
 	Tests []perf.Test
+	// Load are the tests of flows that load the network.
+	Load []perf.Test
 
 	// Event, unless nil, is called for each event, from several goroutines.
 	Event func(Event)
@@ -164,7 +166,7 @@ func (c *Crew) begin() error {
 	})
 	start := &begin{}
 	if c.o.Tests != nil {
-		start.Tests, start.Serve = c.o.Tests, c.addresses()
+		start.Tests, start.Load, start.Serve = c.o.Tests, c.o.Load, c.addresses()
 	}
 	for _, m := range c.order {
 		if err := m.send(message{Begin: start}); err != nil {

@@ -49,6 +49,7 @@ type join struct {
 // simulated run.
 type begin struct {
 	Tests []perf.Test  `json:"tests,omitempty"`
+	Load  []perf.Test  `json:"load,omitempty"`
 	Serve []netip.Addr `json:"serve,omitempty"`
 }
 
@@ -71,8 +72,10 @@ type Task struct {
 // A Send is a measurement from a worker to another.
 type Send struct {
 	To    string         `json:"to"`
-	Rail  int            `json:"rail,omitempty"`  // of the worker
-	Peer  netip.AddrPort `json:"peer,omitzero"`   // at which the other rail serves
+	Rail  int            `json:"rail,omitempty"` // of the worker
+	Peer  netip.AddrPort `json:"peer,omitzero"`  // at which the other rail serves
+	Load  bool           `json:"load,omitempty"` // a load instead of the tests
+	Wait  time.Duration  `json:"wait_ns,omitempty"`
 	Model *Figures       `json:"model,omitempty"` // the result
 }
 

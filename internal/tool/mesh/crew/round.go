@@ -23,6 +23,9 @@ type Flow struct {
 	From, To         string
 	FromRail, ToRail int
 	Model            *Figures
+
+	Load bool          // runs the load of the crew instead of the tests
+	Wait time.Duration // before it begins, for loads
 }
 
 // A State is the fate of a flow.
@@ -133,7 +136,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 
 // target returns the part of the sender in a flow to a member.
 func (m *member) target(f Flow) Send {
-	s := Send{To: f.To, Rail: f.FromRail, Model: f.Model}
+	s := Send{To: f.To, Rail: f.FromRail, Load: f.Load, Wait: f.Wait, Model: f.Model}
 	if f.Model == nil && f.ToRail < len(m.offer.Rails) {
 		s.Peer = netip.AddrPortFrom(m.address(), m.offer.Rails[f.ToRail].Listen)
 	}

@@ -61,6 +61,7 @@ type worker struct {
 	running sync.WaitGroup
 	ended   error // of the connection, once inbox is closed
 	tests   []perf.Test
+	load    []perf.Test
 }
 
 // receive reads the coordinator's messages.
@@ -97,7 +98,7 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 			case m.End != nil:
 				return m.End.Summary, nil
 			case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
-				s.tests = m.Begin.Tests
+				s.tests, s.load = m.Begin.Tests, m.Begin.Load
 				s.Engine.Serve(ctx, m.Begin.Serve)
 			case m.Task != nil:
 				cancel()
@@ -158,7 +159,12 @@ func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
 	case s.Engine == nil:
 		return Figures{Error: "the worker has no device"}
 	}
-	f := s.Engine.Measure(ctx, s.tests, send)
+	tests := s.tests
+	if send.Load {
+		tests = s.load
+	}
+	wait(ctx, send.Wait)
+	f := s.Engine.Measure(ctx, tests, send)
 	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		f.Error = fmt.Sprintf("no result within %v", t.Within)
 	}

@@ -45,7 +45,7 @@ func (o Options) retest(ctx context.Context, c *crew.Crew, flows []mesh.Flow, do
 		if done[[2]int32{f.From, f.To}] {
 			continue
 		}
-		at, outcomes, err := o.round(ctx, c, []mesh.Flow{f})
+		at, outcomes, err := o.round(ctx, c, noRound, []mesh.Flow{f})
 		if err != nil {
 			return all
 		}

@@ -19,6 +19,7 @@ type Options struct {
 
 	Simulation *mesh.Simulation // has the figures instead; nil: workers measure
 	Pace       time.Duration    // that a measurement takes
+	LoadTime   time.Duration    // that congestors measure longer than others
 	Fabric     *fabric.Source   // for the counters of suspects; nil: none
 
 	// Progress, unless nil, is called before each round.
@@ -57,14 +58,14 @@ func Run(ctx context.Context, c *crew.Crew, o Options) *Outcome {
 		if o.Progress != nil {
 			o.Progress(i, out.Of, left(time.Since(began), i, out.Of))
 		}
-		flows, outcomes, err := o.round(ctx, c, o.Course.Flows(i))
+		flows, outcomes, err := o.round(ctx, c, i, o.Course.Flows(i))
 		if err != nil {
 			out.Interrupted = err
 			break
 		}
 		for k, f := range outcomes {
 			if f.State == crew.Measured {
-				out.add(flows[k], f.Figures)
+				out.add(o.part(i, flows[k]), flows[k], f.Figures)
 			}
 		}
 		out.Rounds++
@@ -77,10 +78,10 @@ func Run(ctx context.Context, c *crew.Crew, o Options) *Outcome {
 }
 
 // add adds a measured flow. The figures of a corrupt payload are not judged.
-func (o *Outcome) add(at mesh.Flow, f crew.Figures) {
+func (o *Outcome) add(part mesh.Part, at mesh.Flow, f crew.Figures) {
 	from, to := int(at.From), int(at.To)
 	if !f.Corrupt {
-		o.Results.Measure(from, to, f.Gbps, f.Latency)
+		o.Results.Measure(part, at, f.Gbps, f.Latency)
 	}
 	if f.Error != "" {
 		o.Results.Explain(from, to, f.Error)
@@ -96,9 +97,23 @@ func left(elapsed time.Duration, done, of int) time.Duration {
 	return elapsed / time.Duration(done) * time.Duration(of-done)
 }
 
+// noRound is the number of a round that is not in the course.
+const noRound = -1
+
+// part returns the part of a flow in a round.
+func (o Options) part(number int, f mesh.Flow) mesh.Part {
+	if number == noRound {
+		return mesh.Plain
+	}
+	return o.Course.Part(number, f)
+}
+
+// loadLead is the time in which congestors begin, before the victims do.
+const loadLead = 300 * time.Millisecond
+
 // round measures flows of the course at the same time. It returns the outcomes with their
 // flows, without the flows of hosts that take no part.
-func (o Options) round(ctx context.Context, c *crew.Crew, flows []mesh.Flow) (measured []mesh.Flow, outcomes []crew.Outcome, err error) {
+func (o Options) round(ctx context.Context, c *crew.Crew, number int, flows []mesh.Flow) (measured []mesh.Flow, outcomes []crew.Outcome, err error) {
 	if o.Simulation != nil {
 		flows = o.Simulation.Measure(flows)
 	}
@@ -109,6 +124,12 @@ func (o Options) round(ctx context.Context, c *crew.Crew, flows []mesh.Flow) (me
 			continue
 		}
 		flow := crew.Flow{From: from.Worker, To: to.Worker, FromRail: from.Rail, ToRail: to.Rail}
+		switch o.part(number, f) {
+		case mesh.Congestor:
+			flow.Load, r.Takes = true, o.Pace+o.LoadTime
+		case mesh.Loaded:
+			flow.Wait = loadLead
+		}
 		if o.Simulation != nil {
 			flow.Model = &crew.Figures{Takes: o.Pace}
 			if flow.Model.Gbps, flow.Model.Latency = f.Figures(); f.Failed() {

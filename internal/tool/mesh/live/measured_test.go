@@ -29,13 +29,17 @@ type network struct {
 	rails int
 	guids map[string]ib.GUID // InfiniBand ports; nil: Ethernet
 	lock  sync.Mutex
-	busy  int // running measurements
+	busy  int      // running measurements
+	loads []string // of congestors
 
 	// gbps returns the rate of a measurement between two members while others run.
 	gbps func(from, to string, others int) float64
 	// fail returns the error of a measurement.
 	fail func(from, to string) crew.Figures
 }
+
+// loadSize is the message size of congestors.
+const loadSize = 1 << 20
 
 // An engine is the engine of a member.
 type engine struct {
@@ -56,8 +60,14 @@ func (e engine) Offer() crew.Offer {
 
 func (engine) Serve(context.Context, []netip.Addr) {}
 
-func (e engine) Measure(_ context.Context, _ []perf.Test, s crew.Send) crew.Figures {
+func (e engine) Measure(_ context.Context, tests []perf.Test, s crew.Send) crew.Figures {
 	e.lock.Lock()
+	if s.Load != (tests[0].Size == loadSize) {
+		panic("got the tests of another part")
+	}
+	if s.Load {
+		e.loads = append(e.loads, e.name+">"+s.To)
+	}
 	e.busy++
 	e.lock.Unlock()
 	time.Sleep(time.Second)
@@ -101,7 +111,10 @@ func measuredIn(t *testing.T, build func() *fabric.Source, n *network, schedule 
 				}
 			})
 		}
-		c, err := crew.Gather(t.Context(), l, crew.Options{Token: "t", Expect: names, Within: 5 * time.Second, Tests: []perf.Test{perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1<<16)}})
+		c, err := crew.Gather(t.Context(), l, crew.Options{
+			Token: "t", Expect: names, Within: 5 * time.Second,
+			Tests: []perf.Test{perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1<<16)}, Load: []perf.Test{perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, loadSize)},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,6 +214,20 @@ func TestRun_Measured(t *testing.T) {
 				t.Errorf("got %d flows, want %d", r.Flows, flows)
 			}
 		})
+	}
+}
+
+// TestRun_Congest measures victims without and with congestors, which have begun before.
+func TestRun_Congest(t *testing.T) {
+	n := &network{rails: 1, fail: func(string, string) crew.Figures { return crew.Figures{} }}
+	n.gbps = func(_, _ string, others int) float64 { return float64(90 - 20*others) }
+	r := measured(t, n, "congest:2", "a", "b", "c", "d", "e")
+	want := &mesh.Congestion{Victims: 2, Bandwidth: &mesh.Impact{Alone: 70, Loaded: 30, Ratio: 0.4286, Worst: mesh.WorstRatio{Source: "a", Destination: "c", Ratio: 0.4286}}}
+	if d := cmp.Diff(want, r.Congestion); d != "" || r.Flows != 2 || r.Partial || len(r.Findings) > 0 {
+		t.Errorf("got %d flows, partial %v, findings %v and difference\n%s", r.Flows, r.Partial, r.Findings, d)
+	}
+	if d := cmp.Diff([]string{"d>b", "e>b"}, slices.Sorted(slices.Values(n.loads))); d != "" {
+		t.Errorf("got loads %s", d)
 	}
 }
 
