@@ -120,7 +120,7 @@ func (o WorkerOptions) dial(ctx context.Context, at string) (net.Conn, error) {
 // handshake proves the token to the coordinator and checks its proof.
 func (o WorkerOptions) handshake(conn net.Conn, input io.Reader) (w *welcome, refused bool, err error) {
 	if err := conn.SetDeadline(time.Now().Add(handshakeLimit)); err != nil {
-		return nil, false, err
+		return nil, false, notCoordinator(err) // a pipe that the peer has closed
 	}
 	m, err := read(input, maxHandshake)
 	switch {
@@ -163,7 +163,7 @@ func notCoordinator(err error) error {
 		return fmt.Errorf("not a coordinator: it begins with %q", length.Head[:])
 	case isTimeout(err):
 		return fmt.Errorf("no answer within %v", handshakeLimit)
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe):
 		return errors.New("it closed the connection")
 	}
 	return err
