@@ -83,7 +83,7 @@ var ErrNobody = errors.New("no worker joined")
 func Gather(ctx context.Context, l net.Listener, o Options) (*Crew, error) {
 	c := &Crew{
 		o: o, listener: l, place: map[string]int{}, members: map[string]*member{},
-		inbox: make(chan arrival, 64), over: make(chan struct{}), changed: make(chan struct{}, 1),
+		inbox: make(chan arrival, o.size()), over: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
 	for i, name := range o.Expect {
 		c.place[name] = i

@@ -71,12 +71,12 @@ type Task struct {
 
 // A Send is a measurement from a worker to another.
 type Send struct {
-	To    string         `json:"to"`
-	Rail  int            `json:"rail,omitempty"` // of the worker
-	Peer  netip.AddrPort `json:"peer,omitzero"`  // at which the other rail serves
-	Load  bool           `json:"load,omitempty"` // a load instead of the tests
-	Wait  time.Duration  `json:"wait_ns,omitempty"`
-	Model *Figures       `json:"model,omitempty"` // the result
+	To    string        `json:"to"`
+	Rail  int           `json:"rail,omitempty"` // of the worker
+	Peer  string        `json:"peer,omitempty"` // HOST:PORT at which the other rail serves
+	Load  bool          `json:"load,omitempty"` // a load instead of the tests
+	Wait  time.Duration `json:"wait_ns,omitempty"`
+	Model *Figures      `json:"model,omitempty"` // the result
 }
 
 // Figures are the results of a measurement. A nil figure was not measured.

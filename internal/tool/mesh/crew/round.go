@@ -138,7 +138,7 @@ func (c *Crew) assign(r Round, limit time.Duration) *round {
 func (m *member) target(f Flow) Send {
 	s := Send{To: f.To, Rail: f.FromRail, Load: f.Load, Wait: f.Wait, Model: f.Model}
 	if f.Model == nil && f.ToRail < len(m.offer.Rails) {
-		s.Peer = netip.AddrPortFrom(m.address(), m.offer.Rails[f.ToRail].Listen)
+		s.Peer = netip.AddrPortFrom(m.address(), m.offer.Rails[f.ToRail].Listen).String()
 	}
 	return s
 }

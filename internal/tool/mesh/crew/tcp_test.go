@@ -5,10 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // listenTCP returns a listener on the loopback interface.
@@ -22,11 +28,11 @@ func listenTCP(t testing.TB) net.Listener {
 }
 
 // startTCP starts workers n0001 and so on, and returns a function that waits for their ends.
-func startTCP(t testing.TB, l net.Listener, count int) (end func()) {
+func startTCP(t testing.TB, at string, count int) (end func()) {
 	var all sync.WaitGroup
 	for i := range count {
 		o := WorkerOptions{
-			Token: token, Version: version, Name: fmt.Sprintf("n%04d", i), Coordinators: []string{l.Addr().String()}, Within: time.Minute,
+			Token: token, Version: version, Name: fmt.Sprintf("n%04d", i), Coordinators: []string{at}, Within: time.Minute,
 		}
 		o.Engine = measure(func(_ context.Context, s Send) Figures { return Figures{Error: "to " + s.To} })
 		all.Go(func() {
@@ -50,7 +56,7 @@ func shift(members []string, by int, model *Figures) (r Round) {
 // TestCrew_tcp checks a run over TCP, and the loss of a connection.
 func TestCrew_tcp(t *testing.T) {
 	l := listenTCP(t)
-	end := startTCP(t, l, 3)
+	end := startTCP(t, l.Addr().String(), 3)
 	c, err := Gather(t.Context(), l, Options{Token: token, Version: version, Count: 3, Within: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -100,18 +106,63 @@ func TestWork_refusedTCP(t *testing.T) {
 	}
 }
 
-// BenchmarkCrew measures joining and rounds with all workers in this process, over TCP.
+// workersVariable has the address of the coordinator and the number of workers that
+// TestWorkers starts.
+const workersVariable = "IBKIT_TEST_CREW"
+
+// TestWorkers is the workers of BenchmarkCrew in a process of their own.
+func TestWorkers(t *testing.T) {
+	at, count, ok := strings.Cut(os.Getenv(workersVariable), " ")
+	if !ok {
+		return // no benchmark
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	startTCP(t, at, n)()
+}
+
+// startProcess starts workers in another process, which ends with the run.
+func startProcess(b *testing.B, l net.Listener, count int) *exec.Cmd {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "^TestWorkers$")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%v %d", workersVariable, l.Addr(), count))
+	cmd.Stderr = b.Output()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
+// cpuTime returns the processor time of this process.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkCrew measures joining and rounds with all workers in another process, over TCP. The
+// processor time is that of the coordinator alone, as on a machine of its own.
 func BenchmarkCrew(b *testing.B) {
 	for _, count := range []int{128, 1024} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			l := listenTCP(b)
+			workers := startProcess(b, l, count)
 			began := time.Now()
-			end := startTCP(b, l, count)
 			c, err := Gather(b.Context(), l, Options{Token: token, Version: version, Count: count, Within: time.Minute})
 			if err != nil {
 				b.Fatal(err)
 			}
-			joined := time.Since(began)
+			joined, before := time.Since(began), cpuTime(b)
 			members := c.Members()
 			model := &Figures{Gbps: new(float64)}
 			for i := 0; b.Loop(); i++ {
@@ -119,7 +170,9 @@ func BenchmarkCrew(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/round")
+			rounds := float64(b.N)
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/rounds, "ms/round")
+			b.ReportMetric(float64((cpuTime(b)-before).Milliseconds())/rounds, "cpu-ms/round")
 			b.ReportMetric(float64(joined.Milliseconds()), "ms-join")
 			var memory runtime.MemStats
 			runtime.ReadMemStats(&memory)
@@ -128,7 +181,11 @@ func BenchmarkCrew(b *testing.B) {
 				b.Errorf("got losses %v", lost)
 			}
 			c.Close("")
-			end()
+			if err := workers.Wait(); err != nil {
+				b.Error(err)
+			}
+			s := workers.ProcessState
+			b.ReportMetric(float64((s.UserTime()+s.SystemTime()).Milliseconds())/rounds, "worker-cpu-ms/round")
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
@@ -43,87 +44,63 @@ func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 		return "", err
 	}
 	keepAlive(l.conn)
-	s := &worker{WorkerOptions: o, link: l, inbox: make(chan message), over: make(chan struct{})}
-	s.running.Go(s.receive)
-	summary, err = s.serve(ctx)
-	close(s.over)
-	_ = l.conn.Close()
-	s.running.Wait()
-	return summary, err
+	s := &worker{WorkerOptions: o, link: l, jobs: make(chan job, 1)}
+	s.running.Go(s.run)
+	defer s.running.Wait()
+	defer close(s.jobs)
+	defer s.conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return s.serve(ctx)
 }
 
 // A worker is a worker that has joined.
 type worker struct {
 	WorkerOptions
 	*link
-	inbox   chan message
-	over    chan struct{}
+	jobs    chan job
 	running sync.WaitGroup
-	ended   error // of the connection, once inbox is closed
+	failed  atomic.Pointer[error] // of the first report that was not sent
 	tests   []perf.Test
 	load    []perf.Test
 }
 
-// receive reads the coordinator's messages.
-func (s *worker) receive() {
-	defer close(s.inbox)
-	for {
-		_ = s.conn.SetReadDeadline(time.Now().Add(s.silence)) // fails only on a closed connection
-		m, err := read(s.input, maxMessage)
-		if err != nil {
-			s.ended = err
-			return
-		}
-		select {
-		case s.inbox <- m:
-		case <-s.over:
-			return
-		}
-	}
+// A job is a task that ends with its context.
+type job struct {
+	ctx context.Context
+	Task
 }
 
 // serve runs tasks until the run ends. A new task ends the previous one.
 func (s *worker) serve(ctx context.Context) (summary string, err error) {
-	reports := make(chan *taskDone)
+	stop := context.AfterFunc(ctx, func() {
+		_ = s.send(message{Leave: "interrupted"}) // the coordinator may be gone
+		_ = s.conn.Close()
+	})
+	defer stop()
 	cancel := context.CancelFunc(func() {})
 	defer func() { cancel() }()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	for {
-		select {
-		case m, ok := <-s.inbox:
-			switch {
-			case !ok:
-				return "", connectionEnded(s.ended)
-			case m.End != nil:
-				return m.End.Summary, nil
-			case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
-				s.tests, s.load = m.Begin.Tests, m.Begin.Load
-				s.Engine.Serve(ctx, m.Begin.Serve)
-			case m.Task != nil:
-				cancel()
-				cancel = s.start(ctx, *m.Task, reports)
-			}
-		case r := <-reports:
-			if err := s.send(message{Report: r}); err != nil {
-				return "", connectionEnded(err)
-			}
-		case <-ctx.Done():
-			_ = s.send(message{Leave: "interrupted"}) // the coordinator may be gone
+		_ = s.conn.SetReadDeadline(time.Now().Add(s.silence)) // fails only on a closed connection
+		m, err := read(s.input, maxMessage)
+		switch {
+		case ctx.Err() != nil:
 			return "", &EndError{"interrupted"}
+		case err != nil:
+			if failed := s.failed.Load(); failed != nil {
+				err = *failed
+			}
+			return "", &EndError{"the connection to the coordinator ended: " + reasonOfEnd(err)}
+		case m.End != nil:
+			return m.End.Summary, nil
+		case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
+			s.tests, s.load = m.Begin.Tests, m.Begin.Load
+			s.Engine.Serve(ctx, m.Begin.Serve)
+		case m.Task != nil:
+			cancel()
+			cancel = s.begin(ctx, *m.Task)
 		}
 	}
-}
-
-func connectionEnded(err error) error {
-	return &EndError{"the connection to the coordinator ended: " + reasonOfEnd(err)}
-}
-
-// start starts a task until cancel is called.
-func (s *worker) start(ctx context.Context, t Task, reports chan<- *taskDone) (cancel context.CancelFunc) {
-	ctx, cancel = context.WithCancel(ctx)
-	s.running.Go(func() { s.run(ctx, t, reports) })
-	return cancel
 }
 
 func (s *worker) send(m message) error {
@@ -133,28 +110,47 @@ func (s *worker) send(m message) error {
 	return jsonframe.Write(s.conn, m, maxMessage)
 }
 
-// run runs the sends of a task at the same time, and reports unless ctx ends.
-func (s *worker) run(ctx context.Context, t Task, reports chan<- *taskDone) {
-	done := &taskDone{Number: t.Number, Results: make([]Figures, len(t.Sends))}
-	limited, cancel := context.WithTimeout(ctx, t.Within)
-	defer cancel()
-	var all sync.WaitGroup
-	for i, send := range t.Sends {
-		all.Go(func() { done.Results[i] = s.result(limited, t, send) })
-	}
-	all.Wait()
-	select {
-	case reports <- done:
-	case <-ctx.Done():
-	case <-s.over:
+// begin queues a task until cancel is called.
+func (s *worker) begin(ctx context.Context, t Task) (cancel context.CancelFunc) {
+	ctx, cancel = context.WithTimeout(ctx, t.Within)
+	s.jobs <- job{ctx, t}
+	return cancel
+}
+
+// run runs the jobs. Each has its report unless it was canceled.
+func (s *worker) run() {
+	for j := range s.jobs {
+		done := s.measure(j)
+		if errors.Is(j.ctx.Err(), context.Canceled) {
+			continue
+		}
+		if err := s.send(message{Report: done}); err != nil {
+			s.failed.CompareAndSwap(nil, &err)
+			_ = s.conn.Close()
+		}
 	}
 }
 
+// measure runs the sends of a job at the same time.
+func (s *worker) measure(j job) *taskDone {
+	done := &taskDone{Number: j.Number, Results: make([]Figures, len(j.Sends))}
+	var others sync.WaitGroup
+	for i, send := range j.Sends {
+		if i == len(j.Sends)-1 {
+			done.Results[i] = s.result(j, send)
+			break
+		}
+		others.Go(func() { done.Results[i] = s.result(j, send) })
+	}
+	others.Wait()
+	return done
+}
+
 // result runs a measurement, or waits for the time that its model takes.
-func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
+func (s *worker) result(j job, send Send) Figures {
 	switch {
 	case send.Model != nil:
-		wait(ctx, send.Model.Takes)
+		wait(j.ctx, send.Model.Takes)
 		return *send.Model
 	case s.Engine == nil:
 		return Figures{Error: "the worker has no device"}
@@ -163,10 +159,10 @@ func (s *worker) result(ctx context.Context, t Task, send Send) Figures {
 	if send.Load {
 		tests = s.load
 	}
-	wait(ctx, send.Wait)
-	f := s.Engine.Measure(ctx, tests, send)
-	if f.Error != "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		f.Error = fmt.Sprintf("no result within %v", t.Within)
+	wait(j.ctx, send.Wait)
+	f := s.Engine.Measure(j.ctx, tests, send)
+	if f.Error != "" && errors.Is(j.ctx.Err(), context.DeadlineExceeded) {
+		f.Error = fmt.Sprintf("no result within %v", j.Within)
 	}
 	return f
 }

@@ -13,13 +13,13 @@ import (
 
 // Measure runs tests with the rail of another member.
 func (p *Probe) Measure(ctx context.Context, tests []perf.Test, s crew.Send) (f crew.Figures) {
-	if s.Rail < 0 || s.Rail >= len(p.offer.Rails) || !s.Peer.IsValid() {
+	if s.Rail < 0 || s.Rail >= len(p.offer.Rails) || s.Peer == "" {
 		return crew.Figures{Error: "no rail at one of the ends"}
 	}
 	rail := p.offer.Rails[s.Rail]
 	before := p.link(rail)
 	r, err := perf.Run(ctx, perf.Options{
-		Server: s.Peer.String(), Tests: tests, Identity: p.identity, Device: rail.Device, Port: rail.Port, GIDIndex: -1, ReduceDepth: true,
+		Server: s.Peer, Tests: tests, Identity: p.identity, Device: rail.Device, Port: rail.Port, GIDIndex: -1, ReduceDepth: true,
 	})
 	f = figures(r, err)
 	if after := p.link(rail); after != before {
