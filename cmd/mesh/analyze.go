@@ -54,6 +54,10 @@ ibkit check routes --save, or the dumps of opensm or ibdiagnet. Without tables,
 and with adaptive routing, a path has only the links that all shortest paths
 share. With --hosts-only there is no fabric: hosts are judged, links are not.
 
+Hosts that a finding blames, and not a link, are drained in Slurm by the printed
+commands; --apply slurm runs them unless there are more than --max-drain. The
+exit code is that of the verdict even if a command fails.
+
 --format map, svg and html show the flows between all hosts, ordered by leaf
 switch: senders are rows, receivers columns.`),
 		Example: strings.Trim(`
@@ -140,7 +144,7 @@ func (c *analyze) run(ctx context.Context) error {
 		return cmdutil.WithHint(err, "select the fabric of the measurement: --from FILE, --sim FABRIC, or -C and -P; node names: --node-name-map FILE")
 	}
 	r := mesh.Analyze(results, w, mesh.Options{Began: began, Nodes: c.nodes, Baseline: c.verdict.before})
-	if err := c.verdict.print(c.env, r); err != nil {
+	if err := c.verdict.print(ctx, c.env, "ibkit mesh analyze", r); err != nil {
 		return err
 	}
 	c.source.fabric.PrintStats(c.env)

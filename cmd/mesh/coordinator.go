@@ -137,7 +137,7 @@ func (c *coordinator) run(ctx context.Context, l net.Listener, o crew.Options) e
 	r, out, err := c.judge(ctx, s, members)
 	c.failed(r)
 	members.Close(plural.Count(len(r.Findings), "finding", "findings"))
-	if err := errors.Join(err, c.verdict.print(c.env, r)); err != nil {
+	if err := errors.Join(err, c.verdict.print(ctx, c.env, c.from, r)); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.env.ErrOut, "%d of %s, %d of %s in %v\n", len(members.Members()), plural.Count(size(o), "worker", "workers"),

@@ -112,6 +112,29 @@ func TestMesh_HostsOnly(t *testing.T) {
 	}
 }
 
+// The files have all hosts, and a failure to drain leaves the exit code of the verdict.
+func TestMesh_Hosts(t *testing.T) {
+	file := results(t, small+" --fault host00009=40% --fault host00010=30% --fault leaf001[5]=60%")
+	dir := t.TempDir()
+	exclude, good := filepath.Join(dir, "exclude"), filepath.Join(dir, "good")
+	code, out, err := run(t, "analyze "+small+" --exclude-file "+exclude+" --good-hosts "+good+" --apply slurm "+file)
+	const withheld = "ibkit mesh analyze: drain 2 hosts: want at most 1\n"
+	if code != cmdutil.ExitFindings || !strings.HasPrefix(err, withheld) || strings.Count(out, "\ndrain: scontrol update NodeName=host000") != 2 {
+		t.Errorf("got exit code %d, %s\n%s\nwant %s and 2 commands", code, err, out, withheld)
+	}
+	others := strings.Fields("01 02 03 04 05 06 07 08 11 12 13 14 15 16")
+	for path, want := range map[string]string{exclude: "host[00009-00010]\n", good: "host000" + strings.Join(others, "\nhost000") + "\n"} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
+		}
+	}
+	t.Setenv("PATH", dir)
+	code, out, err = run(t, "analyze "+small+" --json --apply slurm --max-drain 2 "+file)
+	if code != cmdutil.ExitFindings || strings.Count(err, "ibkit mesh analyze: drain host000") != 2 || strings.Count(out, `"action":"failed"`) != 2 {
+		t.Errorf("without scontrol: got exit code %d, %s\n%s", code, err, out)
+	}
+}
+
 // Results of other programs with the same figures have the same verdict.
 func TestMesh_Imports(t *testing.T) {
 	for _, test := range []struct{ file, want string }{
@@ -167,6 +190,10 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"analyze " + small + " --baseline nosuch " + good, cmdutil.ExitUsage, "invalid --baseline: read results: open nosuch"},
 		{"analyze --from nosuch " + good, cmdutil.ExitUsage, "no such file"},
 		{"analyze --from " + damaged + " " + good, cmdutil.ExitUsage, "want a saved routing"},
+		{"analyze " + small + " --max-drain 2 " + good, cmdutil.ExitUsage, "--max-drain has no effect without --apply"},
+		{"analyze " + small + " --apply slurm --max-drain 101% " + good, cmdutil.ExitUsage, `invalid --max-drain "101%": want a number of hosts, or 0% to 100%`},
+		{"analyze " + small + " --apply slurm --max-drain 1.5 " + good, cmdutil.ExitUsage, `invalid --max-drain "1.5"`},
+		{"analyze " + small + " --exclude-file /none/x " + good, cmdutil.ExitUsage, "/none/x"},
 		{"plan --sim demo --schedule aware", cmdutil.ExitOK, ""},
 		{"plan --sim demo --json --csv", cmdutil.ExitUsage, "mutually exclusive"},
 		{"plan --sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},

@@ -72,6 +72,10 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
   # hosts over ssh, two rails, the figures in a file
   ibkit mesh run --hosts 'node[01-16]' --device mlx5_0,mlx5_1 --results run.csv
 
+  # drain slow nodes, and start the job on the others
+  srun ibkit mesh run --apply slurm --exclude-file ./bad
+  srun --exclude ./bad ./job
+
   # a worker for ibkit mesh serve
   ibkit mesh run --join head:18600 < token
 
@@ -100,7 +104,7 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 // runRules are the relations between the flags.
 var runRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"join"}, Others: []string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim", "results"}},
+		{Flags: []string{"join"}, Others: append([]string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim", "results"}, hostFlagNames...)},
 		{Flags: []string{"hosts"}, Others: []string{"rank", "ranks", "rendezvous", "name"}},
 	},
 	Needs: []cmdutil.Need{

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type verdictFlags struct {
 
 	baseline string // file
 	before   *mesh.Results
+	hosts    hostFlags
 }
 
 func (o *verdictFlags) define(cmd *cobra.Command) {
@@ -38,6 +40,7 @@ func (o *verdictFlags) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &o.format, "format", formatTable, []string{formatTable, formatJSON, formatMap, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.baseline, "baseline", "", "compare with the results of an earlier run in `FILE`")
+	o.hosts.define(cmd)
 }
 
 func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
@@ -45,6 +48,9 @@ func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", o.limit)
 	}
 	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if err := o.hosts.complete(flags); err != nil {
 		return err
 	}
 	if o.json {
@@ -60,8 +66,9 @@ func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// print prints a verdict.
-func (o *verdictFlags) print(env *cmdutil.Env, r *mesh.Result) (err error) {
+// print acts on a verdict and prints it.
+func (o *verdictFlags) print(ctx context.Context, env *cmdutil.Env, from string, r *mesh.Result) (err error) {
+	acted := o.hosts.act(ctx, env, from, r)
 	out := render.NewOutput(env.Out)
 	v := &view{env: env, out: out, limit: o.limit}
 	switch o.format {
@@ -76,5 +83,5 @@ func (o *verdictFlags) print(env *cmdutil.Env, r *mesh.Result) (err error) {
 	default:
 		v.table(r)
 	}
-	return cmp.Or(err, out.Flush())
+	return cmp.Or(err, out.Flush(), acted)
 }

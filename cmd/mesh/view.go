@@ -10,7 +10,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
+	"github.com/ibkit/ibkit/internal/tool/mesh/drain"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -64,6 +66,7 @@ func (v *view) table(r *mesh.Result) {
 	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
 		return f.Kind == report.MissingHost && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
 	}), r.UniqueNames())
+	v.drains(r.BadHosts)
 }
 
 // congestion compares the victims of congestors.
@@ -202,6 +205,31 @@ func (v *view) findings(findings []report.Finding, names map[ib.GUID]string) {
 	}
 }
 
+// drains prints the hosts that are drained, and the commands that drain others, up to the limit.
+func (v *view) drains(hosts []mesh.BadHost) {
+	var lines []string
+	for _, b := range hosts {
+		switch b.Action {
+		case mesh.Drained:
+			lines = append(lines, "drained: "+b.Host)
+		case mesh.DrainedBefore:
+			lines = append(lines, "drained before: "+b.Host)
+		case mesh.Drain, mesh.Withheld, mesh.DrainFailed:
+			text := "drain: scontrol"
+			for _, arg := range drain.Args(b) {
+				text += " " + textfile.ShellWord(arg)
+			}
+			lines = append(lines, text)
+		}
+	}
+	if more := len(lines) - v.limit; v.limit > 0 && more > 0 {
+		lines = append(lines[:v.limit], fmt.Sprintf("drain: %d more (--limit 0 shows all)", more))
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(v.out, "\n%s\n", strings.Join(lines, "\n"))
+	}
+}
+
 // mapSize is the largest row count of a map.
 const mapSize = 64
 
@@ -213,6 +241,7 @@ func (v *view) heat(r *mesh.Result) {
 	}
 	fmt.Fprintf(v.out, "\n%s\n", mesh.TextLegend)
 	v.findings(r.Findings, r.UniqueNames())
+	v.drains(r.BadHosts)
 }
 
 // plan prints a plan.

@@ -20,12 +20,21 @@ type meshVerdict struct {
 	Partial  bool
 	Flows    int
 	Findings []struct{ Kind, Subject, Detail string }
+	BadHosts []struct{ Host, Action, Error string } `json:"bad_hosts"`
 }
 
 // kinds returns the findings as "KIND SUBJECT".
 func (v meshVerdict) kinds() (all []string) {
 	for _, f := range v.Findings {
 		all = append(all, f.Kind+" "+f.Subject)
+	}
+	return all
+}
+
+// actions returns the bad hosts as "HOST ACTION".
+func (v meshVerdict) actions() (all []string) {
+	for _, b := range v.BadHosts {
+		all = append(all, b.Host+" "+b.Action)
 	}
 	return all
 }
@@ -60,9 +69,9 @@ NodeName=n[1-4] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=PORTS CPUs=32
 PartitionName=p Nodes=ALL Default=YES
 `
 
-// TestMesh_Slurm runs mesh with tasks that Slurm starts on four nodes.
-func TestMesh_Slurm(t *testing.T) {
-	t.Parallel()
+// newMeshCluster starts Slurm with four idle nodes.
+func newMeshCluster(t *testing.T) *cluster {
+	t.Helper()
 	ports := make([]string, 4)
 	for i := range ports {
 		ports[i] = fmt.Sprint(freePort(t))
@@ -71,7 +80,13 @@ func TestMesh_Slurm(t *testing.T) {
 	c.start("slurmctld")
 	c.startNodes("n1", "n2", "n3", "n4")
 	c.wait(func(text string) bool { return strings.Count(text, "State=IDLE ") == 4 }, "show", "nodes")
+	return c
+}
 
+// TestMesh_Slurm runs mesh with tasks that Slurm starts on four nodes.
+func TestMesh_Slurm(t *testing.T) {
+	t.Parallel()
+	c := newMeshCluster(t)
 	const fabric = "fat-tree:levels=3,radix=8,pods=4" // 64 hosts
 	srun := func(args ...string) []string { return append([]string{"srun", "--quiet"}, args...) }
 	c.write("job", "#!/bin/sh\nexec srun --quiet "+native()+" mesh run --sim demo --json\n", 0o700)

@@ -18,6 +18,9 @@ type Options struct {
 	Nodes []string
 	// Baseline is an earlier run to compare with, or nil.
 	Baseline *Results
+	// Hosts are the host names by name in the results, where they differ from those in the
+	// fabric.
+	Hosts map[string]string
 }
 
 // A judge analyses results. An endpoint is a name in the results with its end port.

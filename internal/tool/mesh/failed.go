@@ -38,6 +38,7 @@ func (j *judge) reportUnreachable(b *blame) {
 	text := j.failedText(b)
 	if reason := j.elements.wiring.inactiveText(j.elements.port(b.evidence[0].element)); reason != "" {
 		f := j.finding(report.Unreachable, b, text+"; "+reason)
+		f.Data.(*FindingData).certain = false
 		f.Hint = "ibkit check fabric --only links"
 		j.add(f)
 		return

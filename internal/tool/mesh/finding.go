@@ -22,11 +22,14 @@ const CannotMeasure = "it cannot measure"
 // FindingData is the data of a finding.
 type FindingData struct {
 	Candidates []string   `json:"candidates"` // the places that no flow distinguishes
+	Hosts      []string   `json:"hosts"`      // among them
 	Evidence   []Evidence `json:"evidence"`
 	Retests    []Retest   `json:"retests,omitempty"` // alone, of a suspect
 
 	// Counters are those of the place that increased during the retests; null: not read.
 	Counters []string `json:"counters,omitzero"`
+
+	certain bool // no part of the fabric besides a single host is a candidate
 }
 
 // An Evidence is the flows against a place.
@@ -171,6 +174,7 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 		f = f.WithHint("check that the host runs")
 	}
 	data := &FindingData{Candidates: j.candidates(b), Evidence: j.reportEvidence(b)}
+	j.blameHosts(data, b.places)
 	j.suspect(data, b)
 	f.Data = data
 	return f
@@ -229,7 +233,7 @@ func (j *judge) addPair(kind report.Kind, m metric, f *Flow, detail string) {
 		}
 	}
 	if kind != report.Corrupt {
-		data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}}
+		data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}, Hosts: []string{}}
 		j.suspects = append(j.suspects, suspect{data: data, metric: m, flows: []Flow{*f}, isPair: true})
 		pair.Data = data
 	}

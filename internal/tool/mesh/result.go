@@ -36,6 +36,8 @@ type Result struct {
 	Congestion *Congestion     `json:"congestion,omitempty"`
 	Baseline   *ReportBaseline `json:"baseline,omitempty"`
 
+	BadHosts []BadHost `json:"bad_hosts"` // by ListHosts
+
 	judge *judge
 }
 
@@ -75,7 +77,7 @@ const maxSlowFlows = 1000
 func newResult(r *Results, w *Wiring, o Options) *Result {
 	result := &Result{
 		Head: report.NewHead(Schema, cmp.Or(o.Began, time.Unix(0, 0))), Format: r.Format, Paths: w.Paths, Adaptive: w.Adaptive,
-		Damaged: r.Damaged, Classes: []ReportClass{}, SlowFlows: []SlowFlow{},
+		Damaged: r.Damaged, Classes: []ReportClass{}, SlowFlows: []SlowFlow{}, BadHosts: []BadHost{},
 	}
 	result.Fail(w.routing.ReportFailures(w.names)...)
 	for _, err := range r.Damage {

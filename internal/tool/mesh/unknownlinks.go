@@ -69,7 +69,7 @@ func (s leafSide) before(o leafSide) bool {
 func (j *judge) reportSide(t *trial, s leafSide, flows []int32) {
 	w := j.elements.wiring
 	leaf := w.channels.Switches()[s.leaf]
-	data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}}
+	data := &FindingData{Candidates: []string{}, Evidence: []Evidence{}, Hosts: []string{}}
 	for i := range leaf.Ports {
 		if p := &leaf.Ports[i]; p.Peer != nil && p.Peer.Node.IsSwitch() {
 			data.Candidates = append(data.Candidates, w.cable(p))

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,7 +23,7 @@ import (
 func brief(r *mesh.Result) (all []string) {
 	for _, f := range r.Findings {
 		text := string(f.Kind) + " " + f.Subject
-		if f.Data == nil {
+		if data, ok := f.Data.(*mesh.FindingData); ok && len(data.Candidates) == 0 {
 			text += ": " + f.Detail
 		}
 		all = append(all, text)
@@ -63,15 +64,16 @@ func TestRun(t *testing.T) {
 		want   []string
 		flows  int
 		failed string
+		bad    string // hosts with their actions
 	}{
-		"healthy":       {[]string{"a", "b", "c", "d"}, 0, 0, "host00009=50%", nil, 12, ""},
-		"slow host":     {[]string{"a", "b", "c", "d"}, 0, 0, "host00002=50%", []string{"slow-node host00002"}, 12, ""},
-		"names":         {[]string{"host00016", "host00010", "host00001", "host00009"}, 0, 0, "host00009=50%", []string{"slow-node host00009"}, 12, ""},
-		"missing":       {[]string{"a", "b", "c", "d", "e"}, 1, 0, "host00009=50%", []string{"missing host00005: worker e: it did not join"}, 12, ""},
-		"missing names": {[]string{"host00001", "host00002", "host00003"}, 1, 0, "host00009=50%", []string{"missing host00003: it did not join"}, 2, ""},
-		"interrupted":   {[]string{"a", "b", "c", "d"}, 0, 2500 * time.Millisecond, "host00009=50%", nil, 8, "interrupted after 2 of 3 rounds"},
-		"hang":          {[]string{"a", "b", "c", "d"}, 0, 0, "host00003=hang", []string{"hung host00003"}, 12, ""},
-		"one":           {[]string{"a"}, 0, 0, "host00009=50%", nil, 0, "got fewer than two workers: no flow was measured"},
+		"healthy":       {[]string{"a", "b", "c", "d"}, 0, 0, "host00009=50%", nil, 12, "", ""},
+		"slow host":     {[]string{"a", "b", "c", "d"}, 0, 0, "host00002=50%", []string{"slow-node host00002"}, 12, "", "b drain"},
+		"names":         {[]string{"host00016", "host00010", "host00001", "host00009"}, 0, 0, "host00009=50%", []string{"slow-node host00009"}, 12, "", "host00009 drain"},
+		"missing":       {[]string{"a", "b", "c", "d", "e"}, 1, 0, "host00009=50%", []string{"missing host00005: worker e: it did not join"}, 12, "", "e avoid"},
+		"missing names": {[]string{"host00001", "host00002", "host00003"}, 1, 0, "host00009=50%", []string{"missing host00003: it did not join"}, 2, "", "host00003 avoid"},
+		"interrupted":   {[]string{"a", "b", "c", "d"}, 0, 2500 * time.Millisecond, "host00009=50%", nil, 8, "interrupted after 2 of 3 rounds", ""},
+		"hang":          {[]string{"a", "b", "c", "d"}, 0, 0, "host00003=hang", []string{"hung host00003"}, 12, "", "c drain"},
+		"one":           {[]string{"a"}, 0, 0, "host00009=50%", nil, 0, "got fewer than two workers: no flow was measured", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, o := wire(t, test.fault)
@@ -107,6 +109,14 @@ func TestRun(t *testing.T) {
 				r := live.Conclude(ctx, c, w, run, out, mesh.Options{})
 				if d := cmp.Diff(test.want, brief(r)); d != "" && len(test.want)+len(r.Findings) > 0 {
 					t.Error(d)
+				}
+				r.ListHosts()
+				bad := ""
+				for _, b := range r.BadHosts {
+					bad += fmt.Sprint(b.Host, " ", b.Action)
+				}
+				if bad != test.bad {
+					t.Errorf("got bad hosts %q, want %q", bad, test.bad)
 				}
 				if partial := test.absent > 0 || test.failed != ""; r.Flows != test.flows || r.Partial != partial {
 					t.Errorf("got %d flows, partial %v; want %d", r.Flows, r.Partial, test.flows)

@@ -263,6 +263,9 @@ func TestConclude_Counters(t *testing.T) {
 	if d := cmp.Diff([]string{want}, data.Counters); d != "" || len(data.Retests) != 2 {
 		t.Errorf("got difference\n%s and retests %+v", d, data.Retests)
 	}
+	if r.ListHosts(); len(r.BadHosts) != 1 || r.BadHosts[0].Host != "b" || !slices.Equal(r.GoodHosts(), []string{"a", "c", "d"}) {
+		t.Errorf("got bad hosts %+v and good hosts %q, want worker b among a to d", r.BadHosts, r.GoodHosts())
+	}
 	if !strings.HasSuffix(r.Findings[0].Detail, "; meanwhile "+want) {
 		t.Errorf("got %s, want %s", r.Findings[0].Detail, want)
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
@@ -25,7 +26,7 @@ func Muster(c *crew.Crew) *Fleet {
 		offer := c.Offer(name)
 		switch {
 		case len(offer.Rails) == 0:
-			f.Findings = append(f.Findings, missing(name, mesh.CannotMeasure+": "+offer.Error))
+			f.Findings = append(f.Findings, about(name, report.MissingHost, name, mesh.CannotMeasure+": "+offer.Error))
 		case offer.Error != "":
 			f.Failures = append(f.Failures, report.Failure{Subject: name, Error: offer.Error})
 		}
@@ -42,11 +43,29 @@ func Muster(c *crew.Crew) *Fleet {
 	return f
 }
 
-// missing returns the finding about a worker that does not measure.
-func missing(worker, detail string) report.Finding {
-	f := report.New(report.MissingHost, worker, detail)
+// about returns a finding about a worker.
+func about(worker string, kind report.Kind, subject, detail string) report.Finding {
+	f := report.New(kind, subject, detail)
 	f.Hint = f.Kind.HintFor(f)
+	f.Data = mesh.NewHostData(nodeOf(worker))
 	return f
+}
+
+// nodes returns the nodes of the workers by the names of their hosts.
+func (o Options) nodes() map[string]string {
+	nodes := map[string]string{}
+	for i, host := range o.Course.Hosts() {
+		nodes[host] = nodeOf(o.Seats[i].Worker)
+	}
+	return nodes
+}
+
+// nodeOf returns the node of a worker: its name without a task number.
+func nodeOf(worker string) string {
+	if node, _, ok := strings.Cut(worker, ":"); ok && strings.Count(worker, ":") == 1 {
+		return node
+	}
+	return worker
 }
 
 // IsInfiniBand reports whether all rails are InfiniBand ports, which a fabric has.
@@ -104,7 +123,8 @@ func (f *Fleet) find(w *mesh.Wiring) (names []string) {
 	for i, rail := range f.Rails {
 		name, ok := w.NameOf(rail.GUID)
 		if !ok {
-			f.Findings = append(f.Findings, missing(f.Adapters[i].Host, fmt.Sprintf("%s: the fabric does not have port GUID %v of %s/%d", mesh.CannotMeasure, rail.GUID, rail.Device, rail.Port)))
+			host := f.Adapters[i].Host
+			f.Findings = append(f.Findings, about(host, report.MissingHost, host, fmt.Sprintf("%s: the fabric does not have port GUID %v of %s/%d", mesh.CannotMeasure, rail.GUID, rail.Device, rail.Port)))
 		}
 		names = append(names, name)
 	}

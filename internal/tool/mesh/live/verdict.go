@@ -45,6 +45,7 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 	if alone {
 		a.Nodes = []string{""} // no host has this name
 	}
+	a.Hosts = o.nodes()
 	v.addCorrupt(out)
 	r := mesh.Analyze(out.Results.Clone(), w, a)
 	r.Findings = append(v.findings, r.Findings...)
@@ -76,9 +77,7 @@ func (v *verdict) add(kind report.Kind, worker, detail string) {
 	if subject != worker {
 		detail = fmt.Sprintf("worker %s: %s", worker, detail)
 	}
-	f := report.New(kind, subject, detail)
-	f.Hint = kind.HintFor(f)
-	v.findings = append(v.findings, f)
+	v.findings = append(v.findings, about(worker, kind, subject, detail))
 }
 
 // count returns the number of a worker's rails.
