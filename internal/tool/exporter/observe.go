@@ -6,6 +6,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 )
 
 // A FabricSweep is a fabric sweep for [Options.Observe]. It does not change.
@@ -14,6 +15,7 @@ type FabricSweep struct {
 	Names   *fabric.NameMap
 	Took    time.Duration
 	Missing []MissingNode // by the time since when
+	PHY     *phy.Result   // registers of modules and devices, nil: not read
 }
 
 // A MissingNode is a node that an earlier sweep found within a day, and the last sweep did
@@ -31,7 +33,7 @@ func (e *Exporter) observe(s sweep) {
 	if !ok || e.opts.Observe == nil {
 		return
 	}
-	o := FabricSweep{Result: f.result, Names: f.names, Took: f.took, Missing: []MissingNode{}}
+	o := FabricSweep{Result: f.result, Names: f.names, Took: f.took, PHY: f.registers, Missing: []MissingNode{}}
 	for _, m := range f.summary.missing {
 		o.Missing = append(o.Missing, MissingNode{m.guid, m.name, m.end, m.since})
 	}

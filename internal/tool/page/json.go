@@ -112,6 +112,11 @@ func (p *Page) portJSON(_ context.Context, s *state, q query) (any, int, error) 
 	points := p.history.of(q.guid, uint8(q.port))
 	p.mu.Unlock()
 	r.Port.History = top.ReportPoints(points)
+	for i := range r.Port.Ends {
+		if e := s.registers(s.port(&r.Port.Ends[i].ReportPlace)); e != nil {
+			r.Port.Ends[i].PHY = s.sweep.PHY.ReportLink(e)
+		}
+	}
 	return r, 0, nil
 }
 

@@ -77,6 +77,7 @@ func (p *Page) link(_ context.Context, s *state, q query) content {
 		}
 		s.linkFindings(m, ends)
 		s.endTable(m, l, ends)
+		s.registerTable(m, ends)
 		p.charts(m, l)
 		s.counterTable(m, ends)
 		k := portKey{q.guid, uint8(q.port)}

@@ -30,8 +30,8 @@ type site struct {
 	exporter *exporter.Exporter
 }
 
-// begin begins sweeps in a synctest bubble and waits for the first.
-func begin(t *testing.T, description string) *site {
+// begin begins sweeps in a synctest bubble, with other options, and waits for the first.
+func begin(t *testing.T, description string, configure ...func(*exporter.Options)) *site {
 	t.Helper()
 	f, err := sim.Build(description)
 	if err != nil {
@@ -44,6 +44,9 @@ func begin(t *testing.T, description string) *site {
 	o := exporter.Options{Interval: interval, Observe: s.Swept, Swept: s.Failed}
 	o.Fabric.Source.OpenPort = f.Opener("")
 	o.Fabric.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
+	for _, c := range configure {
+		c(&o)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	s.exporter = exporter.New(o)
@@ -147,6 +150,7 @@ func TestPage_Pages(t *testing.T) {
 		{"/events", []string{"link-down", "node-removed", "counter-raised", "peer node06[1]: was 4X NDR Active"}},
 		{"/events?q=node-removed", []string{">1 event</h1>", ">node06<"}},
 		{"/picture", []string{`<a href="./">Overview</a>`, `"narrow: 2X, but both ends have 4X enabled"`, `<script src="picture.js?v=`}},
+		{"/api/links?limit=1", []string{`"missing_nodes":["node06"]`}},
 		{"/picture.js", []string{"drawLinks"}},
 		{"/picture.css", []string{"canvas"}},
 		{"/live.js", []string{"EventSource"}},

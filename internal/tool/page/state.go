@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/hostlist"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/internal/tool/top"
 	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/mad"
@@ -32,11 +33,17 @@ type state struct {
 // newState derives a sweep's state, without the times of first sight. plan may be nil.
 func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 	sample := top.NewSample(s.Result, s.Names, s.Took)
+	for _, m := range s.Missing {
+		sample.Missing = append(sample.Missing, top.MissingNode{GUID: m.GUID, Name: m.Name})
+	}
 	t := &state{sweep: s, sample: sample}
 	r := &t.report
 	r.Head = report.NewHead(Schema, s.Result.Began)
 	r.Fail(s.Result.Head(nil, s.Names).Failures...)
 	r.Partial = s.Result.Partial()
+	if s.PHY != nil {
+		t.addRegisters(s.PHY)
+	}
 	r.Add(t.findings(plan)...)
 	r.Interval, r.Missing = o.Interval.Seconds(), s.Missing
 	r.Sweep = Notice{
@@ -74,13 +81,18 @@ func (t *state) findings(plan *topology.Plan) []report.Finding {
 		all = t.locate(all, l.Near, near)
 		if l.Far >= 0 {
 			all = t.locate(all, l.Far, slices.DeleteFunc(slices.Clone(s.Ports[l.Far].Findings), func(f report.Finding) bool {
-				return slices.Contains(report.KindsOf(near), f.Kind)
+				return slices.Contains(report.KindsOf(near), f.Kind) && !slices.Contains(phy.Kinds, f.Kind)
 			}))
 		}
 		for _, end := range []int32{l.Near, l.Far} {
 			for _, f := range s.Findings[end] {
 				all = append(all, f.Report(&counters.Port{Port: s.Ports[end].Port}, s.Names))
 			}
+		}
+	}
+	if r := t.sweep.PHY; r != nil {
+		for _, d := range r.Devices {
+			all = append(all, d.Findings...)
 		}
 	}
 	all = append(all, t.compare(plan)...)

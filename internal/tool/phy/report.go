@@ -1,6 +1,7 @@
 package phy
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -127,6 +128,14 @@ type ReportModule struct {
 	TxLow        *float64     `json:"tx_low_dbm"`
 	TxHigh       *float64     `json:"tx_high_dbm"`
 	Lanes        []ReportLane `json:"lanes"`
+}
+
+// Cable returns type and length.
+func (m *ReportModule) Cable() string {
+	if m.Length != nil {
+		return fmt.Sprintf("%s %g m", m.Type, *m.Length)
+	}
+	return m.Type
 }
 
 // A ReportLane is a lane's light. Power is nil for no light.
@@ -295,6 +304,24 @@ func (r *Result) ReportEnd(e *End) ReportEnd {
 	doc.Eyes = e.reportEyes()
 	if e.Histogram != nil {
 		doc.Histogram = e.Histogram.Blocks[:]
+	}
+	return doc
+}
+
+// ReportLink returns a link end's main values, for documents on links.
+func (r *Result) ReportLink(e *End) *linkinfo.ReportPHY {
+	d := r.ReportEnd(e)
+	doc := &linkinfo.ReportPHY{Findings: d.Findings}
+	if missing := e.Device.Missing; missing != nil {
+		doc.Missing = new(missing.Error())
+	}
+	if m := d.Module; m != nil {
+		doc.Cable, doc.PartNumber, doc.SerialNumber, doc.Celsius = new(m.Cable()), &m.PartNumber, &m.SerialNumber, m.Celsius
+		doc.Rx = Lowest(m.Lanes, func(l ReportLane) *float64 { return l.Rx })
+		doc.Tx = Lowest(m.Lanes, func(l ReportLane) *float64 { return l.Tx })
+	}
+	if b := d.BitErrors; b != nil {
+		doc.RawBER, doc.EffectiveBER, doc.SymbolBER = &b.Raw, &b.Effective, &b.Symbol
 	}
 	return doc
 }

@@ -2,10 +2,12 @@ package top
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -90,6 +92,17 @@ func NewSample(r *counters.Result, names *fabric.NameMap, took time.Duration) *S
 	s.Time, s.Took, s.Stats = time.Now(), took, r.Stats
 	s.addFailures(r.Nodes)
 	return s
+}
+
+// AddFindings adds findings on a port from another source to its link. It may be called before
+// the sample is used. A port that the sample does not have is ignored.
+func (s *Sample) AddFindings(p *fabric.Port, findings []report.Finding) {
+	i := s.Port(p.Node.GUID, p.Number)
+	if i < 0 || s.Ports[i].Port != p || len(findings) == 0 {
+		return
+	}
+	s.Ports[i].Findings = slices.Concat(s.Ports[i].Findings, findings)
+	s.Links[s.Ports[i].Link].Problems += problems(findings)
 }
 
 // addFailures adds the failed requests to nodes.

@@ -50,21 +50,7 @@ func (r *Reader) Report(p *fabric.Port) *linkinfo.ReportPHY {
 	if p == nil || r.Result.End(p) == nil {
 		return nil
 	}
-	e := r.Result.End(p)
-	d := r.End(p)
-	doc := &linkinfo.ReportPHY{Findings: d.Findings}
-	if missing := e.Device.Missing; missing != nil {
-		doc.Missing = new(missing.Error())
-	}
-	if m := d.Module; m != nil {
-		doc.Cable, doc.PartNumber, doc.SerialNumber, doc.Celsius = new(Cable(d)), &m.PartNumber, &m.SerialNumber, m.Celsius
-		doc.Rx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Rx })
-		doc.Tx = phy.Lowest(m.Lanes, func(l phy.ReportLane) *float64 { return l.Tx })
-	}
-	if b := d.BitErrors; b != nil {
-		doc.RawBER, doc.EffectiveBER, doc.SymbolBER = &b.Raw, &b.Effective, &b.Symbol
-	}
-	return doc
+	return r.Result.ReportLink(r.Result.End(p))
 }
 
 // PrintFailures prints the requests without a valid reply, and reports whether there are

@@ -10,14 +10,10 @@ import (
 
 // Cable returns type and length of a cable or module.
 func Cable(e phy.ReportEnd) string {
-	switch m := e.Module; {
-	case m == nil:
+	if e.Module == nil {
 		return render.Absent
-	case m.Length != nil:
-		return fmt.Sprintf("%s %g m", m.Type, *m.Length)
-	default:
-		return m.Type
 	}
+	return e.Module.Cable()
 }
 
 // Serial returns a module's serial number.
