@@ -202,8 +202,11 @@ func TestExporter_Pages(t *testing.T) {
 	if err := s.try("unlink node08[1]"); err != nil {
 		t.Fatal(err)
 	}
-	b.await(`document.body.dataset.ready && !window.same && !data.nodes.some(n => n[0] === "node08")`)
-	b.want(`document.querySelector("aside h2").textContent`, "leaf1")
+	b.await(`problems.some(p => p.a && cableName(p).includes("node08") && p.rate === "no link")`)
+	b.want(`window.same && document.querySelector("aside h2").textContent`, "leaf1")
+	b.do(chromedp.Click(chromedp.CSS(`#colours a[href="picture?colour=utilization"]`)))
+	b.await(`document.body.dataset.ready && location.search === "?colour=utilization"`)
+	b.want(`document.querySelector("aside h2").textContent + document.querySelector("#colours [aria-current]").textContent`, "leaf1utilization")
 
 	b.checkScreens(s)
 	b.checkWithoutScript(s)

@@ -54,7 +54,9 @@ func (p *Page) handler() http.Handler {
 		mux.HandleFunc("GET /routes", p.html(p.routePage))
 		mux.HandleFunc("GET /api/route", p.json(p.routeJSON))
 	}
-	mux.HandleFunc("GET /picture", p.picture)
+	for _, form := range pictureForms {
+		mux.HandleFunc("GET "+form.path, p.picture(form))
+	}
 	for name := range assets() {
 		mux.HandleFunc("GET /"+name, serveAsset(name))
 	}

@@ -41,6 +41,8 @@ type Page struct {
 	streams streams
 	routes  *routes
 
+	pictures pictures
+
 	// For Swept.
 	seen   map[findingKey]time.Time
 	differ watch.Differ

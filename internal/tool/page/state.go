@@ -26,8 +26,6 @@ type state struct {
 	nodes  func() []nodeRow // in name order
 
 	nextStep func(*report.Finding) string // with names of nodes, as users type it
-
-	picture func() ([]byte, error) // the page
 }
 
 // newState derives a sweep's state, without the times of first sight. plan may be nil.
@@ -60,7 +58,7 @@ func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 		}
 		return hint
 	}
-	t.nodes, t.picture = sync.OnceValue(t.nodeRows), sync.OnceValues(t.drawPicture)
+	t.nodes = sync.OnceValue(t.nodeRows)
 	return t
 }
 

@@ -25,15 +25,25 @@ var (
 // single file and makes no network request.
 func (p *Picture) WriteHTML(w io.Writer) error {
 	script := pageScript()
-	return p.writePage(w, fmt.Sprintf(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
+	return p.writePage(w, "The picture requires JavaScript.", fmt.Sprintf(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s">
 <style>%s</style>`, sourceHash(script), sourceHash(pageStyle), pageStyle), "", "<script>"+script+"</script>")
 }
 
 // WriteServed writes the picture as a page of a server that has [PageScript] and [PageStyle]
-// as files. head has elements that load the style, header elements to add to the page's, and
-// scripts elements that load the script and others after it.
-func (p *Picture) WriteServed(w io.Writer, head, header, scripts string) error {
-	return p.writePage(w, head, header, scripts)
+// as files. head has elements that load the style, header elements to add to the page's,
+// scripts elements that load the script and others after it, and still elements for browsers
+// without scripts.
+func (p *Picture) WriteServed(w io.Writer, head, header, scripts, still string) error {
+	return p.writePage(w, still, head, header, scripts)
+}
+
+// WritePaint writes the part of the page's data that changes between scans, for its script.
+func (p *Picture) WritePaint(w io.Writer) error {
+	paint, err := p.paint()
+	if err == nil {
+		err = json.NewEncoder(w).Encode(paint)
+	}
+	return err
 }
 
 // PageScript returns the script of the page.
@@ -42,12 +52,12 @@ func PageScript() []byte { return []byte(pageScript()) }
 // PageStyle returns the style of the page.
 func PageStyle() []byte { return []byte(pageStyle) }
 
-// writePage writes the page with elements for its style, before its header's, and for its
-// script.
-func (p *Picture) writePage(w io.Writer, style, header, script string) error {
-	data, err := json.Marshal(p.data())
+// writePage writes the page with elements in place of its script, for its style, before its
+// header's, and for its script.
+func (p *Picture) writePage(w io.Writer, still, style, header, script string) error {
+	layout, _, err := p.layout()
 	if err != nil {
-		return fmt.Errorf("write page: %w", err)
+		return err
 	}
 	served := ""
 	if header != "" {
@@ -72,9 +82,13 @@ func (p *Picture) writePage(w io.Writer, style, header, script string) error {
 </header>
 <main><canvas></canvas><div id="hover" hidden></div></main>
 <aside hidden></aside>
-<noscript>The picture requires JavaScript.</noscript>
-<script id="data" type="application/json">`, html.EscapeString(p.pageTitle()), style, served, header)
-	out.Write(data) // encoding/json escapes <, > and &
+<noscript>%s</noscript>
+<script id="data" type="application/json">{"paint":`, html.EscapeString(p.pageTitle()), style, served, header, still)
+	if err := p.WritePaint(out); err != nil { // encoding/json escapes <, > and &
+		return err
+	}
+	out.WriteByte(',')
+	out.Write(layout[1:])
 	fmt.Fprintf(out, "</script>\n%s\n</body>\n</html>\n", script)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write page: %w", err)
@@ -101,8 +115,11 @@ func (p *Picture) pageTitle() string {
 	return "Fabric: " + p.Source
 }
 
-// verdict describes a picture without findings.
+// verdict describes a picture without marks.
 func (p *Picture) verdict() string {
+	if p.Scale.verdict != "" {
+		return p.Scale.verdict
+	}
 	verdict := "no problems found"
 	if p.Fabric.Partial() {
 		verdict = "partial result, " + verdict

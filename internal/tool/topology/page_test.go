@@ -14,11 +14,14 @@ import (
 
 // page is a page's data as far as the tests read it.
 type page struct {
-	Sizes    [3][2]float64
-	Nodes    [][]any // name, short name, GUID, kind, LID, switch above, group
-	Groups   []struct{ Title string }
-	Rates    [][3]any // text, cables, line width
-	Cables   [][6]int
+	Sizes  [3][2]float64
+	Nodes  [][]any // name, short name, GUID, kind, LID, switch above, group
+	Groups []struct{ Title string }
+	Cables [][4]int
+	Paint  struct {
+		Rates  [][3]any // text, cables, line width
+		RateOf []int    `json:"rate_of"`
+	}
 	Drawings []pageDrawing
 }
 

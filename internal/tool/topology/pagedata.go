@@ -1,32 +1,44 @@
 package topology
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/report"
 )
 
-// pageData is the page's data. Each element is an array; script data.js names its
+// pageData is the page's data about places. Each element is an array; script data.js names its
 // members. References are indexes, -1 is no reference.
 type pageData struct {
-	Source   string         `json:"source"`
-	Summary  string         `json:"summary"`
-	Verdict  string         `json:"verdict"` // without problems
-	Sizes    [3][2]float64  `json:"sizes"`   // of an end node, a switch and a group
-	Kinds    []string       `json:"kinds"`
-	Rates    [][3]any       `json:"rates"` // text, cables, line width
-	Marks    [][3]any       `json:"marks"` // text, class, severity
-	Classes  []findingClass `json:"classes"`
-	Nodes    [][]any        `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
-	Groups   []pageGroup    `json:"groups"`
-	Cables   [][6]int       `json:"cables"` // node and port of both ends, rate, mark
-	Others   [][4]any       `json:"others"` // findings: node, text, class, severity
-	Drawings []pageDrawing  `json:"drawings"`
+	Sizes    [3][2]float64 `json:"sizes"` // end node, switch and group
+	Kinds    []string      `json:"kinds"`
+	Nodes    [][]any       `json:"nodes"` // name, short name, GUID, kind, LID, switch above, group
+	Groups   []pageGroup   `json:"groups"`
+	Cables   [][4]int      `json:"cables"` // node and port of both ends
+	Drawings []pageDrawing `json:"drawings"`
 
 	Labels map[int]map[uint8]string `json:"labels"` // by node and port
+}
+
+// pagePaint is the part of the page's data that changes between scans.
+type pagePaint struct {
+	Layout  string    `json:"layout"` // identifies the other part
+	Source  string    `json:"source"`
+	Summary string    `json:"summary"`
+	Verdict string    `json:"verdict"` // without marks
+	Nouns   [2]string `json:"nouns"`   // for marks
+	Rates   [][3]any  `json:"rates"`   // text, cables, line width
+	RateOf  []int     `json:"rate_of"` // by cable
+	Marks   [][3]any  `json:"marks"`   // text, class, order
+	MarkOf  []int     `json:"mark_of"` // by cable
+	Classes []class   `json:"classes"`
+	Others  [][4]any  `json:"others"` // findings: node, text, class, order
 }
 
 type pageGroup struct {
@@ -44,10 +56,27 @@ type pageDrawing struct {
 	Links  [][4]any `json:"links"`  // boxes, curve (ends, points between them), cables
 }
 
+// onceLayout returns a function that returns the JSON form of [pageData] and its hash, and
+// keeps them.
+func (p *Picture) onceLayout() func() ([]byte, string, error) {
+	type layout struct {
+		text []byte
+		id   string
+	}
+	once := sync.OnceValues(func() (layout, error) {
+		text, err := json.Marshal(p.data())
+		sum := sha256.Sum256(text)
+		return layout{text, hex.EncodeToString(sum[:8])}, err
+	})
+	return func() ([]byte, string, error) {
+		l, err := once()
+		return l.text, l.id, err
+	}
+}
+
 func (p *Picture) data() pageData {
 	d := pageData{
-		Source: p.Source, Summary: p.Summary(), Verdict: p.verdict(),
-		Kinds: []string{"channel adapter", "switch", "router"}, Classes: findingClasses,
+		Kinds: []string{"channel adapter", "switch", "router"},
 		Sizes: [3][2]float64{{switchWide - endIndent, endHigh - 1}, {switchWide, switchHigh}, {switchWide, groupHigh}},
 		Nodes: [][]any{}, Groups: []pageGroup{}, Labels: map[int]map[uint8]string{},
 	}
@@ -57,11 +86,11 @@ func (p *Picture) data() pageData {
 		d.Groups = append(d.Groups, pageGroup{g.title, len(g.switches), len(g.ends)})
 	}
 	index := map[*fabric.Node]int{nil: -1}
-	for i, n := range p.Fabric.Nodes {
+	for i, n := range p.nodes {
 		index[n] = i
 	}
 	kinds := map[string]int{"ca": 0, "switch": 1, "router": 2}
-	for i, n := range p.Fabric.Nodes {
+	for i, n := range p.nodes {
 		if labels := labelsOf(n); len(labels) > 0 {
 			d.Labels[i] = labels
 		}
@@ -69,8 +98,10 @@ func (p *Picture) data() pageData {
 			p.Names.Name(n), p.short[n], n.GUID, kinds[kindOf(n)], firstLID(n), index[p.owner[n]], groups[p.groupOf[n]],
 		})
 	}
-	p.addCables(&d, index)
-	d.Others = p.others()
+	d.Cables = [][4]int{}
+	for _, c := range p.cables {
+		d.Cables = append(d.Cables, [4]int{index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number)})
+	}
 	for _, from := range p.drawings {
 		d.Drawings = append(d.Drawings, from.data(index, groups))
 	}
@@ -103,29 +134,35 @@ func (d *drawing) data(index map[*fabric.Node]int, groups map[*group]int) pageDr
 	return to
 }
 
-// addCables adds the cables with their rates and marks.
-func (p *Picture) addCables(d *pageData, index map[*fabric.Node]int) {
+// paint returns the rates and marks.
+func (p *Picture) paint() (*pagePaint, error) {
+	_, id, err := p.layout()
+	if err != nil {
+		return nil, fmt.Errorf("write page: %w", err)
+	}
 	var marks numbering
-	d.Cables, d.Marks, d.Rates = [][6]int{}, [][3]any{}, [][3]any{}
+	d := &pagePaint{
+		Layout: id, Source: p.Source, Summary: p.Summary(), Verdict: p.verdict(), Nouns: p.Scale.nouns,
+		Rates: [][3]any{}, RateOf: append([]int{}, p.rateOf...), Marks: [][3]any{}, MarkOf: []int{}, Classes: p.Scale.classes, Others: p.others(),
+	}
 	for _, r := range p.rates {
 		d.Rates = append(d.Rates, [3]any{r.text, r.cables, r.wide})
 	}
-	for i, c := range p.cables {
-		m := p.mark(c)
+	for i := range p.cables {
+		m := p.mark(i)
 		mark := marks.add(m.Text)
 		if mark == len(d.Marks) {
-			d.Marks = append(d.Marks, [3]any{m.Text, m.class(), slices.Index(report.Severities(), m.Severity)})
+			d.Marks = append(d.Marks, [3]any{m.Text, p.Scale.class(m), m.order()})
 		}
-		d.Cables = append(d.Cables, [6]int{
-			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number), p.rateOf[i], mark,
-		})
+		d.MarkOf = append(d.MarkOf, mark)
 	}
+	return d, nil
 }
 
 // others returns the findings without a cable, each with the first node that it names.
 func (p *Picture) others() [][4]any {
 	byGUID := map[string]int{}
-	for i, n := range slices.Backward(p.Fabric.Nodes) {
+	for i, n := range slices.Backward(p.nodes) {
 		byGUID[n.GUID.String()] = i
 	}
 	list := [][4]any{}
@@ -141,8 +178,8 @@ func (p *Picture) others() [][4]any {
 				}
 			}
 		}
-		class := Mark{Kind: f.Kind}.class()
-		list = append(list, [4]any{node, f.Brief(), class, slices.Index(report.Severities(), f.Severity)})
+		m := Mark{Kind: f.Kind, Severity: f.Severity}
+		list = append(list, [4]any{node, f.Brief(), p.Scale.class(m), m.order()})
 	}
 	return list
 }

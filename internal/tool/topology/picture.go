@@ -18,11 +18,16 @@ type Picture struct {
 	Shape  Shape
 	Levels Layout
 
+	Scale  *Scale                // meaning of the marks
 	Marks  map[*fabric.Port]Mark // colour the ports' cables
 	Others []report.Finding      // findings that the page lists without a cable
 	Source string                // the fabric's source and time, which the page shows
 
-	cables  []Cable
+	nodes   []*fabric.Node // at their places
+	cables  []Cable        // between them
+	current []Cable        // the cables of the last scan, without ports if it lacks the cable
+	layout  func() (text []byte, id string, err error)
+
 	rates   []rateClass                     // the fastest first
 	rateOf  []int                           // index in rates by cable
 	cableOf map[*fabric.Node][]int          // cable indexes
@@ -35,11 +40,14 @@ type Picture struct {
 	drawings []*drawing // the whole fabric, then each group
 }
 
-// A Mark is a port finding: from package linkinfo or from this package.
+// A Mark is a port finding, from package linkinfo or from this package, or a value on a scale
+// ([Scale.Mark]).
 type Mark struct {
 	Kind     report.Kind // selects the colour
 	Severity report.Severity
 	Text     string
+
+	value float64 // 0: a finding
 }
 
 // The counts above which a picture shows groups in place of nodes.
@@ -48,38 +56,11 @@ const (
 	foldSwitches = 100
 )
 
-// A findingClass is findings with the same colour, line pattern and sign in pictures.
-type findingClass struct {
-	Colour string    `json:"colour"`
-	Dark   string    `json:"dark"` // colour on a dark background
-	Fill   string    `json:"-"`    // end node background
-	Dash   []float64 `json:"dash"` // line pattern; none: solid
-	Sign   string    `json:"sign"`
-	Text   string    `json:"text"`
-	kinds  []report.Kind
-}
-
-// findingClasses are ordered by severity. The last class has all other findings.
-var findingClasses = []findingClass{
-	{"#d97706", "#fbbf24", "#fde68a", []float64{9, 3}, "▲", "slower than possible or planned", []report.Kind{report.Slow, report.Narrow, report.Slower}},
-	{"#7c3aed", "#a78bfa", "#ddd6fe", []float64{2, 3}, "◆", "not cabled as planned", []report.Kind{report.MissingCable, report.WrongPeer, report.Swapped, report.UnexpectedCable}},
-	{"#b91c1c", "#f87171", "#fecaca", []float64{}, "●", "other problem", nil},
-}
-
-// class returns a mark's class index.
-func (m Mark) class() int {
-	other := len(findingClasses) - 1
-	if i := slices.IndexFunc(findingClasses[:other], func(c findingClass) bool { return slices.Contains(c.kinds, m.Kind) }); i >= 0 {
-		return i
-	}
-	return other
-}
-
-// NewPicture lays out a fabric.
+// NewPicture lays out a fabric. Its scale is [Findings].
 func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]Mark) *Picture {
 	p := &Picture{
-		Fabric: f, Names: names, Shape: RecognizeShape(f), Levels: Levels(f), Marks: marks,
-		cables: Cables(f), cableOf: map[*fabric.Node][]int{}, short: map[*fabric.Node]string{},
+		Fabric: f, Names: names, Shape: RecognizeShape(f), Levels: Levels(f), Scale: Findings, Marks: marks,
+		nodes: f.Nodes, cables: Cables(f), cableOf: map[*fabric.Node][]int{}, short: map[*fabric.Node]string{},
 		owner: map[*fabric.Node]*fabric.Node{}, below: map[*fabric.Node][]*fabric.Node{},
 	}
 	for i, c := range p.cables {
@@ -88,6 +69,7 @@ func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]
 			p.cableOf[c.B.Node] = append(p.cableOf[c.B.Node], i)
 		}
 	}
+	p.current = p.cables
 	p.addRates()
 	p.assignEndNodes()
 	p.fold()
@@ -96,6 +78,7 @@ func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]
 	for _, g := range p.groups {
 		p.drawings = append(p.drawings, p.drawGroup(g))
 	}
+	p.layout = p.onceLayout()
 	return p
 }
 
@@ -132,16 +115,22 @@ func (p *Picture) switches() []*fabric.Node {
 	return all
 }
 
-// mark returns a cable's finding, the zero Mark without a finding.
-func (p *Picture) mark(c Cable) Mark { return cmp.Or(p.Marks[c.A], p.Marks[c.B]) }
+// mark returns a cable's mark, the zero Mark without one.
+func (p *Picture) mark(cable int) Mark {
+	c := p.current[cable]
+	if c == (Cable{}) && p.Scale == Findings {
+		return Mark{Kind: report.NotActive, Severity: report.Error, Text: "the last scan has no such link"}
+	}
+	return cmp.Or(p.Marks[c.A], p.Marks[c.B])
+}
 
-// worst returns the worst class of cables' findings, -1 without findings, and the
-// number of cables with findings.
+// worst returns the worst class of cables' marks, -1 without marks, and the number of cables
+// with marks.
 func (p *Picture) worst(cables []int) (class, count int) {
 	class = -1
 	for _, i := range cables {
-		if m := p.mark(p.cables[i]); m != (Mark{}) {
-			class = max(class, m.class())
+		if m := p.mark(i); m != (Mark{}) {
+			class = max(class, p.Scale.class(m))
 			count++
 		}
 	}

@@ -172,11 +172,11 @@ func TestPicture_Rates(t *testing.T) {
 				t.Errorf("picture: got %s, want %s", got, want)
 			}
 			p := pageOf(t, f)
-			count := make([]float64, len(p.Rates))
-			for _, c := range p.Cables {
-				count[c[4]]++
+			count := make([]float64, len(p.Paint.Rates))
+			for _, rate := range p.Paint.RateOf {
+				count[rate]++
 			}
-			for i, r := range p.Rates {
+			for i, r := range p.Paint.Rates {
 				line := fmt.Sprintf("%v: %s: %v cable", r[2], r[0], r[1])
 				if r[1] != count[i] || !strings.HasPrefix(svg[i], line) {
 					t.Errorf("page: got %v for %v cables, want %s", r, count[i], svg[i])

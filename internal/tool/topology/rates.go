@@ -23,11 +23,15 @@ const (
 
 // addRates counts the cables by rate, the fastest first. Each rate has a line width.
 func (p *Picture) addRates() {
+	p.rates, p.rateOf = nil, nil
 	index := map[string]int{}
-	texts := make([]string, len(p.cables))
-	for i, c := range p.cables {
+	texts := make([]string, len(p.current))
+	for i, c := range p.current {
 		w, s := c.Rate()
 		texts[i] = cmp.Or(strings.TrimSpace(textOf(w)+" "+textOf(s)), "unknown rate")
+		if c == (Cable{}) {
+			texts[i] = "no link"
+		}
 		if _, known := index[texts[i]]; !known {
 			index[texts[i]] = len(p.rates)
 			p.rates = append(p.rates, rateClass{text: texts[i], gbps: c.Gbps()})

@@ -66,7 +66,7 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 }
 
 // svgLegend writes a class's line, end node and text.
-func (c findingClass) svgLegend(out *bufio.Writer, x, y float64) {
+func (c class) svgLegend(out *bufio.Writer, x, y float64) {
 	fmt.Fprintf(out, `<path d="M%.0f %.0fh36" fill="none"%s/><rect x="%.0f" y="%.0f" width="22" height="13" fill="%s"/>`, x, y-4, c.svgStroke(), x+42, y-10, c.Fill)
 	fmt.Fprintf(out, `<text x="%.0f" y="%.0f">%s</text><text x="%.0f" y="%.0f">%s</text>`+"\n", x+48, y, c.Sign, x+70, y, c.Text)
 }
@@ -77,15 +77,18 @@ func (r rateClass) svgLegend(out *bufio.Writer, x, y float64) {
 		x, y-4, colourCable, r.wide, x+42, y, r.text, plural.Count(r.cables, "cable", "cables"))
 }
 
-// classesShown returns the classes of the cables' findings.
-func (p *Picture) classesShown() []findingClass {
-	var shown []findingClass
-	for i, class := range findingClasses {
-		for _, c := range p.cables {
-			if m := p.mark(c); m != (Mark{}) && m.class() == i {
-				shown = append(shown, class)
-				break
-			}
+// classesShown returns the classes of the cables' marks.
+func (p *Picture) classesShown() []class {
+	used := make([]bool, len(p.Scale.classes))
+	for i := range p.cables {
+		if m := p.mark(i); m != (Mark{}) {
+			used[p.Scale.class(m)] = true
+		}
+	}
+	var shown []class
+	for i, c := range p.Scale.classes {
+		if used[i] {
+			shown = append(shown, c)
 		}
 	}
 	return shown
@@ -101,7 +104,7 @@ func (f frame) svgTitle(out *bufio.Writer) {
 }
 
 // svgStroke returns the line attributes of a class.
-func (c findingClass) svgStroke() string {
+func (c class) svgStroke() string {
 	stroke := ` stroke="` + c.Colour + `" stroke-width="2.5"`
 	if len(c.Dash) > 0 {
 		stroke += ` stroke-dasharray="` + strings.Trim(fmt.Sprint(c.Dash), "[]") + `"`
@@ -113,7 +116,7 @@ func (p *Picture) svgLink(out *bufio.Writer, l link) {
 	const most = 20 // lines in a title
 	style, title := "", ""
 	if class, _ := p.worst(l.cables); class >= 0 {
-		style = findingClasses[class].svgStroke()
+		style = p.Scale.classes[class].svgStroke()
 	} else if wide := p.widest(l.cables); wide != narrowLine {
 		style = fmt.Sprintf(` stroke-width="%g"`, wide)
 	}
@@ -122,7 +125,7 @@ func (p *Picture) svgLink(out *bufio.Writer, l link) {
 			title += fmt.Sprintf("%d more\n", len(l.cables)-most)
 			break
 		}
-		title += p.cableText(p.cables[k]) + "\n"
+		title += p.cableText(k) + "\n"
 	}
 	c, shape := l.curve, "line"
 	if len(c.via) == 0 {
@@ -148,10 +151,11 @@ func (c curve) svgPath() string {
 }
 
 // cableText returns a cable's ends, rate and finding.
-func (p *Picture) cableText(c Cable) string {
-	w, s := c.Rate()
+func (p *Picture) cableText(cable int) string {
+	c := p.cables[cable]
+	w, s := p.current[cable].Rate()
 	text := portText(c.A, p.Names) + " - " + portText(c.B, p.Names) + " " + textOf(w) + " " + textOf(s)
-	if m := p.mark(c); m != (Mark{}) {
+	if m := p.mark(cable); m != (Mark{}) {
 		text += ": " + m.Text
 	}
 	return text
@@ -188,10 +192,10 @@ func (p *Picture) nodeTitle(n *fabric.Node, findings string) string {
 func (p *Picture) svgEnd(out *bufio.Writer, b box) {
 	fill, sign, findings := colourHost, "", ""
 	if class, _ := p.worst(p.cableOf[b.node]); class >= 0 {
-		fill, sign = findingClasses[class].Fill, findingClasses[class].Sign+" "
+		fill, sign = p.Scale.classes[class].Fill, p.Scale.classes[class].Sign+" "
 	}
 	for _, i := range p.cableOf[b.node] {
-		if m := p.mark(p.cables[i]); m != (Mark{}) {
+		if m := p.mark(i); m != (Mark{}) {
 			findings += "\n" + m.Text
 		}
 	}
@@ -205,9 +209,9 @@ func (p *Picture) svgGroup(out *bufio.Writer, b box) {
 		count = plural.Count(len(b.group.switches), "switch", "switches")
 	}
 	lines, stroke := []string{cutMiddle(b.group.title, mostCharacters), count}, colourLine
-	if class, problems := p.worst(b.group.cables); class >= 0 {
-		c := findingClasses[class]
-		lines, stroke = append(lines, c.Sign+" "+plural.Count(problems, "problem", "problems")), c.Colour
+	if class, count := p.worst(b.group.cables); class >= 0 {
+		c := p.Scale.classes[class]
+		lines, stroke = append(lines, c.Sign+" "+plural.Count(count, p.Scale.nouns[0], p.Scale.nouns[1])), c.Colour
 	}
 	b.svgRect(out, b.group.title, colourSwitch, `rx="6" stroke="`+stroke+`"`, lines...)
 }

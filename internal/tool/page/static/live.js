@@ -1,6 +1,6 @@
 "use strict";
-// The picture shows the last sweep with other problems than the sweep before: then the page
-// is loaded again, at the same place.
+// The picture has the rates and findings of the last sweep. They are loaded after each sweep;
+// a sweep with other nodes or links loads the page again, at the same place.
 {
   const line = document.getElementById("live");
   const kept = JSON.parse(sessionStorage.getItem("view") ?? "null");
@@ -24,17 +24,27 @@
     location.reload();
   }
 
+  async function load() {
+    try {
+      const next = await (await fetch("picture.json" + location.search)).json();
+      if (next.layout !== paint.layout) return reload();
+      update(next);
+      isLost = false;
+    } catch {
+      isLost = true;
+    }
+    tickAge();
+  }
+
   function follow() {
     if (document.hidden || stream) return;
     stream = new EventSource("api/stream");
     stream.addEventListener("sweep", e => {
-      const now = JSON.parse(e.data);
-      isLost = false;
-      swept = Date.parse(now.time);
-      if ([now.errors, now.warnings, now.events].join(" ") !== line.dataset.problems) reload();
-      tickAge();
+      swept = Date.parse(JSON.parse(e.data).time);
+      setTimeout(load, Math.random() * 500);
     });
     const own = stream;
+    own.onopen = () => { if (isLost) load(); };
     own.onerror = () => {
       isLost = true;
       tickAge();
@@ -42,6 +52,7 @@
       setTimeout(() => {
         if (stream !== own) return;
         unfollow();
+        load();
         follow();
       }, Math.max(5000, Number(line.dataset.interval)));
     };
@@ -52,9 +63,18 @@
     stream = null;
   }
 
-  document.addEventListener("visibilitychange", () => document.hidden ? unfollow() : follow());
+  function enter() {
+    if (document.hidden || stream) return;
+    load();
+    follow();
+  }
+
+  // Another colour has the same selection.
+  for (const a of document.querySelectorAll("#colours a")) a.onclick = () => { a.hash = location.hash; };
+
+  document.addEventListener("visibilitychange", () => document.hidden ? unfollow() : enter());
   addEventListener("pagehide", unfollow);
-  addEventListener("pageshow", follow);
+  addEventListener("pageshow", e => { if (e.persisted) enter(); });
   setInterval(tickAge, 1000);
   tickAge();
   follow();

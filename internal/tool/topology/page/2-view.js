@@ -5,7 +5,7 @@ let selected = {thing: null, cables: []};
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const colour = name => getComputedStyle(document.body).getPropertyValue("--" + name);
-const kindColour = kind => dark.matches ? data.classes[kind].dark : data.classes[kind].colour;
+const kindColour = kind => dark.matches ? paint.classes[kind].dark : paint.classes[kind].colour;
 
 const toScreen = (x, y) => [x * view.scale + view.left, y * view.scale + view.top];
 const toDrawing = (x, y) => [(x - view.left) / view.scale, (y - view.top) / view.scale];

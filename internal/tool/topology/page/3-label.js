@@ -26,7 +26,7 @@ function groupLines(g, kind, room = Infinity) {
     const texts = units.map(([one, many]) => sign + count(n, one, many));
     lines.push(texts.find(t => width(t) <= room) ?? sign + n);
   };
-  if (kind >= 0) add(g.problems.length, [["problem", "problems"]], data.classes[kind].sign + " ");
+  if (kind >= 0) add(g.problems.length, [paint.nouns], paint.classes[kind].sign + " ");
   if (g.ends) add(g.ends, [["end node", "end nodes"], ["node", "nodes"]]);
   else add(g.switches, [["switch", "switches"]]);
   return lines;

@@ -47,7 +47,7 @@ function drawLinks() {
   }
   context.globalAlpha = 1;
   stroke(chosen, colour("chosen"), 4, []);
-  data.classes.forEach((c, kind) => stroke(links.filter(l => l.kind === kind), kindColour(kind), 2.5, c.dash));
+  paint.classes.forEach((c, kind) => stroke(links.filter(l => l.kind === kind), kindColour(kind), 2.5, c.dash));
 }
 
 function stroke(links, style, wide, dash) {
@@ -91,7 +91,7 @@ function drawBox(b, x, y, w, h, colours) {
 // boxLines returns a box's text in at most a number of lines.
 function boxLines(b, kind, room, most) {
   if (b.isGroup) return [cut(b.thing.title, room), ...groupLines(b.thing, kind, room)].slice(0, most);
-  const sign = kind >= 0 ? data.classes[kind].sign + " " : "";
+  const sign = kind >= 0 ? paint.classes[kind].sign + " " : "";
   const text = label(b.thing, room - width(sign));
   return [text && sign + text];
 }

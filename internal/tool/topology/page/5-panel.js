@@ -15,19 +15,22 @@ function button(text, parent, onclick) {
   return b;
 }
 
+let fill = () => {}; // shows the panel's content again
+
 // openPanel empties the panel and shows it with a title.
-function openPanel(title) {
+function openPanel(title, again) {
+  fill = again;
   panel.replaceChildren();
   panel.hidden = false;
   const bar = element("div", "", panel);
-  if (title && problems.length) button("‹ " + count(problems.length, "problem", "problems"), bar, () => clear());
+  if (title && problems.length) button("‹ " + count(problems.length, ...paint.nouns), bar, () => clear());
   button("close", bar, () => { panel.hidden = true; draw(); });
-  element("h2", title || count(problems.length, "problem", "problems"), panel);
+  element("h2", title || count(problems.length, ...paint.nouns), panel);
 }
 
 function finding(c, parent) {
   if (!c.mark) return;
-  const e = element("span", data.classes[c.mark.kind].sign + " ", parent);
+  const e = element("span", paint.classes[c.mark.kind].sign + " ", parent);
   e.style.color = kindColour(c.mark.kind);
   element("span", c.mark.text, parent);
 }
@@ -45,13 +48,14 @@ function problemList(list) {
 
 // showProblems lists all problems, the worst first.
 function showProblems() {
+  fill = showProblems;
   if (!problems.length) { panel.hidden = true; return; }
-  openPanel("");
+  openPanel("", showProblems);
   problemList(problems);
 }
 
 function showGroup(g) {
-  openPanel(g.title);
+  openPanel(g.title, () => showGroup(g));
   element("div", count(g.switches, "switch", "switches") + ", " + count(g.ends, "end node", "end nodes"), panel);
   problemList(g.problems);
 }
@@ -73,7 +77,7 @@ function pageLinks(n, chosen) {
 }
 
 function showNode(n, chosen) {
-  openPanel(n.name);
+  openPanel(n.name, () => showNode(n, chosen));
   element("div", data.kinds[n.kind] + ", GUID " + n.guid + ", LID " + (n.lid || "-"), panel);
   if ("served" in document.body.dataset) pageLinks(n, chosen);
   for (const p of n.problems) if (!p.a) finding(p, element("div", "", panel));
@@ -94,7 +98,7 @@ function showNode(n, chosen) {
 }
 
 function showCables(list) {
-  openPanel(list.length === 1 ? cableName(list[0]) : list.length + " cables");
+  openPanel(list.length === 1 ? cableName(list[0]) : list.length + " cables", () => showCables(list));
   const table = rows(["end", "end", "rate", "finding"], panel);
   for (const c of [...marked(list), ...list.filter(c => !c.mark)].slice(0, mostRows)) {
     const r = table.insertRow();

@@ -4,7 +4,7 @@ for (const n of nodes) names.set(n.name, names.has(n.name) ? null : n);
 const address = n => encodeURIComponent(names.get(n.name) ? n.name : n.guid);
 
 function remember(hash) {
-  history.replaceState(null, "", hash ? "#" + hash : location.pathname);
+  history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
 }
 
 // show opens a drawing.

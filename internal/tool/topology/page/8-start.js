@@ -25,8 +25,8 @@ function legend() {
     sample(e, colour("line"), r.wide, [], 38, Math.max(0.3, lineAlpha())); // visible
     element("span", r.text + ": " + count(r.cables, "cable", "cables"), e);
   }
-  if (!problems.length) element("span", data.verdict, parent);
-  data.classes.forEach((c, kind) => {
+  if (!problems.length) element("span", paint.verdict, parent);
+  paint.classes.forEach((c, kind) => {
     if (!problems.some(p => p.mark.kind === kind)) return;
     const e = element("div", "", parent), ink = sample(e, kindColour(kind), 2.5, c.dash, 66);
     ink.globalAlpha = 0.4;
@@ -39,7 +39,26 @@ function legend() {
   });
 }
 
-document.getElementById("summary").textContent = data.source ? data.source + "; " + data.summary : data.summary;
+function summarize() {
+  document.getElementById("summary").textContent = paint.source ? paint.source + "; " + paint.summary : paint.summary;
+}
+
+// update shows other rates and marks at the same places. The view, the selection, the panel's
+// place and the focus stay.
+function update(next) {
+  const {hidden, scrollTop} = panel, isEmpty = !problems.length;
+  const inputs = () => [...panel.querySelectorAll("button, a")], focus = inputs().indexOf(document.activeElement);
+  repaint(next);
+  fill();
+  panel.hidden = panel.hidden || hidden && !(isEmpty && fill === showProblems);
+  panel.scrollTop = scrollTop;
+  inputs()[focus]?.focus({preventScroll: true});
+  summarize();
+  legend();
+  draw();
+}
+
+summarize();
 element("span", "Fabric", document.querySelector("nav"));
 legend();
 dark.onchange = () => { legend(); draw(); };
