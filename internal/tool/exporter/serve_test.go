@@ -248,7 +248,7 @@ func writeFile(t *testing.T, path, text string) {
 // passwordHash is the bcrypt hash for "secret", with the lowest cost.
 const passwordHash = "$2a$04$qjK.4VqPElnmLaAP7PnNZu54lz2FjuJosyzbTc49ME0V64NmjwNqe"
 
-// TestServe_TLS scrapes with TLS and a password.
+// TestServe_TLS sends requests for metrics and pages with TLS and a password.
 func TestServe_TLS(t *testing.T) {
 	dir := t.TempDir()
 	pool := certificate(t, dir)
@@ -257,22 +257,30 @@ func TestServe_TLS(t *testing.T) {
 	if err := CheckWebConfig(config); err != nil {
 		t.Fatal(err)
 	}
-	at := served(t, config)
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
+	_, e := simulated(t, "demo", Options{Pages: pages})
+	if err := e.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := serve(t, e, config)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
-	for _, test := range []struct {
-		url    string
-		status int
-	}{
-		{"https://prometheus:secret@" + at + "/metrics", http.StatusOK},
-		{"https://prometheus:wrong@" + at + "/metrics", http.StatusUnauthorized},
-		{"https://" + at + "/metrics", http.StatusUnauthorized},
-		{"http://prometheus:secret@" + at + "/metrics", http.StatusBadRequest},
-	} {
-		t.Run(test.url, func(t *testing.T) {
-			if response, _ := get(t, client, test.url); response.StatusCode != test.status {
-				t.Errorf("got %d, want %d", response.StatusCode, test.status)
-			}
-		})
+	for _, path := range []string{"/metrics", "/", "/links", "/page.js", "/picture", "/api/summary", "/api/stream"} {
+		for _, test := range []struct {
+			user   string
+			status int
+		}{
+			{"https://prometheus:secret@", http.StatusOK},
+			{"https://prometheus:wrong@", http.StatusUnauthorized},
+			{"https://", http.StatusUnauthorized},
+			{"http://prometheus:secret@", http.StatusBadRequest},
+		} {
+			t.Run(test.user+path, func(t *testing.T) {
+				response, text := get(t, client, test.user+at+path)
+				if response.StatusCode != test.status || test.status != http.StatusOK && text == path {
+					t.Errorf("got %d: %.100s, want %d", response.StatusCode, text, test.status)
+				}
+			})
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -218,6 +220,46 @@ func TestPage_Requests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPage_ReadOnly checks that each path refuses requests that could change something.
+func TestPage_ReadOnly(t *testing.T) {
+	s := record(t, "single-switch:hosts=2")
+	for _, path := range []string{
+		"/", "/links", "/link", "/nodes", "/node", "/events", "/routes", "/picture", "/picture.json", "/picture.svg", "/page.js",
+		"/api/summary", "/api/links", "/api/port", "/api/node", "/api/linkinfo", "/api/counters", "/api/events", "/api/stream", "/api/route",
+	} {
+		t.Run(path, func(t *testing.T) {
+			for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace} {
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+				if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+					t.Errorf("%s: got status %d and %v, want 405", method, w.Code, w.Header())
+				}
+			}
+		})
+	}
+}
+
+// TestAssets_Size checks that style, scripts and icon are small, and load nothing.
+func TestAssets_Size(t *testing.T) {
+	const most = 150_000 // compressed
+	size := 0
+	for name, a := range assets() {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(a.text); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		size += b.Len()
+		if text := strings.ReplaceAll(string(a.text), `xmlns="http://www.w3.org/2000/svg"`, ""); strings.Contains(text, "//www") || strings.Contains(text, "http") {
+			t.Errorf("%s: got the address of another host", name)
+		}
+	}
+	if size > most || len(assets()) != 6 {
+		t.Errorf("got %d compressed bytes in %d files, want 6 files with at most %d", size, len(assets()), most)
+	}
+	t.Logf("%d compressed bytes", size)
 }
 
 // TestPage_Early checks the responses before the first sweep, and after a sweep that failed.
