@@ -102,9 +102,15 @@ func setWords(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	return f.accessWords(d.node, p, true)
 }
 
+// hasSemaphore reports whether the node's firmware has the semaphore in subnet management.
+// mstflint 4.21 and 4.31 copy its reply beyond a buffer, so old firmware does not have it.
+func (n *Node) hasSemaphore() bool {
+	return n.vendor != nil && !n.vendor.oldCarriers && !n.vendor.managementOnly
+}
+
 // getSemaphore answers with a semaphore that no program holds.
 func getSemaphore(_ *Fabric, d destination, p *mad.Packet) mad.Status {
-	if d.node.vendor == nil {
+	if !d.node.hasSemaphore() {
 		return mad.StatusBadMethodAttr
 	}
 	clear(p.Data())
@@ -112,4 +118,9 @@ func getSemaphore(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 }
 
 // setSemaphore accepts each owner.
-func setSemaphore(*Fabric, destination, *mad.Packet) mad.Status { return 0 }
+func setSemaphore(_ *Fabric, d destination, _ *mad.Packet) mad.Status {
+	if !d.node.hasSemaphore() {
+		return mad.StatusBadMethodAttr
+	}
+	return 0
+}

@@ -17,7 +17,9 @@ type platform struct {
 const (
 	fanCount = 7
 	fanRPM   = 9200
-	asicHigh = 105 // °C
+
+	supplyWatts = 210 // of each power supply, if both work
+	asicHigh    = 105 // °C
 )
 
 // portNumber answers PLIB, which has a port number 0 for local ports without a port.
@@ -95,7 +97,13 @@ func powerSupplies(_ *Fabric, n *Node, _ []byte) (mad.Attribute, register.Access
 	var r register.PowerSupplies
 	for i := range r.Units {
 		serial := fmt.Sprintf("MT26%08d", cage{n, 0}.random(uint64(40+i))%100_000_000)
-		r.Units[i] = register.NewPowerSupply(!n.vendor.platform.lost[i], serial)
+		watts := uint32(supplyWatts)
+		if n.vendor.platform.lost[i] {
+			watts = 0
+		} else if n.vendor.platform.lost[1-i] {
+			watts *= 2
+		}
+		r.Units[i] = register.NewPowerSupply(watts, serial)
 	}
 	return &r, 0
 }

@@ -20,6 +20,8 @@ func counterGroup(f *Fabric, p *Port, request []byte) register.Register {
 		return r
 	case 0x23:
 		return f.fecHistogram(p)
+	case 0x24:
+		return f.dieCounters(p)
 	case 0x20:
 		return f.shortCounters(p)
 	case 0x21:

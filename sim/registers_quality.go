@@ -55,6 +55,18 @@ func (f *Fabric) shortCounters(p *Port) *register.ShortCounters {
 	return r
 }
 
+// dieCounters returns group 0x24: each lane between the dies has few corrected blocks.
+func (f *Fabric) dieCounters(p *Port) *register.DieCounters {
+	r := register.NewDieCounters(p.local())
+	if p.up() {
+		r.TimeSinceLastClear = uint64(f.uptime().Milliseconds())
+		for i := range r.CorrectedBlocks {
+			r.CorrectedBlocks[i] = uint64(i + 1)
+		}
+	}
+	return r
+}
+
 // packetCounters returns group 0x25.
 func (f *Fabric) packetCounters(p *Port) *register.PacketCounters {
 	r := register.NewPacketCounters(p.local())

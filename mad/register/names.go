@@ -116,6 +116,9 @@ var dataPathStates = map[DataPathState]string{
 // A Blame is the end that caused a link to go down.
 type Blame uint8
 
+// NoBlame is unknown.
+const NoBlame Blame = 0
+
 // String returns the end.
 func (b Blame) String() string { return nameOf(blames, b) }
 

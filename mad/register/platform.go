@@ -147,7 +147,10 @@ type PowerSupply [20]uint32
 const (
 	supplyPresent = 5 // top 4 bits of word 0
 	supplyDCGood  = 1 // bits 4 to 7 of word 0
-	supplySerial  = 4 // words
+	supplyFanGood = 2 // bits 0 to 3 of word 1
+	supplyNoFan   = 3
+	supplyPower   = 1 << 31 // in word 2: the other bits are watts
+	supplySerial  = 4       // words
 )
 
 // IsPresent reports whether a supply is in its bay.
@@ -155,6 +158,15 @@ func (p *PowerSupply) IsPresent() bool { return p[0]>>28 == supplyPresent }
 
 // IsGood reports whether its output is good.
 func (p *PowerSupply) IsGood() bool { return p[0]>>4&0xf == supplyDCGood }
+
+// FanIsGood reports whether its fan is good. It is unknown on managed switches.
+func (p *PowerSupply) FanIsGood() (good, known bool) {
+	state := p[1] & 0xf
+	return state == supplyFanGood, state != supplyNoFan
+}
+
+// Watts returns the power, 0 if it is unknown.
+func (p *PowerSupply) Watts() uint32 { return p[2] &^ supplyPower }
 
 // Serial returns the serial number.
 func (p *PowerSupply) Serial() string { return words(p[supplySerial : supplySerial+3]) }
@@ -166,12 +178,11 @@ func (p *PowerSupply) SetSerial(s string) {
 	}
 }
 
-// NewPowerSupply returns the words of a supply.
-func NewPowerSupply(good bool, serial string) PowerSupply {
-	var p PowerSupply
-	p[0] = supplyPresent << 28
-	if good {
-		p[0] |= supplyDCGood << 4
+// NewPowerSupply returns the words of a supply, which is good if it has power.
+func NewPowerSupply(watts uint32, serial string) PowerSupply {
+	p := PowerSupply{supplyPresent << 28}
+	if watts > 0 {
+		p[0], p[1], p[2] = p[0]|supplyDCGood<<4, supplyFanGood, supplyPower|watts
 	}
 	p.SetSerial(serial)
 	return p

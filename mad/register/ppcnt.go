@@ -10,6 +10,7 @@ const (
 	groupLong       = 0x21
 	groupRetransmit = 0x22
 	groupHistogram  = 0x23
+	groupDies       = 0x24
 	groupPackets    = 0x25
 )
 

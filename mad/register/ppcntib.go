@@ -106,3 +106,33 @@ func (r *PacketCounters) Layout(c *mad.Codec) {
 		count(c, &r.Values[i], 0x08+8*i, name)
 	}
 }
+
+// DieCounters are the counters of a link between the dies of a device. The register tables of
+// mstflint 4.21 declare them as internal, later tables do not have them.
+type DieCounters struct {
+	CounterIndex
+	TimeSinceLastClear                   uint64    // milliseconds
+	CorrectedBlocks, UncorrectableBlocks [8]uint64 // per lane
+	LinkDowns                            uint32
+}
+
+// NewDieCounters returns the request for a port's counters.
+func NewDieCounters(p LocalPort) *DieCounters {
+	return &DieCounters{CounterIndex: CounterIndex{p, groupDies}}
+}
+
+// MarshalJSON writes the fields as an object; see package mad.
+func (r DieCounters) MarshalJSON() ([]byte, error) { return mad.AppendJSON(nil, &r) }
+
+// Layout declares the fields.
+func (r *DieCounters) Layout(c *mad.Codec) {
+	r.layout(c)
+	count(c, &r.TimeSinceLastClear, 0x08, "TimeSinceLastClear")
+	for i := range r.CorrectedBlocks {
+		count(c, &r.CorrectedBlocks[i], 0x10+8*i, correctedNames[i])
+		count(c, &r.UncorrectableBlocks[i], 0x50+8*i, uncorrectableNames[i])
+	}
+	bits(c, &r.LinkDowns, 0x90, 0, 32, "LinkDownEvents")
+}
+
+var correctedNames, uncorrectableNames = perLane("FcFecCorrectedBlocksLane"), perLane("FcFecUncorrectableBlocksLane")

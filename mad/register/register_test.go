@@ -20,7 +20,7 @@ func all() []Register {
 		&PortNumber{LocalPort: 1}, &LaneMapping{LocalPort: 1}, &PortStatus{LocalPort: 1}, NewLinkRates(1),
 		&ActiveFEC{LocalPort: 1}, &ModuleStatus{Module: 1}, &SensorList{}, &Sensor{Number: 64}, &Fans{},
 		&FanSpeed{Tachometer: 1}, &PowerSupplies{}, &Device{}, &Product{}, NewPortRegisters(), NewPlatformRegisters(2),
-		NewShortCounters(1), NewLongCounters(1), NewPacketCounters(1), &Eye{LocalPort: 1}, &BERMonitor{LocalPort: 1}, &ModuleCount{},
+		NewShortCounters(1), NewLongCounters(1), NewPacketCounters(1), NewDieCounters(1), &Eye{LocalPort: 1}, &BERMonitor{LocalPort: 1}, &ModuleCount{},
 		&Temperatures{First: FirstModuleSensor, Count: 2}, &FanLimits{Tachometer: 1}, &PCIeLink{}, &PCIeCounters{}, NewEEPROM(1, 0, 128, 48),
 	}
 }
@@ -101,6 +101,7 @@ func TestRequests(t *testing.T) {
 		{NewShortCounters(1), "000100200000000000000000"},
 		{NewLongCounters(1), "000100210000000000000000"},
 		{NewPacketCounters(1), "000100250000000000000000"},
+		{NewDieCounters(1), "000100240000000000000000"},
 		{&Eye{LocalPort: 3, Lane: 2}, "000302000000000000000000"},
 		{&BERMonitor{LocalPort: 3}, "000300000000000000000000"},
 		{&Temperatures{First: 64, Count: 32}, "000000400000002000000000"},
@@ -277,12 +278,18 @@ func TestTemperatures(t *testing.T) {
 }
 
 func TestPowerSupply(t *testing.T) {
-	p := NewPowerSupply(true, "MT2025X00012")
-	if !p.IsPresent() || !p.IsGood() || p.Serial() != "MT2025X00012" {
-		t.Errorf("got %v, %v, %q", p.IsPresent(), p.IsGood(), p.Serial())
+	p := NewPowerSupply(289, "MT2025X00012")
+	if !p.IsPresent() || !p.IsGood() || p.Serial() != "MT2025X00012" || p.Watts() != 289 || p[2] != 0x80000121 {
+		t.Errorf("got %v, %v, %q, %d W", p.IsPresent(), p.IsGood(), p.Serial(), p.Watts())
 	}
-	if p := (PowerSupply{}); p.IsPresent() || p.IsGood() || p.Serial() != "" {
+	if p := (PowerSupply{}); p.IsPresent() || p.IsGood() || p.Serial() != "" || p.Watts() != 0 {
 		t.Error("got a supply from zeros")
+	}
+	for state, want := range map[uint32][2]bool{2: {true, true}, 0: {false, true}, 3: {false, false}} {
+		supply := PowerSupply{1: 0xf0 | state}
+		if good, known := supply.FanIsGood(); good != want[0] || known != want[1] {
+			t.Errorf("fan state %d: got good %t, known %t, want %v", state, good, known, want)
+		}
 	}
 }
 

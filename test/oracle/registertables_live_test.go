@@ -29,13 +29,9 @@ type tableNode struct {
 // A place is a range of bits in a register. An array's place has all elements.
 type place struct{ first, end int }
 
-// registerTables reads the tables for switches.
-func registerTables(t *testing.T) map[string]tableNode {
+// readTables parses register tables.
+func readTables(t *testing.T, text []byte) map[string]tableNode {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(mstflint(t), "usr/share/mstflint/prm_dbs/switch/ext/register_access_table.adb"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var table struct {
 		Nodes []tableNode `xml:"node"`
 	}
@@ -112,35 +108,43 @@ func places(t *testing.T, r register.Register) map[string]place {
 
 // TestRegisterTables compares each field's place with mstflint's tables.
 func TestRegisterTables(t *testing.T) {
-	nodes := registerTables(t)
+	text, err := os.ReadFile(filepath.Join(mstflint(t), "usr/share/mstflint/prm_dbs/switch/ext/register_access_table.adb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := readTables(t, text)
 	registers := []register.Register{register.NewTrouble(1)}
 	for _, c := range mstregCases {
 		registers = append(registers, c.register)
 	}
 	for _, r := range registers {
-		t.Run(r.Part().String(), func(t *testing.T) {
-			table, root := map[string][]place{}, strings.ToLower(r.Part().ID.String())
-			for _, suffix := range []string{"_ext", "_reg_ext"} {
-				addPlaces(nodes, root+suffix, 0, table)
+		t.Run(r.Part().String(), func(t *testing.T) { comparePlaces(t, nodes, r) })
+	}
+}
+
+// comparePlaces compares the places of a register's fields with tables.
+func comparePlaces(t *testing.T, nodes map[string]tableNode, r register.Register) {
+	t.Helper()
+	table, root := map[string][]place{}, strings.ToLower(r.Part().ID.String())
+	for _, suffix := range []string{"_ext", "_reg_ext"} {
+		addPlaces(nodes, root+suffix, 0, table)
+	}
+	for name, p := range places(t, r) {
+		key := plain(name)
+		base, _ := splitIndex(key)
+		found := false
+		for k := key; len(k) >= len(base); k = k[:len(k)-1] { // an array's index has one or two digits
+			for _, q := range table[k] {
+				found = found || p == q || k != key && q.first <= p.first && p.end <= q.end
 			}
-			for name, p := range places(t, r) {
-				key := plain(name)
-				base, _ := splitIndex(key)
-				found := false
-				for k := key; len(k) >= len(base); k = k[:len(k)-1] { // an array's index has one or two digits
-					for _, q := range table[k] {
-						found = found || p == q || k != key && q.first <= p.first && p.end <= q.end
-					}
-				}
-				if _, index := splitIndex(key); !found && index >= 0 && r.Part().ID == register.IDPMLP {
-					for _, q := range table[base] { // the tables have no lane in the name
-						found = found || p == q
-					}
-				}
-				if !found {
-					t.Errorf("%s: got bits %d to %d, want %v or in %v", name, p.first, p.end-1, table[key], table[base])
-				}
+		}
+		if _, index := splitIndex(key); !found && index >= 0 && r.Part().ID == register.IDPMLP {
+			for _, q := range table[base] { // the tables have no lane in the name
+				found = found || p == q
 			}
-		})
+		}
+		if !found {
+			t.Errorf("%s: got bits %d to %d, want %v or in %v", name, p.first, p.end-1, table[key], table[base])
+		}
 	}
 }

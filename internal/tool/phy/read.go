@@ -224,7 +224,7 @@ func (r *reader) readModule(e *End) {
 // rawRegisters returns the registers of a port that no finding uses.
 func rawRegisters(p register.LocalPort) []register.Register {
 	list := []register.Register{
-		register.NewShortCounters(p), register.NewLongCounters(p), register.NewRetransmission(p), register.NewPacketCounters(p),
+		register.NewShortCounters(p), register.NewLongCounters(p), register.NewRetransmission(p), register.NewDieCounters(p), register.NewPacketCounters(p),
 		&register.PortStatus{LocalPort: p}, register.NewLinkRates(p), &register.ActiveFEC{LocalPort: p},
 	}
 	for lane := range uint8(4) {
