@@ -26,14 +26,15 @@ type command struct {
 	fabric fabricflag.Flags
 	source fabricflag.Source
 
-	nodes  fabricflag.NodePatterns
-	ignore []report.Kind
-	cables bool
-	raw    bool
-	diff   string
-	key    string
-	json   bool
-	csv    bool
+	nodes   fabricflag.NodePatterns
+	ignore  []report.Kind
+	cables  bool
+	raw     bool
+	details bool
+	diff    string
+	key     string
+	json    bool
+	csv     bool
 
 	options phy.Options
 	before  *phy.Report         // of --diff
@@ -57,7 +58,7 @@ in the fibre.
 It sends only Gets (attribute 0x51 of NVIDIA's vendor class), so it changes
 no device. Devices without them are listed as unavailable, as are registers
 that firmware rejects. The tables have the lowest power of a port's lanes;
---json has all lanes.
+--details and --json have all lanes.
 
 Old firmware carries registers in Sets, which change no value either but are
 sent only with --carrier set (vendor class) or smp (subnet management, too).
@@ -78,6 +79,9 @@ with real hardware.`),
 
   # why are ports of a switch down?
   ibkit phy --down --node leaf1
+
+  # all values of a node's link ends, each lane with limits and eye
+  ibkit phy --details --eyes --node leaf1
 
   # an inventory of cables
   ibkit phy --cables --csv > cables.csv
@@ -107,10 +111,11 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&o.Down, "down", false, "read ports without a link, too")
 	flags.BoolVar(&o.Switches, "devices", false, "show temperatures, fans, power supplies and PCIe of devices")
 	flags.BoolVar(&o.Alarms, "alarms", false, "read latched alarms, which may clear them, and monitors")
-	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols (--json)")
-	flags.BoolVar(&o.Eyes, "eyes", false, "read the eye opening of each lane (--json)")
+	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols")
+	flags.BoolVar(&o.Eyes, "eyes", false, "read the eye opening of each lane")
 	flags.BoolVar(&o.Cables, "cable-info", false, "read modules of devices without registers (SMP CableInfo)")
 	cmdutil.EnumFlag(cmd, &o.Carrier, "carrier", phy.CarrierGet, phy.Carriers, "also read by Sets of a `CARRIER`")
+	flags.BoolVar(&c.details, "details", false, "show all values of each link end")
 	flags.BoolVar(&c.cables, "cables", false, "show an inventory of cables and modules")
 	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
 	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")
@@ -128,8 +133,9 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"raw"}, Others: []string{"json", "csv", "cables", "diff"}},
 		{Flags: []string{"diff"}, Others: []string{"csv", "cables"}},
 		{Flags: []string{"cables"}, Others: []string{"devices"}},
+		{Flags: []string{"details"}, Others: []string{"json", "csv", "raw", "cables", "devices", "diff"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"fec", "eyes"}, Others: []string{"json", "raw"}}},
+	Needs: []cmdutil.Need{{Flags: []string{"fec", "eyes"}, Others: []string{"json", "raw", "details"}}},
 }
 
 // complete validates the command line.
@@ -231,6 +237,8 @@ func (c *command) print(v *view) {
 		v.changes()
 	case c.options.Switches:
 		v.switchTable()
+	case c.details:
+		v.details()
 	default:
 		v.endTable()
 	}

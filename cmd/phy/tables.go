@@ -1,6 +1,7 @@
 package phy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,6 +67,7 @@ var endColumns = []csvColumn[phy.ReportEnd]{
 		return fmt.Sprint(e.Counters.LinkDowns)
 	}},
 	{"why_down", why},
+	{"last_down", func(e phy.ReportEnd) string { return render.Show(e.LastDown) }},
 	{"findings", func(e phy.ReportEnd) string {
 		var kinds []string
 		for _, k := range e.Findings {
@@ -181,21 +183,54 @@ var deviceColumns = []csvColumn[phy.ReportDevice]{
 		}
 		return strings.Join(list, " ")
 	}},
-	{"power_supplies", func(d phy.ReportDevice) string {
+	{"power_supplies", func(d phy.ReportDevice) string { return eachSupply(d, supplyState) }},
+	{"watts", func(d phy.ReportDevice) string {
+		return eachSupply(d, func(s phy.ReportSupply) string { return render.Show(s.Watts) })
+	}},
+	{"modules_celsius", func(d phy.ReportDevice) string {
 		var list []string
-		for _, s := range d.Supplies {
-			switch {
-			case !s.Present:
-				list = append(list, "empty")
-			case s.Good:
-				list = append(list, "good")
-			default:
-				list = append(list, "bad")
-			}
+		for _, m := range d.Modules {
+			list = append(list, fmt.Sprintf("%d %.1f", m.Module, m.Celsius))
 		}
-		return strings.Join(list, " ")
+		return strings.Join(list, ", ")
 	}},
 	{"missing", func(d phy.ReportDevice) string { return render.Show(d.Missing) }},
+}
+
+// eachSupply returns the texts of the power supplies.
+func eachSupply(d phy.ReportDevice, text func(phy.ReportSupply) string) string {
+	var list []string
+	for _, s := range d.Supplies {
+		list = append(list, text(s))
+	}
+	return strings.Join(list, " ")
+}
+
+func supplyState(s phy.ReportSupply) string {
+	switch {
+	case !s.Present:
+		return "empty"
+	case s.Good:
+		return "good"
+	}
+	return "bad"
+}
+
+// power returns a power supply's watts, or its state if they are unknown.
+func power(s phy.ReportSupply) string {
+	if s.Watts == nil {
+		return supplyState(s)
+	}
+	return fmt.Sprintf("%dW", *s.Watts)
+}
+
+// hottest returns the hottest module with its connector.
+func hottest(d phy.ReportDevice) string {
+	if len(d.Modules) == 0 {
+		return render.Absent
+	}
+	m := slices.MaxFunc(d.Modules, func(a, b phy.ReportHeat) int { return cmp.Compare(a.Celsius, b.Celsius) })
+	return fmt.Sprintf("%.1f (%d)", m.Celsius, m.Module)
 }
 
 // switchTable prints the switches.
@@ -206,8 +241,8 @@ func (v *view) switchTable() {
 		})
 	}
 	columns := []render.Column[phy.ReportDevice]{
-		column(1, "SWITCH"), column(2, "LID"), column(3, "PART"), column(4, "SERIAL"), column(6, "FIRMWARE"), column(7, "UPTIME s"),
-		column(8, "°C"), column(9, "FANS rpm"), column(10, "POWER"),
+		column(1, "SWITCH"), column(2, "LID"), column(3, "PART"), column(4, "SERIAL"), column(5, "PSID"), column(6, "FIRMWARE"), column(7, "UPTIME s"),
+		column(8, "°C"), render.TextColumn("HOTTEST MODULE", hottest), column(9, "FANS rpm"), render.TextColumn("POWER", func(d phy.ReportDevice) string { return render.OrAbsent(eachSupply(d, power)) }),
 		render.TextColumn("FINDING", func(d phy.ReportDevice) string { return v.kinds(d.Findings) }),
 	}
 	if rows := v.switches(); len(rows) > 0 && v.result.Readable() > 0 {

@@ -73,7 +73,32 @@ func (v *view) endTable() {
 	if len(v.document.Ends) > 0 && v.result.Readable() > 0 {
 		render.Columns(v.out, columns, v.document.Ends)
 	}
+	v.downs()
 	v.summary()
+}
+
+// downs prints the reasons for links that are down, with the next step for the first port.
+func (v *view) downs() {
+	var first []phy.ReportEnd
+	ports := map[string]int{}
+	for _, e := range v.document.Ends {
+		if e.Trouble == nil {
+			continue
+		}
+		if ports[e.Trouble.Reason]++; ports[e.Trouble.Reason] == 1 {
+			first = append(first, e)
+		}
+	}
+	for _, e := range first {
+		v.line(0, fmt.Sprintf("%s down, %s", plural.Count(ports[e.Trouble.Reason], "port", "ports"), e.Trouble.Reason))
+		v.line(indent, "next: "+v.nextStep(e))
+	}
+}
+
+// nextStep returns the next step for a link that is down.
+func (v *view) nextStep(e phy.ReportEnd) string {
+	f := report.Finding{NodeGUID: &e.NodeGUID, Hint: e.Trouble.Next}
+	return render.OrAbsent(v.env.NextStep(f.NamedHint(v.names.UniqueNames(v.result.Fabric))))
 }
 
 // why returns the reason for a link that is down, in the firmware's words if it has some.

@@ -200,7 +200,7 @@ func writePHYFindings(e *encoder, s *fabricSweep, ends []readEnd) {
 }
 
 // writeSwitchRegisters writes the metrics that treydock's exporter reads with ibswinfo
-// (collectors/ibswinfo.go), except the fans and the watts of power supplies.
+// (collectors/ibswinfo.go).
 func writeSwitchRegisters(e *encoder, s *fabricSweep) {
 	gauge := func(name, help string, each func(d *phy.Device, r phy.ReportDevice, emit func(float64, ...string))) {
 		e.gauge("infiniband_switch_"+name, help, func(emit func(labels, float64)) {
@@ -244,18 +244,37 @@ func writeSwitchRegisters(e *encoder, s *fabricSweep) {
 			emit(1, "status", status(!slices.Contains(r.Findings, report.FanFailed)))
 		}
 	})
-	gauge("power_supply_status_info", "1; the label status has the presence of a power supply.", func(_ *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
+	for _, m := range supplyStates {
+		gauge("power_supply_"+m.name+"_info", "1; the label status has the state of a power supply's "+m.part+".", func(_ *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
+			for i, u := range r.Supplies {
+				if good := m.good(u); good != nil {
+					emit(1, "psu", strconv.Itoa(i), "status", status(*good))
+				}
+			}
+		})
+	}
+	gauge("power_supply_watts", "Power of a power supply.", func(_ *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
 		for i, u := range r.Supplies {
-			emit(1, "psu", strconv.Itoa(i), "status", status(u.Present))
-		}
-	})
-	gauge("power_supply_dc_power_status_info", "1; the label status has the output of a power supply.", func(_ *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
-		for i, u := range r.Supplies {
-			if u.Present {
-				emit(1, "psu", strconv.Itoa(i), "status", status(u.Good))
+			if u.Watts != nil {
+				emit(float64(*u.Watts), "psu", strconv.Itoa(i))
 			}
 		}
 	})
+}
+
+// supplyStates are the states of a power supply; nil is unknown.
+var supplyStates = []struct {
+	name, part string
+	good       func(phy.ReportSupply) *bool
+}{
+	{"status", "bay", func(u phy.ReportSupply) *bool { return &u.Present }},
+	{"dc_power_status", "output", func(u phy.ReportSupply) *bool {
+		if !u.Present {
+			return nil
+		}
+		return &u.Good
+	}},
+	{"fan_status", "fan", func(u phy.ReportSupply) *bool { return u.FanIsGood }},
 }
 
 // status returns the word that ibswinfo has for a state.

@@ -36,6 +36,9 @@ func TestRegisters(t *testing.T) {
 			`infiniband_switch_fan_rpm{fan="3",guid="0x0002c90000800100"} 0`,
 			`infiniband_switch_fan_status_info{guid="0x0002c90000800100",status="ERROR"} 1`,
 			`infiniband_switch_power_supply_dc_power_status_info{guid="0x0002c90000800100",psu="1",status="OK"} 1`,
+			`infiniband_switch_power_supply_fan_status_info{guid="0x0002c90000800100",psu="1",status="OK"} 1`,
+			`infiniband_switch_power_supply_watts{guid="0x0002c90000800100",psu="1"} 210`,
+			`infiniband_switch_power_supply_watts{guid="0x0002c90000800100",psu="0"} 210`,
 		} {
 			if !strings.Contains(text, want+"\n") {
 				t.Errorf("got no series %s", want)

@@ -28,6 +28,7 @@ const (
 	lowestVolts, highestVolts     = 2.5, 4.5 // of 3.3 V
 	highestBER                    = 0.5      // noise
 	slowFan                       = 500      // rpm
+	highestWatts                  = 10_000   // of a power supply
 )
 
 // add adds a link end's finding.
@@ -59,12 +60,15 @@ func (r *Result) finding(kind report.Kind, p *fabric.Port, number int, format st
 func (r *Result) find() {
 	seen := map[moduleKey]bool{}
 	for _, e := range r.Ends {
-		if key := e.moduleKey(); !seen[key] {
-			seen[key] = true
+		first := !seen[e.moduleKey()]
+		seen[e.moduleKey()] = true
+		if first {
 			r.findModule(e)
 		}
 		if e.IsUp() {
-			r.findLight(e)
+			if first || e.Lanes != nil { // otherwise the port's lanes in the module are unknown
+				r.findLight(e)
+			}
 			r.findErrors(e)
 		}
 	}
@@ -208,10 +212,10 @@ func (r *Result) findErrors(e *End) {
 	if m := e.Monitor; m != nil && m.State > register.MonitorNormal && !slices.ContainsFunc(e.Findings, func(f report.Finding) bool { return f.Kind == report.BitErrors }) {
 		r.add(e, report.BitErrors, "the state of the firmware's BER monitor is: %v", m.State)
 	}
-	if c, d := e.Counters, e.Down; c != nil && c.UnintentionalDowns > 0 {
+	if c := e.Counters; c != nil && c.UnintentionalDowns > 0 {
 		text := fmt.Sprintf("the link went down %d times since the counters were cleared", c.UnintentionalDowns)
-		if d != nil && d.Local != register.NoDown {
-			text += ", last " + e.DownText()
+		if d := e.LastDown(); d != nil {
+			text += ", last " + d.String()
 		}
 		r.add(e, report.Flapped, "%s", text)
 		e.Findings[len(e.Findings)-1].Severity = report.Warning // it may be long ago
@@ -239,21 +243,14 @@ func withoutRepeatedRepairs(findings []report.Finding) []report.Finding {
 	return findings
 }
 
-// DownText returns the last cause of a link that went down, "" if it has not, or if that is
+// LastDown returns the last cause of a link that went down, nil if it has not, or if that is
 // unknown.
-func (e *End) DownText() string {
+func (e *End) LastDown() *ReportDown {
 	d := e.Down
 	if d == nil || d.Local == register.NoDown && d.Remote == register.NoDown {
-		return ""
+		return nil
 	}
-	text := d.Local.String()
-	if d.Remote != register.NoDown && d.Remote != d.Local {
-		text += " (peer: " + d.Remote.String() + ")"
-	}
-	if d.Blame != 0 {
-		text += ", blamed on the " + d.Blame.String() + " end"
-	}
-	return text
+	return &ReportDown{d.Blame.String(), d.Local.String(), d.Remote.String()}
 }
 
 // AlarmTexts returns the module's latched alarms.
@@ -365,8 +362,12 @@ func (r *Result) findDevice(d *Device) {
 		return
 	}
 	for i := range d.Supplies.Units {
-		if u := &d.Supplies.Units[i]; u.IsPresent() && !u.IsGood() {
+		switch u := &d.Supplies.Units[i]; {
+		case !u.IsPresent():
+		case !u.IsGood():
 			r.addDevice(d, report.PowerLost, "power supply %d gives no power", i)
+		case u.Watts() > highestWatts:
+			r.addDevice(d, report.Invalid, "power supply %d reports %d W", i, u.Watts())
 		}
 	}
 }

@@ -102,7 +102,7 @@ func TestRun_Findings(t *testing.T) {
 			t.Errorf("got %d link ends, partial %v", len(result.Ends), result.Partial())
 		}
 		e := end(t, result, "leaf1", 1)
-		if got := e.DownText(); got != "high error rate, blamed on the local end" {
+		if got := e.LastDown().String(); got != "high error rate, blamed on the local end" {
 			t.Errorf("got %q", got)
 		}
 		if e.Local != 1 || end(t, result, "leaf1", 4).Local != 7 {
@@ -127,7 +127,7 @@ func TestRun_Demo(t *testing.T) {
 		if got := findings(result); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if got := end(t, result, "leaf3", 7).DownText(); got != "cable unplugged, blamed on the local end" {
+		if got := end(t, result, "leaf3", 7).LastDown().String(); got != "cable unplugged, blamed on the local end" {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -333,8 +333,8 @@ func TestRun_Down(t *testing.T) {
 		if e.IsUp() || e.Trouble == nil || e.Trouble.Opcode != 1024 || e.Module == nil || e.Module.HasModule() || e.Bits != nil {
 			t.Errorf("got %+v", e)
 		}
-		if got := end(t, result, "leaf2", 7); got.DownText() != "cable unplugged, blamed on the local end" {
-			t.Errorf("got %q", got.DownText())
+		if got := end(t, result, "leaf2", 7); got.LastDown().String() != "cable unplugged, blamed on the local end" {
+			t.Errorf("got %q", got.LastDown().String())
 		}
 	})
 }
@@ -780,6 +780,30 @@ func TestFromDatabase(t *testing.T) {
 		delete(read.PHY, end(t, stored, "host1", 1).Port)
 		if e := end(t, FromDatabase(read, Options{}), "host1", 1); !errors.Is(e.Device.Missing, errNotStored) {
 			t.Errorf("got %v, want %v", e.Device.Missing, errNotStored)
+		}
+	})
+}
+
+// Each reason why a link is down has a next step.
+func TestNextSteps(t *testing.T) {
+	for code := range register.TroubleCode(1100) {
+		reason := code.String()
+		if _, ok := nextSteps[reason]; !ok && code != register.NoTrouble && !strings.HasPrefix(reason, "undefined") {
+			t.Errorf("code %d, %s: got no step", code, reason)
+		}
+	}
+}
+
+// Two ports share a module. If the device does not report the lanes of each, the module's light
+// is a finding once.
+func TestFind_UnknownLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.do(t, "registers leaf1 0x5002")
+		result := r.run(t)
+		got := slices.DeleteFunc(findings(result), func(text string) bool { return !strings.Contains(text, "fibre") })
+		if !slices.Equal(got, []string{"dirty-fibre leaf1[1]"}) {
+			t.Errorf("got %q, want a dirty fibre at port 1", got)
 		}
 	})
 }

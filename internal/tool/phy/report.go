@@ -70,9 +70,11 @@ type ReportFan struct {
 
 // A ReportSupply is a power supply.
 type ReportSupply struct {
-	Present bool   `json:"present"`
-	Good    bool   `json:"good"`
-	Serial  string `json:"serial_number"`
+	Present   bool    `json:"present"`
+	Good      bool    `json:"good"`
+	FanIsGood *bool   `json:"fan_good"` // nil: unknown
+	Watts     *uint32 `json:"watts"`    // nil: unknown
+	Serial    string  `json:"serial_number"`
 }
 
 // A ReportGap is a register that was not read.
@@ -186,11 +188,27 @@ type ReportDown struct {
 	Remote string `json:"remote"`
 }
 
+// String returns the cause, with the blamed end if it is known.
+func (d ReportDown) String() string {
+	text := d.Local
+	switch none := register.NoDown.String(); {
+	case d.Local == none:
+		text = "at the peer: " + d.Remote
+	case d.Remote != none && d.Remote != d.Local:
+		text += " (peer: " + d.Remote + ")"
+	}
+	if d.Blame != register.NoBlame.String() {
+		text += ", blamed on the " + d.Blame + " end"
+	}
+	return text
+}
+
 // A ReportTrouble is the reason why a link is down.
 type ReportTrouble struct {
 	Code    uint16 `json:"code"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	Next    string `json:"next"` // step
 }
 
 // Report returns the document.
@@ -260,9 +278,19 @@ func (r *Result) ReportDevice(d *Device) ReportDevice {
 	}
 	if d.Supplies != nil {
 		for i := range d.Supplies.Units {
-			u := &d.Supplies.Units[i]
-			doc.Supplies = append(doc.Supplies, ReportSupply{u.IsPresent(), u.IsGood(), u.Serial()})
+			doc.Supplies = append(doc.Supplies, reportSupply(&d.Supplies.Units[i]))
 		}
+	}
+	return doc
+}
+
+func reportSupply(u *register.PowerSupply) ReportSupply {
+	doc := ReportSupply{Present: u.IsPresent(), Good: u.IsGood(), Serial: u.Serial()}
+	if good, known := u.FanIsGood(); known && doc.Present {
+		doc.FanIsGood = &good
+	}
+	if w := u.Watts(); w > 0 && w <= highestWatts {
+		doc.Watts = &w
 	}
 	return doc
 }
@@ -289,12 +317,8 @@ func (r *Result) ReportEnd(e *End) ReportEnd {
 	if c := e.Counters; c != nil {
 		doc.Counters = &ReportCounters{c.CorrectedBlocks, c.UncorrectableBlocks, c.LinkDowns, c.UnintentionalDowns, c.Recoveries}
 	}
-	if d := e.Down; e.DownText() != "" {
-		doc.LastDown = &ReportDown{d.Blame.String(), d.Local.String(), d.Remote.String()}
-	}
-	if t := e.Trouble; t != nil && t.Opcode != register.NoTrouble {
-		doc.Trouble = &ReportTrouble{uint16(t.Opcode), t.Opcode.String(), register.Clean(t.Message[:])}
-	}
+	doc.LastDown = e.LastDown()
+	doc.Trouble = e.reportTrouble()
 	if e.Alarms != nil {
 		doc.Alarms = append([]string{}, e.AlarmTexts()...)
 	}
