@@ -50,7 +50,8 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Long: strings.TrimSpace(`
 watch prints a line for each change: links that go down, come up or change
 their speed, nodes that join or leave, notices of the subnet manager, counters
-that exceed their thresholds, and events of the RDMA devices of this host.
+that exceed their thresholds, events of the RDMA devices of this host, and
+lost packets, pauses and notifications on its RoCE ports.
 
 It scans the fabric once, and then checks the states of all links with one
 request per switch. A difference, and a notice about a link, cause a new scan.

@@ -17,7 +17,7 @@ const (
 	Links    Source = "links"    // differences between fabric sweeps
 	Traps    Source = "traps"    // notices that subnet administration forwards
 	Counters Source = "counters" // performance counters above their thresholds
-	Local    Source = "local"    // devices on this host and their network devices
+	Local    Source = "local"    // devices on this host, their network devices and RoCE traffic
 	Self     Source = "watch"    // the stream itself
 )
 

@@ -12,18 +12,20 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// watchLocal watches this host's devices, and their ports' network devices, until ctx ends.
+// watchLocal watches this host's devices, the network devices of their ports and the traffic
+// of RoCE ports, until ctx ends.
 func (r *run) watchLocal(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	go func() { failed <- devinfo.Watch(ctx, devinfo.Options{Sysfs: r.Sysfs}, r.deviceChange) }()
 	go func() { failed <- r.watchNetdevs(ctx) }()
+	go func() { failed <- r.watchRoCE(ctx) }()
 	r.up(Local, "RDMA devices of this host")
 	err := <-failed
 	ended := ctx.Err() != nil
 	stop()
-	err = errors.Join(err, <-failed)
+	err = errors.Join(err, <-failed, <-failed)
 	switch {
 	case ended:
 		return nil

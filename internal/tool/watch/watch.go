@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
@@ -36,10 +37,11 @@ type Options struct {
 
 	Interval time.Duration // between link checks (default 10 s)
 	Rescan   time.Duration // between full fabric scans (default 5 min)
-	Window   time.Duration // between counter passes (default 30 s)
+	Window   time.Duration // between counter passes (default 30 s), also of Local
 	Limits   counters.Limits
 
-	Sysfs string // root of sysfs for Local; "": the system's
+	Sysfs string    // root of sysfs for Local; "": the system's
+	RoCE  roce.Host // queries for Local; its Sysfs is not used
 
 	// Accept selects the events; nil: all. Others are not stored.
 	Accept func(*Event) bool
