@@ -110,9 +110,6 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 	if e.Down() && e.Port.Peer == nil && len(e.Findings) == 0 && !withDown && !f.allPorts && len(f.states) == 0 {
 		return false
 	}
-	if f.problems && !e.HasProblem() {
-		return false
-	}
 	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, e.Has) {
 		return false
 	}

@@ -424,6 +424,7 @@ func (c *command) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linki
 		switch {
 		case c.down && !e.Down():
 		case e.Down() && links.WasDown(downBefore, e.Port):
+		case c.links.problems && !c.table.hasProblem(e):
 		case !c.links.wants(&e, c.names, c.down || c.json || c.csv):
 		default:
 			kept = append(kept, e)

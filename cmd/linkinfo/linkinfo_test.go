@@ -50,7 +50,7 @@ func TestLinkinfo_PHY(t *testing.T) {
 		code int
 	}{
 		{"leaf1", cmdutil.ExitFindings}, {"leaf1 --ends", cmdutil.ExitFindings}, {"leaf1 --csv", cmdutil.ExitFindings}, {"host5", cmdutil.ExitOK},
-		{"host1 --sim-events " + mute, cmdutil.ExitOK},
+		{"host1 --sim-events " + mute, cmdutil.ExitOK}, {"--problems", cmdutil.ExitFindings},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "optics"}, append([]string{"linkinfo", "--phy"}, strings.Fields(test.args)...)...)

@@ -15,7 +15,7 @@ func repeats(rows, problems, height int) bool {
 func (t *table) problems(rows []linkinfo.Link) []linkinfo.Link {
 	var found []linkinfo.Link
 	for _, l := range rows {
-		if either(l, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }) {
+		if either(l, t.hasProblem) {
 			found = append(found, l)
 		}
 	}
@@ -23,9 +23,9 @@ func (t *table) problems(rows []linkinfo.Link) []linkinfo.Link {
 }
 
 // onlyProblems returns the hint to the option that shows the links with problems only, or "" if
-// there are no others. The option does not select links by counters.
+// there are no others.
 func (t *table) onlyProblems(rows, problems []linkinfo.Link) string {
-	if len(problems) == 0 || len(problems) == len(rows) || t.errors != nil {
+	if len(problems) == 0 || len(problems) == len(rows) {
 		return ""
 	}
 	return " (only these: --problems)"

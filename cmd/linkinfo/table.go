@@ -173,6 +173,9 @@ func either(l linkinfo.Link, holds func(linkinfo.End) bool) bool {
 	return holds(*l.Near) || l.Far != nil && holds(*l.Far)
 }
 
+// hasProblem reports whether an end has a problem, in its registers and counters, too.
+func (t *table) hasProblem(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }
+
 // hasErrors reports whether counters of an end are above their thresholds, or its registers
 // have a problem.
 func (t *table) hasErrors(e linkinfo.End) bool {
