@@ -4,6 +4,7 @@ package counters
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,8 @@ type command struct {
 	lanes      bool
 	local      bool
 	reset      []string
-	change     change.Flags // of --reset
+	optional   []string
+	change     change.Flags // of --reset and --optional
 	json, csv  bool
 	rows       rows
 
@@ -85,7 +87,9 @@ bandwidth by waiting for the peer. Rates use the arrival time of each reply, so
 they do not depend on the duration of a pass.
 
 On a host with RoCE ports only, and with --local, it shows the counters that the
-kernel reports of the ports of this host.
+kernel reports of the ports of this host. Some count only if they are enabled:
+--optional LIST enables these and disables others, with the same confirmation
+and record as --reset.
 
 A TARGET is an address of a port as in ibkit addr: a LID, a GUID, a name, a
 directed route, an IP address. The address of a switch stands for all of its
@@ -113,13 +117,19 @@ ports, and NAME[3] for one of them.`),
   # this host's ports, during a test with ibkit perf
   ibkit counters --local --window 5s
 
+  # count packets with congestion marks, too
+  ibkit counters --local -C mlx5_0 --optional cc_rx_ce_pkts,cc_tx_cnp_pkts
+
   # clear the error counters of one switch
   ibkit counters --reset errors leaf1`, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
 			}
-			if c.local {
+			switch {
+			case len(c.optional) > 0:
+				return c.setOptional(cmd.Context())
+			case c.local:
 				return c.runLocal(cmd.Context())
 			}
 			return c.run(cmd.Context())
@@ -151,6 +161,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
 	flags.BoolVar(&c.local, "local", false, "show the kernel's counters of the ports of this host")
 	cmdutil.EnumListFlag(cmd, &c.reset, "reset", []string{"errors", "traffic", "details"}, "clear a `LIST` of counters of the selected ports")
+	flags.StringSliceVar(&c.optional, "optional", nil, "enable only a `LIST` of optional counters, or none (--local)")
 	c.change.Define(cmd, " (--reset)")
 	c.rows.define(cmd)
 	flags.BoolVar(&c.json, "json", false, "print JSON, a document per window")
@@ -168,6 +179,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
 		change.DryRunClash,
 		{Flags: []string{"reset"}, Others: []string{"window", "interval", "since", "csv", "json", "save"}},
+		{Flags: []string{"optional"}, Others: []string{"window", "interval", "json"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
 		{Flags: []string{"fabric"}, Others: []string{"from"}},
 		{Flags: []string{"local"}, Others: []string{
@@ -179,7 +191,8 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
 		{Flags: []string{"ber"}, Others: []string{"window", "interval", "since"}},
 		{Flags: []string{"vs-key"}, Others: []string{"phy"}},
-		{Flags: change.FlagNames, Others: []string{"reset"}},
+		{Flags: []string{"optional"}, Others: []string{"local"}},
+		{Flags: change.FlagNames, Others: []string{"reset", "optional"}},
 		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
 	},
@@ -203,7 +216,13 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.local && len(args) > 0 {
 		return cmdutil.UsageErrorf("--local and targets are mutually exclusive")
 	}
-	if len(c.reset) > 0 {
+	if flags.Changed("optional") && (len(c.optional) == 0 || len(c.optional) > 1 && slices.Contains(c.optional, noCounters)) {
+		return cmdutil.UsageErrorf("invalid --optional %q: want names of counters, or none", strings.Join(c.optional, ","))
+	}
+	if flags.Changed("optional") && c.fabric.Device == "" {
+		return cmdutil.WithHint(cmdutil.UsageErrorf("--optional requires a device: -C DEVICE"), "list the counters: ibkit devinfo --roce")
+	}
+	if len(c.reset)+len(c.optional) > 0 {
 		if err := c.change.CheckConfirm(c.env); err != nil {
 			return err
 		}

@@ -495,3 +495,29 @@ func TestCounters_DamagedBaseline(t *testing.T) {
 		t.Errorf("got exit code %d, partial %v, failures %v, warnings %s\nwant %d, %s", code, r.Partial, r.Failures, warnings, cmdutil.ExitPartial, want)
 	}
 }
+
+// A change to optional counters needs a device, a confirmation and a kernel with the counters.
+func TestOptional(t *testing.T) {
+	env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, "mlx5-roce")}
+	for line, test := range map[string]struct {
+		code int
+		want string
+	}{
+		"--optional cc_rx_ce_pkts":                                         {cmdutil.ExitUsage, "--optional has no effect without --local"},
+		"--local --optional cc_rx_ce_pkts":                                 {cmdutil.ExitUsage, "--optional requires a device: -C DEVICE"},
+		"--local -C mlx5_bond_0 --optional none,cc_rx_ce_pkts":             {cmdutil.ExitUsage, "want names of counters, or none"},
+		"--local -C mlx5_bond_0 --optional none --json":                    {cmdutil.ExitUsage, "mutually exclusive"},
+		"--local -C mlx5_bond_0 --optional cc_rx_ce_pkts":                  {cmdutil.ExitUsage, "use --yes"},
+		"--local -C mlx5_bond_0 --optional cc_rx_ce_pkts --dry-run":        {cmdutil.ExitFailed, "enable counter cc_rx_ce_pkts of mlx5_bond_0/1: optional counters: none"},
+		"--local -C mlx5_bond_0 --optional none --dry-run":                 {cmdutil.ExitFailed, "no port of mlx5_bond_0 has optional counters"},
+		"--local -C nosuch --optional none --dry-run":                      {cmdutil.ExitFailed, "find device nosuch"},
+		"--local -C mlx5_bond_0 --optional none --dry-run --log /tmp/file": {cmdutil.ExitUsage, "mutually exclusive"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, err := program.Run(t, env, append([]string{"counters"}, strings.Fields(line)...)...)
+			if code != test.code || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("got exit code %d, %q, %q, want %d, %s", code, out, err, test.code, test.want)
+			}
+		})
+	}
+}

@@ -29,6 +29,7 @@ const (
 	cmdResMRGet   = 13
 	cmdResPDGet   = 14
 	cmdGetChardev = 15
+	cmdStatSet    = 16
 	cmdStatGet    = 17
 	cmdResCtxGet  = 22
 	cmdResSRQGet  = 23
@@ -102,6 +103,7 @@ const (
 	attrResSRQN         = 90
 	attrMinRange        = 91
 	attrMaxRange        = 92
+	attrStatHWIndex     = 94
 	attrStatHWDynamic   = 95
 	attrDevType         = 99
 	attrParentName      = 100

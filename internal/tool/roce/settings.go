@@ -117,6 +117,9 @@ type Host struct {
 	// with their values. nil: as above.
 	Optional     func(device, port uint32) (map[string]bool, error)
 	PortCounters func(device, port uint32) (map[string]uint64, error)
+
+	// EnableOptional enables optional counters, and disables all others. nil: as above.
+	EnableOptional func(device, port uint32, names []string) error
 }
 
 func (h Host) withDefaults() Host {
@@ -136,6 +139,9 @@ func (h Host) withDefaults() Host {
 		}
 		if h.PortCounters == nil {
 			h.PortCounters = portCounters
+		}
+		if h.EnableOptional == nil {
+			h.EnableOptional = enableOptional
 		}
 	}
 	return h

@@ -1,0 +1,67 @@
+package roce
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/outcome"
+	"github.com/ibkit/ibkit/internal/rdmanl"
+)
+
+// CheckOptional returns an error if a port lacks one of the optional counters with the names.
+func (p *PortSettings) CheckOptional(names []string) error {
+	for _, name := range names {
+		if _, ok := p.Optional[name]; !ok {
+			has := "none"
+			if len(p.Optional) > 0 {
+				has = strings.Join(slices.Sorted(maps.Keys(p.Optional)), ", ")
+			}
+			return fmt.Errorf("enable counter %s of %s: optional counters: %s", name, p.Name(), has)
+		}
+	}
+	return nil
+}
+
+// HasOptional reports whether a port's optional counters with the names are enabled, and no
+// others.
+func (p *PortSettings) HasOptional(names []string) bool {
+	for name, enabled := range p.Optional {
+		if enabled != slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// SetOptional enables a port's optional counters with the names, disables all others, and reads
+// them again. The counters begin at 0.
+func (h Host) SetOptional(p *PortSettings, names []string) (outcome.Outcome, error) {
+	h = h.withDefaults()
+	if p.HasOptional(names) {
+		return outcome.Unneeded, nil
+	}
+	if h.Optional == nil || h.EnableOptional == nil || p.index == nil {
+		return outcome.NotAttempted, fmt.Errorf("enable counters of %s: requires the running kernel of the host", p.Name())
+	}
+	if err := h.EnableOptional(*p.index, uint32(p.Number), names); err != nil {
+		return outcome.Failed, fmt.Errorf("enable counters of %s: %w", p.Name(), err)
+	}
+	now, err := h.Optional(*p.index, uint32(p.Number))
+	if err != nil {
+		return outcome.Unverified, fmt.Errorf("query optional counters of %s: %w", p.Name(), err)
+	}
+	p.Optional = now
+	if !p.HasOptional(names) {
+		return outcome.NoEffect, fmt.Errorf("enable counters of %s: got %v, want %s", p.Name(), now, strings.Join(names, ", "))
+	}
+	return outcome.Changed, nil
+}
+
+func enableOptional(device, port uint32, names []string) error {
+	_, err := queryKernel(func(c *rdmanl.Conn) (none struct{}, err error) {
+		return none, c.SetOptionalCounters(device, port, names)
+	})
+	return err
+}
