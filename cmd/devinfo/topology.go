@@ -84,6 +84,12 @@ func (v *view) topology(t *gpu.Topology) error {
 	if err := v.places(t); err != nil {
 		return err
 	}
+	for _, g := range t.GPUs {
+		v.p2p(g.Name, g.P2P)
+	}
+	for _, a := range t.Adapters {
+		v.p2p(a.Name, a.P2P)
+	}
 	if t.Restricted {
 		fmt.Fprintln(v.out, "\nMaxPayload, MaxReadReq, ATS and ACS are readable for root only")
 	}
@@ -92,6 +98,18 @@ func (v *view) topology(t *gpu.Topology) error {
 	}
 	v.findings(&t.Head)
 	return nil
+}
+
+// p2p prints the memory that a function offers others.
+func (v *view) p2p(name string, m *pcie.P2PMemory) {
+	if m == nil {
+		return
+	}
+	state := "not published"
+	if m.Published {
+		state = "published"
+	}
+	fmt.Fprintf(v.out, "\n%s offers %s for transfers between functions (p2pmem), %s available, %s\n", name, size(m.Size), size(m.Available), state)
 }
 
 // distance returns a cell of the matrix: good for the nearest adapters.

@@ -26,7 +26,33 @@ type Function struct {
 	AER *AER   // nil if the function does not report errors
 	BAR uint64 // size of the largest memory region in bytes; 0 without a region
 
+	P2P *P2PMemory // nil if the function offers no memory
+
 	Config *Config // nil if the configuration space cannot be read
+}
+
+// P2PMemory is memory that a function's driver offers for transfers from other functions
+// (p2pmem in sysfs), in bytes.
+type P2PMemory struct {
+	Size      uint64 `json:"size"`
+	Available uint64 `json:"available"`
+	Published bool   `json:"published"` // other drivers may use it
+}
+
+// readP2P reads the memory; nil if there is no memory.
+func readP2P(d sysfs.Dir) *P2PMemory {
+	size := d.Uint("size", 64)
+	if size == nil {
+		return nil
+	}
+	m := &P2PMemory{Size: *size}
+	if v := d.Uint("available", 64); v != nil {
+		m.Available = *v
+	}
+	if v := d.Uint("published", 8); v != nil {
+		m.Published = *v != 0
+	}
+	return m
 }
 
 // Addresses look as below; a domain has more digits behind some host bridges.
@@ -74,7 +100,7 @@ func Read(fs sysfs.FS, problems *[]error) *Tree {
 }
 
 func read(d sysfs.Dir, address string) *Function {
-	f := &Function{Address: address, NUMANode: d.Int("numa_node"), Link: ReadLink(d), AER: ReadAER(d), BAR: largestBAR(d.Text("resource"))}
+	f := &Function{Address: address, NUMANode: d.Int("numa_node"), Link: ReadLink(d), AER: ReadAER(d), BAR: largestBAR(d.Text("resource")), P2P: readP2P(d.Sub("p2pmem"))}
 	number := func(name string, bits int) uint64 {
 		if n := d.Uint(name, bits); n != nil {
 			return *n

@@ -44,7 +44,8 @@ type Position struct {
 	pcie.Link
 	Settings
 	Errors
-	BAR uint64 `json:"bar"` // size of the largest memory region in bytes; 0 without a region
+	BAR uint64          `json:"bar"`        // size of the largest memory region in bytes; 0 without a region
+	P2P *pcie.P2PMemory `json:"p2p_memory"` // that the driver offers other functions, or nil
 
 	function *pcie.Function
 }
@@ -142,7 +143,7 @@ type topologyReader struct {
 
 // position returns the position of a function, and adds the bridges above it.
 func (r *topologyReader) position(name string, f *pcie.Function) Position {
-	p := Position{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, Errors: Errors{AER: f.AER}, BAR: f.BAR, function: f}
+	p := Position{Address: f.Address, NUMANode: f.NUMANode, HostBridge: f.HostBridge, Path: []string{}, Link: f.Link, Errors: Errors{AER: f.AER}, BAR: f.BAR, P2P: f.P2P, function: f}
 	for _, b := range f.Bridges {
 		p.Path = append(p.Path, b.Address)
 		r.bridge(b).Below = append(r.bridges[b].Below, name)
