@@ -214,3 +214,51 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add(config(256, map[int]string{0x06: "\x10", 0x34: "\x40", 0x40: "\x10\x00\x62\x00"}))
 	f.Fuzz(func(_ *testing.T, b []byte) { ParseConfig(b) })
 }
+
+// Published hosts: the PCI tree that lspci -t or NCCL printed, and the distance that nvidia-smi
+// topo -m printed on the same host.
+func TestBetween_Published(t *testing.T) {
+	const node0, node3 = ",numa_node=0", ",numa_node=3"
+	for _, test := range []struct {
+		source string
+		a, b   string // with the bridges above them
+		class  string // and vendor of b
+		node   string
+		want   Distance
+	}{
+		{ // DGX A100: GPU0 and mlx5_0; NCCL omits downstream ports
+			"github.com/NVIDIA/nccl issue 1505",
+			"pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0/0000:03:00.0/0000:04:00.0/0000:07:00.0",
+			"pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:04.0/0000:0a:00.0/0000:0b:00.0/0000:0c:00.0", nic, node3, PXB,
+		},
+		{ // DGX A100: GPU1 and mlx5_0, both below 0000:0a:00.0
+			"github.com/NVIDIA/nccl issue 1505",
+			"pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:04.0/0000:0a:00.0/0000:0b:04.0/0000:0d:00.0/0000:0e:00.0/0000:0f:00.0",
+			"pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:04.0/0000:0a:00.0/0000:0b:00.0/0000:0c:00.0", nic, node3, PXB,
+		},
+		{ // Threadripper Pro: two GPUs below root ports of a host bridge
+			"github.com/noonghunna/club-3090 issue 1229",
+			"pci0000:00/0000:00:01.1/0000:01:00.0", "pci0000:00/0000:00:03.1/0000:02:00.0", gpu, node0, PHB,
+		},
+		{ // EPYC: two GPUs below different host bridges of a NUMA node
+			"github.com/noonghunna/club-3090 issue 1125",
+			"pci0000:80/0000:80:01.1/0000:81:00.0", "pci0000:c0/0000:c0:01.1/0000:c1:00.0", gpu, node0, Node,
+		},
+	} {
+		t.Run(test.source+" "+path.Base(test.a), func(t *testing.T) {
+			functions := []string{test.a + gpu + test.node, test.b + test.class + test.node}
+			seen := map[string]bool{}
+			for _, f := range []string{test.a, test.b} {
+				for dir := path.Dir(f); path.Dir(dir) != "." && !seen[dir]; dir = path.Dir(dir) {
+					seen[dir] = true
+					functions = append(functions, dir+bridge)
+				}
+			}
+			var problems []error
+			tree := Read(host(t, functions...), &problems)
+			if got := Between(tree.Find(path.Base(test.a)), tree.Find(path.Base(test.b))); got != test.want || len(problems) > 0 {
+				t.Errorf("got %s, problems %v, want %s", got, problems, test.want)
+			}
+		})
+	}
+}
