@@ -226,13 +226,13 @@ func (c *command) print(v *view) {
 	case c.json:
 		render.WriteLine(v.out, v.document)
 	case c.cables && c.csv:
-		writeCSV(v.out, cableColumns, v.cables())
+		render.CSV(v.out, cableColumns, v.cables())
 	case c.cables:
 		v.cableTable()
 	case c.csv && c.options.Switches:
-		writeCSV(v.out, deviceColumns, v.switches())
+		render.CSV(v.out, deviceColumns, v.switches())
 	case c.csv:
-		writeCSV(v.out, endColumns, v.document.Ends)
+		render.CSV(v.out, endColumns, v.document.Ends)
 	case c.before != nil:
 		v.changes()
 	case c.options.Switches:

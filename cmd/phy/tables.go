@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -19,62 +18,38 @@ import (
 
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
 
-// A csvColumn is a column of a CSV file.
-type csvColumn[Row any] struct {
-	name  string
-	value func(Row) string
-}
-
-// writeCSV writes a header and rows.
-func writeCSV[Row any](out *render.Output, columns []csvColumn[Row], rows []Row) {
-	record := make([]string, len(columns))
-	for i, c := range columns {
-		record[i] = c.name
-	}
-	w := textfile.NewCSV(out, record...)
-	for _, r := range rows {
-		for i, c := range columns {
-			if record[i] = c.value(r); record[i] == render.Absent {
-				record[i] = ""
-			}
-		}
-		w.Write(record...)
-	}
-	_ = w.Flush() // Flush of out reports errors
-}
-
-var endColumns = []csvColumn[phy.ReportEnd]{
-	{"node_guid", func(e phy.ReportEnd) string { return e.NodeGUID.String() }},
-	{"name", func(e phy.ReportEnd) string { return e.Name }},
-	{"port", func(e phy.ReportEnd) string { return fmt.Sprint(e.Port) }},
-	{"peer_name", peerColumn(func(p *report.Peer) string { return render.Show(p.Name) })},
-	{"peer_port", peerColumn(func(p *report.Peer) string { return fmt.Sprint(p.Port) })},
-	{"state", func(e phy.ReportEnd) string { return render.Show(e.State) }},
-	{"fec", func(e phy.ReportEnd) string { return render.Show(e.FEC) }},
-	{"cable", registers.Cable},
-	{"part_number", moduleColumn(func(m *phy.ReportModule) string { return m.PartNumber })},
-	{"serial_number", moduleColumn(func(m *phy.ReportModule) string { return m.SerialNumber })},
-	{"celsius", registers.Celsius},
-	{"rx_dbm_lowest", registers.Received},
-	{"tx_dbm_lowest", registers.Sent},
-	{"raw_ber", registers.RawBER},
-	{"effective_ber", registers.EffectiveBER},
-	{"symbol_ber", registers.SymbolBER},
-	{"link_downs", func(e phy.ReportEnd) string {
+var endColumns = []render.Column[phy.ReportEnd]{
+	render.TextColumn("NODE GUID", func(e phy.ReportEnd) string { return e.NodeGUID.String() }),
+	render.TextColumn("NAME", func(e phy.ReportEnd) string { return e.Name }),
+	render.TextColumn("PORT", func(e phy.ReportEnd) string { return fmt.Sprint(e.Port) }),
+	render.TextColumn("PEER NAME", peerColumn(func(p *report.Peer) string { return render.Show(p.Name) })),
+	render.TextColumn("PEER PORT", peerColumn(func(p *report.Peer) string { return fmt.Sprint(p.Port) })),
+	render.TextColumn("STATE", func(e phy.ReportEnd) string { return render.Show(e.State) }),
+	render.TextColumn("FEC", func(e phy.ReportEnd) string { return render.Show(e.FEC) }),
+	render.TextColumn("CABLE", registers.Cable),
+	render.TextColumn("PART NUMBER", moduleColumn(func(m *phy.ReportModule) string { return m.PartNumber })),
+	render.TextColumn("SERIAL NUMBER", moduleColumn(func(m *phy.ReportModule) string { return m.SerialNumber })),
+	render.TextColumn("CELSIUS", registers.Celsius),
+	render.TextColumn("RX DBM LOWEST", registers.Received),
+	render.TextColumn("TX DBM LOWEST", registers.Sent),
+	render.TextColumn("RAW BER", registers.RawBER),
+	render.TextColumn("EFFECTIVE BER", registers.EffectiveBER),
+	render.TextColumn("SYMBOL BER", registers.SymbolBER),
+	render.TextColumn("LINK DOWNS", func(e phy.ReportEnd) string {
 		if e.Counters == nil {
 			return ""
 		}
 		return fmt.Sprint(e.Counters.LinkDowns)
-	}},
-	{"why_down", why},
-	{"last_down", func(e phy.ReportEnd) string { return render.Show(e.LastDown) }},
-	{"findings", func(e phy.ReportEnd) string {
+	}),
+	render.TextColumn("WHY DOWN", why),
+	render.TextColumn("LAST DOWN", func(e phy.ReportEnd) string { return render.Show(e.LastDown) }),
+	render.TextColumn("FINDINGS", func(e phy.ReportEnd) string {
 		var kinds []string
 		for _, k := range e.Findings {
 			kinds = append(kinds, string(k))
 		}
 		return strings.Join(kinds, " ")
-	}},
+	}),
 }
 
 func peerColumn(value func(*report.Peer) string) func(phy.ReportEnd) string {
@@ -122,26 +97,29 @@ func (v *view) cables() []cableRow {
 	return rows
 }
 
-var cableColumns = []csvColumn[cableRow]{
-	{"serial_number", func(r cableRow) string { return r.module.SerialNumber }},
-	{"part_number", func(r cableRow) string { return r.module.PartNumber }},
-	{"revision", func(r cableRow) string { return r.module.Revision }},
-	{"vendor", func(r cableRow) string { return r.module.Vendor }},
-	{"type", func(r cableRow) string { return r.module.Type }},
-	{"identifier", func(r cableRow) string { return r.module.Identifier }},
-	{"length_metres", func(r cableRow) string { return render.Show(r.module.Length) }},
-	{"firmware", func(r cableRow) string { return render.Show(r.module.Firmware) }},
-	{"date", func(r cableRow) string { return r.module.Date }},
-	{"ends", func(r cableRow) string { return strings.Join(r.ends, " ") }},
+var cableColumns = []render.Column[cableRow]{
+	render.TextColumn("SERIAL NUMBER", func(r cableRow) string { return r.module.SerialNumber }),
+	render.TextColumn("PART NUMBER", func(r cableRow) string { return r.module.PartNumber }),
+	render.TextColumn("REVISION", func(r cableRow) string { return r.module.Revision }),
+	render.TextColumn("VENDOR", func(r cableRow) string { return r.module.Vendor }),
+	render.TextColumn("TYPE", func(r cableRow) string { return r.module.Type }),
+	render.TextColumn("IDENTIFIER", func(r cableRow) string { return r.module.Identifier }),
+	render.TextColumn("LENGTH METRES", func(r cableRow) string { return render.Show(r.module.Length) }),
+	render.TextColumn("FIRMWARE", func(r cableRow) string { return render.Show(r.module.Firmware) }),
+	render.TextColumn("DATE", func(r cableRow) string { return r.module.Date }),
+	render.TextColumn("ENDS", func(r cableRow) string { return strings.Join(r.ends, " ") }),
+}
+
+// visible returns a column for a terminal.
+func visible[Row any](header string, c render.Column[Row]) render.Column[Row] {
+	return render.TextColumn(header, func(r Row) string { return render.OrAbsent(cmdutil.Visible(string(c.Append(nil, r)))) })
 }
 
 // cableTable prints the inventory.
 func (v *view) cableTable() {
 	var columns []render.Column[cableRow]
 	for _, c := range cableColumns {
-		columns = append(columns, render.TextColumn(strings.ToUpper(strings.ReplaceAll(c.name, "_", " ")), func(r cableRow) string {
-			return render.OrAbsent(cmdutil.Visible(c.value(r)))
-		}))
+		columns = append(columns, visible(c.Header, c))
 	}
 	if rows := v.cables(); len(rows) > 0 {
 		render.Columns(v.out, columns, rows)
@@ -160,41 +138,41 @@ func (v *view) switches() []phy.ReportDevice {
 	return list
 }
 
-var deviceColumns = []csvColumn[phy.ReportDevice]{
-	{"node_guid", func(d phy.ReportDevice) string { return d.NodeGUID.String() }},
-	{"name", func(d phy.ReportDevice) string { return d.Name }},
-	{"lid", func(d phy.ReportDevice) string { return fmt.Sprint(d.LID) }},
-	{"part_number", func(d phy.ReportDevice) string { return render.Show(d.PartNumber) }},
-	{"serial_number", func(d phy.ReportDevice) string { return render.Show(d.SerialNumber) }},
-	{"psid", func(d phy.ReportDevice) string { return render.Show(d.PSID) }},
-	{"firmware", func(d phy.ReportDevice) string { return render.Show(d.Firmware) }},
-	{"uptime_seconds", func(d phy.ReportDevice) string { return render.Show(d.Uptime) }},
-	{"celsius", func(d phy.ReportDevice) string {
+var deviceColumns = []render.Column[phy.ReportDevice]{
+	render.TextColumn("NODE GUID", func(d phy.ReportDevice) string { return d.NodeGUID.String() }),
+	render.TextColumn("NAME", func(d phy.ReportDevice) string { return d.Name }),
+	render.TextColumn("LID", func(d phy.ReportDevice) string { return fmt.Sprint(d.LID) }),
+	render.TextColumn("PART NUMBER", func(d phy.ReportDevice) string { return render.Show(d.PartNumber) }),
+	render.TextColumn("SERIAL NUMBER", func(d phy.ReportDevice) string { return render.Show(d.SerialNumber) }),
+	render.TextColumn("PSID", func(d phy.ReportDevice) string { return render.Show(d.PSID) }),
+	render.TextColumn("FIRMWARE", func(d phy.ReportDevice) string { return render.Show(d.Firmware) }),
+	render.TextColumn("UPTIME SECONDS", func(d phy.ReportDevice) string { return render.Show(d.Uptime) }),
+	render.TextColumn("CELSIUS", func(d phy.ReportDevice) string {
 		var list []string
 		for _, s := range d.Sensors {
 			list = append(list, fmt.Sprintf("%s %.1f", s.Name, s.Celsius))
 		}
 		return strings.Join(list, ", ")
-	}},
-	{"fans_rpm", func(d phy.ReportDevice) string {
+	}),
+	render.TextColumn("FANS RPM", func(d phy.ReportDevice) string {
 		var list []string
 		for _, f := range d.Fans {
 			list = append(list, fmt.Sprint(f.RPM))
 		}
 		return strings.Join(list, " ")
-	}},
-	{"power_supplies", func(d phy.ReportDevice) string { return eachSupply(d, supplyState) }},
-	{"watts", func(d phy.ReportDevice) string {
+	}),
+	render.TextColumn("POWER SUPPLIES", func(d phy.ReportDevice) string { return eachSupply(d, supplyState) }),
+	render.TextColumn("WATTS", func(d phy.ReportDevice) string {
 		return eachSupply(d, func(s phy.ReportSupply) string { return render.Show(s.Watts) })
-	}},
-	{"modules_celsius", func(d phy.ReportDevice) string {
+	}),
+	render.TextColumn("MODULES CELSIUS", func(d phy.ReportDevice) string {
 		var list []string
 		for _, m := range d.Modules {
 			list = append(list, fmt.Sprintf("%d %.1f", m.Module, m.Celsius))
 		}
 		return strings.Join(list, ", ")
-	}},
-	{"missing", func(d phy.ReportDevice) string { return render.Show(d.Missing) }},
+	}),
+	render.TextColumn("MISSING", func(d phy.ReportDevice) string { return render.Show(d.Missing) }),
 }
 
 // eachSupply returns the texts of the power supplies.
@@ -235,11 +213,7 @@ func hottest(d phy.ReportDevice) string {
 
 // switchTable prints the switches.
 func (v *view) switchTable() {
-	column := func(i int, header string) render.Column[phy.ReportDevice] {
-		return render.TextColumn(header, func(d phy.ReportDevice) string {
-			return render.OrAbsent(cmdutil.Visible(deviceColumns[i].value(d)))
-		})
-	}
+	column := func(i int, header string) render.Column[phy.ReportDevice] { return visible(header, deviceColumns[i]) }
 	columns := []render.Column[phy.ReportDevice]{
 		column(1, "SWITCH"), column(2, "LID"), column(3, "PART"), column(4, "SERIAL"), column(5, "PSID"), column(6, "FIRMWARE"), column(7, "UPTIME s"),
 		column(8, "°C"), render.TextColumn("HOTTEST MODULE", hottest), column(9, "FANS rpm"), render.TextColumn("POWER", func(d phy.ReportDevice) string { return render.OrAbsent(eachSupply(d, power)) }),
