@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -158,10 +156,6 @@ func TestPingTimestamps(t *testing.T) {
 
 // The JSON conforms to the schema and decodes into the types of package ping without loss.
 func TestPingJSON(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := cmdtest.WriteFile(t, "0x0002c90300000001 \"a \\\"name\\\" ü\"\n")
 	for _, test := range []struct {
 		args  string
@@ -189,18 +183,11 @@ func TestPingJSON(t *testing.T) {
 				t.Errorf("got %d lines, want %d with %s:\n%s", len(lines), test.lines, test.want, out)
 			}
 			for _, line := range lines {
-				var document map[string]any
-				if err := json.Unmarshal([]byte(line), &document); err != nil {
-					t.Fatalf("%v: %s", err, line)
+				var into any = new(ping.Report)
+				if strings.Contains(line, `"type":"probe"`) {
+					into = new(ping.ReportProbe)
 				}
-				if err := schema.Validate(document); err != nil {
-					t.Errorf("%v\n%s", err, line)
-				}
-				if document["type"] == "probe" {
-					cmdtest.RoundTrip(t, line, new(ping.ReportProbe))
-				} else {
-					cmdtest.RoundTrip(t, line, new(ping.Report))
-				}
+				cmdtest.CheckDocument(t, "../../schema/ping.json", line, into)
 			}
 		})
 	}

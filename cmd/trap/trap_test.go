@@ -1,13 +1,10 @@
 package trap
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/internal/tool/trap"
@@ -67,28 +64,14 @@ func TestTrap_Output(t *testing.T) {
 // Each line of JSON conforms to the schema.
 func TestTrap_JSON(t *testing.T) {
 	t.Parallel()
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/trap.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	code, out, stderr := run(t, nil, limits+" --json --count 6 --sim-events "+cmdtest.WriteFile(t, events))
 	if code != 0 {
 		t.Errorf("got exit code %d: %s", code, stderr)
 	}
 	kinds := map[string]int{}
 	for line := range strings.Lines(out) {
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
-		if err == nil {
-			err = schema.Validate(v)
-		}
-		if err != nil {
-			t.Errorf("got %v\n%s", err, line)
-		}
 		var event trap.Event
-		if err := json.Unmarshal([]byte(line), &event); err != nil {
-			t.Fatal(err)
-		}
-		cmdtest.RoundTrip(t, line, new(trap.Event))
+		cmdtest.CheckDocument(t, "../../schema/trap.json", line, &event)
 		kind := string(event.Kind)
 		if event.Kind == report.Notice {
 			kind = *event.Data.Notice.Name
