@@ -54,6 +54,9 @@ func (v *view) table(r *mesh.Result) {
 	}
 	v.line("paths", "%s", paths)
 	v.names(r)
+	if r.Sums {
+		v.line("figures", "%s", "most bandwidths are above the data rate of the ports: sums of both directions")
+	}
 	if b := r.Baseline; b != nil {
 		v.line("baseline", "%s: bandwidth %s, latency %s", plural.Count(b.Flows, "flow", "flows"), percent(b.Bandwidth), percent(b.Latency))
 	}

@@ -133,19 +133,32 @@ func (j *judge) findMissing(present map[int32]bool) {
 	}
 }
 
-// mutualRate is how many times a link's rate a figure may be: tests in both directions add
-// them, and rates are rounded.
-const mutualRate = 2.1
+// maxShare is how many times the data rate of its ports a figure may be: rates are rounded.
+const maxShare = 1.02
 
-// checkCorrupt removes figures that the end ports cannot reach.
+// checkCorrupt removes figures that the end ports cannot reach. If most are above the data rate,
+// they are sums of both directions.
 func (j *judge) checkCorrupt() {
+	above, all, most := 0, 0, maxShare
+	for i := range j.results.Flows {
+		if f := &j.results.Flows[i]; !isNone(f.Gbps) && j.rate(f) != 0 {
+			all++
+			if float64(f.Gbps) > most*j.rate(f) {
+				above++
+			}
+		}
+	}
+	j.result.Sums = 2*above > all
+	if j.result.Sums || j.results.Mutual {
+		most *= 2
+	}
 	for i := range j.results.Flows {
 		f := &j.results.Flows[i]
 		rate := j.rate(f)
-		if isNone(f.Gbps) || rate == 0 || float64(f.Gbps) <= mutualRate*rate {
+		if isNone(f.Gbps) || rate == 0 || float64(f.Gbps) <= most*rate {
 			continue
 		}
-		j.addPair(report.Corrupt, bandwidth, f, fmt.Sprintf("%.1f Gbit/s, but the ports are at %.0f Gbit/s", f.Gbps, rate))
+		j.addPair(report.Corrupt, bandwidth, f, fmt.Sprintf("%.1f Gbit/s, but the data rate of the ports is %.0f Gbit/s", f.Gbps, rate))
 		j.result.Partial = true
 		if f.Gbps = none; f.Failed() {
 			f.To = f.From // removed below
@@ -154,7 +167,7 @@ func (j *judge) checkCorrupt() {
 	j.results.Flows = slices.DeleteFunc(j.results.Flows, Flow.isLoopback)
 }
 
-// rate returns the rate of the slower end port, 0 if it is unknown.
+// rate returns the nominal rate of the slower end port, 0 if it is unknown.
 func (j *judge) rate(f *Flow) float64 {
 	a, b := j.elements.at[f.From], j.elements.at[f.To]
 	if a < 0 || b < 0 {

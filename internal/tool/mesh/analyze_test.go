@@ -191,10 +191,52 @@ func TestAnalyze_UnknownHost(t *testing.T) {
 	}
 }
 
+// A figure above the data rate of HDR ports, 200 Gbit/s, is corrupt, unless most are: sums of both
+// directions.
 func TestAnalyze_Corrupt(t *testing.T) {
-	r := Analyze(parse(t, "f", "src,dst,bandwidth_gbps\nhost00001,host00002,2000\nhost00002,host00001,190\n"), wire(t, small), Options{Nodes: []string{"host0000[12]"}})
-	if got := brief(r.Findings); !slices.Equal(got, []string{"corrupt host00001 to host00002"}) || !r.Partial {
-		t.Errorf("got %q, partial %v; want a corrupt figure", got, r.Partial)
+	for _, test := range []struct {
+		gbps [2]int
+		want []string
+		sums bool
+	}{
+		{[2]int{190, 212}, []string{"corrupt host00002 to host00001"}, false},
+		{[2]int{380, 388}, nil, true},
+		{[2]int{380, 500}, []string{"corrupt host00002 to host00001"}, true},
+	} {
+		t.Run(fmt.Sprint(test.gbps), func(t *testing.T) {
+			text := fmt.Sprintf("src,dst,bandwidth_gbps\nhost00001,host00002,%d\nhost00002,host00001,%d\n", test.gbps[0], test.gbps[1])
+			r := Analyze(parse(t, "f", text), wire(t, small), Options{Nodes: []string{"host0000[12]"}})
+			if got := brief(r.Findings); !slices.Equal(got, test.want) || r.Partial != (test.want != nil) || r.Sums != test.sums {
+				t.Errorf("got %q, partial %v, sums %v; want %q and %v", got, r.Partial, r.Sums, test.want, test.sums)
+			}
+		})
+	}
+}
+
+// Without a fabric, no finding names congestion as the cause, or counters of InfiniBand ports.
+func TestAnalyze_HostsOnly(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("src,dst,bandwidth_gbps\n")
+	for i := range 16 {
+		for k := range 16 {
+			if i != k {
+				gbps := 190
+				if i < 8 && k >= 8 && k < 12 && (i+k)%2 == 0 || i == 15 { // a link between switches, and a host
+					gbps = 100
+				}
+				fmt.Fprintf(&b, "h%d,h%d,%d\n", i, k, gbps)
+			}
+		}
+	}
+	results := parse(t, "f", b.String())
+	r := Analyze(results, NewUnwired(results.Adapters()), Options{})
+	if !slices.Contains(report.KindsOf(r.Findings), report.SlowPair) {
+		t.Errorf("got %q, want slow pairs", brief(r.Findings))
+	}
+	for _, f := range r.Findings {
+		if f.Kind == report.Congested || strings.Contains(f.Hint, "NODE") || strings.Contains(f.Hint, "ibkit counters --window") {
+			t.Errorf("got %v with next step %s", f, f.Hint)
+		}
 	}
 }
 

@@ -162,7 +162,7 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 		case w.Paths == FromNames && kind == report.Unreachable:
 			f = f.WithHint("on this host: ibkit doctor; then from another host: ibkit perf")
 		case w.Paths == FromNames && kind == report.SlowCable:
-			f = f.WithHint("on this host: ibkit phy; then reseat or replace its cable")
+			f = f.WithHint("on this host: ibkit counters --local --window 10s; then reseat or replace the cable")
 		case at < 0 || w.Paths == FromNames:
 		case kind == report.SlowCable:
 			f = j.atPort(f, w.ends[at].port.Peer)
@@ -198,8 +198,11 @@ func (j *judge) reportRest(t *trial) {
 		e := j.evidenceOf(t, []element{c.element}, c.flows)
 		b := &blame{places: j.elements.places([]element{c.element}), evidence: []evidence{e}}
 		good := e.crossing - e.flows
-		text := fmt.Sprintf("%s; the other %d are good: not the link, but flows that share it", j.evidencesText(b.evidence), good)
-		f := j.finding(report.Congested, b, text)
+		kind, cause := report.Congested, "not the link, but flows that share it"
+		if j.elements.wiring.Paths == FromNames {
+			kind, cause = report.SlowPair, "a link that these flows share is slow, or congested"
+		}
+		f := j.finding(kind, b, fmt.Sprintf("%s; the other %d are good: %s", j.evidencesText(b.evidence), good, cause))
 		if p := j.elements.port(c.element); p != nil {
 			if kind, _, receives := j.elements.kind(c.element); kind == endElement && receives && p.Peer != nil {
 				p = p.Peer // the switch port queues

@@ -27,6 +27,7 @@ type Result struct {
 	Unrouted  int        `json:"unrouted"` // flows with an unknown path
 	Slow      int        `json:"slow"`     // flows that are slower than their class
 	Damaged   int        `json:"damaged"`  // parts of the file that could not be read
+	Sums      bool       `json:"sums"`     // most bandwidths exceed the data rate: sums of both directions
 
 	Loopbacks *ReportLoopbacks `json:"loopbacks,omitempty"`
 

@@ -23,7 +23,7 @@ type SimulateOptions struct {
 
 // The model of an undisturbed flow.
 const (
-	efficiency  = 0.97 // of the link rate
+	efficiency  = 0.93 // of the data rate
 	unknownGbps = 100  // rate of links with an unknown rate
 	adapterTime = 0.62 // µs
 	switchTime  = 0.13 // µs
@@ -96,7 +96,7 @@ func newModel(w *Wiring, o SimulateOptions) *model {
 		switch kind, number, _ := m.all.kind(element(x)); kind {
 		case linkElement:
 			p := w.channels.Port(number)
-			m.rate[x] = portRate(p, p.Gbps())
+			m.rate[x] = portRate(p, dataRate(p))
 		case endElement:
 			m.rate[x] = portRate(w.ends[number].port, w.ends[number].gbps)
 		case switchElement, hostElement:
@@ -187,7 +187,7 @@ func (m *model) measure(from, to int32) Flow {
 	}
 	full := efficiency * linkRate(min(m.wiring.ends[from].gbps, m.wiring.ends[to].gbps))
 	gbps = min(gbps, share*full)
-	f.Gbps = float32(gbps * math.Exp(m.options.Noise*noise[0]))
+	f.Gbps = float32(min(gbps*math.Exp(m.options.Noise*noise[0]), maxShare*full/efficiency))
 	f.Micros = float32(micros * math.Exp(m.options.Noise*noise[1]))
 	return f
 }

@@ -47,8 +47,14 @@ type end struct {
 	port  *route.Port
 	label string // node name
 	host  int32
-	rail  int32 // in Wiring.rails
-	gbps  float64
+	rail  int32   // in Wiring.rails
+	gbps  float64 // nominal
+}
+
+// dataRate returns the nominal rate of a port's link. No figure exceeds it, unlike the signalling
+// rate, which includes error correction.
+func dataRate(p *route.Port) float64 {
+	return float64(p.Width.Lanes()) * p.Speed.NominalGbps()
 }
 
 // A host has one or more end ports.
@@ -70,7 +76,7 @@ func NewWiring(r *route.Routing, names *fabric.NameMap) *Wiring {
 	byHost, rails := map[string]int32{}, map[string]int32{}
 	for i := range w.channels.Ends() {
 		p := w.channels.End(i)
-		e := end{port: p, label: names.LabelOf(p.Node.GUID, p.Node.Desc), gbps: ib.LinkGbps(p.Width, p.Speed)}
+		e := end{port: p, label: names.LabelOf(p.Node.GUID, p.Node.Desc), gbps: dataRate(p)}
 		name := fabric.HostNameOf(e.label)
 		if name.Host == "" || name.Device == "" {
 			name.Host = e.label
