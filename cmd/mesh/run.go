@@ -279,13 +279,16 @@ func (c *joinRun) launch(ctx context.Context) error {
 	if token == "" {
 		token = crew.NewToken()
 	}
-	o := c.options(token)
-	o.Expect = rendezvous.HostNames(hosts)
+	o, absent := c.options(token), make(chan string, len(hosts))
+	o.Expect, o.Absent = rendezvous.HostNames(hosts), absent
 	started := rendezvous.Start(context.WithoutCancel(ctx), rendezvous.LaunchOptions{
 		Hosts: hosts, Shell: shell, Input: token + "\n",
 		Remote: append([]string{c.remote, "mesh", "run", "--join", address, "--name", "%h", "--join-timeout", c.within.String()}, c.deviceArguments()...),
 		Output: func(host, line string) { fmt.Fprintf(c.env.ErrOut, "%s: %s\n", host, cmdutil.Message(line)) },
-		Failed: func(host string, err error) { cmdutil.PrintError(c.env, c.from, err) },
+		Failed: func(host string, err error) {
+			cmdutil.PrintError(c.env, c.from, err)
+			absent <- host
+		},
 	})
 	defer started.Stop(launchEnd)
 	return c.coordinator.run(ctx, l, o)

@@ -23,6 +23,7 @@ type Options struct {
 	Expect []string      // names, in the order of Members; nil: Count workers with any name
 	Count  int           // without Expect
 	Within time.Duration // time for joining
+	Absent <-chan string // names of workers in Expect that cannot join; nil: unknown
 	Retry  time.Duration // time in which a transport gives up, part of the limit of a round
 	// Tests are the measurements between members; none: figures are simulated.
 	Tests []perf.Test
@@ -104,9 +105,12 @@ func Gather(ctx context.Context, l net.Listener, o Options) (*Crew, error) {
 func (c *Crew) wait(ctx context.Context) error {
 	timer := time.NewTimer(c.o.Within)
 	defer timer.Stop()
-	for c.joined() < c.o.size() {
+	absent := map[string]bool{}
+	for c.joined(absent)+len(absent) < c.o.size() {
 		select {
 		case <-c.changed:
+		case name := <-c.o.Absent:
+			absent[name] = true
 		case a := <-c.inbox:
 			if a.err != nil || a.Leave != "" {
 				c.drop(a.from)
@@ -120,12 +124,13 @@ func (c *Crew) wait(ctx context.Context) error {
 	return nil
 }
 
-func (c *Crew) joined() int {
+// joined returns the number of members that have joined without those in absent.
+func (c *Crew) joined(absent map[string]bool) int {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	n := 0
-	for _, m := range c.members {
-		if m.welcome {
+	for name, m := range c.members {
+		if m.welcome && !absent[name] {
 			n++
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // TestGather_refused checks that a worker that may not join is named on both sides, and
@@ -160,6 +162,31 @@ func TestGather_missing(t *testing.T) {
 		c.Close("")
 		if got := r.end("n3"); !strings.HasSuffix(got, "too late: the run has begun") {
 			t.Errorf("late worker: got %q", got)
+		}
+	})
+}
+
+// TestGather_absent checks that the run begins without workers that cannot join.
+func TestGather_absent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		absent := make(chan string, 2)
+		absent <- "b"
+		began := time.Now()
+		o := Options{Token: token, Version: version, Expect: []string{"a", "b"}, Within: time.Minute, Absent: absent}
+		r.join(t.Context(), r.options("a"))
+		c, err := Gather(t.Context(), r.l, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close("")
+		absent <- "a"
+		absent <- "b"
+		if _, err := Gather(t.Context(), testenv.NewPipes(), o); !errors.Is(err, ErrNobody) {
+			t.Errorf("without workers: got %v, want %v", err, ErrNobody)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("got %v for joining, want 0s", took)
 		}
 	})
 }

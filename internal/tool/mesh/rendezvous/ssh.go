@@ -84,23 +84,18 @@ func (o LaunchOptions) run(ctx context.Context, host string) error {
 	lines, to := io.Pipe()
 	cmd.Stdout, cmd.Stderr = to, to
 	done := make(chan struct{})
-	last := ""
 	go func() {
 		defer close(done)
 		for in := bufio.NewScanner(lines); in.Scan(); {
-			last = in.Text()
-			o.Output(hostOf(host), last)
+			o.Output(hostOf(host), in.Text())
 		}
 		_, _ = io.Copy(io.Discard, lines) // after a line that is too long
 	}()
 	err := cmd.Run()
 	_ = to.Close()
 	<-done
-	switch {
-	case err == nil:
-		return nil
-	case last != "":
-		return fmt.Errorf("%s %s: %w: %s", args[0], host, err, last)
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", args[0], host, err)
 	}
-	return fmt.Errorf("%s %s: %w", args[0], host, err)
+	return err
 }
