@@ -80,6 +80,9 @@ func (f *Fabric) addNode(from *netfile.Node, rules netfile.Rules) error {
 	}
 	node.Info.NodeGUID, node.Info.VendorID, node.Info.DeviceID = from.GUID, from.VendorID, from.DeviceID
 	node.Info.SystemGUID = or(from.SystemGUID, from.GUID)
+	if rules == netfile.Topology {
+		node.Info.SystemGUID = from.System()
+	}
 	node.Switch.EnhancedPort0 = 0
 	if from.Enhanced {
 		node.Switch.EnhancedPort0 = 1

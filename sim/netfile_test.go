@@ -249,6 +249,22 @@ func TestParseTopology_LIDs(t *testing.T) {
 	}
 }
 
+// A system image GUID of 0 in a topology file stays 0; without IDs it is the node's.
+func TestParseTopology_SystemGUID(t *testing.T) {
+	const node = "switchguid=0x5\nSwitch 8 \"S-5\"\n"
+	for text, want := range map[string]ib.GUID{
+		"vendid=0x2c9\ndevid=0xb924\nsysimgguid=0x0\n" + node: 0, "vendid=0x2c9\ndevid=0xb924\nsysimgguid=0x7\n" + node: 7, node: 5,
+	} {
+		f, err := ParseTopology(strings.NewReader(text), "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Nodes[0].Info.SystemGUID; got != want {
+			t.Errorf("got %v, want %v of\n%s", got, want, text)
+		}
+	}
+}
+
 // Each end has the width and speed in its own line.
 func TestParseTopology_Rates(t *testing.T) {
 	f, err := ParseTopology(strings.NewReader("Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 1xEDR\n"), "t")

@@ -45,21 +45,11 @@ func parseNetdiscover(data []byte, name string) (*fabric.Fabric, error) {
 	return f, nil
 }
 
-// systemOf returns a node's system image GUID. ibnetdiscover omits GUID 0, and prints the
-// other IDs of each node: without all three, as in files for ibsim, it is unknown, and the
-// node is a system of its own.
-func systemOf(n *netfile.Node) ib.GUID {
-	if !n.HasIDs {
-		return n.GUID
-	}
-	return n.SystemGUID
-}
-
 // discoveredNode returns a node with its ports, but without links.
 func discoveredNode(from *netfile.Node) *fabric.Node {
 	n := fabric.NewNode(mad.NodeInfo{
 		BaseVersion: 1, ClassVersion: 1, NodeType: from.Kind, NumPorts: uint8(from.NumPorts),
-		SystemGUID: systemOf(from), NodeGUID: from.GUID, PortGUID: cmp.Or(from.PortGUID, from.GUID),
+		SystemGUID: from.System(), NodeGUID: from.GUID, PortGUID: cmp.Or(from.PortGUID, from.GUID),
 		VendorID: from.VendorID, DeviceID: from.DeviceID,
 	}, mad.NewNodeDescription(from.Desc))
 	if n.IsSwitch() {

@@ -35,6 +35,16 @@ type Node struct {
 	LMC      uint8
 }
 
+// System returns the system image GUID in a topology file. ibnetdiscover omits GUID 0, and prints
+// the other IDs of each node: without all three, as in files for ibsim, it is unknown, and the
+// node is a system of its own.
+func (node *Node) System() ib.GUID {
+	if !node.HasIDs {
+		return node.GUID
+	}
+	return node.SystemGUID
+}
+
 // Linked returns the node's linked ports, by number.
 func (node *Node) Linked() []*Port {
 	var out []*Port
