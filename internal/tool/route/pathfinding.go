@@ -80,10 +80,12 @@ func (p *Path) Findings(names *fabric.NameMap) []report.Finding {
 		at := func(kind report.Kind, port *Port, format string, args ...any) {
 			findings = append(findings, w.hopFinding(kind, i, port, format, args...))
 		}
-		for _, end := range []*Port{h.Output, h.Output.Peer} {
-			if end.inactive() {
-				at(report.NotActive, end, "state %v", end.State)
+		if end := h.Output.Inactive(); end != nil {
+			text := end.State.String()
+			if far := h.Output.Peer; far != end && far.inactive() {
+				text += fmt.Sprintf(", %v at %s", far.State, w.port(far))
 			}
+			at(report.NotActive, end, "state %s", text)
 		}
 		if detail := p.adaptive(h.Output); detail != "" {
 			at(report.Adaptive, h.Output, "%s", detail)
