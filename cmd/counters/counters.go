@@ -254,6 +254,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 		o.Source.Stored = stored.Fabric
 	}
+	if err := cmdutil.CheckPorts(args); err != nil {
+		return err
+	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env, args, false, false, ""); err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.env.Getenv("IBKIT_SIM") != "":
-		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM are mutually exclusive")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM are mutually exclusive"), "unset IBKIT_SIM")
 	}
 	c.wanted.Device = args[0]
 	return c.env.CheckRunningKernel("link changes")

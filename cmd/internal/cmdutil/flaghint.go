@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/internal/similar"
+	"github.com/ibkit/ibkit/internal/tool/phy"
+	"github.com/ibkit/ibkit/report"
 )
 
 // flagHint returns advice for an invalid flag.
@@ -28,9 +31,20 @@ func flagHint(cmd *cobra.Command, err error) string {
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed" && SpeedHint(invalid.GetValue()) != "":
 		return SpeedHint(invalid.GetValue())
 	case errors.As(err, &choice):
-		return SimilarHint(choice.text, choice.values)
+		return cmp.Or(SimilarHint(choice.text, choice.values), kindHint(choice.text))
 	case errors.As(err, &missing):
 		return valueHint(missing.GetFlag())
+	}
+	return ""
+}
+
+// kindHint returns advice for a finding of other commands, or "".
+func kindHint(text string) string {
+	switch kind := report.Kind(text); {
+	case slices.Contains(phy.Kinds, kind):
+		return "ibkit phy and ibkit check fabric report " + text
+	case kind.Info().Meaning != "":
+		return "other commands report " + text + ": the finding kinds of ibkit check fabric and ibkit check node are in their --list"
 	}
 	return ""
 }
@@ -48,6 +62,13 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		return "a simulated fabric carries no data: add a software device, ibkit link add rxe0 --type rxe --netdev eth0"
 	case name == "sim":
 		return "the command does not use a fabric; list all flags: " + cmd.CommandPath() + " --help"
+	}
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch {
+	case strings.TrimSuffix(name, "s") == "port" && has("node") && !has("ports") && !has("all-ports") && !has("listen"):
+		return "a node with all its ports: --node NODE; the local port: --Port"
+	case name == "d" && cmd.Name() == "phy": // the device of mlxlink
+		return "a node: --node NODE; ports without a link: --down"
 	}
 	for _, now := range renamed[name] {
 		if cmd.Flags().Lookup(now) != nil {

@@ -1,10 +1,9 @@
 package cmdutil
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-
-	"github.com/ibkit/ibkit/fabric"
 )
 
 // The hints of [WithFileHint] for files that ibkit writes.
@@ -18,11 +17,11 @@ const (
 // CacheHint is the hint for a fabric that a command with --save stores.
 func CacheHint(command string) string { return "create one: ibkit " + command + " --save FILE" }
 
-// WithFileHint adds to the error of a file that does not exist, or is not a fabric cache,
-// how to create it.
+// WithFileHint adds to the error of a file that does not exist, or has another content, how to
+// create it.
 func WithFileHint(err error, hint string) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fabric.ErrNotCache) {
-		return WithHint(err, hint)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return WithHint(err, hint)
 }

@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -43,6 +44,30 @@ func ParseTargets(env *Env, args []string, areGUIDs, areRoutes bool, file string
 		return nil, UsageErrorf("read targets: no targets in %s", nameOf(file))
 	}
 	return targets, nil
+}
+
+// CheckPorts returns a usage error for a LID that may be meant as the port of the target before, as
+// perfquery and smpquery take it.
+func CheckPorts(args []string) error {
+	for i := 1; i < len(args); i++ {
+		node, number := args[i-1], args[i]
+		if n, err := strconv.ParseUint(number, 10, 8); err != nil || n == mad.AllPorts {
+			continue
+		}
+		a, err := lookup.Parse(node)
+		_, _, hasPort := fabric.CutPort(a.Name)
+		port := fmt.Sprintf("'%s[%s]'", Visible(node), number)
+		switch {
+		case err == nil && a.Kind == lookup.Name && !hasPort:
+		case err == nil && a.Kind == lookup.LID && len(args) == 2 && strings.Trim(node, "0123456789") == "":
+			port = node + " --ports " + number
+		default:
+			continue
+		}
+		return WithHint(UsageErrorf("targets %s %s: got a LID %s behind a target, which may be meant as its port", Visible(node), number, number),
+			fmt.Sprintf("the port: %s; the LID: lid:%s", port, number))
+	}
+	return nil
 }
 
 // noteLIDs prints a note for the first LID behind a node's name that may be a port's number.

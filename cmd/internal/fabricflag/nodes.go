@@ -1,6 +1,7 @@
 package fabricflag
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -56,8 +57,17 @@ func (p NodePatterns) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fab
 				gap = lookup.GapOf(f, names)
 			}
 			err := lookup.NotInScan(a, nodes, names, gap)
-			if number.MatchString(pattern) {
+			node, port, isPort := fabric.CutPort(pattern)
+			all := nodes
+			if f != nil {
+				all = f.Nodes
+			}
+			isNode := func(n *fabric.Node) bool { return names.Match(node, n) }
+			switch {
+			case number.MatchString(pattern):
 				return cmdutil.WithHint(err, "show the name of a LID: ibkit addr "+pattern)
+			case isPort && slices.ContainsFunc(all, isNode):
+				return cmdutil.WithHint(fmt.Errorf("find node %s: got a port, want a node", pattern), fmt.Sprintf("the node: %s; only this port: ibkit port %s %d", node, node, port))
 			}
 			return err
 		}
