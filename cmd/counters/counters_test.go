@@ -180,12 +180,13 @@ func TestJSON(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)
-			if code != cmdutil.ExitPartial || errOut != "" {
-				t.Errorf("got exit code %d, error output %q, want %d without output", code, errOut, cmdutil.ExitPartial)
+			if code != cmdutil.ExitPartial || !strings.HasPrefix(errOut, "warning: node10 ") {
+				t.Errorf("got exit code %d, error output %q, want %d and the failure at node10[1]", code, errOut, cmdutil.ExitPartial)
 			}
 			var r counters.Report
 			cmdtest.CheckDocument(t, "../../schema/counters.json", out, &r)
-			if !r.Partial || len(r.Failures) != 1 || r.Failures[0].Subject != "node10[1]" {
+			isOther := func(f report.Failure) bool { return f.Subject != "node10[1]" }
+			if !r.Partial || len(r.Failures) == 0 || slices.ContainsFunc(r.Failures, isOther) {
 				t.Errorf("got failures %+v, want node10[1]", r.Failures)
 			}
 		})

@@ -41,9 +41,7 @@ func (c *command) run(ctx context.Context) error {
 		if missing = c.selection.missing(r, c.names); missing != nil {
 			return missing
 		}
-		if !c.json { // the document lists them
-			c.printFailures(nodeFailures(r, c.names))
-		}
+		c.printFailures(nodeFailures(r, c.names))
 		partial = partial || r.Partial()
 		if c.phy {
 			unread, err := c.readRegisters(ctx, r)
@@ -101,9 +99,6 @@ func (c *command) readRegisters(ctx context.Context, r *counters.Result) (unread
 	if c.registers, err = registers.Read(ctx, c.options.Source, c.key, c.names, r.Fabric, nodesOf(r)); err != nil {
 		return false, err
 	}
-	if c.json && c.registers.Result.Readable() > 0 { // the document lists the failures
-		return c.registers.Result.Partial(), nil
-	}
 	return c.registers.PrintFailures(c.env, c.names, c.fabric.Verbose > 0), nil
 }
 
@@ -128,13 +123,8 @@ func nodesOf(r *counters.Result) []*fabric.Node {
 	return nodes
 }
 
-// printWarnings prints the failures and contradictions of the scan. The failures are in a
-// JSON document.
+// printWarnings prints the failures and contradictions of the scan.
 func (c *command) printWarnings(r *counters.Result) {
-	if c.json && c.fabric.Verbose == 0 {
-		links.PrintConflicts(c.env, r.Fabric)
-		return
-	}
 	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
 }
 

@@ -84,8 +84,7 @@ DSCP, priority, flow control (PFC), congestion marking (ECN), buffer and queue,
 and the parameters of congestion control. Settings that do not fit are findings
 with the command that repairs them.
 
-Sources that cannot be read are reported on standard error, or in the document
-of --json, with exit code 4.`),
+Sources that cannot be read are reported on standard error, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
   ibkit devinfo
@@ -157,7 +156,8 @@ func (c *command) run(ctx context.Context, device string) error {
 	if c.watch || c.uapi || c.resources || c.topology || c.roce {
 		// The kernel has no events and no objects of a simulated adapter.
 		if c.env.Getenv("IBKIT_SIM") != "" {
-			return cmdutil.UsageErrorf("--watch, --uapi, --resources, --topology and --roce read devices of this host: they exclude IBKIT_SIM")
+			err := cmdutil.UsageErrorf("--watch, --uapi, --resources, --topology and --roce read devices of this host: they exclude IBKIT_SIM")
+			return cmdutil.WithHint(err, "unset IBKIT_SIM")
 		}
 	}
 	if c.resources {
@@ -204,9 +204,7 @@ func (c *command) run(ctx context.Context, device string) error {
 		err = v.table(r, c.wide)
 		v.findings(&r.Head)
 	}
-	if !c.json { // the document lists them
-		c.printProblems(r.Problems)
-	}
+	c.printProblems(r.Problems)
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
