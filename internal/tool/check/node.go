@@ -109,7 +109,9 @@ func Node(ctx context.Context, o NodeOptions) (*Report, error) {
 		if err := s.run(r); err != nil {
 			return nil, err
 		}
-		r.skippedIf(len(r.devices) == 0 && s.Name != nodeStages[0].Name, "no RDMA device")
+		if len(r.devices) == 0 && s.Name != nodeStages[0].Name {
+			r.lacks("no RDMA device")
+		}
 		r.end(start)
 	}
 	active := 0

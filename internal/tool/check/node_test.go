@@ -171,6 +171,12 @@ func TestNode_NoDevice(t *testing.T) {
 			t.Errorf("%s: got %s", s.Name, s.Status)
 		}
 	}
+	for only, want := range map[string]bool{"roce,traffic": true, "devices,roce": false} {
+		r, err := Node(t.Context(), NodeOptions{Root: root, Limits: DefaultLimits(), Only: strings.Split(only, ",")})
+		if err != nil || r.Partial != want {
+			t.Errorf("only %s: got partial %v, error %v, want %v", only, r.Partial, err, want)
+		}
+	}
 	var text strings.Builder
 	if err := ManifestOf(nil, nil).Write(&text); !errors.Is(err, ErrEmptyManifest) || text.String() != "" {
 		t.Errorf("write manifest: got %q and error %v, want %v", text.String(), err, ErrEmptyManifest)
