@@ -40,7 +40,7 @@ func TestNextSteps_Pasted(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"check fabric --sim demo":                          "counters --sim demo leaf3/4",
-		"check fabric --from " + stored:                    "linkinfo --from " + stored + " --node leaf1",
+		"check fabric --from " + stored:                    "linkinfo --node leaf1", // a file does not show the repair
 		"phy --sim optics --devices":                       "phy --sim optics --node leaf1",
 		"mesh analyze --sim demo " + file:                  "counters --sim demo leaf1/1",
 		"counters --sim demo nosuch":                       "topology --sim demo --nodes",
@@ -61,7 +61,7 @@ func TestNextSteps_Pasted(t *testing.T) {
 				t.Errorf("got %v, want %s", commands, want)
 			}
 			for command := range commands {
-				if !strings.Contains(line, "--from") || strings.Contains(command, "--from") { // others need the fabric itself
+				if !strings.Contains(line, "--from") || strings.Contains(command, "--from") { // others need a device
 					runNextStep(t, command)
 				}
 			}

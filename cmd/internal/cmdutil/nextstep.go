@@ -55,8 +55,11 @@ func givenFlag(f *pflag.Flag, value string) string {
 	return name + " " + textfile.ShellWord(Visible(value))
 }
 
+// afterRepair is the text before a command that shows the effect of a repair.
+const afterRepair = "then: "
+
 // nextCommand is a command in a text for users.
-var nextCommand = regexp.MustCompile(`ibkit [^;,:>()]*`)
+var nextCommand = regexp.MustCompile(`(` + afterRepair + `)?ibkit [^;,:>()]*`)
 
 // NextStep returns a text for users in which each command that uses a fabric has the flags
 // that selected the fabric of the running command, so that it works when pasted.
@@ -73,22 +76,23 @@ func isAlone(word string) bool {
 	return slices.Contains([]string{"--help", "--list", "--serve", "--from", "--tables", "--sim"}, word)
 }
 
-// repeat adds the flags behind the words that name a command.
+// repeat adds the flags behind the words that name a command. A file does not show a repair, has
+// no fans, and for counters takes neither targets nor a window; --save stores another.
 func (s *source) repeat(line string) string {
-	words := strings.Fields(line)[1:]
+	command, isLive := strings.CutPrefix(line, afterRepair)
+	words := strings.Fields(command)[1:]
 	cmd, _, err := s.commands().Find(words)
 	if err != nil || !cmd.HasParent() || slices.ContainsFunc(words, isAlone) {
 		return line
 	}
-	head := cmd.CommandPath()
-	rest, ok := strings.CutPrefix(line, head)
+	before, rest, ok := strings.Cut(line, cmd.CommandPath())
 	if !ok {
 		return line // an alias
 	}
+	isLive = isLive || cmd.Name() == "counters" || slices.Contains(words, "--save") || slices.Contains(words, "--devices")
+	head := before + cmd.CommandPath()
 	for _, f := range s.flags {
-		// Counters of a stored fabric take neither targets nor a window, and --save stores another.
-		isOther := f.name == "from" && (cmd.Name() == "counters" || slices.Contains(words, "--save"))
-		if !isOther && cmd.Flags().Lookup(f.name) != nil {
+		if (f.name != "from" || !isLive) && cmd.Flags().Lookup(f.name) != nil {
 			head += " " + f.words
 		}
 	}
