@@ -18,7 +18,7 @@ var opticsFaults = Preset{
 		}
 		dirty := &f.Node("leaf1").Ports[1] // a dirty fibre from spine1
 		dirty.SetOptics(DirtyFibre)
-		f.mustCount(dirty, map[string]uint64{"SymbolErrorCounter": 90_000_000, "LinkDownedCounter": 3})
+		f.mustCount(dirty, map[string]uint64{"SymbolErrorCounter": 900_000, "LinkDownedCounter": 3})
 		f.Node("spine2").Ports[1].SetOptics(HotModule)
 		f.Node("spine2").Ports[2].SetModuleFirmware(46, 104, 0)
 		f.remember(&f.Node("leaf2").Ports[7], &f.Node("spine1").Ports[5]) // an unplugged cable

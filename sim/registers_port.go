@@ -138,15 +138,17 @@ func (f *Fabric) bitErrors(p *Port) *register.BitErrors {
 	}
 	r.TimeSinceLastClear = uint64(f.uptime().Milliseconds())
 	raw, lanes := p.rawBER(), p.Info.LinkWidthActive.Lanes()
-	r.RawBER, r.EffectiveBER = register.NewBER(raw), register.NewBER(p.effectiveBER())
+	r.SymbolErrors = f.count(p, "SymbolErrorCounter")
+	r.EffectiveErrors = max(r.SymbolErrors, uint64(p.effectiveBER()*float64(r.ReceivedBits))) // retransmission only removes errors
+	r.SymbolBER = register.NewBER(float64(r.SymbolErrors) / float64(r.ReceivedBits))
+	r.EffectiveBER = register.NewBER(float64(r.EffectiveErrors) / float64(r.ReceivedBits))
+	raw = max(raw, r.EffectiveBER.Value())
+	r.RawBER = register.NewBER(raw)
 	for i := range min(lanes, 8) {
 		r.LaneBER[i] = register.NewBER(raw)
 		r.RawErrors[i] = uint64(raw * float64(r.ReceivedBits) / float64(lanes))
 		r.CorrectedBits += r.RawErrors[i]
 	}
-	r.EffectiveErrors = uint64(p.effectiveBER() * float64(r.ReceivedBits))
-	r.SymbolErrors = f.count(p, "SymbolErrorCounter")
-	r.SymbolBER = register.NewBER(float64(r.SymbolErrors) / float64(r.ReceivedBits))
 	return r
 }
 

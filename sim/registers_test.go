@@ -63,7 +63,7 @@ func TestRegisters_Faults(t *testing.T) {
 		}
 		b := register.NewBitErrors(local("leaf1", 1))
 		readBlock(t, p, lid("leaf1"), b)
-		if b.RawBER != (register.BER{Coefficient: 6, Magnitude: 5}) || b.EffectiveBER.Value() < 1e-9 || b.SymbolErrors < 90_000_000 {
+		if b.RawBER != (register.BER{Coefficient: 6, Magnitude: 5}) || b.EffectiveBER.Value() < 1e-9 || b.SymbolErrors < 900_000 {
 			t.Errorf("got %v, %v, %d symbol errors", b.RawBER, b.EffectiveBER, b.SymbolErrors)
 		}
 		d := register.NewLinkDown(local("leaf1", 1))
@@ -99,6 +99,20 @@ func TestRegisters_Faults(t *testing.T) {
 			t.Errorf("got %d rpm, supplies %v, %v", fan.RPM, supplies.Units[0].IsGood(), supplies.Units[1].IsGood())
 		}
 	})
+}
+
+// Correction and retransmission only remove errors: no rate is above the rate before.
+func TestRegisters_Rates(t *testing.T) {
+	f := build(t, "demo")
+	for _, n := range f.Nodes {
+		for i := range n.Ports {
+			b := f.bitErrors(&n.Ports[i])
+			if b.RawBER.Value() < b.EffectiveBER.Value() || b.EffectiveBER.Value() < b.SymbolBER.Value() || b.EffectiveErrors < b.SymbolErrors {
+				t.Errorf("%s[%d]: got raw %v, effective %v (%d errors), symbol %v (%d)",
+					n.ID, i, b.RawBER, b.EffectiveBER, b.EffectiveErrors, b.SymbolBER, b.SymbolErrors)
+			}
+		}
+	}
 }
 
 // Both ends of a cable with a fixed length have its serial number.
@@ -222,7 +236,7 @@ func TestRegisters_Quality(t *testing.T) {
 	read("alarm", leaf, alarm, func() bool { return alarm.State == register.MonitorAlarm })
 	read("no alarm", leaf, normal, func() bool { return normal.State == register.MonitorNormal })
 	long, short := register.NewLongCounters(bad), register.NewShortCounters(bad)
-	read("64 bits", leaf, long, func() bool { return long.Values[0] >= 90_000_000 })
+	read("64 bits", leaf, long, func() bool { return long.Values[0] >= 900_000 })
 	read("16 bits", leaf, short, func() bool { return short.SymbolErrors == 65535 })
 	packets := register.NewPacketCounters(bad)
 	read("packets", leaf, packets, func() bool { return packets.Values[0] > 0 })

@@ -201,7 +201,11 @@ func (c *command) run(ctx context.Context) error {
 	}
 	v.result, v.document = r, r.Report()
 	if c.before != nil {
-		v.document.Changes = &phy.Changes{Since: c.before.Began, List: append([]phy.Change{}, phy.Diff(c.before, v.document)...)}
+		list, err := phy.Diff(c.before, v.document)
+		if err != nil {
+			return &cmdutil.UsageError{Err: fmt.Errorf("compare with %s: %w", c.diff, err)}
+		}
+		v.document.Changes = &phy.Changes{Since: c.before.Began, List: append([]phy.Change{}, list...)}
 	}
 	c.print(v)
 	if err := v.out.Flush(); err != nil {
@@ -212,6 +216,9 @@ func (c *command) run(ctx context.Context) error {
 	if len(r.Devices) > 0 && r.Readable() == 0 {
 		err := fmt.Errorf("read registers: none of %s has them", plural.Count(len(r.Devices), "device", "devices"))
 		return cmdutil.WithHint(err, registerHint)
+	}
+	if changes := v.document.Changes; changes != nil {
+		return cmdutil.ResultError(v.document.Partial, len(changes.List) > 0)
 	}
 	return cmdutil.HeadError(&v.document.Head)
 }

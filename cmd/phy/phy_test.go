@@ -58,7 +58,8 @@ func TestPhy_JSON(t *testing.T) {
 		code int
 	}{
 		{"--json --down --devices --alarms --fec --eyes --sim-events " + cmdtest.WriteFile(t, "0s pcie host3 narrow\n"), cmdutil.ExitFindings}, {"--json --node host1", cmdutil.ExitOK},
-		{"--json --sim demo,vendor=off", cmdutil.ExitFailed}, {"--json --diff " + before, cmdutil.ExitFindings},
+		{"--json --sim demo,vendor=off", cmdutil.ExitFailed}, {"--json --diff " + before, cmdutil.ExitOK},
+		{"--json --sim-events " + cmdtest.WriteFile(t, "0s optics leaf1[1] ok\n") + " --diff " + before, cmdutil.ExitFindings},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out, errOut := run(t, test.line)

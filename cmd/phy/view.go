@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/report"
@@ -143,11 +144,20 @@ func (v *view) findings() {
 		for i, f := range rest[:n] {
 			isSame := func(before report.Finding) bool { return before.Hint == f.Hint }
 			if f.Hint != "" && !slices.ContainsFunc(rest[:i], isSame) {
-				v.line(indent, "next: "+v.env.NextStep(f.NamedHint(names)))
+				v.line(indent, "next: "+v.env.NextStep(v.nextStep(f, names)))
 			}
 		}
 		rest = rest[n:]
 	}
+}
+
+// nextStep returns a finding's next step without a command that shows this result.
+func (v *view) nextStep(f report.Finding, names map[ib.GUID]string) string {
+	step := f.NamedHint(names)
+	if v.result.Switches {
+		step, _, _ = strings.Cut(step, ": ibkit phy --devices")
+	}
+	return step
 }
 
 // summary prints the findings and the verdict.
@@ -198,6 +208,9 @@ func (v *view) changes() {
 			column("NOW", func(c phy.Change) string { return cmdutil.Visible(c.Now) }),
 		}, c.List)
 	}
-	fmt.Fprintf(v.out, "%s since %s\n", plural.Count(len(c.List), "change", "changes"), c.Since.Format("2006-01-02 15:04 MST"))
-	v.summary()
+	verdict := plural.Count(len(c.List), "change", "changes")
+	if v.document.Partial {
+		verdict = cmdutil.PartialVerdict(v.result.Fabric.Blind(), len(c.List), verdict)
+	}
+	fmt.Fprintf(v.out, "%s since %s\n", verdict, c.Since.Format("2006-01-02 15:04 MST"))
 }

@@ -3,10 +3,12 @@ package phy
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 )
 
@@ -53,9 +55,12 @@ func (d *differ) add(what, before, now string) {
 	d.changes = append(d.changes, Change{d.end.NodeGUID, d.end.Name, d.end.Port, what, before, now})
 }
 
-// Diff returns the changes from an earlier reading to a later one. Parts that either
-// reading lacks are not compared.
-func Diff(before, now *Report) []Change {
+// ErrOtherFabric reports a reading without any link end of another.
+var ErrOtherFabric = errors.New("the readings have no link end in common")
+
+// Diff returns the changes from an earlier reading to a later one. Of a link end that either
+// reading lacks, values are not compared.
+func Diff(before, now *Report) ([]Change, error) {
 	type key struct {
 		guid ib.GUID
 		port uint8
@@ -65,13 +70,20 @@ func Diff(before, now *Report) []Change {
 		old[key{before.Ends[i].NodeGUID, before.Ends[i].Port}] = &before.Ends[i]
 	}
 	var d differ
+	common := 0
 	for i := range now.Ends {
 		d.end = &now.Ends[i]
 		at := key{d.end.NodeGUID, d.end.Port}
 		if e := old[at]; e != nil {
+			common++
 			d.compare(e, d.end)
+			delete(old, at)
+		} else {
+			d.add("reading", "not read", "read")
 		}
-		delete(old, at)
+	}
+	if common == 0 && len(before.Ends) > 0 && len(now.Ends) > 0 {
+		return nil, ErrOtherFabric
 	}
 	var lost []*ReportEnd
 	for _, e := range old {
@@ -84,10 +96,21 @@ func Diff(before, now *Report) []Change {
 		d.end = e
 		d.add("reading", "read", "not read")
 	}
-	return d.changes
+	return d.changes, nil
+}
+
+// peerText returns the name of the port at the other end, "" if it is unknown.
+func peerText(e *ReportEnd) string {
+	if e.PeerName == nil || e.PeerPort == nil {
+		return ""
+	}
+	return fabric.PortName(*e.PeerName, int(*e.PeerPort))
 }
 
 func (d *differ) compare(a, b *ReportEnd) {
+	if x, y := peerText(a), peerText(b); x != "" && y != "" && x != y {
+		d.add("peer", x, y)
+	}
 	if a.Module != nil && b.Module != nil {
 		d.module(a.Module, b.Module)
 	}
@@ -144,9 +167,17 @@ func powerText(v *float64) string {
 	return fmt.Sprintf("%.1f dBm", *v)
 }
 
+// RateText returns a bit error rate with a digit; "0" stands for no errors, as in the register.
+func RateText(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.0e", v)
+}
+
 // rate compares bit error rates that are worse by a factor.
 func (d *differ) rate(what string, a, b float64) {
 	if b > 0 && b >= a*changedRate {
-		d.add(what, fmt.Sprintf("%.0e", a), fmt.Sprintf("%.0e", b))
+		d.add(what, RateText(a), RateText(b))
 	}
 }

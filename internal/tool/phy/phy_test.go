@@ -17,6 +17,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/mad/register"
 	"github.com/ibkit/ibkit/report"
@@ -358,12 +359,16 @@ func TestDiff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		changes, err := Diff(before, r.run(t).Report())
+		if err != nil {
+			t.Fatal(err)
+		}
 		var got []string
-		for _, c := range Diff(before, r.run(t).Report()) {
+		for _, c := range changes {
 			got = append(got, c.Name+" "+c.Quantity+": "+c.Before+" → "+c.Now)
 		}
 		for _, want := range []string{
-			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf2 effective BER: 0e+00 → 3e-09", "host5 reading: read → not read",
+			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf2 effective BER: 0 → 3e-09", "host5 reading: read → not read",
 		} {
 			if !slices.Contains(got, want) {
 				t.Errorf("got %q, want %q", got, want)
@@ -373,6 +378,24 @@ func TestDiff(t *testing.T) {
 			t.Errorf("got changes of a port that did not change: %q", got)
 		}
 	})
+}
+
+// A reading of another fabric has no changes, but is an error; a new link end is a change.
+func TestDiff_OtherFabric(t *testing.T) {
+	at := func(guids ...ib.GUID) *Report {
+		r := &Report{}
+		for _, guid := range guids {
+			r.Ends = append(r.Ends, ReportEnd{NodeGUID: guid, Port: 1})
+		}
+		return r
+	}
+	if _, err := Diff(at(1, 2), at(3)); !errors.Is(err, ErrOtherFabric) {
+		t.Errorf("got error %v, want %v", err, ErrOtherFabric)
+	}
+	changes, err := Diff(at(1), at(1, 3))
+	if want := []Change{{NodeGUID: 3, Port: 1, Quantity: "reading", Before: "not read", Now: "read"}}; err != nil || !slices.Equal(changes, want) {
+		t.Errorf("got %v and error %v, want %v", changes, err, want)
+	}
 }
 
 func TestReadReport_Errors(t *testing.T) {

@@ -73,8 +73,5 @@ func rate(e phy.ReportEnd, of func(*phy.ReportBitErrors) float64) string {
 	if e.BitErrors == nil {
 		return render.Absent
 	}
-	if r := of(e.BitErrors); r > 0 {
-		return fmt.Sprintf("%.0e", r)
-	}
-	return "0"
+	return phy.RateText(of(e.BitErrors))
 }
