@@ -45,7 +45,7 @@ func TestNextSteps_Pasted(t *testing.T) {
 		"mesh analyze --sim demo " + file:                  "counters --sim demo leaf1/1",
 		"counters --sim demo nosuch":                       "topology --sim demo --nodes",
 		"phy --sim single-switch":                          "counters --sim single-switch",
-		"check fabric --sim demo --node-name-map " + names: "linkinfo --sim demo --node-name-map " + names + " --node renamed",
+		"check fabric --sim demo --node-name-map " + names: "phy --sim demo --node-name-map " + names + " --node renamed",
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, out, errOut := program.Run(t, nil, strings.Fields(line)...)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -41,7 +42,7 @@ func Kinds() []KindInfo { return append([]KindInfo(nil), kinds...) }
 func (k Kind) HintFor(f Finding) string { return f.WithHint(k.Info().Hint).Hint }
 
 // WithHint returns the finding with a next step, in which {node} stands for the node GUID and
-// {port} for the port number, NODE and PORT if the finding has none.
+// {port} for the port number, NODE and PORT if the finding lacks them.
 func (f Finding) WithHint(text string) Finding {
 	node, port := "NODE", "PORT"
 	if f.NodeGUID != nil {
@@ -54,12 +55,27 @@ func (f Finding) WithHint(text string) Finding {
 	return f
 }
 
-// NamedHint returns the hint with the node's name in place of its GUID, if it has one in names.
+// NamedHint returns the hint with names in place of GUIDs, as far as names has them. A GUID
+// behind "for" stays, because a log has GUIDs.
 func (f Finding) NamedHint(names map[ib.GUID]string) string {
-	if f.NodeGUID == nil || names[*f.NodeGUID] == "" {
-		return f.Hint
+	hint, rest := "", f.Hint
+	for {
+		before, after, found := strings.Cut(rest, "0x")
+		if hint += before; !found {
+			return hint
+		}
+		const digits = 16
+		name := ""
+		if len(after) >= digits && !strings.HasSuffix(before, "for ") {
+			if guid, err := ib.ParseGUID("0x" + after[:digits]); err == nil {
+				name = names[guid]
+			}
+		}
+		if name != "" {
+			after = after[digits:]
+		}
+		hint, rest = hint+cmp.Or(name, "0x"), after
 	}
-	return strings.ReplaceAll(f.Hint, f.NodeGUID.String(), names[*f.NodeGUID])
 }
 
 var byKind = func() map[Kind]KindInfo {

@@ -48,13 +48,13 @@ type junitProblem struct {
 
 // printJUnit prints a test case for each stage. Errors are failures, parts that could not
 // be checked are errors of the test, and warnings are output.
-func printJUnit(out *render.Output, r *check.Report) error {
+func (v *verdict) printJUnit(out *render.Output, r *check.Report) error {
 	suite := junitSuite{
 		Name: "ibkit check " + r.Scope, Tests: len(r.Stages), Time: seconds(r.Seconds), Timestamp: r.Began.Format("2006-01-02T15:04:05"),
 	}
 	for _, s := range r.Stages {
 		c := junitCase{Name: s.Name, ClassName: "ibkit.check." + r.Scope, Time: seconds(s.Seconds)}
-		errors, warnings, unknown := lines(r, s.Name, report.Error), lines(r, s.Name, report.Warning), lines(r, s.Name, report.Unknown)
+		errors, warnings, unknown := v.lines(r, s.Name, report.Error), v.lines(r, s.Name, report.Warning), v.lines(r, s.Name, report.Unknown)
 		if errors != nil {
 			c.Failure = &junitProblem{Message: plural.Count(len(errors), "error", "errors"), Type: "error", Text: strings.Join(errors, "\n")}
 			suite.Failures++
@@ -86,11 +86,11 @@ func printJUnit(out *render.Output, r *check.Report) error {
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
 
 // lines returns the findings of a stage with a severity.
-func lines(r *check.Report, stage string, severity report.Severity) []string {
+func (v *verdict) lines(r *check.Report, stage string, severity report.Severity) []string {
 	var all []string
 	for _, f := range r.Findings {
 		if check.StageOf(f) == stage && f.Severity == severity {
-			all = append(all, fmt.Sprintf("%s: %s (next: %s)", severity, cmdutil.Visible(findingText(f)), cmdutil.Visible(f.Hint)))
+			all = append(all, fmt.Sprintf("%s: %s (next: %s)", severity, cmdutil.Visible(findingText(f)), cmdutil.Visible(v.step(r, f))))
 		}
 	}
 	return all

@@ -182,7 +182,7 @@ func (v *verdict) print(r *check.Report) error {
 	case formatNHC:
 		code = v.printNHC(out, r)
 	case formatJUnit:
-		err = printJUnit(out, r)
+		err = v.printJUnit(out, r)
 	default:
 		err = v.printText(out, r)
 	}
@@ -250,7 +250,7 @@ func (v *verdict) printNagios(out *render.Output, r *check.Report) error {
 	}
 	out.WriteByte('\n')
 	for _, f := range r.Findings {
-		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+f.Hint))
+		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+v.step(r, f)))
 	}
 	return s.exit()
 }
@@ -290,6 +290,11 @@ func worst(r *check.Report) report.Severity {
 // nagiosText replaces the characters that separate text and performance data.
 func nagiosText(s string) string {
 	return strings.NewReplacer("|", "/", "\n", " ").Replace(cmdutil.Visible(s))
+}
+
+// step returns a finding's next step with node names.
+func (v *verdict) step(r *check.Report, f report.Finding) string {
+	return v.env.NextStep(f.NamedHint(r.Names))
 }
 
 // findingText returns a finding in one line.

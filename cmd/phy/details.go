@@ -24,7 +24,7 @@ func (v *view) details() {
 		}
 		if e.Trouble != nil {
 			v.field("why down", "%s", why(e))
-			v.field("next", "%s", v.nextStep(e))
+			v.field("next", "%s", v.downStep(e))
 		}
 		if e.Alarms != nil {
 			v.field("alarms", "%s", render.OrAbsent(strings.Join(e.Alarms, ", ")))

@@ -92,12 +92,12 @@ func (v *view) downs() {
 	}
 	for _, e := range first {
 		v.line(0, fmt.Sprintf("%s down, %s", plural.Count(ports[e.Trouble.Reason], "port", "ports"), e.Trouble.Reason))
-		v.line(indent, "next: "+v.nextStep(e))
+		v.line(indent, "next: "+v.downStep(e))
 	}
 }
 
-// nextStep returns the next step for a link that is down.
-func (v *view) nextStep(e phy.ReportEnd) string {
+// downStep returns the next step for a link that is down.
+func (v *view) downStep(e phy.ReportEnd) string {
 	f := report.Finding{NodeGUID: &e.NodeGUID, Hint: e.Trouble.Next}
 	return render.OrAbsent(v.env.NextStep(f.NamedHint(v.names.UniqueNames(v.result.Fabric))))
 }

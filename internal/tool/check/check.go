@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -93,7 +94,8 @@ type Report struct {
 	Stages   []Stage `json:"stages"`
 	Values   []Value `json:"values"`
 
-	Groups []Group `json:"-"` // the findings by cable or node, the worst first
+	Groups []Group            `json:"-"` // the findings by cable or node, the worst first
+	Names  map[ib.GUID]string `json:"-"` // of nodes that no other node has, for next steps
 }
 
 // Judged reports whether a stage was not skipped.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +147,7 @@ type fabricRun struct {
 	counters  *counters.Result // of two stages; nil: not read
 	registers *phy.Result      // of four stages; nil: not read
 	firmware  *firmwareProbe   // nil: not read
-	master    string           // name of the first master subnet manager; "": none was found
+	master    string           // name of the first master subnet manager; "": unknown
 
 	pathEnds map[ib.GUID]*fabric.Port // of nodes that the scan did not find
 }
@@ -178,43 +177,27 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 	}
 	r.values()
 	r.hintMaster()
+	r.result.Names = r.names.UniqueNames(r.fabric)
 	r.result.Groups = r.groups()
 	return r.finish(), nil
 }
 
-// hintMaster sets the next step for inactive links if there is a master subnet manager: its
-// log has the reason. Both ends of a cable have the same next step.
+// hintMaster sets the next step for inactive links if there is a master subnet manager. Without
+// the stage for subnet managers, it is the manager that the ports name.
 func (r *fabricRun) hintMaster() {
+	isMissing := func(f report.Finding) bool { return f.Kind == report.NoMaster }
+	if r.master == "" && !slices.ContainsFunc(r.result.Findings, isMissing) {
+		r.master = topology.MasterName(r.fabric, r.names)
+	}
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		if r.master == "" || f.NodeGUID == nil || f.Hint != report.NotActive.Info().Hint {
 			continue
 		}
-		p := r.portOf(*f, r.fabric.NodeByGUID(*f.NodeGUID))
-		if p == nil {
-			continue
-		}
-		far := cmp.Or(p.Peer, p)
-		if far.Node.IsSwitch() && !p.Node.IsSwitch() {
-			p, far = far, p
-		}
-		f.Hint = fmt.Sprintf("search the log of the subnet manager on %s for %v, or reset the link: ibkit port %v %d reset%s",
-			r.master, far.Node.GUID, p.Node.GUID, p.Number, forceReset(far.Node))
-	}
-}
-
-// forceReset is the flag that a reset of a node's only link requires, or "".
-func forceReset(n *fabric.Node) string {
-	links := 0
-	for _, p := range n.Ports {
-		if p != nil && p.Peer != nil {
-			links++
+		if p := r.portOf(*f, r.fabric.NodeByGUID(*f.NodeGUID)); p != nil {
+			f.Hint = topology.ActivationHint(p, r.master)
 		}
 	}
-	if links == 1 {
-		return " --force last-link"
-	}
-	return ""
 }
 
 // leaveOut removes a stage that ran only for the others.

@@ -2,11 +2,13 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -48,7 +50,6 @@ func bySeverity(findings []report.Finding) []report.Finding {
 
 // groups returns the findings by their places, the group with the worst finding first.
 func (r *fabricRun) groups() []Group {
-	names := r.names.UniqueNames(r.fabric)
 	index := map[any]int{}
 	var groups []Group
 	var texts []groupTexts
@@ -59,9 +60,12 @@ func (r *fabricRun) groups() []Group {
 			i = len(groups)
 			index[at.key] = i
 			groups = append(groups, Group{Subject: r.subject(f, at)})
-			texts = append(texts, groupTexts{run: r, port: at.port, names: names})
+			texts = append(texts, groupTexts{run: r, port: at.port})
 		}
 		groups[i].Findings = append(groups[i].Findings, texts[i].shorten(f))
+	}
+	for i := range groups {
+		groups[i].Findings = phy.WithoutRepeatedRepairs(groups[i].Findings)
 	}
 	return groups
 }
@@ -160,9 +164,22 @@ func (r *fabricRun) subject(f report.Finding, at place) string {
 type groupTexts struct {
 	run     *fabricRun
 	port    *fabric.Port // as in place
-	names   map[ib.GUID]string
-	details []string // details, and their parts after a colon
-	hints   []string // of printed findings, as declared for their kinds
+	details []string     // details, and their parts after a colon
+	hints   []string     // of printed findings, as repairOf returns them
+}
+
+// repairOf returns a finding's next step without its place, and without the command that shows
+// the effect.
+func repairOf(f report.Finding) string {
+	repair := f.Hint
+	switch {
+	case f.Hint == f.Kind.HintFor(f):
+		repair = f.Kind.Info().Hint
+	case f.NodeGUID != nil && f.Port != nil:
+		repair = strings.ReplaceAll(repair, fmt.Sprintf("port %d of %v", *f.Port, *f.NodeGUID), "port {port} of {node}")
+	}
+	repair, _, _ = strings.Cut(repair, "; then: ")
+	return repair
 }
 
 // shorten returns a finding without texts that the subject or an earlier finding has.
@@ -170,15 +187,12 @@ func (t *groupTexts) shorten(f report.Finding) report.Finding {
 	if t.port != nil {
 		f = t.shortenDetail(f)
 	}
-	declared := f.Hint
-	if f.Hint == f.Kind.HintFor(f) {
-		declared = f.Kind.Info().Hint
-	}
-	if slices.Contains(t.hints, declared) {
+	repair := repairOf(f)
+	if slices.Contains(t.hints, repair) {
 		f.Hint = ""
 	}
-	t.hints = append(t.hints, declared)
-	f.Hint = f.NamedHint(t.names)
+	t.hints = append(t.hints, repair)
+	f.Hint = f.NamedHint(t.run.result.Names)
 	return f
 }
 

@@ -78,6 +78,38 @@ next: find the traffic: ibkit counters --window 10s --sort wait
 	}
 }
 
+// Without the stage for subnet managers, the next step is that of the full check.
+func TestFabric_LinksAlone(t *testing.T) {
+	const want = "search the log of the subnet manager on node01 for 0x0002c90000100e00, or reset the link: ibkit port 0x0002c90000800c00 4 reset --force last-link"
+	for _, only := range []string{"links", "links,sm"} {
+		if got := runDemo(t, "", strings.Split(only, ",")...).Findings[0].Hint; got != want {
+			t.Errorf("only %s: got %s, want %s", only, got, want)
+		}
+	}
+}
+
+// The cable of a dirty fibre has a single repair, and cleaning is first.
+func TestFabric_DirtyFibre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Fabric(t.Context(), options(build(t, "optics", "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Groups, func(g Group) bool {
+			return slices.Contains(report.KindsOf(g.Findings), report.DirtyFibre)
+		})
+		var steps []string
+		for _, f := range r.Groups[i].Findings {
+			if f.Hint != "" {
+				steps = append(steps, f.Hint)
+			}
+		}
+		if len(steps) == 0 || !strings.HasPrefix(steps[0], "clean the connectors") || strings.Contains(strings.Join(steps, "\n"), "reseat") {
+			t.Errorf("got next steps %q, want to clean first, and not to reseat", steps)
+		}
+	})
+}
+
 // The nodes behind a node without a reply, and tables that were not read for the same reason,
 // are at the port that leads to the node.
 func TestFabric_GroupNoReply(t *testing.T) {

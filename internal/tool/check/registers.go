@@ -112,7 +112,11 @@ func (r *fabricRun) addRegisters(ctx context.Context) error {
 	}
 	for _, d := range r.registers.Devices {
 		r.addRegisterFindings(d.Findings, false, "")
-		if list := append(gaps[d], r.ownGaps(d.Gaps)...); len(list) > 0 {
+		switch list := append(gaps[d], r.ownGaps(d.Gaps)...); {
+		case len(list) == 0, !found:
+		case d.Port.Unreachable() != nil:
+			r.add(r.portFinding(report.Unchecked, d.Port, "%s: %v", list[0].Register, list[0].Err).WithHint(report.NotActive.Info().Hint))
+		default:
 			r.add(r.nodeFinding(report.Unchecked, d.Port.Node, "%s without a valid reply, first %s: %v",
 				count(len(list), "register"), list[0].Register, list[0].Err).WithHint("ibkit phy --node {node}"))
 		}

@@ -137,7 +137,7 @@ func TestPage_Pages(t *testing.T) {
 	}{
 		{"/", []string{
 			">8 problems</h1>", ">narrow</b> 2X, but both ends have 4X enabled<", "SymbolErrorCounter +2400", "<dt>Hosts</dt><dd><a href=\"nodes?type=ca\">15</a>",
-			">Missing nodes</h2>", ">leaf2[4]</td>", ">Subnet managers</h2>", ">master</td>", "then: ibkit linkinfo --node leaf1<", "Partial: 1 request without a valid reply",
+			">Missing nodes</h2>", ">leaf2[4]</td>", ">Subnet managers</h2>", ">master</td>", "then: ibkit linkinfo --node leaf1<", "search the log of the subnet manager on node01 for ", "Partial: 1 request without a valid reply",
 		}},
 		{"/links", []string{">23 links</h1>", ">leaf2[3]</span> – <span>node05[1]</span>", "aria-sort=\"descending\"", ">40.0<"}},
 		{"/links?q=SPINE1&sort=name", []string{">4 links</h1>", "spine1[4]", "aria-sort=\"ascending\""}},

@@ -38,7 +38,7 @@ func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 	r := &t.report
 	r.Head = report.NewHead(Schema, s.Result.Began)
 	r.Fail(s.Result.Head(nil, s.Names).Failures...)
-	r.Partial = s.Result.Partial()
+	r.Partial, r.Managers = s.Result.Partial(), t.managers()
 	if s.PHY != nil {
 		t.addRegisters(s.PHY)
 	}
@@ -49,7 +49,7 @@ func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 		Errors: r.Count(report.Error) + len(s.Missing), Warnings: r.Count(report.Warning), Unknown: r.Count(report.Unknown),
 	}
 	r.Summary = sample.Summarize()
-	r.Links, r.Managers = t.linkStates(), t.managers()
+	r.Links = t.linkStates()
 	names := sync.OnceValue(func() map[ib.GUID]string { return s.Names.UniqueNames(s.Result.Fabric) })
 	t.nextStep = func(f *report.Finding) string {
 		hint := f.NamedHint(names())
@@ -100,10 +100,21 @@ func (t *state) findings(plan *topology.Plan) []report.Finding {
 	})
 	for i := range all {
 		if all[i].Hint == "" {
-			all[i].Hint = all[i].Kind.HintFor(all[i])
+			all[i].Hint = t.hint(all[i])
 		}
 	}
 	return all
+}
+
+// hint returns a finding's next step: for an inactive link at the master subnet manager, if a port
+// is addressed as one.
+func (t *state) hint(f report.Finding) string {
+	if m := t.report.Managers; f.Kind == report.NotActive && len(m) > 0 && m[0].Master {
+		if n := t.sweep.Result.Fabric.NodeByGUID(*f.NodeGUID); n != nil {
+			return topology.ActivationHint(n.Ports[*f.Port], m[0].Name)
+		}
+	}
+	return f.Kind.HintFor(f)
 }
 
 // compare compares the cabling with a plan, and reports its damage. A sweep without other

@@ -101,10 +101,10 @@ func Diff(before, now *Report) ([]Change, error) {
 
 // peerText returns the name of the port at the other end, "" if it is unknown.
 func peerText(e *ReportEnd) string {
-	if e.PeerName == nil || e.PeerPort == nil {
+	if e.Peer == nil || e.Peer.Name == nil {
 		return ""
 	}
-	return fabric.PortName(*e.PeerName, int(*e.PeerPort))
+	return fabric.PortName(*e.Peer.Name, int(e.Peer.Port))
 }
 
 func (d *differ) compare(a, b *ReportEnd) {

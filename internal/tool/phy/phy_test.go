@@ -128,6 +128,9 @@ func TestRun_Demo(t *testing.T) {
 		if got := findings(result); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
+		if !result.Partial() {
+			t.Error("got a complete result, want a partial result: the link of node10 is not active")
+		}
 		if got := end(t, result, "leaf3", 7).LastDown().String(); got != "cable unplugged, blamed on the local end" {
 			t.Errorf("got %q", got)
 		}

@@ -43,6 +43,7 @@ func (r *reader) probeAll(devices []*Device) {
 			d.Missing = fmt.Errorf("%w: not a device of NVIDIA", errNoAccess)
 		case d.Port.Unreachable() != nil:
 			d.Missing = d.Port.Unreachable()
+			d.Gaps = append(d.Gaps, Gap{"GeneralInfo", d.Missing})
 		case r.result.Silent != nil && r.result.Silent(d.Port.Node):
 			d.Missing = errNotAsked
 		case t.probed < ProbesPerType || r.result.AskAll || r.result.allows(CarrierSMP):

@@ -147,7 +147,7 @@ type ReportLane struct {
 	Bias float64  `json:"bias_ma"`
 }
 
-// Lowest returns the lowest power of lanes, nil if a lane has none.
+// Lowest returns the lowest power of lanes, nil if a lane lacks it.
 func Lowest(lanes []ReportLane, of func(ReportLane) *float64) (low *float64) {
 	for _, l := range lanes {
 		p := of(l)
@@ -221,7 +221,7 @@ func (r *Result) Report() *Report {
 	}
 	for _, e := range r.Ends {
 		doc.Ends = append(doc.Ends, r.ReportEnd(e))
-		doc.Add(withoutRepeatedRepairs(e.Findings)...)
+		doc.Add(WithoutRepeatedRepairs(e.Findings)...)
 	}
 	doc.Fail(r.ReportFailures()...)
 	doc.Partial = doc.Partial || r.Partial()
