@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
@@ -133,7 +134,7 @@ func (d *differ) module(a, b *ReportModule) {
 	case a.Firmware != nil && b.Firmware != nil && *a.Firmware != *b.Firmware:
 		d.add("module firmware", *a.Firmware, *b.Firmware)
 	}
-	if x, y := a.Celsius, b.Celsius; x != nil && y != nil && *y-*x >= changedCelsius {
+	if x, y := a.Celsius, b.Celsius; x != nil && y != nil && math.Abs(*y-*x) >= changedCelsius {
 		d.add("temperature", fmt.Sprintf("%.1f °C", *x), fmt.Sprintf("%.1f °C", *y))
 	}
 	for i := range min(len(a.Lanes), len(b.Lanes)) {
@@ -155,7 +156,7 @@ func (d *differ) power(what string, a, b *float64) {
 	case a == nil && b == nil:
 	case a == nil || b == nil:
 		d.add(what, powerText(a), powerText(b))
-	case *b-*a >= changedDB || *a-*b >= changedDB:
+	case math.Abs(*b-*a) >= changedDB:
 		d.add(what, powerText(a), fmt.Sprintf("%s (%+.1f dB)", powerText(b), *b-*a))
 	}
 }
@@ -175,9 +176,9 @@ func RateText(v float64) string {
 	return fmt.Sprintf("%.0e", v)
 }
 
-// rate compares bit error rates that are worse by a factor.
+// rate compares bit error rates, which differ by a factor.
 func (d *differ) rate(what string, a, b float64) {
-	if b > 0 && b >= a*changedRate {
+	if a != b && (b >= a*changedRate || a >= b*changedRate) {
 		d.add(what, RateText(a), RateText(b))
 	}
 }

@@ -371,7 +371,7 @@ func TestDiff(t *testing.T) {
 			got = append(got, c.Name+" "+c.Quantity+": "+c.Before+" → "+c.Now)
 		}
 		for _, want := range []string{
-			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf2 effective BER: 0 → 3e-09", "host5 reading: read → not read",
+			"leaf1 rx power of lane 0: -11.7 dBm → 0.4 dBm (+12.0 dB)", "leaf1 raw BER: 6e-05 → 2e-09", "leaf2 effective BER: 0 → 3e-09", "host5 reading: read → not read",
 		} {
 			if !slices.Contains(got, want) {
 				t.Errorf("got %q, want %q", got, want)
