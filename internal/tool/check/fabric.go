@@ -177,6 +177,7 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 	}
 	r.values()
 	r.hintMaster()
+	r.repairCauses()
 	r.result.Names = r.names.UniqueNames(r.fabric)
 	r.result.Groups = r.groups()
 	return r.finish(), nil

@@ -64,10 +64,26 @@ func (r *fabricRun) groups() []Group {
 		}
 		groups[i].Findings = append(groups[i].Findings, texts[i].shorten(f))
 	}
-	for i := range groups {
-		groups[i].Findings = phy.WithoutRepeatedRepairs(groups[i].Findings)
-	}
 	return groups
+}
+
+// repairCauses sets the next step of findings with a cause at the same place to that of the
+// cause.
+func (r *fabricRun) repairCauses() {
+	byPlace := map[any][]int{}
+	for i, f := range r.result.Findings {
+		if key := r.place(f).key; key != nil {
+			byPlace[key] = append(byPlace[key], i)
+		}
+	}
+	for _, list := range byPlace {
+		cause := slices.IndexFunc(list, func(i int) bool { return slices.Contains(phy.Causes, r.result.Findings[i].Kind) })
+		for _, i := range list {
+			if f := &r.result.Findings[i]; cause >= 0 && slices.Contains(phy.Consequences, f.Kind) {
+				f.Hint = r.result.Findings[list[cause]].Hint
+			}
+		}
+	}
 }
 
 // place returns the place of a finding. A port's place is its cable, and an agent without a
@@ -165,7 +181,7 @@ type groupTexts struct {
 	run     *fabricRun
 	port    *fabric.Port // as in place
 	details []string     // details, and their parts after a colon
-	hints   []string     // of printed findings, as repairOf returns them
+	hints   []string     // of printed findings, also as repairOf returns them
 }
 
 // repairOf returns a finding's next step without its place, and without the command that shows
@@ -188,10 +204,11 @@ func (t *groupTexts) shorten(f report.Finding) report.Finding {
 		f = t.shortenDetail(f)
 	}
 	repair := repairOf(f)
-	if slices.Contains(t.hints, repair) {
+	isKnown := slices.Contains(t.hints, repair) || slices.Contains(t.hints, f.Hint)
+	t.hints = append(t.hints, repair, f.Hint)
+	if isKnown {
 		f.Hint = ""
 	}
-	t.hints = append(t.hints, repair)
 	f.Hint = f.NamedHint(t.run.result.Names)
 	return f
 }

@@ -222,21 +222,21 @@ func (r *Result) findErrors(e *End) {
 	}
 }
 
-// The kinds with a cause that explains errors on a link end, and the kinds for such errors.
+// The kinds with a cause that explains errors on a cable, and the kinds for such errors.
 var (
-	causes       = []report.Kind{report.DirtyFibre, report.WeakLight, report.WeakTransmitter, report.ModuleFault}
-	consequences = []report.Kind{report.BitErrors, report.Flapped, report.Unstable, report.Narrow, report.Slow}
+	Causes       = []report.Kind{report.DirtyFibre, report.WeakLight, report.WeakTransmitter, report.ModuleFault}
+	Consequences = []report.Kind{report.BitErrors, report.Flapped, report.Unstable, report.Narrow, report.Slow}
 )
 
-// WithoutRepeatedRepairs returns the findings of a link end, or a cable, without the next steps
-// for errors if another finding is their cause: only its repair helps.
-func WithoutRepeatedRepairs(findings []report.Finding) []report.Finding {
-	if !slices.ContainsFunc(findings, func(f report.Finding) bool { return slices.Contains(causes, f.Kind) }) {
+// withoutRepeatedRepairs returns a link end's findings without the next steps for errors if
+// another finding is their cause: only its repair helps.
+func withoutRepeatedRepairs(findings []report.Finding) []report.Finding {
+	if !slices.ContainsFunc(findings, func(f report.Finding) bool { return slices.Contains(Causes, f.Kind) }) {
 		return findings
 	}
 	findings = slices.Clone(findings)
 	for i := range findings {
-		if slices.Contains(consequences, findings[i].Kind) {
+		if slices.Contains(Consequences, findings[i].Kind) {
 			findings[i].Hint = ""
 		}
 	}

@@ -221,7 +221,7 @@ func (r *Result) Report() *Report {
 	}
 	for _, e := range r.Ends {
 		doc.Ends = append(doc.Ends, r.ReportEnd(e))
-		doc.Add(WithoutRepeatedRepairs(e.Findings)...)
+		doc.Add(withoutRepeatedRepairs(e.Findings)...)
 	}
 	doc.Fail(r.ReportFailures()...)
 	doc.Partial = doc.Partial || r.Partial()
