@@ -77,6 +77,7 @@ var exceptions = map[string]string{
 	"mesh-analyze/baseline/*":      "relative to the earlier run",
 	"mesh-analyze/level/*":         "10^9 bits per second for bandwidth, microseconds for latency",
 	"mesh-analyze/evidence/median": "as in a level",
+	"mesh-analyze/impact/*":        "as in a level",
 	"mesh-results//noise":          "relative",
 }
 
