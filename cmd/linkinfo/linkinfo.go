@@ -283,7 +283,8 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
 	if c.phy {
-		reader, err := registers.Read(ctx, c.options.Source, c.key, c.names, result.Fabric, nodes)
+		isOther := func(n *fabric.Node) bool { return !c.links.nodes.Match(n, c.names) }
+		reader, err := registers.Read(ctx, c.options.Source, c.key, c.names, result.Fabric, slices.DeleteFunc(slices.Clone(nodes), isOther))
 		if err != nil {
 			return err
 		}

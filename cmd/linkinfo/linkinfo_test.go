@@ -67,6 +67,16 @@ func TestLinkinfo_PHY(t *testing.T) {
 	}
 }
 
+// An adapter behind an inactive link makes the result partial only if its link is shown.
+func TestLinkinfo_UnreachablePHY(t *testing.T) {
+	for args, want := range map[string]int{"leaf1": cmdutil.ExitFindings, "node10": cmdutil.ExitPartial, "": cmdutil.ExitPartial} {
+		code, _, err := program.Run(t, nil, append([]string{"linkinfo", "--phy", "--sim", "demo"}, strings.Fields(args)...)...)
+		if code != want || (want == cmdutil.ExitPartial) != strings.Contains(err, "node10[1]: GeneralInfo: the link is not active") {
+			t.Errorf("%s: got exit code %d, error output %q, want %d", args, code, err, want)
+		}
+	}
+}
+
 // The JSON conforms to the schema and decodes into linkinfo.Report without loss.
 func TestLinkinfoJSON(t *testing.T) {
 	for _, args := range [][]string{
