@@ -85,8 +85,13 @@ var Differences = []Difference{
 	},
 	{
 		Programs: []string{"cmtime"},
+		Since:    debian.Trixie,
+		Text:     "options `-m`, `-n`, `-q` and `-S`, and another protocol, which ibkit selects by `-m`, `-n` or `-q`",
+	},
+	{
+		Programs: []string{"cmtime"},
 		Since:    debian.Sid,
-		Text:     "another command line and another protocol, which ibkit selects by `-C`; without it, it follows 44",
+		Text:     "another command line and another protocol, which ibkit selects by `-C`",
 		upgrade:  insert("controller_address", regexp.MustCompile(`(?s)usage: cmtime\n.*`), "usage: cmtime\n"+cmtimeUsage),
 	},
 	{

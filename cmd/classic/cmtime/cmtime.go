@@ -1,9 +1,11 @@
-// Package cmtime implements cmtime from librdmacm, with two command lines: that of release 44,
-// and with -C that of release 65, in which peers synchronize over TCP.
+// Package cmtime implements cmtime from librdmacm, with three protocols: that of release 44,
+// with -m, -n or -q that of releases 52 to 58, in which server and client synchronize over TCP,
+// and with -C that of release 65, in which any number of peers does.
 package cmtime
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -33,11 +35,11 @@ func New(env *cmdutil.Env) *getopt.Tool {
 		{Short: 'C', Arg: "controller_address", Help: "address of the peer that synchronizes all peers", Set: getopt.Text(&g.controller)},
 		{Short: 'c', Arg: "connections", Help: "number of connections, with -C for each listener (default 100)", Set: rdmacmutils.Atoi(&c.connections)},
 		{Short: 'L', Help: "listen, with -C (default: connect to all listeners)", Set: getopt.True(&g.listens)},
-		{Short: 'm', Arg: "mimic_qp_delay_us", Help: "simulate queue pairs by a delay of each call, with -C", Set: g.setDelay},
-		{Short: 'n', Arg: "num_threads", Help: "number of threads, with -C (default 1)", Set: rdmacmutils.Atoi(&g.threads)},
+		{Short: 'm', Arg: "mimic_qp_delay_us", Help: "simulate queue pairs by a delay of each call", Set: g.setDelay},
+		{Short: 'n', Arg: "num_threads", Help: "number of threads (default 1)", Set: g.number(&g.threads)},
 		{Short: 'P', Arg: "num_peers", Help: "number of all peers, with -C (default 2)", Set: g.setPeers},
 		{Short: 'p', Arg: "port_number", Help: "port, with -C of the controller (default 7471)", Set: getopt.Text(&c.port)},
-		{Short: 'q', Arg: "base_qpn", Help: "first number of simulated queue pairs, with -C (default 1000)", Set: rdmacmutils.Atoi(&g.baseQPN)},
+		{Short: 'q', Arg: "base_qpn", Help: "first number of simulated queue pairs (default 1000)", Set: g.number(&g.baseQPN)},
 		{Short: 'r', Arg: "retries", Help: "retries of a step, without -C also of the queue pairs (default 2)", Set: rdmacmutils.Atoi(&c.retries)},
 		{Short: 'S', Arg: "any", Help: "socket test: not supported", Set: getopt.Text(&g.sockets)},
 		{Short: 't', Arg: "timeout_ms", Help: "timeout of address and route (default 2000)", Set: rdmacmutils.Atoi(&c.timeout)},
@@ -53,10 +55,16 @@ func (c *command) setSource(value string) error {
 }
 
 func (c *command) run(ctx context.Context) error {
-	if c.group.controller != "" {
+	switch g := &c.group; {
+	case g.sockets != "":
+		return errors.New("-S: a test of TCP sockets is not supported")
+	case g.controller != "":
 		return c.runGroup(ctx)
-	}
-	if c.server == "" {
+	case g.listens, g.device != "", g.several:
+		return getopt.ErrUsage
+	case g.pair:
+		return c.runPair(ctx)
+	case c.server == "":
 		return c.serve(ctx)
 	}
 	o := timing.Options{

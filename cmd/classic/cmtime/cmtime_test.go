@@ -33,6 +33,12 @@ func TestCmtime_Group(t *testing.T) {
 		"cmtime -C 10.0.0.1 -b 10.0.0.1 -s h":   {1, "", "cmtime: -s and -C are the options of different releases\n"},
 		"cmtime -C 10.0.0.1 -B none":            {1, "", "Failed to find IP address for interface: none\n"},
 		"cmtime --sim -C 10.0.0.1 -b 127.0.0.1": {1, "", ""},
+		"cmtime -L":                             {1, usageText, ""},
+		"cmtime -B lo -n 2":                     {1, usageText, ""},
+		"cmtime -P 2 -s 10.0.0.1":               {1, usageText, ""},
+		"cmtime -s 10.0.0.1 -S x":               {1, "", "cmtime: -S: a test of TCP sockets is not supported\n"},
+		"cmtime -s 10.0.0.1 -n 0":               {1, "", "cmtime: 2 peers, 100 connections, 0 threads: not supported\n"},
+		"cmtime -s 10.0.0.1 -n 2 -c 0":          {1, "", "cmtime: 2 peers, 0 connections, 2 threads: not supported\n"},
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, strings.Fields(line)...)
@@ -47,7 +53,7 @@ func TestCmtime_Group(t *testing.T) {
 func TestShowRound(t *testing.T) {
 	var out bytes.Buffer
 	c := &command{Program: rdmacmutils.Program{Env: &cmdutil.Env{Out: &out}}}
-	c.showRound(peers.Round{QueuePairs: true, Count: 4, Threads: 2, Times: []peers.Times{{Step: peers.StepConnect, Total: 4001, Sum: 9000, Max: 3000, Min: 1000}}})
+	c.showRound("conn")(peers.Round{QueuePairs: true, Count: 4, Threads: 2, Times: []peers.Times{{Step: peers.StepConnect, Total: 4001, Sum: 9000, Max: 3000, Min: 1000}}})
 	const want = "qp_conn                 4\nthreads                 2\n" +
 		"step             avg/conn  total(us)    us/conn    sum(us)    max(us)    min(us)\n" +
 		"cm connect           1000       4001       2250       9000       3000       1000\n"

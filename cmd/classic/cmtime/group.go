@@ -14,13 +14,24 @@ import (
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
-// group has the options of release 65.
+// group has the options of release 65, and of releases 52 to 58, which have some of them.
 type group struct {
 	controller, device, sockets string
 	sources                     int // how often a local address is given
 	listens, simulated          bool
 	threads, peers, baseQPN     int
 	delay                       int // microseconds
+
+	several bool // -P is given
+	pair    bool // an option is given that selects releases 52 to 58 without -C
+}
+
+// number sets a number that releases 52 to 58 have, too.
+func (g *group) number(to *int) func(string) error {
+	return func(value string) error {
+		g.pair = true
+		return rdmacmutils.Atoi(to)(value)
+	}
 }
 
 // usageLines are the usage lines of release 65.
@@ -46,10 +57,11 @@ func (c *command) setInterface(name string) error {
 
 func (g *group) setDelay(value string) error {
 	g.simulated = true
-	return rdmacmutils.Atoi(&g.delay)(value)
+	return g.number(&g.delay)(value)
 }
 
 func (g *group) setPeers(value string) error {
+	g.several = true
 	if g.peers = int(uint32(getopt.Atoi(value))); g.peers < 2 {
 		return getopt.ErrUsage
 	}
@@ -68,12 +80,8 @@ func (c *command) runGroup(ctx context.Context) error {
 	switch {
 	case g.sources != 1:
 		return getopt.ErrUsage
-	case g.sockets != "":
-		return errors.New("-S: a test of TCP sockets is not supported")
 	case c.server != "":
 		return errors.New("-s and -C are the options of different releases")
-	case g.peers > maxPeers, c.connections < 1, c.connections > maxConnections, g.threads < 1:
-		return fmt.Errorf("%d peers, %d connections, %d threads: not supported", g.peers, c.connections, g.threads)
 	}
 	local, err := c.local(ctx)
 	if err != nil {
@@ -83,12 +91,39 @@ func (c *command) runGroup(ctx context.Context) error {
 	if err != nil {
 		return rdmacmutils.Exit(c.LookupFailed("getaddrinfo error", err))
 	}
-	return rdmacmutils.Exit(c.Failed(peers.Run(ctx, peers.Options{
-		Local: local, Controller: net.JoinHostPort(host.String(), c.port), Peers: g.peers, Listens: g.listens, Count: c.connections,
-		Threads: g.threads, Timeout: time.Duration(c.timeout) * time.Millisecond, Retries: c.retries,
-		Simulated: g.simulated, Delay: time.Duration(g.delay) * time.Microsecond, BaseQPN: uint32(g.baseQPN),
-		Print: c.Printf, Show: c.showRound,
-	})))
+	return c.runPeer(ctx, peers.Options{
+		Local: local, Controller: net.JoinHostPort(host.String(), c.port), Peers: g.peers, Listens: g.listens, Show: c.showRound("conn"),
+	})
+}
+
+// runPair runs a side of a test with the protocol of releases 52 to 58.
+func (c *command) runPair(ctx context.Context) (err error) {
+	o := peers.Options{Peers: 2, Listens: c.server == "", Show: c.showRound("iter")}
+	lookup := rdmacmutils.Lookup{Space: rdmacm.PortSpaceTCP}
+	var server rdmacm.Addr
+	if o.Listens {
+		server, err = lookup.Server(ctx, c.source, c.port)
+		o.Local = server
+	} else {
+		o.Local, server, err = lookup.Client(ctx, c.source, c.server, c.port)
+	}
+	if err != nil {
+		return rdmacmutils.Exit(c.LookupFailed("rdma_getaddrinfo error", err))
+	}
+	o.Server = server.(rdmacm.IPAddr).AddrPort // not a native address
+	return c.runPeer(ctx, o)
+}
+
+// runPeer runs a peer with the options that all these releases have.
+func (c *command) runPeer(ctx context.Context, o peers.Options) error {
+	g := &c.group
+	if g.peers > maxPeers || c.connections < 1 || c.connections > maxConnections || g.threads < 1 {
+		return fmt.Errorf("%d peers, %d connections, %d threads: not supported", g.peers, c.connections, g.threads)
+	}
+	o.Count, o.Threads, o.Timeout, o.Retries = c.connections, g.threads, time.Duration(c.timeout)*time.Millisecond, c.retries
+	o.Simulated, o.Delay, o.BaseQPN = g.simulated, time.Duration(g.delay)*time.Microsecond, uint32(g.baseQPN)
+	o.Print = c.Printf
+	return rdmacmutils.Exit(c.Failed(peers.Run(ctx, o)))
 }
 
 // local returns the local address: that of -b, or the first of the network device of -B.
@@ -138,16 +173,19 @@ func firstAddress(device string) (netip.Addr, error) {
 	return found, nil
 }
 
-// showRound prints the times of a round (show_perf in cmtime.c).
-func (c *command) showRound(r peers.Round) {
-	kind := "cm_conn"
-	if r.QueuePairs {
-		kind = "qp_conn"
-	}
-	c.Printf("%s        %10d\nthreads        %10d\n", kind, r.Count, r.Threads)
-	c.Printf("step             avg/conn  total(us)    us/conn    sum(us)    max(us)    min(us)\n")
-	n := int64(r.Count)
-	for _, t := range r.Times {
-		c.Printf("%-13v  %10d %10d %10d %10d %10d %10d\n", t.Step, t.Total/n, t.Total, t.Sum/n, t.Sum, t.Max, t.Min)
+// showRound returns a function that prints the times of a round (show_perf in cmtime.c), with
+// the name of the first column.
+func (c *command) showRound(per string) func(peers.Round) {
+	return func(r peers.Round) {
+		kind := "cm_conn"
+		if r.QueuePairs {
+			kind = "qp_conn"
+		}
+		c.Printf("%s        %10d\nthreads        %10d\n", kind, r.Count, r.Threads)
+		c.Printf("step             avg/%s  total(us)    us/conn    sum(us)    max(us)    min(us)\n", per)
+		n := int64(r.Count)
+		for _, t := range r.Times {
+			c.Printf("%-13v  %10d %10d %10d %10d %10d %10d\n", t.Step, t.Total/n, t.Total, t.Sum/n, t.Sum, t.Max, t.Min)
+		}
 	}
 }

@@ -19,7 +19,7 @@ var tools = []string{
 	"ibv_devinfo", "ibv_devices", "ibstat", "ibstatus", "sed", "basename",
 	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
 	"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong",
-	"rping", "ucmatose", "udaddy", "mckey", "rdma_client", "rdma_server",
+	"rping", "ucmatose", "udaddy", "mckey", "cmtime", "rdma_client", "rdma_server",
 }
 
 // libgcc is a library that rping loads to end a thread.
@@ -49,6 +49,9 @@ func TestRelease(t *testing.T) {
 			t.Run("examples", func(t *testing.T) { examples(t, g, r) })
 			if datagrams(r) {
 				t.Run("multicast", func(t *testing.T) { multicast(t, g) })
+			}
+			if !r.Before(debian.Trixie) {
+				t.Run("cmtime", func(t *testing.T) { cmtime(t, g, r) })
 			}
 			t.Run("perf", func(t *testing.T) { perf(t, g, r) })
 			t.Run("self-test", func(t *testing.T) { selfTest(t, g, r) })

@@ -40,6 +40,9 @@ func (r *run) create(context.Context) error {
 		r.byID[c.id] = c
 	}
 	r.end(StepCreate)
+	if r.Local == nil {
+		return nil
+	}
 	r.Print("\tBinding addresses\n")
 	r.begin(StepBind)
 	for _, c := range r.conns {
@@ -117,7 +120,7 @@ func (r *run) prepareQPs(context.Context) error {
 		return err
 	}
 	r.end(StepInit)
-	return r.group.sync(StepInit)
+	return r.prepared()
 }
 
 // establish connects to the listening peers.

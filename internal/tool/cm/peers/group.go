@@ -74,15 +74,26 @@ type group struct {
 // join returns the group at the controller's address. The peer that has this address, and is
 // the first there, is the root. begun is called before the root waits for the other peers.
 func join(ctx context.Context, controller string, peers int, begun func()) (*group, error) {
+	g, err := lead(ctx, controller, peers, begun)
+	if errors.Is(err, unix.EADDRNOTAVAIL) || errors.Is(err, unix.EADDRINUSE) {
+		return follow(ctx, controller)
+	}
+	return g, err
+}
+
+// follow connects to the root.
+func follow(ctx context.Context, controller string) (*group, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", controller)
+	if err != nil {
+		return nil, err
+	}
+	return &group{conns: []net.Conn{conn}}, nil
+}
+
+// lead waits for the other peers as the root.
+func lead(ctx context.Context, controller string, peers int, begun func()) (*group, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", controller)
-	switch {
-	case errors.Is(err, unix.EADDRNOTAVAIL), errors.Is(err, unix.EADDRINUSE):
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", controller)
-		if err != nil {
-			return nil, err
-		}
-		return &group{conns: []net.Conn{conn}}, nil
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	defer listener.Close()

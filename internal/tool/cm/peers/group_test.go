@@ -2,7 +2,9 @@ package peers
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -116,6 +118,28 @@ func TestGroup(t *testing.T) {
 	}
 	if groups[0].root == groups[1].root {
 		t.Error("got no single root")
+	}
+}
+
+// TestRun_meet meets a server as releases 52 to 58: without an exchange of addresses, and
+// without a step before the connections.
+func TestRun_meet(t *testing.T) {
+	l := testenv.Listen(t)
+	server := l.Addr().(*net.TCPAddr).AddrPort()
+	r := &run{Options: Options{Server: server, Peers: 2}}
+	got, err := r.meet(t.Context(), participant{})
+	if want := []participant{{true, server}, {}}; err != nil || !slices.Equal(got, want) {
+		t.Fatalf("got %v, %v, want %v", got, err, want)
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.prepared(), r.group.close()); err != nil {
+		t.Error(err)
+	}
+	if b, err := io.ReadAll(conn); err != nil || len(b) > 0 {
+		t.Errorf("got bytes %v, error %v, want none", b, err)
 	}
 }
 

@@ -18,7 +18,7 @@ func (r *run) accept(ctx context.Context, count int) error {
 	if err := r.reset(count); err != nil {
 		return err
 	}
-	if err := r.group.sync(StepInit); err != nil {
+	if err := r.prepared(); err != nil {
 		return err
 	}
 	if err := r.acceptAll(ctx); err != nil {

@@ -18,14 +18,19 @@ import (
 
 // Options are a peer's settings.
 type Options struct {
-	Local      rdmacm.Addr
-	Controller string // address of the TCP connections
-	Peers      int    // of the test
-	Listens    bool   // otherwise the peer connects to all listening peers
-	Count      int    // connections for each pair of a connecting and a listening peer
-	Threads    int
-	Timeout    time.Duration // for address and route
-	Retries    int           // for these steps
+	Local      rdmacm.Addr // nil: any, for a connecting peer
+	Controller string      // address of the TCP connections
+	Peers      int         // of the test
+	Listens    bool        // otherwise the peer connects to all listening peers
+
+	// Server, if valid, selects the protocol of releases 52 to 58: this listening peer and a
+	// connecting peer, without a controller. Its TCP and RDMA ports have the same number.
+	Server netip.AddrPort
+
+	Count   int // connections for each pair of a connecting and a listening peer
+	Threads int
+	Timeout time.Duration // for address and route
+	Retries int           // for these steps
 
 	// Simulated replaces queue pairs by numbers from BaseQPN on, and each of their calls by
 	// Delay.
@@ -60,14 +65,11 @@ func Run(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if r.group, err = join(ctx, o.Controller, o.Peers, func() { o.Print("Running as OOB root\n") }); err != nil {
-		return failed("synchronize with the peers", err)
-	}
-	defer context.AfterFunc(ctx, func() { _ = r.group.close() })()
-	all, err := r.group.exchange(own, o.Peers)
+	all, err := r.meet(ctx, own)
 	if err != nil {
 		return failed("synchronize with the peers", err)
 	}
+	defer context.AfterFunc(ctx, func() { _ = r.group.close() })()
 	for _, p := range all {
 		if p.Listens {
 			r.listeners = append(r.listeners, p.Addr)
@@ -80,6 +82,31 @@ func Run(ctx context.Context, o Options) (err error) {
 		return &exchange.Error{Op: "need at least 1 listener", Code: 1}
 	}
 	return r.rounds(ctx)
+}
+
+// meet connects to the other peers and returns all peers.
+func (r *run) meet(ctx context.Context, own participant) (all []participant, err error) {
+	if r.Server.IsValid() {
+		if r.Listens {
+			r.group, err = lead(ctx, r.Server.String(), r.Peers, func() {})
+		} else {
+			r.group, err = follow(ctx, r.Server.String())
+		}
+		return []participant{{Listens: true, Addr: r.Server}, {}}, err
+	}
+	if r.group, err = join(ctx, r.Controller, r.Peers, func() { r.Print("Running as OOB root\n") }); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = r.group.close() })()
+	return r.group.exchange(own, r.Peers)
+}
+
+// prepared waits until all peers are ready to connect.
+func (r *run) prepared() error {
+	if r.Server.IsValid() { // a server accepts connections at once
+		return nil
+	}
+	return r.group.sync(StepInit)
 }
 
 func failed(op string, err error) error { return &exchange.Error{Op: op, Err: err, Code: 1} }
