@@ -149,6 +149,12 @@ func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	return networks[gid.Type], err
 }
 
+// GID returns an entry of a port's GID table.
+func (d queueDevice) GID(port, gidIndex uint8) (netip.Addr, error) {
+	gid, err := d.context.GID(uint32(port), uint32(gidIndex))
+	return gid.GID, err
+}
+
 // resolveTimeout limits MAC's address resolution: the kernel gives up after 3 s.
 const resolveTimeout = 5 * time.Second
 

@@ -100,8 +100,30 @@ type RXEUD struct {
 	_         uint16
 	AHNum     uint32
 	_         [4]uint32
-	_         [88]byte // struct rxe_av, for kernels without AHNum
+	AV        RXEAV // for kernels without AHNum
 }
+
+// RXEAV is struct rxe_av.
+type RXEAV struct {
+	_            structs.HostLayout
+	PortNum      uint8
+	NetworkType  uint8
+	DMAC         [6]byte
+	DGID         [16]byte `c:"grh.dgid"`
+	FlowLabel    uint32   `c:"grh.flow_label"`
+	SGIDIndex    uint8    `c:"grh.sgid_index"`
+	HopLimit     uint8    `c:"grh.hop_limit"`
+	TrafficClass uint8    `c:"grh.traffic_class"`
+	_            uint8
+	SGIDAddr     [28]byte // struct sockaddr_in or sockaddr_in6
+	DGIDAddr     [28]byte
+}
+
+// Values of RXEAV.NetworkType.
+const (
+	RXENetworkTypeIPv4 = 1 // RXE_NETWORK_TYPE_IPV4
+	RXENetworkTypeIPv6 = 2 // RXE_NETWORK_TYPE_IPV6
+)
 
 // RXEMW is wr.mw of struct rxe_send_wr.
 type RXEMW struct {

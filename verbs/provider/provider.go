@@ -1,5 +1,7 @@
 package provider
 
+import "net/netip"
+
 // A Provider implements one driver's queues on an open device. Its methods may
 // be called concurrently.
 type Provider interface {
@@ -171,6 +173,9 @@ type Device interface {
 
 	// Network returns a GID's network.
 	Network(port, gidIndex uint8) (Network, error)
+
+	// GID returns an entry of a port's GID table.
+	GID(port, gidIndex uint8) (netip.Addr, error)
 
 	// MAC returns the Ethernet address of the first hop to a GID. It may wait for the
 	// kernel's address resolution.

@@ -2,6 +2,7 @@ package rxe
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"unsafe"
 
@@ -18,9 +19,21 @@ type device struct {
 	brief           bool              // of the last doorbell
 	armed           []bool            // solicited only
 	err             error             // doorbell error
+
+	gid netip.Addr // invalid: GID fails
+	mac [6]byte
 }
 
-var errNoRing = errors.New("no such ring")
+var errNoRing, errNoGID = errors.New("no such ring"), errors.New("no such GID")
+
+func (d *device) GID(uint8, uint8) (netip.Addr, error) {
+	if !d.gid.IsValid() {
+		return d.gid, errNoGID
+	}
+	return d.gid, nil
+}
+
+func (d *device) MAC(provider.Path) ([6]byte, error) { return d.mac, nil }
 
 func (d *device) Map(offset uint64, length int) ([]byte, error) {
 	b := d.rings[offset]
@@ -185,7 +198,7 @@ func TestNewFails(t *testing.T) {
 			}, provider.ErrCorrupt,
 		},
 		"AH refused":          {func() (any, error) { return p.NewAH(provider.Path{}, 0, refuse) }, refused},
-		"AH without a number": {func() (any, error) { return p.NewAH(provider.Path{}, 0, answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
+		"AH without a number": {func() (any, error) { return p.NewAH(provider.Path{}, 0, answer(uapi.RXECreateAHResp{}, created)) }, errNoGID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := test.make(); !errors.Is(err, test.want) {

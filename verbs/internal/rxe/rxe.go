@@ -84,19 +84,3 @@ func (p rxe) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ
 	}
 	return q, nil
 }
-
-// An ah is an address handle, which the kernel looks up by its number.
-type ah struct{ number uint32 }
-
-// NewAH creates an address handle. A kernel that returns no number needs the
-// complete address in each work request, which is not supported.
-func (p rxe) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, error) {
-	var resp uapi.RXECreateAHResp
-	if _, err := create(nil, uapi.Bytes(&resp)); err != nil {
-		return nil, err
-	}
-	if resp.AHNum == 0 {
-		return nil, fmt.Errorf("create address handle: no number from the kernel (Linux before 5.15): %w", errors.ErrUnsupported)
-	}
-	return &ah{resp.AHNum}, nil
-}

@@ -206,6 +206,6 @@ func datagram(x *uapi.RXEUD, wr *provider.SendWR) error {
 	if !ok {
 		return provider.ErrAH
 	}
-	x.RemoteQPN, x.QKey, x.AHNum = wr.RemoteQPN, wr.QKey, to.number
+	x.RemoteQPN, x.QKey, x.AHNum, x.AV = wr.RemoteQPN, wr.QKey, to.number, to.address
 	return nil
 }

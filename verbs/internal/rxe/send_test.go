@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 	"unsafe"
@@ -27,6 +28,17 @@ func words(p unsafe.Pointer, length int) string {
 		}
 	}
 	return text.String()
+}
+
+// addressed returns an address handle of a kernel without their numbers.
+func addressed(t *testing.T, source, to string) provider.AddressHandle {
+	d := &device{gid: netip.MustParseAddr(source), mac: [6]byte{2, 3, 4, 5, 6, 7}}
+	path := provider.Path{DGID: netip.MustParseAddr(to), SGIDIndex: 3, FlowLabel: 0xabcde, HopLimit: 64, TrafficClass: 0x20, Port: 1}
+	made, err := New(d).NewAH(path, 0, answer(uapi.RXECreateAHResp{}, provider.Created{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handle{made}
 }
 
 // Each operation has the <rdma/rdma_user_rxe.h> layout, in slots with old contents,
@@ -84,10 +96,30 @@ func TestSendLayout(t *testing.T) {
 0010: 00000000000000000400000000000000
 0020: 05000000000000000300000001000000
 0030: 02000000060000000000000000000000`},
-		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{9}}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
+		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{number: 9}}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
 0000: 00000000000000000000000002000000
 0010: 00000000000000005634120000000180
 0020: 00000000090000000000000000000000
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"datagram to an address", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: addressed(t, "::ffff:10.0.0.1", "::ffff:10.0.0.2"), SGEs: sge}, `
+0000: 00000000000000000000000002000000
+0030: 00000000000000000101020304050607
+0040: 00000000000000000000ffff0a000002
+0050: debc0a0003402000000000000a000001
+0070: 00000000000000000a00000200000000
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"datagram to an IPv6 address", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: addressed(t, "fe80::1", "fe80::2"), SGEs: sge}, `
+0000: 00000000000000000000000002000000
+0030: 00000000000000000102020304050607
+0040: fe800000000000000000000000000002
+0050: debc0a00034020000a00000000000000
+0060: fe800000000000000000000000000001
+0070: 000000000a00000000000000fe800000
+0080: 00000000000000000000000200000000
 00b0: 00000000000000000800000008000000
 00c0: 00000000010000000000000000000000
 00d0: 887766554433221108000000ddccbbaa`},
@@ -153,7 +185,7 @@ func TestSendRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDevice()
 			q := d.newQP(t, test.transport, false)
-			good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{1}}}
+			good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{number: 1}}}
 			if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) {
 				t.Errorf("got %d posted, error %v, want 1 and %v", n, err, test.want)
 			}
