@@ -34,7 +34,7 @@ type command struct {
 	topology   bool
 	roce       bool
 	svg        bool
-	window     time.Duration // of topology
+	window     time.Duration // of topology and roce
 
 	settings fabricflag.Settings
 }
@@ -52,7 +52,7 @@ var rules = cmdutil.FlagRules{
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"statistics"}, Others: []string{"resources"}},
-		{Flags: []string{"window"}, Others: []string{"topology"}},
+		{Flags: []string{"window"}, Others: []string{"topology", "roce"}},
 		{Flags: []string{"svg"}, Others: []string{"topology"}},
 	},
 }
@@ -82,7 +82,9 @@ the highest within that time, and PCI Express errors that increase are findings.
 With --roce, it shows the settings of RoCE ports: the way of a traffic class to
 DSCP, priority, flow control (PFC), congestion marking (ECN), buffer and queue,
 and the parameters of congestion control. Settings that do not fit are findings
-with the command that repairs them.
+with the command that repairs them. With --window, it waits for the LLDP of the
+switch, which has its name and port, and often its flow control; it requires
+root.
 
 Sources that cannot be read are reported on standard error, with exit code 4.`),
 		Example: strings.Trim(`
@@ -109,6 +111,9 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 
   # the settings that keep RoCE packets from being dropped
   ibkit devinfo --roce mlx5_0
+
+  # the switch port of each RoCE port, too
+  ibkit devinfo --roce --window 31s
 
   # states and peers of all queue pairs, and the counters of ports
   ibkit devinfo --resources --wide --statistics`, "\n"),
@@ -141,7 +146,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
 	flags.BoolVar(&c.topology, "topology", false, "show the PCIe paths between GPUs and devices")
-	flags.DurationVar(&c.window, "window", 0, "read links and PCIe errors for `TIME` (--topology)")
+	flags.DurationVar(&c.window, "window", 0, "read links, or wait for LLDP, for `TIME` (--topology, --roce)")
 	flags.BoolVar(&c.roce, "roce", false, "show the settings of RoCE ports: priorities, PFC, ECN, buffers")
 	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")
 	flags.BoolVar(&c.statistics, "statistics", false, "add the counters of ports, QPs and memory regions (--resources)")

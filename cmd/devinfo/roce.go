@@ -11,7 +11,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/lldp"
 	"github.com/ibkit/ibkit/internal/tool/roce"
+	"github.com/ibkit/ibkit/report"
 )
 
 // runRoCE shows the settings of RoCE ports.
@@ -20,7 +22,13 @@ func (c *command) runRoCE(ctx context.Context, device string) error {
 	if err != nil {
 		return withHint(err)
 	}
-	o := roce.Host{Sysfs: c.env.Sysfs()}.Read(devices.Devices)
+	h := roce.Host{Sysfs: c.env.Sysfs()}
+	problems := c.listen(ctx, &h, devices.Devices)
+	o := h.Read(devices.Devices)
+	for _, err := range problems {
+		o.Problems = append(o.Problems, devinfo.Problem{Err: err})
+		o.Fail(report.Failure{Error: err.Error()})
+	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}
 	switch {
@@ -41,6 +49,42 @@ func (c *command) runRoCE(ctx context.Context, device string) error {
 		return err
 	}
 	return cmdutil.ResultError(o.Partial, c.check && o.HasProblem())
+}
+
+// listen waits for the LLDP peers with --window, and returns the reasons why it could not.
+func (c *command) listen(ctx context.Context, h *roce.Host, devices []*devinfo.Device) (problems []error) {
+	if c.window <= 0 {
+		return nil
+	}
+	if err := c.env.CheckRunningKernel("LLDP frames come from"); err != nil {
+		return []error{err}
+	}
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	bar.Wait(fmt.Sprintf("waiting up to %v for LLDP", c.window))
+	ctx, cancel := context.WithTimeout(ctx, c.window)
+	defer cancel()
+	h.Neighbours, problems = h.Listen(ctx, devices)
+	return problems
+}
+
+// peer describes the LLDP peer.
+func peer(n *lldp.Neighbour) string {
+	if n == nil {
+		return render.Absent
+	}
+	name := n.Chassis
+	if n.System != nil {
+		name = *n.System
+	}
+	text := name + " port " + n.Port
+	if n.PortDescription != nil && *n.PortDescription != n.Port {
+		text += " (" + *n.PortDescription + ")"
+	}
+	if n.MaxFrame != nil {
+		text += fmt.Sprintf(", frames up to %d bytes", *n.MaxFrame)
+	}
+	return cmdutil.Visible(text)
 }
 
 // roce prints the settings of a port.
@@ -83,6 +127,7 @@ func (v *view) netdev(l *roce.NetdevSettings) {
 		{"default priority", render.Show(l.Default)},
 		{"PFC", numbers(l.PFC)},
 		{"PFC of the peer", numbers(l.PeerPFC)},
+		{"LLDP peer", peer(l.LLDP)},
 		{"ECN", "receiver " + numbers(l.Notify) + ", sender " + numbers(l.React)},
 		{"DCBX", render.Show(l.DCBX)},
 		{"global pause", pauses(l.Pause)},

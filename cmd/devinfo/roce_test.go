@@ -47,6 +47,15 @@ func TestRoCE(t *testing.T) {
 	cmdtest.CheckDocument(t, "../../schema/devinfo-roce.json", out, &o)
 }
 
+// LLDP frames come from the running kernel's network devices.
+func TestRoCE_Window(t *testing.T) {
+	env := map[string]string{"IBKIT_SYSFS": testenv.WriteTree(t, roceHost)}
+	code, out, stderr := program.Run(t, env, "devinfo", "--roce", "--window", "1ms")
+	if want := "LLDP frames come from the running kernel"; code != cmdutil.ExitPartial || !strings.Contains(out, "LLDP peer              -") || !strings.Contains(stderr, want) {
+		t.Errorf("got exit code %d, error output %q, want %d and %s\n%s", code, stderr, cmdutil.ExitPartial, want, out)
+	}
+}
+
 func TestRoCE_NoPort(t *testing.T) {
 	env := map[string]string{"IBKIT_SYSFS": testenv.WriteTree(t, map[string]string{"class/infiniband/mlx5_1/ports/1/link_layer": "InfiniBand"})}
 	code, out, stderr := program.Run(t, env, "devinfo", "--roce")

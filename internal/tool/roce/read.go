@@ -107,6 +107,9 @@ func (h Host) netdev(root sysfs.Dir, name string) *NetdevSettings {
 		s.trustFile = "/sys/class/net/" + name + "/qos/trust"
 	}
 	h.query(s)
+	if s.LLDP = h.Neighbours[name]; s.LLDP != nil && s.PeerPFC == nil {
+		s.PeerPFC = s.LLDP.PFC
+	}
 	if driver := d.Sub("device").Link("driver"); s.Trust == nil && s.bridging != nil && driver != nil && *driver == "mlx5_core" {
 		// The driver trusts the DSCP as soon as the table has an entry
 		// (mlx5e_dcbnl_ieee_setapp).

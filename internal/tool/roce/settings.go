@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/ethtool"
+	"github.com/ibkit/ibkit/internal/lldp"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/report"
 )
@@ -66,6 +67,7 @@ type NetdevSettings struct {
 
 	PFC      []int            `json:"pfc"`      // priorities with flow control; nil: unknown
 	PeerPFC  []int            `json:"peer_pfc"` // the LLDP peer's
+	LLDP     *lldp.Neighbour  `json:"lldp"`     // the peer; nil: unknown
 	DSCP     map[string]uint8 `json:"dscp"`     // priority by code point
 	Default  *uint8           `json:"default_priority"`
 	Trust    *string          `json:"trust"` // "dscp" or "pcp": the field that selects the priority
@@ -117,6 +119,9 @@ type Host struct {
 	// with their values. nil: as above.
 	Optional     func(device, port uint32) (map[string]bool, error)
 	PortCounters func(device, port uint32) (map[string]uint64, error)
+
+	// Neighbours are the LLDP peers of network devices, from [Host.Listen].
+	Neighbours map[string]*lldp.Neighbour
 
 	// EnableOptional enables optional counters, and disables all others. nil: as above.
 	EnableOptional func(device, port uint32, names []string) error
