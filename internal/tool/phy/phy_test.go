@@ -820,6 +820,21 @@ func TestNextSteps(t *testing.T) {
 	}
 }
 
+// The next step for a port that was disabled has the command that enables it.
+func TestNextStep_Disabled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "optics")
+		r.o.Down = true
+		n := r.Fabric.Node("leaf2")
+		n.Ports[9].Info.PhysState = ib.PhysDisabled
+		result := r.run(t)
+		got := result.ReportEnd(end(t, result, "leaf2", 9)).Trouble
+		if want := "enable the port: ibkit port " + n.Info.NodeGUID.String() + " 9 enable"; got == nil || got.Reason != "closed by command" || got.Next != want {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	})
+}
+
 // Two ports share a module. If the device does not report the lanes of each, the module's light
 // is a finding once.
 func TestFind_UnknownLanes(t *testing.T) {
