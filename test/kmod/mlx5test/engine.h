@@ -220,7 +220,7 @@ extern const struct ts_abi ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
-extern bool ts_cm;
+extern bool ts_cm, ts_counters;
 bool ts_needs_grh(const struct ts_dev *dev);
 extern struct mutex ts_lock;
 extern struct xarray ts_qps, ts_cqs, ts_srqs, ts_mrs;
@@ -286,7 +286,7 @@ void ts_gsi_free_cq(struct ts_cq *cq);
 int ts_gsi_create_qp(struct ts_qp *qp, struct ib_qp_init_attr *attr);
 void ts_gsi_drain(struct ts_qp *qp, bool complete);
 void ts_gsi_destroy_qp(struct ts_qp *qp);
-extern const struct ib_device_ops ts_gsi_ops;
+extern const struct ib_device_ops ts_gsi_ops, ts_stat_ops;
 
 /* mlx5.c: create commands of the ABI. They map the memory of the object. */
 int mlx5_init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);

@@ -205,6 +205,8 @@ static int add_device(unsigned int n)
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (ts_cm && n < netdevs)	/* first: later operations do not replace them */
 		ib_set_device_ops(&dev->ib, &ts_gsi_ops);
+	if (ts_counters)
+		ib_set_device_ops(&dev->ib, &ts_stat_ops);
 	ib_set_device_ops(&dev->ib, ts_abi->ops);
 	if (n < netdevs) {
 		ib_set_device_ops(&dev->ib, &roce_ops);
