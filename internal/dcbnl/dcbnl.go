@@ -177,3 +177,14 @@ func (p *Bridging) readTable(ad *netlink.AttributeDecoder) error {
 	}
 	return ad.Err()
 }
+
+// PrioritiesIn returns the priorities in a bit mask, never nil.
+func PrioritiesIn(mask uint8) []int {
+	all := []int{}
+	for p := range Priorities {
+		if mask>>p&1 == 1 {
+			all = append(all, p)
+		}
+	}
+	return all
+}

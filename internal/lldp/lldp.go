@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/dcbnl"
 )
 
 // A Neighbour is the other end of a network device's cable. Pointers and slices are nil for
@@ -77,7 +79,7 @@ func (n *Neighbour) set(kind uint16, value []byte) {
 		switch data := value[orgSize:]; binary.BigEndian.Uint32(value) {
 		case flowControl:
 			if len(data) >= 2 {
-				n.PFC = priorities(data[1])
+				n.PFC = dcbnl.PrioritiesIn(data[1])
 			}
 		case maxFrame:
 			if len(data) >= 2 {
@@ -108,14 +110,3 @@ func identifier(value []byte, mac, network byte) string {
 
 // text returns a text without the zeros at its end.
 func text(b []byte) string { return strings.TrimRight(string(b), "\x00") }
-
-// priorities returns the priorities in a bit mask, never nil.
-func priorities(mask byte) []int {
-	all := []int{}
-	for p := range 8 {
-		if mask>>p&1 == 1 {
-			all = append(all, p)
-		}
-	}
-	return all
-}

@@ -9,7 +9,7 @@ import (
 )
 
 // Users without CAP_SYS_ADMIN read the header of a configuration space only: its settings are
-// unknown, and the topology says so. The rest does not depend on it.
+// unknown, and the topology reports it. The rest does not depend on it.
 func TestRead_Restricted(t *testing.T) {
 	for _, test := range []struct {
 		name       string

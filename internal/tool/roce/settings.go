@@ -188,17 +188,6 @@ func (o *Overview) addProblems(s *PortSettings, errs []error) {
 	}
 }
 
-// priorities returns the priorities in a bit mask, never nil.
-func priorities(mask uint8) []int {
-	all := []int{}
-	for p := range dcbnl.Priorities {
-		if mask>>p&1 == 1 {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // prioritiesOf returns the priorities with a value, never nil.
 func prioritiesOf(values [dcbnl.Priorities]uint8, value int) []int {
 	all := []int{}
@@ -212,13 +201,13 @@ func prioritiesOf(values [dcbnl.Priorities]uint8, value int) []int {
 
 // setBridging adds the kernel's settings.
 func (s *NetdevSettings) setBridging(b *dcbnl.Bridging) {
-	s.bridging, s.PFC, s.Default = b, priorities(b.Enabled), b.Default
+	s.bridging, s.PFC, s.Default = b, dcbnl.PrioritiesIn(b.Enabled), b.Default
 	s.DSCP = map[string]uint8{}
 	for code, priority := range b.DSCP {
 		s.DSCP[strconv.Itoa(int(code))] = priority
 	}
 	if b.Peer != nil {
-		s.PeerPFC = priorities(*b.Peer)
+		s.PeerPFC = dcbnl.PrioritiesIn(*b.Peer)
 	}
 	if b.DCBX != nil {
 		s.DCBX = new(b.DCBX.String())
