@@ -2,10 +2,12 @@ package mesh
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -303,4 +305,19 @@ func TestRun_Usage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A launcher that passes an open standard input without a line does not hang the worker.
+func TestRun_TokenTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, writer := io.Pipe()
+		defer writer.Close()
+		var out, errOut strings.Builder
+		env := &cmdutil.Env{In: in, Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
+		code := program(t.Context(), env, strings.Fields("mesh run --join head:18600 --join-timeout 5s"))
+		const want = "ibkit mesh run: read the token: no line on the standard input within 5s\nhint: set IBKIT_MESH_TOKEN"
+		if code != cmdutil.ExitFailed || !strings.HasPrefix(errOut.String(), want) {
+			t.Errorf("got exit code %d and %q, want %q", code, errOut.String(), want)
+		}
+	})
 }

@@ -147,7 +147,7 @@ func (c *joinRun) work(ctx context.Context) error {
 	if _, _, err := net.SplitHostPort(c.join); err != nil {
 		return cmdutil.UsageErrorf("invalid --join %q: want HOST:PORT", c.join)
 	}
-	token, err := c.token()
+	token, err := c.token(ctx)
 	if err != nil {
 		return err
 	}
@@ -192,17 +192,31 @@ func (c *joinRun) environment() rendezvous.Environment {
 // maxToken limits a token on the standard input.
 const maxToken = 4096
 
-// token returns the token of the environment or of the standard input.
-func (c *joinRun) token() (string, error) {
+// token returns the token of the environment or of the standard input. A launcher may leave this
+// open without a line.
+func (c *joinRun) token(ctx context.Context) (string, error) {
 	if token := c.env.Getenv(rendezvous.TokenVariable); token != "" {
 		return token, nil
 	}
-	line, err := bufio.NewReader(io.LimitReader(c.env.In, maxToken)).ReadString('\n')
-	if token := strings.TrimSpace(line); token != "" {
-		return token, nil
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the token: %w", err)
+	var line string
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		line, err = bufio.NewReader(io.LimitReader(c.env.In, maxToken)).ReadString('\n')
+		read <- err
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.within, fmt.Errorf("no line on the standard input within %v", c.within))
+	defer cancel()
+	select {
+	case err := <-read:
+		if token := strings.TrimSpace(line); token != "" {
+			return token, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+	case <-ctx.Done():
+		return "", cmdutil.WithHint(fmt.Errorf("read the token: %w", context.Cause(ctx)), "set "+rendezvous.TokenVariable+": pdsh does not pass its standard input on")
 	}
 	return "", cmdutil.UsageErrorf("no token: set %s, or write it to the standard input", rendezvous.TokenVariable)
 }
