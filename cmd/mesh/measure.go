@@ -24,6 +24,7 @@ type testFlags struct {
 	duration       time.Duration
 	iterations     uint64
 	metric         string
+	depth          int
 	timeout        uint8
 	events, verify bool
 }
@@ -53,13 +54,14 @@ func (t *testFlags) define(cmd *cobra.Command) {
 	flags.DurationVar(&t.duration, "duration", defaultDuration, "`TIME` of a bandwidth measurement, after a warm-up of 0.2 s")
 	flags.Uint64Var(&t.iterations, "iterations", 0, "`NUMBER` of messages of each measurement instead of a time")
 	cmdutil.EnumFlag(cmd, &t.metric, "metric", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
+	flags.IntVar(&t.depth, "tx-depth", perf.NewTest(t.op, perf.Bandwidth, perf.RC, 1).Depth, "`NUMBER` of messages in flight\n(fewer by default for large messages)")
 	flags.Uint8Var(&t.timeout, "qp-timeout", perf.NewTest(perf.Send, perf.Latency, perf.RC, 1).Timeout, "queue pair timeout `N`: 4.096 µs · 2^N")
 	flags.BoolVar(&t.events, "events", false, "wait for completion events instead of polling")
 	flags.BoolVar(&t.verify, "verify", false, "verify payloads")
 }
 
 // testFlagNames are the flags without effect on a simulation.
-var testFlagNames = []string{"op", "transport", "message-size", "duration", "iterations", "events", "verify", "metric", "qp-timeout", "device"}
+var testFlagNames = []string{"op", "transport", "message-size", "duration", "iterations", "events", "verify", "metric", "tx-depth", "qp-timeout", "device"}
 
 // loadTime is the time that congestors send longer than a bandwidth measurement: the victims
 // begin later, and measure their latency first.
@@ -85,7 +87,9 @@ func (t *testFlags) tests(flags *pflag.FlagSet) (tests, load []perf.Test, err er
 	if t.events && t.op == perf.Write {
 		latency.Op = perf.Send // a write generates no event for the responder
 	}
-	bandwidth.Depth = bandwidth.FittingDepth()
+	if bandwidth.Depth = bandwidth.FittingDepth(); flags.Changed("tx-depth") {
+		bandwidth.Depth = t.depth
+	}
 	bandwidth.Moderation = bandwidth.FittingModeration()
 	tests = map[string][]perf.Test{metricBoth: {latency, bandwidth}, metricLatency: {latency}, metricBandwidth: {bandwidth}}[t.metric]
 	congestor := bandwidth

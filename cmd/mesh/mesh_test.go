@@ -276,6 +276,7 @@ func TestRun_Usage(t *testing.T) {
 		"run":                                                    "no launcher started this process",
 		"run --message-size 0":                                   `invalid --message-size "0": want 1 to 1G bytes`,
 		"run --transport ud --op read":                           "read is not supported",
+		"run --tx-depth 99999":                                   "tx-depth",
 		"run --device mlx5_0:1":                                  `invalid --device "mlx5_0:1": want DEVICE or DEVICE/PORT`,
 		"run --fault a=50%":                                      "--fault has no effect without --sim",
 		"run --sim demo --events":                                "--events has no effect on a simulation",

@@ -12,7 +12,7 @@
 //	got := g.Must(t, "ibkit", "ibv_devinfo", "-v")
 //
 // [NewPair] boots two guests that are joined by a wire, [NewSwitched] several that are joined
-// by a [Switch] with limited rates and losses. [RunTests] runs a package's tests
+// by a [Switch], or by several with trunks, with limited rates and losses in each direction. [RunTests] runs a package's tests
 // in a guest, including tests with the build tag inguest. A guest ends with its test,
 // after [Spec].Timeout, with its context, and with the process that booted it. A kernel
 // panic or oops ends it with a [PanicError], a test step without progress with a

@@ -51,7 +51,7 @@ var errClosed = errors.New("guest was closed")
 // Boot starts a guest and returns when the setup is complete. The guest ends with the
 // context at the latest.
 func Boot(ctx context.Context, spec Spec) (*Guest, error) {
-	if spec.wired() {
+	if spec.wires() > 0 {
 		return nil, fmt.Errorf("boot guest %s: a wire needs two ends: use BootPair", spec.Name)
 	}
 	return boot(ctx, spec, 1, nil, new(activity))
@@ -63,32 +63,34 @@ func BootPair(ctx context.Context, a, b Spec) (pair [2]*Guest, err error) {
 	if ends[0], ends[1], err = socketPair(); err != nil {
 		return pair, err
 	}
-	all, err := bootAll(ctx, []Spec{a, b}, ends[:])
+	all, err := bootAll(ctx, []Spec{a, b}, [][]*os.File{ends[:1], ends[1:]})
 	return [2]*Guest(all), err
 }
 
 // BootSwitched starts guests with numbers from 1. Their [Wire] devices are connected to the
 // ports of a switch, in their order.
 func BootSwitched(ctx context.Context, s *Switch, specs ...Spec) ([]*Guest, error) {
-	var ends []*os.File
-	for range specs {
-		end, err := s.connect()
-		if err != nil {
-			return nil, err
+	ends := make([][]*os.File, len(specs))
+	for i, spec := range specs {
+		for rail := range spec.wires() {
+			end, err := s.connect(Plug{i + 1, rail})
+			if err != nil {
+				return nil, err
+			}
+			ends[i] = append(ends[i], end)
 		}
-		ends = append(ends, end)
 	}
 	return bootAll(ctx, specs, ends)
 }
 
-// bootAll starts guests at the ends of wires, which it closes.
-func bootAll(ctx context.Context, specs []Spec, ends []*os.File) ([]*Guest, error) {
+// bootAll starts guests at the ends of their wires, which it closes.
+func bootAll(ctx context.Context, specs []Spec, ends [][]*os.File) ([]*Guest, error) {
 	all, errs := make([]*Guest, len(specs)), make([]error, len(specs))
 	together := new(activity)
 	var booting sync.WaitGroup
 	for i, spec := range specs {
-		if !spec.wired() {
-			errs[i] = errors.Join(fmt.Errorf("boot guest %s: it needs a device on a wire", spec.Name), ends[i].Close())
+		if len(ends[i]) == 0 || spec.wires() != len(ends[i]) {
+			errs[i] = errors.Join(fmt.Errorf("boot guest %s: got %d devices on a wire, want %d", spec.Name, spec.wires(), max(1, len(ends[i]))), closeAll(ends[i]))
 			continue
 		}
 		booting.Go(func() { all[i], errs[i] = boot(ctx, spec, i+1, ends[i], together) })
@@ -108,11 +110,17 @@ func bootAll(ctx context.Context, specs []Spec, ends []*os.File) ([]*Guest, erro
 	return all, err
 }
 
-// boot starts a guest. It closes its end of the wire, which QEMU inherits.
-func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *activity) (*Guest, error) {
-	if wire != nil {
-		defer wire.Close()
+func closeAll(files []*os.File) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.Close())
 	}
+	return errors.Join(errs...)
+}
+
+// boot starts a guest. It closes its ends of wires, which QEMU inherits.
+func boot(ctx context.Context, spec Spec, host int, wires []*os.File, activity *activity) (*Guest, error) {
+	defer closeAll(wires)
 	if spec.Release == nil {
 		spec.Release = debian.Bookworm
 	}
@@ -133,7 +141,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 		return nil, fmt.Errorf("make disk of guest %s: %w", spec.Name, err)
 	}
 	defer disk.Close()
-	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wire: wire, host: min(host, 2), terminal: spec.Interactive, capture: spec.Capture}
+	h := hardware{kernel: kernel, extra: spec.Machine, disk: disk, wires: wires, host: min(host, 2), terminal: spec.Interactive, capture: spec.Capture}
 	if h.initrd, err = baseInitrd(ctx, kernel, root, modules); err != nil {
 		return nil, fmt.Errorf("make first file system of guest %s: %w", spec.Name, err)
 	}
@@ -168,7 +176,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File, activity *act
 
 // name returns the name in errors.
 func (g *Guest) name() string {
-	if g.spec.wired() {
+	if g.spec.wires() > 0 {
 		return fmt.Sprintf("%s, host %d", g.spec.Name, g.host)
 	}
 	return g.spec.Name

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -138,14 +139,15 @@ func saveState(ctx context.Context, h hardware, to string) error {
 	defer ours.Close()
 	defer theirs.Close()
 	h.console, h.monitor, h.disk = console, theirs, h.initrd
-	if h.wire != nil {
+	h.wires = slices.Clone(h.wires)
+	for rail := range h.wires {
 		end, other, err := socketPair()
 		if err != nil {
 			return err
 		}
 		defer end.Close()
 		defer other.Close()
-		h.wire = end
+		h.wires[rail] = end
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, saveTimeout, fmt.Errorf("%w: %v", ErrTimeout, saveTimeout))
 	defer cancel()

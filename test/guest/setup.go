@@ -140,7 +140,7 @@ func (g *Guest) setupScript() string {
 			fmt.Fprintf(&ip, "link add %s type veth peer name %[1]speer\nlink set %[1]speer up\n", p.Netdev)
 		case Wire: // it exists, with the address of the second guest in the saved state
 			if g.host > 2 {
-				fmt.Fprintf(&ip, "link set %s address 52:54:00:00:00:%02x\n", p.Netdev, g.host)
+				fmt.Fprintf(&ip, "link set %s address %s\n", p.Netdev, macAddress(int(p.Addr.As4()[2]), g.host))
 			}
 		}
 		fmt.Fprintf(&ip, "address add %s/%d dev %s\nlink set %[3]s up\n", p.Addr, prefixLen, p.Netdev)

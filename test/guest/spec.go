@@ -80,7 +80,7 @@ type Link int
 const (
 	Dummy Link = iota // it talks to itself only
 	Veth              // one end of a pair; the other end is up and has no address
-	Wire              // joins guests, see BootPair and BootSwitched; one in each
+	Wire              // joins guests, see BootPair and BootSwitched; several: rails of a Switch
 )
 
 // Port has a Device's names and address in a guest.
@@ -93,31 +93,24 @@ type Port struct {
 // prefixLen is the prefix length for all addresses.
 const prefixLen = 24
 
-// ports returns the network devices and their addresses: 10.0.DEVICE.HOST.
+// ports returns the network devices and their addresses: 10.0.DEVICE.HOST, or 10.1.RAIL.HOST
+// on a wire.
 func (s Spec) ports(host int) []Port {
-	ports := make([]Port, len(s.Devices))
+	ports, rail := make([]Port, len(s.Devices)), 0
 	for i, d := range s.Devices {
-		ports[i] = Port{
-			Device: d.Name,
-			Netdev: d.Link.netdev(i),
-			Addr:   netip.AddrFrom4([4]byte{10, 0, byte(i), byte(host)}),
+		p := Port{Device: d.Name, Addr: netip.AddrFrom4([4]byte{10, 0, byte(i), byte(host)})}
+		switch d.Link {
+		case Veth:
+			p.Netdev = fmt.Sprintf("veth%d", i)
+		case Wire:
+			p.Netdev, p.Addr = fmt.Sprintf("eth%d", rail), netip.AddrFrom4([4]byte{10, 1, byte(rail), byte(host)})
+			rail++
+		default:
+			p.Netdev = fmt.Sprintf("dummy%d", i)
 		}
-		if d.Link == Wire {
-			ports[i].Addr = netip.AddrFrom4([4]byte{10, 1, 0, byte(host)})
-		}
+		ports[i] = p
 	}
 	return ports
-}
-
-func (l Link) netdev(i int) string {
-	switch l {
-	case Veth:
-		return fmt.Sprintf("veth%d", i)
-	case Wire:
-		return "eth0"
-	default:
-		return fmt.Sprintf("dummy%d", i)
-	}
 }
 
 // rdmaModules are loaded if there are devices.
@@ -132,12 +125,12 @@ func (l Link) module() string {
 	return [...]string{Dummy: "dummy", Veth: "veth", Wire: "virtio_net"}[l]
 }
 
-// wired reports whether the spec has a wire.
-func (s Spec) wired() bool {
+// wires returns the number of wires.
+func (s Spec) wires() (n int) {
 	for _, d := range s.Devices {
 		if d.Link == Wire {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }

@@ -12,44 +12,87 @@ import (
 	"time"
 )
 
-// A Switch joins guests in this process. It forwards a frame by its destination address,
-// and has a queue for each port.
+// A Switch joins guests in this process, or is the switches of a network with a route between
+// each two plugs. It forwards a frame by its destination address. A frame for all stays on its
+// rail.
 type Switch struct {
 	lock    sync.Mutex
-	cables  []Cable
-	wires   []net.Conn
-	queues  []chan []byte
+	wires   map[Plug]net.Conn
+	all     Cable // of wires without their own
+	lines   map[any]*line
+	route   func(from, to Plug) []string
+	over    chan struct{}
 	running sync.WaitGroup
 }
 
-// NewSwitch returns a switch with cables, by guest from 0.
-func NewSwitch(cables ...Cable) *Switch { return &Switch{cables: cables} }
+// A Plug is the end of a guest's wire.
+type Plug struct{ Guest, Rail int } // the guest from 1, the rail from 0
 
-// SetCable replaces a cable.
-func (s *Switch) SetCable(guest int, c Cable) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.cables[guest] = c
-}
-
-// cable returns the present properties of a cable.
-func (s *Switch) cable(guest int) Cable {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return s.cables[guest]
-}
-
-// A Cable is the link between a guest and a [Switch].
+// A Cable is a link in a direction.
 type Cable struct {
-	Rate float64 // bits per second in each direction
-	Loss float64 // share of lost frames in each direction
+	Rate float64 // bits per second
+	Loss float64 // share of lost frames
 }
 
-// queueLength is the number of frames that wait for a cable at most; further frames are lost.
+// NewSwitch returns a switch with equal cables in both directions. route returns the trunks
+// between plugs; nil: none.
+func NewSwitch(all Cable, route func(from, to Plug) []string) *Switch {
+	return &Switch{all: all, route: route, wires: map[Plug]net.Conn{}, lines: map[any]*line{}, over: make(chan struct{})}
+}
+
+// An up is the direction of a cable from a guest, a down that to it.
+type (
+	up   Plug
+	down Plug
+)
+
+// SetCable replaces a cable in the directions from and to a guest.
+func (s *Switch) SetCable(at Plug, from, to Cable) {
+	s.set(up(at), from)
+	s.set(down(at), to)
+}
+
+// SetTrunk replaces a trunk.
+func (s *Switch) SetTrunk(name string, c Cable) { s.set(name, c) }
+
+func (s *Switch) set(key any, c Cable) {
+	l := s.line(key)
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	l.cable = c
+}
+
+// A line is a cable or trunk in a direction, with frames that wait for it.
+type line struct {
+	cable Cable
+	queue chan parcel
+}
+
+// A parcel is a frame with the lines that it passes.
+type parcel struct {
+	frame []byte
+	path  []*line
+	to    net.Conn
+}
+
+// queueLength is the number of frames that wait for a line at most; further frames are lost.
 const queueLength = 4096
 
-// connect returns the guest's end of the next cable.
-func (s *Switch) connect() (*os.File, error) {
+// line returns the line with a key, and starts new ones.
+func (s *Switch) line(key any) *line {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	l := s.lines[key]
+	if l == nil {
+		l = &line{s.all, make(chan parcel, queueLength)}
+		s.lines[key] = l
+		s.running.Go(func() { s.carry(l) })
+	}
+	return l
+}
+
+// connect returns the guest's end of a new cable.
+func (s *Switch) connect(at Plug) (*os.File, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -59,16 +102,10 @@ func (s *Switch) connect() (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, theirs.Close())
 	}
-	in, out := make(chan []byte, queueLength), make(chan []byte, queueLength)
 	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.wires, s.queues = append(s.wires, wire), append(s.queues, out)
-	from := len(s.wires) - 1
-	s.running.Go(func() { receive(wire, in) })
-	s.running.Go(func() {
-		s.carry(from, in, func(frame []byte) error { s.forward(from, frame); return nil })
-	})
-	s.running.Go(func() { s.carry(from, out, func(frame []byte) error { return send(wire, frame) }) })
+	s.wires[at] = wire
+	s.lock.Unlock()
+	s.running.Go(func() { s.receive(at, wire) })
 	return theirs, nil
 }
 
@@ -78,17 +115,13 @@ func (s *Switch) Close() {
 	for _, w := range s.wires {
 		_ = w.Close()
 	}
-	for _, q := range s.queues {
-		close(q)
-	}
-	s.queues = make([]chan []byte, len(s.queues)) // nil: frames are lost
 	s.lock.Unlock()
+	close(s.over)
 	s.running.Wait()
 }
 
-// receive queues the frames of a guest, each after its length, until the wire ends.
-func receive(wire net.Conn, to chan<- []byte) {
-	defer close(to)
+// receive forwards the frames of a guest, each after its length, until the wire ends.
+func (s *Switch) receive(from Plug, wire net.Conn) {
 	input := bufio.NewReaderSize(wire, 64<<10)
 	for {
 		var length uint32
@@ -99,7 +132,7 @@ func receive(wire net.Conn, to chan<- []byte) {
 		if _, err := io.ReadFull(input, frame); err != nil {
 			return
 		}
-		queue(to, frame)
+		s.forward(from, frame)
 	}
 }
 
@@ -109,51 +142,67 @@ const (
 	maxFrame = 128 << 10 // with segmentation by the device
 )
 
-// queue adds a frame unless the queue is full.
-func queue(to chan<- []byte, frame []byte) {
-	select {
-	case to <- frame:
-	default:
-	}
-}
-
-// send sends a frame to a guest.
-func send(wire net.Conn, frame []byte) error {
-	_, err := wire.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(frame))), frame...))
-	return err
-}
-
-// forward queues a frame for the guest with the number in the last byte of its destination address, or for all
-// others.
-func (s *Switch) forward(from int, frame []byte) {
+// forward queues a frame for the plug in its destination address, see macAddress, or for all
+// others on the rail.
+func (s *Switch) forward(from Plug, frame []byte) {
 	s.lock.Lock()
-	defer s.lock.Unlock()
-	for to, q := range s.queues {
-		if to != from && (frame[0]&1 != 0 || int(frame[5]) == to+1) {
-			queue(q, frame)
+	wires := map[Plug]net.Conn{}
+	for to, wire := range s.wires {
+		isFor := Plug{int(frame[5]), int(frame[4])} == to || frame[0]&1 != 0 && to.Rail == from.Rail
+		if to != from && isFor {
+			wires[to] = wire
 		}
 	}
+	s.lock.Unlock()
+	for to, wire := range wires {
+		path := []*line{s.line(up(from))}
+		if s.route != nil {
+			for _, trunk := range s.route(from, to) {
+				path = append(path, s.line(trunk))
+			}
+		}
+		queue(parcel{frame, append(path, s.line(down(to))), wire})
+	}
 }
 
-// burst is the time for which a cable makes up, after a busy machine delayed it.
+// queue adds a parcel to the queue of its next line unless that is full, or sends the frame.
+func queue(p parcel) error {
+	if len(p.path) == 0 {
+		_, err := p.to.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(p.frame))), p.frame...))
+		return err
+	}
+	next := p.path[0]
+	p.path = p.path[1:]
+	select {
+	case next.queue <- p:
+	default:
+	}
+	return nil
+}
+
+// burst is the time for which a line makes up, after a busy machine delayed it.
 const burst = 50 * time.Millisecond
 
-// carry passes frames on at the rate of a guest's cable, until the queue closes or do fails.
-// It loses some.
-func (s *Switch) carry(guest int, frames <-chan []byte, do func([]byte) error) {
+// carry passes frames on at the rate of a line, until the switch closes. It loses some.
+func (s *Switch) carry(l *line) {
 	next := time.Now()
-	for frame := range frames {
-		c := s.cable(guest)
+	for {
+		var p parcel
+		select {
+		case p = <-l.queue:
+		case <-s.over:
+			return
+		}
+		s.lock.Lock()
+		c := l.cable
+		s.lock.Unlock()
 		if earliest := time.Now().Add(-burst); next.Before(earliest) {
 			next = earliest
 		}
-		next = next.Add(time.Duration(float64(8*len(frame)) / c.Rate * float64(time.Second)))
+		next = next.Add(time.Duration(float64(8*len(p.frame)) / c.Rate * float64(time.Second)))
 		time.Sleep(time.Until(next))
-		if rand.Float64() < c.Loss {
-			continue
-		}
-		if do(frame) != nil {
-			return
+		if rand.Float64() >= c.Loss {
+			_ = queue(p) // a guest that has ended loses frames
 		}
 	}
 }

@@ -27,12 +27,12 @@ type vm struct {
 // hardware has the parts of a vm.
 type hardware struct {
 	kernel   *Kernel
-	initrd   *os.File // agent file system
-	disk     *os.File // spec contents, read by the agent
-	state    *os.File // saved state of a vm with the same parts, from which this vm goes on, or nil
-	monitor  *os.File // for commands to QEMU, or nil
-	wire     *os.File // a stream socket to another guest, or nil
-	host     int      // part of the network address at the wire's end
+	initrd   *os.File   // agent file system
+	disk     *os.File   // spec contents, read by the agent
+	state    *os.File   // saved state of a vm with the same parts, from which this vm goes on, or nil
+	monitor  *os.File   // for commands to QEMU, or nil
+	wires    []*os.File // stream sockets to other guests
+	host     int        // part of the network addresses at the wires' ends
 	console  io.Writer
 	terminal bool   // this process's terminal is the console
 	capture  string // file for packets on the wire, or ""
@@ -104,9 +104,9 @@ func (h hardware) args(agent *os.File, files *descriptors) []string {
 		"-chardev", "stdio,id=console,signal=off",
 		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", files.add(agent)),
 		"-drive", fmt.Sprintf("id=disk,if=none,format=raw,read-only=on,file=/proc/self/fd/%d", files.add(h.disk)))
-	if h.wire != nil {
-		args = append(args, "-netdev", fmt.Sprintf("socket,id=wire,fd=%d", files.add(h.wire)))
-		if h.capture != "" {
+	for rail, wire := range h.wires {
+		args = append(args, "-netdev", fmt.Sprintf("socket,id=%s,fd=%d", wireName(rail), files.add(wire)))
+		if rail == 0 && h.capture != "" {
 			// A comma ends an option value.
 			args = append(args, "-object", "filter-dump,id=capture,netdev=wire,file="+strings.ReplaceAll(h.capture, ",", ",,"))
 		}
@@ -136,11 +136,22 @@ func (h hardware) machine(files *descriptors) []string {
 		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,
 		"-device", "virtio-blk-pci,drive=disk",
 	}
-	if h.wire != nil {
-		args = append(args, "-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
+	for rail := range h.wires {
+		args = append(args, "-device", fmt.Sprintf("virtio-net-pci,netdev=%s,romfile=,mac=%s", wireName(rail), macAddress(rail, h.host)))
 	}
 	return append(args, h.extra...)
 }
+
+// wireName returns the name of a rail's wire in QEMU.
+func wireName(rail int) string {
+	if rail == 0 {
+		return "wire"
+	}
+	return fmt.Sprintf("wire%d", rail)
+}
+
+// macAddress returns the network address of a guest on a rail.
+func macAddress(rail, host int) string { return fmt.Sprintf("52:54:00:00:%02x:%02x", rail, host) }
 
 // socketPair returns two joined stream sockets.
 func socketPair() (a, b *os.File, err error) {
