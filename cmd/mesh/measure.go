@@ -51,13 +51,44 @@ func (t *testFlags) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &t.op, "op", perf.Send, ops, "`OPERATION` of the messages")
 	cmdutil.EnumFlag(cmd, &t.transport, "transport", perf.RC, perf.Transports, "queue pair `TYPE`")
 	flags.StringVar(&t.size, "message-size", "64K", "message `BYTES` of bandwidths (ud: 1K)")
-	flags.DurationVar(&t.duration, "duration", defaultDuration, "`TIME` of a bandwidth measurement, after a warm-up of 0.2 s")
+	t.defineTime(cmd)
 	flags.Uint64Var(&t.iterations, "iterations", 0, "`NUMBER` of messages of each measurement instead of a time")
-	cmdutil.EnumFlag(cmd, &t.metric, "metric", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
 	flags.IntVar(&t.depth, "tx-depth", perf.NewTest(t.op, perf.Bandwidth, perf.RC, 1).Depth, "`NUMBER` of messages in flight\n(fewer by default for large messages)")
 	flags.Uint8Var(&t.timeout, "qp-timeout", perf.NewTest(perf.Send, perf.Latency, perf.RC, 1).Timeout, "queue pair timeout `N`: 4.096 µs · 2^N")
 	flags.BoolVar(&t.events, "events", false, "wait for completion events instead of polling")
 	flags.BoolVar(&t.verify, "verify", false, "verify payloads")
+}
+
+// defineTime declares the flags that determine the time of a round.
+func (t *testFlags) defineTime(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&t.duration, "duration", defaultDuration, "`TIME` of a bandwidth measurement, after a warm-up of 0.2 s")
+	cmdutil.EnumFlag(cmd, &t.metric, "metric", metricBoth, []string{metricBoth, metricBandwidth, metricLatency}, "measured `FIGURE`")
+}
+
+// Times of a measurement: TCP and queue pair connections, messages of a latency at 5 µs, which
+// is slow, and the warm-up of a bandwidth.
+const (
+	connectTime   = 50 * time.Millisecond
+	latencyTime   = latencyIterations * 2 * 5 * time.Microsecond
+	bandwidthTime = 200 * time.Millisecond
+)
+
+// takes estimates the time of the measurements of a flow.
+func (t *testFlags) takes() (all time.Duration) {
+	if t.metric != metricBandwidth {
+		all += connectTime + latencyTime
+	}
+	if t.metric != metricLatency {
+		all += connectTime + bandwidthTime + t.duration
+	}
+	return all
+}
+
+func (t *testFlags) checkDuration() error {
+	if t.duration <= 0 || t.duration > maxDuration {
+		return cmdutil.UsageErrorf("invalid --duration %v: want a time above 0, at most %v", t.duration, maxDuration)
+	}
+	return nil
 }
 
 // testFlagNames are the flags without effect on a simulation.
@@ -113,11 +144,11 @@ func (t *testFlags) check(flags *pflag.FlagSet, simulated bool) error {
 			return cmdutil.UsageErrorf("--%s has no effect on a simulation", name)
 		}
 	}
-	switch {
-	case flags.Changed("duration") && flags.Changed("iterations"):
+	if flags.Changed("duration") && flags.Changed("iterations") {
 		return cmdutil.UsageErrorf("--duration and --iterations are mutually exclusive")
-	case t.duration <= 0 || t.duration > maxDuration:
-		return cmdutil.UsageErrorf("invalid --duration %v: want a time above 0, at most %v", t.duration, maxDuration)
+	}
+	if err := t.checkDuration(); err != nil {
+		return err
 	}
 	_, _, err := t.tests(flags)
 	return err

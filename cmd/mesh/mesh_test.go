@@ -198,6 +198,7 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"analyze " + small + " --exclude-file /none/x " + good, cmdutil.ExitUsage, "/none/x"},
 		{"plan --sim demo --schedule aware", cmdutil.ExitOK, ""},
 		{"plan --sim demo --json --csv", cmdutil.ExitUsage, "mutually exclusive"},
+		{"plan --sim demo --duration 2h", cmdutil.ExitUsage, "invalid --duration 2h0m0s"},
 		{"plan --sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -251,6 +252,24 @@ func TestMesh_Pictures(t *testing.T) {
 				if strings.Contains(out, outside) {
 					t.Errorf("got %q, want no reference to other files", outside)
 				}
+			}
+		})
+	}
+}
+
+// TestPlan_Duration adds the times of a round: connecting 0.05 s, 0.01 s of latency, a warm-up of
+// 0.2 s with the measured time, and 26 µs for each of 16 hosts.
+func TestPlan_Duration(t *testing.T) {
+	for args, want := range map[string]string{
+		"--schedule shift":                                     "6.16s", // 15 × (0.05 + 0.01 + 0.05 + 0.2 + 0.1)
+		"--schedule shift --metric latency":                    "906ms", // 15 × 0.06
+		"--schedule shift --metric bandwidth --duration 1s":    "18.8s", // 15 × 1.25
+		"--schedule congest --metric bandwidth --duration 1s":  "7.00s", // 4 × 1.25 and 2 × 1 with congestors
+		"--schedule loopback --metric bandwidth --duration 1s": "1.25s",
+	} {
+		t.Run(args, func(t *testing.T) {
+			if code, out, _ := run(t, "plan "+small+" "+args); code != cmdutil.ExitOK || !strings.Contains(out, "duration  about "+want+"\n") {
+				t.Errorf("got exit code %d and\n%s\nwant about %s", code, out, want)
 			}
 		})
 	}

@@ -48,16 +48,15 @@ type PlanOptions struct {
 	Nodes    []string // patterns; none: all hosts
 	Began    time.Time
 
+	Takes    time.Duration // by the measurements of a flow, with connecting
+	LoadTime time.Duration // that rounds with congestors take longer
+
 	// Each, if not nil, is called for each flow.
 	Each func(round int, from, to string)
 }
 
-// The estimated times of a round: a bandwidth and a latency measurement and a new
-// connection, and the exchange with each member.
-const (
-	roundTime  = 76 * time.Millisecond
-	memberTime = 20 * time.Microsecond
-)
+// memberTime is the coordinator's processor time for a member in a round.
+const memberTime = 26 * time.Microsecond
 
 // maxUnused limits the names of unused links.
 const maxUnused = 100
@@ -92,7 +91,11 @@ func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
 		}
 		p.share(t, round, now)
 	}
-	p.Seconds = (time.Duration(p.Rounds) * (roundTime + time.Duration(p.Members)*memberTime)).Seconds()
+	takes := time.Duration(p.Rounds) * (o.Takes + time.Duration(p.Members)*memberTime)
+	if o.Schedule.Name == congestSchedule {
+		takes += time.Duration(p.Rounds/2) * o.LoadTime
+	}
+	p.Seconds = takes.Seconds()
 	if p.Flows > 0 {
 		p.Sharing.Share = round(float64(p.Sharing.Flows) / float64(p.Flows))
 	}

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -79,7 +81,11 @@ func TestMesh(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			rig.reset()
 			test.plant(rig)
-			r := measure(t, rig.guests)
+			duration := brief
+			if test.subjects == nil {
+				duration = long
+			}
+			r := measure(t, rig.guests, duration)
 			var v verdict
 			if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
 				t.Fatalf("got exit code %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
@@ -89,6 +95,9 @@ func TestMesh(t *testing.T) {
 				t.Errorf("got %d flows, paths by %s, partial %v; want %d by tables", v.Flows, v.Paths, v.Partial, flows)
 			}
 			v.check(t, test)
+			if duration == long {
+				checkPlan(t, rig.guests[0], r)
+			}
 		})
 	}
 }
@@ -119,12 +128,38 @@ func (v verdict) check(t *testing.T, want fault) {
 	}
 }
 
+// The test's flags that determine its duration. The plan is compared with a long measurement:
+// on a busy machine, emulated processors need a second to connect.
+const (
+	measured = " --schedule rail --metric bandwidth --duration "
+	brief    = "1s"
+	long     = "4s"
+)
+
+// checkPlan checks that the rounds of a run took the time that mesh plan estimates, within a
+// factor of two.
+func checkPlan(t *testing.T, g *guest.Guest, r guest.Result) {
+	t.Helper()
+	var p mesh.Plan
+	if err := json.Unmarshal([]byte(g.Must(t, "sh", "-c", "ibkit mesh plan --json --from "+tables+measured+long)), &p); err != nil {
+		t.Fatal(err)
+	}
+	_, took, _ := strings.Cut(r.Stderr, "rounds in ")
+	elapsed, err := time.ParseDuration(strings.TrimSpace(took))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio := elapsed.Seconds() / p.Seconds; ratio < 0.5 || ratio > 2 {
+		t.Errorf("got %v for the rounds, want about the plan's %.2f s", elapsed, p.Seconds)
+	}
+}
+
 // measure runs a cluster test of guests. The first coordinates.
-func measure(t *testing.T, all []*guest.Guest) guest.Result {
+func measure(t *testing.T, all []*guest.Guest, duration string) guest.Result {
 	t.Helper()
 	const token = "IBKIT_MESH_TOKEN=secret "
 	serve := all[0].MustStart(t, "sh", "-c", fmt.Sprintf(token+"exec ibkit mesh serve --expect %d --bind 10.1.0.1:18600 --from %s --json"+
-		" --metric bandwidth --message-size 1K --tx-depth 8 --duration 1s --qp-timeout 18 --events", len(all), tables))
+		" --message-size 1K --tx-depth 8 --qp-timeout 18 --events"+measured+"%s", len(all), tables, duration))
 	if err := serve.AwaitOutput(t.Context(), "waiting for"); err != nil {
 		t.Fatal(err)
 	}
