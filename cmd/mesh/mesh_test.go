@@ -137,6 +137,28 @@ func TestMesh_Hosts(t *testing.T) {
 	}
 }
 
+// Several rails are told apart without a fabric: a slow adapter is not its host.
+func TestMesh_HostsOnlyRails(t *testing.T) {
+	const rails = "--sim rails:hosts=8,rails=4 --schedule rail"
+	before := results(t, rails+" --seed 2")
+	for fault, want := range map[string][]string{
+		"host003/mlx5_1=60%": {"error: slow-cable host003 mlx5_1:", "warning: below-baseline host003 mlx5_1: 60 % of the bandwidth"},
+		"host003=60%":        {"error: slow-node host003:", "warning: below-baseline host003 mlx5_3:"},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			code, out, _ := run(t, "analyze --hosts-only --baseline "+before+" "+results(t, rails+" --fault "+fault))
+			if code != cmdutil.ExitFindings || strings.Count(out, "error: ") != 1 || !strings.Contains(out, "links and switches are not") {
+				t.Errorf("got exit code %d and\n%s", code, out)
+			}
+			for _, text := range want {
+				if !strings.Contains(out, text) {
+					t.Errorf("got\n%s\nwant %q", out, text)
+				}
+			}
+		})
+	}
+}
+
 // Results of other programs with the same figures have the same verdict.
 func TestMesh_Imports(t *testing.T) {
 	for _, test := range []struct{ file, want string }{
@@ -284,6 +306,14 @@ func TestPlan_File(t *testing.T) {
 	}
 	if code, _, err := run(t, "plan --sim demo --schedule file:"+file); code != cmdutil.ExitFailed || !strings.Contains(err, "find host host00001: got 0 ports with this name, want 1") {
 		t.Errorf("got exit code %d and %q, want an unknown host", code, err)
+	}
+}
+
+// A run without findings has an empty list in JSON.
+func TestSession_finish(t *testing.T) {
+	var r mesh.Result
+	if (&session{}).finish(&r); r.Findings == nil {
+		t.Error("got no list of findings, want an empty one")
 	}
 }
 

@@ -3,7 +3,6 @@ package mesh
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +80,7 @@ func (c *coordinator) measured(ctx context.Context, members *crew.Crew) (*sessio
 
 // finish adds the findings and failures from before the run.
 func (s *session) finish(r *mesh.Result) {
-	r.Findings = slices.Concat([]report.Finding{}, s.findings, r.Findings)
+	r.Findings = append(append([]report.Finding{}, s.findings...), r.Findings...) // never nil
 	r.Missing += len(s.findings)
 	r.Partial = r.Partial || len(s.findings) > 0
 	r.Fail(s.failures...)

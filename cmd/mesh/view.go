@@ -32,7 +32,7 @@ func (v *view) line(name, format string, args ...any) {
 var pathTexts = map[mesh.PathSource]string{
 	mesh.FromTables:   "by the forwarding tables",
 	mesh.FromShortest: "without forwarding tables: only links that all shortest paths share are known",
-	mesh.FromNames:    "not known: hosts are judged, links are not",
+	mesh.FromNames:    "not known: hosts and their adapters are judged, links and switches are not",
 }
 
 // table prints the summary, the classes and the findings.

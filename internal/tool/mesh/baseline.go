@@ -85,18 +85,33 @@ func (j *judge) compareBaseline(before *Results) {
 	}
 }
 
-// flowsOf returns the flows of an earlier run by the endpoints of this.
+// flowsOf returns the flows of an earlier run by the endpoints of this. Names may have other
+// forms there. A flow with a figure for both directions counts for each.
 func (j *judge) flowsOf(before *Results) map[[2]int32]Flow {
-	number := map[string]int32{}
+	number, byEnd := map[string]int32{}, map[int32]int32{}
 	for i, name := range j.endpoints {
 		number[name] = int32(i)
+		byEnd[j.elements.at[i]] = int32(i)
+	}
+	at := make([]int32, len(before.Names))
+	for i, name := range before.Names {
+		n, ok := number[name]
+		if found := j.elements.wiring.resolve(name); !ok && len(found) == 1 {
+			n, ok = byEnd[found[0]]
+		}
+		if at[i] = n; !ok {
+			at[i] = -1
+		}
 	}
 	flows := make(map[[2]int32]Flow, len(before.Flows))
 	for _, f := range before.Flows {
-		from, ok := number[before.Names[f.From]]
-		to, also := number[before.Names[f.To]]
-		if ok && also {
-			flows[[2]int32{from, to}] = f
+		from, to := at[f.From], at[f.To]
+		if from < 0 || to < 0 {
+			continue
+		}
+		flows[[2]int32{from, to}] = f
+		if before.Mutual {
+			flows[[2]int32{to, from}] = f
 		}
 	}
 	return flows

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,12 @@ func TestAnalyze_Baseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ports, mutual := before.Clone(), before.Clone()
+	for i := range ports.Names {
+		ports.Names[i] += "[1]"
+	}
+	mutual.Mutual = true
+	mutual.Flows = slices.DeleteFunc(mutual.Flows, func(f Flow) bool { return f.From < f.To })
 	for name, test := range map[string]struct {
 		fault    string
 		baseline *Results
@@ -23,6 +30,8 @@ func TestAnalyze_Baseline(t *testing.T) {
 		"same":    {"", before, nil, false},
 		"slower":  {"host00003=60%", before, []string{"slow-node host00003", "below-baseline host00003"}, false},
 		"delayed": {"host00003=+2us", before, []string{"slow-node host00003", "below-baseline host00003"}, false},
+		"ports":   {"host00003=60%", ports, []string{"slow-node host00003", "below-baseline host00003"}, false},
+		"mutual":  {"host00003=60%", mutual, []string{"slow-node host00003", "below-baseline host00003"}, false},
 		"foreign": {"", &Results{Names: []string{"x", "y"}, Flows: []Flow{{0, 1, 100, 1}}}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {

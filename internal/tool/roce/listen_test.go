@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/lldp"
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -25,7 +26,7 @@ func TestNeighbour(t *testing.T) {
 				return b, nil
 			}
 			h := Host{Sysfs: root, Bridging: bridging, Neighbours: map[string]*lldp.Neighbour{"eth1": {Chassis: "a", Port: "b", PFC: []int{4}}}}
-			s, problems := h.Port(&devinfo.Device{Name: "mlx5_0"}, &devinfo.Port{Number: 1, State: new(uint8(4)), Netdev: new("eth1")})
+			s, problems := h.Port(&devinfo.Device{Name: "mlx5_0"}, &devinfo.Port{Number: 1, State: new(ib.PortActive), Netdev: new("eth1")})
 			found := false
 			for _, m := range s.Mismatches() {
 				found = found || m.Kind == report.RoCEPeer && m.Found == "eth1: PFC is on for priority 3, at the peer for priority 4"
