@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,18 @@ var (
 // named exactly, of four faults 95 %, of ten 83 %.
 const roundsOfToyModel = "quick:32"
 
+// row returns the line of docs/mesh.md about faults at the same time.
+func (c tally) row(faults int) string {
+	count := func(n int) string {
+		if n >= 1000 {
+			return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+		}
+		return fmt.Sprint(n)
+	}
+	exact := strings.TrimSuffix(fmt.Sprintf("%.1f", 100*float64(c.exact)/float64(c.planted)), ".0")
+	return fmt.Sprintf("| %d | %s of %s | %s %% | %d |", faults, count(c.found), count(c.planted), exact, c.wrong)
+}
+
 // leastExact is the share of faults that must be named exactly, by the fault count.
 var leastExact = map[int]float64{1: 1, 4: 0.95, 10: 0.83}
 
@@ -52,8 +65,12 @@ func (c tally) String() string {
 }
 
 // Random faults at 30 to 85 % of the speed, with noise of 1.5 %, in rounds without shared
-// links, are named. ALL_CASES runs 540 cases.
+// links, are named. ALL_CASES runs 540 cases and compares the rates with docs/mesh.md.
 func TestAnalyze_RandomFaults(t *testing.T) {
+	published, err := os.ReadFile("../../../docs/mesh.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	total := map[int]*tally{1: {}, 4: {}, 10: {}}
 	for _, size := range testenv.Cases(smallSizes, largeSizes...) {
 		t.Run(size.name, func(t *testing.T) {
@@ -72,6 +89,9 @@ func TestAnalyze_RandomFaults(t *testing.T) {
 		t.Logf("all fabrics, %2d at the same time: %v", faults, *sum)
 		if exact := float64(sum.exact) / float64(sum.planted); exact < leastExact[faults] {
 			t.Errorf("%d faults: got %.1f %% named exactly, want at least %.0f %%", faults, 100*exact, 100*leastExact[faults])
+		}
+		if row := sum.row(faults); testenv.AllCases() && !strings.Contains(string(published), row) {
+			t.Errorf("docs/mesh.md lacks the row %s", row)
 		}
 		if sum.wrong*100 > sum.planted {
 			t.Errorf("%d faults: got %d wrong findings of %d faults, want at most 1 %%", faults, sum.wrong, sum.planted)
