@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
 	"github.com/ibkit/ibkit/internal/tool/mesh/live"
+	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -49,7 +50,7 @@ const overhead = time.Second
 // measured prepares measurements between the members.
 func (c *coordinator) measured(ctx context.Context, members *crew.Crew) (*session, error) {
 	fleet := live.Muster(members)
-	s := &session{began: time.Now(), run: live.Options{Pace: overhead + c.test.duration, LoadTime: loadTime}}
+	s := &session{began: time.Now(), run: live.Options{Pace: overhead + c.test.duration, LoadTime: loadTime, Reads: c.test.op == perf.Read}}
 	if c.source.from.File != "" || c.source.from.SA || fleet.IsInfiniBand() {
 		w, err := c.source.wiring(ctx)
 		switch {

@@ -56,17 +56,17 @@ func (o Options) retest(ctx context.Context, c *crew.Crew, flows []mesh.Flow, do
 		got := outcomes[0].Figures
 		figures := mesh.NewFlow(at[0], got.Gbps, got.Latency)
 		results.Replace(figures)
-		all = append(all, mesh.NewRetest(figures, got.Error, signTexts(got.Signs)))
+		all = append(all, mesh.NewRetest(figures, got.Error, o.signTexts(got.Signs)))
 	}
 	return all
 }
 
 // signTexts names the end of each sign.
-func signTexts(signs []crew.Sign) []string {
+func (o Options) signTexts(signs []crew.Sign) []string {
 	texts := []string{}
 	for _, s := range signs {
 		end := "sender"
-		if s.Receiver {
+		if s.Receiver != o.Reads {
 			end = "receiver"
 		}
 		texts = append(texts, end+": "+s.Text)

@@ -20,6 +20,7 @@ type Options struct {
 	Simulation *mesh.Simulation // has the figures instead; nil: workers measure
 	Pace       time.Duration    // that a measurement takes
 	LoadTime   time.Duration    // that congestors measure longer than others
+	Reads      bool             // data flows to the worker that measures
 	Fabric     *fabric.Source   // for the counters of suspects; nil: none
 
 	// Progress, unless nil, is called before each round.
@@ -122,6 +123,9 @@ func (o Options) round(ctx context.Context, c *crew.Crew, number int, flows []me
 		from, to := o.Seats[f.From], o.Seats[f.To]
 		if from.Worker == "" || to.Worker == "" {
 			continue
+		}
+		if o.Reads {
+			from, to = to, from
 		}
 		flow := crew.Flow{From: from.Worker, To: to.Worker, FromRail: from.Rail, ToRail: to.Rail}
 		switch o.part(number, f) {

@@ -27,6 +27,7 @@ import (
 // A network has engines that measure at its rates.
 type network struct {
 	rails int
+	reads bool
 	guids map[string]ib.GUID // InfiniBand ports; nil: Ethernet
 	lock  sync.Mutex
 	busy  int      // running measurements
@@ -136,7 +137,7 @@ func measuredIn(t *testing.T, build func() *fabric.Source, n *network, schedule 
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := live.Options{Course: course, Seats: seats, Pace: time.Second, Fabric: source}
+		run := live.Options{Course: course, Seats: seats, Pace: time.Second, Fabric: source, Reads: n.reads}
 		r = live.Conclude(t.Context(), c, w, run, live.Run(t.Context(), c, run), mesh.Options{})
 		r.Findings = append(fleet.Findings, r.Findings...)
 	})
@@ -228,6 +229,28 @@ func TestRun_Congest(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"d>b", "e>b"}, slices.Sorted(slices.Values(n.loads))); d != "" {
 		t.Errorf("got loads %s", d)
+	}
+}
+
+// TestRun_Reads checks that data flows from the worker that is read: b sends slowly.
+func TestRun_Reads(t *testing.T) {
+	n := &network{rails: 1, reads: true, fail: func(string, string) crew.Figures { return crew.Figures{} }}
+	n.gbps = func(reader, from string, _ int) float64 {
+		if from == "b" && reader != "b" {
+			return 40
+		}
+		return 90
+	}
+	var got []string
+	for _, f := range measured(t, n, "shift", "a", "b", "c", "d").Findings {
+		got = append(got, string(f.Kind)+" "+f.Subject+": "+f.Detail)
+	}
+	want := []string{
+		"slow-cable b: 44 % of its class (median 90.0 Gbit/s), 3 of 3 flows from b; its loopback is good at 100 %: its cable or the ports, not the host; alone: 44 % from b to c, 44 % from b to d (sender: requests out of sequence 7)",
+		"asymmetric b: sends at 44 % of its class, receives without loss; alone: 44 % from b to c, 44 % from b to d (sender: requests out of sequence 7)",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 
