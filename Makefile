@@ -57,7 +57,7 @@ DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
 # What programs for libmlx5 are compiled with, and what runs tests of other processors.
 DEB_PACKAGES += libibverbs-dev qemu-user-static
 # What starts the workers of cluster tests.
-DEB_PACKAGES += openssh-client openssh-server pdsh clustershell ansible-core mpich openmpi-bin openssl
+DEB_PACKAGES += openssh-client openssh-server procps pdsh clustershell ansible-core mpich openmpi-bin openssl
 
 .PHONY: help
 help: ## list the targets

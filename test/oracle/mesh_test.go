@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -89,8 +91,16 @@ func TestMesh_Slurm(t *testing.T) {
 	c := newMeshCluster(t)
 	const fabric = "fat-tree:levels=3,radix=8,pods=4" // 64 hosts
 	srun := func(args ...string) []string { return append([]string{"srun", "--quiet"}, args...) }
-	c.write("job", "#!/bin/sh\nexec srun --quiet "+native()+" mesh run --sim demo --json\n", 0o700)
-	out := filepath.Join(c.dir, "job.out")
+	t.Run("batch", func(t *testing.T) { c.meshBatch(t) })
+	if testenv.AllCases() {
+		t.Run("1000 tasks", func(t *testing.T) {
+			v, code := c.meshRun(t, "srun", "--quiet", "--overcommit", "-N4", "-n1000", native(), "mesh", "run", "--sim", "fat-tree:levels=3,radix=16,pods=16", "--alone",
+				"--schedule", "quick:16", "--fault", "host00005=50%", "--join-timeout", "5m", "--json") // 1,024 hosts
+			if got := v.kinds(); code != 3 || v.Partial || !slices.Equal(got, []string{"slow-node host00005"}) {
+				t.Errorf("got exit code %d, partial %v and %q, want the slow host", code, v.Partial, got)
+			}
+		})
+	}
 	for _, test := range []struct {
 		name    string
 		command []string
@@ -101,7 +111,6 @@ func TestMesh_Slurm(t *testing.T) {
 		{"tasks", srun("-n64", native(), "mesh", "run", "--sim", fabric, "--fault", "host00005=50%", "--pace", "0s", "--json"), 3, 64 * 63, []string{"slow-node host00005"}},
 		{"PMI", srun("--mpi=pmi2", "-N4", native(), "mesh", "run", "--sim", fabric, "--json"), 0, 12, nil},
 		{"kill on bad exit", srun("-K", "-N4", native(), "mesh", "run", "--sim", "demo", "--fault", "node02=50%", "--json"), 3, 12, []string{"slow-node node02"}},
-		{"batch", []string{"sh", "-c", "sbatch --quiet --wait -N4 --error /dev/null --output " + out + " " + filepath.Join(c.dir, "job") + "; code=$?; cat " + out + "; exit $code"}, 0, 12, nil},
 		{"missing", srun("-N4", "sh", "-c", `test $SLURM_PROCID = 2 && exit; exec $IBKIT mesh run --sim demo --join-timeout 5s --json`), 4, 6, []string{"missing node03"}},
 		{"frozen", srun("-N4", "-W0", "sh", "-c", `test $SLURM_PROCID = 3 && { (sleep 2; kill -STOP $$; sleep 12; kill -KILL $$) >&- & }
 			exec $IBKIT mesh run --sim demo --schedule random:8 --pace 1s --json`), 137, -1, []string{"hung node04"}},
@@ -119,6 +128,42 @@ func TestMesh_Slurm(t *testing.T) {
 				t.Errorf("got %q, want %q in %+v", got, test.want, v.Findings)
 			}
 		})
+	}
+}
+
+// meshBatch runs the batch script of docs/mesh.md on four nodes.
+func (c *cluster) meshBatch(t *testing.T) {
+	t.Helper()
+	c.write("job", meshExample(t, "Slurm"), 0o600)
+	if err := os.Symlink(native(), filepath.Join(c.dir, "ibkit")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := ibsimtest.Command(t, "sbatch", "--quiet", "--wait", "-N4", "job")
+	cmd.Dir = c.dir
+	cmd.Env = append(c.env(), "PATH="+c.dir+":"+os.Getenv("PATH"), "IBKIT_SIM=demo")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("got %v, want success\n%s", err, out)
+	}
+	for name, want := range map[string]string{"mesh.html": "<!DOCTYPE html>", "mesh.csv": "src,dst,bandwidth_gbps,latency_us\nnode0"} {
+		if text, err := os.ReadFile(filepath.Join(c.dir, name)); err != nil || !strings.HasPrefix(string(text), want) {
+			t.Errorf("%s: got %.100q, %v, want %q", name, text, err, want)
+		}
+	}
+}
+
+// TestMesh_MissingNode starts tasks while the slurmd of a node is dead, before Slurm notices it.
+func TestMesh_MissingNode(t *testing.T) {
+	t.Parallel()
+	c := newMeshCluster(t)
+	out, err := ibsimtest.Command(t, "sh", "-c", "kill -KILL $(cat "+c.dir+"/slurmd.n4.pid)").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	v, code := c.meshRun(t, "srun", "-N4", "--no-kill", native(), "mesh", "run", "--sim", "demo", "--join-timeout", "5s", "--json")
+	const connection = 1001 & 255 // srun returns Slurm's error number, as it is above the verdict
+	if got := v.kinds(); code != connection || !v.Partial || v.Flows != 6 || !slices.Equal(got, []string{"missing node04"}) {
+		t.Errorf("got exit code %d, %d flows and %q, want %d, 6 and the missing node", code, v.Flows, got, connection)
 	}
 }
 

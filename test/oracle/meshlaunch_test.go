@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -101,6 +102,43 @@ func TestMesh_Launchers(t *testing.T) {
 			want := []string{"unreachable node10", "slow-link leaf1[1]"} // the faults of the demo
 			if code != 3 || !slices.Equal(got, want) || !strings.Contains(out+errOut, "16 of 16 workers, ") {
 				t.Errorf("got exit code %d and %q, want 3 and %q in\n%s\n%s", code, got, want, out, errOut)
+			}
+		})
+	}
+}
+
+// meshWorkers starts mesh over ssh on six hosts in the background, and waits until they joined.
+const meshWorkers = `export IBKIT_SIM=fat-tree:radix=8,pods=4
+ibkit mesh run --hosts 'node[01-06]' --bind :18600 --alone --schedule random:24 --pace 500ms --join-timeout 60s --json &
+run=$!
+joined() { ss -Htn state established sport = :18600 | wc -l; }
+for i in $(seq 600); do test $(joined) = 6 && break; sleep 0.1; done
+sleep 1
+`
+
+// TestMesh_Network disturbs runs between real hosts: a host that leaves the network is named
+// and the others are measured, and a coordinator that is interrupted leaves no worker behind.
+func TestMesh_Network(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, script string
+		want         []string
+		failure      string
+	}{
+		{"partition", "ip link set node03 down; ip link set node05 down; wait $run", []string{"hung host00003", "hung host00005"}, ""},
+		{"interrupted", `kill -TERM $run; wait $run; code=$?
+for i in $(seq 600); do pgrep -f 'mesh run --join' >/dev/null || exit $code; sleep 0.1; done
+echo workers still run >&2; exit 99`, nil, "interrupted after "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newMeshHosts(t)
+			out, errOut, code := c.script(t, meshWorkers+test.script)
+			var v meshVerdict
+			if err := json.Unmarshal([]byte(out), &v); err != nil {
+				t.Fatalf("exit code %d, %v in\n%s%s", code, err, out, errOut)
+			}
+			if got := v.kinds(); code != 4 || !slices.Equal(got, test.want) || v.Flows == 0 || !strings.Contains(out, test.failure) {
+				t.Errorf("got exit code %d, %d flows and %q, want 4, some and %q in\n%s%s", code, v.Flows, got, test.want, out, errOut)
 			}
 		})
 	}
