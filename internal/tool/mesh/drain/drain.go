@@ -26,8 +26,8 @@ func Args(b mesh.BadHost) []string {
 	return []string{"update", "NodeName=" + b.Host, "State=DRAIN", "Reason=" + reasonPrefix + string(b.Kind) + ": " + b.Detail}
 }
 
-// Apply drains the hosts to be drained, at most a number: if there are more, none. It sets the
-// actions and errors of the hosts; an error concerns all of them.
+// Apply drains the hosts to be drained unless they exceed a number. It sets their actions and
+// errors; the returned error concerns all hosts.
 func Apply(ctx context.Context, run Runner, hosts []mesh.BadHost, most int) error {
 	var all []*mesh.BadHost
 	var names []string

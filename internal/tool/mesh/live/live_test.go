@@ -73,6 +73,7 @@ func TestRun(t *testing.T) {
 		"missing names": {[]string{"host00001", "host00002", "host00003"}, 1, 0, "host00009=50%", []string{"missing host00003: it did not join"}, 2, "", "host00003 avoid"},
 		"interrupted":   {[]string{"a", "b", "c", "d"}, 0, 2500 * time.Millisecond, "host00009=50%", nil, 8, "interrupted after 2 of 3 rounds", ""},
 		"hang":          {[]string{"a", "b", "c", "d"}, 0, 0, "host00003=hang", []string{"hung host00003"}, 12, "", "c drain"},
+		"odd":           {[]string{"a", "b", "c", "d", "e"}, 0, 0, "host00002=50%", []string{"slow-node host00002"}, 20, "", "b drain"},
 		"one":           {[]string{"a"}, 0, 0, "host00009=50%", nil, 0, "got fewer than two workers: no flow was measured", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
