@@ -116,7 +116,7 @@ func TestDevices(t *testing.T) {
 			})
 		}
 		g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
-		selftest.Run(t, g, "mlx5_0", selftest.Expected{Unsupported: []string{"device region of a dma-buf"}})
+		selftest.Run(t, g, "mlx5_0", selftest.Expected{})
 		mlx5test.CheckKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestObjects(t *testing.T) {
 	t.Run("self-test on RoCE", func(t *testing.T) {
 		reload(t, g, "netdev="+g.Ports[0].Netdev, "strict=2")
 		g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
-		selftest.Run(t, g, "mlx5_0", selftest.Expected{Unsupported: []string{"device region of a dma-buf"}})
+		selftest.Run(t, g, "mlx5_0", selftest.Expected{})
 		mlx5test.CheckKernel(t, g)
 	})
 }

@@ -24,7 +24,7 @@ var programs = []string{
 func spec(t testing.TB) guest.Spec {
 	t.Helper()
 	return guest.Spec{
-		Modules:  []string{"ib_uverbs"},
+		Modules:  []string{"ib_uverbs", "vgem"}, // vgem exports dma-bufs
 		Insert:   []string{guest.Module(t, "../../kmod/mlx5test")},
 		Programs: []guest.Program{guest.Ibkit},
 		Tools:    programs,
@@ -128,9 +128,7 @@ func TestSelfTest(t *testing.T) {
 	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages; echo 2 >/sys/module/mlx5test/parameters/strict")
 	for _, env := range [][]string{nil, {"MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1"}} {
 		t.Run(strings.Join(env, " "), func(t *testing.T) {
-			selftest.Run(t, g, "mlx5_0", selftest.Expected{Unsupported: []string{
-				"device region of a dma-buf",
-			}}, env...)
+			selftest.Run(t, g, "mlx5_0", selftest.Expected{}, env...)
 		})
 	}
 	mlx5test.CheckKernel(t, g)

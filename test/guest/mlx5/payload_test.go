@@ -11,8 +11,12 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 )
 
-// TestPayload runs each operation on each transport with libmlx5 and compares all bytes:
-// the module is right about data before it is used to check another provider.
+// vgem is the device that exports dma-bufs.
+const vgem = "/dev/dri/card0"
+
+// TestPayload runs each operation on each transport with libmlx5 and compares all bytes, in
+// memory of the process and in dma-bufs: the module is right about data before it is used to
+// check another provider.
 func TestPayload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, withLibrary(t, spec(t), "payload"))
@@ -36,8 +40,12 @@ func TestPayload(t *testing.T) {
 			}
 		}
 	}
-	if got := g.Must(t, "payload"); got != want.String() {
-		t.Errorf("got messages\n%s\nwant\n%s", got, want.String())
+	for _, program := range [][]string{{"payload"}, {"payload", vgem}} {
+		t.Run(strings.Join(program, " "), func(t *testing.T) {
+			if got := g.Must(t, program...); got != want.String() {
+				t.Errorf("got messages\n%s\nwant\n%s", got, want.String())
+			}
+		})
 	}
 	mlx5test.CheckKernel(t, g)
 }

@@ -7,6 +7,7 @@
 #ifndef MLX5TEST_ENGINE_H
 #define MLX5TEST_ENGINE_H
 
+#include <linux/iosys-map.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -21,10 +22,12 @@
 #define TS_GRH_LEN	40
 #define TS_MAX_DEVICES	2
 
-/* User memory, pinned and mapped. */
+/* User memory, pinned and mapped, or a dma-buf. */
 struct ts_mem {
 	struct ib_umem *umem;
 	void *map;
+	struct dma_buf *dmabuf;
+	struct iosys_map view;
 	void *p;
 };
 
@@ -271,6 +274,8 @@ void ts_clear(struct ts_list *l);
 void ts_move(struct ts_list *to, struct ts_list *from, u64 len);
 struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
 			     struct ib_udata *udata);
+struct ib_mr *ts_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 len, u64 iova, int fd,
+				    int access, struct ib_udata *udata);
 int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
 int ts_alloc_mw(struct ib_mw *ib, struct ib_udata *udata);
 int ts_dealloc_mw(struct ib_mw *ib);

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Memory of user space: regions, windows, and lists of pieces of them. */
+#include <linux/dma-buf.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "engine.h"
+
+MODULE_IMPORT_NS(DMA_BUF);
 
 DEFINE_XARRAY_ALLOC(ts_mrs);
 static u32 next_key;
 
 void ts_unmap(struct ts_mem *m)
 {
+	if (m->dmabuf) {
+		dma_buf_vunmap(m->dmabuf, &m->view);
+		dma_buf_put(m->dmabuf);
+	}
 	if (m->map)
 		vunmap(m->map);
 	if (!IS_ERR_OR_NULL(m->umem))
@@ -44,6 +52,26 @@ int ts_map(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, int acces
 		return -ENOMEM;
 	}
 	m->p = m->map + (addr & ~PAGE_MASK);
+	return 0;
+}
+
+/* The exporter maps a dma-buf: this device has no DMA addresses. */
+static int map_dmabuf(struct ts_mem *m, int fd, u64 offset, u64 len)
+{
+	struct dma_buf *buf = dma_buf_get(fd);
+	int err = -EINVAL;
+
+	memset(m, 0, sizeof(*m));
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	if (offset <= buf->size && len <= buf->size - offset)
+		err = dma_buf_vmap(buf, &m->view);
+	if (err) {
+		dma_buf_put(buf);
+		return err;
+	}
+	m->dmabuf = buf;
+	m->p = m->view.vaddr + offset;
 	return 0;
 }
 
@@ -121,16 +149,12 @@ void ts_move(struct ts_list *to, struct ts_list *from, u64 len)
 	}
 }
 
-struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
-			     struct ib_udata *udata)
+/* A region of mapped memory, or of the error of its mapping. */
+static struct ib_mr *region_of(struct ts_mr *mr, int err, struct ib_pd *pd, u64 len, u64 iova,
+			       int access)
 {
-	struct ts_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	u32 index;
-	int err;
 
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	err = ts_map(pd->device, &mr->mem, start, len, access);
 	if (err)
 		goto no_mem;
 	mr->iova = iova;
@@ -148,6 +172,26 @@ struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int
 no_mem:
 	kfree(mr);
 	return ERR_PTR(err);
+}
+
+struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
+			     struct ib_udata *udata)
+{
+	struct ts_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	return region_of(mr, ts_map(pd->device, &mr->mem, start, len, access), pd, len, iova, access);
+}
+
+struct ib_mr *ts_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 len, u64 iova, int fd,
+				    int access, struct ib_udata *udata)
+{
+	struct ts_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	return region_of(mr, map_dmabuf(&mr->mem, fd, offset, len), pd, len, iova, access);
 }
 
 int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)

@@ -323,6 +323,7 @@ const struct ib_device_ops ts_object_ops = {
 	.query_qp = query_qp,
 	.query_srq = query_srq,
 	.reg_user_mr = ts_reg_user_mr,
+	.reg_user_mr_dmabuf = ts_reg_user_mr_dmabuf,
 	.resize_cq = resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, ts_cq, ib),

@@ -3,11 +3,11 @@ package selftest
 import (
 	"errors"
 	"fmt"
-	"os"
-	"unsafe"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/dmabuf"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -63,58 +63,31 @@ func (t *tester) relaxed() error {
 	})
 }
 
-// udmabufCreate is the argument of UDMABUF_CREATE (struct udmabuf_create of
-// <linux/udmabuf.h>).
-type udmabufCreate struct {
-	memfd, flags uint32
-	offset, size uint64
-}
-
-// ioctlUdmabufCreate is UDMABUF_CREATE: _IOW('u', 0x42, struct udmabuf_create).
-const ioctlUdmabufCreate = 1<<30 | unsafe.Sizeof(udmabufCreate{})<<16 | 'u'<<8 | 0x42
-
-// newDMABuf returns a dma-buf of memory of this process, and the memory.
-func newDMABuf(size int) (file *os.File, memory []byte, err error) {
-	device, err := os.OpenFile("/dev/udmabuf", os.O_RDWR, 0)
-	if err != nil {
-		return nil, nil, unsupported("no source of dma-bufs: %w", err)
+// exportMemory returns a dma-buf from a driver without hardware: udmabuf, or vgem, which
+// Debian 12 has.
+func exportMemory() (*dmabuf.Buffer, error) {
+	b, err := dmabuf.New(dmabuf.UDMABuf, 4096)
+	if errors.Is(err, fs.ErrNotExist) {
+		if card := dmabuf.VGEM(); card != "" {
+			return dmabuf.New(card, 4096)
+		}
 	}
-	defer device.Close()
-	fd, err := unix.MemfdCreate("ibkit", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("memfd_create", err)
-	}
-	memfd := os.NewFile(uintptr(fd), "memfd")
-	defer memfd.Close()
-	if err := memfd.Truncate(int64(size)); err != nil {
-		return nil, nil, err
-	}
-	// udmabuf requires that the size does not shrink.
-	if _, err := unix.FcntlInt(memfd.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK); err != nil {
-		return nil, nil, os.NewSyscallError("fcntl", err)
-	}
-	if memory, err = unix.Mmap(int(memfd.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
-		return nil, nil, os.NewSyscallError("mmap", err)
-	}
-	arg := udmabufCreate{memfd: uint32(memfd.Fd()), size: uint64(size)}
-	buf, _, errno := unix.Syscall(unix.SYS_IOCTL, device.Fd(), ioctlUdmabufCreate, uintptr(unsafe.Pointer(&arg)))
-	if errno != 0 {
-		return nil, nil, errors.Join(os.NewSyscallError("create dma-buf", errno), unix.Munmap(memory))
-	}
-	return os.NewFile(buf, "dma-buf"), memory, nil
+	return b, err
 }
 
 // dmaBuf writes to a region of a dma-buf.
 func (t *tester) dmaBuf() (err error) {
-	size := max(4096, unix.Getpagesize())
-	file, memory, err := newDMABuf(size)
-	if err != nil {
+	if err := t.port.Context.CheckDMABuf(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close(), unix.Munmap(memory)) }()
+	b, err := exportMemory()
+	if err != nil {
+		return unsupported("no source of dma-bufs: %w", err)
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
 	return t.with(config{kind: verbs.QPTypeRC}, func(s *session) error {
 		const iova = 1 << 32
-		mr, err := s.pd.RegisterDMABuf(int(file.Fd()), 0, uint64(size), iova, allRights)
+		mr, err := s.pd.RegisterDMABuf(int(b.File.Fd()), 0, uint64(len(b.Bytes)), iova, allRights)
 		if mr, err = keep(s, mr, err); err != nil {
 			return err
 		}
@@ -128,6 +101,9 @@ func (t *tester) dmaBuf() (err error) {
 		if _, err := s.one(s.a, id, verbs.CompletedWrite); err != nil {
 			return err
 		}
-		return verify(memory, 0, s.a.mr.Bytes()[:4096])
+		if err := b.Begin(0, 4096); err != nil {
+			return err
+		}
+		return verify(b.Bytes, 0, s.a.mr.Bytes()[:4096])
 	})
 }

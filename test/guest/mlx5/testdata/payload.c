@@ -2,7 +2,7 @@
 /*
  * Runs each operation of each transport with libmlx5 and compares all bytes of the memory of
  * both sides, and the fields of the completions. It prints a line for each operation with the
- * number of messages.
+ * number of messages. With an argument, the memory is dma-bufs from that DRM device.
  */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define CHECK(x) ({ \
 	__auto_type v_ = (x); \
@@ -46,7 +49,8 @@ static struct ibv_srq *srq;
 static struct ibv_xrcd *xrcd;
 static struct ibv_ah *ah;
 static struct ibv_mr *mr[2];
-static uint8_t *memory[2], want[2][SIZE];
+static struct ibv_mr *bound;	/* to windows, which dma-bufs do not support */
+static uint8_t *memory[2], want[2][SIZE], window[64];
 static unsigned int seed;
 
 static void fail(const char *test, const char *text, unsigned long got, unsigned long wanted)
@@ -222,7 +226,7 @@ static void message(const struct transport *t, const char *name, enum ibv_wr_opc
 		/* A window of the peer, which the message unbinds. */
 		struct ibv_send_wr bind = {
 			.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
-			.bind_mw.bind_info = { .mr = mr[1], .addr = (uintptr_t)memory[1], .length = 64, .mw_access_flags = IBV_ACCESS_REMOTE_WRITE },
+			.bind_mw.bind_info = { .mr = bound, .addr = (uintptr_t)bound->addr, .length = sizeof(window), .mw_access_flags = IBV_ACCESS_REMOTE_WRITE },
 		};
 
 		bind.bind_mw.mw = mw = CHECK(ibv_alloc_mw(pd, IBV_MW_TYPE_2));
@@ -287,7 +291,39 @@ static void operation(const struct transport *t, const char *name, enum ibv_wr_o
 	printf("%s %s: %d\n", t->name, name, count);
 }
 
-int main(void)
+/* Structures and requests of <drm/drm_mode.h> and <drm/drm.h>, which libdrm-dev has. */
+struct dumb {
+	uint32_t height, width, bpp, flags, handle, pitch;
+	uint64_t size;
+};
+
+struct prime {
+	uint32_t handle, flags;
+	int32_t fd;
+};
+
+#define CREATE_DUMB	_IOWR('d', 0xb2, struct dumb)
+#define PRIME_TO_FD	_IOWR('d', 0x2d, struct prime)
+
+/* Registers memory of a dma-buf, which begins in the middle of it. */
+static struct ibv_mr *register_dmabuf(const char *driver, uint8_t **mapped, int rights)
+{
+	struct dumb dumb = { .width = SIZE, .height = 2, .bpp = 8 };
+	struct prime prime = { .flags = O_CLOEXEC | O_RDWR };
+	int card = open(driver, O_RDWR);
+
+	CHECK(card >= 0);
+	ZERO(ioctl(card, CREATE_DUMB, &dumb));
+	prime.handle = dumb.handle;
+	ZERO(ioctl(card, PRIME_TO_FD, &prime));
+	/* Linux 6.1 maps the beginning, whatever the offset. */
+	*mapped = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
+	CHECK(*mapped != MAP_FAILED);
+	*mapped += SIZE;
+	return CHECK(ibv_reg_dmabuf_mr(pd, SIZE, SIZE, (uintptr_t)*mapped, prime.fd, rights));
+}
+
+int main(int argc, char **argv)
 {
 	static const struct transport transports[] = {
 		{ "RC", IBV_QPT_RC, 0 }, { "RC with SRQ", IBV_QPT_RC, 1 }, { "UC", IBV_QPT_UC, 0 }, { "UD", IBV_QPT_UD, 0 },
@@ -298,17 +334,22 @@ int main(void)
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT,
 	};
 	struct ibv_ah_attr path = { .port_num = 1 };
-	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+	int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 	ctx = CHECK(ibv_open_device(CHECK(devices[0])));
 	ZERO(ibv_query_port(ctx, 1, &port));
 	pd = CHECK(ibv_alloc_pd(ctx));
 	xrcd = CHECK(ibv_open_xrcd(ctx, &domain));
+	bound = CHECK(ibv_reg_mr(pd, window, sizeof(window), rights | IBV_ACCESS_MW_BIND));
 	path.dlid = port.lid;
 	ah = CHECK(ibv_create_ah(pd, &path));
 	for (int i = 0; i < 2; i++) {
-		ZERO(posix_memalign((void **)&memory[i], 4096, SIZE));
-		mr[i] = CHECK(ibv_reg_mr(pd, memory[i], SIZE, rights));
+		if (argc > 1) {
+			mr[i] = register_dmabuf(argv[1], &memory[i], rights);
+		} else {
+			ZERO(posix_memalign((void **)&memory[i], 4096, SIZE));
+			mr[i] = CHECK(ibv_reg_mr(pd, memory[i], SIZE, rights));
+		}
 		cq[i] = CHECK(ibv_create_cq(ctx, 31, NULL, NULL, 0));
 	}
 	for (unsigned int i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
