@@ -38,7 +38,7 @@ var peerFlagNames = map[string]perf.Program{
 	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "bind": "", "peer": "",
 	"duration": perf.Perftest, "margin": perf.Perftest, "qps": perf.Perftest, "bidirectional": perf.Perftest, "tx-depth": perf.Perftest,
 	"cq-moderation": perf.Perftest, "post-list": perf.Perftest, "inline": perf.Perftest, "tclass": perf.Perftest, "pkey-index": perf.Perftest,
-	"rate-limit": perf.Perftest, "burst": perf.Perftest, "shared-receives": perf.Perftest, "huge": perf.Perftest, "qp-timeout": perf.Perftest, "cm": perf.Perftest, "tos": perf.Perftest, "retry": perf.Perftest, "verify": perf.Pingpong, "srq": perf.Pingpong,
+	"rate-limit": perf.Perftest, "burst": perf.Perftest, "shared-receives": perf.Perftest, "huge": perf.Perftest, "memory": perf.Perftest, "qp-timeout": perf.Perftest, "cm": perf.Perftest, "tos": perf.Perftest, "retry": perf.Perftest, "verify": perf.Pingpong, "srq": perf.Pingpong,
 }
 
 // check validates the flags.

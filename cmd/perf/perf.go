@@ -41,6 +41,7 @@ type testFlags struct {
 	gidIndex   int
 	cpus       string
 	multicast  string
+	memory     string
 	test       perf.Test // fields whose flags need no conversion
 }
 
@@ -169,6 +170,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.test.CM, "cm", false, "connect the queue pairs by the connection manager of the kernel")
 	flags.Uint8Var(&f.test.TOS, "tos", 0, "type of `SERVICE` of the connections, with --cm (default: the host's)")
 	flags.StringVar(&f.multicast, "group", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
+	flags.StringVar(&f.memory, "memory", "host", "local `MEMORY`: host, cuda:N (a GPU's number or PCI address), dmabuf:PATH")
 	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
 	flags.BoolVar(&f.test.Relaxed, "relaxed-ordering", false, "let devices reorder their accesses to memory (bandwidth)")
 	c.view = view{env: c.env}
@@ -182,6 +184,7 @@ func (c *command) define(cmd *cobra.Command) {
 		"device":  cmdutil.DeviceNames,
 		"ib-port": cmdutil.PortNumbers,
 		"cpu":     cmdutil.Constant("auto", "off"),
+		"memory":  cmdutil.Constant("host", "cuda:0", "dmabuf:/dev/udmabuf"),
 	} {
 		cmdutil.CompleteFlag(c.env, cmd, name, values)
 	}
@@ -238,6 +241,9 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	}
 	if o.CPUs, err = parseCPUs(f.cpus); err != nil {
 		return o, &cmdutil.UsageError{Err: err}
+	}
+	if o.Memory, err = parseMemory(f.memory); err != nil {
+		return o, err
 	}
 	if err := c.view.check(flags); err != nil {
 		return o, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 )
 
 // checkPort validates the flags that select the local port and GID.
@@ -54,6 +55,15 @@ func checkListen(text string) error {
 func isTCPPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return err == nil
+}
+
+// parseMemory parses --memory.
+func parseMemory(text string) (memory.Source, error) {
+	s, err := memory.Parse(text)
+	if err != nil {
+		return s, cmdutil.UsageErrorf("invalid --memory %q: %w", text, err)
+	}
+	return s, nil
 }
 
 // parseCPUs parses --cpu.

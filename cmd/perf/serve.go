@@ -48,7 +48,7 @@ func (s *serverFlags) define(flags *pflag.FlagSet) {
 // serverFlagNames are the flags that --serve accepts. All others are those of a client.
 var serverFlagNames = map[string]bool{
 	"serve": true, "bind": true, "allow": true, "max-clients": true, "max-qps": true, "max-memory": true, "max-time": true,
-	"idle": true, "device": true, "ib-port": true, "gid-index": true, "cpu": true, "help": true,
+	"idle": true, "device": true, "ib-port": true, "gid-index": true, "cpu": true, "memory": true, "help": true,
 }
 
 // options converts the command line.
@@ -92,6 +92,9 @@ func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (
 	var err error
 	if o.CPUs, err = parseCPUs(c.flags.cpus); err != nil {
 		return o, &cmdutil.UsageError{Err: err}
+	}
+	if o.Memory, err = parseMemory(c.flags.memory); err != nil {
+		return o, err
 	}
 	for _, text := range s.allow {
 		p, err := parseNetwork(text)

@@ -208,6 +208,9 @@ func (v *view) printPorts(m *perf.Measurement) {
 		if p.Port == 0 { // only the program is known
 			device = p.Device
 		}
+		if p.Memory != "" && p.Memory != "host" {
+			at += ", memory " + p.Memory
+		}
 		fmt.Fprintf(v.env.Out, "%s: %s, %s, %s\n", p.side, device, p.Link, at)
 	}
 }

@@ -176,6 +176,10 @@ func newerOptions(c *command) []option {
 		{Option: opt(0, "ipv6-addr", "", "use IPv6 for the TCP connection", getopt.True(&c.tcp6)), in: all},
 		{Option: opt(0, "no_lock", "", "no effect: queues have no locks", getopt.Ignore), in: all, noEffect: true, note: "the queues of a loop have no locks"},
 		{Option: opt(0, "write_with_imm", "", "write with immediate data, which consumes a receive", getopt.True(&t.Imm)), in: writes, native: "`--imm`", note: "not over XRC"},
+		{Option: opt(0, "use_cuda", "N", "messages in the memory of NVIDIA's GPU N", c.setCUDA), in: all, native: "`--memory cuda:N`", note: "registered as a dma-buf, without nvidia_peermem; needs the program ibkit-cuda"},
+		{Option: opt(0, "use_cuda_bus_id", "ADDRESS", "the same, by PCI address", c.setCUDA), in: all, native: "`--memory cuda:ADDRESS`"},
+		{Option: opt(0, "use_cuda_dmabuf", "", "no effect: GPU memory is always registered as a dma-buf", getopt.True(&c.dmaBuf)), in: all, noEffect: true, note: "GPU memory is always registered so; an error without `--use_cuda`"},
+		{Option: opt(0, "cuda_mem_type", "TYPE", "0: another type requires on-demand paging", number(new(int), 0, 0)), in: all, noEffect: true, note: "only 0, memory of the device"},
 		{Option: opt(0, "pin_cores", "LIST", "processors to select from, such as 0-3,8", c.setCPUs), in: all, native: "`--cpu`"},
 	}
 	for i := range list {
@@ -192,6 +196,7 @@ func unsupported() []option {
 		dci       = "connections of type DC are not supported"
 		crypto    = "encryption by the device is not supported"
 		feature   = "features of particular devices are not supported"
+		gpu       = "only plain memory of a GPU is supported"
 		immediate = "sends with immediate data are not supported"
 		validate  = "validation by the protocol of perftest is not supported"
 	)
@@ -229,6 +234,9 @@ func unsupported() []option {
 		newer(word("send_with_imm", ""), sends, immediate),
 		newer(word("use-null-mr", ""), not(atomics), "null memory regions are not supported"),
 		newer(word("numa_node", "NODE"), all, "the selection of a node is not supported, that of processors is: --pin_cores"),
+		newer(word("use_cuda_pcie_mapping", ""), all, gpu),
+		newer(word("use_data_direct", ""), all, gpu),
+		newer(word("gpu_touch", "MODE"), all, gpu),
 		newer(word("use_ooo", ""), all, feature),
 		newer(word("no_enhanced_reorder", ""), all, feature),
 		newer(word("sig_offload", ""), all, feature),

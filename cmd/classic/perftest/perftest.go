@@ -23,6 +23,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -87,6 +88,8 @@ type command struct {
 	ipv6      bool
 	link      string // required link layer; "": any
 	cpus      host.CPUs
+	memory    memory.Source
+	dmaBuf    bool // --use_cuda_dmabuf
 	tcp       uint16
 	tcp6      bool
 	source    string // local TCP address; "": any
@@ -213,6 +216,8 @@ func (c *command) complete() error {
 		return errors.New("-C: this processor has no cycle counter that programs can read")
 	case c.rxDepthGiven && t.Verb == perftest.Write && !t.Imm && rxDepth != 1:
 		return fmt.Errorf("-r %d: without --write_with_imm, writes need no receives", rxDepth)
+	case c.dmaBuf && c.memory.IsHost():
+		return errors.New("--use_cuda_dmabuf without --use_cuda: no GPU is selected")
 	case c.vectorGiven && !t.Events:
 		return errors.New("-X without -e: completion vectors are used for events")
 	case c.cm.TOS != nil && !c.cm.QueuePairs:
@@ -263,7 +268,7 @@ const maxLossyReceives = 16000
 // run runs the test.
 func (c *command) run(ctx context.Context) error {
 	return perftest.Run(ctx, perftest.Options{
-		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus,
+		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus, Memory: c.memory,
 		Connect: c.connect, Client: c.server != "", CM: c.manager(),
 		PeerTimeout: peerTimeout, Begin: c.begin, Connected: c.connected, Done: c.row, Ended: c.ended,
 		Warn: func(text string) { _, _ = io.WriteString(c.env.ErrOut, text) },

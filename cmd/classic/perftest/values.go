@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -217,6 +218,12 @@ func (c *command) setFlowLabels(value string) error {
 
 func (c *command) setCPUs(value string) (err error) {
 	c.cpus, err = host.ParseCPUs(strings.ReplaceAll(value, " ", ""))
+	return err
+}
+
+// setCUDA selects the memory of a GPU.
+func (c *command) setCUDA(gpu string) (err error) {
+	c.memory, err = memory.Parse("cuda:" + gpu)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/peererr"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -25,6 +26,7 @@ type Options struct {
 	Port     uint8  // 0: the first active port
 	GIDIndex int    // negative: the best
 	CPUs     host.CPUs
+	Memory   memory.Source
 
 	// ReduceDepth permits fewer messages in flight and fewer receives than the tests
 	// have, on both sides, if a device does not support as many.
@@ -100,7 +102,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 	}
 	defer c.keepalive(min(max(answer.Prepared.AliveEvery, minKeepaliveInterval), keepaliveInterval), responseTime)()
 	m.Server = answer.Prepared.Port
-	t := &endpointTest{role: role{m.Test, true}, measurement: m, requestedGID: c.options.GIDIndex}
+	t := &endpointTest{role: role{m.Test, true}, measurement: m, requestedGID: c.options.GIDIndex, memory: c.options.Memory}
 	if err := t.open(ports, answer.Prepared, selector); err != nil {
 		return c.fail(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/multicast"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -38,6 +39,14 @@ type endpointTest struct {
 	stopped     bool
 
 	requestedGID int // negative: any
+	memory       memory.Source
+}
+
+// port describes the port and the memory of this side.
+func (t *endpointTest) port() host.PortInfo {
+	p := t.choice.Info()
+	p.Memory = t.memory.String()
+	return p
 }
 
 // open creates the client's endpoint for the GIDs that the server chose.
@@ -57,7 +66,7 @@ func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) er
 	if err := t.setMTU(p.Port.MTU); err != nil {
 		return err
 	}
-	t.measurement.Client, t.measurement.MTU = t.choice.Info(), t.mtu.Bytes()
+	t.measurement.Client, t.measurement.MTU = t.port(), t.mtu.Bytes()
 	return t.createEndpoint()
 }
 
@@ -97,11 +106,12 @@ var (
 )
 
 // ErrQueueLimit, ErrInlineLimit and ErrRate are wrapped if the device does not support
-// the depths, the inline data or the rate of a test.
+// the depths, the inline data or the rate of a test, ErrAddressable if its memory does not.
 var (
 	ErrQueueLimit  = endpoint.ErrQueueLimit
 	ErrInlineLimit = endpoint.ErrInlineLimit
 	ErrRate        = endpoint.ErrRate
+	ErrAddressable = endpoint.ErrAddressable
 )
 
 func (t *endpointTest) createEndpoint() error {
@@ -114,7 +124,9 @@ func (t *endpointTest) createEndpoint() error {
 		return testError{fmt.Errorf("write with immediate data on %s: not supported on iWARP", t.choice.Port.Device)}
 	}
 	var err error
-	if t.endpoint, err = endpoint.New(t.choice.Port, t.role.endpoint()); err != nil {
+	o := t.role.endpoint()
+	o.Memory = t.memory
+	if t.endpoint, err = endpoint.New(t.choice.Port, o); err != nil {
 		return testError{err}
 	}
 	return nil

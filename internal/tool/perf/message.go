@@ -148,7 +148,7 @@ func sanitizeIdentity(id *host.Identity) {
 
 // sanitizePort makes the peer's texts safe for a terminal.
 func sanitizePort(e *host.PortInfo) {
-	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why} {
+	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why, &e.Memory} {
 		*text = jsonframe.Printable(*text)
 	}
 	e.GID = e.GID.WithZone("") // a zone may be any text

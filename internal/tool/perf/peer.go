@@ -236,7 +236,7 @@ func (p *peerRun) perftest(ctx context.Context) error {
 	}
 	var last *perftest.Result // only the next step shows whether it is complete
 	err = perftest.Run(ctx, perftest.Options{
-		Test: test, Device: p.o.Device, Port: p.o.Port, GIDIndex: p.o.GIDIndex, CPUs: p.o.CPUs,
+		Test: test, Device: p.o.Device, Port: p.o.Port, GIDIndex: p.o.GIDIndex, CPUs: p.o.CPUs, Memory: p.o.Memory,
 		Connect: p.connect, Client: !p.server(), CM: manager, PeerTimeout: responseTime,
 		Begin: func(s *perftest.Session) error {
 			session, p.cpus = s, s.CPUs

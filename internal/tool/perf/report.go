@@ -62,6 +62,7 @@ type ReportPort struct {
 	GIDIndex *int    `json:"gid_index"`
 	Why      *string `json:"gid_chosen_because"`
 	MTU      int     `json:"mtu"`
+	Memory   *string `json:"memory"`
 }
 
 // A ReportLatency is the distribution of times. With OneWay they are half of a round
@@ -197,6 +198,9 @@ func newReportPort(p host.PortInfo) *ReportPort {
 		if p.Why != "" {
 			r.Why = &p.Why
 		}
+	}
+	if p.Memory != "" {
+		r.Memory = &p.Memory
 	}
 	return r
 }

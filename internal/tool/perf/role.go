@@ -144,7 +144,7 @@ func (r role) reduced(limits verbs.DeviceAttr) Test {
 func (r role) endpoint() endpoint.Options {
 	o := endpoint.Options{
 		Type: r.Transport.qpType(), Groups: r.Threads, GroupSize: r.QueuePairs / r.Threads, Depth: 1, Events: r.Events,
-		Huge: r.Huge, Shared: r.SharedReceives && r.receives(),
+		Huge: r.Huge, Polled: r.Op == Write && r.Kind == Latency && !r.Imm, Shared: r.SharedReceives && r.receives(),
 	}
 	if r.sends() {
 		o.Depth = r.depth()

@@ -72,7 +72,9 @@ func newRunner(r role, e *endpoint.Endpoint, peers []endpoint.Address) (*runner,
 				}
 			}
 			if r.target() && r.Verify && r.Op == Read {
-				flow.FillTarget()
+				if err := flow.FillTarget(); err != nil {
+					return nil, err
+				}
 			}
 			flows = append(flows, flow)
 			number++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 )
 
 // ServeOptions are the properties of a server. DefaultServeOptions returns usable
@@ -21,6 +22,7 @@ type ServeOptions struct {
 	Port     uint8  // 0: the first active port
 	GIDIndex int    // negative: the best
 	CPUs     host.CPUs
+	Memory   memory.Source
 
 	Allow         []netip.Prefix // clients to serve; nil: all
 	MaxClients    int            // connected at the same time

@@ -132,7 +132,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
-	t := &endpointTest{role: role{r.Test, false}, requestedGID: s.o.GIDIndex}
+	t := &endpointTest{role: role{r.Test, false}, requestedGID: s.o.GIDIndex, memory: s.o.Memory}
 	if t.choice, err = port.SelectorFor(s.conn, s.o.GIDIndex).Choose(ports, port.Remote{GIDs: r.GIDs, InfiniBand: r.InfiniBandGIDs}); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 	}
 	t.cpus, t.crowded, t.release = s.o.CPUs.Reserve(t.choice.Port.Device, loops, others)
 	p := &prepared{
-		Port: t.choice.Info(), Imm: true, ClientGID: t.choice.Remote, MaxDestRdAtomic: t.maxDestRdAtomic(), QueuePairs: t.endpoint.Addresses(),
+		Port: t.port(), Imm: true, ClientGID: t.choice.Remote, MaxDestRdAtomic: t.maxDestRdAtomic(), QueuePairs: t.endpoint.Addresses(),
 		CPUs: t.cpus, Yield: crowded(s.o.Identity, s.client, loops+t.Threads), AliveEvery: min(keepaliveInterval, s.o.Idle/4),
 	}
 	if t.Multicast.IsValid() {

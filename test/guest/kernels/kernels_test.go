@@ -52,6 +52,7 @@ func TestRelease(t *testing.T) {
 				t.Run("cmtime", func(t *testing.T) { cmtime(t, g, r) })
 			}
 			t.Run("perf", func(t *testing.T) { perf(t, g) })
+			t.Run("dma-buf", func(t *testing.T) { dmaBuf(t, g, r) })
 			t.Run("self-test", func(t *testing.T) { selfTest(t, g, r) })
 		})
 	}

@@ -74,6 +74,9 @@ func (o Options) hint(err error) string {
 	if step, ok := errors.AsType[*rdmacm.StepError](err); ok {
 		return managerHint(step)
 	}
+	if hint := memoryHint(err); hint != "" {
+		return hint
+	}
 	return verbsHint(err)
 }
 

@@ -2,6 +2,7 @@ package perfhint
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -16,6 +18,9 @@ import (
 func TestWith(t *testing.T) {
 	refused := func(ip string) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}, Err: syscall.ECONNREFUSED}
+	}
+	registration := func(errno syscall.Errno) error {
+		return fmt.Errorf("use memory cuda:0: %w: %w", memory.ErrRegister, &verbs.CallError{Op: "register 4096 bytes of a dma-buf", Device: "rxe0", Err: errno})
 	}
 	for _, test := range []struct {
 		name string
@@ -31,6 +36,12 @@ func TestWith(t *testing.T) {
 		{"no permission", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.EACCES}, "run as root, or permit all users, as the udev rules of rdma-core do: chmod 0666 /dev/infiniband/uverbs3"},
 		{"no node", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.ENOENT}, "check that udev runs"},
 		{"other call", &verbs.CallError{Op: "query port 1", Device: "mlx5_3", Err: syscall.EACCES}, ""},
+		{"no helper", fmt.Errorf("use memory cuda:0: %w", memory.ErrHelper), "install the package ibkit-cuda"},
+		{"old kernel", registration(syscall.EPROTONOSUPPORT), "Linux 5.12 and later"},
+		{"driver without dma-bufs", registration(syscall.EOPNOTSUPP), "ibkit doctor --only devices shows"},
+		{"small BAR", registration(syscall.ENOMEM), "ibkit devinfo --topology as root shows a small BAR and ACS"},
+		{"server without dma-bufs", &perf.PeerError{Text: registration(syscall.EOPNOTSUPP).Error()}, "on the server, ibkit doctor --only devices"},
+		{"latency of writes", fmt.Errorf("%w: x", perf.ErrAddressable), "measure the latency of sends"},
 		{"other error", errors.New("no progress"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

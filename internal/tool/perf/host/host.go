@@ -53,4 +53,6 @@ type PortInfo struct {
 	GIDIndex int        `json:"gid_index"` // negative: no GID, or unknown
 	Why      string     `json:"why"`       // reason for the GID choice
 	MTU      int        `json:"mtu"`       // port MTU in bytes
+
+	Memory string `json:"memory,omitempty"` // of the messages, as package memory spells it; "": unknown
 }

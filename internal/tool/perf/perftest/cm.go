@@ -233,6 +233,9 @@ func (s *Session) announce(i int, conn *rdmacm.Conn) error {
 	}
 	qp := s.end.QPs()[i]
 	binary.NativeEndian.PutUint32(qp.Out.Bytes, qp.Address.QPN)
+	if err := qp.Out.End(0, announcementSize); err != nil {
+		return err
+	}
 	wr := verbs.SendWR{
 		Opcode: verbs.OpSendWithImm, Imm: qp.Address.QPN, Flags: verbs.SendSignaled, AH: s.end.AH(), RemoteQPN: d.QPN, QKey: d.QKey,
 		SGEs: []verbs.SGE{{Addr: qp.Out.Addr, Length: announcementSize, LKey: qp.Out.LKey}},
@@ -273,8 +276,11 @@ func (s *Session) awaitAnnouncement(ctx context.Context) func(i int) error {
 		// The first connection names the address: all queue pairs of a client have the
 		// same.
 		if i == 0 {
-			qps := s.end.QPs()
-			path, err := s.choice.Port.Context.ReplyPath(c, qps[0].In.Bytes, s.choice.Port.Number)
+			in := s.end.QPs()[0].In
+			if err := in.Begin(0, endpoint.GRH); err != nil {
+				return err
+			}
+			path, err := s.choice.Port.Context.ReplyPath(c, in.Bytes, s.choice.Port.Number)
 			if err != nil {
 				return err
 			}

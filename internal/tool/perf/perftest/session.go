@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/multicast"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/peererr"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	IPv6     bool   // no GID of an IPv4 address
 	Link     string // "" or the required link layer, such as "Ethernet"
 	CPUs     host.CPUs
+	Memory   memory.Source
 
 	// Connect connects to the program, which is a server if Client is set, and
 	// otherwise accepts its connection. Run calls it once the device is usable.
@@ -79,8 +81,12 @@ type Session struct {
 	result Result // of the current size
 }
 
-// Local describes the local port.
-func (s *Session) Local() host.PortInfo { return s.choice.Info() }
+// Local describes the local port and memory.
+func (s *Session) Local() host.PortInfo {
+	p := s.choice.Info()
+	p.Memory = s.o.Memory.String()
+	return p
+}
 
 // MTU returns the agreed MTU in bytes.
 func (s *Session) MTU() int { return ib.MTU(s.Agreed.MTU).Bytes() }
@@ -318,7 +324,9 @@ func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
 		Type: s.test.Type, Groups: 1, GroupSize: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
-		Vector: uint32(s.test.Vector), Huge: s.test.Huge, Separate: s.test.RegionPerQP, Shared: s.test.XRC() || s.test.SharedReceives && s.receives() > 0,
+		Vector: uint32(s.test.Vector), Memory: s.o.Memory, Huge: s.test.Huge,
+		Polled:   s.test.Verb == Write && !s.test.Bandwidth && !s.test.Imm,
+		Separate: s.test.RegionPerQP, Shared: s.test.XRC() || s.test.SharedReceives && s.receives() > 0,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}
 	if s.test.OnDemand {

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -29,7 +30,9 @@ type Options struct {
 	Inline    int          // bytes
 	Events    bool
 	Vector    uint32 // completion vector for the first group; the others use the following vectors
+	Memory    memory.Source
 	Huge      bool
+	Polled    bool // the processor polls receive memory
 	Shared    bool // a common receive queue with RecvDepth receives for all queue pairs
 	Separate  bool // separate memory regions for each queue pair
 
@@ -75,7 +78,7 @@ type Endpoint struct {
 	pd      *verbs.PD
 	xrcd    *verbs.XRCD // of XRC
 	srq     *verbs.SRQ  // for all queue pairs, with Options.Shared; XRC: for all groups
-	memory  []*verbs.Memory
+	memory  *memory.Pool
 	ah      *verbs.AH
 	options Options
 }
@@ -94,6 +97,7 @@ func New(p *port.Port, o Options) (*Endpoint, error) {
 var (
 	ErrQueueLimit  = errors.New("above a limit of the device")
 	ErrInlineLimit = errors.New("the device may not support that much inline data")
+	ErrAddressable = errors.New("the processor cannot address this memory")
 )
 
 // explain adds the likely reason to an invalid argument error.
@@ -111,6 +115,12 @@ func (o Options) explain(err error) error {
 func (e *Endpoint) create() error {
 	var err error
 	o, c := e.options, e.Port.Context
+	if e.memory, err = o.Memory.Open(c); err != nil {
+		return err
+	}
+	if !e.memory.Addressable() && (o.Polled || o.Inline > 0) {
+		return fmt.Errorf("%w: no latency of writes and no inline data with memory %v", ErrAddressable, o.Memory)
+	}
 	if e.pd, err = c.AllocPD(); err != nil {
 		return err
 	}
@@ -164,7 +174,7 @@ func (e *Endpoint) create() error {
 }
 
 // regions are the send and the receive memory for queue pairs.
-type regions struct{ out, in *verbs.MR }
+type regions struct{ out, in memory.Region }
 
 // register allocates and registers queue pair memory.
 func (e *Endpoint) register(queuePairs int) (r regions, err error) {
@@ -175,17 +185,16 @@ func (e *Endpoint) register(queuePairs int) (r regions, err error) {
 	return r, err
 }
 
-func (e *Endpoint) registerRegion(size int, access verbs.Access) (*verbs.MR, error) {
-	m, err := e.Port.Context.NewMemory(max(size, 1), verbs.MemoryOptions{Huge: e.options.Huge && size > 0})
-	if err != nil {
-		return nil, err
-	}
-	e.memory = append(e.memory, m)
-	return e.pd.RegisterMR(m, access)
+func (e *Endpoint) registerRegion(size int, access verbs.Access) (memory.Region, error) {
+	return e.memory.Register(e.pd, max(size, 1), access, e.options.Huge && size > 0)
 }
 
-func area(mr *verbs.MR, at, length int) loop.Area {
-	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
+func area(r memory.Region, at, length int) loop.Area {
+	a := loop.Area{Bytes: r.Bytes[at : at+length], Addr: r.Addr() + uint64(at), LKey: r.LKey(), Offset: at}
+	if r.Shared != nil {
+		a.Shared = r.Shared
+	}
+	return a
 }
 
 // createTarget creates the receiving part of an XRC queue pair.
@@ -268,10 +277,9 @@ func (e *Endpoint) Close() error {
 	}
 	e.Groups = nil
 	errs = append(errs, e.Port.Close()) // with all other objects
-	for _, m := range e.memory {
-		errs = append(errs, m.Close())
+	if e.memory != nil {
+		errs = append(errs, e.memory.Close())
 	}
-	e.memory = nil
 	return errors.Join(errs...)
 }
 

@@ -24,6 +24,9 @@ func (f *QPFlow) setOperands(i int) {
 func (f *QPFlow) verifyResult(count uint64) error {
 	slot := int((count - 1) % uint64(f.Ring.Slots))
 	at := slot * f.Ring.Stride
+	if err := f.Out.Begin(at, f.Size); err != nil {
+		return err
+	}
 	switch f.Message.Opcode {
 	case verbs.OpFetchAdd, verbs.OpCompareSwap:
 		if got := binary.NativeEndian.Uint64(f.Out.Bytes[at:]); got != count-1 {
@@ -41,11 +44,13 @@ func (f *QPFlow) verifyResult(count uint64) error {
 }
 
 // FillTarget writes the payloads that the peer reads.
-func (f *QPFlow) FillTarget() {
+func (f *QPFlow) FillTarget() error {
 	for slot := range f.InRing.Slots {
-		at := slot * f.InRing.Stride
-		Fill(f.In.Bytes[at:at+f.Size], f.Seed, uint64(slot))
+		if err := f.In.fill(slot*f.InRing.Stride, f.Size, f.Seed, uint64(slot)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // VerifyWrites checks the memory that the peer wrote with this number of messages.
@@ -54,7 +59,7 @@ func (f *QPFlow) VerifyWrites(messages uint64) error {
 	for back := range min(slots, messages) {
 		count := messages - back // the last message in its slot
 		at := int((count-1)%slots) * f.InRing.Stride
-		if err := Check(f.In.Bytes[at:at+f.Size], f.PeerSeed, count); err != nil {
+		if err := f.In.check(at, f.Size, f.PeerSeed, count); err != nil {
 			return err
 		}
 	}
@@ -63,6 +68,9 @@ func (f *QPFlow) VerifyWrites(messages uint64) error {
 
 // VerifyAtomics checks the word that this number of the peer's atomics incremented.
 func (f *QPFlow) VerifyAtomics(atomics uint64) error {
+	if err := f.In.Begin(0, f.Size); err != nil {
+		return err
+	}
 	if got := binary.NativeEndian.Uint64(f.In.Bytes); got != atomics {
 		return fmt.Errorf("%w: the word of %d atomics is %d", ErrCorrupt, atomics, got)
 	}

@@ -17,6 +17,7 @@ import (
 // same payload, and each read with the data at the same place in In.
 type echo struct {
 	flow     *QPFlow
+	out, in  []byte // memory of the flow as the device sees it
 	done     []verbs.Completion
 	receives []verbs.RecvWR
 	answers  bool
@@ -39,16 +40,16 @@ func (e *echo) PostSend(wrs []verbs.SendWR) (int, error) {
 		}
 		if wr.Opcode == verbs.OpRead && !e.deaf {
 			at := int(wr.SGEs[0].Addr - e.flow.Out.Addr)
-			copy(e.flow.Out.Bytes[at:at+e.flow.Size], e.flow.In.Bytes[at:])
+			copy(e.out[at:at+e.flow.Size], e.in[at:])
 		}
 		if e.answers {
 			r := e.receives[0]
 			e.receives = e.receives[:copy(e.receives, e.receives[1:])]
 			to := int(r.SGEs[0].Addr - e.flow.In.Addr)
 			from := int(wr.SGEs[0].Addr - e.flow.Out.Addr)
-			copy(e.flow.In.Bytes[to:], e.flow.Out.Bytes[from:][:e.flow.Size])
+			copy(e.in[to:], e.out[from:][:e.flow.Size])
 			if e.damage {
-				e.flow.In.Bytes[to] ^= 1
+				e.in[to] ^= 1
 			}
 			e.done = append(e.done, verbs.Completion{ID: r.ID, Opcode: verbs.CompletedRecv})
 		}
@@ -91,6 +92,7 @@ func newEcho(size, list int, op verbs.Opcode) *echo {
 		Queue: e, Size: size, Ring: r, InRing: r, Message: verbs.SendWR{Opcode: op}, Seed: 7, PeerSeed: 7,
 		Out: Area{Bytes: make([]byte, r.Size()), Addr: 1 << 20}, In: Area{Bytes: make([]byte, r.Size()), Addr: 1 << 21},
 	}
+	e.out, e.in = e.flow.Out.Bytes, e.flow.In.Bytes
 	e.flow.Prepare(0, list)
 	return e
 }
@@ -445,7 +447,9 @@ func TestUntouched(t *testing.T) {
 		t.Run(fmt.Sprintf("%d bytes", size), func(t *testing.T) {
 			e := newEcho(size, 1, verbs.OpRead)
 			e.flow.Verify = true
-			e.flow.FillTarget()
+			if err := e.flow.FillTarget(); err != nil {
+				t.Fatal(err)
+			}
 			supervisor := supervise(t, time.Minute)
 			p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervisor, Depth: 16, Plan: Plan{Count: 100}}
 			s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervisor, Depth: 64, List: 1, Moderation: 8, Plan: Plan{Count: 100}}

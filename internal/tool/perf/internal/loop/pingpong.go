@@ -317,21 +317,23 @@ func (p *PingPong) discardLate() error {
 }
 
 // stamp writes the next message into memory, as far as its verb requires it.
-func (p *PingPong) stamp(v verb) {
+func (p *PingPong) stamp(v verb) error {
 	f := p.Flow
-	switch {
-	case v == writes: // the last byte differs from the previous byte
+	if v == writes { // the last byte differs from the previous byte
 		p.count++
 		if f.Verify {
 			Fill(f.Out.Bytes[:f.Size-1], f.Seed, p.count)
 		}
-		f.Out.Bytes[f.Size-1] = byte(p.count)
-	case v == singles:
-		f.setOperands(0)
-	case f.Verify: // the message is not prepared yet
-		at := f.sendSlot * f.Ring.Stride
-		Fill(f.Out.Bytes[at:at+f.Size], f.Seed, p.payload(f.posted+1))
+		f.Out.Bytes[f.Size-1] = byte(p.count) // without End: memory that is polled is coherent
+		return nil
 	}
+	if v == singles {
+		f.setOperands(0)
+	}
+	if f.Verify { // the message is not prepared yet
+		return f.fill(p.payload(f.posted + 1))
+	}
+	return nil
 }
 
 // payload returns the count that the payload of message n is made of. It is 0 for lossy
@@ -363,7 +365,9 @@ func (p *PingPong) prepare() (bool, error) {
 func (p *PingPong) post(v verb) error {
 	f := p.Flow
 	if v != sends || f.Verify {
-		p.stamp(v)
+		if err := p.stamp(v); err != nil {
+			return err
+		}
 	}
 	if !p.prepared {
 		if ok, err := p.prepare(); !ok || err != nil {

@@ -52,7 +52,7 @@ func (p *PingPong) awaitMessage() (bool, error) {
 	f := p.Flow
 	if f.Verify {
 		at := f.recvSlot*f.InRing.Stride + f.GRH
-		if err := Check(f.In.Bytes[at:at+f.Size], f.PeerSeed, p.payload(f.received+1)); err != nil {
+		if err := f.In.check(at, f.Size, f.PeerSeed, p.payload(f.received+1)); err != nil {
 			return false, err
 		}
 	}

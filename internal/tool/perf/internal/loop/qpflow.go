@@ -22,13 +22,6 @@ func (r Ring) next(slot int) int {
 	return slot
 }
 
-// An Area is registered local memory.
-type Area struct {
-	Bytes []byte
-	Addr  uint64
-	LKey  uint32
-}
-
 // A QPFlow is a queue pair's traffic in a test. Fields up to Verify are set before
 // Prepare.
 type QPFlow struct {
@@ -139,13 +132,23 @@ func (f *QPFlow) Receive(n int) error {
 	return nil
 }
 
+// fill writes the payload of the next message, with its count, to its slot. It poisons the
+// destination of a read.
+func (f *QPFlow) fill(count uint64) error {
+	at := f.sendSlot * f.Ring.Stride
+	switch f.Message.Opcode {
+	case verbs.OpSend, verbs.OpSendWithImm, verbs.OpWrite, verbs.OpWriteWithImm:
+		return f.Out.fill(at, f.Size, f.Seed, count)
+	case verbs.OpRead:
+		poison(f.Out.Bytes[at:at+f.Size], f.PeerSeed, uint64(f.sendSlot))
+		return f.Out.End(at, f.Size)
+	}
+	return nil
+}
+
 // place writes the addresses of the next message into work request i of the list.
-// With Verify it poisons the destination of a read.
 func (f *QPFlow) place(i int) {
 	offset := f.sendSlot * f.Ring.Stride
-	if f.Verify && f.Message.Opcode == verbs.OpRead {
-		poison(f.Out.Bytes[offset:offset+f.Size], f.PeerSeed, uint64(f.sendSlot))
-	}
 	f.sendSlot = f.Ring.next(f.sendSlot)
 	wr := &f.wrs[i]
 	if f.Inline {

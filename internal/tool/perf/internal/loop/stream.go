@@ -269,10 +269,8 @@ func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	}
 	for i := range n {
 		if f.Verify {
-			switch f.Message.Opcode {
-			case verbs.OpSend, verbs.OpSendWithImm, verbs.OpWrite, verbs.OpWriteWithImm:
-				at := f.sendSlot * f.Ring.Stride
-				Fill(f.Out.Bytes[at:at+f.Size], f.Seed, s.payload(f.posted+1))
+			if err := f.fill(s.payload(f.posted + 1)); err != nil {
+				return err
 			}
 		}
 		f.place(i)
@@ -342,7 +340,7 @@ func (s *Stream) receive(f *QPFlow) error {
 	// The peer may write to a slot again before its last message is seen here.
 	if f.Verify && f.Message.Opcode != verbs.OpWriteWithImm {
 		at := f.recvSlot*f.InRing.Stride + f.GRH
-		if err := Check(f.In.Bytes[at:at+f.Size], f.PeerSeed, s.payload(f.received)); err != nil {
+		if err := f.In.check(at, f.Size, f.PeerSeed, s.payload(f.received)); err != nil {
 			return err
 		}
 	}
