@@ -196,6 +196,7 @@ package-files:
 	@rm -rf $(BUILD)/package
 	@mkdir -p $(BUILD)/package/man $(BUILD)/package/completions $(BUILD)/package/bin
 	@for page in man/*.1; do gzip -9n <$$page >$(BUILD)/package/man/$${page##*/}.gz; done
+	@gzip -9n <packaging/ibkit-cuda/ibkit-cuda.1 >$(BUILD)/package/ibkit-cuda.1.gz
 	@packaging/changelog "$$(git show -s --format=%cD HEAD)" <CHANGELOG.md | gzip -9n >$(BUILD)/package/changelog.gz
 	@go run . completion bash >$(BUILD)/package/completions/ibkit.bash
 	@go run . completion fish >$(BUILD)/package/completions/ibkit.fish

@@ -23,7 +23,7 @@ import (
 func TestInstall(t *testing.T) {
 	root := freshDebian(t)
 	before := tree(t, root)
-	deb, err := os.ReadFile(one(t, "*_amd64.deb"))
+	deb, err := os.ReadFile(one(t, "ibkit_*_amd64.deb"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func tree(t *testing.T, root string) map[string]string {
 // addition to the ping server's permissions, the exporter has network access.
 func TestUnit(t *testing.T) {
 	root := t.TempDir()
-	command(t, "dpkg-deb", "--extract", one(t, "*_amd64.deb"), root)
+	command(t, "dpkg-deb", "--extract", one(t, "ibkit_*_amd64.deb"), root)
 	// The units and the program that it depends on come from the host.
 	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0/usr/lib/systemd/system" && mkdir -p "$0/bin" && cp /bin/kill "$0/bin"`, root)
 	for unit, exposure := range map[string]string{"ibkit-ping.service": "15", "ibkit-exporter.service": "20"} {

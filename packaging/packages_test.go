@@ -43,10 +43,10 @@ func command(t *testing.T, name string, args ...string) string {
 // TestReproducible compares two builds from the same commit.
 func TestReproducible(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(again, `ibkit[_\-]*.*`))
-	if err != nil || len(files) != 4 {
-		t.Fatalf("got files %q, %v; want an archive, a deb, an rpm and a bill of materials", files, err)
+	if err != nil || len(files) != 8 {
+		t.Fatalf("got files %q, %v; want two archives, debs, rpms and bills of materials", files, err)
 	}
-	for _, file := range append(files, filepath.Join(again, "ibkit_linux_amd64_v1/ibkit")) {
+	for _, file := range append(files, filepath.Join(again, "ibkit_linux_amd64_v1/ibkit"), filepath.Join(again, "ibkit-cuda_linux_amd64_v1/ibkit-cuda")) {
 		second, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -76,18 +76,19 @@ func TestChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An archive, a deb, an rpm and a bill of materials for each architecture.
-	if got, want := bytes.Count(sums, []byte("\n")), architectures()*4; got != want {
+	// An archive, a deb, an rpm and a bill of materials for each build.
+	if got, want := bytes.Count(sums, []byte("\n")), builds()*4; got != want {
 		t.Errorf("got %d checksums, want %d:\n%s", got, want, sums)
 	}
 }
 
-// architectures returns the number of architectures with packages.
-func architectures() int {
+// builds returns the number of builds with packages: five architectures of ibkit and two of
+// ibkit-cuda, or one of each.
+func builds() int {
 	if testenv.AllCases() {
-		return 5
+		return 7
 	}
-	return 1
+	return 2
 }
 
 // TestContents looks into both packages for each manual page and each classic
@@ -98,8 +99,8 @@ func TestContents(t *testing.T) {
 		t.Fatalf("found no pages: %v", err)
 	}
 	for kind, list := range map[string]string{
-		"deb": command(t, "dpkg-deb", "--fsys-tarfile", one(t, "*_amd64.deb")),
-		"rpm": command(t, "rpm", "-qlp", one(t, "*.x86_64.rpm")),
+		"deb": command(t, "dpkg-deb", "--fsys-tarfile", one(t, "ibkit_*_amd64.deb")),
+		"rpm": command(t, "rpm", "-qlp", one(t, "ibkit-[0-9]*.x86_64.rpm")),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			for _, file := range []string{"systemd/system/ibkit-ping.service", "systemd/system/ibkit-exporter.service"} {

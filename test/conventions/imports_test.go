@@ -52,6 +52,7 @@ var rules = []rule{
 	{[]string{"report"}, []string{"ib"}},
 	{[]string{"ib/..."}, nil},
 	{[]string{"internal/..."}, []string{"ib", "mad", "internal"}},
+	{[]string{"ibkit-cuda"}, leaves},
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/...", "test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
 }
 
@@ -64,6 +65,7 @@ var libraries = map[string][]string{
 	"github.com/gdamore/tcell/v2":       {"cmd/top"},
 	"go.yaml.in/yaml/v3":                {"internal/tool/check", "internal/webconfig", "internal/yamlfile"},
 	"github.com/prometheus":             {"internal/tool/exporter"},
+	"github.com/ebitengine/purego":      {"ibkit-cuda"},
 	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "internal/uverbs/uverbstest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
 	module + "/cmd/internal/cmdtest":    {"test/..."},
@@ -157,6 +159,9 @@ func TestCheck(t *testing.T) {
 		{"fabric", "fmt", true},
 		{"new", module + "/ib", false},
 		{"mad", module, false},
+		{"ibkit-cuda", module + "/internal/dmabuf", true},
+		{"ibkit-cuda", module + "/verbs", false},
+		{"internal/dmabuf", "github.com/ebitengine/purego", false},
 	} {
 		t.Run(c.dir+" imports "+c.imported, func(t *testing.T) {
 			if reason := check(c.dir, c.imported); (reason == "") != c.allowed {

@@ -8,7 +8,7 @@ import (
 
 // printers may use the process's standard output. All other packages write to a writer
 // that the caller passes. Package testenv redirects it.
-var printers = []string{".", "cmd", "test/...", "packaging/...", "internal/testenv"}
+var printers = []string{".", "ibkit-cuda", "cmd", "test/...", "packaging/...", "internal/testenv"}
 
 func TestPrinting(t *testing.T) {
 	for _, file := range sources(t) {
