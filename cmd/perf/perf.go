@@ -170,7 +170,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.test.CM, "cm", false, "connect the queue pairs by the connection manager of the kernel")
 	flags.Uint8Var(&f.test.TOS, "tos", 0, "type of `SERVICE` of the connections, with --cm (default: the host's)")
 	flags.StringVar(&f.multicast, "group", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
-	flags.StringVar(&f.memory, "memory", "host", "local `MEMORY`: host, cuda:N (a GPU's number or PCI address), dmabuf:PATH")
+	flags.StringVar(&f.memory, "memory", "host", "local `MEMORY`: host, cuda:N (number or PCI address), dmabuf:PATH")
 	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
 	flags.BoolVar(&f.test.Relaxed, "relaxed-ordering", false, "let devices reorder their accesses to memory (bandwidth)")
 	c.view = view{env: c.env}
