@@ -53,6 +53,7 @@ func Start(name string, args ...string) (*Client, error) {
 	}
 	c := &Client{conn: conn.(*net.UnixConn), program: exec.Command(name, args...)}
 	c.program.Stdin, c.program.Stderr = theirs, &c.stderr
+	c.program.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // an interrupt by the terminal reaches the client only
 	err = c.program.Start()
 	_ = theirs.Close() // the program has its own, and its end ends the connection
 	if err != nil {

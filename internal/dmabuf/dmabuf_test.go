@@ -236,6 +236,10 @@ func TestStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		pid := c.program.Process.Pid
+		if group, err := unix.Getpgid(pid); err != nil || group != pid {
+			t.Errorf("got process group %d, %v, want its own, %d", group, err, pid)
+		}
 		b, err := c.New(1)
 		if err == nil {
 			err = errors.Join(b.End(0, 1), b.Close())
