@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -17,28 +18,34 @@ import (
 // A device is memory that only its own functions reach. Its dma-bufs are ordinary files.
 type device struct {
 	fault  error // of allocations
+	lock   sync.Mutex
 	memory []byte
 	closed int
+}
+
+// with accesses the memory.
+func (d *device) with(f func(memory []byte)) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	f(d.memory)
 }
 
 func (*device) Name() string { return "GPU 0 (test)" }
 
 func (d *device) Allocate(size int) (Memory, error) {
-	d.memory = make([]byte, size)
+	d.with(func([]byte) { d.memory = make([]byte, size) })
 	return d, d.fault
 }
 
 func (d *device) Export() (*os.File, error) { return sharedMemory(len(d.memory)) }
 
 func (d *device) Read(to []byte, at int) error {
-	copy(to, d.memory[at:])
+	d.with(func(memory []byte) { copy(to, memory[at:]) })
 	return nil
 }
 
 func (d *device) Write(at int, from []byte) error {
-	if copy(d.memory[at:], from) != len(from) {
-		return errors.New("write past the end")
-	}
+	d.with(func(memory []byte) { copy(memory[at:], from) })
 	return nil
 }
 
@@ -107,17 +114,21 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := wholePages(5000); len(b.Bytes) != want || len(d.memory) != want || c.Device != "GPU 0 (test)" {
-		t.Errorf("got %d bytes for %d of %s, want %d of GPU 0 (test)", len(b.Bytes), len(d.memory), c.Device, want)
-	}
+	d.with(func(memory []byte) {
+		if want := wholePages(5000); len(b.Bytes) != want || len(memory) != want || c.Device != "GPU 0 (test)" {
+			t.Errorf("got %d bytes for %d of %s, want %d of GPU 0 (test)", len(b.Bytes), len(memory), c.Device, want)
+		}
+	})
 	copy(b.Bytes, "not copied, copied, not copied")
 	if err := b.End(12, 6); err != nil {
 		t.Fatal(err)
 	}
-	if want := append(make([]byte, 12), "copied"...); !bytes.HasPrefix(d.memory, want) || d.memory[18] != 0 {
-		t.Errorf("got device memory %q, want %q", d.memory[:20], want)
-	}
-	copy(d.memory[4096:], "written")
+	d.with(func(memory []byte) {
+		if want := append(make([]byte, 12), "copied"...); !bytes.HasPrefix(memory, want) || memory[18] != 0 {
+			t.Errorf("got device memory %q, want %q", memory[:20], want)
+		}
+		copy(memory[4096:], "written")
+	})
 	if err := b.Begin(4096, 5); err != nil {
 		t.Fatal(err)
 	}
