@@ -161,7 +161,7 @@ func TestPrintable(t *testing.T) {
 	}
 	body, err := json.Marshal(message{
 		Hello:    &host.Identity{Program: long, Host: long, Kernel: long, BootID: long},
-		Prepared: &prepared{Port: host.PortInfo{Device: long, Driver: long, Link: long, GIDType: long, Why: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
+		Prepared: &prepared{Port: host.PortInfo{Device: long, Driver: long, Link: long, GIDType: long, Why: long, Memory: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
 		Result:   &Side{Counters: host.Counters{long: 1}},
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func TestPrintable(t *testing.T) {
 	for _, text := range []string{m.Hello.Program, m.Hello.Host, m.Hello.Kernel, m.Hello.BootID} {
 		safe("identity", text)
 	}
-	for _, text := range []string{m.Prepared.Port.Device, m.Prepared.Port.Driver, m.Prepared.Port.Link, m.Prepared.Port.GIDType, m.Prepared.Port.Why} {
+	for _, text := range []string{m.Prepared.Port.Device, m.Prepared.Port.Driver, m.Prepared.Port.Link, m.Prepared.Port.GIDType, m.Prepared.Port.Why, m.Prepared.Port.Memory} {
 		safe("port", text)
 	}
 	if gid := m.Prepared.Port.GID; gid != netip.MustParseAddr("fe80::1") {
