@@ -69,7 +69,7 @@ func TestUsage(t *testing.T) {
 		"ib_write_bw --rate_limit_type SW host":                       "SW without --rate_limit",
 		"ib_atomic_bw --rate_limit 3 --rate_limit_type SW host":       "rate of latency, atomics",
 		"ib_write_bw --use_cuda_dmabuf host":                          "--use_cuda_dmabuf without --use_cuda: no GPU is selected",
-		"ib_write_bw --use_cuda x host":                               "--use_cuda: want host, cuda:N, or dmabuf:PATH",
+		"ib_write_bw --use_cuda x host":                               `--use_cuda: invalid value "x": want the number or the PCI address`,
 		"ib_write_bw --use_cuda 0 --cuda_mem_type 1 host":             "--cuda_mem_type: ",
 		"ib_write_bw --use_cuda 0 --gpu_touch once host":              "only plain memory of a GPU is supported",
 		"ib_send_bw --run_infinitely -a host":                         "an endless test has a single size",

@@ -223,8 +223,10 @@ func (c *command) setCPUs(value string) (err error) {
 
 // setCUDA selects the memory of a GPU.
 func (c *command) setCUDA(gpu string) (err error) {
-	c.memory, err = memory.Parse("cuda:" + gpu)
-	return err
+	if c.memory, err = memory.Parse("cuda:" + gpu); err != nil {
+		return fmt.Errorf("invalid value %q: want the number or the PCI address of a GPU", gpu)
+	}
+	return nil
 }
 
 // setCounters sets the counters to print: files below the port directory.
