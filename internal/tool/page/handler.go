@@ -52,6 +52,7 @@ func (p *Page) handler() http.Handler {
 	mux.HandleFunc("GET /api/stream", p.stream)
 	if p.opts.Visit != nil {
 		mux.HandleFunc("GET /routes", p.html(p.routePage))
+		mux.HandleFunc("GET /paths", p.html(p.crossingPage))
 		mux.HandleFunc("GET /api/route", p.json(p.routeJSON))
 	}
 	for _, form := range pictureForms {

@@ -65,16 +65,9 @@ func (p *Page) link(_ context.Context, s *state, q query) content {
 		return message(http.StatusNotFound, "No such link", fmt.Sprintf("The last sweep has no port %d with a link on the node %v.", q.port, q.guid))
 	}
 	l := r.Port
-	title := portName(&l.Ends[0].ReportPlace) + " – ?"
-	if len(l.Ends) > 1 {
-		title = portName(&l.Ends[0].ReportPlace) + " – " + portName(&l.Ends[1].ReportPlace)
-	}
+	title, ends := titleOf(l), s.ends(l)
 	return content{title: title, path: "", body: func(m *markup) {
 		m.put("h1", title)
-		var ends []*fabric.Port
-		for i := range l.Ends {
-			ends = append(ends, s.port(&l.Ends[i].ReportPlace))
-		}
 		s.linkFindings(m, ends)
 		s.endTable(m, l, ends)
 		s.registerTable(m, ends)
@@ -82,8 +75,29 @@ func (p *Page) link(_ context.Context, s *state, q query) content {
 		s.counterTable(m, ends)
 		k := portKey{q.guid, uint8(q.port)}
 		m.eventSection(p.recent(func(e *watch.Event) bool { return isAt(e, k, q.port) }))
+		if p.opts.Visit != nil {
+			m.begin("p")
+			m.link(fmt.Sprintf("paths?node=%v&port=%d", q.guid, q.port), "Paths through this link")
+			m.end("p")
+		}
 		m.commands("ibkit linkinfo --node "+q.guid.String(), fmt.Sprintf("ibkit counters %v --window 10s", q.guid))
 	}}
+}
+
+// titleOf returns, for example, "leaf1[3] – node06[1]".
+func titleOf(l *top.ReportPort) string {
+	if len(l.Ends) < 2 {
+		return portName(&l.Ends[0].ReportPlace) + " – ?"
+	}
+	return portName(&l.Ends[0].ReportPlace) + " – " + portName(&l.Ends[1].ReportPlace)
+}
+
+// ends returns a link's ports.
+func (s *state) ends(l *top.ReportPort) (ends []*fabric.Port) {
+	for i := range l.Ends {
+		ends = append(ends, s.port(&l.Ends[i].ReportPlace))
+	}
+	return ends
 }
 
 // port returns the port at a place of the last sweep.

@@ -226,7 +226,7 @@ func TestPage_Requests(t *testing.T) {
 func TestPage_ReadOnly(t *testing.T) {
 	s := record(t, "single-switch:hosts=2")
 	for _, path := range []string{
-		"/", "/links", "/link", "/nodes", "/node", "/events", "/routes", "/picture", "/picture.json", "/picture.svg", "/page.js",
+		"/", "/links", "/link", "/nodes", "/node", "/events", "/routes", "/paths", "/picture", "/picture.json", "/picture.svg", "/page.js",
 		"/api/summary", "/api/links", "/api/port", "/api/node", "/api/linkinfo", "/api/counters", "/api/events", "/api/stream", "/api/route",
 	} {
 		t.Run(path, func(t *testing.T) {

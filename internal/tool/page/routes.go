@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -32,6 +33,8 @@ type routes struct {
 
 	mu   sync.Mutex
 	kept map[[2]string]*top.Report
+
+	tables atomic.Pointer[tables] // nil: never read
 }
 
 func newRoutes() *routes {

@@ -90,3 +90,45 @@ func TestRoutes_Busy(t *testing.T) {
 		}
 	})
 }
+
+// TestPage_Crossing lists the paths through a link, which are read once.
+func TestPage_Crossing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, "demo")
+		reads := 0
+		visit := s.opts.Visit
+		s.opts.Visit = func(ctx context.Context, do func(context.Context, *umad.Client) error) error {
+			reads++
+			return visit(ctx, do)
+		}
+		path := "/paths?port=3&node=" + s.guidOf("leaf2")
+		for _, step := range []struct {
+			path string
+			want []string
+		}{
+			{"/link?port=3&node=" + s.guidOf("leaf2"), []string{`">Paths through this link</a>`}},
+			// The other 15 hosts send to node05 and receive from it.
+			{path, []string{">leaf2[3] – node05[1]</a></h1>", ">30 paths between end ports, from the forwarding tables at ", `<td>leaf2[3]</td><td>node05[1]</td><td><a href="routes?from=0x0002c90000100300%5B1%5D&amp;to=0x`}},
+			{path + "&q=NODE07", []string{">2 paths ", `>node07[1]</th><td>leaf2[3]</td><td>node05[1]</td>`, `>node05[1]</th><td>node05[1]</td><td>node07[1]</td>`}},
+			{path + "&start=29", []string{">30 to 30 of 30 "}},
+		} {
+			body := s.body(step.path)
+			for _, want := range step.want {
+				if !strings.Contains(body, want) {
+					t.Errorf("%s: got no %q in\n%s", step.path, want, body)
+				}
+			}
+		}
+		if w := get(t, s, "/paths?port=3&node=0x1"); w.Code != http.StatusNotFound || reads != 1 {
+			t.Errorf("got status %d and %d reads, want 404 and a single read", w.Code, reads)
+		}
+		s.next()
+		s.body(path)
+		time.Sleep(tablesAge)
+		s.body(path)
+		if reads != 2 {
+			t.Errorf("got %d reads, want another after %v", reads, tablesAge)
+		}
+		time.Sleep(2 * readPause) // the end of the last pause
+	})
+}
