@@ -50,11 +50,15 @@ func TestPlan(t *testing.T) {
 	if !strings.Contains(text, "host009") || !strings.Contains(text, ">wrong-peer</b>") && !strings.Contains(text, ">swapped</b>") {
 		t.Errorf("got\n%s", text)
 	}
+	if text := await(t, r, "/plan", " to the cabling plan</h1>"); !strings.Contains(text, "host009") || !strings.Contains(text, `<a href="plan" aria-current="page">Plan</a>`) {
+		t.Errorf("got\n%s", text)
+	}
 	write("host001,1,switch1,1\nhost002,1,switch1,2\n")
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	await(t, r, "/", "No problems found")
+	await(t, r, "/plan", ">0 differences to the cabling plan</h1>")
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("got exit code %d: %s", code, r.ErrOut)
 	}

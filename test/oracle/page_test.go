@@ -109,8 +109,8 @@ func TestTopology_PageInput(t *testing.T) {
 		{"hover", "demo", "", `pointer("pointermove", ...middle("node07")); log.push(document.getElementById("hover").textContent.split("\n").pop());
 			pointer("pointermove", ...link("spine2", "leaf3")); log.push(document.getElementById("hover").textContent);`,
 			"leaf2[5] – node07[1] slow: HDR, but both ends have NDR enabled|spine2[3] – leaf3[2] 4X NDR"},
-		{"pod", "fat-tree:levels=3,radix=16,pods=16", "", `click(...middle("pod03")); log.push(title(), document.querySelector("nav").textContent, boxOf("pod03-leaf008").thing.name);
-			document.querySelector("nav button").click(); log.push(String(view.drawing === whole));`, "pod03 #pod03|Fabric › pod03|pod03-leaf008|true"},
+		{"pod", "fat-tree:levels=3,radix=16,pods=16", "", `click(...middle("pod03")); log.push(title(), document.getElementById("place").textContent, boxOf("pod03-leaf008").thing.name);
+			document.querySelector("#place button").click(); log.push(String(view.drawing === whole));`, "pod03 #pod03|Fabric › pod03|pod03-leaf008|true"},
 		{"labels", "dragonfly", "", `for (let room = 5; room < 120; room += 5) {
 				const labels = ["01", "02", "03", "04"].map(i => label(boxOf("group01-switch" + i).thing, room)).filter(t => t);
 				if (new Set(labels).size !== labels.length) log.push(labels);

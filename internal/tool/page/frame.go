@@ -26,7 +26,24 @@ func (p *Page) menu() [][2]string {
 	if p.opts.Visit != nil {
 		all = append(all, [2]string{"routes", "Routes"})
 	}
+	if p.plan.Load() != nil {
+		all = append(all, [2]string{"plan", "Plan"})
+	}
 	return all
+}
+
+// writeMenu writes the menu with the current entry.
+func (p *Page) writeMenu(m *markup, path string) {
+	m.begin("nav", "aria-label", "Pages")
+	m.put("strong", "ibkit")
+	for _, entry := range p.menu() {
+		current := ""
+		if entry[0] == path {
+			current = "page"
+		}
+		m.put("a", entry[1], "href", entry[0], "aria-current", current)
+	}
+	m.end("nav")
 }
 
 // html returns a handler that serves a view.
@@ -89,16 +106,7 @@ func (p *Page) frame(m *markup, s *state, c content) {
 	m.begin("body")
 	m.put("a", "Skip to content", "class", "skip", "href", "#main")
 	m.begin("header")
-	m.begin("nav", "aria-label", "Pages")
-	m.put("strong", "ibkit")
-	for _, entry := range p.menu() {
-		current := ""
-		if entry[0] == c.path {
-			current = "page"
-		}
-		m.put("a", entry[1], "href", entry[0], "aria-current", current)
-	}
-	m.end("nav")
+	p.writeMenu(m, c.path)
 	m.begin("form", "action", "links", "role", "search")
 	m.begin("input", "type", "search", "name", "q", "placeholder", "Find a link by name", "aria-label", "Find a link by name", "maxlength", "200")
 	m.put("button", "Find")

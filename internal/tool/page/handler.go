@@ -39,7 +39,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Page) handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, view := range map[string]view{
-		"/{$}": p.overview, "/links": p.links, "/link": p.link, "/nodes": p.nodes, "/node": p.node, "/events": p.eventList,
+		"/{$}": p.overview, "/links": p.links, "/link": p.link, "/nodes": p.nodes, "/node": p.node, "/events": p.eventList, "/plan": p.planPage,
 	} {
 		mux.HandleFunc("GET "+path, p.html(view))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
+	"github.com/ibkit/ibkit/internal/tool/topology"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -18,7 +19,7 @@ func (p *Page) overview(_ context.Context, s *state, q query) content {
 		verdict, class := s.verdict()
 		m.put("h1", verdict, "class", "verdict "+class)
 		p.sums(m, s)
-		s.findingTable(m, q)
+		s.findingTable(m, q, "./", s.selectFindings(func(*report.Finding) bool { return true }))
 		s.missingTable(m)
 		s.managerTable(m)
 		s.failureList(m)
@@ -100,17 +101,26 @@ func (p *Page) sums(m *markup, s *state) {
 	}
 }
 
-// findingTable writes the findings, the worst first.
-func (s *state) findingTable(m *markup, q query) {
-	all := s.report.Findings
-	if len(all) == 0 {
+// selectFindings returns the indexes of the findings that a function accepts.
+func (s *state) selectFindings(accept func(*report.Finding) bool) (selected []int) {
+	for i := range s.report.Findings {
+		if accept(&s.report.Findings[i]) {
+			selected = append(selected, i)
+		}
+	}
+	return selected
+}
+
+// findingTable writes selected findings, the worst first.
+func (s *state) findingTable(m *markup, q query, path string, selected []int) {
+	if len(selected) == 0 {
 		return
 	}
 	m.begin("section", "aria-labelledby", "findings")
 	m.put("h2", "Findings", "id", "findings")
 	m.table("", "Severity", "Place", "Finding", "Since", "Next step")
-	for i := q.start; i < min(q.start+q.limit, len(all)); i++ {
-		f := &all[i]
+	for _, i := range rowsOf(q, selected) {
+		f := &s.report.Findings[i]
 		m.begin("tr")
 		m.begin("td")
 		m.severity(f.Severity)
@@ -129,7 +139,7 @@ func (s *state) findingTable(m *markup, q query) {
 		m.end("tr")
 	}
 	m.end("tbody", "table", "div")
-	q.pager(m, "./", len(all))
+	q.pager(m, path, len(selected))
 	m.end("section")
 }
 
@@ -224,4 +234,24 @@ func (s *state) failureList(m *markup) {
 		m.put("p", grouped(len(all)-most)+" more", "class", "note")
 	}
 	m.end("details")
+}
+
+// planPage is the differences to the cabling plan.
+func (p *Page) planPage(_ context.Context, s *state, q query) content {
+	return content{title: "Plan", path: "plan", body: func(m *markup) {
+		selected := s.selectFindings(isPlanned)
+		if p.plan.Load() == nil {
+			m.put("h1", "No plan")
+			m.put("p", "The exporter compares the cabling with a plan if its flag --plan names one.")
+			return
+		}
+		m.put("h1", countOf(len(selected), "difference", "differences")+" to the cabling plan")
+		s.findingTable(m, q, "plan", selected)
+	}}
+}
+
+// isPlanned reports whether a finding is from a comparison with a plan.
+func isPlanned(f *report.Finding) bool {
+	_, ok := f.Data.(*topology.FindingData)
+	return ok || f.Kind == report.Unchecked
 }

@@ -151,7 +151,7 @@ func TestPage_Pages(t *testing.T) {
 		{"/node?node=" + leaf2, []string{">leaf2</h1>", "link-down", ">leaf2[5]</span>"}},
 		{"/events", []string{"link-down", "node-removed", "counter-raised", "peer node06[1]: was 4X NDR Active"}},
 		{"/events?q=node-removed", []string{">1 event</h1>", ">node06<"}},
-		{"/picture", []string{`<a href="./">Overview</a>`, `"narrow: 2X, but both ends have 4X enabled"`, `<script src="picture.js?v=`}},
+		{"/picture", []string{`<a href="./">Overview</a>`, `<a href="picture" aria-current="page">Picture</a>`, `"narrow: 2X, but both ends have 4X enabled"`, `<script src="picture.js?v=`}},
 		{"/picture?colour=errors", []string{`aria-current="true">errors</a>`, `"40.0 errors per second"`, `"1 error and more per second"`, `src="picture.svg?colour=errors"`}},
 		{"/picture.json?colour=utilization", []string{`"nouns":["link in use","links in use"]`, `"others":[]`}},
 		{"/picture.svg", []string{"<svg", "narrow: 2X, but both ends have 4X enabled"}},
@@ -226,7 +226,7 @@ func TestPage_Requests(t *testing.T) {
 func TestPage_ReadOnly(t *testing.T) {
 	s := record(t, "single-switch:hosts=2")
 	for _, path := range []string{
-		"/", "/links", "/link", "/nodes", "/node", "/events", "/routes", "/paths", "/picture", "/picture.json", "/picture.svg", "/page.js",
+		"/", "/links", "/link", "/nodes", "/node", "/events", "/routes", "/paths", "/plan", "/picture", "/picture.json", "/picture.svg", "/page.js",
 		"/api/summary", "/api/links", "/api/port", "/api/node", "/api/linkinfo", "/api/counters", "/api/events", "/api/stream", "/api/route",
 	} {
 		t.Run(path, func(t *testing.T) {

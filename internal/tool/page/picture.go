@@ -44,15 +44,15 @@ func (d *pictures) draw(s *state) *topology.Picture {
 // A pictureForm writes a picture in a form.
 type pictureForm struct {
 	path, kind string
-	write      func(*state, *topology.Picture, io.Writer) error
+	write      func(*Page, *state, *topology.Picture, io.Writer) error
 }
 
 // pictureForms are the page, the part of its data that changes, and a picture for browsers
 // without scripts.
 var pictureForms = []pictureForm{
-	{"/picture", "text/html; charset=utf-8", (*state).writePicture},
-	{"/picture.json", "application/json", func(_ *state, d *topology.Picture, w io.Writer) error { return d.WritePaint(w) }},
-	{"/picture.svg", "image/svg+xml", func(_ *state, d *topology.Picture, w io.Writer) error { return d.WriteSVG(w) }},
+	{"/picture", "text/html; charset=utf-8", (*Page).writePicture},
+	{"/picture.json", "application/json", func(_ *Page, _ *state, d *topology.Picture, w io.Writer) error { return d.WritePaint(w) }},
+	{"/picture.svg", "image/svg+xml", func(_ *Page, _ *state, d *topology.Picture, w io.Writer) error { return d.WriteSVG(w) }},
 }
 
 // picture returns a handler that serves a sweep's picture in a form. It keeps the last.
@@ -75,7 +75,7 @@ func (p *Page) picture(form pictureForm) http.HandlerFunc {
 			}
 		}
 		var b bytes.Buffer
-		err := form.write(s, s.paint(p.pictures.draw(s), scale), &b)
+		err := form.write(p, s, s.paint(p.pictures.draw(s), scale), &b)
 		kept[key{s, scale}] = b.Bytes()
 		return b.Bytes(), err
 	}
@@ -140,14 +140,14 @@ func (s *state) paint(d *topology.Picture, scale *topology.Scale) *topology.Pict
 }
 
 // writePicture writes the picture's page.
-func (s *state) writePicture(d *topology.Picture, w io.Writer) error {
+func (p *Page) writePicture(s *state, d *topology.Picture, w io.Writer) error {
 	var head, header, scripts, still markup
 	head.begin("link", "rel", "stylesheet", "href", versioned("picture.css"))
 	head.begin("link", "rel", "icon", "type", "image/svg+xml", "href", versioned("icon.svg"))
 	head.begin("noscript")
 	head.begin("meta", "http-equiv", "refresh", "content", strconv.Itoa(max(5, int(s.report.Interval))))
 	head.end("noscript")
-	header.link("./", "Overview")
+	p.writeMenu(&header, "picture")
 	header.put("span", "", "id", "live", "role", "status",
 		"data-at", strconv.FormatInt(s.sample.Time.UnixMilli(), 10), "data-interval", strconv.Itoa(int(s.report.Interval*1000)))
 	header.begin("span", "id", "colours", "role", "group", "aria-label", "Colours")

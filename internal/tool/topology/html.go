@@ -74,7 +74,7 @@ func (p *Picture) writePage(w io.Writer, still, style, header, script string) er
 </head>
 <body%s>
 <header>
-%s<nav></nav>
+%s<nav id="place" aria-label="Place"></nav>
 <div id="search"><input type="search" placeholder="find a node" aria-label="find a node"><ul></ul></div>
 <div id="zoom"><button title="zoom in">+</button><button title="zoom out">−</button><button title="show all">fit</button></div>
 <div id="legend"></div>

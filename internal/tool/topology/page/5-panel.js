@@ -32,6 +32,7 @@ function finding(c, parent) {
   if (!c.mark) return;
   const e = element("span", paint.classes[c.mark.kind].sign + " ", parent);
   e.style.color = kindColour(c.mark.kind);
+  e.ariaHidden = "true";
   element("span", c.mark.text, parent);
 }
 
@@ -71,7 +72,7 @@ function rows(titles, parent) {
 // pageLinks links to the pages that a server has for a node and a cable.
 function pageLinks(n, chosen) {
   const bar = element("nav", "", panel);
-  bar.ariaLabel = "Pages";
+  bar.ariaLabel = "Details";
   element("a", "Node page", bar).href = "node?node=" + n.guid;
   if (chosen) element("a", "Link page", bar).href = "link?node=" + n.guid + "&port=" + (chosen.a === n ? chosen.portA : chosen.portB);
 }

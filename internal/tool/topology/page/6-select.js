@@ -13,7 +13,7 @@ function show(drawing) {
   view.drawing = drawing;
   legend(); // of its opacity
   fit();
-  const nav = document.querySelector("nav");
+  const nav = document.getElementById("place");
   nav.replaceChildren();
   button("Fabric", nav, () => clear(true));
   if (drawing.group) element("span", " › " + drawing.group.title, nav);

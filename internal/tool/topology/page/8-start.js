@@ -59,7 +59,7 @@ function update(next) {
 }
 
 summarize();
-element("span", "Fabric", document.querySelector("nav"));
+element("span", "Fabric", document.getElementById("place"));
 legend();
 dark.onchange = () => { legend(); draw(); };
 new ResizeObserver(() => refresh()).observe(document.querySelector("main"));
