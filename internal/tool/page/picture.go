@@ -151,6 +151,7 @@ func (p *Page) writePicture(s *state, d *topology.Picture, w io.Writer) error {
 	header.put("span", "", "id", "live", "role", "status",
 		"data-at", strconv.FormatInt(s.sample.Time.UnixMilli(), 10), "data-interval", strconv.Itoa(int(s.report.Interval*1000)))
 	header.begin("span", "id", "colours", "role", "group", "aria-label", "Colours")
+	header.text("Colours:")
 	for _, scale := range topology.Scales {
 		current := ""
 		if scale == d.Scale {

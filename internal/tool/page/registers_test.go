@@ -23,7 +23,7 @@ func TestPage_Registers(t *testing.T) {
 			},
 			"/link?port=5&node=" + leaf1: {">Module</th><td>passive copper 1 m</td>"},
 			"/node?node=" + spine2:       {">fan-failed</b>", ">hot-module</b>"},
-			"/picture":                   {"hot-module: 78.5 °C"},
+			"/picture":                   {"hot-module: 78.5 °C", `"others":[[3,"fan-failed: `, `["spine1","","0x0002c90000800000",1,1,-1,-1],["spine2",`},
 		} {
 			body := s.body(path)
 			for _, w := range want {

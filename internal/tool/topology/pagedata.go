@@ -168,6 +168,11 @@ func (p *Picture) others() [][4]any {
 	list := [][4]any{}
 	for _, f := range p.Others {
 		node := -1
+		if f.NodeGUID != nil {
+			if i, known := byGUID[f.NodeGUID.String()]; known {
+				node = i
+			}
+		}
 		if data, ok := f.Data.(*FindingData); ok {
 			for _, e := range slices.Backward(data.Ends) {
 				if e.GUID == nil {
