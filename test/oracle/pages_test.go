@@ -264,7 +264,8 @@ func (b *browser) checkWithoutScript(s *liveSite) {
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.do(chromedp.Navigate(s.url("links?sort=name")), chromedp.Click(chromedp.CSS(`main tbody th a`)), chromedp.WaitVisible(chromedp.CSS("#counters")))
 	b.do(chromedp.Navigate(s.url("picture?colour=errors")), chromedp.WaitVisible(chromedp.CSS("#still img")))
-	b.want(`document.querySelector("#still img").naturalWidth > 100`, "true")
+	b.want(`document.querySelector("#still img").getBoundingClientRect().width > innerWidth / 2`, "true")
+	b.want(`document.querySelector("#search input").getClientRects().length`, "0")
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 }
 

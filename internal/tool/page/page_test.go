@@ -152,7 +152,7 @@ func TestPage_Pages(t *testing.T) {
 		{"/events", []string{"link-down", "node-removed", "counter-raised", "peer node06[1]: was 4X NDR Active"}},
 		{"/events?q=node-removed", []string{">1 event</h1>", ">node06<"}},
 		{"/picture", []string{`<a href="./">Overview</a>`, `<a href="picture" aria-current="page">Picture</a>`, `"narrow: 2X, but both ends have 4X enabled"`, `<script src="picture.js?v=`}},
-		{"/picture?colour=errors", []string{`aria-current="true">errors</a>`, `"40.0 errors per second"`, `"1 error and more per second"`, `src="picture.svg?colour=errors"`}},
+		{"/picture?colour=errors", []string{`aria-current="true">errors</a>`, `"40.0 errors per second"`, `"1 error and more per second"`, `src="picture.svg?colour=errors"`, `<div id="still">Fabric swept at 00:03:00, partial. `}},
 		{"/picture.json?colour=utilization", []string{`"nouns":["link in use","links in use"]`, `"others":[]`}},
 		{"/picture.svg", []string{"<svg", "narrow: 2X, but both ends have 4X enabled"}},
 		{"/api/links?limit=1", []string{`"missing_nodes":["node06"]`}},

@@ -165,7 +165,7 @@ func (p *Page) writePicture(s *state, d *topology.Picture, w io.Writer) error {
 		scripts.end("script")
 	}
 	still.begin("div", "id", "still")
-	still.text("Search and details require JavaScript; the lists do not: ")
+	still.text("Fabric " + d.Source + ". Search and details require JavaScript; the lists do not: ")
 	still.link("links", "Links")
 	still.text(", ")
 	still.link("nodes", "Nodes")
