@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -111,13 +112,15 @@ func TestScale_Mark(t *testing.T) {
 		{topology.Errors, 1, "▅"},
 		{topology.Errors, 1e6, "█"},
 	} {
-		p := topology.NewPicture(f, nil, map[*fabric.Port]topology.Mark{f.Nodes[0].Ports[1]: test.scale.Mark(test.value, "x")})
-		p.Scale = test.scale
-		svg := render(t, p.WriteSVG)
-		for _, sign := range []string{"▁", "▂", "▃", "▅", "█"} {
-			if strings.Contains(svg, sign) != (sign == test.want) {
-				t.Errorf("%s %v: got the class %s, want %q", test.scale.Name, test.value, sign, test.want)
+		t.Run(fmt.Sprint(test.scale.Name, test.value), func(t *testing.T) {
+			p := topology.NewPicture(f, nil, map[*fabric.Port]topology.Mark{f.Nodes[0].Ports[1]: test.scale.Mark(test.value, "x")})
+			p.Scale = test.scale
+			svg := render(t, p.WriteSVG)
+			for _, sign := range []string{"▁", "▂", "▃", "▅", "█"} {
+				if strings.Contains(svg, sign) != (sign == test.want) {
+					t.Errorf("got the class %s, want %q", sign, test.want)
+				}
 			}
-		}
+		})
 	}
 }
