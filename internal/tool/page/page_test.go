@@ -241,7 +241,7 @@ func TestPage_ReadOnly(t *testing.T) {
 	}
 }
 
-// TestAssets_Size checks that style, scripts and icon are small, and load nothing.
+// TestAssets_Size checks that style, scripts and icon are small, and name no other host.
 func TestAssets_Size(t *testing.T) {
 	const most = 150_000 // compressed
 	size := 0

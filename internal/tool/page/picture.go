@@ -99,7 +99,7 @@ func (p *Page) picture(form pictureForm) http.HandlerFunc {
 	}
 }
 
-// scaleOf returns the scale with a name, the first for no name, nil if there is none.
+// scaleOf returns the scale with a name, the first for no name, nil for another name.
 func scaleOf(name string) *topology.Scale {
 	if name == "" {
 		return topology.Scales[0]

@@ -35,7 +35,7 @@ func (c *Channels) Crossing(p *Port) iter.Seq2[int, int] {
 	}
 }
 
-// output returns a switch's output port for an end port's base LID, 0 if it has none.
+// output returns a switch's output port for an end port's base LID, 0 without an entry.
 func (c *Channels) output(s int32, to int) int32 {
 	lid := int(c.End(to).LID)
 	if lid == 0 || lid >= len(c.tables[s]) || int32(c.tables[s][lid]) >= c.graph.radix[s] {

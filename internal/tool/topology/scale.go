@@ -19,7 +19,7 @@ type class struct {
 	Colour string    `json:"colour"`
 	Dark   string    `json:"dark"` // colour on a dark background
 	Fill   string    `json:"-"`    // end node background
-	Dash   []float64 `json:"dash"` // line pattern; none: solid
+	Dash   []float64 `json:"dash"` // line pattern; empty: solid
 	Sign   string    `json:"sign"`
 	Text   string    `json:"text"`
 
