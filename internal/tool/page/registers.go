@@ -48,10 +48,7 @@ func rateRow(title string, rate func(*phy.ReportBitErrors) float64) registerRow 
 		if e.BitErrors == nil {
 			return ""
 		}
-		if v := rate(e.BitErrors); v > 0 {
-			return fmt.Sprintf("%.0e", v)
-		}
-		return "0"
+		return phy.RateText(rate(e.BitErrors))
 	}}
 }
 
