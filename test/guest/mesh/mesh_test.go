@@ -66,7 +66,7 @@ var (
 			}
 		}, []string{"n3"}, []string{"slow-node"}, "", false},
 		{"lossy cable", func(r *rig) { r.SetCable(lossyPlug, lossy, lossy) },
-			[]string{portName(lossyPlug), "n4 rxe1"}, []string{"slow-cable", "slow-node", "unreachable", "hung"}, "requests out of sequence", true},
+			[]string{portName(lossyPlug), "n4 rxe1"}, []string{"slow-cable", "slow-node", "slow-pair", "unreachable", "hung"}, "requests out of sequence", true},
 		{"one-way fault", func(r *rig) { r.SetCable(onePlug, dead, good) },
 			[]string{portName(onePlug), "n2 rxe1"}, []string{"unreachable", "hung"}, "no figure", true},
 	}
@@ -103,28 +103,26 @@ func TestMesh(t *testing.T) {
 }
 
 // check checks that a finding names the fault, and that none names another place. A busy machine
-// may slow a pair, or a guest for a while, which is good alone then.
+// may slow a pair, or a guest for a while, which is good alone then. Losses slow flows by chance,
+// so that findings may name the pairs at a lossy cable.
 func (v verdict) check(t *testing.T, want fault) {
 	t.Helper()
 	found := false
 	for _, f := range v.Findings {
-		named := slices.Contains(want.subjects, f.Subject)
+		named := slices.ContainsFunc(want.subjects, func(s string) bool { return strings.Contains(f.Subject, s) })
 		if !named && f.Kind != "congested" && !strings.Contains(f.Subject, " to ") {
 			t.Errorf("got %s %s: %s; want findings about %q only", f.Kind, f.Subject, f.Detail, want.subjects)
 		}
-		if !named || !slices.Contains(want.kinds, f.Kind) {
+		if !named || !slices.Contains(want.kinds, f.Kind) || !strings.Contains(f.Detail, want.sign) {
 			continue
 		}
 		found = true
 		if f.Data == nil || len(f.Data.Retests) == 0 {
 			t.Errorf("got %+v, want retests of %s", f.Data, f.Subject)
 		}
-		if !strings.Contains(f.Detail, want.sign) {
-			t.Errorf("got %s, want %q", f.Detail, want.sign)
-		}
 	}
 	if want.subjects != nil && !found {
-		t.Errorf("got no finding that names %q", want.subjects)
+		t.Errorf("got no finding that names %q with %q", want.subjects, want.sign)
 	}
 }
 
@@ -159,7 +157,7 @@ func measure(t *testing.T, all []*guest.Guest, duration string) guest.Result {
 	t.Helper()
 	const token = "IBKIT_MESH_TOKEN=secret "
 	serve := all[0].MustStart(t, "sh", "-c", fmt.Sprintf(token+"exec ibkit mesh serve --expect %d --bind 10.1.0.1:18600 --from %s --json"+
-		" --message-size 1K --tx-depth 8 --qp-timeout 18 --events"+measured+"%s", len(all), tables, duration))
+		" --message-size 1K --tx-depth 8 --qp-timeout 16 --events"+measured+"%s", len(all), tables, duration))
 	if err := serve.AwaitOutput(t.Context(), "waiting for"); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ const (
 // The rates are low, so that the emulated processors do not limit the traffic. Trunks carry the
 // flows of all guests. Messages in flight (--tx-depth) take less than a tenth of the measured
 // time on a cable: a guest that did not run for a while receives them at once, and with 128 of
-// 1 KB in flight its figures were 1.7 times the rate of the cable.
+// 1 KB in flight its figures were 1.7 times the rate of the cable. On a machine with many more
+// runnable threads than processors, such figures remain in some runs: the time of a guest is short.
 const (
 	rate      = 1.5e6
 	trunkRate = rate * guests * rails
