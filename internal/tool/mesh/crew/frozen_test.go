@@ -18,7 +18,7 @@ func TestCrew_frozen(t *testing.T) {
 	for _, test := range []struct {
 		answers int // -1: not even in the handshake
 		want    string
-		within  time.Duration
+		longest time.Duration
 	}{
 		{-1, "missing [x] losses []", 30*time.Second + handshakeLimit},
 		{0, "missing [] losses [{x hung 1 no report within 30s}]", firstLimit + 2*minLimit},
@@ -67,8 +67,8 @@ func TestCrew_frozen(t *testing.T) {
 					t.Error(d)
 				}
 				c.Close("")
-				if took := time.Since(began); took > test.within {
-					t.Errorf("got %v, want at most %v", took, test.within)
+				if took := time.Since(began); took > test.longest {
+					t.Errorf("got %v, want at most %v", took, test.longest)
 				}
 				close(over)
 			})
