@@ -126,6 +126,9 @@ func (j *judge) candidates(b *blame) (all []string) {
 		if hasCable && (i > 0 || own == nil || !own.isSlow) {
 			all = append(all, w.cable(w.ends[j.elements.at[p.id]].port.Peer))
 		}
+		if end := j.soleEnd(p); end >= 0 {
+			all = append(all, j.placeText(place{endElement, end}))
+		}
 	}
 	return all
 }

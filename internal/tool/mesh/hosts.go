@@ -93,13 +93,33 @@ func (j *judge) blameHosts(data *FindingData, places []place) {
 		ends := j.endpointsOf(p)
 		if len(ends) == 0 {
 			data.certain = false
-			continue
+			if sole := j.soleEnd(p); sole >= 0 {
+				ends = []int32{int32(sole)}
+			} else {
+				continue
+			}
 		}
 		if host := j.hostName(int(ends[0])); !slices.Contains(data.Hosts, host) {
 			data.Hosts = append(data.Hosts, host)
 		}
 	}
 	data.certain = data.certain && len(data.Hosts) == 1
+}
+
+// soleEnd returns the only endpoint at a leaf switch: flows do not tell them apart. It returns
+// -1 for other places.
+func (j *judge) soleEnd(p place) int {
+	sole := -1
+	for i, at := range j.elements.at {
+		if p.kind != switchElement || at < 0 || j.elements.wiring.channels.At(int(at)) != p.id {
+			continue
+		}
+		if sole >= 0 {
+			return -1
+		}
+		sole = i
+	}
+	return sole
 }
 
 // hostName returns the name of an endpoint's host.

@@ -31,6 +31,7 @@ func TestResult_ListHosts(t *testing.T) {
 		{"rails:hosts=8,rails=4", rail, "host003=60%", []string{"host003 slow-node drain"}, 7},
 		{"rails:hosts=8,rails=4", rail, "host003/mlx5_1=60%", []string{"host003 slow-cable avoid"}, 7},
 		{"demo", pairwise, "", []string{"node10 unreachable avoid"}, 15},
+		{"fat-tree:radix=8,pods=4,hosts=1", pairwise, "host00003=60%", []string{"host00003 slow-node avoid"}, 3},
 		{"fat-tree:radix=8,pods=4,hosts=1", pairwise, "leaf003[1]=60%", []string{"host00003 slow-link avoid"}, 3},
 	} {
 		t.Run(test.fabric+" "+test.faults, func(t *testing.T) {
