@@ -71,14 +71,15 @@ NodeName=n[1-4] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=PORTS CPUs=32
 PartitionName=p Nodes=ALL Default=YES
 `
 
-// newMeshCluster starts Slurm with four idle nodes.
-func newMeshCluster(t *testing.T) *cluster {
+// newMeshCluster starts Slurm with four idle nodes. The port of a coordinator follows from the
+// job number: clusters on this host need different ones.
+func newMeshCluster(t *testing.T, firstJob int) *cluster {
 	t.Helper()
 	ports := make([]string, 4)
 	for i := range ports {
 		ports[i] = fmt.Sprint(freePort(t))
 	}
-	c := newCluster(t, strings.ReplaceAll(meshNodes, "PORTS", "["+strings.Join(ports, ",")+"]"))
+	c := newCluster(t, strings.ReplaceAll(meshNodes, "PORTS", "["+strings.Join(ports, ",")+"]")+fmt.Sprintf("FirstJobId=%d\n", firstJob))
 	c.start("slurmctld")
 	c.startNodes("n1", "n2", "n3", "n4")
 	c.wait(func(text string) bool { return strings.Count(text, "State=IDLE ") == 4 }, "show", "nodes")
@@ -88,7 +89,7 @@ func newMeshCluster(t *testing.T) *cluster {
 // TestMesh_Slurm runs mesh with tasks that Slurm starts on four nodes.
 func TestMesh_Slurm(t *testing.T) {
 	t.Parallel()
-	c := newMeshCluster(t)
+	c := newMeshCluster(t, 1)
 	const fabric = "fat-tree:levels=3,radix=8,pods=4" // 64 hosts
 	srun := func(args ...string) []string { return append([]string{"srun", "--quiet"}, args...) }
 	t.Run("batch", func(t *testing.T) { c.meshBatch(t) })
@@ -155,7 +156,7 @@ func (c *cluster) meshBatch(t *testing.T) {
 // TestMesh_MissingNode starts tasks while the slurmd of a node is dead, before Slurm notices it.
 func TestMesh_MissingNode(t *testing.T) {
 	t.Parallel()
-	c := newMeshCluster(t)
+	c := newMeshCluster(t, 21)
 	out, err := ibsimtest.Command(t, "sh", "-c", "kill -KILL $(cat "+c.dir+"/slurmd.n4.pid)").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

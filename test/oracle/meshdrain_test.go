@@ -16,7 +16,7 @@ import (
 // again. Failures leave the exit code of the verdict.
 func TestMesh_Drain(t *testing.T) {
 	t.Parallel()
-	c := newMeshCluster(t)
+	c := newMeshCluster(t, 41)
 	exclude, good, results := filepath.Join(c.dir, "exclude"), filepath.Join(c.dir, "good"), filepath.Join(c.dir, "results.csv")
 	verdict := []string{"--json", "--apply", "slurm", "--exclude-file", exclude, "--good-hosts", good}
 	run := func(tasks string, args ...string) []string {
