@@ -12,7 +12,11 @@ import (
 )
 
 // Root returns the root directory with the release's programs.
-func (r *Release) Root(ctx context.Context) (string, error) {
+func (r *Release) Root(ctx context.Context) (string, error) { return r.RootWith(ctx, packages...) }
+
+// RootWith returns a root directory with packages of the release. This host has the packages
+// of its own release that tests need.
+func (r *Release) RootWith(ctx context.Context, packages ...string) (string, error) {
 	if r.installed() {
 		return "/", nil
 	}

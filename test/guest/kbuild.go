@@ -80,20 +80,29 @@ func (k *Kernel) unpackSource(ctx context.Context, dir, to string) error {
 	}
 	name := "linux-source-" + parts[0] + "." + parts[1]
 	_, version, _ := strings.Cut(filepath.Base(filepath.Dir(k.Image)), "_")
-	if err := debian.Bookworm.Unpack(ctx, to, name+"="+version); err != nil {
+	if err := k.debian.Unpack(ctx, to, name+"="+version); err != nil {
 		return err
 	}
 	_, err := debian.Output(ctx, "tar", "-xf", filepath.Join(to, "usr/src", name+".tar.xz"), "-C", to, "--strip-components=1", name+"/"+dir)
 	return err
 }
 
-// buildModule builds in a copy of the directory, which is then moved to the cache.
+// buildModule builds in a copy of the directory, which is then moved to the cache, with the
+// compiler of the kernel's release.
 func (k *Kernel) buildModule(ctx context.Context, dir, to string, settings ...string) error {
+	root, err := k.debian.RootWith(ctx, "linux-headers-amd64", "make")
+	if err != nil {
+		return err
+	}
 	headers := "/usr/src/linux-headers-" + k.Release
-	if _, err := os.Stat(headers); err != nil {
+	if _, err := os.Stat(filepath.Join(root, headers)); err != nil {
 		return fmt.Errorf("%w: make deps installs the headers of the kernel", err)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(to), "build-")
+	within, build := filepath.Dir(to), []string{"make"}
+	if root != "/" {
+		within, build = filepath.Join(root, "tmp"), []string{"unshare", "--pid", "--fork", "--root=" + root, "--mount-proc", "make"}
+	}
+	temp, err := os.MkdirTemp(within, "build-")
 	if err != nil {
 		return err
 	}
@@ -102,8 +111,8 @@ func (k *Kernel) buildModule(ctx context.Context, dir, to string, settings ...st
 	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"-C", headers, "M=" + work}, settings, []string{"modules"})
-	if _, err := debian.Output(ctx, "make", args...); err != nil {
+	build = slices.Concat(build, []string{"-C", headers, "M=" + strings.TrimPrefix(work, strings.TrimSuffix(root, "/"))}, settings, []string{"modules"})
+	if _, err := debian.Output(ctx, build[0], build[1:]...); err != nil {
 		return err
 	}
 	if _, err := onlyModule(work); err != nil {

@@ -24,6 +24,8 @@ type Kernel struct {
 	Release string // output of uname -r, for example 6.1.0-56-amd64
 	Image   string // path of the kernel as an ELF file
 	Modules string // path of the directory with modules.dep
+
+	debian *debian.Release
 }
 
 // found caches the kernels for this process.
@@ -64,7 +66,7 @@ func findKernel(ctx context.Context, r *debian.Release) (*Kernel, error) {
 	// The lists of another release may be old or missing.
 	p, err := newestKernel(ctx, r)
 	if err == nil && p.cached(cache) {
-		return p.kernel(cache), nil
+		return p.kernel(cache, r), nil
 	}
 	if err := r.Update(ctx); err != nil {
 		return nil, err
@@ -77,7 +79,7 @@ func findKernel(ctx context.Context, r *debian.Release) (*Kernel, error) {
 			return nil, fmt.Errorf("download kernel: %w", err)
 		}
 	}
-	return p.kernel(cache), nil
+	return p.kernel(cache, r), nil
 }
 
 // kernelPackage is a version of a package with a kernel.
@@ -131,8 +133,9 @@ func (p kernelPackage) cached(cache string) bool {
 	return err == nil
 }
 
-func (p kernelPackage) kernel(cache string) *Kernel {
+func (p kernelPackage) kernel(cache string, r *debian.Release) *Kernel {
 	return &Kernel{
+		debian:  r,
 		Release: p.release,
 		Image:   filepath.Join(p.dir(cache), vmlinux),
 		Modules: filepath.Join(p.dir(cache), "lib", "modules", p.release),

@@ -64,10 +64,10 @@ func Module(tb testing.TB, dir string) string {
 	return path
 }
 
-// TreeModule is [Kernel.BuildTreeModule] for tests, for the kernel of this machine's release.
-func TreeModule(tb testing.TB, dir, config string) string {
+// TreeModule is [Kernel.BuildTreeModule] for tests, for the kernel of a release.
+func TreeModule(tb testing.TB, r *debian.Release, dir, config string) string {
 	tb.Helper()
-	k, err := FindKernel(tb.Context(), debian.Bookworm)
+	k, err := FindKernel(tb.Context(), r)
 	if err != nil {
 		tb.Fatal(err)
 	}

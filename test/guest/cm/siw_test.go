@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -18,7 +19,7 @@ func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
 	t.Helper()
 	g = guest.New(t, guest.Spec{
 		Modules:  []string{"ib_uverbs", "rdma_ucm", "dummy", "crc32c_generic", "libcrc32c"},
-		Insert:   []string{guest.TreeModule(t, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
+		Insert:   []string{guest.TreeModule(t, debian.Bookworm, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
 		Tools:    append([]string{"ip", "rdma"}, tools...),
 		Programs: []guest.Program{guest.Ibkit},
 		Files:    map[string]string{libgcc: libgcc}, // which Debian's rping loads when it ends a thread

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -18,7 +19,7 @@ func siwPair(t *testing.T) (a, b *guest.Guest, host string) {
 	spec := guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}}, // for the network device
 		Modules:  []string{"crc32c_generic", "libcrc32c"},
-		Insert:   []string{guest.TreeModule(t, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
+		Insert:   []string{guest.TreeModule(t, debian.Bookworm, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
 		Tools:    append([]string{"ip", "rdma"}, classicTools...),
 		Programs: []guest.Program{guest.Ibkit},
 	}
