@@ -137,7 +137,7 @@ func TestMesh_Hosts(t *testing.T) {
 	}
 }
 
-// Several rails are told apart without a fabric: a slow adapter is not its host.
+// Several rails are separate without a fabric: a slow adapter is not its host.
 func TestMesh_HostsOnlyRails(t *testing.T) {
 	const rails = "--sim rails:hosts=8,rails=4 --schedule rail"
 	before := results(t, rails+" --seed 2")

@@ -15,8 +15,8 @@ import (
 // A Neighbour is the other end of a network device's cable. Pointers and slices are nil for
 // values that it does not send.
 type Neighbour struct {
-	Chassis         string  `json:"chassis"`          // MAC address, or another name
-	Port            string  `json:"port"`             // for example "Ethernet1/3"
+	Chassis         string  `json:"chassis_id"`       // MAC address, or another name
+	Port            string  `json:"port_id"`          // for example "Ethernet1/3"
 	PortDescription *string `json:"port_description"` //
 	System          *string `json:"system"`           // host name
 	PFC             []int   `json:"pfc"`              // priorities with flow control

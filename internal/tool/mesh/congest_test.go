@@ -97,7 +97,7 @@ func TestAnalyze_Congest(t *testing.T) {
 			if len(result.Findings) > 0 || result.Partial || c == nil || c.Victims != len(read.Loaded) {
 				t.Fatalf("got %v, partial %v and %+v", result.Findings, result.Partial, c)
 			}
-			want := &Impact{Alone: 206.125, Loaded: 95.7009, Ratio: 0.4643, Worst: WorstRatio{"host00011", "host00001", 0.1429}}
+			want := &Impact{Alone: 186, Loaded: 86.3571, Ratio: 0.4643, Worst: WorstRatio{"host00011", "host00001", 0.1429}}
 			if d := cmp.Diff(want, c.Bandwidth); d != "" {
 				t.Error(d)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAnalyze_Loopback tells hosts from their cables: a fault of a host slows its loopback, that
+// TestAnalyze_Loopback separates hosts from their cables: a fault of a host slows its loopback, that
 // of a cable does not.
 func TestAnalyze_Loopback(t *testing.T) {
 	for _, test := range []struct {
@@ -18,7 +18,7 @@ func TestAnalyze_Loopback(t *testing.T) {
 		candidates                []string
 	}{
 		{small, "loopback", "", nil, "", nil},
-		{small, "loopback", "host00003=60%", []string{"slow-node host00003"}, "60 % of its class (median 206.1 Gbit/s), its loopback: the host, not its cable", []string{"host00003"}},
+		{small, "loopback", "host00003=60%", []string{"slow-node host00003"}, "60 % of its class (median 186.0 Gbit/s), its loopback: the host, not its cable", []string{"host00003"}},
 		{small, "loopback", "leaf001[3]=60%", nil, "", nil},
 		{small, "loopback", "host00003=+2us", []string{"slow-node host00003"}, "its loopback: the host, not its cable", []string{"host00003"}},
 		{small, "loopback", "host00003=hang", []string{"unreachable host00003"}, "its loopback has no figure", nil},

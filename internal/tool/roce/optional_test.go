@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/outcome"
 )
 
-// A change enables the counters that were asked for, and is verified by a second reading.
+// A change enables the wanted counters, and is verified by a second reading.
 func TestSetOptional(t *testing.T) {
 	denied := errors.New("operation not permitted")
 	for _, test := range []struct {
