@@ -217,8 +217,11 @@ func (x *nameIndex) match(pattern string) []*Port {
 }
 
 // similarTo returns names of nodes that resemble a name. NAME:1 is a common mistake for
-// port 1 of a node, and NAME,NAME for two nodes.
+// port 1 of a node, NAME,NAME for two nodes, and LID7 for LID 7.
 func similarTo(name string, names []string) []string {
+	if lid, found := strings.CutPrefix(strings.ToLower(name), "lid"); found && lid != "" && isMadeOf(lid, digits) {
+		return []string{"lid:" + lid}
+	}
 	node, number, found := strings.Cut(name, ":")
 	list := strings.Split(name, ",")
 	switch {

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
@@ -78,6 +79,8 @@ func (e *NotFoundError) Hint() string {
 	switch g := e.gap; {
 	case e.Address.Kind == Name && g.Undescribed > 0 && g.Description != nil:
 		return fmt.Sprintf("%s did not give a description, and may have the name: %v", plural.Count(g.Undescribed, "node", "nodes"), g.Description)
+	case lidOf(e.Address) != "":
+		return "a port number follows a name, not a LID; find the name: ibkit addr " + lidOf(e.Address)
 	case e.Incomplete:
 		hint := fmt.Sprintf("not all nodes replied to the scan; the port may belong to such a node, or be connected through it: %v", g.Failure)
 		if len(e.Similar) > 0 {
@@ -88,6 +91,18 @@ func (e *NotFoundError) Hint() string {
 		return similar.Hint(e.Similar)
 	}
 	return ""
+}
+
+// lidOf returns the LID of a name such as 7/1, 7[1] or 7:1, or "".
+func lidOf(a Address) string {
+	lid, number, found := strings.Cut(a.Name, ":")
+	if !found {
+		lid, _, found = fabric.CutPort(a.Name)
+	}
+	if _, err := parseLID(lid); err != nil || !found || !isMadeOf(number, digits) {
+		return ""
+	}
+	return lid
 }
 
 // NotFound returns the error for an address that a fabric does not contain, as

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -95,6 +96,9 @@ func isNumber(s string) bool {
 
 func parseLIDs(s string) (a Address, err error) {
 	a.Kind = LID
+	if lid, _, ok := fabric.CutPort(s); ok && isNumber(lid) {
+		return a, errors.New("a LID has no port number, only a name has")
+	}
 	first, last, isRange := strings.Cut(s, "-")
 	if a.First, err = parseLID(first); err != nil {
 		return a, err

@@ -78,6 +78,7 @@ func TestParse_Invalid(t *testing.T) {
 		"4--9":                 `"-9" is not a number`,
 		"0x12g4":               `"0x12g4" is not a number: position 5: 'g' is not a hexadecimal digit`,
 		"lid:12-1x":            `"1x" is not a number: position 2: 'x' is not a digit`,
+		"lid:3/4":              "a LID has no port number",
 		"0x12g456":             "position 5",
 		"guid:0":               "GUID 0",
 		"0,1,x":                "element 3",

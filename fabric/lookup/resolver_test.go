@@ -125,6 +125,11 @@ func TestNotFound_Similar(t *testing.T) {
 			{"leaf1:4", `similar names: "leaf1/4"`},
 			{"leaf9:4", `similar names: "leaf1", "leaf2", "leaf3"`},
 			{"nobody", ""},
+			{"LID3", `similar names: "lid:3"`},
+			{"3/4", "a port number follows a name, not a LID; find the name: ibkit addr 3"},
+			{"0x3[4]", "a port number follows a name, not a LID; find the name: ibkit addr 0x3"},
+			{"3:4", "a port number follows a name, not a LID; find the name: ibkit addr 3"},
+			{"99999/4", ""},
 		} {
 			t.Run(mode.String()+" "+c.address, func(t *testing.T) {
 				_, err := find(t, at(t, "demo", Options{Mode: mode}, nil), c.address)
