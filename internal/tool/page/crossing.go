@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -99,7 +98,7 @@ func (t *tables) address(end int) string {
 func (p *Page) crossingPage(ctx context.Context, s *state, q query) content {
 	r := q.monitor(s.sample).ReportPort(q.guid, uint8(q.port))
 	if r == nil {
-		return message(http.StatusNotFound, "No such link", fmt.Sprintf("The last sweep has no port %d with a link on the node %v.", q.port, q.guid))
+		return q.noLink()
 	}
 	ends := s.ends(r.Port)
 	t, err := p.allTables(ctx, s)

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
@@ -62,7 +61,7 @@ func (m *markup) hidden(name, value string) {
 func (p *Page) link(_ context.Context, s *state, q query) content {
 	r := q.monitor(s.sample).ReportPort(q.guid, uint8(q.port))
 	if r == nil {
-		return message(http.StatusNotFound, "No such link", fmt.Sprintf("The last sweep has no port %d with a link on the node %v.", q.port, q.guid))
+		return q.noLink()
 	}
 	l := r.Port
 	title, ends := titleOf(l), s.ends(l)

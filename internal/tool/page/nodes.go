@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func (r *nodeRow) write(m *markup) {
 func (p *Page) node(_ context.Context, s *state, q query) content {
 	r := q.monitor(s.sample).ReportNode(q.guid)
 	if r == nil {
-		return message(http.StatusNotFound, "No such node", fmt.Sprintf("The last sweep has no node %v.", q.guid))
+		return q.noNode()
 	}
 	n := r.Node
 	title := cmp.Or(n.Name, n.GUID.String())

@@ -222,6 +222,26 @@ func TestPage_Requests(t *testing.T) {
 	}
 }
 
+// TestPage_NoSelection checks that a page for one link or node names its parameters.
+func TestPage_NoSelection(t *testing.T) {
+	s := record(t, "single-switch:hosts=2")
+	for path, want := range map[string]string{
+		"/link":            "It ends with ?node=GUID&amp;port=NUMBER;",
+		"/paths":           "It ends with ?node=GUID&amp;port=NUMBER;",
+		"/node":            "It ends with ?node=GUID;",
+		"/link?node=0x1":   "The last sweep has no port 0 with a link on the node 0x0000000000000001.",
+		"/paths?node=0x1":  "The last sweep has no port 0 with a link on the node 0x0000000000000001.",
+		"/node?node=0x2":   "The last sweep has no node 0x0000000000000002.",
+		"/link?port=1&q=x": "It ends with ?node=GUID&amp;port=NUMBER;",
+	} {
+		t.Run(path, func(t *testing.T) {
+			if w := get(t, s, path); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("got status %d and\n%s\nwant %d and %q", w.Code, w.Body, http.StatusNotFound, want)
+			}
+		})
+	}
+}
+
 // TestPage_ReadOnly checks that each path refuses requests that could change something.
 func TestPage_ReadOnly(t *testing.T) {
 	s := record(t, "single-switch:hosts=2")

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -60,6 +61,24 @@ func parseQuery(values url.Values) (q query, err error) {
 		}
 	}
 	return q, nil
+}
+
+// noLink is the page for a link that the last sweep lacks.
+func (q query) noLink() content {
+	text := fmt.Sprintf("The last sweep has no port %d with a link on the node %v.", q.port, q.guid)
+	if q.guid == 0 {
+		text = "The address selects no link. It ends with ?node=GUID&port=NUMBER; the links of the page Links have it."
+	}
+	return message(http.StatusNotFound, "No such link", text)
+}
+
+// noNode is the page for a node that the last sweep lacks.
+func (q query) noNode() content {
+	text := fmt.Sprintf("The last sweep has no node %v.", q.guid)
+	if q.guid == 0 {
+		text = "The address selects no node. It ends with ?node=GUID; the links of the page Nodes have it."
+	}
+	return message(http.StatusNotFound, "No such node", text)
 }
 
 // with returns the address of a list with other values of parameters, names and values in
