@@ -2,8 +2,10 @@ package sim
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +76,9 @@ func (s *serveCommand) run(cmd *cobra.Command, description string) error {
 		Console:  consolePath(s.env, s.console, name),
 		RMPP:     s.rmpp,
 	})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return cmdutil.WithHint(err, "another server runs: use it, or select another --name, --udp or --console")
+	}
 	if err != nil {
 		return err
 	}
