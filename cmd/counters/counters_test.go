@@ -473,6 +473,22 @@ func TestCounters_DamagedBaseline(t *testing.T) {
 	}
 }
 
+// TestLocal_NoPort checks the error for a host, and for a device, without the port.
+func TestLocal_NoPort(t *testing.T) {
+	for _, test := range []struct{ host, line, want string }{
+		{t.TempDir(), "--local", "this host has no RDMA port\nhint: find the cause: ibkit doctor\n"},
+		{testenv.Host(t, "mlx5-roce"), "--local -P 7", "no device has the port 7\nhint: list all ports: ibkit devinfo\n"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			env := map[string]string{"IBKIT_SYSFS": test.host}
+			code, out, err := program.Run(t, env, append([]string{"counters"}, strings.Fields(test.line)...)...)
+			if code != cmdutil.ExitFailed || out != "" || !strings.HasSuffix(err, test.want) {
+				t.Errorf("got exit code %d, %q, %q, want %d, %q", code, out, err, cmdutil.ExitFailed, test.want)
+			}
+		})
+	}
+}
+
 // A change to optional counters needs a device, a confirmation and a kernel with the counters.
 func TestOptional(t *testing.T) {
 	env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, "mlx5-roce")}

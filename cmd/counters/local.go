@@ -106,8 +106,12 @@ func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) 
 			local.Ports = append(local.Ports, port)
 		}
 	}
-	if len(local.Ports) == 0 {
-		return nil, errors.New("read local counters: the host has no RDMA port")
+	switch {
+	case len(local.Ports) > 0:
+	case len(r.Devices) > 0 && c.fabric.Port != 0:
+		return nil, cmdutil.WithHint(fmt.Errorf("read local counters: no device has the port %d", c.fabric.Port), "list all ports: ibkit devinfo")
+	default:
+		return nil, cmdutil.WithHint(errors.New("read local counters: this host has no RDMA port"), "find the cause: ibkit doctor")
 	}
 	return local, nil
 }
