@@ -41,7 +41,7 @@ func (v *view) columns(colour *render.Palette) []render.Column[*sm.Manager] {
 	return []render.Column[*sm.Manager]{
 		render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(m.Name(v.names)) }),
 		render.TextColumn("LID", func(m *sm.Manager) string { return render.Destination(m.To) }),
-		render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
+		render.TextColumn("PORT GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
 		render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
 		render.TextColumn("PRIORITY", func(m *sm.Manager) string {
 			return ofInfo(m, func(i *mad.SMInfo) string { return strconv.Itoa(int(i.Priority)) })
