@@ -197,16 +197,19 @@ func peerSends(peer *End, lane int) (text string, enough bool) {
 	return dbm(m, p) + " sent", m.TxLow != 0 && !isLow(m, p, m.TxLow)
 }
 
+// berText returns a bit error rate as tables have it.
+func berText(b register.BER) string { return RateText(b.Value()) }
+
 // findErrors checks the error rates, and the downs of a link.
 func (r *Result) findErrors(e *End) {
 	if b := e.Bits; b != nil {
 		switch {
 		case max(b.RawBER.Value(), b.EffectiveBER.Value(), b.SymbolBER.Value()) > highestBER:
-			r.add(e, report.Invalid, "the port reports raw BER %v, effective BER %v, symbol BER %v", b.RawBER, b.EffectiveBER, b.SymbolBER)
+			r.add(e, report.Invalid, "the port reports raw BER %s, effective BER %s, symbol BER %s", berText(b.RawBER), berText(b.EffectiveBER), berText(b.SymbolBER))
 		case b.EffectiveErrors >= minErrors && b.EffectiveBER.Value() > maxEffectiveBER:
-			r.add(e, report.BitErrors, "effective BER %v, above 1E-12; raw BER %v", b.EffectiveBER, b.RawBER)
+			r.add(e, report.BitErrors, "effective BER %s, above %s; raw BER %s", berText(b.EffectiveBER), RateText(maxEffectiveBER), berText(b.RawBER))
 		case b.SymbolErrors >= minErrors && b.SymbolBER.Value() > maxSymbolBER:
-			r.add(e, report.BitErrors, "symbol BER %v, above 1E-14; raw BER %v", b.SymbolBER, b.RawBER)
+			r.add(e, report.BitErrors, "symbol BER %s, above %s; raw BER %s", berText(b.SymbolBER), RateText(maxSymbolBER), berText(b.RawBER))
 		}
 	}
 	if m := e.Monitor; m != nil && m.State > register.MonitorNormal && !slices.ContainsFunc(e.Findings, func(f report.Finding) bool { return f.Kind == report.BitErrors }) {
@@ -215,7 +218,7 @@ func (r *Result) findErrors(e *End) {
 	if c := e.Counters; c != nil && c.UnintentionalDowns > 0 {
 		text := fmt.Sprintf("the link went down %d times since the counters were cleared", c.UnintentionalDowns)
 		if d := e.LastDown(); d != nil {
-			text += ", last " + d.String()
+			text += "; last cause: " + d.String()
 		}
 		r.add(e, report.Flapped, "%s", text)
 		e.Findings[len(e.Findings)-1].Severity = report.Warning // it may be long ago

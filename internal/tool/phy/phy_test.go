@@ -312,7 +312,7 @@ func TestRun_Implausible(t *testing.T) {
 				d[12+0x94], d[12+0x95] = 0x0f, 0 //
 				d[12+0x56], d[12+0x57] = 0xff, 0 // 6.5 V
 			} else if isRegister(m, register.IDPPCNT) && d[registerAt+3] == 0x16 {
-				d[registerAt+0x6a], d[registerAt+0x6b] = 0, 9 // raw BER 9E-0
+				d[registerAt+0x6a], d[registerAt+0x6b] = 0, 9 // raw BER 9e-00
 			}
 		}
 		n := 0
