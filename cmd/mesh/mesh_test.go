@@ -194,6 +194,8 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"--sim demo --fault node01=0%", cmdutil.ExitUsage, "want a speed above 0%"},
 		{"--sim demo --fault leaf1=hang", cmdutil.ExitUsage, "want a host"},
 		{"--sim demo --schedule x", cmdutil.ExitUsage, `unknown schedule "x"`},
+		{"--sim demo --schedule sift", cmdutil.ExitUsage, "hint: similar: shift\n"},
+		{"plan --sim demo --schedule lopback", cmdutil.ExitUsage, "hint: similar: loopback\n"},
 		{"--sim demo --schedule shift:3", cmdutil.ExitUsage, "has no number"},
 		{"--sim demo --schedule random:0", cmdutil.ExitUsage, "want 1 to 65536"},
 		{"--sim demo --json --format csv", cmdutil.ExitUsage, "mutually exclusive"},

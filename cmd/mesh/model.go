@@ -1,6 +1,9 @@
 package mesh
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -67,7 +70,11 @@ func (s *scheduleFlag) define(env *cmdutil.Env, cmd *cobra.Command, usage string
 
 func (s *scheduleFlag) complete() (err error) {
 	if s.value, err = mesh.ParseSchedule(s.text); err != nil {
-		return cmdutil.UsageErrorf("invalid --schedule: %w", err)
+		err = cmdutil.UsageErrorf("invalid --schedule: %w", err)
+		if name, _, _ := strings.Cut(s.text, ":"); !slices.Contains(mesh.ScheduleNames(), name) {
+			return cmdutil.WithHint(err, cmdutil.SimilarHint(name, mesh.ScheduleNames()))
+		}
+		return err
 	}
 	return nil
 }

@@ -51,17 +51,21 @@ func Schedules() (all []string) {
 	return all
 }
 
+// ScheduleNames returns the schedule names.
+func ScheduleNames() (all []string) {
+	for _, s := range schedules {
+		all = append(all, s.name)
+	}
+	return all
+}
+
 // ParseSchedule parses a name with an optional number, such as "random:16", or reads the file of
 // "file:PATH".
 func ParseSchedule(text string) (Schedule, error) {
 	name, number, hasNumber := strings.Cut(text, ":")
 	i := slices.IndexFunc(schedules, func(s scheduleInfo) bool { return s.name == name })
 	if i < 0 {
-		var names []string
-		for _, s := range schedules {
-			names = append(names, s.name)
-		}
-		return Schedule{}, fmt.Errorf("unknown schedule %q (known: %s)", text, strings.Join(names, ", "))
+		return Schedule{}, fmt.Errorf("unknown schedule %q (known: %s)", text, strings.Join(ScheduleNames(), ", "))
 	}
 	s := Schedule{Name: name, N: schedules[i].standard}
 	switch {
