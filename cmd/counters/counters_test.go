@@ -352,6 +352,33 @@ func TestAddTroubles(t *testing.T) {
 	}
 }
 
+// TestPrintLocal checks that each finding has a line below the counters, and its next step.
+func TestPrintLocal(t *testing.T) {
+	pauses := report.New(report.RoCEPauses, "mlx5_0/1", "paused")
+	for _, test := range []struct {
+		name     string
+		window   *float64
+		findings []report.Finding
+		want     string
+	}{
+		{"finding", new(10.0), []report.Finding{pauses.WithHint("ibkit devinfo --roce")}, "roce-pauses: mlx5_0/1: paused\n  next: ibkit devinfo --roce\n1 port of this host, window 10.00 s: 1 finding\n"},
+		{"no findings", new(10.0), nil, "1 port of this host, window 10.00 s: no findings\n"},
+		{"no window", nil, nil, "1 port of this host; with --window 10s: rates and findings\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := counters.NewReportLocal()
+			r.Window = test.window
+			r.Add(test.findings...)
+			r.Ports = append(r.Ports, &counters.LocalPort{Device: "mlx5_0", Number: 1, Counters: map[string]uint64{"x": 1}})
+			var out strings.Builder
+			c := &command{env: &cmdutil.Env{Out: &out, Getenv: func(string) string { return "" }}}
+			if err := c.printLocal(r, nil); err != nil || !strings.HasSuffix(out.String(), test.want) {
+				t.Errorf("got error %v and\n%s\nwant the end\n%s", err, &out, test.want)
+			}
+		})
+	}
+}
+
 // A counter file that cannot be read does not hide the others, and makes the result
 // partial. Reading /proc/self/mem at offset 0 fails for each user.
 func TestLocal_Unreadable(t *testing.T) {

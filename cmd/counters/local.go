@@ -195,6 +195,7 @@ func (c *command) printLocal(r, before *counters.ReportLocal) error {
 	if c.watch && render.IsTerminal(c.env.Out) {
 		out.WriteString("\x1b[H\x1b[2J")
 	}
+	colour := render.NewPalette(c.env.Out, c.env.Getenv)
 	var rows []localRow
 	for _, p := range r.Ports {
 		for _, name := range slices.Sorted(maps.Keys(p.Counters)) {
@@ -226,12 +227,28 @@ func (c *command) printLocal(r, before *counters.ReportLocal) error {
 	if len(rows) > 0 {
 		render.Columns(out, columns, rows)
 	}
-	fmt.Fprintf(out, "%s of this host", plural.Count(len(r.Ports), "port", "ports"))
-	if r.Window != nil {
-		fmt.Fprintf(out, ", window %.2f s", *r.Window)
+	for _, f := range r.Findings {
+		fmt.Fprintf(out, "%s: %s: %s\n", colour.Bad(string(f.Kind)), f.Subject, f.Detail)
+		if f.Hint != "" {
+			fmt.Fprintf(out, "  next: %s\n", c.env.NextStep(f.Hint))
+		}
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "%s of this host%s\n", plural.Count(len(r.Ports), "port", "ports"), localVerdict(r, len(rows)))
 	return out.Flush()
+}
+
+// localVerdict returns the end of the summary of local ports. Without a window, counters are
+// not judged.
+func localVerdict(r *counters.ReportLocal, rows int) string {
+	switch {
+	case r.Window == nil && rows == 0:
+		return ": no counter is above 0"
+	case r.Window == nil:
+		return "; with --window 10s: rates and findings"
+	case len(r.Findings) == 0:
+		return fmt.Sprintf(", window %.2f s: no findings", *r.Window)
+	}
+	return fmt.Sprintf(", window %.2f s: %s", *r.Window, plural.Count(len(r.Findings), "finding", "findings"))
 }
 
 // localMeaning returns the meaning of a counter of errors, or of data.
