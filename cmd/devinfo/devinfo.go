@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -185,7 +186,7 @@ func (c *command) run(ctx context.Context, device string) error {
 	o.Sysfs = root
 	r, err := devinfo.Run(ctx, o)
 	if err != nil {
-		return withHint(err)
+		return withHint(err, device)
 	}
 	if len(r.Devices) == 0 {
 		return errNoDevices
@@ -236,9 +237,13 @@ func (noDevicesError) Hint() string {
 	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: ibkit link add rxe0 --type rxe --netdev eth0"
 }
 
-// withHint adds a hint to the error for a device name.
-func withHint(err error) error {
-	if errors.Is(err, devinfo.ErrNoDevice) {
+// withHint adds a hint to the error for a device name, which may have a port as findings do.
+func withHint(err error, device string) error {
+	switch name, _, hasPort := fabric.CutPort(device); {
+	case !errors.Is(err, devinfo.ErrNoDevice):
+	case hasPort:
+		return cmdutil.WithHint(err, "omit the port: "+name)
+	default:
 		return cmdutil.WithHint(err, "list all devices: ibkit devinfo")
 	}
 	return err

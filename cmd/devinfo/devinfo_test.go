@@ -50,7 +50,9 @@ func TestDevinfo_NoDevices(t *testing.T) {
 		code       int
 	}{
 		{"devinfo", "no RDMA device", cmdutil.ExitFailed},
-		{"devinfo nosuch", "no such device", cmdutil.ExitFailed},
+		{"devinfo nosuch", "no such device\nhint: list all devices: ibkit devinfo\n", cmdutil.ExitFailed},
+		{"devinfo nosuch/1", "no such device\nhint: omit the port: nosuch\n", cmdutil.ExitFailed},
+		{"devinfo --roce nosuch/1", "no such device\nhint: omit the port: nosuch\n", cmdutil.ExitFailed},
 		{"devinfo --watch --json", "", cmdutil.ExitUsage},
 	} {
 		t.Run(test.line, func(t *testing.T) {

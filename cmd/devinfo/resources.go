@@ -24,7 +24,7 @@ func (c *command) runResources(device string) error {
 		return errNoDevices
 	}
 	if err != nil {
-		return withHint(err)
+		return withHint(err, device)
 	}
 	return c.showResources(r)
 }

@@ -20,7 +20,7 @@ import (
 func (c *command) runRoCE(ctx context.Context, device string) error {
 	devices, err := devinfo.Run(ctx, devinfo.Options{Sysfs: c.env.Sysfs(), Device: device, NoOpen: true})
 	if err != nil {
-		return withHint(err)
+		return withHint(err, device)
 	}
 	h := roce.Host{Sysfs: c.env.Sysfs()}
 	problems := c.listen(ctx, &h, devices.Devices)
