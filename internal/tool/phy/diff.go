@@ -2,7 +2,6 @@ package phy
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // A Change is a difference between two readings of a link end.
@@ -36,12 +36,18 @@ func ReadReport(name string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := new(Report)
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	var head struct {
+		Schema string `json:"schema"`
 	}
-	if r.Schema != ReportSchema {
-		return nil, fmt.Errorf("read %s: got schema %q, want %s from ibkit phy --json", name, r.Schema, ReportSchema)
+	if err := textfile.DecodeJSON(text, name, &head); err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	if head.Schema != ReportSchema {
+		return nil, fmt.Errorf("read report: %s: got schema %q, want %s from ibkit phy --json", name, head.Schema, ReportSchema)
+	}
+	r := new(Report)
+	if err := textfile.DecodeJSON(text, name, r); err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
 	}
 	return r, nil
 }

@@ -403,7 +403,9 @@ func TestDiff_OtherFabric(t *testing.T) {
 
 func TestReadReport_Errors(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"no JSON":      {"nonsense", "invalid character"},
+		"no JSON":      {"\nnonsense", "f.json:2: invalid JSON: invalid character"},
+		"old schema":   {`{"schema": "ibkit/phy/1", "ends": 3}`, `f.json: got schema "ibkit/phy/1", want ibkit/phy/2`},
+		"wrong type":   {`{"schema": "ibkit/phy/2", "ends": 3}`, "f.json:1: invalid JSON: ends: a number is not possible here"},
 		"other schema": {`{"schema": "ibkit/cc/2"}`, `got schema "ibkit/cc/2", want ibkit/phy/2`},
 	} {
 		t.Run(name, func(t *testing.T) {
