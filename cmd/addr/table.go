@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
-	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -66,20 +65,13 @@ func (v *view) plain(out *render.Output) {
 	}
 }
 
-// csv writes all shown columns, with "" for absent values.
+// csv writes all shown columns.
 func (v *view) csv(out *render.Output) {
-	columns := v.shown()
-	w := textfile.NewCSV(out, strings.Split(strings.ReplaceAll(strings.Join(columns, " "), "-", "_"), " ")...)
-	for l := range v.lines {
-		row := l.row(columns)
-		for i, text := range row {
-			if text == render.Absent {
-				row[i] = ""
-			}
-		}
-		w.Write(row...)
+	var columns []render.Column[*portLine]
+	for _, name := range v.shown() {
+		columns = append(columns, render.TextColumn(strings.ReplaceAll(name, "-", " "), func(l *portLine) string { return l.row([]string{name})[0] }))
 	}
-	_ = w.Flush() // Flush of out reports errors
+	render.CSV(out, columns, slices.Collect(v.lines))
 }
 
 // table writes a table. Empty default columns are omitted.

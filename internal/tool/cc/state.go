@@ -68,7 +68,7 @@ func (s *State) elements(of []*kind) []element {
 // several ports or service levels.
 type Edit struct {
 	Name string `json:"name"` // "threshold", or "sl 0-3 ccti_timer"
-	From string `json:"old"` // "": does not apply
+	From string `json:"old"`  // "": does not apply
 	To   string `json:"new"`
 }
 
