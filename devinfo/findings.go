@@ -27,7 +27,7 @@ func findings(devices []*Device, o Options) []report.Finding {
 	firmware := map[string]map[string][]string{}
 	mads, umad := false, false // a device supports MADs; a port has a umad node
 	for _, d := range devices {
-		mads = mads || d.hasMADs()
+		mads = mads || d.HasMADs()
 		all = append(all, d.guidFindings()...)
 		for _, p := range d.Ports {
 			all = append(all, d.portFindings(p)...)
@@ -88,8 +88,7 @@ func (d *Device) portFindings(p *Port) []report.Finding {
 			add(report.LowMTU, "", "MTU is %d, although the MTU %d of %s permits %d", *p.MTU, *p.NetdevMTU, deref(p.Netdev), want)
 		}
 	}
-	iwarp := deref(d.NodeType) == "RNIC"
-	if f := d.gidFinding(p); f != nil && !iwarp {
+	if f := d.gidFinding(p); f != nil && !d.IsIWARP() {
 		all = append(all, *f)
 	}
 	return all

@@ -16,7 +16,7 @@ const hintGUID = "virtual function: on its host, ip link set NETDEV vf N node_gu
 // iWARP ports have MAC addresses in their GIDs (node type RNIC). The specification permits a
 // system image GUID of 0.
 func (d *Device) guidFindings() []report.Finding {
-	if !d.hasMADs() {
+	if !d.HasMADs() {
 		return nil
 	}
 	isZero := func(guid *ib.GUID) bool { return guid != nil && *guid == 0 }
@@ -49,6 +49,9 @@ func (p *Port) hasZeroGUID() bool {
 	return cmp.Or(gid[8], gid[9], gid[10], gid[11], gid[12], gid[13], gid[14], gid[15]) == 0 && (p.Active() || !p.GID0.IsUnspecified())
 }
 
-// hasMADs reports whether the device is an adapter, a switch or a router, which supports
+// HasMADs reports whether the device is an adapter, a switch or a router, which supports
 // management datagrams.
-func (d *Device) hasMADs() bool { return slices.Contains(NodeTypes[1:4], deref(d.NodeType)) }
+func (d *Device) HasMADs() bool { return slices.Contains(NodeTypes[1:4], deref(d.NodeType)) }
+
+// IsIWARP reports whether the device is an iWARP adapter.
+func (d *Device) IsIWARP() bool { return deref(d.NodeType) == "RNIC" }

@@ -64,9 +64,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if err != nil {
 		return err
 	}
-	devices := slices.DeleteFunc(r.Devices, func(d *devinfo.Device) bool {
-		return d.NodeType == nil || !slices.Contains(devinfo.NodeTypes[1:4], *d.NodeType)
-	})
+	devices := slices.DeleteFunc(r.Devices, func(d *devinfo.Device) bool { return !d.HasMADs() })
 	slices.SortFunc(devices, func(a, b *devinfo.Device) int { return strings.Compare(a.Name, b.Name) })
 	if len(operands) > 0 {
 		devices = slices.DeleteFunc(devices, func(d *devinfo.Device) bool { return d.Name != operands[0] })

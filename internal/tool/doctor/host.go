@@ -120,9 +120,6 @@ func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 	return p.LinkLayer != nil && *p.LinkLayer == "InfiniBand"
 }
 
-// isIWARP reports whether the device is an iWARP adapter (node type RNIC).
-func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == "RNIC" }
-
 // finding returns devinfo's finding with the given kind; nil without such a finding.
 func (h *host) finding(kind report.Kind, subject string) *report.Finding {
 	for _, f := range h.devices.Findings {

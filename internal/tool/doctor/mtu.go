@@ -16,12 +16,12 @@ const netdevMTU = 4200
 func checkMTU(_ context.Context, h *host) []Item {
 	var items []Item
 	for d, p := range h.ports() {
-		if p.Active() && !isIWARP(d) {
+		if p.Active() && !d.IsIWARP() {
 			items = append(items, h.checkPortMTU(d, p))
 		}
 	}
 	if items == nil {
-		return h.noActivePort("port", func(d *devinfo.Device, _ *devinfo.Port) bool { return !isIWARP(d) })
+		return h.noActivePort("port", func(d *devinfo.Device, _ *devinfo.Port) bool { return !d.IsIWARP() })
 	}
 	return items
 }

@@ -154,7 +154,7 @@ func (h Host) withDefaults() Host {
 
 // IsRoCE reports whether a port is a RoCE port: iWARP adapters have Ethernet ports, too.
 func IsRoCE(d *devinfo.Device, p *devinfo.Port) bool {
-	return p.Ethernet() && (d.NodeType == nil || *d.NodeType != "RNIC")
+	return p.Ethernet() && !d.IsIWARP()
 }
 
 // Read reads the settings of the RoCE ports, and compares them.
