@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -69,14 +70,12 @@ func (p *Page) picture(form pictureForm) http.HandlerFunc {
 		if text := kept[key{s, scale}]; text != nil {
 			return text, nil
 		}
-		for k := range kept {
-			if k.state != s {
-				delete(kept, k)
-			}
-		}
+		maps.DeleteFunc(kept, func(k key, _ []byte) bool { return k.state != s })
 		var b bytes.Buffer
 		err := form.write(p, s, s.paint(p.pictures.draw(s), scale), &b)
-		kept[key{s, scale}] = b.Bytes()
+		if err == nil {
+			kept[key{s, scale}] = b.Bytes()
+		}
 		return b.Bytes(), err
 	}
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -4,10 +4,34 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
+
+	"github.com/ibkit/ibkit/internal/tool/topology"
 )
+
+// TestPage_PictureFails checks that a part of a picture is not kept.
+func TestPage_PictureFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, "demo")
+		serve := s.picture(pictureForm{write: func(_ *Page, _ *state, _ *topology.Picture, w io.Writer) error {
+			_, err := io.WriteString(w, "<svg>")
+			return errors.Join(err, errors.New("no layout"))
+		}})
+		for range 2 {
+			reply := httptest.NewRecorder()
+			serve(reply, httptest.NewRequest("GET", "/picture.svg", nil))
+			if reply.Code != http.StatusInternalServerError {
+				t.Errorf("got status %d, want %d", reply.Code, http.StatusInternalServerError)
+			}
+		}
+	})
+}
 
 // TestPage_Picture checks that a lost node keeps its place, so that the update is small, and that
 // a node without a place changes the layout.
