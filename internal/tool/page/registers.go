@@ -77,7 +77,7 @@ var registerRows = []registerRow{
 		if e.LastDown == nil {
 			return ""
 		}
-		return e.LastDown.Local + ", peer: " + e.LastDown.Remote
+		return e.LastDown.String()
 	}},
 }
 

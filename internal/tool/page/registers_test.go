@@ -19,7 +19,7 @@ func TestPage_Registers(t *testing.T) {
 			"/links?problems=1": {"dirty-fibre: receives lane 0", "hot-module: 78.5 °C"},
 			"/link?port=1&node=" + leaf1: {
 				">Modules and light</h2>", ">Temperature</th><td>46.8 °C (at most 75)<", "-11.7, -11.2, -11.4, -11.9 dBm (at least -8.0)", ">BER before correction</th><td>6e-05</td><td>3e-09</td>",
-				">Symbol BER</th><td>2e-12</td>", "</b> receives lane 0 -11.7 dBm", "SIM-",
+				">Symbol BER</th><td>2e-12</td>", ">Last down</th><td>high error rate, blamed on the local end</td>", "</b> receives lane 0 -11.7 dBm", "SIM-",
 			},
 			"/link?port=5&node=" + leaf1: {">Module</th><td>passive copper 1 m</td>"},
 			"/node?node=" + spine2:       {">fan-failed</b>", ">hot-module</b>"},
