@@ -198,15 +198,7 @@ func (t *state) linkStates() map[string]int {
 // managers returns the ports that are addressed as subnet managers, and other ports that
 // announce one.
 func (t *state) managers() []Manager {
-	lids := map[ib.LID]bool{}
-	for _, n := range t.sample.Nodes {
-		for _, p := range n.Node.Ports {
-			if p != nil && p.Info != nil && p.Info.State == ib.PortActive && p.Info.SMLID != 0 {
-				lids[p.Info.SMLID] = true
-			}
-		}
-	}
-	all := []Manager{}
+	lids, all := topology.ManagerLIDs(t.sweep.Result.Fabric), []Manager{}
 	for _, n := range t.sample.Nodes {
 		for _, p := range n.Node.Ports {
 			if p == nil || p.Info == nil || p.Info.LID == 0 || n.IsSwitch() && p.Number != 0 {

@@ -8,19 +8,25 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// MasterName returns the name of the node with the subnet manager that active ports name, "" if
-// there is none, or the scan did not find the node.
-func MasterName(f *fabric.Fabric, names *fabric.NameMap) string {
-	named := map[ib.LID]bool{}
+// ManagerLIDs returns the LIDs of subnet managers that active ports name.
+func ManagerLIDs(f *fabric.Fabric) map[ib.LID]bool {
+	lids := map[ib.LID]bool{}
 	for _, n := range f.Nodes {
 		for _, p := range n.Ports {
-			if p != nil && p.Info != nil && p.Info.State == ib.PortActive {
-				named[p.Info.SMLID] = true
+			if p != nil && p.Info != nil && p.Info.State == ib.PortActive && p.Info.SMLID != 0 {
+				lids[p.Info.SMLID] = true
 			}
 		}
 	}
+	return lids
+}
+
+// MasterName returns the name of the node with the subnet manager that active ports name, "" if
+// there is none, or the scan did not find the node.
+func MasterName(f *fabric.Fabric, names *fabric.NameMap) string {
+	lids := ManagerLIDs(f)
 	for _, p := range endPorts(f) {
-		if lid := p.LID(); lid != 0 && named[lid] {
+		if lids[p.LID()] {
 			return names.Label(p.Node)
 		}
 	}
