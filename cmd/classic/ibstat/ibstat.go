@@ -151,8 +151,6 @@ func portGUID(p *devinfo.Port) uint64 {
 	return guid
 }
 
-var nodeTypes = [...]string{"???", "CA", "Switch", "Router"}
-
 // view prints devices in ibstat format.
 type view struct {
 	out   *render.Output
