@@ -20,8 +20,7 @@ const (
 	cuda   = "cuda"
 )
 
-// ErrSource is returned for a source that does not exist.
-var ErrSource = errors.New("want host, cuda:N, or dmabuf:PATH")
+var errSource = errors.New("want host, cuda:N, or dmabuf:PATH")
 
 var pciAddress = regexp.MustCompile(`^([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$`)
 
@@ -38,7 +37,7 @@ func Parse(text string) (Source, error) {
 	case kind == cuda && (pciAddress.MatchString(at) || isNumber(at)):
 		return Source{kind, at}, nil
 	}
-	return Source{}, ErrSource
+	return Source{}, errSource
 }
 
 func isNumber(text string) bool {

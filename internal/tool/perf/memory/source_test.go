@@ -59,8 +59,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, text := range []string{"", "Host", "host:1", "cuda", "cuda:", "cuda:-1", "cuda:70000", "cuda:3b:00", "dmabuf:", "dmabuf:socket", "rocm:0"} {
 		t.Run("invalid "+text, func(t *testing.T) {
-			if _, err := Parse(text); !errors.Is(err, ErrSource) {
-				t.Errorf("got error %v, want %v", err, ErrSource)
+			if _, err := Parse(text); !errors.Is(err, errSource) {
+				t.Errorf("got error %v, want %v", err, errSource)
 			}
 		})
 	}
