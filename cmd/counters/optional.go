@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (c *command) setOptional(ctx context.Context) (failed error) {
 	defer func() { failed = errors.Join(failed, log.Close()) }()
 	names := cmdutil.Visible(strings.Join(c.optional, ", "))
 	for _, p := range ports {
-		fmt.Fprintf(c.env.Out, "%s: %s, wanted: %s\n", p.Name(), statuses(p.Optional), names)
+		fmt.Fprintf(c.env.Out, "%s: %s, wanted: %s\n", p.Name(), enabled(p), names)
 	}
 	if c.change.DryRun {
 		return nil
@@ -53,13 +52,16 @@ func (c *command) setOptional(ctx context.Context) (failed error) {
 		}
 		result, err := h.SetOptional(p, wanted)
 		summary.Add(result)
+		if errors.Is(err, fs.ErrPermission) {
+			err = cmdutil.WithHint(err, "run as root")
+		}
 		if err != nil {
-			cmdutil.PrintError(c.env, "error", optionalHint(err))
+			cmdutil.PrintError(c.env, "error", err)
 		}
 		if err := log.End(result, err, attrs...); err != nil {
 			return fmt.Errorf("write log: %w", err)
 		}
-		fmt.Fprintf(c.env.Out, "%s: %v: %s\n", p.Name(), result, statuses(p.Optional))
+		fmt.Fprintf(c.env.Out, "%s: %v: %s\n", p.Name(), result, enabled(p))
 	}
 	return summary.Err(nil)
 }
@@ -90,20 +92,6 @@ func (c *command) optionalPorts(ctx context.Context, h roce.Host, wanted []strin
 	return ports, nil
 }
 
-func statuses(counters map[string]bool) string {
-	var enabled []string
-	for _, name := range slices.Sorted(maps.Keys(counters)) {
-		if counters[name] {
-			enabled = append(enabled, name)
-		}
-	}
-	return "enabled: " + render.OrAbsent(strings.Join(enabled, ", "))
-}
-
-// optionalHint adds a hint to a failure.
-func optionalHint(err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return cmdutil.WithHint(err, "run as root")
-	}
-	return err
+func enabled(p *roce.PortSettings) string {
+	return "enabled: " + render.OrAbsent(strings.Join(p.EnabledOptional(), ", "))
 }

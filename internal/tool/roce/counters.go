@@ -3,7 +3,6 @@ package roce
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/rdmanl"
@@ -44,8 +43,7 @@ func netdevCounters(d sysfs.Dir) map[string]uint64 {
 // AddOptional adds the optional counters of a port that are enabled to counters.
 func (h Host) AddOptional(all map[string]uint64, s *PortSettings) []error {
 	h = h.withDefaults()
-	enabled := func(name string) bool { return s.Optional[name] }
-	if h.PortCounters == nil || s.index == nil || !slices.ContainsFunc(slices.Collect(maps.Keys(s.Optional)), enabled) {
+	if h.PortCounters == nil || s.index == nil || len(s.EnabledOptional()) == 0 {
 		return nil
 	}
 	values, err := h.PortCounters(*s.index, uint32(s.Number))
@@ -53,7 +51,7 @@ func (h Host) AddOptional(all map[string]uint64, s *PortSettings) []error {
 		return []error{fmt.Errorf("query optional counters of %s: %w", s.Name(), err)}
 	}
 	for name, v := range values {
-		if enabled(name) {
+		if s.Optional[name] {
 			all[name] = v
 		}
 	}

@@ -24,22 +24,16 @@ func (p *PortSettings) CheckOptional(names []string) error {
 	return nil
 }
 
-// HasOptional reports whether a port's optional counters with the names are enabled, and no
-// others.
-func (p *PortSettings) HasOptional(names []string) bool {
-	for name, enabled := range p.Optional {
-		if enabled != slices.Contains(names, name) {
-			return false
-		}
-	}
-	return true
+// EnabledOptional returns the names of a port's enabled optional counters.
+func (p *PortSettings) EnabledOptional() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.Optional)), func(name string) bool { return !p.Optional[name] })
 }
 
 // SetOptional enables a port's optional counters with the names, disables all others, and reads
 // them again. The counters begin at 0.
 func (h Host) SetOptional(p *PortSettings, names []string) (outcome.Outcome, error) {
-	h = h.withDefaults()
-	if p.HasOptional(names) {
+	h, names = h.withDefaults(), slices.Compact(slices.Sorted(slices.Values(names)))
+	if slices.Equal(p.EnabledOptional(), names) {
 		return outcome.Unneeded, nil
 	}
 	if h.Optional == nil || h.EnableOptional == nil || p.index == nil {
@@ -53,8 +47,8 @@ func (h Host) SetOptional(p *PortSettings, names []string) (outcome.Outcome, err
 		return outcome.Unverified, fmt.Errorf("query optional counters of %s: %w", p.Name(), err)
 	}
 	p.Optional = now
-	if !p.HasOptional(names) {
-		return outcome.NoEffect, fmt.Errorf("enable counters of %s: got %v, want %s", p.Name(), now, strings.Join(names, ", "))
+	if got := p.EnabledOptional(); !slices.Equal(got, names) {
+		return outcome.NoEffect, fmt.Errorf("enable counters of %s: got %q, want %q", p.Name(), got, names)
 	}
 	return outcome.Changed, nil
 }
