@@ -17,7 +17,7 @@ import (
 )
 
 // A Client has the memory of a program that allocates it on a device. Its methods may be
-// called concurrently.
+// called concurrently, except New and Close.
 type Client struct {
 	Device string // name of the device
 

@@ -68,7 +68,7 @@ const (
 	syncEnd   = 4
 )
 
-// Begin makes visible in Bytes what a device wrote.
+// Begin makes a device's writes visible in Bytes.
 func (b *Buffer) Begin(at, length int) error {
 	if b.client != nil {
 		return b.client.copy(opRead, b.number, at, length)
@@ -76,7 +76,7 @@ func (b *Buffer) Begin(at, length int) error {
 	return b.sync(syncRead)
 }
 
-// End makes visible to devices what was written to Bytes.
+// End makes writes to Bytes visible to devices.
 func (b *Buffer) End(at, length int) error {
 	if b.client != nil {
 		return b.client.copy(opWrite, b.number, at, length)

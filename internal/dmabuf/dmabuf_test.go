@@ -54,7 +54,7 @@ func (d *device) Close() error {
 	return nil
 }
 
-// TestMain serves a client of Start if the environment says so.
+// TestMain serves a client of Start if DMABUF_TEST is set.
 func TestMain(m *testing.M) {
 	switch os.Getenv("DMABUF_TEST") {
 	case "serve":

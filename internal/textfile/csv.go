@@ -67,7 +67,7 @@ func (c *CSV) Write(fields ...string) {
 	_ = c.w.Write(c.record) // Flush returns the error
 }
 
-// Flush writes what Write has kept and returns the first error.
+// Flush writes buffered records and returns the first error.
 func (c *CSV) Flush() error {
 	c.w.Flush()
 	if err := c.w.Error(); err != nil {

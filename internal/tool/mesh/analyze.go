@@ -18,8 +18,7 @@ type Options struct {
 	Nodes []string
 	// Baseline is an earlier run to compare with, or nil.
 	Baseline *Results
-	// Hosts are the host names by name in the results, where they differ from those in the
-	// fabric.
+	// Hosts are host names by name in the results, where the fabric has others.
 	Hosts map[string]string
 }
 

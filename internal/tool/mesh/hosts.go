@@ -11,7 +11,7 @@ import (
 // An Action is the action on a [BadHost].
 type Action string
 
-// Actions on hosts. A host is drained only if a finding blames nothing else.
+// Actions on hosts. A host is drained only if a finding blames it alone.
 const (
 	Avoid         Action = "avoid"          // no jobs, but no reason to drain it
 	Drain         Action = "drain"          // to be drained
@@ -106,8 +106,8 @@ func (j *judge) blameHosts(data *FindingData, places []place) {
 	data.certain = data.certain && len(data.Hosts) == 1
 }
 
-// soleEnd returns the only endpoint at a leaf switch: flows do not tell them apart. It returns
-// -1 for other places.
+// soleEnd returns the only endpoint at a leaf switch, which flows do not distinguish from it. It
+// returns -1 for other places.
 func (j *judge) soleEnd(p place) int {
 	sole := -1
 	for i, at := range j.elements.at {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Only a finding that blames a host and nothing else drains it. Hosts at a slow cable, and
-// hosts that few flows cannot tell from others, are avoided.
+// Only a finding that blames a host alone drains it. Hosts at a slow cable, and
+// hosts that few flows do not distinguish from others, are avoided.
 func TestResult_ListHosts(t *testing.T) {
 	rail := pairwise
 	rail.Schedule.Name = "rail"

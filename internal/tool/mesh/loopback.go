@@ -68,8 +68,8 @@ func (l *loopbacks) speed(endpoint int32, m metric) *ownSpeed {
 	return &ownSpeed{float64(speed), level.median, float64(speed) < limit}
 }
 
-// loopbackOf returns the loopback that tells an adapter from its cable, nil if there is none.
-// A good one does not clear the host of a deficit, which may be as slight there.
+// loopbackOf returns the loopback that distinguishes an adapter from its cable, or nil. A good one
+// does not clear the host of a deficit, which may be as slight there.
 func (j *judge) loopbackOf(b *blame) *ownSpeed {
 	if b.places[0].kind != endElement || b.evidence[0].own {
 		return nil

@@ -15,7 +15,7 @@ type suspect struct {
 	metric metric // noMetric: the flows failed
 	flows  []Flow
 	isPair bool
-	// loops are the loopbacks that tell the adapter from its cable, with those of partners.
+	// loops are loopbacks, also of partners: they distinguish the adapter from its cable.
 	loops []Flow
 }
 

@@ -124,7 +124,7 @@ func (c *Crew) wait(ctx context.Context) error {
 	return nil
 }
 
-// joined returns the number of members that have joined without those in absent.
+// joined counts the joined members that are not in absent.
 func (c *Crew) joined(absent map[string]bool) int {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -18,7 +18,7 @@ import (
 type Runner func(ctx context.Context, args ...string) (string, error)
 
 // reasonPrefix begins the reason of a node. The health check of package ibkit resumes nodes with
-// "ibkit: ": mesh drains for what it cannot find on the host.
+// "ibkit: ": it cannot find on the host why mesh drained it.
 const reasonPrefix = "ibkit mesh: "
 
 // Args returns the arguments of scontrol that drain a host.
@@ -69,7 +69,7 @@ func Apply(ctx context.Context, run Runner, hosts []mesh.BadHost, most int) erro
 // nodeName is a name that scontrol takes for a single node: no list, and not ALL.
 var nodeName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// show returns the states of nodes, without those that Slurm does not know.
+// show returns the states of the nodes that Slurm knows.
 func show(ctx context.Context, run Runner, names []string) (map[string]string, error) {
 	states := map[string]string{}
 	var single []string
