@@ -68,20 +68,12 @@ func (v *view) laneDetails(e phy.ReportEnd) {
 	if m := e.Module; m != nil && len(m.Lanes) > 0 {
 		v.field("limits", "rx %s to %s dBm, tx %s to %s dBm", render.Show(m.RxLow), render.Show(m.RxHigh), render.Show(m.TxLow), render.Show(m.TxHigh))
 		for i, l := range m.Lanes {
-			v.field(fmt.Sprintf("lane %d", i), "rx %s dBm, tx %s dBm, bias %g mA", light(l.Rx), light(l.Tx), l.Bias)
+			v.field(fmt.Sprintf("lane %d", i), "rx %s dBm, tx %s dBm, bias %g mA", phy.LightText(l.Rx), phy.LightText(l.Tx), l.Bias)
 		}
 	}
 	for _, eye := range e.Eyes {
 		v.field(fmt.Sprintf("eye of lane %d", eye.Lane), "upper %d, mid %d, lower %d; figure of merit %d, first %d", eye.Upper, eye.Mid, eye.Lower, eye.Last, eye.Initial)
 	}
-}
-
-// light returns power in dBm.
-func light(dBm *float64) string {
-	if dBm == nil {
-		return "dark"
-	}
-	return fmt.Sprintf("%.1f", *dBm)
 }
 
 // errorDetails prints error rates and counters.

@@ -100,11 +100,7 @@ func light(m *phy.ReportModule, power func(phy.ReportLane) *float64, least *floa
 	}
 	var lanes []string
 	for _, l := range m.Lanes {
-		text := "dark"
-		if v := power(l); v != nil {
-			text = fmt.Sprintf("%.1f", *v)
-		}
-		lanes = append(lanes, text)
+		lanes = append(lanes, phy.LightText(power(l)))
 	}
 	text := strings.Join(lanes, ", ") + " dBm"
 	if least != nil {

@@ -174,6 +174,14 @@ func powerText(v *float64) string {
 	return fmt.Sprintf("%.1f dBm", *v)
 }
 
+// LightText returns power in dBm, "dark" for no light.
+func LightText(v *float64) string {
+	if v == nil {
+		return "dark"
+	}
+	return fmt.Sprintf("%.1f", *v)
+}
+
 // RateText returns a bit error rate with a digit; "0" stands for no errors, as in the register.
 func RateText(v float64) string {
 	if v == 0 {

@@ -47,11 +47,7 @@ func lowest(e phy.ReportEnd, of func(phy.ReportLane) *float64) string {
 	if e.Module == nil || len(e.Module.Lanes) == 0 {
 		return render.Absent
 	}
-	low := phy.Lowest(e.Module.Lanes, of)
-	if low == nil {
-		return "dark"
-	}
-	return fmt.Sprintf("%.1f", *low)
+	return phy.LightText(phy.Lowest(e.Module.Lanes, of))
 }
 
 // RawBER returns the bit error rate before correction.
