@@ -42,13 +42,6 @@ type endpointTest struct {
 	memory       memory.Source
 }
 
-// port describes the port and the memory of this side.
-func (t *endpointTest) port() host.PortInfo {
-	p := t.choice.Info()
-	p.Memory = t.memory.String()
-	return p
-}
-
 // open creates the client's endpoint for the GIDs that the server chose.
 func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) error {
 	if t.Imm && !p.Imm {
@@ -66,7 +59,7 @@ func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) er
 	if err := t.setMTU(p.Port.MTU); err != nil {
 		return err
 	}
-	t.measurement.Client, t.measurement.MTU = t.port(), t.mtu.Bytes()
+	t.measurement.Client, t.measurement.MTU = t.choice.Info(t.memory), t.mtu.Bytes()
 	return t.createEndpoint()
 }
 

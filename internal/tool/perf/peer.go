@@ -319,7 +319,7 @@ func (p *peerRun) pingpong(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, choice.Port.Close(), conn.Close()) }()
-	p.local = choice.Info()
+	p.local = choice.Info(p.o.Memory)
 	var release func()
 	p.cpus, _, release = p.o.CPUs.Reserve(choice.Port.Device, 1, port.LeaveToPeer(p.o.CPUs, choice.Port, conn, !p.server()))
 	defer release()

@@ -153,7 +153,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 	}
 	t.cpus, t.crowded, t.release = s.o.CPUs.Reserve(t.choice.Port.Device, loops, others)
 	p := &prepared{
-		Port: t.port(), Imm: true, ClientGID: t.choice.Remote, MaxDestRdAtomic: t.maxDestRdAtomic(), QueuePairs: t.endpoint.Addresses(),
+		Port: t.choice.Info(t.memory), Imm: true, ClientGID: t.choice.Remote, MaxDestRdAtomic: t.maxDestRdAtomic(), QueuePairs: t.endpoint.Addresses(),
 		CPUs: t.cpus, Yield: crowded(s.o.Identity, s.client, loops+t.Threads), AliveEvery: min(keepaliveInterval, s.o.Idle/4),
 	}
 	if t.Multicast.IsValid() {

@@ -82,11 +82,7 @@ type Session struct {
 }
 
 // Local describes the local port and memory.
-func (s *Session) Local() host.PortInfo {
-	p := s.choice.Info()
-	p.Memory = s.o.Memory.String()
-	return p
-}
+func (s *Session) Local() host.PortInfo { return s.choice.Info(s.o.Memory) }
 
 // MTU returns the agreed MTU in bytes.
 func (s *Session) MTU() int { return ib.MTU(s.Agreed.MTU).Bytes() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/srcaddr"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
+	"github.com/ibkit/ibkit/internal/tool/perf/memory"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -75,12 +76,12 @@ type Choice struct {
 	Why    string // reason for the local GID, to be printed in parentheses
 }
 
-// Info describes the port and the local GID.
-func (c Choice) Info() host.PortInfo {
+// Info describes the port, the local GID and the memory of messages.
+func (c Choice) Info(m memory.Source) host.PortInfo {
 	p := c.Port
 	i := host.PortInfo{
 		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: p.Attr.LID,
-		GIDIndex: -1, MTU: p.Attr.ActiveMTU.Bytes(),
+		GIDIndex: -1, MTU: p.Attr.ActiveMTU.Bytes(), Memory: m.String(),
 	}
 	if c.Local.Addr.IsValid() {
 		i.GID, i.GIDType, i.GIDIndex, i.Why = c.Local.Addr, c.Local.Type.String(), int(c.Index), c.Why
