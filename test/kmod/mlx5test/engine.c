@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* The thread that is the adapter: it starts requests, moves data and completes. */
 #include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
-#include <asm/unaligned.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "engine.h"

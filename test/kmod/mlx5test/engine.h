@@ -11,11 +11,21 @@
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/version.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+
+/* Linux 6.12 passes all attributes where Linux 6.1 passes those of the driver. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define ts_attrs	ib_udata
+#define ts_udata(attrs)	(attrs)
+#else
+#define ts_attrs	uverbs_attr_bundle
+#define ts_udata(attrs)	((attrs) ? &(attrs)->driver_udata : NULL)
+#endif
 
 #define TS_LID		7	/* of the first device */
 #define TS_MAX_SEGS	66
@@ -275,7 +285,7 @@ void ts_move(struct ts_list *to, struct ts_list *from, u64 len);
 struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
 			     struct ib_udata *udata);
 struct ib_mr *ts_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 len, u64 iova, int fd,
-				    int access, struct ib_udata *udata);
+				    int access, struct ts_attrs *attrs);
 int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
 int ts_alloc_mw(struct ib_mw *ib, struct ib_udata *udata);
 int ts_dealloc_mw(struct ib_mw *ib);

@@ -6,6 +6,11 @@
 #include <linux/vmalloc.h>
 #include "engine.h"
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define dma_buf_vmap_unlocked	dma_buf_vmap
+#define dma_buf_vunmap_unlocked	dma_buf_vunmap
+#endif
+
 MODULE_IMPORT_NS(DMA_BUF);
 
 DEFINE_XARRAY_ALLOC(ts_mrs);
@@ -14,7 +19,7 @@ static u32 next_key;
 void ts_unmap(struct ts_mem *m)
 {
 	if (m->dmabuf) {
-		dma_buf_vunmap(m->dmabuf, &m->view);
+		dma_buf_vunmap_unlocked(m->dmabuf, &m->view);
 		dma_buf_put(m->dmabuf);
 	}
 	if (m->map)
@@ -65,7 +70,7 @@ static int map_dmabuf(struct ts_mem *m, int fd, u64 offset, u64 len)
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	if (offset <= buf->size && len <= buf->size - offset)
-		err = dma_buf_vmap(buf, &m->view);
+		err = dma_buf_vmap_unlocked(buf, &m->view);
 	if (err) {
 		dma_buf_put(buf);
 		return err;
@@ -185,7 +190,7 @@ struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int
 }
 
 struct ib_mr *ts_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 len, u64 iova, int fd,
-				    int access, struct ib_udata *udata)
+				    int access, struct ts_attrs *attrs)
 {
 	struct ts_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 

@@ -44,8 +44,9 @@ static void free_cq(struct ts_cq *cq)
 	ts_unmap(&cq->buf);
 }
 
-static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, struct ts_attrs *attrs)
 {
+	struct ib_udata *udata = ts_udata(attrs);
 	struct ts_cq *cq = to_ts_cq(ib);
 	int err;
 

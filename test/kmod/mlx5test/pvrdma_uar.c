@@ -8,6 +8,10 @@
 #include <linux/uaccess.h>
 #include "engine.h"
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#define vm_flags_set(vma, flags)	((vma)->vm_flags |= (flags))
+#endif
+
 #ifdef CONFIG_X86_64
 /* A decoded store of 32 bits. */
 struct store {
@@ -95,7 +99,7 @@ int pvrdma_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
 {
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff)
 		return -EINVAL;
-	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTCOPY;
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTCOPY);
 	vma->vm_ops = &uar_ops;
 	return 0;
 }
