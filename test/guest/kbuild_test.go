@@ -12,8 +12,8 @@ import (
 
 func TestModule(t *testing.T) {
 	t.Parallel()
-	file := guest.Module(t, "testdata/module")
-	if again := guest.Module(t, "testdata/module"); again != file {
+	file := guest.Module(t, debian.Bookworm, "testdata/module")
+	if again := guest.Module(t, debian.Bookworm, "testdata/module"); again != file {
 		t.Errorf("built as %s and then as %s", file, again)
 	}
 	g := guest.New(t, guest.Spec{Modules: []string{"ib_core"}, Insert: []string{file}})

@@ -50,10 +50,10 @@ func NewSwitched(tb testing.TB, s *Switch, specs ...Spec) []*Guest {
 	return all
 }
 
-// Module is [Kernel.BuildModule] for tests, for the kernel of this machine's release.
-func Module(tb testing.TB, dir string) string {
+// Module is [Kernel.BuildModule] for tests, for the kernel of a release.
+func Module(tb testing.TB, r *debian.Release, dir string) string {
 	tb.Helper()
-	k, err := FindKernel(tb.Context(), debian.Bookworm)
+	k, err := FindKernel(tb.Context(), r)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/doctor"
 	"github.com/ibkit/ibkit/internal/tool/roce"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -24,7 +25,7 @@ func newRoCE(t *testing.T) *guest.Guest {
 	g := guest.New(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}}, // loads the modules
 		Tools:   []string{"dcb", "ethtool", "ip", "rdma"}, Programs: []guest.Program{guest.Ibkit},
-		Insert: []string{guest.Module(t, "testdata/dcbtest")},
+		Insert: []string{guest.Module(t, debian.Bookworm, "testdata/dcbtest")},
 	})
 	g.Must(t, "sh", "-exc", "mount -t configfs none /sys/kernel/config; ip link set dcb0 up; ip address add 10.9.0.1/24 dev dcb0; rdma link add "+roceDevice+" type rxe netdev dcb0")
 	return g

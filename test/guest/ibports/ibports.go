@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -27,7 +28,7 @@ func Spec(tb testing.TB, tools ...string) guest.Spec {
 	tb.Helper()
 	return guest.Spec{
 		Modules:  []string{"ib_uverbs", "ib_umad"},
-		Insert:   []string{guest.Module(tb, "../../kmod/ibtest")},
+		Insert:   []string{guest.Module(tb, debian.Bookworm, "../../kmod/ibtest")},
 		Programs: []guest.Program{guest.Ibkit, bridge},
 		Tools:    tools,
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
@@ -23,9 +24,16 @@ var programs = []string{
 // spec describes a guest with a single adapter.
 func spec(t testing.TB) guest.Spec {
 	t.Helper()
+	return specOf(t, debian.Bookworm)
+}
+
+// specOf is spec with the kernel and the programs of a release.
+func specOf(t testing.TB, r *debian.Release) guest.Spec {
+	t.Helper()
 	return guest.Spec{
+		Release:  r,
 		Modules:  []string{"ib_uverbs", "vgem"}, // vgem exports dma-bufs
-		Insert:   []string{guest.Module(t, "../../kmod/mlx5test")},
+		Insert:   []string{guest.Module(t, r, "../../kmod/mlx5test")},
 		Programs: []guest.Program{guest.Ibkit},
 		Tools:    programs,
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
@@ -26,7 +27,7 @@ func boot(t *testing.T) *guest.Guest {
 	const module = "/mlx5test.ko"
 	g := guest.New(t, guest.Spec{
 		Modules:  []string{"ib_uverbs", "dummy"},
-		Files:    map[string]string{module: guest.Module(t, "../../kmod/mlx5test")},
+		Files:    map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/mlx5test")},
 		Programs: []guest.Program{guest.Ibkit},
 		Tools:    append(programs, "ip"),
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -106,6 +107,6 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, guest.Spec{
 		Modules: []string{"ib_uverbs"},
-		Insert:  []string{guest.Module(t, "testdata/ibfull")},
+		Insert:  []string{guest.Module(t, debian.Bookworm, "testdata/ibfull")},
 	}, pkg, "-test.run=^TestFull$")
 }
