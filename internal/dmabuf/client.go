@@ -22,7 +22,8 @@ type Client struct {
 	Device string // name of the device
 
 	conn    *net.UnixConn
-	lock    sync.Mutex // of the connection: a request waits for its reply
+	limit   time.Duration // of requests
+	lock    sync.Mutex    // of the connection: a request waits for its reply
 	buffers int
 	program *exec.Cmd // or nil
 	stderr  strings.Builder
@@ -64,6 +65,7 @@ func Start(name string, args ...string) (*Client, error) {
 
 // greet awaits the name of the device.
 func (c *Client) greet() (*Client, error) {
+	c.limit = replyTime
 	r, _, err := c.next(0)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -74,11 +76,15 @@ func (c *Client) greet() (*Client, error) {
 
 // next receives a reply.
 func (c *Client) next(files int) (r reply, received []*os.File, err error) {
-	if err := c.conn.SetReadDeadline(time.Now().Add(replyTime)); err != nil {
+	if err := c.conn.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
 		return r, nil, err
 	}
 	received, err = receive(c.conn, &r, files)
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		// A late reply must not be taken for that to another request.
+		err = errors.Join(fmt.Errorf("no reply within %v", c.limit), c.conn.Close())
+		c.kill()
 	case errors.Is(err, io.EOF):
 		err = errors.New("the program has ended")
 	case err == nil && r.Error != "":
@@ -129,12 +135,23 @@ func (c *Client) copy(op string, buffer, at, length int) error {
 	return nil
 }
 
+// kill ends the program, which may be stopped.
+func (c *Client) kill() {
+	if c.program != nil {
+		_ = c.program.Process.Kill() // it may have ended
+	}
+}
+
 // Close ends the connection and the program, which releases its memory.
 func (c *Client) Close() error {
 	err := c.conn.Close()
+	if errors.Is(err, net.ErrClosed) { // after a time-out
+		err = nil
+	}
 	if c.program == nil {
 		return err
 	}
+	defer time.AfterFunc(c.limit, c.kill).Stop()
 	if ended := c.program.Wait(); ended != nil {
 		err = errors.Join(err, fmt.Errorf("%s: %w: %s", c.program.Path, ended, strings.TrimSpace(c.stderr.String())))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -187,7 +188,7 @@ func TestClient_Replies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ours, theirs := pair(t)
-			c := &Client{conn: ours, Device: "test"}
+			c := &Client{conn: ours, Device: "test", limit: replyTime}
 			if err := send(theirs, test.reply, test.files...); err != nil {
 				t.Fatal(err)
 			}
@@ -260,6 +261,27 @@ func TestStart(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for _, request := range []bool{true, false} {
+		t.Run(fmt.Sprintf("stopped program, request %v", request), func(t *testing.T) {
+			t.Setenv("DMABUF_TEST", "serve")
+			c, err := Start(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.program.Process.Signal(unix.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			c.limit = time.Nanosecond // it never replies
+			if request {
+				if _, err := c.New(1); err == nil || !strings.HasSuffix(err.Error(), "on GPU 0 (test): no reply within 1ns") {
+					t.Errorf("got error %v, want no reply", err)
+				}
+			}
+			if err := c.Close(); err == nil || !strings.HasPrefix(err.Error(), program+": signal: killed") {
+				t.Errorf("got error %v, want the program killed", err)
+			}
+		})
+	}
 	t.Run("program that fails", func(t *testing.T) {
 		t.Setenv("DMABUF_TEST", "fail")
 		if _, err := Start(program); err == nil || !strings.Contains(err.Error(), "exit status 3: no driver") {
