@@ -46,7 +46,7 @@ func (c *coordinator) define(cmd *cobra.Command) {
 	flags.DurationVar(&c.pace, "pace", 10*time.Millisecond, "`TIME` that a simulated measurement takes")
 	c.test.define(cmd)
 	c.verdict.define(cmd)
-	flags.StringVar(&c.results, "results", "", "write the figures to `FILE` for ibkit mesh analyze (.json: JSON)")
+	flags.StringVar(&c.results, "results", "", "write the figures to `FILE` for ibkit mesh analyze (.json, .jsonl: JSON)")
 	c.source.define(cmd)
 }
 

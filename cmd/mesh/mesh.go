@@ -71,7 +71,7 @@ a speed (=60%), a delay (=+2us), =hang (no figures) or =missing (no results).`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	c.model.define(c.env, cmd)
-	cmdutil.EnumFlag(cmd, &c.format, "format", formatCSV, []string{formatCSV, formatJSON}, "output `FORMAT`")
+	cmdutil.EnumFlag(cmd, &c.format, "format", formatCSV, []string{formatCSV, formatJSON, formatLines}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.source.fabric.Define(c.env, cmd)
 	_ = flags.MarkHidden("sm-port") // no subnet manager is queried
@@ -113,10 +113,11 @@ func (c *command) run(ctx context.Context) error {
 	}
 	doc := mesh.NewReportResults(c.source.head(mesh.ResultsSchema), &o)
 	out := render.NewOutput(c.env.Out)
-	if c.json || c.format == formatJSON {
-		printJSON(out, r, doc)
-	} else {
-		printFlows(out, r)
+	if c.json {
+		c.format = formatJSON
+	}
+	printResults(out, c.format, r, doc)
+	if c.format != formatJSON {
 		for _, f := range o.Faults[len(c.model.faults):] {
 			fmt.Fprintf(c.env.ErrOut, "planted: %s=%.1f%%\n", f.Subject, 100*f.Share)
 		}
@@ -129,6 +130,20 @@ func (c *command) run(ctx context.Context) error {
 	}
 	c.source.fabric.PrintStats(c.env)
 	return cmdutil.HeadError(&doc.Head)
+}
+
+// printResults prints results in a format.
+func printResults(out *render.Output, format string, r *mesh.Results, doc *mesh.ReportResults) {
+	switch format {
+	case formatJSON:
+		printJSON(out, r, doc)
+	case formatLines:
+		for i, f := range r.All() {
+			render.WriteLine(out, r.ReportFlow(i, f))
+		}
+	default:
+		printFlows(out, r)
+	}
 }
 
 // printJSON prints a [mesh.ReportResults], a line per flow.

@@ -79,15 +79,17 @@ func TestMesh_JSON(t *testing.T) {
 	}
 }
 
-// The JSON and CSV forms of a simulation have the same verdict, and so has a stored fabric
+// All forms of a simulation have the same verdict, and so has a stored fabric
 // with tables.
 func TestMesh_Forms(t *testing.T) {
 	const faults = " --fault leaf001[5]=60% --fault host00009=40%"
-	csv, document := results(t, small+faults), results(t, small+faults+" --json")
+	csv := results(t, small+faults)
 	_, want, _ := run(t, "analyze "+small+" "+csv)
-	_, got, _ := run(t, "analyze "+small+" "+document)
-	if cut := func(text string) string { _, rest, _ := strings.Cut(text, ","); return rest }; cut(got) != cut(want) {
-		t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
+	for _, format := range []string{"json", "json-lines"} {
+		_, got, _ := run(t, "analyze "+small+" "+results(t, small+faults+" --format "+format))
+		if cut := func(text string) string { _, rest, _ := strings.Cut(text, ","); return rest }; cut(got) != cut(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, got, want)
+		}
 	}
 	if code, out, err := run(t, "analyze --from testdata/small.tables "+csv); out != want || code != cmdutil.ExitFindings {
 		t.Errorf("stored tables: got exit code %d, %s\n%s\nwant\n%s", code, err, out, want)

@@ -3,7 +3,7 @@ package mesh
 import (
 	"context"
 	"fmt"
-	"strings"
+	"path/filepath"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -98,11 +98,8 @@ func (c *coordinator) save(s *session, o *live.Outcome) error {
 	}
 	defer file.Abort()
 	out := render.NewOutput(file)
-	if strings.HasSuffix(c.results, ".json") {
-		printJSON(out, o.Results, mesh.NewReportResults(report.NewHead(mesh.ResultsSchema, s.began), &s.options))
-	} else {
-		printFlows(out, o.Results)
-	}
+	formats := map[string]string{".json": formatJSON, ".jsonl": formatLines}
+	printResults(out, formats[filepath.Ext(c.results)], o.Results, mesh.NewReportResults(report.NewHead(mesh.ResultsSchema, s.began), &s.options))
 	if err := out.Flush(); err != nil {
 		return err
 	}

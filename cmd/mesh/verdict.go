@@ -18,6 +18,7 @@ const (
 	formatCSV   = "csv"
 	formatTable = "table"
 	formatJSON  = "json"
+	formatLines = "json-lines"
 	formatMap   = "map"
 	formatSVG   = "svg"
 	formatHTML  = "html"

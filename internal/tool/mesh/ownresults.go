@@ -55,17 +55,19 @@ type ReportFlow struct {
 	Congested   bool     `json:"congested,omitempty"`
 }
 
-// ownFlows adds the flows in ibkit's results.
+// ownFlows adds the flows in ibkit's results: those of a document, or one in each value.
 func (d *document) ownFlows(values []value) {
 	for i := range values {
-		flows := values[i].member("flows")
-		if flows == nil {
-			continue
+		items := values[i : i+1]
+		if values[i].member("schema") != nil {
+			items = nil
+			if flows := values[i].member("flows"); flows != nil {
+				items = flows.items
+			}
 		}
-		for k := range flows.items {
-			item := &flows.items[k]
-			if err := d.ownFlow(item); err != nil {
-				d.reject(item.offset, err)
+		for k := range items {
+			if err := d.ownFlow(&items[k]); err != nil {
+				d.reject(items[k].offset, err)
 			}
 		}
 	}

@@ -63,6 +63,10 @@ func TestParse(t *testing.T) {
 			[]string{"a,1>=b 10.00/-"}, nil,
 		},
 		{
+			"JSON lines", "f.jsonl", "{\"src\":\"a\",\"dst\":\"b\",\"bandwidth_gbps\":195.5,\"latency_us\":null}\n{\"src\":\"a\"}\n{\"src\":\"b\",\"dst\":\"a\"}\n", JSON, false,
+			[]string{"a>b 195.50/-", "b>a -/-"}, []string{"f.jsonl:2: got a flow without src and dst"},
+		},
+		{
 			"csv failed flow", "f.csv", "src,dst,bandwidth_gbps,latency_us\na,b,,\n", CSV, false, []string{"a>b -/-"}, nil,
 		},
 		{
