@@ -368,7 +368,7 @@ func (r *Result) findDevice(d *Device) {
 		switch u := &d.Supplies.Units[i]; {
 		case !u.IsPresent():
 		case !u.IsGood():
-			r.addDevice(d, report.PowerLost, "power supply %d gives no power", i)
+			r.addDevice(d, report.PowerLost, "power supply %d of 0 and 1 gives no power", i)
 		case u.Watts() > highestWatts:
 			r.addDevice(d, report.Invalid, "power supply %d reports %d W", i, u.Watts())
 		}
