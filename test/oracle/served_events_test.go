@@ -71,8 +71,8 @@ func TestServedEvents(t *testing.T) {
 	}
 	s := serveLive(t, "--sim-events", script, "demo")
 	s.MustRunC(t, "", "smpquery", "nodeinfo", "-D", "0")
-	first := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
-	again := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "50").Stdout
+	first := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "500").Stdout
+	again := s.MustRunC(t, "", "iblinkinfo", "--line", "-t", "500").Stdout
 	if strings.Contains(again, `"node06"`) || !strings.Contains(first, `"node01"`) {
 		t.Errorf("behind a switch that hangs:\n%s", again)
 	}
