@@ -29,6 +29,8 @@ type Client struct {
 	stderr  strings.Builder
 }
 
+var errEnded = errors.New("the program has ended")
+
 // replyTime is the longest time of a request. The first use of a GPU takes seconds.
 const replyTime = time.Minute
 
@@ -85,8 +87,8 @@ func (c *Client) next(files int) (r reply, received []*os.File, err error) {
 		// A late reply must not be taken for that to another request.
 		err = errors.Join(fmt.Errorf("no reply within %v", c.limit), c.conn.Close())
 		c.kill()
-	case errors.Is(err, io.EOF):
-		err = errors.New("the program has ended")
+	case errors.Is(err, io.EOF), errors.Is(err, unix.ECONNRESET):
+		err = errEnded
 	case err == nil && r.Error != "":
 		closeAll(received)
 		err = errors.New(jsonframe.Printable(r.Error))
@@ -101,7 +103,11 @@ func (c *Client) next(files int) (r reply, received []*os.File, err error) {
 func (c *Client) call(r request, files int) ([]*os.File, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := send(c.conn, r); err != nil {
+	err := send(c.conn, r)
+	if errors.Is(err, unix.EPIPE) {
+		err = errEnded
+	}
+	if err != nil {
 		return nil, err
 	}
 	_, received, err := c.next(files)

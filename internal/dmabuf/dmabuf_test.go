@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -200,9 +199,17 @@ func TestClient_Replies(t *testing.T) {
 	}
 	t.Run("end", func(t *testing.T) {
 		ours, theirs := pair(t)
+		c := &Client{conn: ours, limit: replyTime}
+		err := send(ours, request{}) // not received
 		theirs.Close()
-		if _, err := (&Client{conn: ours}).greet(); err == nil || err.Error() != "the program has ended" {
-			t.Errorf("got error %v, want the end of the program", err)
+		if _, _, reset := c.next(0); err != nil || !errors.Is(reset, errEnded) {
+			t.Errorf("reply: got errors %v, %v, want %v", err, reset, errEnded)
+		}
+		if err := c.copy(opRead, 0, 0, 1); !errors.Is(err, errEnded) {
+			t.Errorf("request: got error %v, want %v", err, errEnded)
+		}
+		if _, err := c.greet(); !errors.Is(err, errEnded) {
+			t.Errorf("got error %v, want %v", err, errEnded)
 		}
 	})
 }
@@ -271,9 +278,9 @@ func TestStart(t *testing.T) {
 			if err := c.program.Process.Signal(unix.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			c.limit = time.Nanosecond // it never replies
+			c.limit = 0 // it never replies
 			if request {
-				if _, err := c.New(1); err == nil || !strings.HasSuffix(err.Error(), "on GPU 0 (test): no reply within 1ns") {
+				if _, err := c.New(1); err == nil || !strings.HasSuffix(err.Error(), "on GPU 0 (test): no reply within 0s") {
 					t.Errorf("got error %v, want no reply", err)
 				}
 			}
