@@ -9,17 +9,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
-// libraries has the directory of libraries, in the guest as on this machine.
+// libraries has the directory of libraries.
 const libraries = "/usr/lib/x86_64-linux-gnu/"
 
 // withCUDA returns a spec with the program ibkit-cuda, and a libcuda for tests.
 func withCUDA(tb testing.TB, s guest.Spec) guest.Spec {
 	tb.Helper()
+	root, err := s.Release.Root(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
 	lib := filepath.Join(tb.TempDir(), "libcuda.so.1")
 	out, err := exec.CommandContext(tb.Context(), "gcc", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", lib, "testdata/libcuda.c").CombinedOutput()
 	if err != nil {
@@ -28,16 +34,36 @@ func withCUDA(tb testing.TB, s guest.Spec) guest.Spec {
 	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/ibkit-cuda"})
 	s.Files = map[string]string{libraries + "libcuda.so.1": lib}
 	for _, name := range []string{"libdl.so.2", "libpthread.so.0"} { // of purego
-		s.Files[libraries+name] = libraries + name
+		s.Files[libraries+name] = filepath.Join(root, libraries, name)
 	}
 	return s
 }
 
+// signaled ends a client by a signal to its ibkit-cuda during a test. The server goes on.
+func signaled(t *testing.T, g *guest.Guest, signal, want string) {
+	r := g.MustRun(t, "sh", "-c", `ibkit perf 127.0.0.1 --memory cuda:0 --verify --test send-bw -D 60s &
+until child=$(grep -sl "^PPid:.$!\$" /proc/[0-9]*/status); do sleep 0.1; done
+sleep 2
+child=${child#/proc/}
+kill -`+signal+` ${child%/status}
+wait $!`)
+	for _, want := range []string{"on GPU 0 (Fake GPU): " + want, "ibkit-cuda: signal: killed"} {
+		if r.Code != 1 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("got exit code %d and %q, want 1 and %q", r.Code, r.Stderr, want)
+		}
+	}
+	measure(t, g, "cuda:0", "--test send-bw")
+}
+
 // TestCUDA runs tests with payloads in GPU memory, which only ibkit-cuda reads and writes.
-func TestCUDA(t *testing.T) {
+func TestCUDA(t *testing.T) { eachExporter(t, testCUDA) }
+
+func testCUDA(t *testing.T, r *debian.Release) {
 	t.Parallel()
-	g := guest.New(t, withCUDA(t, spec(t)))
-	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
+	g := guest.New(t, withCUDA(t, specOf(t, r)))
+	g.Must(t, "sh", "-c", `echo 2 > /sys/module/mlx5test/parameters/strict
+limit=/sys/module/udmabuf/parameters/size_limit_mb # 64, and a test takes 64 MiB and a page
+test ! -e $limit || echo 128 > $limit`)
 	serve(t, g, "cuda:0")
 	for _, args := range []string{
 		"--test send-lat,send-bw,write-bw,read-lat,read-bw -s 4K", "--test fetch-add-lat,fetch-add-bw,compare-swap-bw",
@@ -61,6 +87,10 @@ func TestCUDA(t *testing.T) {
 			g.Must(t, "ibkit", "perf", "127.0.0.1", "--memory", "dmabuf:/root/gpu", "--verify", "-n", count, "--test", "send-bw,read-bw")
 		}
 	})
+	t.Run("killed program", func(t *testing.T) { signaled(t, g, "KILL", "the program has ended") })
+	if testenv.AllCases() {
+		t.Run("stopped program", func(t *testing.T) { signaled(t, g, "STOP", "no reply within 1m0s") })
+	}
 	for _, test := range []struct{ name, command, want string }{
 		{"write-lat", "ibkit perf 127.0.0.1 --memory cuda:0 --test write-lat", "the processor cannot address this memory"},
 		{"write-lat at the server", "ibkit perf 127.0.0.1 --test write-lat", "the processor cannot address this memory"},

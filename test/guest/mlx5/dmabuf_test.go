@@ -7,22 +7,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/dmabuf"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/perf"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
+// exporters are drivers of dma-bufs, by the release with their kernel.
+var exporters = map[*debian.Release]string{debian.Bookworm: vgem, debian.Trixie: dmabuf.UDMABuf}
+
+// eachExporter runs a test with the exporters. The module for another release takes a
+// compiler of the release, so only all cases have it.
+func eachExporter(t *testing.T, test func(t *testing.T, r *debian.Release)) {
+	t.Parallel()
+	for _, r := range testenv.Cases([]*debian.Release{debian.Bookworm}, debian.Trixie) {
+		t.Run(r.Name, func(t *testing.T) { test(t, r) })
+	}
+}
+
 // TestDMABuf runs tests with payloads in dma-bufs: on both sides, and with libmlx5 as the
 // peer.
-func TestDMABuf(t *testing.T) {
+func TestDMABuf(t *testing.T) { eachExporter(t, testDMABuf) }
+
+func testDMABuf(t *testing.T, r *debian.Release) {
 	t.Parallel()
-	g := guest.New(t, spec(t))
+	g := guest.New(t, specOf(t, r))
 	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
 	if out := g.MustRun(t, "ibkit", "doctor", "--only", "devices").Stdout; !strings.Contains(out, "mlx5, firmware 20.38.1002, dma-buf") {
 		t.Errorf("got no ability to register dma-bufs in\n%s", out)
 	}
-	const source = "dmabuf:" + vgem
+	source := "dmabuf:" + exporters[r]
 	serve(t, g, source)
 	for _, args := range []string{
 		"--test all -s 4K", "--test all --transport xrc -s 512", "--test send-lat,send-bw --transport ud -s 512",

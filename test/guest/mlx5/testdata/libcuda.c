@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A libcuda for tests: the functions that ibkit-cuda calls, on memory of vgem. Addresses of
- * the device are not those of the process, memory does not begin at a page, and each function
- * needs the context of its thread, as on a GPU.
+ * A libcuda for tests: the functions that ibkit-cuda calls, on memory of udmabuf
+ * or vgem. Addresses of the device are not those of the process, memory does not begin at a
+ * page, and each function needs the context of its thread, as on a GPU.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -42,6 +44,31 @@ static struct buffer {
 
 static __thread uintptr_t current;
 static __thread int flushed;
+
+/* Returns a dma-buf of whole pages: of udmabuf, or with a kernel that lacks it, of vgem. */
+static int export(uint64_t size)
+{
+	struct dumb dumb = { .width = PAGE, .height = size / PAGE, .bpp = 8 };
+	struct prime prime = { .flags = O_CLOEXEC | O_RDWR, .fd = -1 };
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = size };
+	int driver = open("/dev/udmabuf", O_RDWR), fd = -1;
+
+	if (driver >= 0) {
+		create.memfd = memfd_create("fake GPU", MFD_ALLOW_SEALING);
+		if (!ftruncate(create.memfd, size) && !fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+			fd = ioctl(driver, UDMABUF_CREATE, &create);
+		close(create.memfd);
+	} else {
+		driver = open("/dev/dri/card0", O_RDWR);
+		if (!ioctl(driver, CREATE_DUMB, &dumb)) {
+			prime.handle = dumb.handle;
+			ioctl(driver, PRIME_TO_FD, &prime);
+			fd = prime.fd;
+		}
+	}
+	close(driver);
+	return fd;
+}
 
 /* The bytes at an address, or NULL. They begin with the second page of the address range. */
 static uint8_t *at(uint64_t address, uint64_t size)
@@ -96,23 +123,19 @@ int cuCtxSetCurrent(uintptr_t context)
 
 int cuMemAlloc_v2(uint64_t *address, size_t size)
 {
-	struct dumb dumb = { .width = PAGE, .height = (size + PAGE - 1) / PAGE, .bpp = 8 };
-	struct prime prime = { .flags = O_CLOEXEC | O_RDWR };
-	int card = open("/dev/dri/card0", O_RDWR), i;
+	int fd, i;
 
 	if (current != CONTEXT)
 		return INVALID_CONTEXT;
 	for (i = 0; i < MAX_BUFFERS && buffers[i].size; i++)
 		;
-	if (i == MAX_BUFFERS || ioctl(card, CREATE_DUMB, &dumb))
+	size = (size + PAGE - 1) / PAGE * PAGE;
+	fd = i == MAX_BUFFERS ? -1 : export(size);
+	if (fd < 0)
 		return OUT_OF_MEMORY;
-	prime.handle = dumb.handle;
-	if (ioctl(card, PRIME_TO_FD, &prime))
-		return OUT_OF_MEMORY;
-	close(card);
-	buffers[i] = (struct buffer){ .size = dumb.size, .fd = prime.fd };
-	buffers[i].bytes = mmap(NULL, dumb.size, PROT_READ | PROT_WRITE, MAP_SHARED, prime.fd, 0);
-	memset(buffers[i].bytes, 0xee, dumb.size);
+	buffers[i] = (struct buffer){ .size = size, .fd = fd };
+	buffers[i].bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memset(buffers[i].bytes, 0xee, size);
 	*address = FIRST + i * DISTANCE + SHIFT;
 	return 0;
 }
