@@ -20,15 +20,30 @@ type verdict struct {
 	Partial  bool
 	Paths    string
 	Flows    int
-	Findings []struct {
-		Kind, Subject, Detail string
-		Data                  *struct {
-			Retests []struct {
-				Share *float64
-				Signs []string
-			}
+	Findings []finding
+}
+
+type finding struct {
+	Kind, Subject, Detail string
+	Data                  *struct {
+		Retests []struct {
+			Share *float64
+			Signs []string
 		}
 	}
+}
+
+// isMild reports whether the flows of a finding have more than half the rate of others.
+func (f *finding) isMild() bool {
+	if f.Data == nil {
+		return false
+	}
+	for _, r := range f.Data.Retests {
+		if r.Share == nil || *r.Share < 0.5 {
+			return false
+		}
+	}
+	return len(f.Data.Retests) > 0
 }
 
 // A fault is a bad part of the rig with the findings that name it.
@@ -103,14 +118,14 @@ func TestMesh(t *testing.T) {
 }
 
 // check checks that a finding names the fault, and that none names another place. A busy machine
-// may slow a pair, or a guest for a while, which is good alone then. Losses slow flows by chance,
-// so that findings may name the pairs at a lossy cable.
+// may slow a pair or a guest, but not below half, where the planted faults are. Losses slow flows
+// by chance, so that findings may name the pairs at a lossy cable.
 func (v verdict) check(t *testing.T, want fault) {
 	t.Helper()
 	found := false
 	for _, f := range v.Findings {
 		named := slices.ContainsFunc(want.subjects, func(s string) bool { return strings.Contains(f.Subject, s) })
-		if !named && f.Kind != "congested" && !strings.Contains(f.Subject, " to ") {
+		if !named && f.Kind != "congested" && !strings.Contains(f.Subject, " to ") && !f.isMild() {
 			t.Errorf("got %s %s: %s; want findings about %q only", f.Kind, f.Subject, f.Detail, want.subjects)
 		}
 		if !named || !slices.Contains(want.kinds, f.Kind) || !strings.Contains(f.Detail, want.sign) {
