@@ -120,7 +120,7 @@ func closeAll(files []*os.File) error {
 
 // boot starts a guest. It closes its ends of wires, which QEMU inherits.
 func boot(ctx context.Context, spec Spec, host int, wires []*os.File, activity *activity) (*Guest, error) {
-	defer closeAll(wires)
+	defer func() { _ = closeAll(wires) }() // QEMU has them
 	if spec.Release == nil {
 		spec.Release = debian.Bookworm
 	}

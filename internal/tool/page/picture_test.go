@@ -25,7 +25,7 @@ func TestPage_PictureFails(t *testing.T) {
 		}})
 		for range 2 {
 			reply := httptest.NewRecorder()
-			serve(reply, httptest.NewRequest("GET", "/picture.svg", nil))
+			serve(reply, httptest.NewRequest(http.MethodGet, "/picture.svg", nil))
 			if reply.Code != http.StatusInternalServerError {
 				t.Errorf("got status %d, want %d", reply.Code, http.StatusInternalServerError)
 			}

@@ -19,11 +19,11 @@ func (t *state) addRegisters(r *phy.Result) {
 }
 
 // registers returns a port's registers, nil if they were not read.
-func (s *state) registers(p *fabric.Port) *phy.End {
-	if s.sweep.PHY == nil {
+func (t *state) registers(p *fabric.Port) *phy.End {
+	if t.sweep.PHY == nil {
 		return nil
 	}
-	return s.sweep.PHY.End(p)
+	return t.sweep.PHY.End(p)
 }
 
 // A registerRow is a row with values from registers.
@@ -111,13 +111,13 @@ func light(m *phy.ReportModule, power func(phy.ReportLane) *float64, least *floa
 
 // registerTable writes the registers at a link's ends, a column for each, without rows that are
 // unknown at both.
-func (s *state) registerTable(m *markup, ends []*fabric.Port) {
+func (t *state) registerTable(m *markup, ends []*fabric.Port) {
 	docs := make([]phy.ReportEnd, len(ends))
 	titles, known := []string{"Value"}, false
 	for i, p := range ends {
-		titles = append(titles, s.sample.Names.PortName(p))
-		if e := s.registers(p); e != nil {
-			docs[i], known = s.sweep.PHY.ReportEnd(e), true
+		titles = append(titles, t.sample.Names.PortName(p))
+		if e := t.registers(p); e != nil {
+			docs[i], known = t.sweep.PHY.ReportEnd(e), true
 		}
 	}
 	if !known {
@@ -142,15 +142,15 @@ func (s *state) registerTable(m *markup, ends []*fabric.Port) {
 		m.end("tr")
 	}
 	m.end("tbody", "table", "div")
-	s.unreadNote(m, ends)
+	t.unreadNote(m, ends)
 	m.end("section")
 }
 
 // unreadNote writes the reasons why devices have no registers.
-func (s *state) unreadNote(m *markup, ends []*fabric.Port) {
+func (t *state) unreadNote(m *markup, ends []*fabric.Port) {
 	for _, p := range ends {
-		if e := s.registers(p); e != nil && e.Device.Missing != nil {
-			m.put("p", s.sample.Names.PortName(p)+" has no registers: "+e.Device.Missing.Error(), "class", "note")
+		if e := t.registers(p); e != nil && e.Device.Missing != nil {
+			m.put("p", t.sample.Names.PortName(p)+" has no registers: "+e.Device.Missing.Error(), "class", "note")
 		}
 	}
 }

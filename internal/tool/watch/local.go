@@ -54,7 +54,7 @@ func (r *run) deviceChange(c devinfo.Change) {
 	}
 	switch c.Kind {
 	case devinfo.Initial:
-		if state := ib.PortState(c.State); state != ib.PortActive {
+		if state := c.State; state != ib.PortActive {
 			r.up(Local, fmt.Sprintf("%v is %v", place, state))
 		}
 	case devinfo.Added:
