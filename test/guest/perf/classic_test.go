@@ -189,7 +189,8 @@ func checkRates(t *testing.T, ours, theirs string) {
 	}
 	const none = "0.00"
 	for i, row := range all {
-		if row[2] != none && others[i][2] == none || row[4] == "0.000000" {
+		// On a busy machine, perftest may measure no processor frequency, and has no rate either.
+		if row[2] != none && others[i][2] == none && others[i][3] != none || row[4] == "0.000000" {
 			t.Errorf("got row %q, want a rate, and no peak as in %q", row[0], others[i][0])
 		}
 	}
