@@ -170,22 +170,28 @@ func TestAnalyze_Names(t *testing.T) {
 	}
 }
 
-// A slow host that the fabric lacks is found, although its paths are unknown.
-func TestAnalyze_UnknownHost(t *testing.T) {
+// allPairs returns results of hosts h0, h1 and so on with 190 Gbit/s, slow flows with 100.
+func allPairs(hosts int, isSlow func(from, to int) bool) string {
 	var b strings.Builder
 	b.WriteString("src,dst,bandwidth_gbps\n")
-	for i := range 8 {
-		for k := range 8 {
+	for i := range hosts {
+		for k := range hosts {
+			gbps := 190
+			if isSlow(i, k) {
+				gbps = 100
+			}
 			if i != k {
-				gbps := 190
-				if i == 3 || k == 3 {
-					gbps = 100
-				}
 				fmt.Fprintf(&b, "h%d,h%d,%d\n", i, k, gbps)
 			}
 		}
 	}
-	r := Analyze(parse(t, "f", b.String()), wire(t, small), Options{Nodes: []string{"none"}})
+	return b.String()
+}
+
+// A slow host that the fabric lacks is found, although its paths are unknown.
+func TestAnalyze_UnknownHost(t *testing.T) {
+	text := allPairs(8, func(i, k int) bool { return i == 3 || k == 3 })
+	r := Analyze(parse(t, "f", text), wire(t, small), Options{Nodes: []string{"none"}})
 	if got := brief(r.Findings); !slices.Equal(got, []string{"slow-node h3"}) || r.Unknown != 8 || !r.Partial {
 		t.Errorf("got %q, %d unknown, partial %v; want the slow host among 8 unknown ones", got, r.Unknown, r.Partial)
 	}
@@ -215,20 +221,9 @@ func TestAnalyze_Corrupt(t *testing.T) {
 
 // Without a fabric, no finding names congestion as the cause, or counters of InfiniBand ports.
 func TestAnalyze_HostsOnly(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("src,dst,bandwidth_gbps\n")
-	for i := range 16 {
-		for k := range 16 {
-			if i != k {
-				gbps := 190
-				if i < 8 && k >= 8 && k < 12 && (i+k)%2 == 0 || i == 15 { // a link between switches, and a host
-					gbps = 100
-				}
-				fmt.Fprintf(&b, "h%d,h%d,%d\n", i, k, gbps)
-			}
-		}
-	}
-	results := parse(t, "f", b.String())
+	results := parse(t, "f", allPairs(16, func(i, k int) bool { // a link between switches, and a host
+		return i < 8 && k >= 8 && k < 12 && (i+k)%2 == 0 || i == 15
+	}))
 	r := Analyze(results, NewUnwired(results.Adapters()), Options{})
 	if !slices.Contains(report.KindsOf(r.Findings), report.SlowPair) {
 		t.Errorf("got %q, want slow pairs", brief(r.Findings))
