@@ -85,8 +85,8 @@ func TestIbswportwatch(t *testing.T) {
 	}
 }
 
-// TestIbswportwatch_Rate compares the rate of a counter that grows at a known rate. Readings on
-// a busy machine are late; the increase in three seconds would be 300.
+// TestIbswportwatch_Rate compares the rate of a counter that grows at a known rate. The program
+// divides by its period, although the second reading is late on a busy machine.
 func TestIbswportwatch_Rate(t *testing.T) {
 	s := serveLive(t, "single-switch:hosts=3")
 	ctl(t, s, "rate switch1[2] PortRcvErrors 100")
@@ -95,7 +95,8 @@ func TestIbswportwatch_Rate(t *testing.T) {
 	if m == nil {
 		t.Fatalf("got no rate\n%s%s", got.Stdout, got.Stderr)
 	}
-	if rate, err := strconv.ParseFloat(m[1], 64); err != nil || rate < 95 || rate > 250 {
-		t.Errorf("got %s per second, want 100", m[1])
+	most := 100*got.Wall.Seconds()/3 + 10
+	if rate, err := strconv.ParseFloat(m[1], 64); err != nil || rate < 95 || rate > most {
+		t.Errorf("got %s per second, want 100, at most %.0f", m[1], most)
 	}
 }

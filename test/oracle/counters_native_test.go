@@ -135,7 +135,7 @@ func TestCounterRatesIbsim(t *testing.T) {
 			t.Fatalf("got increase %v, rate %v, want 600", deref(increase), rate)
 		}
 		// The window is the port's; each attribute has a time of its own.
-		if math.Abs(*rate**p.Window-600) > 60 || *p.Window <= 0 || *p.Window > age {
+		if math.Abs(*rate**p.Window-600) > 60 || *p.Window <= 0 || *p.Window > age || 600 / *rate > age {
 			t.Errorf("got %v/s in %v s, want 600 in all, in at most %v s", *rate, *p.Window, age)
 		}
 	}

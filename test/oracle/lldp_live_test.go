@@ -3,11 +3,9 @@
 package oracle
 
 import (
-	"context"
 	"os/exec"
 	"runtime"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,14 +39,11 @@ func TestLLDP(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	server := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-ec", serveLLDP, "sh", root)
-	server.WaitDelay = time.Second
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Wait() })
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	n, err := lldp.Listen(ctx, "p0")
+	n, err := lldp.Listen(t.Context(), "p0")
 	if err != nil || n == nil {
 		t.Fatalf("got %v, error %v", n, err)
 	}
