@@ -68,7 +68,7 @@ func BenchmarkCost(b *testing.B) {
 // other processor idle.
 func BenchmarkPrograms(b *testing.B) {
 	g := guest.New(b, spec(b))
-	g.Must(b, "sh", "-c", `taskset -p 2 $(ps | awk '$3 == "[mlx5test]" { print $1 }')`)
+	g.Must(b, "sh", "-c", `taskset -p 2 $(ps | awk '$3 == "[verbstest]" { print $1 }')`)
 	const rounds, port = 7, 18900
 	// The figure is the typical latency or the average bandwidth.
 	row := regexp.MustCompile(`(?m)^ \d+[ \t]+\d+[ \t]+[\d.]+[ \t]+([\d.]+)[ \t]+([\d.]+)`)

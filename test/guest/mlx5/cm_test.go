@@ -8,7 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // TestManager connects RC and XRC queue pairs with the connection manager, with Debian's
@@ -47,7 +47,7 @@ func TestManager(t *testing.T) {
 	if left := g.Must(t, "rdma", "resource", "show", "qp"); strings.Contains(left, "pid") {
 		t.Errorf("got queue pairs that are left over:\n%s", left)
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 func program(ours bool) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -61,7 +61,7 @@ func TestCUDA(t *testing.T) { eachExporter(t, testCUDA) }
 func testCUDA(t *testing.T, r *debian.Release) {
 	t.Parallel()
 	g := guest.New(t, withCUDA(t, specOf(t, r)))
-	g.Must(t, "sh", "-c", `echo 2 > /sys/module/mlx5test/parameters/strict
+	g.Must(t, "sh", "-c", `echo 2 > /sys/module/verbstest/parameters/strict
 limit=/sys/module/udmabuf/parameters/size_limit_mb # 64, and a test takes 64 MiB and a page
 test ! -e $limit || echo 128 > $limit`)
 	serve(t, g, "cuda:0")
@@ -105,5 +105,5 @@ test ! -e $limit || echo 128 > $limit`)
 			}
 		})
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
@@ -19,8 +19,8 @@ import (
 // reload loads the module with other parameters.
 func reload(t *testing.T, g *guest.Guest, parameters ...string) {
 	t.Helper()
-	g.Must(t, "rmmod", "mlx5test")
-	g.Must(t, slices.Concat([]string{"insmod", "/usr/lib/modules/insert/mlx5test.ko"}, parameters)...)
+	g.Must(t, "rmmod", "verbstest")
+	g.Must(t, slices.Concat([]string{"insmod", "/usr/lib/modules/insert/verbstest.ko"}, parameters)...)
 }
 
 // TestDevices runs tests between two devices, on RoCE, and on a device that is removed.
@@ -49,7 +49,7 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "ibkit", "ib_write_bw", "-F", "-d", "mlx5_0", "-n", count, "-p", "18900", "127.0.0.1")
 		peers.Finish(t, theirs)
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 	t.Run("RoCE", func(t *testing.T) {
 		g.Must(t, "rdma", "link", "delete", "rxe0")
@@ -69,7 +69,7 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "ibkit", "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900", "127.0.0.1")
 		peers.Finish(t, theirs)
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 	// Packets need a GRH: native tests select GIDs without an option, as the ibkit side
 	// does with Debian's programs, which need -x on InfiniBand.
@@ -117,7 +117,7 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
 		selftest.Run(t, g, "mlx5_0", selftest.Expected{})
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {
 		reload(t, g, "strict=2")
@@ -129,13 +129,13 @@ func TestDevices(t *testing.T) {
 		if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
 			t.Fatal(err)
 		}
-		g.Must(t, "rmmod", "mlx5test")
+		g.Must(t, "rmmod", "verbstest")
 		r, err := client.Wait(t.Context())
 		if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "removed") {
 			t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
 		}
 		end(t, g, server)
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 }
 
@@ -152,19 +152,19 @@ func TestObjects(t *testing.T) {
 	t.Run("objects", func(t *testing.T) {
 		reload(t, g, "strict=2")
 		t.Log(g.Must(t, "objects"))
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {
 		p := g.MustStart(t, "objects", "removal")
 		if err := p.AwaitOutput(t.Context(), "posting"); err != nil {
 			t.Fatal(err)
 		}
-		g.Must(t, "rmmod", "mlx5test")
+		g.Must(t, "rmmod", "verbstest")
 		if r, err := p.Wait(t.Context()); err != nil || r.Code != 0 {
 			t.Errorf("got exit code %d, %v and %q, want 0", r.Code, err, r.Stderr)
 		}
-		mlx5test.CheckKernel(t, g)
-		g.Must(t, "insmod", "/usr/lib/modules/insert/mlx5test.ko")
+		verbstest.CheckKernel(t, g)
+		g.Must(t, "insmod", "/usr/lib/modules/insert/verbstest.ko")
 	})
 	// Debian's ib_send_lat -e ends with "Couldn't post send" on the module, see
 	// docs/providers.md.
@@ -181,7 +181,7 @@ func TestObjects(t *testing.T) {
 		reload(t, g, "netdev="+g.Ports[0].Netdev, "strict=2")
 		g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
 		selftest.Run(t, g, "mlx5_0", selftest.Expected{})
-		mlx5test.CheckKernel(t, g)
+		verbstest.CheckKernel(t, g)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -35,7 +35,7 @@ func TestDMABuf(t *testing.T) { eachExporter(t, testDMABuf) }
 func testDMABuf(t *testing.T, r *debian.Release) {
 	t.Parallel()
 	g := guest.New(t, specOf(t, r))
-	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
+	g.Must(t, "sh", "-c", "echo 2 > /sys/module/verbstest/parameters/strict")
 	if out := g.MustRun(t, "ibkit", "doctor", "--only", "devices").Stdout; !strings.Contains(out, "mlx5, firmware 20.38.1002, dma-buf") {
 		t.Errorf("got no ability to register dma-bufs in\n%s", out)
 	}
@@ -55,7 +55,7 @@ func testDMABuf(t *testing.T, r *debian.Release) {
 			{"ib_send_lat -F -s 512", "--peer perftest --test send-lat -s 512 --memory " + source},
 		})
 	})
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 // serve starts a server with a source of memory.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // faultsProgram is the program that causes errors with package verbs.
@@ -51,5 +51,5 @@ func TestFaults(t *testing.T) {
 	if got, want := g.Must(t, "faults", "limit"), "of the SRQ: true, limit now 0\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want a text that ends with %q", got, want)
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }

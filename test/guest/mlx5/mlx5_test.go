@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
@@ -33,7 +33,7 @@ func specOf(t testing.TB, r *debian.Release) guest.Spec {
 	return guest.Spec{
 		Release:  r,
 		Modules:  []string{"ib_uverbs", "vgem"}, // vgem exports dma-bufs
-		Insert:   []string{guest.Module(t, r, "../../kmod/mlx5test")},
+		Insert:   []string{guest.Module(t, r, "../../kmod/verbstest")},
 		Programs: []guest.Program{guest.Ibkit},
 		Tools:    programs,
 	}
@@ -73,7 +73,7 @@ func TestPeers(t *testing.T) {
 		{"ibv_uc_pingpong -s 1024", "--peer pingpong --transport uc -s 1K"},
 		{"ibv_ud_pingpong -s 1024", "--peer pingpong --transport ud -s 1K"},
 	}...))
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 // TestVerified runs all ibkit perf tests with verified payloads, and checks their system
@@ -83,7 +83,7 @@ func TestVerified(t *testing.T) {
 	s := spec(t)
 	s.Tools = append(slices.Clone(s.Tools), "strace")
 	g := guest.New(t, s)
-	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
+	g.Must(t, "sh", "-c", "echo 2 > /sys/module/verbstest/parameters/strict")
 	peers.Verified(t, g, options, testenv.Cases([]string{
 		"--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
 		"--test send-lat,send-bw --transport ud -s 512", "--test write-lat,send-lat --inline -s 200",
@@ -93,7 +93,7 @@ func TestVerified(t *testing.T) {
 		"--test send-lat --inline --events -s 200 --transport xrc",
 	))
 	systemCalls(t, g)
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 // systemCalls checks that ibkit perf uses the adapter through uverbs only, with requests
@@ -133,13 +133,13 @@ func systemCalls(t *testing.T, g *guest.Guest) {
 func TestSelfTest(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
-	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages; echo 2 >/sys/module/mlx5test/parameters/strict")
+	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages; echo 2 >/sys/module/verbstest/parameters/strict")
 	for _, env := range [][]string{nil, {"MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1"}} {
 		t.Run(strings.Join(env, " "), func(t *testing.T) {
 			selftest.Run(t, g, "mlx5_0", selftest.Expected{}, env...)
 		})
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 // TestDevinfo compares attributes with Debian's ibv_devinfo, including attributes that

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // vgem is the device that exports dma-bufs.
@@ -47,5 +47,5 @@ func TestPayload(t *testing.T) {
 			}
 		})
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }

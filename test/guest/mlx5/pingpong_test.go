@@ -11,7 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -87,7 +87,7 @@ func TestPingpongs(t *testing.T) {
 	})
 	// The library reposts a receive after a page fault in its memory, also the last receive.
 	t.Run("page faults", func(t *testing.T) {
-		const parameter = "/sys/module/mlx5test/parameters/page_faults"
+		const parameter = "/sys/module/verbstest/parameters/page_faults"
 		args := []string{"ibv_srq_pingpong", "-d", "mlx5_0", "-q", "2", "-r", "4", "-n", "20", "-c", "-p"}
 		for i, programs := range [][2][]string{{nil, nil}, {nil, {"ibkit"}}, {{"ibkit"}, nil}, {{"ibkit"}, {"ibkit"}}} {
 			tcp := 18810 + i
@@ -104,5 +104,5 @@ func TestPingpongs(t *testing.T) {
 			}
 		}
 	})
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }

@@ -53,7 +53,7 @@ var violations = [][2]string{
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, withLibrary(t, spec(t), "strict"))
-	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
+	g.Must(t, "sh", "-c", "echo 2 > /sys/module/verbstest/parameters/strict")
 	lines := strings.Split(strings.TrimSpace(g.Must(t, "strict")), "\n")
 	if len(lines) != len(violations) {
 		t.Fatalf("got %d cases, want %d:\n%s", len(lines), len(violations), strings.Join(lines, "\n"))

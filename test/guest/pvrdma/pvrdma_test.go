@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -23,20 +22,7 @@ const address = "10.7.0.1"
 
 // boot starts a guest with a single adapter.
 func boot(t *testing.T) *guest.Guest {
-	t.Helper()
-	const module = "/mlx5test.ko"
-	g := guest.New(t, guest.Spec{
-		Modules:  []string{"ib_uverbs", "dummy"},
-		Files:    map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/mlx5test")},
-		Programs: []guest.Program{guest.Ibkit},
-		Tools:    append(programs, "ip"),
-	})
-	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+address+"/24 dev rdma0; ip link set rdma0 up; "+
-		"insmod "+module+" abi=pvrdma netdev=rdma0")
-	if err := g.Await(t.Context(), "grep", "-q", "ffff:0a07:0001", "/sys/class/infiniband/vmw_pvrdma0/ports/1/gids/1"); err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return verbstest.Boot(t, verbstest.Adapter{ABI: "pvrdma", Device: "vmw_pvrdma0", Address: address, Tools: programs})
 }
 
 // TestPeers runs ibkit perf with programs on libvmw_pvrdma, each as client and as server.
@@ -60,7 +46,7 @@ func TestPeers(t *testing.T) {
 		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
 		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
 	}...))
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }
 
 // TestVerified runs the ibkit perf tests with verified payloads, and compares ibv_devinfo
@@ -74,5 +60,5 @@ func TestVerified(t *testing.T) {
 	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 	}
-	mlx5test.CheckKernel(t, g)
+	verbstest.CheckKernel(t, g)
 }

@@ -341,7 +341,7 @@ func (h *host) overrun(name string, opcode verbs.Opcode, entries [2]int) {
 
 // inject makes the module fail the next request.
 func (h *host) inject(codes string) {
-	check(os.WriteFile("/sys/module/mlx5test/parameters/fault", []byte("0 "+codes), 0o200))
+	check(os.WriteFile("/sys/module/verbstest/parameters/fault", []byte("0 "+codes), 0o200))
 	h.run(codes, func(_ *host, a, _ *side, name string) int {
 		a.post(verbs.OpWrite, 64)
 		a.print(name, "requester", 1)

@@ -372,7 +372,7 @@ static void overrun(int send)
 
 static void inject(const char *codes)
 {
-	FILE *f = fopen("/sys/module/mlx5test/parameters/fault", "w");
+	FILE *f = fopen("/sys/module/verbstest/parameters/fault", "w");
 
 	CHECK(!f);
 	fprintf(f, "0 %s", codes);

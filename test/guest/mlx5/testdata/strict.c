@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Violates the ABI of mlx5 in each way that module mlx5test has to detect, by stores to the
+ * Violates the ABI of mlx5 in each way that module verbstest has to detect, by stores to the
  * queues of libmlx5. It prints "case: description", with the description by the module.
  */
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@
 	v_; })
 #define ZERO(x) CHECK((x) == 0)
 
-#define PARAMETERS	"/sys/module/mlx5test/parameters/"
+#define PARAMETERS	"/sys/module/verbstest/parameters/"
 #define BB		64
 #define SIZE		4096
 #define DEPTH		16

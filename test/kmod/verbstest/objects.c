@@ -82,7 +82,7 @@ static int destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 		return 0;
 	}
 	forget(&ts_cqs, cq->cqn);
-	pr_info("mlx5test: CQ %#x: %u completions, armed %llu times, %llu doorbells, %llu events\n",
+	pr_info("verbstest: CQ %#x: %u completions, armed %llu times, %llu doorbells, %llu events\n",
 		cq->cqn, cq->pi, cq->arms, cq->bells, cq->events);
 	free_cq(cq);
 	return 0;
@@ -241,7 +241,7 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 		return 0;
 	}
 	forget_qp(qp);
-	pr_info("mlx5test: QP %#x: %llu requests, %llu doorbells, %llu passes without\n",
+	pr_info("verbstest: QP %#x: %llu requests, %llu doorbells, %llu passes without\n",
 		ib->qp_num, qp->wqes, qp->bells, qp->stalls);
 	free_qp(qp);
 	return 0;

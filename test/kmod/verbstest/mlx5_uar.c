@@ -5,7 +5,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
-#define UVERBS_MODULE_NAME mlx5test
+#define UVERBS_MODULE_NAME verbstest
 #include <rdma/uverbs_named_ioctl.h>
 #include "engine.h"
 
@@ -42,7 +42,7 @@ static void hear_arm(u64 value)
 	if (cq)
 		cq->bells++;
 	else
-		pr_info_ratelimited("mlx5test: a doorbell of no CQ: %08x %08x\n",
+		pr_info_ratelimited("verbstest: a doorbell of no CQ: %08x %08x\n",
 				    be32_to_cpu(word[0]), be32_to_cpu(word[1]));
 }
 
@@ -60,7 +60,7 @@ static void hear_send(struct uar *uar, u64 value)
 	qp = xa_load(&ts_qps, qpn_ds >> 8);
 	/* A queue pair may be gone before the doorbell of its last request is heard. */
 	if (!qp || qp->uar != uar->id) {
-		pr_info_ratelimited("mlx5test: a doorbell of no queue pair: %08x %08x\n", op,
+		pr_info_ratelimited("verbstest: a doorbell of no queue pair: %08x %08x\n", op,
 				    qpn_ds);
 		return;
 	}

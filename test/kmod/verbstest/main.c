@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * An RDMA device for tests that speaks the mlx5 user ABI and plays the adapter in
- * software: user space (libmlx5, or another mlx5 provider) builds work requests in its
- * own memory, writes doorbell records and rings doorbells in UAR pages; a kernel thread
- * reads them, moves the data between the memory regions of queue pairs of these devices
+ * An RDMA device for tests that has a driver's user ABI and plays the adapter in
+ * software: user space (libmlx5, or another provider of the driver) builds work requests
+ * in its own memory and rings doorbells in mapped pages; a kernel thread reads them, moves the data between the memory regions of queue pairs of these devices
  * and writes completions.
  *
  * Everything is under one mutex. The thread holds it for a pass over all objects, the
@@ -200,7 +199,7 @@ static int add_device(unsigned int n)
 	dev->ib.node_guid = cpu_to_be64(0x0214050000000100ULL + n);
 	dev->ib.driver_def = ts_abi->definitions;
 	dev->lid = TS_LID + n;
-	strscpy(dev->ib.node_desc, "mlx5test", sizeof(dev->ib.node_desc));
+	strscpy(dev->ib.node_desc, "verbstest", sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &device_ops);
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (ts_cm && n < netdevs)	/* first: later operations do not replace them */
@@ -251,7 +250,7 @@ static int __init start(void)
 
 	if (!devices || devices > TS_MAX_DEVICES)
 		return -EINVAL;
-	thread = kthread_run(ts_engine, NULL, "mlx5test");
+	thread = kthread_run(ts_engine, NULL, "verbstest");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	for (i = 0; i < devices && !err; i++)
@@ -271,5 +270,5 @@ static void __exit stop(void)
 
 module_init(start);
 module_exit(stop);
-MODULE_DESCRIPTION("RDMA device for tests that speaks the mlx5 user ABI");
+MODULE_DESCRIPTION("RDMA device for tests with the user ABI of another driver");
 MODULE_LICENSE("Dual MIT/GPL");

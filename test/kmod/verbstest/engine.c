@@ -68,7 +68,7 @@ void ts_violation(const char *fmt, ...)
 
 	va_start(args, fmt);
 	vf.va = &args;
-	pr_warn_ratelimited("mlx5test: violation: %pV\n", &vf);
+	pr_warn_ratelimited("verbstest: violation: %pV\n", &vf);
 	va_end(args);
 	if (!violation[0] || violation[0] == '\n') {
 		va_start(args, fmt);

@@ -4,8 +4,8 @@
  * It knows no layout of queues: struct ts_abi does, which reads requests from the
  * memory of user space and writes completions to it.
  */
-#ifndef MLX5TEST_ENGINE_H
-#define MLX5TEST_ENGINE_H
+#ifndef VERBSTEST_ENGINE_H
+#define VERBSTEST_ENGINE_H
 
 #include <linux/iosys-map.h>
 #include <linux/ktime.h>

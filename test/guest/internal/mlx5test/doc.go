@@ -1,2 +1,0 @@
-// Package mlx5test checks the module test/kmod/mlx5test in a guest.
-package mlx5test

@@ -1,0 +1,52 @@
+//go:build guest
+
+package verbstest
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/debian"
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// An Adapter is a RoCE device of the module.
+type Adapter struct {
+	ABI, Device string
+	Address     string   // of the network device below; its GID has index 1
+	Options     string   // more module parameters
+	Tools       []string // programs of Debian in the guest
+}
+
+// Boot starts a guest of Debian 12 with an adapter.
+func Boot(t *testing.T, a Adapter) *guest.Guest {
+	t.Helper()
+	const module = "/verbstest.ko"
+	g := guest.New(t, guest.Spec{
+		Modules:  []string{"ib_uverbs", "dummy"},
+		Files:    map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")},
+		Programs: []guest.Program{guest.Ibkit},
+		Tools:    append([]string{"ip"}, a.Tools...),
+	})
+	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+a.Address+"/24 dev rdma0; ip link set rdma0 up; "+
+		"insmod "+module+" netdev=rdma0 abi="+a.ABI+" "+a.Options)
+	gid := netip.AddrFrom16(netip.MustParseAddr(a.Address).As16()).StringExpanded()
+	if err := g.Await(t.Context(), "grep", "-q", strings.TrimPrefix(gid, "::ffff:"), "/sys/class/infiniband/"+a.Device+"/ports/1/gids/1"); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// CheckKernel reports ABI violations by user space, and kernel errors. A reloaded module
+// counts violations from 0, so that the log is decisive.
+func CheckKernel(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops|violation' || true"); out != "" {
+		t.Errorf("the kernel reports:\n%s", out)
+	}
+	const counter = "/sys/module/verbstest/parameters/violations"
+	if out := g.Must(t, "sh", "-c", "test ! -e "+counter+" || grep -vx 0 "+counter+" || true"); out != "" {
+		t.Errorf("got %s violations of the ABI, want 0", out)
+	}
+}
