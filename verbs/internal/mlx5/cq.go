@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -120,7 +121,7 @@ func (q *cq) entries() [][cqeSize]byte {
 // ready returns the entry at an index if the adapter has written it.
 func (q *cq) ready(index uint32) *[cqeSize]byte {
 	e := q.entry(index)
-	own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]
+	own := mmio.Acquire(&e[cqeCounter])[cqeOwner-cqeCounter]
 	if own>>4 == cqeInvalid || uint32(own)&1 != index>>q.round&1 {
 		return nil
 	}
@@ -206,7 +207,7 @@ func (q *cq) direct(into []provider.Completion) (n int, more bool) {
 	for ; n < len(into); n++ {
 		e := &entries[(index&mask+1)*scale-1]
 		// The opcode and the format are 0, and the owner is this round's.
-		if own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&cqeUsual != byte(index>>round)&1 {
+		if own := mmio.Acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&cqeUsual != byte(index>>round)&1 {
 			more = own>>4 != cqeInvalid && own&1 == byte(index>>round)&1
 			break
 		}
@@ -263,8 +264,8 @@ func (q *cq) Arm(solicitedOnly bool) error {
 	var b [8]byte
 	binary.BigEndian.PutUint32(b[0:], word)
 	binary.BigEndian.PutUint32(b[4:], q.number)
-	deviceBarrier()
-	storeDevice(unsafe.Pointer(&q.page.memory[cqDoorbell]), binary.NativeEndian.Uint64(b[:]))
+	mmio.DeviceBarrier()
+	mmio.Store64(unsafe.Pointer(&q.page.memory[cqDoorbell]), binary.NativeEndian.Uint64(b[:]))
 	return nil
 }
 

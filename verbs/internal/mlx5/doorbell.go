@@ -5,6 +5,7 @@ package mlx5
 import (
 	"unsafe"
 
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -12,14 +13,14 @@ import (
 // with size 0, the first 8 bytes in a register, and sends what the processor has
 // combined.
 func doorbell(record *uint32, word uint32, register unsafe.Pointer, first *block, size int) {
-	storeBarrier()
+	mmio.StoreBarrier()
 	provider.Store32(record, word)
-	deviceBarrier()
+	mmio.DeviceBarrier()
 	if size == 0 {
-		storeDevice(register, first[0])
+		mmio.Store64(register, first[0])
 	}
 	for i, b := range unsafe.Slice(first, size) {
-		storeBlock(unsafe.Add(register, blockSize*i), &b)
+		mmio.StoreBlock(unsafe.Add(register, blockSize*i), (*[8]uint64)(&b))
 	}
-	deviceBarrier()
+	mmio.DeviceBarrier()
 }

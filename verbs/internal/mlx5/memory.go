@@ -1,13 +1,12 @@
 package mlx5
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"runtime"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/dmamem"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -38,7 +37,7 @@ func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
 
 // publish writes a doorbell record word after all earlier stores to the buffer.
 func (m *memory) publish(word int, v uint32) {
-	storeBarrier()
+	mmio.StoreBarrier()
 	provider.Store32(&m.record[word], wire32(v))
 }
 
@@ -61,11 +60,3 @@ func wire64(v uint64) uint64 {
 
 // bigEndian reports that the processor has the adapter's byte order.
 const bigEndian = runtime.GOARCH == "s390x" || runtime.GOARCH == "ppc64" || runtime.GOARCH == "mips" || runtime.GOARCH == "mips64"
-
-// acquire loads four bytes that the adapter writes last. Later loads see what it wrote
-// before.
-func acquire(p *byte) [4]byte {
-	var b [4]byte
-	binary.NativeEndian.PutUint32(b[:], atomic.LoadUint32((*uint32)(unsafe.Pointer(p))))
-	return b
-}

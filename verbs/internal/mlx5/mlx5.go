@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -17,7 +18,7 @@ import (
 func New(d provider.Device, response []byte) (provider.Provider, error) {
 	r := uapi.Decode[uapi.MLX5AllocUcontextResp](response)
 	switch {
-	case !haveBarriers:
+	case !mmio.Available:
 		return nil, fmt.Errorf("mlx5 on this processor: %w", errors.ErrUnsupported)
 	case r.CQEVersion != cqeVersion:
 		return nil, fmt.Errorf("completions of version %d, want %d (Connect-IB or old firmware): %w", r.CQEVersion, cqeVersion, errors.ErrUnsupported)

@@ -1,3 +1,5 @@
 package mlx5
 
-func init() { plainRegisters = true }
+import "github.com/ibkit/ibkit/verbs/internal/mmio"
+
+func init() { mmio.PlainRegisters = true }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -63,8 +64,8 @@ func TestArm(t *testing.T) {
 
 func TestStoreDevice(t *testing.T) {
 	var register [2]uint64
-	storeDevice(unsafe.Pointer(&register[1]), 0x0102030405060708)
-	deviceBarrier()
+	mmio.Store64(unsafe.Pointer(&register[1]), 0x0102030405060708)
+	mmio.DeviceBarrier()
 	if register != [2]uint64{0, 0x0102030405060708} {
 		t.Errorf("got %#x", register)
 	}

@@ -5,6 +5,7 @@ package mlx5
 import (
 	"sync/atomic"
 
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -12,6 +13,6 @@ import (
 // doorbell record, after all earlier stores.
 func retire(tail *atomic.Uint32, count uint32, record *uint32, word uint32) {
 	tail.Store(count)
-	storeBarrier()
+	mmio.StoreBarrier()
 	provider.Store32(record, word)
 }

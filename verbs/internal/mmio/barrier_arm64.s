@@ -1,13 +1,13 @@
 #include "textflag.h"
 
 // DMB OSHST: the adapter is in the outer shareable domain.
-// func storeBarrier()
-TEXT ·storeBarrier(SB), NOSPLIT, $0-0
+// func StoreBarrier()
+TEXT ·StoreBarrier(SB), NOSPLIT, $0-0
 	DMB $0x2
 	RET
 
 // DSB ST: completes stores to memory of the types Normal and Device.
-// func deviceBarrier()
-TEXT ·deviceBarrier(SB), NOSPLIT, $0-0
+// func DeviceBarrier()
+TEXT ·DeviceBarrier(SB), NOSPLIT, $0-0
 	DSB $0xe
 	RET

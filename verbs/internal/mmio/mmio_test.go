@@ -2,7 +2,7 @@
 
 //go:build !race && (amd64 || arm64 || ppc64le || riscv64 || s390x)
 
-package mlx5
+package mmio
 
 import (
 	"runtime"
@@ -28,7 +28,7 @@ func TestBarriers(t *testing.T) {
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		for seen := uint32(0); seen < rounds; {
-			v := acquire(flag)
+			v := Acquire(flag)
 			now := *(*uint32)(unsafe.Pointer(&v))
 			if got := load(data); got < now {
 				t.Errorf("got data %d with flag %d", got, now)
@@ -42,9 +42,9 @@ func TestBarriers(t *testing.T) {
 	for i := uint32(1); i <= rounds; i++ {
 		provider.Store32(data, i)
 		if i%2 == 0 {
-			storeBarrier()
+			StoreBarrier()
 		} else {
-			deviceBarrier()
+			DeviceBarrier()
 		}
 		provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
 		runtime.Gosched()

@@ -1,10 +1,5 @@
 #include "textflag.h"
 
-// func deviceBarrier()
-TEXT ·deviceBarrier(SB), NOSPLIT, $0-0
-	SFENCE
-	RET
-
 // func doorbell(record *uint32, word uint32, register unsafe.Pointer, first *block, size int)
 //
 // The processor keeps the order of stores to ordinary memory. SFENCE orders them and the

@@ -1,0 +1,24 @@
+//go:build !s390x
+
+package mmio
+
+import "unsafe"
+
+// Store32 stores 4 bytes in a register with a single instruction.
+//
+//go:noinline
+func Store32(p unsafe.Pointer, v uint32) { *(*uint32)(p) = v }
+
+// Store64 stores 8 bytes in a register with a single instruction.
+//
+//go:noinline
+func Store64(p unsafe.Pointer, v uint64) { *(*uint64)(p) = v }
+
+// StoreBlock stores a block in a register, 8 bytes at a time.
+//
+//go:noinline
+func StoreBlock(p unsafe.Pointer, b *[8]uint64) {
+	to := (*[8]uint64)(p)
+	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
+	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
+}
