@@ -73,3 +73,15 @@ func TestHeat_Small(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Lines for many leaf switches have the distance of a text line, so that they do not hide the
+// cells.
+func TestHeatPicture_Lines(t *testing.T) {
+	h := &Heat{Rows: make([]string, 512), cells: make([]float32, 512*512)}
+	for i := range 256 {
+		h.Leaves = append(h.Leaves, Leaf{Name: "leaf", First: 2 * i, Last: 2*i + 1})
+	}
+	if got := strings.Count(newHeatPicture(h).svg(), `stroke-width="0.5"`); got == 0 || got > heatSide/textHeight {
+		t.Errorf("got %d lines for 256 leaves, want 1 to %d", got, heatSide/textHeight)
+	}
+}

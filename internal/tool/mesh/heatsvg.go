@@ -110,18 +110,18 @@ func (p *heatPicture) image() []byte {
 	return b.Bytes()
 }
 
-// grid draws the borders of leaf switches with their names.
+// grid draws the leaf switches' names and first rows, as far as there is space.
 func (p *heatPicture) grid() {
 	const end = heatMargin + heatSide
 	last := float64(-2 * textHeight)
 	for _, l := range p.Leaves {
-		at := float64(l.First) * p.scale
-		p.print(`<path d="M%d %.1fH%d M%.1f %dV%d" stroke="#808080" stroke-width="0.5"/>`+"\n", heatMargin, heatTop+at, end, heatMargin+at, heatTop, heatTop+heatSide)
 		middle := float64(l.First+l.Last+1) / 2 * p.scale
 		if middle-last < textHeight {
-			continue // no space for its name
+			continue // no space for its name, and too many lines hide the cells
 		}
 		last = middle
+		at := float64(l.First) * p.scale
+		p.print(`<path d="M%d %.1fH%d M%.1f %dV%d" stroke="#808080" stroke-width="0.5"/>`+"\n", heatMargin, heatTop+at, end, heatMargin+at, heatTop, heatTop+heatSide)
 		name, fill := html.EscapeString(shorten(l.Name)), "#000000"
 		if len(l.Marks) > 0 {
 			fill = markColour

@@ -153,7 +153,7 @@ func cpuTime(b *testing.B) time.Duration {
 // BenchmarkCrew measures joining and rounds with all workers in another process, over TCP. The
 // processor time is that of the coordinator alone, as on a machine of its own.
 func BenchmarkCrew(b *testing.B) {
-	for _, count := range []int{128, 1024} {
+	for _, count := range []int{128, 1024, 4096} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			l := listenTCP(b)
 			workers := startProcess(b, l, count)
