@@ -3,28 +3,18 @@ package cmdtest
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // CheckDocument checks that a JSON document conforms to the schema in a file, and checks
 // its Go type by [RoundTrip].
 func CheckDocument(t *testing.T, schema, document string, into any) {
 	t.Helper()
-	compiled, err := jsonschema.NewCompiler().Compile(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(document))
-	if err == nil {
-		err = compiled.Validate(v)
-	}
-	if err != nil {
-		t.Fatalf("got %v\n%s", err, document)
-	}
+	testenv.CheckSchema(t, schema, document)
 	RoundTrip(t, document, into)
 }
 

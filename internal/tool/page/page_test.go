@@ -13,8 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 	"github.com/ibkit/ibkit/report"
@@ -359,26 +358,8 @@ func TestPage_Documents(t *testing.T) {
 		{"/api/events", "watch"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
-			validate(t, test.schema, s.body(test.path))
+			testenv.CheckSchema(t, "../../../schema/"+test.schema+".json", s.body(test.path))
 		})
-	}
-}
-
-// validate compares JSON documents with a schema.
-func validate(t *testing.T, name, text string) {
-	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile("../../../schema/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
-		var value any
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(value); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/exporter"
 )
 
@@ -33,7 +34,7 @@ func TestPage_Registers(t *testing.T) {
 			}
 		}
 		text := s.body("/api/port?port=1&node=" + leaf1)
-		validate(t, "top", text)
+		testenv.CheckSchema(t, "../../../schema/top.json", text)
 		if !strings.Contains(text, `"rx_dbm_lowest":-11.94`) || !strings.Contains(text, `"findings":["dirty-fibre"`) {
 			t.Errorf("got %s", text)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -47,7 +48,7 @@ func TestPage_Routes(t *testing.T) {
 				t.Errorf("%s: got status %d, want 404", step, w.Code)
 			}
 		}
-		validate(t, "top", s.body("/api/route?from=node02&to=node07"))
+		testenv.CheckSchema(t, "../../../schema/top.json", s.body("/api/route?from=node02&to=node07"))
 		s.next()
 		s.body("/routes?from=node02&to=node07")
 		if reads != 4 {

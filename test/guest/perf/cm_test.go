@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/cmwire"
 )
@@ -20,10 +20,6 @@ import (
 // TestPerf_CM connects ibkit perf queue pairs with the connection manager.
 func TestPerf_CM(t *testing.T) {
 	t.Parallel()
-	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    []string{"rdma", "strace", "ib_send_lat", "ib_read_bw", "rping"},
@@ -63,13 +59,7 @@ func TestPerf_CM(t *testing.T) {
 				t.Errorf("got exit code %d, want %d", r.Code, c.code)
 			}
 			if strings.Contains(c.args, "--json") {
-				v, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Stdout))
-				if err == nil {
-					err = schema.Validate(v)
-				}
-				if err != nil {
-					t.Error(err)
-				}
+				testenv.CheckSchema(t, "../../../schema/perf.json", r.Stdout)
 			}
 			if t.Failed() {
 				t.Logf("%s%s", r.Stdout, r.Stderr)

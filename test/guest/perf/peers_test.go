@@ -3,13 +3,11 @@
 package perf_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -20,10 +18,6 @@ var peerTools = []string{"ib_send_lat", "ib_write_bw", "ib_read_bw", "ib_write_l
 // server.
 func TestPeer(t *testing.T) {
 	t.Parallel()
-	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    peerTools,
@@ -57,13 +51,7 @@ func TestPeer(t *testing.T) {
 			theirs[len(theirs)-1] = fmt.Sprint(tcp + 1)
 			g.Must(t, append(theirs, "127.0.0.1")...)
 			out = finish(t, serving)
-			var document any
-			if err := json.Unmarshal([]byte(out), &document); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			if err := schema.Validate(document); err != nil {
-				t.Error(err)
-			}
+			testenv.CheckSchema(t, "../../../schema/perf.json", out)
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -53,10 +52,6 @@ func serve(t *testing.T, g *guest.Guest, args ...string) *guest.Process {
 
 // command runs ibkit perf.
 func command(t *testing.T, g *guest.Guest) {
-	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := serve(t, g)
 	for _, c := range []struct {
 		args string
@@ -103,13 +98,7 @@ func command(t *testing.T, g *guest.Guest) {
 				t.Errorf("got exit code %d, want %d", r.Code, c.code)
 			}
 			if strings.Contains(c.args, "--json") {
-				v, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Stdout))
-				if err == nil {
-					err = schema.Validate(v)
-				}
-				if err != nil {
-					t.Error(err)
-				}
+				testenv.CheckSchema(t, "../../../schema/perf.json", r.Stdout)
 			}
 			if t.Failed() {
 				t.Logf("%s%s", r.Stdout, r.Stderr)

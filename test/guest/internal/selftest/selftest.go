@@ -5,11 +5,9 @@ package selftest
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/tool/perf/selftest"
 	"github.com/ibkit/ibkit/test/guest"
 )
@@ -23,21 +21,11 @@ type Expected struct {
 // Run runs the self-test on a device. env is added to the environment.
 func Run(t *testing.T, g *guest.Guest, device string, expected Expected, env ...string) {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf-self-test.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	out, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "perf", "--self-test", device, "--json"}, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(out.Stdout))
-	if err == nil {
-		err = schema.Validate(document)
-	}
-	if err != nil {
-		t.Fatalf("got invalid document: %v\n%s%s", err, out.Stdout, out.Stderr)
-	}
+	testenv.CheckSchema(t, "../../../schema/perf-self-test.json", out.Stdout)
 	var r selftest.Report
 	if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil {
 		t.Fatal(err)
