@@ -110,7 +110,6 @@ var runRules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{
 		{Flags: []string{"ssh", "remote"}, Others: []string{"hosts"}},
 		{Flags: []string{"rank"}, Others: []string{"ranks"}},
-		{Flags: []string{"ranks"}, Others: []string{"rank"}},
 		{Flags: []string{"rank"}, Others: []string{"rendezvous"}},
 	},
 }
@@ -140,6 +139,18 @@ func (c *joinRun) execute(ctx context.Context, flags *pflag.FlagSet) error {
 // worker returns the options of a worker.
 func (c *joinRun) worker(token, name string, coordinators []string) crew.WorkerOptions {
 	return crew.WorkerOptions{Token: token, Version: buildinfo.Version(), Name: name, Coordinators: coordinators, Within: c.within}
+}
+
+// placed returns the options of a worker with a place. A pod may wait for minutes until the
+// coordinator has a name.
+func (c *joinRun) placed(p *rendezvous.Place) crew.WorkerOptions {
+	o := c.worker(p.Token, p.Name, p.Coordinators)
+	if o.Index = p.Index; o.Index != nil {
+		o.Waiting = func(err error) {
+			cmdutil.PrintError(c.env, c.from, fmt.Errorf("wait up to %v: %w", c.within, err))
+		}
+	}
+	return o
 }
 
 // work joins the coordinator of --join.
@@ -224,6 +235,9 @@ func (c *joinRun) token(ctx context.Context) (string, error) {
 // launched runs the part of this process that a launcher, or --rank, selects.
 func (c *joinRun) launched(ctx context.Context, flags *pflag.FlagSet) error {
 	r := rendezvous.Request{Ranked: flags.Changed("rank"), Rank: c.rank, Size: c.size, Rendezvous: c.rendezvous, Name: c.name, Listen: c.listen}
+	if flags.Changed("ranks") && !r.Ranked && c.env.Getenv("JOB_COMPLETION_INDEX") == "" {
+		return cmdutil.UsageErrorf("--ranks requires --rank, or an Indexed Job of Kubernetes")
+	}
 	if r.Ranked && (c.size < 1 || c.rank < 0 || c.rank >= c.size) {
 		return cmdutil.UsageErrorf("invalid --rank %d with --ranks %d: want 0 to below --ranks", c.rank, c.size)
 	}
@@ -240,7 +254,7 @@ func (c *joinRun) launched(ctx context.Context, flags *pflag.FlagSet) error {
 		return errors.Join(cmdutil.UsageErrorf("no token: set %s to the same secret in all processes", rendezvous.TokenVariable), p.Close())
 	}
 	if p.Rank != 0 {
-		return errors.Join(c.joined(c.serve(ctx, c.worker(p.Token, p.Name, p.Coordinators))), p.Close())
+		return errors.Join(c.joined(c.serve(ctx, c.placed(p))), p.Close())
 	}
 	return c.lead(ctx, p)
 }
@@ -257,7 +271,7 @@ func (c *joinRun) lead(ctx context.Context, p *rendezvous.Place) error {
 	done := make(chan struct{})
 	go func() { // an interrupt ends it with the run
 		defer close(done)
-		if err := c.serve(context.WithoutCancel(ctx), c.worker(p.Token, p.Name, p.Coordinators)); err != nil {
+		if err := c.serve(context.WithoutCancel(ctx), c.placed(p)); err != nil {
 			cmdutil.PrintError(c.env, c.from, err)
 		}
 	}()

@@ -87,11 +87,18 @@ func (c *Crew) greet(conn net.Conn) {
 		c.refuse(conn, Refusal{Reason: fmt.Sprintf("wrong token, from a worker with the name %.80s", j.Name)})
 		return
 	}
-	m := &member{Name: j.Name, conn: conn, input: input}
+	m := &member{Name: j.Name, index: j.Index, conn: conn, input: input}
 	if j.Offer != nil {
 		m.offer = *j.Offer
 	}
-	if why := c.seat(m, j.Version); why != "" {
+	c.lock.Lock()
+	stale := c.replace(m, j.Version)
+	why := c.seat(m, j.Version)
+	c.lock.Unlock()
+	for _, r := range stale {
+		c.note(r)
+	}
+	if why != "" {
 		c.refuse(conn, Refusal{Name: j.Name, Reason: why})
 		return
 	}
@@ -132,6 +139,11 @@ func (c *Crew) refuse(conn net.Conn, r Refusal) {
 	_ = conn.SetWriteDeadline(time.Now().Add(sendLimit))
 	_ = jsonframe.Write(conn, message{Refused: r.Reason}, maxHandshake) // the peer may be gone
 	_ = conn.Close()
+	c.note(r)
+}
+
+// note keeps a refusal.
+func (c *Crew) note(r Refusal) {
 	c.lock.Lock()
 	c.refusals++
 	kept := len(c.refused) < maxRefused

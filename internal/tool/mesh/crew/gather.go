@@ -184,10 +184,9 @@ func (c *Crew) begin() error {
 // nameFormat is the format of member names: host names, also with a task number.
 var nameFormat = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._:-]{0,254}$`)
 
-// seat accepts a worker that knows the token, or returns the reason why not.
+// seat accepts a worker that knows the token, or returns the reason why not. The caller holds
+// the lock.
 func (c *Crew) seat(m *member, version string) (reason string) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
 	_, expected := c.place[m.Name]
 	switch other := c.members[m.Name]; {
 	case version != c.o.Version:
@@ -196,10 +195,12 @@ func (c *Crew) seat(m *member, version string) (reason string) {
 		return "invalid name"
 	case c.o.Expect != nil && !expected:
 		return "unexpected name"
-	case other != nil:
-		return fmt.Sprintf("name already in use at %v", other.conn.RemoteAddr())
 	case c.begun:
 		return "too late: the run has begun"
+	case other != nil && other.index != nil && m.index != nil:
+		return fmt.Sprintf("index %d is on the node of index %d", *m.index, *other.index)
+	case other != nil:
+		return fmt.Sprintf("name already in use at %v", other.conn.RemoteAddr())
 	case len(c.members) >= c.o.size():
 		return fmt.Sprintf("too many workers, want %d", c.o.size())
 	}

@@ -249,8 +249,8 @@ func TestWork_coordinator(t *testing.T) {
 		want  string
 	}{
 		"HTTP":    {func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n") }, `not a coordinator: it begins with "HTTP"`},
-		"closed":  {func(c net.Conn) { c.Close() }, "no coordinator in time: it closed the connection"},
-		"silence": {func(net.Conn) {}, "no coordinator in time: no answer within 10s"},
+		"closed":  {func(c net.Conn) { c.Close() }, "no coordinator within 1m0s: it closed the connection"},
+		"silence": {func(net.Conn) {}, "no coordinator within 1m0s: no answer within 10s"},
 		"other token": {func(c net.Conn) {
 			other := &Crew{o: Options{Version: version}}
 			_, _, _ = other.challenge(c, c)

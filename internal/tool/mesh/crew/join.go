@@ -38,16 +38,19 @@ type link struct {
 const (
 	firstPause = 20 * time.Millisecond
 	maxPause   = time.Second
+	// maxNamePause spares the name servers: thousands of pods start before the name of the
+	// first is published.
+	maxNamePause = 5 * time.Second
 )
 
 // join dials the coordinator's addresses in turn until it answers, all refuse, or the time
 // is over: the coordinator may start later than the worker.
 func (o WorkerOptions) join(ctx context.Context) (*link, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Within, errJoinTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Within, fmt.Errorf("no coordinator within %v", o.Within.Round(time.Millisecond)))
 	defer cancel()
 	last := make([]*JoinError, len(o.Coordinators))
-	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		open := false
+	for pause := firstPause; ; pause *= 2 {
+		open, most := false, maxNamePause
 		for i, at := range o.Coordinators {
 			if last[i] != nil && last[i].Refused {
 				continue
@@ -60,18 +63,24 @@ func (o WorkerOptions) join(ctx context.Context) (*link, error) {
 				last[i] = err
 			}
 			open = open || !err.Refused
+			if _, ok := errors.AsType[*net.DNSError](err.Err); !ok {
+				most = maxPause
+			}
 		}
 		if !open {
 			return nil, joined(last, nil)
 		}
+		if pause > maxPause && o.Waiting != nil {
+			o.Waiting(joined(last, nil))
+			o.Waiting = nil
+		}
+		pause = min(pause, most)
 		wait(ctx, pause)
 		if ctx.Err() != nil {
 			return nil, joined(last, context.Cause(ctx))
 		}
 	}
 }
-
-var errJoinTimeout = errors.New("no coordinator in time")
 
 // joined returns the failures of all addresses as an error.
 func joined(last []*JoinError, cause error) error {
@@ -132,7 +141,7 @@ func (o WorkerOptions) handshake(conn net.Conn, input io.Reader) (w *welcome, re
 		return nil, true, notCoordinator(jsonframe.ErrInvalid)
 	}
 	c, own := m.Challenge, random(nonceSize)
-	j := &join{Name: o.Name, Version: o.Version, Nonce: own, Proof: prove(o.Token, workerRole, c.Nonce, own, o.Name)}
+	j := &join{Name: o.Name, Index: o.Index, Version: o.Version, Nonce: own, Proof: prove(o.Token, workerRole, c.Nonce, own, o.Name)}
 	if o.Engine != nil {
 		offer := o.Engine.Offer()
 		j.Offer = &offer

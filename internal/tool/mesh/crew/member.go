@@ -32,6 +32,7 @@ type member struct {
 	conn  net.Conn
 	input *bufio.Reader
 
+	index   *int // of a pod
 	offer   Offer
 	welcome bool // has been welcomed
 	lost    *Loss

@@ -39,6 +39,7 @@ type challenge struct {
 
 type join struct {
 	Name    string `json:"name"`
+	Index   *int   `json:"index,omitempty"` // of a pod
 	Version string `json:"version"`
 	Nonce   []byte `json:"nonce"`
 	Proof   []byte `json:"proof"`

@@ -19,9 +19,13 @@ type WorkerOptions struct {
 	Token   string
 	Version string
 	Name    string
+	// Index is that of a pod, which may start again elsewhere: before the run, a new worker
+	// replaces that of its index, and a worker that loses the coordinator joins again.
+	Index *int
 
 	Coordinators []string      // addresses HOST:PORT, of which one answers
 	Within       time.Duration // time for joining
+	Waiting      func(error)   // unless nil, is called once if joining takes long
 
 	// Dial, unless nil, replaces TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
@@ -39,12 +43,22 @@ func (e *EndError) Error() string { return e.Reason }
 // the coordinator. An error is a [JoinError], or after joining an [EndError], which the
 // coordinator judges.
 func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
-	l, err := o.join(ctx)
-	if err != nil {
-		return "", err
+	for end := time.Now().Add(o.Within); ; o.Within = time.Until(end) {
+		l, err := o.join(ctx)
+		if err != nil {
+			return "", err
+		}
+		s := &worker{WorkerOptions: o, link: l, jobs: make(chan job, 1)}
+		summary, err := s.work(ctx)
+		if err == nil || o.Index == nil || s.begun || ctx.Err() != nil {
+			return summary, err
+		}
 	}
-	keepAlive(l.conn)
-	s := &worker{WorkerOptions: o, link: l, jobs: make(chan job, 1)}
+}
+
+// work runs tasks until the connection ends.
+func (s *worker) work(ctx context.Context) (summary string, err error) {
+	keepAlive(s.conn)
 	s.running.Go(s.run)
 	defer s.running.Wait()
 	defer close(s.jobs)
@@ -58,6 +72,7 @@ func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 type worker struct {
 	WorkerOptions
 	*link
+	begun   bool // the run
 	jobs    chan job
 	running sync.WaitGroup
 	failed  atomic.Pointer[error] // of the first report that was not sent
@@ -93,9 +108,12 @@ func (s *worker) serve(ctx context.Context) (summary string, err error) {
 			return "", &EndError{"the connection to the coordinator ended: " + reasonOfEnd(err)}
 		case m.End != nil:
 			return m.End.Summary, nil
-		case m.Begin != nil && s.Engine != nil && len(m.Begin.Serve) > 0:
-			s.tests, s.load = m.Begin.Tests, m.Begin.Load
-			s.Engine.Serve(ctx, m.Begin.Serve)
+		case m.Begin != nil:
+			s.begun = true
+			if s.Engine != nil && len(m.Begin.Serve) > 0 {
+				s.tests, s.load = m.Begin.Tests, m.Begin.Load
+				s.Engine.Serve(ctx, m.Begin.Serve)
+			}
 		case m.Task != nil:
 			cancel()
 			cancel = s.begin(ctx, *m.Task)

@@ -28,7 +28,11 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 		v.add(report.MissingHost, name, "it did not join")
 	}
 	if unnamed > 0 {
-		v.findings = append(v.findings, report.New(report.MissingHost, "", fmt.Sprintf("%d of %d workers did not join", unnamed, unnamed+len(c.Members()))))
+		detail := fmt.Sprintf("%d of %d workers did not join", unnamed, unnamed+len(c.Members()))
+		if why := c.Explain(); why != "" {
+			detail += ": " + why
+		}
+		v.findings = append(v.findings, report.New(report.MissingHost, "", detail))
 	}
 	for _, l := range c.Losses() {
 		if l.Kind == crew.Left && out.Interrupted != nil {

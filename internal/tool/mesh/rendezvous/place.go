@@ -1,7 +1,7 @@
 // Package rendezvous finds out how a process of a cluster test was started: its name, the
 // members that the launcher starts with it, and the address and token of the coordinator.
 // It reads the environment of Slurm, of launchers with PMI-1 (MPICH, Intel MPI, srun
-// --mpi=pmi2) and of Open MPI.
+// --mpi=pmi2), of Open MPI and of Kubernetes.
 package rendezvous
 
 import (
@@ -22,9 +22,10 @@ type Engine string // "": ranks from the command line
 
 // The engines.
 const (
-	Slurm   Engine = "Slurm"
-	PMI     Engine = "PMI"
-	OpenMPI Engine = "Open MPI"
+	Slurm      Engine = "Slurm"
+	PMI        Engine = "PMI"
+	OpenMPI    Engine = "Open MPI"
+	Kubernetes Engine = "Kubernetes"
 )
 
 // A Place is a process's part in a run.
@@ -37,6 +38,7 @@ type Place struct {
 	Expect       []string // member names; nil: Size members with any name
 	Coordinators []string // addresses to dial, HOST:PORT; one of them is right
 	Shared       bool     // several tasks run on a host
+	Index        *int     // of a pod that may start again; nil: Rank is unique in the run
 
 	Token   string // "": the caller must know it
 	Derived bool   // the token follows from public numbers, and is no secret
@@ -98,6 +100,10 @@ func find(ctx context.Context, e Environment, r Request) (*Place, error) {
 		return hydra(ctx, e, r)
 	case e.Getenv("OMPI_COMM_WORLD_RANK") != "":
 		return nil, fmt.Errorf("find the coordinator: %s does not tell its address", OpenMPI)
+	case e.Getenv("LWS_LEADER_ADDRESS") != "":
+		return grouped(e, r)
+	case e.Getenv("JOB_COMPLETION_INDEX") != "":
+		return indexed(e, r)
 	}
 	return nil, ErrNoLauncher
 }
@@ -184,9 +190,12 @@ func HostName(e Environment) (string, error) {
 	return host, nil
 }
 
-// WorkerName returns the name of a worker that joins an address: that of its host, with a
-// task number if Open MPI runs several tasks there.
+// WorkerName returns the name of a worker that joins an address: that of its node under
+// Kubernetes, or of its host, with a task number if Open MPI runs several tasks there.
 func WorkerName(e Environment) (string, error) {
+	if node := e.Getenv(NodeVariable); node != "" {
+		return node, nil
+	}
 	host, err := HostName(e)
 	if err != nil || e.Getenv("OMPI_COMM_WORLD_LOCAL_SIZE") == "" {
 		return host, err
