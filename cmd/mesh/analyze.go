@@ -104,7 +104,7 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := analyzeRules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.verdict.complete(flags); err != nil {
+	if err := c.verdict.complete(c.env, flags); err != nil {
 		return err
 	}
 	if err := c.nodes.Check(); err != nil {

@@ -34,6 +34,8 @@ type coordinator struct {
 	pace    time.Duration
 	results string // file
 
+	termination string // file
+
 	scheduled bool        // --schedule is set
 	tests     []perf.Test // of a measured run
 	load      []perf.Test // of its congestors
@@ -47,6 +49,7 @@ func (c *coordinator) define(cmd *cobra.Command) {
 	c.test.define(cmd)
 	c.verdict.define(cmd)
 	flags.StringVar(&c.results, "results", "", "write the figures to `FILE` for ibkit mesh analyze (.json, .jsonl: JSON)")
+	flags.StringVar(&c.termination, "termination-log", "", "write a short verdict to `FILE` (default in a pod:\n"+terminationLog+")")
 	c.source.define(cmd)
 }
 
@@ -61,7 +64,7 @@ func (c *coordinator) complete(flags *pflag.FlagSet) error {
 	case c.pace < 0 || c.pace > maxPace:
 		return cmdutil.UsageErrorf("invalid --pace %v: want 0s to %v", c.pace, maxPace)
 	}
-	if err := c.verdict.complete(flags); err != nil {
+	if err := c.verdict.complete(c.env, flags); err != nil {
 		return err
 	}
 	return c.model.complete()
@@ -137,11 +140,14 @@ func (c *coordinator) run(ctx context.Context, l net.Listener, o crew.Options) e
 	r, out, err := c.judge(ctx, s, members)
 	c.failed(r)
 	members.Close(plural.Count(len(r.Findings), "finding", "findings"))
-	if err := errors.Join(err, c.verdict.print(ctx, c.env, c.from, r)); err != nil {
+	err = errors.Join(err, c.verdict.print(ctx, c.env, c.from, r))
+	summary := fmt.Sprintf("%d of %s, %d of %s in %v", len(members.Members()), plural.Count(size(o), "worker", "workers"),
+		out.Rounds, plural.Count(out.Of, "round", "rounds"), out.Elapsed.Round(time.Millisecond))
+	c.terminate(r, fmt.Sprintf("%s: %s; %s", c.from, plural.Count(len(r.Findings), "finding", "findings"), summary))
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.env.ErrOut, "%d of %s, %d of %s in %v\n", len(members.Members()), plural.Count(size(o), "worker", "workers"),
-		out.Rounds, plural.Count(out.Of, "round", "rounds"), out.Elapsed.Round(time.Millisecond))
+	fmt.Fprintln(c.env.ErrOut, summary)
 	return cmdutil.HeadError(&r.Head)
 }
 

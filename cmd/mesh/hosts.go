@@ -31,8 +31,9 @@ type hostFlags struct {
 
 // Values of --apply.
 const (
-	applyNone  = "none"
-	applySlurm = "slurm"
+	applyNone       = "none"
+	applySlurm      = "slurm"
+	applyKubernetes = "kubernetes"
 )
 
 // hostFlagNames are the flags of hostFlags.
@@ -45,13 +46,16 @@ func (o *hostFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.exclude, "exclude-file", "", "write the bad hosts to `FILE` as a Slurm host list")
 	flags.StringVar(&o.good, "good-hosts", "", "write the other measured hosts to `FILE`, a name per line")
-	cmdutil.EnumFlag(cmd, &o.apply, "apply", applyNone, []string{applyNone, applySlurm}, "run the printed drain commands with a `SCHEDULER`")
+	cmdutil.EnumFlag(cmd, &o.apply, "apply", applyNone, []string{applyNone, applySlurm, applyKubernetes}, "take bad hosts out of service with a `SCHEDULER`")
 	flags.StringVar(&o.maxDrain, "max-drain", "5%", "with --apply: drain at most `N` hosts, or a percentage; above: none")
 }
 
-func (o *hostFlags) complete(flags *pflag.FlagSet) (err error) {
+func (o *hostFlags) complete(env *cmdutil.Env, flags *pflag.FlagSet) (err error) {
 	if err := hostRules.Check(flags); err != nil {
 		return err
+	}
+	if o.apply == applyKubernetes && env.Getenv(drain.InPod) == "" {
+		return cmdutil.WithHint(cmdutil.UsageErrorf("--apply %s requires a pod: %s is not set", applyKubernetes, drain.InPod), "outside: kubectl taint nodes NODE "+drain.TaintKey+"=slow-node:NoSchedule")
 	}
 	text, percent := strings.CutSuffix(o.maxDrain, "%")
 	o.percent = percent
@@ -80,6 +84,14 @@ func (o *hostFlags) most(hosts int) int {
 	return int(max(1, o.number/100*float64(hosts)))
 }
 
+// scheduler returns the scheduler that the drain commands are for.
+func (o *hostFlags) scheduler(env *cmdutil.Env) drain.Scheduler {
+	if o.apply == applyKubernetes || o.apply != applySlurm && env.Getenv(drain.InPod) != "" {
+		return &drain.Kubernetes{Getenv: env.Getenv, Account: drain.ServiceAccount}
+	}
+	return drain.Slurm{}
+}
+
 // act lists the hosts, writes the files and drains. Only errors of files are returned: the exit
 // code is that of the verdict.
 func (o *hostFlags) act(ctx context.Context, env *cmdutil.Env, from string, r *mesh.Result) error {
@@ -89,14 +101,18 @@ func (o *hostFlags) act(ctx context.Context, env *cmdutil.Env, from string, r *m
 		bad = append(bad, b.Host)
 	}
 	err := errors.Join(writeHosts(o.exclude, hostlist.Compress(bad)), writeHosts(o.good, strings.Join(good, "\n")))
-	if o.apply == applySlurm {
-		if err := drain.Apply(ctx, drain.Scontrol, r.BadHosts, o.most(len(good)+len(bad))); err != nil {
+	if o.apply != applyNone {
+		s := o.scheduler(env)
+		if err := drain.Apply(ctx, s, r.BadHosts, o.most(len(good)+len(bad))); err != nil {
 			cmdutil.PrintError(env, from, cmdutil.WithHint(err, "many bad hosts are a sign of a bad fabric; otherwise: --max-drain"))
 		}
 		for _, b := range r.BadHosts {
 			if b.Error != "" {
 				cmdutil.PrintError(env, from, fmt.Errorf("drain %s: %s", b.Host, b.Error))
 			}
+		}
+		if hint := s.Hint(); hint != "" {
+			fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
 		}
 	}
 	return err

@@ -104,7 +104,7 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 // runRules are the relations between the flags.
 var runRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"join"}, Others: append([]string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim", "results"}, hostFlagNames...)},
+		{Flags: []string{"join"}, Others: append([]string{"hosts", "rank", "ranks", "rendezvous", "bind", "sim", "results", "termination-log"}, hostFlagNames...)},
 		{Flags: []string{"hosts"}, Others: []string{"rank", "ranks", "rendezvous", "name"}},
 	},
 	Needs: []cmdutil.Need{

@@ -44,14 +44,14 @@ func (o *verdictFlags) define(cmd *cobra.Command) {
 	o.hosts.define(cmd)
 }
 
-func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
+func (o *verdictFlags) complete(env *cmdutil.Env, flags *pflag.FlagSet) error {
 	if o.limit < 0 {
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", o.limit)
 	}
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if err := o.hosts.complete(flags); err != nil {
+	if err := o.hosts.complete(env, flags); err != nil {
 		return err
 	}
 	if o.json {
@@ -71,7 +71,7 @@ func (o *verdictFlags) complete(flags *pflag.FlagSet) error {
 func (o *verdictFlags) print(ctx context.Context, env *cmdutil.Env, from string, r *mesh.Result) (err error) {
 	acted := o.hosts.act(ctx, env, from, r)
 	out := render.NewOutput(env.Out)
-	v := &view{env: env, out: out, limit: o.limit}
+	v := &view{env: env, out: out, limit: o.limit, scheduler: o.hosts.scheduler(env)}
 	switch o.format {
 	case formatJSON:
 		render.WriteLine(out, r)

@@ -21,6 +21,8 @@ type view struct {
 	env   *cmdutil.Env
 	out   *render.Output
 	limit int // of findings by kind; 0: all
+
+	scheduler drain.Scheduler // of the drain commands
 }
 
 // line prints a line of a summary.
@@ -218,8 +220,8 @@ func (v *view) drains(hosts []mesh.BadHost) {
 		case mesh.DrainedBefore:
 			lines = append(lines, "drained before: "+b.Host)
 		case mesh.Drain, mesh.Withheld, mesh.DrainFailed:
-			text := "drain: scontrol"
-			for _, arg := range drain.Args(b) {
+			text := "drain:"
+			for _, arg := range v.scheduler.Command(b) {
 				text += " " + textfile.ShellWord(arg)
 			}
 			lines = append(lines, text)

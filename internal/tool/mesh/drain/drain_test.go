@@ -46,7 +46,7 @@ func TestApply(t *testing.T) {
 				hosts = append(hosts, mesh.BadHost{Host: host, Kind: report.SlowNode, Detail: "40 % of its class", Action: mesh.Action(action)})
 			}
 			var runs []string
-			err := Apply(t.Context(), func(_ context.Context, args ...string) (string, error) {
+			err := Apply(t.Context(), Slurm{func(_ context.Context, args ...string) (string, error) {
 				runs = append(runs, strings.Join(args, " "))
 				switch {
 				case args[0] != "update":
@@ -58,7 +58,7 @@ func TestApply(t *testing.T) {
 					return "", errUpdate
 				}
 				return "", nil
-			}, hosts, test.most)
+			}}, hosts, test.most)
 			var got []string
 			for _, b := range hosts {
 				text := b.Host + ":" + string(b.Action)
