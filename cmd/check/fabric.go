@@ -56,7 +56,8 @@ attributes, ibdiagnet2.db_csv, or the directory with the files of ibdiagnet or
 of ibkit topology --ibdiagnet. Stages that send requests are skipped.
 
 The exit code is 0 if there are no errors, 3 if there are, 4 if a part could not
-be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.`),
+be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1,
+and --format npd 0 to 2 of Node Problem Detector.`),
 		Example: strings.Trim(`
   # all stages; exit code 3 if there are errors
   ibkit check fabric

@@ -43,7 +43,8 @@ With a state file it compares error counters with those of the last check, and
 reports ports whose link went down several times within some hours.
 
 The exit code is 0 if there are no errors, 3 if there are, 4 if a part could not
-be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.`),
+be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1,
+and --format npd 0 to 2 of Node Problem Detector.`),
 		Example: strings.Trim(`
   # write a manifest of this host, and compare other hosts of its kind with it
   ibkit check node --write-expect /etc/ibkit/node.yaml

@@ -24,6 +24,7 @@ const (
 	formatJSON   = "json"
 	formatNagios = "nagios"
 	formatNHC    = "nhc"
+	formatNPD    = "npd"
 	formatJUnit  = "junit"
 )
 
@@ -63,9 +64,9 @@ func (v *verdict) register(cmd *cobra.Command) {
 	cmdutil.DescribedListFlag(cmd, &v.skip, "skip", names, "skip a `LIST` of stages")
 	flags.BoolVar(&v.list, "list", false, "list the stages with their findings")
 	cmdutil.EnumFlag(cmd, &v.format, "format", formatText,
-		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
+		[]string{formatText, formatJSON, formatNagios, formatNHC, formatNPD, formatJUnit}, "output `FORMAT`")
 	flags.BoolVar(&v.json, "json", false, "the same as --format json")
-	cmdutil.EnumFlag(cmd, &v.failOn, "fail-severity", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
+	cmdutil.EnumFlag(cmd, &v.failOn, "fail-severity", report.Error, []report.Severity{report.Error, report.Warning}, "exit with 3 (nhc, npd: 1) for findings from this `SEVERITY`")
 	flags.IntVar(&v.limit, "limit", 10, "print at most `N` entries of each kind; 0: all (text)")
 	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
 	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")
@@ -181,6 +182,8 @@ func (v *verdict) print(r *check.Report) error {
 		code = v.printNagios(out, r)
 	case formatNHC:
 		code = v.printNHC(out, r)
+	case formatNPD:
+		code = v.printNPD(out, r)
 	case formatJUnit:
 		err = v.printJUnit(out, r)
 	default:
@@ -320,7 +323,7 @@ func (v *verdict) printNHC(out *render.Output, r *check.Report) error {
 	return nil
 }
 
-// wrap makes errors of the command results for Nagios, which takes other exit codes for
+// wrap makes errors of the command results for monitoring, which takes other exit codes for
 // states: a usage error is not critical.
 func (v *verdict) wrap(cmd *cobra.Command) {
 	run := cmd.RunE
@@ -335,10 +338,16 @@ func (v *verdict) wrap(cmd *cobra.Command) {
 	})
 }
 
-// unknown prints an error as a result for Nagios.
+// unknown prints an error as a result for Nagios or Node Problem Detector.
 func (v *verdict) unknown(err error) error {
-	if _, printed := errors.AsType[*cmdutil.ExitError](err); err == nil || printed || v.format != formatNagios {
+	if _, printed := errors.AsType[*cmdutil.ExitError](err); err == nil || printed || v.format != formatNagios && v.format != formatNPD {
 		return err
+	}
+	if v.format == formatNPD {
+		if _, writeErr := io.WriteString(v.env.Out, nagiosText(err.Error())+"\n"); writeErr != nil {
+			return writeErr
+		}
+		return &cmdutil.ExitError{Code: npdUnknown}
 	}
 	if _, writeErr := io.WriteString(v.env.Out, fmt.Sprintf("%s %s - %s\n", nagiosName(v.scope), statusNames[statusUnknown], nagiosText(err.Error()))); writeErr != nil {
 		return writeErr

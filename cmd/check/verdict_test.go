@@ -61,7 +61,7 @@ func TestCheckNode_Views(t *testing.T) {
 			manifest := filepath.Join(t.TempDir(), "node.yaml")
 			var all strings.Builder
 			for _, line := range []string{
-				"--write-expect MANIFEST", "--expect MANIFEST", "--format nagios", "--format nhc",
+				"--write-expect MANIFEST", "--expect MANIFEST", "--format nagios", "--format nhc", "--format npd",
 			} {
 				line = strings.ReplaceAll(line, "MANIFEST", manifest)
 				code, out, err := program.Run(t, nil, append([]string{"check", "node", "--root", dir}, strings.Fields(line)...)...)
@@ -134,6 +134,22 @@ func TestCheck_NagiosErrors(t *testing.T) {
 	}
 }
 
+// Errors are the state Unknown for Node Problem Detector, whose plugins report a problem with 1.
+func TestCheck_NPDErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		"node --format npd --expect /nonexistent": "open /nonexistent: no such file or directory\n",
+		"node --format npd --nosuch":              "unknown flag: --nosuch\n",
+		"fabric --format npd --sim nosuch":        "nosuch",
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"check"}, strings.Fields(line)...)...)
+			if code != npdUnknown || !strings.Contains(out, want) || strings.Count(out, "\n") != 1 || err != "" {
+				t.Errorf("got exit code %d, output %q, error output %q, want %d and a line with %q", code, out, err, npdUnknown, want)
+			}
+		})
+	}
+}
+
 func TestCheck_Usage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"node word", `unexpected argument "word"`},
@@ -199,7 +215,7 @@ func TestCheck_WriteThresholds(t *testing.T) {
 // Hostile names neither control the terminal nor break the formats.
 func TestCheck_Hostile(t *testing.T) {
 	events := cmdtest.WriteFile(t, "0s describe node06 \x1b[2J|<&>'\"\n0s pkeys node06[1] 0x8001\n")
-	for _, format := range []string{"text", "nagios", "nhc", "junit", "json"} {
+	for _, format := range []string{"text", "nagios", "nhc", "npd", "junit", "json"} {
 		t.Run(format, func(t *testing.T) {
 			_, out, _ := program.Run(t, nil, "check", "fabric", "--sim", "demo", "--sim-events", events, "--only", "pkeys", "--format", format)
 			if strings.Contains(out, "\x1b") || !strings.Contains(out, "no-default-partition") {
@@ -228,12 +244,15 @@ func TestCheckFabric_NotJudged(t *testing.T) {
 		text string
 		code int
 	}{
-		"parallel-slow.topo":                         {"\nfabric: 0 errors, 2 warnings" + lacks, cmdutil.ExitOK},
-		"parallel-slow.topo --format nagios":         {"FABRIC WARNING - 0 errors, 2 warnings in 19 stages" + lacks, 1},
-		"two-subnets.topo --format nagios":           {"FABRIC OK - 0 errors, 0 warnings in 19 stages; not judged: links, speed,", 0},
-		"two-subnets.topo --only sm":                 {"\nfabric: 0 errors, 0 warnings; not judged: sm", cmdutil.ExitPartial},
-		"two-subnets.topo --only sm --format nagios": {"FABRIC UNKNOWN - 0 errors, 0 warnings in 1 stage; not judged: sm", 3},
-		"two-subnets.topo --only rails":              {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitOK},
+		"parallel-slow.topo":                                      {"\nfabric: 0 errors, 2 warnings" + lacks, cmdutil.ExitOK},
+		"parallel-slow.topo --format nagios":                      {"FABRIC WARNING - 0 errors, 2 warnings in 19 stages" + lacks, 1},
+		"parallel-slow.topo --format npd":                         {"0 errors, 2 warnings" + lacks + "\n", 0},
+		"parallel-slow.topo --format npd --fail-severity warning": {"; speed/", npdProblem},
+		"two-subnets.topo --only sm --format npd":                 {"0 errors, 0 warnings; not judged: sm", npdUnknown},
+		"two-subnets.topo --format nagios":                        {"FABRIC OK - 0 errors, 0 warnings in 19 stages; not judged: links, speed,", 0},
+		"two-subnets.topo --only sm":                              {"\nfabric: 0 errors, 0 warnings; not judged: sm", cmdutil.ExitPartial},
+		"two-subnets.topo --only sm --format nagios":              {"FABRIC UNKNOWN - 0 errors, 0 warnings in 1 stage; not judged: sm", 3},
+		"two-subnets.topo --only rails":                           {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitOK},
 	} {
 		t.Run(args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"check", "fabric", "--from"}, strings.Fields("../../test/topologies/"+args)...)...)
