@@ -69,7 +69,7 @@ func (v *view) table(r *mesh.Result) {
 	v.out.WriteByte('\n')
 	v.classes(r)
 	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
-		return f.Kind == report.MissingHost && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
+		return f.Kind == report.MissingHost && f.Subject != "" && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
 	}), r.UniqueNames())
 	v.drains(r.BadHosts)
 }
@@ -151,7 +151,7 @@ func percent(v *float64) string {
 func (v *view) names(r *mesh.Result) {
 	var missing, unknown []string
 	for _, f := range r.Findings {
-		if f.Kind == report.MissingHost {
+		if f.Kind == report.MissingHost && f.Subject != "" {
 			missing = append(missing, f.Subject)
 		}
 	}
@@ -164,6 +164,9 @@ func (v *view) names(r *mesh.Result) {
 		of := "of the fabric "
 		if r.Paths == mesh.FromNames {
 			of = ""
+		}
+		if missing == nil {
+			missing = []string{"without a name"}
 		}
 		v.line("missing", "%d %snot in the results: %s", r.Missing, of, v.list(missing))
 	}
