@@ -260,7 +260,7 @@ func (c *command) run(ctx context.Context) error {
 	if result == nil {
 		return fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env, result, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, result, c.names, c.fabric.Verbose > 0)
 	if c.table.errors != nil && c.table.errors.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
 		c.table.partial = true
 	}
@@ -319,7 +319,7 @@ func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
 	if err != nil {
 		return nil, fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env, r, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, r, c.names, c.fabric.Verbose > 0)
 	return r.Fabric, nil
 }
 
@@ -338,6 +338,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		}
 		return cmdutil.ResultError(partial, len(diffs) > 0)
 	}
+	c.table.withPeers = !c.table.ends && !c.json
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial() || c.table.partial
 	failed := slices.ContainsFunc(ends, func(e linkinfo.End) bool { return c.links.fails(e) || c.table.hasErrors(e) })

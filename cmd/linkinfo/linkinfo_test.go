@@ -49,7 +49,7 @@ func TestLinkinfo_PHY(t *testing.T) {
 		args string
 		code int
 	}{
-		{"leaf1", cmdutil.ExitFindings}, {"leaf1 --ends", cmdutil.ExitFindings}, {"leaf1 --csv", cmdutil.ExitFindings}, {"host5", cmdutil.ExitOK},
+		{"leaf1", cmdutil.ExitFindings}, {"leaf1 --ends", cmdutil.ExitFindings}, {"leaf1 --csv", cmdutil.ExitFindings}, {"leaf2", cmdutil.ExitOK}, {"leaf1 --problems", cmdutil.ExitFindings}, {"host5", cmdutil.ExitOK},
 		{"host1 --sim-events " + mute, cmdutil.ExitOK}, {"--problems", cmdutil.ExitFindings},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -30,6 +30,7 @@ type table struct {
 
 	errors     *errorcounters.Reader // nil: not read
 	registers  *registerView         // nil: not read
+	withPeers  bool                  // rows have the counters and registers of the peer, too
 	narrowed   bool                  // some links were filtered out
 	partial    bool                  // the fabric, or a stored one that filters ports, is incomplete
 	incomplete bool                  // a selected node was not found
@@ -177,9 +178,13 @@ func either(l linkinfo.Link, holds func(linkinfo.End) bool) bool {
 func (t *table) hasProblem(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }
 
 // hasErrors reports whether counters of an end are above their thresholds, or its registers
-// have a problem.
+// have a problem; those of the peer count if rows have them.
 func (t *table) hasErrors(e linkinfo.End) bool {
-	return t.errors != nil && len(t.errors.Problems(e.Port)) > 0 || t.registers != nil && t.registers.hasErrors(e.Port)
+	return t.hasPortErrors(e.Port) || t.withPeers && e.Port.Peer != nil && t.hasPortErrors(e.Port.Peer)
+}
+
+func (t *table) hasPortErrors(p *fabric.Port) bool {
+	return t.errors != nil && len(t.errors.Problems(p)) > 0 || t.registers != nil && t.registers.hasErrors(p)
 }
 
 // A cell appends the text of a link in a column.
