@@ -55,6 +55,13 @@ func (f Finding) WithHint(text string) Finding {
 	return f
 }
 
+// NameHints sets names in the hints of all findings; see [Finding.NamedHint].
+func (h *Head) NameHints(names map[ib.GUID]string) {
+	for i := range h.Findings {
+		h.Findings[i].Hint = h.Findings[i].NamedHint(names)
+	}
+}
+
 // NamedHint returns the hint with names in place of GUIDs, as far as names has them. A GUID
 // behind "for" stays, because a log has GUIDs.
 func (f Finding) NamedHint(names map[ib.GUID]string) string {

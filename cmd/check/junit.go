@@ -90,7 +90,7 @@ func (v *verdict) lines(r *check.Report, stage string, severity report.Severity)
 	var all []string
 	for _, f := range r.Findings {
 		if check.StageOf(f) == stage && f.Severity == severity {
-			all = append(all, fmt.Sprintf("%s: %s (next: %s)", severity, cmdutil.Visible(findingText(f)), cmdutil.Visible(v.step(r, f))))
+			all = append(all, fmt.Sprintf("%s: %s (next: %s)", severity, cmdutil.Visible(findingText(f)), cmdutil.Visible(v.env.NextStep(f.Hint))))
 		}
 	}
 	return all

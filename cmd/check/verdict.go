@@ -253,7 +253,7 @@ func (v *verdict) printNagios(out *render.Output, r *check.Report) error {
 	}
 	out.WriteByte('\n')
 	for _, f := range r.Findings {
-		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+v.step(r, f)))
+		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+v.env.NextStep(f.Hint)))
 	}
 	return s.exit()
 }
@@ -293,11 +293,6 @@ func worst(r *check.Report) report.Severity {
 // nagiosText replaces the characters that separate text and performance data.
 func nagiosText(s string) string {
 	return strings.NewReplacer("|", "/", "\n", " ").Replace(cmdutil.Visible(s))
-}
-
-// step returns a finding's next step with node names.
-func (v *verdict) step(r *check.Report, f report.Finding) string {
-	return v.env.NextStep(f.NamedHint(r.Names))
 }
 
 // findingText returns a finding in one line.

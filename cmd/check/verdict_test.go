@@ -252,7 +252,7 @@ func TestCheckFabric_NotJudged(t *testing.T) {
 		"two-subnets.topo --format nagios":                        {"FABRIC OK - 0 errors, 0 warnings in 19 stages; not judged: links, speed,", 0},
 		"two-subnets.topo --only sm":                              {"\nfabric: 0 errors, 0 warnings; not judged: sm", cmdutil.ExitPartial},
 		"two-subnets.topo --only sm --format nagios":              {"FABRIC UNKNOWN - 0 errors, 0 warnings in 1 stage; not judged: sm", 3},
-		"two-subnets.topo --only rails":                           {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitOK},
+		"two-subnets.topo --only rails":                           {"\nfabric: 0 errors, 0 warnings; nothing was judged", cmdutil.ExitPartial},
 	} {
 		t.Run(args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"check", "fabric", "--from"}, strings.Fields("../../test/topologies/"+args)...)...)

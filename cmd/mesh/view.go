@@ -8,7 +8,6 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/textfile"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
@@ -70,7 +69,7 @@ func (v *view) table(r *mesh.Result) {
 	v.classes(r)
 	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
 		return f.Kind == report.MissingHost && f.Subject != "" && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
-	}), r.UniqueNames())
+	}))
 	v.drains(r.BadHosts)
 }
 
@@ -187,9 +186,8 @@ func (v *view) list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// findings prints the findings with their next steps, up to the limit of each kind. names are
-// node names for next steps.
-func (v *view) findings(findings []report.Finding, names map[ib.GUID]string) {
+// findings prints the findings with their next steps, up to the limit of each kind.
+func (v *view) findings(findings []report.Finding) {
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)
 	paint := map[report.Severity]func(string) string{report.Error: colour.Bad, report.Warning: colour.Warn, report.Unknown: colour.Warn, report.Info: colour.Faint}
 	count := map[report.Kind]int{}
@@ -203,7 +201,7 @@ func (v *view) findings(findings []report.Finding, names map[ib.GUID]string) {
 		}
 		fmt.Fprintf(v.out, "\n%s: %s %s\n", paint[f.Severity](string(f.Severity)), f.Kind, f.Text())
 		if f.Hint != "" {
-			fmt.Fprintf(v.out, "  next: %s\n", v.env.NextStep(strings.ReplaceAll(f.NamedHint(names), "\n", "; ")))
+			fmt.Fprintf(v.out, "  next: %s\n", v.env.NextStep(strings.ReplaceAll(f.Hint, "\n", "; ")))
 		}
 	}
 	for _, k := range mesh.Kinds {
@@ -248,7 +246,7 @@ func (v *view) heat(r *mesh.Result) {
 		fmt.Fprintln(v.out, line)
 	}
 	fmt.Fprintf(v.out, "\n%s\n", mesh.TextLegend)
-	v.findings(r.Findings, r.UniqueNames())
+	v.findings(r.Findings)
 	v.drains(r.BadHosts)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/report"
@@ -108,7 +109,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o := &c.options
 	c.nodes.Register(c.env, cmd, "read")
-	flags.BoolVar(&o.Down, "down", false, "read ports without a link, too")
+	flags.BoolVar(&o.Down, "down", false, "show only ports without a link, and the reason")
 	flags.BoolVar(&o.Switches, "devices", false, "show temperatures, fans, power supplies and PCIe of devices")
 	flags.BoolVar(&o.Alarms, "alarms", false, "read latched alarms, which may clear them, and monitors")
 	flags.BoolVar(&o.FEC, "fec", false, "read the histogram of corrected symbols")
@@ -166,6 +167,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	o.Source, o.AskAll = c.source.Fabric(&c.fabric.Settings, c.env), true
 	o.Selected = func(n *fabric.Node) bool { return c.nodes.Match(n, o.Names) }
+	if o.Down && c.before == nil {
+		o.Port = func(p *fabric.Port) bool { return p.Info == nil || p.Info.PhysState != ib.PhysLinkUp }
+	}
 	return nil
 }
 

@@ -156,8 +156,8 @@ var deviceColumns = []render.Column[phy.ReportDevice]{
 	}),
 	render.TextColumn("FANS RPM", func(d phy.ReportDevice) string {
 		var list []string
-		for _, f := range d.Fans {
-			list = append(list, fmt.Sprint(f.RPM))
+		for _, f := range d.Fans { // the numbers of MFSM, as in ibswinfo.sh
+			list = append(list, fmt.Sprintf("%d:%d", f.Number, f.RPM))
 		}
 		return strings.Join(list, " ")
 	}),
@@ -175,11 +175,11 @@ var deviceColumns = []render.Column[phy.ReportDevice]{
 	render.TextColumn("MISSING", func(d phy.ReportDevice) string { return render.Show(d.Missing) }),
 }
 
-// eachSupply returns the texts of the power supplies.
+// eachSupply returns the texts of the power supplies, with the numbers of MSPS.
 func eachSupply(d phy.ReportDevice, text func(phy.ReportSupply) string) string {
 	var list []string
-	for _, s := range d.Supplies {
-		list = append(list, text(s))
+	for i, s := range d.Supplies {
+		list = append(list, fmt.Sprintf("%d:%s", i, text(s)))
 	}
 	return strings.Join(list, " ")
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/registers"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/report"
@@ -98,17 +97,16 @@ func (v *view) downs() {
 
 // downStep returns the next step for a link that is down.
 func (v *view) downStep(e phy.ReportEnd) string {
-	f := report.Finding{NodeGUID: &e.NodeGUID, Hint: e.Trouble.Next}
-	return render.OrAbsent(v.env.NextStep(f.NamedHint(v.names.UniqueNames(v.result.Fabric))))
+	return render.OrAbsent(v.env.NextStep(e.Trouble.Next))
 }
 
-// why returns the reason for a link that is down, in the firmware's words if it has some.
+// why returns the reason for a link that is down, with the firmware's words if they are others.
 func why(e phy.ReportEnd) string {
 	if e.Trouble == nil {
 		return render.Absent
 	}
 	text := e.Trouble.Reason
-	if m := cmdutil.Visible(e.Trouble.Message); m != "" && !strings.EqualFold(m, text) {
+	if m := cmdutil.Visible(e.Trouble.Message); m != "" && !strings.EqualFold(strings.ReplaceAll(m, " is ", " "), text) {
 		text += " (" + m + ")"
 	}
 	return text
@@ -127,7 +125,6 @@ func (v *view) kinds(list []report.Kind) string {
 // findings prints the findings of each device and link end as a block: a line with the
 // subject, the other findings, and the next steps.
 func (v *view) findings() {
-	names := v.names.UniqueNames(v.result.Fabric)
 	for rest := v.document.Findings; len(rest) > 0; {
 		subject := rest[0].Subject
 		n := slices.IndexFunc(rest, func(f report.Finding) bool { return f.Subject != subject })
@@ -144,7 +141,7 @@ func (v *view) findings() {
 		for i, f := range rest[:n] {
 			isSame := func(before report.Finding) bool { return before.Hint == f.Hint }
 			if f.Hint != "" && !slices.ContainsFunc(rest[:i], isSame) {
-				v.line(indent, "next: "+v.env.NextStep(v.nextStep(f, names)))
+				v.line(indent, "next: "+v.env.NextStep(v.nextStep(f.Hint)))
 			}
 		}
 		rest = rest[n:]
@@ -152,8 +149,7 @@ func (v *view) findings() {
 }
 
 // nextStep returns a finding's next step without a command that shows this result.
-func (v *view) nextStep(f report.Finding, names map[ib.GUID]string) string {
-	step := f.NamedHint(names)
+func (v *view) nextStep(step string) string {
 	if v.result.Switches {
 		step, _, _ = strings.Cut(step, ": ibkit phy --devices")
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -94,8 +93,7 @@ type Report struct {
 	Stages   []Stage `json:"stages"`
 	Values   []Value `json:"values"`
 
-	Groups []Group            `json:"-"` // the findings by cable or node, the worst first
-	Names  map[ib.GUID]string `json:"-"` // of nodes that no other node has, for next steps
+	Groups []Group `json:"-"` // the findings by cable or node, the worst first
 }
 
 // Judged reports whether a stage was not skipped.
@@ -206,7 +204,7 @@ func (r *runner) value(name string, v float64, unit string) {
 
 // finish completes the result.
 func (r *runner) finish() *Report {
-	if !r.result.Judged() && slices.ContainsFunc(r.result.Stages, func(s Stage) bool { return s.NotJudged }) {
+	if !r.result.Judged() {
 		r.result.Partial = true
 	}
 	r.result.Seconds = time.Since(r.result.Began).Seconds()

@@ -178,8 +178,9 @@ func Fabric(ctx context.Context, o FabricOptions) (*Report, error) {
 	r.values()
 	r.hintMaster()
 	r.repairCauses()
-	r.result.Names = r.names.UniqueNames(r.fabric)
-	r.result.Groups = r.groups()
+	names := r.names.UniqueNames(r.fabric)
+	r.result.Groups = r.groups(names)
+	r.result.NameHints(names)
 	return r.finish(), nil
 }
 

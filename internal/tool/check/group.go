@@ -49,7 +49,7 @@ func bySeverity(findings []report.Finding) []report.Finding {
 }
 
 // groups returns the findings by their places, the group with the worst finding first.
-func (r *fabricRun) groups() []Group {
+func (r *fabricRun) groups(names map[ib.GUID]string) []Group {
 	index := map[any]int{}
 	var groups []Group
 	var texts []groupTexts
@@ -60,7 +60,7 @@ func (r *fabricRun) groups() []Group {
 			i = len(groups)
 			index[at.key] = i
 			groups = append(groups, Group{Subject: r.subject(f, at)})
-			texts = append(texts, groupTexts{run: r, port: at.port})
+			texts = append(texts, groupTexts{run: r, names: names, port: at.port})
 		}
 		groups[i].Findings = append(groups[i].Findings, texts[i].shorten(f))
 	}
@@ -179,9 +179,10 @@ func (r *fabricRun) subject(f report.Finding, at place) string {
 // groupTexts shortens the texts of a group's findings.
 type groupTexts struct {
 	run     *fabricRun
-	port    *fabric.Port // as in place
-	details []string     // details, and their parts after a colon
-	hints   []string     // of printed findings, also as repairOf returns them
+	names   map[ib.GUID]string // for next steps
+	port    *fabric.Port       // as in place
+	details []string           // details, and their parts after a colon
+	hints   []string           // of printed findings, also as repairOf returns them
 }
 
 // repairOf returns a finding's next step without its place, and without the command that shows
@@ -209,7 +210,7 @@ func (t *groupTexts) shorten(f report.Finding) report.Finding {
 	if isKnown {
 		f.Hint = ""
 	}
-	f.Hint = f.NamedHint(t.run.result.Names)
+	f.Hint = f.NamedHint(t.names)
 	return f
 }
 

@@ -71,6 +71,7 @@ func (j *judge) report() {
 	slices.SortStableFunc(j.result.Findings, func(a, b report.Finding) int {
 		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
 	})
+	j.result.NameHints(j.elements.wiring.UniqueNames())
 }
 
 // reportBlame adds the findings about a place.

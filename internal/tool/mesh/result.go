@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -41,9 +40,6 @@ type Result struct {
 
 	judge *judge
 }
-
-// UniqueNames returns the names that select a single node of the fabric in all commands.
-func (r *Result) UniqueNames() map[ib.GUID]string { return r.judge.elements.wiring.UniqueNames() }
 
 // A ReportClass is a class of flows in JSON.
 type ReportClass struct {

@@ -214,15 +214,21 @@ type ReportTrouble struct {
 // Report returns the document.
 func (r *Result) Report() *Report {
 	doc := &Report{Head: report.NewHead(ReportSchema, r.Began), Devices: []ReportDevice{}, Ends: []ReportEnd{}}
+	names := r.Names.UniqueNames(r.Fabric)
 	doc.Fail(r.Fabric.ReportFailures(r.Names)...)
 	for _, d := range r.Devices {
 		doc.Devices = append(doc.Devices, r.ReportDevice(d))
 		doc.Add(d.Findings...)
 	}
 	for _, e := range r.Ends {
-		doc.Ends = append(doc.Ends, r.ReportEnd(e))
+		end := r.ReportEnd(e)
+		if t := end.Trouble; t != nil {
+			t.Next = report.Finding{Hint: t.Next}.NamedHint(names)
+		}
+		doc.Ends = append(doc.Ends, end)
 		doc.Add(withoutRepeatedRepairs(e.Findings)...)
 	}
+	doc.NameHints(names)
 	doc.Fail(r.ReportFailures()...)
 	doc.Partial = doc.Partial || r.Partial()
 	return doc
