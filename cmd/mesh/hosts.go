@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/internal/hostlist"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/drain"
 )
@@ -100,31 +101,34 @@ func (o *hostFlags) act(ctx context.Context, env *cmdutil.Env, from string, r *m
 	for _, b := range r.BadHosts {
 		bad = append(bad, b.Host)
 	}
-	err := errors.Join(writeHosts(o.exclude, hostlist.Compress(bad)), writeHosts(o.good, strings.Join(good, "\n")))
+	err := errors.Join(writeHosts(env, o.exclude, hostlist.Compress(bad), len(bad)), writeHosts(env, o.good, strings.Join(good, "\n"), len(good)))
 	if o.apply != applyNone {
 		s := o.scheduler(env)
 		if err := drain.Apply(ctx, s, r.BadHosts, o.most(len(good)+len(bad))); err != nil {
 			cmdutil.PrintError(env, from, cmdutil.WithHint(err, "many bad hosts are a sign of a bad fabric; otherwise: --max-drain"))
 		}
+		failures := cmdutil.NewFailures(env, from, true)
 		for _, b := range r.BadHosts {
 			if b.Error != "" {
-				cmdutil.PrintError(env, from, fmt.Errorf("drain %s: %s", b.Host, b.Error))
+				failures.Print(cmdutil.WithHint(fmt.Errorf("drain %s: %s", b.Host, b.Error), s.Hint()))
 			}
-		}
-		if hint := s.Hint(); hint != "" {
-			fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
 		}
 	}
 	return err
 }
 
-// writeHosts writes a line of names, or lines, to a file unless its name is empty.
-func writeHosts(file, text string) error {
+// writeHosts writes a line of names, or lines, to a file unless its name is empty, and reports
+// the host count.
+func writeHosts(env *cmdutil.Env, file, text string, hosts int) error {
 	if file == "" {
 		return nil
 	}
 	if text != "" {
 		text += "\n"
 	}
-	return fileout.Write(file, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+	err := fileout.Write(file, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+	if err == nil {
+		fmt.Fprintf(env.ErrOut, "wrote %s: %s\n", cmdutil.Visible(file), plural.Count(hosts, "host", "hosts"))
+	}
+	return err
 }

@@ -122,7 +122,7 @@ func TestMesh_Hosts(t *testing.T) {
 	dir := t.TempDir()
 	exclude, good := filepath.Join(dir, "exclude"), filepath.Join(dir, "good")
 	code, out, err := run(t, "analyze "+small+" --exclude-file "+exclude+" --good-hosts "+good+" --apply slurm "+file)
-	const withheld = "ibkit mesh analyze: drain 2 hosts: want at most 1\n"
+	withheld := "wrote " + exclude + ": 2 hosts\nwrote " + good + ": 14 hosts\nibkit mesh analyze: drain 2 hosts: want at most 1\n"
 	if code != cmdutil.ExitFindings || !strings.HasPrefix(err, withheld) || strings.Count(out, "\ndrain: scontrol update NodeName=host000") != 2 {
 		t.Errorf("got exit code %d, %s\n%s\nwant %s and 2 commands", code, err, out, withheld)
 	}
@@ -134,7 +134,7 @@ func TestMesh_Hosts(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	code, out, err = run(t, "analyze "+small+" --json --apply slurm --max-drain 2 "+file)
-	if code != cmdutil.ExitFindings || strings.Count(err, "ibkit mesh analyze: drain host000") != 2 || strings.Count(out, `"action":"failed"`) != 2 {
+	if code != cmdutil.ExitFindings || strings.Count(err, "ibkit mesh analyze: drain host000") != 2 || strings.Count(err, "\nhint: run the printed command as a Slurm operator") != 1 || strings.Count(out, `"action":"failed"`) != 2 {
 		t.Errorf("without scontrol: got exit code %d, %s\n%s", code, err, out)
 	}
 }
@@ -192,7 +192,7 @@ func TestMesh_ExitCodes(t *testing.T) {
 		{"--sim demo --plant -1", cmdutil.ExitUsage, "want at least 0"},
 		{"--sim demo --noise 51", cmdutil.ExitUsage, "want 0 to 50"},
 		{"--sim demo --fault x", cmdutil.ExitUsage, `got "x", want SUBJECT=60%`},
-		{"--sim demo --fault nosuch=60%", cmdutil.ExitUsage, "no host, switch or linked port has this name"},
+		{"--sim demo --fault nosuch=60%", cmdutil.ExitUsage, "find name nosuch: no node has this name"},
 		{"--sim demo --fault node01=0%", cmdutil.ExitUsage, "want a speed above 0%"},
 		{"--sim demo --fault leaf1=hang", cmdutil.ExitUsage, "want a host"},
 		{"--sim demo --schedule x", cmdutil.ExitUsage, `unknown schedule "x"`},

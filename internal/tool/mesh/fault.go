@@ -3,10 +3,13 @@ package mesh
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/lookup"
+	"github.com/ibkit/ibkit/internal/tool/route"
 )
 
 // A Fault is a planted fault: a part of the fabric that is slow, or a host without
@@ -74,12 +77,29 @@ func (w *Wiring) place(f *Fault) error {
 		w.placeAtSwitch(f, e)
 	}
 	switch {
+	case len(f.elements) == 0 && !w.hasNode(f.Subject):
+		return w.notFound(f.Subject)
 	case len(f.elements) == 0:
 		return fmt.Errorf("fault %q: no host, switch or linked port has this name", f.Subject)
 	case (f.Hangs || f.Missing) && !isHost:
 		return fmt.Errorf("fault %q: got a port or switch, want a host", f.Subject)
 	}
 	return nil
+}
+
+// hasNode reports whether a node has a subject's name, or a port's name begins with it.
+func (w *Wiring) hasNode(subject string) bool {
+	node, _, _ := fabric.CutPort(subject)
+	return slices.ContainsFunc(w.routing.Nodes, func(n *route.Node) bool { name := w.nodeName(n); return name == subject || name == node })
+}
+
+// notFound returns the error for a name that no node has.
+func (w *Wiring) notFound(name string) error {
+	names := make([]string, len(w.routing.Nodes))
+	for i, n := range w.routing.Nodes {
+		names[i] = w.nodeName(n)
+	}
+	return lookup.NotFound(lookup.Address{Kind: lookup.Name, Name: name, Text: name}, lookup.FromScan, names, lookup.Gap{})
 }
 
 // placeAtSwitch finds the elements of a switch, or of a switch port.

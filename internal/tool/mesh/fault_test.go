@@ -21,7 +21,7 @@ func TestWiring_ParseFault(t *testing.T) {
 		{"host001=hang", 4, ""},
 		{"leaf1[1]=hang", 0, "want a host"},
 		{"leaf1[9]=50%", 0, "no host, switch or linked port"},
-		{"x=50%", 0, "no host, switch or linked port"},
+		{"x=50%", 0, "find name x: no node has this name"},
 		{"host001", 0, "want SUBJECT=60%"},
 		{"=50%", 0, "want SUBJECT=60%"},
 		{"host001=101%", 0, "up to 100%"},

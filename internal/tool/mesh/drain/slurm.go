@@ -20,8 +20,10 @@ type Slurm struct {
 
 func (Slurm) String() string { return "Slurm" }
 
-// Hint returns no advice: that of scontrol is in the errors.
-func (Slurm) Hint() string { return "" }
+// Hint returns the next step for hosts that could not be drained.
+func (Slurm) Hint() string {
+	return "run the printed command as a Slurm operator on a host with scontrol and slurm.conf; other names for hosts: --node-name-map FILE"
+}
 
 // Command returns the command that drains a host.
 func (s Slurm) Command(b mesh.BadHost) []string { return append([]string{"scontrol"}, slurmArgs(b)...) }
