@@ -188,7 +188,7 @@ var rules = cmdutil.FlagRules{
 func parseAttribute(name string) (query.Attribute, error) {
 	a, err := query.ParseAttribute(name)
 	if err != nil {
-		return a, cmdutil.WithHint(&cmdutil.UsageError{Err: err}, "list all names: ibkit query --list")
+		return a, cmdutil.WithHint(&cmdutil.UsageError{Err: err}, "the attribute is first: ibkit query PortInfo TARGET; list all names: ibkit query --list")
 	}
 	return a, nil
 }

@@ -62,3 +62,20 @@ func TestQuery_Refused(t *testing.T) {
 		})
 	}
 }
+
+// Columns have different names: the LID column of a table is the target's.
+func TestQuery_Columns(t *testing.T) {
+	program := cmdtest.Native(New)
+	for args, want := range map[string]string{
+		"PortInfo spine*":                     "NODE LID PORT SMLID LINKSTATE PHYSLINKSTATE LINKWIDTHACTIVE LINKSPEEDACTIVE LINKSPEEDEXTACTIVE NEIGHBORMTU",
+		"PortInfo spine* --columns Lid,SMLid": "NODE LID PORT PORTINFO LID SMLID",
+	} {
+		t.Run(args, func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append([]string{"query", "--sim", "demo"}, strings.Fields(args)...)...)
+			head, _, _ := strings.Cut(out, "\n")
+			if got := strings.Join(strings.Fields(head), " "); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ func attribute(r *query.Reply) mad.Attribute {
 // defaultFields are the columns of attributes with many fields.
 var defaultFields = map[string][]string{
 	"NodeInfo":             {"NodeType", "NumPorts", "Guid", "PortGuid", "DevId", "Revision", "VendorId"},
-	"PortInfo":             {"Lid", "SMLid", "LinkState", "PhysLinkState", "LinkWidthActive", "LinkSpeedActive", "LinkSpeedExtActive", "NeighborMTU"},
+	"PortInfo":             {"SMLid", "LinkState", "PhysLinkState", "LinkWidthActive", "LinkSpeedActive", "LinkSpeedExtActive", "NeighborMTU"},
 	"PortCounters":         {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors", "PortXmitDiscards", "PortXmitWait", "PortXmitData", "PortRcvData"},
 	"PortCountersExtended": {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"},
 }
@@ -147,7 +148,13 @@ func (v *view) columns(selected []string) []render.Column[*query.Reply] {
 			return render.OrAbsent(v.line(r))
 		}))
 	}
-	return append(columns, fields.Columns(selected, attribute)...)
+	more := fields.Columns(selected, attribute)
+	for i := range more {
+		if slices.ContainsFunc(columns, func(c render.Column[*query.Reply]) bool { return c.Header == more[i].Header }) {
+			more[i].Header = strings.ToUpper(v.result.Attribute.Name) + " " + more[i].Header
+		}
+	}
+	return append(columns, more...)
 }
 
 // line returns the text of a reply, or "" if it has an error.

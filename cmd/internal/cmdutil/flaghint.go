@@ -56,7 +56,7 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		return "flags follow the command: ibkit COMMAND " + flagText(name)
 	case name == "compare":
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
-	case name == "device" && cmd.Name() == "devinfo":
+	case cmd.Name() == "devinfo" && slices.Contains([]string{"device", "d", "C", "Ca", "dev"}, name):
 		return "the device is an operand: ibkit devinfo DEVICE"
 	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):
 		return "a simulated fabric carries no data: add a software device, ibkit link add rxe0 --type rxe --netdev eth0"
@@ -187,7 +187,7 @@ var flagWords = map[string][]string{
 	"clear":       {"reset errors"},
 	"count":       {"for"},
 	"dev":         {"Ca", "device"},
-	"device":      {"Ca"},
+	"device":      {"Ca", "bind ADDRESS (of the device)"},
 	"dryrun":      {"dry-run"},
 	"duration":    {"for", "window"},
 	"errors-only": {"problems"},
@@ -256,8 +256,8 @@ var renamed = map[string][]string{
 	"timeout":           {"step-timeout", "reply-timeout"},
 	"wait":              {"sm-wait", "reply-timeout"},
 
-	"D": {"route", "Direct"}, "G": {"port-guid"}, "H": {"cas"}, "R": {"reset", "routers"}, "S": {"port-guid", "switches"},
-	"a": {"all-nodes", "activity"}, "c": {"cc-key"}, "d": {"down"}, "e": {"events"}, "f": {"unknown-lid"},
+	"C": {"device", "bind"}, "D": {"route", "Direct"}, "G": {"port-guid"}, "H": {"cas"}, "R": {"reset", "routers"}, "S": {"port-guid", "switches"},
+	"a": {"all-nodes", "activity"}, "c": {"cc-key"}, "d": {"down", "bind"}, "e": {"events"}, "f": {"unknown-lid"},
 	"i": {"ib-port"}, "l": {"nodes"}, "m": {"mtu", "mlid"}, "n": {"dry-run", "hops"}, "o": {"output"},
 	"p": {"all-ports", "additional", "priority"}, "q": {"qps"}, "s": {"payload-size", "sm-port"}, "t": {"test"}, "w": {"wait"},
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/similar"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -95,8 +96,9 @@ func (x *Index) Port(a *lookup.Address) (*route.Port, ib.LID, error) {
 	case lookup.Route:
 		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
-		if n := x.count(a.Name); n > 1 {
-			return nil, 0, fmt.Errorf("find %s: got %d nodes, want 1", a.Text, n)
+		if names := x.matching(a.Name); len(names) > 1 {
+			err := fmt.Errorf("find %s: got %d nodes, want 1", a.Text, len(names))
+			return nil, 0, cmdutil.WithHint(err, "name a single node: "+strings.Join(names[:min(len(names), similar.Max)], ", ")+"; list all nodes: ibkit topology --nodes")
 		}
 		p = x.named(a.Name)
 	}
@@ -174,22 +176,26 @@ func (x *Index) equal(name string) []*route.Node {
 // anyPort stands for the first port.
 const anyPort = -1
 
-// count returns the number of nodes that a pattern matches, 0 for a name or a GUID.
-func (x *Index) count(text string) int {
+// matching returns the names of the nodes that a pattern matches, none for a name or a GUID.
+func (x *Index) matching(text string) []string {
 	node, _, ok := fabric.CutPort(text)
 	if len(x.equal(text)) > 0 || ok && len(x.equal(node)) > 0 || !strings.ContainsAny(text, `*?[\`) {
-		return 0
+		return nil
 	}
-	full, prefix := 0, 0
+	var full, prefix []string
 	for _, n := range x.routing.Nodes {
+		name := cmdutil.Visible(x.names.LabelOf(n.GUID, n.Desc))
 		if x.matches(n, text) {
-			full++
+			full = append(full, name)
 		}
 		if ok && x.matches(n, node) {
-			prefix++
+			prefix = append(prefix, name)
 		}
 	}
-	return cmp.Or(full, prefix)
+	if full == nil {
+		return prefix
+	}
+	return full
 }
 
 // named returns the first port of a node with a name, which may be a pattern. NAME[2] is
