@@ -69,7 +69,7 @@ func TestFindings(t *testing.T) {
 			"error: no-ipv4-gid a/1: no GID (add an IPv4 address to the network device)\n"},
 		{"no IPv4 address, iWARP", one(func(d *Device, p *Port) { d.NodeType, p.GIDs = new("RNIC"), []GID{} }), ""},
 		{"slow slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(8), new("8.0 GT/s PCIe") }),
-			"warning: pcie-slow a: PCIe link at 0000:3b:00.0 runs at x8 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe " +
+			"warning: pcie-slow a: PCIe link at 0000:3b:00.0 runs at x8 of x16, 8.0 of 16.0 GT/s " +
 				"(reseat the adapter, or use a slot with more lanes or a newer PCIe generation)\n"},
 		{"unknown slot", one(func(d *Device, _ *Port) { d.PCI.Width, d.PCI.Speed = new(0), new("Unknown") }), ""},
 		{"different firmware", []*Device{healthy("a", nil), healthy("b", func(d *Device, _ *Port) { d.Firmware = new("20.28.1002") })},

@@ -45,8 +45,8 @@ func (l *Link) Raise(other Link) {
 	}
 }
 
-// Below describes how the link is below its maximum: "x8 instead of x16", "8.0 GT/s PCIe
-// instead of 16.0 GT/s PCIe". Values that are unknown or 0 are not judged.
+// Below describes how the link is below its maximum: "x8 of x16", "8.0 of 16.0 GT/s". Values
+// that are unknown or 0 are not judged.
 func (l Link) Below() []string { return l.BelowMaximum(l) }
 
 // BelowMaximum describes how the link is below the maximum of a function and of other, the
@@ -55,7 +55,7 @@ func (l Link) BelowMaximum(other Link) []string {
 	var all []string
 	if l.Width != nil && *l.Width > 0 {
 		if want := minimum(l.MaxWidth, other.MaxWidth); *l.Width < want {
-			all = append(all, fmt.Sprintf("x%d instead of x%d", *l.Width, want))
+			all = append(all, fmt.Sprintf("x%d of x%d", *l.Width, want))
 		}
 	}
 	want := l.MaxSpeed
@@ -63,7 +63,8 @@ func (l Link) BelowMaximum(other Link) []string {
 		want = other.MaxSpeed
 	}
 	if a, b := gigatransfers(l.Speed), gigatransfers(want); a > 0 && a < b {
-		all = append(all, fmt.Sprintf("%s instead of %s", *l.Speed, *want))
+		speed, _, _ := strings.Cut(*l.Speed, " ")
+		all = append(all, fmt.Sprintf("%s of %s", speed, strings.TrimSuffix(*want, " PCIe")))
 	}
 	return all
 }

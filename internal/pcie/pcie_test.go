@@ -148,14 +148,14 @@ func TestLink_Below(t *testing.T) {
 		want        string
 	}{
 		"full":              {full, full, ""},
-		"narrow":            {Link{new(8), new(16), &gen4, &gen4}, full, "x8 instead of x16"},
-		"slow":              {Link{new(16), new(16), &gen3, &gen4}, full, "8.0 GT/s PCIe instead of 16.0 GT/s PCIe"},
-		"both":              {Link{new(4), new(16), &gen3, &gen4}, full, "x4 instead of x16, 8.0 GT/s PCIe instead of 16.0 GT/s PCIe"},
+		"narrow":            {Link{new(8), new(16), &gen4, &gen4}, full, "x8 of x16"},
+		"slow":              {Link{new(16), new(16), &gen3, &gen4}, full, "8.0 of 16.0 GT/s"},
+		"both":              {Link{new(4), new(16), &gen3, &gen4}, full, "x4 of x16, 8.0 of 16.0 GT/s"},
 		"narrow slot":       {Link{new(8), new(16), &gen4, &gen4}, Link{new(8), new(8), &gen4, &gen4}, ""},
 		"slow slot":         {Link{new(16), new(16), &gen3, &gen4}, Link{new(16), new(16), &gen3, &gen3}, ""},
 		"unknown":           {Link{nil, new(16), &odd, &gen4}, full, ""},
 		"virtual function":  {Link{new(0), new(0), &odd, &odd}, full, ""},
-		"other end unknown": {Link{new(8), new(16), &gen4, &gen4}, Link{}, "x8 instead of x16"},
+		"other end unknown": {Link{new(8), new(16), &gen4, &gen4}, Link{}, "x8 of x16"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(test.link.BelowMaximum(test.other), ", "); got != test.want {

@@ -235,7 +235,7 @@ unknown mlx5_1/1: the device could not be queried`},
 
 		{name: "pcie"},
 		{name: "pcie: narrow", change: change{pci + "current_link_width": "8"}, want: `
-warning mlx5_0: PCIe link at 0000:10:00.0 runs at x8 instead of x16`},
+warning mlx5_0: PCIe link at 0000:10:00.0 runs at x8 of x16`},
 		{name: "pcie: virtual function", change: change{pci + "current_link_width": "0", pci + "current_link_speed": "Unknown"}},
 		{name: "pcie: unknown", change: change{pci + "current_link_speed": removed}, want: `
 unknown mlx5_0: the kernel does not report the PCIe link at 0000:10:00.0`},
@@ -244,7 +244,7 @@ unknown mlx5_0: the kernel does not report the PCIe link at 0000:10:00.0`},
 		{name: "gpus: restricted", change: change{gpu + "config": strings.Repeat("\x00", 63)}, want: `
 unknown: access control (ACS) of PCIe bridges is readable for root only`},
 		{name: "gpus: narrow", change: change{gpu + "max_link_width": "16"}, want: `
-warning GPU0: PCIe link from 0000:40:01.0 to 0000:41:00.0 runs at x8 instead of x16`},
+warning GPU0: PCIe link from 0000:40:01.0 to 0000:41:00.0 runs at x8 of x16`},
 		{name: "gpus: none", change: change{gpu + "class": "0x010802"}},
 
 		{name: "iommu"},
