@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/netfile"
+	"github.com/ibkit/ibkit/internal/textfile"
 )
 
 // linksSchema is the ibkit linkinfo --json schema: see schema/linkinfo.json.
@@ -156,7 +157,7 @@ func (j *jsonReader) value(v any, path string) error {
 		if !errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
 			return j.syntax(err)
 		}
-		return j.at.errorf(j.at.end()-int64(len(text))+syntax.Offset-1, "%s: %w", path, syntax)
+		return j.at.errorf(j.at.end()-int64(len(text))+syntax.Offset-1, "%s: %w", path, textfile.InvalidJSON(syntax))
 	case err != nil:
 		return j.syntax(err)
 	}
@@ -172,6 +173,9 @@ func (j *jsonReader) errorf(format string, args ...any) error {
 func (j *jsonReader) syntax(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return j.at.errorf(j.at.end(), "unexpected end of the file")
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		err = textfile.InvalidJSON(syntax)
 	}
 	return j.at.errorf(j.tokens.InputOffset(), "%w", err)
 }

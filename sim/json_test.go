@@ -116,8 +116,8 @@ func TestParseJSON_Errors(t *testing.T) {
 		{`"port":3,`, `"port":4,`, `nodes[1].ports[3].port: duplicate port 4, used by nodes[1].ports[2]`},
 		{`"partial":false`, `"partial":"no"`, `f:2:`},
 		{`"lid":2,"route"`, `"lid":70000,"route"`, `nodes[1].lid: got number 70000, want a whole number from 0 to 65535`},
-		{`"ports":[{`, `"ports":[}`, `f:4:445: nodes[0]: invalid character '}'`},
-		{`"failures":[]`, `"failures":[`, `f:6:13: failures: invalid character ','`},
+		{`"ports":[{`, `"ports":[}`, `f:4:445: nodes[0]: invalid JSON: invalid character '}'`},
+		{`"failures":[]`, `"failures":[`, `f:6:13: failures: invalid JSON: invalid character ','`},
 		{`"summary":`, `"summary"=`, `f:8:`},
 	} {
 		t.Run(test.new, func(t *testing.T) {

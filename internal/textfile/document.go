@@ -40,7 +40,7 @@ func (d *Document) Read(data []byte) {
 		} else if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			end, err = len(bytes.TrimRight(data, "\n")), io.ErrUnexpectedEOF
 		}
-		d.Fail(d.lineAt(max(d.offset, end)), fmt.Errorf("invalid JSON: %w", err))
+		d.Fail(d.lineAt(max(d.offset, end)), InvalidJSON(err))
 		return
 	}
 	d.foreign(end, len(data))

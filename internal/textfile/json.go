@@ -24,13 +24,19 @@ func DecodeJSON(text []byte, file string, v any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax):
-		return at(syntax.Offset, fmt.Errorf("invalid JSON: %w", syntax))
+		return at(syntax.Offset, InvalidJSON(syntax))
 	case errors.As(err, &kind) && kind.Field == "":
 		return at(kind.Offset, fmt.Errorf("invalid JSON: a %s is not possible here", kind.Value))
 	case errors.As(err, &kind):
 		return at(kind.Offset, fmt.Errorf("invalid JSON: %s: a %s is not possible here", member(kind.Field), kind.Value))
 	}
-	return &Error{File: file, Err: fmt.Errorf("invalid JSON: %w", err)}
+	return &Error{File: file, Err: InvalidJSON(err)}
+}
+
+// InvalidJSON describes an error of package json, without its "looking for beginning of value".
+func InvalidJSON(err error) error {
+	text, _, _ := strings.Cut(err.Error(), " looking for ")
+	return errors.New("invalid JSON: " + text)
 }
 
 // member returns a path of members without embedded Go type names, which begin with a

@@ -2,6 +2,7 @@ package fabricflag
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/sim"
@@ -14,6 +15,8 @@ func Build(description string, options ...string) (*sim.Fabric, error) {
 	switch {
 	case errors.Is(err, sim.ErrCache):
 		return nil, &cmdutil.UsageError{Err: &cacheError{err}}
+	case err != nil && strings.HasPrefix(description, "json:"):
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "json:FILE has the output of linkinfo --json --attributes")
 	case err != nil:
 		return nil, &cmdutil.UsageError{Err: err}
 	}
