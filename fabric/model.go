@@ -208,8 +208,8 @@ func (p *Port) Missing() error {
 
 // The reasons why packets with a LID do not reach a port.
 var (
-	errNoLID     = errors.New("the port has no LID: no subnet manager has configured it")
-	errNotActive = errors.New("the link is not active: no subnet manager has activated it")
+	ErrNoLID     = errors.New("the port has no LID: no subnet manager has configured it")
+	ErrNotActive = errors.New("the link is not active: no subnet manager has activated it")
 )
 
 // Unreachable returns the reason why packets with a LID cannot reach the port's agents, or
@@ -220,9 +220,9 @@ func (p *Port) Unreachable() error {
 	}
 	switch {
 	case p.LID() == 0:
-		return errNoLID
+		return ErrNoLID
 	case !p.Node.IsSwitch() && p.Info != nil && p.Info.State == ib.PortInit:
-		return errNotActive
+		return ErrNotActive
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ cc reads all nodes' congestion control agents: the thresholds by which
 switches mark packets, the settings of single switch ports, and the tables and
 timers by which adapters slow down. It reports nodes without an agent, nodes
 that have congestion control off while others of their type have it on, and
-settings that differ from most nodes of the same type.
+settings that differ from most nodes of the same type. Its tables have different
+columns, so there is no CSV; --json has all values.
 
 With --settings, it compares all nodes with the settings in a file, shows the
 differences by node, asks for confirmation, sets them on all nodes at the same

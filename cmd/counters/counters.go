@@ -222,7 +222,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if flags.Changed("optional") && c.fabric.Device == "" {
 		return cmdutil.WithHint(cmdutil.UsageErrorf("--optional requires a device: -C DEVICE"), "list the counters: ibkit devinfo --roce")
 	}
-	if len(c.reset)+len(c.optional) > 0 {
+	if len(c.reset) > 0 {
 		if err := c.change.CheckConfirm(c.env); err != nil {
 			return err
 		}

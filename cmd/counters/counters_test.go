@@ -527,10 +527,10 @@ func TestOptional(t *testing.T) {
 		"--local --optional cc_rx_ce_pkts":                                 {cmdutil.ExitUsage, "--optional requires a device: -C DEVICE"},
 		"--local -C mlx5_bond_0 --optional none,cc_rx_ce_pkts":             {cmdutil.ExitUsage, "want names of counters, or none"},
 		"--local -C mlx5_bond_0 --optional none --json":                    {cmdutil.ExitUsage, "mutually exclusive"},
-		"--local -C mlx5_bond_0 --optional cc_rx_ce_pkts":                  {cmdutil.ExitUsage, "use --yes"},
+		"--local -C mlx5_bond_0 --optional cc_rx_ce_pkts":                  {cmdutil.ExitFailed, "enable counter cc_rx_ce_pkts of mlx5_bond_0/1: optional counters: none"},
 		"--local -C mlx5_bond_0 --optional cc_rx_ce_pkts --dry-run":        {cmdutil.ExitFailed, "enable counter cc_rx_ce_pkts of mlx5_bond_0/1: optional counters: none"},
 		"--local -C mlx5_bond_0 --optional none --dry-run":                 {cmdutil.ExitFailed, "no port of mlx5_bond_0 has optional counters"},
-		"--local -C nosuch --optional none --dry-run":                      {cmdutil.ExitFailed, "find device nosuch"},
+		"--local -C nosuch --optional none":                                {cmdutil.ExitFailed, "find device nosuch"},
 		"--local -C mlx5_bond_0 --optional none --dry-run --log /tmp/file": {cmdutil.ExitUsage, "mutually exclusive"},
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -125,7 +125,7 @@ func nodesOf(r *counters.Result) []*fabric.Node {
 
 // printWarnings prints the failures and contradictions of the scan.
 func (c *command) printWarnings(r *counters.Result) {
-	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.names, c.fabric.Verbose > 0)
 }
 
 // nodeFailures returns the requests for counters without a valid response.

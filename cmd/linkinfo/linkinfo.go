@@ -260,7 +260,7 @@ func (c *command) run(ctx context.Context) error {
 	if result == nil {
 		return fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env, result, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, result, c.names, c.fabric.Verbose > 0)
 	if c.table.errors != nil && c.table.errors.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
 		c.table.partial = true
 	}
@@ -319,7 +319,7 @@ func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
 	if err != nil {
 		return nil, fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env, r, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, r, c.names, c.fabric.Verbose > 0)
 	return r.Fabric, nil
 }
 

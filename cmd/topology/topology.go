@@ -318,7 +318,7 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 	if f == nil {
 		return nil, fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: f}, c.fabric.Verbose > 0)
+	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: f}, c.names, c.fabric.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 		c.ended = true

@@ -117,7 +117,7 @@ func (c *command) topology(ctx context.Context, s *session) ([]byte, error) {
 	if f == nil {
 		return nil, c.Iberror("main", err, "discover failed\n")
 	}
-	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, false)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, nil, false)
 	if err != nil {
 		s.err = &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
 	}

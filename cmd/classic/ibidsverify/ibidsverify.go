@@ -111,7 +111,7 @@ func (c *command) scan(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, false)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, nil, false)
 	var text bytes.Buffer
 	err = (&topology.Text{Names: names, Time: time.Now(), Group: true}).WriteTopology(&text, f)
 	return text.Bytes(), err

@@ -139,7 +139,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if r == nil {
 		return err
 	}
-	links.PrintWarnings(c.Env, r, c.Verbose > 0)
+	links.PrintWarnings(c.Env, r, nil, c.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}

@@ -103,7 +103,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if f == nil {
 		return err
 	}
-	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, c.Verbose > 0)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, nil, c.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}

@@ -111,7 +111,7 @@ func (c *command) scan(ctx context.Context) error {
 	if f == nil {
 		return c.Iberror("main", err, "discover failed\n")
 	}
-	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, false)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, nil, false)
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}

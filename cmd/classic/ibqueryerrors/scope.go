@@ -123,7 +123,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 	if err != nil {
 		return nil, failed("discover failed", err)
 	}
-	links.PrintWarnings(s.Env, &linkinfo.Result{Fabric: f}, s.Verbose > 0)
+	links.PrintWarnings(s.Env, &linkinfo.Result{Fabric: f}, nil, s.Verbose > 0)
 	return f, nil
 }
 

@@ -32,6 +32,8 @@ type Env struct {
 	Commands func() *cobra.Command
 
 	source *source // of the running command, for NextStep
+
+	silentHinted bool // by [Failures]
 }
 
 // Sysfs returns the root of sysfs: IBKIT_SYSFS if it is set, as for tests and for

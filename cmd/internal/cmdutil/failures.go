@@ -2,7 +2,11 @@ package cmdutil
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // maxFailures is the number of failures that are printed one by one without -v.
@@ -17,6 +21,7 @@ type Failures struct {
 	count  int
 	usage  int // mistakes of the user
 	hinted map[string]bool
+	silent bool // a node did not reply, or has no active link
 }
 
 // NewFailures returns an empty list. from is in front of each line. all is set if there is
@@ -30,11 +35,12 @@ func (f *Failures) Print(err error) {
 	if isUsage(err) {
 		f.usage++
 	}
+	f.silent = f.silent || errors.Is(err, umad.ErrTimeout) || errors.Is(err, fabric.ErrNotActive) || errors.Is(err, fabric.ErrNoLID)
 	if f.count++; f.count > maxFailures && !f.all {
 		return
 	}
 	printText(f.env, f.from, err)
-	if h := cmp.Or(Hint(err), nodesHint(f.from, err)); !f.hinted[h] {
+	if h := cmp.Or(Hint(err), nodesHint(f.from, err)); h != "" && !f.hinted[h] {
 		f.hinted[h] = true
 		printHint(f.env, h)
 	}
@@ -49,10 +55,15 @@ func (f *Failures) Code() int {
 	return ExitFailed
 }
 
-// Close prints the number of failures beyond the limit, and returns the number of all.
+// Close prints the number of failures beyond the limit, and the next step of native commands for
+// nodes without a reply if none is printed. It returns the number of all failures.
 func (f *Failures) Close() int {
 	if more := f.count - maxFailures; more > 0 && !f.all {
 		fmt.Fprintf(f.env.ErrOut, "%s: and %d more (-v shows all)\n", f.from, more)
+	}
+	if f.silent && len(f.hinted) == 0 && f.env.Commands != nil && !f.env.silentHinted {
+		f.env.silentHinted = true
+		printHint(f.env, "causes and next steps: ibkit check fabric")
 	}
 	return f.count
 }

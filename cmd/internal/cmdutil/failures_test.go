@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/fabric"
 )
 
 func TestFailures(t *testing.T) {
@@ -34,6 +38,36 @@ func TestFailures(t *testing.T) {
 			}
 			if hints := strings.Count(text, "hint: check the node\n"); hints != min(test.count, 1) {
 				t.Errorf("got %d hints, want one with the first failure:\n%s", hints, text)
+			}
+		})
+	}
+}
+
+// Nodes without a reply have a next step once, in native commands, unless another is printed.
+func TestFailures_Silent(t *testing.T) {
+	silent := fmt.Errorf("node01[1]: %w", fabric.ErrNotActive)
+	native := func() *cobra.Command { return &cobra.Command{Use: "ibkit"} }
+	for name, test := range map[string]struct {
+		commands func() *cobra.Command
+		err      error
+		hints    string
+	}{
+		"native":     {native, silent, "hint: causes and next steps: ibkit check fabric\n"},
+		"classic":    {nil, silent, ""},
+		"other hint": {native, WithHint(silent, "check the node"), "hint: check the node\nhint: check the node\n"},
+		"damage":     {native, fmt.Errorf("file:3: damaged"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			env := &Env{ErrOut: &out, Commands: test.commands}
+			for range 2 {
+				f := NewFailures(env, "warning", false)
+				f.Print(test.err)
+				f.Close()
+			}
+			lines := strings.ReplaceAll(out.String(), "warning: "+test.err.Error()+"\n", "")
+			if lines != test.hints {
+				t.Errorf("got %q, want %q", lines, test.hints)
 			}
 		})
 	}

@@ -72,8 +72,8 @@ func (s *Selection) InEither(nodes []*fabric.Node) func(*fabric.Node) bool {
 }
 
 // PrintWarnings prints the failures and contradictions of a scan, and with verbose the
-// cost of the scan.
-func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
+// cost of the scan. Without names, failures have node GUIDs.
+func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, names *fabric.NameMap, verbose bool) {
 	w := env.ErrOut
 	for _, err := range r.Warnings {
 		fmt.Fprintf(w, "warning: %v\n", err)
@@ -81,8 +81,8 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 	f := r.Fabric
 	failures := cmdutil.NewFailures(env, "warning", verbose)
 	for _, failure := range f.Failures {
-		if failure.IsDamage() {
-			failures.Print(failure.Err)
+		if failure.IsDamage() || names != nil {
+			failures.Print(f.FailureError(failure, names))
 			continue
 		}
 		place := "start of the scan"
