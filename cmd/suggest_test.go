@@ -194,3 +194,37 @@ func TestSeeAlso(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagHabits checks that commands lack the flags for which they have hints, and have those that
+// the hints name.
+func TestFlagHabits(t *testing.T) {
+	root := newRoot(&cmdutil.Env{}, nil)
+	for command, habits := range cmdutil.FlagHabits() {
+		cmd, rest, err := root.Find(strings.Fields(command))
+		if err != nil || len(rest) > 0 {
+			t.Errorf("%s: got no command, %v", command, err)
+			continue
+		}
+		has := func(name string) bool {
+			return len(name) == 1 && cmd.Flags().ShorthandLookup(name) != nil || cmd.Flags().Lookup(name) != nil
+		}
+		for name, hint := range habits {
+			t.Run(command+" "+name, func(t *testing.T) {
+				if hint == "" || has(name) {
+					t.Errorf("got the flag and hint %q", hint)
+				}
+				for _, m := range nextCommand.FindAllStringSubmatch(hint, -1) {
+					checkCommand(t, root, hint, m[1])
+				}
+				for part := range strings.SplitSeq(hint, "; ") {
+					for word := range strings.FieldsSeq(part) {
+						flag, isFlag := strings.CutPrefix(strings.Trim(word, ","), "--")
+						if isFlag && !strings.Contains(part, "ibkit ") && !has(flag) {
+							t.Errorf("got no flag --%s of hint %q", flag, hint)
+						}
+					}
+				}
+			})
+		}
+	}
+}

@@ -121,7 +121,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+				return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[1]), "all ports of a device: ibkit devinfo DEVICE")
 			case len(args) == 1 && c.topology:
 				return cmdutil.UsageErrorf("unexpected argument %q: --topology shows all devices", args[0])
 			case len(args) == 1 && args[0] == "":
@@ -239,7 +239,7 @@ func (noDevicesError) Hint() string {
 
 // withHint adds a hint to the error for a device name, which may have a port as findings do.
 func withHint(err error, device string) error {
-	switch name, _, hasPort := fabric.CutPort(device); {
+	switch name, _, hasPort := fabric.CutPort(strings.Replace(device, ":", "/", 1)); {
 	case !errors.Is(err, devinfo.ErrNoDevice):
 	case hasPort:
 		return cmdutil.WithHint(err, "omit the port: "+name)

@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/tool/softdevice"
@@ -252,6 +253,8 @@ func withHint(err error) error {
 		return cmdutil.WithHint(err, "run as root, on a network device that is not a VLAN")
 	case errors.Is(err, softdevice.ErrNotSoftware):
 		return cmdutil.WithHint(err, "only devices of the types rxe and siw can be deleted")
+	case errors.Is(err, devinfo.ErrNoDevice):
+		return cmdutil.WithHint(err, "list all devices: ibkit devinfo")
 	}
 	return err
 }

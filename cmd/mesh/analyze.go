@@ -98,7 +98,7 @@ func (c *analyze) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case len(args) == 0:
 		return cmdutil.Missing("FILE")
 	case len(args) > 1:
-		return cmdutil.UsageErrorf("unexpected argument %q: got a file already", args[1])
+		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q: got a file already", args[1]), "compare with an earlier run: --baseline FILE")
 	}
 	c.file = args[0]
 	if err := analyzeRules.Check(flags); err != nil {

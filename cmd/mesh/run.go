@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -309,11 +310,13 @@ func (c *joinRun) launch(ctx context.Context) error {
 	}
 	o, absent := c.options(token), make(chan string, len(hosts))
 	o.Expect, o.Absent = rendezvous.HostNames(hosts), absent
+	var hinted sync.Once
 	started := rendezvous.Start(context.WithoutCancel(ctx), rendezvous.LaunchOptions{
 		Hosts: hosts, Shell: shell, Input: token + "\n",
 		Remote: append([]string{c.remote, "mesh", "run", "--join", address, "--name", "%h", "--join-timeout", c.within.String()}, c.deviceArguments()...),
 		Output: func(host, line string) { fmt.Fprintf(c.env.ErrOut, "%s: %s\n", host, cmdutil.Message(line)) },
 		Failed: func(host string, err error) {
+			hinted.Do(func() { err = cmdutil.WithHint(err, sshHint) })
 			cmdutil.PrintError(c.env, c.from, err)
 			absent <- host
 		},
@@ -321,6 +324,9 @@ func (c *joinRun) launch(ctx context.Context) error {
 	defer started.Stop(launchEnd)
 	return c.coordinator.run(ctx, l, o)
 }
+
+// sshHint is the advice for a worker that did not start.
+const sshHint = "--hosts are names that ssh reaches without a password, and where ibkit is in the PATH (--remote PROGRAM); names in a file: --hosts \"$(paste -sd, FILE)\""
 
 // launchEnd is the time in which remote programs end after the run.
 const launchEnd = 3 * time.Second

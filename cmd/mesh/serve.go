@@ -65,6 +65,10 @@ func (c *serve) execute(ctx context.Context, flags *pflag.FlagSet) error {
 	if c.expect == "" {
 		return cmdutil.Missing("--expect")
 	}
+	names, count, err := parseExpect(c.expect)
+	if err != nil {
+		return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the file has a host on each line; or give the number of workers")
+	}
 	if err := c.completeSource(ctx, flags); err != nil {
 		return err
 	}
@@ -74,10 +78,7 @@ func (c *serve) execute(ctx context.Context, flags *pflag.FlagSet) error {
 		fmt.Fprintf(c.env.ErrOut, "%s=%s\n", rendezvous.TokenVariable, token)
 	}
 	o := c.options(token)
-	var err error
-	if o.Expect, o.Count, err = parseExpect(c.expect); err != nil {
-		return &cmdutil.UsageError{Err: err}
-	}
+	o.Expect, o.Count = names, count
 	l, err := net.Listen("tcp", c.listen)
 	if err != nil {
 		return fmt.Errorf("listen for workers: %w", err)

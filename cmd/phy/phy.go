@@ -46,7 +46,7 @@ type command struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "phy [flags]",
+		Use:   "phy [flags] [NODE...]",
 		Short: "Show cables, modules, light and bit error rates of all links",
 		Long: strings.TrimSpace(`
 phy reads the physical layer of all links from NVIDIA devices, by LID: cable
@@ -54,7 +54,7 @@ or module with part and serial number, temperature, light per lane, forward
 error correction, bit error rates before and after correction, and why a link
 last went down. It compares light with the module's own limits and with the
 light that the other end sends: little light from a good transmitter is lost
-in the fibre.
+in the fibre. A NODE is a PATTERN as for --node.
 
 It sends only Gets (attribute 0x51 of NVIDIA's vendor class), so it changes
 no device. Devices without them are listed as unavailable, as are registers
@@ -79,7 +79,7 @@ with real hardware.`),
   ibkit phy --devices
 
   # why are ports of a switch down?
-  ibkit phy --down --node leaf1
+  ibkit phy --down leaf1
 
   # all values of a node's link ends, each lane with limits and eye
   ibkit phy --details --eyes --node leaf1
@@ -93,8 +93,8 @@ with real hardware.`),
   # what has changed since an earlier reading?
   ibkit phy --json > may.json
   ibkit phy --diff may.json`, "\n"),
-		Args: cmdutil.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.nodes = append(c.nodes, args...)
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
@@ -102,6 +102,7 @@ with real hardware.`),
 		},
 	}
 	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
 	return cmd
 }
 
@@ -121,6 +122,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.diff, "diff", "", "show changes since the reading in `FILE` (of --json)")
 	flags.BoolVar(&c.raw, "raw", false, "print the bytes of all registers, for a bug report")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", phy.Kinds, "do not report a `FINDING`")
+	c.source.FileHint = "the file of ibdiagnet --get_phy_info: ibdiagnet2.db_csv"
 	c.source.Define(cmd)
 	flags.StringVar(&c.key, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -219,6 +221,9 @@ func (c *command) run(ctx context.Context) error {
 	c.fabric.PrintStats(c.env)
 	if len(r.Devices) > 0 && r.Readable() == 0 {
 		err := fmt.Errorf("read registers: none of %s has them", plural.Count(len(r.Devices), "device", "devices"))
+		if c.stored != nil {
+			return cmdutil.WithHint(err, c.source.FileHint)
+		}
 		return cmdutil.WithHint(err, registerHint)
 	}
 	if changes := v.document.Changes; changes != nil {

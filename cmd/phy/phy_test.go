@@ -35,7 +35,7 @@ func TestPhy_Output(t *testing.T) {
 	var all strings.Builder
 	refused := cmdtest.WriteFile(t, "0s registers leaf1 0x5052\n")
 	for _, line := range []string{
-		"", "--devices", "--cables", "--down --alarms --node leaf2", "--csv --node leaf1", "--devices --csv", "--cables --csv --node leaf*",
+		"", "--devices", "--cables", "--down --alarms --node leaf2", "--down host1", "--csv --node leaf1", "--devices --csv", "--cables --csv --node leaf*",
 		"--node host1 --ignore dirty-fibre", "--node spine1 --sim demo,vendor=off", "--devices --sim demo,vendor=off", "--node nosuch",
 		"--details --eyes --fec --alarms --node leaf1 --sim-events " + refused,
 	} {
@@ -141,7 +141,6 @@ func TestPhy_From(t *testing.T) {
 
 func TestPhy_Usage(t *testing.T) {
 	for line, want := range map[string]string{
-		"leaf1":               `unexpected argument "leaf1"`,
 		"--json --csv":        "mutually exclusive",
 		"--raw --json":        "mutually exclusive",
 		"--cables --devices":  "mutually exclusive",

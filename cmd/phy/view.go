@@ -177,6 +177,8 @@ func (v *view) summary() {
 		verdict, mark = plural.Count(found, "problem", "problems"), v.colour.Bad
 	case read == 0:
 		verdict, mark = "no device to check", v.colour.Warn
+	case v.result.Down && len(v.document.Ends) == 0:
+		verdict = "no port without a link"
 	}
 	if v.document.Partial {
 		verdict, mark = cmdutil.PartialVerdict(v.result.Fabric.Blind(), len(v.document.Findings), verdict), v.colour.Bad

@@ -27,6 +27,12 @@ func Unexpected(cmd *cobra.Command, arg string) error {
 		hint = "try --sim " + arg + "; " + hint
 	case has("listen") && strings.Trim(arg, ":0123456789") == "":
 		hint = "try --listen :" + strings.Trim(arg, ":") + "; " + hint
+	case has("hosts"):
+		hint = "hosts: --hosts 'node[01-16]'; " + hint
+	case cmd.Name() == "exporter":
+		hint = "it runs until it is interrupted; as a service: systemctl start ibkit-exporter; " + hint
+	case cmd.CommandPath() == "ibkit check node":
+		hint = "it checks this host; a node of the fabric: ibkit linkinfo --node NODE; " + hint
 	case has("node"):
 		hint = "select nodes with --node; " + hint
 	}

@@ -27,7 +27,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 	case errors.As(err, &invalid) && isFlag(invalid.GetValue()):
 		return valueHint(invalid.GetFlag())
 	case errors.As(err, &invalid) && invalid.GetFlag().Shorthand == "o":
-		return formatHint(cmd, invalid.GetValue())
+		return cmp.Or(formatHint(cmd, invalid.GetValue()), strings.TrimSuffix(outputHint(cmd), "; "))
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "speed" && SpeedHint(invalid.GetValue()) != "":
 		return SpeedHint(invalid.GetValue())
 	case errors.As(err, &choice):
@@ -54,21 +54,18 @@ func unknownHint(cmd *cobra.Command, name string) string {
 	switch {
 	case !cmd.HasParent():
 		return "flags follow the command: ibkit COMMAND " + flagText(name)
+	case habitHint(cmd, name) != "":
+		return habitHint(cmd, name) + "; list all flags: " + cmd.CommandPath() + " --help"
 	case name == "compare":
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
-	case cmd.Name() == "devinfo" && slices.Contains([]string{"device", "d", "C", "Ca", "dev"}, name):
-		return "the device is an operand: ibkit devinfo DEVICE"
 	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):
 		return "a simulated fabric carries no data: add a software device, ibkit link add rxe0 --type rxe --netdev eth0"
 	case name == "sim":
 		return "the command does not use a fabric; list all flags: " + cmd.CommandPath() + " --help"
 	}
 	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
-	switch {
-	case strings.TrimSuffix(name, "s") == "port" && has("node") && !has("ports") && !has("all-ports") && !has("listen"):
+	if strings.TrimSuffix(name, "s") == "port" && has("node") && !has("ports") && !has("all-ports") && !has("listen") {
 		return "a node with all its ports: --node NODE; the local port: --Port"
-	case name == "d" && cmd.Name() == "phy": // the device of mlxlink
-		return "a node: --node NODE; ports without a link: --down"
 	}
 	for _, now := range renamed[name] {
 		if cmd.Flags().Lookup(now) != nil {
@@ -84,8 +81,12 @@ func unknownHint(cmd *cobra.Command, name string) string {
 			return "try --" + word + "; " + list
 		}
 	}
-	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.Set(name) == nil { // the command does not run
-		return "try --format " + name + "; " + list
+	if f := cmd.Flags().Lookup("format"); f != nil {
+		before := f.Value.String()
+		if f.Value.Set(name) == nil {
+			_ = f.Value.Set(before) // the error is not in the form that was meant
+			return "try --format " + name + "; " + list
+		}
 	}
 	if names := similarFlags(cmd, name); len(names) > 0 {
 		list = "similar: --" + strings.Join(names, ", --") + "; " + list
@@ -204,12 +205,12 @@ var flagWords = map[string][]string{
 	"only-errors": {"problems"},
 	"quiet":       {"problems"},
 	"repeat":      {"count", "watch"},
-	"seconds":     {"window", "for"},
+	"seconds":     {"window", "for", "duration"},
 	"simulate":    {"sim"},
 	"sort-by":     {"sort"},
 	"switch":      {"switches"},
 	"target":      {"node"},
-	"time":        {"window", "for"},
+	"time":        {"window", "for", "duration"},
 	"port":        {"listen", "bind"},
 	"window":      {"interval"},
 	"yaml":        {"json"},

@@ -1,6 +1,7 @@
 package fabricflag
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -25,8 +26,9 @@ type Source struct {
 	// SA reports whether the source is subnet administration.
 	SA bool
 
-	from  string
-	flags *pflag.FlagSet
+	from     string
+	flags    *pflag.FlagSet
+	FileHint string // how to create a file; empty: for any file of a fabric
 }
 
 // The sources that are not files.
@@ -94,7 +96,7 @@ func (s *Source) Database() (*ibdiagnet.Database, error) {
 	}
 	var err error
 	if s.Read, err = fabricfile.Read(s.File); err != nil {
-		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "sources: sweep, sa, or a file: ibkit linkinfo --save FILE")
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmp.Or(s.FileHint, "sources: sweep, sa, or a file: ibkit linkinfo --save FILE"))
 	}
 	return s.Read, nil
 }

@@ -1,0 +1,108 @@
+package cmdutil
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// flagHabits are the hints for flags of other programs, such as mlxlink, iproute2, ethtool, mpirun
+// and other exporters, and for natural words: by command, a line each with flags and the hint.
+var flagHabits = parseHabits(map[string]string{
+	"phy": `
+		d: a node: --node NODE; ports without a link: --down
+		m module modules show-module wide lane lanes: values of each link end: --details; an inventory: --cables
+		c ber show-counters show-ber: the table has bit error rates; all counters: --details
+		fec-histogram show-fec show-histogram: --fec --details
+		eye show-eye: --eyes --details
+		show-ber-monitor monitor: --alarms --details
+		temp temperature fan fans power psu pcie: --devices
+		serial inventory: --cables
+		problems: findings are below the table; links with findings: ibkit linkinfo --phy --problems
+		finding: leave a finding out: --ignore FINDING
+		all-ports: ports without a link: --down
+		switches: select nodes: --node 'leaf*'; temperatures and fans of switches: --devices
+		watch interval: compare with an earlier reading: --diff FILE; all the time: ibkit exporter --phy
+		sort: sort the values of --csv
+		lid: --node NAME; the name of a LID: ibkit addr LID`,
+	"linkinfo": `
+		details fec eyes module: ibkit phy
+		ber cable cables optics light temperature temp: --phy; all values: ibkit phy
+		only: --finding FINDING
+		l: a line for each link is the default; a line for each end: --ends`,
+	"check fabric": `
+		no-phy: --skip cables,temperature,power,ber`,
+	"check node": `
+		manifest: --expect FILE
+		write-manifest generate: --write-expect FILE
+		slurm: Slurm's HealthCheckProgram: man ibkit-check-node; output: --format nhc
+		gpu gpus: ibkit doctor --only gpus
+		device d C: all devices are checked; leave some out: --ignore-devices PATTERN
+		warn: --fail-severity warning
+		q quiet: without output if there are no findings: --format nhc`,
+	"devinfo": `
+		device d C Ca dev: the device is an operand: ibkit devinfo DEVICE
+		gpu gpus topo numa pcie: --topology
+		pfc ecn dcb qos dscp lldp buffer: --roce
+		v l list s all gid gids firmware netdev port i: devices: ibkit devinfo; all attributes of a device: ibkit devinfo DEVICE
+		qp qps mr cq pid: --resources
+		stats counters: ibkit counters --local`,
+	"exporter": `
+		bind web.listen-address: --listen ADDRESS
+		web.config.file tls user password cert: TLS and users: --web-config FILE
+		page web open ui: pages are served at the address of --listen
+		no-phy: registers are read with --phy only
+		url-prefix path: pages and /metrics are at the root; another path needs a proxy
+		daemon: systemctl start ibkit-exporter
+		json csv: documents are at /api; a sweep: ibkit top --once --json`,
+	"mesh": `
+		hosts results output: simulated figures: ibkit mesh --sim FABRIC > FILE; to measure: ibkit mesh run --hosts LIST`,
+	"mesh analyze": `
+		csv: --json
+		drain: --apply slurm
+		bad-hosts exclude: --exclude-file FILE
+		compare diff since: --baseline FILE`,
+	"mesh plan": `
+		hosts: the hosts of the fabric are planned: --from FILE or --sim FABRIC`,
+	"mesh run": `
+		n np: start workers with srun or mpirun, or --hosts LIST; otherwise --rank and --ranks
+		hostfile hostlist nodes nodelist w: --hosts 'node[01-16]'
+		token: export IBKIT_MESH_TOKEN
+		d dev hca ib-dev: --device LIST
+		size s: --message-size BYTES
+		test: --op OPERATION, --metric METRIC
+		output: figures: --results FILE
+		time seconds D: --duration TIME`,
+	"mesh serve": `
+		port listen: --bind ADDRESS
+		hosts hostfile: --expect FILE
+		token: export IBKIT_MESH_TOKEN`,
+})
+
+// FlagHabits returns the hints for flags that commands do not have, by command and flag.
+func FlagHabits() map[string]map[string]string { return flagHabits }
+
+// parseHabits returns the hints by command and flag.
+func parseHabits(texts map[string]string) map[string]map[string]string {
+	habits := map[string]map[string]string{}
+	for command, text := range texts {
+		habits[command] = map[string]string{}
+		for line := range strings.Lines(text) {
+			names, hint, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			for _, name := range strings.Fields(names) {
+				habits[command][name] = hint
+			}
+		}
+	}
+	return habits
+}
+
+// habitHint returns the hint for a flag of another program, "" without any.
+func habitHint(cmd *cobra.Command, name string) string {
+	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
+	hint := flagHabits[command][strings.ReplaceAll(name, "_", "-")]
+	if strings.HasPrefix(hint, "--") {
+		hint = "try " + hint
+	}
+	return hint
+}
