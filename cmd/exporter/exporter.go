@@ -320,7 +320,7 @@ func (c *command) run(ctx context.Context) error {
 	hangups, release := interrupt.Hangups()
 	defer release()
 	for _, l := range listeners {
-		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v%s\n", l.Addr(), c.more())
+		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v%s\n", l.Addr(), c.more(l.Addr()))
 	}
 	if err := cmdutil.NotifyReady(c.env.Getenv); err != nil {
 		cmdutil.PrintError(c.env, "ibkit exporter", err)
@@ -342,9 +342,12 @@ func (c *command) run(ctx context.Context) error {
 }
 
 // more names the responses of the server besides the metrics.
-func (c *command) more() string {
-	if c.page == nil {
+func (c *command) more(at net.Addr) string {
+	switch {
+	case c.page == nil:
 		return ""
+	case c.webConfig == "":
+		return fmt.Sprintf(" with pages at http://%v/", at)
 	}
 	return " with pages at /"
 }

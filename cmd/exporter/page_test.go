@@ -3,6 +3,7 @@ package exporter
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,9 @@ func TestPages(t *testing.T) {
 			r := program.Start(nil, append([]string{"exporter", "--listen", "127.0.0.1:0"}, strings.Fields(test.flags)...)...)
 			if text := await(t, r, "/", test.want); strings.Contains(text, test.not) {
 				t.Errorf("got\n%s", text)
+			}
+			if address := regexp.MustCompile(` with pages at http://127\.0\.0\.1:[0-9]+/\n`); address.MatchString(r.ErrOut.String()) != (test.flags == "--sim demo") {
+				t.Errorf("got %s, want the address of the pages if there are some", r.ErrOut)
 			}
 			if code := r.End(); code != cmdutil.ExitOK {
 				t.Errorf("got exit code %d: %s", code, r.ErrOut)

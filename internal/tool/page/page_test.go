@@ -363,6 +363,14 @@ func TestPage_Documents(t *testing.T) {
 	}
 }
 
+// TestPage_Hints checks that next steps have node names.
+func TestPage_Hints(t *testing.T) {
+	text := record(t, "demo").body("/api/summary")
+	if !strings.Contains(text, "then: ibkit linkinfo --node leaf1") || strings.Contains(text, "--node 0x") {
+		t.Errorf("got %s, want next steps with names", text)
+	}
+}
+
 // TestPage_Paging follows the links to the next rows.
 func TestPage_Paging(t *testing.T) {
 	s := record(t, "demo")

@@ -57,7 +57,7 @@ func parseQuery(values url.Values) (q query, err error) {
 	}
 	if text := values.Get("node"); text != "" {
 		if q.guid, err = ib.ParseGUID(text); err != nil {
-			return q, fmt.Errorf("invalid node: %w", err)
+			return q, fmt.Errorf("invalid node %q: want a node GUID, as /api/linkinfo has it", text)
 		}
 	}
 	return q, nil

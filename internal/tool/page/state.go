@@ -25,7 +25,7 @@ type state struct {
 	report Report
 	nodes  func() []nodeRow // in name order
 
-	nextStep func(*report.Finding) string // with names of nodes, as users type it
+	nextStep func(*report.Finding) string // as users type it
 }
 
 // newState derives a sweep's state, without the times of first sight. plan may be nil.
@@ -50,13 +50,12 @@ func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 	}
 	r.Summary = sample.Summarize()
 	r.Links = t.linkStates()
-	names := sync.OnceValue(func() map[ib.GUID]string { return s.Names.UniqueNames(s.Result.Fabric) })
+	r.NameHints(s.Names.UniqueNames(s.Result.Fabric))
 	t.nextStep = func(f *report.Finding) string {
-		hint := f.NamedHint(names())
 		if o.NextStep != nil {
-			hint = o.NextStep(hint)
+			return o.NextStep(f.Hint)
 		}
-		return hint
+		return f.Hint
 	}
 	t.nodes = sync.OnceValue(t.nodeRows)
 	return t
