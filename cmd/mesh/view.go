@@ -272,6 +272,9 @@ func (v *view) plan(p *mesh.Plan) {
 		coverage = "at least " + coverage
 	}
 	v.line("coverage", "%s", coverage)
+	if c.LeafPairs > 0 {
+		v.line("leaves", "%d of %s of leaf switches", c.UsedLeafPairs, plural.Count(c.LeafPairs, "pair", "pairs"))
+	}
 	if len(c.Unused) > 0 {
 		const maxNamed = 8
 		v.line("unused", "%s%s", strings.Join(c.Unused[:min(len(c.Unused), maxNamed)], ", "), moreText(c.Links-c.Used-maxNamed))

@@ -40,6 +40,9 @@ type Coverage struct {
 	Least  int      `json:"least"` // flows on a used link
 	Most   int      `json:"most"`
 	Unused []string `json:"unused"` // output ports, at most 100; none without tables
+
+	LeafPairs     int `json:"leaf_pairs"`      // pairs of leaf switches
+	UsedLeafPairs int `json:"leaf_pairs_used"` // that flows connect, in either direction
 }
 
 // PlanOptions are the [NewPlan] options.
@@ -72,6 +75,7 @@ func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
 	p.Fail(w.routing.ReportFailures(w.names)...)
 	t := newTraffic(m)
 	now, total := make([]int32, t.paths.count), make([]int, t.paths.count)
+	leaves := newLeafPairs(m)
 	for round := range o.Schedule.rounds(m) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -81,6 +85,7 @@ func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
 		clear(now)
 		for _, f := range round {
 			links := t.links(f)
+			leaves.add(f)
 			for _, x := range links {
 				now[x]++
 				total[x]++
@@ -100,6 +105,7 @@ func NewPlan(ctx context.Context, w *Wiring, o PlanOptions) (*Plan, error) {
 		p.Sharing.Share = round(float64(p.Sharing.Flows) / float64(p.Flows))
 	}
 	p.cover(t, total)
+	p.Coverage.LeafPairs, p.Coverage.UsedLeafPairs = leaves.count()
 	return p, nil
 }
 

@@ -36,12 +36,16 @@ var schedules = []scheduleInfo{
 	{"outcast", "groups in which one sends to several: outcast:RECEIVERS", 8, 1 << 12, (*members).outcast},
 	{"alltoall", "all ordered pairs in a single round", 0, 0, (*members).allToAll},
 	{congestSchedule, "victims without and with congestors: congest:SENDERS", 8, 1 << 12, (*members).congest},
+	{coverSchedule, "few pairs over all leaf pairs and links: cover:PAIRS", 2, 1 << 8, (*members).cover},
 	{"loopback", "each adapter with itself: host or network?", 0, 0, (*members).loopback},
 	{fileSchedule, "lines of ROUND SENDER RECEIVER: file:PATH", 0, 0, nil},
 }
 
 // congestSchedule is the schedule with [Part]s.
 const congestSchedule = "congest"
+
+// coverSchedule is the schedule of a standing probe.
+const coverSchedule = "cover"
 
 // Schedules returns the schedule names, each with a tab and a description.
 func Schedules() (all []string) {
