@@ -35,6 +35,8 @@ type judge struct {
 	blames    []*blame
 	failed    []*blame
 	suspects  []suspect
+	lossy     map[int32]bool // flows with explained losses
+	lostPairs []lossFlow
 	result    *Result
 }
 
@@ -205,6 +207,7 @@ func (j *judge) collect() {
 			metric: bandwidth, element: x, flows: d.flows, crossing: int(t.count[x]), share: d.share, slight: true,
 		})
 	}
+	j.judgeLosses()
 	slices.SortStableFunc(j.blames, func(a, b *blame) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()))
 	})

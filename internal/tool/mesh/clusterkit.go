@@ -51,6 +51,7 @@ const (
 	noMetric metric = iota
 	bandwidth
 	latency
+	loss // of probes, without a figure per flow
 )
 
 // metricOf returns the metric that a member's name contains.

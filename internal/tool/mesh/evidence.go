@@ -11,7 +11,7 @@ import (
 // reportEvidence returns the evidence's JSON form.
 func (j *judge) reportEvidence(b *blame) (all []Evidence) {
 	for _, e := range b.evidence {
-		r := Evidence{Metric: [...]string{"reachability", "bandwidth", "latency"}[e.metric], Flows: e.flows, Crossing: e.crossing}
+		r := Evidence{Metric: [...]string{"reachability", "bandwidth", "latency", "loss"}[e.metric], Flows: e.flows, Crossing: e.crossing}
 		kind, number, receives := j.elements.kind(e.element)
 		switch {
 		case kind == linkElement:
@@ -28,6 +28,7 @@ func (j *judge) reportEvidence(b *blame) (all []Evidence) {
 		if e.metric != noMetric {
 			r.Share = new(round(e.share))
 		}
+		r.Sent, r.Lost = e.probes.Sent, e.probes.Lost
 		if e.median != 0 {
 			r.Median = new(round(e.median))
 		}
@@ -61,6 +62,8 @@ func (e *evidence) speedText() string {
 	switch {
 	case e.slight:
 		return fmt.Sprintf("%.1f %% of its class on average", 100*e.share)
+	case e.metric == loss:
+		return e.probes.String()
 	case e.metric == latency:
 		return fmt.Sprintf("%.1f times the latency of its class (median %.2f µs)", 1/e.share, e.median)
 	}

@@ -27,6 +27,9 @@ func (j *judge) reportFailed() {
 		j.reportUnreachable(b)
 	}
 	for _, i := range t.unexplained() {
+		if j.lossy[t.slow[i].flow] {
+			continue
+		}
 		f := &j.results.Flows[t.slow[i].flow]
 		j.addPair(report.Unreachable, noMetric, f, "the flow has no figure, although others to and from both ends have"+j.reasonText([]int32{t.slow[i].flow}))
 	}

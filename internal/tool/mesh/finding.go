@@ -12,7 +12,7 @@ import (
 // Kinds are the finding kinds.
 var Kinds = []report.Kind{
 	report.SlowNode, report.SlowCable, report.SlowLink, report.SlowPair, report.Asymmetric, report.Congested,
-	report.Unreachable, report.Hung, report.MissingHost, report.Corrupt, report.BelowBaseline,
+	report.PacketLoss, report.Unreachable, report.Hung, report.MissingHost, report.Corrupt, report.BelowBaseline,
 }
 
 // CannotMeasure begins the details of [report.MissingHost] findings about hosts without a
@@ -34,12 +34,14 @@ type FindingData struct {
 
 // An Evidence is the flows against a place.
 type Evidence struct {
-	Metric    string   `json:"metric"`    // "bandwidth", "latency" or "reachability"
-	Direction string   `json:"direction"` // "send", "receive", "through", "loopback", or the input port of a link
-	Flows     int      `json:"flows"`     // slow or failed flows that the place explains
-	Crossing  int      `json:"crossing"`  // all flows that cross it
-	Share     *float64 `json:"share"`     // speed relative to the class; null: no figure
-	Median    *float64 `json:"median"`    // of the class, in Gbit/s or µs
+	Metric    string   `json:"metric"`         // "bandwidth", "latency", "loss" or "reachability"
+	Direction string   `json:"direction"`      // "send", "receive", "through", "loopback", or the input port of a link
+	Flows     int      `json:"flows"`          // slow or failed flows that the place explains
+	Crossing  int      `json:"crossing"`       // all flows that cross it
+	Share     *float64 `json:"share"`          // speed relative to the class; null: no figure
+	Median    *float64 `json:"median"`         // of the class, in Gbit/s or µs
+	Sent      int      `json:"sent,omitempty"` // probes that cross it
+	Lost      int      `json:"lost,omitempty"`
 }
 
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
@@ -61,6 +63,7 @@ func (j *judge) report() {
 		j.reportUnknownLinks(t)
 		j.reportRest(t)
 	}
+	j.reportLostPairs()
 	j.reportLoopbacks()
 	j.reportCongestion()
 	j.compareBaseline(j.options.Baseline)
@@ -78,7 +81,14 @@ func (j *judge) report() {
 func (j *judge) reportBlame(b *blame) {
 	slight := !slices.ContainsFunc(b.evidence, func(e evidence) bool { return !e.slight })
 	kind := j.kindOf(b)
+	cause := kind
+	if !slices.ContainsFunc(b.evidence, func(e evidence) bool { return e.metric != loss }) {
+		kind = report.PacketLoss
+	}
 	f := j.finding(kind, b, j.evidencesText(b.evidence)+j.rateText(b)+j.loopbackText(b)+j.alternatives(b))
+	if f.Hint == "" {
+		f.Hint = cause.HintFor(f)
+	}
 	if slight {
 		f.Severity = report.Warning
 	}

@@ -56,7 +56,7 @@ func (j *judge) judgeLoopbacks() {
 // others.
 func (l *loopbacks) speed(endpoint int32, m metric) *ownSpeed {
 	i, ok := l.of[endpoint]
-	if !ok || m == noMetric {
+	if !ok || m == noMetric || m == loss {
 		return nil
 	}
 	k := l.classes.all[l.classes.of[i]]

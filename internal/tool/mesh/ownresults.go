@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ibkit/ibkit/report"
@@ -43,7 +44,11 @@ func (r *Results) All() []Flow { return append(slices.Clip(r.Flows), r.Loaded...
 
 // ReportFlow returns the JSON form of a flow by its number in All.
 func (r *Results) ReportFlow(i int, f Flow) ReportFlow {
-	return ReportFlow{r.Names[f.From], r.Names[f.To], figure(f.Gbps), figure(f.Micros), i >= len(r.Flows)}
+	flow := ReportFlow{Source: r.Names[f.From], Destination: r.Names[f.To], Gbps: figure(f.Gbps), Micros: figure(f.Micros), Congested: i >= len(r.Flows)}
+	if c, ok := r.counts[[2]string{flow.Source, flow.Destination}]; ok {
+		flow.Sent, flow.Lost = &c.Sent, &c.Lost
+	}
+	return flow
 }
 
 // A ReportFlow is a flow in JSON. A figure that was not measured is null.
@@ -53,6 +58,10 @@ type ReportFlow struct {
 	Gbps        *float32 `json:"bandwidth_gbps"`
 	Micros      *float32 `json:"latency_us"`
 	Congested   bool     `json:"congested,omitempty"`
+
+	// The probes of a flow, which has the latency of a round trip.
+	Sent *int `json:"sent,omitempty"`
+	Lost *int `json:"lost,omitempty"`
 }
 
 // ownFlows adds the flows in ibkit's results: those of a document, or one in each value.
@@ -96,5 +105,19 @@ func (d *document) ownFlow(v *value) error {
 	}
 	f.From, f.To = d.results.name([]byte(from)), d.results.name([]byte(to))
 	d.results.addPart(part, f)
+	return d.ownCount(v, &f)
+}
+
+// ownCount adds the probes of a flow.
+func (d *document) ownCount(v *value, f *Flow) error {
+	sent, ok := v.member("sent").number()
+	lost, also := v.member("lost").number()
+	switch {
+	case !ok && !also:
+		return nil
+	case !ok || !also || lost < 0 || lost > sent || sent > math.MaxInt32:
+		return fmt.Errorf("got %v lost of %v sent probes, want up to as many lost as sent", lost, sent)
+	}
+	d.results.SetCount(f.From, f.To, Count{int(sent), int(lost)})
 	return nil
 }

@@ -30,6 +30,7 @@ type evidence struct {
 	slight   bool    // a deficit: the flows are not slow
 	own      bool    // of a loopback
 	slow     []int32 // the flows that it explains
+	probes   Count   // of a loss
 }
 
 // placeOf returns an element's place.
