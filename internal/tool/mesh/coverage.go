@@ -47,7 +47,7 @@ func (m *members) cover(flows int) iter.Seq[[]pair] {
 func newCoverage(m *members, flows int) *coverage {
 	n := len(m.ends)
 	c := &coverage{members: m, flows: flows, targets: make([][]int32, n), load: make([]int32, n), pairs: map[pair]bool{}}
-	if m.wiring.Paths != FromNames {
+	if m.wiring.Paths != FromNames || m.wiring.grouped {
 		c.crossed, c.used = make([]int, m.wiring.channels.Count()), make([]bool, m.wiring.channels.Count())
 		c.leaves = m.byLeaf()
 		c.findUsed()

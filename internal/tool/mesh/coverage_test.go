@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -90,5 +91,40 @@ func TestSchedule_CoverLarge(t *testing.T) {
 				t.Errorf("got %d members, %d targets, %+v, want 4096, at most %d, and all links and leaf pairs", p.Members, p.Rounds, c, test.targets)
 			}
 		})
+	}
+}
+
+// Without a fabric, the leaf switches of a list are connected, and named if they lose probes.
+func TestPlanProbes_Leaves(t *testing.T) {
+	var all []Adapter
+	for i := range 12 {
+		all = append(all, Adapter{Host: fmt.Sprintf("192.0.2.%d", i+1), Leaf: fmt.Sprintf("leaf%d", i/4)})
+	}
+	w := NewUnwired(all)
+	p := w.PlanProbes(2, nil)
+	if c := p.Coverage; c.LeafPairs != 3 || c.UsedLeafPairs != 3 || p.Members != 12 {
+		t.Errorf("got %d members, %+v, want 12 and all 3 leaf pairs", p.Members, c)
+	}
+	results := NewResults(nil)
+	for _, a := range all {
+		name, peers, err := p.Of(a.Host)
+		if err != nil || name != a.Host {
+			t.Fatalf("got %q, %v, want %s", name, err, a.Host)
+		}
+		for _, peer := range peers {
+			f := Flow{From: results.name([]byte(name)), To: results.name([]byte(peer.Name)), Gbps: none, Micros: 20}
+			results.add(f)
+			lost := 0
+			if from, to := w.resolve(name)[0], w.resolve(peer.Name)[0]; from/4 == 1 || to/4 == 1 {
+				lost = 8
+			}
+			results.SetCount(f.From, f.To, Count{100, lost})
+			if same := w.resolve(name)[0]/4 == w.resolve(peer.Name)[0]/4; (peer.Class == SameLeaf) != same {
+				t.Errorf("got class %s for %s and %s", peer.Class, name, peer.Name)
+			}
+		}
+	}
+	if got := brief(Analyze(results, w, Options{}).Findings); len(got) != 1 || got[0] != "packet-loss leaf1" {
+		t.Errorf("got %v, want packet loss at leaf1", got)
 	}
 }

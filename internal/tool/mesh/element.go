@@ -86,6 +86,9 @@ func (e *elements) direction(b []element, from, to int32) ([]element, bool) {
 	}
 	switch e.wiring.Paths {
 	case FromNames:
+		if e.wiring.grouped {
+			b = append(b, e.switches+element(e.wiring.channels.At(int(a))), e.switches+element(e.wiring.channels.At(int(z))))
+		}
 		return b, true
 	case FromShortest:
 		return e.common(b, int(a), int(z))

@@ -166,6 +166,10 @@ func (j *judge) finding(kind report.Kind, b *blame, detail string) report.Findin
 	case linkElement:
 		f = j.atPort(f, w.channels.Port(j.number(x)))
 	case switchElement:
+		if w.Paths == FromNames {
+			f = f.WithHint("on its hosts: ibkit counters --local --window 10s")
+			break
+		}
 		f = f.At(w.channels.Switches()[p.id].GUID, -1)
 		f = f.WithHint("ibkit counters {node} --window 10s")
 	case endElement:

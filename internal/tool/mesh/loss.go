@@ -16,8 +16,10 @@ func (c *Count) add(o Count) { c.Sent, c.Lost = c.Sent+o.Sent, c.Lost+o.Lost }
 
 // Limits on losses.
 const (
-	// normalLoss is the loss that needs no cause.
-	normalLoss = 1e-3
+	// normalLoss is the loss that needs no cause, and so is that of commonFlows of the
+	// flows if it is higher.
+	normalLoss  = 1e-3
+	commonFlows = 0.4
 
 	// minGain is the logarithm of the likelihood ratio above which an element is a
 	// cause, besides the logarithm of the element count.
@@ -121,7 +123,7 @@ func (j *judge) newLossVote() *lossVote {
 	v.normal = normalLoss
 	if len(shares) > 0 {
 		slices.Sort(shares)
-		v.normal = max(v.normal, quantile(shares, 0.5))
+		v.normal = max(v.normal, quantile(shares, commonFlows))
 	}
 	v.least = minGain + math.Log(float64(j.elements.count))
 	return v

@@ -14,6 +14,12 @@ const (
 	ResultsSchema     = resultsSchemaName + "1"
 )
 
+// The schema of a standing probe's windows in JSON, with flows as in results.
+const (
+	pingSchemaName = "ibkit/ping-mesh/"
+	PingSchema     = pingSchemaName + "1"
+)
+
 // A ResultsDocument is results in JSON.
 type ResultsDocument struct {
 	ReportResults
@@ -73,6 +79,7 @@ func (d *document) ownFlows(values []value) {
 			if flows := values[i].member("flows"); flows != nil {
 				items = flows.items
 			}
+			d.ownLeaf(&values[i])
 		}
 		for k := range items {
 			if err := d.ownFlow(&items[k]); err != nil {
@@ -106,6 +113,19 @@ func (d *document) ownFlow(v *value) error {
 	f.From, f.To = d.results.name([]byte(from)), d.results.name([]byte(to))
 	d.results.addPart(part, f)
 	return d.ownCount(v, &f)
+}
+
+// ownLeaf stores the leaf switch of the source of a standing probe.
+func (d *document) ownLeaf(v *value) {
+	source, ok := v.member("source").str()
+	leaf, also := v.member("leaf").str()
+	if !ok || !also {
+		return
+	}
+	if d.results.leaves == nil {
+		d.results.leaves = map[string]string{}
+	}
+	d.results.leaves[printable(source)] = printable(leaf)
 }
 
 // ownCount adds the probes of a flow.

@@ -62,7 +62,7 @@ func formatOf(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")):
 		switch {
-		case bytes.Contains(text, []byte(resultsSchemaName)), bytes.HasPrefix(text, []byte(`{"src":`)):
+		case bytes.Contains(text, []byte(resultsSchemaName)), bytes.Contains(text, []byte(pingSchemaName)), bytes.HasPrefix(text, []byte(`{"src":`)):
 			return JSON
 		case superBenchKey.Match(text):
 			return SuperBench

@@ -71,6 +71,7 @@ type Results struct {
 
 	index   map[string]int32
 	reasons map[[2]string]string // of failed flows, by the names of their ends
+	leaves  map[string]string    // leaf switches by name, without a fabric
 	counts  map[[2]string]Count  // of flows with probes, by the names of their ends
 }
 

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
@@ -13,6 +14,7 @@ type Adapter struct {
 	Host   string
 	Device string  // that distinguishes it from others of the host; "": the host has one
 	Gbps   float64 // 0: unknown
+	Leaf   string  // switch; "": unknown
 }
 
 // name returns the name in results.
@@ -24,24 +26,32 @@ func (a Adapter) name() string {
 }
 
 // NewUnwired returns a wiring of adapters without a known fabric: an Ethernet network, or an
-// InfiniBand fabric that cannot be scanned. Hosts are judged, links are not.
+// InfiniBand fabric that cannot be scanned. Hosts are judged, and leaf switches if they are
+// known for all adapters; links are not.
 func NewUnwired(all []Adapter) *Wiring {
-	const ports = 250 // of a switch that stands for the network
+	const ports = 250 // of a switch that stands for the network, or a part of a leaf switch
 	r := &route.Routing{}
-	var network *route.Node
+	grouped := len(all) > 0 && !slices.ContainsFunc(all, func(a Adapter) bool { return a.Leaf == "" })
+	networks, used := map[string]*route.Node{}, map[string]int{}
 	for i, a := range all {
-		if i%ports == 0 {
-			network = r.Add(ib.GUID(1<<32+i), mad.NodeTypeSwitch, ports)
-			network.Desc = mad.NewNodeDescription("network")
+		leaf := "network"
+		if grouped {
+			leaf = a.Leaf
 		}
+		port := used[leaf]%ports + 1
+		if used[leaf]++; port == 1 {
+			networks[leaf] = r.Add(ib.GUID(1<<32+i), mad.NodeTypeSwitch, ports)
+			networks[leaf].Desc = mad.NewNodeDescription(leaf)
+		}
+		network := networks[leaf]
 		n := r.Add(ib.GUID(i+1), mad.NodeTypeCA, 1)
 		n.Desc = mad.NewNodeDescription(a.name())
 		n.Ports[1].GUID = n.GUID
-		n.Ports[1].State, network.Ports[i%ports+1].State = ib.PortActive, ib.PortActive
-		route.Connect(&n.Ports[1], &network.Ports[i%ports+1])
+		n.Ports[1].State, network.Ports[port].State = ib.PortActive, ib.PortActive
+		route.Connect(&n.Ports[1], &network.Ports[port])
 	}
 	w := NewWiring(r, nil)
-	w.Paths = FromNames
+	w.Paths, w.grouped = FromNames, grouped
 	for i := range w.ends {
 		w.ends[i].gbps = all[w.ends[i].port.Node.GUID-1].Gbps
 	}
@@ -52,7 +62,7 @@ func NewUnwired(all []Adapter) *Wiring {
 func (r *Results) Adapters() (all []Adapter) {
 	for _, name := range r.Names {
 		host, device, _ := strings.Cut(name, " ")
-		all = append(all, Adapter{Host: host, Device: device})
+		all = append(all, Adapter{Host: host, Device: device, Leaf: r.leaves[name]})
 	}
 	return all
 }

@@ -30,6 +30,7 @@ const (
 type Wiring struct {
 	Paths    PathSource
 	Adaptive bool // adaptive routing is why paths are not from tables
+	grouped  bool // leaf switches are known, although the network is not
 
 	routing  *route.Routing
 	channels *route.Channels
