@@ -11,10 +11,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/route"
-	"github.com/ibkit/ibkit/internal/tool/route/dump"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -55,7 +53,7 @@ func (s *source) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 // wiring reads the fabric and its forwarding tables.
 func (s *source) wiring(ctx context.Context) (w *mesh.Wiring, err error) {
 	if s.from.File != "" {
-		s.routing, err = readRouting(s.from.File)
+		s.routing, err = routefiles.ReadStored(s.from.File)
 	} else {
 		s.routing, err = s.scan(ctx)
 	}
@@ -65,20 +63,6 @@ func (s *source) wiring(ctx context.Context) (w *mesh.Wiring, err error) {
 	failures := s.fabric.Failures(s.env, "warning")
 	routefiles.PrintFailures(failures, s.routing, s.names)
 	return mesh.NewWiring(s.routing, s.names), nil
-}
-
-// readRouting reads a stored routing, dumps with tables, or a fabric without tables. An
-// invalid file is a usage error.
-func readRouting(path string) (*route.Routing, error) {
-	r, err := dump.Load([]string{path}, dump.LoadOptions{})
-	if err == nil {
-		return r, nil
-	}
-	d, other := fabricfile.Read(path)
-	if other != nil {
-		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
-	}
-	return route.FromFabric(d.Fabric), nil
 }
 
 // scan reads the fabric at the local port. Subnet administration is not asked for tables.

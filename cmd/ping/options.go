@@ -27,43 +27,15 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"quiet", "json-lines"}, Others: []string{"lines"}},
 		{Flags: []string{"quiet"}, Others: []string{"timestamps"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"debug"}, Others: []string{"serve"}}},
+	Needs: []cmdutil.Need{
+		{Flags: []string{"debug"}, Others: []string{"serve"}},
+		{Flags: []string{"from", "hosts", "results", "pairs", "paths", "window"}, Others: []string{"mesh"}},
+	},
 }
 
 // complete checks the command line before the first packet is sent.
 func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []lookup.Address, err error) {
-	if err := rules.Check(flags); err != nil {
-		return nil, err
-	}
-	if err := c.fabric.Complete(ctx, c.env); err != nil {
-		return nil, err
-	}
-	if c.auto = c.via == "auto"; !c.auto {
-		if err := c.agent.UnmarshalText([]byte(c.via)); err != nil {
-			return nil, cmdutil.UsageErrorf("invalid agent %q: not auto, vendor, sma or pma", c.via)
-		}
-	}
-	toServers := c.auto || c.agent == ping.AgentServer
-	switch {
-	case !toServers && cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}) != "":
-		return nil, cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}), c.agent)
-	case c.oui >= 1<<24:
-		return nil, cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", c.oui)
-	case c.count < 0:
-		return nil, cmdutil.UsageErrorf("invalid --count %d: want at least 0", c.count)
-	case c.interval < 0:
-		return nil, cmdutil.UsageErrorf("invalid --interval %v: want at least 0", c.interval)
-	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
-		return nil, cmdutil.UsageErrorf("invalid --rate %v: want a positive number up to 1e9", c.rate)
-	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
-		return nil, cmdutil.UsageErrorf("invalid --deadline %v: want a time above 0", c.deadline)
-	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
-		return nil, cmdutil.UsageErrorf("invalid --max-loss %v: want a percentage from 0 to 100", c.limits.loss)
-	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
-		return nil, cmdutil.UsageErrorf("invalid --max-p99 %v: want a time above 0", c.limits.p99)
-	}
-	c.setSchedule(flags)
-	if c.options.Payload, err = makePayload(c.size, flags.Changed("payload-size"), c.pattern); err != nil {
+	if err := c.completeOptions(ctx, flags); err != nil {
 		return nil, err
 	}
 	if c.expect == "-" && c.file == "-" {
@@ -72,18 +44,56 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if targets, err = c.parseTargets(args); err != nil {
 		return nil, err
 	}
-	var expected []*expectation
 	if flags.Changed("expect") {
-		if expected, err = readExpected(c.env.In, c.expect, c.check); err != nil {
+		if c.finder.expected, err = readExpected(c.env.In, c.expect, c.check); err != nil {
 			return nil, err
 		}
 	}
-	for _, e := range expected {
+	for _, e := range c.finder.expected {
 		targets = append(targets, e.address)
 	}
-	c.finder = finder{expected: expected, env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
+	return targets, nil
+}
+
+// completeOptions checks the flags of all pings.
+func (c *command) completeOptions(ctx context.Context, flags *pflag.FlagSet) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.auto = c.via == "auto"; !c.auto {
+		if err := c.agent.UnmarshalText([]byte(c.via)); err != nil {
+			return cmdutil.UsageErrorf("invalid agent %q: not auto, vendor, sma or pma", c.via)
+		}
+	}
+	toServers := c.auto || c.agent == ping.AgentServer
+	switch {
+	case !toServers && cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}) != "":
+		return cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "payload-size", "payload"}), c.agent)
+	case c.oui >= 1<<24:
+		return cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", c.oui)
+	case c.count < 0:
+		return cmdutil.UsageErrorf("invalid --count %d: want at least 0", c.count)
+	case c.interval < 0:
+		return cmdutil.UsageErrorf("invalid --interval %v: want at least 0", c.interval)
+	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
+		return cmdutil.UsageErrorf("invalid --rate %v: want a positive number up to 1e9", c.rate)
+	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
+		return cmdutil.UsageErrorf("invalid --deadline %v: want a time above 0", c.deadline)
+	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
+		return cmdutil.UsageErrorf("invalid --max-loss %v: want a percentage from 0 to 100", c.limits.loss)
+	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
+		return cmdutil.UsageErrorf("invalid --max-p99 %v: want a time above 0", c.limits.p99)
+	}
+	c.setSchedule(flags)
+	if c.options.Payload, err = makePayload(c.size, flags.Changed("payload-size"), c.pattern); err != nil {
+		return err
+	}
+	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
 	c.finder.names, err = c.fabric.Names(c.env)
-	return targets, err
+	return err
 }
 
 // setSchedule derives the number and the times of probes.

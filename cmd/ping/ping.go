@@ -42,6 +42,7 @@ type command struct {
 	limits      limits
 	view        view
 	serve       server
+	mesh        meshProbe
 
 	auto    bool
 	agent   ping.Agent // unless auto
@@ -74,7 +75,15 @@ address.
 Every InfiniBand port has management agents that reply. A ping server (ibkit
 ping --serve, or ibping -S) must be started on the target host; over RoCE, only
 a ping server replies. Each probe is sent once: a probe without a reply in time
-is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
+is lost. The exit code is 3 if probes of a target are lost (see --max-loss).
+
+With --mesh, each host pings a few others, at --rate probes per second in all
+(10 by default), until interrupted. The hosts calculate their targets from the
+same forwarding tables, so that together they cover each pair of leaf switches
+and each directed link between switches (ibkit mesh plan --schedule cover).
+InfiniBand ports reply by themselves (--via pma). Over RoCE (--hosts), each host
+also needs ibkit ping --serve. ibkit mesh analyze and ibkit exporter --pings
+find the host or link that explains lost and slow probes.`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
@@ -98,10 +107,16 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
   ibkit ping --targets-file hosts.txt --json-lines
 
   # answer pings, and show their sources
-  ibkit ping --serve`, "\n"),
+  ibkit ping --serve
+
+  # a standing probe, which covers all leaf pairs and links with other hosts
+  ibkit ping --mesh --from routes.tables --results /run/ibkit/pings.json`, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.serve.on {
 				return c.serve.run(cmd.Context(), cmd.Flags(), args)
+			}
+			if c.mesh.on {
+				return c.mesh.run(cmd.Context(), cmd.Flags(), args)
 			}
 			targets, err := c.complete(cmd.Context(), cmd.Flags(), args)
 			if err != nil {
@@ -137,6 +152,8 @@ func (c *command) define(cmd *cobra.Command) {
 	c.view.define(flags)
 	c.serve = server{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}
 	c.serve.define(flags)
+	c.mesh.command = c
+	c.mesh.define(flags)
 	c.fabric.SentOnce = true
 	c.fabric.Define(c.env, cmd)
 }

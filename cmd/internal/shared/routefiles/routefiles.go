@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/fabric/fabricfile"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/internal/tool/route/dump"
 )
@@ -45,6 +46,20 @@ func (f *Flags) Read() (*route.Routing, error) {
 		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
 	}
 	return r, err
+}
+
+// ReadStored reads a stored routing, dumps with tables, or a fabric without tables. An
+// invalid file is a usage error.
+func ReadStored(path string) (*route.Routing, error) {
+	r, err := dump.Load([]string{path}, dump.LoadOptions{})
+	if err == nil {
+		return r, nil
+	}
+	d, other := fabricfile.Read(path)
+	if other != nil {
+		return nil, cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, cmdutil.TablesHint)
+	}
+	return route.FromFabric(d.Fabric), nil
 }
 
 // Clash returns the rule that --tables excludes the flags of a scan, and others.

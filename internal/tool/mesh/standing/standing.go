@@ -15,6 +15,7 @@ import (
 type Document struct {
 	report.Head                   // began: start of the window
 	Source      string            `json:"source"`
+	Leaf        string            `json:"leaf,omitempty"` // switch of the source, without a fabric
 	Started     time.Time         `json:"started"`
 	Seconds     float64           `json:"seconds"` // of the window
 	Rate        float64           `json:"rate"`    // probes per second of the host
@@ -40,6 +41,7 @@ var Bounds = []float64{5e-6, 10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 
 // Options are the [New] options.
 type Options struct {
 	Source string        // name in results
+	Leaf   string        // its switch if the list of hosts has it
 	Peers  []mesh.Peer   // several may have a name: paths to the same port
 	Window time.Duration // of the figures
 	Rate   float64       // probes per second
@@ -116,10 +118,34 @@ func (r *Recorder) Add(peer int, o ping.Outcome, rtt time.Duration, at time.Time
 	return d
 }
 
+// End returns the document of the window that has not ended, nil without probes.
+func (r *Recorder) End(at time.Time) *Document {
+	if !slices.ContainsFunc(r.flows, func(f flow) bool { return f.sent > 0 }) {
+		return nil
+	}
+	return r.document(at)
+}
+
+// Sent returns the probe count of the window.
+func (d *Document) Sent() (n int) {
+	for _, f := range d.Flows {
+		n += *f.Sent
+	}
+	return n
+}
+
+// Lost returns how many probes of the window had no valid reply.
+func (d *Document) Lost() (n int) {
+	for _, f := range d.Flows {
+		n += *f.Lost
+	}
+	return n
+}
+
 // document returns the window that ends at a time, and begins the next.
 func (r *Recorder) document(end time.Time) *Document {
 	d := &Document{
-		Head: report.NewHead(mesh.PingSchema, r.began), Source: r.options.Source, Started: r.options.Start,
+		Head: report.NewHead(mesh.PingSchema, r.began), Source: r.options.Source, Leaf: r.options.Leaf, Started: r.options.Start,
 		Seconds: end.Sub(r.began).Seconds(), Rate: r.options.Rate, Peers: len(r.flows), Flows: []mesh.ReportFlow{}, Classes: []Class{},
 	}
 	for _, c := range r.classes {
