@@ -48,6 +48,8 @@ type command struct {
 	local     bool
 	all       bool
 	phy       bool
+	pings     []string
+	pingHosts string
 	vendorKey string
 	details   []string
 	interval  time.Duration
@@ -142,6 +144,8 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.names, "names", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
 	flags.BoolVar(&c.all, "all-metrics", false, "also export metrics that no published dashboard uses")
 	flags.BoolVar(&c.phy, "phy", false, "also read modules, light, bit error rates and fans, as ibkit phy")
+	flags.StringSliceVar(&c.pings, "pings", nil, "export standing probes: `PATTERN` of --results files of ibkit ping --mesh")
+	flags.StringVar(&c.pingHosts, "ping-hosts", "", "judge standing probes of the exporters in `FILE`: HOST:PORT or a URL")
 	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
 	cmdutil.EnumListFlag(cmd, &c.details, "detail-counters", []string{"fec", "errors", "discards", "none"}, "read a `LIST` of details of every port (default fec)")
@@ -224,7 +228,7 @@ func (c *command) completeOptions() (err error) {
 	o.Names, o.Interval, o.Timeout, o.MaxAge = c.names, c.interval, c.limit, c.maxAge
 	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
 	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	o.PHY = c.phy
+	o.PHY, o.Pings, o.PingHosts = c.phy, c.pings, c.pingHosts
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
 	if !o.TextOnly && !c.local && !c.noPage {

@@ -75,6 +75,11 @@ type Options struct {
 	// for scrapes, which then take long.
 	TextOnly bool
 
+	// Pings are patterns of files with windows of standing probes on this host. PingHosts is a
+	// file with the exporters of hosts with such windows, which each sweep judges together.
+	Pings     []string
+	PingHosts string
+
 	// CheckNodes, if not nil, is called with each sweep's fabric and selected nodes. If it
 	// returns an error, the sweep fails.
 	CheckNodes func(*fabric.Fabric, []*fabric.Node) error
@@ -159,7 +164,7 @@ func New(o Options) *Exporter {
 	o = o.withDefaults()
 	e := &Exporter{opts: o, visits: make(chan visit)}
 	if o.Names == Node {
-		e.source = &localSource{o.Local}
+		e.source = &localSource{o.Local, e.newPingSource()}
 	} else {
 		e.source = e.newFabricSource(o)
 	}

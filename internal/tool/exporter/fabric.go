@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
@@ -25,6 +26,7 @@ type fabricSource struct {
 	all     bool // also metrics without a known user
 
 	registers *registerSource // nil: not read
+	pings     *pingSource     // nil: not collected
 }
 
 // sweep scans the fabric and reads all counters. It compares them with the sweep before.
@@ -57,6 +59,12 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 			return nil, err
 		}
 	}
+	if s.pings != nil && r.Fabric.Blind() == nil {
+		f.verdict, err = s.pings.judge(ctx, func(*mesh.Results) (*mesh.Wiring, error) { return s.wire(ctx, r.Fabric) })
+		if err != nil {
+			return nil, err
+		}
+	}
 	return f, nil
 }
 
@@ -73,7 +81,8 @@ type fabricSweep struct {
 	writeAll func(*encoder, *fabricSweep)
 	all      bool // also metrics without a known user
 
-	registers *phy.Result // nil: not read
+	registers *phy.Result  // nil: not read
+	verdict   *pingVerdict // nil: no standing probes
 }
 
 // A role is a node's type in metric names.

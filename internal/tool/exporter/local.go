@@ -22,7 +22,10 @@ type LocalOptions struct {
 }
 
 // A localSource reads this host's counters from sysfs. It sends no packets.
-type localSource struct{ LocalOptions }
+type localSource struct {
+	LocalOptions
+	pings *pingSource // nil: not collected
+}
 
 var errNoDevice = errors.New("read local counters: the host has no RDMA device")
 
@@ -46,6 +49,11 @@ func (s *localSource) sweep(ctx context.Context, last sweep) (sweep, error) {
 			}
 		}
 	}
+	if s.pings != nil {
+		if l.verdict, err = s.pings.judge(ctx, unwired); err != nil {
+			return nil, err
+		}
+	}
 	return l, nil
 }
 
@@ -54,6 +62,7 @@ type localSweep struct {
 	devices []*devinfo.Device
 	ports   []localPort
 	partial bool
+	verdict *pingVerdict // nil: no standing probes
 
 	read time.Time
 	roce map[string]*rocePort // by name
@@ -179,6 +188,7 @@ func (s *localSweep) write(e *encoder) {
 		counter(c, "hw_counters", func(p *devinfo.Port) map[string]uint64 { return p.HWCounts })
 	}
 	s.writeRoCE(e)
+	s.verdict.write(e)
 }
 
 func text(s *string) string {

@@ -29,6 +29,7 @@ func writeOwn(e *encoder, s *fabricSweep) {
 		})
 	s.writeFailures(e)
 	writeMissing(e, s)
+	s.verdict.write(e)
 	e.value("ibkit_fabric_conflicts", "Contradictions between nodes, such as duplicate GUIDs.", float64(len(s.result.Fabric.Conflicts)))
 }
 

@@ -14,7 +14,16 @@ func (e *Exporter) newFabricSource(o Options) *fabricSource {
 	if o.PHY {
 		s.registers = &registerSource{o.VendorKey, e.opts.Timeout / 2}
 	}
+	s.pings = e.newPingSource()
 	return s
+}
+
+// newPingSource returns the source of standing probes on other hosts, or nil.
+func (e *Exporter) newPingSource() *pingSource {
+	if e.opts.PingHosts == "" {
+		return nil
+	}
+	return &pingSource{e.opts.PingHosts, func(host string, err error) { e.opts.Log.Warn("standing probe", "host", host, "err", err) }}
 }
 
 // currentSource returns the next sweep's source.

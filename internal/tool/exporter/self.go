@@ -73,6 +73,9 @@ func newSelf(e *Exporter) *self {
 	})
 	build.Set(1)
 	s.sweepMetrics.MustRegister(s.sweeps, s.sent, s.retries, s.losses, build, &ageCollector{e})
+	if len(e.opts.Pings) > 0 {
+		s.sweepMetrics.MustRegister(pingCollector{e})
+	}
 	if e.opts.Textfile {
 		s.writeErrors = newCounter("ibkit_textfile_write_errors_total", "Sweeps with metrics that were not written to the text file.")
 		s.sweepMetrics.MustRegister(s.writeErrors)

@@ -95,6 +95,9 @@ const landing = `<!DOCTYPE html>
 func (e *Exporter) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", e)
+	if len(e.opts.Pings) > 0 {
+		mux.HandleFunc("GET "+PingPath, e.servePings)
+	}
 	if e.opts.Pages != nil {
 		mux.Handle("/", e.opts.Pages)
 		return mux

@@ -3,6 +3,7 @@
 package standing
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -124,6 +125,29 @@ func (r *Recorder) End(at time.Time) *Document {
 		return nil
 	}
 	return r.document(at)
+}
+
+// End returns the end of the window.
+func (d *Document) End() time.Time {
+	return d.Began.Add(time.Duration(d.Seconds * float64(time.Second)))
+}
+
+// Check returns an error if the content is not that of a window.
+func (d *Document) Check() error {
+	if d.Schema != mesh.PingSchema {
+		return fmt.Errorf("got the schema %q, want %s", d.Schema, mesh.PingSchema)
+	}
+	for i := range d.Classes {
+		if got := len(d.Classes[i].Buckets); got != len(Bounds) {
+			return fmt.Errorf("got %d buckets, want %d", got, len(Bounds))
+		}
+	}
+	for i := range d.Flows {
+		if f := &d.Flows[i]; f.Sent == nil || f.Lost == nil || *f.Sent < 1 || *f.Lost < 0 || *f.Lost > *f.Sent {
+			return fmt.Errorf("got the flow to %q without valid probes", f.Destination)
+		}
+	}
+	return nil
 }
 
 // Sent returns the probe count of the window.
