@@ -217,7 +217,7 @@ func TestUnit(t *testing.T) {
 	command(t, "dpkg-deb", "--extract", one(t, "ibkit_*_amd64.deb"), root)
 	// The units and the program that it depends on come from the host.
 	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0/usr/lib/systemd/system" && mkdir -p "$0/bin" && cp /bin/kill "$0/bin"`, root)
-	for unit, exposure := range map[string]string{"ibkit-ping.service": "15", "ibkit-exporter.service": "20"} {
+	for unit, exposure := range map[string]string{"ibkit-ping.service": "15", "ibkit-ping-mesh.service": "20", "ibkit-exporter.service": "20"} {
 		if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, unit); out != "" {
 			t.Errorf("systemd-analyze verify:\n%s", out)
 		}

@@ -103,7 +103,7 @@ func TestContents(t *testing.T) {
 		"rpm": command(t, "rpm", "-qlp", one(t, "ibkit-[0-9]*.x86_64.rpm")),
 	} {
 		t.Run(kind, func(t *testing.T) {
-			for _, file := range []string{"systemd/system/ibkit-ping.service", "systemd/system/ibkit-exporter.service"} {
+			for _, file := range []string{"systemd/system/ibkit-ping.service", "systemd/system/ibkit-ping-mesh.service", "systemd/system/ibkit-exporter.service"} {
 				if !strings.Contains(list, "/usr/lib/"+file) {
 					t.Errorf("%s is not in the %s", file, kind)
 				}

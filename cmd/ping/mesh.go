@@ -158,7 +158,8 @@ func (p *meshProbe) state() {
 	c, n := p.plan.Coverage, len(p.finder.found)
 	text := ""
 	if c.LeafPairs > 0 {
-		text = fmt.Sprintf(" cover %d of %s of leaf switches and %d of %s", c.UsedLeafPairs, plural.Count(c.LeafPairs, "pair", "pairs"), c.Used, plural.Count(c.Links, "directed link", "directed links"))
+		text = fmt.Sprintf(" cover %d of %s of leaf switches and %d of %s that routing uses",
+			c.UsedLeafPairs, plural.Count(c.LeafPairs, "pair", "pairs"), c.Used, plural.Count(p.plan.UsedLinks(), "directed link", "directed links"))
 	}
 	every := time.Duration(float64(n) / p.rate * float64(time.Second))
 	fmt.Fprintf(p.env.ErrOut, "%s of %s%s; %s pings %s, each every %v: at most %g packets per second, and as many replies\n",

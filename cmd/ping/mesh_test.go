@@ -22,7 +22,7 @@ func TestPingMesh(t *testing.T) {
 		t.Fatalf("got exit code %d: %s%s", code, out, errs)
 	}
 	cmdtest.CheckDocument(t, "../../schema/ping-mesh.json", out, new(standing.Document))
-	if want := "directed links; node05 pings "; !strings.Contains(errs, want) || !strings.Contains(errs, "at most 500 packets per second") {
+	if want := "directed links that routing uses; node05 pings "; !strings.Contains(errs, want) || !strings.Contains(errs, "at most 500 packets per second") {
 		t.Errorf("got %q, want %q and the rate", errs, want)
 	}
 	read, err := mesh.Read(results)

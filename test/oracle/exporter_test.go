@@ -194,9 +194,15 @@ func TestExporter_Promtool(t *testing.T) {
 		return string(out)
 	}
 	faults, demo := once(nil, "--sim", "faults", "--detail-counters", "fec,errors,discards"), once(nil, "--sim", "demo", "--phy")
-	all := faults + demo
+	windows := filepath.Join(t.TempDir(), "pings.json")
+	probe := ibsimtest.Command(t, native(), "ping", "--mesh", "--sim", "demo", "--rate", "500", "-w", "100ms", "--quiet", "--results", windows)
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	pings := once(nil, "--sim", "demo", "--pings", windows)
+	all := faults + demo + pings
 	for _, metrics := range []string{
-		faults, demo, once(nil, "--sim", "mixed"), once(nil, "--sim", "demo", "--names", "guilbaults", "--detail-counters", "errors,discards"),
+		faults, demo, pings, once(nil, "--sim", "mixed"), once(nil, "--sim", "demo", "--names", "guilbaults", "--detail-counters", "errors,discards"),
 		once([]string{"IBKIT_SYSFS=" + testenv.Host(t, "mlx5-ib")}, "--local"),
 	} {
 		promtool(t, metrics, "check", "metrics")
@@ -249,8 +255,8 @@ func TestExporter_Promtool(t *testing.T) {
 	}
 }
 
-// windowed are the metrics that only a second sweep has.
-var windowed = map[string]bool{"ibkit_error_finding": true, "ibkit_port_lost_bandwidth_ratio": true, "ibkit_missing_node": true}
+// windowed are the metrics that only a second sweep or several hosts have, or a histogram.
+var windowed = map[string]bool{"ibkit_mesh_finding": true, "ibkit_ping_rtt_seconds_bucket": true, "ibkit_error_finding": true, "ibkit_port_lost_bandwidth_ratio": true, "ibkit_missing_node": true}
 
 // The port counter files: kernel counters (drivers/infiniband/core/sysfs.c), and mlx5
 // counters (drivers/infiniband/hw/mlx5/counters.c).

@@ -53,6 +53,16 @@ func (w *Wiring) PlanProbes(pairs int, nodes []string) *Probes {
 	return p
 }
 
+// UsedLinks returns how many directed links between switches routing uses.
+func (p *Probes) UsedLinks() (n int) {
+	for _, used := range p.used {
+		if used {
+			n++
+		}
+	}
+	return n
+}
+
 // Of returns the peers of a port by its GUID, name or address, and its name in results.
 func (p *Probes) Of(port string) (name string, peers []Peer, err error) {
 	w := p.wiring
