@@ -500,7 +500,7 @@ int ts_engine(void *unused)
 		bool any;
 
 		mutex_lock(&ts_lock);
-		any = ts_abi->hear_bells();
+		any = ts_abi->hear_bells && ts_abi->hear_bells();
 		xa_for_each(&ts_qps, i, qp)
 			any |= run_qp(qp);
 		xa_for_each(&ts_srqs, i, srq)

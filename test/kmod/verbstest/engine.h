@@ -225,8 +225,14 @@ struct ts_abi {
 	bool (*complete)(struct ts_cq *cq, const struct ts_completion *c);
 	/* Looks at the request for an event. */
 	void (*check_arm)(struct ts_cq *cq);
-	/* Takes the doorbells that have rung. */
+	/* Takes the doorbells that have rung. NULL: bell did. */
 	bool (*hear_bells)(void);
+
+	/*
+	 * Takes a store of 4 or 8 bytes to a page that ts_trap has mapped, in the process that
+	 * stores. The offset is that in the device file.
+	 */
+	void (*bell)(u64 offset, u64 value, unsigned int size);
 };
 
 extern const struct ts_abi ts_mlx5, ts_pvrdma;
@@ -326,10 +332,7 @@ bool mlx5_hear_bells(void);
 int mlx5_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
 void mlx5_mmap_free(struct rdma_user_mmap_entry *entry);
 
-/* pvrdma_uar.c */
-int pvrdma_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
-
-/* pvrdma.c */
-void pvrdma_bell(unsigned int offset, u32 value);
+/* trap.c: maps doorbell pages, where each store calls ts_abi->bell. x86-64 only. */
+int ts_trap(struct vm_area_struct *vma);
 
 #endif

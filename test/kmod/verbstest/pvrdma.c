@@ -206,11 +206,20 @@ static void query_device(struct ib_device_attr *a)
  * Doorbells.
  */
 
-void pvrdma_bell(unsigned int offset, u32 value)
+static int map_bells(struct ib_ucontext *uc, struct vm_area_struct *vma)
 {
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff)
+		return -EINVAL;
+	return ts_trap(vma);
+}
+
+static void ring_bell(u64 offset, u64 word, unsigned int size)
+{
+	u32 value = word;
 	u32 handle = value & PVRDMA_UAR_HANDLE_MASK;
 
-	mutex_lock(&ts_lock);
+	if (!ts_expect(size == 4, "doorbell of %u bytes", size))
+		return;
 	if (offset == PVRDMA_UAR_QP_OFFSET) {
 		struct ts_qp *qp = xa_load(&ts_qps, handle);
 		u32 flags = value & ~PVRDMA_UAR_HANDLE_MASK;
@@ -243,14 +252,8 @@ void pvrdma_bell(unsigned int offset, u32 value)
 		if (ts_expect(srq && value & PVRDMA_UAR_SRQ_RECV, "doorbell %#x of no SRQ", value))
 			srq->tail = READ_ONCE(state_of(&srq->buf)->rx.tail);
 	} else {
-		ts_violation("doorbell %#x at offset %#x", value, offset);
+		ts_violation("doorbell %#x at offset %#llx", value, offset);
 	}
-	mutex_unlock(&ts_lock);
-}
-
-static bool hear_bells(void)
-{
-	return false;	/* they were heard when they rang */
 }
 
 /*
@@ -491,7 +494,7 @@ static const struct ib_device_ops ops = {
 	.create_user_ah = create_ah,
 	.dealloc_ucontext = dealloc_ucontext,
 	.destroy_ah = destroy_ah,
-	.mmap = pvrdma_mmap,
+	.mmap = map_bells,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ts_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ts_ucontext, ib),
@@ -516,5 +519,5 @@ const struct ts_abi ts_pvrdma = {
 	.srq_left = srq_left,
 	.complete = put_completion,
 	.check_arm = check_arm,
-	.hear_bells = hear_bells,
+	.bell = ring_bell,
 };
