@@ -101,6 +101,28 @@ void ts_event_cq(struct ts_cq *cq, enum ib_event_type type)
 		cq->ib.event_handler(&ev, cq->ib.cq_context);
 }
 
+/* A doorbell requests an event for the next completion. */
+void ts_arm(struct ts_cq *cq, bool solicited)
+{
+	cq->bells++;
+	cq->arms++;
+	cq->armed = true;
+	cq->armed_solicited = solicited;
+	cq->arm_ci = cq->pi;
+}
+
+/* Raises the event for a completion after ts_arm. */
+void ts_check_arm(struct ts_cq *cq)
+{
+	u32 newest = cq->armed_solicited ? cq->solicited : cq->pi;
+
+	if (!cq->armed || (s32)(newest - cq->arm_ci) <= 0)
+		return;
+	cq->armed = false;
+	cq->events++;
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
 static void fail(struct ts_qp *qp)
 {
 	qp->attr.qp_state = IB_QPS_ERR;

@@ -60,6 +60,9 @@ struct ts_pd {
 struct ts_ah {
 	struct ib_ah ib;
 	union ib_gid sgid, dgid;	/* of the kernel's datagrams */
+	u32 id;				/* irdma: the number in requests, and the path */
+	u32 flow;
+	u8 sgid_index, tclass, hop;
 };
 
 struct ts_xrcd {
@@ -76,6 +79,7 @@ struct ts_mr {
 	struct ts_mr *of;		/* a window: the region that it is bound to, or NULL */
 	u32 qpn;			/* of its queue pair */
 	bool window;
+	u16 queue_type, queue_pages[2];	/* irdma: memory of a queue, or 0 */
 };
 
 struct ts_mw {
@@ -95,6 +99,9 @@ struct ts_cq {
 	u16 moderate_count, moderate_us;
 	u64 arms, bells, events;
 	bool armed, armed_solicited, overrun;
+	void *shadow;			/* irdma: the indices of the process */
+	u32 at;				/* irdma: the next entry, with sizes that are no powers of 2 */
+	bool odd;			/* irdma: round of it */
 	bool kernel;			/* of queue pair 1 */
 	struct list_head done;		/* its completions */
 };
@@ -105,6 +112,7 @@ struct ts_srq {
 	__be32 *db;
 	u32 srqn, uidx, size, shift, head, max_wr, max_sge, limit;
 	u32 tail;			/* pvrdma: the posted requests when the doorbell rang */
+	void *shadow;			/* irdma: the index of the process */
 	u16 taken;
 };
 
@@ -119,6 +127,8 @@ struct ts_qp {
 	u16 sq_limit, rq_limit;		/* the posted requests when the doorbell rang */
 	struct ts_mem rq_mem;		/* pvrdma: the receive queue; buf is the send queue */
 	u32 sq_stride;
+	u64 context;			/* irdma: in completions */
+	u8 flushed;			/* irdma: the send queue (1), the receive queue (2) */
 	bool sig_all;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
@@ -235,7 +245,7 @@ struct ts_abi {
 	void (*bell)(u64 offset, u64 value, unsigned int size);
 };
 
-extern const struct ts_abi ts_mlx5, ts_pvrdma;
+extern const struct ts_abi ts_irdma, ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
@@ -280,6 +290,8 @@ int ts_give_id(struct xarray *xa, u32 *id, void *entry, u32 min, u32 max, u32 *n
 void ts_event_qp(struct ts_qp *qp, enum ib_event_type type);
 void ts_event_cq(struct ts_cq *cq, enum ib_event_type type);
 int ts_engine(void *unused);
+void ts_arm(struct ts_cq *cq, bool solicited);
+void ts_check_arm(struct ts_cq *cq);
 
 void ts_unmap(struct ts_mem *m);
 int ts_map(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, int access);
@@ -300,6 +312,7 @@ enum ib_wc_status ts_invalidate(u32 key, u32 qpn, struct ib_pd *pd);
 
 /* objects.c */
 extern const struct ib_device_ops ts_object_ops;
+int ts_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 
 /* gsi.c: queue pair 1 */
 void ts_gsi_init_cq(struct ts_cq *cq);

@@ -25,6 +25,8 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 {
 	if (sysfs_streq(s, "pvrdma"))
 		ts_abi = &ts_pvrdma;
+	else if (sysfs_streq(s, "irdma"))
+		ts_abi = &ts_irdma;
 	else if (!sysfs_streq(s, "mlx5"))
 		return -EINVAL;
 	return 0;
@@ -32,7 +34,7 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 
 static const struct kernel_param_ops abi_ops = { .set = set_abi };
 module_param_cb(abi, &abi_ops, NULL, 0);
-MODULE_PARM_DESC(abi, "the user ABI: mlx5 or pvrdma, which needs netdev");
+MODULE_PARM_DESC(abi, "the user ABI: mlx5, or irdma or pvrdma, which need netdev");
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
@@ -201,12 +203,12 @@ static int add_device(unsigned int n)
 	dev->lid = TS_LID + n;
 	strscpy(dev->ib.node_desc, "verbstest", sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &device_ops);
-	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (ts_cm && n < netdevs)	/* first: later operations do not replace them */
 		ib_set_device_ops(&dev->ib, &ts_gsi_ops);
 	if (ts_counters)
 		ib_set_device_ops(&dev->ib, &ts_stat_ops);
 	ib_set_device_ops(&dev->ib, ts_abi->ops);
+	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (n < netdevs) {
 		ib_set_device_ops(&dev->ib, &roce_ops);
 		dev->lid = 0;

@@ -247,7 +247,7 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	return 0;
 }
 
-static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
+int ts_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct ts_qp *qp = to_ts_qp(ib);
 	enum ib_qp_state from, to;
@@ -319,7 +319,7 @@ const struct ib_device_ops ts_object_ops = {
 	.destroy_qp = destroy_qp,
 	.destroy_srq = destroy_srq,
 	.modify_cq = modify_cq,
-	.modify_qp = modify_qp,
+	.modify_qp = ts_modify_qp,
 	.modify_srq = modify_srq,
 	.query_qp = query_qp,
 	.query_srq = query_srq,

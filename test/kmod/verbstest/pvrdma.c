@@ -239,13 +239,8 @@ static void ring_bell(u64 offset, u64 word, unsigned int size)
 		struct ts_cq *cq = xa_load(&ts_cqs, handle);
 
 		if (ts_expect(cq, "doorbell %#x of no CQ", value) &&
-		    value & (PVRDMA_UAR_CQ_ARM | PVRDMA_UAR_CQ_ARM_SOL)) {
-			cq->bells++;
-			cq->arms++;
-			cq->armed = true;
-			cq->armed_solicited = value & PVRDMA_UAR_CQ_ARM_SOL;
-			cq->arm_ci = cq->pi;
-		}
+		    value & (PVRDMA_UAR_CQ_ARM | PVRDMA_UAR_CQ_ARM_SOL))
+			ts_arm(cq, value & PVRDMA_UAR_CQ_ARM_SOL);
 	} else if (offset == PVRDMA_UAR_SRQ_OFFSET) {
 		struct ts_srq *srq = xa_load(&ts_srqs, handle);
 
@@ -315,17 +310,6 @@ static bool put_completion(struct ts_cq *cq, const struct ts_completion *c)
 	if ((c->recv && c->solicited) || c->status != IB_WC_SUCCESS)
 		cq->solicited = cq->pi;
 	return true;
-}
-
-static void check_arm(struct ts_cq *cq)
-{
-	u32 newest = cq->armed_solicited ? cq->solicited : cq->pi;
-
-	if (!cq->armed || (s32)(newest - cq->arm_ci) <= 0)
-		return;
-	cq->armed = false;
-	cq->events++;
-	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
 /*
@@ -518,6 +502,6 @@ const struct ts_abi ts_pvrdma = {
 	.take_srq = take_srq,
 	.srq_left = srq_left,
 	.complete = put_completion,
-	.check_arm = check_arm,
+	.check_arm = ts_check_arm,
 	.bell = ring_bell,
 };
