@@ -51,7 +51,9 @@ func program(t *testing.T) string {
 	for _, s := range d.structures {
 		if s.c != "" && !slices.Contains(withoutHeader, s.name) {
 			name, _, _ := strings.Cut(s.c, ".")
-			structs[name] = true
+			if _, ok := missing.members[name]; !ok {
+				structs[name] = true
+			}
 		}
 	}
 	for _, n := range d.numbers {

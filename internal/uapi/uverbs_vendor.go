@@ -92,21 +92,6 @@ type MLX5AllocUcontextResp struct {
 // an MLX5QueryDeviceResp.
 const MLX5SuppUHWQueryDevice = 1 << 0
 
-// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req in <rdma/irdma-abi.h>.
-type IRDMAAllocUcontextReq struct {
-	_            structs.HostLayout
-	_            uint32
-	UserspaceVer uint8
-	_            [3]byte
-	CompMask     uint64
-}
-
-// Values in IRDMAAllocUcontextReq.
-const (
-	IRDMAABIVersion = 5      // IRDMA_ABI_VER
-	IRDMAUseRawAttr = 1 << 0 // IRDMA_ALLOC_UCTX_USE_RAW_ATTR
-)
-
 // EFAAllocUcontextCmd is struct efa_ibv_alloc_ucontext_cmd in <rdma/efa-abi.h>.
 type EFAAllocUcontextCmd struct {
 	_             structs.HostLayout
