@@ -86,6 +86,11 @@ type Context struct {
 	provider provider.Provider // nil for a driver without a provider
 
 	providerErr error // why provider is nil
+
+	queuePD struct {
+		sync.Mutex
+		handle *uint32 // nil: not allocated
+	}
 }
 
 // Name returns the device name as given to Open.

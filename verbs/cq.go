@@ -57,6 +57,9 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 	cq.queue, err = c.provider.NewCQ(provider.CQAttr{Entries: uint32(init.Entries)}, func(in, out []byte) (provider.Created, error) {
 		created, err := cq.create(op, init, in, out)
 		cq.handle, cq.capacity = created.Handle, int(created.CQE)
+		if _, ok := c.provider.(provider.CQRounder); ok {
+			cq.capacity = init.Entries
+		}
 		return created, err
 	})
 	if err != nil {
@@ -74,6 +77,9 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 // create creates the kernel's object.
 func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, error) {
 	entries, got := uint32(init.Entries), uint32(0)
+	if p, ok := cq.context.provider.(provider.CQRounder); ok {
+		entries = p.RoundCQ(entries)
+	}
 	r := newRequest(op, uapi.ObjectCQ, uapi.MethodCQCreate)
 	handle := r.handle(uapi.AttrCreateCQHandle, 0)
 	r.in(uapi.AttrCreateCQCQE, uapi.Bytes(&entries))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // QPAttr are the attributes that Modify changes: all fields that are not nil.
@@ -128,10 +129,14 @@ func (qp *QP) modify(to QPState, core uapi.ModifyQP, mask qpAttrMask) error {
 		}
 	}
 	qp.state = to
-	if to == QPStateReset {
-		unlock := qp.lockCQs()
+	f, flushes := qp.queue.(provider.Flusher)
+	switch unlock := qp.lockCQs; {
+	case to == QPStateReset:
+		defer unlock()()
 		qp.queue.Reset()
-		unlock()
+	case to == QPStateError && flushes:
+		defer unlock()()
+		f.Flush()
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/irdma"
 	"github.com/ibkit/ibkit/verbs/internal/mlx5"
 	"github.com/ibkit/ibkit/verbs/internal/pvrdma"
 	"github.com/ibkit/ibkit/verbs/internal/rxe"
@@ -26,6 +27,7 @@ var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
 // providers are the provider constructors by driver.
 var providers = map[DriverID]newProvider{
+	DriverIRDMA:  irdma.New,
 	DriverMLX5:   mlx5.New,
 	DriverPVRDMA: pvrdma.New,
 	DriverRXE:    always(rxe.New),
@@ -34,7 +36,7 @@ var providers = map[DriverID]newProvider{
 
 // abiVersions are the first and the last driver interface version that its provider knows
 // (*_UVERBS_ABI_VERSION in <rdma/*-abi.h>).
-var abiVersions = map[DriverID][2]uint64{DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
+var abiVersions = map[DriverID][2]uint64{DriverIRDMA: {4, 5}, DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
 
 // checkABI compares the driver's interface version. A kernel that does not
 // report a version is accepted.

@@ -21,7 +21,7 @@ var contextIn = map[DriverID]func() []byte{
 		})
 	},
 	DriverIRDMA: func() []byte {
-		return uapi.Bytes(&uapi.IRDMAAllocUcontextReq{UserspaceVer: uapi.IRDMAABIVersion, CompMask: uapi.IRDMAUseRawAttr})
+		return uapi.Bytes(&uapi.IRDMAAllocUcontextReq{UserspaceVer: uapi.IRDMAABIVersion, CompMask: uapi.IRDMAUseRawAttr | uapi.IRDMAFormatV2})
 	},
 	DriverEFA: func() []byte {
 		return uapi.Bytes(&uapi.EFAAllocUcontextCmd{SupportedCaps: uapi.EFACapTxBatch | uapi.EFACapMinSQWR})

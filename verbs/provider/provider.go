@@ -1,6 +1,9 @@
 package provider
 
-import "net/netip"
+import (
+	"io"
+	"net/netip"
+)
 
 // A Provider implements one driver's queues on an open device. Its methods may
 // be called concurrently.
@@ -31,6 +34,13 @@ type Rounder interface {
 
 	// RoundSRQ returns a shared receive queue's next larger capacity.
 	RoundSRQ(SRQAttr) SRQAttr
+}
+
+// A CQRounder is a [Provider] with completion queues that have more entries than
+// completions, which the driver takes the number of.
+type CQRounder interface {
+	// RoundCQ returns the entry count for a number of completions.
+	RoundCQ(completions uint32) uint32
 }
 
 // A Registrar is a [Provider] of a driver that reads data with the registration of
@@ -139,6 +149,13 @@ type QP interface {
 	Close() error
 }
 
+// A Flusher is a [QP] whose adapter does not complete all work requests of a queue pair in
+// the error state.
+type Flusher interface {
+	// Flush follows a change to the error state.
+	Flush()
+}
+
 // An SRQ is a shared receive queue.
 type SRQ interface {
 	PostRecv(wrs []RecvWR) (int, error)
@@ -156,6 +173,11 @@ type Device interface {
 	// reading and writing. Unmap undoes it.
 	Map(offset uint64, length int) ([]byte, error)
 	Unmap([]byte) error
+
+	// Register registers a queue's memory, which the driver finds by its address when the
+	// queue is created. in is the data that the driver reads. The result ends the
+	// registration.
+	Register(addr uint64, length int, in []byte) (io.Closer, error)
 
 	// Doorbell returns a kernel doorbell: POST_SEND without work requests on
 	// a queue pair.

@@ -1,0 +1,79 @@
+//go:build guest
+
+package irdma_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
+)
+
+// programs are Debian programs that use libirdma.
+var programs = []string{
+	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw",
+	"ibv_rc_pingpong", "ibv_ud_pingpong", "ibv_devinfo",
+}
+
+// address belongs to the network device below the adapter. Its GID has index 1.
+const address = "10.7.0.1"
+
+// boot starts a guest with a single adapter.
+func boot(t *testing.T, options string) *guest.Guest {
+	return verbstest.Boot(t, verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address, Options: options, Tools: programs})
+}
+
+// inline are perftest's options: the adapter has up to 101 bytes of inline data, and the
+// program's default is 236.
+var inline = []string{"-F", "-x", "1", "-I", "101"}
+
+// TestPeers runs ibkit perf with programs on libirdma, each as client and as server.
+func TestPeers(t *testing.T) {
+	t.Parallel()
+	g := boot(t, "")
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: inline}, testenv.Cases([]peers.Test{
+		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
+		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
+	}, []peers.Test{
+		{"ib_send_lat -s 64", "--peer perftest --test send-lat -s 64"},
+		{"ib_write_lat -s 2", "--peer perftest --test write-lat -s 2"},
+	}...))
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-F", "-x", "1"}}, testenv.Cases([]peers.Test{
+		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
+	}, []peers.Test{
+		{"ib_send_bw -s 4096", "--peer perftest --test send-bw -s 4K"},
+		{"ib_read_lat -s 8", "--peer perftest --test read-lat -s 8"},
+	}...))
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-g", "1"}}, testenv.Cases([]peers.Test{
+		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
+	}, []peers.Test{
+		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
+		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
+	}...))
+	verbstest.CheckKernel(t, g)
+}
+
+// TestVerified runs the ibkit perf tests with verified payloads, and compares ibv_devinfo
+// with Debian's.
+func TestVerified(t *testing.T) {
+	t.Parallel()
+	for _, options := range testenv.Cases([]string{"irdma_gen=2"}, "irdma_gen=1", "irdma_gen=3") {
+		t.Run(options, func(t *testing.T) {
+			g := boot(t, options)
+			all := "--test all -s 64"
+			if !strings.Contains(options, "3") { // no atomics
+				all = "--test send-lat,send-bw,write-lat,write-bw,read-lat,read-bw -s 64"
+			}
+			peers.Verified(t, g, peers.Options{Address: address, Count: "10"}, []string{
+				all, "--test send-lat,write-bw --events -s 1K", "--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b --qps 4 -s 64K",
+			})
+			if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
+				t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
+			}
+			verbstest.CheckKernel(t, g)
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package verbs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// queueMemory is a registration of a queue's memory. It is no object of the context, because
+// a queue's memory outlives the queue.
+type queueMemory struct {
+	context *Context
+	handle  uint32
+}
+
+// Register registers a queue's memory in a protection domain that the context keeps for it.
+func (d queueDevice) Register(addr uint64, length int, in []byte) (io.Closer, error) {
+	c := d.context
+	domain, err := c.queueDomain()
+	if err != nil {
+		return nil, err
+	}
+	core := uapi.RegMR{
+		Start: addr, Length: uint64(length), HCAVA: addr, PDHandle: domain, AccessFlags: uint32(AccessLocalWrite),
+	}
+	var resp uapi.RegMRResp
+	if err := c.call(writeRequest("register queue", uapi.CmdRegMR, uapi.Bytes(&core), uapi.Bytes(&resp), in, nil)); err != nil {
+		return nil, c.memoryLimit(uint64(length), err)
+	}
+	return queueMemory{c, resp.Handle}, nil
+}
+
+// queueDomain returns the handle of the protection domain for queues. The kernel frees the
+// domain with the context.
+func (c *Context) queueDomain() (uint32, error) {
+	c.queuePD.Lock()
+	defer c.queuePD.Unlock()
+	if c.queuePD.handle != nil {
+		return *c.queuePD.handle, nil
+	}
+	var core uapi.AllocPD
+	var resp uapi.AllocPDResp
+	var vendor uapi.AllocPDVendorResp
+	if err := c.write("allocate PD of queues", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), uapi.Bytes(&vendor)); err != nil {
+		return 0, err
+	}
+	c.queuePD.handle = &resp.Handle
+	return resp.Handle, nil
+}
+
+// Close ends the registration. After the device's removal, the kernel has ended it.
+func (m queueMemory) Close() error {
+	r := newRequest("deregister queue", uapi.ObjectMR, uapi.MethodMRDestroy)
+	r.handle(uapi.AttrDestroyMRHandle, m.handle)
+	err := m.context.call(r)
+	if errors.Is(err, ErrDeviceRemoved) || errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return err
+}
