@@ -99,7 +99,7 @@ func (v *verdict) complete(flags *pflag.FlagSet) (err error) {
 	v.limits = check.DefaultLimits()
 	if v.thresholds != "" {
 		if v.limits, err = check.ReadLimits(v.thresholds); err != nil {
-			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "write the defaults: ibkit check fabric --write-thresholds FILE")}
+			return &cmdutil.UsageError{Err: cmdutil.WithFileHint(err, "write the defaults: ibkit check "+v.scope+" --write-thresholds FILE")}
 		}
 	}
 	return nil

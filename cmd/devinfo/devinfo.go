@@ -123,7 +123,7 @@ Sources that cannot be read are reported on standard error, with exit code 4.`),
 			case len(args) > 1:
 				return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[1]), "all ports of a device: ibkit devinfo DEVICE")
 			case len(args) == 1 && c.topology:
-				return cmdutil.UsageErrorf("unexpected argument %q: --topology shows all devices", args[0])
+				return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q: --topology shows all devices", args[0]), "a picture: --topology --svg > FILE")
 			case len(args) == 1 && args[0] == "":
 				return cmdutil.UsageErrorf("invalid device %q: want the name of a device", args[0])
 			}

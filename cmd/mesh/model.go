@@ -73,6 +73,8 @@ func (s *scheduleFlag) complete() (err error) {
 		err = cmdutil.UsageErrorf("invalid --schedule: %w", err)
 		if name, _, _ := strings.Cut(s.text, ":"); !slices.Contains(mesh.ScheduleNames(), name) {
 			return cmdutil.WithHint(err, cmdutil.SimilarHint(name, mesh.ScheduleNames()))
+		} else if name == "file" {
+			return cmdutil.WithFileHint(err, "lines of ROUND SENDER RECEIVER, as ibkit mesh plan --csv prints them")
 		}
 		return err
 	}

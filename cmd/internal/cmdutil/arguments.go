@@ -25,8 +25,12 @@ func Unexpected(cmd *cobra.Command, arg string) error {
 	switch {
 	case has("sim") && IsPreset(arg):
 		hint = "try --sim " + arg + "; " + hint
+	case has("listen") && strings.Contains(arg, "://"):
+		hint = "its address: --listen HOST:PORT; " + hint
 	case has("listen") && strings.Trim(arg, ":0123456789") == "":
 		hint = "try --listen :" + strings.Trim(arg, ":") + "; " + hint
+	case has("expect") && has("bind"):
+		hint = "expected workers: --expect FILE, or a number; " + hint
 	case has("hosts"):
 		hint = "hosts: --hosts 'node[01-16]'; " + hint
 	case cmd.Name() == "exporter":

@@ -11,14 +11,24 @@ import (
 var flagHabits = parseHabits(map[string]string{
 	"phy": `
 		d: a node: --node NODE; ports without a link: --down
-		m module modules show-module wide lane lanes: values of each link end: --details; an inventory: --cables
+		m module modules show-module wide lane lanes rx tx light show-all all: values of each link end: --details; an inventory: --cables
 		c ber show-counters show-ber: the table has bit error rates; all counters: --details
 		fec-histogram show-fec show-histogram: --fec --details
 		eye show-eye: --eyes --details
 		show-ber-monitor monitor: --alarms --details
-		temp temperature fan fans power psu pcie: --devices
+		temp temperature fan fans power power-supplies psu pcie firmware uptime: --devices
+		save: store a reading: --json > FILE
+		since baseline compare window rate: compare with an earlier reading: --diff FILE
+		reset clear: phy changes nothing; clear error counters: ibkit counters --reset errors
+		columns limit top: all values, for other programs: --csv or --json
+		local pci: this host: ibkit devinfo; its adapter's link: --node NAME
+		why reason last-down: --down
+		exclude exclude-kind skip: --ignore FINDING
+		severity: findings are below the table, with severities in --json
+		health: ibkit check fabric --only cables,temperature,power,ber
+		html: pages: ibkit exporter --phy
 		serial inventory: --cables
-		problems: findings are below the table; links with findings: ibkit linkinfo --phy --problems
+		problems problems-only: findings are below the table; links with findings: ibkit linkinfo --phy --problems
 		finding: leave a finding out: --ignore FINDING
 		all-ports: ports without a link: --down
 		switches: select nodes: --node 'leaf*'; temperatures and fans of switches: --devices
@@ -26,7 +36,9 @@ var flagHabits = parseHabits(map[string]string{
 		sort: sort the values of --csv
 		lid: --node NAME; the name of a LID: ibkit addr LID`,
 	"linkinfo": `
-		details fec eyes module: ibkit phy
+		details fec eyes module lane serial: ibkit phy
+		html picture: ibkit topology --format html
+		watch interval: ibkit top, ibkit watch --sources links
 		ber cable cables optics light temperature temp: --phy; all values: ibkit phy
 		only: --finding FINDING
 		l: a line for each link is the default; a line for each end: --ends`,
@@ -35,24 +47,36 @@ var flagHabits = parseHabits(map[string]string{
 	"check node": `
 		manifest: --expect FILE
 		write-manifest generate: --write-expect FILE
-		slurm: Slurm's HealthCheckProgram: man ibkit-check-node; output: --format nhc
+		slurm prolog epilog: Slurm's HealthCheckProgram: man ibkit-check-node; output: --format nhc
 		gpu gpus: ibkit doctor --only gpus
 		device d C: all devices are checked; leave some out: --ignore-devices PATTERN
 		warn: --fail-severity warning
+		min-rate rate speed ports devices firmware: values of a manifest: --expect FILE; write it: --write-expect FILE
+		roce pcie gids counters traffic flaps: --only STAGE
+		fix repair drain: it changes nothing; commands that fix problems: ibkit doctor
+		since watch interval daemon: compare with the check before: --state-file FILE; events: ibkit watch
+		csv: --json
+		all v verbose: all stages run by default: --list
 		q quiet: without output if there are no findings: --format nhc`,
 	"devinfo": `
 		device d C Ca dev: the device is an operand: ibkit devinfo DEVICE
-		gpu gpus topo numa pcie: --topology
-		pfc ecn dcb qos dscp lldp buffer: --roce
-		v l list s all gid gids firmware netdev port i: devices: ibkit devinfo; all attributes of a device: ibkit devinfo DEVICE
-		qp qps mr cq pid: --resources
+		gpu gpus topo numa pcie matrix m: --topology
+		fix set: it changes nothing; --roce has the commands that repair settings
+		node host: this host; others: ibkit topology --node NODE
+		csv: --json
+		html: --topology --svg
+		prio priority traffic-class tos pfc ecn dcb qos dscp lldp buffer: --roce
+		v l list s verbose all gid gids gid-index firmware netdev port i: devices: ibkit devinfo; all attributes of a device: ibkit devinfo DEVICE
+		qp qps mr cq pid process: --resources
 		stats counters: ibkit counters --local`,
 	"exporter": `
-		bind web.listen-address: --listen ADDRESS
-		web.config.file tls user password cert: TLS and users: --web-config FILE
+		bind host address addr p web.listen-address: --listen ADDRESS
+		collect collectors: registers: --phy; ports of this host: --local
+		scrape-interval: --interval TIME
+		web.config.file tls auth user password cert key: TLS and users: --web-config FILE
 		page web open ui: pages are served at the address of --listen
 		no-phy: registers are read with --phy only
-		url-prefix path: pages and /metrics are at the root; another path needs a proxy
+		url-prefix path telemetry-path web.telemetry-path: pages and /metrics are at the root; another path needs a proxy
 		daemon: systemctl start ibkit-exporter
 		json csv: documents are at /api; a sweep: ibkit top --once --json`,
 	"mesh": `
@@ -61,13 +85,22 @@ var flagHabits = parseHabits(map[string]string{
 		csv: --json
 		drain: --apply slurm
 		bad-hosts exclude: --exclude-file FILE
-		compare diff since: --baseline FILE`,
+		compare diff since: --baseline FILE
+		plot: --format svg
+		no-fabric roce: --hosts-only
+		clusterkit mpigraph superbench: FILE is an operand; its form is recognized
+		results input file i: FILE is an operand: ibkit mesh analyze FILE`,
 	"mesh plan": `
-		hosts: the hosts of the fabric are planned: --from FILE or --sim FABRIC`,
+		hosts nodes size: the hosts of the fabric are planned: --from FILE or --sim FABRIC`,
 	"mesh run": `
 		n np: start workers with srun or mpirun, or --hosts LIST; otherwise --rank and --ranks
 		hostfile hostlist nodes nodelist w: --hosts 'node[01-16]'
 		token: export IBKIT_MESH_TOKEN
+		bandwidth latency bw lat: --metric METRIC
+		gpu memory: of host memory only; with GPU memory: ibkit perf --memory cuda:0
+		qps: a queue pair for each flow; more: ibkit perf --qps
+		user ssh-key: --ssh 'ssh -l USER -i FILE'
+		partition jobid N: options of srun are in front: srun --partition NAME ibkit mesh run
 		d dev hca ib-dev: --device LIST
 		size s: --message-size BYTES
 		test: --op OPERATION, --metric METRIC
@@ -75,7 +108,7 @@ var flagHabits = parseHabits(map[string]string{
 		time seconds D: --duration TIME`,
 	"mesh serve": `
 		port listen: --bind ADDRESS
-		hosts hostfile: --expect FILE
+		hosts hostfile workers n np: --expect FILE, or a number
 		token: export IBKIT_MESH_TOKEN`,
 })
 

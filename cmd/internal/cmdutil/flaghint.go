@@ -34,6 +34,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 		return cmp.Or(SimilarHint(choice.text, choice.values), kindHint(choice.text))
 	case errors.As(err, &missing):
 		return valueHint(missing.GetFlag())
+	case errors.As(err, &invalid):
+		return valueHint(invalid.GetFlag())
 	}
 	return ""
 }
@@ -200,6 +202,7 @@ var flagWords = map[string][]string{
 	"hosts":       {"cas"},
 	"ib-dev":      {"device", "Ca"},
 	"interval":    {"window"},
+	"iters":       {"iterations"},
 	"limit":       {"top"},
 	"name":        {"node"},
 	"only-errors": {"problems"},
@@ -210,6 +213,7 @@ var flagWords = map[string][]string{
 	"sort-by":     {"sort"},
 	"switch":      {"switches"},
 	"target":      {"node"},
+	"top":         {"limit"},
 	"time":        {"window", "for", "duration"},
 	"port":        {"listen", "bind"},
 	"window":      {"interval"},

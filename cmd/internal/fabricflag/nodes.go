@@ -64,8 +64,9 @@ func (p NodePatterns) Missing(f *fabric.Fabric, nodes []*fabric.Node, names *fab
 			}
 			isNode := func(n *fabric.Node) bool { return names.Match(node, n) }
 			switch {
-			case number.MatchString(pattern):
-				return cmdutil.WithHint(err, "show the name of a LID: ibkit addr "+pattern)
+			case number.MatchString(strings.TrimPrefix(pattern, "lid:")):
+				n := strings.TrimPrefix(pattern, "lid:")
+				return cmdutil.WithHint(err, fmt.Sprintf("show the name of a LID: ibkit addr %[1]s; a port of a node: ibkit port NODE %[1]s", n))
 			case isPort && slices.ContainsFunc(all, isNode):
 				return cmdutil.WithHint(fmt.Errorf("find node %s: got a port, want a node", pattern), fmt.Sprintf("the node: %s; only this port: ibkit port %s %d", node, node, port))
 			}

@@ -166,6 +166,9 @@ func (w *Wiring) selected(e *end, patterns []string) bool {
 func (w *Wiring) CheckNodes(patterns []string) error {
 	for _, pattern := range patterns {
 		if !slices.ContainsFunc(w.ends, func(e end) bool { return e.expected() && w.selected(&e, []string{pattern}) }) {
+			if !strings.ContainsAny(pattern, `*?[`) && !w.hasNode(pattern) {
+				return w.notFound(pattern)
+			}
 			return fmt.Errorf("find host %s: no host has a name or GUID like it", textfile.Quote(pattern))
 		}
 	}
