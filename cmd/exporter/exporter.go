@@ -211,7 +211,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 	}
 	if err := exporter.CheckWebConfig(c.webConfig); err != nil {
-		return &cmdutil.UsageError{Err: err}
+		return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the form of Prometheus exporters, with tls_server_config and basic_auth_users")
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err

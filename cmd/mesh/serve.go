@@ -72,18 +72,18 @@ func (c *serve) execute(ctx context.Context, flags *pflag.FlagSet) error {
 	if err := c.completeSource(ctx, flags); err != nil {
 		return err
 	}
-	token := c.env.Getenv(rendezvous.TokenVariable)
+	token, defined := c.env.Getenv(rendezvous.TokenVariable), ""
 	if token == "" {
 		token = crew.NewToken()
-		fmt.Fprintf(c.env.ErrOut, "%s=%s\n", rendezvous.TokenVariable, token)
+		defined = fmt.Sprintf("%s=%s\n", rendezvous.TokenVariable, token)
 	}
 	o := c.options(token)
 	o.Expect, o.Count = names, count
 	l, err := net.Listen("tcp", c.listen)
 	if err != nil {
-		return fmt.Errorf("listen for workers: %w", err)
+		return cmdutil.WithHint(fmt.Errorf("listen for workers: %w", err), "an address of this host, and a port: --bind :18600")
 	}
-	fmt.Fprintf(c.env.ErrOut, "waiting for %d workers at %v\n", size(o), l.Addr())
+	fmt.Fprintf(c.env.ErrOut, "%swaiting for %d workers at %v\n", defined, size(o), l.Addr())
 	return c.run(ctx, l, o)
 }
 

@@ -62,7 +62,8 @@ func (o *verdictFlags) complete(env *cmdutil.Env, flags *pflag.FlagSet) error {
 	}
 	var err error
 	if o.before, err = mesh.Read(o.baseline); err != nil {
-		return &cmdutil.UsageError{Err: fmt.Errorf("invalid --baseline: %w", err)}
+		err = &cmdutil.UsageError{Err: fmt.Errorf("invalid --baseline: %w", err)}
+		return cmdutil.WithFileHint(err, "the results of another run, as mesh run --results writes them")
 	}
 	return nil
 }

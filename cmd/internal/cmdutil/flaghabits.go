@@ -34,6 +34,8 @@ var flagHabits = parseHabits(map[string]string{
 		switches: select nodes: --node 'leaf*'; temperatures and fans of switches: --devices
 		watch interval: compare with an earlier reading: --diff FILE; all the time: ibkit exporter --phy
 		sort: sort the values of --csv
+		nodes name guid switch ca cas: --node NODE, a name, GUID or pattern
+		threshold thresholds limit-dbm: limits are the module's own; leave a finding out: --ignore FINDING
 		lid: --node NAME; the name of a LID: ibkit addr LID`,
 	"linkinfo": `
 		details fec eyes module lane serial: ibkit phy
@@ -58,6 +60,12 @@ var flagHabits = parseHabits(map[string]string{
 		csv: --json
 		all v verbose: all stages run by default: --list
 		q quiet: without output if there are no findings: --format nhc`,
+	"doctor": `
+		roce pfc ecn: --only lossless,gids
+		gpu gpus: --only gpus
+		pcie: --only pcie
+		fix repair: it prints the commands that fix problems; run them as root
+		device d C: all devices are checked; some checks: --only LIST`,
 	"devinfo": `
 		device d C Ca dev: the device is an operand: ibkit devinfo DEVICE
 		gpu gpus topo numa pcie matrix m: --topology

@@ -58,6 +58,8 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		return "flags follow the command: ibkit COMMAND " + flagText(name)
 	case habitHint(cmd, name) != "":
 		return habitHint(cmd, name) + "; list all flags: " + cmd.CommandPath() + " --help"
+	case name == "version":
+		return "ibkit version"
 	case name == "compare":
 		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
 	case name == "sim" && (cmd.Name() == "perf" || cmd.Name() == "cm"):

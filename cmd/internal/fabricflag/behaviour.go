@@ -38,7 +38,7 @@ func (b *Behaviour) Apply(f *sim.Fabric, failed func(error)) error {
 	}
 	events, err := f.ReadEvents(b.Events)
 	if err != nil {
-		return &cmdutil.UsageError{Err: err}
+		return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the file has a time and a command on each line: 5s unlink leaf1[5]; all commands: man ibkit-sim-ctl")
 	}
 	f.Play(events, failed)
 	return nil
