@@ -298,7 +298,7 @@ func (c *joinRun) launch(ctx context.Context) error {
 	}
 	l, err := net.Listen("tcp", cmp.Or(c.listen, ":0"))
 	if err != nil {
-		return fmt.Errorf("listen for workers: %w", err)
+		return cmdutil.WithHint(fmt.Errorf("listen for workers: %w", err), bindHint)
 	}
 	address, err := c.reachable(l)
 	if err != nil {
@@ -327,6 +327,9 @@ func (c *joinRun) launch(ctx context.Context) error {
 
 // sshHint is the advice for a worker that did not start.
 const sshHint = "--hosts are names that ssh reaches without a password, and where ibkit is in the PATH (--remote PROGRAM); names in a file: --hosts \"$(paste -sd, FILE)\""
+
+// bindHint is the advice for an address at which the coordinator cannot listen.
+const bindHint = "an address of this host, and a port: --bind :18600"
 
 // launchEnd is the time in which remote programs end after the run.
 const launchEnd = 3 * time.Second

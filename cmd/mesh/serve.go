@@ -81,7 +81,7 @@ func (c *serve) execute(ctx context.Context, flags *pflag.FlagSet) error {
 	o.Expect, o.Count = names, count
 	l, err := net.Listen("tcp", c.listen)
 	if err != nil {
-		return cmdutil.WithHint(fmt.Errorf("listen for workers: %w", err), "an address of this host, and a port: --bind :18600")
+		return cmdutil.WithHint(fmt.Errorf("listen for workers: %w", err), bindHint)
 	}
 	fmt.Fprintf(c.env.ErrOut, "%swaiting for %d workers at %v\n", defined, size(o), l.Addr())
 	return c.run(ctx, l, o)

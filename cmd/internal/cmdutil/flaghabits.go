@@ -11,7 +11,7 @@ import (
 var flagHabits = parseHabits(map[string]string{
 	"phy": `
 		d: a node: --node NODE; ports without a link: --down
-		m module modules show-module wide lane lanes rx tx light show-all all: values of each link end: --details; an inventory: --cables
+		m module modules show-module wide lane lanes rx tx light ddm show-all all: values of each link end: --details; an inventory: --cables
 		c ber show-counters show-ber: the table has bit error rates; all counters: --details
 		fec-histogram show-fec show-histogram: --fec --details
 		eye show-eye: --eyes --details
@@ -28,26 +28,28 @@ var flagHabits = parseHabits(map[string]string{
 		health: ibkit check fabric --only cables,temperature,power,ber
 		html: pages: ibkit exporter --phy
 		serial inventory: --cables
+		a: change a port: ibkit port NODE PORT enable
+		dump pddr: --raw
 		problems problems-only: findings are below the table; links with findings: ibkit linkinfo --phy --problems
 		finding: leave a finding out: --ignore FINDING
 		all-ports: ports without a link: --down
 		switches: select nodes: --node 'leaf*'; temperatures and fans of switches: --devices
 		watch interval: compare with an earlier reading: --diff FILE; all the time: ibkit exporter --phy
 		sort: sort the values of --csv
-		nodes name guid switch ca cas: --node NODE, a name, GUID or pattern
+		nodes name guid G D switch ca cas: --node NODE, a name, GUID or pattern
 		threshold thresholds limit-dbm: limits are the module's own; leave a finding out: --ignore FINDING
 		lid: --node NAME; the name of a LID: ibkit addr LID`,
 	"linkinfo": `
 		details fec eyes module lane serial: ibkit phy
 		html picture: ibkit topology --format html
 		watch interval: ibkit top, ibkit watch --sources links
-		ber cable cables optics light temperature temp: --phy; all values: ibkit phy
+		ber bit-errors cable cables optics light temperature temp: --phy; all values: ibkit phy
 		only: --finding FINDING
 		l: a line for each link is the default; a line for each end: --ends`,
 	"check fabric": `
 		no-phy: --skip cables,temperature,power,ber`,
 	"check node": `
-		manifest: --expect FILE
+		manifest conf config: --expect FILE
 		write-manifest generate: --write-expect FILE
 		slurm prolog epilog: Slurm's HealthCheckProgram: man ibkit-check-node; output: --format nhc
 		gpu gpus: ibkit doctor --only gpus
@@ -68,7 +70,7 @@ var flagHabits = parseHabits(map[string]string{
 		device d C: all devices are checked; some checks: --only LIST`,
 	"devinfo": `
 		device d C Ca dev: the device is an operand: ibkit devinfo DEVICE
-		gpu gpus topo numa pcie matrix m: --topology
+		gpu gpus topo numa affinity pcie matrix m: --topology
 		fix set: it changes nothing; --roce has the commands that repair settings
 		node host: this host; others: ibkit topology --node NODE
 		csv: --json
@@ -88,6 +90,7 @@ var flagHabits = parseHabits(map[string]string{
 		daemon: systemctl start ibkit-exporter
 		json csv: documents are at /api; a sweep: ibkit top --once --json`,
 	"mesh": `
+		rounds: --schedule quick:N
 		hosts results output: simulated figures: ibkit mesh --sim FABRIC > FILE; to measure: ibkit mesh run --hosts LIST`,
 	"mesh analyze": `
 		csv: --json
@@ -99,10 +102,11 @@ var flagHabits = parseHabits(map[string]string{
 		clusterkit mpigraph superbench: FILE is an operand; its form is recognized
 		results input file i: FILE is an operand: ibkit mesh analyze FILE`,
 	"mesh plan": `
+		rounds: --schedule quick:N
 		hosts nodes size: the hosts of the fabric are planned: --from FILE or --sim FABRIC`,
 	"mesh run": `
 		n np: start workers with srun or mpirun, or --hosts LIST; otherwise --rank and --ranks
-		hostfile hostlist nodes nodelist w: --hosts 'node[01-16]'
+		hostfile hostlist nodes nodelist w H: --hosts 'node[01-16]'
 		token: export IBKIT_MESH_TOKEN
 		bandwidth latency bw lat: --metric METRIC
 		gpu memory: of host memory only; with GPU memory: ibkit perf --memory cuda:0
@@ -136,6 +140,22 @@ func parseHabits(texts map[string]string) map[string]map[string]string {
 		}
 	}
 	return habits
+}
+
+// partHint returns the hint for a part of a flag's name, such as --rx-fec, "" without any.
+func partHint(cmd *cobra.Command, name string) string {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) })
+	for _, part := range parts {
+		if f := cmd.Flags().Lookup(part); f != nil && !f.Hidden {
+			return "similar: --" + part + "; "
+		}
+	}
+	for _, part := range parts {
+		if hint := habitHint(cmd, part); hint != "" && len(part) > 2 {
+			return hint + "; "
+		}
+	}
+	return ""
 }
 
 // habitHint returns the hint for a flag of another program, "" without any.

@@ -93,9 +93,9 @@ func unknownHint(cmd *cobra.Command, name string) string {
 		}
 	}
 	if names := similarFlags(cmd, name); len(names) > 0 {
-		list = "similar: --" + strings.Join(names, ", --") + "; " + list
+		return "similar: --" + strings.Join(names, ", --") + "; " + list
 	}
-	return list
+	return partHint(cmd, name) + list
 }
 
 // storedHint returns the beginning of the advice for --from in a command that reads no stored fabric.
@@ -219,6 +219,7 @@ var flagWords = map[string][]string{
 	"time":        {"window", "for", "duration"},
 	"port":        {"listen", "bind"},
 	"window":      {"interval"},
+	"xml":         {"json"},
 	"yaml":        {"json"},
 }
 
