@@ -68,7 +68,7 @@ func (v *view) table(r *mesh.Result) {
 	v.out.WriteByte('\n')
 	v.classes(r)
 	v.findings(slices.DeleteFunc(slices.Clone(r.Findings), func(f report.Finding) bool {
-		return f.Kind == report.MissingHost && f.Subject != "" && !strings.HasPrefix(f.Detail, mesh.CannotMeasure)
+		return f.Kind == report.MissingHost && (f.Detail == mesh.NoFlow || strings.HasSuffix(f.Detail, mesh.DidNotJoin))
 	}))
 	v.drains(r.BadHosts)
 }

@@ -129,7 +129,7 @@ func (j *judge) findMissing(present map[int32]bool) {
 			continue
 		}
 		j.result.Missing++
-		j.add(report.New(report.MissingHost, e.label, "the results have no flow from or to it").At(e.port.Node.GUID, -1))
+		j.add(report.New(report.MissingHost, e.label, NoFlow).At(e.port.Node.GUID, -1))
 		j.result.Partial = true
 	}
 }

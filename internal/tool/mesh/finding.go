@@ -19,6 +19,12 @@ var Kinds = []report.Kind{
 // usable RDMA port.
 const CannotMeasure = "it cannot measure"
 
+// Details of [report.MissingHost] findings that say no more than their kind.
+const (
+	NoFlow     = "the results have no flow from or to it"
+	DidNotJoin = "it did not join"
+)
+
 // FindingData is the data of a finding.
 type FindingData struct {
 	Candidates []string   `json:"candidates"` // the places that no flow distinguishes

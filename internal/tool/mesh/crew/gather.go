@@ -95,6 +95,7 @@ func Gather(ctx context.Context, l net.Listener, o Options) (*Crew, error) {
 		err = c.begin()
 	}
 	if err != nil {
+		c.release()
 		c.Close("")
 		return nil, err
 	}

@@ -27,6 +27,18 @@ func (c *Crew) replace(m *member, version string) (stale []Refusal) {
 	return stale
 }
 
+// release closes the connections of pods, without the end of the run: they wait for a
+// coordinator that starts again.
+func (c *Crew) release() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, m := range c.members {
+		if m.index != nil {
+			_ = m.conn.Close()
+		}
+	}
+}
+
 // maxExplained limits the refusals in an explanation.
 const maxExplained = 3
 

@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -80,50 +81,91 @@ func TestGather_indexes(t *testing.T) {
 	}
 }
 
-// TestWork_again checks that a pod's worker joins again if the coordinator starts again before
-// the run, and that it does not after the begin.
+// TestWork_again checks that a pod's worker joins again if it loses the coordinator before the
+// run, and that it does not after the begin.
 func TestWork_again(t *testing.T) {
-	for name, begun := range map[string]bool{"before the run": false, "in the run": true} {
+	for name, test := range map[string]struct {
+		count     int
+		interrupt bool // the coordinator, rather than the connection
+		dials     int
+		end       string
+	}{
+		"before the run": {2, false, 2, ""},
+		"in the run":     {1, false, 1, "the connection to the coordinator ended: the connection ended"},
+		"interrupted":    {2, true, 66, "join the coordinator at c: no coordinator within 1m0s: use of closed network connection"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
-				conns := make(chan net.Conn, 2)
+				var conns []net.Conn
 				o := r.pod(1, "n2")
 				o.Dial = func(ctx context.Context, at string) (net.Conn, error) {
 					conn, err := r.l.Dial(ctx, at)
-					conns <- conn
+					conns = append(conns, conn)
 					return conn, err
 				}
-				first, cancel := context.WithCancelCause(t.Context())
-				count := 2
-				if begun {
-					count = 1
-				}
+				ctx, interrupt := context.WithCancelCause(t.Context())
+				defer interrupt(nil)
 				crew := make(chan *Crew, 1)
 				go func() {
-					c, _ := Gather(first, r.l, Options{Token: token, Version: version, Count: count, Within: time.Minute})
+					c, _ := Gather(ctx, r.l, Options{Token: token, Version: version, Count: test.count, Within: time.Minute})
 					crew <- c
 				}()
-				end := make(chan error, 1)
-				r.workers.Go(func() { _, err := Work(t.Context(), o); end <- err })
+				end := make(chan string, 1)
+				r.workers.Go(func() {
+					_, err := Work(t.Context(), o)
+					end <- strings.TrimPrefix(fmt.Sprint(err), "<nil>")
+				})
 				synctest.Wait()
-				_ = (<-conns).Close() // as if the coordinator died
-				if begun {
-					if err, ok := errors.AsType[*EndError](<-end); !ok {
-						t.Errorf("got %v, want the end of the connection", err)
-					}
-					(<-crew).Close("")
+				if test.interrupt {
+					interrupt(errors.New("interrupted"))
 				} else {
-					<-conns // again
+					_ = conns[0].Close()
 					synctest.Wait()
+					r.join(t.Context(), r.pod(0, "n1"))
 				}
-				cancel(errors.New("end of the test"))
-				if !begun {
-					<-crew
-					if err := <-end; err != nil {
-						t.Errorf("got %v, want the end by the second coordinator", err)
-					}
+				if c := <-crew; c != nil {
+					synctest.Wait()
+					c.Close("")
 				}
+				if got := <-end; got != test.end || len(conns) != test.dials {
+					t.Errorf("got %q after %d dials, want %q after %d", got, len(conns), test.end, test.dials)
+				}
+			})
+		})
+	}
+}
+
+// TestWork_interrupted checks that a pod that is evicted before the run fails, so that its Job
+// starts it again, and that it ends as other workers in the run.
+func TestWork_interrupted(t *testing.T) {
+	for name, test := range map[string]struct {
+		count int
+		ended bool
+	}{"before the run": {2, false}, "in the run": {1, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				ctx, evict := context.WithCancelCause(t.Context())
+				defer evict(nil)
+				crew := make(chan *Crew)
+				go func() { crew <- r.gatherCount(test.count) }()
+				end := make(chan error, 1)
+				r.workers.Go(func() { _, err := Work(ctx, r.pod(0, "n1")); end <- err })
+				synctest.Wait()
+				evict(errors.New("evicted"))
+				err := <-end
+				if _, ended := errors.AsType[*EndError](err); ended != test.ended || err == nil {
+					t.Errorf("got %v, want the end of a worker in the run: %v", err, test.ended)
+				}
+				if !test.ended {
+					r.join(t.Context(), r.pod(0, "n2"), r.pod(1, "n3"))
+				}
+				c := <-crew
+				if got := strings.Join(c.Members(), " "); !test.ended && got != "n2 n3" {
+					t.Errorf("got members %q, want n2 n3", got)
+				}
+				c.Close("")
 			})
 		})
 	}

@@ -41,7 +41,7 @@ func (e *EndError) Error() string { return e.Reason }
 
 // Work joins a coordinator and runs its tasks until the run ends. It returns the summary of
 // the coordinator. An error is a [JoinError], or after joining an [EndError], which the
-// coordinator judges.
+// coordinator judges. A pod that is interrupted before the run has another error.
 func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 	for end := time.Now().Add(o.Within); ; o.Within = time.Until(end) {
 		l, err := o.join(ctx)
@@ -50,8 +50,11 @@ func Work(ctx context.Context, o WorkerOptions) (summary string, err error) {
 		}
 		s := &worker{WorkerOptions: o, link: l, jobs: make(chan job, 1)}
 		summary, err := s.work(ctx)
-		if err == nil || o.Index == nil || s.begun || ctx.Err() != nil {
+		switch {
+		case err == nil || o.Index == nil || s.begun:
 			return summary, err
+		case ctx.Err() != nil: // the pod has failed, and starts again
+			return "", fmt.Errorf("wait for the run: %w", context.Cause(ctx))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func Judge(c *crew.Crew, w *mesh.Wiring, o Options, out *Outcome, a mesh.Options
 	v := &verdict{options: o, hosts: o.Course.Hosts(), absent: map[string]bool{}, findings: []report.Finding{}}
 	missing, unnamed := c.Missing()
 	for _, name := range missing {
-		v.add(report.MissingHost, name, "it did not join")
+		v.add(report.MissingHost, name, mesh.DidNotJoin)
 	}
 	if unnamed > 0 {
 		detail := fmt.Sprintf("%d of %d workers did not join", unnamed, unnamed+len(c.Members()))
