@@ -83,14 +83,14 @@ JOBS = $(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync
 .PHONY: test-all
 test-all: ## install what the tests need, run all checks with cases of each kind, and count them
 	@rm -rf $(RESULTS)
-	@$(JOBS) INSTALLED=deps deps lint guest test race oracle scripts foreign package fuzz || true
+	@$(JOBS) INSTALLED=deps deps lint guest test manifests race oracle scripts foreign package fuzz || true
 	@$(MAKE) --no-print-directory summary
 
 .PHONY: test-full
 test-full: export ALL_CASES = 1
 test-full: ## as test-all, with all cases: takes hours
 	@rm -rf $(RESULTS)
-	@$(JOBS) INSTALLED=deps deps lint guest test race oracle scripts foreign package fuzz || true
+	@$(JOBS) INSTALLED=deps deps lint guest test manifests race oracle scripts foreign package fuzz || true
 	@$(MAKE) --no-print-directory summary
 
 # In test-all and test-full, these wait for the installation of packages.
@@ -103,6 +103,10 @@ summary: # add up the results of the checks
 .PHONY: test
 test: ## run the tests that need Go only
 	@$(CHECK) test go test -timeout $(TIMEOUT) ./...
+
+.PHONY: manifests
+manifests: ## check the Kubernetes manifests against the types of its API
+	@$(CHECK) manifests go test -modfile=tools/manifests/go.mod -tags manifests -timeout $(TIMEOUT) ./packaging/kubernetes
 
 .PHONY: race
 race: export CGO_ENABLED = 1

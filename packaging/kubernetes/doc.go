@@ -1,0 +1,2 @@
+// Package kubernetes has the manifests of ibkit, and their tests.
+package kubernetes
