@@ -56,6 +56,10 @@ Open MPI needs --rendezvous, an address of rank 0 with a free port. With
 --hosts, this process coordinates and starts the workers over ssh. With --join,
 it is a worker of ibkit mesh serve or of another coordinator.
 
+In an Indexed Job of Kubernetes, --ranks is the number of pods and --rendezvous
+the address of index 0; a LeaderWorkerSet sets both. IBKIT_MESH_NODE is the node
+name, from the field spec.nodeName.
+
 A worker that does not join, cannot measure, hangs or dies is a finding, the
 rest of the run is valid, and the exit code is 4. Workers exit with 0 once they
 have joined: the exit code of the coordinator counts. In a simulation, workers
@@ -77,6 +81,9 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
   srun ibkit mesh run --apply slurm --exclude-file ./bad
   srun --exclude ./bad ./job
 
+  # the container of an Indexed Job in Kubernetes
+  ibkit mesh run --ranks 64 --rendezvous mesh-0.mesh:18600 --apply kubernetes
+
   # a worker for ibkit mesh serve
   ibkit mesh run --join head:18600 < token
 
@@ -95,7 +102,7 @@ the token of Slurm's tasks follows from the job, and other users can compute it.
 	flags.StringVar(&c.join, "join", "", "join the coordinator at `HOST:PORT`")
 	flags.StringVar(&c.name, "name", "", "`NAME` of this worker (default: from the launcher, or the host)")
 	flags.IntVar(&c.rank, "rank", 0, "`NUMBER` of this worker, from 0")
-	flags.IntVar(&c.size, "ranks", 0, "`NUMBER` of all workers, with --rank")
+	flags.IntVar(&c.size, "ranks", 0, "`NUMBER` of all workers, with --rank or in a Job of Kubernetes")
 	flags.StringVar(&c.rendezvous, "rendezvous", "", "address `HOST:PORT` of rank 0")
 	flags.StringVar(&c.device, "device", "", "measure on a `DEVICE`, or a list such as mlx5_0,mlx5_1/2\n(default: all active ports)")
 	c.define(cmd)
