@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
 	"github.com/ibkit/ibkit/internal/tool/mesh/crew"
+	"github.com/ibkit/ibkit/internal/tool/mesh/drain"
 	"github.com/ibkit/ibkit/internal/tool/mesh/live"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 )
@@ -205,7 +206,7 @@ func (c *coordinator) absent(members *crew.Crew, o crew.Options) {
 		}
 		cmdutil.PrintError(c.env, c.from, errors.New(text))
 	}
-	if hint := crew.FanOutHint(len(members.Members()), size(o)); hint != "" {
+	if hint := crew.FanOutHint(len(members.Members()), size(o)); hint != "" && c.env.Getenv(drain.InPod) == "" {
 		fmt.Fprintf(c.env.ErrOut, "hint: %s\n", hint)
 	}
 }

@@ -277,15 +277,20 @@ func (c *joinRun) lead(ctx context.Context, p *rendezvous.Place) error {
 		fmt.Fprintf(c.env.ErrOut, "%s: other users can compute the token of this job; set %s to a secret\n", c.from, rendezvous.TokenVariable)
 	}
 	done := make(chan struct{})
-	go func() { // an interrupt ends it with the run
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupt ends it with the run
+	defer cancel()
+	go func() {
 		defer close(done)
-		if err := c.serve(context.WithoutCancel(ctx), c.placed(p)); err != nil {
+		if err := c.serve(own, c.placed(p)); err != nil && own.Err() == nil {
 			cmdutil.PrintError(c.env, c.from, err)
 		}
 	}()
 	o := c.options(p.Token)
 	o.Expect, o.Count = p.Expect, p.Size
 	err = c.coordinator.run(ctx, l, o)
+	if _, verdict := errors.AsType[*cmdutil.ExitError](err); err != nil && !verdict {
+		cancel() // otherwise a pod's worker waits for another coordinator
+	}
 	<-done
 	if closed := p.Close(); err == nil {
 		err = closed

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -79,5 +81,34 @@ func TestMesh_Pods(t *testing.T) {
 				t.Errorf("got termination log %q, %v, want %q", text, err, test.detail)
 			}
 		})
+	}
+}
+
+// TestMesh_PodEvicted interrupts index 0 while it waits for others: it ends at once, so that the
+// Job starts it again.
+func TestMesh_PodEvicted(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	pod := ibsimtest.Command(t, native(), "mesh", "run", "--sim", "demo", "--ranks=2", fmt.Sprintf("--rendezvous=localhost:%d", port), "--join-timeout=10m")
+	pod.Env = append(os.Environ(), "JOB_COMPLETION_INDEX=0", "IBKIT_MESH_TOKEN=secret", "IBKIT_MESH_NODE=node01")
+	if err := pod.Start(); err != nil {
+		t.Fatal(err)
+	}
+	joined := func() bool {
+		out, _ := exec.Command("ss", "-Htn", "state", "established", fmt.Sprintf("( sport = :%d )", port)).Output()
+		return len(out) > 0
+	}
+	for range 600 {
+		if joined() {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	began := time.Now()
+	if err := pod.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := pod.Wait(); err == nil || time.Since(began) > time.Minute {
+		t.Errorf("got %v after %v, want a failure before the end of --join-timeout", err, time.Since(began))
 	}
 }
