@@ -134,7 +134,7 @@ func TestCheck_NagiosErrors(t *testing.T) {
 	}
 }
 
-// Errors are the state Unknown for Node Problem Detector, whose plugins report a problem with 1.
+// Errors are the state Unknown for Node Problem Detector: its plugins report a problem with 1.
 func TestCheck_NPDErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"node --format npd --expect /nonexistent": "open /nonexistent: no such file or directory\n",

@@ -82,7 +82,7 @@ func template(object any, found *int) error {
 	return decode[corev1.PodTemplateSpec](text)
 }
 
-// TestManifests checks all objects against the types of the API, also those of patches.
+// TestManifests checks all objects against the types of the API, patches included.
 func TestManifests(t *testing.T) {
 	files, err := filepath.Glob("*/*.yaml")
 	if err != nil || len(files) < 12 {
@@ -113,8 +113,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestJob_Sizes checks that the numbers of workers agree, and that the pods of the Job are those
-// of its Service.
+// TestJob_Sizes checks that the numbers of workers agree, and that the Service selects the pods
+// of the Job.
 func TestJob_Sizes(t *testing.T) {
 	read := func(file string, into any) {
 		t.Helper()

@@ -19,7 +19,7 @@ import (
 )
 
 // TestMesh_Pods starts workers with the environment of an Indexed Job's pods and of a
-// LeaderWorkerSet's. Those of a cluster run in test/kubernetes.
+// LeaderWorkerSet's, without a cluster.
 func TestMesh_Pods(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -19,7 +19,7 @@ var Kinds = []report.Kind{
 // usable RDMA port.
 const CannotMeasure = "it cannot measure"
 
-// Details of [report.MissingHost] findings that say no more than their kind.
+// Details of [report.MissingHost] findings without information besides their kind.
 const (
 	NoFlow     = "the results have no flow from or to it"
 	DidNotJoin = "it did not join"

@@ -172,24 +172,24 @@ func TestWork_interrupted(t *testing.T) {
 }
 
 // TestWork_lateName checks that a worker waits for the name of the coordinator, with few
-// queries, and says so once.
+// queries, and reports it once.
 func TestWork_lateName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		queries, said := 0, []string{}
+		queries, reports := 0, []string{}
 		o := r.pod(1, "n2")
 		o.Within = 10 * time.Minute
 		o.Dial = func(context.Context, string) (net.Conn, error) {
 			queries++
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "mesh-0.mesh", IsNotFound: true}}
 		}
-		o.Waiting = func(err error) { said = append(said, err.Error()) }
+		o.Waiting = func(err error) { reports = append(reports, err.Error()) }
 		_, err := Work(t.Context(), o)
 		if want := "join the coordinator at c: no coordinator within 10m0s: dial tcp: lookup mesh-0.mesh: no such host"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		if want := "join the coordinator at c: dial tcp: lookup mesh-0.mesh: no such host"; len(said) != 1 || said[0] != want {
-			t.Errorf("got %q, want %q", said, want)
+		if want := "join the coordinator at c: dial tcp: lookup mesh-0.mesh: no such host"; len(reports) != 1 || reports[0] != want {
+			t.Errorf("got %q, want %q", reports, want)
 		}
 		if queries < 100 || queries > 140 {
 			t.Errorf("got %d queries in 10 minutes, want about 120", queries)
