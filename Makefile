@@ -90,11 +90,11 @@ test-all: ## install what the tests need, run all checks with cases of each kind
 test-full: export ALL_CASES = 1
 test-full: ## as test-all, with all cases: takes hours
 	@rm -rf $(RESULTS)
-	@$(JOBS) INSTALLED=deps deps lint guest test manifests race oracle scripts foreign package fuzz || true
+	@$(JOBS) INSTALLED=deps deps lint guest test manifests race oracle kubernetes scripts foreign package fuzz || true
 	@$(MAKE) --no-print-directory summary
 
 # In test-all and test-full, these wait for the installation of packages.
-guest race oracle scripts foreign package: $(INSTALLED)
+guest race oracle kubernetes scripts foreign package: $(INSTALLED)
 
 .PHONY: summary
 summary: # add up the results of the checks
@@ -114,13 +114,19 @@ race: ## run the tests of packages with concurrency under the race detector
 	@$(CHECK) race go test -timeout $(TIMEOUT) -race $(RACY)
 
 # Tests beside programs and kernels that are not ours run once more if they fail.
-oracle scripts guest: export REPEAT = 1
+oracle kubernetes scripts guest: export REPEAT = 1
 
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
 	@$(CHECK) oracle go test -timeout $(ORACLE_TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
 	@$(CHECK) "kernel headers" go test -timeout $(TIMEOUT) -tags oracle ./internal/uapi
 	@$(CHECK) "oracle docs" go test -timeout $(ORACLE_TIMEOUT) -tags oracle -run Debian ./docs
+
+# A build of Kubernetes takes ten minutes and 5 GB of caches, once.
+.PHONY: kubernetes
+kubernetes: ## run mesh in pods on a Kubernetes cluster, which the first run builds
+	@$(CHECK) "vet kubernetes" go vet -C test/kubernetes/cluster ./...
+	@$(CHECK) kubernetes go test -timeout $(ORACLE_TIMEOUT) -count 1 -tags kubernetes ./test/kubernetes
 
 # Processors with barriers of their own, by the names of Go and of QEMU.
 FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ var parseSources = sync.OnceValues(func() (found []source, err error) {
 		if d.IsDir() {
 			switch {
 			case d.Name() == "testdata", d.Name() == "build", d.Name() == "tools", path != root && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil { // another module
 				return fs.SkipDir
 			}
 			return nil
