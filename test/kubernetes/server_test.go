@@ -32,6 +32,15 @@ func (c *cluster) startServer() (err error) {
 	return c.explain(err)
 }
 
+// stopServer ends the API server.
+func (c *cluster) stopServer(t *testing.T) {
+	t.Helper()
+	if err := c.server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.server.Wait() // killed
+}
+
 // explain returns an error with the last lines of all programs.
 func (c *cluster) explain(err error) error {
 	if err == nil {

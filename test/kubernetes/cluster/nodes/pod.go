@@ -172,6 +172,11 @@ func (p *pod) ended(cmd *exec.Cmd, err error) *corev1.ContainerStateTerminated {
 	if message, err := os.ReadFile(p.messageFile()); err == nil {
 		s.Message = string(message[:min(len(message), 4096)])
 	}
+	policy := p.object.Spec.Containers[0].TerminationMessagePolicy
+	if err != nil && s.Message == "" && policy == corev1.TerminationMessageFallbackToLogsOnError {
+		logs, _ := os.ReadFile(logFile(filepath.Dir(p.root), p.object.Namespace, p.object.Name)) // it may not exist
+		s.Message = string(logs[max(0, len(logs)-2048):])
+	}
 	switch {
 	case cmd == nil:
 		s.Reason, s.ExitCode, s.Message = "StartError", 128, err.Error()
