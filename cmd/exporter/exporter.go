@@ -93,6 +93,9 @@ with mlxlink_ have modules, light and bit error rates, as mlxlink_exporter.
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
 
+--pings exports the results of ibkit ping --mesh on this host, --ping-hosts
+judges those of all hosts in a file, as ibkit mesh analyze does.
+
 SIGHUP makes it read its files again: names, thresholds, configuration, keys
 and the plan.
 
@@ -144,7 +147,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.names, "names", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
 	flags.BoolVar(&c.all, "all-metrics", false, "also export metrics that no published dashboard uses")
 	flags.BoolVar(&c.phy, "phy", false, "also read modules, light, bit error rates and fans, as ibkit phy")
-	flags.StringSliceVar(&c.pings, "pings", nil, "export standing probes: `PATTERN` of --results files of ibkit ping --mesh")
+	flags.StringSliceVar(&c.pings, "pings", nil, "export standing probes: `PATTERN` of files of ibkit ping --mesh")
 	flags.StringVar(&c.pingHosts, "ping-hosts", "", "judge standing probes of the exporters in `FILE`: HOST:PORT or a URL")
 	flags.StringVar(&c.vendorKey, "vs-key", "", "vendor key of requests: a `KEY`, @FILE or - (prompt)")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")

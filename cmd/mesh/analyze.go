@@ -42,8 +42,9 @@ most slow flows are the findings; parts that no flow tells apart are named
 together.
 
 FILE has results of ClusterKit (JSON), mpiGraph, SuperBench ib-traffic, of
-ibkit mesh --sim, or comma-separated values with this header; names are those
-of hosts or nodes, either figure may be empty, other columns are ignored:
+ibkit mesh --sim, of ibkit ping --mesh, or comma-separated values with this
+header; names are those of hosts or nodes, either figure may be empty, other
+columns are ignored:
 
   src,dst,bandwidth_gbps,latency_us
 

@@ -18,6 +18,9 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
+// fromSweep is the source of the fabric without a file.
+const fromSweep = "sweep"
+
 // Defaults of a standing probe.
 const (
 	defaultMeshRate   = 10 // probes per second
@@ -50,17 +53,17 @@ type meshProbe struct {
 
 func (p *meshProbe) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.on, "mesh", false, "ping a few hosts all the time, which cover all leaf pairs and links")
-	flags.StringVar(&p.from, "from", "", "read the fabric of --mesh with its tables from `FILE`, without a scan")
-	flags.StringVar(&p.hosts, "hosts", "", "hosts of --mesh in `FILE`: ADDRESS, or ADDRESS and its leaf switch")
+	flags.StringVar(&p.from, "from", fromSweep, "`SOURCE` of the fabric of --mesh: sweep (a scan), a file with tables")
+	flags.StringVar(&p.hosts, "hosts-file", "", "hosts of --mesh in `FILE`: ADDRESS, or ADDRESS and its leaf switch")
 	flags.StringVar(&p.results, "results", "", "write each window of --mesh to `FILE`, for ibkit exporter --pings")
 	flags.IntVar(&p.pairs, "pairs", defaultMeshPairs, "let `N` pairs of --mesh cover each leaf pair and link")
-	flags.IntVar(&p.paths, "paths", 1, "use `N` flow labels per host of --hosts, for ECMP paths")
+	flags.IntVar(&p.paths, "paths", 1, "use `N` flow labels per host of --hosts-file, for ECMP paths")
 	flags.DurationVar(&p.window, "window", defaultMeshWindow, "`TIME` of the figures of --mesh")
 }
 
 // meshFlags are the flags that apply to --mesh.
 var meshFlags = map[string]bool{
-	"mesh": true, "from": true, "hosts": true, "results": true, "pairs": true, "paths": true, "window": true,
+	"mesh": true, "from": true, "hosts-file": true, "results": true, "pairs": true, "paths": true, "window": true,
 	"rate": true, "deadline": true, "via": true, "oui": true, "json-lines": true, "quiet": true, "help": true,
 	"sim": true, "sim-model": true, "sim-events": true, "config": true, "node-name-map": true, "Ca": true, "Port": true, "timeout": true,
 	"m-key": true, "outstanding-smps": true, "verbose": true,
@@ -80,10 +83,12 @@ func (p *meshProbe) check(ctx context.Context, flags *pflag.FlagSet, args []stri
 		return cmdutil.UsageErrorf("invalid --pairs %d: want 1 to %d", p.pairs, maxMeshPairs)
 	case p.paths < 1 || p.paths > maxMeshPaths:
 		return cmdutil.UsageErrorf("invalid --paths %d: want 1 to %d", p.paths, maxMeshPaths)
-	case p.from != "" && p.hosts != "":
-		return cmdutil.UsageErrorf("--from and --hosts are mutually exclusive")
+	case flags.Changed("from") && p.hosts != "":
+		return cmdutil.UsageErrorf("--from and --hosts-file are mutually exclusive")
+	case p.from == "" || p.from == "sa":
+		return cmdutil.UsageErrorf("invalid --from %q: want sweep or a file with forwarding tables", p.from)
 	case p.paths > 1 && p.hosts == "":
-		return cmdutil.UsageErrorf("--paths requires --hosts: an InfiniBand path follows from the LID")
+		return cmdutil.UsageErrorf("--paths requires --hosts-file: an InfiniBand path follows from the LID")
 	case p.via == "auto" && p.hosts == "":
 		p.via = ping.AgentPMA.String() // in each port, so that all replies take as long
 	case p.via == "auto":

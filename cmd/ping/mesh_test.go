@@ -62,13 +62,13 @@ func TestPingMesh_Usage(t *testing.T) {
 		{"--mesh -c 3", "", "-c (--count) has no effect with --mesh"},
 		{"--mesh --window 0s", "", "invalid --window"},
 		{"--mesh --pairs 0", "", "invalid --pairs"},
-		{"--mesh --paths 4", "", "--paths requires --hosts"},
-		{"--mesh --from a --hosts b", "", "mutually exclusive"},
+		{"--mesh --paths 4", "", "--paths requires --hosts-file"},
+		{"--mesh --from a --hosts-file b", "", "mutually exclusive"},
 		{"--window 1s 4", "", "no effect without --mesh"},
-		{"--mesh --hosts HOSTS", "192.0.2.1 leaf1\n", "no line has an IP address of this host"},
-		{"--mesh --hosts HOSTS", "192.0.2.1\n192.0.2.1\n", "hosts:2: got 192.0.2.1 twice"},
-		{"--mesh --hosts HOSTS", "# none\nnode05\n", "want an IP address or a GID"},
-		{"--mesh --hosts HOSTS", "192.0.2.1 leaf1 x\n", "got 3 fields"},
+		{"--mesh --hosts-file HOSTS", "192.0.2.1 leaf1\n", "no line has an IP address of this host"},
+		{"--mesh --hosts-file HOSTS", "192.0.2.1\n192.0.2.1\n", "hosts:2: got 192.0.2.1 twice"},
+		{"--mesh --hosts-file HOSTS", "# none\nnode05\n", "want an IP address or a GID"},
+		{"--mesh --hosts-file HOSTS", "192.0.2.1 leaf1 x\n", "got 3 fields"},
 	} {
 		t.Run(test.args+" "+test.hosts, func(t *testing.T) {
 			if err := os.WriteFile(hosts, []byte(test.hosts), 0o600); err != nil {

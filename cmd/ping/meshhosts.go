@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A meshHost is a host of --hosts, or this host.
+// A meshHost is a host of --hosts-file, or this host.
 type meshHost struct {
 	name    string
 	leaf    string // "": unknown
@@ -57,7 +57,7 @@ func (p *meshProbe) findFabric(ctx context.Context) error {
 
 // routing reads the fabric of --from, or scans it.
 func (p *meshProbe) routing(ctx context.Context) (*route.Routing, error) {
-	if p.from != "" {
+	if p.from != fromSweep {
 		return routefiles.ReadStored(p.from)
 	}
 	bar := render.NewProgress(p.env.ErrOut)
@@ -78,7 +78,7 @@ func (p *meshProbe) add(g *group, t *ping.Target, peer mesh.Peer) {
 	p.finder.addTo(g, t)
 }
 
-// findHosts finds the targets in the list of --hosts.
+// findHosts finds the targets in the list of --hosts-file.
 func (p *meshProbe) findHosts(ctx context.Context) error {
 	hosts, err := p.readHosts()
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *meshProbe) findPeers(ctx context.Context, peers []mesh.Peer, addresses 
 	return nil
 }
 
-// readHosts reads the file of --hosts.
+// readHosts reads the file of --hosts-file.
 func (p *meshProbe) readHosts() (hosts []meshHost, err error) {
 	file, err := interrupt.Open(p.hosts)
 	if err != nil {

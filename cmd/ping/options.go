@@ -29,7 +29,7 @@ var rules = cmdutil.FlagRules{
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"debug"}, Others: []string{"serve"}},
-		{Flags: []string{"from", "hosts", "results", "pairs", "paths", "window"}, Others: []string{"mesh"}},
+		{Flags: []string{"from", "hosts-file", "results", "pairs", "paths", "window"}, Others: []string{"mesh"}},
 	},
 }
 

@@ -81,9 +81,10 @@ With --mesh, each host pings a few others, at --rate probes per second in all
 (10 by default), until interrupted. The hosts calculate their targets from the
 same forwarding tables, so that together they cover each pair of leaf switches
 and each directed link between switches (ibkit mesh plan --schedule cover).
-InfiniBand ports reply by themselves (--via pma). Over RoCE (--hosts), each host
-also needs ibkit ping --serve. ibkit mesh analyze and ibkit exporter --pings
-find the host or link that explains lost and slow probes.`),
+InfiniBand ports reply by themselves (--via pma). Over RoCE (--hosts-file), each
+host also needs ibkit ping --serve. From the results of all hosts, ibkit mesh
+analyze and ibkit exporter --ping-hosts find the host or link that explains lost
+and slow probes.`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
