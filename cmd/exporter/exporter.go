@@ -213,6 +213,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 			return cmdutil.UsageErrorf("invalid --listen %q: want HOST:PORT, for example 127.0.0.1:9315", a)
 		}
 	}
+	if err := exporter.CheckPings(c.pings, c.pingHosts); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
 	if err := exporter.CheckWebConfig(c.webConfig); err != nil {
 		return cmdutil.WithFileHint(&cmdutil.UsageError{Err: err}, "the form of Prometheus exporters, with tls_server_config and basic_auth_users")
 	}

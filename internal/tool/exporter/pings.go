@@ -21,6 +21,20 @@ const PingPath = "/api/ping"
 // maxPings is the maximum size of a standing probe's window in bytes.
 const maxPings = 4 << 20
 
+// CheckPings checks the patterns and the file of standing probes. Empty ones are none.
+func CheckPings(patterns []string, hosts string) error {
+	for _, pattern := range patterns {
+		if _, err := filepath.Match(pattern, ""); err != nil {
+			return fmt.Errorf("invalid pattern %q: %w", pattern, err)
+		}
+	}
+	if hosts == "" {
+		return nil
+	}
+	_, err := readPingHosts(hosts)
+	return err
+}
+
 // readPings reads the windows of standing probes on this host, by file patterns.
 func readPings(patterns []string) (all []*standing.Document, failed []error) {
 	for _, pattern := range patterns {

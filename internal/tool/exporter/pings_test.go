@@ -149,3 +149,19 @@ func TestExporter_PingsOld(t *testing.T) {
 		t.Error("got metrics with findings of old windows, want a host without a recent window")
 	}
 }
+
+// A list of hosts that cannot be read any more does not end the sweep.
+func TestExporter_PingHostsGone(t *testing.T) {
+	f, err := sim.Build("single-switch:hosts=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(t.TempDir(), "hosts")
+	if err := CheckPings(nil, missing); err == nil {
+		t.Error("got no error at the start")
+	}
+	e := New(Options{Fabric: counters.Options{Source: fabric.Source{OpenPort: f.Opener("")}}, PingHosts: missing, TextOnly: true})
+	if got := sweptText(t, e); !strings.Contains(got, "ibkit_sweep_nodes 3\n") || strings.Contains(got, "ibkit_ping_hosts") {
+		t.Errorf("got %s, want the sweep without probes", got)
+	}
+}

@@ -3,14 +3,17 @@ package exporter
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -23,8 +26,8 @@ import (
 
 // Limits on the collection of standing probes.
 const (
-	maxPingRequests = 64
-	pingTimeout     = 5 * time.Second
+	maxPingRequests = 256
+	pingTimeout     = 3 * time.Second
 
 	// maxMeshFindings limits the series of findings.
 	maxMeshFindings = 100
@@ -36,8 +39,10 @@ const (
 // A pingSource collects the last windows of standing probes from the exporters of hosts, and
 // judges them together.
 type pingSource struct {
-	list string // file with the addresses, read in each sweep
-	log  func(string, error)
+	list   string        // file with the addresses, read in each sweep
+	limit  time.Duration // for all requests
+	log    *slog.Logger
+	failed atomic.Int64 // hosts without a recent window in the last sweep
 }
 
 // A pingVerdict is the judgement on the windows of a sweep.
@@ -50,17 +55,22 @@ type pingVerdict struct {
 func (s *pingSource) judge(ctx context.Context, wiring func(*mesh.Results) (*mesh.Wiring, error)) (*pingVerdict, error) {
 	addresses, err := readPingHosts(s.list)
 	if err != nil {
-		return nil, err
+		s.log.Error("hosts of standing probes", "err", err)
+		return nil, nil // the sweep has its other data
 	}
 	v := &pingVerdict{hosts: len(addresses)}
 	var text bytes.Buffer
-	for i, found := range s.collect(ctx, addresses) {
+	var first error
+	for _, found := range s.collect(ctx, addresses) {
 		if found.err != nil {
 			v.failed++
-			s.log(addresses[i], found.err)
+			first = cmp.Or(first, found.err)
 			continue
 		}
 		text.Write(found.text)
+	}
+	if before := s.failed.Swap(int64(v.failed)); before != int64(v.failed) && first != nil {
+		s.log.Warn("hosts without a recent standing probe", "hosts", v.failed, "first", first)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -106,6 +116,8 @@ type collected struct {
 
 // collect requests the windows of all hosts, many at the same time.
 func (s *pingSource) collect(ctx context.Context, urls []string) []collected {
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
 	all, client := make([]collected, len(urls)), &http.Client{Timeout: pingTimeout}
 	defer client.CloseIdleConnections()
 	next := make(chan int)

@@ -23,7 +23,7 @@ func (e *Exporter) newPingSource() *pingSource {
 	if e.opts.PingHosts == "" {
 		return nil
 	}
-	return &pingSource{e.opts.PingHosts, func(host string, err error) { e.opts.Log.Warn("standing probe", "host", host, "err", err) }}
+	return &pingSource{list: e.opts.PingHosts, limit: e.opts.Timeout / 4, log: e.opts.Log}
 }
 
 // currentSource returns the next sweep's source.
