@@ -124,7 +124,10 @@ func (p *meshProbe) run(ctx context.Context, flags *pflag.FlagSet, args []string
 		failures.Print(u.err)
 	}
 	if len(f.found) == 0 {
-		return &cmdutil.ExitError{Code: failures.Code(), Err: errNoTargets(len(f.notFound))}
+		if len(f.notFound) == 0 {
+			return fmt.Errorf("find targets: %s is the only host", p.self.name)
+		}
+		return &cmdutil.ExitError{Code: failures.Code()}
 	}
 	for _, g := range f.groups {
 		if err := p.choose(ctx, g); err != nil {

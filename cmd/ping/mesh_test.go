@@ -17,7 +17,7 @@ import (
 func TestPingMesh(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
 	results := filepath.Join(t.TempDir(), "pings.json")
-	code, out, errs := program.Run(t, f.Env("node05"), "ping", "--mesh", "-w", "100ms", "--rate", "500", "--json-lines", "--results", results)
+	code, out, errs := program.Run(t, f.Env("node05"), "ping", "--mesh", "-w", "100ms", "-t", "20000", "--rate", "500", "--json-lines", "--results", results)
 	if code != cmdutil.ExitOK {
 		t.Fatalf("got exit code %d: %s%s", code, out, errs)
 	}
@@ -43,7 +43,7 @@ func TestPingMesh_SamePairs(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
 	plans := map[string]string{}
 	for _, node := range []string{"node05", "node07"} {
-		code, out, errs := program.Run(t, f.Env(node), "ping", "--mesh", "-w", "20ms", "--rate", "500")
+		code, out, errs := program.Run(t, f.Env(node), "ping", "--mesh", "-w", "20ms", "-t", "20000", "--rate", "500")
 		if code != cmdutil.ExitOK {
 			t.Fatalf("got exit code %d: %s%s", code, out, errs)
 		}

@@ -20,12 +20,12 @@ func TestPingMesh_Hosts(t *testing.T) {
 	f := newPingFabric(t, "ibsim")
 	tables := filepath.Join(t.TempDir(), "routes.tables")
 	f.MustRun(t, f.client, ibkit(), "check", "routes", "--save", tables)
-	mesh := func(host string) ibsimtest.Result {
-		return f.MustRun(t, host, ibkit(), "ping", "--mesh", "--from", tables, "--rate", "200", "-w", "500ms", "-t", "200")
+	mesh := func(host, timeout string) ibsimtest.Result {
+		return f.MustRun(t, host, ibkit(), "ping", "--mesh", "--from", tables, "--rate", "200", "-w", "500ms", "-t", timeout)
 	}
 	other := map[string]string{f.client: f.server, f.server: f.client}
 	for host, peer := range other {
-		r := mesh(host)
+		r := mesh(host, "20000")
 		for _, want := range []string{"2 pairs of 2 host ports cover 1 of 1 pair of leaf switches and 2 of 2 directed links that routing uses", host + " pings 1 target"} {
 			if !strings.Contains(r.Stderr, want) {
 				t.Errorf("%s: got %q, want %q", host, r.Stderr, want)
@@ -37,7 +37,7 @@ func TestPingMesh_Hosts(t *testing.T) {
 	}
 	f.MustCommand(t, fmt.Sprintf("Unlink %q[1]", f.server))
 	for host, peer := range other {
-		if r := mesh(host); r.Code != 3 || !strings.Contains(r.Stdout, "\n  "+peer+": ") {
+		if r := mesh(host, "200"); r.Code != 3 || !strings.Contains(r.Stdout, "\n  "+peer+": ") {
 			t.Errorf("%s: got exit code %d, %s%s, want lost probes to %s", host, r.Code, r.Stdout, r.Stderr, peer)
 		}
 	}

@@ -82,8 +82,15 @@ func TestExporter_Pings(t *testing.T) {
 	if err := os.WriteFile(hosts, fmt.Appendf(nil, "# exporters\n%s\n127.0.0.1:1\n", strings.TrimPrefix(server.URL, "http://")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{Fabric: counters.Options{Source: fabric.Source{OpenPort: f.Opener("")}}, PingHosts: hosts, TextOnly: true})
+	var observed *FabricSweep
+	e := New(Options{
+		Fabric: counters.Options{Source: fabric.Source{OpenPort: f.Opener("")}}, PingHosts: hosts, TextOnly: true,
+		Observe: func(s *FabricSweep) { observed = s },
+	})
 	got := sweptText(t, e)
+	if observed == nil || len(observed.Probes) != 1 || observed.Probes[0].Subject != "host00009" {
+		t.Errorf("got %+v, want the finding for pages", observed)
+	}
 	for _, want := range []string{
 		`ibkit_mesh_finding{guid="0x0002c90000100a00",kind="packet-loss",port="",subject="host00009"} 1`,
 		`ibkit_mesh_findings{kind="packet-loss"} 1`, `ibkit_mesh_findings{kind="missing"} 0`,

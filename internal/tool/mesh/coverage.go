@@ -59,6 +59,9 @@ func newCoverage(m *members, flows int) *coverage {
 		for step := int32(1); step < int32(n) && c.load[i] < minPairs; step++ {
 			c.add(i, (i+step)%int32(n))
 		}
+		if len(c.targets[i]) == 0 {
+			c.addDirected(i, (i+1)%int32(n)) // each host knows when all others are lost
+		}
 	}
 	return c
 }

@@ -50,6 +50,9 @@ func TestSchedule_Cover(t *testing.T) {
 				}
 			}
 			for i, n := range pairs {
+				if len(m.ends) > 1 && !slices.ContainsFunc(rounds[0], func(p pair) bool { return p.from == int32(i) }) {
+					t.Errorf("member %d has no target", i)
+				}
 				if want := min(minPairs, len(m.ends)-1); n < want {
 					t.Errorf("member %d has %d pairs, want %d", i, n, want)
 				}

@@ -43,6 +43,7 @@ func newState(s *exporter.FabricSweep, o Options, plan *topology.Plan) *state {
 		t.addRegisters(s.PHY)
 	}
 	r.Add(t.findings(plan)...)
+	r.Add(s.Probes...)
 	r.Interval, r.Missing = o.Interval.Seconds(), s.Missing
 	r.Sweep = Notice{
 		Time: sample.Time.UTC().Truncate(time.Millisecond), Partial: r.Partial,

@@ -46,6 +46,7 @@ func TestRoCE(t *testing.T) {
 		})
 	}
 	t.Run("addresses", func(t *testing.T) { otherHostsAddresses(t, b, a) })
+	t.Run("mesh", func(t *testing.T) { standingProbe(t, a, b) })
 	goDown(t, b, a, []string{gid, ip}, "lost\n")
 }
 
