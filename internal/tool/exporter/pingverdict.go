@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -59,7 +58,7 @@ func (s *pingSource) judge(ctx context.Context, wiring func(*mesh.Results) (*mes
 		return nil, nil // the sweep has its other data
 	}
 	v := &pingVerdict{hosts: len(addresses)}
-	var text bytes.Buffer
+	var windows []*standing.Document
 	var first error
 	for _, found := range s.collect(ctx, addresses) {
 		if found.err != nil {
@@ -67,7 +66,7 @@ func (s *pingSource) judge(ctx context.Context, wiring func(*mesh.Results) (*mes
 			first = cmp.Or(first, found.err)
 			continue
 		}
-		text.Write(found.text)
+		windows = append(windows, found.windows...)
 	}
 	if before := s.failed.Swap(int64(v.failed)); before != int64(v.failed) && first != nil {
 		s.log.Warn("hosts without a recent standing probe", "hosts", v.failed, "first", first)
@@ -75,8 +74,8 @@ func (s *pingSource) judge(ctx context.Context, wiring func(*mesh.Results) (*mes
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	results, err := mesh.Parse(&text, "standing probes")
-	if err != nil || len(results.Flows) == 0 {
+	results := standing.Results(windows)
+	if len(results.Flows) == 0 {
 		return v, nil // no host has a window yet
 	}
 	w, err := wiring(results)
@@ -110,8 +109,8 @@ func readPingHosts(path string) (urls []string, err error) {
 
 // A collected is the windows of a host.
 type collected struct {
-	text []byte
-	err  error
+	windows []*standing.Document
+	err     error
 }
 
 // collect requests the windows of all hosts, many at the same time.
@@ -125,7 +124,7 @@ func (s *pingSource) collect(ctx context.Context, urls []string) []collected {
 	for range min(maxPingRequests, len(urls)) {
 		requests.Go(func() {
 			for i := range next {
-				all[i].text, all[i].err = fetchPings(ctx, client, urls[i])
+				all[i].windows, all[i].err = fetchPings(ctx, client, urls[i])
 			}
 		})
 	}
@@ -137,8 +136,8 @@ func (s *pingSource) collect(ctx context.Context, urls []string) []collected {
 	return all
 }
 
-// fetchPings returns the recent windows of a host, one per line.
-func fetchPings(ctx context.Context, client *http.Client, url string) ([]byte, error) {
+// fetchPings returns the recent windows of a host.
+func fetchPings(ctx context.Context, client *http.Client, url string) (recent []*standing.Document, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
@@ -151,7 +150,6 @@ func fetchPings(ctx context.Context, client *http.Client, url string) ([]byte, e
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("get %s: %s", url, response.Status)
 	}
-	var recent []byte
 	lines := bufio.NewScanner(io.LimitReader(response.Body, maxPings))
 	lines.Buffer(nil, maxPings)
 	for lines.Scan() {
@@ -162,7 +160,7 @@ func fetchPings(ctx context.Context, client *http.Client, url string) ([]byte, e
 		case !isRecent(d):
 			return nil, fmt.Errorf("get %s: the last window of %s ended at %v", url, d.Source, d.End())
 		}
-		recent = append(append(recent, lines.Bytes()...), '\n')
+		recent = append(recent, d)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("get %s: %w", url, err)

@@ -119,13 +119,17 @@ func (d *document) ownFlow(v *value) error {
 func (d *document) ownLeaf(v *value) {
 	source, ok := v.member("source").str()
 	leaf, also := v.member("leaf").str()
-	if !ok || !also {
-		return
+	if ok && also {
+		d.results.SetLeaf(source, leaf)
 	}
-	if d.results.leaves == nil {
-		d.results.leaves = map[string]string{}
+}
+
+// SetLeaf stores the leaf switch of an endpoint, for a wiring without a fabric.
+func (r *Results) SetLeaf(name, leaf string) {
+	if r.leaves == nil {
+		r.leaves = map[string]string{}
 	}
-	d.results.leaves[printable(source)] = printable(leaf)
+	r.leaves[printable(name)] = printable(leaf)
 }
 
 // ownCount adds the probes of a flow.

@@ -52,11 +52,13 @@ func TestRecorder(t *testing.T) {
 // mesh analyze reads the documents of several hosts, one per line.
 func TestDocument_Parse(t *testing.T) {
 	var text bytes.Buffer
+	var all []*Document
 	for _, source := range []string{"a", "b"} {
 		r := New(Options{Source: source, Window: time.Minute, Start: start, Peers: []mesh.Peer{{Name: "c"}}})
 		r.Add(0, ping.Received, time.Microsecond, start)
 		r.Add(0, ping.Lost, 0, start)
-		if err := json.NewEncoder(&text).Encode(r.Add(0, ping.Lost, 0, start.Add(time.Minute))); err != nil {
+		all = append(all, r.Add(0, ping.Lost, 0, start.Add(time.Minute)))
+		if err := json.NewEncoder(&text).Encode(all[len(all)-1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,5 +68,10 @@ func TestDocument_Parse(t *testing.T) {
 	}
 	if len(results.Flows) != 2 || !results.Mutual || results.Damaged > 0 || results.Flows[1].Micros != 1 {
 		t.Errorf("got %+v, want two flows with round trips", results)
+	}
+	for i, f := range Results(all).All() {
+		if got, want := results.ReportFlow(i, results.Flows[i]), Results(all).ReportFlow(i, f); *got.Micros != *want.Micros || *got.Lost != *want.Lost || got.Source != want.Source {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 }
