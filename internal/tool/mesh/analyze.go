@@ -102,6 +102,7 @@ func (j *judge) resolve(w *Wiring) {
 			f.From, f.To = to[f.From], to[f.To]
 		}
 	}
+	j.mergeCounts(to)
 	j.results.Names = j.endpoints
 	j.elements = newElements(w, at, j.results.Mutual)
 	for i := range j.results.Flows {

@@ -1,5 +1,7 @@
 package mesh
 
+import "slices"
+
 // An element is a directed part of paths: a link between switches, a switch, an end port
 // that sends or receives, with its cable, or a host with several end ports that does.
 type element int32
@@ -61,11 +63,14 @@ func (e *elements) send(endpoint int32) element { return e.ends + 2*element(endp
 
 // of appends the elements on a flow's path. known is false if the links are unknown.
 func (e *elements) of(b []element, f *Flow) (all []element, known bool) {
+	first := len(b)
 	b, known = e.direction(b, f.From, f.To)
-	if e.mutual && known {
-		b, known = e.direction(b, f.To, f.From)
+	if !e.mutual || !known {
+		return b, known
 	}
-	return b, known
+	b, known = e.direction(b, f.To, f.From)
+	slices.Sort(b[first:]) // switches are on the path there and back
+	return b[:first+len(slices.Compact(b[first:]))], known
 }
 
 // direction appends the elements from one endpoint to another. A loopback crosses none.

@@ -27,6 +27,9 @@ const (
 
 	// sameGain is the difference below which probes do not distinguish two elements.
 	sameGain = 3
+
+	// flowChance is what a cause for a flow of its own gains by chance.
+	flowChance = 2
 )
 
 // gain returns how much more likely the losses are with the observed loss share than with
@@ -64,6 +67,10 @@ type lossVote struct {
 	least  float64 // gain of a pick
 	flows  []lossFlow
 	counts []Count // by element
+
+	// By element: the gains of its flows with a cause for each, and the flow count.
+	apart    []float64
+	crossing []float64
 }
 
 // A lossFlow is a flow with probes.
@@ -95,9 +102,28 @@ func (j *judge) judgeLosses() {
 	}
 }
 
+// mergeCounts changes the names of counts to those of endpoints, given their numbers by name.
+func (j *judge) mergeCounts(to []int32) {
+	if len(j.results.counts) == 0 {
+		return
+	}
+	endpoint := map[string]string{}
+	for i, name := range j.results.Names {
+		endpoint[name] = j.endpoints[to[i]]
+	}
+	merged := map[[2]string]Count{}
+	for ends, c := range j.results.counts {
+		ends = [2]string{endpoint[ends[0]], endpoint[ends[1]]}
+		c.add(merged[ends])
+		merged[ends] = c
+	}
+	j.results.counts = merged
+}
+
 // newLossVote collects the flows, except those that an unreachable element explains.
 func (j *judge) newLossVote() *lossVote {
-	v := &lossVote{judge: j, counts: make([]Count, j.elements.count)}
+	n := j.elements.count
+	v := &lossVote{judge: j, counts: make([]Count, n), apart: make([]float64, n), crossing: make([]float64, n)}
 	explained := map[int32]bool{}
 	for i := range j.reachable.slow {
 		if f := &j.reachable.slow[i]; f.done {
@@ -113,7 +139,6 @@ func (j *judge) newLossVote() *lossVote {
 		}
 		path, _ := j.elements.of(nil, f)
 		slices.Sort(path)
-		path = slices.Compact(path)
 		v.flows = append(v.flows, lossFlow{Count: count, flow: int32(i), path: path})
 		for _, x := range path {
 			v.counts[x].add(count)
@@ -126,13 +151,27 @@ func (j *judge) newLossVote() *lossVote {
 		v.normal = max(v.normal, quantile(shares, commonFlows))
 	}
 	v.least = minGain + math.Log(float64(j.elements.count))
+	for i := range v.flows {
+		f := &v.flows[i]
+		for _, x := range f.path {
+			v.apart[x] += f.gain(v.normal)
+			v.crossing[x]++
+		}
+	}
 	return v
+}
+
+// gain returns the gain of an element as the cause. Flows with very different losses have
+// several causes: what their own causes gain beyond chance counts against it.
+func (v *lossVote) gain(x element) float64 {
+	gain := v.counts[x].gain(v.normal)
+	return gain - max(0, v.apart[x]-gain-flowChance*v.crossing[x]-minGain)
 }
 
 // best returns the element with the least likely losses.
 func (v *lossVote) best() (best element, most float64) {
-	for x, c := range v.counts {
-		if gain := c.gain(v.normal); gain > most {
+	for x := range v.counts {
+		if gain := v.gain(element(x)); gain > most {
 			best, most = element(x), gain
 		}
 	}
@@ -157,6 +196,8 @@ func (v *lossVote) take(f *lossFlow) {
 	v.judge.lossy[f.flow] = true
 	for _, x := range f.path {
 		v.counts[x].add(Count{-f.Sent, -f.Lost})
+		v.apart[x] -= f.gain(v.normal)
+		v.crossing[x]--
 	}
 }
 
@@ -185,12 +226,12 @@ func (v *lossVote) blame(best element, gain float64) {
 	}
 	var equal []element
 	for x, n := range lost {
-		if c := v.counts[x]; c.gain(v.normal) > gain-sameGain && 10*n >= 9*c.Lost {
+		if v.gain(x) > gain-sameGain && 10*n >= 9*v.counts[x].Lost {
 			equal = append(equal, x)
 		}
 	}
 	slices.SortFunc(equal, func(a, b element) int {
-		return cmp.Or(cmp.Compare(v.counts[b].gain(v.normal), v.counts[a].gain(v.normal)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(v.gain(b), v.gain(a)), cmp.Compare(a, b))
 	})
 	v.judge.addBlame(v.judge.elements.places(equal), evidence{
 		metric: loss, element: best, flows: len(slow), crossing: crossing, share: 1 - total.share(), slow: slow, probes: total,
@@ -212,5 +253,5 @@ func (j *judge) reportLostPairs() {
 
 // String describes the losses.
 func (c Count) String() string {
-	return fmt.Sprintf("%.2g %% of %d probes lost", 100*c.share(), c.Sent)
+	return fmt.Sprintf("%.3g %% of %d probes lost", 100*c.share(), c.Sent)
 }

@@ -153,3 +153,38 @@ func TestParse_ProbesDamaged(t *testing.T) {
 		})
 	}
 }
+
+// A port may have a name and a GUID in results, and a single flow to a dead host is reported:
+// a switch that it crosses there and back is no second flow.
+func TestAnalyze_ProbesFewFlows(t *testing.T) {
+	w := wire(t, "fat-tree:radix=8,pods=4")
+	r := NewResults([]string{w.ends[0].port.GUID.String(), w.ends[0].label, w.ends[1].label, w.ends[5].label, w.ends[9].label})
+	for _, f := range []struct {
+		from, to int32
+		lost     int
+	}{{0, 2, 0}, {2, 3, 0}, {3, 1, 0}, {2, 4, 50}} {
+		micros := float32(20)
+		if f.lost == 50 {
+			micros = none
+		}
+		r.add(Flow{From: f.from, To: f.to, Gbps: none, Micros: micros})
+		r.SetCount(f.from, f.to, Count{50, f.lost})
+	}
+	got := slices.DeleteFunc(Analyze(r, w, Options{}).Findings, func(f report.Finding) bool { return f.Kind == report.MissingHost })
+	if len(got) != 1 || !slices.Contains(got[0].Data.(*FindingData).Candidates, w.ends[9].label) {
+		t.Errorf("got %v, want a finding about %s", got, w.ends[9].label)
+	}
+}
+
+// Hosts with very different losses are two causes, although their flows share links.
+func TestAnalyze_ProbesTwoCauses(t *testing.T) {
+	w := wire(t, "fat-tree:radix=8,pods=4")
+	for seed := range uint64(testenv.Rounds(10, 100)) {
+		r := Analyze(probed(t, w, 100, map[string]float64{"host00001": 0.1, "host00006": 0.6}, nil, seed), w, Options{})
+		got := brief(r.Findings)
+		slices.Sort(got)
+		if want := []string{"packet-loss host00001", "packet-loss host00006"}; !slices.Equal(got, want) {
+			t.Fatalf("seed %d: got %v, want %v", seed, got, want)
+		}
+	}
+}

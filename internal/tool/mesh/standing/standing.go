@@ -18,8 +18,8 @@ type Document struct {
 	Source      string            `json:"source"`
 	Leaf        string            `json:"leaf,omitempty"` // switch of the source, without a fabric
 	Started     time.Time         `json:"started"`
-	Seconds     float64           `json:"seconds"` // of the window
-	Rate        float64           `json:"rate"`    // probes per second of the host
+	Seconds     float64           `json:"seconds"`           // of the window
+	Rate        float64           `json:"probes_per_second"` // limit
 	Peers       int               `json:"peers"`
 	Classes     []Class           `json:"classes"`
 	Flows       []mesh.ReportFlow `json:"flows"`
