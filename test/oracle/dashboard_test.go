@@ -67,9 +67,19 @@ func TestExporter_Dashboard(t *testing.T) {
 	write(events, "1s rate node01[1] SymbolErrorCounter 40\n")
 	blind := filepath.Join(dir, "blind")
 	write(blind, "2s unlink leaf2[4]\n6s unlink leaf1[3]\n")
+	// A standing probe loses packets, another has ended.
+	live, old, hosts := filepath.Join(dir, "live*.json"), filepath.Join(dir, "old.json"), filepath.Join(dir, "hosts")
+	write(old, `{"schema":"ibkit/ping-mesh/1","began":"2026-01-01T00:00:00Z","source":"node02","seconds":60,"probes_per_second":10}`)
+	for node, loss := range map[string]string{"node01": "0.1", "node03": "0", "node04": "0", "node06": "0"} {
+		window := filepath.Join(dir, "live-"+node+".json")
+		log := startServer(t, "env", "SIM_HOST="+node, native(), "ping", "--mesh", "--sim", "demo", "--sim-model", "loss="+loss,
+			"--rate", "100", "--window", "1s", "-t", "200", "--results", window)
+		await(t, "a window", log, func() bool { _, err := os.Stat(window); return err == nil })
+	}
 	var targets []string
 	for _, args := range [][]string{
 		{"--sim", "demo", "--sim-events", events, "--phy"}, {"--sim", "demo", "--sim-events", blind}, {"--sim", "faults"}, {"--sim", "ibsim"},
+		{"--sim", "demo", "--pings", live, "--ping-hosts", hosts}, {"--sim", "demo", "--pings", old},
 	} {
 		host := ""
 		if slices.Contains(args, blind) {
@@ -77,6 +87,9 @@ func TestExporter_Dashboard(t *testing.T) {
 		}
 		at := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		targets = append(targets, fmt.Sprintf("%q", at))
+		if slices.Contains(args, hosts) {
+			write(hosts, at+"\n")
+		}
 		// There is no ibsim for the last fabric.
 		env := []string{"SIM_HOST=" + host, "IBSIM_SOCKNAME=none-" + filepath.Base(dir), native()}
 		log := startServer(t, "env", append(append(env, "exporter", "--interval", "1s", "--listen", at), args...)...)
