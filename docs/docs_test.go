@@ -298,7 +298,7 @@ func TestJSONTypes(t *testing.T) {
 // directory: the cached test result would depend on .git, which each Git command changes.
 func declares(t *testing.T, name, structure string) bool {
 	t.Helper()
-	for _, pattern := range []string{"../" + name + "/*.go", "../fabric/" + name + "/*.go", "../internal/tool/" + name + "/*.go", "../internal/tool/perf/" + name + "/*.go"} {
+	for _, pattern := range []string{"../" + name + "/*.go", "../fabric/" + name + "/*.go", "../internal/tool/" + name + "/*.go", "../internal/tool/mesh/" + name + "/*.go", "../internal/tool/perf/" + name + "/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

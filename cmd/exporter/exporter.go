@@ -94,7 +94,7 @@ Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
 configured by a file as for other exporters of Prometheus (--web-config).
 
 --pings exports the results of ibkit ping --mesh on this host, --ping-hosts
-judges those of all hosts in a file, as ibkit mesh analyze does.
+judges the results of all hosts in a file, as ibkit mesh analyze does.
 
 SIGHUP makes it read its files again: names, thresholds, configuration, keys
 and the plan.

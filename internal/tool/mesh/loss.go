@@ -28,7 +28,7 @@ const (
 	// sameGain is the difference below which probes do not distinguish two elements.
 	sameGain = 3
 
-	// flowChance is what a cause for a flow of its own gains by chance.
+	// flowChance is the gain by chance of a separate cause for a flow.
 	flowChance = 2
 )
 
@@ -102,7 +102,7 @@ func (j *judge) judgeLosses() {
 	}
 }
 
-// mergeCounts changes the names of counts to those of endpoints, given their numbers by name.
+// mergeCounts renames counts by endpoints, given their numbers by name.
 func (j *judge) mergeCounts(to []int32) {
 	if len(j.results.counts) == 0 {
 		return
@@ -120,7 +120,7 @@ func (j *judge) mergeCounts(to []int32) {
 	j.results.counts = merged
 }
 
-// newLossVote collects the flows, except those that an unreachable element explains.
+// newLossVote collects the flows that no unreachable element explains.
 func (j *judge) newLossVote() *lossVote {
 	n := j.elements.count
 	v := &lossVote{judge: j, counts: make([]Count, n), apart: make([]float64, n), crossing: make([]float64, n)}
@@ -162,7 +162,7 @@ func (j *judge) newLossVote() *lossVote {
 }
 
 // gain returns the gain of an element as the cause. Flows with very different losses have
-// several causes: what their own causes gain beyond chance counts against it.
+// several causes: the gain of separate causes beyond chance counts against it.
 func (v *lossVote) gain(x element) float64 {
 	gain := v.counts[x].gain(v.normal)
 	return gain - max(0, v.apart[x]-gain-flowChance*v.crossing[x]-minGain)
@@ -206,7 +206,7 @@ func (v *lossVote) blamePair(f *lossFlow) {
 	v.take(f)
 }
 
-// blame blames an element, and those that the probes do not distinguish from it: most of
+// blame blames an element, and others that the probes do not distinguish from it: most of
 // their losses are on the same flows.
 func (v *lossVote) blame(best element, gain float64) {
 	total, lost, crossing := v.counts[best], map[element]int{}, 0
