@@ -28,6 +28,7 @@ type fakeKernel struct {
 	fail map[uint32]error // errors by command
 	mute bool             // no events
 	late int              // addresses that are not resolved before the timeout
+	both bool             // listeners for IPv6 take the port of both families
 
 	ports uint16 // selected by the kernel
 }
@@ -275,6 +276,11 @@ func (k *fakeKernel) execute(cmd uint32, body []byte, handle uint32, id *fakeID)
 			id.afOnly = true
 		}
 	case uapi.CMCmdListen:
+		for _, other := range k.ids {
+			if k.both && other.listening && other.port == id.port {
+				return unix.EADDRINUSE
+			}
+		}
 		id.listening, id.backlog = true, uapi.Decode[uapi.CMListen](body).Backlog
 	case uapi.CMCmdResolveAddr:
 		c := uapi.Decode[uapi.CMResolveAddr](body)

@@ -88,8 +88,9 @@ func (l ListenConfig) ListenOn(c *Channel, local Addr) (ids []*ID, addr Addr, er
 	return ids, addr, err
 }
 
-// listenBoth listens on all local IPv6 and IPv4 addresses, or on IPv4 if this
-// host has no IPv6.
+// listenBoth listens on all local IPv6 and IPv4 addresses, or on IPv4 if this host has no
+// IPv6. In Linux 5.10, a software iWARP listener for IPv6 takes the port of both families
+// (siw_cm.c, siw_create_listen): then it listens on IPv4 only.
 func (l ListenConfig) listenBoth(c *Channel, port uint16) ([]*ID, Addr, error) {
 	wildcard := func(a netip.Addr, port uint16) Addr { return IPAddr{netip.AddrPortFrom(a, port)} }
 	six, addr, err := l.listenOne(c, wildcard(netip.IPv6Unspecified(), port), func(id *ID) error {
@@ -109,10 +110,15 @@ func (l ListenConfig) listenBoth(c *Channel, port uint16) ([]*ID, Addr, error) {
 		return nil, nil, err
 	}
 	four, addrFour, err := l.listenOne(c, wildcard(netip.IPv4Unspecified(), port), l.Control)
-	if err != nil {
-		for _, id := range ids {
-			err = errors.Join(err, id.Close())
+	if err != nil && len(ids) != 0 {
+		inUse := errors.Is(err, unix.EADDRINUSE)
+		if closed := six.Close(); closed != nil || !inUse {
+			return nil, nil, errors.Join(err, closed)
 		}
+		ids, addr = nil, nil
+		four, addrFour, err = l.listenOne(c, wildcard(netip.IPv4Unspecified(), port), l.Control)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return append(ids, four), cmp.Or(addr, addrFour), nil

@@ -258,6 +258,30 @@ func TestListenOn(t *testing.T) {
 	}
 }
 
+// TestListenOn_OneFamily: where a listener for IPv6 takes the port of both families, there is
+// one for IPv4 only, and none if another listener has the port.
+func TestListenOn_OneFamily(t *testing.T) {
+	k := newFakeKernel(t)
+	k.both = true
+	c := must(k.open())(t)
+	t.Cleanup(func() { _ = c.Close() })
+	for _, port := range []uint16{0, 2000} {
+		ids, addr, err := ListenConfig{}.ListenOn(c, IPAddr{netip.AddrPortFrom(netip.Addr{}, port)})
+		if err != nil || len(ids) != 1 {
+			t.Fatalf("port %d: got %d IDs, %v, want 1", port, len(ids), err)
+		}
+		if got := addr.(IPAddr); !got.Addr().Is4() || port != 0 && got.Port() != port {
+			t.Errorf("port %d: got address %v, want IPv4", port, got)
+		}
+	}
+	if ids, _, err := (ListenConfig{}).ListenOn(c, IPAddr{netip.MustParseAddrPort("[::1]:2001")}); err != nil || len(ids) != 1 {
+		t.Fatalf("IPv6: got %d IDs, %v, want 1", len(ids), err)
+	}
+	if _, _, err := (ListenConfig{}).ListenOn(c, IPAddr{netip.AddrPortFrom(netip.Addr{}, 2001)}); err == nil {
+		t.Error("port in use: got no error")
+	}
+}
+
 // sendRequest returns an ID that has sent a request to a listener.
 func sendRequest(t *testing.T, k *fakeKernel) (*Channel, *ID) {
 	t.Helper()
