@@ -251,7 +251,8 @@ static enum ib_wc_status parse(struct ts_qp *qp, u64 *w, u64 valid, struct ts_se
 	s->raw_op = op;
 	s->signaled = h & SIGNALED;
 	s->solicited = op == OP_SEND_SOL || op == OP_SEND_SOL_INV || op == OP_WRITE_SOL;
-	if (ud && !ts_expect(op == OP_SEND || op == OP_SEND_SOL, "UD QP %#x: opcode %#llx", qp->ib.qp_num, op))
+	if (ud && !ts_expect(op == OP_SEND || op == OP_SEND_SOL || op == OP_NOP, "UD QP %#x: opcode %#llx",
+			     qp->ib.qp_num, op))
 		return IB_WC_LOC_QP_OP_ERR;
 	switch (op) {
 	case OP_NOP:

@@ -3,6 +3,7 @@
 package verbstest
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -17,16 +18,20 @@ type Adapter struct {
 	Address     string   // of the network device below; its GID has index 1
 	Options     string   // more module parameters
 	Tools       []string // programs of Debian in the guest
+	Programs    []guest.Program
+	Files       map[string]string // more files, as in guest.Spec
 }
 
 // Boot starts a guest of Debian 12 with an adapter.
 func Boot(t *testing.T, a Adapter) *guest.Guest {
 	t.Helper()
 	const module = "/verbstest.ko"
+	files := map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")}
+	maps.Copy(files, a.Files)
 	g := guest.New(t, guest.Spec{
 		Modules:  []string{"ib_uverbs", "dummy"},
-		Files:    map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")},
-		Programs: []guest.Program{guest.Ibkit},
+		Files:    files,
+		Programs: append([]guest.Program{guest.Ibkit}, a.Programs...),
 		Tools:    append([]string{"ip"}, a.Tools...),
 	})
 	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+a.Address+"/24 dev rdma0; ip link set rdma0 up; "+
