@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/dmamem"
+	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -51,6 +52,7 @@ func (d Device) open(k kernel) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.Close(fd))
 	}
+	c.iwarp = isIWARP(sysfs.Default, c.driver, c.name)
 	if c.findProvider(d.Path); c.provider != nil {
 		// The responses to doorbells need memory outside Go's heap: prepared
 		// writes contain its address for as long as they exist, and a runtime.Pinner
@@ -86,6 +88,7 @@ type Context struct {
 	provider provider.Provider // nil for a driver without a provider
 
 	providerErr error // why provider is nil
+	iwarp       bool
 
 	queuePD struct {
 		sync.Mutex
@@ -98,7 +101,7 @@ func (c *Context) Name() string { return c.name }
 
 // IWARP reports whether the device is an iWARP device. Its GIDs are MAC addresses, not IP
 // addresses as on RoCE.
-func (c *Context) IWARP() bool { return c.driver == DriverSIW }
+func (c *Context) IWARP() bool { return c.iwarp }
 
 // Driver returns the device driver.
 func (c *Context) Driver() DriverID { return c.driver }

@@ -49,6 +49,17 @@ func checkABI(fs sysfs.FS, driver DriverID, path string) error {
 	return nil
 }
 
+// nodeRNIC is the type of iWARP devices (enum rdma_node_type).
+const nodeRNIC = 4
+
+// isIWARP reports whether a device is an iWARP device. A driver may have devices of both
+// kinds (irdma).
+func isIWARP(fs sysfs.FS, driver DriverID, name string) bool {
+	var problems []error // ignored: without the file, the driver decides
+	kind := fs.Dir(&problems, "class/infiniband", name).Uint("node_type", 8)
+	return driver == DriverSIW || driver == DriverIRDMA && kind != nil && *kind == nodeRNIC
+}
+
 // A newProvider creates a driver's provider. response is the driver's response to
 // GET_CONTEXT.
 type newProvider func(d provider.Device, response []byte) (provider.Provider, error)

@@ -37,27 +37,37 @@ var inline = []string{"-F", "-x", "1", "-I", "101"}
 // TestPeers runs ibkit perf with programs on libirdma, each as client and as server.
 func TestPeers(t *testing.T) {
 	t.Parallel()
-	g := boot(t, "")
-	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: inline}, testenv.Cases([]peers.Test{
-		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
-		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
-	}, []peers.Test{
-		{"ib_send_lat -s 64", "--peer perftest --test send-lat -s 64"},
-		{"ib_write_lat -s 2", "--peer perftest --test write-lat -s 2"},
-	}...))
-	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-F", "-x", "1"}}, testenv.Cases([]peers.Test{
-		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
-	}, []peers.Test{
-		{"ib_send_bw -s 4096", "--peer perftest --test send-bw -s 4K"},
-		{"ib_read_lat -s 8", "--peer perftest --test read-lat -s 8"},
-	}...))
-	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-g", "1"}}, testenv.Cases([]peers.Test{
-		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
-	}, []peers.Test{
-		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
-		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
-	}...))
-	verbstest.CheckKernel(t, g)
+	for name, test := range map[string]struct {
+		common []string
+		peers  []peers.Test
+	}{
+		"with inline data": {inline, testenv.Cases(nil, []peers.Test{
+			{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
+			{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
+			{"ib_send_lat -s 64", "--peer perftest --test send-lat -s 64"},
+			{"ib_write_lat -s 2", "--peer perftest --test write-lat -s 2"},
+		}...)},
+		"without": {[]string{"-F", "-x", "1"}, testenv.Cases(nil, []peers.Test{
+			{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
+			{"ib_send_bw -s 4096", "--peer perftest --test send-bw -s 4K"},
+			{"ib_read_lat -s 8", "--peer perftest --test read-lat -s 8"},
+		}...)},
+		"pingpongs": {[]string{"-g", "1"}, testenv.Cases([]peers.Test{
+			{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
+		}, []peers.Test{
+			{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
+			{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
+		}...)},
+	} {
+		if len(test.peers) == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			g := boot(t, "")
+			peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: test.common}, test.peers)
+			verbstest.CheckKernel(t, g)
+		})
+	}
 }
 
 // TestVerified runs the ibkit perf tests with verified payloads, and compares ibv_devinfo
@@ -96,7 +106,7 @@ func TestWorkRequests(t *testing.T) {
 		t.Fatalf("compile testdata/wqes.c (make deps installs what it needs): %v\n%s", err, out)
 	}
 	var all strings.Builder
-	for _, generation := range []string{"1", "2"} {
+	for _, generation := range testenv.Cases(nil, "1", "2") {
 		g := verbstest.Boot(t, verbstest.Adapter{
 			ABI: "irdma", Device: "irdma0", Address: address, Options: "irdma_gen=" + generation, Tools: []string{"ibv_devinfo"},
 			Files: map[string]string{"/usr/bin/wqes": program}, Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/verbs/internal/irdma", Test: true}},

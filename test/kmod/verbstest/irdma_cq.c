@@ -129,9 +129,12 @@ static bool is_swallowed(const struct ts_completion *c)
 	return false;
 }
 
-static bool ud_or_imm(const struct ts_completion *c)
+/* Reports whether a completion has an extension; the first generation has none. */
+static bool is_extended(const struct ts_completion *c)
 {
-	return c->recv && c->status == IB_WC_SUCCESS &&
+	if (c->recv && c->qp->ib.srq)
+		return true;
+	return ir_gen > 1 && c->recv && c->status == IB_WC_SUCCESS &&
 	       (c->qp->ib.qp_type == IB_QPT_UD || c->op == IB_WR_SEND_WITH_IMM ||
 		c->op == IB_WR_RDMA_WRITE_WITH_IMM);
 }
@@ -143,7 +146,7 @@ bool ir_complete(struct ts_cq *cq, const struct ts_completion *c)
 		c->len, c->qp->context, (u64)c->qp->ib.qp_num << 32, (c->counter & 0x7fff) << 32,
 	};
 	u64 more[4] = {};
-	bool extended = ud_or_imm(c) || srq;
+	bool extended = is_extended(c);
 
 	if (is_swallowed(c))
 		return true;

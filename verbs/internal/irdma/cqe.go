@@ -55,8 +55,11 @@ func (q *cq) decodeSend(c *provider.Completion, owner *qp, word uint64, how kind
 		return q.retireFlushed(c, work{owner, false}), nil
 	}
 	index := uint32(word>>cqeIndex) & 0x7fff
-	if int(index) >= len(s.slots) || s.slots[index].quanta == 0 {
+	switch {
+	case int(index) >= len(s.slots), index >= s.start && s.slots[index].quanta == 0:
 		return false, provider.ErrCorrupt
+	case s.slots[index].quanta == 0: // the driver's
+		return false, nil
 	}
 	done := &s.slots[index]
 	tail := s.tail.Load()

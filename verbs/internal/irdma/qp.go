@@ -162,8 +162,8 @@ func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) {
 // Flush completes the work requests of a queue pair that changed to the error state: the
 // adapter completes none that is posted later.
 func (q *qp) Flush() {
-	q.sendCQ.flush(work{q, false})
 	q.recvCQ.flush(work{q, true})
+	q.sendCQ.flush(work{q, false})
 }
 
 // Reset discards all work requests and their completions.

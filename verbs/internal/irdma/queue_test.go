@@ -568,10 +568,18 @@ func TestArm(t *testing.T) {
 func TestConnectionRequests(t *testing.T) {
 	f := newFake(t, 2)
 	f.lsmm = 1
-	q := f.newQP(t, rc(f.newCQ(t, 8)))
+	c := f.newCQ(t, 8)
+	q := f.newQP(t, rc(c))
 	postSends(t, q, 0, 1)
 	if header := le(q.send.ring[3][3]); header != wqeValid|opSend<<wqeOpcode {
 		t.Errorf("got header %#x in quantum 3", header)
+	}
+	a := adapter{q: c}
+	a.sent(q, opNOP, 2)
+	a.sent(q, opSend, 3)
+	poll(t, c, provider.Completion{ID: 1, QPN: qpNumber})
+	if q.send.tail.Load() != 4 {
+		t.Errorf("got tail %d, want 4", q.send.tail.Load())
 	}
 }
 

@@ -328,7 +328,7 @@ func (t *tester) rejected(kind verbs.QPType) error {
 		} {
 			want := c.want
 			switch {
-			case kind == verbs.QPTypeRC && c.wr.Opcode == verbs.OpRead:
+			case kind == verbs.QPTypeRC && c.wr.Opcode == verbs.OpRead, c.wr.Opcode.IsAtomic() && t.port.Limits.AtomicCap == 0:
 				continue
 			case kind != verbs.QPTypeRC && c.wr.Opcode.IsAtomic():
 				want = verbs.ErrOpcode

@@ -1,0 +1,55 @@
+//go:build guest
+
+package irdma_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
+)
+
+// TestFaults compares the completions of failed requests with libirdma: status and error
+// codes for each error, and for each flush code and a code of another kind.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	if !testenv.AllCases() { // 25 s
+		return
+	}
+	c := filepath.Join(t.TempDir(), "cfaults")
+	if out, err := exec.CommandContext(t.Context(), "gcc", "-o", c, "../mlx5/testdata/faults.c", "-libverbs").CombinedOutput(); err != nil {
+		t.Fatalf("make deps installs libibverbs-dev: %v\n%s", err, out)
+	}
+	g := verbstest.Boot(t, verbstest.Adapter{
+		ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"ibv_devinfo"}, Files: map[string]string{"/usr/bin/cfaults": c},
+		Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}},
+	})
+	codes := []string{"3 5"} // minor and major code
+	for code := range 13 {
+		codes = append(codes, fmt.Sprintf("%d 1", code+1))
+	}
+	want := g.Must(t, append([]string{"cfaults"}, codes...)...)
+	// Before release 65, the library has no code for too many RNR NAKs.
+	want = strings.ReplaceAll(want, "status 19 vendor 0x1000b", "status 13 vendor 0x1000b")
+	got := g.Must(t, append([]string{"faults"}, codes...)...)
+	if inOrder(got) != inOrder(want) {
+		t.Errorf("got completions\n%s\nwant those of libirdma\n%s", got, want)
+	}
+	if lines := strings.Count(got, "\n"); lines < len(codes)+13 {
+		t.Errorf("got %d completions, want at least %d:\n%s", lines, len(codes)+13, got)
+	}
+	verbstest.CheckKernel(t, g)
+}
+
+// inOrder sorts lines: the order between a queue pair's two queues is undefined.
+func inOrder(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
