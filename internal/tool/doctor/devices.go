@@ -52,6 +52,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 				Why: "adapters with the same model and different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
 		}
+		bad = append(bad, iwarpMode(d)...)
 		if bad == nil {
 			bad = []Item{good(d.Name, "%s%s%s", driver, firmware, dmaBufAbility(d))}
 		}
@@ -63,6 +64,19 @@ func checkDevices(_ context.Context, h *host) []Item {
 		}
 	}
 	return items
+}
+
+// iwarpMode returns an item for an adapter that has RoCE too, but runs iWARP: the driver ice
+// has a setting for the driver irdma (Documentation/networking/devlink/ice.rst).
+func iwarpMode(d *devinfo.Device) []Item {
+	if d.NodeType == nil || *d.NodeType != devinfo.NodeTypes[4] || d.Driver == nil || *d.Driver != "ice" || d.PCI == nil {
+		return nil
+	}
+	return []Item{{
+		Subject: d.Name, Verdict: Note, Found: "iWARP, although the adapter has RoCE", Why: "peers on RoCE cannot connect",
+		Fix:  []string{fmt.Sprintf("devlink dev param set pci/%s name enable_roce value true cmode runtime", d.PCI.Address)},
+		Hint: "disable enable_iwarp first; with Intel's own driver, the option roce_ena of the module irdma selects RoCE",
+	}}
 }
 
 // dmaBufAbility returns the device's ability to register dma-bufs; "" if it is unknown.

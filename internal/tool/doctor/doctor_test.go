@@ -61,6 +61,11 @@ unknown: stat /sys/module: no such file or directory`},
 		{name: "devices"},
 		{name: "devices: unreadable", change: change{"sys/class": removed}, want: `
 unknown: stat /sys/class: no such file or directory`},
+		{name: "devices: iWARP", change: change{
+			"sys/class/infiniband/mlx5_0/node_type": "4: RNIC", pci + "driver -> ../../bus/pci/drivers/ice": "",
+		}, want: `
+note mlx5_0: iWARP, although the adapter has RoCE
+$ devlink dev param set pci/0000:10:00.0 name enable_roce value true cmode runtime`},
 		{name: "devices: different firmware", change: change{"sys/class/infiniband/mlx5_0/fw_ver": "20.28.1002"}, want: `
 note mlx5_0: firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222
 note mlx5_1: firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222`},
