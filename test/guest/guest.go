@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func boot(ctx context.Context, spec Spec, host int, wires []*os.File, activity *
 	if err != nil {
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}
-	root, err := spec.Release.Root(ctx)
+	root, err := cmp.Or(spec.ToolsFrom, spec.Release).Root(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}

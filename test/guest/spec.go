@@ -18,6 +18,9 @@ type Spec struct {
 	// Release has the kernel and the Tools. The default is this machine's.
 	Release *debian.Release
 
+	// ToolsFrom has the Tools, if they are newer than the kernel.
+	ToolsFrom *debian.Release
+
 	// Devices are created in this order.
 	Devices []Device
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
@@ -70,6 +71,32 @@ func TestPeers(t *testing.T) {
 	}
 }
 
+// TestThird runs programs on a newer libirdma, which has the third generation: atomics,
+// shared receive queues and completions of 64 bytes.
+func TestThird(t *testing.T) {
+	t.Parallel()
+	if !testenv.AllCases() { // 60 s
+		return
+	}
+	g := verbstest.Boot(t, verbstest.Adapter{
+		ABI: "irdma", Device: "irdma0", ToolsFrom: debian.Sid, Address: address, Options: "irdma_gen=3",
+		Tools: append([]string{"ib_atomic_lat", "ib_atomic_bw", "ibv_srq_pingpong"}, programs...),
+	})
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-F", "-x", "1"}}, []peers.Test{
+		{"ib_atomic_lat", "--peer perftest --test fetch-add-lat"},
+		{"ib_atomic_bw -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
+		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
+		{"ib_write_bw -b -q 3 -s 512", "--peer perftest --test write-bw -b --qps 3 -s 512"},
+		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
+	})
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-g", "1"}}, []peers.Test{
+		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
+		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
+		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
+	})
+	verbstest.CheckKernel(t, g)
+}
+
 // TestVerified runs the ibkit perf tests with verified payloads, and compares ibv_devinfo
 // with Debian's.
 func TestVerified(t *testing.T) {
@@ -106,9 +133,13 @@ func TestWorkRequests(t *testing.T) {
 		t.Fatalf("compile testdata/wqes.c (make deps installs what it needs): %v\n%s", err, out)
 	}
 	var all strings.Builder
-	for _, generation := range testenv.Cases(nil, "1", "2") {
+	for _, generation := range testenv.Cases(nil, "1", "2", "3") {
+		release := debian.Bookworm
+		if generation == "3" { // libirdma 44 has no third generation
+			release = debian.Sid
+		}
 		g := verbstest.Boot(t, verbstest.Adapter{
-			ABI: "irdma", Device: "irdma0", Address: address, Options: "irdma_gen=" + generation, Tools: []string{"ibv_devinfo"},
+			ABI: "irdma", Device: "irdma0", ToolsFrom: release, Address: address, Options: "irdma_gen=" + generation, Tools: []string{"ibv_devinfo"},
 			Files: map[string]string{"/usr/bin/wqes": program}, Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/verbs/internal/irdma", Test: true}},
 		})
 		g.Must(t, "sh", "-c", "wqes "+generation+" >/root/wqes")

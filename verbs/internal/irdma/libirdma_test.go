@@ -14,8 +14,8 @@ import (
 )
 
 // recorded is the output of test/guest/irdma/testdata/wqes.c with libirdma 44.0 for
-// generations 1 and 2: work requests, and the rings that the library wrote. The test in a
-// guest replaces it with new output.
+// generations 1 and 2, and 65.0 for generation 3: work requests, and the rings that the
+// library wrote. The test in a guest replaces it with new output.
 var recorded = flag.String("wqes", "testdata/libirdma.wqes", "`FILE` with work requests of libirdma")
 
 // A line is a line of the file: values by name.

@@ -15,9 +15,10 @@ import (
 // An Adapter is a RoCE device of the module.
 type Adapter struct {
 	ABI, Device string
-	Address     string   // of the network device below; its GID has index 1
-	Options     string   // more module parameters
-	Tools       []string // programs of Debian in the guest
+	ToolsFrom   *debian.Release // nil: Debian 12
+	Address     string          // of the network device below; its GID has index 1
+	Options     string          // more module parameters
+	Tools       []string        // programs of Debian in the guest
 	Programs    []guest.Program
 	Files       map[string]string // more files, as in guest.Spec
 }
@@ -32,7 +33,7 @@ func Boot(t *testing.T, a Adapter) *guest.Guest {
 		Modules:  []string{"ib_uverbs", "dummy"},
 		Files:    files,
 		Programs: append([]guest.Program{guest.Ibkit}, a.Programs...),
-		Tools:    append([]string{"ip"}, a.Tools...),
+		Tools:    append([]string{"ip"}, a.Tools...), ToolsFrom: a.ToolsFrom,
 	})
 	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+a.Address+"/24 dev rdma0; ip link set rdma0 up; "+
 		"insmod "+module+" netdev=rdma0 abi="+a.ABI+" "+a.Options)
