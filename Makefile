@@ -275,6 +275,10 @@ bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
 bench-mlx5: ## compare posting, polling and perf with libmlx5, in a guest
 	go test -tags guest ./test/guest/mlx5 -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
+.PHONY: bench-irdma
+bench-irdma: ## compare posting and polling with libirdma, in a guest
+	go test -tags guest ./test/guest/irdma -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf $(BUILD)

@@ -80,15 +80,17 @@ func TestIsIWARP(t *testing.T) {
 	}{
 		{DriverIRDMA, "1: CA", false}, {DriverIRDMA, "4: RNIC", true}, {DriverIRDMA, "", false}, {DriverSIW, "", true}, {DriverMLX5, "4: RNIC", false},
 	} {
-		root := t.TempDir()
-		if test.kind != "" {
-			dir := filepath.Join(root, "class/infiniband/dev0")
-			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "node_type"), []byte(test.kind), 0o600)); err != nil {
-				t.Fatal(err)
+		t.Run(test.driver.String()+test.kind, func(t *testing.T) {
+			root := t.TempDir()
+			if test.kind != "" {
+				dir := filepath.Join(root, "class/infiniband/dev0")
+				if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "node_type"), []byte(test.kind), 0o600)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if got := isIWARP(sysfs.FS(root), test.driver, "dev0"); got != test.want {
-			t.Errorf("%v, type %q: got %v, want %v", test.driver, test.kind, got, test.want)
-		}
+			if got := isIWARP(sysfs.FS(root), test.driver, "dev0"); got != test.want {
+				t.Errorf("%v, type %q: got %v, want %v", test.driver, test.kind, got, test.want)
+			}
+		})
 	}
 }

@@ -347,5 +347,6 @@ void mlx5_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* trap.c: maps doorbell pages, where each store calls ts_abi->bell. x86-64 only. */
 int ts_trap(struct vm_area_struct *vma);
+int ts_ignore_bells(struct vm_area_struct *vma);
 
 #endif

@@ -113,7 +113,7 @@ static int map_bells(struct ib_ucontext *uc, struct vm_area_struct *vma)
 {
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || vma->vm_pgoff != DB_KEY >> PAGE_SHIFT)
 		return -EINVAL;
-	return ts_trap(vma);
+	return ts_strict ? ts_trap(vma) : ts_ignore_bells(vma);
 }
 
 static int reply_pd(struct ts_pd *pd, struct ib_udata *udata)

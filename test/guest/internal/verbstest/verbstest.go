@@ -24,7 +24,7 @@ type Adapter struct {
 }
 
 // Boot starts a guest of Debian 12 with an adapter.
-func Boot(t *testing.T, a Adapter) *guest.Guest {
+func Boot(t testing.TB, a Adapter) *guest.Guest {
 	t.Helper()
 	const module = "/verbstest.ko"
 	files := map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")}

@@ -1,6 +1,6 @@
 // Program cost measures the processor time that package verbs takes to post writes of 64
 // bytes, to post receives and to poll, in ns per message. It prints "name batch ns" for
-// the median over all rounds. Program testdata/cost.c does the same with libmlx5.
+// the median over all rounds. Program testdata/cost.c does the same with the C library.
 package main
 
 import (
@@ -37,7 +37,10 @@ type pair struct {
 	qps [2]*verbs.QP
 	cqs [2]*verbs.CQ
 	mr  *verbs.MR
-	lid ib.LID
+
+	context *verbs.Context
+	pd      *verbs.PD
+	path    verbs.Path
 }
 
 func run() error {
@@ -80,29 +83,51 @@ func newPair(c *verbs.Context) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{lid: port.LID}
-	if p.mr, err = pd.RegisterMR(m, verbs.AccessLocalWrite|verbs.AccessRemoteWrite); err != nil {
-		return nil, err
-	}
-	for i := range p.qps {
-		if p.cqs[i], err = c.CreateCQ(verbs.CQInit{Entries: 2 * depth}); err != nil {
-			return nil, err
-		}
-		p.qps[i], err = pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cqs[i], RecvCQ: p.cqs[i], Cap: verbs.QPCap{
-			MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
-		}})
+	p := &pair{context: c, pd: pd, path: verbs.Path{DLID: port.LID, Port: 1}}
+	if port.LinkLayer == ib.LinkLayerEthernet {
+		gid, err := c.GID(1, 1)
 		if err != nil {
 			return nil, err
 		}
+		p.path = verbs.Path{DGID: gid.GID, SGIDIndex: 1, HopLimit: 1, Port: 1}
 	}
-	return p, p.connect()
+	if p.mr, err = pd.RegisterMR(m, verbs.AccessLocalWrite|verbs.AccessRemoteWrite); err != nil {
+		return nil, err
+	}
+	return p, p.open()
+}
+
+// open creates the queue pairs and connects them.
+func (p *pair) open() (err error) {
+	for i := range p.qps {
+		if p.cqs[i], err = p.context.CreateCQ(verbs.CQInit{Entries: 2 * depth}); err != nil {
+			return err
+		}
+		p.qps[i], err = p.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cqs[i], RecvCQ: p.cqs[i], Cap: verbs.QPCap{
+			MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return p.connect()
+}
+
+// reopen is open after the end of the earlier queue pairs.
+func (p *pair) reopen() error {
+	for i := range p.qps {
+		if err := errors.Join(p.qps[i].Close(), p.cqs[i].Close()); err != nil {
+			return err
+		}
+	}
+	return p.open()
 }
 
 // connect moves both queue pairs to RTS.
 func (p *pair) connect() error {
 	param := verbs.ConnParam{Access: verbs.AccessRemoteWrite, Timeout: 18, RetryCount: 7, RNRRetry: 7, MinRNRTimer: 1, MaxDestRdAtomic: 1}
 	for i, qp := range p.qps {
-		peer := verbs.RemoteQP{QPN: p.qps[1-i].Number(), Path: verbs.Path{DLID: p.lid, Port: 1}, MTU: ib.MTU1024}
+		peer := verbs.RemoteQP{QPN: p.qps[1-i].Number(), Path: p.path, MTU: ib.MTU1024}
 		if err := errors.Join(qp.Modify(verbs.QPStateReset, verbs.QPAttr{}), qp.Connect(peer, param)); err != nil {
 			return err
 		}
@@ -170,7 +195,7 @@ func (p *pair) receives(batch int) error {
 	}
 	var post []float64
 	for range rounds {
-		if err := p.connect(); err != nil {
+		if err := p.reopen(); err != nil {
 			return err
 		}
 		begin := time.Now()
