@@ -57,15 +57,21 @@ func (q *sendQueue) putNOP() {
 	q.head++
 }
 
+// invalidated are quanta with all bits set.
+var invalidated = func() (all [cleared]quantum) {
+	for i := range all {
+		all[i] = quantum{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+	}
+	return all
+}()
+
 // invalidate fills quanta with the bit that is not valid in their next round.
 func (q *sendQueue) invalidate(count uint32) {
-	fill := ^uint64(0)
-	if validAt(count, uint32(len(q.ring))) != 0 {
-		fill = 0
-	}
 	at := count & uint32(len(q.ring)-1)
-	for i := range q.ring[at : at+cleared] {
-		q.ring[at+uint32(i)] = quantum{fill, fill, fill, fill}
+	if validAt(count, uint32(len(q.ring))) != 0 {
+		clear(q.ring[at : at+cleared])
+	} else {
+		copy(q.ring[at:at+cleared], invalidated[:])
 	}
 }
 

@@ -51,25 +51,33 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	if len(wr.SGEs) > q.maxSGE {
 		return provider.ErrSGEs
 	}
-	if _, err := provider.Length(wr.SGEs, maxMessage); err != nil {
-		return err
+	single := len(wr.SGEs) == 1 && wr.SGEs[0].Length <= maxMessage // the usual case
+	if !single {
+		if _, err := provider.Length(wr.SGEs, maxMessage); err != nil {
+			return err
+		}
 	}
 	if q.head-q.tail.Load() >= q.size-receiveReserved {
 		return provider.ErrFull
 	}
 	entry := q.head & (q.size - 1)
-	w := q.ring[entry<<q.shift:][:1<<q.shift]
+	first := &q.ring[entry<<q.shift]
 	valid := validAt(q.head, q.size)
-	w[0][2] = 0
+	first[2] = 0
 	if q.ids != nil {
 		q.ids[entry] = wr.ID
 	} else {
-		w[0][2] = le(wr.ID)
+		first[2] = le(wr.ID)
 	}
-	h := valid | putFragments(w, wr.SGEs, q.generation, false, valid)<<wqeFragments
+	h := valid
+	if single {
+		first[0], first[1] = fragment(wr.SGEs[0], q.generation == 1, valid)
+	} else {
+		h |= putFragments(q.ring[entry<<q.shift:][:1<<q.shift], wr.SGEs, q.generation, false, valid) << wqeFragments
+	}
 	q.head++
 	mmio.StoreBarrier()
-	provider.Store64(&w[0][3], le(h))
+	provider.Store64(&first[3], le(h))
 	return nil
 }
 

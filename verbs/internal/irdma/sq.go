@@ -66,36 +66,83 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 	return n, err
 }
 
-// fill writes a work request.
+// fill writes a work request. The usual case has a single fragment.
 func (q *sendQueue) fill(wr *provider.SendWR) error {
+	if u := &usual[wr.Opcode&15]; u.ok && wr.Opcode < 16 && len(wr.SGEs) == 1 && wr.Flags&provider.SendInline == 0 && !q.ud && wr.SGEs[0].Length <= maxMessage {
+		return q.fillUsual(wr, u)
+	}
 	length, to, err := q.check(wr)
 	if err != nil {
 		return err
 	}
-	count := q.quanta(wr)
-	if err := q.reserve(uint32(count)); err != nil {
+	count := uint32(q.quanta(wr))
+	if err := q.reserve(count); err != nil {
 		return err
 	}
 	at := q.head & uint32(len(q.ring)-1)
 	valid := validAt(q.head, uint32(len(q.ring)))
-	w := q.ring[at : at+uint32(count)]
-	h := valid | q.body(w, wr, to, valid)
+	q.publish(wr, length, count, valid|q.body(q.ring[at:at+count], wr, to, valid))
+	return nil
+}
+
+// An operation has its headers, and whether it names memory of the peer.
+type operation struct {
+	ok, remote    bool
+	op, solicited uint64
+}
+
+// usual are the operations with a header that consists of the opcode and the peer's key.
+var usual = [16]operation{
+	provider.OpWrite: {true, true, opWrite << wqeOpcode, opWriteSolicited << wqeOpcode},
+	provider.OpRead:  {true, true, opRead << wqeOpcode, opRead << wqeOpcode},
+	provider.OpSend:  {true, false, opSend << wqeOpcode, opSendSolicited << wqeOpcode},
+}
+
+// fillUsual is fill for a single fragment.
+func (q *sendQueue) fillUsual(wr *provider.SendWR, u *operation) error {
+	switch {
+	case q.maxSGE < 1 || wr.Opcode == provider.OpRead && q.maxRead < 1:
+		return provider.ErrSGEs
+	case q.allowed>>wr.Opcode&1 == 0:
+		return provider.ErrOpcode
+	}
+	if err := q.reserve(1); err != nil {
+		return err
+	}
+	w := &q.ring[q.head&uint32(len(q.ring)-1)]
+	valid := validAt(q.head, uint32(len(q.ring)))
+	w[0], w[1] = fragment(wr.SGEs[0], q.generation == 1, valid)
+	h := valid | u.op
+	if wr.Flags&provider.SendSolicited != 0 {
+		h = valid | u.solicited
+	}
+	w[2] = 0
+	if u.remote {
+		w[2] = le(wr.RemoteAddr)
+		h |= uint64(wr.RKey)
+	}
+	q.publish(wr, wr.SGEs[0].Length, 1, h)
+	return nil
+}
+
+// publish gives a work request to the adapter: the header is written last.
+func (q *sendQueue) publish(wr *provider.SendWR, length, count uint32, h uint64) {
 	if (wr.Flags|q.flags)&provider.SendSignaled != 0 {
 		h |= wqeSignaled
 	}
 	if wr.Flags&provider.SendFence != 0 {
 		h |= wqeReadFence
 	}
+	at := q.head & uint32(len(q.ring)-1)
 	q.slots[at] = slot{id: wr.ID, length: length, quanta: uint8(count), op: uint8(h >> wqeOpcode & 0x3f)}
-	q.head += uint32(count)
+	q.head += count
 	// In the first generation, the quantum after a work request with a single quantum may
 	// have data of an earlier round where the valid bit is (uk.c, irdma_qp_get_next_send_wqe).
 	if q.generation == 1 && count == 1 && q.head&1 != 0 {
-		q.ring[q.head&uint32(len(q.ring)-1)][3] = le(^valid & wqeValid)
+		q.ring[q.head&uint32(len(q.ring)-1)][3] = le(^h & wqeValid)
 	}
 	mmio.StoreBarrier()
-	provider.Store64(&w[0][3], le(h))
-	return nil
+	provider.Store64(&q.ring[at][3], le(h))
 }
 
 // body writes a work request without the header, and returns the header without the flags
