@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
@@ -44,6 +46,34 @@ func TestFaults(t *testing.T) {
 	if lines := strings.Count(got, "\n"); lines < len(codes)+13 {
 		t.Errorf("got %d completions, want at least %d:\n%s", lines, len(codes)+13, got)
 	}
+	verbstest.CheckKernel(t, g)
+}
+
+// TestRemoval removes the adapter while ibkit perf posts.
+func TestRemoval(t *testing.T) {
+	t.Parallel()
+	if !testenv.AllCases() { // 10 s
+		return
+	}
+	g := verbstest.Boot(t, verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"rdma"}})
+	server := g.MustStart(t, "ibkit", "perf", "--serve")
+	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+		t.Fatal(err)
+	}
+	client := g.MustStart(t, "ibkit", "perf", address, "--test", "write-bw", "--duration", "10m", "-s", "4K")
+	if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
+		t.Fatal(err)
+	}
+	g.Must(t, "sh", "-c", "echo 1 >/sys/module/verbstest/parameters/remove")
+	r, err := client.Wait(t.Context())
+	if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "removed") {
+		t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
+	}
+	_ = server.Signal(unix.SIGINT) // it may have ended
+	if _, err := server.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	g.Must(t, "rmmod", "verbstest")
 	verbstest.CheckKernel(t, g)
 }
 

@@ -249,7 +249,7 @@ extern const struct ts_abi ts_irdma, ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
-extern bool ts_cm, ts_counters;
+extern bool ts_cm, ts_counters, ts_removed;
 bool ts_needs_grh(const struct ts_dev *dev);
 extern struct mutex ts_lock;
 extern struct xarray ts_qps, ts_cqs, ts_srqs, ts_mrs;

@@ -237,6 +237,7 @@ static void remove_devices(void)
 
 		if (!dev)
 			continue;
+		all[i] = NULL;
 		ndev = dev->ndev;
 		ib_unregister_device(&dev->ib);
 		ib_dealloc_device(&dev->ib);
@@ -244,6 +245,20 @@ static void remove_devices(void)
 			dev_put(ndev);
 	}
 }
+
+bool ts_removed;
+
+static int set_remove(const char *s, const struct kernel_param *kp)
+{
+	WRITE_ONCE(ts_removed, true);
+	remove_devices();
+	return 0;
+}
+
+/* Mappings of doorbells that trap keep the module, so that it cannot be unloaded. */
+static const struct kernel_param_ops remove_ops = { .set = set_remove };
+module_param_cb(remove, &remove_ops, NULL, 0200);
+MODULE_PARM_DESC(remove, "a write removes the devices, also while processes use them");
 
 static int __init start(void)
 {

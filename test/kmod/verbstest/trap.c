@@ -95,7 +95,8 @@ static vm_fault_t fault(struct vm_fault *vmf)
 		return VM_FAULT_SIGBUS;
 	}
 	mutex_lock(&ts_lock);
-	ts_abi->bell(offset, s.value, s.size);
+	if (!READ_ONCE(ts_removed))
+		ts_abi->bell(offset, s.value, s.size);
 	mutex_unlock(&ts_lock);
 	regs->ip += s.length;
 	return VM_FAULT_NOPAGE;
