@@ -149,8 +149,8 @@ type QP interface {
 	Close() error
 }
 
-// A Flusher is a [QP] whose adapter does not complete all work requests of a queue pair in
-// the error state.
+// A Flusher is a [QP] of an adapter that does not complete all work requests in the error
+// state.
 type Flusher interface {
 	// Flush follows a change to the error state.
 	Flush()

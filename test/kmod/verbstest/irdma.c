@@ -59,7 +59,7 @@ struct context_resp {
 
 struct ir_ucontext {
 	struct ts_ucontext base;
-	bool raw;	/* capacities in commands are those of the program */
+	bool raw;	/* capacities in commands are the program's */
 };
 
 static bool is_raw(struct ib_udata *udata)

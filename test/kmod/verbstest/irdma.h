@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The irdma ABI: what its commands and its queues share. */
+/* The irdma ABI: parts that its commands and its queues share. */
 #ifndef VERBSTEST_IRDMA_H
 #define VERBSTEST_IRDMA_H
 

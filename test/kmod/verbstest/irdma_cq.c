@@ -115,7 +115,7 @@ static void put(struct ts_cq *cq, u64 *words, u64 *more)
 
 /*
  * Before the third generation, each queue of a queue pair in error gets a single
- * completion: the library makes those of the other requests.
+ * completion: the library completes the other requests.
  */
 static bool is_swallowed(const struct ts_completion *c)
 {

@@ -169,8 +169,8 @@ func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 	return n, err
 }
 
-// The bits of a completion's last four bytes that direct looks at, and those of a successful
-// send work request without an extension.
+// The bits of a completion's last four bytes that direct looks at, and their values for a
+// successful send work request without an extension.
 const (
 	directBits = (wqeValid | cqeSend | cqeError | cqeSRQ | cqeExtended) >> 32
 	directWant = (wqeValid | cqeSend) >> 32

@@ -99,7 +99,7 @@ const (
 // ring writes a queue's number to a doorbell, after all earlier stores.
 func (d *device) ring(offset int, number uint32) {
 	mmio.DeviceBarrier()
-	mmio.Store32(unsafe.Pointer(&d.page[offset]), uint32(le(uint64(number))))
+	mmio.Store32(unsafe.Pointer(&d.page[offset]), le32(number))
 }
 
 // Close unmaps the doorbells.

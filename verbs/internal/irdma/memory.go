@@ -30,6 +30,13 @@ func le(v uint64) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// le32 is le for 4 bytes.
+func le32(v uint32) uint32 {
+	var b [4]byte
+	binary.NativeEndian.PutUint32(b[:], v)
+	return binary.LittleEndian.Uint32(b[:])
+}
+
 // A memory is a queue's memory that is registered with the driver.
 type memory struct {
 	*dmamem.Memory

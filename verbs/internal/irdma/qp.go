@@ -104,7 +104,7 @@ func (q *qp) layOut(attr provider.QPAttr, send, receive uint32, sendSize int) {
 	}
 }
 
-// accept stores what the response allows.
+// accept stores the operations that the response allows.
 func (q *qp) accept(t provider.Transport, resp uapi.IRDMACreateQPResp) {
 	s := &q.send
 	s.allowed = 1 << provider.OpSend

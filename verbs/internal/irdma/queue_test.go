@@ -55,7 +55,7 @@ func (f *fake) bell(offset int) uint32 {
 	p := (*uint32)(unsafe.Pointer(&f.page[offset]))
 	v := *p
 	*p = 0
-	return uint32(le(uint64(v)))
+	return le32(v)
 }
 
 // response is the response to GET_CONTEXT of an adapter (i40iw_hw.h, icrdma_hw.c).

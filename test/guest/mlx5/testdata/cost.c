@@ -101,7 +101,7 @@ static void open_pair(void)
 	connect_pair();
 }
 
-/* New queue pairs: after RESET, those of libirdma do not begin again. */
+/* New queue pairs: after RESET, the rings of libirdma do not begin again. */
 static void reopen_pair(void)
 {
 	for (int i = 0; i < 2; i++) {
