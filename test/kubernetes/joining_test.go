@@ -113,21 +113,23 @@ func (j *job) awaitJoined(t *testing.T, workers int) {
 	})
 }
 
-// TestMesh_Again evicts a worker that has joined: while others join, its successor takes its
-// place; while flows are measured, it is named.
+// TestMesh_Again evicts a worker that has joined, or the coordinator: while others join, its
+// successor takes its place; while flows are measured, it is named.
 func TestMesh_Again(t *testing.T) {
 	for _, test := range []struct {
 		name          string
+		index         int
 		args          []string
 		text, message string
 	}{
-		{"joining", []string{"--ranks=9", "--join-timeout=30s"}, "8 of 9 workers, ", "index 8"},
-		{"measuring", []string{"--schedule=random:20", "--pace=1s"}, "8 of 8 workers, ", "interrupted"},
+		{"joining", 5, []string{"--ranks=9", "--join-timeout=30s"}, "8 of 9 workers, ", "index 8"},
+		{"coordinator", 0, []string{"--ranks=9", "--join-timeout=60s"}, "8 of 9 workers, ", "index 8"},
+		{"measuring", 5, []string{"--schedule=random:20", "--pace=1s"}, "8 of 8 workers, ", "interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := kubernetes.startJob(t, variant{directory: "host-network", pods: 8, args: test.args})
 			j.awaitJoined(t, 8)
-			j.evict(t, j.pods(t, 5)[0].Metadata.Name)
+			j.evict(t, j.pods(t, test.index)[0].Metadata.Name)
 			j.wait(t, "Failed")
 			j.checkVerdict(t, 4, test.message, test.text)
 		})
