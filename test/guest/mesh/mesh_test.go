@@ -129,21 +129,29 @@ const (
 	long     = "4s"
 )
 
-// checkPlan checks that the rounds of a run took the time that mesh plan estimates, within a
-// factor of two.
+// checkPlan checks a run's rounds against the rounds that mesh plan lists. They take at least their
+// tests' time; a busy machine connects late, so that only the plan's estimate has a limit.
 func checkPlan(t *testing.T, g *guest.Guest, r guest.Result) {
 	t.Helper()
 	var p mesh.Plan
 	if err := json.Unmarshal([]byte(g.Must(t, "sh", "-c", "ibkit mesh plan --json --from "+tables+measured+long)), &p); err != nil {
 		t.Fatal(err)
 	}
-	_, took, _ := strings.Cut(r.Stderr, "rounds in ")
+	each, err := time.ParseDuration(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, took, _ := strings.Cut(r.Stderr, " rounds in ")
 	elapsed, err := time.ParseDuration(strings.TrimSpace(took))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ratio := elapsed.Seconds() / p.Seconds; ratio < 0.5 || ratio > 2 {
-		t.Errorf("got %v for the rounds, want about the plan's %.2f s", elapsed, p.Seconds)
+	if want := fmt.Sprintf(", %d of %[1]d", p.Rounds); !strings.HasSuffix(summary, want) {
+		t.Errorf("got %q, want the plan's %d rounds", r.Stderr, p.Rounds)
+	}
+	least := float64(p.Rounds) * each.Seconds()
+	if elapsed.Seconds() < least || p.Seconds < least || p.Seconds > 2*least {
+		t.Errorf("got %v for the rounds, and %.2f s planned, want at least %.2f s", elapsed, p.Seconds, least)
 	}
 }
 
