@@ -3,7 +3,8 @@
 package kernels_test
 
 import (
-	"slices"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestSIW(t *testing.T) {
 				Modules:  append([]string{"ib_uverbs", "rdma_ucm", "dummy"}, siwModules[r]...),
 				Insert:   []string{guest.TreeModule(t, r, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
 				Files:    map[string]string{libgcc: root + libgcc},
-				Tools:    []string{"ip", "rdma", "rping", "timeout"},
+				Tools:    []string{"ip", "rping", "timeout"},
 				Programs: []guest.Program{guest.Ibkit},
 			})
 			const host = "10.0.0.1"
@@ -81,13 +82,12 @@ func siwServer(t *testing.T, g *guest.Guest, args ...string) (stop func()) {
 	}
 }
 
-// siwPings runs rping of the release and of ibkit as both sides. A first message can wait in
-// the kernel, see docs/connections.md: such a run is repeated. A server of perftest does not
+// siwPings runs rping of the release and of ibkit as both sides. A server of perftest does not
 // work on a single host: it listens on all addresses, and siw accepts no packets from lo there.
 func siwPings(t *testing.T, g *guest.Guest, host string) {
-	lines := [2]string{"rping -s -a " + host + " -v -S 1000", "rping -c -a " + host + " -C 5 -v -V -S 1000"}
-	for _, ours := range [][2]bool{{}, {true, false}, {false, true}} {
-		for end, r := range siwRun(t, g, lines, ours) {
+	lines := [2]string{"rping -s -a " + host + " -v -S 1000 -p PORT", "rping -c -a " + host + " -C 5 -v -V -S 1000 -p PORT"}
+	for i, ours := range [][2]bool{{}, {true, false}, {false, true}} {
+		for end, r := range siwRun(t, [2]*guest.Guest{g, g}, 18600+siwAttempts*i, lines, ours) {
 			// rping may see the end of the connection before its last completion.
 			if r.Code != 0 && (ours[end] || r.Code != 255) || strings.Count(r.Stdout, "ping data: rdma-ping-") != 5 {
 				t.Errorf("ibkit at the ends %v, end %d: got %s", ours, end, result(r))
@@ -96,25 +96,34 @@ func siwPings(t *testing.T, g *guest.Guest, host string) {
 	}
 }
 
-func siwRun(t *testing.T, g *guest.Guest, lines [2]string, ours [2]bool) (results [2]guest.Result) {
-	args := func(end int) []string {
-		line := []string{"timeout", "20"}
-		if ours[end] {
-			line = append(line, "ibkit")
+// siwAttempts limits the runs of siwRun, and is the number of its ports.
+const siwAttempts = 10
+
+// siwRun runs a server and a client. ours selects ibkit for each. PORT in the lines is another
+// port in each run, from first. A first message can wait in the kernel, see docs/connections.md: such a run is
+// repeated.
+func siwRun(t *testing.T, ends [2]*guest.Guest, first int, lines [2]string, ours [2]bool) (results [2]guest.Result) {
+	t.Helper()
+	for port := range siwAttempts {
+		port += first
+		args := func(end int) []string {
+			line := []string{"timeout", "20"}
+			if ours[end] {
+				line = append(line, "ibkit")
+			}
+			return append(line, strings.Fields(strings.ReplaceAll(lines[end], "PORT", strconv.Itoa(port)))...)
 		}
-		return slices.Concat(line, strings.Fields(lines[end]))
-	}
-	const late = 124 // from timeout
-	for range 5 {
-		server := g.MustStart(t, args(0)...)
-		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show cm_id | grep LISTEN"); err != nil {
+		server := ends[0].MustStart(t, args(0)...)
+		// siw listens later than the state of its ID shows.
+		if err := ends[0].Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp", port)); err != nil {
 			t.Fatal(err)
 		}
-		results[1] = g.MustRun(t, args(1)...)
+		results[1] = ends[1].MustRun(t, args(1)...)
 		var err error
 		if results[0], err = server.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		const late = 124 // from timeout
 		if results[0].Code != late && results[1].Code != late {
 			break
 		}
