@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -10,26 +11,45 @@ import (
 	"github.com/ibkit/ibkit/test/releases"
 )
 
-// TestVerifiedReleases compares the table of releases in the README with the releases that tests
+// TestVerifiedReleases compares the tables of releases in the README with the releases that tests
 // have.
 func TestVerifiedReleases(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "\n| Debian | rdma-core | perftest | Linux | tests |\n| --- | --- | --- | --- | --- |\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows, all := strings.Split(table, "\n"), debian.Releases()
-	if len(rows) != len(all) {
-		t.Fatalf("got %d rows, want %d", len(rows), len(all))
-	}
-	for i, r := range all {
+	var programs, tools []string
+	for _, r := range debian.Releases() {
 		name := r.Name
 		if r.Number != "" {
 			name = fmt.Sprintf("%s (%s)", r.Number, r.Name)
 		}
-		if want := fmt.Sprintf("| %s | %s | %s | %s | ", name, r.RDMACore, r.Perftest, r.Kernel); !strings.HasPrefix(rows[i], want) {
-			t.Errorf("got row %q, want %q", rows[i], want)
+		programs = append(programs, fmt.Sprintf("| %s | %s | %s | %s | ", name, r.RDMACore, r.Perftest, r.Kernel))
+		if r.Tools == nil {
+			continue
+		}
+		row := "| " + name + " |"
+		for _, tool := range []string{"ibsim-utils", "opensm", "mstflint", "tshark", "slurmctld", "prometheus"} {
+			row += " " + cmp.Or(r.Tools[tool], "-") + " |"
+		}
+		tools = append(tools, row)
+	}
+	checkRows(t, string(text), "| Debian | rdma-core | perftest | Linux | tests |", programs)
+	checkRows(t, string(text), "| Debian | ibsim | opensm | mstflint | tshark | Slurm | Prometheus |", tools)
+}
+
+// checkRows compares the beginning of each row of a table.
+func checkRows(t *testing.T, text, head string, want []string) {
+	t.Helper()
+	_, table, _ := strings.Cut(text, "\n"+head+"\n|"+strings.Repeat(" --- |", strings.Count(head, "|")-1)+"\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	if len(rows) != len(want) {
+		t.Fatalf("got %d rows, want %d", len(rows), len(want))
+	}
+	for i := range want {
+		if !strings.HasPrefix(rows[i], want[i]) {
+			t.Errorf("got row %q, want %q", rows[i], want[i])
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -44,8 +45,8 @@ func (v meshVerdict) actions() (all []string) {
 // meshRun runs a command that prints the verdict, and returns it with the exit code.
 func (c *cluster) meshRun(t *testing.T, name string, args ...string) (meshVerdict, int) {
 	t.Helper()
-	cmd := ibsimtest.Command(t, name, args...)
-	cmd.Env = append(c.env(), "IBKIT="+native())
+	cmd := c.command(name, args...)
+	cmd.Env = append(cmd.Env, "IBKIT="+native())
 	var errOut strings.Builder
 	cmd.Stderr = &errOut
 	out, err := cmd.Output()
@@ -75,11 +76,17 @@ PartitionName=p Nodes=ALL Default=YES
 // job number: clusters on this host need different ones.
 func newMeshCluster(t *testing.T, firstJob int) *cluster {
 	t.Helper()
+	return newReleaseMeshCluster(t, debian.Bookworm, firstJob)
+}
+
+// newReleaseMeshCluster is newMeshCluster for the programs of a release.
+func newReleaseMeshCluster(t *testing.T, r *debian.Release, firstJob int) *cluster {
+	t.Helper()
 	ports := make([]string, 4)
 	for i := range ports {
 		ports[i] = fmt.Sprint(freePort(t))
 	}
-	c := newCluster(t, strings.ReplaceAll(meshNodes, "PORTS", "["+strings.Join(ports, ",")+"]")+fmt.Sprintf("FirstJobId=%d\n", firstJob))
+	c := newReleaseCluster(t, r, strings.ReplaceAll(meshNodes, "PORTS", "["+strings.Join(ports, ",")+"]")+fmt.Sprintf("FirstJobId=%d\n", firstJob))
 	c.start("slurmctld")
 	c.startNodes("n1", "n2", "n3", "n4")
 	c.wait(func(text string) bool { return strings.Count(text, "State=IDLE ") == 4 }, "show", "nodes")
@@ -171,7 +178,7 @@ func TestMesh_MissingNode(t *testing.T) {
 // TestMesh_ssh runs workers by a script in place of ssh, with a host that refuses.
 func TestMesh_ssh(t *testing.T) {
 	t.Parallel()
-	c := &cluster{t: t, dir: t.TempDir()}
+	c := &cluster{t: t, dir: t.TempDir(), root: "/"}
 	c.write("ssh", `#!/bin/sh
 host=$1; shift
 [ $host = n3 ] && { echo "$host: Permission denied" >&2; exit 255; }

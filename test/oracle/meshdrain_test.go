@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
 // TestMesh_Drain drains a slow node in Slurm: not for a slow link, not above the limit, and not
@@ -90,8 +88,7 @@ func (c *cluster) drained(t *testing.T) string {
 // checkExclude checks that srun avoids the nodes of a file.
 func (c *cluster) checkExclude(t *testing.T, file string) {
 	t.Helper()
-	srun := ibsimtest.Command(t, "srun", "--quiet", "-N3", "--exclude", file, "printenv", "SLURMD_NODENAME")
-	srun.Env = c.env()
+	srun := c.command("srun", "--quiet", "-N3", "--exclude", file, "printenv", "SLURMD_NODENAME")
 	out, err := srun.Output()
 	nodes := strings.Fields(string(out))
 	slices.Sort(nodes)

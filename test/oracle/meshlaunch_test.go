@@ -24,7 +24,7 @@ const meshHosts = 16
 // list of hosts, and programs in bin.
 func newMeshHosts(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir()}
+	c := &cluster{t: t, dir: t.TempDir(), root: "/"}
 	bin := filepath.Join(c.dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -40,14 +41,24 @@ MpiDefault=none
 type cluster struct {
 	t     *testing.T
 	dir   string
+	root  string     // of the programs
 	ended chan error // from a server
 }
 
 // newCluster writes slurm.conf. more is added to it, with %[1]s for this host's name and
 // %[4]s for the directory.
 func newCluster(t *testing.T, more string) *cluster {
+	return newReleaseCluster(t, debian.Bookworm, more)
+}
+
+// newReleaseCluster is newCluster for the programs of a release.
+func newReleaseCluster(t *testing.T, r *debian.Release, more string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), ended: make(chan error, 16)}
+	root, err := r.RootWith(t.Context(), slurmPackages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, dir: t.TempDir(), root: root, ended: make(chan error, 16)}
 	for _, d := range []string{"state", "spool"} {
 		if err := os.Mkdir(filepath.Join(c.dir, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -55,6 +66,30 @@ func newCluster(t *testing.T, more string) *cluster {
 	}
 	c.write("slurm.conf", fmt.Sprintf(slurmConf+more, shortHostname(t), freePort(t), freePort(t), c.dir), 0o600)
 	return c
+}
+
+// slurmPackages are the Slurm programs of a release.
+var slurmPackages = []string{"slurmctld", "slurmd", "slurm-client"}
+
+// inRoot runs a command in a root directory with the devices, processes and temporary files of
+// this host.
+const inRoot = `for d in /dev /proc /sys "$1"; do mkdir -p "$0$d" && mount --rbind "$d" "$0$d" || exit; done; shift; exec chroot "$0" "$@"`
+
+// args returns the command line that runs a program of the cluster's release.
+func (c *cluster) args(name string, args ...string) []string {
+	args = append([]string{name}, args...)
+	if c.root == "/" {
+		return args
+	}
+	return append([]string{"unshare", "--mount", "sh", "-c", inRoot, c.root, os.TempDir()}, args...)
+}
+
+// command returns a command that runs a program of the cluster's release.
+func (c *cluster) command(name string, args ...string) *exec.Cmd {
+	all := c.args(name, args...)
+	cmd := ibsimtest.Command(c.t, all[0], all[1:]...)
+	cmd.Env = c.env()
+	return cmd
 }
 
 // start starts slurmctld or slurmd until the test ends.
@@ -79,8 +114,7 @@ func (c *cluster) startNodes(nodes ...string) {
 // serve runs a server until the test ends. label names its output.
 func (c *cluster) serve(label, name string, args ...string) {
 	c.t.Helper()
-	server := ibsimtest.Command(c.t, name, append([]string{"-D", "-f", c.conf()}, args...)...)
-	server.Env = c.env()
+	server := c.command(name, append([]string{"-D", "-f", c.conf()}, args...)...)
 	out, err := os.Create(filepath.Join(c.dir, label+".out"))
 	if err != nil {
 		c.t.Fatal(err)
@@ -126,7 +160,8 @@ func (c *cluster) write(name, text string, mode os.FileMode) {
 
 // scontrol runs scontrol.
 func (c *cluster) scontrol(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "scontrol", args...)
+	all := c.args("scontrol", args...)
+	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.Env = c.env()
 	text, err := cmd.Output()
 	return string(text), err
