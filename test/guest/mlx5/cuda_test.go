@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // libraries has the directory of libraries.

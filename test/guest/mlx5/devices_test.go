@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // reload loads the module with other parameters.

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // exporters are drivers of dma-bufs, by the release with their kernel.

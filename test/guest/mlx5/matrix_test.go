@@ -11,8 +11,8 @@ import (
 
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // sizes matches the size in a row of results of perftest.

@@ -10,9 +10,9 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // programs are Debian programs that use libmlx5.

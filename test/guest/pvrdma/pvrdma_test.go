@@ -7,8 +7,8 @@ import (
 
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/guest"
-	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 // programs are Debian programs that use libvmw_pvrdma.
