@@ -195,8 +195,8 @@ func TestSeeAlso(t *testing.T) {
 	}
 }
 
-// TestFlagHabits checks that commands lack the flags for which they have hints, and have those that
-// the hints name.
+// TestFlagHabits checks that commands lack the flags for which they have hints, and have the
+// flags in the hints.
 func TestFlagHabits(t *testing.T) {
 	root := newRoot(&cmdutil.Env{}, nil)
 	for command, habits := range cmdutil.FlagHabits() {

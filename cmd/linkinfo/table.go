@@ -178,7 +178,7 @@ func either(l linkinfo.Link, holds func(linkinfo.End) bool) bool {
 func (t *table) hasProblem(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }
 
 // hasErrors reports whether counters of an end are above their thresholds, or its registers
-// have a problem; those of the peer count if rows have them.
+// have a problem; the peer counts if rows have peers.
 func (t *table) hasErrors(e linkinfo.End) bool {
 	return t.hasPortErrors(e.Port) || t.withPeers && e.Port.Peer != nil && t.hasPortErrors(e.Port.Peer)
 }

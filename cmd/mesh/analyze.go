@@ -43,8 +43,8 @@ together.
 
 FILE has results of ClusterKit (JSON), mpiGraph, SuperBench ib-traffic, of
 ibkit mesh --sim, of ibkit ping --mesh, or comma-separated values with this
-header; names are those of hosts or nodes, either figure may be empty, other
-columns are ignored:
+header; names are of hosts or nodes, either figure may be empty, other columns
+are ignored:
 
   src,dst,bandwidth_gbps,latency_us
 

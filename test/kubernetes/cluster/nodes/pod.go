@@ -67,7 +67,7 @@ func (k *kubelet) newPod(ctx context.Context, object *corev1.Pod) (*pod, error) 
 	return p, k.writeFiles(ctx, p)
 }
 
-// run runs the pod's process until it ends, again as the restart policy says.
+// run runs the pod's process until it ends, again by the restart policy.
 func (p *pod) run(report func(*pod, func(*corev1.PodStatus))) {
 	for {
 		cmd, err := p.start()
