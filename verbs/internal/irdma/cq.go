@@ -199,7 +199,7 @@ func (q *cq) direct(into []provider.Completion) (n int) {
 				s.tail.Store(tail)
 			}
 			context = e[1]
-			if owner = q.device.queues.find(le(context)); owner == nil {
+			if owner = q.device.queues.Find(le(context) - 1); owner == nil {
 				return n
 			}
 			s, tail = &owner.send, owner.send.tail.Load()

@@ -29,7 +29,7 @@ func contextOf(e, more *quantum) *uint64 {
 // for an error of a queue without work requests.
 func (q *cq) decode(c *provider.Completion, e, more *quantum) (found bool, err error) {
 	context := le(*contextOf(e, more))
-	owner := q.device.queues.find(context)
+	owner := q.device.queues.Find(context - 1)
 	if owner == nil {
 		if context == 0 {
 			return false, nil

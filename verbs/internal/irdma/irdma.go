@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -16,11 +15,10 @@ import (
 type device struct {
 	provider.Device
 	limits uapi.IRDMAAllocUcontextResp
-	raw    bool // the driver takes capacities as the caller has them
-	queues table
+	raw    bool            // the driver takes capacities as the caller has them
+	queues queue.Table[qp] // by a completion's context minus 1: 0 is no queue pair
 
-	lock sync.Mutex
-	page []byte // doorbells; mapped with the first queue
+	page mmio.Page // doorbells
 }
 
 // The features in the response to GET_CONTEXT (defs.h, IRDMA_FEATURE_*).
@@ -63,8 +61,10 @@ func New(d provider.Device, response []byte) (provider.Provider, error) {
 }
 
 // The largest limits that the layouts have room for: 15 bits for a work request's index in
-// completions, 4 bits for the fragments after the first, 20 bits for a completion's index.
+// completions, 4 bits for the fragments after the first, 20 bits for a completion's index, 24
+// bits for a queue pair number.
 const (
+	maxQueues    = 1 << 24
 	maxRing      = 1 << 15 // quanta
 	maxSRQ       = 1 << 20
 	maxQuanta    = 8 // of a work request
@@ -80,14 +80,7 @@ func (d *device) first() bool { return d.limits.HWRev == 1 }
 
 // ensurePage maps the doorbells.
 func (d *device) ensurePage() error {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	if d.page != nil {
-		return nil
-	}
-	page, err := d.Map(d.limits.DBMmapKey, os.Getpagesize())
-	d.page = page
-	return err
+	return d.page.Ensure(func() ([]byte, error) { return d.Map(d.limits.DBMmapKey, os.Getpagesize()) })
 }
 
 // The doorbells' offsets (umain.h, IRDMA_DB_CQ_OFFSET).
@@ -99,16 +92,11 @@ const (
 // ring writes a queue's number to a doorbell, after all earlier stores.
 func (d *device) ring(offset int, number uint32) {
 	mmio.DeviceBarrier()
-	mmio.Store32(unsafe.Pointer(&d.page[offset]), le32(number))
+	mmio.Store32(d.page.At(offset), le32(number))
 }
 
 // Close unmaps the doorbells.
-func (d *device) Close() error {
-	if d.page == nil {
-		return nil
-	}
-	return d.Unmap(d.page)
-}
+func (d *device) Close() error { return d.page.Close(d.Unmap) }
 
 // RegisterMR returns the registration type of ordinary memory.
 func (d *device) RegisterMR() (in, out []byte) {

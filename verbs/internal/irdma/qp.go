@@ -49,11 +49,15 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 		return nil, err
 	}
 	q.layOut(attr, send, receive, sendSize)
-	q.context = d.queues.add(q)
+	index, err := d.queues.Add(q, maxQueues)
+	if err != nil {
+		return nil, errors.Join(err, q.memory.Close())
+	}
+	q.context = index + 1
 	in := uapi.IRDMACreateQP{UserWQEBufs: q.memory.Addr(), UserComplCtx: q.context}
 	var resp uapi.IRDMACreateQPResp
 	if _, err := create(uapi.Bytes(&in), uapi.Bytes(&resp)); err != nil {
-		d.queues.remove(q.context)
+		d.queues.Remove(index)
 		return nil, errors.Join(err, q.memory.Close())
 	}
 	q.number = resp.QPID
@@ -184,6 +188,6 @@ func (q *qp) purge() {
 // Close removes the completions, because another queue pair may get the context.
 func (q *qp) Close() error {
 	q.purge()
-	q.device.queues.remove(q.context)
+	q.device.queues.Remove(q.context - 1)
 	return q.memory.Close()
 }

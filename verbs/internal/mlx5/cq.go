@@ -150,7 +150,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 	if !kind.defined {
 		return q.poll(into)
 	}
-	owner := q.device.users.find(wire32(e[cqeUser/4]) & maxIndex)
+	owner := q.device.users.Find(uint64(wire32(e[cqeUser/4]) & maxIndex))
 	if owner == nil || owner.qp == nil {
 		return q.poll(into)
 	}
@@ -175,7 +175,7 @@ func (q *cq) poll(into []provider.Completion) (int, error) {
 		if e == nil {
 			break
 		}
-		owner := q.device.users.find(userOf(e))
+		owner := q.device.users.Find(uint64(userOf(e)))
 		if owner != nil && owner.repost(e) {
 			q.index++
 			reposted = true
@@ -218,7 +218,7 @@ func (q *cq) direct(into []provider.Completion) (n int, more bool) {
 			break
 		}
 		if u := userOf(e); send == nil || u != user {
-			owner := q.device.users.find(u)
+			owner := q.device.users.Find(uint64(u))
 			if owner == nil || owner.qp == nil {
 				break
 			}

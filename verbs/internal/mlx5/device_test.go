@@ -274,7 +274,7 @@ func TestInconsistent(t *testing.T) {
 		t.Errorf("CQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
 	}
 	s, err := d.NewSRQ(provider.SRQAttr{MaxWR: 4, CQ: d.newCQ(t, f, 7)}, answer(f, &f.srq, provider.Created{MaxWR: 15}, 9))
-	if q := s.(*srq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil || d.users.find(q.index) != nil {
+	if q := s.(*srq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil || d.users.Find(uint64(q.index)) != nil {
 		t.Errorf("SRQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
 	}
 }

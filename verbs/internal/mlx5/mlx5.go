@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -66,7 +67,7 @@ type device struct {
 	provider.Device
 	environment
 	limits uapi.MLX5AllocUcontextResp
-	users  table
+	users  queue.Table[user]
 
 	pages  sync.Mutex
 	common *page      // uncached, for the completion queue doorbells

@@ -54,14 +54,14 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	if q.register, err = d.newRegister(); err != nil {
 		return nil, closing(q.memory, err)
 	}
-	index, ok := d.users.add(&q.user)
-	if !ok {
+	index, err := d.users.Add(&q.user, maxIndex)
+	if err != nil {
 		d.release(q.register)
-		return nil, closing(q.memory, errUsers)
+		return nil, closing(q.memory, err)
 	}
-	q.index = index
+	q.index = uint32(index)
 	in.BufAddr, in.DBAddr = q.memory.Addr(), q.memory.recordAddr()
-	in.Flags, in.BFRegIndex, in.UIdx = uapi.MLX5QPUARPageIndex, q.register.page, index
+	in.Flags, in.BFRegIndex, in.UIdx = uapi.MLX5QPUARPageIndex, q.register.page, q.index
 	var resp uapi.MLX5CreateQPResp
 	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
 	if err != nil {
@@ -190,7 +190,7 @@ func (q *qp) purge() {
 // Close removes the completions, because another queue pair may get the user index.
 func (q *qp) Close() error {
 	q.purge()
-	q.device.users.remove(q.index)
+	q.device.users.Remove(uint64(q.index))
 	q.device.release(q.register)
 	return q.memory.Close()
 }

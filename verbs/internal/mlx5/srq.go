@@ -56,10 +56,11 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	}
 	if attr.CQ != nil {
 		q.cq, q.user.srq = attr.CQ.(*cq), q
-		var ok bool
-		if q.index, ok = d.users.add(&q.user); !ok {
-			return nil, closing(m, errUsers)
+		index, err := d.users.Add(&q.user, maxIndex)
+		if err != nil {
+			return nil, closing(m, err)
 		}
+		q.index = uint32(index)
 	}
 	in := uapi.MLX5CreateSRQ{BufAddr: m.Addr(), DBAddr: m.recordAddr(), UIdx: q.index}
 	var resp uapi.MLX5CreateSRQResp
@@ -166,7 +167,7 @@ func (q *srq) Close() error {
 // release releases the list's memory and the index.
 func (q *srq) release() error {
 	if q.cq != nil {
-		q.device.users.remove(q.index)
+		q.device.users.Remove(uint64(q.index))
 	}
 	return q.memory.Close()
 }

@@ -1,14 +1,5 @@
 package mlx5
 
-import (
-	"fmt"
-	"slices"
-	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sys/unix"
-)
-
 // A user is the owner of a user index: a queue pair and its SRQ, if it has one, or an SRQ
 // in an XRC domain without a queue pair.
 type user struct {
@@ -47,54 +38,6 @@ func (u *user) repost(e *[cqeSize]byte) bool {
 	return true
 }
 
-// A table finds the users for indices in completions. Polling reads it without a lock.
-type table struct {
-	lock    sync.Mutex
-	entries atomic.Pointer[[]*user]
-}
-
 // maxIndex is a device's maximum user count: user indices have 24 bits, and the last index
 // means that there is no index.
 const maxIndex = 1<<24 - 1
-
-// errUsers is returned if all indices are in use.
-var errUsers = fmt.Errorf("more than %d queue pairs and XRC queues: %w", maxIndex, unix.ENOMEM)
-
-// add stores a user and returns its index, or false if there are too many.
-func (t *table) add(u *user) (index uint32, ok bool) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	var entries []*user
-	if old := t.entries.Load(); old != nil {
-		entries = slices.Clone(*old)
-	}
-	i := slices.Index(entries, nil)
-	if i < 0 {
-		i = len(entries)
-		entries = append(entries, nil)
-	}
-	if i >= maxIndex {
-		return 0, false
-	}
-	entries[i] = u
-	t.entries.Store(&entries)
-	return uint32(i), true
-}
-
-// remove frees an index.
-func (t *table) remove(index uint32) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	entries := slices.Clone(*t.entries.Load())
-	entries[index] = nil
-	t.entries.Store(&entries)
-}
-
-// find returns an index's user, or nil.
-func (t *table) find(index uint32) *user {
-	entries := t.entries.Load()
-	if entries == nil || uint64(index) >= uint64(len(*entries)) {
-		return nil
-	}
-	return (*entries)[index]
-}

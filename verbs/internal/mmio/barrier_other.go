@@ -6,8 +6,8 @@ package mmio
 // adapter with registers can run.
 const Available = false
 
-// StoreBarrier is not implemented.
+// StoreBarrier has no effect: no provider runs on these processors.
 func StoreBarrier() {}
 
-// DeviceBarrier is not implemented.
+// DeviceBarrier has no effect, either.
 func DeviceBarrier() {}

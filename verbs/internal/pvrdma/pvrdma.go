@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -35,34 +34,21 @@ type device struct {
 	// completions contain.
 	queues [1 << 16]atomic.Pointer[qp]
 
-	lock sync.Mutex
-	page []byte // doorbells; mapped with the first queue
+	page mmio.Page // doorbells
 }
 
 // ensurePage maps the doorbells.
 func (d *device) ensurePage() error {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	if d.page != nil {
-		return nil
-	}
-	page, err := d.Map(0, os.Getpagesize())
-	d.page = page
-	return err
+	return d.page.Ensure(func() ([]byte, error) { return d.Map(0, os.Getpagesize()) })
 }
 
 // ring writes to a doorbell, after all earlier stores: x86 keeps their order.
 func (d *device) ring(offset int, value uint32) {
-	provider.Store32((*uint32)(unsafe.Pointer(&d.page[offset])), value)
+	provider.Store32((*uint32)(d.page.At(offset)), value)
 }
 
 // Close unmaps the doorbells.
-func (d *device) Close() error {
-	if d.page == nil {
-		return nil
-	}
-	return d.Unmap(d.page)
-}
+func (d *device) Close() error { return d.page.Close(d.Unmap) }
 
 // find returns a completion's queue pair, or nil.
 func (d *device) find(handle uint64) *qp { return d.queues[uint16(handle)].Load() }
