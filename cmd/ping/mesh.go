@@ -44,7 +44,7 @@ type meshProbe struct {
 
 	plan      *mesh.Probes
 	self      meshHost
-	peers     []mesh.Peer
+	peers     []mesh.ProbedPort
 	byTarget  map[*ping.Target]int
 	recorder  *standing.Recorder
 	last      *standing.Document

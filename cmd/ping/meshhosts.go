@@ -39,7 +39,7 @@ func (p *meshProbe) findFabric(ctx context.Context) error {
 	if err := f.open(ctx, nil, true); err != nil {
 		return err
 	}
-	var peers []mesh.Peer
+	var peers []mesh.ProbedPort
 	p.self.name, peers, err = p.plan.Of(f.fallback.Port.Attr().PortGUID.String())
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (p *meshProbe) routing(ctx context.Context) (*route.Routing, error) {
 }
 
 // add adds a target of a peer.
-func (p *meshProbe) add(g *group, t *ping.Target, peer mesh.Peer) {
+func (p *meshProbe) add(g *group, t *ping.Target, peer mesh.ProbedPort) {
 	if p.byTarget == nil {
 		p.byTarget = map[*ping.Target]int{}
 	}
@@ -111,7 +111,7 @@ func (p *meshProbe) findHosts(ctx context.Context) error {
 
 // findPeers opens the ports that lead to peers, and adds their targets. Over RoCE, targets with
 // several flow labels are paths to the same host.
-func (p *meshProbe) findPeers(ctx context.Context, peers []mesh.Peer, addresses []lookup.Address) error {
+func (p *meshProbe) findPeers(ctx context.Context, peers []mesh.ProbedPort, addresses []lookup.Address) error {
 	f := &p.finder
 	if err := f.open(ctx, addresses, false); err != nil {
 		return err

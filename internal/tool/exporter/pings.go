@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -148,14 +149,6 @@ func lossOf(f *mesh.ReportFlow) float64 { return float64(*f.Lost) / float64(*f.S
 // lossy returns the flows that lost most.
 func lossy(flows []mesh.ReportFlow) []mesh.ReportFlow {
 	flows = slices.DeleteFunc(slices.Clone(flows), func(f mesh.ReportFlow) bool { return *f.Lost == 0 })
-	slices.SortStableFunc(flows, func(a, b mesh.ReportFlow) int {
-		switch x, y := lossOf(&a), lossOf(&b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(flows, func(a, b mesh.ReportFlow) int { return cmp.Compare(lossOf(&b), lossOf(&a)) })
 	return flows[:min(len(flows), maxLossyPeers)]
 }

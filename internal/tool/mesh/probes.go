@@ -17,8 +17,8 @@ const (
 	UnknownLeaf PeerClass = "unknown"    // the network is not known
 )
 
-// A Peer is a port that a standing probe pings.
-type Peer struct {
+// A ProbedPort is a port that a standing probe pings.
+type ProbedPort struct {
 	Name  string // in results
 	Class PeerClass
 	LID   ib.LID
@@ -64,7 +64,7 @@ func (p *Probes) UsedLinks() (n int) {
 }
 
 // Of returns the peers of a port by its GUID, name or address, and its name in results.
-func (p *Probes) Of(port string) (name string, peers []Peer, err error) {
+func (p *Probes) Of(port string) (name string, peers []ProbedPort, err error) {
 	w := p.wiring
 	found := w.resolve(port)
 	if len(found) != 1 {
@@ -76,7 +76,7 @@ func (p *Probes) Of(port string) (name string, peers []Peer, err error) {
 		}
 		for _, to := range p.targets[i] {
 			e := &w.ends[p.ends[to]]
-			peers = append(peers, Peer{Name: w.endName(p.ends[to]), Class: p.class(end, p.ends[to]), LID: e.port.LID, GUID: e.port.GUID})
+			peers = append(peers, ProbedPort{Name: w.endName(p.ends[to]), Class: p.class(end, p.ends[to]), LID: e.port.LID, GUID: e.port.GUID})
 		}
 		return w.endName(end), peers, nil
 	}

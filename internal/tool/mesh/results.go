@@ -93,7 +93,10 @@ func (r *Results) reject(err error) {
 	}
 }
 
-// name returns the number of an endpoint's name.
+// Number returns the number of an endpoint's name, which is added if it is new.
+func (r *Results) Number(name string) int32 { return r.name([]byte(name)) }
+
+// name is Number for a name in a buffer.
 func (r *Results) name(text []byte) int32 {
 	if i, ok := r.index[string(text)]; ok {
 		return i

@@ -54,7 +54,7 @@ func (w *Wiring) Fits(names []string) bool {
 func NewResults(hosts []string) *Results {
 	r := &Results{Format: JSON}
 	for _, name := range hosts {
-		r.name([]byte(name))
+		r.Number(name)
 	}
 	return r
 }

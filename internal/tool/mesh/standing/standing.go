@@ -41,11 +41,11 @@ var Bounds = []float64{5e-6, 10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 
 
 // Options are the [New] options.
 type Options struct {
-	Source string        // name in results
-	Leaf   string        // its switch if the list of hosts has it
-	Peers  []mesh.Peer   // several may have a name: paths to the same port
-	Window time.Duration // of the figures
-	Rate   float64       // probes per second
+	Source string            // name in results
+	Leaf   string            // its switch if the list of hosts has it
+	Peers  []mesh.ProbedPort // several may have a name: paths to the same port
+	Window time.Duration     // of the figures
+	Rate   float64           // probes per second
 	Start  time.Time
 }
 

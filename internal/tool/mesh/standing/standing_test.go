@@ -15,7 +15,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // A window has the median and the losses of each peer, the totals continue. Paths to the same
 // port are a flow.
 func TestRecorder(t *testing.T) {
-	r := New(Options{Source: "a", Window: time.Minute, Rate: 3, Start: start, Peers: []mesh.Peer{
+	r := New(Options{Source: "a", Window: time.Minute, Rate: 3, Start: start, Peers: []mesh.ProbedPort{
 		{Name: "b", Class: mesh.SameLeaf}, {Name: "c", Class: mesh.OtherLeaf}, {Name: "c", Class: mesh.OtherLeaf},
 	}})
 	for i, outcome := range []ping.Outcome{ping.Received, ping.Lost, ping.Received, ping.Late, ping.Received, ping.Unreachable} {
@@ -54,7 +54,7 @@ func TestDocument_Parse(t *testing.T) {
 	var text bytes.Buffer
 	var all []*Document
 	for _, source := range []string{"a", "b"} {
-		r := New(Options{Source: source, Window: time.Minute, Start: start, Peers: []mesh.Peer{{Name: "c"}}})
+		r := New(Options{Source: source, Window: time.Minute, Start: start, Peers: []mesh.ProbedPort{{Name: "c"}}})
 		r.Add(0, ping.Received, time.Microsecond, start)
 		r.Add(0, ping.Lost, 0, start)
 		all = append(all, r.Add(0, ping.Lost, 0, start.Add(time.Minute)))
