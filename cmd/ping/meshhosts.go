@@ -153,8 +153,7 @@ func (p *meshProbe) readHosts() (hosts []meshHost, err error) {
 	defer file.Close()
 	lines, seen := textfile.NewReader(file, p.hosts), map[string]bool{}
 	for lines.Next() {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		fields := strings.Fields(text)
+		fields := strings.Fields(lines.Content())
 		if len(fields) == 0 {
 			continue
 		}

@@ -94,8 +94,7 @@ func ofNode(guid ib.GUID, number uint8) (portchange.Target, error) {
 func parseList(in io.Reader, name string) (targets []portchange.Target, err error) {
 	lines := textfile.NewReader(in, name)
 	for lines.Next() {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		line = strings.TrimSpace(line)
+		line := lines.Content()
 		if line == "" {
 			continue
 		}

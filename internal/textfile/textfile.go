@@ -96,6 +96,12 @@ func (r *Reader) Next() bool {
 // Text returns the current line without its end, \n or \r\n.
 func (r *Reader) Text() string { return string(r.text) }
 
+// Content returns the line without a comment, which # begins, and without blanks around it.
+func (r *Reader) Content() string {
+	text, _, _ := strings.Cut(r.Text(), "#")
+	return strings.TrimSpace(text)
+}
+
 // Bytes returns the current line as Text does. It is valid until Next is called.
 func (r *Reader) Bytes() []byte { return r.text }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -146,5 +147,16 @@ func TestQuote(t *testing.T) {
 				t.Errorf("got %s, want %s for bytes", got, want)
 			}
 		})
+	}
+}
+
+func TestReader_Content(t *testing.T) {
+	r := textfile.NewReader(strings.NewReader(" node 1 # a comment\n# none\n\nlast"), "f")
+	var got []string
+	for r.Next() {
+		got = append(got, r.Content())
+	}
+	if want := []string{"node 1", "", "", "last"}; !slices.Equal(got, want) || r.Err() != nil {
+		t.Errorf("got %q, %v, want %q", got, r.Err(), want)
 	}
 }

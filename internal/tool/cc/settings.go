@@ -62,8 +62,7 @@ func readSettings(lines *textfile.Reader, name string) (*Settings, error) {
 	start := 0                // number of the first line
 	at := func(line int, err error) error { return &textfile.Error{File: name, Line: line, Err: err} }
 	for lines.Next() {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		line = strings.TrimSpace(line)
+		line := lines.Content()
 		if begun.Len() == 0 {
 			start = lines.Line()
 		}

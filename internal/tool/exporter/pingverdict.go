@@ -95,8 +95,7 @@ func readPingHosts(path string) (urls []string, err error) {
 	defer file.Close()
 	lines := textfile.NewReader(file, path)
 	for lines.Next() {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		switch text = strings.TrimSpace(text); {
+		switch text := lines.Content(); {
 		case text == "":
 		case strings.Contains(text, "://"):
 			urls = append(urls, strings.TrimSuffix(text, "/")+PingPath)
