@@ -1,4 +1,4 @@
-// Package interrupt ends blocking file operations when a signal interrupts the process.
+// Package interrupt ends blocking file operations and pauses when a signal interrupts the process.
 // Opening a FIFO waits for the peer and reading a terminal waits for input, and neither
 // takes a context.
 package interrupt
@@ -73,6 +73,17 @@ func Hangups() (hangups <-chan os.Signal, stop func()) {
 		signal.Stop(c)
 		reloaders.Add(-1)
 	}
+}
+
+// Sleep waits for a time, or until ctx ends: then it returns the error of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return ctx.Err()
 }
 
 // Open opens a file for reading. See [OpenFile].

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func fifo(t *testing.T) string {
@@ -107,4 +109,18 @@ func TestReader(t *testing.T) {
 	if _, err := (&reader{ctx, blocked}).Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
+}
+
+func TestSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if err, took := Sleep(ctx, time.Second), time.Since(began); err != nil || took != time.Second {
+			t.Errorf("got %v after %v, want no error after 1 s", err, took)
+		}
+		if err, took := Sleep(ctx, time.Hour), time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != time.Minute {
+			t.Errorf("got %v after %v, want the end of the context after a minute", err, took)
+		}
+	})
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/ibkit/ibkit/fabric/ibdiagnet"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/umad"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // Options are the options for [Run]. With a source alone, Run reads all ports' error
@@ -166,7 +168,7 @@ func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 	next := time.Now() // the first pass may take much longer than the next passes
 	for i := 0; s.Windows < 0 || i < max(s.Windows, 1); i++ {
 		next = next.Add(s.Window)
-		if err := sleep(ctx, next); err != nil {
+		if err := interrupt.Sleep(ctx, time.Until(next)); err != nil {
 			return r, err
 		}
 		r.Began = time.Now()
@@ -180,18 +182,6 @@ func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 		}
 	}
 	return r, nil
-}
-
-// sleep waits until a time.
-func sleep(ctx context.Context, until time.Time) error {
-	t := time.NewTimer(time.Until(until))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 func (s *session) update() {

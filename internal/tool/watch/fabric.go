@@ -12,6 +12,8 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/sweep"
 	"github.com/ibkit/ibkit/internal/tool/trap"
 	"github.com/ibkit/ibkit/umad"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 const (
@@ -58,7 +60,7 @@ func (r *run) watchFabric(ctx context.Context) error {
 		for _, s := range []Source{Links, Traps, Counters} {
 			w.lose(s, err)
 		}
-		sleep(ctx, time.Now().Add(w.Interval))
+		_ = interrupt.Sleep(ctx, w.Interval) // the next scan fails if ctx has ended
 	}
 }
 
@@ -183,7 +185,7 @@ func earliest(times ...time.Time) time.Time {
 // wait receives notices until a time, or until some have arrived.
 func (w *fabricWatch) wait(ctx context.Context, until time.Time) error {
 	if !w.subbed {
-		sleep(ctx, until)
+		_ = interrupt.Sleep(ctx, time.Until(until)) // the end of ctx is no failure
 		return nil
 	}
 	err := w.notices.Receive(ctx, until)
@@ -203,16 +205,6 @@ func (w *fabricWatch) flushNotices(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// sleep waits until a time or until ctx ends.
-func sleep(ctx context.Context, until time.Time) {
-	t := time.NewTimer(time.Until(until))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // check scans the fabric if a link state has changed.

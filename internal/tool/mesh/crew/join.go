@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // A JoinError is the reason why a worker did not join.
@@ -75,8 +77,7 @@ func (o WorkerOptions) join(ctx context.Context) (*link, error) {
 			o.Waiting = nil
 		}
 		pause = min(pause, most)
-		wait(ctx, pause)
-		if ctx.Err() != nil {
+		if interrupt.Sleep(ctx, pause) != nil {
 			return nil, joined(last, context.Cause(ctx))
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/internal/tool/perf"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 func TestCrew_Round(t *testing.T) {
@@ -45,7 +47,7 @@ func TestCrew_Round_measure(t *testing.T) {
 		r := newRig(t)
 		o := r.options("a")
 		o.Engine = measure(func(ctx context.Context, s Send) Figures {
-			wait(ctx, time.Hour)
+			_ = interrupt.Sleep(ctx, time.Hour) // the end of the round ends it
 			return Figures{Error: "to " + s.To}
 		})
 		r.join(t.Context(), o, r.options("b"), r.options("c"))

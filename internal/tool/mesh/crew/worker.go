@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/internal/jsonframe"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 )
@@ -171,7 +172,7 @@ func (s *worker) measure(j job) *taskDone {
 func (s *worker) result(j job, send Send) Figures {
 	switch {
 	case send.Model != nil:
-		wait(j.ctx, send.Model.Takes)
+		_ = interrupt.Sleep(j.ctx, send.Model.Takes)
 		return *send.Model
 	case s.Engine == nil:
 		return Figures{Error: "the worker has no device"}
@@ -180,24 +181,12 @@ func (s *worker) result(j job, send Send) Figures {
 	if send.Load {
 		tests = s.load
 	}
-	wait(j.ctx, send.Wait)
+	_ = interrupt.Sleep(j.ctx, send.Wait)
 	f := s.Engine.Measure(j.ctx, tests, send)
 	if f.Error != "" && errors.Is(j.ctx.Err(), context.DeadlineExceeded) {
 		f.Error = fmt.Sprintf("no result within %v", j.Within)
 	}
 	return f
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // isTimeout reports whether an error is that of a passed deadline.

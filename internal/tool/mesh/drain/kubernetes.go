@@ -9,6 +9,8 @@ import (
 
 	"github.com/ibkit/ibkit/internal/lazyregexp"
 	"github.com/ibkit/ibkit/internal/tool/mesh"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // TaintKey is the key of the taint and of the annotation of a bad node.
@@ -95,7 +97,7 @@ func (k *Kubernetes) Drain(ctx context.Context, b mesh.BadHost) error {
 		if status, ok := errors.AsType[*statusError](err); !ok || status.code != http.StatusConflict || pause == maxPause {
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if interrupt.Sleep(ctx, pause) != nil {
 			return err
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/jsonframe"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // A statusError is an answer of the API server that is no success.
@@ -77,22 +79,11 @@ func (k *Kubernetes) request(ctx context.Context, method, name string, body []by
 			return nil, err
 		case answered && !status.isTemporary(), certificate != nil:
 			return nil, err
-		case !sleep(limited, pause):
+		case interrupt.Sleep(limited, pause) != nil:
 			k.hint, k.away = hintAway, err
 			return nil, err
 		}
 	}
-}
-
-// sleep waits, and reports whether ctx has not ended.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
 }
 
 // maxAnswer limits an answer of the API server in bytes.
