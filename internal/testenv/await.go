@@ -18,11 +18,19 @@ const poll = time.Millisecond
 // test if it is not.
 func Await(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
+	if !Becomes(condition) {
+		tb.Fatalf("got no %s within %v, want it", what, WaitLimit)
+	}
+}
+
+// Becomes is [Await] outside of a test. It reports whether the condition has become true.
+func Becomes(condition func() bool) bool {
 	for end := time.Now().Add(WaitLimit); !condition(); time.Sleep(poll) {
 		if time.Now().After(end) {
-			tb.Fatalf("got no %s within %v, want it", what, WaitLimit)
+			return false
 		}
 	}
+	return true
 }
 
 // Receive returns the next value from a channel, or the zero value if the channel is

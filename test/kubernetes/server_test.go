@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // startServer starts the API server. It authorizes by roles.
@@ -23,13 +24,14 @@ func (c *cluster) startServer() (err error) {
 	if err != nil {
 		return err
 	}
-	for range 600 {
-		if _, err = c.kubectl(context.Background(), "get", "--raw=/readyz"); err == nil {
-			return nil
-		}
-		time.Sleep(100 * time.Millisecond)
+	ready := testenv.Becomes(func() bool {
+		_, err = c.kubectl(context.Background(), "get", "--raw=/readyz")
+		return err == nil
+	})
+	if !ready {
+		return c.explain(err)
 	}
-	return c.explain(err)
+	return nil
 }
 
 // stopServer ends the API server.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // TestMesh_Pods starts workers with the environment of an Indexed Job's pods and of a
@@ -94,16 +96,10 @@ func TestMesh_PodEvicted(t *testing.T) {
 	if err := pod.Start(); err != nil {
 		t.Fatal(err)
 	}
-	joined := func() bool {
+	testenv.Await(t, "worker of index 0", func() bool {
 		out, _ := exec.Command("ss", "-Htn", "state", "established", fmt.Sprintf("( sport = :%d )", port)).Output()
 		return len(out) > 0
-	}
-	for range 600 {
-		if joined() {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	})
 	began := time.Now()
 	if err := pod.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,8 @@ type pod struct {
 	restarts             int32
 
 	mu       sync.Mutex
-	process  *os.Process // nil: none runs
+	process  *os.Process   // nil: none runs
+	done     chan struct{} // closed when the process has ended
 	stopping bool
 }
 
@@ -74,6 +75,7 @@ func (p *pod) run(report func(*pod, func(*corev1.PodStatus))) {
 		if err == nil {
 			report(p, p.running)
 			err = cmd.Wait()
+			close(p.done)
 		}
 		end := p.ended(cmd, err)
 		policy := p.object.Spec.RestartPolicy
@@ -86,7 +88,7 @@ func (p *pod) run(report func(*pod, func(*corev1.PodStatus))) {
 			report(p, func(s *corev1.PodStatus) { p.final(s, end) })
 			return
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // the back-off of the kubelet
 		p.restarts++
 	}
 }
@@ -121,7 +123,7 @@ func (p *pod) start() (*exec.Cmd, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.process = cmd.Process
+	p.process, p.done = cmd.Process, make(chan struct{})
 	return cmd, nil
 }
 
@@ -154,14 +156,17 @@ func (p *pod) environment() []string {
 func (p *pod) stop(seconds *int64) {
 	p.mu.Lock()
 	p.stopping = true
-	process := p.process
+	process, done := p.process, p.done
 	p.mu.Unlock()
 	if process == nil {
 		return
 	}
 	_ = process.Signal(syscall.SIGTERM)
 	if seconds != nil {
-		time.Sleep(time.Duration(*seconds) * time.Second)
+		select {
+		case <-done:
+		case <-time.After(time.Duration(*seconds) * time.Second):
+		}
 	}
 	_ = process.Kill()
 }
