@@ -4,8 +4,6 @@ package irdma_test
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,10 +22,7 @@ func TestFaults(t *testing.T) {
 	if !testenv.AllCases() { // 25 s
 		return
 	}
-	c := filepath.Join(t.TempDir(), "cfaults")
-	if out, err := exec.CommandContext(t.Context(), "gcc", "-o", c, "../mlx5/testdata/faults.c", "-libverbs").CombinedOutput(); err != nil {
-		t.Fatalf("make deps installs libibverbs-dev: %v\n%s", err, out)
-	}
+	c := verbstest.Compile(t, "../mlx5/testdata/faults.c")
 	g := verbstest.Boot(t, verbstest.Adapter{
 		ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"ibv_devinfo"}, Files: map[string]string{"/usr/bin/cfaults": c},
 		Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}},

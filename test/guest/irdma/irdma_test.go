@@ -5,8 +5,6 @@ package irdma_test
 import (
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -127,11 +125,7 @@ var record = flag.String("wqes", "", "write the work requests of libirdma to `FI
 // verbs/internal/irdma/testdata/libirdma.wqes.
 func TestWorkRequests(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(t.TempDir(), "wqes")
-	out, err := exec.CommandContext(t.Context(), "gcc", "-O2", "-Wall", "-Werror", "-rdynamic", "-o", program, "testdata/wqes.c", "-libverbs").CombinedOutput()
-	if err != nil {
-		t.Fatalf("compile testdata/wqes.c (make deps installs what it needs): %v\n%s", err, out)
-	}
+	program := verbstest.Compile(t, "testdata/wqes.c", "-rdynamic")
 	var all strings.Builder
 	for _, generation := range testenv.Cases(nil, "1", "2", "3") {
 		release := debian.Bookworm

@@ -4,8 +4,6 @@ package mlx5_test
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,10 +20,7 @@ var faultsProgram = guest.Program{Package: "github.com/ibkit/ibkit/test/guest/in
 // the queues afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	c := filepath.Join(t.TempDir(), "cfaults")
-	if out, err := exec.CommandContext(t.Context(), "gcc", "-o", c, "testdata/faults.c", "-libverbs").CombinedOutput(); err != nil {
-		t.Fatalf("make deps installs libibverbs-dev: %v\n%s", err, out)
-	}
+	c := verbstest.Compile(t, "testdata/faults.c")
 	s := spec(t)
 	s.Programs = append(s.Programs, faultsProgram)
 	s.Files = map[string]string{"/usr/bin/cfaults": c}

@@ -5,12 +5,11 @@ package mlx5_test
 import (
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
 var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FILE`")
@@ -18,21 +17,10 @@ var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FIL
 // library is Debian's libmlx5. Programs that use its API need it by this name, too.
 const library = "/usr/lib/x86_64-linux-gnu/libmlx5.so.1"
 
-// compile compiles a C program from testdata that uses libmlx5 and returns its path.
-func compile(tb testing.TB, name string) string {
-	tb.Helper()
-	program := filepath.Join(tb.TempDir(), name)
-	out, err := exec.CommandContext(tb.Context(), "gcc", "-O2", "-Wall", "-Werror", "-o", program, "testdata/"+name+".c", "-libverbs", "-lmlx5").CombinedOutput()
-	if err != nil {
-		tb.Fatalf("compile testdata/%s.c (make deps installs what it needs): %v\n%s", name, err, out)
-	}
-	return program
-}
-
 // withLibrary returns a spec with a program that uses libmlx5.
 func withLibrary(tb testing.TB, s guest.Spec, name string) guest.Spec {
 	tb.Helper()
-	s.Files = map[string]string{"/usr/bin/" + name: compile(tb, name), library: library}
+	s.Files = map[string]string{"/usr/bin/" + name: verbstest.Compile(tb, "testdata/"+name+".c", "-lmlx5"), library: library}
 	return s
 }
 

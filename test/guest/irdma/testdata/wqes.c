@@ -14,14 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(x) ({ \
-	__auto_type v_ = (x); \
-	if (!v_) { \
-		perror(#x); \
-		exit(1); \
-	} \
-	v_; })
-#define ZERO(x) CHECK((x) == 0)
+#include "check.h"
 
 #define PASSES		(sges > 3 ? 3 : 10)	/* more than a round */
 #define SQ_QUANTA	512	/* of a queue pair with few requests */

@@ -15,14 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CHECK(x) ({ \
-	__auto_type v_ = (x); \
-	if (!v_) { \
-		perror(#x); \
-		exit(1); \
-	} \
-	v_; })
-#define ZERO(x) CHECK((x) == 0)
+#include "check.h"
 
 #define SIZE	8192
 #define GUARD	64	/* bytes before the payload, which do not change */

@@ -17,14 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(x) ({ \
-	__auto_type v_ = (x); \
-	if (!v_) { \
-		perror(#x); \
-		exit(1); \
-	} \
-	v_; })
-#define ZERO(x) CHECK((x) == 0)
+#include "check.h"
 
 #define PARAMETERS	"/sys/module/verbstest/parameters/"
 #define BB		64

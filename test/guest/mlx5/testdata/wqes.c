@@ -12,14 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(x) ({ \
-	__auto_type v_ = (x); \
-	if (!v_) { \
-		perror(#x); \
-		exit(1); \
-	} \
-	v_; })
-#define ZERO(x) CHECK((x) == 0)
+#include "check.h"
 
 #define DEPTH	128
 #define SGES	4
