@@ -1,10 +1,6 @@
 package rendezvous
 
-import (
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-)
+import "testing"
 
 // index returns the index of a pod.
 func index(n int) *int { return &n }
@@ -41,15 +37,7 @@ func TestFind_Kubernetes(t *testing.T) {
 			Engine: Kubernetes, Name: "n2.example", Rank: 0, Size: 4, Index: index(0), Coordinators: []string{"w-0.w.default:7000", "localhost:7000"}, address: ":7000", Token: "s",
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := Find(t.Context(), environment(test.environment), test.request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, *got, cmp.AllowUnexported(Place{})); d != "" {
-				t.Error(d)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkPlace(t, test.environment, test.request, test.want) })
 	}
 }
 
@@ -66,11 +54,6 @@ func TestFind_invalidKubernetes(t *testing.T) {
 		"group index":    {leaderWorkerSet, Request{}, `invalid LWS_WORKER_INDEX: got "", want a number`},
 		"group size":     {leaderWorkerSet + "LWS_WORKER_INDEX=1 LWS_GROUP_SIZE=", Request{}, `invalid LWS_GROUP_SIZE: got "", want a number`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p, err := Find(t.Context(), environment(test.environment), test.request)
-			if err == nil || err.Error() != test.want {
-				t.Errorf("got %+v, %v, want %s", p, err, test.want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkInvalid(t, test.environment, test.request, test.want) })
 	}
 }

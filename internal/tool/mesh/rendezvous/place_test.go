@@ -20,6 +20,26 @@ func environment(text string) Environment {
 	}
 }
 
+// checkPlace checks the place that Find finds in an environment.
+func checkPlace(t *testing.T, text string, r Request, want Place) {
+	t.Helper()
+	got, err := Find(t.Context(), environment(text), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, *got, cmp.AllowUnexported(Place{})); d != "" {
+		t.Error(d)
+	}
+}
+
+// checkInvalid checks the error for an environment.
+func checkInvalid(t *testing.T, text string, r Request, want string) {
+	t.Helper()
+	if p, err := Find(t.Context(), environment(text), r); err == nil || err.Error() != want {
+		t.Errorf("got %+v, %v, want %s", p, err, want)
+	}
+}
+
 const slurmStep = `SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_STEP_NODELIST=n[08-10] SLURM_STEP_TASKS_PER_NODE=1(x3)
 	SLURM_PROCID=1 SLURM_LOCALID=0 SLURMD_NODENAME=n09 SLURM_LAUNCH_NODE_IPADDR=10.0.0.1 `
 
@@ -53,15 +73,7 @@ func TestFind(t *testing.T) {
 			Place{Engine: OpenMPI, Name: "h1:1", Rank: 3, Size: 8, Coordinators: []string{"h0:7000"}, address: ":7000", Shared: true},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := Find(t.Context(), environment(test.environment), test.request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, *got, cmp.AllowUnexported(Place{})); d != "" {
-				t.Error(d)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkPlace(t, test.environment, test.request, test.want) })
 	}
 }
 
@@ -83,12 +95,7 @@ func TestFind_invalid(t *testing.T) {
 		"PMI without FD":   {"PMI_FD=x PMI_RANK=0 PMI_SIZE=1", Request{}, `invalid PMI_FD: got "x", want a number`},
 		"PMI without rank": {"PMI_FD=3", Request{}, `invalid PMI_RANK: got "", want a number`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p, err := Find(t.Context(), environment(test.environment), test.request)
-			if err == nil || err.Error() != test.want {
-				t.Errorf("got %+v, %v, want %s", p, err, test.want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { checkInvalid(t, test.environment, test.request, test.want) })
 	}
 }
 
