@@ -39,7 +39,10 @@ const (
 	QPTypeRawPacket QPType = 8
 	QPTypeXRCInit   QPType = 9
 	QPTypeXRCTarget QPType = 10
-	QPTypeDriver    QPType = 255
+
+	// QPTypeSRD is AWS's Scalable Reliable Datagram, the only type that the efa driver
+	// defines itself (IB_UVERBS_QPT_DRIVER).
+	QPTypeSRD QPType = 255
 )
 
 // String returns the usual abbreviation.
@@ -57,8 +60,8 @@ func (t QPType) String() string {
 		return "XRC initiator"
 	case QPTypeXRCTarget:
 		return "XRC target"
-	case QPTypeDriver:
-		return "driver"
+	case QPTypeSRD:
+		return "SRD"
 	}
 	return "type " + strconv.Itoa(int(t))
 }

@@ -69,8 +69,8 @@ func TestNames(t *testing.T) {
 	if got := show(qp, uint64(restQP)); got != "SUPPORT_RAW_PACKET,SUPPORT_UD,SUPPORT_RC 8" {
 		t.Errorf("QPTypes: got %s", got)
 	}
-	if s := QPTypes(1 << QPTypeUD); !s.Has(QPTypeUD) || s.Has(QPTypeRC) || s.Has(QPTypeDriver) {
-		t.Errorf("QPTypes.Has: got UD %v, RC %v, driver %v, want only UD", s.Has(QPTypeUD), s.Has(QPTypeRC), s.Has(QPTypeDriver))
+	if s := QPTypes(1 << QPTypeUD); !s.Has(QPTypeUD) || s.Has(QPTypeRC) || s.Has(QPTypeSRD) {
+		t.Errorf("QPTypes.Has: got UD %v, RC %v, SRD %v, want only UD", s.Has(QPTypeUD), s.Has(QPTypeRC), s.Has(QPTypeSRD))
 	}
 	if !PortCaps(1 << 26).IPBasedGIDs() {
 		t.Error("IPBasedGIDs: got false, want true")

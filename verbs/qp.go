@@ -24,7 +24,7 @@ type QP struct {
 
 // QPInit are the CreateQP parameters.
 type QPInit struct {
-	Type      QPType // QPTypeRC, QPTypeUC, QPTypeUD or QPTypeXRCInit
+	Type      QPType // QPTypeRC, QPTypeUC, QPTypeUD, QPTypeSRD or QPTypeXRCInit
 	SendCQ    *CQ
 	RecvCQ    *CQ  // may be SendCQ; nil for QPTypeXRCInit, which only sends
 	SRQ       *SRQ // nil for its own receive queue
@@ -45,7 +45,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 		return nil, c.noProvider(op)
 	}
 	switch init.Type {
-	case QPTypeRC, QPTypeUC, QPTypeUD:
+	case QPTypeRC, QPTypeUC, QPTypeUD, QPTypeSRD:
 		if init.SendCQ == nil || init.RecvCQ == nil {
 			return nil, fmt.Errorf("%s of %s: SendCQ and RecvCQ are required", op, c.name)
 		}

@@ -66,6 +66,9 @@ func TestTransitionMasks(t *testing.T) {
 		{QPTypeRC, QPStateRTR, QPStateRTS, 0x12e01},
 		{QPTypeUC, QPStateRTR, QPStateRTS, 0x10001},
 		{QPTypeUD, QPStateRTR, QPStateRTS, 0x10001},
+		{QPTypeSRD, QPStateReset, QPStateInit, 0x71},
+		{QPTypeSRD, QPStateInit, QPStateRTR, 0x1},
+		{QPTypeSRD, QPStateRTR, QPStateRTS, 0x10001},
 	} {
 		t.Run(fmt.Sprintf("%v from %v to %v", test.kind, test.from, test.to), func(t *testing.T) {
 			needs := transitions[test.kind][stateChange{test.from, test.to}].needs | maskState
@@ -93,6 +96,8 @@ func TestTransitions(t *testing.T) {
 		{QPTypeRC, QPStateRTS, QPStateRTS, maskAccess, ""},
 		{QPTypeRC, QPStateReset, QPStateInit, 0x30, "RC QP from RESET to INIT requires Access"},
 		{QPTypeUD, QPStateReset, QPStateInit, 0x30, "UD QP from RESET to INIT requires QKey"},
+		{QPTypeSRD, QPStateRTR, QPStateRTS, maskSQPSN | maskRNRRetry, ""},
+		{QPTypeSRD, QPStateReset, QPStateInit, 0x39, "SRD QP from RESET to INIT requires QKey"},
 		{QPTypeUD, QPStateReset, QPStateInit, 0x78, "UD QP from RESET to INIT does not allow Access"},
 		{QPTypeRC, QPStateRTS, QPStateReset, maskPort, "RC QP from RTS to RESET does not allow Port"},
 		{QPTypeRC, QPStateSQE, QPStateRTS, 0, "RC QP from SQE to RTS: no such transition"},

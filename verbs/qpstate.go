@@ -109,7 +109,7 @@ type stateChange struct{ from, to QPState }
 // transitions are the state changes by type, as in qp_state_table in the
 // kernel's drivers/infiniband/core/verbs.c. In addition, all states change to RESET,
 // and all but RESET to ERR, without attributes.
-var transitions = [...]map[stateChange]transition{
+var transitions = map[QPType]map[stateChange]transition{
 	QPTypeRC: {
 		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
 		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
@@ -186,6 +186,17 @@ var transitions = [...]map[stateChange]transition{
 		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskQKey},
 		{QPStateInit, QPStateRTR}:   {takes: maskPKeyIndex | maskQKey},
 		{QPStateRTR, QPStateRTS}:    {needs: maskSQPSN, takes: maskCurState | maskQKey},
+		{QPStateRTS, QPStateRTS}:    {takes: maskCurState | maskQKey},
+		{QPStateRTS, QPStateSQD}:    {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}:    {takes: maskCurState | maskQKey},
+		{QPStateSQD, QPStateSQD}:    {takes: maskPKeyIndex | maskQKey},
+		{QPStateSQE, QPStateRTS}:    {takes: maskCurState | maskQKey},
+	},
+	QPTypeSRD: { // srd_qp_state_table in the driver's efa_verbs.c
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskQKey},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskQKey},
+		{QPStateInit, QPStateRTR}:   {takes: maskPKeyIndex | maskQKey},
+		{QPStateRTR, QPStateRTS}:    {needs: maskSQPSN, takes: maskCurState | maskQKey | maskRNRRetry},
 		{QPStateRTS, QPStateRTS}:    {takes: maskCurState | maskQKey},
 		{QPStateRTS, QPStateSQD}:    {takes: maskEnableSQDNotify},
 		{QPStateSQD, QPStateRTS}:    {takes: maskCurState | maskQKey},

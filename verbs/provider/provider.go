@@ -80,6 +80,9 @@ const (
 	UC Transport = 3
 	UD Transport = 4
 
+	// SRD is the efa driver's reliable, unordered datagrams.
+	SRD Transport = 255
+
 	// XRCInit sends to any SRQ of its peer's domain, XRCTarget is that peer.
 	XRCInit   Transport = 9
 	XRCTarget Transport = 10

@@ -114,8 +114,8 @@ type SendWR struct {
 
 	Bind *Bind // for OpBindMW; its work request may take the room of several
 
-	// For datagrams. A datagram that exceeds the port's MTU is not sent but
-	// completes with StatusOK, as the specification requires (C10-93.1.1).
+	// For datagrams, and all operations of SRD. A UD datagram that exceeds the port's MTU
+	// is not sent but completes with StatusOK, as the specification requires (C10-93.1.1).
 	AH        AddressHandle
 	RemoteQPN uint32
 	QKey      uint32
