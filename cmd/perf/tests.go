@@ -197,11 +197,11 @@ const (
 
 // sizesOf returns the sizes of a test in bytes.
 func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
-	ud := t.Transport == perf.UD
+	datagrams := t.Transport == perf.UD || t.Transport == perf.SRD && t.Op == perf.Send
 	switch {
 	case t.Op.Atomic():
 		return []int{8}, nil
-	case f.sizes == "sweep" && ud:
+	case f.sizes == "sweep" && datagrams:
 		return powers(sweepFrom, max(datagramSize, t.MTU)), nil
 	case f.sizes == "sweep":
 		return powers(sweepFrom, sweepTo), nil
@@ -209,7 +209,7 @@ func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
 		return parseSizes(f.sizes)
 	case t.Kind == perf.Latency:
 		return []int{latencySize}, nil
-	case ud:
+	case datagrams:
 		return []int{datagramSize}, nil
 	}
 	return []int{bandwidthSize}, nil

@@ -61,7 +61,7 @@ func (c *command) letters() []option {
 		{Option: opt('a', "all", "", "sizes from 2 to 2^23", getopt.True(&t.All)), in: not(atomics), native: "`--size sweep`"},
 		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), in: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw`, ..."},
 		{Option: opt('b', "bidirectional", "", "send in both directions", getopt.True(&t.Bidirectional)), in: bandwidth, native: "the same"},
-		{Option: opt('c', "connection", "TYPE", "RC (default), UC, UD or XRC", c.setConnection), in: all, native: "`--transport`", note: "DC and SRD are refused"},
+		{Option: opt('c', "connection", "TYPE", "RC (default), UC, UD, XRC or SRD", c.setConnection), in: all, native: "`--transport`", note: "SRD on AWS's adapters; DC is refused"},
 		{Option: opt('C', "report-cycles", "", "print times in cycles of the time-stamp counter", getopt.True(&c.cycles)), in: latency, note: "only on processors with such a counter"},
 		{Option: device, in: all, native: "`-d`, `--device`", note: "default: the one with the best GID to reach the peer"},
 		{Option: opt('D', "duration", "SECONDS", "measure for a time", func(value string) error {
@@ -230,7 +230,7 @@ func unsupported() []option {
 		newer(word("data_validation", ""), bandwidth, validate),
 		newer(word("data_validation_debug", ""), bandwidth, validate),
 		newer(word("payload_file_path", "FILE"), all, "payloads from a file are not supported"),
-		newer(word("unsolicited_write", ""), writes, "connections of type SRD, which it requires, are not supported"),
+		newer(word("unsolicited_write", ""), writes, "receives without work requests (of SRD) are not supported"),
 		newer(word("send_with_imm", ""), sends, immediate),
 		newer(word("use-null-mr", ""), not(atomics), "null memory regions are not supported"),
 		newer(word("numa_node", "NODE"), all, "the selection of a node is not supported, that of processors is: --pin_cores"),

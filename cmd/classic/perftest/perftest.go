@@ -201,6 +201,9 @@ func (c *command) complete() error {
 		return err
 	}
 	t.Moderation = min(t.Moderation, t.TxDepth)
+	if t.Type == verbs.QPTypeSRD { // messages complete in any order
+		t.Moderation = 1
+	}
 	if !c.durationGiven {
 		t.RxDepth = max(1, min(t.RxDepth, t.Iterations))
 		// Without acknowledgements a message without a receive is lost.
@@ -222,6 +225,8 @@ func (c *command) complete() error {
 		return errors.New("-X without -e: completion vectors are used for events")
 	case c.cm.TOS != nil && !c.cm.QueuePairs:
 		return errors.New("-T without -R: only queue pairs of the connection manager have a type of service")
+	case t.Type == verbs.QPTypeSRD && (c.cm.QueuePairs || c.overCM):
+		return errors.New("-c SRD with -R or -z: SRD has no connections, and its adapters have no connection manager")
 	case t.CPUUtil && !c.durationGiven:
 		// perftest prints the same notice and continues.
 		fmt.Fprint(c.env.ErrOut, " CPU Utilization works only with Duration mode.\n")

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -123,7 +124,7 @@ func (c *command) setAtomicType(value string) error {
 }
 
 func (c *command) setConnection(value string) error {
-	for _, t := range []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD} {
+	for _, t := range []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD, verbs.QPTypeSRD} {
 		if strings.EqualFold(t.String(), value) {
 			c.test.Type = t
 			return nil
@@ -133,12 +134,10 @@ func (c *command) setConnection(value string) error {
 		c.test.Type = verbs.QPTypeXRCInit
 		return nil
 	}
-	for _, t := range []string{"DC", "SRD"} {
-		if strings.EqualFold(t, value) {
-			return fmt.Errorf("connections of type %s are not supported: want RC, UC, UD or XRC", t)
-		}
+	if strings.EqualFold("DC", value) {
+		return errors.New("connections of type DC are not supported: want RC, UC, UD, XRC or SRD")
 	}
-	return fmt.Errorf("invalid value %q: want RC, UC, UD or XRC", value)
+	return fmt.Errorf("invalid value %q: want RC, UC, UD, XRC or SRD", value)
 }
 
 func (c *command) setMTU(value string) error {

@@ -80,8 +80,12 @@ func (t *endpointTest) setMTU(others int) error {
 	return t.checkDatagram()
 }
 
-// checkDatagram returns an error if a UD message does not fit into a packet.
+// checkDatagram returns an error if a UD message does not fit into a packet, or an SRD
+// message into the limit of the port.
 func (t *endpointTest) checkDatagram() error {
+	if most := int(t.choice.Port.Attr.MaxMsgSize); t.Transport == SRD && t.Op == Send && t.Size > most {
+		return testError{fmt.Errorf("send %d bytes over srd: messages of %s have at most %d bytes (writes and reads may have more)", t.Size, t.choice.Port.Device, most)}
+	}
 	if t.Transport == UD && t.Size > t.mtu.Bytes() {
 		return testError{fmt.Errorf("send %d bytes over ud: the MTU is %v, and a datagram is a single packet", t.Size, t.mtu)}
 	}

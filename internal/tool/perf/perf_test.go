@@ -35,6 +35,7 @@ func TestTest_Check(t *testing.T) {
 		"write with immediate data": func(t *Test) { t.Op, t.Imm, t.SharedReceives = Write, true, true },
 		"its events":                func(t *Test) { t.Op, t.Kind, t.Imm, t.Events = Write, Latency, true, true },
 		"and over uc":               func(t *Test) { t.Op, t.Transport, t.Imm = Write, UC, true },
+		"read over srd":             func(t *Test) { t.Op, t.Transport, t.Moderation = Read, SRD, 1 },
 	} {
 		test := good
 		if change(&test); test.Check() != nil {
@@ -45,6 +46,10 @@ func TestTest_Check(t *testing.T) {
 		"no operation":     func(t *Test) { t.Op = "" },
 		"read over uc":     func(t *Test) { t.Op, t.Transport = Read, UC },
 		"write over ud":    func(t *Test) { t.Op, t.Transport = Write, UD },
+		"atomic over srd":  func(t *Test) { t.Op, t.Transport, t.Moderation = FetchAdd, SRD, 1 },
+		"srd moderation":   func(t *Test) { t.Op, t.Transport, t.Moderation = Send, SRD, 2 },
+		"shared over srd":  func(t *Test) { t.Op, t.Transport, t.Moderation, t.SharedReceives = Send, SRD, 1, true },
+		"srd connections":  func(t *Test) { t.Op, t.Transport, t.Moderation, t.CM = Send, SRD, 1, true },
 		"no size":          func(t *Test) { t.Size = 0 },
 		"size":             func(t *Test) { t.Size = maxSize + 1 },
 		"wide atomic":      func(t *Test) { t.Op, t.Size = FetchAdd, 16 },

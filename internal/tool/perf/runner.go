@@ -96,7 +96,7 @@ func seed(flow uint64, leads bool) uint64 {
 func (r *runner) flow(q endpoint.QueuePair, peer endpoint.Address, number uint64) *loop.QPFlow {
 	flow := &loop.QPFlow{
 		Queue: q.QP, Size: r.Size, Ring: r.ring(r.depth()), Out: q.Out, In: q.In, InRing: r.inRing(), GRH: r.grh(),
-		Inline: r.Inline && r.sends(), Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
+		Inline: r.Inline && r.sends(), Unordered: r.Transport == SRD, Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
 	}
 	flow.Message = verbs.SendWR{Opcode: r.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey, RemoteSRQN: peer.SRQN}
 	if ah := r.endpoint.AH(); ah != nil {

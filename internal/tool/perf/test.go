@@ -65,10 +65,13 @@ const (
 	// XRC is reliable like RC. Each side has queue pairs that send and others, targets of
 	// an XRC domain, that receive for shared receive queues.
 	XRC Transport = "xrc"
+
+	// SRD is AWS's reliable, unordered datagrams: sends, writes and reads.
+	SRD Transport = "srd"
 )
 
 // Transports are all types of queue pairs.
-var Transports = []Transport{RC, UC, UD, XRC}
+var Transports = []Transport{RC, UC, UD, XRC, SRD}
 
 func (t Transport) qpType() verbs.QPType {
 	switch t {
@@ -78,6 +81,8 @@ func (t Transport) qpType() verbs.QPType {
 		return verbs.QPTypeUD
 	case XRC:
 		return verbs.QPTypeXRCInit
+	case SRD:
+		return verbs.QPTypeSRD
 	}
 	return verbs.QPTypeRC
 }
@@ -158,6 +163,9 @@ func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	if op.Atomic() {
 		t.Size = 8
 	}
+	if transport == SRD {
+		t.Moderation = 1
+	}
 	return t
 }
 
@@ -175,8 +183,11 @@ func (t Test) FittingDepth() int {
 }
 
 // FittingModeration returns Moderation, less for large messages, so that progress is visible
-// early.
+// early. Messages that complete in any order have a completion each.
 func (t Test) FittingModeration() int {
+	if t.Transport == SRD {
+		return 1
+	}
 	return max(1, min(t.Moderation, t.Depth, completionBytes/max(1, t.Size)))
 }
 
@@ -241,6 +252,8 @@ func (t Test) Supported() bool {
 		return t.Op == Send || t.Op == Write
 	case UD:
 		return t.Op == Send
+	case SRD:
+		return !t.Op.Atomic()
 	}
 	return true
 }
@@ -267,13 +280,13 @@ func (t Test) badKind() *FieldError {
 		return badField("op", fmt.Sprintf("%.20q", t.Op), "not an operation")
 	}
 	switch t.Transport {
-	case RC, UC, UD, XRC:
+	case RC, UC, UD, XRC, SRD:
 	default:
-		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "want rc, uc, ud or xrc")
+		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "want rc, uc, ud, xrc or srd")
 	}
 	switch {
 	case !t.Supported():
-		return badField("transport", t.Transport, "%s is not supported (uc supports send and write, ud supports send)", t.Op)
+		return badField("transport", t.Transport, "%s is not supported (uc supports send and write, ud supports send, srd supports no atomics)", t.Op)
 	case t.Imm && t.Op != Write:
 		return badField("imm", "", "only writes have immediate data here")
 	case t.Imm && t.Transport == XRC:
@@ -357,6 +370,10 @@ func (t Test) badCombination() *FieldError {
 		return badField("rx-depth", t.RecvDepth, "below the number of queue pairs, %d, which share the receives", t.QueuePairs)
 	case t.QueuePairs%t.Threads != 0:
 		return badField("qps", t.QueuePairs, "want a multiple of threads %d", t.Threads)
+	case t.SharedReceives && t.Transport == SRD:
+		return badField("shared-receives", "", "adapters with srd have no shared receive queues")
+	case t.Transport == SRD && t.Moderation != 1:
+		return badField("cq-moderation", t.Moderation, "messages over srd complete in any order, so that each has a completion")
 	case t.Moderation > t.Depth:
 		return badField("cq-moderation", t.Moderation, "want at most tx-depth %d", t.Depth)
 	case t.List > t.Depth:
@@ -379,6 +396,8 @@ func (t Test) badConnection() *FieldError {
 		return t.badMulticast()
 	case t.CM && t.Transport == XRC:
 		return badField("cm", "", "the connection manager does not connect xrc")
+	case t.CM && t.Transport == SRD:
+		return badField("cm", "", "srd has no connections, and its adapters have no connection manager")
 	case !t.CM && t.TOS != 0:
 		return badField("tos", t.TOS, "only queue pairs of the connection manager have a type of service")
 	case !t.CM:

@@ -186,8 +186,11 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 	if s.posted {
 		f.RecvPosted = s.receivesEach()
 	}
+	f.Unordered = s.test.Type == verbs.QPTypeSRD
 	if s.test.Type == verbs.QPTypeUD {
 		f.GRH = endpoint.GRH
+	}
+	if endpoint.Datagrams(s.test.Type) {
 		to := datagram{remote.QPN, qkey}
 		if s.conn.managed {
 			to = s.manager.datagrams[i]

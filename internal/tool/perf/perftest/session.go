@@ -219,11 +219,8 @@ func (s *Session) begin() error {
 	if err != nil {
 		return err
 	}
-	if size := s.test.Sizes[0]; s.test.fitDatagrams(s.MTU()) {
-		if s.test.SizeGiven && !s.test.All {
-			return fmt.Errorf("send datagrams of %d bytes: the MTU of both sides is %d", size, s.MTU())
-		}
-		s.warnMTU(s.MTU())
+	if err := s.fitSizes(); err != nil {
+		return err
 	}
 	if n := s.choice.Port.Context.CompVectors(); uint32(s.test.Vector) >= max(1, n) {
 		return fmt.Errorf("use completion vector %d of %s: the device has %d", s.test.Vector, s.choice.Port.Device, n)
@@ -250,10 +247,22 @@ func (s *Session) begin() error {
 // receiver that is late: the program then writes credits to the memory of the sender.
 var ErrCredits = errors.New("not supported on iWARP, where ib_send_bw needs credits")
 
-func (s *Session) warnMTU(mtu int) {
-	if s.o.Warn != nil {
-		s.o.Warn(fmt.Sprintf(" Max msg size in UD is MTU %d\n Changing to this MTU\n", mtu))
+// fitSizes reduces the sizes of datagrams to the MTU of both sides or, over SRD, to the
+// port's limit of a message. perftest prints the same notices.
+func (s *Session) fitSizes() error {
+	limit, notice, name := s.MTU(), " Max msg size in UD is MTU %d\n Changing to this MTU\n", "the MTU of both sides"
+	if s.test.Type == verbs.QPTypeSRD {
+		limit, notice, name = int(s.choice.Port.Attr.MaxMsgSize), " Max msg size is %d\n Changing to this size\n", "the limit of the port"
 	}
+	size := s.test.Sizes[0]
+	switch {
+	case !s.test.fitDatagrams(limit):
+	case s.test.SizeGiven && !s.test.All:
+		return fmt.Errorf("send datagrams of %d bytes: %s is %d", size, name, limit)
+	case s.o.Warn != nil:
+		s.o.Warn(fmt.Sprintf(notice, limit))
+	}
+	return nil
 }
 
 // A MismatchError is a failure that different settings of both sides would explain.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/internal/tool/perf/internal/loop"
 	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
@@ -17,7 +18,7 @@ import (
 type Test struct {
 	Order
 
-	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC, QPTypeUD or, for XRC, QPTypeXRCInit
+	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC, QPTypeUD, QPTypeSRD or, for XRC, QPTypeXRCInit
 	QueuePairs  int           // -q
 	Iterations  int           // -n, messages per queue pair
 	Duration    time.Duration // -D, with Timed; with Infinite: between results
@@ -91,15 +92,15 @@ func DefaultMargin(duration time.Duration) time.Duration {
 // 0 if programs cannot read the counter.
 func CyclesPerNanosecond() float64 { return loop.TicksPerNanosecond() }
 
-// fitDatagrams reduces sizes of datagrams to an MTU in bytes, and reports whether it
-// changed them.
-func (t *Test) fitDatagrams(mtu int) bool {
-	if t.Type != verbs.QPTypeUD || slices.Max(t.Sizes) <= mtu {
+// fitDatagrams reduces sizes of datagrams to a limit in bytes, and reports whether it
+// changed them. Writes and reads over SRD are not datagrams.
+func (t *Test) fitDatagrams(limit int) bool {
+	if t.Verb != Send || !endpoint.Datagrams(t.Type) || slices.Max(t.Sizes) <= limit {
 		return false
 	}
-	sizes := []int{mtu}
+	sizes := []int{limit}
 	if t.All {
-		sizes = AllSizes(mtu, t.Type)
+		sizes = AllSizes(limit, t.Type)
 	}
 	t.Sizes = sizes
 	return true
@@ -134,11 +135,11 @@ func (t *Test) twoWay() bool { return t.Bidirectional || !t.Bandwidth }
 // AtomicSize is the size of all messages of atomics.
 const AtomicSize = 8
 
-// AllSizes returns the sizes of -a: powers of two, up to the MTU for datagrams.
-func AllSizes(mtu int, kind verbs.QPType) []int {
+// AllSizes returns the sizes of -a: powers of two, up to a limit in bytes for datagrams.
+func AllSizes(limit int, kind verbs.QPType) []int {
 	last := 23
-	if kind == verbs.QPTypeUD {
-		last = bits.Len(uint(mtu)) - 1
+	if endpoint.Datagrams(kind) {
+		last = min(last, bits.Len(uint(limit))-1)
 	}
 	var sizes []int
 	for n := 1; n <= last; n++ {
@@ -164,10 +165,10 @@ func (t *Test) depth() int {
 }
 
 // Moderate returns the number of messages per completion. Large messages have a
-// completion each, as in perftest.
+// completion each, as in perftest, and so have those over SRD.
 func (t *Test) Moderate(size int) int {
 	const large = 8192
-	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events && !t.ModerationGiven {
+	if t.Type == verbs.QPTypeSRD || size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events && !t.ModerationGiven {
 		return 1
 	}
 	return min(t.Moderation, t.depth())
@@ -222,6 +223,8 @@ func (t *Test) Check() error {
 		return fmt.Errorf("immediate data over XRC: not supported")
 	case t.Type == verbs.QPTypeUD && t.Verb != Send:
 		return fmt.Errorf("UD does not support %v", t.Verb)
+	case t.Type == verbs.QPTypeSRD && (t.Verb == Atomic || t.SharedReceives):
+		return fmt.Errorf("SRD does not support %v with these settings: it has no atomics and no shared receive queues", t.Verb)
 	case t.Type == verbs.QPTypeUC && (t.Verb == Read || t.Verb == Atomic):
 		return fmt.Errorf("UC does not support %v", t.Verb)
 	}

@@ -254,10 +254,13 @@ func (e *Endpoint) Addresses() []Address {
 // With XRC, a receive queue belongs to the first group's completion queue.
 func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
 
-// AH returns the peer's address handle for UD, nil for other types.
+// Datagrams reports whether a type's work requests have an address handle.
+func Datagrams(kind verbs.QPType) bool { return kind == verbs.QPTypeUD || kind == verbs.QPTypeSRD }
+
+// AH returns the peer's address handle for datagrams, nil for other types.
 func (e *Endpoint) AH() *verbs.AH { return e.ah }
 
-// SetDestination creates the peer's address handle for UD from the path to it. The
+// SetDestination creates the peer's address handle for datagrams from the path to it. The
 // queue pairs have been connected by other means than Connect.
 func (e *Endpoint) SetDestination(path verbs.Path) (err error) {
 	e.ah, err = e.pd.CreateAH(path)
@@ -302,7 +305,7 @@ type Link struct {
 	MinRNRTimer     uint8
 	MaxRdAtomic     uint8  // reads and atomics in flight to the peer
 	MaxDestRdAtomic uint8  // reads and atomics in flight from the peer
-	QKey            uint32 // for UD, on both sides
+	QKey            uint32 // for datagrams, on both sides
 }
 
 // Begin moves the queue pairs to INIT, in which they accept receives.
@@ -345,10 +348,10 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 		return qp.Connect(peer, e.param(link, local[i].PSN))
 	})
 	kind := e.options.Type
-	if err == nil && kind == verbs.QPTypeUD {
+	if err == nil && Datagrams(kind) {
 		e.ah, err = e.pd.CreateAH(path)
 	}
-	if err == nil && link.StaticRate != 0 && kind != verbs.QPTypeUD {
+	if err == nil && link.StaticRate != 0 && !Datagrams(kind) {
 		err = e.checkRate(link.StaticRate)
 	}
 	return err

@@ -79,7 +79,7 @@ func (p *PingPong) begin() {
 		p.Samples = stats.NewSamples()
 	}
 	p.arrived, p.consumed, p.count, p.lastRemote = 0, 0, 0, 0
-	p.every, p.single, p.prepared = uint64(max(1, min(sendEvery, p.Depth/2))), false, false
+	p.every, p.single, p.prepared = uint64(max(1, min(sendEvery, p.Depth/2))), p.Flow.Unordered, false
 	if p.times = nil; p.Plan.Count > 0 && p.Plan.Count <= maxTimes {
 		p.times = make([]int64, p.Plan.Count)
 		for i := range p.times { // each page fault would delay a message
@@ -331,18 +331,9 @@ func (p *PingPong) stamp(v verb) error {
 		f.setOperands(0)
 	}
 	if f.Verify { // the message is not prepared yet
-		return f.fill(p.payload(f.posted + 1))
+		return f.fill(f.payload(f.posted+1, p.Lossy))
 	}
 	return nil
-}
-
-// payload returns the count that the payload of message n is made of. It is 0 for lossy
-// transports: their receiver does not know n.
-func (p *PingPong) payload(n uint64) uint64 {
-	if p.Lossy {
-		return 0
-	}
-	return n
 }
 
 // prepare prepares the next message. Every p.every-th message generates a completion,

@@ -34,7 +34,7 @@ func (p *PingPong) process(done []verbs.Completion) error {
 		if done[i].Opcode&verbs.CompletedRecv != 0 { // a call of Received is not inlined
 			p.arrived++
 		} else {
-			p.Flow.completed = done[i].ID & idCountMask
+			p.Flow.complete(done[i].ID)
 		}
 	}
 	return nil
@@ -52,7 +52,7 @@ func (p *PingPong) awaitMessage() (bool, error) {
 	f := p.Flow
 	if f.Verify {
 		at := f.recvSlot*f.InRing.Stride + f.GRH
-		if err := f.In.check(at, f.Size, f.PeerSeed, p.payload(f.received+1)); err != nil {
+		if err := f.In.check(at, f.Size, f.PeerSeed, f.payload(f.received+1, p.Lossy)); err != nil {
 			return false, err
 		}
 	}

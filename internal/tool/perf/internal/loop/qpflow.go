@@ -40,6 +40,10 @@ type QPFlow struct {
 	InRing   Ring // of In
 	Inline   bool
 
+	// Unordered is set for a transport with messages that complete and arrive in any order
+	// (SRD). Each message then has a completion.
+	Unordered bool
+
 	// RecvPosted is the number of posted receives, including the receives from before
 	// Prepare.
 	RecvPosted int
@@ -66,15 +70,19 @@ type QPFlow struct {
 	sendSlot  int  // of the next message to place
 	request   bool // the prepared message generates a completion
 	postSlot  int  // of the next receive to post
-	recvSlot  int  // of the next message to arrive
+	recvSlot  int  // of the next message to arrive, of a PingPong
 	posted    uint64
-	completed uint64
+	completed uint64 // all messages up to this one
 	signaled  uint64
 	received  uint64
+	early     []bool // with Unordered, by number: completed before an earlier message
 }
 
+// window is the length of early: more than the messages in flight.
+const window = 1 << 15
+
 // The ID of a work request holds the index of its flow and the number of messages
-// posted up to it.
+// posted up to it; that of a receive holds its slot.
 const (
 	idFlowShift = 48
 	idCountMask = 1<<idFlowShift - 1
@@ -100,7 +108,10 @@ func (f *QPFlow) Prepare(index, list int) {
 	f.recv, f.recvSGE = make([]verbs.RecvWR, max(1, f.RecvList)), make([]verbs.SGE, max(1, f.RecvList))
 	for i := range f.recv {
 		f.recvSGE[i] = verbs.SGE{Addr: f.In.Addr, Length: uint32(max(f.Size, f.RecvSize) + f.GRH), LKey: f.In.LKey}
-		f.recv[i] = verbs.RecvWR{ID: f.index, SGEs: f.recvSGE[i : i+1 : i+1]}
+		f.recv[i] = verbs.RecvWR{SGEs: f.recvSGE[i : i+1 : i+1]}
+	}
+	if f.Unordered {
+		f.early = make([]bool, window)
 	}
 	if f.InRing.Slots == 0 { // no receives
 		f.InRing.Slots = 1
@@ -114,6 +125,7 @@ func (f *QPFlow) Receive(n int) error {
 	for n > 0 {
 		list := min(n, len(f.recv))
 		for i := range list {
+			f.recv[i].ID = f.index | uint64(f.postSlot)
 			f.recvSGE[i].Addr = f.In.Addr + uint64(f.postSlot*f.InRing.Stride)
 			f.postSlot = f.InRing.next(f.postSlot)
 		}
@@ -177,6 +189,30 @@ func (f *QPFlow) label(i int, count uint64, signaled bool) {
 	} else {
 		wr.Flags &^= verbs.SendSignaled
 	}
+}
+
+// complete records the completion of a message. It returns the number of messages that
+// have left their slots: all messages before them are complete too.
+func (f *QPFlow) complete(id uint64) uint64 {
+	upTo := id & idCountMask
+	if f.Unordered {
+		f.early[upTo%window] = true
+		for upTo = f.completed; f.early[(upTo+1)%window]; upTo++ {
+			f.early[(upTo+1)%window] = false
+		}
+	}
+	n := upTo - f.completed
+	f.completed = upTo
+	return n
+}
+
+// payload returns the count that the payload of message n is made of: 0 if its receiver
+// does not know n, because messages may be lost or arrive in another order.
+func (f *QPFlow) payload(n uint64, lossy bool) uint64 {
+	if lossy || f.Unordered && f.Message.Opcode == verbs.OpSend {
+		return 0
+	}
+	return n
 }
 
 // prepare builds the work request of the next message, which PingPong posts.

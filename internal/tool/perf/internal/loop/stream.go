@@ -269,7 +269,7 @@ func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	}
 	for i := range n {
 		if f.Verify {
-			if err := f.fill(s.payload(f.posted + 1)); err != nil {
+			if err := f.fill(f.payload(f.posted+1, s.Lossy)); err != nil {
 				return err
 			}
 		}
@@ -284,15 +284,6 @@ func (s *Stream) post(f *QPFlow, n int, last bool) error {
 	return err
 }
 
-// payload returns the count that the payload of message n is made of. It is 0 for lossy
-// transports: their receiver does not know n.
-func (s *Stream) payload(n uint64) uint64 {
-	if s.Lossy {
-		return 0
-	}
-	return n
-}
-
 // process counts completions. It stops at the first failure.
 func (s *Stream) process(done []verbs.Completion) error {
 	sent, received := uint64(0), uint64(0)
@@ -304,24 +295,23 @@ func (s *Stream) process(done []verbs.Completion) error {
 		index := int(c.ID >> idFlowShift)
 		f := s.Flows[index]
 		if c.Opcode.Received() {
-			if err := s.receive(f); err != nil {
+			if err := s.receive(f, int(c.ID&idCountMask)); err != nil {
 				return err
 			}
 			received++
 			s.consumed[index]++
 			continue
 		}
-		upTo := c.ID & idCountMask
+		n := f.complete(c.ID)
 		// Atomics return their values to a single slot, so that only the last is visible.
 		if f.Verify && f.Message.Opcode == verbs.OpRead {
-			for n := f.completed + 1; n <= upTo; n++ {
+			for n := f.completed - n + 1; n <= f.completed; n++ {
 				if err := f.verifyResult(n); err != nil {
 					return err
 				}
 			}
 		}
-		sent += upTo - f.completed
-		f.completed = upTo
+		sent += n
 	}
 	if received > 0 && !s.draining {
 		if err := s.repost(); err != nil {
@@ -334,17 +324,14 @@ func (s *Stream) process(done []verbs.Completion) error {
 	return nil
 }
 
-// receive verifies a message that has arrived.
-func (s *Stream) receive(f *QPFlow) error {
+// receive verifies a message that has arrived in a slot.
+func (s *Stream) receive(f *QPFlow, slot int) error {
 	f.received++
 	// The peer may write to a slot again before its last message is seen here.
 	if f.Verify && f.Message.Opcode != verbs.OpWriteWithImm {
-		at := f.recvSlot*f.InRing.Stride + f.GRH
-		if err := f.In.check(at, f.Size, f.PeerSeed, s.payload(f.received)); err != nil {
-			return err
-		}
+		at := slot*f.InRing.Stride + f.GRH
+		return f.In.check(at, f.Size, f.PeerSeed, f.payload(f.received, s.Lossy))
 	}
-	f.recvSlot = f.InRing.next(f.recvSlot)
 	return nil
 }
 

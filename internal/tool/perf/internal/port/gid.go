@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/srcaddr"
 	"github.com/ibkit/ibkit/internal/tool/perf/host"
 	"github.com/ibkit/ibkit/internal/tool/perf/memory"
@@ -61,10 +62,13 @@ func CheckIndex(ports []*Port, index int) error {
 // ErrGIDIndex is wrapped for a GID index that no active port has.
 var ErrGIDIndex = errors.New("no active port has a GID of this index")
 
-// needsGID reports whether the packets of an InfiniBand port have a GRH, and thus GIDs: if
-// the user selected a GID by its index, or if the port requires it, as a virtual
-// function's port may do.
-func (p *Port) needsGID(index int) bool { return index >= 0 || p.Attr.GRHRequired }
+// needsGID reports whether the packets of a port without Ethernet need GIDs: if the user
+// selected a GID by its index, if the port requires it, as a virtual function's port may
+// do, or if it is no InfiniBand port either, as with AWS's adapters (efa_port_link_layer in
+// the kernel's efa_verbs.c).
+func (p *Port) needsGID(index int) bool {
+	return index >= 0 || p.Attr.GRHRequired || p.Attr.LinkLayer == ib.LinkLayerUnspecified
+}
 
 // A Choice is a local port, a GID from it, and the peer's GID to use with it. The GIDs
 // are zero for an InfiniBand port that needs LIDs only.
@@ -131,7 +135,7 @@ func (s Selector) Choose(ports []*Port, remote Remote) (Choice, error) {
 	switch global := slices.ContainsFunc(remote.GIDs, func(g GID) bool { return g.Type == verbs.GIDTypeIB }); {
 	case p == nil:
 		return s.choosePair(ports, nil, remote.GIDs)
-	case !global && !p.Attr.GRHRequired:
+	case !global && !p.needsGID(-1):
 		return Choice{Port: p}, nil
 	}
 	return s.choosePair([]*Port{p}, nil, remote.InfiniBand)

@@ -277,6 +277,14 @@ func TestSelector_globalInfiniBand(t *testing.T) {
 			}
 		})
 	}
+	// AWS's adapters have GIDs without Ethernet or InfiniBand.
+	aws := infiniBandPort("e", "fe80::33")
+	aws.Attr.LinkLayer = ib.LinkLayerUnspecified
+	peer := GID{netip.MustParseAddr("fe80::44"), verbs.GIDTypeIB}
+	got, err := Selector{Index: -1, Interfaces: none, Source: source}.Choose([]*Port{aws}, Remote{[]GID{peer}, []GID{peer}})
+	if err != nil || got.Local.Addr != aws.GIDs[0].GID || got.Remote != peer {
+		t.Errorf("AWS: got %+v, error %v, want the GIDs", got, err)
+	}
 	// The server needs a GID, but the client did not send its own.
 	server := infiniBandPort("j", "fe80::22")
 	server.Attr.GRHRequired = true

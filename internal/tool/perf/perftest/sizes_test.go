@@ -1,0 +1,38 @@
+package perftest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// TestFitDatagrams checks that sends of datagrams are reduced to a limit, but no other sizes.
+func TestFitDatagrams(t *testing.T) {
+	for _, test := range []struct {
+		kind  verbs.QPType
+		verb  Verb
+		all   bool
+		sizes []int
+		want  []int // nil: as they are
+	}{
+		{verbs.QPTypeUD, Send, false, []int{4096}, []int{1000}},
+		{verbs.QPTypeSRD, Send, false, []int{4096}, []int{1000}},
+		{verbs.QPTypeSRD, Send, false, []int{1000}, nil},
+		{verbs.QPTypeSRD, Send, true, AllSizes(4096, verbs.QPTypeSRD), []int{2, 4, 8, 16, 32, 64, 128, 256, 512}},
+		{verbs.QPTypeSRD, Write, false, []int{4096}, nil},
+		{verbs.QPTypeRC, Send, false, []int{4096}, nil},
+	} {
+		want := test.want
+		if want == nil {
+			want = test.sizes
+		}
+		one := Test{Order: Order{Verb: test.verb, Sizes: test.sizes, All: test.all}, Type: test.kind}
+		if changed := one.fitDatagrams(1000); changed != (test.want != nil) || !slices.Equal(one.Sizes, want) {
+			t.Errorf("%v %v of %v: got %v, changed: %t, want %v", test.kind, test.verb, test.sizes, one.Sizes, changed, want)
+		}
+	}
+	if n := (&Test{Type: verbs.QPTypeSRD, Moderation: 100, Order: Order{Bandwidth: true}, TxDepth: 128, Iterations: 1000}).Moderate(64); n != 1 {
+		t.Errorf("messages per completion over SRD: got %d, want 1", n)
+	}
+}
