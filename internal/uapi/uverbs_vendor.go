@@ -92,19 +92,6 @@ type MLX5AllocUcontextResp struct {
 // an MLX5QueryDeviceResp.
 const MLX5SuppUHWQueryDevice = 1 << 0
 
-// EFAAllocUcontextCmd is struct efa_ibv_alloc_ucontext_cmd in <rdma/efa-abi.h>.
-type EFAAllocUcontextCmd struct {
-	_             structs.HostLayout
-	SupportedCaps uint32
-	_             uint32
-}
-
-// Capabilities in EFAAllocUcontextCmd.
-const (
-	EFACapTxBatch = 1 << 0 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_TX_BATCH
-	EFACapMinSQWR = 1 << 1 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_MIN_SQ_WR
-)
-
 // Sizes.
 const (
 	MLX5QueryDeviceRespSize   = 56
