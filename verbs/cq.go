@@ -54,7 +54,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 		return nil, err
 	}
 	cq := &CQ{object: o, channel: init.Channel}
-	cq.queue, err = c.provider.NewCQ(provider.CQAttr{Entries: uint32(init.Entries)}, func(in, out []byte) (provider.Created, error) {
+	cq.queue, err = c.provider.NewCQ(provider.CQAttr{Entries: uint32(init.Entries), Events: init.Channel != nil}, func(in, out []byte) (provider.Created, error) {
 		created, err := cq.create(op, init, in, out)
 		cq.handle, cq.capacity = created.Handle, int(created.CQE)
 		if _, ok := c.provider.(provider.CQRounder); ok {

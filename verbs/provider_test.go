@@ -90,9 +90,9 @@ func (q secondSRQ) Close() error                       { return q.close(uapi.Obj
 func TestSecondProvider(t *testing.T) {
 	m := &maker{t: t, handle: 100}
 	s := &second{t: t, maker: m}
-	providers[DriverEFA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
-	defer delete(providers, DriverEFA)
-	c, _ := openFake(t, DriverEFA, m.answer)
+	providers[DriverERDMA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
+	defer delete(providers, DriverERDMA)
+	c, _ := openFake(t, DriverERDMA, m.answer)
 	o := newSet(t, c)
 	if o.ah.Provided() != "provided" {
 		t.Errorf("AH: got %v, want provided", o.ah.Provided())
@@ -150,9 +150,9 @@ func TestSecondProvider(t *testing.T) {
 func TestSecondProvider_Fails(t *testing.T) {
 	m := &maker{t: t, handle: 100, refuse: map[uint16]unix.Errno{}}
 	s := &second{t: t, maker: m}
-	providers[DriverEFA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
-	defer delete(providers, DriverEFA)
-	c, _ := openFake(t, DriverEFA, m.answer)
+	providers[DriverERDMA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
+	defer delete(providers, DriverERDMA)
+	c, _ := openFake(t, DriverERDMA, m.answer)
 	o := newSet(t, c)
 	s.fails = errors.New("inconsistent")
 	for kind, create := range map[uint16]func() error{

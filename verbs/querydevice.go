@@ -29,8 +29,14 @@ func (c *Context) QueryDevice() (DeviceAttr, error) {
 	}
 	a := deviceAttr(&resp, c.driver)
 	a.addVendor(c.driver, vendor)
+	if c.driver == DriverEFA { // send queues are in the adapter's memory (libefa's verbs.c, efa_query_device_ex)
+		a.MaxQPWR = min(a.MaxQPWR, uapi.Decode[uapi.EFAAllocUcontextResp](c.vendor.out).MaxLLQSize/efaWorkRequest)
+	}
 	return a, nil
 }
+
+// efaWorkRequest is the size of a send work request of efa in bytes.
+const efaWorkRequest = 64
 
 // deviceAttr converts a response.
 func deviceAttr(r *uapi.ExQueryDeviceResp, driver DriverID) DeviceAttr {

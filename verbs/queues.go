@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/efa"
 	"github.com/ibkit/ibkit/verbs/internal/irdma"
 	"github.com/ibkit/ibkit/verbs/internal/mlx5"
 	"github.com/ibkit/ibkit/verbs/internal/pvrdma"
@@ -27,6 +28,7 @@ var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
 // providers are the provider constructors by driver.
 var providers = map[DriverID]newProvider{
+	DriverEFA:    efa.New,
 	DriverIRDMA:  irdma.New,
 	DriverMLX5:   mlx5.New,
 	DriverPVRDMA: pvrdma.New,
@@ -36,7 +38,7 @@ var providers = map[DriverID]newProvider{
 
 // abiVersions are the first and the last driver interface version that its provider knows
 // (*_UVERBS_ABI_VERSION in <rdma/*-abi.h>).
-var abiVersions = map[DriverID][2]uint64{DriverIRDMA: {4, 5}, DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
+var abiVersions = map[DriverID][2]uint64{DriverEFA: {1, 1}, DriverIRDMA: {4, 5}, DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
 
 // checkABI compares the driver's interface version. A kernel that does not
 // report a version is accepted.
@@ -139,6 +141,13 @@ func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.At
 		}
 	}
 	return nil
+}
+
+// QueryDevice stores the driver's part of the response to the extended command.
+func (d queueDevice) QueryDevice(vendor []byte) error {
+	var core uapi.ExQueryDevice
+	var resp uapi.ExQueryDeviceResp
+	return d.context.write("query device", uapi.CmdExQueryDevice, uapi.Bytes(&core), uapi.Bytes(&resp), vendor)
 }
 
 // NUMANode returns the memory node closest to the device.

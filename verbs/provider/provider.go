@@ -91,6 +91,7 @@ const (
 // CQAttr are the parameters of NewCQ.
 type CQAttr struct {
 	Entries uint32 // minimum capacity in completions
+	Events  bool   // the queue has a completion channel
 }
 
 // QPAttr are the parameters of NewQP.
@@ -191,6 +192,9 @@ type Device interface {
 
 	// Call calls a method that only this driver has.
 	Call(op string, object, method uint16, attrs ...Attr) error
+
+	// QueryDevice stores the driver's part of the response to QUERY_DEVICE.
+	QueryDevice(vendor []byte) error
 
 	// NUMANode returns the memory node closest to the device, or nil if it is
 	// unknown.

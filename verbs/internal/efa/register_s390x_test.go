@@ -1,0 +1,5 @@
+package efa
+
+import "github.com/ibkit/ibkit/verbs/internal/mmio"
+
+func init() { mmio.PlainRegisters = true }
