@@ -1,6 +1,7 @@
 // Program cost measures the processor time that package verbs takes to post writes of 64
 // bytes, to post receives and to poll, in ns per message. It prints "name batch ns" for
-// the median over all rounds. Program testdata/cost.c does the same with the C library.
+// the median over all rounds. On an adapter that has datagrams only (efa), it sends datagrams,
+// which the peer drops. Program testdata/cost.c does the same with the C library.
 package main
 
 import (
@@ -20,6 +21,7 @@ const (
 	depth  = 1024
 	rounds = 40
 	size   = 64
+	qkey   = 1
 )
 
 var errStatus = errors.New("completion: got an error")
@@ -37,6 +39,7 @@ type pair struct {
 	qps [2]*verbs.QP
 	cqs [2]*verbs.CQ
 	mr  *verbs.MR
+	ah  *verbs.AH // of datagrams
 
 	context *verbs.Context
 	pd      *verbs.PD
@@ -84,12 +87,21 @@ func newPair(c *verbs.Context) (*pair, error) {
 		return nil, err
 	}
 	p := &pair{context: c, pd: pd, path: verbs.Path{DLID: port.LID, Port: 1}}
-	if port.LinkLayer == ib.LinkLayerEthernet {
-		gid, err := c.GID(1, 1)
+	if port.LinkLayer != ib.LinkLayerInfiniBand {
+		index := uint8(0)
+		if port.LinkLayer == ib.LinkLayerEthernet {
+			index = 1
+		}
+		gid, err := c.GID(1, uint32(index))
 		if err != nil {
 			return nil, err
 		}
-		p.path = verbs.Path{DGID: gid.GID, SGIDIndex: 1, HopLimit: 1, Port: 1}
+		p.path = verbs.Path{DGID: gid.GID, SGIDIndex: index, HopLimit: 1, Port: 1}
+	}
+	if port.LinkLayer == ib.LinkLayerUnspecified {
+		if p.ah, err = pd.CreateAH(p.path); err != nil {
+			return nil, err
+		}
 	}
 	if p.mr, err = pd.RegisterMR(m, verbs.AccessLocalWrite|verbs.AccessRemoteWrite); err != nil {
 		return nil, err
@@ -103,7 +115,11 @@ func (p *pair) open() (err error) {
 		if p.cqs[i], err = p.context.CreateCQ(verbs.CQInit{Entries: 2 * depth}); err != nil {
 			return err
 		}
-		p.qps[i], err = p.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cqs[i], RecvCQ: p.cqs[i], Cap: verbs.QPCap{
+		kind := verbs.QPTypeRC
+		if p.ah != nil {
+			kind = verbs.QPTypeUD
+		}
+		p.qps[i], err = p.pd.CreateQP(verbs.QPInit{Type: kind, SendCQ: p.cqs[i], RecvCQ: p.cqs[i], Cap: verbs.QPCap{
 			MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
 		}})
 		if err != nil {
@@ -125,7 +141,7 @@ func (p *pair) reopen() error {
 
 // connect moves both queue pairs to RTS.
 func (p *pair) connect() error {
-	param := verbs.ConnParam{Access: verbs.AccessRemoteWrite, Timeout: 18, RetryCount: 7, RNRRetry: 7, MinRNRTimer: 1, MaxDestRdAtomic: 1}
+	param := verbs.ConnParam{Access: verbs.AccessRemoteWrite, QKey: qkey, Timeout: 18, RetryCount: 7, RNRRetry: 7, MinRNRTimer: 1, MaxDestRdAtomic: 1}
 	for i, qp := range p.qps {
 		peer := verbs.RemoteQP{QPN: p.qps[1-i].Number(), Path: p.path, MTU: ib.MTU1024}
 		if err := errors.Join(qp.Modify(verbs.QPStateReset, verbs.QPAttr{}), qp.Connect(peer, param)); err != nil {
@@ -143,6 +159,9 @@ func (p *pair) sends(batch int) error {
 		wrs[i] = verbs.SendWR{
 			ID: uint64(i), Opcode: verbs.OpWrite, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{p.mr.SGE(0, size)},
 			RemoteAddr: p.mr.Addr() + size, RKey: p.mr.RKey(),
+		}
+		if p.ah != nil {
+			wrs[i].Opcode, wrs[i].AH, wrs[i].RemoteQPN, wrs[i].QKey = verbs.OpSend, p.ah, p.qps[1].Number(), qkey
 		}
 	}
 	var post, poll []float64

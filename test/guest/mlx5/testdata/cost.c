@@ -3,7 +3,8 @@
  * Measures the processor time of the C library: of posting writes of 64 bytes, of posting
  * receives and of polling, in ns per message. It prints "name batch ns" for the median of
  * all rounds. Program cost, in Go, does the same with ibkit.
- * With an argument, ibv_post_send is measured only.
+ * With an argument, ibv_post_send is measured only. On an adapter that has datagrams only
+ * (efa), it sends datagrams, which the peer drops.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ static struct ibv_cq *cq[2];
 static struct ibv_qp *qp[2];
 static struct ibv_mr *mr;
 static struct ibv_port_attr port;
+static struct ibv_ah *ah;	/* of datagrams */
 static uint8_t memory[2][SIZE] __attribute__((aligned(64)));
 
 static uint64_t now(void)
@@ -46,6 +48,30 @@ static void report(const char *name, int batch, double *ns)
 {
 	qsort(ns, ROUNDS, sizeof(*ns), order);
 	printf("%s %d %.1f\n", name, batch, ns[ROUNDS / 2]);
+}
+
+static int datagrams(void)
+{
+	return port.link_layer == IBV_LINK_LAYER_UNSPECIFIED;
+}
+
+static void start_pair(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
+
+		ZERO(ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY));
+		attr.qp_state = IBV_QPS_RTR;
+		ZERO(ibv_modify_qp(qp[i], &attr, IBV_QP_STATE));
+		attr.qp_state = IBV_QPS_RTS;
+		ZERO(ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
+	}
+	if (!ah) {
+		struct ibv_ah_attr to = { .port_num = 1, .is_global = 1 };
+
+		ZERO(ibv_query_gid(ctx, 1, 0, &to.grh.dgid));
+		ah = CHECK(ibv_create_ah(pd, &to));
+	}
 }
 
 static void connect_pair(void)
@@ -84,6 +110,10 @@ static void open_pair(void)
 			.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
 		};
 
+		if (datagrams()) {
+			init.qp_type = IBV_QPT_UD;
+			init.send_ops_flags = IBV_QP_EX_WITH_SEND;
+		}
 		init.send_cq = init.recv_cq = cq[i] = CHECK(ibv_create_cq(ctx, 2 * DEPTH, NULL, NULL, 0));
 		qp[i] = ibv_create_qp_ex(ctx, &init);
 		if (!qp[i]) {	/* a library without ibv_wr_start */
@@ -91,7 +121,10 @@ static void open_pair(void)
 			qp[i] = CHECK(ibv_create_qp_ex(ctx, &init));
 		}
 	}
-	connect_pair();
+	if (datagrams())
+		start_pair();
+	else
+		connect_pair();
 }
 
 /* New queue pairs: after RESET, the rings of libirdma do not begin again. */
@@ -119,7 +152,12 @@ static void post_calls(int batch)
 	for (int i = 0; i < batch; i++) {
 		x->wr_id = i;
 		x->wr_flags = IBV_SEND_SIGNALED;
-		ibv_wr_rdma_write(x, mr->rkey, (uintptr_t)memory[1]);
+		if (ah) {
+			ibv_wr_send(x);
+			ibv_wr_set_ud_addr(x, ah, qp[1]->qp_num, 1);
+		} else {
+			ibv_wr_rdma_write(x, mr->rkey, (uintptr_t)memory[1]);
+		}
 		ibv_wr_set_sge(x, mr->lkey, (uintptr_t)memory[0], SIZE);
 	}
 	ZERO(ibv_wr_complete(x));
@@ -139,6 +177,12 @@ static void sends(int batch, int calls)
 		};
 		wr[i].wr.rdma.remote_addr = (uintptr_t)memory[1];
 		wr[i].wr.rdma.rkey = mr->rkey;
+		if (ah) {
+			wr[i].opcode = IBV_WR_SEND;
+			wr[i].wr.ud.ah = ah;
+			wr[i].wr.ud.remote_qpn = qp[1]->qp_num;
+			wr[i].wr.ud.remote_qkey = 1;
+		}
 	}
 	for (int r = 0; r < ROUNDS; r++) {
 		uint64_t begin;
