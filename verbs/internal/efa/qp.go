@@ -75,7 +75,7 @@ func (q *qp) checkResponse(in uapi.EFACreateQP, resp uapi.EFACreateQPResp) error
 func (q *qp) layOut(attr provider.QPAttr) {
 	d, c := q.device, attr.Cap
 	s, r := &q.send, &q.recv
-	s.size, s.stride = c.MaxSendWR, wqeSize(c)
+	s.size, s.shift, s.stride = c.MaxSendWR, uint32(bits.TrailingZeros32(c.MaxSendWR)), wqeSize(c)
 	s.slots = make([]sent, s.size)
 	s.maxSGE, s.maxInline = int(c.MaxSendSGE), int(c.MaxInline)
 	s.batch = s.size
@@ -153,7 +153,7 @@ func (q *qp) Reset() { q.reset() }
 // reset begins a new round: in request IDs, its number is above the ID.
 func (q *qp) reset() {
 	q.round++
-	q.send.generation = q.round << bits.TrailingZeros32(q.send.size)
+	q.send.generation = q.round << q.send.shift
 	q.recv.generation = q.round << bits.TrailingZeros32(roundUp(uint32(len(q.recv.slots))))
 	q.send.reset()
 	q.recv.reset()

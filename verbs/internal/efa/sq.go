@@ -2,7 +2,6 @@ package efa
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
@@ -25,6 +24,7 @@ type sendQueue struct {
 	free       pool
 	slots      []sent
 	size       uint32 // work requests, a power of 2
+	shift      uint32 // log2 of it
 	stride     uint32
 	head       uint32 // counts run freely
 	batch      uint32 // work requests that a doorbell may publish
@@ -74,20 +74,19 @@ func (q *sendQueue) publish() {
 
 // An operation is a work request's.
 type operation struct {
-	op      uint64
-	remote  bool // names memory of the peer
-	imm     bool
+	first   uint64 // the first word, without what depends on the work request
+	remote  bool   // names memory of the peer
 	payload bool
 	done    provider.CompletionOpcode
 }
 
 // operations are those of SRD, a bit each of them of UD.
 var operations = [...]operation{
-	provider.OpWrite:        {opWrite, true, false, true, provider.CompletedWrite},
-	provider.OpWriteWithImm: {opWrite, true, true, true, provider.CompletedWrite},
-	provider.OpSend:         {opSend, false, false, true, provider.CompletedSend},
-	provider.OpSendWithImm:  {opSend, false, true, true, provider.CompletedSend},
-	provider.OpRead:         {opRead, true, false, false, provider.CompletedRead},
+	provider.OpWrite:        {wqeAlways | opWrite<<wqeOp, true, true, provider.CompletedWrite},
+	provider.OpWriteWithImm: {wqeAlways | opWrite<<wqeOp | wqeImm, true, true, provider.CompletedWrite},
+	provider.OpSend:         {wqeAlways | opSend<<wqeOp, false, true, provider.CompletedSend},
+	provider.OpSendWithImm:  {wqeAlways | opSend<<wqeOp | wqeImm, false, true, provider.CompletedSend},
+	provider.OpRead:         {wqeAlways | opRead<<wqeOp, true, false, provider.CompletedRead},
 }
 
 // fill writes a work request.
@@ -112,23 +111,20 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	}
 	id := q.free.take()
 	q.slots[id] = sent{wr.ID, length, o.done, true, (wr.Flags|q.flags)&provider.SendSignaled != 0}
-	first := wqeAlways | o.op<<wqeOp | uint64(id|q.generation) | uint64(q.head>>bits.TrailingZeros32(q.size)&1)<<wqePhase |
-		uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN
-	w := &q.wqe
-	*w = [2]block{}
+	first := o.first | uint64(id|q.generation) | uint64(q.head>>q.shift&1)<<wqePhase | uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN
+	w := &q.wqe[0]
 	if wr.Flags&provider.SendInline != 0 {
 		first |= wqeInline | uint64(len(wr.Inline))<<wqeLength
-		putInline(w, wr, o.remote)
+		putInline(&q.wqe, wr, o.remote)
 	} else {
 		first |= uint64(len(wr.SGEs)) << wqeLength
 		putSGEs(w, wr, o.remote, length)
 	}
-	w[0][1] = uint64(to.id) << 32
-	if o.imm {
-		first |= wqeImm
-		w[0][1] |= uint64(wr.Imm)
+	second := uint64(to.id) << 32
+	if o.first&wqeImm != 0 {
+		second |= uint64(wr.Imm)
 	}
-	w[0][0], w[0][1], w[0][2] = le(first), le(w[0][1]), le(uint64(wr.QKey))
+	w[0], w[1], w[2] = le(first), le(second), le(uint64(wr.QKey))
 	q.store()
 	return nil
 }
@@ -139,6 +135,7 @@ func (q *sendQueue) store() {
 	mmio.StoreBlock(at, (*[8]uint64)(&q.wqe[0]))
 	if q.stride == largeWQE {
 		mmio.StoreBlock(unsafe.Add(at, smallWQE), (*[8]uint64)(&q.wqe[1]))
+		q.wqe[1] = block{}
 	}
 	q.head++
 }

@@ -49,27 +49,32 @@ func bufferOf(s *provider.SGE) (word0, word1 uint64) {
 }
 
 // putSGEs writes a send's SGEs, and a read's or write's remote memory and SGE.
-func putSGEs(w *[2]block, wr *provider.SendWR, remote bool, length uint32) {
+func putSGEs(w *block, wr *provider.SendWR, remote bool, length uint32) {
 	at := 4
 	if remote {
 		putRemote(w, wr, length)
 		at = 6
 	}
 	for i := range wr.SGEs {
-		w[0][at+2*i], w[0][at+2*i+1] = bufferOf(&wr.SGEs[i])
+		w[at], w[at+1] = bufferOf(&wr.SGEs[i])
+		at += 2
+	}
+	for ; at < len(w); at++ {
+		w[at] = 0
 	}
 }
 
 // putRemote writes the peer's memory.
-func putRemote(w *[2]block, wr *provider.SendWR, length uint32) {
-	w[0][4], w[0][5] = le(uint64(wr.RKey)<<32|uint64(length)), le(wr.RemoteAddr)
+func putRemote(w *block, wr *provider.SendWR, length uint32) {
+	w[4], w[5] = le(uint64(wr.RKey)<<32|uint64(length)), le(wr.RemoteAddr)
 }
 
 // putInline writes inline data behind the first part, and behind a write's remote memory.
 func putInline(w *[2]block, wr *provider.SendWR, remote bool) {
+	*w = [2]block{}
 	at := metaSize
 	if remote {
-		putRemote(w, wr, uint32(len(wr.Inline)))
+		putRemote(&w[0], wr, uint32(len(wr.Inline)))
 		at += 16
 	}
 	copy((*[largeWQE]byte)(unsafe.Pointer(w))[at:], wr.Inline)
