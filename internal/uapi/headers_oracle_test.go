@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write "+recorded)
 // included are the headers of linux-libc-dev.
 var included = []string{
 	"ib_user_ioctl_cmds", "ib_user_ioctl_verbs", "ib_user_mad", "ib_user_sa", "ib_user_verbs", "rdma_user_cm", "rdma_user_ioctl",
-	"rdma_user_ioctl_cmds", "rdma_user_rxe", "efa-abi", "irdma-abi", "mlx4-abi", "mlx5-abi", "mlx5_user_ioctl_cmds",
+	"rdma_user_ioctl_cmds", "rdma_user_rxe", "bnxt_re-abi", "efa-abi", "irdma-abi", "mlx4-abi", "mlx5-abi", "mlx5_user_ioctl_cmds",
 	"mlx5_user_ioctl_verbs", "siw-abi", "vmw_pvrdma-abi",
 }
 
