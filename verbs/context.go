@@ -92,7 +92,7 @@ type Context struct {
 
 	queuePD struct {
 		sync.Mutex
-		handle *uint32 // nil: not allocated
+		domain *queueDomain // nil: not allocated
 	}
 }
 

@@ -74,7 +74,7 @@ func (f *fake) Write(fd int, message []byte, _ bool) error {
 	return f.writeError
 }
 
-func (f *fake) Mmap(fd int, offset int64, length int) ([]byte, error) {
+func (f *fake) Mmap(fd int, offset int64, length, protection int) ([]byte, error) {
 	if f.maps == nil {
 		return nil, unix.EINVAL
 	}

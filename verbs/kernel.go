@@ -101,8 +101,8 @@ func (*linux) Present(fd int) bool {
 	return err != nil
 }
 
-func (*linux) Mmap(fd int, offset int64, length int) ([]byte, error) {
-	at, err := mapShared(fd, offset, uintptr(length))
+func (*linux) Mmap(fd int, offset int64, length, protection int) ([]byte, error) {
+	at, err := mapShared(fd, offset, uintptr(length), protection)
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapShared maps file memory for reading and writing. It bypasses Go's scheduler: the
+// mapShared maps file memory with a protection (unix.PROT_*). It bypasses Go's scheduler: the
 // call does not block, but takes long enough for the scheduler's monitor to hand the
 // processor to another thread.
-func mapShared(fd int, offset int64, length uintptr) (unsafe.Pointer, error) {
-	at, _, errno := syscall.RawSyscall6(unix.SYS_MMAP, 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED, uintptr(fd), uintptr(offset))
+func mapShared(fd int, offset int64, length uintptr, protection int) (unsafe.Pointer, error) {
+	at, _, errno := syscall.RawSyscall6(unix.SYS_MMAP, 0, length, uintptr(protection), unix.MAP_SHARED, uintptr(fd), uintptr(offset))
 	if errno != 0 {
 		return nil, errno
 	}

@@ -129,6 +129,9 @@ func (qp *QP) modify(to QPState, core uapi.ModifyQP, mask qpAttrMask) error {
 		}
 	}
 	qp.state = to
+	if s, ok := qp.queue.(provider.Sequencer); ok {
+		s.Sequence(sequence(core, mask))
+	}
 	f, flushes := qp.queue.(provider.Flusher)
 	switch unlock := qp.lockCQs; {
 	case to == QPStateReset:
@@ -139,6 +142,17 @@ func (qp *QP) modify(to QPState, core uapi.ModifyQP, mask qpAttrMask) error {
 		f.Flush()
 	}
 	return nil
+}
+
+// sequence returns the first packet's number and the packets' largest payload in bytes, or nil.
+func sequence(core uapi.ModifyQP, mask qpAttrMask) (first, payload *uint32) {
+	if mask&maskSQPSN != 0 {
+		first = &core.SQPSN
+	}
+	if mask&maskPathMTU != 0 {
+		payload = new(uint32(ib.MTU(core.PathMTU).Bytes()))
+	}
+	return first, payload
 }
 
 // change returns the operation for Modify errors.

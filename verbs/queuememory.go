@@ -23,7 +23,7 @@ func (d queueDevice) Register(addr uint64, length int, in []byte) (io.Closer, er
 		return nil, err
 	}
 	core := uapi.RegMR{
-		Start: addr, Length: uint64(length), HCAVA: addr, PDHandle: domain, AccessFlags: uint32(AccessLocalWrite),
+		Start: addr, Length: uint64(length), HCAVA: addr, PDHandle: domain.handle, AccessFlags: uint32(AccessLocalWrite),
 	}
 	var resp uapi.RegMRResp
 	if err := c.call(writeRequest("register queue", uapi.CmdRegMR, uapi.Bytes(&core), uapi.Bytes(&resp), in, nil)); err != nil {
@@ -32,22 +32,38 @@ func (d queueDevice) Register(addr uint64, length int, in []byte) (io.Closer, er
 	return queueMemory{c, resp.Handle}, nil
 }
 
-// queueDomain returns the handle of the protection domain for queues. The kernel frees the
-// domain with the context.
-func (c *Context) queueDomain() (uint32, error) {
+// Domain returns the driver's response to the creation of the protection domain for queues.
+func (d queueDevice) Domain() ([]byte, error) {
+	domain, err := d.context.queueDomain()
+	if err != nil {
+		return nil, err
+	}
+	return uapi.Bytes(&domain.vendor), nil
+}
+
+// A queueDomain is the protection domain for queues.
+type queueDomain struct {
+	handle uint32
+	vendor uapi.AllocPDVendorResp
+}
+
+// queueDomain returns the protection domain for queues, which the kernel frees with the
+// context.
+func (c *Context) queueDomain() (*queueDomain, error) {
 	c.queuePD.Lock()
 	defer c.queuePD.Unlock()
-	if c.queuePD.handle != nil {
-		return *c.queuePD.handle, nil
+	if c.queuePD.domain != nil {
+		return c.queuePD.domain, nil
 	}
 	var core uapi.AllocPD
 	var resp uapi.AllocPDResp
-	var vendor uapi.AllocPDVendorResp
-	if err := c.write("allocate PD of queues", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), uapi.Bytes(&vendor)); err != nil {
-		return 0, err
+	var domain queueDomain
+	if err := c.write("allocate PD of queues", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), uapi.Bytes(&domain.vendor)); err != nil {
+		return nil, err
 	}
-	c.queuePD.handle = &resp.Handle
-	return resp.Handle, nil
+	domain.handle = resp.Handle
+	c.queuePD.domain = &domain
+	return &domain, nil
 }
 
 // Close ends the registration. After the device's removal, the kernel has ended it.

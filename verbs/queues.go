@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/bnxt"
 	"github.com/ibkit/ibkit/verbs/internal/efa"
 	"github.com/ibkit/ibkit/verbs/internal/irdma"
 	"github.com/ibkit/ibkit/verbs/internal/mlx5"
@@ -28,6 +31,7 @@ var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
 // providers are the provider constructors by driver.
 var providers = map[DriverID]newProvider{
+	DriverBNXTRE: bnxt.New,
 	DriverEFA:    efa.New,
 	DriverIRDMA:  irdma.New,
 	DriverMLX5:   mlx5.New,
@@ -38,7 +42,9 @@ var providers = map[DriverID]newProvider{
 
 // abiVersions are the first and the last driver interface version that its provider knows
 // (*_UVERBS_ABI_VERSION in <rdma/*-abi.h>).
-var abiVersions = map[DriverID][2]uint64{DriverEFA: {1, 1}, DriverIRDMA: {4, 5}, DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
+var abiVersions = map[DriverID][2]uint64{
+	DriverBNXTRE: {1, 1}, DriverEFA: {1, 1}, DriverIRDMA: {4, 5}, DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1},
+}
 
 // checkABI compares the driver's interface version. A kernel that does not
 // report a version is accepted.
@@ -103,15 +109,24 @@ func (c *Context) noProvider(op string) error {
 // queueDevice gives a provider access to a context.
 type queueDevice struct{ context *Context }
 
-// Map maps driver memory.
+// Map maps driver memory for reading and writing.
 func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
+	return d.mapMemory(offset, length, unix.PROT_READ|unix.PROT_WRITE)
+}
+
+// MapRead maps driver memory for reading.
+func (d queueDevice) MapRead(offset uint64, length int) ([]byte, error) {
+	return d.mapMemory(offset, length, unix.PROT_READ)
+}
+
+func (d queueDevice) mapMemory(offset uint64, length, protection int) ([]byte, error) {
 	c := d.context
 	c.lock.RLock()
 	defer c.lock.RUnlock()
 	if c.closed {
 		return nil, closedError("map queue", c.name)
 	}
-	b, err := c.mapQueue(int64(offset), length)
+	b, err := c.mapQueue(int64(offset), length, protection)
 	if err != nil {
 		return nil, &CallError{Op: fmt.Sprintf("map %d bytes of queue", length), Device: c.name, Err: err}
 	}
@@ -128,6 +143,8 @@ func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.At
 			created[i] = r.handle(a.ID, *a.Handle)
 		case a.Constant != nil:
 			r.constant(a.ID, *a.Constant)
+		case a.In != nil:
+			r.in(a.ID, a.In)
 		default:
 			r.out(a.ID, a.Out)
 		}

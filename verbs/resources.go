@@ -24,9 +24,9 @@ type resources struct {
 	queues    map[*byte][]byte // mapped queues by their first byte
 }
 
-// mapQueue maps driver memory at a device node offset.
-func (r *resources) mapQueue(offset int64, length int) ([]byte, error) {
-	b, err := r.kernel.Mmap(r.fd, offset, length)
+// mapQueue maps driver memory at a device node offset, with a protection (unix.PROT_*).
+func (r *resources) mapQueue(offset int64, length, protection int) ([]byte, error) {
+	b, err := r.kernel.Mmap(r.fd, offset, length, protection)
 	if err != nil {
 		return nil, err
 	}

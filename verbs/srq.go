@@ -141,7 +141,11 @@ func (s *SRQ) SetLimit(n uint32) error {
 		return closedError("set limit of SRQ", s.context.name)
 	}
 	core := uapi.ModifySRQ{SRQHandle: s.handle, AttrMask: srqLimit, SRQLimit: n}
-	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, uapi.Bytes(&core), nil, s.queue.ModifyIn(), nil)
+	err := s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, uapi.Bytes(&core), nil, s.queue.ModifyIn(), nil)
+	if l, ok := s.queue.(provider.Limiter); ok && err == nil {
+		l.SetLimit(n)
+	}
+	return err
 }
 
 // Query returns the queue's capacity and limit in the kernel.

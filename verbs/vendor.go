@@ -20,6 +20,9 @@ var contextIn = map[DriverID]func() []byte{
 			LibCaps:        uapi.MLX5LibCap4KUAR | uapi.MLX5LibCapDynUAR,
 		})
 	},
+	DriverBNXTRE: func() []byte {
+		return uapi.Bytes(&uapi.BNXTContextReq{CompMask: uapi.BNXTReqPow2 | uapi.BNXTReqVariableWQE})
+	},
 	DriverIRDMA: func() []byte {
 		return uapi.Bytes(&uapi.IRDMAAllocUcontextReq{UserspaceVer: uapi.IRDMAABIVersion, CompMask: uapi.IRDMAUseRawAttr | uapi.IRDMAFormatV2})
 	},

@@ -24,8 +24,9 @@ type Kernel interface {
 	// EventFile returns a file for the runtime's poller. It owns fd from then on.
 	EventFile(fd int) *os.File
 
-	// Mmap maps driver memory at an offset in a device node, shared for reading and writing.
-	Mmap(fd int, offset int64, length int) ([]byte, error)
+	// Mmap maps driver memory at an offset in a device node, shared, with a protection
+	// (unix.PROT_*).
+	Mmap(fd int, offset int64, length, protection int) ([]byte, error)
 	Munmap(b []byte) error
 
 	// Present reports whether a node's device still exists.

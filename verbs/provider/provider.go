@@ -160,6 +160,19 @@ type Flusher interface {
 	Flush()
 }
 
+// A Sequencer is a [QP] that writes packet numbers for the adapter.
+type Sequencer interface {
+	// Sequence follows a change of the first packet's number, or of the packets' largest
+	// payload in bytes. It is nil unless changed.
+	Sequence(first, payload *uint32)
+}
+
+// A Limiter is an [SRQ] that arms the adapter for its limit.
+type Limiter interface {
+	// SetLimit follows a change of the limit.
+	SetLimit(limit uint32)
+}
+
 // An SRQ is a shared receive queue.
 type SRQ interface {
 	PostRecv(wrs []RecvWR) (int, error)
@@ -177,6 +190,13 @@ type Device interface {
 	// reading and writing. Unmap undoes it.
 	Map(offset uint64, length int) ([]byte, error)
 	Unmap([]byte) error
+
+	// MapRead is Map for reading only.
+	MapRead(offset uint64, length int) ([]byte, error)
+
+	// Domain returns the driver's response to the creation of a protection domain that the
+	// device keeps.
+	Domain() ([]byte, error)
 
 	// Register registers a queue's memory, which the driver finds by its address when the
 	// queue is created. in is the data that the driver reads. The result ends the
@@ -211,12 +231,13 @@ type Device interface {
 	MAC(path Path) ([6]byte, error)
 }
 
-// An Attr is an attribute of a driver's method. Exactly one field among its last three is
+// An Attr is an attribute of a driver's method. Exactly one field among its last four is
 // set.
 type Attr struct {
 	ID       uint16
 	Handle   *uint32 // the object's; the kernel stores the handle for an object that it creates
 	Constant *uint64
+	In       []byte // for the kernel to read
 	Out      []byte // for the kernel to write
 }
 

@@ -108,7 +108,7 @@ func (*Adapter) Close(int) error { return nil }
 func (*Adapter) Munmap([]byte) error { return nil }
 
 // Mmap implements uverbs.Kernel.
-func (a *Adapter) Mmap(_ int, offset int64, length int) ([]byte, error) {
+func (a *Adapter) Mmap(_ int, offset int64, length, _ int) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.rings[offset]; r != nil && length == len(r.memory) {

@@ -1,0 +1,142 @@
+package bnxt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/dmamem"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// An entry is a completion. Words have the adapter's byte order; the last has the flags and,
+// in the high half, a receive's number.
+type entry [entrySize / 8]uint64
+
+// A cq is a completion queue: an entry ring, which the adapter fills.
+type cq struct {
+	device  *device
+	memory  *dmamem.Memory
+	ring    []entry
+	head    uint32 // next entry to poll
+	phase   uint32 // of a valid entry
+	epoch   uint32
+	unrung  uint32 // entries since the last doorbell
+	number  uint32
+	toggle  toggle
+	flushed atomic.Pointer[[]work] // queues in error, with work requests that the adapter does not complete
+}
+
+// NewCQ creates a completion queue with RoundCQ's entries, and a free one.
+func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.CQ, error) {
+	if attr.Entries > d.limits.MaxCQD {
+		return nil, fmt.Errorf("completion queue of %d entries, the adapter has up to %d: %w", attr.Entries, d.limits.MaxCQD, unix.EINVAL)
+	}
+	if err := d.ensurePage(); err != nil {
+		return nil, err
+	}
+	entries := min(d.depth(d.RoundCQ(attr.Entries)+1), d.limits.MaxCQD+1)
+	memory, err := d.newMemory(d.pages(entries * entrySize))
+	if err != nil {
+		return nil, err
+	}
+	q := &cq{device: d, memory: memory, ring: view[entry](memory, 0, entries)}
+	in := uapi.BNXTCQReq{CQVA: memory.Addr(), CQHandle: memory.Addr()}
+	var resp uapi.BNXTCQResp
+	if _, err := create(uapi.Bytes(&in), uapi.Bytes(&resp)); err != nil {
+		return nil, errors.Join(err, memory.Close())
+	}
+	q.number, q.phase = resp.CQID, resp.Phase&cqePhase
+	if q.number > numberMask {
+		return q, fmt.Errorf("completion queue %#x, doorbells have 20 bits for it: %w", q.number, provider.ErrCorrupt)
+	}
+	if resp.CompMask&uapi.BNXTCQToggle != 0 {
+		err = q.toggle.open(d, uapi.BNXTToggleCQ, q.number)
+	}
+	return q, err
+}
+
+// at returns an entry and its flags. valid: the adapter has written it.
+func (q *cq) at(index, phase uint32) (e *entry, flags uint32, valid bool) {
+	e = &q.ring[index]
+	word := mmio.Acquire((*byte)(unsafe.Pointer(&e[3])))
+	flags = binary.LittleEndian.Uint32(word[:])
+	return e, flags, flags&cqePhase == phase
+}
+
+// Poll removes completions from the ring. Once it is empty, the work requests of queues in error
+// complete, too.
+func (q *cq) Poll(into []provider.Completion) (n int, err error) {
+	for n < len(into) {
+		e, flags, valid := q.at(q.head, q.phase)
+		if !valid {
+			break
+		}
+		got, whole, decoded := q.decode(into[n:], e, flags)
+		n += got
+		if err = decoded; err != nil || !whole {
+			break
+		}
+		q.advance()
+	}
+	if n < len(into) && err == nil && q.flushed.Load() != nil {
+		n += q.pollFlushed(into[n:])
+	}
+	return n, err
+}
+
+// advance removes an entry. The doorbell follows half a round.
+func (q *cq) advance() {
+	if q.head++; q.head == uint32(len(q.ring)) {
+		q.head = 0
+		q.phase ^= cqePhase
+		q.epoch ^= 1
+	}
+	if q.unrung++; q.unrung >= uint32(len(q.ring))/2 {
+		q.unrung = 0
+		q.device.ring(bellCQ, q.number, q.head|q.epoch<<bellEpoch)
+	}
+}
+
+// Arm writes to the doorbell.
+func (q *cq) Arm(solicitedOnly bool) error {
+	kind := uint32(bellCQArm)
+	if solicitedOnly {
+		kind = bellCQArmSol
+	}
+	q.device.ring(kind, q.number, q.head|q.epoch<<bellEpoch|q.toggle.load())
+	return nil
+}
+
+// Delivered has no effect: the toggle is the driver's.
+func (q *cq) Delivered() {}
+
+// purge removes a queue pair's completions: their handle becomes 0, which Poll skips.
+func (q *cq) purge(owner *qp) {
+	q.forget(owner)
+	index, phase := q.head, q.phase
+	for range q.ring {
+		e, flags, valid := q.at(index, phase)
+		if !valid {
+			return
+		}
+		if handle := handleOf(e, flags); *handle == mmio.LE64(owner.handle) {
+			*handle = 0
+			if isReceive(flags) && owner.srq != nil {
+				owner.srq.release(numberOf(e))
+			}
+		}
+		if index++; index == uint32(len(q.ring)) {
+			index, phase = 0, phase^cqePhase
+		}
+	}
+}
+
+// Close releases the memory.
+func (q *cq) Close() error { return errors.Join(q.toggle.close(), q.memory.Close()) }
