@@ -70,6 +70,18 @@ func TestBNXT(t *testing.T) {
 	if want := []uint16{uapi.ObjectCQ}; !slices.Equal(m.made, want) {
 		t.Errorf("second queue: created objects of kinds %v, want %v", m.made, want)
 	}
+	if err := cq.Resize(20); err != nil || cq.Entries() != 20 {
+		t.Errorf("Resize: got error %v and a capacity of %d, want 20", err, cq.Entries())
+	}
+	if core := uapi.Decode[uapi.ResizeCQ](m.cores[len(m.cores)-1]); core.CQE != 40 {
+		t.Errorf("Resize: got %d entries in the command, want 40", core.CQE)
+	}
+	if err := (queueDevice{c}).PollCQ(9); err != nil {
+		t.Error(err)
+	}
+	if core := uapi.Decode[uapi.PollCQ](m.cores[len(m.cores)-1]); core.CQHandle != 9 || core.NE != 1 {
+		t.Errorf("got %+v", core)
+	}
 }
 
 // A connected queue pair numbers its packets from the number and with the packet size that the

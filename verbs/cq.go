@@ -121,12 +121,19 @@ func (cq *CQ) Resize(entries int) error {
 		return fmt.Errorf("%s of %s: %w", op, cq.context.name, unix.EINVAL)
 	}
 	core := uapi.ResizeCQ{CQHandle: cq.handle, CQE: uint32(entries)}
+	rounder, rounds := cq.context.provider.(provider.CQRounder)
+	if rounds {
+		core.CQE = rounder.RoundCQ(uint32(entries))
+	}
 	var resp uapi.ResizeCQResp
 	err := queue.Resize(uint32(entries), func(in []byte) (uint32, error) {
 		err := cq.invoke(op, uapi.CmdResizeCQ, uapi.Bytes(&core), uapi.Bytes(&resp), in, nil)
 		return resp.CQE, err
 	})
-	if err == nil {
+	switch {
+	case err == nil && rounds:
+		cq.capacity = entries
+	case err == nil:
 		cq.capacity = int(resp.CQE)
 	}
 	return err

@@ -167,6 +167,17 @@ func (d queueDevice) QueryDevice(vendor []byte) error {
 	return d.context.write("query device", uapi.CmdExQueryDevice, uapi.Bytes(&core), uapi.Bytes(&resp), vendor)
 }
 
+// PollCQ polls a completion queue in the kernel, which returns no completions for a queue of
+// user space.
+func (d queueDevice) PollCQ(cq uint32) error {
+	core := uapi.PollCQ{CQHandle: cq, NE: 1}
+	var resp struct {
+		uapi.PollCQResp
+		uapi.WC
+	}
+	return d.context.call(writeRequest("poll CQ", uapi.CmdPollCQ, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil))
+}
+
 // NUMANode returns the memory node closest to the device.
 func (d queueDevice) NUMANode() *int { return d.context.NUMANode() }
 

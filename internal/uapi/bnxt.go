@@ -65,6 +65,12 @@ type BNXTCQResp struct {
 	CompMask uint64
 }
 
+// BNXTResizeCQReq is struct bnxt_re_resize_cq_req.
+type BNXTResizeCQReq struct {
+	_    structs.HostLayout
+	CQVA uint64
+}
+
 // BNXTQPReq is struct bnxt_re_qp_req.
 type BNXTQPReq struct {
 	_        structs.HostLayout

@@ -12,6 +12,7 @@ const (
 	CmdAllocMW           = 14 // IB_USER_VERBS_CMD_ALLOC_MW
 	CmdCreateCompChannel = 17 // IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL
 	CmdResizeCQ          = 19 // IB_USER_VERBS_CMD_RESIZE_CQ
+	CmdPollCQ            = 21 // IB_USER_VERBS_CMD_POLL_CQ
 	CmdReqNotifyCQ       = 23 // IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
 	CmdQueryQP           = 25 // IB_USER_VERBS_CMD_QUERY_QP
 	CmdModifyQP          = 26 // IB_USER_VERBS_CMD_MODIFY_QP

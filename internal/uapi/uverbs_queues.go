@@ -108,6 +108,21 @@ type ExModifyCQ struct {
 // CQModerate selects the moderation (enum ib_cq_attr_mask of <rdma/ib_verbs.h>).
 const CQModerate = 1
 
+// PollCQ is struct ib_uverbs_poll_cq in <rdma/ib_user_verbs.h>.
+type PollCQ struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	CQHandle uint32
+	NE       uint32
+}
+
+// PollCQResp is struct ib_uverbs_poll_cq_resp. Completions follow it.
+type PollCQResp struct {
+	_     structs.HostLayout
+	Count uint32
+	_     uint32
+}
+
 // ResizeCQ is struct ib_uverbs_resize_cq in <rdma/ib_user_verbs.h>.
 type ResizeCQ struct {
 	_        structs.HostLayout

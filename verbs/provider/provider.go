@@ -210,6 +210,10 @@ type Device interface {
 	// Notifier returns a completion queue's notifier (REQ_NOTIFY_CQ).
 	Notifier(cq uint32) Notifier
 
+	// PollCQ polls a completion queue in the kernel, which lets a driver finish a change of its
+	// size.
+	PollCQ(cq uint32) error
+
 	// Call calls a method that only this driver has.
 	Call(op string, object, method uint16, attrs ...Attr) error
 

@@ -26,6 +26,7 @@ type fake struct {
 	srq          uapi.BNXTSRQReq
 	err          error // from create
 	number       uint32
+	polled       []uint32 // completion queues in the kernel
 }
 
 const doorbells = 0x7000 // offset of the mapping
@@ -59,6 +60,8 @@ func (f *fake) MapRead(offset uint64, length int) ([]byte, error) {
 func (f *fake) Unmap([]byte) error { f.mapped--; return nil }
 
 func (f *fake) NUMANode() *int { return nil }
+
+func (f *fake) PollCQ(cq uint32) error { f.polled = append(f.polled, cq); return nil }
 
 func (f *fake) Call(_ string, object, method uint16, attrs ...provider.Attr) error {
 	if object != uapi.BNXTObjectToggle || method != uapi.BNXTMethodToggle || len(attrs) != 6 || binary.NativeEndian.Uint32(attrs[2].In) == 0 {
@@ -118,7 +121,7 @@ func answer[T, R any](f *fake, into *T, resp R) provider.Create {
 		}
 		*into = uapi.Decode[T](in)
 		copy(out, uapi.Bytes(&resp))
-		return provider.Created{}, nil
+		return provider.Created{Handle: 77}, nil
 	}
 }
 

@@ -31,6 +31,10 @@ type cq struct {
 	number  uint32
 	toggle  toggle
 	flushed atomic.Pointer[[]work] // queues in error, with work requests that the adapter does not complete
+
+	handle  uint32         // the kernel's
+	resized *dmamem.Memory // ring after the cut-off, or nil
+	entries uint32         // in it
 }
 
 // NewCQ creates a completion queue with RoundCQ's entries, and a free one.
@@ -41,18 +45,18 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	if err := d.ensurePage(); err != nil {
 		return nil, err
 	}
-	entries := min(d.depth(d.RoundCQ(attr.Entries)+1), d.limits.MaxCQD+1)
-	memory, err := d.newMemory(d.pages(entries * entrySize))
+	memory, entries, err := d.newRing(attr.Entries)
 	if err != nil {
 		return nil, err
 	}
 	q := &cq{device: d, memory: memory, ring: view[entry](memory, 0, entries)}
 	in := uapi.BNXTCQReq{CQVA: memory.Addr(), CQHandle: memory.Addr()}
 	var resp uapi.BNXTCQResp
-	if _, err := create(uapi.Bytes(&in), uapi.Bytes(&resp)); err != nil {
+	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
+	if err != nil {
 		return nil, errors.Join(err, memory.Close())
 	}
-	q.number, q.phase = resp.CQID, resp.Phase&cqePhase
+	q.handle, q.number, q.phase = created.Handle, resp.CQID, resp.Phase&cqePhase
 	if q.number > numberMask {
 		return q, fmt.Errorf("completion queue %#x, doorbells have 20 bits for it: %w", q.number, provider.ErrCorrupt)
 	}
@@ -60,6 +64,13 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		err = q.toggle.open(d, uapi.BNXTToggleCQ, q.number)
 	}
 	return q, err
+}
+
+// newRing allocates a ring for a number of completions, and returns its entries.
+func (d *device) newRing(completions uint32) (*dmamem.Memory, uint32, error) {
+	entries := min(d.depth(d.RoundCQ(completions)+1), d.limits.MaxCQD+1)
+	memory, err := d.newMemory(d.pages(entries * entrySize))
+	return memory, entries, err
 }
 
 // at returns an entry and its flags. valid: the adapter has written it.
@@ -77,6 +88,12 @@ func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 		e, flags, valid := q.at(q.head, q.phase)
 		if !valid {
 			break
+		}
+		if kindOf(flags) == typeCutoff {
+			if err = q.cutOff(flags >> cqeToggle & toggleMask); err != nil {
+				break
+			}
+			continue
 		}
 		got, whole, decoded := q.decode(into[n:], e, flags)
 		n += got
@@ -138,5 +155,50 @@ func (q *cq) purge(owner *qp) {
 	}
 }
 
+// Resize gives the adapter a ring of another size. It ends the old ring with a cut-off.
+func (q *cq) Resize(completions uint32, resize func(in []byte) (uint32, error)) error {
+	switch {
+	case completions > q.device.limits.MaxCQD:
+		return fmt.Errorf("completion queue of %d entries, the adapter has up to %d: %w", completions, q.device.limits.MaxCQD, unix.EINVAL)
+	case q.resized != nil:
+		return fmt.Errorf("the last change has not finished: %w", unix.EBUSY)
+	}
+	memory, entries, err := q.device.newRing(completions)
+	if err != nil {
+		return err
+	}
+	if _, err := resize(uapi.Bytes(&uapi.BNXTResizeCQReq{CQVA: memory.Addr()})); err != nil {
+		return errors.Join(err, memory.Close())
+	}
+	q.resized, q.entries = memory, entries
+	return nil
+}
+
+// cutOff changes to the new ring, which begins with the first phase, and acknowledges it. The
+// epoch changes if the index becomes smaller (db.c, bnxt_re_cq_resize_check).
+func (q *cq) cutOff(toggle uint32) error {
+	if q.resized == nil {
+		return provider.ErrCorrupt
+	}
+	if err := q.device.PollCQ(q.handle); err != nil {
+		return err
+	}
+	old := q.memory
+	q.memory, q.resized = q.resized, nil
+	q.ring = view[entry](q.memory, 0, q.entries)
+	if q.head > 0 {
+		q.epoch ^= 1
+	}
+	q.head, q.phase, q.unrung = 0, cqePhase, 0
+	q.device.ring(bellCQCutoff, q.number, q.epoch<<bellEpoch|toggle<<bellToggle)
+	return old.Close()
+}
+
 // Close releases the memory.
-func (q *cq) Close() error { return errors.Join(q.toggle.close(), q.memory.Close()) }
+func (q *cq) Close() error {
+	err := q.toggle.close()
+	if q.resized != nil {
+		err = errors.Join(err, q.resized.Close())
+	}
+	return errors.Join(err, q.memory.Close())
+}
