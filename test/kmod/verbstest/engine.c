@@ -126,6 +126,7 @@ void ts_check_arm(struct ts_cq *cq)
 static void fail(struct ts_qp *qp)
 {
 	qp->attr.qp_state = IB_QPS_ERR;
+	ts_iw_close(qp, true);
 	if (qp->ib.srq)
 		ts_event_qp(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
@@ -340,30 +341,15 @@ static int access_memory(const struct responder *r, const struct ts_send *s,
 	return IB_WC_SUCCESS;
 }
 
-/* Carries a request out. Returns the status or TS_WAIT_*. */
-static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *local, u32 *bytes)
+/* Carries out a request that the peer takes part in. Returns the status or TS_WAIT_*. */
+static int ask(struct ts_qp *qp, struct ts_qp *peer, const struct ts_send *s, struct ts_list *local,
+	       u32 *bytes)
 {
 	struct ts_completion c = { .op = s->op, .imm = s->imm, .len = local->len,
 				   .solicited = s->solicited };
 	struct responder r;
-	struct ts_qp *peer;
-	int status;
+	int status = find_responder(&r, peer, s->srqn);
 
-	*bytes = local->len;
-	if (s->op == TS_NOP)
-		return IB_WC_SUCCESS;
-	if (qp->ib.qp_type == IB_QPT_UD) {
-		deliver_datagram(qp, s, local);
-		return IB_WC_SUCCESS;
-	}
-	if (s->op == IB_WR_BIND_MW)
-		return ts_bind(qp, s);
-	if (s->op == IB_WR_LOCAL_INV)
-		return ts_invalidate(s->rkey, qp->ib.qp_num, qp->ib.pd);
-	peer = xa_load(&ts_qps, qp->attr.dest_qp_num);
-	if (!peer || !connected(qp, peer))
-		return TS_WAIT_PEER;
-	status = find_responder(&r, peer, s->srqn);
 	if (status == IB_WC_SUCCESS) {
 		switch (s->op) {
 		case IB_WR_SEND:
@@ -381,12 +367,54 @@ static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *
 			status = access_memory(&r, s, local, bytes);
 		}
 	}
-	if (status != IB_WC_SUCCESS && ts_is_reliable(qp)) {
+	if (status != IB_WC_SUCCESS && ts_is_reliable(qp) && !ts_iwarp) {
 		fail(peer);
 		ts_event_qp(peer, status == IB_WC_REM_ACCESS_ERR ? IB_EVENT_QP_ACCESS_ERR :
 								   IB_EVENT_QP_REQ_ERR);
 	}
 	return status;
+}
+
+/*
+ * On iWARP, a message that the peer cannot take, also one without a receive, ends the
+ * connection. The sender learns no reason.
+ */
+static int end_stream(struct ts_qp *peer, int status)
+{
+	if (status == IB_WC_SUCCESS)
+		return status;
+	fail(peer);
+	ts_event_qp(peer, status == IB_WC_REM_ACCESS_ERR ? IB_EVENT_QP_ACCESS_ERR : IB_EVENT_QP_FATAL);
+	return IB_WC_WR_FLUSH_ERR;
+}
+
+/* Carries a request out. Returns the status or TS_WAIT_*. */
+static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *local, u32 *bytes)
+{
+	struct ts_qp *peer;
+	int status;
+
+	*bytes = local->len;
+	if (s->op == TS_NOP)
+		return IB_WC_SUCCESS;
+	if (s->op == TS_REPLY || s->op == TS_RTS) {
+		(s->op == TS_REPLY ? ts_iw_reply : ts_iw_established)(qp);
+		return IB_WC_SUCCESS;
+	}
+	if (qp->ib.qp_type == IB_QPT_UD) {
+		deliver_datagram(qp, s, local);
+		return IB_WC_SUCCESS;
+	}
+	if (s->op == IB_WR_BIND_MW)
+		return ts_bind(qp, s);
+	if (s->op == IB_WR_LOCAL_INV)
+		return ts_invalidate(s->rkey, qp->ib.qp_num, qp->ib.pd);
+	peer = xa_load(&ts_qps, qp->attr.dest_qp_num);
+	if (!peer || !connected(qp, peer))
+		return TS_WAIT_PEER;
+	peer->waits = false;
+	status = ask(qp, peer, s, local, bytes);
+	return ts_iwarp ? end_stream(peer, status) : status;
 }
 
 /*
@@ -431,7 +459,8 @@ static bool send_one(struct ts_qp *qp)
 	struct ts_send s = {};
 	int status;
 
-	if (!ts_abi->next_send(qp, &s, &local, &parsed) || !is_due(qp))
+	if (!ts_abi->next_send(qp, &s, &local, &parsed) || !is_due(qp) ||
+	    (qp->waits && qp->attr.qp_state == IB_QPS_RTS))
 		return false;
 	if (qp->attr.qp_state == IB_QPS_ERR) {
 		status = IB_WC_WR_FLUSH_ERR;
@@ -523,6 +552,7 @@ int ts_engine(void *unused)
 
 		mutex_lock(&ts_lock);
 		any = ts_abi->hear_bells && ts_abi->hear_bells();
+		ts_iw_expire();
 		xa_for_each(&ts_qps, i, qp)
 			any |= run_qp(qp);
 		xa_for_each(&ts_srqs, i, srq)

@@ -7,10 +7,12 @@
 #ifndef VERBSTEST_ENGINE_H
 #define VERBSTEST_ENGINE_H
 
+#include <linux/completion.h>
 #include <linux/iosys-map.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/version.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -116,6 +118,8 @@ struct ts_srq {
 	u16 taken;
 };
 
+struct ts_conn;
+
 struct ts_qp {
 	struct ib_qp ib;
 	struct ts_mem buf, db_mem;
@@ -137,6 +141,10 @@ struct ts_qp {
 	ktime_t due;			/* with a delay: when the current request starts, or 0 */
 	u64 wqes, bells, stalls;
 	struct list_head receives;	/* of queue pair 1 */
+	struct ts_conn *conn;		/* iWARP: the connection, or NULL */
+	bool waits;			/* iWARP: sends no more before the peer has */
+	refcount_t refs;		/* iWARP */
+	struct completion unused;
 };
 
 /* A list of pieces of memory. Only the thread has any, so they are not on its stack. */
@@ -173,7 +181,9 @@ struct ts_send {
 	u8 raw_op;			/* opcode of the ABI */
 };
 
-#define TS_NOP	((enum ib_wr_opcode)0xffff)
+#define TS_NOP		((enum ib_wr_opcode)0xffff)
+#define TS_REPLY	((enum ib_wr_opcode)0xfffe)	/* iWARP: a server's reply to the request */
+#define TS_RTS		((enum ib_wr_opcode)0xfffd)	/* iWARP: the connection is complete */
 
 /* Results of a request beside those of enum ib_wc_status. */
 enum {
@@ -216,6 +226,12 @@ struct ts_abi {
 	int (*init_qp)(struct ts_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 	int (*reply_qp)(struct ts_qp *qp, struct ib_udata *udata);
 
+	/*
+	 * iWARP: writes the driver's own requests for a connection. False: none of them is
+	 * TS_RTS.
+	 */
+	bool (*start_stream)(struct ts_qp *qp, bool server);
+
 	/* The functions from here on are called by the thread only. */
 
 	/* Reads the next send request. False: none that can start. */
@@ -249,7 +265,7 @@ extern const struct ts_abi ts_irdma, ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
-extern bool ts_cm, ts_counters, ts_removed;
+extern bool ts_cm, ts_counters, ts_iwarp, ts_removed;
 bool ts_needs_grh(const struct ts_dev *dev);
 extern struct mutex ts_lock;
 extern struct xarray ts_qps, ts_cqs, ts_srqs, ts_mrs;
@@ -321,6 +337,16 @@ int ts_gsi_create_qp(struct ts_qp *qp, struct ib_qp_init_attr *attr);
 void ts_gsi_drain(struct ts_qp *qp, bool complete);
 void ts_gsi_destroy_qp(struct ts_qp *qp);
 extern const struct ib_device_ops ts_gsi_ops, ts_stat_ops;
+
+/* iwarp.c: connections */
+extern const struct ib_device_ops ts_iw_ops;
+void ts_iw_close(struct ts_qp *qp, bool terminate);
+void ts_iw_destroy_qp(struct ts_qp *qp);
+void ts_iw_established(struct ts_qp *qp);
+void ts_iw_expire(void);
+void ts_iw_init_qp(struct ts_qp *qp);
+int ts_iw_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask);
+void ts_iw_reply(struct ts_qp *server);
 
 /* mlx5.c: create commands of the ABI. They map the memory of the object. */
 int mlx5_init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);

@@ -288,7 +288,7 @@ static int init_qp(struct ts_qp *qp, struct ib_qp_init_attr *attr, struct ib_uda
 	u64 sq_bytes, rq_bytes;
 	int err;
 
-	if (attr->qp_type != IB_QPT_RC && attr->qp_type != IB_QPT_UD)
+	if (attr->qp_type != IB_QPT_RC && (attr->qp_type != IB_QPT_UD || ts_iwarp))
 		return -EOPNOTSUPP;
 	err = ib_copy_from_udata(&req, udata, sizeof(req));
 	if (err)
@@ -335,7 +335,8 @@ static int reply_qp(struct ts_qp *qp, struct ib_udata *udata)
 		.actual_sq_size = qp->sq_size >> qp->sq_stride,
 		.actual_rq_size = qp->rq_size,
 		.push_idx = 0xffff,
-		.qp_caps = limits()->caps,
+		.lsmm = ts_iwarp,
+		.qp_caps = ts_iwarp ? 1 : limits()->caps,
 	};
 
 	return ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
@@ -356,7 +357,7 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct
 		if (err)
 			return err;
 	}
-	err = ts_modify_qp(ib, attr, mask, udata);
+	err = ts_iwarp ? ts_iw_modify_qp(ib, attr, mask) : ts_modify_qp(ib, attr, mask, udata);
 	if (err || !(mask & IB_QP_STATE) || ib->qp_type == IB_QPT_GSI)
 		return err;
 	mutex_lock(&ts_lock);
@@ -476,6 +477,7 @@ const struct ts_abi ts_irdma = {
 	.reply_srq = reply_srq,
 	.init_qp = init_qp,
 	.reply_qp = reply_qp,
+	.start_stream = ir_start_stream,
 	.next_send = ir_next_send,
 	.receive_waits = ir_receive_waits,
 	.srq_waits = ir_srq_waits,

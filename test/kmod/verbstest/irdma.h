@@ -21,9 +21,16 @@
 extern int ir_gen;
 bool ir_has(u64 feature);
 
+/* The quanta of the driver's own requests for a connection of iWARP. */
+static inline unsigned int ir_connection_quanta(void)
+{
+	return !ts_iwarp ? 0 : ir_has(IR_RTS_AE) ? 3 : 1;
+}
+
 /* irdma_queue.c */
 struct ts_ah *ir_find_ah(u32 id);
 void ir_bell(u64 offset, u64 value, unsigned int size);
+bool ir_start_stream(struct ts_qp *qp, bool server);
 bool ir_next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local,
 		  enum ib_wc_status *status);
 bool ir_receive_waits(struct ts_qp *qp);

@@ -129,12 +129,12 @@ static bool is_swallowed(const struct ts_completion *c)
 	return false;
 }
 
-/* Reports whether a completion has an extension; the first generation has none. */
+/* Reports whether a completion has an extension; the first generation has it on iWARP only. */
 static bool is_extended(const struct ts_completion *c)
 {
 	if (c->recv && c->qp->ib.srq)
 		return true;
-	return ir_gen > 1 && c->recv && c->status == IB_WC_SUCCESS &&
+	return (ir_gen > 1 || ts_iwarp) && c->recv && c->status == IB_WC_SUCCESS &&
 	       (c->qp->ib.qp_type == IB_QPT_UD || c->op == IB_WR_SEND_WITH_IMM ||
 		c->op == IB_WR_RDMA_WRITE_WITH_IMM);
 }

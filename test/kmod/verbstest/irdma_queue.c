@@ -8,7 +8,9 @@
 
 #define VALID		BIT_ULL(63)
 #define SIGNALED	BIT_ULL(62)
-#define READ_FENCE	BIT_ULL(60)
+#define LOCAL_FENCE	BIT_ULL(61)
+#define WAIT_FOR_DATA	BIT_ULL(59)
+#define STREAM		BIT_ULL(58)
 #define INLINE		BIT_ULL(57)
 #define IMM		BIT_ULL(47)
 #define EXTRA(h)	((h) >> 38 & 0xf)	/* fragments after the first */
@@ -27,6 +29,7 @@
 #define OP_WRITE_SOL	0x0d
 #define OP_FETCH_ADD	0x0f
 #define OP_COMPARE_SWAP	0x11
+#define OP_RTS_EVENT	0x30	/* of the driver */
 
 /* The shadow area of a CQ, word 4. */
 #define ARM_NEXT	BIT(14)
@@ -74,13 +77,18 @@ static bool is_valid(struct ts_qp *qp, u16 count)
 }
 
 /* The doorbell has no index: the adapter takes the valid requests. */
-static void ring_qp(struct ts_qp *qp)
+static void take_requests(struct ts_qp *qp)
 {
-	qp->bells++;
 	while ((u16)(qp->sq_limit - qp->sq_ci) < qp->sq_size && is_valid(qp, qp->sq_limit))
 		qp->sq_limit += quanta(quantum(qp, qp->sq_limit)[3]);
 	ts_expect((u16)(qp->sq_limit - qp->sq_ci) < qp->sq_size, "QP %#x: %u quanta of %u are posted",
 		  qp->ib.qp_num, (u16)(qp->sq_limit - qp->sq_ci), qp->sq_size);
+}
+
+static void ring_qp(struct ts_qp *qp)
+{
+	qp->bells++;
+	take_requests(qp);
 }
 
 static void ring_cq(struct ts_cq *cq)
@@ -109,6 +117,30 @@ void ir_bell(u64 offset, u64 value, unsigned int size)
 	qp = xa_load(&ts_qps, value);
 	if (ts_expect(qp && qp->sq, "doorbell %#llx of no QP", value))
 		ring_qp(qp);
+}
+
+/*
+ * Writes the driver's requests for a connection to the first quanta of the ring, which the
+ * library leaves free: a server's reply or a client's empty write, and with an event, a fence
+ * and the request for it (ctrl.c: irdma_sc_send_lsmm, irdma_sc_send_rtt, irdma_sc_gen_rts_ae).
+ */
+bool ir_start_stream(struct ts_qp *qp, bool server)
+{
+	const u64 headers[] = {
+		server ? (u64)OP_SEND << 32 | STREAM | WAIT_FOR_DATA : (u64)OP_WRITE << 32,
+		(u64)OP_NOP << 32 | LOCAL_FENCE, (u64)OP_RTS_EVENT << 32,
+	};
+	unsigned int i, n = ir_connection_quanta();
+
+	ts_expect(!memchr_inv(qp->sq, 0, n * IR_QUANTUM), "QP %#x: requests in quanta of the driver", qp->ib.qp_num);
+	for (i = 0; i < n; i++) {
+		u64 *w = quantum(qp, i);
+
+		w[1] = i || ir_gen == 1 ? 0 : VALID;
+		smp_store_release(&w[3], headers[i] | VALID);
+	}
+	take_requests(qp);
+	return n > 1;
 }
 
 /*
@@ -178,6 +210,20 @@ static enum ib_wc_status add_inline(u64 *w, u64 valid, u32 len, struct ts_list *
 /*
  * Send requests.
  */
+
+/* The driver's requests in ir_start_stream. */
+static enum ib_wr_opcode own_op(u64 op)
+{
+	switch (op) {
+	case OP_SEND:
+		return TS_REPLY;
+	case OP_WRITE:
+		return IB_WR_RDMA_WRITE;
+	case OP_RTS_EVENT:
+		return TS_RTS;
+	}
+	return TS_NOP;
+}
 
 static bool takes_payload(u64 op)
 {
@@ -269,6 +315,7 @@ static enum ib_wc_status parse(struct ts_qp *qp, u64 *w, u64 valid, struct ts_se
 		return parse_atomic(qp, w, valid, s, local);
 	case OP_SEND:
 	case OP_SEND_SOL:
+		ts_expect(!ts_iwarp || !(h & IMM), "QP %#x: send with immediate data", qp->ib.qp_num);
 		s->op = h & IMM ? IB_WR_SEND_WITH_IMM : IB_WR_SEND;
 		if (ud)
 			parse_datagram(w, s);
@@ -281,6 +328,8 @@ static enum ib_wc_status parse(struct ts_qp *qp, u64 *w, u64 valid, struct ts_se
 	case OP_READ:
 		s->op = IB_WR_RDMA_READ;
 		access = IB_ACCESS_LOCAL_WRITE;
+		if (ts_iwarp && ir_gen == 1)	/* the answer is a write (RFC 5040, 5.2) */
+			access |= IB_ACCESS_REMOTE_WRITE;
 		break;
 	case OP_WRITE:
 	case OP_WRITE_SOL:
@@ -321,9 +370,13 @@ bool ir_next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local, en
 	s->blocks = quanta(w[3]);
 	s->counter = qp->sq_ci & (qp->sq_size - 1);
 	*status = IB_WC_LOC_QP_OP_ERR;
-	if (ts_expect(!(w[3] & RESERVED) && qp->sq_ci % chunk + s->blocks <= chunk,
-		      "QP %#x: header %#llx at %u", qp->ib.qp_num, w[3], qp->sq_ci))
+	if (qp->wqes < ir_connection_quanta()) {
+		s->op = own_op(OPCODE(w[3]));
+		*status = IB_WC_SUCCESS;
+	} else if (ts_expect(!(w[3] & RESERVED) && qp->sq_ci % chunk + s->blocks <= chunk,
+			     "QP %#x: header %#llx at %u", qp->ib.qp_num, w[3], qp->sq_ci)) {
 		*status = parse(qp, w, valid, s, local);
+	}
 	return true;
 }
 

@@ -110,8 +110,8 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *a)
 	a->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
 	a->max_mtu = IB_MTU_4096;
 	a->active_mtu = dev->ndev ? IB_MTU_1024 : IB_MTU_4096;
-	a->gid_tbl_len = dev->ndev ? 16 : 1;
-	a->ip_gids = !!dev->ndev;
+	a->gid_tbl_len = dev->ndev && !ts_iwarp ? 16 : 1;
+	a->ip_gids = dev->ndev && !ts_iwarp;
 	a->pkey_tbl_len = 1;
 	a->max_msg_sz = 1 << 30;
 	a->max_vl_num = 1;
@@ -132,6 +132,11 @@ static int query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 
 static int query_gid(struct ib_device *ib, u32 port, int index, union ib_gid *gid)
 {
+	if (ts_iwarp) {	/* a MAC address */
+		memset(gid, 0, sizeof(*gid));
+		memcpy(gid->raw, to_ts_dev(ib)->ndev->dev_addr, ETH_ALEN);
+		return 0;
+	}
 	gid->global.subnet_prefix = cpu_to_be64(0xfe80000000000000ULL);
 	gid->global.interface_id = ib->node_guid;
 	return 0;
@@ -158,7 +163,10 @@ static int get_port_immutable(struct ib_device *ib, u32 port, struct ib_port_imm
 		i->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
 	if (dev->ndev)
 		i->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
-	if (dev->ndev && ts_cm) {
+	if (ts_iwarp) {
+		i->gid_tbl_len = 1;
+		i->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	} else if (dev->ndev && ts_cm) {
 		i->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 		i->max_mad_size = IB_MGMT_MAD_SIZE;
 	}
@@ -195,7 +203,7 @@ static int add_device(unsigned int n)
 
 	if (!dev)
 		return -ENOMEM;
-	dev->ib.node_type = RDMA_NODE_IB_CA;
+	dev->ib.node_type = ts_iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
 	dev->ib.phys_port_cnt = 1;
 	dev->ib.num_comp_vectors = 1;
 	dev->ib.node_guid = cpu_to_be64(0x0214050000000100ULL + n);
@@ -203,15 +211,17 @@ static int add_device(unsigned int n)
 	dev->lid = TS_LID + n;
 	strscpy(dev->ib.node_desc, "verbstest", sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &device_ops);
-	if (ts_cm && n < netdevs)	/* first: later operations do not replace them */
+	/* The connection manager needs a device with all verbs of the kernel. */
+	if ((ts_cm || ts_iwarp) && n < netdevs)	/* first: later operations do not replace them */
 		ib_set_device_ops(&dev->ib, &ts_gsi_ops);
 	if (ts_counters)
 		ib_set_device_ops(&dev->ib, &ts_stat_ops);
 	ib_set_device_ops(&dev->ib, ts_abi->ops);
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (n < netdevs) {
-		ib_set_device_ops(&dev->ib, &roce_ops);
+		ib_set_device_ops(&dev->ib, ts_iwarp ? &ts_iw_ops : &roce_ops);
 		dev->lid = 0;
+		strscpy(dev->ib.iw_ifname, netdev[n], sizeof(dev->ib.iw_ifname));
 		dev->ndev = dev_get_by_name(&init_net, netdev[n]);
 		err = dev->ndev ? ib_device_set_netdev(&dev->ib, dev->ndev, 1) : -ENODEV;
 	}
@@ -266,6 +276,8 @@ static int __init start(void)
 	int err = 0;
 
 	if (!devices || devices > TS_MAX_DEVICES)
+		return -EINVAL;
+	if (ts_iwarp && (!ts_abi->start_stream || devices != 1 || netdevs != 1))
 		return -EINVAL;
 	thread = kthread_run(ts_engine, NULL, "verbstest");
 	if (IS_ERR(thread))

@@ -213,6 +213,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	err = ts_abi->init_qp(qp, attr, udata);
 	if (err)
 		return err;
+	ts_iw_init_qp(qp);
 	qp->cap = attr->cap;
 	qp->attr.qp_state = IB_QPS_RESET;
 	mutex_lock(&ts_lock);
@@ -241,6 +242,7 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 		return 0;
 	}
 	forget_qp(qp);
+	ts_iw_destroy_qp(qp);
 	pr_info("verbstest: QP %#x: %llu requests, %llu doorbells, %llu passes without\n",
 		ib->qp_num, qp->wqes, qp->bells, qp->stalls);
 	free_qp(qp);
