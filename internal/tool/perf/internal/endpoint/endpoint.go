@@ -179,10 +179,19 @@ type regions struct{ out, in memory.Region }
 // register allocates and registers queue pair memory.
 func (e *Endpoint) register(queuePairs int) (r regions, err error) {
 	o := e.options
-	if r.out, err = e.registerRegion(queuePairs*o.Out, o.OutAccess); err == nil {
+	if r.out, err = e.registerRegion(queuePairs*o.Out, o.outAccess(e.Port.Context.IWARP())); err == nil {
 		r.in, err = e.registerRegion(queuePairs*o.In, o.InAccess)
 	}
 	return r, err
+}
+
+// outAccess returns the device access to send memory. On iWARP, the peer answers a read with
+// a tagged message, as it writes (RFC 5040, 5.2). perftest grants the access, too.
+func (o Options) outAccess(iwarp bool) verbs.Access {
+	if iwarp && o.OutAccess&verbs.AccessLocalWrite != 0 {
+		return o.OutAccess | verbs.AccessRemoteWrite
+	}
+	return o.OutAccess
 }
 
 func (e *Endpoint) registerRegion(size int, access verbs.Access) (memory.Region, error) {

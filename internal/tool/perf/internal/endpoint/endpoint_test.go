@@ -1,0 +1,23 @@
+package endpoint
+
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// On iWARP, memory for the data of reads has the access for writes of the peer.
+func TestOutAccess(t *testing.T) {
+	const read, write = verbs.AccessLocalWrite, verbs.Access(0)
+	for _, c := range []struct {
+		access, roce, iwarp verbs.Access
+	}{
+		{read, read, read | verbs.AccessRemoteWrite},
+		{write, write, write},
+	} {
+		o := Options{OutAccess: c.access}
+		if roce, iwarp := o.outAccess(false), o.outAccess(true); roce != c.roce || iwarp != c.iwarp {
+			t.Errorf("%v: got %v and %v on iWARP, want %v and %v", c.access, roce, iwarp, c.roce, c.iwarp)
+		}
+	}
+}
