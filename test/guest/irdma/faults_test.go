@@ -16,25 +16,36 @@ import (
 )
 
 // TestFaults compares the completions of failed requests with libirdma: status and error
-// codes for each error, and for each flush code and a code of another kind.
+// codes for each error, and for each flush code and a code of another kind. On iWARP, each
+// error ends the connection.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	if !testenv.AllCases() { // 25 s
+	if !testenv.AllCases() { // 25 s, 20 s for each generation of iWARP
 		return
 	}
 	c := verbstest.Compile(t, "../mlx5/testdata/faults.c")
-	g := verbstest.Boot(t, verbstest.Adapter{
+	a := verbstest.Adapter{
 		ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"ibv_devinfo"}, Files: map[string]string{"/usr/bin/cfaults": c},
 		Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}},
-	})
+	}
+	t.Run("RoCE", func(t *testing.T) { compareFaults(t, a, nil) })
+	for _, options := range []string{"irdma_gen=1", "irdma_gen=2"} {
+		a.IWARP, a.Options = true, options
+		t.Run("iWARP "+options, func(t *testing.T) { compareFaults(t, a, []string{"iwarp", address}) })
+	}
+}
+
+func compareFaults(t *testing.T, a verbstest.Adapter, args []string) {
+	g := verbstest.Boot(t, a)
 	codes := []string{"3 5"} // minor and major code
 	for code := range 13 {
 		codes = append(codes, fmt.Sprintf("%d 1", code+1))
 	}
-	want := g.Must(t, append([]string{"cfaults"}, codes...)...)
+	args = append(args, codes...)
+	want := g.Must(t, append([]string{"cfaults"}, args...)...)
 	// Before release 65, the library has no code for too many RNR NAKs.
 	want = strings.ReplaceAll(want, "status 19 vendor 0x1000b", "status 13 vendor 0x1000b")
-	got := g.Must(t, append([]string{"faults"}, codes...)...)
+	got := g.Must(t, append([]string{"faults"}, args...)...)
 	if inOrder(got) != inOrder(want) {
 		t.Errorf("got completions\n%s\nwant those of libirdma\n%s", got, want)
 	}

@@ -464,7 +464,7 @@ static bool send_one(struct ts_qp *qp)
 		return false;
 	if (qp->attr.qp_state == IB_QPS_ERR) {
 		status = IB_WC_WR_FLUSH_ERR;
-	} else if (fault.on && !fault.after) {
+	} else if (fault.on && !fault.after && !s.own) {
 		c.forced_syndrome = fault.syndrome;
 		c.forced_vendor = fault.vendor;
 		fault.on = false;
@@ -493,7 +493,7 @@ static bool send_one(struct ts_qp *qp)
 			fail(qp);
 		return true;
 	}
-	if (fault.on && s.op != TS_NOP)
+	if (fault.on && s.op != TS_NOP && !s.own)
 		fault.after--;
 	if (s.signaled)
 		report(to_ts_cq(qp->ib.send_cq), &c);
@@ -552,7 +552,7 @@ int ts_engine(void *unused)
 
 		mutex_lock(&ts_lock);
 		any = ts_abi->hear_bells && ts_abi->hear_bells();
-		ts_iw_expire();
+		ts_iw_run();
 		xa_for_each(&ts_qps, i, qp)
 			any |= run_qp(qp);
 		xa_for_each(&ts_srqs, i, srq)

@@ -163,6 +163,7 @@ struct ts_list {
 struct ts_send {
 	enum ib_wr_opcode op;		/* or TS_NOP */
 	bool signaled, solicited;
+	bool own;			/* of the driver, on iWARP */
 	__be32 imm;			/* or the key to invalidate */
 	u64 addr;			/* of the peer's memory, or of an atomic */
 	u32 rkey;
@@ -343,7 +344,7 @@ extern const struct ib_device_ops ts_iw_ops;
 void ts_iw_close(struct ts_qp *qp, bool terminate);
 void ts_iw_destroy_qp(struct ts_qp *qp);
 void ts_iw_established(struct ts_qp *qp);
-void ts_iw_expire(void);
+void ts_iw_run(void);
 void ts_iw_init_qp(struct ts_qp *qp);
 int ts_iw_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask);
 void ts_iw_reply(struct ts_qp *server);

@@ -371,6 +371,7 @@ bool ir_next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local, en
 	s->counter = qp->sq_ci & (qp->sq_size - 1);
 	*status = IB_WC_LOC_QP_OP_ERR;
 	if (qp->wqes < ir_connection_quanta()) {
+		s->own = true;
 		s->op = own_op(OPCODE(w[3]));
 		*status = IB_WC_SUCCESS;
 	} else if (ts_expect(!(w[3] & RESERVED) && qp->sq_ci % chunk + s->blocks <= chunk,

@@ -24,6 +24,7 @@ module_param_named(iwarp, ts_iwarp, bool, 0444);
 MODULE_PARM_DESC(iwarp, "the device is an iWARP device: its queue pairs connect through the connection manager only");
 
 #define MAX_DATA	255	/* of struct iw_cm_event */
+#define RETRY_MS	1000	/* of requests without a listener */
 #define TIMEOUT_MS	30000	/* for the server's decision */
 
 enum { CLIENT, SERVER };
@@ -37,9 +38,10 @@ struct end {
 struct ts_conn {
 	struct list_head list;
 	struct end end[2];
+	bool asked;			/* a listener has the request, or there is none */
 	bool undecided;			/* the server neither accepts nor rejects yet */
 	ktime_t since;
-	u32 ird, ord;			/* of the reply */
+	u32 ird, ord;			/* of the request, then of the reply; also the data */
 	u16 len;
 	u8 data[MAX_DATA];
 };
@@ -155,17 +157,6 @@ void ts_iw_close(struct ts_qp *qp, bool terminate)
 	free_conn(conn);
 }
 
-/* Reports clients that the server has not answered in time. */
-void ts_iw_expire(void)
-{
-	struct ts_conn *conn, *next;
-
-	list_for_each_entry_safe(conn, next, &conns, list)
-		if (conn->undecided && conn->end[CLIENT].id &&
-		    ktime_ms_delta(ktime_get(), conn->since) > TIMEOUT_MS)
-			refuse(conn, -ETIMEDOUT);
-}
-
 /* The connection of a queue pair is complete at its side. */
 void ts_iw_established(struct ts_qp *qp)
 {
@@ -224,17 +215,54 @@ static struct listener *find_listener(const struct sockaddr_storage *to)
 	return NULL;
 }
 
-static int request(struct listener *l, struct ts_conn *conn, const struct iw_cm_conn_param *param)
+static int request(struct listener *l, struct ts_conn *conn)
 {
 	struct iw_cm_id *id = conn->end[CLIENT].id;
 	struct iw_cm_event ev = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST, .provider_data = conn,
 		.local_addr = id->m_remote_addr, .remote_addr = id->m_local_addr,
-		.private_data = (void *)param->private_data, .private_data_len = param->private_data_len,
-		.ird = param->ird, .ord = param->ord,
+		.private_data = conn->data, .private_data_len = conn->len,
+		.ird = conn->ird, .ord = conn->ord,
 	};
 
 	return raise(l->id, &ev);
+}
+
+/* Passes a request to its listener, which may be late. */
+static void ask(struct ts_conn *conn, bool last)
+{
+	struct listener *l = find_listener(&conn->end[CLIENT].id->m_remote_addr);
+
+	if (!l && !last)
+		return;
+	conn->asked = true;
+	conn->undecided = l && !request(l, conn);
+	conn->len = 0;
+	if (!conn->undecided)
+		refuse(conn, -ECONNRESET);
+}
+
+/* Passes requests on, and reports clients that the server has not answered in time. */
+void ts_iw_run(void)
+{
+	struct ts_conn *conn, *next;
+
+	list_for_each_entry_safe(conn, next, &conns, list) {
+		s64 ms = ktime_ms_delta(ktime_get(), conn->since);
+
+		if (!conn->asked)
+			ask(conn, ms > RETRY_MS);
+		else if (conn->undecided && conn->end[CLIENT].id && ms > TIMEOUT_MS)
+			refuse(conn, -ETIMEDOUT);
+	}
+}
+
+static void keep(struct ts_conn *conn, const void *data, u16 len, u32 ird, u32 ord)
+{
+	conn->len = min_t(u16, len, MAX_DATA);
+	memcpy(conn->data, data, conn->len);
+	conn->ird = ird;
+	conn->ord = ord;
 }
 
 static bool can_connect(const struct ts_qp *qp)
@@ -245,7 +273,6 @@ static bool can_connect(const struct ts_qp *qp)
 static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct ts_conn *conn;
-	struct listener *l;
 	struct ts_qp *qp;
 	int err = 0;
 
@@ -259,23 +286,14 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	if (can_connect(qp)) {
 		list_add_tail(&conn->list, &conns);
 		attach(conn, CLIENT, id, qp);
+		keep(conn, param->private_data, param->private_data_len, param->ird, param->ord);
 		conn->since = ktime_get();
-		l = find_listener(&id->m_remote_addr);
-		conn->undecided = l && !request(l, conn, param);
-		if (!conn->undecided)
-			refuse(conn, -ECONNRESET);
 	} else {
 		kfree(conn);
 		err = -EINVAL;
 	}
 	mutex_unlock(&ts_lock);
 	return err;
-}
-
-static void keep_data(struct ts_conn *conn, const void *data, u16 len)
-{
-	conn->len = min_t(u16, len, MAX_DATA);
-	memcpy(conn->data, data, conn->len);
 }
 
 static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
@@ -289,9 +307,7 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	qp = xa_load(&ts_qps, param->qpn);
 	if (can_connect(qp) && conn->end[CLIENT].id) {
 		attach(conn, SERVER, id, qp);
-		keep_data(conn, param->private_data, param->private_data_len);
-		conn->ird = param->ird;
-		conn->ord = param->ord;
+		keep(conn, param->private_data, param->private_data_len, param->ird, param->ord);
 		start(conn, SERVER);
 	} else {
 		refuse(conn, -ECONNRESET);
@@ -307,7 +323,7 @@ static int iw_reject(struct iw_cm_id *id, const void *data, u8 len)
 
 	mutex_lock(&ts_lock);
 	conn->undecided = false;
-	keep_data(conn, data, len);
+	keep(conn, data, len, 0, 0);
 	refuse(conn, -ECONNREFUSED);
 	mutex_unlock(&ts_lock);
 	return 0;

@@ -4,7 +4,8 @@
 // comparison with test/guest/mlx5/testdata/faults.c. With arguments, it injects faults:
 // each is a syndrome and a vendor syndrome. With the argument "windows" alone, it uses
 // memory windows; with "overrun", too small completion queues; with "limit", it waits for
-// an SRQ limit event. On RoCE, no completion queue is resized.
+// an SRQ limit event. On RoCE, no completion queue is resized. The arguments "iwarp ADDRESS" are
+// first on iWARP, where each fault ends the connection at both sides.
 package main
 
 import (
@@ -43,6 +44,8 @@ type host struct {
 	path       verbs.Path
 	roce       bool
 	atomics    bool
+	address    string      // on iWARP, for the connections
+	connection *connection // on iWARP, the current one
 }
 
 // A side is one of two connected queue pairs.
@@ -55,7 +58,7 @@ type side struct {
 // locate sets the path to the port itself: on RoCE with the GID of index 1.
 func (h *host) locate(port verbs.PortAttr) {
 	h.path = verbs.Path{DLID: port.LID, Port: 1}
-	if h.roce = port.LinkLayer == ib.LinkLayerEthernet; h.roce {
+	if h.roce = port.LinkLayer == ib.LinkLayerEthernet; h.roce && h.address == "" {
 		h.path = verbs.Path{DGID: must(h.context.GID(1, 1)).GID, SGIDIndex: 1, HopLimit: 1, Port: 1}
 	}
 }
@@ -67,6 +70,10 @@ func (h *host) createWith(entries int, depth uint32) *side {
 	s.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: s.cq, RecvCQ: s.cq, Cap: verbs.QPCap{
 		MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
 	}}))
+	if h.address != "" {
+		check(s.qp.Modify(verbs.QPStateInit, verbs.QPAttr{Port: new(uint8(1)), Access: new(param.Access)}))
+		return s
+	}
 	check(s.qp.Init(1, param))
 	return s
 }
@@ -78,6 +85,18 @@ var param = verbs.ConnParam{
 
 func (s *side) connect(peer *side) {
 	check(s.qp.Connect(verbs.RemoteQP{QPN: peer.qp.Number(), Path: s.host.path, MTU: ib.MTU1024}, param))
+}
+
+// join connects both sides. On iWARP, the connection manager does.
+func (s *side) join(peer *side) {
+	if s.host.address == "" {
+		s.connect(peer)
+		peer.connect(s)
+		return
+	}
+	s.host.connection = manage(s.host.address, s.qp.Number(), peer.qp.Number())
+	check(s.qp.Modify(verbs.QPStateRTS, verbs.QPAttr{}))
+	check(peer.qp.Modify(verbs.QPStateRTS, verbs.QPAttr{}))
 }
 
 func (s *side) receive(id uint64, mr *verbs.MR, length int) {
@@ -182,10 +201,12 @@ var faults = []struct {
 // run causes a single fault.
 func (h *host) run(name string, cause func(h *host, a, b *side, name string) int) {
 	a, b := h.create(), h.create()
-	a.connect(b)
-	b.connect(a)
+	a.join(b)
 	received := cause(h, a, b, name)
 	b.print(name, "responder", received)
+	if h.connection != nil {
+		h.connection.awaitEnd()
+	}
 	for _, s := range []*side{a, b} {
 		if s.qp != nil {
 			check(s.qp.Close())
@@ -197,8 +218,7 @@ func (h *host) run(name string, cause func(h *host, a, b *side, name string) int
 // resize changes the size of a completion queue that has entries.
 func (h *host) resize() {
 	a, b := h.create(), h.create()
-	a.connect(b)
-	b.connect(a)
+	a.join(b)
 	for _, entries := range []int{40, 7, 100} {
 		for id := range uint64(3) {
 			a.post(verbs.OpWrite, 64, func(wr *verbs.SendWR) { wr.ID = id + 1 })
@@ -310,8 +330,7 @@ func (h *host) overrun(name string, opcode verbs.Opcode, entries [2]int) {
 	if entries[1] < entries[0] {
 		full = b
 	}
-	a.connect(b)
-	b.connect(a)
+	a.join(b)
 	for id := range uint64(6) {
 		b.receive(id+1, h.mr, 64)
 	}
@@ -365,8 +384,7 @@ func (h *host) limit() {
 	a, b := h.create(), &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: 4 * depth}))}
 	b.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: b.cq, RecvCQ: b.cq, SRQ: srq, Cap: verbs.QPCap{MaxSendWR: 1, MaxSendSGE: 1}}))
 	check(b.qp.Modify(verbs.QPStateInit, verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: new(verbs.Access(0))}))
-	a.connect(b)
-	b.connect(a)
+	a.join(b)
 	for id := range uint64(depth) {
 		must(srq.PostRecv([]verbs.RecvWR{{ID: id, SGEs: []verbs.SGE{h.mr.SGE(0, 64)}}}))
 	}
@@ -381,12 +399,20 @@ func (h *host) limit() {
 }
 
 func main() {
+	var address string
+	switch {
+	case len(os.Args) == 5 && os.Args[1] == "connect":
+		serve(os.Args[2], os.Args[3:])
+		return
+	case len(os.Args) > 2 && os.Args[1] == "iwarp":
+		address, os.Args = os.Args[2], os.Args[2:]
+	}
 	devices := must(verbs.Devices())
 	if len(devices) == 0 {
 		check(os.ErrNotExist)
 	}
 	c := must(devices[0].Open())
-	h := &host{context: c, pd: must(c.AllocPD()), atomics: must(c.QueryDevice()).AtomicCap != 0}
+	h := &host{context: c, address: address, pd: must(c.AllocPD()), atomics: must(c.QueryDevice()).AtomicCap != 0}
 	h.locate(must(c.QueryPort(1)))
 	memory, access := must(c.NewMemory(size, verbs.MemoryOptions{})), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
 	h.mr = must(h.pd.RegisterMR(memory, access|verbs.AccessRemoteAtomic))

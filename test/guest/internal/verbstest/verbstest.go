@@ -12,13 +12,14 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// An Adapter is a RoCE device of the module.
+// An Adapter is a device of the module: RoCE, or iWARP for the connection manager.
 type Adapter struct {
 	ABI, Device string
 	ToolsFrom   *debian.Release // nil: Debian 12
 	Address     string          // of the network device below; its GID has index 1
 	Options     string          // more module parameters
-	Tools       []string        // programs of Debian in the guest
+	IWARP       bool
+	Tools       []string // programs of Debian in the guest
 	Programs    []guest.Program
 	Files       map[string]string // more files, as in guest.Spec
 }
@@ -29,14 +30,22 @@ func Boot(t testing.TB, a Adapter) *guest.Guest {
 	const module = "/verbstest.ko"
 	files := map[string]string{module: guest.Module(t, debian.Bookworm, "../../kmod/verbstest")}
 	maps.Copy(files, a.Files)
+	modules := []string{"ib_uverbs", "dummy"}
+	if a.IWARP {
+		a.Options += " iwarp=1"
+		modules = append(modules, "rdma_ucm")
+	}
 	g := guest.New(t, guest.Spec{
-		Modules:  []string{"ib_uverbs", "dummy"},
+		Modules:  modules,
 		Files:    files,
 		Programs: append([]guest.Program{guest.Ibkit}, a.Programs...),
 		Tools:    append([]string{"ip"}, a.Tools...), ToolsFrom: a.ToolsFrom,
 	})
 	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+a.Address+"/24 dev rdma0; ip link set rdma0 up; "+
 		"insmod "+module+" netdev=rdma0 abi="+a.ABI+" "+a.Options)
+	if a.IWARP { // without addresses in GIDs
+		return g
+	}
 	gid := netip.AddrFrom16(netip.MustParseAddr(a.Address).As16()).StringExpanded()
 	if err := g.Await(t.Context(), "grep", "-q", strings.TrimPrefix(gid, "::ffff:"), "/sys/class/infiniband/"+a.Device+"/ports/1/gids/1"); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,8 @@
  * test/guest/internal/faults: cc -o faults faults.c -libverbs. With arguments, it injects
  * faults: each is a syndrome and a vendor syndrome. With the argument "windows" alone, it
  * uses memory windows; with "overrun", too small completion queues. On RoCE, no completion
- * queue is resized.
+ * queue is resized. The arguments "iwarp ADDRESS" are first on iWARP, where each fault
+ * ends the connection at both sides.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -19,6 +20,10 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr, *closed;
 static struct ibv_port_attr port;
 static char *buffer;
+
+/* iWARP: the address of the device, and the process with the current connection */
+static const char *address;
+static FILE *connection;
 
 struct side {
 	struct ibv_cq *cq;
@@ -69,6 +74,21 @@ static void connect_to(struct side *s, struct side *peer)
 	attr.max_rd_atomic = 1;
 	CHECK(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 			    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+/* Connects two sides. On iWARP, the connection manager does it for another process. */
+static void join(struct side *a, struct side *b)
+{
+	char line[128];
+
+	if (!address) {
+		connect_to(a, b);
+		connect_to(b, a);
+		return;
+	}
+	snprintf(line, sizeof(line), "faults connect %s %u %u", address, a->qp->qp_num, b->qp->qp_num);
+	connection = popen(line, "r");
+	CHECK(!connection || !fgets(line, sizeof(line), connection));
 }
 
 static void destroy(struct side *s)
@@ -136,8 +156,7 @@ static void run(const char *fault)
 
 	create(&a);
 	create(&b);
-	connect_to(&a, &b);
-	connect_to(&b, &a);
+	join(&a, &b);
 	if (!strcmp(fault, "invalid remote key")) {
 		struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge);
 
@@ -200,6 +219,8 @@ static void run(const char *fault)
 		print(fault, "requester", &a, 1);
 	}
 	print(fault, "responder", &b, received);
+	if (address)
+		CHECK(pclose(connection));	/* after the end at both sides */
 	destroy(&a);
 	destroy(&b);
 }
@@ -214,8 +235,7 @@ static void resize(void)
 
 	create(&a);
 	create(&b);
-	connect_to(&a, &b);
-	connect_to(&b, &a);
+	join(&a, &b);
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge);
 
@@ -289,8 +309,7 @@ static void windows(void)
 		CHECK(!mw);
 		create(&a);
 		create(&b);
-		connect_to(&a, &b);
-		connect_to(&b, &a);
+		join(&a, &b);
 		if (!strcmp(name, "unbound")) {
 			invalidate(name, &b, mw);
 		} else if (!strcmp(name, "other queue pair")) {
@@ -354,8 +373,7 @@ static void overrun(int send)
 
 	create_with(&a, send ? 16 : 3, 8);
 	create_with(&b, send ? 3 : 16, 8);
-	connect_to(&a, &b);
-	connect_to(&b, &a);
+	join(&a, &b);
 	for (i = 1; i <= 6; i++)
 		receive(&b, i, mr->lkey, 64);
 	for (i = 1; i <= 6; i++) {
@@ -399,6 +417,11 @@ int main(int argc, char **argv)
 	size_t i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "iwarp")) {
+		address = argv[2];
+		argc -= 2;
+		argv += 2;
+	}
 	CHECK(!list || !list[0]);
 	context = ibv_open_device(list[0]);
 	CHECK(!context);

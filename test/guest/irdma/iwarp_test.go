@@ -1,0 +1,88 @@
+//go:build guest
+
+package irdma_test
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
+)
+
+// TestIWARP connects queue pairs of iWARP with the connection manager: Debian's programs in
+// both roles, cm, and perf with verified payloads. The driver's own work requests are at
+// the start of each send queue, three with the second generation, one with the first.
+func TestIWARP(t *testing.T) {
+	t.Parallel()
+	for _, options := range testenv.Cases([]string{"irdma_gen=2"}, "irdma_gen=1") {
+		t.Run(options, func(t *testing.T) {
+			const libgcc = "/lib/x86_64-linux-gnu/libgcc_s.so.1" // rping loads it to end a thread
+			g := verbstest.Boot(t, verbstest.Adapter{
+				ABI: "irdma", Device: "irdma0", Address: address, IWARP: true, Options: options, Files: map[string]string{libgcc: libgcc},
+				Tools: append([]string{"rdma", "timeout", "rping", "rdma_client", "rdma_server"}, programs...),
+			})
+			t.Run("rping", func(t *testing.T) {
+				peers.Managed(t, g, address, []peers.Pair{{Server: "rping -s -a HOST -v -S 1000", Client: "rping -c -a HOST -C 70 -v -V -S 1000"}}, samePings)
+			})
+			peers.Managed(t, g, address, testenv.Cases(nil, peers.Pair{Server: "rdma_server", Client: "rdma_client -s HOST"}), peers.Identical)
+			t.Run("perftest", func(t *testing.T) { measure(t, g) })
+			t.Run("cm", func(t *testing.T) { connect(t, g) })
+			t.Run("perf", func(t *testing.T) {
+				peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, []string{
+					"--cm --test send-lat,write-lat,read-lat -s 100", "--cm --test send-bw,read-bw -s 4K --qps 2", "--cm --test send-lat --events -s 1K",
+				})
+			})
+			verbstest.CheckKernel(t, g)
+		})
+	}
+}
+
+// samePings compares the pings. Debian's rping ends with 255 if it sees the end of the
+// connection before its last completion.
+func samePings(ours bool, got, want guest.Result) bool {
+	return got.Stdout == want.Stdout && (got.Code == 0 || !ours && got.Code == 255)
+}
+
+// results is the start of a line with results of perftest, which not each end prints.
+const results = "\n 1024 "
+
+// measure runs perftest programs.
+func measure(t *testing.T, g *guest.Guest) {
+	var pairs []peers.Pair
+	for _, line := range testenv.Cases([]string{"ib_write_bw -n 1000 -q 2"}, "ib_read_bw -n 100", "ib_write_lat -I 8 -n 50", "ib_read_lat -n 50", "ib_send_lat -I 8 -n 50") {
+		line += " -R -F -s 1024"
+		pairs = append(pairs, peers.Pair{Server: line, Client: line + " HOST"})
+	}
+	peers.Managed(t, g, address, pairs, func(_ bool, got, want guest.Result) bool {
+		return got.Code == 0 && strings.Contains(got.Stdout, results) == strings.Contains(want.Stdout, results)
+	})
+}
+
+// connect runs ibkit cm.
+func connect(t *testing.T, g *guest.Guest) {
+	server := g.MustStart(t, "ibkit", "cm", "--serve")
+	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{address, 0, "irdma0/1"},
+		{"--count 50 --parallel 4 " + address, 0, "50 of 50 connections established"},
+		{address + ":5", 3, "no listener"},
+	} {
+		r := g.MustRun(t, append([]string{"ibkit", "cm"}, strings.Fields(c.args)...)...)
+		if r.Code != c.code || !strings.Contains(r.Stdout, c.want) {
+			t.Errorf("%s: got exit code %d, want %d and %q\n%s%s", c.args, r.Code, c.code, c.want, r.Stdout, r.Stderr)
+		}
+	}
+	_ = server.Signal(unix.SIGINT) // it may have ended
+	peers.Finish(t, server)
+}
