@@ -21,7 +21,7 @@ func (c *command) begin(s *perftest.Session) error {
 		return err
 	}
 	c.header = perftestview.Header{
-		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link,
+		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link, IWARP: s.IWARP(),
 		HasGID: local.GIDIndex >= 0, GIDIndex: local.GIDIndex, Reads: s.Keys[0].OutReads,
 		Server: c.server == "", Managed: c.managed(), ManagedQPs: c.cm.QueuePairs, TOS: c.cm.TOS,
 		Sends: c.leads() || t.Bidirectional, Receives: t.Consumes() && (!c.leads() || t.Bidirectional),

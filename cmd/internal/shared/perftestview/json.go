@@ -71,7 +71,7 @@ func (h Header) Members() []Member {
 	add(true, "Dual_port", "OFF")
 	add(true, "Device", h.Device)
 	add(true, "Number_of_qps", h.Numbers())
-	add(true, "Transport_type", "IB")
+	add(true, "Transport_type", h.transport())
 	add(true, "Connection_type", h.Connection())
 	add(true, "Using_SRQ", onOff(h.Shared()))
 	add(true, "PCIe_relax_order", "OFF")

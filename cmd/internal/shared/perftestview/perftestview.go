@@ -22,6 +22,7 @@ type Header struct {
 	perftest.Test
 	MTU             int // bytes
 	Device, Link    string
+	IWARP           bool
 	HasGID          bool
 	GIDIndex        int
 	Reads           uint32
@@ -37,6 +38,13 @@ func onOff(on bool) string {
 		return "ON"
 	}
 	return "OFF"
+}
+
+func (h Header) transport() string {
+	if h.IWARP {
+		return "IW"
+	}
+	return "IB"
 }
 
 func (h Header) title() string {
@@ -69,7 +77,7 @@ func (h Header) Print(out io.Writer) {
 		fmt.Fprint(out, " MultiCast runs on UD!\n")
 	}
 	fmt.Fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", h.Device)
-	fmt.Fprintf(out, " Number of qps   : %d\t\tTransport type : IB\n", h.Numbers())
+	fmt.Fprintf(out, " Number of qps   : %d\t\tTransport type : %s\n", h.Numbers(), h.transport())
 	fmt.Fprintf(out, " Connection type : %s\t\tUsing SRQ      : %s\n", h.Connection(), onOff(h.Shared()))
 	fmt.Fprintf(out, " PCIe relax order: OFF\n ibv_wr* API     : OFF\n")
 	if h.Sends {

@@ -2,6 +2,7 @@ package perftestview
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,18 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
+
+// perftest abbreviates the transport of the device.
+func TestHeader_Transport(t *testing.T) {
+	for want, iwarp := range map[string]bool{"IB": false, "IW": true} {
+		var out strings.Builder
+		header := Header{Test: perftest.Test{Order: perftest.Order{Sizes: []int{8}}}, IWARP: iwarp}
+		header.Print(&out)
+		if !strings.Contains(out.String(), "Transport type : "+want+"\n") || !slices.Contains(header.Members(), Member{"Transport_type", want}) {
+			t.Errorf("iWARP %t: got %s and %v, want %s", iwarp, &out, header.Members(), want)
+		}
+	}
+}
 
 // TestPrintJSON checks that the document is JSON, and the decimals of its figures.
 func TestPrintJSON(t *testing.T) {

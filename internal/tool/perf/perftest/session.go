@@ -84,6 +84,9 @@ type Session struct {
 // Local describes the local port and memory.
 func (s *Session) Local() host.PortInfo { return s.choice.Info(s.o.Memory) }
 
+// IWARP reports whether the local device is an iWARP device.
+func (s *Session) IWARP() bool { return s.choice.Port.Context.IWARP() }
+
 // MTU returns the agreed MTU in bytes.
 func (s *Session) MTU() int { return ib.MTU(s.Agreed.MTU).Bytes() }
 
@@ -204,10 +207,10 @@ func (s *Session) begin() error {
 	if s.test.MTU != 0 {
 		mtu = s.test.MTU
 	}
-	if s.choice.Port.Context.IWARP() && s.test.Verb == Send && s.test.Bandwidth {
+	if s.IWARP() && s.test.Verb == Send && s.test.Bandwidth {
 		return fmt.Errorf("measure the bandwidth of sends on %s: %w", s.choice.Port.Device, ErrCredits)
 	}
-	if s.choice.Port.Context.IWARP() && s.test.Imm {
+	if s.IWARP() && s.test.Imm {
 		return fmt.Errorf("write with immediate data on %s: not supported on iWARP", s.choice.Port.Device)
 	}
 	var err error
