@@ -155,7 +155,7 @@ static bool can_receive(struct ts_qp *qp)
 
 static bool can_access(struct ts_qp *qp, int access)
 {
-	return (qp->attr.qp_access_flags & access) == access;
+	return ts_is_srd(qp) || (qp->attr.qp_access_flags & access) == access;
 }
 
 /* The parts of a queue pair that answers a request. */
@@ -228,7 +228,8 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 		return IB_WC_REM_OP_ERR;
 	if (status == IB_WC_SUCCESS)
 		return IB_WC_SUCCESS;
-	fail(r->qp);
+	if (!ts_is_srd(r->qp))
+		fail(r->qp);
 	return status == IB_WC_LOC_LEN_ERR ? IB_WC_REM_INV_REQ_ERR : IB_WC_REM_OP_ERR;
 }
 
@@ -257,6 +258,19 @@ static void put_grh(u8 *head, struct ts_qp *from, const struct ts_send *s, u32 l
 	}
 }
 
+/* Reports whether a request finds the device of a queue pair: without LIDs, by its GID. */
+static bool finds(const struct ts_send *s, struct ts_qp *to)
+{
+	struct ts_dev *dev = to_ts_dev(to->ib.device);
+	union ib_gid gid;
+
+	if (dev->ndev)
+		return true;
+	if (!s->dlid && s->dgid)
+		return !rdma_query_gid(&dev->ib, 1, 0, &gid) && !memcmp(gid.raw, s->dgid, sizeof(gid));
+	return s->dlid == dev->lid && (s->grh || !ts_needs_grh(dev));
+}
+
 static void deliver_datagram(struct ts_qp *from, const struct ts_send *s, struct ts_list *data)
 {
 	struct ts_qp *to = xa_load(&ts_qps, s->dqpn);
@@ -270,10 +284,7 @@ static void deliver_datagram(struct ts_qp *from, const struct ts_send *s, struct
 	unsigned int i;
 
 	if (!to || to->ib.qp_type != IB_QPT_UD || !can_receive(to) || to->attr.qkey != qkey ||
-	    data->len > mtu)
-		return;
-	if (!dev->ndev && (s->dlid != to_ts_dev(to->ib.device)->lid ||
-			   (ts_needs_grh(to_ts_dev(to->ib.device)) && !s->grh)))
+	    data->len > mtu || !finds(s, to))
 		return;
 	if (s->grh)
 		put_grh(head, from, s, data->len);
@@ -346,7 +357,8 @@ static int ask(struct ts_qp *qp, struct ts_qp *peer, const struct ts_send *s, st
 	       u32 *bytes)
 {
 	struct ts_completion c = { .op = s->op, .imm = s->imm, .len = local->len,
-				   .solicited = s->solicited };
+				   .solicited = s->solicited,
+				   .src_qp = ts_is_srd(qp) ? qp->ib.qp_num : 0 };
 	struct responder r;
 	int status = find_responder(&r, peer, s->srqn);
 
@@ -388,6 +400,19 @@ static int end_stream(struct ts_qp *peer, int status)
 	return IB_WC_WR_FLUSH_ERR;
 }
 
+/* Finds the queue pair of an SRD request. */
+static int find_srd(const struct ts_send *s, struct ts_qp **peer)
+{
+	struct ts_qp *to = xa_load(&ts_qps, s->dqpn);
+
+	if (!to || !ts_is_srd(to) || !can_receive(to) || to->attr.qkey != s->qkey)
+		return IB_WC_REM_INV_RD_REQ_ERR;
+	if (!finds(s, to))
+		return IB_WC_RESP_TIMEOUT_ERR;
+	*peer = to;
+	return IB_WC_SUCCESS;
+}
+
 /* Carries a request out. Returns the status or TS_WAIT_*. */
 static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *local, u32 *bytes)
 {
@@ -404,6 +429,10 @@ static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *
 	if (qp->ib.qp_type == IB_QPT_UD) {
 		deliver_datagram(qp, s, local);
 		return IB_WC_SUCCESS;
+	}
+	if (ts_is_srd(qp)) {
+		status = find_srd(s, &peer);
+		return status == IB_WC_SUCCESS ? ask(qp, peer, s, local, bytes) : status;
 	}
 	if (s->op == IB_WR_BIND_MW)
 		return ts_bind(qp, s);
@@ -426,7 +455,7 @@ static bool give_up(struct ts_qp *qp, int *status)
 	bool rnr = *status == TS_WAIT_RNR;
 	unsigned int tries = rnr ? qp->attr.rnr_retry : qp->attr.retry_cnt;
 
-	if (!ts_is_reliable(qp)) {
+	if (!ts_is_reliable(qp) && !ts_is_srd(qp)) {
 		*status = IB_WC_SUCCESS;	/* lost */
 		return true;
 	}
@@ -476,7 +505,7 @@ static bool send_one(struct ts_qp *qp)
 	}
 	if (status < 0 && !give_up(qp, &status))
 		return false;
-	if (status != IB_WC_SUCCESS && !ts_is_reliable(qp) && parsed == IB_WC_SUCCESS &&
+	if (status != IB_WC_SUCCESS && !ts_is_reliable(qp) && !ts_is_srd(qp) && parsed == IB_WC_SUCCESS &&
 	    qp->attr.qp_state != IB_QPS_ERR && !c.forced_syndrome)
 		status = IB_WC_SUCCESS;	/* the peer does not report it */
 	qp->since = 0;
@@ -489,8 +518,8 @@ static bool send_one(struct ts_qp *qp)
 	c.status = status;
 	if (status != IB_WC_SUCCESS) {
 		report(to_ts_cq(qp->ib.send_cq), &c);
-		if (qp->attr.qp_state != IB_QPS_ERR)
-			fail(qp);
+		if (qp->attr.qp_state != IB_QPS_ERR && !ts_is_srd(qp))
+			fail(qp);	/* a failed message of SRD does not end others */
 		return true;
 	}
 	if (fault.on && s.op != TS_NOP && !s.own)

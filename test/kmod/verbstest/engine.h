@@ -41,6 +41,7 @@ struct ts_mem {
 	struct dma_buf *dmabuf;
 	struct iosys_map view;
 	void *p;
+	u32 area;			/* efa: memory of the kernel that the process maps, or 0 */
 };
 
 struct ts_dev {
@@ -104,6 +105,9 @@ struct ts_cq {
 	void *shadow;			/* irdma: the indices of the process */
 	u32 at;				/* irdma: the next entry, with sizes that are no powers of 2 */
 	bool odd;			/* irdma: round of it */
+	u32 parts[2];			/* efa: the next entry of each part */
+	u8 held[32];			/* efa: an entry that changes places with the next one */
+	bool holds;
 	bool kernel;			/* of queue pair 1 */
 	struct list_head done;		/* its completions */
 };
@@ -132,6 +136,7 @@ struct ts_qp {
 	struct ts_mem rq_mem;		/* pvrdma: the receive queue; buf is the send queue */
 	u32 sq_stride;
 	u64 context;			/* irdma: in completions */
+	u8 phase;			/* efa: of the first round */
 	u8 flushed;			/* irdma: the send queue (1), the receive queue (2) */
 	bool sig_all;
 	struct ib_qp_attr attr;
@@ -212,6 +217,7 @@ struct ts_completion {
 /* A driver: its commands, and the layout of its queues. */
 struct ts_abi {
 	const char *name;		/* of devices, with a number */
+	u8 node_type;			/* 0: IB_CA or RNIC */
 	const struct ib_device_ops *ops;
 	const struct uapi_definition *definitions;
 	void (*query_device)(struct ib_device_attr *a);
@@ -262,7 +268,7 @@ struct ts_abi {
 	void (*bell)(u64 offset, u64 value, unsigned int size);
 };
 
-extern const struct ts_abi ts_irdma, ts_mlx5, ts_pvrdma;
+extern const struct ts_abi ts_efa, ts_irdma, ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
@@ -296,6 +302,12 @@ static inline bool ts_is_xrc(const struct ts_qp *qp)
 static inline bool ts_is_reliable(const struct ts_qp *qp)
 {
 	return qp->ib.qp_type == IB_QPT_RC || ts_is_xrc(qp);
+}
+
+/* Datagrams with acknowledgements, of efa. */
+static inline bool ts_is_srd(const struct ts_qp *qp)
+{
+	return qp->ib.qp_type == IB_QPT_DRIVER;
 }
 
 /* Counts and logs a violation of the ABI by user space. */
@@ -371,6 +383,9 @@ bool mlx5_uar_exists(u32 id);
 bool mlx5_hear_bells(void);
 int mlx5_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
 void mlx5_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* efa.c */
+void efa_free_area(u32 id);
 
 /* trap.c: maps doorbell pages, where each store calls ts_abi->bell. x86-64 only. */
 int ts_trap(struct vm_area_struct *vma);

@@ -25,6 +25,8 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 {
 	if (sysfs_streq(s, "pvrdma"))
 		ts_abi = &ts_pvrdma;
+	else if (sysfs_streq(s, "efa"))
+		ts_abi = &ts_efa;
 	else if (sysfs_streq(s, "irdma"))
 		ts_abi = &ts_irdma;
 	else if (!sysfs_streq(s, "mlx5"))
@@ -34,7 +36,7 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 
 static const struct kernel_param_ops abi_ops = { .set = set_abi };
 module_param_cb(abi, &abi_ops, NULL, 0);
-MODULE_PARM_DESC(abi, "the user ABI: mlx5, or irdma or pvrdma, which need netdev");
+MODULE_PARM_DESC(abi, "the user ABI: mlx5, efa, or irdma or pvrdma, which need netdev");
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
@@ -203,20 +205,20 @@ static int add_device(unsigned int n)
 
 	if (!dev)
 		return -ENOMEM;
-	dev->ib.node_type = ts_iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
+	dev->ib.node_type = ts_abi->node_type ?: ts_iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
 	dev->ib.phys_port_cnt = 1;
 	dev->ib.num_comp_vectors = 1;
 	dev->ib.node_guid = cpu_to_be64(0x0214050000000100ULL + n);
 	dev->ib.driver_def = ts_abi->definitions;
 	dev->lid = TS_LID + n;
 	strscpy(dev->ib.node_desc, "verbstest", sizeof(dev->ib.node_desc));
-	ib_set_device_ops(&dev->ib, &device_ops);
 	/* The connection manager needs a device with all verbs of the kernel. */
 	if ((ts_cm || ts_iwarp) && n < netdevs)	/* first: later operations do not replace them */
 		ib_set_device_ops(&dev->ib, &ts_gsi_ops);
 	if (ts_counters)
 		ib_set_device_ops(&dev->ib, &ts_stat_ops);
 	ib_set_device_ops(&dev->ib, ts_abi->ops);
+	ib_set_device_ops(&dev->ib, &device_ops);
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
 	if (n < netdevs) {
 		ib_set_device_ops(&dev->ib, ts_iwarp ? &ts_iw_ops : &roce_ops);

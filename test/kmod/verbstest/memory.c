@@ -24,6 +24,8 @@ void ts_unmap(struct ts_mem *m)
 	}
 	if (m->map)
 		vunmap(m->map);
+	if (m->area)
+		efa_free_area(m->area);
 	if (!IS_ERR_OR_NULL(m->umem))
 		ib_umem_release(m->umem);
 	memset(m, 0, sizeof(*m));

@@ -203,6 +203,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	case IB_QPT_UC:
 	case IB_QPT_UD:
 	case IB_QPT_XRC_INI:
+	case IB_QPT_DRIVER:
 		break;
 	case IB_QPT_XRC_TGT:
 		qp->xrcd = attr->xrcd;
@@ -258,7 +259,10 @@ int ts_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_
 	mutex_lock(&ts_lock);
 	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->attr.qp_state;
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
-	if (!ib_modify_qp_is_ok(from, to, ib->qp_type, mask)) {
+	/* SRD has the states of UD, and a count of retries (srd_qp_state_table of efa). */
+	if (!(ib->qp_type == IB_QPT_DRIVER ?
+	      ib_modify_qp_is_ok(from, to, IB_QPT_UD, mask & ~IB_QP_RNR_RETRY) :
+	      ib_modify_qp_is_ok(from, to, ib->qp_type, mask))) {
 		err = -EINVAL;
 		goto out;
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// An Adapter is a device of the module: RoCE, or iWARP for the connection manager.
+// An Adapter is a device of the module: RoCE, iWARP for the connection manager, or efa.
 type Adapter struct {
 	ABI, Device string
 	ToolsFrom   *debian.Release // nil: Debian 12
 	Address     string          // of the network device below; its GID has index 1
+	Alone       bool            // without that device, as efa: the GID has index 0
 	Options     string          // more module parameters
 	IWARP       bool
 	Tools       []string // programs of Debian in the guest
@@ -41,9 +42,13 @@ func Boot(t testing.TB, a Adapter) *guest.Guest {
 		Programs: append([]guest.Program{guest.Ibkit}, a.Programs...),
 		Tools:    append([]string{"ip"}, a.Tools...), ToolsFrom: a.ToolsFrom,
 	})
+	netdev := " netdev=rdma0"
+	if a.Alone {
+		netdev = ""
+	}
 	g.Must(t, "sh", "-ec", "ip link add rdma0 type dummy; ip addr add "+a.Address+"/24 dev rdma0; ip link set rdma0 up; "+
-		"insmod "+module+" netdev=rdma0 abi="+a.ABI+" "+a.Options)
-	if a.IWARP { // without addresses in GIDs
+		"insmod "+module+netdev+" abi="+a.ABI+" "+a.Options)
+	if a.IWARP || a.Alone { // without addresses in GIDs
 		return g
 	}
 	gid := netip.AddrFrom16(netip.MustParseAddr(a.Address).As16()).StringExpanded()
