@@ -84,23 +84,24 @@ const (
 
 // The work request result codes.
 const (
-	StatusOK            = provider.StatusOK
-	StatusLocalLength   = provider.StatusLocalLength
-	StatusLocalQPOp     = provider.StatusLocalQPOp
-	StatusLocalProt     = provider.StatusLocalProt
-	StatusFlushed       = provider.StatusFlushed
-	StatusMWBind        = provider.StatusMWBind
-	StatusBadResponse   = provider.StatusBadResponse
-	StatusLocalAccess   = provider.StatusLocalAccess
-	StatusRemoteInvalid = provider.StatusRemoteInvalid
-	StatusRemoteAccess  = provider.StatusRemoteAccess
-	StatusRemoteOp      = provider.StatusRemoteOp
-	StatusRetryExceeded = provider.StatusRetryExceeded
-	StatusRNRExceeded   = provider.StatusRNRExceeded
-	StatusRemoteAborted = provider.StatusRemoteAborted
-	StatusFatal         = provider.StatusFatal
-	StatusRespTimeout   = provider.StatusRespTimeout
-	StatusGeneral       = provider.StatusGeneral
+	StatusOK             = provider.StatusOK
+	StatusLocalLength    = provider.StatusLocalLength
+	StatusLocalQPOp      = provider.StatusLocalQPOp
+	StatusLocalProt      = provider.StatusLocalProt
+	StatusFlushed        = provider.StatusFlushed
+	StatusMWBind         = provider.StatusMWBind
+	StatusBadResponse    = provider.StatusBadResponse
+	StatusLocalAccess    = provider.StatusLocalAccess
+	StatusRemoteInvalid  = provider.StatusRemoteInvalid
+	StatusRemoteAccess   = provider.StatusRemoteAccess
+	StatusRemoteOp       = provider.StatusRemoteOp
+	StatusRetryExceeded  = provider.StatusRetryExceeded
+	StatusRNRExceeded    = provider.StatusRNRExceeded
+	StatusRemoteInvalRDD = provider.StatusRemoteInvalRDD
+	StatusRemoteAborted  = provider.StatusRemoteAborted
+	StatusFatal          = provider.StatusFatal
+	StatusRespTimeout    = provider.StatusRespTimeout
+	StatusGeneral        = provider.StatusGeneral
 )
 
 // The completed work request operations.

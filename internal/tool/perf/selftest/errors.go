@@ -10,6 +10,7 @@ import (
 // A fault is a work request that must fail.
 type fault struct {
 	name      string
+	srd       bool // also over SRD
 	config    config
 	requester []verbs.Status // any of them
 	responder []verbs.Status // of a posted receive; nil: none is posted
@@ -62,21 +63,21 @@ func (t *tester) faults() []fault {
 	restricted := func(access, queue verbs.Access) config { return config{access: access, queue: queue, limited: true} }
 	protection := []verbs.Status{verbs.StatusLocalProt}
 	return []fault{
-		{name: "write, wrong rkey", requester: remoteAccess, wr: change(write, wrongRKey)},
-		{name: "read, wrong rkey", requester: remoteAccess, wr: change(read, wrongRKey)},
+		{name: "write, wrong rkey", srd: true, requester: remoteAccess, wr: change(write, wrongRKey)},
+		{name: "read, wrong rkey", srd: true, requester: remoteAccess, wr: change(read, wrongRKey)},
 		{name: "atomic, wrong rkey", requester: remoteAccess, wr: change(add, wrongRKey)},
-		{name: "write past the end of a region", requester: remoteAccess, wr: change(write, pastEnd)},
-		{name: "read past the end of a region", requester: remoteAccess, wr: change(read, pastEnd)},
-		{name: "write, region without remote write", config: restricted(onlyReads, allRights), requester: remoteAccess, wr: write},
-		{name: "read, region without remote read", config: restricted(onlyWrite, allRights), requester: remoteAccess, wr: read},
+		{name: "write past the end of a region", srd: true, requester: remoteAccess, wr: change(write, pastEnd)},
+		{name: "read past the end of a region", srd: true, requester: remoteAccess, wr: change(read, pastEnd)},
+		{name: "write, region without remote write", srd: true, config: restricted(onlyReads, allRights), requester: remoteAccess, wr: write},
+		{name: "read, region without remote read", srd: true, config: restricted(onlyWrite, allRights), requester: remoteAccess, wr: read},
 		{name: "atomic, region without remote atomic", config: restricted(onlyWrite, allRights), requester: remoteAccess, wr: add},
 		{name: "write, queue pair without remote write", config: restricted(allRights, onlyReads), requester: denied, wr: write},
 		{name: "read, queue pair without remote read", config: restricted(allRights, onlyWrite), requester: denied, wr: read},
 		{name: "atomic, queue pair without remote atomic", config: restricted(allRights, onlyLocal), requester: denied, wr: add},
 		{name: "misaligned atomic", requester: denied, wr: change(add, func(_ *session, wr *verbs.SendWR) { wr.RemoteAddr++ })},
-		{name: "send, wrong lkey", requester: protection, wr: change(send, wrongLKey)},
-		{name: "write past the end of the local region", requester: protection, wr: change(write, localPastEnd)},
-		{name: "read into a region without local write", requester: []verbs.Status{verbs.StatusLocalProt, verbs.StatusLocalAccess}, wr: func(s *session) verbs.SendWR {
+		{name: "send, wrong lkey", srd: true, requester: protection, wr: change(send, wrongLKey)},
+		{name: "write past the end of the local region", srd: true, requester: protection, wr: change(write, localPastEnd)},
+		{name: "read into a region without local write", srd: true, requester: []verbs.Status{verbs.StatusLocalProt, verbs.StatusLocalAccess}, wr: func(s *session) verbs.SendWR {
 			return remote(verbs.OpRead, 64)(s)
 		}, prepare: func(s *session) (err error) {
 			s.a.mr, err = s.register(s.room, 0, false)
@@ -100,6 +101,35 @@ func (t *tester) faults() []fault {
 	}
 }
 
+// datagramFaults are the faults of SRD. A queue pair has no access rights, and the
+// adapter reports a receiver with another Q_Key as missing.
+func (t *tester) datagramFaults() []fault {
+	missing := []verbs.Status{verbs.StatusRemoteInvalRDD, verbs.StatusRespTimeout, verbs.StatusRemoteAborted}
+	all := []fault{
+		{name: "wrong Q_Key", requester: missing, wr: change(remote(verbs.OpSend, 64), func(_ *session, wr *verbs.SendWR) { wr.QKey = testQKey + 1 })},
+		{name: "receiver in the state RESET", requester: missing, wr: remote(verbs.OpSend, 64), prepare: func(s *session) error {
+			return s.b.Modify(verbs.QPStateReset, verbs.QPAttr{})
+		}},
+		{name: "RNR retries exceeded", requester: []verbs.Status{verbs.StatusRNRExceeded}, wr: remote(verbs.OpSend, 64), prepare: (*session).retryOnce},
+	}
+	for _, f := range t.faults() {
+		if f.srd {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// retryOnce limits the retries of the requester to the receiver, which are infinite by default.
+func (s *session) retryOnce() error {
+	retries, psn := uint8(testRNRRetries), uint32(0)
+	return errors.Join(
+		s.a.Modify(verbs.QPStateReset, verbs.QPAttr{}),
+		s.a.Init(s.port.Number, verbs.ConnParam{QKey: testQKey}),
+		s.a.Modify(verbs.QPStateRTR, verbs.QPAttr{}),
+		s.a.Modify(verbs.QPStateRTS, verbs.QPAttr{SQPSN: &psn, RNRRetry: &retries}))
+}
+
 // errors returns the cases of errors.
 func (t *tester) errors(kind verbs.QPType) []testCase {
 	group := groups[kind]
@@ -107,7 +137,11 @@ func (t *tester) errors(kind verbs.QPType) []testCase {
 	switch kind {
 	case verbs.QPTypeRC:
 		for _, f := range t.faults() {
-			all = append(all, testCase{group, "error: " + f.name, []int{}, func() error { return t.fault(f) }})
+			all = append(all, testCase{group, "error: " + f.name, []int{}, func() error { return t.fault(kind, f) }})
+		}
+	case verbs.QPTypeSRD:
+		for _, f := range t.datagramFaults() {
+			all = append(all, testCase{group, "error: " + f.name, []int{}, func() error { return t.fault(kind, f) }})
 		}
 	case verbs.QPTypeUC:
 		all = append(all,
@@ -121,10 +155,10 @@ func (t *tester) errors(kind verbs.QPType) []testCase {
 	return all
 }
 
-// fault posts a work request that must fail, and another after it, which is flushed. The
-// responder's memory must not change, and the queue pairs work after a reset.
-func (t *tester) fault(f fault) error {
-	f.config.kind = verbs.QPTypeRC
+// fault posts a work request that must fail, and another after it, which is flushed unless
+// over SRD. The responder's memory must not change, and the queue pairs work after a reset.
+func (t *tester) fault(kind verbs.QPType, f fault) error {
+	f.config.kind = kind
 	return t.with(f.config, func(s *session) error {
 		wr := f.wr(s)
 		if wr.Opcode.IsAtomic() && t.port.Limits.AtomicCap == 0 {
@@ -149,9 +183,11 @@ func (t *tester) fault(f fault) error {
 		if err != nil {
 			return err
 		}
-		after, err := s.send(s.a)
-		if err != nil {
-			return err
+		var next uint64
+		if kind == verbs.QPTypeRC {
+			if next, err = s.send(s.a); err != nil {
+				return err
+			}
 		}
 		if _, err := s.fails(s.a, id, f.requester...); err != nil {
 			return fmt.Errorf("requester: %w", err)
@@ -161,20 +197,15 @@ func (t *tester) fault(f fault) error {
 				return fmt.Errorf("responder: %w", err)
 			}
 		}
-		if _, err := s.fails(s.a, after, verbs.StatusFlushed); err != nil {
-			return fmt.Errorf("next work request: %w", err)
+		if kind == verbs.QPTypeRC {
+			if err := s.stopped(next); err != nil {
+				return err
+			}
 		}
 		if f.responder == nil || f.name == "receive, wrong lkey" {
 			if err := verify(s.b.mr.Bytes(), guard, nil); err != nil {
 				return err
 			}
-		}
-		status, err := s.a.Query()
-		if err != nil {
-			return err
-		}
-		if status.State != verbs.QPStateError {
-			return fmt.Errorf("requester: got state %v, want %v", status.State, verbs.QPStateError)
 		}
 		*s.a = requester
 		if f.config.limited && f.config.access&allRights != allRights {
@@ -182,6 +213,19 @@ func (t *tester) fault(f fault) error {
 		}
 		return s.recovered()
 	})
+}
+
+// stopped checks that the requester is in the error state, and that the next work request is
+// flushed.
+func (s *session) stopped(next uint64) error {
+	if _, err := s.fails(s.a, next, verbs.StatusFlushed); err != nil {
+		return fmt.Errorf("next work request: %w", err)
+	}
+	status, err := s.a.Query()
+	if err == nil && status.State != verbs.QPStateError {
+		err = fmt.Errorf("requester: got state %v, want %v", status.State, verbs.QPStateError)
+	}
+	return err
 }
 
 // localFault sends from memory with a wrong key.

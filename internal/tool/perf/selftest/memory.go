@@ -11,18 +11,26 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
+// reliable returns the adapter's reliable type.
+func (t *tester) reliable() verbs.QPType {
+	if t.aws() {
+		return verbs.QPTypeSRD
+	}
+	return verbs.QPTypeRC
+}
+
 // memories returns the cases about memory.
 func (t *tester) memories() []testCase {
 	const group = "device"
 	return []testCase{
 		{group, "region of 16 MiB", []int{largest}, func() error {
-			return t.with(config{kind: verbs.QPTypeRC, room: 16 << 20}, func(s *session) error { return s.message(verbs.OpWrite, largest, 0) })
+			return t.with(config{kind: t.reliable(), room: 16 << 20}, func(s *session) error { return s.message(verbs.OpWrite, largest, 0) })
 		}},
 		{group, "huge pages", []int{largest}, t.huge},
 		{group, "relaxed ordering", []int{65, 2048}, t.relaxed},
 		{group, "region of a dma-buf", []int{4096}, t.dmaBuf},
 		{group, "rights that exclude each other", []int{}, func() error {
-			return t.with(config{kind: verbs.QPTypeRC}, func(s *session) error {
+			return t.with(config{kind: t.reliable()}, func(s *session) error {
 				if _, err := s.register(4096, verbs.AccessRemoteWrite, false); !errors.Is(err, unix.EINVAL) {
 					return fmt.Errorf("register memory for remote write without local write: got error %v, want %v", err, unix.EINVAL)
 				}
@@ -41,7 +49,7 @@ func (t *tester) huge() error {
 	if err := m.Close(); err != nil {
 		return err
 	}
-	return t.with(config{kind: verbs.QPTypeRC, room: largest + 4*guard, huge: true}, func(s *session) error {
+	return t.with(config{kind: t.reliable(), room: largest + 4*guard, huge: true}, func(s *session) error {
 		return errors.Join(s.message(verbs.OpWrite, largest, 0), s.message(verbs.OpRead, largest, 0))
 	})
 }
@@ -51,7 +59,7 @@ func (t *tester) relaxed() error {
 	if !t.port.Context.OptionalMRAccess() {
 		return unsupported("the kernel has no optional access flags (Linux before 5.7)")
 	}
-	return t.with(config{kind: verbs.QPTypeRC, access: verbs.AccessRelaxedOrdering}, func(s *session) error {
+	return t.with(config{kind: t.reliable(), access: verbs.AccessRelaxedOrdering}, func(s *session) error {
 		for _, op := range []verbs.Opcode{verbs.OpSend, verbs.OpWriteWithImm, verbs.OpRead} {
 			for _, n := range []int{65, 2048} {
 				if err := s.message(op, n, 0); err != nil {
@@ -85,7 +93,7 @@ func (t *tester) dmaBuf() (err error) {
 		return unsupported("no source of dma-bufs: %w", err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	return t.with(config{kind: verbs.QPTypeRC}, func(s *session) error {
+	return t.with(config{kind: t.reliable()}, func(s *session) error {
 		const iova = 1 << 32
 		mr, err := s.pd.RegisterDMABuf(int(b.File.Fd()), 0, uint64(len(b.Bytes)), iova, allRights)
 		if mr, err = keep(s, mr, err); err != nil {

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/verbs"
 )
 
 // transports are the types of queue pairs.
-var transports = []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD}
+var transports = []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD, verbs.QPTypeSRD}
 
 // groups are the names of the types in a report.
-var groups = map[verbs.QPType]string{verbs.QPTypeRC: "rc", verbs.QPTypeUC: "uc", verbs.QPTypeUD: "ud", verbs.QPTypeXRCInit: "xrc"}
+var groups = map[verbs.QPType]string{verbs.QPTypeRC: "rc", verbs.QPTypeUC: "uc", verbs.QPTypeUD: "ud", verbs.QPTypeSRD: "srd", verbs.QPTypeXRCInit: "xrc"}
 
 // largest is the size of the largest messages in bytes.
 const largest = 1 << 20
@@ -24,6 +25,9 @@ const largest = 1 << 20
 func (t *tester) all() []testCase {
 	var all []testCase
 	for _, kind := range transports {
+		if kind == verbs.QPTypeSRD && !t.aws() {
+			continue
+		}
 		all = append(all, t.operations(kind)...)
 		all = append(all, t.queues(kind)...)
 		all = append(all, t.errors(kind)...)
@@ -34,24 +38,36 @@ func (t *tester) all() []testCase {
 	return append(all, t.memories()...)
 }
 
+// aws reports whether the adapter is of AWS, the only kind with SRD.
+func (t *tester) aws() bool { return t.port.Context.Driver() == verbs.DriverEFA }
+
 // capXRC is the capability of XRC (IB_UVERBS_DEVICE_XRC).
 const capXRC = 1 << 20
 
-// sizes returns the sizes of messages: around the units of adapters and packets.
-func (t *tester) sizes(kind verbs.QPType) []int {
+// sizes returns the sizes of messages: around the units of adapters and packets. The
+// limit of SRD messages is not that of writes and reads.
+func (t *tester) sizes(kind verbs.QPType, op verbs.Opcode) []int {
 	mtu := t.port.Attr.ActiveMTU.Bytes()
 	if kind == verbs.QPTypeUD {
 		return []int{0, 1, 3, 4, 63, 64, 65, 255, mtu - 1, mtu}
 	}
-	sizes := []int{0, 1, 3, 4, 63, 64, 65, 255, mtu - 1, mtu, mtu + 1, 2*mtu + 1, 64 << 10, largest}
-	return slices.DeleteFunc(sizes, func(n int) bool { return n > int(t.port.Attr.MaxMsgSize) })
+	sizes, limit := []int{0, 1, 3, 4, 63, 64, 65, 255, mtu - 1, mtu, mtu + 1, 2*mtu + 1, 64 << 10, largest}, int(t.port.Attr.MaxMsgSize)
+	switch {
+	case kind != verbs.QPTypeSRD:
+	case op == verbs.OpSend || op == verbs.OpSendWithImm:
+		sizes = append(sizes, limit)
+	default:
+		limit = largest
+	}
+	return slices.DeleteFunc(sizes, func(n int) bool { return n > limit })
 }
 
 // operations returns a case per operation, with all sizes.
 func (t *tester) operations(kind verbs.QPType) []testCase {
-	group, sizes := groups[kind], t.sizes(kind)
+	group := groups[kind]
 	var all []testCase
 	add := func(name string, op verbs.Opcode) {
+		sizes := t.sizes(kind, op)
 		all = append(all, testCase{group, name, sizes, func() error { return t.messages(kind, op, sizes) }})
 	}
 	add("send", verbs.OpSend)
@@ -60,7 +76,7 @@ func (t *tester) operations(kind verbs.QPType) []testCase {
 		add("write", verbs.OpWrite)
 		add("write with immediate", verbs.OpWriteWithImm)
 	}
-	if kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCInit {
+	if kind != verbs.QPTypeUC && kind != verbs.QPTypeUD {
 		add("read", verbs.OpRead)
 	}
 	if kind == verbs.QPTypeRC {
@@ -70,7 +86,7 @@ func (t *tester) operations(kind verbs.QPType) []testCase {
 			testCase{group, "memory window and invalidate", []int{64}, t.window})
 	}
 	all = append(all, testCase{group, "inline send", []int{}, func() error { return t.inlined(kind, verbs.OpSend) }})
-	if kind != verbs.QPTypeUD {
+	if !endpoint.Datagrams(kind) {
 		all = append(all, testCase{group, "inline write", []int{}, func() error { return t.inlined(kind, verbs.OpWrite) }})
 		for mtu := ib.MTU256; mtu <= t.port.Attr.ActiveMTU; mtu++ {
 			sizes := []int{mtu.Bytes(), 3*mtu.Bytes() + 1}
@@ -186,9 +202,9 @@ func (s *session) checkReceived(c verbs.Completion, length int, flag verbs.Compl
 		return fmt.Errorf("completion: got flags %#x, want %#x", c.Flags&^optional, flag)
 	case flag&verbs.CompletionWithImm != 0 && c.Imm != immediate:
 		return fmt.Errorf("completion: got immediate data %#x, want %#x", c.Imm, immediate)
-	case s.kind == verbs.QPTypeUD && c.SrcQPN != s.a.Number():
+	case endpoint.Datagrams(s.kind) && c.SrcQPN != s.a.Number():
 		return fmt.Errorf("completion: got source QP %#x, want %#x", c.SrcQPN, s.a.Number())
-	case s.kind == verbs.QPTypeUD && s.gid.IsValid() && c.Flags&verbs.CompletionGRH == 0:
+	case s.kind == verbs.QPTypeUD && s.port.Ethernet() && c.Flags&verbs.CompletionGRH == 0:
 		return errors.New("completion: got no GRH flag, want one on RoCE")
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -23,7 +24,7 @@ func (t *tester) queues(kind verbs.QPType) []testCase {
 		{group, "completion events", []int{64}, func() error { return t.events(kind) }},
 		{group, "solicited events", []int{64}, func() error { return t.solicited(kind) }},
 	}
-	if kind != verbs.QPTypeUC { // the specification has SRQs for RC and UD (10.2.9)
+	if kind == verbs.QPTypeRC || kind == verbs.QPTypeUD { // the specification has SRQs for RC and UD (10.2.9)
 		all = append(all, testCase{group, "shared receive queue", []int{64}, func() error { return t.shared(kind) }})
 	}
 	if kind == verbs.QPTypeRC {
@@ -154,39 +155,39 @@ func (t *tester) full(kind verbs.QPType) error {
 		if n < receives || !errors.Is(err, verbs.ErrFull) {
 			return fmt.Errorf("post %d receives: got %d posted, error %v, want at least %d and %v", len(wrs), n, err, receives, verbs.ErrFull)
 		}
-		order := wrs[:n:n] // of the receives
+		var posted []uint64 // receives
+		for _, wr := range wrs[:n] {
+			posted = append(posted, wr.ID)
+		}
 		capacity := min(int(s.a.Cap().MaxSendWR), receives)
 		for range 3 {
 			var sends []verbs.SendWR
+			var sent []uint64
 			for i := range capacity {
 				wr := verbs.SendWR{ID: uint64(i), Opcode: verbs.OpSend, Flags: verbs.SendSignaled}
-				if kind == verbs.QPTypeUD {
-					wr.AH, wr.RemoteQPN, wr.QKey = s.ah, s.b.Number(), testQKey
-				}
-				sends = append(sends, wr)
+				s.address(&wr, s.b)
+				sends, sent = append(sends, wr), append(sent, wr.ID)
 			}
 			if n, err := s.a.PostSend(sends); n != capacity || err != nil {
 				return fmt.Errorf("post %d sends: got %d posted, error %v", capacity, n, err)
 			}
-			for _, e := range []*end{s.a, s.b} {
-				all, err := s.wait(e.cq, capacity)
-				if err != nil {
-					return err
-				}
-				for i, c := range all {
-					want := uint64(i)
-					if e == s.b {
-						want = order[i].ID
-					}
-					if err := s.check(c, e, want, verbs.StatusOK); err != nil {
-						return err
-					}
-				}
+			all, err := s.wait(s.a.cq, capacity)
+			if err == nil {
+				_, err = s.retire(s.a, all, sent, verbs.StatusOK)
+			}
+			if err != nil {
+				return err
+			}
+			if all, err = s.wait(s.b.cq, capacity); err == nil {
+				posted, err = s.retire(s.b, all, posted, verbs.StatusOK)
+			}
+			if err != nil {
+				return err
 			}
 			if n, err := s.b.PostRecv(wrs[:capacity]); n != capacity || err != nil {
 				return fmt.Errorf("post %d receives again: got %d posted, error %v", capacity, n, err)
 			}
-			order = append(order[capacity:], wrs[:capacity]...)
+			posted = append(posted, sent...) // the same IDs
 		}
 		return nil
 	})
@@ -196,7 +197,7 @@ func (t *tester) full(kind verbs.QPType) error {
 const ring = 64
 
 // wrap sends at least total messages in full batches, of which the last one has a
-// completion.
+// completion or, over SRD, all.
 func (t *tester) wrap(kind verbs.QPType, total int) error {
 	const depth, each = ring, ring
 	return t.with(config{kind: kind, depth: depth, room: 8192}, func(s *session) error {
@@ -205,39 +206,49 @@ func (t *tester) wrap(kind verbs.QPType, total int) error {
 		for i := range each {
 			recvs[i].SGEs, sends[i].SGEs = make([]verbs.SGE, 1), make([]verbs.SGE, 1)
 		}
+		sent := 1 // completions of a batch
+		if kind == verbs.QPTypeSRD {
+			sent = each
+		}
 		for first := 0; first < total; first += each {
+			var pending []uint64
 			for i := range each {
 				n := first + i
+				pending = append(pending, uint64(n))
 				setWord(s.a.mr, n%depth*8, uint64(n))
 				recvs[i].ID, recvs[i].SGEs[0] = uint64(n), s.b.mr.SGE(n%depth*slot, slot)
 				wr := &sends[i]
 				wr.ID, wr.Opcode, wr.Flags, wr.SGEs[0] = uint64(n), verbs.OpSend, 0, s.a.mr.SGE(n%depth*8, 8)
-				if kind == verbs.QPTypeUD {
-					wr.AH, wr.RemoteQPN, wr.QKey = s.ah, s.b.Number(), testQKey
+				s.address(wr, s.b)
+				if i >= each-sent {
+					wr.Flags = verbs.SendSignaled
 				}
 			}
-			sends[each-1].Flags = verbs.SendSignaled
 			if _, err := s.b.PostRecv(recvs); err != nil {
 				return fmt.Errorf("message %d: %w", first, err)
 			}
 			if _, err := s.a.PostSend(sends); err != nil {
 				return fmt.Errorf("message %d: %w", first, err)
 			}
-			if _, err := s.one(s.a, uint64(first+each-1), verbs.CompletedSend); err != nil {
-				return fmt.Errorf("message %d: %w", first+each-1, err)
-			}
-			all, err := s.wait(s.b.cq, each)
-			if err != nil {
-				return fmt.Errorf("message %d: %w", first, err)
-			}
-			for i, c := range all {
-				n := first + i
-				if err := s.check(c, s.b, uint64(n), verbs.StatusOK); err != nil {
-					return fmt.Errorf("message %d: %w", n, err)
+			for _, e := range []struct {
+				*end
+				n int
+			}{{s.a, sent}, {s.b, each}} {
+				all, err := s.wait(e.cq, e.n)
+				if err == nil {
+					_, err = s.retire(e.end, all, pending[each-e.n:], verbs.StatusOK)
 				}
-				if got := word(s.b.mr, n%depth*slot+s.header()); got != uint64(n) {
+				if err != nil {
+					return fmt.Errorf("message %d: %w", first, err)
+				}
+			}
+			for n := first; n < first+each; n++ {
+				got := word(s.b.mr, n%depth*slot+s.header())
+				i := s.place(pending, got)
+				if got != pending[i] {
 					return fmt.Errorf("message %d: got payload %d", n, got)
 				}
+				pending = slices.Delete(pending, i, i+1)
 			}
 		}
 		return nil
@@ -328,7 +339,7 @@ func (t *tester) rejected(kind verbs.QPType) error {
 		} {
 			want := c.want
 			switch {
-			case kind == verbs.QPTypeRC && c.wr.Opcode == verbs.OpRead, c.wr.Opcode.IsAtomic() && t.port.Limits.AtomicCap == 0:
+			case c.wr.Opcode == verbs.OpRead && (kind == verbs.QPTypeRC || kind == verbs.QPTypeSRD), c.wr.Opcode.IsAtomic() && t.port.Limits.AtomicCap == 0:
 				continue
 			case kind != verbs.QPTypeRC && c.wr.Opcode.IsAtomic():
 				want = verbs.ErrOpcode
@@ -376,11 +387,16 @@ func (t *tester) fence() error {
 	})
 }
 
+// flushedEarly are the drivers that flush only work requests from before the error state.
+// libefa refuses later ones (efa_post_send_validate, efa_post_recv_validate in its verbs.c).
+var flushedEarly = map[verbs.DriverID]bool{verbs.DriverRXE: true, verbs.DriverEFA: true}
+
 // flush changes queue pairs to the error state: all work requests complete as flushed, in
-// order, both from before and later.
+// order unless over SRD, both from before and later.
 func (t *tester) flush(kind verbs.QPType, later bool) error {
-	if later && t.port.Context.Driver() == verbs.DriverRXE {
-		return unsupported("Soft-RoCE flushes only receives that were posted before the error state")
+	driver := t.port.Context.Driver()
+	if later && flushedEarly[driver] {
+		return unsupported("%v flushes only work requests that were posted before the error state", driver)
 	}
 	return t.with(config{kind: kind, depth: 8}, func(s *session) error {
 		if later {
@@ -401,10 +417,15 @@ func (t *tester) flush(kind verbs.QPType, later bool) error {
 				return err
 			}
 		}
-		for _, id := range ids {
-			if _, err := s.fails(s.b, id, verbs.StatusFlushed); err != nil {
-				return fmt.Errorf("receive: %w", err)
-			}
+		all, err := s.wait(s.b.cq, len(ids))
+		if err == nil {
+			_, err = s.retire(s.b, all, ids, verbs.StatusFlushed)
+		}
+		if err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+		if driver == verbs.DriverEFA {
+			return s.recovered()
 		}
 		id, err := s.send(s.b)
 		if err != nil {

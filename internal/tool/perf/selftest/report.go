@@ -57,7 +57,7 @@ const (
 
 // A Case is a check.
 type Case struct {
-	Transport string  `json:"transport"` // "rc", "uc", "ud", or "device"
+	Transport string  `json:"transport"` // "rc", "uc", "ud", "srd", "xrc" or "device"
 	Name      string  `json:"name"`
 	Outcome   Outcome `json:"outcome"`
 	Reason    *string `json:"reason"` // nil for Pass without a deviation

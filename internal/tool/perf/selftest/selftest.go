@@ -133,7 +133,7 @@ func (t *tester) run(c testCase, result *Case) {
 
 // choose selects the GID for loopback.
 func (t *tester) choose(index int) error {
-	if !t.port.Ethernet() && index < 0 && !t.port.Attr.GRHRequired {
+	if !t.port.Ethernet() && !t.port.NeedsGID(index) {
 		return nil
 	}
 	best := -1

@@ -99,6 +99,10 @@ func TestChoose(t *testing.T) {
 		}
 		c = tester{port: p}
 	}
+	p.Attr = verbs.PortAttr{} // of AWS
+	if err := c.choose(-1); err != nil || !c.gid.IsValid() {
+		t.Errorf("AWS: got GID %v, error %v, want one", c.gid, err)
+	}
 	p.GIDs, p.Attr = nil, ethernet
 	if err := c.choose(-1); !errors.Is(err, port.ErrNoGID) {
 		t.Errorf("no GIDs: got error %v, want %v", err, port.ErrNoGID)

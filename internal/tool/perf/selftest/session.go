@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -136,7 +137,7 @@ func (s *session) open() (err error) {
 		s.pairs = append(s.pairs, pair{a, b})
 	}
 	s.a, s.b = s.pairs[0].a, s.pairs[0].b
-	if c.kind == verbs.QPTypeUD {
+	if endpoint.Datagrams(c.kind) {
 		ah, err := s.pd.CreateAH(s.path())
 		if s.ah, err = keep(s, ah, err); err != nil {
 			return err
@@ -183,7 +184,11 @@ func (s *session) newQueue(cq *verbs.CQ, access verbs.Access) (*end, error) {
 	c, ctx := s.config, s.port.Context
 	e := &end{cq: cq}
 	var err error
-	if e.mr, err = s.register(c.room, access, c.huge); err != nil {
+	if e.mr, err = s.register(c.room, access, c.huge); errors.Is(err, verbs.ErrUnsupported) && !c.limited {
+		// Adapters of AWS may lack writes.
+		e.mr, err = s.register(c.room, access&^verbs.AccessRemoteWrite, c.huge)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.events {
@@ -276,17 +281,23 @@ func (s *session) send(e *end, from ...verbs.SGE) (id uint64, err error) {
 // post posts a send work request with a new ID.
 func (s *session) post(e *end, wr verbs.SendWR) (id uint64, err error) {
 	wr.ID = s.id()
-	if s.kind == verbs.QPTypeUD {
-		wr.AH, wr.RemoteQPN = s.ah, s.peer(e).Number()
-		if wr.QKey == 0 {
-			wr.QKey = testQKey
-		}
-	}
+	s.address(&wr, s.peer(e))
 	if s.kind == verbs.QPTypeXRCInit {
 		wr.RemoteSRQN = s.srq.Number()
 	}
 	_, err = e.PostSend([]verbs.SendWR{wr})
 	return wr.ID, err
+}
+
+// address sets the destination of a datagram.
+func (s *session) address(wr *verbs.SendWR, to *end) {
+	if !endpoint.Datagrams(s.kind) {
+		return
+	}
+	wr.AH, wr.RemoteQPN = s.ah, to.Number()
+	if wr.QKey == 0 {
+		wr.QKey = testQKey
+	}
 }
 
 // peer returns the other end of a pair.
@@ -333,6 +344,28 @@ func (s *session) wait(cq *verbs.CQ, n int) ([]verbs.Completion, error) {
 		}
 	}
 	return all, nil
+}
+
+// place returns the position of a number among those that are pending: the first or, over
+// SRD, any.
+func (s *session) place(pending []uint64, n uint64) int {
+	if s.kind == verbs.QPTypeSRD {
+		return max(slices.Index(pending, n), 0)
+	}
+	return 0
+}
+
+// retire checks the completions of pending IDs, and returns the rest of these.
+func (s *session) retire(e *end, all []verbs.Completion, pending []uint64, status verbs.Status) ([]uint64, error) {
+	pending = slices.Clone(pending)
+	for _, c := range all {
+		i := s.place(pending, c.ID)
+		if err := s.check(c, e, pending[i], status); err != nil {
+			return nil, err
+		}
+		pending = slices.Delete(pending, i, i+1)
+	}
+	return pending, nil
 }
 
 // one waits for a completion and checks its ID, status, opcode and queue pair.

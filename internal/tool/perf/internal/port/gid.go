@@ -26,7 +26,7 @@ type GID struct {
 func GIDsOf(ports []*Port, index int) []GID {
 	var all []GID
 	for _, p := range ports {
-		if p.Ethernet() || p.needsGID(index) {
+		if p.Ethernet() || p.NeedsGID(index) {
 			all = p.AppendGIDs(all, index)
 		}
 	}
@@ -62,11 +62,11 @@ func CheckIndex(ports []*Port, index int) error {
 // ErrGIDIndex is wrapped for a GID index that no active port has.
 var ErrGIDIndex = errors.New("no active port has a GID of this index")
 
-// needsGID reports whether the packets of a port without Ethernet need GIDs: if the user
+// NeedsGID reports whether the packets of a port without Ethernet need GIDs: if the user
 // selected a GID by its index, if the port requires it, as a virtual function's port may
 // do, or if it is no InfiniBand port either, as with AWS's adapters (efa_port_link_layer in
 // the kernel's efa_verbs.c).
-func (p *Port) needsGID(index int) bool {
+func (p *Port) NeedsGID(index int) bool {
 	return index >= 0 || p.Attr.GRHRequired || p.Attr.LinkLayer == ib.LinkLayerUnspecified
 }
 
@@ -135,7 +135,7 @@ func (s Selector) Choose(ports []*Port, remote Remote) (Choice, error) {
 	switch global := slices.ContainsFunc(remote.GIDs, func(g GID) bool { return g.Type == verbs.GIDTypeIB }); {
 	case p == nil:
 		return s.choosePair(ports, nil, remote.GIDs)
-	case !global && !p.needsGID(-1):
+	case !global && !p.NeedsGID(-1):
 		return Choice{Port: p}, nil
 	}
 	return s.choosePair([]*Port{p}, nil, remote.InfiniBand)
@@ -158,7 +158,7 @@ func (s Selector) ChooseWith(ports []*Port, local, remote GID) (Choice, error) {
 // address is a GID with each type that a local port has.
 func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	if p := s.ipoib(ports); p != nil {
-		if !p.needsGID(s.Index) {
+		if !p.NeedsGID(s.Index) {
 			return Choice{Port: p}, nil
 		}
 		ports = []*Port{p}
