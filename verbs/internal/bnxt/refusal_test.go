@@ -138,6 +138,20 @@ func TestPostSend_Refused(t *testing.T) {
 	}
 }
 
+// A queue pair without SGEs posts in either mode.
+func TestPost_NoSGEs(t *testing.T) {
+	for _, properties := range []uint64{0, uapi.BNXTHaveMode} {
+		f := newFake(t, thor2, properties)
+		attr := rc(f.newCQ(t, 8))
+		attr.Cap.MaxSendSGE, attr.Cap.MaxRecvSGE, attr.Cap.MaxInline = 0, 0, 0
+		q := f.newQP(t, attr)
+		postSends(t, q, 0, 1)
+		if n, err := q.PostRecv(make([]provider.RecvWR, 100)); n != int(q.Cap().MaxRecvWR) || !errors.Is(err, provider.ErrFull) {
+			t.Errorf("got %d posted and error %v, want %d and %v", n, err, q.Cap().MaxRecvWR, provider.ErrFull)
+		}
+	}
+}
+
 // The kernel writes an address handle's number to the shared page.
 func TestNewAH(t *testing.T) {
 	f := newFake(t, thor, 0)

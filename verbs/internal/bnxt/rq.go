@@ -43,7 +43,7 @@ func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
 			err = provider.ErrFull
 			break
 		}
-		putReceive(q.ring[q.next*q.step:][:q.step], wr, q.next, 1)
+		putReceive(q.ring[q.next*q.step:][:q.step], wr, q.next, min(1, int(q.step-headerSlots)))
 		q.ids[q.next] = wr.ID
 		if q.next++; q.next == uint32(len(q.ids)) {
 			q.next = 0
@@ -64,7 +64,7 @@ func checkReceive(wr *provider.RecvWR, sges int) error {
 }
 
 // putReceive writes a work request with the number that its completion has. A queue pair's ring
-// has at least an SGE.
+// has at least an SGE, unless its entries have no room for any.
 func putReceive(to []slot, wr *provider.RecvWR, number uint32, least int) {
 	size := headerSlots + max(len(wr.SGEs), least)
 	to[0] = slot{mmio.LE64(opReceive | uint64(size)<<wqeSlots), mmio.LE64(uint64(number))}
