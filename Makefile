@@ -135,7 +135,7 @@ FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
 foreign: ## run the assembly of other processors in QEMU's user mode
 	@for processor in $(FOREIGN); do \
 		GOARCH=$${processor%:*} $(CHECK) "queues on $${processor%:*}" \
-			go test -timeout $(TIMEOUT) -exec qemu-$${processor#*:}-static ./verbs/internal/mmio ./verbs/internal/mlx5 ./verbs/internal/irdma || status=1; \
+			go test -timeout $(TIMEOUT) -exec qemu-$${processor#*:}-static ./verbs/internal/mmio ./verbs/internal/mlx5 ./verbs/internal/irdma ./verbs/internal/bnxt || status=1; \
 	done; exit $${status:-0}
 
 .PHONY: scripts
