@@ -63,7 +63,7 @@ struct ts_pd {
 struct ts_ah {
 	struct ib_ah ib;
 	union ib_gid sgid, dgid;	/* of the kernel's datagrams */
-	u32 id;				/* irdma: the number in requests, and the path */
+	u32 id;				/* the number in requests, and the path (ah.c) */
 	u32 flow;
 	u8 sgid_index, tclass, hop;
 };
@@ -342,6 +342,13 @@ enum ib_wc_status ts_invalidate(u32 key, u32 qpn, struct ib_pd *pd);
 /* objects.c */
 extern const struct ib_device_ops ts_object_ops;
 int ts_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
+
+/* ah.c */
+struct ts_ah *ts_find_ah(u32 id);
+int ts_init_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init);
+void ts_send_to(struct ts_send *s, struct ts_ah *ah);
+int ts_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int ts_destroy_ah(struct ib_ah *ib, u32 flags);
 
 /* gsi.c: queue pair 1 */
 void ts_gsi_init_cq(struct ts_cq *cq);

@@ -373,58 +373,18 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct
 	return 0;
 }
 
-/*
- * Address handles: requests have the number.
- */
-
-static DEFINE_XARRAY_ALLOC(ahs);
-static u32 next_ah;
-
-struct ts_ah *ir_find_ah(u32 id)
-{
-	return xa_load(&ahs, id);
-}
-
 static int create_user_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
-	const struct ib_global_route *grh = rdma_ah_read_grh(init->ah_attr);
-	struct ts_ah *ah = container_of(ib, struct ts_ah, ib);
 	struct irdma_create_ah_resp resp = {};
-	int err;
+	int err = ts_init_ah(ib, init);
 
-	if (!(rdma_ah_get_ah_flags(init->ah_attr) & IB_AH_GRH))
-		return -EINVAL;
-	ah->dgid = grh->dgid;
-	ah->sgid_index = grh->sgid_index;
-	ah->tclass = grh->traffic_class;
-	ah->hop = grh->hop_limit;
-	ah->flow = grh->flow_label;
-	mutex_lock(&ts_lock);
-	err = ts_give_id(&ahs, &ah->id, ah, 1, 0x1ffff, &next_ah);
-	mutex_unlock(&ts_lock);
 	if (err)
 		return err;
-	resp.ah_id = ah->id;
+	resp.ah_id = container_of(ib, struct ts_ah, ib)->id;
 	err = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
 	if (err)
-		xa_erase(&ahs, ah->id);
+		ts_destroy_ah(ib, 0);
 	return err;
-}
-
-static int create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init, struct ib_udata *udata)
-{
-	return -EOPNOTSUPP;
-}
-
-static int destroy_ah(struct ib_ah *ib, u32 flags)
-{
-	struct ts_ah *ah = container_of(ib, struct ts_ah, ib);
-
-	mutex_lock(&ts_lock);
-	if (ah->id)
-		xa_erase(&ahs, ah->id);
-	mutex_unlock(&ts_lock);
-	return 0;
 }
 
 static void query_device(struct ib_device_attr *a)
@@ -451,11 +411,11 @@ static const struct ib_device_ops ops = {
 	.uverbs_abi_ver = IRDMA_ABI_VER,
 	.alloc_mw = ts_alloc_mw,
 	.alloc_ucontext = alloc_ucontext,
-	.create_ah = create_ah,
+	.create_ah = ts_create_ah,
 	.create_user_ah = create_user_ah,
 	.dealloc_mw = ts_dealloc_mw,
 	.dealloc_ucontext = dealloc_ucontext,
-	.destroy_ah = destroy_ah,
+	.destroy_ah = ts_destroy_ah,
 	.disassociate_ucontext = disassociate_ucontext,
 	.mmap = map_bells,
 	.modify_qp = modify_qp,

@@ -28,7 +28,6 @@ static inline unsigned int ir_connection_quanta(void)
 }
 
 /* irdma_queue.c */
-struct ts_ah *ir_find_ah(u32 id);
 void ir_bell(u64 offset, u64 value, unsigned int size);
 bool ir_start_stream(struct ts_qp *qp, bool server);
 bool ir_next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local,

@@ -232,18 +232,13 @@ static bool takes_payload(u64 op)
 
 static void parse_datagram(const u64 *w, struct ts_send *s)
 {
-	struct ts_ah *ah = ir_find_ah(w[3] & 0x1ffff);
+	struct ts_ah *ah = ts_find_ah(w[3] & 0x1ffff);
 
 	if (!ts_expect(ah, "address handle %#llx", w[3] & 0x1ffff))
 		return;
 	s->dqpn = w[2] >> 32 & 0xffffff;
 	s->qkey = (u32)w[2];
-	s->grh = true;
-	s->sgid_index = ah->sgid_index;
-	s->tclass = ah->tclass;
-	s->flow = ah->flow;
-	s->hop = ah->hop;
-	s->dgid = ah->dgid.raw;
+	ts_send_to(s, ah);
 }
 
 static enum ib_wc_status parse_bind(const u64 *w, struct ts_send *s)
