@@ -108,6 +108,9 @@ struct ts_cq {
 	u32 parts[2];			/* efa: the next entry of each part */
 	u8 held[32];			/* efa: an entry that changes places with the next one */
 	bool holds;
+	u32 ci;				/* bnxt: the entry that the doorbell has freed last */
+	bool epoch;			/* bnxt: round of ci */
+	u32 toggle;			/* bnxt: of the next event */
 	bool kernel;			/* of queue pair 1 */
 	struct list_head done;		/* its completions */
 };
@@ -119,6 +122,8 @@ struct ts_srq {
 	u32 srqn, uidx, size, shift, head, max_wr, max_sge, limit;
 	u32 tail;			/* pvrdma: the posted requests when the doorbell rang */
 	void *shadow;			/* irdma: the index of the process */
+	bool epoch;			/* bnxt: round of the tail */
+	u32 unarmed;			/* bnxt: limit that waits for its doorbell */
 	u16 taken;
 };
 
@@ -137,7 +142,15 @@ struct ts_qp {
 	u32 sq_stride;
 	u64 context;			/* irdma: in completions */
 	u8 phase;			/* efa: of the first round */
-	u8 flushed;			/* irdma: the send queue (1), the receive queue (2) */
+	u8 flushed;			/* irdma: the send queue (1), the receive queue (2); bnxt: both */
+	struct {			/* bnxt: the next requests, and the ends of the posted ones */
+		u32 sq_at, sq_end, rq_at, rq_end;
+		bool sq_epoch, rq_epoch;	/* rounds of the ends */
+		u16 seen;		/* sq_ci that sq_at follows */
+		u32 done;		/* send requests so far, modulo the size of the queue */
+		u64 *table;		/* of packet numbers; NULL: datagrams */
+		u32 psn, next_psn, message, messages;	/* the table has this many messages, or 0 */
+	} bx;
 	bool sig_all;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
@@ -268,7 +281,7 @@ struct ts_abi {
 	void (*bell)(u64 offset, u64 value, unsigned int size);
 };
 
-extern const struct ts_abi ts_efa, ts_irdma, ts_mlx5, ts_pvrdma;
+extern const struct ts_abi ts_bnxt, ts_efa, ts_irdma, ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;

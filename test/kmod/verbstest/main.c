@@ -29,6 +29,8 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 		ts_abi = &ts_efa;
 	else if (sysfs_streq(s, "irdma"))
 		ts_abi = &ts_irdma;
+	else if (sysfs_streq(s, "bnxt"))
+		ts_abi = &ts_bnxt;
 	else if (!sysfs_streq(s, "mlx5"))
 		return -EINVAL;
 	return 0;
@@ -36,7 +38,7 @@ static int set_abi(const char *s, const struct kernel_param *kp)
 
 static const struct kernel_param_ops abi_ops = { .set = set_abi };
 module_param_cb(abi, &abi_ops, NULL, 0);
-MODULE_PARM_DESC(abi, "the user ABI: mlx5, efa, or irdma or pvrdma, which need netdev");
+MODULE_PARM_DESC(abi, "the user ABI: mlx5, efa, or bnxt, irdma or pvrdma, which need netdev");
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
