@@ -55,3 +55,8 @@ func (d *Device) HasMADs() bool { return slices.Contains(NodeTypes[1:4], deref(d
 
 // IsIWARP reports whether the device is an iWARP adapter.
 func (d *Device) IsIWARP() bool { return deref(d.NodeType) == "RNIC" }
+
+// IsEFA reports whether the device is an Elastic Fabric Adapter of AWS: it has neither a network
+// device nor connections by rdma_cm, and its only GID has index 0 (efa_query_gid, efa_query_port
+// and efa_get_port_immutable in the kernel's efa_verbs.c).
+func (d *Device) IsEFA() bool { return deref(d.Driver) == "efa" || deref(d.DriverID) == "efa" }

@@ -281,6 +281,19 @@ const (
 	RoCEIdlePauses Kind = "roce-idle-pauses"
 	RoCEPauses     Kind = "roce-pauses"
 	RoCENotices    Kind = "roce-notifications"
+	RoCENoRoute    Kind = "roce-no-route"
+	RoCERejected   Kind = "roce-rejected"
+
+	FailedRequests Kind = "failed-requests"
+	AdapterErrors  Kind = "adapter-errors"
+)
+
+// Kinds of SRD traffic, the transport of EFA.
+const (
+	SRDUnresponsive Kind = "srd-unresponsive"
+	SRDImpaired     Kind = "srd-impaired"
+	SRDTimeouts     Kind = "srd-timeouts"
+	SRDDrops        Kind = "srd-drops"
 )
 
 // Kinds of hosts, by check of ibkit doctor.
@@ -481,6 +494,15 @@ var kinds = []KindInfo{
 	{RoCEIdlePauses, Warning, "pauses without traffic", "look for congestion elsewhere on the switch, or for an adapter that does not empty its buffers", "", runbookRoCELoss},
 	{RoCEPauses, Warning, "pauses without congestion notifications: ECN does not work", hintRoCE + "; compare the ECN thresholds of the switch: marking begins before pauses", "", runbookRoCELoss},
 	{RoCENotices, Warning, "congestion notifications slow the traffic down", "find the receiver of too many flows; raise the ECN thresholds of the switch if there is none", "", runbookRoCELoss},
+	{RoCENoRoute, Warning, "the adapter dropped packets without a route or a neighbour", "compare the addresses of both hosts: ip route get PEER, ip neighbour; then: ibkit doctor --only gids,routes", "", runbookRoCE},
+	{RoCERejected, Warning, "the adapter rejected packets that it received", "check the VLAN, the MTU and the addresses of the peer, and the cable: ibkit counters --local --window 10s", "", runbookRoCELoss},
+	{FailedRequests, Warning, "requests failed: wrong keys, ranges, lengths, or limits of the host", "find the program that ends with such errors: ibkit counters --local --window 10s; the limits of the host: ibkit doctor --only memlock,cgroup", "", runbookHost},
+	{AdapterErrors, Error, "the adapter counts errors of its own", "search the kernel log (dmesg) and check the slot: ibkit doctor --only pcie; then reset the adapter or update its firmware", "", runbookHost},
+
+	{SRDUnresponsive, Error, "a peer does not respond to SRD", "check that the program of the peer runs, and that the security groups of both hosts allow all traffic to and from each other", "", runbookHost},
+	{SRDImpaired, Warning, "the adapter reduced the rate of an SRD connection", "find the peer with srd-timeouts or srd-drops, and compare the hosts: ibkit counters --local --window 10s", "", runbookHost},
+	{SRDTimeouts, Warning, "SRD packets timed out and took another path", "a few are normal; if they stay, compare the placement of the hosts, and report the path to AWS", "", runbookHost},
+	{SRDDrops, Warning, "packets were received and dropped", "the program posts too few receives, or its peer uses the address of an ended process", "", runbookHost},
 
 	{MissingModule, Error, "a kernel module is missing", "", "", runbookHost},
 	{NetworkNamespace, Error, "devices are in another network namespace", "", "", runbookHost},

@@ -132,9 +132,9 @@ func addNetdev(r *counters.ReportLocal, p *counters.LocalPort, files sysfs.FS) {
 	}
 }
 
-// addStatistics adds the statistics of the network devices of a RoCE port.
+// addStatistics adds the statistics of the network devices of a port that is judged.
 func addStatistics(r *counters.ReportLocal, c *counters.LocalPort, d *devinfo.Device, p *devinfo.Port, h roce.Host) {
-	if !roce.IsRoCE(d, p) {
+	if !roce.Judged(d, p) {
 		return
 	}
 	c.RoCE, _ = h.Port(d, p)
@@ -147,7 +147,7 @@ func addStatistics(r *counters.ReportLocal, c *counters.LocalPort, d *devinfo.De
 	}
 }
 
-// addTroubles adds the verdicts on RoCE ports, and a finding for each other error counter that
+// addTroubles adds the verdicts on ports that are judged, and a finding for each other error counter that
 // increased.
 func addTroubles(r *counters.ReportLocal) {
 	for _, p := range r.Ports {

@@ -399,9 +399,9 @@ func cpuList(cpus []int) string {
 	return strings.Join(text, ",")
 }
 
-// roceVerdicts judges the counters of a RoCE port.
+// roceVerdicts judges the counters of a RoCE or EFA port.
 func roceVerdicts(p host.PortInfo, s perf.Side) []string {
-	if p.Link != "Ethernet" {
+	if p.Link == "InfiniBand" {
 		return nil
 	}
 	var all []string

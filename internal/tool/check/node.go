@@ -58,7 +58,7 @@ var nodeStages = []NodeStage{
 	{"firmware", "firmware against the manifest, or between equal boards", []report.Kind{report.FirmwareDiffers}, checkNodeFirmware},
 	{"gids", "GIDs of RoCE ports, and of the manifest", []report.Kind{report.NoIPv4GID, report.MissingGID}, checkNodeGIDs},
 	{"roce", "priorities, flow control and congestion marking of RoCE ports", roceKinds, checkRoCE},
-	{"traffic", "losses, pauses and congestion of RoCE within a window", trafficKinds, checkTraffic},
+	{"traffic", "losses, congestion and errors of RoCE and EFA within a window", trafficKinds, checkTraffic},
 	{"counters", "error counters of ports, since the last check with a state", []report.Kind{report.Exceeded, report.Increased}, checkNodeCounters},
 	{"flaps", "links that went down between checks", []report.Kind{report.Flapping}, checkFlaps},
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/tool/roce"
 	"github.com/ibkit/ibkit/report"
 )
@@ -14,29 +15,30 @@ var roceKinds = []report.Kind{
 // trafficKinds are the kinds of traffic that is slow.
 var trafficKinds = []report.Kind{
 	report.RoCELoss, report.RoCEOutOfOrder, report.RoCEBlackHole, report.RoCENotReady, report.RoCEPauseStorm, report.RoCEIdlePauses,
-	report.RoCEPauses, report.RoCENotices,
+	report.RoCEPauses, report.RoCENotices, report.RoCENoRoute, report.RoCERejected, report.FailedRequests, report.AdapterErrors,
+	report.SRDUnresponsive, report.SRDImpaired, report.SRDTimeouts, report.SRDDrops,
 }
 
-// checkTraffic checks the counters of RoCE ports within the window.
+// checkTraffic checks the counters of RoCE and EFA ports within the window.
 func checkTraffic(r *nodeRun) error {
 	if r.opts.Window <= 0 {
 		r.skipped("requires a window")
 		return nil
 	}
 	r.addItems("traffic", report.RoCELoss, nil)
-	n := r.rocePorts()
-	r.skippedIf(n == 0, "no active RoCE port")
+	n := r.activePorts(roce.Judged)
+	r.skippedIf(n == 0, "no active RoCE or EFA port")
 	if n > 0 {
-		r.comment("%s, within %v", count(n, "RoCE port"), r.opts.Window)
+		r.comment("%s, within %v", count(n, "port"), r.opts.Window)
 	}
 	return nil
 }
 
-// rocePorts returns the count of active RoCE ports.
-func (r *nodeRun) rocePorts() int {
+// activePorts returns the count of active ports that match.
+func (r *nodeRun) activePorts(match func(*devinfo.Device, *devinfo.Port) bool) int {
 	n := 0
 	for d, p := range r.ports() {
-		if roce.IsRoCE(d, p) && p.Active() {
+		if match(d, p) && p.Active() {
 			n++
 		}
 	}
@@ -45,7 +47,7 @@ func (r *nodeRun) rocePorts() int {
 
 // checkRoCE checks the settings that keep RoCE packets from being dropped.
 func checkRoCE(r *nodeRun) error {
-	n := r.rocePorts()
+	n := r.activePorts(roce.IsRoCE)
 	switch {
 	case n == 0:
 		r.skipped("no active RoCE port")

@@ -71,6 +71,25 @@ func TestNode_RoCEElsewhere(t *testing.T) {
 	}
 }
 
+// The ports of EFA have no network device and no settings, but their counters are judged.
+func TestNode_EFA(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := host(t, "efa", nil)
+		write := func(n string) {
+			change(t, root, map[string]string{"infiniband/rdmap0s6/ports/1/hw_counters/unresponsive_remote_events": n, "infiniband/rdmap0s6/hw_counters/reg_mr_err": n})
+		}
+		write("7")
+		time.AfterFunc(5*time.Second, func() { write("8") })
+		r, err := Node(t.Context(), NodeOptions{Root: root, Limits: DefaultLimits(), Window: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := report.KindsOf(r.Findings), []report.Kind{report.FailedRequests, report.SRDUnresponsive}; !slices.Equal(got, want) {
+			t.Errorf("got %+v, want %s", r.Findings, want)
+		}
+	})
+}
+
 // TestNode_Traffic judges counters that increase between two readings.
 func TestNode_Traffic(t *testing.T) {
 	type counts = map[string]uint64

@@ -40,7 +40,7 @@ type LocalPort struct {
 	Increase  map[string]*uint64 `json:"increase"` // nil values: the counter was cleared
 	Rates     map[string]float64 `json:"rates"`    // per second
 
-	RoCE *roce.PortSettings `json:"-"` // nil: not a RoCE port
+	RoCE *roce.PortSettings `json:"-"` // nil: not judged
 }
 
 // Increases returns the increases of counters that were not cleared.

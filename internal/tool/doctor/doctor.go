@@ -136,7 +136,7 @@ var checks = []Check{
 	{"routes", report.IPRoutes, "IP routes and ARP settings for RoCE", sysClass, true, checkRoutes},
 	{"mtu", report.LowMTU, "MTU of ports and of their network devices", sysClass, true, checkMTU},
 	{"lossless", report.Lossless, "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
-	{"traffic", report.RoCELoss, "losses, pauses and congestion of RoCE within --window", sysClass, true, checkTraffic},
+	{"traffic", report.RoCELoss, "losses, congestion and errors of RoCE and EFA within --window", sysClass, true, checkTraffic},
 	{"pcie", report.PCIeSlow, "width and speed of PCI Express links", sysClass, true, checkPCIe},
 	{"gpus", report.GPUDistance, "PCI Express paths between GPUs and RDMA devices", sysClass, true, checkGPUs},
 	{"iommu", report.IOMMU, "address translation by the IOMMU", sysClass, true, checkIOMMU},

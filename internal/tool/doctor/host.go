@@ -106,10 +106,13 @@ func (h *host) ports() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 }
 
 // roce yields the active RoCE ports.
-func (h *host) roce() iter.Seq2[*devinfo.Device, *devinfo.Port] {
+func (h *host) roce() iter.Seq2[*devinfo.Device, *devinfo.Port] { return h.active(roce.IsRoCE) }
+
+// active yields the active ports that match.
+func (h *host) active(match func(*devinfo.Device, *devinfo.Port) bool) iter.Seq2[*devinfo.Device, *devinfo.Port] {
 	return func(yield func(*devinfo.Device, *devinfo.Port) bool) {
 		for d, p := range h.ports() {
-			if roce.IsRoCE(d, p) && p.Active() && !yield(d, p) {
+			if match(d, p) && p.Active() && !yield(d, p) {
 				return
 			}
 		}

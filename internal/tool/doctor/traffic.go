@@ -18,21 +18,30 @@ var trafficWhy = map[report.Kind]string{
 	report.RoCEIdlePauses: "another port, or a hung adapter, stops this one",
 	report.RoCEPauses:     "senders do not slow down, and pauses spread to other hosts of the switch",
 	report.RoCENotices:    "senders slow down more than the network requires, or too many send to a receiver",
+	report.RoCENoRoute:    "connections to this peer fail",
+	report.RoCERejected:   "peers send again, or their connections fail",
+	report.FailedRequests: "each error ends a queue pair, and the job with it",
+	report.AdapterErrors:  "queue pairs end with errors, or the adapter hangs",
+
+	report.SRDUnresponsive: "sends to this peer complete with an error",
+	report.SRDImpaired:     "flows to a peer are slow",
+	report.SRDTimeouts:     "messages are late by the timeout",
+	report.SRDDrops:        "peers send again, or datagrams are lost",
 }
 
-// checkTraffic judges the counters of RoCE ports within the window.
+// checkTraffic judges the counters of RoCE and EFA ports within the window.
 func checkTraffic(ctx context.Context, h *host) []Item {
 	var items []Item
 	if h.window <= 0 {
 		return skipped("no --window")
 	}
 	var ports []*roce.PortSettings
-	for d, p := range h.roce() {
+	for d, p := range h.active(roce.Judged) {
 		s, _ := h.queries.Port(d, p) // the check lossless reports the problems
 		ports = append(ports, s)
 	}
 	if ports == nil {
-		return h.noActivePort("RoCE port", roce.IsRoCE)
+		return h.noActivePort("RoCE or EFA port", roce.Judged)
 	}
 	before := make([]map[string]uint64, len(ports))
 	for i, s := range ports {

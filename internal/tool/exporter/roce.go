@@ -12,16 +12,16 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A rocePort is a RoCE port with its counters, and the verdicts since the sweep before.
+// A rocePort is a RoCE or EFA port with its counters, and the verdicts since the sweep before.
 type rocePort struct {
 	settings *roce.PortSettings
 	counters map[string]uint64
 	findings []report.Finding
 }
 
-// addRoCE reads a RoCE port, and judges it if the sweep before has it.
+// addRoCE reads a RoCE or EFA port, and judges it if the sweep before has it.
 func (s *localSweep) addRoCE(h roce.Host, d *devinfo.Device, p *devinfo.Port, before *localSweep) {
-	if !roce.IsRoCE(d, p) {
+	if !roce.Judged(d, p) {
 		return
 	}
 	r := &rocePort{}

@@ -30,10 +30,22 @@ const (
 	pausedPeer  // time for which pauses were sent, in µs
 	pausedLocal // time for which pauses were received, in µs
 	storms      // pauses that the adapter ended
+
+	unroutable     // packets without a route or a neighbour
+	rejected       // received packets that the adapter rejected
+	failedRequests // requests that failed, at either end
+	adapterErrors  // errors of the adapter itself
+
+	pathTimeouts // SRD: timeouts after which the adapter took another path
+	unresponsive // SRD: peers that did not respond
+	impaired     // SRD: connections with a reduced rate
+	srdDropped   // SRD: packets that were received and dropped
 )
 
 // hardware are the counters in counters and hw_counters (sysfs) by their names in drivers:
-// mlx5, rxe, bnxt_re, irdma, ionic, efa.
+// mlx5, rxe, bnxt_re, irdma, ionic, efa. Linux 7.2 gives many counters of bnxt_re the names of
+// mlx5 (bnxt_re_stat_descs), later releases than 6.12 give counters of irdma shorter names
+// (irdma_hw_stat_descs); testdata/hw_counters has the lists.
 var hardware = map[string]quantity{
 	"port_xmit_packets": sent, "rdma_tx_packets": sent, "sent_pkts": sent, "tx_pkts": sent, "ip4OutPkts": sent, "ip6OutPkts": sent,
 	"tx_rdma_ucast_pkts": sent,
@@ -44,25 +56,49 @@ var hardware = map[string]quantity{
 	"duplicate_request": duplicates, "dup_req": duplicates, "resp_rx_dup_request": duplicates,
 
 	"packet_seq_err": naks, "implied_nak_seq_err": naks, "rcvd_seq_err": naks, "seq_err_naks_rcvd": naks, "req_rx_pkt_seq_err": naks,
-	"req_rx_impl_nak_seq_err": naks, "Nak Sequence Error": naks, "Nak Sequence Error Implied": naks,
+	"req_rx_impl_nak_seq_err": naks, "Nak Sequence Error": naks, "Nak Sequence Error Implied": naks, "missing_resp": naks,
 
 	"local_ack_timeout_err": timeouts, "roce_adp_retrans_to": timeouts, "to_retransmits": timeouts, "tx_rdma_ack_timeout": timeouts,
-	"retrans_timeout_events": timeouts, "unresponsive_remote_events": timeouts, "RTO": timeouts,
+	"RTO": timeouts,
 
-	"roce_adp_retrans": retries, "RetransSegs": retries, "tx_rdma_retx_pkts": retries, "retrans_pkts": retries, "completer_retry_err": retries,
+	"roce_adp_retrans": retries, "RetransSegs": retries, "tcpRetransSegs": retries, "tx_rdma_retx_pkts": retries, "retrans_pkts": retries, "completer_retry_err": retries,
 	"req_transport_retries_exceeded": retries, "retry_exceeded_err": retries, "max_retry_exceeded": retries, "req_tx_retry_excd_err": retries,
 
 	"rnr_nak_retry_err": notReady, "out_of_buffer": notReady, "req_rnr_retries_exceeded": notReady, "rcvd_rnr_err": notReady,
 	"send_rnr_err": notReady, "retry_rnr_exceeded_err": notReady, "rnr_naks_rcvd": notReady, "rx_out_of_buffer": notReady,
 	"req_rx_rnr_retry_err": notReady, "resp_rx_outof_buf": notReady, "RNR sent": notReady, "RNR received": notReady,
 
-	"rx_roce_discards": discards, "tx_roce_discards": discards, "rx_drops": discards, "rx_rdma_mtu_discard_pkts": discards,
+	"rx_roce_discards": discards, "tx_roce_discards": discards, "rx_rdma_mtu_discard_pkts": discards,
 	"rx_icrc_encapsulated": discards, "CRC errors": discards,
 
 	"np_ecn_marked_roce_packets": marked, "rx_ecn_marked_pkts": marked, "RxECNMrkd": marked, "rx_rdma_ecn_pkts": marked, "cc_rx_ce_pkts": marked,
-	"np_cnp_sent": cnpsSent, "tx_cnp_pkts": cnpsSent, "cnpSent": cnpsSent, "tx_rdma_cnp_pkts": cnpsSent, "cc_tx_cnp_pkts": cnpsSent,
+	"np_cnp_sent": cnpsSent, "np_cnp_pkts": cnpsSent, "tx_cnp_pkts": cnpsSent, "cnpSent": cnpsSent, "tx_rdma_cnp_pkts": cnpsSent, "cc_tx_cnp_pkts": cnpsSent,
 	"rp_cnp_handled": cnpsReceived, "rx_cnp_pkts": cnpsReceived, "cnpHandled": cnpsReceived, "rx_rdma_cnp_pkts": cnpsReceived,
 	"cc_rx_cnp_pkts": cnpsReceived,
+
+	"ip4OutNoRoutes": unroutable, "ip6OutNoRoutes": unroutable,
+	"ip4InDiscards": rejected, "ip6InDiscards": rejected, "ip4InTruncatedPkts": rejected, "ip6InTruncatedPkts": rejected,
+	"rxVlanErrors": rejected, "InOptErrors": rejected, "InProtoErrors": rejected, "tcpInOptErrors": rejected, "tcpInProtoErrors": rejected,
+	"rx_roce_errors": rejected,
+
+	"bad_resp_err": failedRequests, "local_qp_op_err": failedRequests, "local_protection_err": failedRequests, "mem_mgmt_op_err": failedRequests,
+	"remote_invalid_req_err": failedRequests, "req_remote_invalid_request": failedRequests, "remote_access_err": failedRequests,
+	"req_remote_access_errors": failedRequests, "resp_remote_access_errors": failedRequests, "remote_op_err": failedRequests,
+	"res_exceed_max": failedRequests, "res_length_mismatch": failedRequests, "resp_local_length_error": failedRequests,
+	"res_exceeds_wqe": failedRequests, "res_opcode_err": failedRequests, "res_unsup_opcode": failedRequests,
+	"res_rx_invalid_rkey": failedRequests, "res_rx_domain_err": failedRequests, "res_rx_no_perm": failedRequests, "res_rx_range_err": failedRequests,
+	"res_tx_invalid_rkey": failedRequests, "res_tx_domain_err": failedRequests, "res_tx_no_perm": failedRequests, "res_tx_range_err": failedRequests,
+	"res_irrq_oflow": failedRequests, "res_unaligned_atomic": failedRequests, "res_rem_inv_err": failedRequests, "res_srq_err": failedRequests,
+	"res_cmp_err": failedRequests, "res_invalid_dup_rkey": failedRequests, "res_wqe_format_err": failedRequests,
+	"rdma_read_wr_err": failedRequests, "rdma_write_wr_err": failedRequests, "alloc_pd_err": failedRequests, "create_qp_err": failedRequests,
+	"create_cq_err": failedRequests, "reg_mr_err": failedRequests, "alloc_ucontext_err": failedRequests, "create_ah_err": failedRequests,
+	"mmap_err": failedRequests,
+
+	"unrecoverable_err": adapterErrors, "res_mem_err": adapterErrors, "res_cq_load_err": adapterErrors, "res_srq_load_err": adapterErrors,
+	"res_tx_pci_err": adapterErrors, "res_rx_pci_err": adapterErrors, "tx_roce_errors": adapterErrors,
+	"cmds_err": adapterErrors, "no_completion_cmds": adapterErrors,
+
+	"retrans_timeout_events": pathTimeouts, "unresponsive_remote_events": unresponsive, "impaired_remote_conn_events": impaired, "rx_drops": srdDropped,
 
 	"netdev_tx_packets": wireSent, "netdev_rx_packets": wireReceived,
 }
@@ -114,22 +150,6 @@ func meaning(name string) (q quantity, family string, known bool) {
 		}
 	}
 	return 0, "", false
-}
-
-// texts are the meanings of statistics of network devices.
-var texts = map[quantity]string{
-	dropped: "packets dropped, of all kinds", pausesSent: "pauses sent", pausesReceived: "pauses received",
-	pausedPeer: "µs of pauses sent", pausedLocal: "µs of pauses received", storms: "pauses that were too long",
-}
-
-// Meaning returns the meaning of a statistic of a network device that explains slow traffic;
-// "" for other counters.
-func Meaning(name string) string {
-	q, _, known := meaning(name)
-	if !known {
-		return ""
-	}
-	return texts[q]
 }
 
 // Judges reports whether [Verdicts] uses a counter.

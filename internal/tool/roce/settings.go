@@ -157,6 +157,10 @@ func IsRoCE(d *devinfo.Device, p *devinfo.Port) bool {
 	return p.Ethernet() && !d.IsIWARP()
 }
 
+// Judged reports whether [Verdicts] judges the counters of a port: a RoCE port, or that of an
+// Elastic Fabric Adapter.
+func Judged(d *devinfo.Device, p *devinfo.Port) bool { return IsRoCE(d, p) || d.IsEFA() }
+
 // Read reads the settings of the RoCE ports, and compares them.
 func (h Host) Read(devices []*devinfo.Device) *Overview {
 	o := &Overview{Head: report.NewHead(Schema, time.Now()), Ports: []*PortSettings{}}

@@ -68,7 +68,7 @@ func (t *traffic) evidence(quantities ...quantity) string {
 	return strings.Join(parts, ", ")
 }
 
-// Verdicts judges a RoCE port by the increases of its counters within a window in seconds,
+// Verdicts judges a port that is [Judged] by the increases of its counters within a window in seconds,
 // by their names in sysfs or with [StatisticPrefix]. Healthy traffic has no finding.
 func Verdicts(port *PortSettings, increase map[string]uint64, seconds float64) []report.Finding {
 	if seconds <= 0 {
@@ -84,6 +84,7 @@ func Verdicts(port *PortSettings, increase map[string]uint64, seconds float64) [
 	t.losses(add)
 	t.pauses(add)
 	t.notifications(add)
+	t.errors(add)
 	return all
 }
 

@@ -64,7 +64,7 @@ func (r *run) readRoCE(ctx context.Context) (*roceReading, error) {
 	var errs []error
 	for _, d := range host.Devices {
 		for _, p := range d.Ports {
-			if !roce.IsRoCE(d, p) {
+			if !roce.Judged(d, p) {
 				continue
 			}
 			s, _ := h.Port(d, p) // settings are not judged

@@ -1,10 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/tool/roce"
 )
 
 // Counters are port and device counters, by the name of their sysfs file.
@@ -45,7 +47,8 @@ func (c Counters) Since(before Counters) Counters {
 }
 
 // troubles are the counters that explain a bad figure, by the names that drivers use
-// (hw_counters in rxe, mlx5, irdma, bnxt_re and efa, and the PortInfo counters).
+// (hw_counters in rxe and mlx5, and the PortInfo counters). Package roce has those of other
+// drivers.
 var troubles = map[string]string{
 	"duplicate_request":               "duplicate requests",
 	"out_of_seq_request":              "requests out of sequence",
@@ -68,12 +71,7 @@ var troubles = map[string]string{
 	"rp_cnp_ignored":                  "CNP ignored",
 	"roce_adp_retrans":                "adaptive retransmissions",
 	"roce_slow_restart":               "slow restarts",
-	"cnpHandled":                      "CNP handled",
 	"cnpIgnored":                      "CNP ignored",
-	"RetransSegs":                     "segments retransmitted",
-	"to_retransmits":                  "retransmissions",
-	"retrans_pkts":                    "packets retransmitted",
-	"retrans_timeout_events":          "retransmission timeouts",
 	"port_rcv_errors":                 "receive errors",
 	"port_xmit_discards":              "packets discarded",
 	"port_xmit_wait":                  "ticks waited to send",
@@ -85,4 +83,4 @@ var troubles = map[string]string{
 
 // Trouble returns the meaning if a counter explains a bad figure, "" for other
 // counters.
-func Trouble(name string) string { return troubles[name] }
+func Trouble(name string) string { return cmp.Or(troubles[name], roce.Trouble(name)) }
