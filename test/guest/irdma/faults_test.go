@@ -58,18 +58,21 @@ func compareFaults(t *testing.T, a verbstest.Adapter, args []string) {
 // TestRemoval removes the adapter while ibkit perf posts.
 func TestRemoval(t *testing.T) {
 	t.Parallel()
-	if !testenv.AllCases() { // 10 s
+	if !testenv.AllCases() { // 10 s for each
 		return
 	}
-	g := verbstest.Boot(t, verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"rdma"}})
-	server := g.MustStart(t, "ibkit", "perf", "--serve")
-	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		name  string
+		iwarp bool
+		args  []string
+	}{{"RoCE", false, nil}, {"iWARP", true, []string{"--cm"}}} {
+		t.Run(c.name, func(t *testing.T) { remove(t, c.iwarp, c.args) })
 	}
-	client := g.MustStart(t, "ibkit", "perf", address, "--test", "write-bw", "--duration", "10m", "-s", "4K")
-	if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
-		t.Fatal(err)
-	}
+}
+
+func remove(t *testing.T, iwarp bool, args []string) {
+	g := verbstest.Boot(t, verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address, IWARP: iwarp, Tools: []string{"rdma"}})
+	server, client := post(t, g, append(args, "--test", "write-bw", "-s", "4K"))
 	g.Must(t, "sh", "-c", "echo 1 >/sys/module/verbstest/parameters/remove")
 	r, err := client.Wait(t.Context())
 	if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "removed") {
@@ -81,6 +84,19 @@ func TestRemoval(t *testing.T) {
 	}
 	g.Must(t, "rmmod", "verbstest")
 	verbstest.CheckKernel(t, g)
+}
+
+// post starts a server and a client of ibkit perf, which measures until its end.
+func post(t *testing.T, g *guest.Guest, args []string) (server, client *guest.Process) {
+	server = g.MustStart(t, "ibkit", "perf", "--serve")
+	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+		t.Fatal(err)
+	}
+	client = g.MustStart(t, append([]string{"ibkit", "perf", address, "--duration", "10m"}, args...)...)
+	if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
+		t.Fatal(err)
+	}
+	return server, client
 }
 
 // inOrder sorts lines: the order between a queue pair's two queues is undefined.

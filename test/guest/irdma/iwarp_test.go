@@ -33,12 +33,33 @@ func TestIWARP(t *testing.T) {
 			t.Run("perftest", func(t *testing.T) { measure(t, g) })
 			t.Run("cm", func(t *testing.T) { connect(t, g) })
 			t.Run("perf", func(t *testing.T) {
-				peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, []string{
-					"--cm --test send-lat,write-lat,read-lat -s 100", "--cm --test send-bw,read-bw -s 4K --qps 2", "--cm --test send-lat --events -s 1K",
-				})
+				peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, testenv.Cases(
+					[]string{"--cm --test send-lat,write-lat,read-lat -s 100"}, "--cm --test send-bw,read-bw -s 4K --qps 2", "--cm --test send-lat --events -s 1K",
+				))
 			})
+			if testenv.AllCases() {
+				t.Run("killed server", func(t *testing.T) { kill(t, g) })
+			}
 			verbstest.CheckKernel(t, g)
 		})
+	}
+}
+
+// kill ends a server without its own close. The driver closes the connections.
+func kill(t *testing.T, g *guest.Guest) {
+	server, client := post(t, g, []string{"--cm", "--test", "send-lat", "--events"})
+	if err := server.Signal(unix.SIGKILL); err != nil {
+		t.Error(err)
+	}
+	if _, err := server.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r, err := client.Wait(t.Context())
+	if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the peer closed the connection") {
+		t.Errorf("got exit code %d, %v and %q, want 1 and the end of the peer", r.Code, err, r.Stderr)
+	}
+	if left := g.Must(t, "rdma", "resource", "show", "qp"); strings.Contains(left, "pid") {
+		t.Errorf("got queue pairs that are left over:\n%s", left)
 	}
 }
 
@@ -54,7 +75,7 @@ const results = "\n 1024 "
 // measure runs perftest programs.
 func measure(t *testing.T, g *guest.Guest) {
 	var pairs []peers.Pair
-	for _, line := range testenv.Cases([]string{"ib_write_bw -n 1000 -q 2"}, "ib_read_bw -n 100", "ib_write_lat -I 8 -n 50", "ib_read_lat -n 50", "ib_send_lat -I 8 -n 50") {
+	for _, line := range testenv.Cases(nil, "ib_write_bw -n 1000 -q 2", "ib_read_bw -n 100", "ib_write_lat -I 8 -n 50", "ib_read_lat -n 50", "ib_send_lat -I 8 -n 50") {
 		line += " -R -F -s 1024"
 		pairs = append(pairs, peers.Pair{Server: line, Client: line + " HOST"})
 	}
