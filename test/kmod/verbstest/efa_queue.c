@@ -8,7 +8,7 @@
 
 static bool reorder;
 module_param_named(efa_reorder, reorder, bool, 0644);
-MODULE_PARM_DESC(efa_reorder, "efa: completions change places with their neighbours");
+MODULE_PARM_DESC(efa_reorder, "efa: completions of SRD change places with their neighbours");
 
 /* A send request (struct efa_io_tx_wqe). */
 struct wqe {
@@ -188,7 +188,7 @@ bool efa_complete(struct ts_cq *cq, const struct ts_completion *c)
 			e.imm = be32_to_cpu(c->imm);
 		}
 	}
-	if (reorder && !cq->holds) {
+	if (reorder && ts_is_srd(c->qp) && !cq->holds) {
 		*held(cq) = e;
 		cq->holds = true;
 		return true;
