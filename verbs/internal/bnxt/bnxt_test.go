@@ -19,7 +19,7 @@ type fake struct {
 	provider.Device
 	*device
 	page, shared []byte
-	toggle       []byte // nil: the driver has none
+	toggle       []byte // nil: a driver without toggles
 	mapped       int
 	cq           uapi.BNXTCQReq // last command data
 	qp           uapi.BNXTQPReq

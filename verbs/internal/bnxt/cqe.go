@@ -23,7 +23,7 @@ func handleOf(e *entry, flags uint32) *uint64 {
 func numberOf(e *entry) uint32 { return uint32(mmio.LE64(e[3])>>32) & entryMask }
 
 // decode decodes an entry, which may complete several work requests. whole: it is used up. An
-// entry of a closed queue pair has none.
+// entry of a closed queue pair is skipped.
 func (q *cq) decode(into []provider.Completion, e *entry, flags uint32) (n int, whole bool, err error) {
 	kind := kindOf(flags)
 	if kind != typeSend && kind != typeTerminal && !isReceive(flags) {

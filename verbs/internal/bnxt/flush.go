@@ -51,8 +51,8 @@ func (w work) pop(c *provider.Completion) bool {
 	return w.qp.send.pop(c)
 }
 
-// fail notes that a queue pair is in the error state: the adapter completes none of its work
-// requests any more. The entry that reports it is in one of its completion queues.
+// fail notes that a queue pair is in the error state: the adapter no longer completes its work
+// requests. The entry that reports it is in one of its completion queues.
 func (d *device) fail(owner *qp) {
 	owner.failed.Store(true)
 	owner.sendCQ.flush(work{owner, false})
