@@ -279,6 +279,10 @@ bench-mlx5: ## compare posting, polling and perf with libmlx5, in a guest
 bench-irdma: ## compare posting and polling with libirdma, in a guest
 	go test -tags guest ./test/guest/irdma -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
+.PHONY: bench-bnxt
+bench-bnxt: ## compare posting and polling with libbnxt_re, in a guest
+	go test -tags guest ./test/guest/bnxt -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf $(BUILD)

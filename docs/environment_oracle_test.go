@@ -13,7 +13,7 @@ import (
 
 // variable matches environment variable names in an rdma-core library: whole strings, or
 // only the beginnings for MLX_….
-var variable = regexp.MustCompile(`^((MLX[45]|IRDMA|I40IW|EFA)_[A-Z_]{4,}|MLX_[A-Z]+|HUGE_[A-Z]+|(RDMAV|IBV)_[A-Z_]+|VERBS_LOG_[A-Z]+|SYSFS_PATH)$`)
+var variable = regexp.MustCompile(`^((MLX[45]|IRDMA|I40IW|EFA|BNXT)_[A-Z_]{4,}|MLX_[A-Z]+|HUGE_[A-Z]+|(RDMAV|IBV)_[A-Z_]+|VERBS_LOG_[A-Z]+|SYSFS_PATH)$`)
 
 // contiguous lists the endings for names that begin with MLX_.
 var contiguous = []string{"_ALLOC_TYPE", "_MAX_LOG2_CONTIG_BSIZE", "_MIN_LOG2_CONTIG_BSIZE"}
@@ -40,7 +40,8 @@ func TestEnvironment_Debian(t *testing.T) {
 			documented, last = append(documented, name), name
 		}
 	}
-	for library, few := range map[string]int{"libmlx5.so.1": 20, "libibverbs.so.1": 7, "libibverbs/libirdma-rdmav34.so": 0, "libefa.so.1": 0} {
+	for library, few := range map[string]int{"libmlx5.so.1": 20, "libibverbs.so.1": 7, "libibverbs/libirdma-rdmav34.so": 0, "libefa.so.1": 0,
+		"libibverbs/libbnxt_re-rdmav34.so": 0} {
 		t.Run(library, func(t *testing.T) {
 			content, err := os.ReadFile("/usr/lib/x86_64-linux-gnu/" + library)
 			if err != nil {

@@ -57,7 +57,8 @@ setup (queue pair), connect (request and reply), establish, disconnect.
 
 The peer is any program that accepts connections on the port, or ibkit cm
 --serve. The default port is 7471. Setup requires a driver that ibkit has a
-provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5, irdma or vmw_pvrdma.`),
+provider for: rxe (Soft-RoCE), siw (software iWARP), mlx5, irdma,
+bnxt_re or vmw_pvrdma.`),
 		Example: strings.Trim(`
   # on one host
   ibkit cm --serve
