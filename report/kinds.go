@@ -256,6 +256,8 @@ const (
 	SpeedBelow       Kind = "speed-below"
 	MissingGID       Kind = "missing-gid"
 	Flapping         Kind = "flapping"
+	RDMADisabled     Kind = "rdma-disabled"
+	IWARPMode        Kind = "iwarp-mode"
 )
 
 // Kinds of RoCE settings.
@@ -475,6 +477,8 @@ var kinds = []KindInfo{
 	{SpeedBelow, Error, "the speed is below the manifest", hintLocal, "", runbookHost},
 	{MissingGID, Error, "a GID is missing", "ibkit doctor --only gids", "", runbookRoCE},
 	{Flapping, Error, "the link went down repeatedly within the window", "reseat or replace the cable; the finding ends when the downs are older than the window", "", runbookFlaps},
+	{RDMADisabled, Info, "the adapter has no RDMA device, although its drivers are loaded", "ibkit doctor --only modules", "", runbookHost},
+	{IWARPMode, Info, "the adapter runs iWARP, although it has RoCE", "ibkit doctor --only devices", "", runbookHost},
 
 	{RoCEClass, Warning, "a port and rdma_cm have different traffic classes", hintRoCE, "", runbookRoCELoss},
 	{RoCEPriority, Warning, "RoCE packets have a priority without flow control", hintRoCE, "", runbookRoCELoss},

@@ -48,7 +48,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		bad := h.zeroGUIDs(d)
 		if f := h.finding(report.FirmwareDiffers, d.Name); f != nil {
 			bad = append(bad, Item{
-				Subject: d.Name, Verdict: Note, Found: f.Detail,
+				Kind: f.Kind, Subject: d.Name, Verdict: Note, Found: f.Detail,
 				Why: "adapters with the same model and different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
 		}
@@ -73,7 +73,7 @@ func iwarpMode(d *devinfo.Device) []Item {
 		return nil
 	}
 	return []Item{{
-		Subject: d.Name, Verdict: Note, Found: "iWARP, although the adapter has RoCE", Why: "peers on RoCE cannot connect",
+		Kind: report.IWARPMode, Subject: d.Name, Verdict: Note, Found: "iWARP, although the adapter has RoCE", Why: "peers on RoCE cannot connect",
 		Fix:  []string{fmt.Sprintf("devlink dev param set pci/%s name enable_roce value true cmode runtime", d.PCI.Address)},
 		Hint: "disable enable_iwarp first; with Intel's own driver, the option roce_ena of the module irdma selects RoCE",
 	}}

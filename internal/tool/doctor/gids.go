@@ -23,16 +23,19 @@ var whyIPv4GID = map[report.Severity]string{
 
 func checkGIDs(_ context.Context, h *host) []Item {
 	var items []Item
-	for d, p := range h.roce() {
+	for d, p := range h.active(roce.Judged) {
 		items = append(items, h.checkPortGIDs(d, p))
 	}
 	if items == nil {
-		return h.noActivePort("RoCE port", roce.IsRoCE)
+		return h.noActivePort("RoCE port", roce.Judged)
 	}
 	return items
 }
 
 func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
+	if d.IsEFA() && p.GID0 != nil {
+		return good(portName(d, p), "index 0: %v, the only GID: no rdma_cm, no IP address", *p.GID0)
+	}
 	f := h.finding(report.NoIPv4GID, portName(d, p))
 	if f == nil {
 		g, _ := p.RoutableGID()

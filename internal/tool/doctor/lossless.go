@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/devinfo"
@@ -66,20 +68,13 @@ func linkSettings(l *roce.NetdevSettings) Item {
 	return good("", "%v", l)
 }
 
-// notifications describes the counters of congestion notifications (ECN).
+// notifications describes the counters of congestion marks and notifications (ECN).
 func notifications(p *devinfo.Port) string {
-	var parts []string
-	for _, c := range []struct{ name, text string }{
-		{"np_ecn_marked_roce_packets", "%d packets with an ECN mark"},
-		{"np_cnp_sent", "%d congestion notifications sent"},
-		{"rp_cnp_handled", "%d congestion notifications received"},
-	} {
-		if n := p.HWCounts[c.name]; n > 0 {
-			parts = append(parts, fmt.Sprintf(c.text, n))
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(p.HWCounts)) {
+		if n := p.HWCounts[name]; n > 0 && roce.Notifies(name) {
+			fmt.Fprintf(&text, "; %d %s", n, roce.Meaning(name))
 		}
 	}
-	if parts == nil {
-		return ""
-	}
-	return "; " + strings.Join(parts, ", ")
+	return text.String()
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/report"
 )
 
 // A kernelPart is a kernel module that RDMA needs. A module that is built into the
@@ -15,6 +19,7 @@ type kernelPart struct {
 	evidence string // below sys/class
 	verdict  Verdict
 	why      string
+	serves   func(*devinfo.Device) bool // nil: all devices
 }
 
 const (
@@ -24,12 +29,15 @@ const (
 )
 
 var kernelParts = []kernelPart{
-	{"ib_core", "infiniband", Error, "RDMA does not work without it"},
-	{"ib_uverbs", "infiniband_verbs", Error, whyUverbs},
-	{"ib_umad", "infiniband_mad", Error, whyUmad},
-	{"rdma_cm", "misc/rdma_cm", Warning, "connections by IP address need it: NVMe over RDMA, rping, perftest -R"},
-	{"rdma_ucm", "misc/rdma_cm", Warning, whyRDMAUCM},
+	{"ib_core", "infiniband", Error, "RDMA does not work without it", nil},
+	{"ib_uverbs", "infiniband_verbs", Error, whyUverbs, nil},
+	{"ib_umad", "infiniband_mad", Error, whyUmad, (*devinfo.Device).HasMADs},
+	{"rdma_cm", "misc/rdma_cm", Warning, "connections by IP address need it: NVMe over RDMA, rping, perftest -R", hasCM},
+	{"rdma_ucm", "misc/rdma_cm", Warning, whyRDMAUCM, hasCM},
 }
+
+// hasCM reports whether rdma_cm connects with the device.
+func hasCM(d *devinfo.Device) bool { return !d.IsEFA() }
 
 // rdmaDrivers maps an adapter's network driver to its RDMA driver (Kconfig in
 // drivers/infiniband/hw).
@@ -48,8 +56,20 @@ var rdmaDrivers = map[string]string{
 // onlyRDMA contains the drivers for adapters that are usually bought for RDMA.
 var onlyRDMA = map[string]bool{"mlx4_core": true, "mlx5_core": true}
 
-// mellanox is the PCI vendor with RDMA support in all network adapters.
-const mellanox = "0x15b3"
+// enableRoCE are the settings that enable RoCE, by network driver; %s is the PCI address
+// (Documentation/networking/devlink: bnxt.rst, ice.rst, mlx5.rst; niccli of Broadcom).
+var enableRoCE = map[string]string{
+	"bnxt_en":   "devlink dev param set pci/%s name enable_roce value true cmode permanent, or niccli nvm -setoption support_rdma -value 1 -scope 0; then restart the host",
+	"ice":       "devlink dev param set pci/%s name enable_roce value true cmode runtime",
+	"mlx5_core": "devlink dev param set pci/%[1]s name enable_roce value true cmode driverinit; devlink dev reload pci/%[1]s",
+}
+
+// unbound are the adapters with RDMA support in all models, by PCI vendor and the begin of
+// the device ID.
+var unbound = []struct{ vendor, device, module, name string }{
+	{"0x15b3", "", "mlx5_core", "NVIDIA adapter"},
+	{"0x1d0f", "0xefa", "efa", "Elastic Fabric Adapter"},
+}
 
 // networkClass is the PCI class prefix for network and InfiniBand adapters.
 const networkClass = "0x02"
@@ -58,6 +78,7 @@ func checkModules(_ context.Context, h *host) []Item {
 	var items []Item
 	for _, p := range kernelParts {
 		switch {
+		case !h.uses(p.serves):
 		case h.exists("sys/module/" + p.name):
 			items = append(items, good(p.name, "loaded"))
 		case h.exists("sys/class/" + p.evidence):
@@ -70,6 +91,11 @@ func checkModules(_ context.Context, h *host) []Item {
 		items = append(items, h.gpuMemory())
 	}
 	return append(items, h.adapters()...)
+}
+
+// uses reports whether the host has a device that a kernel module serves, or no device at all.
+func (h *host) uses(serves func(*devinfo.Device) bool) bool {
+	return serves == nil || len(h.devices.Devices) == 0 || slices.ContainsFunc(h.devices.Devices, serves)
 }
 
 // gpuMemory checks for a module that gives RDMA devices access to NVIDIA GPU memory.
@@ -134,7 +160,6 @@ func (h *host) adapters() []Item {
 			continue
 		}
 		driver := h.link(adapter + "/driver")
-		vendor, _ := h.text(adapter + "/vendor")
 		module := rdmaDrivers[driver]
 		found := h.names(adapter + "/infiniband")
 		switch {
@@ -142,10 +167,8 @@ func (h *host) adapters() []Item {
 			items = append(items, good(address, "%s, %s", driver, strings.Join(found, " ")))
 		case len(found) > 0:
 			items = append(items, good(address, "%s", strings.Join(found, " ")))
-		case driver == "" && vendor == mellanox:
-			i := h.missingModule("mlx5_core", Error, "the adapter cannot be used")
-			i.Subject, i.Found = address, "NVIDIA adapter without a driver"
-			items = append(items, i)
+		case driver == "":
+			items = append(items, h.withoutDriver(address, adapter)...)
 		case module != "" && !h.exists("sys/module/"+module):
 			i := h.missingModule(module, Note, "the network driver of the adapter is loaded, its RDMA driver is not")
 			if onlyRDMA[driver] {
@@ -154,12 +177,30 @@ func (h *host) adapters() []Item {
 			i.Subject, i.Found = address, fmt.Sprintf("no RDMA device: %s is loaded, %s is not", driver, module)
 			items = append(items, i)
 		case module != "":
-			items = append(items, Item{
-				Subject: address, Verdict: Note, Found: fmt.Sprintf("no RDMA device, although %s and %s are loaded", driver, module),
+			i := Item{
+				Kind: report.RDMADisabled, Subject: address, Verdict: Note, Found: fmt.Sprintf("no RDMA device, although %s and %s are loaded", driver, module),
 				Why:  "the adapter does not support RDMA, or RDMA is disabled",
 				Hint: fmt.Sprintf("find the reason with: dmesg | grep %s; devlink dev param show pci/%s", address, address),
-			})
+			}
+			if command := enableRoCE[driver]; command != "" {
+				i.Hint += "; to enable RoCE: " + fmt.Sprintf(command, address)
+			}
+			items = append(items, i)
 		}
 	}
 	return items
+}
+
+// withoutDriver returns an item for an adapter without a driver that has RDMA in all models.
+func (h *host) withoutDriver(address, dir string) []Item {
+	vendor, _ := h.text(dir + "/vendor")
+	device, _ := h.text(dir + "/device")
+	for _, u := range unbound {
+		if vendor == u.vendor && strings.HasPrefix(device, u.device) {
+			i := h.missingModule(u.module, Error, "the adapter cannot be used")
+			i.Subject, i.Found = address, u.name+" without a driver"
+			return []Item{i}
+		}
+	}
+	return nil
 }

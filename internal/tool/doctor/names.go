@@ -22,7 +22,7 @@ func checkNames(_ context.Context, h *host) []Item {
 	var items []Item
 	seen := ""
 	for d, p := range h.ports() {
-		if p.Ethernet() || d.NodeDesc == nil || d.Name == seen {
+		if !isInfiniBand(d, p) || d.NodeDesc == nil || d.Name == seen {
 			continue
 		}
 		seen = d.Name

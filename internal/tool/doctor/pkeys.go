@@ -12,7 +12,7 @@ const fullMember = 1 << 15
 func checkPKeys(_ context.Context, h *host) []Item {
 	var items []Item
 	for d, p := range h.ports() {
-		if p.Ethernet() || !p.Active() || len(p.PKeys) == 0 {
+		if !isInfiniBand(d, p) || !p.Active() || len(p.PKeys) == 0 {
 			continue
 		}
 		var full, limited []string

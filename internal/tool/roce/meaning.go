@@ -94,3 +94,12 @@ func Trouble(name string) string {
 	}
 	return ""
 }
+
+// Notifies reports whether a counter in sysfs counts congestion marks or notifications.
+func Notifies(name string) bool {
+	switch q, known := hardware[name]; q {
+	case marked, cnpsSent, cnpsReceived:
+		return known
+	}
+	return false
+}
