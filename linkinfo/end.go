@@ -1,6 +1,7 @@
 package linkinfo
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -133,6 +134,19 @@ func (e *End) Located(names *fabric.NameMap) []report.Finding {
 		located[i] = f.At(e.Port.Node.GUID, int(e.Port.Number))
 	}
 	return located
+}
+
+// Findings yields the findings of link ends as [End.Located] returns them.
+func Findings(ends []End, names *fabric.NameMap) iter.Seq[report.Finding] {
+	return func(yield func(report.Finding) bool) {
+		for i := range ends {
+			for _, f := range ends[i].Located(names) {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (e *End) checkState() {

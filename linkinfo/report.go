@@ -123,7 +123,8 @@ type ReportOptions struct {
 	PHY func(*fabric.Port) *ReportPHY
 }
 
-// NewReport returns the report on a result without its nodes. ends are those of the nodes.
+// NewReport returns the report on a result without its nodes, its links and the findings of
+// its link ends: see [Findings]. ends are those of the nodes.
 func NewReport(r *Result, nodes []*fabric.Node, ends []End, o ReportOptions) *Report {
 	f := r.Fabric
 	d := &Report{
@@ -132,9 +133,6 @@ func NewReport(r *Result, nodes []*fabric.Node, ends []End, o ReportOptions) *Re
 	}
 	for _, c := range f.Conflicts {
 		d.Add(report.New(report.Conflict, c.GUID.String(), c.Detail).At(c.GUID, int(c.Port)))
-	}
-	for i := range ends {
-		d.Add(ends[i].Located(o.Names)...)
 	}
 	d.Fail(f.ReportFailures(o.Names)...)
 	d.Partial = f.Partial() || o.Partial

@@ -1,8 +1,11 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/report"
@@ -24,35 +27,56 @@ func AppendMembers(b []byte, before byte, v any) []byte {
 }
 
 // WriteHead writes a document's head, a line for each finding and failure, and leaves the
-// object open.
-func WriteHead(out *Output, h *report.Head) {
+// object open. more are findings behind those of the head, which a large fabric has too
+// many of for a list.
+func WriteHead(out *Output, h *report.Head, more ...iter.Seq[report.Finding]) {
 	WriteMembers(out, '{', struct {
 		Schema  string    `json:"schema"`
 		Began   time.Time `json:"began"`
 		Partial bool      `json:"partial"`
 	}{h.Schema, h.Began, h.Partial})
-	WriteArray(out, "findings", h.Findings, func(f report.Finding) any { return f })
+	findings := func(yield func(report.Finding) bool) {
+		for _, seq := range append([]iter.Seq[report.Finding]{slices.Values(h.Findings)}, more...) {
+			seq(yield)
+		}
+	}
+	writeSeq(out, "findings", findings, func(f report.Finding) any { return &f })
 	WriteArray(out, "failures", h.Failures, func(f report.Failure) any { return f })
 }
 
 // WriteArray writes a member that is an array, an element per line.
 func WriteArray[T any](out *Output, name string, elements []T, convert func(T) any) {
-	AppendArray(out, name, elements, func(b []byte, e T) []byte { return append(b, MustMarshal(convert(e))...) })
+	writeSeq(out, name, slices.Values(elements), convert)
+}
+
+// writeSeq is [WriteArray] for a sequence. All elements share a buffer, where json.Marshal
+// allocates memory for each.
+func writeSeq[T any](out *Output, name string, elements iter.Seq[T], convert func(T) any) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	appendSeq(out, name, elements, func(b []byte, e T) []byte {
+		text.Reset()
+		if err := encoder.Encode(convert(e)); err != nil {
+			panic(err) // as MustMarshal
+		}
+		return append(b, bytes.TrimSuffix(text.Bytes(), []byte("\n"))...)
+	})
 }
 
 // AppendArray is [WriteArray] with a function that appends an element's JSON form. It
 // serves arrays that grow with the fabric: encoding/json is slower and allocates memory
 // for each value.
 func AppendArray[T any](out *Output, name string, elements []T, appendJSON func([]byte, T) []byte) {
+	appendSeq(out, name, slices.Values(elements), appendJSON)
+}
+
+func appendSeq[T any](out *Output, name string, elements iter.Seq[T], appendJSON func([]byte, T) []byte) {
 	fmt.Fprintf(out, ",\n%q:[", name)
-	var b []byte
-	for i, e := range elements {
-		b = b[:0]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendJSON(append(b, '\n'), e)
+	b := []byte{'\n'}
+	for e := range elements {
+		b = appendJSON(b, e)
 		out.Write(b)
+		b = append(b[:0], ",\n"...)
 	}
 	out.WriteByte(']')
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -135,6 +136,7 @@ func (p *Page) linkinfoJSON(_ context.Context, s *state, q query) (any, int, err
 	ends := linkinfo.Ends(f, nodes)
 	o := linkinfo.ReportOptions{Names: s.sweep.Names}
 	d := linkinfo.NewReport(&linkinfo.Result{Began: s.sweep.Result.Began, Fabric: f}, nodes, ends, o)
+	d.Findings = slices.AppendSeq(d.Findings, linkinfo.Findings(ends, o.Names))
 	rest := ends
 	for _, n := range nodes {
 		count := 0

@@ -13,7 +13,7 @@ import (
 // fabric would not fit into memory. ends are in the order of nodes.
 func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, o linkinfo.ReportOptions) {
 	d := linkinfo.NewReport(r, nodes, ends, o)
-	render.WriteHead(out, &d.Head)
+	render.WriteHead(out, &d.Head, linkinfo.Findings(ends, o.Names))
 	render.WriteMembers(out, ',', struct {
 		Aborted *string `json:"aborted"`
 		Start   ib.GUID `json:"start"`
