@@ -25,7 +25,7 @@ int ts_init_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init)
 	ah->hop = grh->hop_limit;
 	ah->flow = grh->flow_label;
 	mutex_lock(&ts_lock);
-	err = ts_give_id(&ahs, &ah->id, ah, 1, 0x1ffff, &next_ah);
+	err = ts_give_id(&ahs, &ah->id, ah, 1, 0xfffe, &next_ah);
 	mutex_unlock(&ts_lock);
 	return err;
 }

@@ -275,47 +275,21 @@ static int reply_qp(struct ts_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
 }
 
-/*
- * Address handles: requests have the number.
- */
-
-static DEFINE_XARRAY_ALLOC(ahs);
-static u32 next_ah;
-
-struct ts_ah *efa_find_ah(u32 id)
-{
-	return xa_load(&ahs, id);
-}
-
 static int create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
-	struct ts_ah *ah = container_of(ib, struct ts_ah, ib);
 	struct efa_ibv_create_ah_resp resp = {};
 	int err;
 
-	if (!udata || !(rdma_ah_get_ah_flags(init->ah_attr) & IB_AH_GRH))
+	if (!udata)
 		return -EINVAL;
-	ah->dgid = rdma_ah_read_grh(init->ah_attr)->dgid;
-	mutex_lock(&ts_lock);
-	err = ts_give_id(&ahs, &ah->id, ah, 1, 0xfffe, &next_ah);
-	mutex_unlock(&ts_lock);
+	err = ts_init_ah(ib, init);
 	if (err)
 		return err;
-	resp.efa_address_handle = ah->id;
+	resp.efa_address_handle = container_of(ib, struct ts_ah, ib)->id;
 	err = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
 	if (err)
-		xa_erase(&ahs, ah->id);
+		ts_destroy_ah(ib, 0);
 	return err;
-}
-
-static int destroy_ah(struct ib_ah *ib, u32 flags)
-{
-	struct ts_ah *ah = container_of(ib, struct ts_ah, ib);
-
-	mutex_lock(&ts_lock);
-	xa_erase(&ahs, ah->id);
-	mutex_unlock(&ts_lock);
-	return 0;
 }
 
 static void query_device(struct ib_device_attr *a)
@@ -392,7 +366,7 @@ static const struct ib_device_ops ops = {
 	.create_ah = create_ah,
 	.create_user_ah = create_ah,
 	.dealloc_ucontext = dealloc_ucontext,
-	.destroy_ah = destroy_ah,
+	.destroy_ah = ts_destroy_ah,
 	.disassociate_ucontext = disassociate_ucontext,
 	.get_link_layer = get_link_layer,
 	.get_port_immutable = get_port_immutable,

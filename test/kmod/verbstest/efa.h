@@ -12,7 +12,6 @@
 enum { EFA_SEND, EFA_RECV };	/* parts of a completion queue */
 
 /* efa.c */
-struct ts_ah *efa_find_ah(u32 id);
 u32 efa_sq_posted(const struct ts_qp *qp);
 u32 efa_rq_posted(const struct ts_qp *qp);
 

@@ -301,7 +301,7 @@ static enum ib_wc_status parse_rdma(struct ts_qp *qp, struct wqe *w, struct ts_s
 
 static enum ib_wc_status parse(struct ts_qp *qp, struct wqe *w, struct ts_send *s, struct ts_list *local)
 {
-	struct ts_ah *ah = efa_find_ah(w->ah);
+	struct ts_ah *ah = ts_find_ah(w->ah);
 
 	ts_expect(!w->reserved && !memchr_inv(w->reserved2, 0, sizeof(w->reserved2)),
 		  "QP %#x: reserved bytes %*ph", qp->ib.qp_num, 12, w->reserved2);
@@ -310,10 +310,9 @@ static enum ib_wc_status parse(struct ts_qp *qp, struct wqe *w, struct ts_send *
 	s->imm = cpu_to_be32(w->imm);
 	s->dqpn = w->dqpn;
 	s->qkey = w->qkey;
-	s->grh = true;
 	if (!ah)
 		return IB_WC_LOC_EEC_OP_ERR;
-	s->dgid = ah->dgid.raw;
+	ts_send_to(s, ah);
 	switch (OP(w->ctrl1)) {
 	case 0:
 		return parse_send(qp, w, s, local);
