@@ -3,8 +3,6 @@
 package irdma_test
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
@@ -118,34 +116,13 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-var record = flag.String("wqes", "", "write the work requests of libirdma to `FILE`")
-
 // TestWorkRequests posts the same work requests with libirdma and with package
 // verbs/internal/irdma, and compares the bytes in the rings. The output is
 // verbs/internal/irdma/testdata/libirdma.wqes.
 func TestWorkRequests(t *testing.T) {
 	t.Parallel()
-	program := verbstest.Compile(t, "testdata/wqes.c", "-rdynamic")
-	var all strings.Builder
-	for _, generation := range testenv.Cases(nil, "1", "2", "3") {
-		release := debian.Bookworm
-		if generation == "3" { // libirdma 44 has no third generation
-			release = debian.Sid
-		}
-		g := verbstest.Boot(t, verbstest.Adapter{
-			ABI: "irdma", Device: "irdma0", ToolsFrom: release, Address: address, Options: "irdma_gen=" + generation, Tools: []string{"ibv_devinfo"},
-			Files: map[string]string{"/usr/bin/wqes": program}, Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/verbs/internal/irdma", Test: true}},
-		})
-		g.Must(t, "sh", "-c", "wqes "+generation+" >/root/wqes")
-		if *record != "" {
-			all.WriteString(g.Must(t, "cat", "/root/wqes"))
-		}
-		g.Must(t, "irdma.test", "-test.run=^TestLibirdma$", "-wqes=/root/wqes")
-		verbstest.CheckKernel(t, g)
-	}
-	if *record != "" {
-		if err := os.WriteFile(*record, []byte(all.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	a := verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address, Tools: []string{"ibv_devinfo"}}
+	verbstest.CompareRings(t, "irdma", a, testenv.Cases(nil, []verbstest.Rings{
+		{Options: "irdma_gen=1", Arguments: "1"}, {Options: "irdma_gen=2", Arguments: "2"}, {Release: debian.Sid, Options: "irdma_gen=3", Arguments: "3"}, // libirdma 44 has no third generation
+	}...))
 }

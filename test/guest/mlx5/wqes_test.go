@@ -3,16 +3,12 @@
 package mlx5_test
 
 import (
-	"flag"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
-
-var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FILE`")
 
 // library is Debian's libmlx5. Programs that use its API need it by this name, too.
 const library = "/usr/lib/x86_64-linux-gnu/libmlx5.so.1"
@@ -31,12 +27,7 @@ func TestWorkRequests(t *testing.T) {
 	s := withLibrary(t, spec(t), "wqes")
 	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/verbs/internal/mlx5", Test: true})
 	g := guest.New(t, s)
-	out := g.Must(t, "wqes")
-	if *record != "" {
-		if err := os.WriteFile(*record, []byte(out), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	g.Must(t, "sh", "-c", "wqes >/root/wqes")
+	verbstest.Record(t, g.Must(t, "cat", "/root/wqes"))
 	g.Must(t, "mlx5.test", "-test.run=^TestLibmlx5$", "-wqes=/root/wqes")
 }

@@ -2,18 +2,16 @@ package mlx5
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/ringtest"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -21,74 +19,18 @@ import (
 // that libmlx5 44.0 wrote for them. The test in a guest replaces it with new output.
 var recorded = flag.String("wqes", "testdata/libmlx5.wqes", "`FILE` with work requests of libmlx5")
 
-// A request is a file line.
-type request struct {
-	name   string
-	values map[string]string
-	sges   []provider.SGE
-	bytes  []byte
-}
-
-func readRequests(t *testing.T) []request {
-	t.Helper()
-	text, err := os.ReadFile(*recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []request
-	for line := range strings.Lines(string(text)) {
-		r := request{values: map[string]string{}}
-		for _, word := range strings.Fields(line) {
-			name, value, _ := strings.Cut(word, "=")
-			r.values[name] = value
-			if name == "sge" {
-				var s provider.SGE
-				if _, err := fmt.Sscanf(value, "%d,%d,%d", &s.Addr, &s.Length, &s.LKey); err != nil {
-					t.Fatalf("%s: %v", line, err)
-				}
-				r.sges = append(r.sges, s)
-			}
-		}
-		r.name, r.bytes = r.values["name"], r.hex(t, "bytes")
-		all = append(all, r)
-	}
-	return all
-}
-
-// number returns a parameter, 0 if the work request has none.
-func (r *request) number(t *testing.T, name string) uint64 {
-	t.Helper()
-	if r.values[name] == "" {
-		return 0
-	}
-	n, err := strconv.ParseUint(r.values[name], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func (r *request) hex(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(r.values[name])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 var transportNames = map[string]provider.Transport{"rc": provider.RC, "uc": provider.UC, "ud": provider.UD, "xrc": provider.XRCInit}
 
 // TestLibmlx5 posts the same work requests as a program with libmlx5 and compares the
 // fields in the rings and the doorbell records.
 func TestLibmlx5(t *testing.T) {
-	requests := readRequests(t)
+	requests := ringtest.Lines(t, *recorded)
 	if len(requests) < 200 {
 		t.Fatalf("got %d work requests, want at least 200", len(requests))
 	}
 	for _, r := range requests {
-		t.Run(r.name, func(t *testing.T) {
-			if r.values["receive"] != "" {
+		t.Run(r.Values["name"], func(t *testing.T) {
+			if r.Values["receive"] != "" {
 				compareReceive(t, r)
 			} else {
 				compareSend(t, r)
@@ -97,41 +39,30 @@ func TestLibmlx5(t *testing.T) {
 	}
 }
 
-func compareSend(t *testing.T, r request) {
+func compareSend(t *testing.T, r ringtest.Line) {
 	f, d := newDevice(t)
 	q := d.newCQ(t, f, 7)
-	attr := provider.QPAttr{Transport: transportNames[r.values["transport"]], SendCQ: q, Cap: provider.QPCap{MaxSendWR: 128, MaxSendSGE: 4, MaxInline: 200}}
-	p, err := d.NewQP(attr, answer(f, &f.qp, provider.Created{Number: uint32(r.number(t, "qpn"))}, 0))
+	attr := provider.QPAttr{Transport: transportNames[r.Values["transport"]], SendCQ: q, Cap: provider.QPCap{MaxSendWR: 128, MaxSendSGE: 4, MaxInline: 200}}
+	p, err := d.NewQP(attr, answer(f, &f.qp, provider.Created{Number: uint32(r.Number(t, "qpn"))}, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	qp := p.(*qp)
 	defer qp.Close()
-	qp.send.posted = uint32(r.number(t, "block"))
+	qp.send.posted = uint32(r.Number(t, "block"))
 	at := int(qp.send.posted) % len(qp.send.slots) * blockSize
-	if r.number(t, "windowed") == 1 {
+	if r.Number(t, "windowed") == 1 {
 		qp.send.fence = ctrlSmallFence
 	}
-	wr := provider.SendWR{
-		Opcode: provider.Opcode(r.number(t, "op")), Flags: provider.SendFlags(r.number(t, "flags")), SGEs: r.sges, Imm: uint32(r.number(t, "imm")),
-		InvalidateKey: uint32(r.number(t, "invalidate")), RemoteAddr: r.number(t, "raddr"), RKey: uint32(r.number(t, "rkey")),
-		CompareAdd: r.number(t, "compare"), Swap: r.number(t, "swap"), RemoteQPN: uint32(r.number(t, "rqpn")), QKey: uint32(r.number(t, "qkey")),
-		Inline: r.hex(t, "inline"), RemoteSRQN: uint32(r.number(t, "srqn")),
-	}
-	if wr.Opcode == provider.OpBindMW {
-		wr.Bind = &provider.Bind{
-			Window: uint32(r.number(t, "window")), RKey: uint32(r.number(t, "newkey")), LKey: uint32(r.number(t, "bindkey")),
-			Addr: r.number(t, "bindaddr"), Length: r.number(t, "bindlen"), Access: provider.Access(r.number(t, "access")),
-		}
-	}
+	wr := r.Send(t)
 	if attr.Transport == provider.UD {
 		path := provider.Path{
-			DLID: ib.LID(r.number(t, "dlid")), SL: uint8(r.number(t, "sl")), SrcPathBits: uint8(r.number(t, "pathbits")),
-			StaticRate: ib.Rate(r.number(t, "rate")), Port: 1, SGIDIndex: uint8(r.number(t, "gidindex")), FlowLabel: uint32(r.number(t, "flow")),
-			HopLimit: uint8(r.number(t, "hop")), TrafficClass: uint8(r.number(t, "tclass")),
+			DLID: ib.LID(r.Number(t, "dlid")), SL: uint8(r.Number(t, "sl")), SrcPathBits: uint8(r.Number(t, "pathbits")),
+			StaticRate: ib.Rate(r.Number(t, "rate")), Port: 1, SGIDIndex: uint8(r.Number(t, "gidindex")), FlowLabel: uint32(r.Number(t, "flow")),
+			HopLimit: uint8(r.Number(t, "hop")), TrafficClass: uint8(r.Number(t, "tclass")),
 		}
-		if r.number(t, "global") == 1 {
-			path.DGID = netip.AddrFrom16([16]byte(r.hex(t, "dgid")))
+		if r.Number(t, "global") == 1 {
+			path.DGID = netip.AddrFrom16([16]byte(r.Hex(t, "dgid")))
 		}
 		a, err := d.NewAH(path, 0, nil)
 		if err != nil {
@@ -142,25 +73,26 @@ func compareSend(t *testing.T, r request) {
 	if _, err := qp.PostSend([]provider.SendWR{wr}); err != nil {
 		t.Fatal(err)
 	}
-	got := append(qp.send.ring[at:], qp.send.ring[:at]...)[:len(r.bytes)]
-	compare(t, sendFields(attr.Transport, got), sendFields(attr.Transport, r.bytes))
-	if record := uint64(binary.BigEndian.Uint32(uapi.Bytes(&qp.memory.record[qpSent]))); record != r.number(t, "record") {
-		t.Errorf("doorbell record: got %d, libmlx5 writes %d", record, r.number(t, "record"))
+	want := r.Hex(t, "bytes")
+	got := append(qp.send.ring[at:], qp.send.ring[:at]...)[:len(want)]
+	compare(t, sendFields(attr.Transport, got), sendFields(attr.Transport, want))
+	if record := uint64(binary.BigEndian.Uint32(uapi.Bytes(&qp.memory.record[qpSent]))); record != r.Number(t, "record") {
+		t.Errorf("doorbell record: got %d, libmlx5 writes %d", record, r.Number(t, "record"))
 	}
 }
 
-func compareReceive(t *testing.T, r request) {
-	stride := int(r.number(t, "stride"))
+func compareReceive(t *testing.T, r ringtest.Line) {
+	stride, want := int(r.Number(t, "stride")), r.Hex(t, "bytes")
 	f, d := newDevice(t)
-	wr := []provider.RecvWR{{SGEs: r.sges}}
+	wr := []provider.RecvWR{{SGEs: r.SGEs}}
 	var got []byte
-	if strings.HasPrefix(r.name, "srq") {
+	if strings.HasPrefix(r.Values["name"], "srq") {
 		s, err := d.NewSRQ(provider.SRQAttr{MaxWR: 15, MaxSGE: uint32(stride)/segmentSize - 1}, answer(f, &f.srq, provider.Created{MaxWR: 15}, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		index := int(r.bytes[srqNext+1]) - 1
+		index := int(want[srqNext+1]) - 1
 		q := s.(*srq)
 		for range index {
 			if _, err := s.PostRecv([]provider.RecvWR{{}}); err != nil {
@@ -172,10 +104,10 @@ func compareReceive(t *testing.T, r request) {
 		}
 		got = q.memory.buffer[index*q.stride:][:q.stride]
 		if q.stride == stride {
-			compare(t, []field{{"next entry", got[:segmentSize]}}, []field{{"next entry", r.bytes[:segmentSize]}})
+			compare(t, []field{{"next entry", got[:segmentSize]}}, []field{{"next entry", want[:segmentSize]}})
 		}
 		compareRecord(t, &r, uapi.Bytes(&q.memory.record[0]))
-		got, r.bytes = got[segmentSize:], r.bytes[segmentSize:]
+		got, want = got[segmentSize:], want[segmentSize:]
 	} else {
 		q := d.newCQ(t, f, 7)
 		qp := d.newQP(t, f, provider.QPAttr{
@@ -185,7 +117,7 @@ func compareReceive(t *testing.T, r request) {
 		if qp.recv.stride != stride {
 			t.Errorf("stride: got %d, libmlx5 has %d", qp.recv.stride, stride)
 		}
-		qp.recv.head = uint32(r.number(t, "record")) - 1
+		qp.recv.head = uint32(r.Number(t, "record")) - 1
 		at := int(qp.recv.head) * qp.recv.stride
 		if _, err := qp.PostRecv(wr); err != nil {
 			t.Fatal(err)
@@ -193,12 +125,12 @@ func compareReceive(t *testing.T, r request) {
 		got = qp.recv.ring[at:][:qp.recv.stride]
 		compareRecord(t, &r, uapi.Bytes(&qp.memory.record[qpReceived]))
 	}
-	compare(t, recvFields(got), recvFields(r.bytes))
+	compare(t, recvFields(got), recvFields(want))
 }
 
-func compareRecord(t *testing.T, r *request, record []byte) {
+func compareRecord(t *testing.T, r *ringtest.Line, record []byte) {
 	t.Helper()
-	if got, want := uint64(binary.BigEndian.Uint32(record)), r.number(t, "record"); got != want {
+	if got, want := uint64(binary.BigEndian.Uint32(record)), r.Number(t, "record"); got != want {
 		t.Errorf("doorbell record: got %d, libmlx5 writes %d", got, want)
 	}
 }

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "record.h"
 
 #define PASSES		9	/* more than a round */
 #define QKEY		0x11111111
@@ -64,12 +64,6 @@ struct queue {
 	uint8_t *send, *receive;
 	size_t send_size, wqe;
 };
-
-static void hex(const void *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		printf("%02x", ((const uint8_t *)p)[i]);
-}
 
 /* Finds the rings among the mappings since a number of them: registers have a page. */
 static void find_rings(struct queue *q, int since)
@@ -115,28 +109,6 @@ static void open_queue(struct queue *q, int srd)
 	attr.qp_state = IBV_QPS_RTS;
 	ZERO(ibv_modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 	printf("queue=%s sends=%d receives=%d sges=%d inline=%d\n", srd ? "srd" : "ud", SENDS, RECEIVES, MAX_SGES, inline_max);
-}
-
-static void wait_for(int completions)
-{
-	struct ibv_wc wc;
-
-	while (completions) {
-		int n = ibv_poll_cq(cq, 1, &wc);
-
-		CHECK(n >= 0);
-		if (n && wc.status) {
-			fprintf(stderr, "status %d, vendor error %#x\n", wc.status, wc.vendor_err);
-			exit(1);
-		}
-		completions -= n;
-	}
-}
-
-static void print_sges(struct ibv_sge *s, int n)
-{
-	for (int i = 0; i < n; i++)
-		printf(" sge=%lu,%u,%u", s[i].addr, s[i].length, s[i].lkey);
 }
 
 /* Posts a receive with a number of SGEs. */
@@ -210,7 +182,7 @@ static void post(struct queue *q, struct ibv_send_wr wr)
 		post_srd(q, &wr);
 	else
 		ZERO(ibv_post_send(q->qp, &wr, &bad));
-	wait_for(received + 1);
+	wait_for(cq, received + 1);
 }
 
 static void payloads(struct queue *q, enum ibv_wr_opcode op, int sges, int with_inline)
@@ -237,14 +209,6 @@ static void payloads(struct queue *q, enum ibv_wr_opcode op, int sges, int with_
 	}
 }
 
-/* Without the zeros at the end. */
-static void print_ring(const uint8_t *ring, size_t n)
-{
-	while (n && !ring[n - 1])
-		n--;
-	hex(ring, n);
-}
-
 /* The ring begins within a page: the first work request has its first bytes there. */
 static void print_rings(struct queue *q)
 {
@@ -252,10 +216,8 @@ static void print_rings(struct queue *q)
 
 	while (at + SENDS * q->wqe < q->send_size && !q->send[at + 2])
 		at += 64;
-	printf("send=");
-	print_ring(q->send + at, SENDS * q->wqe);
-	printf(" receive=");
-	print_ring(q->receive, RQ_SIZE);
+	print_ring("send", q->send + at, SENDS * q->wqe);
+	print_ring(" receive", q->receive, RQ_SIZE);
 	printf("\n");
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "record.h"
 
 #define PASSES		(sges > 3 ? 3 : 10)	/* more than a round */
 #define SQ_QUANTA	512	/* of a queue pair with few requests */
@@ -49,12 +49,6 @@ struct queue {
 	uint8_t *ring;
 };
 
-static void hex(const void *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		printf("%02x", ((const uint8_t *)p)[i]);
-}
-
 static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 {
 	struct ibv_qp_init_attr init = {
@@ -83,28 +77,6 @@ static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 	ZERO(ibv_modify_qp(q->qp, &attr, ud ? IBV_QP_STATE | IBV_QP_SQ_PSN : IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
 			   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
 	printf("queue=%s qpn=%u sges=%d inline=%d\n", name, q->qp->qp_num, sges, inline_max);
-}
-
-static void wait_for(int completions)
-{
-	struct ibv_wc wc;
-
-	while (completions) {
-		int n = ibv_poll_cq(cq, 1, &wc);
-
-		CHECK(n >= 0);
-		if (n && wc.status) {
-			fprintf(stderr, "status %d, vendor error %#x\n", wc.status, wc.vendor_err);
-			exit(1);
-		}
-		completions -= n;
-	}
-}
-
-static void print_sges(struct ibv_sge *s, int n)
-{
-	for (int i = 0; i < n; i++)
-		printf(" sge=%lu,%u,%u", s[i].addr, s[i].length, s[i].lkey);
 }
 
 /* Posts a receive with a number of SGEs. */
@@ -168,7 +140,7 @@ static void post(struct queue *q, struct ibv_send_wr wr)
 	}
 	printf("\n");
 	ZERO(ibv_post_send(q->qp, &wr, &bad));
-	wait_for(received + !!(wr.send_flags & IBV_SEND_SIGNALED));
+	wait_for(cq, received + !!(wr.send_flags & IBV_SEND_SIGNALED));
 }
 
 static void payloads(struct queue *q, enum ibv_wr_opcode op, struct ibv_send_wr wr)
@@ -286,20 +258,10 @@ static void datagrams(struct queue *q)
 	}
 }
 
-/* Without the zeros at the end. */
-static void print_ring(const uint8_t *ring, size_t n)
-{
-	while (n && !ring[n - 1])
-		n--;
-	hex(ring, n);
-}
-
 static void print_rings(struct queue *q)
 {
-	printf("send=");
-	print_ring(q->ring, SQ_QUANTA * 32);
-	printf(" receive=");
-	print_ring(q->ring + SQ_QUANTA * 32, RQ_QUANTA * 32);
+	print_ring("send", q->ring, SQ_QUANTA * 32);
+	print_ring(" receive", q->ring + SQ_QUANTA * 32, RQ_QUANTA * 32);
 	printf("\n");
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "record.h"
 
 #define DEPTH	128
 #define SGES	4
@@ -35,12 +35,6 @@ struct queue {
 	int windowed;		/* the last work request was one of a memory window */
 	const char *transport;
 };
-
-static void hex(const void *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		printf("%02x", ((const uint8_t *)p)[i]);
-}
 
 static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 {
