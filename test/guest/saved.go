@@ -26,8 +26,8 @@ const savedLifetime = 24 * time.Hour
 // s on a quiet machine.
 const saveTimeout = 2 * time.Minute
 
-// initrds caches this process's first file systems by the kernel and the modules that are
-// loaded.
+// initrds caches this process's first file systems by the kernel, the shell's root directory
+// and the modules that are loaded.
 var initrds struct {
 	sync.Mutex
 	files map[string]*os.File
@@ -37,7 +37,7 @@ var initrds struct {
 func baseInitrd(ctx context.Context, k *Kernel, root string, modules []string) (*os.File, error) {
 	initrds.Lock()
 	defer initrds.Unlock()
-	key := strings.Join(append([]string{k.Release}, modules...), " ")
+	key := strings.Join(append([]string{k.Release, root}, modules...), " ")
 	if f := initrds.files[key]; f != nil {
 		return f, nil
 	}
