@@ -12,7 +12,7 @@ type GID struct {
 	Index  uint32
 	GID    netip.Addr
 	Type   *string // gid_attrs/types, for example "RoCE v2"
-	Netdev *string // gid_attrs/ndevs; nil on InfiniBand
+	Netdev *string // gid_attrs/ndevs; nil unless Ethernet
 }
 
 // GIDs reads the GID table for the port with the directory d. It omits empty entries.
@@ -36,8 +36,8 @@ func (d Dir) GIDs(linkLayer *string) []GID {
 			continue
 		}
 		g := GID{Index: uint32(i), GID: gid, Type: types.Text(name)}
-		if linkLayer == nil || *linkLayer != "InfiniBand" {
-			g.Netdev = ndevs.Text(name) // EINVAL on InfiniBand
+		if linkLayer == nil || *linkLayer == "Ethernet" {
+			g.Netdev = ndevs.Text(name) // EINVAL on InfiniBand, and AWS's adapters
 		}
 		if g.Type != nil {
 			*g.Type = gidType(*g.Type, linkLayer)

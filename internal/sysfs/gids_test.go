@@ -23,3 +23,15 @@ func TestDir_GIDs(t *testing.T) {
 		t.Errorf("got problems %s\nwant %s", got, want)
 	}
 }
+
+// Only GIDs of Ethernet have a network device: reading it fails for others.
+func TestDir_GIDs_netdev(t *testing.T) {
+	fs := tree(t, map[string]string{"gids/0": "fe80::1", "gid_attrs/ndevs/0": "eth0", "gid_attrs/types/0": "IB/RoCE v1"})
+	for layer, want := range map[string]string{"Ethernet": "eth0", "InfiniBand": "", "Unknown": ""} {
+		var problems []error
+		got := fs.Dir(&problems).GIDs(&layer)
+		if len(got) != 1 || (got[0].Netdev != nil) != (want != "") || got[0].Netdev != nil && *got[0].Netdev != want {
+			t.Errorf("%s: got %+v, want the network device %q", layer, got, want)
+		}
+	}
+}
