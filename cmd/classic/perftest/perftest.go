@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os/signal"
@@ -186,7 +187,11 @@ func (c *command) complete() error {
 		return errors.New("-M without -g: only multicast has a group")
 	}
 	if t.All {
-		t.Sizes = perftest.AllSizes(ib.MTU4096.Bytes(), t.Type)
+		limit := math.MaxInt
+		if t.Type == verbs.QPTypeUD {
+			limit = ib.MTU4096.Bytes()
+		}
+		t.Sizes = perftest.AllSizes(limit)
 	}
 	if t.Infinite && !c.durationGiven {
 		t.Duration = infinitePeriod

@@ -82,7 +82,7 @@ func (h Header) Members() []Member {
 	add(h.Receives, "RX_depth", h.RxDepth)
 	add(h.Bandwidth, "CQ_Moderation", h.Moderate(h.Sizes[0]))
 	add(true, "Mtu", h.MTU)
-	add(true, "Link_type", h.Link)
+	add(true, "Link_type", h.link())
 	add(h.HasGID, "GID_index", h.GIDIndex)
 	add(!responses, "Max_inline_data", h.Inline)
 	add(responses, "Outstand_reads", h.Reads)

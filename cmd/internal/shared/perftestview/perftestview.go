@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 )
 
@@ -40,9 +41,13 @@ func onOff(on bool) string {
 	return "OFF"
 }
 
+// transport returns the name for the transport (transport_str in perftest_parameters.c).
 func (h Header) transport() string {
-	if h.IWARP {
+	switch {
+	case h.IWARP:
 		return "IW"
+	case h.Link == ib.LinkLayerUnspecified.String(): // EFA
+		return "Unknown"
 	}
 	return "IB"
 }
@@ -96,7 +101,7 @@ func (h Header) Print(out io.Writer) {
 		fmt.Fprintf(out, " CQ Moderation   : %d\n", h.Moderate(h.Sizes[0]))
 	}
 	fmt.Fprintf(out, " Mtu             : %d[B]\n", h.MTU)
-	fmt.Fprintf(out, " Link type       : %s\n", h.Link)
+	fmt.Fprintf(out, " Link type       : %s\n", h.link())
 	if h.HasGID {
 		fmt.Fprintf(out, " GID index       : %d\n", h.GIDIndex)
 	}
@@ -113,6 +118,14 @@ func (h Header) Print(out io.Writer) {
 		fmt.Fprintf(out, "\n%s Waiting for client rdma_cm QP to connect\n Please run the same command with the IB/RoCE interface IP", Rule)
 	}
 	fmt.Fprintf(out, "\n%s", Rule)
+}
+
+// link returns the name for the link layer (link_layer_str in perftest_parameters.c).
+func (h Header) link() string {
+	if h.Link == ib.LinkLayerEthernet.String() {
+		return h.Link
+	}
+	return "IB"
 }
 
 // exchange returns the medium of the messages of the programs.

@@ -14,14 +14,22 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// perftest abbreviates the transport of the device.
-func TestHeader_Transport(t *testing.T) {
-	for want, iwarp := range map[string]bool{"IB": false, "IW": true} {
+// TestHeader checks the abbreviations of perftest for the transport and the link layer.
+func TestHeader(t *testing.T) {
+	for _, test := range []struct {
+		link                string
+		iwarp               bool
+		transport, wantLink string
+	}{
+		{"Ethernet", false, "IB", "Ethernet"}, {"Ethernet", true, "IW", "Ethernet"}, {"InfiniBand", false, "IB", "IB"}, {"Unspecified", false, "Unknown", "IB"},
+	} {
 		var out strings.Builder
-		header := Header{Test: perftest.Test{Order: perftest.Order{Sizes: []int{8}}}, IWARP: iwarp}
+		header := Header{Test: perftest.Test{Order: perftest.Order{Sizes: []int{8}}}, Link: test.link, IWARP: test.iwarp}
 		header.Print(&out)
-		if !strings.Contains(out.String(), "Transport type : "+want+"\n") || !slices.Contains(header.Members(), Member{"Transport_type", want}) {
-			t.Errorf("iWARP %t: got %s and %v, want %s", iwarp, &out, header.Members(), want)
+		members := header.Members()
+		if !strings.Contains(out.String(), "Transport type : "+test.transport+"\n") || !strings.Contains(out.String(), "Link type       : "+test.wantLink+"\n") ||
+			!slices.Contains(members, Member{"Transport_type", test.transport}) || !slices.Contains(members, Member{"Link_type", test.wantLink}) {
+			t.Errorf("%s, iWARP %t: got %s and %v, want %s and %s", test.link, test.iwarp, &out, members, test.transport, test.wantLink)
 		}
 	}
 }

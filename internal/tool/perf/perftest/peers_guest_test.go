@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -84,7 +85,7 @@ func programs() []program {
 	uc := func(t *Test) { t.Type = verbs.QPTypeUC }
 	ud := func(t *Test) { t.Type = verbs.QPTypeUD }
 	both := func(t *Test) { t.Bidirectional = true }
-	all := func(t *Test) { t.All, t.Iterations, t.RxDepth = true, 5, 8; t.Sizes = AllSizes(1024, t.Type) }
+	all := func(t *Test) { t.All, t.Iterations, t.RxDepth, t.Sizes = true, 5, 8, AllSizes(math.MaxInt) }
 	timed := func(t *Test) { t.Timed, t.Duration, t.Margin = true, 3*time.Second, time.Second }
 	of := func(changes ...func(*Test)) func(*Test) {
 		return func(t *Test) {

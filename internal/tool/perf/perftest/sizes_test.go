@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestFitDatagrams(t *testing.T) {
 		{verbs.QPTypeUD, Send, false, []int{4096}, []int{1000}},
 		{verbs.QPTypeSRD, Send, false, []int{4096}, []int{1000}},
 		{verbs.QPTypeSRD, Send, false, []int{1000}, nil},
-		{verbs.QPTypeSRD, Send, true, AllSizes(4096, verbs.QPTypeSRD), []int{2, 4, 8, 16, 32, 64, 128, 256, 512}},
+		{verbs.QPTypeSRD, Send, true, AllSizes(4096), []int{2, 4, 8, 16, 32, 64, 128, 256, 512}},
 		{verbs.QPTypeSRD, Write, false, []int{4096}, nil},
 		{verbs.QPTypeRC, Send, false, []int{4096}, nil},
 	} {
@@ -30,6 +31,11 @@ func TestFitDatagrams(t *testing.T) {
 		one := Test{Order: Order{Verb: test.verb, Sizes: test.sizes, All: test.all}, Type: test.kind}
 		if changed := one.fitDatagrams(1000); changed != (test.want != nil) || !slices.Equal(one.Sizes, want) {
 			t.Errorf("%v %v of %v: got %v, changed: %t, want %v", test.kind, test.verb, test.sizes, one.Sizes, changed, want)
+		}
+	}
+	for limit, want := range map[int]int{1024: 1024, 8928: 8192, math.MaxInt: 1 << 23} {
+		if all := AllSizes(limit); all[0] != 2 || all[len(all)-1] != want {
+			t.Errorf("all sizes up to %d: got %v, want 2 to %d", limit, all, want)
 		}
 	}
 	if n := (&Test{Type: verbs.QPTypeSRD, Moderation: 100, Order: Order{Bandwidth: true}, TxDepth: 128, Iterations: 1000}).Moderate(64); n != 1 {

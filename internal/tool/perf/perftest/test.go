@@ -100,7 +100,7 @@ func (t *Test) fitDatagrams(limit int) bool {
 	}
 	sizes := []int{limit}
 	if t.All {
-		sizes = AllSizes(limit, t.Type)
+		sizes = AllSizes(limit)
 	}
 	t.Sizes = sizes
 	return true
@@ -135,12 +135,9 @@ func (t *Test) twoWay() bool { return t.Bidirectional || !t.Bandwidth }
 // AtomicSize is the size of all messages of atomics.
 const AtomicSize = 8
 
-// AllSizes returns the sizes of -a: powers of two, up to a limit in bytes for datagrams.
-func AllSizes(limit int, kind verbs.QPType) []int {
-	last := 23
-	if endpoint.Datagrams(kind) {
-		last = min(last, bits.Len(uint(limit))-1)
-	}
+// AllSizes returns the sizes of -a: powers of two, up to a limit in bytes.
+func AllSizes(limit int) []int {
+	last := min(23, bits.Len(uint(limit))-1)
 	var sizes []int
 	for n := 1; n <= last; n++ {
 		sizes = append(sizes, 1<<n)
