@@ -63,15 +63,16 @@ func (q *sendQueue) complete(c *provider.Completion, id uint16, code uint8, numb
 		return false, nil
 	}
 	id ^= q.generation
-	if int(id) >= len(q.slots) || !q.slots[id].posted {
+	if int(id) >= len(q.slots) || q.slots[id].state&isPosted == 0 {
 		return false, provider.ErrCorrupt
 	}
 	done := &q.slots[id]
-	done.posted = false
 	q.free.put(id)
+	signaled := done.state&isSignaled != 0
+	done.state = 0
 	if code == 0 {
 		*c = provider.Completion{ID: done.id, Opcode: done.opcode, QPN: number, ByteLen: done.length}
-		return done.signaled, nil
+		return signaled, nil
 	}
 	*c = provider.Completion{ID: done.id, Opcode: done.opcode, QPN: number, Status: statusOf(code), VendorErr: uint32(code)}
 	return true, nil

@@ -407,10 +407,10 @@ func TestSubCQs(t *testing.T) {
 	post(t, q, sends(101, 102)...)
 	rings[0].sent(q, opSend, q.requestID((int(q.send.head)-2)&7), 0)
 	rings[2].sent(q, opSend, q.requestID((int(q.send.head)-1)&7), 0)
-	before := c.turn
+	c.turn = 0
 	poll(t, c, provider.Completion{ID: 101, QPN: qpNumber}, provider.Completion{ID: 102, QPN: qpNumber})
-	if c.turn == before {
-		t.Error("got the same first ring again")
+	if c.turn != 1 {
+		t.Errorf("got ring %d first the next time, want 1", c.turn)
 	}
 }
 

@@ -48,7 +48,10 @@ func (q *receiveQueue) mask() uint16 { return uint16(len(q.free.ids) - 1) }
 // post writes work requests and returns their number. The register gets the number of all
 // descriptors so far.
 func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
-	for n < len(wrs) {
+	for {
+		if n += q.direct(wrs[n:]); n == len(wrs) {
+			break
+		}
 		if err = q.fill(&wrs[n]); err != nil {
 			break
 		}
@@ -59,6 +62,31 @@ func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
 		mmio.Store32(q.bell, le32(q.head&math.MaxUint16))
 	}
 	return n, err
+}
+
+// direct writes the usual work requests, those with a single SGE, up to another kind, and
+// returns their number.
+func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
+	if q.maxSGE < 1 {
+		return 0
+	}
+	head, taken, returned := q.head, q.free.taken, q.free.returned.Load()
+	for i := range wrs {
+		wr := &wrs[i]
+		if len(wr.SGEs) != 1 || taken == returned {
+			break
+		}
+		id := q.free.ids[taken&uint32(len(q.free.ids)-1)]
+		taken++
+		q.slots[id] = received{wr.ID, true}
+		s := &wr.SGEs[0]
+		q.ring[head&uint32(len(q.ring)-1)] = descriptor{le(s.Addr), le(uint64(id|q.generation) |
+			uint64(min(s.Length, math.MaxUint16))<<16 | uint64(s.LKey&keyMask|receiveFirst|receiveLast)<<32)}
+		head++
+	}
+	n := int(head - q.head)
+	q.head, q.free.taken = head, taken
+	return n
 }
 
 // fill writes a work request. Without SGEs, it has an empty descriptor.

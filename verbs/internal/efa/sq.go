@@ -10,12 +10,20 @@ import (
 
 // A sent is a posted work request, by its request ID.
 type sent struct {
-	id       uint64
-	length   uint32
-	opcode   provider.CompletionOpcode
-	posted   bool
-	signaled bool // the caller wants a completion on success, too
+	id     uint64
+	length uint32
+	opcode provider.CompletionOpcode
+	state  uint8
 }
+
+// The bits of a sent's state.
+const (
+	isPosted   = 1 << iota
+	isSignaled // the caller wants a completion on success, too
+)
+
+// posted returns a state for a work request's flags, without branches.
+func posted(f provider.SendFlags) uint8 { return isPosted | uint8(f&provider.SendSignaled) }
 
 // A sendQueue is a ring of send work requests in the adapter's memory.
 type sendQueue struct {
@@ -53,6 +61,11 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 			q.publish()
 			mmio.DeviceBarrier()
 			pending = 0
+		}
+		k := q.direct(wrs[n : n+min(len(wrs)-n, int(q.batch-pending))])
+		n, pending = n+k, pending+uint32(k)
+		if n == len(wrs) || pending == q.batch {
+			continue
 		}
 		if err = q.fill(&wrs[n]); err != nil {
 			break
@@ -110,7 +123,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 		return provider.ErrFull
 	}
 	id := q.free.take()
-	q.slots[id] = sent{wr.ID, length, o.done, true, (wr.Flags|q.flags)&provider.SendSignaled != 0}
+	q.slots[id] = sent{wr.ID, length, o.done, posted(wr.Flags | q.flags)}
 	first := o.first | uint64(id|q.generation) | uint64(q.head>>q.shift&1)<<wqePhase | uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN
 	w := &q.wqe[0]
 	if wr.Flags&provider.SendInline != 0 {
@@ -127,6 +140,56 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	w[0], w[1], w[2] = le(first), le(second), le(uint64(wr.QKey))
 	q.store()
 	return nil
+}
+
+// direct writes the usual work requests, those with a single SGE in 64 bytes, up to another
+// kind, and returns their number. It is a loop without calls, except for an address handle
+// that differs from the last, because it determines the posting cost.
+func (q *sendQueue) direct(wrs []provider.SendWR) int {
+	if q.stride != smallWQE || q.maxSGE < 1 {
+		return 0
+	}
+	ring := unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(q.ring))), q.size)
+	head, taken, returned := q.head, q.free.taken, q.free.returned.Load()
+	var last [2]uintptr // the address handle's words
+	var to uint64
+	for i := range wrs {
+		wr := &wrs[i]
+		if wr.Flags&^provider.SendFlags(provider.SendSignaled|provider.SendSolicited) != 0 || len(wr.SGEs) != 1 || q.allowed>>(wr.Opcode&31)&1 == 0 ||
+			int(wr.Opcode) >= len(operations) || taken == returned {
+			break
+		}
+		if now := *(*[2]uintptr)(unsafe.Pointer(&wr.AH)); now != last || i == 0 {
+			if wr.AH == nil {
+				break
+			}
+			handle, ok := wr.AH.Provided().(*ah)
+			if !ok {
+				break
+			}
+			last, to = now, uint64(handle.id)<<32
+		}
+		o, sge := &operations[wr.Opcode], &wr.SGEs[0]
+		id := q.free.ids[taken&uint32(len(q.free.ids)-1)]
+		taken++
+		q.slots[id] = sent{wr.ID, sge.Length, o.done, posted(wr.Flags | q.flags)}
+		first := o.first | uint64(id|q.generation) | uint64(head>>q.shift&1)<<wqePhase | uint64(wr.RemoteQPN&math.MaxUint16)<<wqeQPN | 1<<wqeLength
+		second := to
+		if o.first&wqeImm != 0 {
+			second |= uint64(wr.Imm)
+		}
+		buffer, address := bufferOf(sge)
+		w := (*[8]uint64)(&ring[head&(q.size-1)])
+		head++
+		if o.remote {
+			mmio.StoreWords(w, le(first), le(second), le(uint64(wr.QKey)), 0, le(uint64(wr.RKey)<<32|uint64(sge.Length)), le(wr.RemoteAddr), buffer, address)
+			continue
+		}
+		mmio.StoreWords(w, le(first), le(second), le(uint64(wr.QKey)), 0, buffer, address, 0, 0)
+	}
+	n := int(head - q.head)
+	q.head, q.free.taken = head, taken
+	return n
 }
 
 // store copies the work request to the ring.

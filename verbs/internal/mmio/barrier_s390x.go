@@ -25,6 +25,11 @@ func Store64(p unsafe.Pointer, v uint64) { write(p, unsafe.Pointer(&v), unsafe.S
 // StoreBlock stores a block in a register.
 func StoreBlock(p unsafe.Pointer, b *[8]uint64) { write(p, unsafe.Pointer(b), unsafe.Sizeof(*b)) }
 
+// StoreWords stores a block's words in a register.
+func StoreWords(p *[8]uint64, a, b, c, d, e, f, g, h uint64) {
+	StoreBlock(unsafe.Pointer(p), &[8]uint64{a, b, c, d, e, f, g, h})
+}
+
 // PlainRegisters is set by tests, whose registers are ordinary memory.
 var PlainRegisters bool
 

@@ -22,3 +22,9 @@ func StoreBlock(p unsafe.Pointer, b *[8]uint64) {
 	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
 	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
 }
+
+// StoreWords stores a block's words in a register, in place: the compiler neither splits nor
+// omits stores to memory that it does not know.
+func StoreWords(p *[8]uint64, a, b, c, d, e, f, g, h uint64) {
+	p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = a, b, c, d, e, f, g, h
+}
