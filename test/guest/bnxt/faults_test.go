@@ -34,6 +34,8 @@ func TestFaults(t *testing.T) {
 		codes = append(codes, fmt.Sprintf("%d 0", code+1))
 	}
 	want := g.Must(t, append([]string{"cfaults"}, codes...)...)
+	// Before release 64, the library leaves the vendor error as it is in flushed completions.
+	want = strings.ReplaceAll(want, "status 5 vendor 0x7", "status 5 vendor 0")
 	got := g.Must(t, append([]string{"faults"}, codes...)...)
 	if inOrder(got) != inOrder(want) {
 		t.Errorf("got completions\n%s\nwant those of libbnxt_re\n%s", got, want)

@@ -36,7 +36,7 @@ func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (an
 	}
 	id := mmio.Acquire((*byte)(s.page.At(uapi.BNXTAVIDOffset)))
 	number := binary.NativeEndian.Uint32(id[:])
-	if number > addressHandleMax {
+	if number > numberMask {
 		return nil, fmt.Errorf("address handle %#x, work requests have 20 bits for it: %w", number, provider.ErrCorrupt)
 	}
 	return &ah{number}, nil

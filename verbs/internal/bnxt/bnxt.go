@@ -104,22 +104,23 @@ func (d *device) ensurePage() error {
 
 // The doorbell types (bnxt_re-abi.h, enum bnxt_re_db_que_type).
 const (
-	bellSQ           = 0
-	bellRQ           = 1
-	bellSRQ          = 2
-	bellSRQArm       = 3
-	bellCQ           = 4
-	bellCQArmSol     = 5
-	bellCQArm        = 6
-	bellCQCutoff     = 9
-	bellValid        = 1 << 26
-	bellEpoch        = 24 // positions: in the index
-	bellToggle       = 25
-	bellType         = 28 // in the number
-	numberMask       = 1<<20 - 1
-	bellIndexMask    = 1<<24 - 1
-	addressHandleMax = 1<<20 - 1
+	bellSQ       = 0
+	bellRQ       = 1
+	bellSRQ      = 2
+	bellSRQArm   = 3
+	bellCQ       = 4
+	bellCQArmSol = 5
+	bellCQArm    = 6
+	bellCQCutoff = 9
+
+	bellValid  = 1 << 26 // in the number
+	bellType   = 28      // positions: in the number
+	bellEpoch  = 24      // in the index
+	bellToggle = 25
 )
+
+// numberMask are the bits of a queue's or an address handle's number.
+const numberMask = 1<<20 - 1
 
 // ring writes to the doorbell, after all earlier stores. index has the epoch and the toggle.
 func (d *device) ring(kind, number, index uint32) {
