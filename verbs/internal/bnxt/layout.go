@@ -45,18 +45,19 @@ const (
 // An operation has its number in work requests and in completions.
 type operation struct {
 	ok, remote bool // remote: it names memory of the peer
+	usual      bool // the header has no more than the length and that memory
 	op         uint32
 	completed  provider.CompletionOpcode
 }
 
 var operations = [16]operation{
-	provider.OpWrite:        {true, true, opWrite, provider.CompletedWrite},
-	provider.OpWriteWithImm: {true, true, opWriteImm, provider.CompletedWrite},
-	provider.OpSend:         {true, false, opSend, provider.CompletedSend},
-	provider.OpSendWithImm:  {true, false, opSendImm, provider.CompletedSend},
-	provider.OpRead:         {true, true, opRead, provider.CompletedRead},
-	provider.OpCompareSwap:  {true, false, opCompareSwap, provider.CompletedCompareSwap},
-	provider.OpFetchAdd:     {true, false, opFetchAdd, provider.CompletedFetchAdd},
+	provider.OpWrite:        {true, true, true, opWrite, provider.CompletedWrite},
+	provider.OpWriteWithImm: {true, true, false, opWriteImm, provider.CompletedWrite},
+	provider.OpSend:         {true, false, true, opSend, provider.CompletedSend},
+	provider.OpSendWithImm:  {true, false, false, opSendImm, provider.CompletedSend},
+	provider.OpRead:         {true, true, true, opRead, provider.CompletedRead},
+	provider.OpCompareSwap:  {true, false, false, opCompareSwap, provider.CompletedCompareSwap},
+	provider.OpFetchAdd:     {true, false, false, opFetchAdd, provider.CompletedFetchAdd},
 }
 
 // The packet number tables. An entry has 8 bytes, or 16 from generation p5 on (struct

@@ -74,8 +74,13 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 // maxMessage is the longest message.
 const maxMessage = math.MaxInt32
 
-// fill writes a work request.
+// fill writes a work request. The usual case has a single SGE, and does not cross the ring's
+// end.
 func (q *sendQueue) fill(wr *provider.SendWR) error {
+	if o := &operations[wr.Opcode&15]; o.usual && wr.Opcode < 16 && len(wr.SGEs) == 1 && wr.Flags&provider.SendInline == 0 && !q.ud &&
+		q.slot+headerSlots < uint32(len(q.ring)) && wr.SGEs[0].Length <= maxMessage {
+		return q.fillUsual(wr, o)
+	}
 	length, to, err := q.check(wr)
 	if err != nil {
 		return err
@@ -84,12 +89,9 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	if wr.Flags&provider.SendInline != 0 {
 		size = headerSlots + (length+slotSize-1)/slotSize
 	}
-	step := size
-	if !q.variable {
-		step = staticSlots
-	}
-	if uint32(len(q.ring))-(q.used-q.doneSlots.Load()) <= step+q.reserved {
-		return provider.ErrFull
+	step, err := q.reserve(size)
+	if err != nil {
+		return err
 	}
 	o := &operations[wr.Opcode]
 	q.putHeader(wr, o, size, length, to)
@@ -100,16 +102,50 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 			*q.at(headerSlots + uint32(i)) = sgeOf(&wr.SGEs[i])
 		}
 	}
+	q.finish(wr, o, length, step)
+	return nil
+}
+
+// fillUsual is fill for a single SGE.
+func (q *sendQueue) fillUsual(wr *provider.SendWR, o *operation) error {
+	if q.maxSGE < 1 {
+		return provider.ErrSGEs
+	}
+	step, err := q.reserve(headerSlots + 1)
+	if err != nil {
+		return err
+	}
+	w := (*[headerSlots + 1]slot)(q.ring[q.slot:])
+	head := o.op | (headerSlots+1)<<wqeSlots | uint32(headFlags[(wr.Flags|q.flags)&15])
+	s := &wr.SGEs[0]
+	w[0] = slot{mmio.LE64(uint64(head)), mmio.LE64(uint64(s.Length))}
+	w[1] = slot{}
+	if o.remote {
+		w[1] = slot{mmio.LE64(wr.RemoteAddr), mmio.LE64(uint64(wr.RKey))}
+	}
+	w[2] = sgeOf(s)
+	q.finish(wr, o, s.Length, step)
+	return nil
+}
+
+// reserve returns the slots of the ring for a work request of a size.
+func (q *sendQueue) reserve(size uint32) (step uint32, err error) {
+	if step = size; !q.variable {
+		step = staticSlots
+	}
+	if uint32(len(q.ring))-(q.used-q.doneSlots.Load()) <= step+q.reserved {
+		return 0, provider.ErrFull
+	}
+	return step, nil
+}
+
+// finish writes a work request's packet numbers, keeps its parameters, and moves the producer
+// behind it.
+func (q *sendQueue) finish(wr *provider.SendWR, o *operation, length, step uint32) {
 	if q.packets.table != nil {
 		q.packets.put(length, q.next, q.slot, o.completed, q.variable)
 	}
 	q.requests[q.next] = request{wr.ID, length, uint8(step), (wr.Flags|q.flags)&provider.SendSignaled != 0, o.completed}
-	q.advance(step)
-	return nil
-}
-
-// advance moves the producer behind a work request.
-func (q *sendQueue) advance(step uint32) {
 	q.used += step
 	if q.slot += step; q.slot >= uint32(len(q.ring)) {
 		q.slot -= uint32(len(q.ring))
@@ -133,22 +169,23 @@ func sgeOf(s *provider.SGE) slot {
 	return slot{mmio.LE64(s.Addr), mmio.LE64(uint64(s.Length)<<32 | uint64(s.LKey))}
 }
 
+// headFlags are a header's flags by SendFlags.
+var headFlags = func() (all [16]uint16) {
+	for i := range all {
+		for flag, bit := range map[provider.SendFlags]uint16{
+			provider.SendSignaled: wqeSignaled, provider.SendFence: wqeFence, provider.SendSolicited: wqeSolicited, provider.SendInline: wqeInline,
+		} {
+			if provider.SendFlags(i)&flag != 0 {
+				all[i] |= bit
+			}
+		}
+	}
+	return all
+}()
+
 // putHeader writes a work request's header.
 func (q *sendQueue) putHeader(wr *provider.SendWR, o *operation, size, length uint32, to *ah) {
-	flags := wr.Flags | q.flags
-	head := o.op | size<<wqeSlots
-	if flags&provider.SendSignaled != 0 {
-		head |= wqeSignaled
-	}
-	if flags&provider.SendFence != 0 {
-		head |= wqeFence
-	}
-	if flags&provider.SendSolicited != 0 {
-		head |= wqeSolicited
-	}
-	if flags&provider.SendInline != 0 {
-		head |= wqeInline
-	}
+	head := o.op | size<<wqeSlots | uint32(headFlags[(wr.Flags|q.flags)&15])
 	key, second := uint32(0), uint64(length)
 	var peer slot
 	switch wr.Opcode {

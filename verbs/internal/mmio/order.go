@@ -1,10 +1,16 @@
 package mmio
 
-import "encoding/binary"
+import (
+	"math/bits"
 
-// LE64 returns v in a little-endian adapter's byte order.
+	"golang.org/x/sys/cpu"
+)
+
+// LE64 returns v in a little-endian adapter's byte order. It costs no memory access, which the
+// functions of encoding/binary for both orders do.
 func LE64(v uint64) uint64 {
-	var b [8]byte
-	binary.NativeEndian.PutUint64(b[:], v)
-	return binary.LittleEndian.Uint64(b[:])
+	if cpu.IsBigEndian {
+		return bits.ReverseBytes64(v)
+	}
+	return v
 }
