@@ -271,6 +271,7 @@ const (
 	RoCEQueue    Kind = "roce-queue"
 	RoCEPeer     Kind = "roce-peer"
 	RoCEBond     Kind = "roce-bond"
+	RoCEDCBX     Kind = "roce-dcbx"
 )
 
 // Kinds of RoCE traffic.
@@ -489,6 +490,7 @@ var kinds = []KindInfo{
 	{RoCEQueue, Warning, "a priority with flow control has no traffic class of its own", hintRoCE, "", runbookRoCELoss},
 	{RoCEPeer, Warning, "the peer has flow control on other priorities", hintRoCE, "", runbookRoCELoss},
 	{RoCEBond, Warning, "network devices of a bond have different settings", hintRoCE, "", runbookRoCELoss},
+	{RoCEDCBX, Warning, "the adapter's firmware has the DCB settings: commands of dcb fail", hintRoCE, "", runbookRoCELoss},
 
 	{RoCELoss, Error, "RoCE packets were lost", hintRoCE + " on both hosts; compare drops and flow control of the switch ports", "", runbookRoCELoss},
 	{RoCEOutOfOrder, Warning, "RoCE packets arrived out of order", "use adaptive routing only with adapters that support it, and one path for each flow otherwise", "", runbookRoCELoss},

@@ -9,7 +9,7 @@ import (
 // roceKinds are the kinds of settings that do not fit.
 var roceKinds = []report.Kind{
 	report.RoCEClass, report.RoCEPriority, report.RoCETrust, report.RoCEVersion, report.RoCEECN, report.RoCEBuffer, report.RoCEQueue,
-	report.RoCEPeer, report.RoCEBond,
+	report.RoCEPeer, report.RoCEBond, report.RoCEDCBX,
 }
 
 // trafficKinds are the kinds of traffic that is slow.

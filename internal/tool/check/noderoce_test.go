@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -36,10 +37,17 @@ func TestNode_RoCE(t *testing.T) {
 		"net/eth1/ecn/roce_np/enable/3":                "1",
 		"net/eth1/ecn/roce_rp/enable/3":                "0",
 	})
+	device := filepath.Join(root, "sys/class/net/eth2/device")
+	if err := os.MkdirAll(device, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../../../bus/pci/drivers/ice", filepath.Join(device, "driver")); err != nil {
+		t.Fatal(err)
+	}
 	query := func(name string) (dcbnl.Bridging, error) {
 		b := dcbnl.Bridging{Enabled: 8, DSCP: map[uint8]uint8{26: 3}, Peer: new(uint8(16)), ETS: &dcbnl.ETS{}, Buffers: &dcbnl.Buffers{}}
 		if name == "eth2" {
-			b.Trust = []string{"pcp"}
+			b.Trust, b.DCBX = []string{"pcp"}, new(dcbnl.ByFirmware|dcbnl.IEEE)
 		}
 		return b, nil
 	}

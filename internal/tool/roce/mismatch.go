@@ -68,6 +68,7 @@ func (s *PortSettings) Mismatches() []Mismatch {
 		if l.bridging == nil {
 			continue
 		}
+		before := len(j.all)
 		switch bits.OnesCount8(l.bridging.Enabled) {
 		case 0:
 			j.noPFC(l)
@@ -80,6 +81,7 @@ func (s *PortSettings) Mismatches() []Mismatch {
 			j.allPFC(l)
 		}
 		j.peer(l)
+		j.agent(l, before)
 	}
 	j.sources()
 	j.version()
@@ -96,7 +98,7 @@ func (j *judge) noPFC(l *NetdevSettings) {
 	}
 	j.add(l, Mismatch{
 		Kind: report.Lossless, Severity: report.Info, Found: found, Why: whyLossless,
-		Fix:  []string{fmt.Sprintf("dcb pfc set dev %s prio-pfc 3:on", word(l))},
+		Fix:  append(l.queuesFirst(), fmt.Sprintf("dcb pfc set dev %s prio-pfc 3:on", word(l))),
 		Hint: "use the priority of your network (3 is common) on switches and peers too, and map the DSCP of RoCE to it; networks designed for ECN only or for lossy RoCE do not need PFC",
 	})
 }

@@ -110,7 +110,10 @@ func (h Host) netdev(root sysfs.Dir, name string) *NetdevSettings {
 	if s.LLDP = h.Neighbours[name]; s.LLDP != nil && s.PeerPFC == nil {
 		s.PeerPFC = s.LLDP.PFC
 	}
-	if driver := d.Sub("device").Link("driver"); s.Trust == nil && s.bridging != nil && driver != nil && *driver == "mlx5_core" {
+	if driver := d.Sub("device").Link("driver"); driver != nil {
+		s.driver = *driver
+	}
+	if s.Trust == nil && s.bridging != nil && s.driver == "mlx5_core" {
 		// The driver trusts the DSCP as soon as the table has an entry
 		// (mlx5e_dcbnl_ieee_setapp).
 		s.Trust = new("pcp")

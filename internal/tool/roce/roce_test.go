@@ -30,6 +30,9 @@ var tuned = map[string]string{
 	"class/net/eth1/ecn/roce_rp/enable/4":                            "0",
 	"class/net/eth1/ecn/roce_rp/rpg_max_rate":                        "0",
 	"class/net/eth2/device/driver -> ../../../drivers/pci/mlx5_core": "",
+	"class/net/eth4/device/driver -> ../../../drivers/pci/ice":       "",
+	"class/net/eth5/device/driver -> ../../../drivers/pci/i40e":      "",
+	"class/net/eth6/device/driver -> ../../../drivers/pci/bnxt_en":   "",
 }
 
 // lossless returns settings with flow control on priority 3.
@@ -135,6 +138,17 @@ func TestMismatches(t *testing.T) {
 			want: "warning roce-peer", found: "PFC is on for priority 3, at the peer for priority 4", repair: "dcb pfc set dev eth1 prio-pfc all:off 4:on"},
 		{name: "no flow control", change: func(b *dcbnl.Bridging) { b.Enabled = 0 },
 			want: "info lossless", found: "PFC is off, pauses of all priorities are on", repair: "dcb pfc set dev eth1 prio-pfc 3:on"},
+		{name: "no flow control, by the firmware of ice", netdev: "eth4", change: func(b *dcbnl.Bridging) { b.Enabled, b.DCBX = 0, new(dcbnl.ByFirmware|dcbnl.IEEE) },
+			want: "info roce-dcbx, info lossless", found: "eth4: the firmware of the adapter has the DCB settings (DCBX lld-managed ieee)",
+			repair: "ethtool --set-priv-flags eth4 fw-lldp-agent off\ndcb pfc set dev eth4 prio-pfc 3:on"},
+		{name: "other DSCP, by the firmware of i40e", netdev: "eth5", change: func(b *dcbnl.Bridging) { b.DSCP, b.DCBX = nil, new(dcbnl.ByFirmware|dcbnl.CEE) },
+			want: "info roce-dcbx, info lossless", repair: "ethtool --set-priv-flags eth5 disable-fw-lldp on\ndcb app add dev eth5 dscp-prio 26:3"},
+		{name: "no flow control, LLDP agent of bnxt", netdev: "eth6", change: func(b *dcbnl.Bridging) { b.Enabled, b.DCBX, b.ETS = 0, new(dcbnl.IEEE), nil },
+			want: "info roce-dcbx, info lossless", found: "eth6: the firmware of the adapter has the DCB settings (DCBX ieee)",
+			repair: "dcb ets set dev eth6 tc-tsa 0:ets 1:ets tc-bw 0:50 1:50 prio-tc all:0 3:1\ndcb pfc set dev eth6 prio-pfc 3:on"},
+		{name: "no flow control, bnxt with queues", netdev: "eth6", change: func(b *dcbnl.Bridging) { b.Enabled = 0 },
+			want: "info lossless", repair: "dcb pfc set dev eth6 prio-pfc 3:on"},
+		{name: "settings that fit, by the firmware", netdev: "eth4", change: func(b *dcbnl.Bridging) { b.DCBX = new(dcbnl.ByFirmware | dcbnl.IEEE) }},
 		{name: "all priorities", change: func(b *dcbnl.Bridging) { b.Enabled = 0xff }, want: "info lossless", found: "PFC on priority 0 1 2 3 4 5 6 7"},
 		{name: "mlx5 without DSCP", netdev: "eth2", change: func(b *dcbnl.Bridging) { b.DSCP = nil },
 			want: "info lossless", found: "eth2: PFC on priority 3, 0 pauses sent, 0 received; no DSCP is mapped to it", repair: "dcb app add dev eth2 dscp-prio 26:3"},

@@ -82,6 +82,7 @@ type NetdevSettings struct {
 	bridging  *dcbnl.Bridging // nil: unknown
 	Problem   error           `json:"-"` // see Error
 	trustFile string          // "": the driver has no such file
+	driver    string          // "": unknown
 }
 
 // A Buffer is a receive buffer.
