@@ -25,7 +25,6 @@ type VendorCap uint8
 // The capabilities that this module uses.
 const (
 	VendorCapPrivateLFT         VendorCap = 0
-	VendorCapAdaptiveRouting    VendorCap = 1 // with older devices' ARLinearForwardingTable
 	VendorCapAdaptiveRoutingRev VendorCap = 2 // with [ARLinearForwardingTable]
 )
 

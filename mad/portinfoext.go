@@ -39,10 +39,8 @@ func (a *PortInfoExtended) Layout(c *Codec) {
 	Bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", Hex)
 }
 
-// FECModeActive values (InfiniBand Architecture, Volume 1, 14.2.5.19).
+// FECModeActive values with RS-FEC (InfiniBand Architecture, Volume 1, 14.2.5.19).
 const (
-	FECOff          uint16 = 0
-	FECFireCode     uint16 = 1
 	FECRS           uint16 = 2
 	FECRSLowLatency uint16 = 3
 )

@@ -180,7 +180,6 @@ type RejectReason uint16
 const (
 	RejectNoQP             RejectReason = 1
 	RejectNoResources      RejectReason = 3
-	RejectTimeout          RejectReason = 4
 	RejectInvalidServiceID RejectReason = 8
 	RejectStale            RejectReason = 10
 	RejectInvalidGID       RejectReason = 12

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -151,9 +150,6 @@ func (l ListenConfig) listenOne(c *Channel, local Addr, control func(*ID) error)
 
 // Addr returns the local address with the port.
 func (l *Listener) Addr() Addr { return l.addr }
-
-// IDs returns the IDs that listen: a single ID, or two for all local addresses in both families.
-func (l *Listener) IDs() []*ID { return slices.Clone(l.ids) }
 
 // Accept waits for a connection request. A single request's error does not affect
 // the listener, except fs.ErrClosed after Close and verbs.ErrDeviceRemoved.

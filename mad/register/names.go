@@ -133,11 +133,6 @@ const NoDown DownReason = 0
 // String returns the cause.
 func (r DownReason) String() string { return nameOf(downReasons, r) }
 
-// ByCommand reports whether a person or a program took the link down.
-func (r DownReason) ByCommand() bool {
-	return r >= 15 && r <= 18 || r == 22 || r >= 32 && r <= 34 || r >= 36 && r <= 38 || r == 40
-}
-
 var downReasons = map[DownReason]string{
 	0: "none", 1: "unknown", 2: "high error rate", 3: "block lock lost", 4: "lane alignment lost", 5: "FEC synchronisation lost",
 	6: "PLL lock lost", 7: "FIFO overflow", 8: "false SKIP", 9: "minor error threshold exceeded", 10: "PLR timeout",

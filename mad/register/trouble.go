@@ -3,11 +3,8 @@ package register
 // A TroubleCode is the reason for a link that is down.
 type TroubleCode uint16
 
-// Codes for the absence of a reason.
-const (
-	NoTrouble          TroubleCode = 0
-	TroubleUnavailable TroubleCode = 1023
-)
+// NoTrouble is the code of a link without a reason.
+const NoTrouble TroubleCode = 0
 
 // String returns the reason's group: the message in [Trouble] is more precise.
 func (c TroubleCode) String() string {
