@@ -250,7 +250,9 @@ func (p *Port) Identity() umad.Identity {
 }
 
 // A Failure is a discovery request without a valid response, a link that led nowhere, or
-// damage in the file that stores the fabric: see [Failure.IsDamage].
+// damage in the file that stores the fabric: see [Failure.IsDamage]. It keeps the error for
+// errors.Is, and has no names: a view has the name map with which [Fabric.ReportFailures]
+// returns a report.Failure.
 type Failure struct {
 	Route    mad.Route
 	LID      ib.LID     // LID that the packet was sent to before the directed part, 0 without such a part

@@ -8,7 +8,8 @@ import (
 	"github.com/ibkit/ibkit/report"
 )
 
-// A Finding is an observation about a port.
+// A Finding is an observation about a port. Tables, metrics and classic names evaluate its
+// counter and class; [Finding.Report] returns the report.Finding with the port's name.
 type Finding struct {
 	Kind    report.Kind
 	Counter Counter // 0 for Cleared and Disappeared

@@ -90,7 +90,9 @@ func (p *Port) State() ib.PortState {
 	return 0
 }
 
-// A Failure is a request without a valid response.
+// A Failure is a request without a valid response, in the list of its node. It is no
+// report.Failure, because collectors compare Attr and Err, and names come from a view:
+// [Result.Head].
 type Failure struct {
 	Port uint8 // mad.AllPorts: all ports on the node
 	Attr mad.AttrID

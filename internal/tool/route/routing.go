@@ -126,7 +126,8 @@ const (
 )
 
 // A Failure is a request without a valid response, or damage in a file. Err then contains
-// the file and the line.
+// the file and the line. It is no fabric.Failure: Attr also names the table that is damaged, and
+// readers compare Node. [Routing.ReportFailures] adds the names from a view.
 type Failure struct {
 	Node     *Node  // nil: unknown
 	Attr     string // "": damage without a table

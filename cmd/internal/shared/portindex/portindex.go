@@ -1,4 +1,6 @@
-// Package portindex finds the ports and switches of a routing by their addresses.
+// Package portindex finds the ports and switches of a routing by their addresses. It is no
+// part of package lookup, which searches a fabric and queries its ports: a routing may be from
+// a file of saved routes, which has no fabric.
 package portindex
 
 import (
