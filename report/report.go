@@ -110,7 +110,20 @@ type System struct {
 	Slot   string  `json:"slot"`
 }
 
-// A Peer is the port at the other end of a link.
+// A Node names a node where its other attributes do not matter.
+type Node struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	Name     string  `json:"name"`
+}
+
+// A NodePort names a port where its other attributes do not matter.
+type NodePort struct {
+	Name     string  `json:"name"`
+	NodeGUID ib.GUID `json:"node_guid"`
+	Port     uint8   `json:"port"`
+}
+
+// A Peer is the port at the other end of a link, with what a scan knows about it.
 type Peer struct {
 	Name     *string `json:"name"` // nil: unknown
 	Type     string  `json:"type"` // node type

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/report"
 )
 
 // The lines of a screen: two of the summary, one for the state, the table, and one for keys.
@@ -309,7 +310,7 @@ func linkName(l *top.ReportLink) string {
 	return near + " - " + placeName(l.Far)
 }
 
-func placeName(p *top.ReportPlace) string { return fabric.PortName(p.Name, int(p.Port)) }
+func placeName(p *report.NodePort) string { return fabric.PortName(p.Name, int(p.Port)) }
 
 // findingsText returns all findings of a link, and a single finding with its values: "narrow,
 // SymbolError +45" or "narrow: 2X, but both ends have 4X enabled".
@@ -349,7 +350,7 @@ func (u *ui) drawPort(p *pen) {
 	half := (width - label) / 2
 	p.blank(0, firstLine, width, u.styles[header])
 	for i := range r.Port.Ends {
-		p.text(label+i*half, firstLine, label+(i+1)*half-1, clipPort(placeName(&r.Port.Ends[i].ReportPlace), half-1), u.styles[header])
+		p.text(label+i*half, firstLine, label+(i+1)*half-1, clipPort(placeName(&r.Port.Ends[i].NodePort), half-1), u.styles[header])
 	}
 	y := firstLine + 1
 	line := func(name string, r role, text func(i int) string) {
@@ -389,7 +390,7 @@ func (u *ui) drawPort(p *pen) {
 	for i := range ends {
 		for _, f := range ends[i].Findings {
 			if y < height-7 {
-				p.put(0, y, clip(placeName(&ends[i].ReportPlace)+": "+f, width), bad)
+				p.put(0, y, clip(placeName(&ends[i].NodePort)+": "+f, width), bad)
 				y++
 			}
 		}

@@ -126,7 +126,7 @@ func (u *ui) command(e *tcell.EventKey, height int) action {
 		u.escape()
 	case tcell.KeyEnter:
 		if l := u.selectedLink(); l != nil && u.view().kind != portView {
-			u.open(view{kind: portView, guid: l.Near.GUID, port: l.Near.Port})
+			u.open(view{kind: portView, guid: l.Near.NodeGUID, port: l.Near.Port})
 		}
 	case tcell.KeyRune:
 		return u.letter(e.Rune())
@@ -184,11 +184,11 @@ func (u *ui) openNode() {
 		return
 	}
 	end := l.Near
-	if v := u.view(); v.kind == nodeView && v.guid == end.GUID {
+	if v := u.view(); v.kind == nodeView && v.guid == end.NodeGUID {
 		if l.Far == nil {
 			return
 		}
 		end = *l.Far
 	}
-	u.open(view{kind: nodeView, guid: end.GUID})
+	u.open(view{kind: nodeView, guid: end.NodeGUID})
 }

@@ -173,7 +173,7 @@ func (v *view) addRegisters(r *top.Report) *top.Report {
 	}
 	for i := range r.Port.Ends {
 		e := &r.Port.Ends[i]
-		if n := v.registers.Result.Fabric.NodeByGUID(e.GUID); n != nil && int(e.Port) < len(n.Ports) {
+		if n := v.registers.Result.Fabric.NodeByGUID(e.NodeGUID); n != nil && int(e.Port) < len(n.Ports) {
 			e.PHY = v.registers.Report(n.Ports[e.Port])
 		}
 	}

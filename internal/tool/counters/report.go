@@ -42,11 +42,11 @@ type ReportNode struct {
 
 // A ReportPort contains the counters of a port.
 type ReportPort struct {
-	Number   uint8       `json:"port"`
-	GUID     ib.GUID     `json:"port_guid"`
-	Peer     *ReportPeer `json:"peer"`
-	State    *string     `json:"state"`
-	DataRate *float64    `json:"data_bits_per_second"` // bits per second
+	Number   uint8            `json:"port"`
+	GUID     ib.GUID          `json:"port_guid"`
+	Peer     *report.NodePort `json:"peer"`
+	State    *string          `json:"state"`
+	DataRate *float64         `json:"data_bits_per_second"` // bits per second
 
 	Time     *time.Time          `json:"time"`           // of the sample; nil: no sample
 	Window   *float64            `json:"window_seconds"` // seconds between the samples
@@ -63,13 +63,6 @@ type ReportPort struct {
 	Lanes         map[string]any  `json:"lanes"`                  // attributes by virtual lane and service level
 
 	Findings []report.Kind `json:"findings"` // see Report.Findings
-}
-
-// A ReportPeer is the other end of a link.
-type ReportPeer struct {
-	Name string  `json:"name"`
-	GUID ib.GUID `json:"node_guid"`
-	Port uint8   `json:"port"`
 }
 
 // A ReportBER is the bit error rate of a port.
@@ -192,7 +185,7 @@ func (n *Node) lid() ib.LID {
 func (r *Result) reportPort(p *Port, o ReportOptions) ReportPort {
 	port := ReportPort{Number: p.Number, GUID: p.GUID, Tick: p.Tick, Findings: []report.Kind{}}
 	if peer := p.Peer; peer != nil {
-		port.Peer = &ReportPeer{o.Names.Name(peer.Node), peer.Node.GUID, peer.Number}
+		port.Peer = &report.NodePort{Name: o.Names.Name(peer.Node), NodeGUID: peer.Node.GUID, Port: peer.Number}
 	}
 	if s := p.State(); s != 0 {
 		port.State = new(s.String())

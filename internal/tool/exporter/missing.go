@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 )
 
 // forgetAfter is the time after which a missing node counts as removed.
@@ -19,9 +19,9 @@ const forgetAfter = 24 * time.Hour
 type missingNode struct {
 	guid  ib.GUID
 	name  string
-	class string               // switch, hca or router
-	end   *counters.ReportPeer // at which the path to it ends; nil: unknown
-	since time.Time            // time of the first sweep without it
+	class string           // switch, hca or router
+	end   *report.NodePort // at which the path to it ends; nil: unknown
+	since time.Time        // time of the first sweep without it
 }
 
 // findMissing compares a sweep with the sweep before. A blind sweep says nothing about the
@@ -48,7 +48,7 @@ func (s *fabricSweep) findMissing(before *fabricSweep, selected func(*fabric.Nod
 		}
 		m := missingNode{guid: lack.Node.GUID, name: s.names.Name(lack.Node), class: roleOf(lack.Node).subsystem, since: s.began}
 		if e := lack.End; e != nil {
-			m.end = &counters.ReportPeer{Name: s.names.Name(e.Node), GUID: e.Node.GUID, Port: e.Number}
+			m.end = &report.NodePort{Name: s.names.Name(e.Node), NodeGUID: e.Node.GUID, Port: e.Number}
 		}
 		s.summary.missing = append(s.summary.missing, m)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/counters"
+	"github.com/ibkit/ibkit/report"
 )
 
 // stepper returns a function that applies a command, sweeps, and returns the metrics.
@@ -164,7 +165,7 @@ func TestExporter_LogChanges(t *testing.T) {
 }
 
 func TestNameList(t *testing.T) {
-	nodes := slices.Repeat([]missingNode{{name: "a"}, {name: "b", end: &counters.ReportPeer{Name: "leaf1", GUID: 1, Port: 3}}}, 6)
+	nodes := slices.Repeat([]missingNode{{name: "a"}, {name: "b", end: &report.NodePort{Name: "leaf1", NodeGUID: 1, Port: 3}}}, 6)
 	want := strings.Repeat("a, b behind leaf1[3], ", 5) + "2 more nodes"
 	if got := nameList(nodes); got != want {
 		t.Errorf("got %s, want %s", got, want)

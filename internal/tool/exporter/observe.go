@@ -26,10 +26,10 @@ type FabricSweep struct {
 // A MissingNode is a node that an earlier sweep found within a day, and the last sweep did
 // not.
 type MissingNode struct {
-	GUID  ib.GUID              `json:"node_guid"`
-	Name  string               `json:"name"`
-	Peer  *counters.ReportPeer `json:"peer"` // at which the path to it ends; nil: unknown
-	Since time.Time            `json:"since"`
+	GUID  ib.GUID          `json:"node_guid"`
+	Name  string           `json:"name"`
+	Peer  *report.NodePort `json:"peer"` // at which the path to it ends; nil: unknown
+	Since time.Time        `json:"since"`
 }
 
 // observe passes a fabric sweep on.

@@ -114,7 +114,7 @@ func (p *Page) portJSON(_ context.Context, s *state, q query) (any, int, error) 
 	p.mu.Unlock()
 	r.Port.History = top.ReportPoints(points)
 	for i := range r.Port.Ends {
-		if e := s.registers(s.port(&r.Port.Ends[i].ReportPlace)); e != nil {
+		if e := s.registers(s.port(&r.Port.Ends[i].NodePort)); e != nil {
 			r.Port.Ends[i].PHY = s.sweep.PHY.ReportLink(e)
 		}
 	}

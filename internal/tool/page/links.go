@@ -86,22 +86,22 @@ func (p *Page) link(_ context.Context, s *state, q query) content {
 // titleOf returns, for example, "leaf1[3] – node06[1]".
 func titleOf(l *top.ReportPort) string {
 	if len(l.Ends) < 2 {
-		return portName(&l.Ends[0].ReportPlace) + " – ?"
+		return portName(&l.Ends[0].NodePort) + " – ?"
 	}
-	return portName(&l.Ends[0].ReportPlace) + " – " + portName(&l.Ends[1].ReportPlace)
+	return portName(&l.Ends[0].NodePort) + " – " + portName(&l.Ends[1].NodePort)
 }
 
 // ends returns a link's ports.
 func (s *state) ends(l *top.ReportPort) (ends []*fabric.Port) {
 	for i := range l.Ends {
-		ends = append(ends, s.port(&l.Ends[i].ReportPlace))
+		ends = append(ends, s.port(&l.Ends[i].NodePort))
 	}
 	return ends
 }
 
 // port returns the port at a place of the last sweep.
-func (s *state) port(at *top.ReportPlace) *fabric.Port {
-	return s.sample.Ports[s.sample.Port(at.GUID, at.Port)].Port
+func (s *state) port(at *report.NodePort) *fabric.Port {
+	return s.sample.Ports[s.sample.Port(at.NodeGUID, at.Port)].Port
 }
 
 // linkFindings writes the findings of both ends with their times.
@@ -150,7 +150,7 @@ func (s *state) endTable(m *markup, l *top.ReportPort, ends []*fabric.Port) {
 	titles := []string{"End"}
 	checked := make([]linkinfo.End, len(ends))
 	for i, p := range ends {
-		titles = append(titles, portName(&l.Ends[i].ReportPlace))
+		titles = append(titles, portName(&l.Ends[i].NodePort))
 		checked[i] = linkinfo.NewEnd(p, false)
 	}
 	m.table("small", titles...)
@@ -166,7 +166,7 @@ func (s *state) endTable(m *markup, l *top.ReportPort, ends []*fabric.Port) {
 	m.put("th", "Node", "scope", "row")
 	for i := range ends {
 		m.begin("td")
-		m.link(addressOf(l.Ends[i].GUID, -1), s.sample.Names.Label(ends[i].Node))
+		m.link(addressOf(l.Ends[i].NodeGUID, -1), s.sample.Names.Label(ends[i].Node))
 		m.end("td")
 	}
 	m.end("tr")
@@ -203,7 +203,7 @@ func (p *Page) charts(m *markup, l *top.ReportPort) {
 	for i := range l.Ends {
 		e := &l.Ends[i]
 		p.mu.Lock()
-		points := p.history.of(e.GUID, e.Port)
+		points := p.history.of(e.NodeGUID, e.Port)
 		p.mu.Unlock()
 		for _, c := range []struct {
 			name string
@@ -219,7 +219,7 @@ func (p *Page) charts(m *markup, l *top.ReportPort) {
 			for _, p := range points {
 				values = append(values, float64(c.of(p.Value)))
 			}
-			name := portName(&e.ReportPlace) + c.name
+			name := portName(&e.NodePort) + c.name
 			m.begin("div", "class", "chart")
 			m.put("dt", name)
 			m.begin("dd")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/tool/top"
+	"github.com/ibkit/ibkit/report"
 )
 
 // table begins a table with column titles in a box that scrolls. A title that begins with #
@@ -110,7 +111,7 @@ func (s *state) linkTable(m *markup, q query, path string, links []top.ReportLin
 func (s *state) linkRow(m *markup, l *top.ReportLink) {
 	m.begin("tr")
 	m.begin("th", "scope", "row")
-	m.begin("a", "href", addressOf(l.Near.GUID, int(l.Near.Port)))
+	m.begin("a", "href", addressOf(l.Near.NodeGUID, int(l.Near.Port)))
 	m.put("span", portName(&l.Near))
 	m.text(" – ")
 	if l.Far != nil {
@@ -126,7 +127,7 @@ func (s *state) linkRow(m *markup, l *top.ReportLink) {
 	m.number("In %", percent(l.Receive))
 	m.number("Waiting %", percent(l.Wait))
 	m.begin("td", "class", "long")
-	if i := s.sample.Port(l.Near.GUID, l.Near.Port); i >= 0 {
+	if i := s.sample.Port(l.Near.NodeGUID, l.Near.Port); i >= 0 {
 		m.severity(s.sample.Severity(s.sample.Ports[i].Link))
 	}
 	for i, f := range l.Findings {
@@ -139,6 +140,6 @@ func (s *state) linkRow(m *markup, l *top.ReportLink) {
 }
 
 // portName returns, for example, "leaf1[3]".
-func portName(p *top.ReportPlace) string {
-	return fabric.PortName(cmp.Or(p.Name, p.GUID.String()), int(p.Port))
+func portName(p *report.NodePort) string {
+	return fabric.PortName(cmp.Or(p.Name, p.NodeGUID.String()), int(p.Port))
 }

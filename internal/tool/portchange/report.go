@@ -38,11 +38,11 @@ type ReportPort struct {
 	Status     *ReportStatus `json:"status"` // before the change
 	PeerStatus *ReportStatus `json:"peer_status"`
 
-	Settings   []ReportEdit `json:"settings"`
-	CutsOff    []ReportNode `json:"cuts_off"`
-	Interrupts []ReportNode `json:"interrupts"`
-	Risks      []Risk       `json:"risks"`
-	Error      *string      `json:"error"` // the reason why the change is not possible
+	Settings   []ReportEdit  `json:"settings"`
+	CutsOff    []report.Node `json:"cuts_off"`
+	Interrupts []report.Node `json:"interrupts"`
+	Risks      []Risk        `json:"risks"`
+	Error      *string       `json:"error"` // the reason why the change is not possible
 
 	Outcome   *outcome.Outcome `json:"outcome"` // nil: the change was not to be made
 	Failure   *string          `json:"failure"`
@@ -78,12 +78,6 @@ type ReportEdit struct {
 	Name string `json:"name"`
 	From string `json:"old"`
 	To   string `json:"new"`
-}
-
-// A ReportNode is a node that is cut off.
-type ReportNode struct {
-	GUID ib.GUID `json:"node_guid"`
-	Name string  `json:"name"`
 }
 
 // Report returns a plan's document. With dryRun, or before [Session.Apply], the ports have
@@ -161,7 +155,7 @@ func (s *Status) IsExternal() bool { return s.external }
 func reportPort(p *fabric.Port, findings []report.Finding, names *fabric.NameMap) ReportPort {
 	r := ReportPort{
 		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: names.Name(p.Node), Type: p.Node.Info.NodeType.String(), Number: p.Number, LID: p.LID(),
-		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: report.KindsOf(findings),
+		Settings: []ReportEdit{}, CutsOff: []report.Node{}, Interrupts: []report.Node{}, Risks: []Risk{}, Findings: report.KindsOf(findings),
 	}
 	r.Peer = linkinfo.NewReportPeer(p, names)
 	return r
@@ -194,10 +188,10 @@ func reportStatus(s *Status) *ReportStatus {
 // list returns a list that JSON shows as an array even if it is empty.
 func list(names []string) []string { return append([]string{}, names...) }
 
-func reportNodes(nodes []*fabric.Node, names *fabric.NameMap) []ReportNode {
-	reports := make([]ReportNode, 0, len(nodes))
+func reportNodes(nodes []*fabric.Node, names *fabric.NameMap) []report.Node {
+	reports := make([]report.Node, 0, len(nodes))
 	for _, n := range nodes {
-		reports = append(reports, ReportNode{n.GUID, names.Name(n)})
+		reports = append(reports, report.Node{NodeGUID: n.GUID, Name: names.Name(n)})
 	}
 	return reports
 }

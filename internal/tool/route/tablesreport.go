@@ -73,18 +73,12 @@ type ReportBalance struct {
 	NodeGUID ib.GUID      `json:"node_guid"`
 	Name     string       `json:"name"`
 	Level    int          `json:"level"` // links to the nearest switch with end ports
-	To       *ReportPeer  `json:"to"`    // for parallel links; null: the next level
+	To       *report.Node `json:"to"`    // for parallel links; null: the next level
 	Ports    []ReportLoad `json:"ports"`
 	Least    int          `json:"least_lids"`
 	Mean     float64      `json:"mean_lids"`
 	Most     int          `json:"most_lids"`
 	Uneven   bool         `json:"uneven"`
-}
-
-// A ReportPeer is a node.
-type ReportPeer struct {
-	NodeGUID ib.GUID `json:"node_guid"`
-	Name     string  `json:"name"`
 }
 
 // A ReportLoad is a [LinkLoad].
@@ -274,7 +268,7 @@ func NewReportBalance(b *PortGroup, names *fabric.NameMap) ReportBalance {
 		Least: b.Least, Mean: b.Mean, Most: b.Most, Uneven: b.Uneven(),
 	}
 	if b.To != nil {
-		r.To = &ReportPeer{b.To.GUID, w.name(b.To)}
+		r.To = &report.Node{NodeGUID: b.To.GUID, Name: w.name(b.To)}
 	}
 	for _, l := range b.Ports {
 		r.Ports = append(r.Ports, ReportLoad{l.Port.Number, l.Paths, l.LIDs})

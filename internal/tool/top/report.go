@@ -52,22 +52,15 @@ type ReportSummary struct {
 
 // A ReportLink is a row of the screen links.
 type ReportLink struct {
-	Near     ReportPlace  `json:"near"`
-	Far      *ReportPlace `json:"far"`
-	Rate     *string      `json:"rate"` // width and speed; nil: down
-	State    *string      `json:"state"`
-	Errors   *float64     `json:"errors_per_second"` // per second, at both ends
-	Transmit *float64     `json:"transmit"`          // utilization by the near end, 0 to 1
-	Receive  *float64     `json:"receive"`           // by the far end
-	Wait     *float64     `json:"wait"`              // share of bandwidth lost, 0 to 1
-	Findings []string     `json:"findings"`
-}
-
-// A ReportPlace is a port.
-type ReportPlace struct {
-	Name string  `json:"name"`
-	GUID ib.GUID `json:"node_guid"`
-	Port uint8   `json:"port"`
+	Near     report.NodePort  `json:"near"`
+	Far      *report.NodePort `json:"far"`
+	Rate     *string          `json:"rate"` // width and speed; nil: down
+	State    *string          `json:"state"`
+	Errors   *float64         `json:"errors_per_second"` // per second, at both ends
+	Transmit *float64         `json:"transmit"`          // utilization by the near end, 0 to 1
+	Receive  *float64         `json:"receive"`           // by the far end
+	Wait     *float64         `json:"wait"`              // share of bandwidth lost, 0 to 1
+	Findings []string         `json:"findings"`
 }
 
 // A ReportNode is the screen of a node.
@@ -89,7 +82,7 @@ type ReportPort struct {
 
 // An ReportEnd is one end of a link.
 type ReportEnd struct {
-	ReportPlace
+	report.NodePort
 	Errors   *float64        `json:"errors_per_second"`
 	Transmit *float64        `json:"transmit"`
 	Receive  *float64        `json:"receive"`
@@ -256,9 +249,9 @@ func (s *State) ReportPath(p *Paths, names *fabric.NameMap) *Report {
 }
 
 // place returns the place of a port.
-func (s *Sample) place(i int32) ReportPlace {
+func (s *Sample) place(i int32) report.NodePort {
 	p := &s.Ports[i]
-	return ReportPlace{s.Nodes[p.Node].Name, p.Port.Node.GUID, p.Number}
+	return report.NodePort{Name: s.Nodes[p.Node].Name, NodeGUID: p.Port.Node.GUID, Port: p.Number}
 }
 
 // ReportLink returns the report on a link.
@@ -312,7 +305,7 @@ func (s *Sample) findings(i int32) []string {
 func (s *Sample) endReport(i int32) ReportEnd {
 	v := s.Values[i]
 	r := ReportEnd{
-		ReportPlace: s.place(i), Errors: known(v.Errors), Transmit: known(v.Xmit), Receive: known(v.Rcv), Wait: known(v.Wait),
+		NodePort: s.place(i), Errors: known(v.Errors), Transmit: known(v.Xmit), Receive: known(v.Rcv), Wait: known(v.Wait),
 		Counters: []ReportCounter{}, Findings: s.findings(i),
 	}
 	for _, c := range s.Changes[i] {
