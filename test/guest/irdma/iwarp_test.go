@@ -27,7 +27,7 @@ func TestIWARP(t *testing.T) {
 				Tools: append([]string{"rdma", "timeout", "rping", "rdma_client", "rdma_server"}, programs...),
 			})
 			t.Run("rping", func(t *testing.T) {
-				peers.Managed(t, g, address, []peers.Pair{{Server: "rping -s -a HOST -v -S 1000", Client: "rping -c -a HOST -C 70 -v -V -S 1000"}}, samePings)
+				peers.Managed(t, g, address, []peers.Pair{{Server: "rping -s -a HOST -v -S 1000", Client: "rping -c -a HOST -C 10 -v -V -S 1000"}}, samePings)
 			})
 			peers.Managed(t, g, address, testenv.Cases(nil, peers.Pair{Server: "rdma_server", Client: "rdma_client -s HOST"}), peers.Identical)
 			t.Run("perftest", func(t *testing.T) { measure(t, g) })
@@ -90,15 +90,15 @@ func connect(t *testing.T, g *guest.Guest) {
 	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	type step struct {
 		args string
 		code int
 		want string
-	}{
+	}
+	for _, c := range testenv.Cases([]step{
 		{address, 0, "irdma0/1"},
 		{"--count 50 --parallel 4 " + address, 0, "50 of 50 connections established"},
-		{address + ":5", 3, "no listener"},
-	} {
+	}, step{address + ":5", 3, "no listener"}) {
 		r := g.MustRun(t, append([]string{"ibkit", "cm"}, strings.Fields(c.args)...)...)
 		if r.Code != c.code || !strings.Contains(r.Stdout, c.want) {
 			t.Errorf("%s: got exit code %d, want %d and %q\n%s%s", c.args, r.Code, c.code, c.want, r.Stdout, r.Stderr)

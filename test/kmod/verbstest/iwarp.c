@@ -14,8 +14,7 @@
  * irdma_cm_event_connected, irdma_cm_disconn_true). All is under ts_lock; the events only
  * queue work.
  */
-#include <linux/inet.h>
-#include <net/addrconf.h>
+#include <net/ipv6.h>
 #include <rdma/iw_cm.h>
 #include "engine.h"
 
@@ -24,8 +23,8 @@ module_param_named(iwarp, ts_iwarp, bool, 0444);
 MODULE_PARM_DESC(iwarp, "the device is an iWARP device: its queue pairs connect through the connection manager only");
 
 #define MAX_DATA	255	/* of struct iw_cm_event */
-#define RETRY_MS	1000	/* of requests without a listener */
-#define TIMEOUT_MS	30000	/* for the server's decision */
+#define RETRY_MS	3000	/* of requests without a listener */
+#define TIMEOUT_MS	60000	/* for the server's decision */
 
 enum { CLIENT, SERVER };
 
