@@ -71,20 +71,19 @@ func TestWrites(t *testing.T) {
 // another order, and compares ibv_devinfo with Debian's.
 func TestVerified(t *testing.T) {
 	t.Parallel()
-	for _, options := range testenv.Cases([]string{"efa_writes=1 efa_reorder=1"}, "efa_writes=0 efa_reorder=0") {
+	for _, options := range testenv.Cases(nil, "efa_writes=0 efa_reorder=0", "efa_writes=1 efa_reorder=1") {
 		t.Run(options, func(t *testing.T) {
 			g := verbstest.Boot(t, adapter(options))
 			writes := ""
 			if strings.HasPrefix(options, "efa_writes=1") {
 				writes = ",write-lat,write-bw"
 			}
-			peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, testenv.Cases([]string{
+			peers.Verified(t, g, peers.Options{Address: address, Count: "50"}, []string{
 				"--test send-lat,send-bw,read-bw" + writes + " --transport srd -s 4K",
-			}, []string{
 				"--test send-bw --transport srd --events -s 1K",
 				"--test read-lat,read-bw -b --qps 4 --transport srd -s 64K",
 				"--test send-lat,send-bw --transport ud -s 512",
-			}...))
+			})
 			if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 				t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 			}
