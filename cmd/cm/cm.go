@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/tool/cm"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 // command holds the flags of cm.
@@ -83,7 +85,7 @@ bnxt_re or vmw_pvrdma.`),
 				c.options.Target = address
 				err = c.run(cmd.Context())
 			}
-			return cmdutil.WithHint(err, openHint(err))
+			return cmdutil.WithHint(err, openHint(err, verbs.Devices))
 		},
 	}
 	flags := cmd.Flags()
@@ -157,12 +159,20 @@ func withPort(address string, port int) (string, error) {
 	return net.JoinHostPort(host, given), nil
 }
 
+// efaHint is the advice for hosts on AWS.
+const efaHint = "EFA has no connection manager: ibkit perf HOST --transport srd"
+
 // openHint returns the advice for a connection manager that is not accessible.
-func openHint(err error) string {
+func openHint(err error, devices func() ([]verbs.Device, error)) string {
 	path, ok := errors.AsType[*fs.PathError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return ""
+	}
+	all, _ := devices() // those that are known
+	other := slices.ContainsFunc(all, func(d verbs.Device) bool { return d.Driver != verbs.DriverEFA })
+	switch {
+	case len(all) > 0 && !other:
+		return efaHint
 	case errors.Is(path, fs.ErrNotExist):
 		return "load the kernel module: modprobe rdma_ucm"
 	case errors.Is(path, fs.ErrPermission):

@@ -1,6 +1,7 @@
 package cm
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/tool/cm"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/report"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 var program = cmdtest.Native(New)
@@ -38,6 +40,27 @@ func TestCM_Usage(t *testing.T) {
 			code, out, err := program.Run(t, nil, strings.Fields(line)...)
 			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, want) {
 				t.Errorf("got exit code %d, output %q, error output %q, want exit code 2 and %q", code, out, err, want)
+			}
+		})
+	}
+}
+
+func TestOpenHint(t *testing.T) {
+	efa, mlx5 := verbs.Device{Driver: verbs.DriverEFA}, verbs.Device{Driver: verbs.DriverMLX5}
+	for _, test := range []struct {
+		name    string
+		err     error
+		devices []verbs.Device
+		want    string
+	}{
+		{"no module", fs.ErrNotExist, []verbs.Device{efa, mlx5}, "load the kernel module: modprobe rdma_ucm"},
+		{"no device", fs.ErrNotExist, nil, "load the kernel module: modprobe rdma_ucm"},
+		{"EFA", fs.ErrNotExist, []verbs.Device{efa, efa}, "EFA has no connection manager: ibkit perf HOST --transport srd"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := &fs.PathError{Op: "open", Path: "/dev/infiniband/rdma_cm", Err: test.err}
+			if got := openHint(err, func() ([]verbs.Device, error) { return test.devices, nil }); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}

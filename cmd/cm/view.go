@@ -117,7 +117,7 @@ func (v *view) failures(r *cm.Result) {
 // address of the target, PORT its port.
 var advices = map[cm.Cause][]string{
 	cm.CauseNoRoute:        {"the route: ip route get HOST"},
-	cm.CauseNoDevice:       {"an RDMA device on the interface of the route: ip route get HOST; rdma link show", "on InfiniBand, IPoIB: ip link show type ipoib", "ibkit doctor"},
+	cm.CauseNoDevice:       {"an RDMA device on the interface of the route: ip route get HOST; rdma link show", "on InfiniBand, IPoIB: ip link show type ipoib", efaHint, "ibkit doctor"},
 	cm.CauseNoNeighbour:    {"the host is up and in the same subnet: ping HOST; ip neighbour show HOST"},
 	cm.CauseLocalAddress:   {"the local addresses: ip address show"},
 	cm.CauseNoPath:         {"the subnet manager: ibkit sm; the path: ibkit sa PathRecord", "on RoCE, the GIDs and the VLAN of the interface: ibkit devinfo"},

@@ -107,6 +107,7 @@ var (
 var (
 	ErrQueueLimit  = endpoint.ErrQueueLimit
 	ErrInlineLimit = endpoint.ErrInlineLimit
+	ErrTransport   = endpoint.ErrTransport
 	ErrRate        = endpoint.ErrRate
 	ErrAddressable = endpoint.ErrAddressable
 )

@@ -2,7 +2,6 @@ package perfhint
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/internal/tool/perf/memory"
@@ -18,13 +17,12 @@ const (
 
 // memoryHint returns the remedy for test memory that cannot be used, or "".
 func memoryHint(err error) string {
-	peer, reported := errors.AsType[*perf.PeerError](err)
 	switch {
 	case errors.Is(err, memory.ErrHelper):
 		return installHelper
-	case reported && strings.Contains(peer.Text, memory.ErrHelper.Error()):
+	case reports(err, memory.ErrHelper):
 		return "on the server, " + installHelper
-	case reported && strings.Contains(peer.Text, memory.ErrRegister.Error()):
+	case reports(err, memory.ErrRegister):
 		return "on the server, ibkit doctor --only devices shows the devices that register dma-bufs, and " + findSmallBAR
 	case errors.Is(err, perf.ErrAddressable):
 		return "measure the latency of sends, or of writes with --imm"

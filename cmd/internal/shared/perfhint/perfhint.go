@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/tool/perf"
 	"github.com/ibkit/ibkit/internal/tool/perf/perftest"
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 // Options are the names of the options that hints mention.
@@ -20,13 +22,14 @@ type Options struct {
 	Inline string // puts data into work requests
 	Time   string // lengthens a test
 	Rate   string // limits the rate without the device
+	SRD    string // selects the transport of EFA
 }
 
 // Native are the options of ibkit perf.
-var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration", Rate: "--rate-limit"}
+var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration", Rate: "--rate-limit", SRD: "--transport srd"}
 
 // Classic are the options of perftest's programs.
-var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D", Rate: "--rate_limit_type SW"}
+var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D", Rate: "--rate_limit_type SW", SRD: "-c SRD"}
 
 // With returns an error with the hint for it, if there is one.
 func With(err error, o Options) error {
@@ -54,6 +57,10 @@ func (o Options) hint(err error) string {
 		return "reduce " + o.Depths
 	case errors.Is(err, perf.ErrInlineLimit):
 		return "reduce the message size or omit " + o.Inline
+	case errors.Is(err, perf.ErrTransport) || reports(err, perf.ErrTransport):
+		return "EFA has SRD and UD only (" + o.SRD + "), other adapters have no SRD; iWARP has RC only"
+	case errors.Is(err, verbs.ErrOpcode) || reports(err, verbs.ErrOpcode):
+		return "EFA of older instance types has no writes, or no reads either: measure sends"
 	case errors.Is(err, perf.ErrRate):
 		return o.Rate + " limits the rate of any device"
 	case errors.Is(err, perf.ErrNoFigures):
@@ -110,4 +117,10 @@ func isIPv6(err error) bool {
 	}
 	to, ok := failed.Addr.(*net.TCPAddr)
 	return ok && to.IP.To4() == nil
+}
+
+// reports reports whether the peer has sent a text with an error.
+func reports(err, target error) bool {
+	peer, ok := errors.AsType[*perf.PeerError](err)
+	return ok && strings.Contains(peer.Text, target.Error())
 }

@@ -42,6 +42,10 @@ func TestWith(t *testing.T) {
 		{"small BAR", registration(syscall.ENOMEM), "ibkit devinfo --topology as root shows a small BAR and ACS"},
 		{"server without dma-bufs", &perf.PeerError{Text: registration(syscall.EOPNOTSUPP).Error()}, "on the server, ibkit doctor --only devices"},
 		{"latency of writes", fmt.Errorf("%w: x", perf.ErrAddressable), "measure the latency of sends"},
+		{"rc on EFA", fmt.Errorf("create RC queue pair on efa_0: %w", perf.ErrTransport), "EFA has SRD and UD only"},
+		{"rc on EFA of the server", &perf.PeerError{Text: perf.ErrTransport.Error()}, "EFA has SRD and UD only"},
+		{"writes on an older EFA", fmt.Errorf("post: %w", verbs.ErrOpcode), "EFA of older instance types has no writes"},
+		{"security group", &verbs.CompletionError{Completion: verbs.Completion{Status: verbs.StatusRespTimeout}}, "the peer's EFA does not answer: check that the security groups"},
 		{"other error", errors.New("no progress"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -54,6 +54,8 @@ var completionHints = map[verbs.Status]string{
 	verbs.StatusFlushed:     "check the kernel's log (dmesg) on both hosts",
 	verbs.StatusRetryExceeded: "check the path (ping), the types of both GIDs (RoCE v1 or v2, IPv4 or IPv6), the MTU, " +
 		"that no firewall drops UDP port 4791, and that the peer is still running",
+	verbs.StatusRespTimeout: "the peer's EFA does not answer: check that the security groups of both instances permit all " +
+		"traffic within the group, in both directions, that both are in the same subnet, and that the peer is still running",
 	verbs.StatusRNRExceeded: "check that the peer is still running",
 	verbs.StatusFatal:       "check the kernel's log (dmesg)",
 	verbs.StatusGeneral:     "check the kernel's log (dmesg)",

@@ -88,7 +88,7 @@ type Endpoint struct {
 func New(p *port.Port, o Options) (*Endpoint, error) {
 	e := &Endpoint{Port: p, options: o}
 	if err := e.create(); err != nil {
-		return nil, errors.Join(o.explain(err), e.Close())
+		return nil, errors.Join(e.explain(err), e.Close())
 	}
 	return e, nil
 }
@@ -100,9 +100,15 @@ var (
 	ErrAddressable = errors.New("the processor cannot address this memory")
 )
 
+// ErrTransport is wrapped for a queue pair type that the device does not have.
+var ErrTransport = errors.New("no such transport on this device")
+
 // explain adds the likely reason to an invalid argument error.
-func (o Options) explain(err error) error {
+func (e *Endpoint) explain(err error) error {
+	o := e.options
 	switch {
+	case errors.Is(err, verbs.ErrOpcode):
+		return fmt.Errorf("create %v queue pair on %s: %w", o.Type, e.Port.Device, ErrTransport)
 	case !errors.Is(err, syscall.EINVAL):
 	case errors.As(err, new(*verbs.LimitError)):
 		return fmt.Errorf("%w (%w)", err, ErrQueueLimit)

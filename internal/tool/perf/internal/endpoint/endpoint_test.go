@@ -1,8 +1,11 @@
 package endpoint
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/tool/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -19,5 +22,13 @@ func TestOutAccess(t *testing.T) {
 		if roce, iwarp := o.outAccess(false), o.outAccess(true); roce != c.roce || iwarp != c.iwarp {
 			t.Errorf("%v: got %v and %v on iWARP, want %v and %v", c.access, roce, iwarp, c.roce, c.iwarp)
 		}
+	}
+}
+
+func TestEndpoint_explain(t *testing.T) {
+	e := &Endpoint{Port: &port.Port{Device: "efa_0"}, options: Options{Type: verbs.QPTypeRC}}
+	err := e.explain(fmt.Errorf("queue pair of transport 2: %w", verbs.ErrOpcode))
+	if want := "create RC queue pair on efa_0: no such transport on this device"; !errors.Is(err, ErrTransport) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
