@@ -50,7 +50,7 @@ func (t *testFlags) define(cmd *cobra.Command) {
 	ops := []perf.Op{perf.Send, perf.Write, perf.Read}
 	cmdutil.EnumFlag(cmd, &t.op, "op", perf.Send, ops, "`OPERATION` of the messages")
 	cmdutil.EnumFlag(cmd, &t.transport, "transport", perf.RC, perf.Transports, "queue pair `TYPE`")
-	flags.StringVar(&t.size, "message-size", "64K", "message `BYTES` of bandwidths (ud: 1K)")
+	flags.StringVar(&t.size, "message-size", "64K", "message `BYTES` of bandwidths (ud, and sends over srd: 1K)")
 	t.defineTime(cmd)
 	flags.Uint64Var(&t.iterations, "iterations", 0, "`NUMBER` of messages of each measurement instead of a time")
 	flags.IntVar(&t.depth, "tx-depth", perf.NewTest(t.op, perf.Bandwidth, perf.RC, 1).Depth, "`NUMBER` of messages in flight\n(fewer by default for large messages)")
@@ -105,7 +105,7 @@ func (t *testFlags) tests(flags *pflag.FlagSet) (tests, load []perf.Test, err er
 	if !ok {
 		return nil, nil, cmdutil.UsageErrorf("invalid --message-size %q: want 1 to 1G bytes such as 4K or 1M", t.size)
 	}
-	if t.transport == perf.UD && !flags.Changed("message-size") {
+	if (perf.Test{Op: t.op, Transport: t.transport}).Datagrams() && !flags.Changed("message-size") {
 		size = datagramSize
 	}
 	latency, bandwidth := perf.NewTest(t.op, perf.Latency, t.transport, latencySize), perf.NewTest(t.op, perf.Bandwidth, t.transport, size)

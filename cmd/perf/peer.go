@@ -141,7 +141,7 @@ func (p *peerFlags) setTests(flags *pflag.FlagSet, tests []perf.Test) error {
 			return oneSize
 		}
 	}
-	if last := tests[len(tests)-1].Size; len(tests) > 1 && first.Transport != perf.UD && last != sweepTo {
+	if last := tests[len(tests)-1].Size; len(tests) > 1 && !first.Datagrams() && last != sweepTo {
 		return oneSize
 	}
 	return nil

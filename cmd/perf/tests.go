@@ -197,11 +197,10 @@ const (
 
 // sizesOf returns the sizes of a test in bytes.
 func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
-	datagrams := t.Transport == perf.UD || t.Transport == perf.SRD && t.Op == perf.Send
 	switch {
 	case t.Op.Atomic():
 		return []int{8}, nil
-	case f.sizes == "sweep" && datagrams:
+	case f.sizes == "sweep" && t.Datagrams():
 		return powers(sweepFrom, max(datagramSize, t.MTU)), nil
 	case f.sizes == "sweep":
 		return powers(sweepFrom, sweepTo), nil
@@ -209,7 +208,7 @@ func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
 		return parseSizes(f.sizes)
 	case t.Kind == perf.Latency:
 		return []int{latencySize}, nil
-	case datagrams:
+	case t.Datagrams():
 		return []int{datagramSize}, nil
 	}
 	return []int{bandwidthSize}, nil

@@ -258,6 +258,9 @@ func (t Test) Supported() bool {
 	return true
 }
 
+// Datagrams reports whether a message must fit into a datagram: over UD, and sends over SRD.
+func (t Test) Datagrams() bool { return t.Transport == UD || t.Transport == SRD && t.Op == Send }
+
 // Check returns a [FieldError] if the test is invalid.
 func (t Test) Check() error {
 	for _, check := range []func(Test) *FieldError{Test.badKind, Test.badRange, Test.badExtent, Test.badCombination, Test.badConnection} {

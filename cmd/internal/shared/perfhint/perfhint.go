@@ -70,7 +70,11 @@ func (o Options) hint(err error) string {
 	case errors.As(err, &foreign):
 		return "check which program uses this port"
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, directions, queue pairs and connection type; see its output", mismatch.Program)
+		gid := ""
+		if mismatch.GID {
+			gid = ", and on EFA with -x 0"
+		}
+		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, directions, queue pairs and connection type%s; see its output", mismatch.Program, gid)
 	case errors.As(err, &unreachable):
 		return connectHint(unreachable)
 	case errors.Is(err, perf.ErrSelection):

@@ -33,6 +33,7 @@ func TestWith(t *testing.T) {
 		{"no program on IPv6", &perf.ConnectError{Program: "ib_send_lat", Err: refused("fe80::1")}, "programs of perftest listen on IPv4 only"},
 		{"unknown host", &perf.ConnectError{Program: "ib_send_lat", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "x"}}}, "use the IP address of the server"},
 		{"other settings", &perftest.MismatchError{Program: "ib_send_bw", Err: errors.New("no progress")}, "the peer must be ib_send_bw with the same size, iterations,"},
+		{"no GID index", &perftest.MismatchError{Program: "ib_send_bw", GID: true, Err: errors.New("closed")}, "the peer must be ib_send_bw with the same size, iterations, duration, directions, queue pairs and connection type, and on EFA with -x 0"},
 		{"no permission", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.EACCES}, "run as root, or permit all users, as the udev rules of rdma-core do: chmod 0666 /dev/infiniband/uverbs3"},
 		{"no node", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.ENOENT}, "check that udev runs"},
 		{"other call", &verbs.CallError{Op: "query port 1", Device: "mlx5_3", Err: syscall.EACCES}, ""},

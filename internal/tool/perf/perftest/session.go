@@ -271,6 +271,7 @@ func (s *Session) fitSizes() error {
 // A MismatchError is a failure that different settings of both sides would explain.
 type MismatchError struct {
 	Program string // that should be the peer
+	GID     bool   // the peer must send its GID without an Ethernet port: EFA
 	Err     error
 }
 
@@ -292,7 +293,7 @@ func (s *Session) cause(err error) error {
 		if remark := s.conn.peer.unknown(); remark != "" {
 			err = fmt.Errorf("%w: %s", err, remark)
 		}
-		return &MismatchError{s.test.Program(), err}
+		return &MismatchError{s.test.Program(), s.choice.Port != nil && s.choice.Port.Attr.LinkLayer == ib.LinkLayerUnspecified, err}
 	}
 	return err
 }
