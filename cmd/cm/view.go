@@ -121,7 +121,7 @@ var advices = map[cm.Cause][]string{
 	cm.CauseNoNeighbour:    {"the host is up and in the same subnet: ping HOST; ip neighbour show HOST"},
 	cm.CauseLocalAddress:   {"the local addresses: ip address show"},
 	cm.CauseNoPath:         {"the subnet manager: ibkit sm; the path: ibkit sa PathRecord", "on RoCE, the GIDs and the VLAN of the interface: ibkit devinfo"},
-	cm.CauseNoProvider:     {"the driver: ibkit creates queue pairs on rxe, siw, mlx5, irdma and vmw_pvrdma; the steps before work: ibkit devinfo"},
+	cm.CauseNoProvider:     {"the driver: ibkit creates queue pairs on rxe, siw, mlx5, irdma, bnxt_re and vmw_pvrdma; the steps before work: ibkit devinfo"},
 	cm.CauseSetup:          {"limits and the state of the device: ibkit doctor"},
 	cm.CauseNoListener:     {"a program listens on HOST, port PORT, port space TCP. There: rdma resource show cm_id; ibkit cm --serve :PORT"},
 	cm.CauseRefused:        {"the log of the program that listens on HOST, port PORT"},
