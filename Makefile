@@ -135,7 +135,7 @@ FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
 foreign: ## run the assembly of other processors in QEMU's user mode
 	@for processor in $(FOREIGN); do \
 		GOARCH=$${processor%:*} $(CHECK) "queues on $${processor%:*}" \
-			go test -timeout $(TIMEOUT) -exec qemu-$${processor#*:}-static ./verbs/internal/mmio ./verbs/internal/mlx5 ./verbs/internal/irdma ./verbs/internal/bnxt || status=1; \
+			go test -timeout $(TIMEOUT) -exec qemu-$${processor#*:}-static ./verbs/internal/mmio ./verbs/internal/mlx5 ./verbs/internal/irdma ./verbs/internal/bnxt ./verbs/internal/efa || status=1; \
 	done; exit $${status:-0}
 
 .PHONY: scripts
@@ -282,6 +282,10 @@ bench-irdma: ## compare posting and polling with libirdma, in a guest
 .PHONY: bench-bnxt
 bench-bnxt: ## compare posting and polling with libbnxt_re, in a guest
 	go test -tags guest ./test/guest/bnxt -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+
+.PHONY: bench-efa
+bench-efa: ## compare posting and polling with libefa, in a guest
+	go test -tags guest ./test/guest/efa -run '^$$' -bench . -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
 .PHONY: clean
 clean: ## remove what was built

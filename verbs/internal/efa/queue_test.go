@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// Commands have the sizes that the library computes, mappings those of the driver, and Close
+// Commands have the sizes that the library computes, mappings the sizes of the driver, and Close
 // undoes them.
 func TestSizes(t *testing.T) {
 	f := newFake(t, nil)

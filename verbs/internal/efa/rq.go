@@ -64,7 +64,7 @@ func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
 	return n, err
 }
 
-// direct writes the usual work requests, those with a single SGE, up to another kind, and
+// direct writes the usual work requests, with a single SGE, up to another kind, and
 // returns their number.
 func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 	if q.maxSGE < 1 {

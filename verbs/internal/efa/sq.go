@@ -93,7 +93,7 @@ type operation struct {
 	done    provider.CompletionOpcode
 }
 
-// operations are those of SRD, a bit each of them of UD.
+// operations are the work requests of SRD; UD has sends only.
 var operations = [...]operation{
 	provider.OpWrite:        {wqeAlways | opWrite<<wqeOp, true, true, provider.CompletedWrite},
 	provider.OpWriteWithImm: {wqeAlways | opWrite<<wqeOp | wqeImm, true, true, provider.CompletedWrite},
@@ -142,7 +142,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	return nil
 }
 
-// direct writes the usual work requests, those with a single SGE in 64 bytes, up to another
+// direct writes the usual work requests, with a single SGE in 64 bytes, up to another
 // kind, and returns their number. It is a loop without calls, except for an address handle
 // that differs from the last, because it determines the posting cost.
 func (q *sendQueue) direct(wrs []provider.SendWR) int {
