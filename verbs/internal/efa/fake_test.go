@@ -228,7 +228,12 @@ func post(t testing.TB, q *qp, wrs ...provider.SendWR) {
 
 // requestID returns the request ID in a slot of the send ring.
 func (q *qp) requestID(slot int) uint64 {
-	return uint64(q.send.ring[slot*int(q.send.stride)]) | uint64(q.send.ring[slot*int(q.send.stride)+1])<<8
+	return le(q.send.ring[slot*int(q.send.blocks)][0]) & 0xffff
+}
+
+// bytes returns the memory of the send ring.
+func (q *qp) bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(q.send.ring))), len(q.send.ring)*smallWQE)
 }
 
 var page = os.Getpagesize()

@@ -30,7 +30,7 @@ func TestLibefa(t *testing.T) {
 			if q.send.head <= q.send.size {
 				t.Errorf("got %d work requests, want more than a round of %d", q.send.head, q.send.size)
 			}
-			ringtest.Compare(t, fmt.Sprintf("send ring %d", rings), q.send.ring, l.Hex(t, "send"), int(q.send.stride), 0, 1)
+			ringtest.Compare(t, fmt.Sprintf("send ring %d", rings), q.send.ring, l.Hex(t, "send"), int(q.send.blocks)*smallWQE, 0, 1)
 			ringtest.Compare(t, fmt.Sprintf("receive ring %d", rings), q.recv.ring, l.Hex(t, "receive"), receiveSize, 8, 9)
 		case l.Values["receive"] != "":
 			if _, err := q.PostRecv([]provider.RecvWR{{SGEs: l.SGEs}}); err != nil {

@@ -75,12 +75,12 @@ func (q *qp) checkResponse(in uapi.EFACreateQP, resp uapi.EFACreateQPResp) error
 func (q *qp) layOut(attr provider.QPAttr) {
 	d, c := q.device, attr.Cap
 	s, r := &q.send, &q.recv
-	s.size, s.shift, s.stride = c.MaxSendWR, uint32(bits.TrailingZeros32(c.MaxSendWR)), wqeSize(c)
+	s.size, s.shift, s.blocks = c.MaxSendWR, uint32(bits.TrailingZeros32(c.MaxSendWR)), wqeSize(c)/smallWQE
 	s.slots = make([]sent, s.size)
 	s.maxSGE, s.maxInline = int(c.MaxSendSGE), int(c.MaxInline)
 	s.batch = s.size
 	if d.context.MaxTxBatch > 0 {
-		s.batch = min(s.batch, max(uint32(d.context.MaxTxBatch)*smallWQE/s.stride, 1))
+		s.batch = min(s.batch, max(uint32(d.context.MaxTxBatch)/s.blocks, 1))
 	}
 	if d.context.MinSQWR > 0 { // the adapter does not take all work requests of a ring at once
 		s.batch = min(s.batch, max(s.size-1, 1))
@@ -108,7 +108,7 @@ func (q *qp) mapAll(in uapi.EFACreateQP, resp uapi.EFACreateQPResp) error {
 	if err != nil {
 		return err
 	}
-	q.send.ring = ring[resp.LLQDescOffset:][:in.SQRingSize]
+	q.send.ring = unsafe.Slice((*block)(unsafe.Pointer(&ring[resp.LLQDescOffset])), in.SQRingSize/smallWQE)
 	register, err := q.mapPages(resp.SQDBMmapKey, page)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestPostSend(t *testing.T) {
 				want := append([]byte{8, 0}, test.want...)
 				want[0], want[1] = byte(q.requestID(0)), byte(q.requestID(0)>>8)
 				want = append(want, make([]byte, size-len(want))...)
-				if got := q.send.ring[:size]; !slices.Equal(got, want) {
+				if got := q.bytes()[:size]; !slices.Equal(got, want) {
 					t.Errorf("got  %x\nwant %x", got, want)
 				}
 				if bell := f.bell(keySendBell, atSend); bell != 1 {
@@ -183,7 +183,7 @@ func TestRounds(t *testing.T) {
 		}
 		var want []provider.Completion
 		for _, slot := range []int{3, 0, 7, 6, 1, 2, 5, 4} {
-			if phase := uint64(q.send.ring[slot*smallWQE+3] & 1); phase != round&1 {
+			if phase := uint64(q.bytes()[slot*smallWQE+3] & 1); phase != round&1 {
 				t.Errorf("round %d: got phase %d", round, phase)
 			}
 			a.sent(q, opSend, q.requestID(slot), 0)
@@ -346,7 +346,7 @@ func TestStale(t *testing.T) {
 	q.Reset()
 	poll(t, c)
 	post(t, q, sends(3)...)
-	if phase := q.send.ring[3] & 1; phase != 0 || f.bell(keySendBell, atSend) != 1 {
+	if phase := q.bytes()[3] & 1; phase != 0 || f.bell(keySendBell, atSend) != 1 {
 		t.Errorf("after RESET: got phase %d, want 0 and doorbell 1", phase)
 	}
 	a.sent(q, opSend, q.requestID(0), 0)

@@ -27,13 +27,13 @@ func posted(f provider.SendFlags) uint8 { return isPosted | uint8(f&provider.Sen
 
 // A sendQueue is a ring of send work requests in the adapter's memory.
 type sendQueue struct {
-	ring       []byte
+	ring       []block
 	bell       unsafe.Pointer
 	free       pool
 	slots      []sent
 	size       uint32 // work requests, a power of 2
 	shift      uint32 // log2 of it
-	stride     uint32
+	blocks     uint32 // of a work request: 1 or 2
 	head       uint32 // counts run freely
 	batch      uint32 // work requests that a doorbell may publish
 	generation uint16 // in request IDs, above the ID
@@ -56,15 +56,15 @@ func (q *sendQueue) reset() {
 func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 	mmio.StoreBarrier() // an earlier doorbell is not behind the work requests
 	pending := uint32(0)
-	for n < len(wrs) {
+	for {
+		k := q.direct(wrs[n:min(len(wrs), n+int(q.batch-pending))])
+		if n, pending = n+k, pending+uint32(k); n == len(wrs) {
+			break
+		}
 		if pending == q.batch {
 			q.publish()
 			mmio.DeviceBarrier()
 			pending = 0
-		}
-		k := q.direct(wrs[n : n+min(len(wrs)-n, int(q.batch-pending))])
-		n, pending = n+k, pending+uint32(k)
-		if n == len(wrs) || pending == q.batch {
 			continue
 		}
 		if err = q.fill(&wrs[n]); err != nil {
@@ -146,10 +146,9 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 // kind, and returns their number. It is a loop without calls, except for an address handle
 // that differs from the last, because it determines the posting cost.
 func (q *sendQueue) direct(wrs []provider.SendWR) int {
-	if q.stride != smallWQE || q.maxSGE < 1 {
+	if q.blocks != 1 || q.maxSGE < 1 {
 		return 0
 	}
-	ring := unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(q.ring))), q.size)
 	head, taken, returned := q.head, q.free.taken, q.free.returned.Load()
 	var last [2]uintptr // the address handle's words
 	var to uint64
@@ -179,7 +178,7 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 			second |= uint64(wr.Imm)
 		}
 		buffer, address := bufferOf(sge)
-		w := (*[8]uint64)(&ring[head&(q.size-1)])
+		w := (*[8]uint64)(&q.ring[head&uint32(len(q.ring)-1)])
 		head++
 		if o.remote {
 			mmio.StoreWords(w, le(first), le(second), le(uint64(wr.QKey)), 0, le(uint64(wr.RKey)<<32|uint64(sge.Length)), le(wr.RemoteAddr), buffer, address)
@@ -194,12 +193,11 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 
 // store copies the work request to the ring.
 func (q *sendQueue) store() {
-	at := unsafe.Pointer(&q.ring[q.head&(q.size-1)*q.stride])
-	mmio.StoreBlock(at, (*[8]uint64)(&q.wqe[0]))
-	if q.stride == largeWQE {
-		mmio.StoreBlock(unsafe.Add(at, smallWQE), (*[8]uint64)(&q.wqe[1]))
-		q.wqe[1] = block{}
+	at := q.head & (q.size - 1) * q.blocks
+	for i := range q.blocks {
+		mmio.StoreBlock(unsafe.Pointer(&q.ring[at+i]), (*[8]uint64)(&q.wqe[i]))
 	}
+	q.wqe[1] = block{}
 	q.head++
 }
 
@@ -207,7 +205,7 @@ func (q *sendQueue) store() {
 // length.
 func (q *sendQueue) check(wr *provider.SendWR, o *operation) (length uint32, err error) {
 	if wr.Flags&provider.SendInline != 0 {
-		if !o.payload || len(wr.Inline) > min(q.maxInline, inlineRoom(q.stride, o.remote)) {
+		if !o.payload || len(wr.Inline) > min(q.maxInline, inlineRoom(q.blocks*smallWQE, o.remote)) {
 			return 0, provider.ErrInline
 		}
 		return uint32(len(wr.Inline)), nil
