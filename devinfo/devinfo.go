@@ -30,6 +30,8 @@ type Options struct {
 
 	Device string // name of the only device to read; "" for all
 
+	PCINames []byte // a database of PCI names (pci.ids); nil: built-in names only
+
 	Brief     bool // read only the fields that ibv_devinfo shows, or ibstat with SysfsOnly
 	SysfsOnly bool // neither query netlink nor open devices
 	NoOpen    bool // do not open devices
@@ -143,6 +145,7 @@ func (o Options) read(r *Result, e rdmahost.Device) *Device {
 		d.DriverID = new(device.Driver.String())
 	}
 	o.open(d, device, &problems)
+	d.addModel(o, &problems)
 	if o.SysfsOnly || !o.Brief {
 		o.readPorts(d, &problems)
 	}

@@ -43,6 +43,7 @@ type Device struct {
 	HWRev        *string  `json:"hw_rev"`          // hw_rev
 	HCAType      *string  `json:"hca_type"`        // hca_type
 	BoardID      *string  `json:"board_id"`        // board_id
+	Model        *string  `json:"model"`           // name for the PCI IDs in device/vendor and device/device; nil: unknown
 	Driver       *string  `json:"driver"`          // device/driver
 	DriverID     *string  `json:"driver_id"`       // uverbs
 	NUMANode     *int     `json:"numa_node"`       // device/numa_node; -1 if the host has no NUMA nodes

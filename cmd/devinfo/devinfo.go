@@ -18,6 +18,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/pcie"
+	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -184,6 +186,9 @@ func (c *command) run(ctx context.Context, device string) error {
 	}
 	defer remove()
 	o.Sysfs = root
+	if root == "" || root == string(sysfs.Default) {
+		o.PCINames = pcie.Database()
+	}
 	r, err := devinfo.Run(ctx, o)
 	if err != nil {
 		return withHint(err, device)

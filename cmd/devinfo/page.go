@@ -23,6 +23,7 @@ func (v *view) page(d *devinfo.Device) error {
 		{"system image GUID", render.Show(d.SysImageGUID)},
 		{"driver", driver(d) + " (verbs: " + render.Show(d.DriverID) + ")"},
 		{"firmware", render.Show(d.Firmware)},
+		{"model", render.Show(d.Model)},
 		{"hardware", render.Show(d.HCAType) + " rev " + render.Show(d.HWRev)},
 		{"board", render.Show(d.BoardID)},
 		{"PCI", pciAddress(d.PCI) + " " + pciLink(d.PCI)},

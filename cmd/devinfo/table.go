@@ -25,7 +25,7 @@ func (v *view) table(r *devinfo.Result, wide bool) error {
 		"PCI", "NUMA", "FIRMWARE", "DRIVER",
 	}
 	if wide {
-		header = append(header, "NODE GUID", "BOARD", "PCIE", "UVERBS", "UMAD", "ISSM", "DESCRIPTION")
+		header = append(header, "NODE GUID", "BOARD", "MODEL", "PCIE", "UVERBS", "UMAD", "ISSM", "DESCRIPTION")
 	}
 	var rows [][]string
 	for _, d := range r.Devices {
@@ -40,7 +40,7 @@ func (v *view) table(r *devinfo.Result, wide bool) error {
 				if p != nil {
 					umad, issm = render.Show(p.UMAD), render.Show(p.ISSM)
 				}
-				row = append(row, render.Show(d.NodeGUID), render.Show(d.BoardID), pciLink(d.PCI), render.Show(d.UVerbs), umad, issm, render.Show(d.NodeDesc))
+				row = append(row, render.Show(d.NodeGUID), render.Show(d.BoardID), render.Show(d.Model), pciLink(d.PCI), render.Show(d.UVerbs), umad, issm, render.Show(d.NodeDesc))
 			}
 			rows = append(rows, row)
 		}

@@ -35,12 +35,15 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if d.OpenError != nil {
 			known[d.OpenError.Error()] = true
 		}
-		driver, firmware := "unknown driver", ""
+		driver, model, firmware := "unknown driver", "", ""
 		if d.DriverID != nil {
 			driver = *d.DriverID
 		}
 		if d.Driver != nil {
 			driver = *d.Driver
+		}
+		if d.Model != nil {
+			model = ", " + *d.Model
 		}
 		if d.Firmware != nil && *d.Firmware != "" {
 			firmware = ", firmware " + *d.Firmware
@@ -54,7 +57,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		}
 		bad = append(bad, iwarpMode(d)...)
 		if bad == nil {
-			bad = []Item{good(d.Name, "%s%s%s", driver, firmware, dmaBufAbility(d))}
+			bad = []Item{good(d.Name, "%s%s%s%s", driver, model, firmware, dmaBufAbility(d))}
 		}
 		items = append(items, bad...)
 	}
