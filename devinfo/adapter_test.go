@@ -1,6 +1,9 @@
 package devinfo
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -29,6 +32,27 @@ func TestRun_Model(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// The driver ice has the parameters of the module irdma.
+func TestRun_ParametersOfIRDMA(t *testing.T) {
+	root := testenv.Host(t, "irdma")
+	dir := filepath.Join(root, "module/irdma/parameters")
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"roce_ena": "1\n", "limits_sel": "3\n", "dbg_opt": "0\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Run(t.Context(), Options{Sysfs: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Devices[0].Parameters, (map[string]string{"roce_ena": "1", "limits_sel": "3"}); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

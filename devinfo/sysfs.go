@@ -1,6 +1,7 @@
 package devinfo
 
 import (
+	"cmp"
 	"net/netip"
 	"path/filepath"
 	"strconv"
@@ -40,7 +41,7 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 	d.Driver = device.Link("driver")
 	d.PCI = readPCI(dir, device)
 	if d.Driver != nil {
-		d.Parameters = o.readParameters(*d.Driver, problems)
+		d.Parameters = o.readParameters(cmp.Or(rdmaModules[*d.Driver], *d.Driver), problems)
 	}
 }
 
@@ -66,7 +67,11 @@ var parameters = map[string][]string{
 	"mlx4_core": {"num_vfs", "port_type_array", "log_num_mtt", "log_mtts_per_seg", "log_num_mgm_entry_size"},
 	"hfi1":      {"num_vls", "krcvqs", "max_mtu", "cap_mask", "num_user_contexts"},
 	"ib_qib":    {"ibmtu", "krcvqs"},
+	"irdma":     {"roce_ena", "roce_port_cfg", "limits_sel", "gen1_limits_sel", "max_rdma_vfs"}, // Intel's own driver
 }
+
+// rdmaModules are the modules with the parameters of drivers with an RDMA driver of their own.
+var rdmaModules = map[string]string{"ice": "irdma", "i40e": "irdma", "idpf": "irdma"}
 
 func (o Options) readParameters(module string, problems *[]error) map[string]string {
 	dir := o.sysfs().Dir(problems, "module", module, "parameters")

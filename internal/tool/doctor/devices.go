@@ -70,16 +70,22 @@ func checkDevices(_ context.Context, h *host) []Item {
 }
 
 // iwarpMode returns an item for an adapter that has RoCE too, but runs iWARP: the driver ice
-// has a setting for the driver irdma (Documentation/networking/devlink/ice.rst).
+// has a setting for the driver irdma (Documentation/networking/devlink/ice.rst), Intel's own
+// driver irdma a parameter.
 func iwarpMode(d *devinfo.Device) []Item {
 	if d.NodeType == nil || *d.NodeType != devinfo.NodeTypes[4] || d.Driver == nil || *d.Driver != "ice" || d.PCI == nil {
 		return nil
 	}
-	return []Item{{
+	i := Item{
 		Kind: report.IWARPMode, Subject: d.Name, Verdict: Note, Found: "iWARP, although the adapter has RoCE", Why: "peers on RoCE cannot connect",
 		Fix:  []string{fmt.Sprintf("devlink dev param set pci/%s name enable_roce value true cmode runtime", d.PCI.Address)},
-		Hint: "disable enable_iwarp first; with Intel's own driver, the option roce_ena of the module irdma selects RoCE",
-	}}
+		Hint: "disable enable_iwarp first",
+	}
+	if _, own := d.Parameters["roce_ena"]; own {
+		i.Fix, i.Hint = []string{"modprobe -r irdma", "modprobe irdma roce_ena=1"}, "all connections end"
+		i.Persist = []string{"echo 'options irdma roce_ena=1' >/etc/modprobe.d/irdma.conf"}
+	}
+	return []Item{i}
 }
 
 // dmaBufAbility returns the device's ability to register dma-bufs; "" if it is unknown.

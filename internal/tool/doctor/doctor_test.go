@@ -66,6 +66,13 @@ unknown: stat /sys/class: no such file or directory`},
 		}, want: `
 note mlx5_0: iWARP, although the adapter has RoCE
 $ devlink dev param set pci/0000:10:00.0 name enable_roce value true cmode runtime`},
+		{name: "devices: iWARP of Intel's own driver", change: change{
+			"sys/class/infiniband/mlx5_0/node_type": "4: RNIC", pci + "driver -> ../../bus/pci/drivers/ice": "", "sys/module/irdma/parameters/roce_ena": "0",
+		}, want: `
+note mlx5_0: iWARP, although the adapter has RoCE
+$ modprobe -r irdma
+$ modprobe irdma roce_ena=1
+# echo 'options irdma roce_ena=1' >/etc/modprobe.d/irdma.conf`},
 		{name: "devices: different firmware", change: change{"sys/class/infiniband/mlx5_0/fw_ver": "20.28.1002"}, want: `
 note mlx5_0: firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222
 note mlx5_1: firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222`},
