@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -64,7 +64,7 @@ func (f *Fabric) ReportFailures(names *NameMap) []report.Failure {
 			Subject: failure.place(f.NodeByGUID(failure.NodeGUID), names), Error: failure.Err.Error(),
 		}
 		if !failure.IsDamage() {
-			r.LID, r.Route = nonZeroLID(failure.LID), new(failure.Route.String())
+			r.LID, r.Route = optional.NonZero(failure.LID), new(failure.Route.String())
 			r.Attribute, r.Modifier = failure.Attr.String(), failure.Modifier
 		}
 		if !failure.IsDamage() || failure.Port != 0 {
@@ -87,17 +87,10 @@ func ReportFailure(subject string, err error) report.Failure {
 	r := report.Failure{Subject: subject, Error: err.Error()}
 	var request *umad.Error
 	if errors.As(err, &request) {
-		r.Attribute, r.Modifier, r.LID = request.Class.AttrName(request.Attr), request.Modifier, nonZeroLID(request.To.LID)
+		r.Attribute, r.Modifier, r.LID = request.Class.AttrName(request.Attr), request.Modifier, optional.NonZero(request.To.LID)
 		if !request.To.Route.IsNone() {
 			r.Route = new(request.To.Route.String())
 		}
 	}
 	return r
-}
-
-func nonZeroLID(lid ib.LID) *ib.LID {
-	if lid == 0 {
-		return nil
-	}
-	return &lid
 }

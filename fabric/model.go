@@ -141,6 +141,16 @@ type Node struct {
 // IsSwitch reports whether the node is a switch.
 func (n *Node) IsSwitch() bool { return n.Info.IsSwitch() }
 
+// LID returns the first known LID of the node's ports, or 0.
+func (n *Node) LID() ib.LID {
+	for _, p := range n.Ports {
+		if p != nil && p.LID() != 0 {
+			return p.LID()
+		}
+	}
+	return 0
+}
+
 // IsCA reports whether the node is a channel adapter.
 func (n *Node) IsCA() bool { return n.Info.NodeType == mad.NodeTypeCA }
 

@@ -3,6 +3,7 @@ package linkinfo
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -85,7 +86,7 @@ func nodeState(n *fabric.Node, names *fabric.NameMap) *ReportNodeState {
 	if n == nil {
 		return nil
 	}
-	return &ReportNodeState{nonEmpty(names.Name(n)), knownLID(firstPort(n)), n.Info.NumPorts}
+	return &ReportNodeState{optional.NonZero(names.Name(n)), knownLID(firstPort(n)), n.Info.NumPorts}
 }
 
 func portState(p *fabric.Port, names *fabric.NameMap) *ReportPortState {

@@ -3,6 +3,7 @@ package linkinfo
 import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -151,7 +152,7 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 	r := ReportNode{
 		GUID:        n.GUID,
 		Type:        n.Info.NodeType.String(),
-		Name:        nonEmpty(o.Names.Name(n)),
+		Name:        optional.NonZero(o.Names.Name(n)),
 		Description: description(n),
 		LID:         knownLID(firstPort(n)),
 		Route:       n.Route.String(),
@@ -205,14 +206,6 @@ func description(n *fabric.Node) *string {
 		return nil
 	}
 	return new(n.Desc.Clean())
-}
-
-// nonEmpty returns a text, nil for "".
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // A ReportPortInfo is a PortInfo with or without its M_Key.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -41,7 +42,7 @@ func reportEnd(p *fabric.Port, names *fabric.NameMap) *report.Peer {
 		return nil
 	}
 	return &report.Peer{
-		Name: nonEmpty(names.Name(p.Node)), Type: p.Node.Info.NodeType.String(),
+		Name: optional.NonZero(names.Name(p.Node)), Type: p.Node.Info.NodeType.String(),
 		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Port: p.Number, LID: knownLID(p),
 	}
 }

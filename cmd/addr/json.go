@@ -5,10 +5,10 @@ import (
 	"net/netip"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/fabric/lookup"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/report"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -19,7 +19,7 @@ func (v *view) report() *lookup.Report {
 	for _, a := range v.answers {
 		t := lookup.ReportTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []lookup.ReportPort{}}
 		if a.err != nil {
-			t.Error, t.Hint = render.Ptr(a.err.Error()), render.NonZero(cmdutil.Hint(a.err))
+			t.Error, t.Hint = new(a.err.Error()), optional.NonZero(cmdutil.Hint(a.err))
 			r.Fail(fabric.ReportFailure(t.Target, a.err))
 		}
 		for _, p := range a.ports {
@@ -47,31 +47,31 @@ func localReport(p umad.PortAttr) *lookup.ReportLocal {
 	if p.Device == "" {
 		return nil
 	}
-	return &lookup.ReportLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
+	return &lookup.ReportLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: optional.NonZero(p.LID), PortGUID: optional.NonZero(p.PortGUID)}
 }
 
 func (v *view) portReport(l *portLine) lookup.ReportPort {
 	first, last := l.LIDs()
 	j := lookup.ReportPort{
-		Name: render.NonZero(l.name()), LID: render.NonZero(first), LastLID: render.NonZero(last), SL: l.To.SL,
-		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: report.KindsOf(l.Findings),
+		Name: optional.NonZero(l.name()), LID: optional.NonZero(first), LastLID: optional.NonZero(last), SL: l.To.SL,
+		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: optional.NonZero(l.DescribedBy.String()), Findings: report.KindsOf(l.Findings),
 	}
 	if n := l.Node; n != nil {
 		number, _ := l.Number()
-		j.NodeType, j.NodeGUID, j.SystemGUID = render.Ptr(n.NodeType.String()), render.Ptr(n.NodeGUID), render.NonZero(n.SystemGUID)
-		j.PortGUID, j.Port = render.Ptr(n.PortGUID), &number
+		j.NodeType, j.NodeGUID, j.SystemGUID = new(n.NodeType.String()), new(n.NodeGUID), optional.NonZero(n.SystemGUID)
+		j.PortGUID, j.Port = new(n.PortGUID), &number
 	}
 	if l.Description != nil {
-		j.Description, j.DescriptionHex = render.Ptr(l.Description.Clean()), render.NonZero(l.Description.Hex())
+		j.Description, j.DescriptionHex = new(l.Description.Clean()), optional.NonZero(l.Description.Hex())
 	}
 	if i := l.Info; i != nil {
-		j.LMC, j.SMLID, j.State, j.PhysState = &i.LMC, render.NonZero(i.SMLID), render.Ptr(i.State.String()), render.Ptr(i.PhysState.String())
+		j.LMC, j.SMLID, j.State, j.PhysState = &i.LMC, optional.NonZero(i.SMLID), new(i.State.String()), new(i.PhysState.String())
 	}
 	if l.Host == nil && !l.To.Route.IsNone() {
 		j.Route = &l.To.Route
 	}
 	if l.Err != nil {
-		j.Error = render.Ptr(l.Err.Error())
+		j.Error = new(l.Err.Error())
 	}
 	if l.Host != nil {
 		j.Host = hostReport(l.Host)
@@ -80,13 +80,13 @@ func (v *view) portReport(l *portLine) lookup.ReportPort {
 }
 
 func hostReport(h *lookup.Host) *lookup.ReportHost {
-	address := func(ip netip.Addr) *string { return render.NonZero(textOf(ip)) }
+	address := func(ip netip.Addr) *string { return optional.NonZero(textOf(ip)) }
 	j := &lookup.ReportHost{
-		IP: address(h.IP), Local: h.Local, Netdev: render.NonZero(h.Netdev), Gateway: address(h.Gateway),
-		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []lookup.ReportPath{},
+		IP: address(h.IP), Local: h.Local, Netdev: optional.NonZero(h.Netdev), Gateway: address(h.Gateway),
+		LinkAddress: optional.NonZero(h.LinkAddr.String()), Paths: []lookup.ReportPath{},
 	}
 	for _, p := range h.Paths {
-		path := lookup.ReportPath{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
+		path := lookup.ReportPath{GID: p.GID, Type: optional.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
 		if p.Device != "" {
 			path.Device, path.Port, path.SGIDIndex = &p.Device, &p.Port, &p.SGIDIndex
 		}

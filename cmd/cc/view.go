@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/ranges"
 	"github.com/ibkit/ibkit/internal/tool/cc"
@@ -61,7 +62,7 @@ func (v *view) tables(selected []string) {
 		before = true
 		render.Columns(v.out, slices.Concat([]render.Column[row]{
 			render.TextColumn(head, func(r row) string { return v.name(r.Agent) }),
-			render.TextColumn("LID", func(r row) string { return render.Show(render.NonZero(r.Port.LID())) }),
+			render.TextColumn("LID", func(r row) string { return render.Show(optional.NonZero(r.Port.LID())) }),
 		}, columns), rows)
 	}
 	for _, part := range selected {

@@ -95,7 +95,7 @@ func (c *command) readLocal(ctx context.Context) (*counters.ReportLocal, error) 
 			}
 			port := &counters.LocalPort{Device: d.Name, Number: p.Number, LinkLayer: p.LinkLayer, Netdev: p.Netdev, Rate: p.Rate, Counters: map[string]uint64{}}
 			if p.State != nil {
-				port.State = render.Ptr(p.State.String())
+				port.State = new(p.State.String())
 			}
 			for _, part := range []map[string]uint64{d.HWCounts, p.Counters, p.HWCounts} {
 				maps.Copy(port.Counters, part)

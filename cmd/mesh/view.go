@@ -104,7 +104,7 @@ func (v *view) classes(r *mesh.Result) {
 	latency := func(c mesh.ReportClass) *mesh.ReportLevel { return c.Latency }
 	spread := func(l *mesh.ReportLevel) string { return fmt.Sprintf("%.1f %%", 100*l.Deviation) }
 	render.Columns(v.out, []render.Column[mesh.ReportClass]{
-		render.TextColumn("RAIL", func(c mesh.ReportClass) string { return render.OrAbsent(deref(c.Rail)) }),
+		render.TextColumn("RAIL", func(c mesh.ReportClass) string { return render.Show(c.Rail) }),
 		render.TextColumn("PORTS", func(c mesh.ReportClass) string { return optional(c.PortGbps, "%.0f Gbit/s") }),
 		render.TextColumn("HOPS", func(c mesh.ReportClass) string {
 			if c.Loopback {
@@ -121,13 +121,6 @@ func (v *view) classes(r *mesh.Result) {
 	if more := len(r.Classes) - maxClasses; more > 0 {
 		fmt.Fprintf(v.out, "%s (--json shows all)\n", plural.Count(more, "more class", "more classes"))
 	}
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // optional formats a value, or the sign for an absent value.

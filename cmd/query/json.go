@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/query"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -46,7 +47,7 @@ func (v *view) appendReply(b []byte, r *query.Reply) []byte {
 	}
 	end := query.ReportOutcome{}
 	if err = errors.Join(r.Err, err); err != nil {
-		end.Error = render.Ptr(err.Error())
+		end.Error = new(err.Error())
 	}
 	if r.Packet != nil {
 		end.Packet = newPacket(r.Packet)
@@ -55,14 +56,14 @@ func (v *view) appendReply(b []byte, r *query.Reply) []byte {
 }
 
 func (v *view) origin(r *query.Reply) query.ReportOrigin {
-	j := query.ReportOrigin{Target: r.Target.String(), Modifier: r.Modifier, Name: render.NonZero(r.Name(v.names))}
+	j := query.ReportOrigin{Target: r.Target.String(), Modifier: r.Modifier, Name: optional.NonZero(r.Name(v.names))}
 	if p := r.Port; p != nil {
 		if p.Node != nil {
 			j.NodeGUID = &p.Node.NodeGUID
 		}
-		j.LID = render.NonZero(p.To.LID)
+		j.LID = optional.NonZero(p.To.LID)
 		if !p.To.Route.IsNone() {
-			j.Route = render.Ptr(p.To.Route.String())
+			j.Route = new(p.To.Route.String())
 		}
 	}
 	if r.Number >= 0 {
@@ -72,7 +73,7 @@ func (v *view) origin(r *query.Reply) query.ReportOrigin {
 		j.First = &r.Block
 	}
 	if r.RTT > 0 {
-		j.RTT = render.Ptr(float64(r.RTT.Nanoseconds()) / 1000)
+		j.RTT = new(float64(r.RTT.Nanoseconds()) / 1000)
 	}
 	return j
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -38,7 +39,7 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 		return err
 	}
 	c.printWarnings(r)
-	head := route.ReportPathsHead{Head: report.NewHead(route.PathSchema, r.Routing.Began), Group: render.NonZero(c.options.Group), Unchecked: c.unchecked}
+	head := route.ReportPathsHead{Head: report.NewHead(route.PathSchema, r.Routing.Began), Group: optional.NonZero(c.options.Group), Unchecked: c.unchecked}
 	reports, problems := c.report(r, &head.Head)
 	c.partial = c.partial || r.Routing.Partial()
 	head.Fail(append(r.Routing.ReportFailures(c.names), c.failures...)...)

@@ -1,4 +1,4 @@
-// Package optional makes pointers for JSON document members that may be absent.
+// Package optional makes and reads pointers for JSON document members that may be absent.
 package optional
 
 // NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as
@@ -9,4 +9,12 @@ func NonZero[T comparable](v T) *T {
 		return nil
 	}
 	return &v
+}
+
+// OrZero returns the value of a pointer, or the zero value for nil.
+func OrZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/verbs"
@@ -199,16 +200,16 @@ func (v *view) device(d *devinfo.Device) bool {
 		return false
 	}
 	fmt.Fprintf(v.out, "%s '%s'\n", kind, d.Name)
-	fmt.Fprintf(v.out, "\t%s type: %s\n", kind, render.OrZero(d.HCAType))
+	fmt.Fprintf(v.out, "\t%s type: %s\n", kind, optional.OrZero(d.HCAType))
 	last := 0
 	if len(d.Ports) > 0 {
 		last = d.Ports[len(d.Ports)-1].Number
 	}
 	fmt.Fprintf(v.out, "\tNumber of ports: %d\n", last)
-	fmt.Fprintf(v.out, "\tFirmware version: %s\n", render.OrZero(d.Firmware))
-	fmt.Fprintf(v.out, "\tHardware version: %s\n", render.OrZero(d.HWRev))
-	fmt.Fprintf(v.out, "\tNode GUID: %s\n", render.OrZero(d.NodeGUID))
-	fmt.Fprintf(v.out, "\tSystem image GUID: %s\n", render.OrZero(d.SysImageGUID))
+	fmt.Fprintf(v.out, "\tFirmware version: %s\n", optional.OrZero(d.Firmware))
+	fmt.Fprintf(v.out, "\tHardware version: %s\n", optional.OrZero(d.HWRev))
+	fmt.Fprintf(v.out, "\tNode GUID: %s\n", optional.OrZero(d.NodeGUID))
+	fmt.Fprintf(v.out, "\tSystem image GUID: %s\n", optional.OrZero(d.SysImageGUID))
 	if v.short {
 		return true
 	}

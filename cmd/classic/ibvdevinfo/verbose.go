@@ -6,8 +6,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -66,27 +66,27 @@ func (v *view) capabilities(d *devinfo.Device) {
 			fmt.Fprintf(v.out, "%d\n", int32(value))
 		}
 	}
-	v.odp(render.OrZero(a.ODP), render.OrZero(a.XRCODP))
-	if mask := render.OrZero(a.TimestampMask); mask != 0 {
+	v.odp(optional.OrZero(a.ODP), optional.OrZero(a.XRCODP))
+	if mask := optional.OrZero(a.TimestampMask); mask != 0 {
 		fmt.Fprintf(v.out, "\tcompletion timestamp_mask:\t\t\t0x%016x\n", mask)
 	} else {
 		fmt.Fprintf(v.out, "\tcompletion_timestamp_mask not supported\n")
 	}
-	if clock := render.OrZero(a.CoreClock); clock != 0 {
+	if clock := optional.OrZero(a.CoreClock); clock != 0 {
 		fmt.Fprintf(v.out, "\thca_core_clock:\t\t\t%dkHZ\n", clock)
 	} else {
 		fmt.Fprintf(v.out, "\tcore clock not supported\n")
 	}
-	if raw := render.OrZero(a.RawPacket); raw != 0 {
+	if raw := optional.OrZero(a.RawPacket); raw != 0 {
 		fmt.Fprintf(v.out, "\traw packet caps:\n")
 		known, _ := raw.Names()
 		bits(v, known, verbs.RawPacketCaps(0))
 	}
-	ex := render.OrZero(a.CapsEx)
+	ex := optional.OrZero(a.CapsEx)
 	fmt.Fprintf(v.out, "\tdevice_cap_flags_ex:\t\t0x%X\n", uint64(ex))
 	v.capsEx(ex)
 	v.offloads(a)
-	fmt.Fprintf(v.out, "\tnum_comp_vectors:\t\t%d\n", render.OrZero(d.CompVectors))
+	fmt.Fprintf(v.out, "\tnum_comp_vectors:\t\t%d\n", optional.OrZero(d.CompVectors))
 }
 
 // counters prints the limits of completion counters.
@@ -135,12 +135,12 @@ func (v *view) qpTypes(types, named verbs.QPTypes) {
 }
 
 func (v *view) offloads(a *verbs.DeviceAttr) {
-	tso := render.OrZero(a.TSO)
+	tso := optional.OrZero(a.TSO)
 	fmt.Fprintf(v.out, "\ttso_caps:\n\t\tmax_tso:\t\t\t%d\n", int32(tso.Max))
 	if tso.Max != 0 {
 		v.qpTypes(tso.QPTypes, offloadQPTypes)
 	}
-	rss, hash := render.OrZero(a.RSS), render.OrZero(a.RxHash)
+	rss, hash := optional.OrZero(a.RSS), optional.OrZero(a.RxHash)
 	fmt.Fprintf(v.out, "\trss_caps:\n")
 	fmt.Fprintf(v.out, "\t\tmax_rwq_indirection_tables:\t\t\t%d\n", rss.MaxRWQIndirectionTables)
 	fmt.Fprintf(v.out, "\t\tmax_rwq_indirection_table_size:\t\t\t%d\n", rss.MaxRWQIndirectionTableSize)
@@ -149,15 +149,15 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	if rss.QPTypes != 0 {
 		v.qpTypes(rss.QPTypes, offloadQPTypes)
 	}
-	fmt.Fprintf(v.out, "\tmax_wq_type_rq:\t\t\t%d\n", render.OrZero(a.MaxWQTypeRQ))
-	pacing := render.OrZero(a.PacketPacing)
+	fmt.Fprintf(v.out, "\tmax_wq_type_rq:\t\t\t%d\n", optional.OrZero(a.MaxWQTypeRQ))
+	pacing := optional.OrZero(a.PacketPacing)
 	fmt.Fprintf(v.out, "\tpacket_pacing_caps:\n")
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_min:\t%dkbps\n", pacing.Min)
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_max:\t%dkbps\n", pacing.Max)
 	if pacing.Max != 0 {
 		v.qpTypes(pacing.QPTypes, offloadQPTypes|1<<verbs.QPTypeRC)
 	}
-	if tm := render.OrZero(a.TagMatching); tm.MaxNumTags != 0 {
+	if tm := optional.OrZero(a.TagMatching); tm.MaxNumTags != 0 {
 		fmt.Fprintf(v.out, "\tmax_rndv_hdr_size:\t\t%d\n", tm.MaxRndvHdrSize)
 		fmt.Fprintf(v.out, "\tmax_num_tags:\t\t\t%d\n", tm.MaxNumTags)
 		fmt.Fprintf(v.out, "\tmax_ops:\t\t\t%d\n", tm.MaxOps)
@@ -168,12 +168,12 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	} else {
 		fmt.Fprintf(v.out, "\ttag matching not supported\n")
 	}
-	if cq := render.OrZero(a.CQModeration); cq.MaxCount != 0 && cq.MaxPeriod != 0 {
+	if cq := optional.OrZero(a.CQModeration); cq.MaxCount != 0 && cq.MaxPeriod != 0 {
 		fmt.Fprintf(v.out, "\n\tcq moderation caps:\n")
 		fmt.Fprintf(v.out, "\t\tmax_cq_count:\t%d\n", cq.MaxCount)
 		fmt.Fprintf(v.out, "\t\tmax_cq_period:\t%d us\n\n", cq.MaxPeriod)
 	}
-	if dm := render.OrZero(a.MaxDMSize); dm != 0 {
+	if dm := optional.OrZero(a.MaxDMSize); dm != 0 {
 		fmt.Fprintf(v.out, "\tmaximum available device memory:\t%dBytes\n\n", dm)
 	}
 }

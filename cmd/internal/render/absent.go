@@ -3,23 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
-
-	"github.com/ibkit/ibkit/internal/optional"
 )
-
-// NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as
-// null.
-func NonZero[T comparable](v T) *T { return optional.NonZero(v) }
-
-// OrZero returns a pointer's value, or the zero value for nil, as C tools print
-// attributes that the kernel does not report.
-func OrZero[T any](p *T) T {
-	var zero T
-	if p == nil {
-		return zero
-	}
-	return *p
-}
 
 // Text returns a value's text, or "" for the zero value.
 func Text[T interface {
@@ -32,9 +16,6 @@ func Text[T interface {
 	}
 	return v.String()
 }
-
-// Ptr returns a pointer to a copy of v.
-func Ptr[T any](v T) *T { return &v }
 
 // Absent is the text for unknown or missing values in tables.
 const Absent = "-"

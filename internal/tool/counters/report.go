@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
 )
@@ -135,10 +136,7 @@ func (r *Result) Head(ports []*Port, names *fabric.NameMap) report.Head {
 // report returns the common form of a failure.
 func (f Failure) report(n *Node, names *fabric.NameMap) report.Failure {
 	name := names.Name(n.Node)
-	failure := report.Failure{Subject: name, NodeGUID: &n.GUID, Attribute: f.Attribute(), Error: f.Err.Error()}
-	if lid := n.lid(); lid != 0 {
-		failure.LID = &lid
-	}
+	failure := report.Failure{Subject: name, NodeGUID: &n.GUID, LID: optional.NonZero(n.LID()), Attribute: f.Attribute(), Error: f.Err.Error()}
 	if f.Port != mad.AllPorts {
 		failure.Port, failure.Subject = new(int(f.Port)), fabric.PortName(name, int(f.Port))
 	}
@@ -161,25 +159,12 @@ func (r *Result) Window(window time.Duration) ReportWindow {
 // ReportNode returns the report of a node with some of its ports.
 func (r *Result) ReportNode(n *Node, ports []*Port, o ReportOptions) ReportNode {
 	node := ReportNode{
-		Name: o.Names.Name(n.Node), GUID: n.GUID, Type: n.Info.NodeType.String(), Ports: make([]ReportPort, 0, len(ports)),
-	}
-	if lid := n.lid(); lid != 0 {
-		node.LID = &lid
+		Name: o.Names.Name(n.Node), GUID: n.GUID, Type: n.Info.NodeType.String(), LID: optional.NonZero(n.LID()), Ports: make([]ReportPort, 0, len(ports)),
 	}
 	for _, p := range ports {
 		node.Ports = append(node.Ports, r.reportPort(p, o))
 	}
 	return node
-}
-
-// lid returns a switch's LID, or the LID on an adapter's first port.
-func (n *Node) lid() ib.LID {
-	for _, p := range n.Node.Ports {
-		if p != nil && p.LID() != 0 {
-			return p.LID()
-		}
-	}
-	return 0
 }
 
 func (r *Result) reportPort(p *Port, o ReportOptions) ReportPort {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/roce"
 )
 
@@ -150,7 +151,7 @@ func (s *localSweep) write(e *encoder) {
 	const prefix = "node_infiniband_"
 	e.gauge(prefix+"info", "1; the labels have attributes of the device.", func(emit func(labels, float64)) {
 		for _, d := range s.devices {
-			emit(newLabels("device", d.Name, "board_id", text(d.BoardID), "firmware_version", text(d.Firmware), "hca_type", text(d.HCAType)), 1)
+			emit(newLabels("device", d.Name, "board_id", optional.OrZero(d.BoardID), "firmware_version", optional.OrZero(d.Firmware), "hca_type", optional.OrZero(d.HCAType)), 1)
 		}
 	})
 	gauge := func(name, help string, value func(*devinfo.Port) (float64, bool)) {
@@ -165,7 +166,7 @@ func (s *localSweep) write(e *encoder) {
 	gauge("state_id", "State of the port: 1 down, 2 init, 3 armed, 4 active.", func(p *devinfo.Port) (float64, bool) { return small(p.State) })
 	gauge("physical_state_id", "Physical state of the port: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 recovery, 7 test.",
 		func(p *devinfo.Port) (float64, bool) { return small(p.PhysState) })
-	gauge("rate_bytes_per_second", "Rate of the link.", func(p *devinfo.Port) (float64, bool) { return rateOf(text(p.Rate)) })
+	gauge("rate_bytes_per_second", "Rate of the link.", func(p *devinfo.Port) (float64, bool) { return rateOf(optional.OrZero(p.Rate)) })
 	gauge("lifespan_seconds", "Maximum age of the values in hw_counters.", func(p *devinfo.Port) (float64, bool) {
 		if p.Lifespan == nil {
 			return 0, false
@@ -189,13 +190,6 @@ func (s *localSweep) write(e *encoder) {
 	}
 	s.writeRoCE(e)
 	s.verdict.write(e)
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 func small[T ~uint8](v *T) (float64, bool) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/phy"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/report"
@@ -213,14 +214,8 @@ func writeSwitchRegisters(e *encoder, s *fabricSweep) {
 			}
 		})
 	}
-	text := func(p *string) string {
-		if p == nil {
-			return ""
-		}
-		return *p
-	}
 	gauge("hardware_info", "1; the labels identify the switch.", func(d *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
-		emit(1, "firmware_version", text(r.Firmware), "part_number", text(r.PartNumber), "psid", text(r.PSID), "serial_number", text(r.SerialNumber), "switch", s.names.Name(d.Port.Node))
+		emit(1, "firmware_version", optional.OrZero(r.Firmware), "part_number", optional.OrZero(r.PartNumber), "psid", optional.OrZero(r.PSID), "serial_number", optional.OrZero(r.SerialNumber), "switch", s.names.Name(d.Port.Node))
 	})
 	gauge("uptime_seconds", "Time since the switch was started.", func(_ *phy.Device, r phy.ReportDevice, emit func(float64, ...string)) {
 		if r.Uptime != nil {

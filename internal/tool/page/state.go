@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/hostlist"
 	"github.com/ibkit/ibkit/internal/tool/counters"
@@ -228,7 +227,7 @@ func (t *state) nodeRows() []nodeRow {
 	severities := report.Severities()
 	for i := range t.sample.Nodes {
 		n := &t.sample.Nodes[i]
-		r := nodeRow{node: n, lid: lidOf(n.Node)}
+		r := nodeRow{node: n, lid: n.LID()}
 		for port := n.First; port < n.Last; port++ {
 			p := &t.sample.Ports[port]
 			if p.Peer >= 0 {
@@ -245,14 +244,4 @@ func (t *state) nodeRows() []nodeRow {
 	}
 	slices.SortStableFunc(rows, func(a, b nodeRow) int { return hostlist.Compare(a.node.Name, b.node.Name) })
 	return rows
-}
-
-// lidOf returns the first known LID, or 0.
-func lidOf(n *fabric.Node) ib.LID {
-	for _, p := range n.Ports {
-		if p != nil && p.LID() != 0 {
-			return p.LID()
-		}
-	}
-	return 0
 }

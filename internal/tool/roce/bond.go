@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/report"
 )
 
@@ -37,7 +38,7 @@ func (s *NetdevSettings) differences(t *NetdevSettings) []string {
 	}{
 		{"PFC", slices.Equal(s.PFC, t.PFC)},
 		{"DSCP", fmt.Sprint(s.DSCP) == fmt.Sprint(t.DSCP)},
-		{"trust", text(s.Trust) == text(t.Trust)},
+		{"trust", optional.OrZero(s.Trust) == optional.OrZero(t.Trust)},
 		{"ECN", slices.Equal(s.Notify, t.Notify) && slices.Equal(s.React, t.React)},
 		{"buffers", fmt.Sprint(s.Buffers) == fmt.Sprint(t.Buffers)},
 		{"queues", fmt.Sprint(s.Classes) == fmt.Sprint(t.Classes)},
@@ -47,11 +48,4 @@ func (s *NetdevSettings) differences(t *NetdevSettings) []string {
 		}
 	}
 	return names
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/optional"
 	"github.com/ibkit/ibkit/internal/tool/counters"
 	"github.com/ibkit/ibkit/internal/tool/route"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -200,12 +201,7 @@ func (s *State) ReportNode(guid ib.GUID) *Report {
 	r := s.report("node")
 	n := &sample.Nodes[i]
 	r.Node = &ReportNode{Name: n.Name, GUID: n.GUID, Type: n.Info.NodeType.String(), Ports: int(n.Info.NumPorts), Links: []ReportLink{}}
-	for _, p := range n.Node.Ports {
-		if p != nil && p.LID() != 0 {
-			r.Node.LID = new(p.LID())
-			break
-		}
-	}
+	r.Node.LID = optional.NonZero(n.LID())
 	for port := n.First; port < n.Last; port++ {
 		r.Node.Links = append(r.Node.Links, sample.linkReport(port))
 	}

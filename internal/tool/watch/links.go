@@ -140,7 +140,7 @@ func (d *linkDiff) renamed(old, now *fabric.Node) {
 	if a, b := d.Names.Name(old), d.Names.Name(now); a != b {
 		changes = append(changes, fmt.Sprintf("name %q, before %q", b, a))
 	}
-	if a, b := lidOf(old), lidOf(now); a != b && now.Switch != nil && isRead(now.Ports[0]) && isRead(old.Ports[0]) {
+	if a, b := old.LID(), now.LID(); a != b && now.Switch != nil && isRead(now.Ports[0]) && isRead(old.Ports[0]) {
 		changes = append(changes, fmt.Sprintf("LID %d, before %d", b, a))
 	}
 	if len(changes) > 0 {
@@ -164,15 +164,6 @@ func (d *linkDiff) lids(old, now *fabric.Node) {
 		detail := fmt.Sprintf("LID %d, before %d", p.LID(), q.LID())
 		d.add(newEvent(Links, report.NodeChanged, report.Info, detail).about(d.portPlace(p), now))
 	}
-}
-
-func lidOf(n *fabric.Node) ib.LID {
-	for _, p := range n.Ports {
-		if p != nil && p.LID() != 0 {
-			return p.LID()
-		}
-	}
-	return 0
 }
 
 // isLinkDown reports whether a link on a known node is down, or leads to another node,

@@ -53,7 +53,7 @@ func (s *LinkState) text() string {
 
 // nodePlace returns a node's place.
 func (r *run) nodePlace(n *fabric.Node) *report.Place {
-	return &report.Place{Name: optional.NonZero(r.Names.Name(n)), NodeGUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(lidOf(n))}
+	return &report.Place{Name: optional.NonZero(r.Names.Name(n)), NodeGUID: &n.GUID, Type: new(n.Info.NodeType.String()), LID: optional.NonZero(n.LID())}
 }
 
 // portPlace returns a port's place.
