@@ -6,6 +6,7 @@ package ping
 import (
 	"fmt"
 
+	"github.com/ibkit/ibkit/internal/enum"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -40,11 +41,5 @@ func (a Agent) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText parses the text from MarshalText.
 func (a *Agent) UnmarshalText(text []byte) error {
-	for i, name := range agentNames {
-		if string(text) == name {
-			*a = Agent(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("parse agent %q: not vendor, sma or pma", text)
+	return enum.Parse(a, AgentServer, AgentPMA, "agent", text)
 }

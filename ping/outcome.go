@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // An Outcome is the result of a probe, or of a further reply to the probe.
@@ -42,13 +43,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 
 // UnmarshalText parses the text from MarshalText.
 func (o *Outcome) UnmarshalText(text []byte) error {
-	for i, name := range outcomeNames {
-		if string(text) == name {
-			*o = Outcome(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("parse outcome %q: unknown", text)
+	return enum.Parse(o, Received, Duplicated, "outcome", text)
 }
 
 // A Probe describes a probe that ended, or a further reply to the probe.

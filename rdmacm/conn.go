@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/enum"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -60,13 +61,7 @@ func (s Step) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText accepts the MarshalText result.
 func (s *Step) UnmarshalText(text []byte) error {
-	for i, step := range steps {
-		if step.name == string(text) {
-			*s = Step(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown step %q", text)
+	return enum.Parse(s, StepAddress, StepDisconnect, "step", text)
 }
 
 // A StepError is a step's error.

@@ -3,8 +3,9 @@ package outcome
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // An Outcome is a single change's result: for a port, a congestion control agent, a subnet
@@ -38,13 +39,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 
 // UnmarshalText parses an outcome's text.
 func (o *Outcome) UnmarshalText(text []byte) error {
-	for i, name := range outcomeNames {
-		if name == string(text) {
-			*o = Outcome(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown outcome %q", text)
+	return enum.Parse(o, NotAttempted, Failed, "outcome", text)
 }
 
 // Applied reports whether the object may have changed.

@@ -1,10 +1,10 @@
 package portchange
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // A Risk is a reason not to change a port: what may not be undone from here, or what affects
@@ -61,12 +61,7 @@ func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText parses a risk's name.
 func (r *Risk) UnmarshalText(text []byte) error {
-	i := slices.IndexFunc(Risks, func(r Risk) bool { return r.String() == string(text) })
-	if i < 0 {
-		return fmt.Errorf("unknown risk %q", text)
-	}
-	*r = Risks[i]
-	return nil
+	return enum.Parse(r, OwnLink, Mismatch, "risk", text)
 }
 
 // NotForced returns a plan's risks that are not in a list.

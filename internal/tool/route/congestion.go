@@ -2,11 +2,11 @@ package route
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
+
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // A Pattern is a traffic pattern between end ports.
@@ -32,12 +32,7 @@ func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.String()), nil 
 
 // UnmarshalText parses a pattern's name.
 func (p *Pattern) UnmarshalText(text []byte) error {
-	i := slices.Index(patternNames, string(text))
-	if i < 1 {
-		return fmt.Errorf("unknown pattern %q", text)
-	}
-	*p = Pattern(i)
-	return nil
+	return enum.Parse(p, AllToAll, Random, "pattern", text)
 }
 
 // Congestion is the load on the links between switches under a traffic pattern, in flows

@@ -3,11 +3,11 @@ package route
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // A CreditLoop is a cycle of buffers that can all wait for each other: under load, the
@@ -52,12 +52,7 @@ func (k LaneKnowledge) MarshalText() ([]byte, error) { return []byte(k.String())
 
 // UnmarshalText parses the [LaneKnowledge.String] text.
 func (k *LaneKnowledge) UnmarshalText(text []byte) error {
-	i := slices.Index(laneNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown knowledge about lanes %q", text)
-	}
-	*k = LaneKnowledge(i)
-	return nil
+	return enum.Parse(k, OneLane, LanesKnown, "knowledge about lanes", text)
 }
 
 // findCreditLoops searches for dependency cycles: first as if all packets used the same

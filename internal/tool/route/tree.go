@@ -1,10 +1,8 @@
 package route
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/enum"
 )
 
 // A Cause is the reason why packets do not arrive.
@@ -37,12 +35,7 @@ func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText parses a cause's text.
 func (c *Cause) UnmarshalText(text []byte) error {
-	i := slices.Index(causeNames[:], string(text))
-	if i < 1 {
-		return fmt.Errorf("unknown cause %q", text)
-	}
-	*c = Cause(i)
-	return nil
+	return enum.Parse(c, NoEntry, causes-1, "cause", text)
 }
 
 // arrived is the next hop at a path's last switch. Other negative next hops are the

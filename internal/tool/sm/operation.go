@@ -2,8 +2,8 @@ package sm
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/ibkit/ibkit/internal/enum"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -52,12 +52,7 @@ func (o Operation) MarshalText() ([]byte, error) { return []byte(o.String()), ni
 
 // UnmarshalText parses an operation's name.
 func (o *Operation) UnmarshalText(text []byte) error {
-	i := slices.IndexFunc(Operations, func(o Operation) bool { return o.String() == string(text) })
-	if i < 0 {
-		return fmt.Errorf("parse operation %q: no such operation", text)
-	}
-	*o = Operations[i]
-	return nil
+	return enum.Parse(o, Handover, Discover, "operation", text)
 }
 
 // AcceptedIn returns the states in which a manager accepts the operation.
