@@ -82,7 +82,7 @@ void efa_ring_sq(struct ts_qp *qp, u32 value)
 		struct wqe *w = (struct wqe *)qp->sq + (i & (qp->sq_size - 1));
 		bool odd = i / qp->sq_size & 1;
 
-		if (!qp->wqes && !i)	/* libefa goes on with the phase of before a reset */
+		if (!i)	/* the first one, also after a reset, where libefa goes on with the phase */
 			qp->phase = w->ctrl2 & PHASE;
 		ts_expect(w->ctrl1 & META && !(w->ctrl1 & EXTENSION) && !(w->ctrl2 & RESERVED) &&
 			  w->ctrl2 & FIRST && w->ctrl2 & LAST && (w->ctrl2 & PHASE) == (qp->phase ^ odd),
