@@ -193,6 +193,7 @@ const (
 	datagramSize  = 1024
 	sweepFrom     = 2
 	sweepTo       = 8 << 20
+	sweepSRD      = 8 << 10 // of sends: the last power of two below the usual limit of an EFA message
 )
 
 // sizesOf returns the sizes of a test in bytes.
@@ -200,6 +201,8 @@ func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
 	switch {
 	case t.Op.Atomic():
 		return []int{8}, nil
+	case f.sizes == "sweep" && t.Datagrams() && t.Transport == perf.SRD:
+		return powers(sweepFrom, sweepSRD), nil
 	case f.sizes == "sweep" && t.Datagrams():
 		return powers(sweepFrom, max(datagramSize, t.MTU)), nil
 	case f.sizes == "sweep":

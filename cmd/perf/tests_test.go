@@ -41,6 +41,7 @@ func TestTests(t *testing.T) {
 		"--test read-lat -s 3-9":                                            "read lat 3, read lat 4, read lat 8, read lat 9",
 		"--test all --transport uc":                                         "send lat 2, send bw 65536, write lat 2, write bw 65536",
 		"--test all --transport ud":                                         "send lat 2, send bw 1024",
+		"--test send-bw --transport srd -s sweep":                           "send bw 2, send bw 4, send bw 8, send bw 16, send bw 32, send bw 64, send bw 128, send bw 256, send bw 512, send bw 1024, send bw 2048, send bw 4096, send bw 8192",
 		"--test all --transport srd":                                        "send lat 2, send bw 1024, write lat 2, write bw 65536, read lat 2, read bw 65536",
 		"--test send --qps 2 -b --threads 2 --post-list 4 --rate-limit 1e9": "send lat 2, send bw 65536 q=2 b t=2 l=4 r=1e+09",
 		"--test send,read-bw --inline -s 64":                                "send lat 64 i, send bw 64 i, read bw 64",
