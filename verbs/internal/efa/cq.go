@@ -149,7 +149,7 @@ func (q *cq) direct(s *subCQ, into []provider.Completion) (n int) {
 		if b[3]&1 != 0 != (s.index&size == 0) {
 			break
 		}
-		word := le(e[0])
+		word := mmio.LE64(e[0])
 		if word&(3<<cqeQueue|0xff<<cqeStatus) != queueSend<<cqeQueue {
 			break
 		}
@@ -177,8 +177,7 @@ func (q *cq) direct(s *subCQ, into []provider.Completion) (n int) {
 
 // ring writes to the register.
 func (q *cq) ring(arm uint32) {
-	mmio.DeviceBarrier()
-	mmio.Store32(q.bell, le32(arm|uint32(q.events&3)<<bellSequence|uint32(q.consumed)))
+	mmio.FencedStore32(q.bell, mmio.LE32(arm|uint32(q.events&3)<<bellSequence|uint32(q.consumed)))
 }
 
 // Arm requests an event. The adapter knows no solicited completions.

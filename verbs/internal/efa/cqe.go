@@ -1,6 +1,9 @@
 package efa
 
-import "github.com/ibkit/ibkit/verbs/provider"
+import (
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
 
 // The bits in a completion's first word (efa_io_defs.h, struct efa_io_cdesc_common), and
 // positions of its fields. The request ID is at position 0.
@@ -38,7 +41,7 @@ func statusOf(code uint8) provider.Status {
 // decode decodes a completion. It returns false for a completion that the caller does not
 // want, and of a queue pair before RESET or Close.
 func (q *cq) decode(c *provider.Completion, e *cqe) (found bool, err error) {
-	word := le(e[0])
+	word := mmio.LE64(e[0])
 	owner := q.device.queues[uint16(word>>cqeQPN)].Load()
 	switch {
 	case owner == nil:
@@ -80,7 +83,7 @@ func (q *sendQueue) complete(c *provider.Completion, id uint16, code uint8, numb
 
 // complete decodes the completion of a receive work request.
 func (q *receiveQueue) complete(c *provider.Completion, e *cqe, id uint16, code uint8, number uint32) (found bool, err error) {
-	word := le(e[0])
+	word := mmio.LE64(e[0])
 	if word&cqeUnsolicited != 0 { // which the queue pair did not ask for
 		return false, provider.ErrCorrupt
 	}
@@ -101,9 +104,9 @@ func (q *receiveQueue) complete(c *provider.Completion, e *cqe, id uint16, code 
 	c.ByteLen = uint32(word >> cqeLength)
 	if word>>cqeOp&7 == opWrite {
 		c.Opcode = provider.CompletedRecvWriteImm
-		c.ByteLen |= uint32(le(e[2])&0xffff) << 16
+		c.ByteLen |= uint32(mmio.LE64(e[2])&0xffff) << 16
 	}
-	second := le(e[1])
+	second := mmio.LE64(e[1])
 	c.SrcQPN = uint32(second >> 16 & 0xffff)
 	if word&cqeImm != 0 {
 		c.Imm = uint32(second >> 32)

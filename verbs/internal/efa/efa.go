@@ -3,9 +3,7 @@ package efa
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"os"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/ibkit/ibkit/internal/uapi"
@@ -56,25 +54,6 @@ func (d *device) NewSRQ(provider.SRQAttr, provider.Create) (provider.SRQ, error)
 
 // Close has no effect: each queue has its own mappings.
 func (d *device) Close() error { return nil }
-
-// bigEndian reports that the processor has another byte order than the adapter.
-const bigEndian = runtime.GOARCH == "s390x"
-
-// le returns v in the adapter's byte order, little-endian.
-func le(v uint64) uint64 {
-	if bigEndian {
-		return bits.ReverseBytes64(v)
-	}
-	return v
-}
-
-// le32 is le for 4 bytes.
-func le32(v uint32) uint32 {
-	if bigEndian {
-		return bits.ReverseBytes32(v)
-	}
-	return v
-}
 
 // pages returns a size in whole pages of the processor.
 func pages(size uint64) uint64 {

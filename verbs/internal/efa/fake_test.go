@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -66,7 +67,7 @@ func (f *fake) bell(key uint64, offset int) uint32 {
 	p := (*uint32)(unsafe.Pointer(&f.mapped[key][offset]))
 	v := *p
 	*p = 0
-	return le32(v)
+	return mmio.LE32(v)
 }
 
 // context is the response to GET_CONTEXT.
@@ -180,10 +181,10 @@ func (a *adapter) put(words cqe) {
 	size := uint32(len(ring))
 	e := &ring[a.index&(size-1)]
 	for i, w := range words {
-		e[i] = le(w)
+		e[i] = mmio.LE64(w)
 	}
 	if a.index&size == 0 {
-		e[0] |= le(1 << 24)
+		e[0] |= mmio.LE64(1 << 24)
 	}
 	a.index++
 }
@@ -228,7 +229,7 @@ func post(t testing.TB, q *qp, wrs ...provider.SendWR) {
 
 // requestID returns the request ID in a slot of the send ring.
 func (q *qp) requestID(slot int) uint64 {
-	return le(q.send.ring[slot*int(q.send.blocks)][0]) & 0xffff
+	return mmio.LE64(q.send.ring[slot*int(q.send.blocks)][0]) & 0xffff
 }
 
 // bytes returns the memory of the send ring.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -118,7 +119,7 @@ func TestPostRecv(t *testing.T) {
 		{0, g | 1 | (receiveFirst|receiveLast)<<32},
 	}
 	for i, d := range want {
-		if got := q.recv.ring[i]; got != (descriptor{le(d[0]), le(d[1])}) {
+		if got := q.recv.ring[i]; got != (descriptor{mmio.LE64(d[0]), mmio.LE64(d[1])}) {
 			t.Errorf("descriptor %d: got %#x, want %#x", i, got, d)
 		}
 	}
@@ -273,7 +274,7 @@ func TestReceives(t *testing.T) {
 		}
 		var ids []uint64
 		for at := start; at != q.recv.head; at++ {
-			if word := le(q.recv.ring[at&15][1]); word&(receiveFirst<<32) != 0 {
+			if word := mmio.LE64(q.recv.ring[at&15][1]); word&(receiveFirst<<32) != 0 {
 				ids = append(ids, word)
 			}
 		}

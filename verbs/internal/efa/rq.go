@@ -58,8 +58,7 @@ func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
 		n++
 	}
 	if n > 0 {
-		mmio.DeviceBarrier()
-		mmio.Store32(q.bell, le32(q.head&math.MaxUint16))
+		mmio.FencedStore32(q.bell, mmio.LE32(q.head&math.MaxUint16))
 	}
 	return n, err
 }
@@ -80,7 +79,7 @@ func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
 		taken++
 		q.slots[id] = received{wr.ID, true}
 		s := &wr.SGEs[0]
-		q.ring[head&uint32(len(q.ring)-1)] = descriptor{le(s.Addr), le(uint64(id|q.generation) |
+		q.ring[head&uint32(len(q.ring)-1)] = descriptor{mmio.LE64(s.Addr), mmio.LE64(uint64(id|q.generation) |
 			uint64(min(s.Length, math.MaxUint16))<<16 | uint64(s.LKey&keyMask|receiveFirst|receiveLast)<<32)}
 		head++
 	}
@@ -110,7 +109,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 			word |= receiveLast << 32
 		}
 		word |= uint64(min(s.Length, math.MaxUint16))<<16 | uint64(s.LKey&keyMask)<<32
-		q.ring[q.head&uint32(len(q.ring)-1)] = descriptor{le(s.Addr), le(word)}
+		q.ring[q.head&uint32(len(q.ring)-1)] = descriptor{mmio.LE64(s.Addr), mmio.LE64(word)}
 		q.head++
 		word = 0
 	}

@@ -81,8 +81,7 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 
 // publish writes the doorbell, behind the work requests.
 func (q *sendQueue) publish() {
-	mmio.DeviceBarrier()
-	mmio.Store32(q.bell, le32(q.head&math.MaxUint16))
+	mmio.FencedStore32(q.bell, mmio.LE32(q.head&math.MaxUint16))
 }
 
 // An operation is a work request's.
@@ -137,7 +136,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	if o.first&wqeImm != 0 {
 		second |= uint64(wr.Imm)
 	}
-	w[0], w[1], w[2] = le(first), le(second), le(uint64(wr.QKey))
+	w[0], w[1], w[2] = mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey))
 	q.store()
 	return nil
 }
@@ -181,10 +180,10 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 		w := (*[8]uint64)(&q.ring[head&uint32(len(q.ring)-1)])
 		head++
 		if o.remote {
-			mmio.StoreWords(w, le(first), le(second), le(uint64(wr.QKey)), 0, le(uint64(wr.RKey)<<32|uint64(sge.Length)), le(wr.RemoteAddr), buffer, address)
+			mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, mmio.LE64(uint64(wr.RKey)<<32|uint64(sge.Length)), mmio.LE64(wr.RemoteAddr), buffer, address)
 			continue
 		}
-		mmio.StoreWords(w, le(first), le(second), le(uint64(wr.QKey)), 0, buffer, address, 0, 0)
+		mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, buffer, address, 0, 0)
 	}
 	n := int(head - q.head)
 	q.head, q.free.taken = head, taken

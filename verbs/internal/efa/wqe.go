@@ -3,6 +3,7 @@ package efa
 import (
 	"unsafe"
 
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -45,7 +46,7 @@ const keyMask = 1<<24 - 1
 
 // bufferOf returns an SGE's words.
 func bufferOf(s *provider.SGE) (word0, word1 uint64) {
-	return le(uint64(s.LKey&keyMask)<<32 | uint64(s.Length)), le(s.Addr)
+	return mmio.LE64(uint64(s.LKey&keyMask)<<32 | uint64(s.Length)), mmio.LE64(s.Addr)
 }
 
 // putSGEs writes a send's SGEs, and a read's or write's remote memory and SGE.
@@ -66,7 +67,7 @@ func putSGEs(w *block, wr *provider.SendWR, remote bool, length uint32) {
 
 // putRemote writes the peer's memory.
 func putRemote(w *block, wr *provider.SendWR, length uint32) {
-	w[4], w[5] = le(uint64(wr.RKey)<<32|uint64(length)), le(wr.RemoteAddr)
+	w[4], w[5] = mmio.LE64(uint64(wr.RKey)<<32|uint64(length)), mmio.LE64(wr.RemoteAddr)
 }
 
 // putInline writes inline data behind the first part, and behind a write's remote memory.

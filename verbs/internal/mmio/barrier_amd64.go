@@ -1,5 +1,7 @@
 package mmio
 
+import "unsafe"
+
 // Available reports that the package knows the processor: false means that no provider of an
 // adapter with registers can run.
 const Available = true
@@ -11,3 +13,6 @@ func StoreBarrier() {}
 // DeviceBarrier orders earlier stores before later stores to the adapter, and sends combined
 // stores. Write-combined stores need SFENCE for both.
 func DeviceBarrier()
+
+// FencedStore32 is Store32 after a DeviceBarrier.
+func FencedStore32(p unsafe.Pointer, v uint32)

@@ -41,12 +41,16 @@ func TestBarriers(t *testing.T) {
 	})
 	for i := uint32(1); i <= rounds; i++ {
 		provider.Store32(data, i)
-		if i%2 == 0 {
+		switch i % 3 {
+		case 0:
 			StoreBarrier()
-		} else {
+			provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
+		case 1:
 			DeviceBarrier()
+			provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
+		default:
+			FencedStore32(unsafe.Pointer(flag), i)
 		}
-		provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
 		runtime.Gosched()
 	}
 	reader.Wait()

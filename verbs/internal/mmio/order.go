@@ -14,3 +14,11 @@ func LE64(v uint64) uint64 {
 	}
 	return v
 }
+
+// LE32 is LE64 for 4 bytes.
+func LE32(v uint32) uint32 {
+	if cpu.IsBigEndian {
+		return bits.ReverseBytes32(v)
+	}
+	return v
+}
