@@ -1,0 +1,3 @@
+package mmio
+
+func init() { PlainRegisters = true }
