@@ -38,9 +38,9 @@ func (n *Node) At(number uint8) *Port {
 	return n.Ports[number]
 }
 
-// at returns the port with a number, nil if it is unknown.
-func (n *Node) at(number uint8) *Port {
-	if int(number) >= len(n.Ports) {
+// PortAt returns the port with a number, nil if the port or the node itself is unknown.
+func (n *Node) PortAt(number uint8) *Port {
+	if n == nil || int(number) >= len(n.Ports) {
 		return nil
 	}
 	return n.Ports[number]

@@ -70,7 +70,7 @@ func (f *Fabric) noLink() error {
 		}
 		return fmt.Errorf("no port of the switch has a link: %w: %w", ErrLinkDown, ErrBlind)
 	}
-	p := n.at(f.StartPort)
+	p := n.PortAt(f.StartPort)
 	if p == nil || p.Info == nil || p.Info.PhysState == ib.PhysLinkUp {
 		return nil
 	}

@@ -71,7 +71,7 @@ func (s *scan) match(c claim) *scanNode {
 		if !sameIdentity(&n.Info, &c.info) {
 			continue
 		}
-		if p := n.at(c.info.LocalPort); from == nil || p == nil || p.Peer == nil || p.Peer == from {
+		if p := n.PortAt(c.info.LocalPort); from == nil || p == nil || p.Peer == nil || p.Peer == from {
 			return n
 		}
 	}
@@ -92,7 +92,7 @@ func (s *scan) differs(c claim) bool {
 // suspect: the claim is newer.
 func (s *scan) link(c claim, n *scanNode) {
 	number := c.info.LocalPort
-	isNew := n.at(number) == nil
+	isNew := n.PortAt(number) == nil
 	p := s.port(n, number)
 	p.GUID = c.info.PortGUID
 	if isNew && !n.IsSwitch() {
@@ -212,7 +212,7 @@ func (s *scan) lookThrough(c claim, now *second) {
 func (s *scan) targetPort(c *claim) *Port {
 	var first *Port
 	for _, n := range s.nodes[c.info.NodeGUID] {
-		p := n.at(c.info.LocalPort)
+		p := n.PortAt(c.info.LocalPort)
 		if p == nil || !sameIdentity(&n.Info, &c.info) {
 			continue
 		}

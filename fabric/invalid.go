@@ -89,7 +89,7 @@ func (s *scan) foundAtInvalidPort(c claim, depth int) {
 		}
 		n = s.newNode(c, depth)
 	}
-	if !n.IsSwitch() && n.at(c.info.LocalPort) == nil {
+	if !n.IsSwitch() && n.PortAt(c.info.LocalPort) == nil {
 		s.port(n, c.info.LocalPort).GUID = c.info.PortGUID
 		s.queryPortInfo(n, c.to, c.info.LocalPort)
 	}
@@ -107,7 +107,7 @@ func (s *scan) linkInvalid() {
 		return cmp.Or(cmp.Compare(a.from.GUID, b.from.GUID), cmp.Compare(a.port, b.port))
 	})
 	for _, e := range s.invalid {
-		near, far := e.from.at(e.port), e.node.at(e.info.LocalPort)
+		near, far := e.from.PortAt(e.port), e.node.PortAt(e.info.LocalPort)
 		if near == nil || near.Peer != nil || far != nil && far.Peer != nil {
 			continue
 		}

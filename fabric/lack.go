@@ -51,7 +51,7 @@ func (f *Fabric) pathEnds(other *Fabric) map[*Node]*Port {
 	}
 	for _, n := range other.Nodes {
 		if here := f.NodeByGUID(n.GUID); here != nil {
-			spread(n, func(p *Port) *Port { return here.at(p.Number) })
+			spread(n, func(p *Port) *Port { return here.PortAt(p.Number) })
 		}
 	}
 	for i := 0; i < len(reached); i++ {

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ibkit/ibkit/ib"
@@ -179,10 +180,7 @@ func (r *replayer) routeThrough(from *Port) mad.Route {
 }
 
 func (n *replayed) visit(port uint8, route mad.Route, isNew bool) Visit {
-	v := Visit{Route: route, Port: &Port{Node: n.Node, Number: port}, New: isNew}
-	if int(port) < len(n.Ports) && n.Ports[port] != nil {
-		v.Port = n.Ports[port]
-	}
+	v := Visit{Route: route, Port: cmp.Or(n.PortAt(port), &Port{Node: n.Node, Number: port}), New: isNew}
 	if int(port) < len(n.info) && n.info[port] {
 		v.LID = v.Port.LID()
 		if base := v.Port.Caps(); base != nil {
@@ -198,10 +196,7 @@ func (n *replayed) visit(port uint8, route mad.Route, isNew bool) Visit {
 // portInfo handles a port's PortInfo. The response from a switch's port 0 comes before
 // the requests for the other ports.
 func (r *replayer) portInfo(n *replayed, number uint8) {
-	var p *Port
-	if int(number) < len(n.Ports) {
-		p = n.Ports[number]
-	}
+	p := n.PortAt(number)
 	if p == nil || p.Info == nil {
 		if number == 0 && n.IsSwitch() {
 			r.sweep(n)

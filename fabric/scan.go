@@ -166,7 +166,7 @@ func (s *scan) sweep() {
 
 // visit queries a switch port, unless it is known to be up or down.
 func (s *scan) visit(n *scanNode, number uint8) {
-	p := n.at(number)
+	p := n.PortAt(number)
 	linked := p != nil && p.Peer != nil
 	switch state := n.state(number); {
 	case p != nil && (p.Info != nil || p.Omitted):
@@ -308,7 +308,7 @@ func (s *scan) assumedUp(a *query, r *umad.Reply) bool {
 	if r.Err == nil || a.node == nil || !a.node.IsSwitch() {
 		return false
 	}
-	if p := a.node.at(a.port); p == nil || p.Info != nil {
+	if p := a.node.PortAt(a.port); p == nil || p.Info != nil {
 		return false
 	}
 	failure := s.failure(a, r.Err)

@@ -48,7 +48,7 @@ func (p *Port) EnabledSpeeds() ib.Speed {
 // attribute distinguishes FDR10 from QDR: the device has it, and PortInfo reports
 // a link at QDR (libibnetdisc has the same condition).
 func (s *scan) queryExtendedPortInfo(n *scanNode, number uint8) {
-	p := n.at(number)
+	p := n.PortAt(number)
 	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || p.extLost || !HasExtendedPortInfo(&n.Info) {
 		return
 	}

@@ -139,7 +139,7 @@ func (r *recordSet) port(record *mad.NodeRecord) *Port {
 		number = 0
 	}
 	for _, n := range r.byGUID[info.NodeGUID] {
-		if known := n.at(number); sameIdentity(&n.Info, info) && (known == nil || known.GUID == info.PortGUID) {
+		if known := n.PortAt(number); sameIdentity(&n.Info, info) && (known == nil || known.GUID == info.PortGUID) {
 			p := n.At(number)
 			p.GUID = info.PortGUID
 			return p
@@ -223,7 +223,7 @@ func (r *recordSet) unrelated(count int, what string) {
 // becomes this port's NodeInfo, as in a scan.
 func (r *recordSet) start() *Port {
 	for _, n := range r.byGUID[r.local.NodeGUID] {
-		if p := n.at(r.local.Number); p != nil {
+		if p := n.PortAt(r.local.Number); p != nil {
 			n.Info.LocalPort, n.Info.PortGUID = p.Number, p.GUID
 			return p
 		}

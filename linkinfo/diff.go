@@ -125,12 +125,12 @@ func (c *comparison) node(from, to *fabric.Node) (d NodeDiff, differs bool) {
 		return d, true
 	}
 	isSwitch := from.IsSwitch()
-	d.Renamed = c.LID && isSwitch && c.hasLIDs(from, to) && smaLID(from) != smaLID(to) ||
+	d.Renamed = c.LID && isSwitch && c.hasLIDs(from, to) && from.LID() != to.LID() ||
 		c.Description && c.hasDescriptions(from, to) && from.Desc != to.Desc
 	d.PortCount = from.Info.NumPorts != to.Info.NumPorts
 	if !d.PortCount {
 		for number := range max(len(from.Ports), len(to.Ports)) {
-			a, b := portOf(from, number), portOf(to, number)
+			a, b := from.PortAt(uint8(number)), to.PortAt(uint8(number))
 			if (a == nil || !a.IsManagement()) && (b == nil || !b.IsManagement()) && c.portDiffers(a, b) {
 				d.Ports = append(d.Ports, PortDiff{a, b})
 			}
@@ -147,22 +147,6 @@ func (c *comparison) hasLIDs(from, to *fabric.Node) bool {
 // hasDescriptions is [comparison.hasLIDs] for the descriptions of nodes.
 func (c *comparison) hasDescriptions(from, to *fabric.Node) bool {
 	return c.from.HasDescription(from) && c.to.HasDescription(to)
-}
-
-// portOf returns a port by number, nil if it is unknown.
-func portOf(n *fabric.Node, number int) *fabric.Port {
-	if number >= len(n.Ports) {
-		return nil
-	}
-	return n.Ports[number]
-}
-
-// smaLID returns the LID of a switch's management port.
-func smaLID(n *fabric.Node) ib.LID {
-	if n.Ports[0] == nil {
-		return 0
-	}
-	return n.Ports[0].LID()
 }
 
 func (c *comparison) portDiffers(a, b *fabric.Port) bool {

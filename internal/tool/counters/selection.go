@@ -87,8 +87,8 @@ func (s selection) find(ctx context.Context, r *lookup.Resolver, f *fabric.Fabri
 			}
 			number, _ := p.Number()
 			switch {
-			case int(number) < len(n.Ports) && n.Ports[number] != nil:
-				s.addPort(n.Ports[number])
+			case n.PortAt(number) != nil:
+				s.addPort(n.PortAt(number))
 			case p.Err != nil:
 				return fmt.Errorf("find %v %s: the LID is unknown: %w", a.Kind, a.Text, p.Err)
 			}
@@ -171,11 +171,11 @@ func (s selection) addRoute(f *fabric.Fabric, a lookup.Address) error {
 		n, entry = p.Node, p.Number
 	}
 	for _, exit := range a.Route.Ports() {
-		if int(exit) >= len(n.Ports) || n.Ports[exit] == nil || n.Ports[exit].Peer == nil {
+		p := n.PortAt(exit)
+		if p == nil || p.Peer == nil {
 			return fail(fmt.Errorf("port %d of 0x%016x leads to no node", exit, uint64(n.GUID)))
 		}
-		peer := n.Ports[exit].Peer
-		n, entry = peer.Node, peer.Number
+		n, entry = p.Peer.Node, p.Peer.Number
 	}
 	if n.IsSwitch() {
 		s.addNode(n)

@@ -20,11 +20,11 @@ type linkCounters struct {
 // discover scans the nodes at both ends of a link and reads the ends' counters.
 func (l *linkCounters) discover(ctx context.Context, c *umad.Client, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
 	f, err := fabric.Discover(ctx, c, o)
-	if err != nil || int(f.StartPort) >= len(f.Start.Ports) || f.Start.Ports[f.StartPort] == nil {
+	if err != nil {
 		return f, err
 	}
-	near := f.Start.Ports[f.StartPort]
-	if near.Info == nil || near.Info.State != ib.PortActive {
+	near := f.Start.PortAt(f.StartPort)
+	if near == nil || near.Info == nil || near.Info.State != ib.PortActive {
 		return f, nil // the link does not carry requests for counters
 	}
 	l.limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}

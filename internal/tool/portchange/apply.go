@@ -1,6 +1,7 @@
 package portchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -293,10 +294,7 @@ func (s *Session) findPeer(ctx context.Context, st *Step) {
 		n = &fabric.Node{GUID: info.NodeGUID, Info: info, Route: to.Route}
 		_ = s.client.Get(ctx, to, &n.Desc) // the name stays unknown
 	}
-	peer := &fabric.Port{Node: n, Number: info.LocalPort, GUID: info.PortGUID}
-	if int(info.LocalPort) < len(n.Ports) && n.Ports[info.LocalPort] != nil {
-		peer = n.Ports[info.LocalPort]
-	}
+	peer := cmp.Or(n.PortAt(info.LocalPort), &fabric.Port{Node: n, Number: info.LocalPort, GUID: info.PortGUID})
 	peer.Peer, st.Port.Peer = st.Port, peer
 	st.peerTo = &to
 }

@@ -183,14 +183,14 @@ func (s *Session) located(p *lookup.Port) *fabric.Port {
 		}
 	}
 	at := portWithLID(f, p.To.LID)
-	if p.To.LID == 0 && int(f.StartPort) < len(f.Start.Ports) {
-		at = f.Start.Ports[f.StartPort]
+	if p.To.LID == 0 {
+		at = f.Start.PortAt(f.StartPort)
 	}
 	for _, exit := range p.To.Route.Ports() {
-		if at == nil || int(exit) >= len(at.Node.Ports) || at.Node.Ports[exit] == nil {
+		if at == nil || at.Node.PortAt(exit) == nil {
 			return nil
 		}
-		at = at.Node.Ports[exit].Peer
+		at = at.Node.PortAt(exit).Peer
 	}
 	return at
 }

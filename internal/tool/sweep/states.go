@@ -90,10 +90,10 @@ func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
 // reports if its peer is an adapter.
 func (s *Sweeper) checkStart(c *check) {
 	start := s.fabric.Start
-	if start == nil || start.IsSwitch() || int(s.fabric.StartPort) >= len(start.Ports) {
+	if start == nil || start.IsSwitch() {
 		return
 	}
-	if p := start.Ports[s.fabric.StartPort]; p != nil {
+	if p := start.PortAt(s.fabric.StartPort); p != nil {
 		s.checkPort(c, p)
 	}
 }

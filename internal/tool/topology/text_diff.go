@@ -132,7 +132,7 @@ func (d *nodeDiff) write() {
 	}
 	if d.checks.Connections || d.checks.LIDs {
 		for number := 1; number <= int(d.from.Info.NumPorts); number++ {
-			d.port(portOf(d.from, number), portOf(d.to, number))
+			d.port(d.from.PortAt(uint8(number)), d.to.PortAt(uint8(number)))
 		}
 	}
 }
@@ -190,18 +190,10 @@ func (d *nodeDiff) port(a, b *fabric.Port) {
 	}
 }
 
-// portOf returns a port by number, nil if it is unknown.
-func portOf(n *fabric.Node, number int) *fabric.Port {
-	if number >= len(n.Ports) {
-		return nil
-	}
-	return n.Ports[number]
-}
-
 // smaLID returns a switch's management port LID, 0 for other nodes.
 func smaLID(n *fabric.Node) ib.LID {
-	if !n.IsSwitch() || n.Ports[0] == nil {
+	if !n.IsSwitch() {
 		return 0
 	}
-	return n.Ports[0].LID()
+	return n.LID()
 }

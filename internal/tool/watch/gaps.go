@@ -63,11 +63,7 @@ func (d *linkDiff) last(k portKey) *fabric.Port {
 	if isRead(p) {
 		return p
 	}
-	p = cmp.Or(d.unread[k], p)
-	if n := d.silent[k.guid]; n != nil && int(k.port) < len(n.Ports) {
-		p = cmp.Or(p, n.Ports[k.port])
-	}
-	return p
+	return cmp.Or(d.unread[k], p, d.silent[k.guid].PortAt(k.port))
 }
 
 // lastOf is [linkDiff.last] for a port, which may be nil.

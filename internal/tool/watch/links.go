@@ -48,11 +48,7 @@ func (k portKey) compare(o portKey) int {
 
 // in returns the port in a fabric, nil if the fabric has no data on it.
 func (k portKey) in(f *fabric.Fabric) *fabric.Port {
-	n := f.NodeByGUID(k.guid)
-	if n == nil || int(k.port) >= len(n.Ports) {
-		return nil
-	}
-	return n.Ports[k.port]
+	return f.NodeByGUID(k.guid).PortAt(k.port)
 }
 
 // portIn returns a port in a fabric, nil if the fabric has no data on it. The port may be

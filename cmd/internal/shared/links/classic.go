@@ -16,11 +16,7 @@ func WasDown(before *fabric.Fabric, p *fabric.Port) bool {
 	if before == nil {
 		return false
 	}
-	n := before.NodeByGUID(p.Node.GUID)
-	if n == nil || int(p.Number) >= len(n.Ports) {
-		return false
-	}
-	old := n.Ports[p.Number]
+	old := before.NodeByGUID(p.Node.GUID).PortAt(p.Number)
 	return old != nil && old.Info != nil && old.Info.State == ib.PortDown
 }
 
