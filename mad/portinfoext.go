@@ -8,7 +8,7 @@ package mad
 // ib_port_info_ext_t in iba_types.h, and NDR follows.
 type PortInfoExtended struct {
 	CapMask             uint32 // bit 0: the fields below are valid
-	FECModeActive       uint16 // FECOff …
+	FECModeActive       uint16 // FECRS, FECRSLowLatency or another mode
 	FDRFECModeSupported uint16 // this and the following: a bit per mode
 	FDRFECModeEnabled   uint16
 	EDRFECModeSupported uint16
