@@ -2,6 +2,7 @@ package perftestview
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,14 +24,16 @@ func TestHeader(t *testing.T) {
 	}{
 		{"Ethernet", false, "IB", "Ethernet"}, {"Ethernet", true, "IW", "Ethernet"}, {"InfiniBand", false, "IB", "IB"}, {"Unspecified", false, "Unknown", "IB"},
 	} {
-		var out strings.Builder
-		header := Header{Test: perftest.Test{Order: perftest.Order{Sizes: []int{8}}}, Link: test.link, IWARP: test.iwarp}
-		header.Print(&out)
-		members := header.Members()
-		if !strings.Contains(out.String(), "Transport type : "+test.transport+"\n") || !strings.Contains(out.String(), "Link type       : "+test.wantLink+"\n") ||
-			!slices.Contains(members, Member{"Transport_type", test.transport}) || !slices.Contains(members, Member{"Link_type", test.wantLink}) {
-			t.Errorf("%s, iWARP %t: got %s and %v, want %s and %s", test.link, test.iwarp, &out, members, test.transport, test.wantLink)
-		}
+		t.Run(fmt.Sprintf("%s, iWARP %t", test.link, test.iwarp), func(t *testing.T) {
+			var out strings.Builder
+			header := Header{Test: perftest.Test{Order: perftest.Order{Sizes: []int{8}}}, Link: test.link, IWARP: test.iwarp}
+			header.Print(&out)
+			members := header.Members()
+			if !strings.Contains(out.String(), "Transport type : "+test.transport+"\n") || !strings.Contains(out.String(), "Link type       : "+test.wantLink+"\n") ||
+				!slices.Contains(members, Member{"Transport_type", test.transport}) || !slices.Contains(members, Member{"Link_type", test.wantLink}) {
+				t.Errorf("got %s and %v, want %s and %s", &out, members, test.transport, test.wantLink)
+			}
+		})
 	}
 }
 

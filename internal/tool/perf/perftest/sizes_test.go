@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -24,14 +25,16 @@ func TestFitDatagrams(t *testing.T) {
 		{verbs.QPTypeSRD, Write, false, []int{4096}, nil},
 		{verbs.QPTypeRC, Send, false, []int{4096}, nil},
 	} {
-		want := test.want
-		if want == nil {
-			want = test.sizes
-		}
-		one := Test{Order: Order{Verb: test.verb, Sizes: test.sizes, All: test.all}, Type: test.kind}
-		if changed := one.fitDatagrams(1000); changed != (test.want != nil) || !slices.Equal(one.Sizes, want) {
-			t.Errorf("%v %v of %v: got %v, changed: %t, want %v", test.kind, test.verb, test.sizes, one.Sizes, changed, want)
-		}
+		t.Run(fmt.Sprintf("%v %v of %v", test.kind, test.verb, test.sizes), func(t *testing.T) {
+			want := test.want
+			if want == nil {
+				want = test.sizes
+			}
+			one := Test{Order: Order{Verb: test.verb, Sizes: test.sizes, All: test.all}, Type: test.kind}
+			if changed := one.fitDatagrams(1000); changed != (test.want != nil) || !slices.Equal(one.Sizes, want) {
+				t.Errorf("got %v, changed: %t, want %v", one.Sizes, changed, want)
+			}
+		})
 	}
 	for limit, want := range map[int]int{1024: 1024, 8928: 8192, math.MaxInt: 1 << 23} {
 		if all := AllSizes(limit); all[0] != 2 || all[len(all)-1] != want {
