@@ -1,6 +1,9 @@
 package pcie
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 const someIDs = `#	Version: 2023.04.11
 14e4  Broadcom Inc. and subsidiaries
@@ -29,8 +32,10 @@ func TestID_Model(t *testing.T) {
 		{NewID(0x117c, 0x00cf), someIDs, ""},
 		{0, someIDs, ""},
 	} {
-		if got := test.id.Model([]byte(test.database)); got != test.want {
-			t.Errorf("%08x: got %q, want %q", test.id, got, test.want)
-		}
+		t.Run(fmt.Sprintf("%08x %s", uint32(test.id), test.want), func(t *testing.T) {
+			if got := test.id.Model([]byte(test.database)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
