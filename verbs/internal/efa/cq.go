@@ -56,7 +56,8 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	size := d.RoundCQ(attr.Entries)
 	need := pages(uint64(size) * cqeSize * uint64(len(q.subs)))
 	if created.CQE != size || resp.QMmapSize != need || resp.DBOff > uint32(os.Getpagesize())-4 || resp.DBOff%4 != 0 {
-		return nil, fmt.Errorf("completion queue: got %d entries in %d bytes, register at %d, want %d in %d: %w", created.CQE, resp.QMmapSize, resp.DBOff, size, need, provider.ErrCorrupt)
+		return nil, fmt.Errorf("completion queue: got %d entries in %d bytes, register at %d, want %d in %d: %w",
+			created.CQE, resp.QMmapSize, resp.DBOff, size, need, provider.ErrCorrupt)
 	}
 	return q, q.mapAll(size, resp)
 }
@@ -96,10 +97,12 @@ func (s *subCQ) next() *cqe {
 func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 	before, turn := q.consumed, q.turn
 	for range q.subs {
-		var found int
-		found, err = q.pollRing(&q.subs[turn], into[n:])
-		if n += found; err != nil || n == len(into) {
-			break
+		if s := &q.subs[turn]; s.next() != nil {
+			var found int
+			found, err = q.pollRing(s, into[n:])
+			if n += found; err != nil || n == len(into) {
+				break
+			}
 		}
 		if turn++; turn == len(q.subs) {
 			turn = 0
@@ -140,13 +143,11 @@ func (q *cq) pollRing(s *subCQ, into []provider.Completion) (n int, err error) {
 // to another kind, and returns their number. It is a loop without calls, because it
 // determines the polling cost.
 func (q *cq) direct(s *subCQ, into []provider.Completion) (n int) {
-	size := uint32(len(s.ring))
 	var owner *qp
 	number := uint64(1 << 16) // of the last completion
 	for n < len(into) {
-		e := &s.ring[s.index&(size-1)]
-		b := mmio.Acquire((*byte)(unsafe.Pointer(e)))
-		if b[3]&1 != 0 != (s.index&size == 0) {
+		e := s.next()
+		if e == nil {
 			break
 		}
 		word := mmio.LE64(e[0])

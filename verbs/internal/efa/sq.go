@@ -180,7 +180,8 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 		w := (*[8]uint64)(&q.ring[head&uint32(len(q.ring)-1)])
 		head++
 		if o.remote {
-			mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, mmio.LE64(uint64(wr.RKey)<<32|uint64(sge.Length)), mmio.LE64(wr.RemoteAddr), buffer, address)
+			mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0,
+				mmio.LE64(uint64(wr.RKey)<<32|uint64(sge.Length)), mmio.LE64(wr.RemoteAddr), buffer, address)
 			continue
 		}
 		mmio.StoreWords(w, mmio.LE64(first), mmio.LE64(second), mmio.LE64(uint64(wr.QKey)), 0, buffer, address, 0, 0)
