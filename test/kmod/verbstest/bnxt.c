@@ -38,7 +38,7 @@ MODULE_PARM_DESC(bnxt_variable, "bnxt: work requests have variable sizes, if the
 struct bx_ucontext {
 	struct ts_ucontext base;
 	struct page *shared;
-	bool any_depth, variable;
+	bool any_depth, variable, toggles;
 };
 
 static struct bx_ucontext *context_of(struct ib_udata *udata)
@@ -82,6 +82,7 @@ static int alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
 	c->any_depth = mask & REQ_POW2;
 	if (c->any_depth)
 		resp.comp_mask |= ANY_DEPTH;
+	c->toggles = bx_gen >= 7;
 	c->variable = variable && mask & REQ_VARIABLE;
 	resp.mode = c->variable;
 	c->shared = alloc_page(GFP_KERNEL | __GFP_ZERO);
@@ -109,7 +110,7 @@ static int map_pages(struct ib_ucontext *uc, struct vm_area_struct *vma)
 	if (!vma->vm_pgoff)
 		return vm_insert_page(vma, vma->vm_start, container_of(uc, struct bx_ucontext, base.ib)->shared);
 	if (vma->vm_pgoff != DB_PAGE)
-		return -EINVAL;
+		return bx_map_toggle(vma);
 	return ts_strict ? ts_trap(vma) : ts_ignore_bells(vma);
 }
 
@@ -133,6 +134,20 @@ static int map_ring(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len)
 	return ts_map(dev, m, addr, PAGE_ALIGN(len), IB_ACCESS_LOCAL_WRITE);
 }
 
+static int map_with_toggle(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, u32 **toggle,
+			   struct ib_udata *udata)
+{
+	int err = map_ring(dev, m, addr, len);
+
+	if (err || !context_of(udata)->toggles)
+		return err;
+	*toggle = (u32 *)get_zeroed_page(GFP_KERNEL);
+	if (*toggle)
+		return 0;
+	ts_unmap(m);
+	return -ENOMEM;
+}
+
 static int init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
 {
 	u64 req[2];	/* address, handle */
@@ -146,7 +161,7 @@ static int init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct 
 	cq->size = min_t(u32, depth(udata, attr->cqe + 1), MAX_CQE + 1);
 	cq->cqe_size = BX_CQE;
 	cq->ib.cqe = attr->cqe;
-	return map_ring(cq->ib.device, &cq->buf, req[0], (u64)cq->size * BX_CQE);
+	return map_with_toggle(cq->ib.device, &cq->buf, req[0], (u64)cq->size * BX_CQE, &cq->toggle, udata);
 }
 
 static int reply_cq(struct ts_cq *cq, struct ib_udata *udata)
@@ -154,9 +169,40 @@ static int reply_cq(struct ts_cq *cq, struct ib_udata *udata)
 	struct {
 		u32 cqid, tail, phase, rsvd;
 		u64 comp_mask;
-	} resp = { .cqid = cq->cqn, .phase = 1 };
+	} resp = { .cqid = cq->cqn, .phase = 1, .comp_mask = !!cq->toggle };
 
 	return respond(udata, &resp, sizeof(resp));
+}
+
+static int resize_cq(struct ib_cq *ib, int cqe, struct ib_udata *udata)
+{
+	struct ts_cq *cq = to_ts_cq(ib);
+	struct ts_mem ring;
+	u64 address;
+	u32 size;
+	int err;
+
+	err = ib_copy_from_udata(&address, udata, sizeof(address));
+	if (err)
+		return err;
+	if (cqe < 1 || cqe > MAX_CQE || cq->cut)
+		return -EINVAL;
+	size = min_t(u32, depth(udata, cqe + 1), MAX_CQE + 1);
+	err = map_ring(ib->device, &ring, address, (u64)size * BX_CQE);
+	if (err)
+		return err;
+	mutex_lock(&ts_lock);
+	bx_cut_off(cq, &ring, size);
+	mutex_unlock(&ts_lock);
+	ts_unmap(&ring);
+	ib->cqe = cqe;
+	return 0;
+}
+
+/* The process tells the driver with it that it has seen the cut-off. */
+static int poll_cq(struct ib_cq *ib, int max, struct ib_wc *wc)
+{
+	return 0;
 }
 
 static int init_srq(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata)
@@ -175,7 +221,7 @@ static int init_srq(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib
 	srq->shift = ilog2(BX_STATIC * BX_SLOT);
 	srq->max_wr = attr->attr.max_wr;
 	srq->max_sge = attr->attr.max_sge;
-	return map_ring(srq->ib.device, &srq->buf, req[0], (u64)srq->size << srq->shift);
+	return map_with_toggle(srq->ib.device, &srq->buf, req[0], (u64)srq->size << srq->shift, &srq->toggle, udata);
 }
 
 static int reply_srq(struct ts_srq *srq, struct ib_udata *udata)
@@ -183,7 +229,7 @@ static int reply_srq(struct ts_srq *srq, struct ib_udata *udata)
 	struct {
 		u32 srqid, rsvd;
 		u64 comp_mask;
-	} resp = { .srqid = srq->srqn };
+	} resp = { .srqid = srq->srqn, .comp_mask = !!srq->toggle };
 
 	return respond(udata, &resp, sizeof(resp));
 }
@@ -344,6 +390,8 @@ static const struct ib_device_ops ops = {
 	.mmap = map_pages,
 	.modify_qp = modify_qp,
 	.modify_srq = modify_srq,
+	.poll_cq = poll_cq,
+	.resize_cq = resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ts_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, bx_ucontext, base.ib),
@@ -352,6 +400,7 @@ static const struct ib_device_ops ops = {
 const struct ts_abi ts_bnxt = {
 	.name = "bnxt_re%d",
 	.ops = &ops,
+	.definitions = bx_definitions,
 	.query_device = query_device,
 	.reply_pd = reply_pd,
 	.init_cq = init_cq,

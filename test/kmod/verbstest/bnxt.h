@@ -26,5 +26,10 @@ unsigned int bx_srq_left(struct ts_srq *srq);
 /* bnxt_cq.c */
 bool bx_complete(struct ts_cq *cq, const struct ts_completion *c);
 void bx_terminate(struct ts_qp *qp);
+void bx_cut_off(struct ts_cq *cq, struct ts_mem *ring, u32 size);
+
+/* bnxt_toggle.c */
+int bx_map_toggle(struct vm_area_struct *vma);
+extern const struct uapi_definition bx_definitions[];
 
 #endif

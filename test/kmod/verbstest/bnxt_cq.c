@@ -11,6 +11,7 @@
 #define TYPE_RC		TYPE(0x1)
 #define TYPE_UD		TYPE(0x2)
 #define TYPE_TERMINATE	TYPE(0xe)
+#define TYPE_CUT_OFF	TYPE(0xf)
 #define STATUS(s)	((u32)(s) << 8)
 #define FLAG_SRQ	BIT(16)
 #define FLAG_IMM	BIT(17)
@@ -67,7 +68,9 @@ static u32 receive_status(enum ib_wc_status status)
 
 static bool has_room(struct ts_cq *cq)
 {
-	if (cq->overrun || (cq->at + 1) % cq->size == cq->ci) {
+	u32 ci = cq->cut ? 0 : cq->ci;	/* the process has freed no entry of a new ring */
+
+	if (cq->overrun || (cq->at + 1) % cq->size == ci) {
 		if (!cq->overrun)
 			ts_event_cq(cq, IB_EVENT_CQ_ERR);
 		cq->overrun = true;
@@ -145,4 +148,22 @@ void bx_terminate(struct ts_qp *qp)
 		put(all[i], words, TYPE_TERMINATE, 0);
 		all[i]->solicited = all[i]->pi;
 	}
+}
+
+/*
+ * Replaces the ring. The last entry of the former one is the cut-off, which the process
+ * acknowledges with a doorbell that repeats its toggle. Indices start again.
+ */
+void bx_cut_off(struct ts_cq *cq, struct ts_mem *ring, u32 size)
+{
+	const u64 words[3] = {};
+
+	cq->cuts++;
+	put(cq, words, TYPE_CUT_OFF | (cq->cuts & 3) << 5, 0);
+	cq->cut = cq->size;
+	cq->cut_end = cq->at;
+	swap(cq->buf, *ring);
+	cq->size = size;
+	cq->at = 0;
+	cq->odd = false;
 }

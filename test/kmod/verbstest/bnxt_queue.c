@@ -33,6 +33,7 @@
 #define BELL_CQ		4
 #define BELL_CQ_ARM_SE	5
 #define BELL_CQ_ARM	6
+#define BELL_CUT_OFF	9
 
 /* The words of a doorbell. */
 #define VALID		BIT_ULL(58)
@@ -41,6 +42,10 @@
 #define BELL_RESERVED	(0x0bf00000ULL << 32 | 0xf8000000)
 
 #define PSN_MASK	0xffffff
+
+static bool merge;
+module_param_named(bnxt_merge, merge, bool, 0644);
+MODULE_PARM_DESC(bnxt_merge, "bnxt: completions of every other send request are in that of the next one");
 
 /* A ring of slots. */
 struct ring {
@@ -106,15 +111,46 @@ static void ring_qp(struct ts_qp *qp, u64 value, bool send)
 		  "QP %#x: doorbell %#llx, at %u of %u", qp->ib.qp_num, value, qp->bx.sq_at, qp->sq_size);
 }
 
+/*
+ * A doorbell repeats the toggle. One with the toggle before the last event has no effect: the
+ * event came while it was on its way.
+ */
+static bool has_toggle(const u32 *toggle, u64 value)
+{
+	u32 want = toggle ? *toggle : 0;
+
+	if (TOGGLE(value) == want)
+		return true;
+	ts_expect(toggle && TOGGLE(value) == ((want - 1) & 3), "doorbell %#llx, toggle %u", value, want);
+	return false;
+}
+
 static void ring_srq(struct ts_srq *srq, u64 value, bool arm)
 {
 	if (!arm) {
+		ts_expect(!TOGGLE(value), "SRQ %#x: doorbell %#llx", srq->srqn, value);
 		advance(&srq->tail, &srq->epoch, value, srq->size);
 		return;
 	}
-	if (ts_expect((value & 0xffffff) == srq->unarmed, "SRQ %#x: limit %u, doorbell %#llx", srq->srqn,
+	if (has_toggle(srq->toggle, value) && ts_expect((value & 0xffffff) == srq->unarmed, "SRQ %#x: limit %u, doorbell %#llx", srq->srqn,
 		      srq->unarmed, value))
 		srq->limit = srq->unarmed;
+}
+
+/*
+ * Moves a CQ's index to that of a doorbell, which may not pass the last entry. Returns the
+ * number of entries behind it. Until the cut-off is acknowledged, indices are the former
+ * ring's.
+ */
+static u32 consume(struct ts_cq *cq, u32 *index, bool *epoch, u64 value)
+{
+	u32 size = cq->cut ?: cq->size, end = cq->cut ? cq->cut_end : cq->at;
+	u32 most = distance(*index, end, size), left;
+
+	advance(index, epoch, value, size);
+	left = distance(*index, end, size);
+	ts_expect(left <= most, "CQ %#x: doorbell %#llx, next entry %u", cq->cqn, value, end);
+	return cq->cut ? left + cq->at : left;
 }
 
 /* The event is for completions from the index of the doorbell on. */
@@ -123,20 +159,28 @@ static void arm_cq(struct ts_cq *cq, u64 value, bool solicited)
 	u32 index = cq->ci, left;
 	bool epoch = cq->epoch;
 
-	advance(&index, &epoch, value, cq->size);
-	left = distance(index, cq->at, cq->size);
-	ts_expect(left <= distance(cq->ci, cq->at, cq->size), "CQ %#x: doorbell %#llx, next entry %u", cq->cqn, value, cq->at);
+	left = consume(cq, &index, &epoch, value);
+	if (!has_toggle(cq->toggle, value))
+		return;
 	ts_arm(cq, solicited);
 	cq->arm_ci = cq->pi - left;
 }
 
 static void ring_cq(struct ts_cq *cq, u64 value)
 {
-	u32 most = distance(cq->ci, cq->at, cq->size), from = cq->ci;
-
 	cq->bells++;
-	advance(&cq->ci, &cq->epoch, value, cq->size);
-	ts_expect(distance(from, cq->ci, cq->size) <= most, "CQ %#x: doorbell %#llx, next entry %u", cq->cqn, value, cq->at);
+	ts_expect(!TOGGLE(value), "CQ %#x: doorbell %#llx", cq->cqn, value);
+	consume(cq, &cq->ci, &cq->epoch, value);
+}
+
+/* The epoch continues with that of this doorbell. */
+static void end_cut_off(struct ts_cq *cq, u64 value)
+{
+	ts_expect(cq->cut && !(value & 0xffffff) && TOGGLE(value) == (cq->cuts & 3), "CQ %#x: cut-off %u, doorbell %#llx", cq->cqn,
+		  cq->cuts, value);
+	cq->cut = 0;
+	cq->ci = 0;
+	cq->epoch = value & EPOCH;
 }
 
 void bx_bell(u64 offset, u64 value, unsigned int size)
@@ -152,7 +196,7 @@ void bx_bell(u64 offset, u64 value, unsigned int size)
 	case BELL_SQ:
 	case BELL_RQ:
 		object = xa_load(&ts_qps, id);
-		if (ts_expect(object && ((struct ts_qp *)object)->sq, "doorbell %#llx of no QP", value))
+		if (ts_expect(object && ((struct ts_qp *)object)->sq && !TOGGLE(value), "doorbell %#llx of no QP", value))
 			ring_qp(object, value, type == BELL_SQ);
 		return;
 	case BELL_SRQ:
@@ -164,11 +208,14 @@ void bx_bell(u64 offset, u64 value, unsigned int size)
 	case BELL_CQ:
 	case BELL_CQ_ARM_SE:
 	case BELL_CQ_ARM:
+	case BELL_CUT_OFF:
 		object = xa_load(&ts_cqs, id);
 		if (!ts_expect(object, "doorbell %#llx of no CQ", value))
 			return;
 		if (type == BELL_CQ)
 			ring_cq(object, value);
+		else if (type == BELL_CUT_OFF)
+			end_cut_off(object, value);
 		else
 			arm_cq(object, value, type == BELL_CQ_ARM_SE);
 		return;
@@ -387,6 +434,8 @@ bool bx_next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local, en
 		       "QP %#x: header %#x at %u", qp->ib.qp_num, h, qp->bx.sq_at))
 		return true;
 	*status = parse(qp, &r, first, s, local);
+	if (merge && qp->bx.done & 1 && (qp->bx.sq_at + s->blocks) % qp->sq_size != qp->bx.sq_end)
+		s->signaled = false;
 	check_table(qp, is_atomic(s) ? 8 : ((u32 *)slot(&r, first))[2]);
 	return true;
 }

@@ -120,6 +120,8 @@ void ts_check_arm(struct ts_cq *cq)
 		return;
 	cq->armed = false;
 	cq->events++;
+	if (cq->toggle)
+		WRITE_ONCE(*cq->toggle, cq->events & 3);
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
@@ -565,6 +567,8 @@ static void check_limit(struct ts_srq *srq)
 	if (!srq->limit || ts_abi->srq_left(srq) >= srq->limit)
 		return;
 	srq->limit = 0;
+	if (srq->toggle)
+		WRITE_ONCE(*srq->toggle, (*srq->toggle + 1) & 3);
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&ev, srq->ib.srq_context);
 }

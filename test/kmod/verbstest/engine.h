@@ -110,7 +110,9 @@ struct ts_cq {
 	bool holds;
 	u32 ci;				/* bnxt: the entry that the doorbell has freed last */
 	bool epoch;			/* bnxt: round of ci */
-	u32 toggle;			/* bnxt: of the next event */
+	u32 *toggle;			/* bnxt: a page with the number of events, or NULL */
+	u32 cuts;			/* bnxt: number of changes of its size */
+	u32 cut, cut_end;		/* bnxt: the former ring's size and end until the doorbell, or 0 */
 	bool kernel;			/* of queue pair 1 */
 	struct list_head done;		/* its completions */
 };
@@ -124,6 +126,7 @@ struct ts_srq {
 	void *shadow;			/* irdma: the index of the process */
 	bool epoch;			/* bnxt: round of the tail */
 	u32 unarmed;			/* bnxt: limit that waits for its doorbell */
+	u32 *toggle;			/* bnxt: a page with the number of events, or NULL */
 	u16 taken;
 };
 

@@ -69,6 +69,8 @@ static int poll_cq(struct ib_cq *ib, int max, struct ib_wc *wc)
 	unsigned long flags;
 	int n;
 
+	if (!cq->kernel)
+		return 0;
 	spin_lock_irqsave(&lock, flags);
 	for (n = 0; n < max && !list_empty(&cq->done); n++) {
 		struct completion_entry *e = list_first_entry(&cq->done, struct completion_entry, list);

@@ -42,6 +42,7 @@ static void free_cq(struct ts_cq *cq)
 {
 	ts_unmap(&cq->db_mem);
 	ts_unmap(&cq->buf);
+	free_page((unsigned long)cq->toggle);
 }
 
 static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, struct ts_attrs *attrs)
@@ -112,6 +113,7 @@ static void free_srq(struct ts_srq *srq)
 {
 	ts_unmap(&srq->db_mem);
 	ts_unmap(&srq->buf);
+	free_page((unsigned long)srq->toggle);
 }
 
 static int create_srq(struct ib_srq *ib, struct ib_srq_init_attr *attr, struct ib_udata *udata)
