@@ -123,6 +123,7 @@ func TestVerified(t *testing.T) {
 			if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); c == thor && out != g.Must(t, "ibv_devinfo", "-v") {
 				t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 			}
+			verbstest.CheckHost(t, g, "BCM57")
 			verbstest.CheckKernel(t, g)
 		})
 	}

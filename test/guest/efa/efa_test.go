@@ -87,6 +87,7 @@ func TestVerified(t *testing.T) {
 			if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 				t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 			}
+			verbstest.CheckHost(t, g, "Elastic Fabric Adapter")
 			verbstest.CheckKernel(t, g)
 		})
 	}

@@ -111,6 +111,7 @@ func TestVerified(t *testing.T) {
 			if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); old && out != g.Must(t, "ibv_devinfo", "-v") {
 				t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 			}
+			verbstest.CheckHost(t, g, map[string]string{"irdma_gen=1": "X722", "irdma_gen=2": "E810", "irdma_gen=3": "Infrastructure"}[options])
 			verbstest.CheckKernel(t, g)
 		})
 	}
