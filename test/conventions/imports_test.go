@@ -66,7 +66,7 @@ var libraries = map[string][]string{
 	"go.yaml.in/yaml/v3":                {"internal/tool/check", "internal/webconfig", "internal/yamlfile"},
 	"github.com/prometheus":             {"internal/tool/exporter"},
 	"github.com/ebitengine/purego":      {"ibkit-cuda"},
-	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "internal/uverbs/uverbstest", "test/..."},
+	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "internal/uverbs/uverbstest", "verbs/internal/ringtest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
 	module + "/cmd/internal/cmdtest":    {"test/..."},
 }
