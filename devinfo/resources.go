@@ -169,6 +169,8 @@ func qpType(t *uint8) *string {
 		return new("SMI")
 	case 1:
 		return new("GSI")
+	case uint8(verbs.QPTypeSRD): // and the types of other drivers
+		return new("driver")
 	}
 	return new(verbs.QPType(*t).String())
 }

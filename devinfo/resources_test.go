@@ -76,7 +76,7 @@ func TestListResources(t *testing.T) {
 		QPs: []QPObject{
 			{Number: new(uint32(1)), Type: new("GSI"), State: new("RTS"), Owner: Owner{Kernel: new("ib_core")}},
 			{Number: new(uint32(17)), Type: new("RC"), State: new("state 9"), PathMigration: new("ARMED"), Owner: self},
-			{Number: new(uint32(18)), Type: new("SRD")},
+			{Number: new(uint32(18)), Type: new("driver")},
 		},
 		CMIDs: []CMIDObject{{Number: new(uint32(0)), State: new("LISTEN"), PortSpace: new("TCP"), Source: new("10.0.0.1:7459"), Owner: self}},
 		Statistics: []Statistic{
