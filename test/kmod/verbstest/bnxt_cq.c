@@ -70,6 +70,8 @@ static bool has_room(struct ts_cq *cq)
 {
 	u32 ci = cq->cut ? 0 : cq->ci;	/* the process has freed no entry of a new ring */
 
+	if (!ts_strict)	/* no doorbell reports the entries that are free again */
+		return true;
 	if (cq->overrun || (cq->at + 1) % cq->size == ci) {
 		if (!cq->overrun)
 			ts_event_cq(cq, IB_EVENT_CQ_ERR);
