@@ -1,6 +1,9 @@
 package bnxt
 
-import "github.com/ibkit/ibkit/verbs/provider"
+import (
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
 
 // The sizes in bytes (bnxt_re-abi.h).
 const (
@@ -10,6 +13,9 @@ const (
 
 // A slot is a work queue's unit. Words have the adapter's byte order.
 type slot [slotSize / 8]uint64
+
+// set writes both words.
+func (s *slot) set(word0, word1 uint64) { s[0], s[1] = mmio.LE64(word0), mmio.LE64(word1) }
 
 // headerSlots are the slots of a work request's header.
 const headerSlots = 2

@@ -3,7 +3,6 @@ package bnxt
 import (
 	"sync/atomic"
 
-	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -67,13 +66,14 @@ func checkReceive(wr *provider.RecvWR, sges int) error {
 // has at least an SGE, unless its entries have no room for any.
 func putReceive(to []slot, wr *provider.RecvWR, number uint32, least int) {
 	size := headerSlots + max(len(wr.SGEs), least)
-	to[0] = slot{mmio.LE64(opReceive | uint64(size)<<wqeSlots), mmio.LE64(uint64(number))}
-	to[1] = slot{}
+	to[0].set(opReceive|uint64(size)<<wqeSlots, uint64(number))
+	to[1].set(0, 0)
 	for i := range wr.SGEs {
-		to[headerSlots+i] = sgeOf(&wr.SGEs[i])
+		s := &wr.SGEs[i]
+		to[headerSlots+i].set(s.Addr, uint64(s.Length)<<32|uint64(s.LKey))
 	}
 	if len(wr.SGEs) == 0 && least > 0 {
-		to[headerSlots] = slot{}
+		to[headerSlots].set(0, 0)
 	}
 }
 

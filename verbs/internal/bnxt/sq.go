@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -75,12 +74,36 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
 const maxMessage = math.MaxInt32
 
 // fill writes a work request. The usual case has a single SGE, and does not cross the ring's
-// end.
+// end: it is written without calls, because it determines the posting cost.
 func (q *sendQueue) fill(wr *provider.SendWR) error {
-	if o := &operations[wr.Opcode&15]; o.usual && wr.Opcode < 16 && len(wr.SGEs) == 1 && wr.Flags&provider.SendInline == 0 && !q.ud &&
-		q.slot+headerSlots < uint32(len(q.ring)) && wr.SGEs[0].Length <= maxMessage {
-		return q.fillUsual(wr, o)
+	o := &operations[wr.Opcode&15]
+	if !o.usual || wr.Opcode > 15 || len(wr.SGEs) != 1 || q.maxSGE < 1 || wr.Flags&provider.SendInline != 0 || q.ud ||
+		q.slot+headerSlots >= uint32(len(q.ring)) || wr.SGEs[0].Length > maxMessage {
+		return q.fillOther(wr)
 	}
+	const size = headerSlots + 1
+	step := uint32(size)
+	if !q.variable {
+		step = staticSlots
+	}
+	if !q.hasRoom(step) {
+		return provider.ErrFull
+	}
+	w := (*[size]slot)(q.ring[q.slot:])
+	s := &wr.SGEs[0]
+	w[0].set(uint64(o.op|size<<wqeSlots|uint32(headFlags[(wr.Flags|q.flags)&15])), uint64(s.Length))
+	if o.remote {
+		w[1].set(wr.RemoteAddr, uint64(wr.RKey))
+	} else {
+		w[1].set(0, 0)
+	}
+	w[2].set(s.Addr, uint64(s.Length)<<32|uint64(s.LKey))
+	q.finish(wr, o, s.Length, step)
+	return nil
+}
+
+// fillOther is fill for all cases.
+func (q *sendQueue) fillOther(wr *provider.SendWR) error {
 	length, to, err := q.check(wr)
 	if err != nil {
 		return err
@@ -89,9 +112,12 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	if wr.Flags&provider.SendInline != 0 {
 		size = headerSlots + (length+slotSize-1)/slotSize
 	}
-	step, err := q.reserve(size)
-	if err != nil {
-		return err
+	step := size
+	if !q.variable {
+		step = staticSlots
+	}
+	if !q.hasRoom(step) {
+		return provider.ErrFull
 	}
 	o := &operations[wr.Opcode]
 	q.putHeader(wr, o, size, length, to)
@@ -99,44 +125,17 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 		q.putInline(wr.Inline)
 	} else {
 		for i := range wr.SGEs {
-			*q.at(headerSlots + uint32(i)) = sgeOf(&wr.SGEs[i])
+			s := &wr.SGEs[i]
+			q.at(headerSlots+uint32(i)).set(s.Addr, uint64(s.Length)<<32|uint64(s.LKey))
 		}
 	}
 	q.finish(wr, o, length, step)
 	return nil
 }
 
-// fillUsual is fill for a single SGE.
-func (q *sendQueue) fillUsual(wr *provider.SendWR, o *operation) error {
-	if q.maxSGE < 1 {
-		return provider.ErrSGEs
-	}
-	step, err := q.reserve(headerSlots + 1)
-	if err != nil {
-		return err
-	}
-	w := (*[headerSlots + 1]slot)(q.ring[q.slot:])
-	head := o.op | (headerSlots+1)<<wqeSlots | uint32(headFlags[(wr.Flags|q.flags)&15])
-	s := &wr.SGEs[0]
-	w[0] = slot{mmio.LE64(uint64(head)), mmio.LE64(uint64(s.Length))}
-	w[1] = slot{}
-	if o.remote {
-		w[1] = slot{mmio.LE64(wr.RemoteAddr), mmio.LE64(uint64(wr.RKey))}
-	}
-	w[2] = sgeOf(s)
-	q.finish(wr, o, s.Length, step)
-	return nil
-}
-
-// reserve returns the slots of the ring for a work request of a size.
-func (q *sendQueue) reserve(size uint32) (step uint32, err error) {
-	if step = size; !q.variable {
-		step = staticSlots
-	}
-	if uint32(len(q.ring))-(q.used-q.doneSlots.Load()) <= step+q.reserved {
-		return 0, provider.ErrFull
-	}
-	return step, nil
+// hasRoom reports whether a work request fits.
+func (q *sendQueue) hasRoom(step uint32) bool {
+	return uint32(len(q.ring))-(q.used-q.doneSlots.Load()) > step+q.reserved
 }
 
 // finish writes a work request's packet numbers, keeps its parameters, and moves the producer
@@ -145,7 +144,9 @@ func (q *sendQueue) finish(wr *provider.SendWR, o *operation, length, step uint3
 	if q.packets.table != nil {
 		q.packets.put(length, q.next, q.slot, o.completed, q.variable)
 	}
-	q.requests[q.next] = request{wr.ID, length, uint8(step), (wr.Flags|q.flags)&provider.SendSignaled != 0, o.completed}
+	r := &q.requests[q.next]
+	r.id, r.length, r.slots, r.opcode = wr.ID, length, uint8(step), o.completed
+	r.signaled = (wr.Flags|q.flags)&provider.SendSignaled != 0
 	q.used += step
 	if q.slot += step; q.slot >= uint32(len(q.ring)) {
 		q.slot -= uint32(len(q.ring))
@@ -162,11 +163,6 @@ func (q *sendQueue) at(i uint32) *slot {
 		i -= uint32(len(q.ring))
 	}
 	return &q.ring[i]
-}
-
-// sgeOf returns an SGE's slot.
-func sgeOf(s *provider.SGE) slot {
-	return slot{mmio.LE64(s.Addr), mmio.LE64(uint64(s.Length)<<32 | uint64(s.LKey))}
 }
 
 // headFlags are a header's flags by SendFlags.
@@ -187,24 +183,24 @@ var headFlags = func() (all [16]uint16) {
 func (q *sendQueue) putHeader(wr *provider.SendWR, o *operation, size, length uint32, to *ah) {
 	head := o.op | size<<wqeSlots | uint32(headFlags[(wr.Flags|q.flags)&15])
 	key, second := uint32(0), uint64(length)
-	var peer slot
+	var peer, more uint64
 	switch wr.Opcode {
 	case provider.OpCompareSwap:
-		key, second, peer = wr.RKey, wr.RemoteAddr, slot{wr.Swap, wr.CompareAdd}
+		key, second, peer, more = wr.RKey, wr.RemoteAddr, wr.Swap, wr.CompareAdd
 	case provider.OpFetchAdd: // the operand is in the place of the other's swap value
-		key, second, peer = wr.RKey, wr.RemoteAddr, slot{wr.CompareAdd, 0}
+		key, second, peer = wr.RKey, wr.RemoteAddr, wr.CompareAdd
 	case provider.OpSendWithImm, provider.OpWriteWithImm:
 		key = wr.Imm
 	}
 	switch {
 	case o.remote:
-		peer = slot{wr.RemoteAddr, uint64(wr.RKey)}
+		peer, more = wr.RemoteAddr, uint64(wr.RKey)
 	case to != nil:
 		second |= uint64(wr.QKey) << 32
-		peer[0] = uint64(to.id)<<32 | uint64(wr.RemoteQPN)
+		peer = uint64(to.id)<<32 | uint64(wr.RemoteQPN)
 	}
-	*q.at(0) = slot{mmio.LE64(uint64(key)<<32 | uint64(head)), mmio.LE64(second)}
-	*q.at(1) = slot{mmio.LE64(peer[0]), mmio.LE64(peer[1])}
+	q.at(0).set(uint64(key)<<32|uint64(head), second)
+	q.at(1).set(peer, more)
 }
 
 // putInline writes inline data. The last slot is filled with zeros.

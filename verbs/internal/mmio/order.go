@@ -2,6 +2,8 @@ package mmio
 
 import (
 	"math/bits"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
@@ -22,3 +24,6 @@ func LE32(v uint32) uint32 {
 	}
 	return v
 }
+
+// AcquireLE32 is Acquire for a number in a little-endian adapter's byte order.
+func AcquireLE32(p unsafe.Pointer) uint32 { return LE32(atomic.LoadUint32((*uint32)(p))) }
