@@ -199,7 +199,7 @@ static int resize_cq(struct ib_cq *ib, int cqe, struct ib_udata *udata)
 	return 0;
 }
 
-/* The process tells the driver with it that it has seen the cut-off. */
+/* The process reports with it that it has seen the cut-off. */
 static int poll_cq(struct ib_cq *ib, int max, struct ib_wc *wc)
 {
 	return 0;

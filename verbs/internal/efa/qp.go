@@ -61,7 +61,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	return q, nil
 }
 
-// checkResponse checks what the driver returned.
+// checkResponse checks the driver's response.
 func (q *qp) checkResponse(in uapi.EFACreateQP, resp uapi.EFACreateQPResp) error {
 	page := uint32(os.Getpagesize())
 	if q.number > math.MaxUint16 || resp.RQMmapSize != pages(uint64(in.RQRingSize)) || (resp.RQDBOffset|resp.SQDBOffset)%4 != 0 ||

@@ -86,7 +86,7 @@ func (q *sendQueue) publish() {
 
 // An operation is a work request's.
 type operation struct {
-	first   uint64 // the first word, without what depends on the work request
+	first   uint64 // the first word, without a work request's own fields
 	remote  bool   // names memory of the peer
 	payload bool
 	done    provider.CompletionOpcode
