@@ -194,16 +194,21 @@ func TestGuestFailures(t *testing.T) {
 				l, port := listen(t, rdmacm.ListenConfig{})
 				c.address = fmt.Sprintf("%s:%d", address, port)
 				if c.serve != nil {
+					served := make(chan *rdmacm.Request, 1)
+					t.Cleanup(func() {
+						if r := <-served; r != nil {
+							_ = r.Close()
+						}
+					})
 					go func() {
 						r, err := l.Accept(withTimeout(t))
+						if err == nil {
+							err = c.serve(r)
+						}
 						if err != nil {
 							t.Error(err)
-							return
 						}
-						t.Cleanup(func() { _ = r.Close() })
-						if err := c.serve(r); err != nil {
-							t.Error(err)
-						}
+						served <- r
 					}()
 				}
 			}
