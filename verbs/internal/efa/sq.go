@@ -153,7 +153,7 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 	var to uint64
 	for i := range wrs {
 		wr := &wrs[i]
-		if wr.Flags&^provider.SendFlags(provider.SendSignaled|provider.SendSolicited) != 0 || len(wr.SGEs) != 1 || q.allowed>>(wr.Opcode&31)&1 == 0 ||
+		if wr.Flags&^(provider.SendSignaled|provider.SendSolicited) != 0 || len(wr.SGEs) != 1 || q.allowed>>(wr.Opcode&31)&1 == 0 ||
 			int(wr.Opcode) >= len(operations) || taken == returned {
 			break
 		}
