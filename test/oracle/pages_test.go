@@ -46,7 +46,10 @@ func (s *liveSite) url(path string) string { return "http://" + s.address + "/" 
 
 // try changes the fabric.
 func (s *liveSite) try(command string) error {
-	return exec.Command(native(), "sim", "ctl", "--name", s.name, command).Run()
+	if out, err := exec.Command(native(), "sim", "ctl", "--name", s.name, command).CombinedOutput(); err != nil {
+		return fmt.Errorf("sim ctl %s: %w: %s", command, err, out)
+	}
+	return nil
 }
 
 // A browser is a tab of headless Chromium with the requests and the complaints of pages.
@@ -178,11 +181,11 @@ func TestExporter_Pages(t *testing.T) {
 	b.want(`document.querySelectorAll("main tbody tr").length`, "4")
 
 	b.do(chromedp.Navigate(s.url("links")), chromedp.Click(chromedp.CSS(`thead th a`)))
-	b.await(`location.search.includes("sort=name")`)
+	b.await(`location.search.includes("sort=name") && document.querySelector("th[aria-sort=ascending]")`)
 	b.want(`document.querySelector("th[aria-sort=ascending]").textContent`, "Link")
 	b.want(`document.querySelector("main tbody th").textContent`, "leaf1[1] – spine1[1]")
 	b.do(chromedp.Click(chromedp.CSS(`main tbody th a`)))
-	b.await(`location.pathname === "/link"`)
+	b.await(`location.pathname === "/link" && document.querySelector("h1")`)
 	b.want(`document.querySelector("h1").textContent`, "leaf1[1] – spine1[1]")
 	b.want(`document.querySelectorAll("svg.spark polyline").length > 0`, "true")
 
