@@ -58,7 +58,7 @@ func (o Options) hint(err error) string {
 	case errors.Is(err, perf.ErrInlineLimit):
 		return "reduce the message size or omit " + o.Inline
 	case errors.Is(err, perf.ErrTransport) || reports(err, perf.ErrTransport):
-		return "EFA has SRD and UD only (" + o.SRD + "), other adapters have no SRD; iWARP has RC only"
+		return "EFA has SRD and UD only (" + o.SRD + "), other adapters have no SRD; queue pairs on iWARP are RC only"
 	case errors.Is(err, verbs.ErrOpcode) || reports(err, verbs.ErrOpcode):
 		return "EFA of older instance types has no writes, or no reads either: measure sends"
 	case errors.Is(err, perf.ErrRate):

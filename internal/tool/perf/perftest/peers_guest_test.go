@@ -85,7 +85,13 @@ func programs() []program {
 	uc := func(t *Test) { t.Type = verbs.QPTypeUC }
 	ud := func(t *Test) { t.Type = verbs.QPTypeUD }
 	both := func(t *Test) { t.Bidirectional = true }
-	all := func(t *Test) { t.All, t.Iterations, t.RxDepth, t.Sizes = true, 5, 8, AllSizes(math.MaxInt) }
+	all := func(t *Test) {
+		limit := math.MaxInt
+		if t.Type == verbs.QPTypeUD {
+			limit = 1024 // Soft-RoCE's MTU
+		}
+		t.All, t.Iterations, t.RxDepth, t.Sizes = true, 5, 8, AllSizes(limit)
+	}
 	timed := func(t *Test) { t.Timed, t.Duration, t.Margin = true, 3*time.Second, time.Second }
 	of := func(changes ...func(*Test)) func(*Test) {
 		return func(t *Test) {
