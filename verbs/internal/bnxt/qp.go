@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -80,7 +81,7 @@ func (q *qp) layOut(attr provider.QPAttr, l layout, sendSize int) {
 	s.packets = packets{table: view[uint64](q.memory, int(l.slots)*slotSize, l.table), words: psnWords, mtu: 1 << 8}
 	switch {
 	case d.messages() && d.variable():
-		s.packets.messages = roundUp(l.slots) / 2 // verbs.c, bnxt_re_alloc_queues
+		s.packets.messages = queue.RoundUp(l.slots) / 2 // verbs.c, bnxt_re_alloc_queues
 	case d.messages():
 		s.packets.messages = l.table
 	case d.generation >= p5:

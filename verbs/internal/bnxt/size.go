@@ -2,16 +2,13 @@ package bnxt
 
 import (
 	"fmt"
-	"math/bits"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
-
-// roundUp returns the next power of two.
-func roundUp(n uint32) uint32 { return 1 << bits.Len32(n-1) }
 
 // depth returns the entries of a queue: newer drivers take any number (verbs.c,
 // bnxt_re_init_depth).
@@ -19,7 +16,7 @@ func (d *device) depth(n uint32) uint32 {
 	if d.anyDepth() {
 		return n
 	}
-	return roundUp(n)
+	return queue.RoundUp(n)
 }
 
 // A layout is a queue pair's: a send work request has up to step slots, a receive work request
@@ -72,7 +69,7 @@ const variableSGEs = 1<<8 - 1 - headerSlots
 func (d *device) tableWords(requests uint32) uint32 {
 	switch {
 	case d.messages():
-		return roundUp(requests)
+		return queue.RoundUp(requests)
 	case d.generation >= p5:
 		return requests * psnWordsP5
 	}

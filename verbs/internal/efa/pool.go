@@ -1,6 +1,10 @@
 package efa
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/ibkit/ibkit/verbs/internal/queue"
+)
 
 // A pool has the free request IDs of a queue. Completions may come in any order. Posting
 // takes IDs, polling returns them; both may be concurrent.
@@ -12,7 +16,7 @@ type pool struct {
 
 // reset makes a number of IDs free.
 func (p *pool) reset(count uint32) {
-	p.ids = make([]uint16, roundUp(count))
+	p.ids = make([]uint16, queue.RoundUp(count))
 	for i := range count {
 		p.ids[i] = uint16(i)
 	}

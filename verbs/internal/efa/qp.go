@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -154,7 +155,7 @@ func (q *qp) Reset() { q.reset() }
 func (q *qp) reset() {
 	q.round++
 	q.send.generation = q.round << q.send.shift
-	q.recv.generation = q.round << bits.TrailingZeros32(roundUp(uint32(len(q.recv.slots))))
+	q.recv.generation = q.round << bits.TrailingZeros32(queue.RoundUp(uint32(len(q.recv.slots))))
 	q.send.reset()
 	q.recv.reset()
 }

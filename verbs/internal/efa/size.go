@@ -2,10 +2,10 @@ package efa
 
 import (
 	"fmt"
-	"math/bits"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -22,14 +22,6 @@ const (
 // maxEntries is the largest number of work requests: a request ID has 16 bits.
 const maxEntries = 1 << 16
 
-// roundUp returns the next power of 2.
-func roundUp(v uint32) uint32 {
-	if v <= 1 {
-		return 1
-	}
-	return 1 << min(bits.Len32(v-1), 31)
-}
-
 // wqeSize returns the size of a queue's send work requests.
 func wqeSize(c provider.QPCap) uint32 {
 	if c.MaxInline > smallInline {
@@ -43,12 +35,12 @@ func descriptors(c provider.QPCap) uint32 {
 	if c.MaxRecvWR == 0 || c.MaxRecvSGE == 0 {
 		return 0
 	}
-	return roundUp(uint32(min(uint64(c.MaxRecvWR)*uint64(c.MaxRecvSGE), 1<<31)))
+	return queue.RoundUp(uint32(min(uint64(c.MaxRecvWR)*uint64(c.MaxRecvSGE), 1<<31)))
 }
 
 // RoundQP returns the capacity in the command: work requests that fill both rings.
 func (d *device) RoundQP(c provider.QPCap) provider.QPCap {
-	c.MaxSendWR = roundUp(max(c.MaxSendWR, uint32(d.context.MinSQWR)))
+	c.MaxSendWR = queue.RoundUp(max(c.MaxSendWR, uint32(d.context.MinSQWR)))
 	if n := descriptors(c); n > 0 {
 		c.MaxRecvWR = n / c.MaxRecvSGE
 	}
@@ -59,7 +51,7 @@ func (d *device) RoundQP(c provider.QPCap) provider.QPCap {
 func (d *device) RoundSRQ(a provider.SRQAttr) provider.SRQAttr { return a }
 
 // RoundCQ returns the entry count in the command, a power of 2.
-func (d *device) RoundCQ(completions uint32) uint32 { return roundUp(completions) }
+func (d *device) RoundCQ(completions uint32) uint32 { return queue.RoundUp(completions) }
 
 // check rejects capacities that the adapter does not have (verbs.c, efa_check_qp_limits).
 func (d *device) check(c provider.QPCap) error {

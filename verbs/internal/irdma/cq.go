@@ -110,7 +110,7 @@ func (q *cq) next(index uint32, odd bool) (e, more *quantum, n uint32) {
 	if !ready(e, odd) {
 		return nil, nil, 0
 	}
-	if le(e[3])&cqeExtended == 0 {
+	if mmio.LE64(e[3])&cqeExtended == 0 {
 		return e, nil, 1
 	}
 	if q.scale == 2 {
@@ -161,7 +161,7 @@ func (q *cq) Poll(into []provider.Completion) (n int, err error) {
 		}
 	}
 	if q.index != before || q.odd != odd {
-		provider.Store64(&q.shadow[shadowIndex], le(uint64(q.index)))
+		provider.Store64(&q.shadow[shadowIndex], mmio.LE64(uint64(q.index)))
 	}
 	if err == nil && len(q.flushed) > 0 {
 		n += q.pollFlushed(into[n:])
@@ -199,7 +199,7 @@ func (q *cq) direct(into []provider.Completion) (n int) {
 				s.tail.Store(tail)
 			}
 			context = e[1]
-			if owner = q.device.queues.Find(le(context) - 1); owner == nil {
+			if owner = q.device.queues.Find(mmio.LE64(context) - 1); owner == nil {
 				return n
 			}
 			s, tail = &owner.send, owner.send.tail.Load()
@@ -231,12 +231,12 @@ func (q *cq) Arm(solicitedOnly bool) error {
 		return nil
 	}
 	q.armed, q.partial = true, solicitedOnly
-	word := (le(q.shadow[shadowArm]) + armSequence) & (armSequence * 3)
+	word := (mmio.LE64(q.shadow[shadowArm]) + armSequence) & (armSequence * 3)
 	word |= armSolicited
 	if !solicitedOnly {
 		word |= armNext
 	}
-	provider.Store64(&q.shadow[shadowArm], le(word))
+	provider.Store64(&q.shadow[shadowArm], mmio.LE64(word))
 	q.device.ring(bellCQ, q.number)
 	return nil
 }
@@ -253,9 +253,9 @@ func (q *cq) purge(owner *qp) {
 		if e == nil {
 			return
 		}
-		if context := contextOf(e, more); *context == le(owner.context) {
+		if context := contextOf(e, more); *context == mmio.LE64(owner.context) {
 			*context = 0
-			if le(e[3])&cqeSRQ != 0 && owner.srq != nil {
+			if mmio.LE64(e[3])&cqeSRQ != 0 && owner.srq != nil {
 				owner.srq.queue.tail.Add(1)
 			}
 		}

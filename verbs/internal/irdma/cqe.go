@@ -1,6 +1,9 @@
 package irdma
 
-import "github.com/ibkit/ibkit/verbs/provider"
+import (
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
 
 // A completion's last word (defs.h, IRDMA_CQ_*).
 const (
@@ -19,7 +22,7 @@ const (
 
 // contextOf returns the word with the queue pair's context.
 func contextOf(e, more *quantum) *uint64 {
-	if le(e[3])&cqeSRQ != 0 && more != nil {
+	if mmio.LE64(e[3])&cqeSRQ != 0 && more != nil {
 		return &more[1]
 	}
 	return &e[1]
@@ -28,7 +31,7 @@ func contextOf(e, more *quantum) *uint64 {
 // decode decodes a completion. It returns false for a completion of a closed queue pair, and
 // for an error of a queue without work requests.
 func (q *cq) decode(c *provider.Completion, e, more *quantum) (found bool, err error) {
-	context := le(*contextOf(e, more))
+	context := mmio.LE64(*contextOf(e, more))
 	owner := q.device.queues.Find(context - 1)
 	if owner == nil {
 		if context == 0 {
@@ -36,7 +39,7 @@ func (q *cq) decode(c *provider.Completion, e, more *quantum) (found bool, err e
 		}
 		return false, provider.ErrCorrupt
 	}
-	word := le(e[3])
+	word := mmio.LE64(e[3])
 	*c = provider.Completion{QPN: owner.number}
 	how := success
 	if word&cqeError != 0 {
@@ -107,7 +110,7 @@ func (q *qp) isWrite(op uint64, imm bool) bool {
 
 // decodeReceive decodes a receive work request's completion.
 func (q *cq) decodeReceive(c *provider.Completion, owner *qp, e, more *quantum, how kind) (bool, error) {
-	word := le(e[3])
+	word := mmio.LE64(e[3])
 	r := &owner.recv
 	c.Opcode = provider.CompletedRecv
 	switch {
@@ -115,7 +118,7 @@ func (q *cq) decodeReceive(c *provider.Completion, owner *qp, e, more *quantum, 
 		if owner.srq == nil {
 			return false, provider.ErrCorrupt
 		}
-		c.ID = le(e[1])
+		c.ID = mmio.LE64(e[1])
 		owner.srq.queue.tail.Add(1)
 	case how == flushed:
 		return q.retireFlushed(c, work{owner, true}), nil
@@ -135,16 +138,16 @@ func (q *cq) decodeReceive(c *provider.Completion, owner *qp, e, more *quantum, 
 	if how != success {
 		return true, nil
 	}
-	imm := more != nil && le(more[3])&cqeImm != 0
+	imm := more != nil && mmio.LE64(more[3])&cqeImm != 0
 	if owner.isWrite(word>>cqeOp&0x3f, imm) {
 		c.Opcode = provider.CompletedRecvWriteImm
 	}
-	c.ByteLen = uint32(le(e[0]))
+	c.ByteLen = uint32(mmio.LE64(e[0]))
 	if imm {
-		c.Imm = uint32(le(more[0]))
+		c.Imm = uint32(mmio.LE64(more[0]))
 		c.Flags |= provider.CompletionWithImm
 	}
-	switch low := uint32(le(e[2])); {
+	switch low := uint32(mmio.LE64(e[2])); {
 	case owner.send.ud:
 		c.SrcQPN = low & 0xffffff
 		c.Flags |= provider.CompletionGRH

@@ -1,7 +1,6 @@
 package irdma
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"unsafe"
@@ -22,20 +21,6 @@ type quantum [quantumSize / 8]uint64
 
 // A shadow is a queue's shadow area: words that the process writes and the adapter reads.
 type shadow [shadowSize / 8]uint64
-
-// le returns v in the adapter's byte order, little-endian.
-func le(v uint64) uint64 {
-	var b [8]byte
-	binary.NativeEndian.PutUint64(b[:], v)
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-// le32 is le for 4 bytes.
-func le32(v uint32) uint32 {
-	var b [4]byte
-	binary.NativeEndian.PutUint32(b[:], v)
-	return binary.LittleEndian.Uint32(b[:])
-}
 
 // A memory is a queue's memory that is registered with the driver.
 type memory struct {

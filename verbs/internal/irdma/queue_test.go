@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -55,7 +56,7 @@ func (f *fake) bell(offset int) uint32 {
 	p := (*uint32)(unsafe.Pointer(&f.page[offset]))
 	v := *p
 	*p = 0
-	return le32(v)
+	return mmio.LE32(v)
 }
 
 // response is the response to GET_CONTEXT of an adapter (i40iw_hw.h, icrdma_hw.c).
@@ -173,10 +174,10 @@ type adapter struct {
 func (a *adapter) put(words quantum, more *quantum) {
 	set := func(to *quantum, from quantum, odd bool) {
 		for i := range from {
-			to[i] = le(from[i])
+			to[i] = mmio.LE64(from[i])
 		}
 		if !odd {
-			to[3] |= le(wqeValid)
+			to[3] |= mmio.LE64(wqeValid)
 		}
 	}
 	n, at, odd := uint32(1), a.index, a.odd
@@ -358,8 +359,8 @@ func TestFull(t *testing.T) {
 		}
 	}
 	q.Reset()
-	if n, err := q.PostSend(wrs[:1]); n != 1 || err != nil || le(q.send.ring[0][3]) != wqeValid|opSend<<wqeOpcode {
-		t.Errorf("after Reset: got %d posted and error %v, header %#x", n, err, le(q.send.ring[0][3]))
+	if n, err := q.PostSend(wrs[:1]); n != 1 || err != nil || mmio.LE64(q.send.ring[0][3]) != wqeValid|opSend<<wqeOpcode {
+		t.Errorf("after Reset: got %d posted and error %v, header %#x", n, err, mmio.LE64(q.send.ring[0][3]))
 	}
 }
 
@@ -416,7 +417,7 @@ func TestExtension(t *testing.T) {
 			a.put(quantum{8, q.context, 0x99, opSendInv<<cqeOp | receive(q, 3) | cqeKey}, nil)
 			poll(t, c, provider.Completion{ID: 3, QPN: qpNumber, Opcode: provider.CompletedRecv, ByteLen: 8, InvKey: 0x99, Flags: provider.CompletionWithInv})
 		}
-		if got := le(c.shadow[shadowIndex]); got != uint64(c.index) {
+		if got := mmio.LE64(c.shadow[shadowIndex]); got != uint64(c.index) {
 			t.Errorf("got index %d in the shadow area, want %d", got, c.index)
 		}
 	}
@@ -497,8 +498,8 @@ func TestSRQ(t *testing.T) {
 	if n, err := q.PostRecv(make([]provider.RecvWR, 1)); n != 0 || !errors.Is(err, provider.ErrFull) {
 		t.Errorf("own queue: got %d posted and error %v, want %v", n, err, provider.ErrFull)
 	}
-	if n, err := s.PostRecv(make([]provider.RecvWR, 9)); n != 7 || !errors.Is(err, provider.ErrFull) || le(s.shadow[0]) != 7 {
-		t.Errorf("got %d posted, error %v, index %d, want 7, %v and 7", n, err, le(s.shadow[0]), provider.ErrFull)
+	if n, err := s.PostRecv(make([]provider.RecvWR, 9)); n != 7 || !errors.Is(err, provider.ErrFull) || mmio.LE64(s.shadow[0]) != 7 {
+		t.Errorf("got %d posted, error %v, index %d, want 7, %v and 7", n, err, mmio.LE64(s.shadow[0]), provider.ErrFull)
 	}
 	a.put(quantum{8, 77, 0, opSend<<cqeOp | cqeSRQ}, &quantum{1: q.context})
 	poll(t, c, provider.Completion{ID: 77, QPN: qpNumber, Opcode: provider.CompletedRecv, ByteLen: 8})
@@ -558,8 +559,8 @@ func TestArm(t *testing.T) {
 			t.Fatal(err)
 		}
 		bell := f.bell(bellCQ)
-		if step.word == 0 && bell != 0 || step.word != 0 && (bell != cqNumber || le(c.shadow[shadowArm]) != step.word) {
-			t.Errorf("step %d: got doorbell %#x, word %#x, want %#x", i, bell, le(c.shadow[shadowArm]), step.word)
+		if step.word == 0 && bell != 0 || step.word != 0 && (bell != cqNumber || mmio.LE64(c.shadow[shadowArm]) != step.word) {
+			t.Errorf("step %d: got doorbell %#x, word %#x, want %#x", i, bell, mmio.LE64(c.shadow[shadowArm]), step.word)
 		}
 	}
 }
@@ -571,7 +572,7 @@ func TestConnectionRequests(t *testing.T) {
 	c := f.newCQ(t, 8)
 	q := f.newQP(t, rc(c))
 	postSends(t, q, 0, 1)
-	if header := le(q.send.ring[3][3]); header != wqeValid|opSend<<wqeOpcode {
+	if header := mmio.LE64(q.send.ring[3][3]); header != wqeValid|opSend<<wqeOpcode {
 		t.Errorf("got header %#x in quantum 3", header)
 	}
 	a := adapter{q: c}

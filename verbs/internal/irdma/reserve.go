@@ -53,7 +53,7 @@ func (q *sendQueue) putNOP() {
 	w[0], w[1], w[2] = 0, 0, 0
 	q.slots[at] = slot{quanta: 1, op: opNOP}
 	mmio.StoreBarrier()
-	provider.Store64(&w[3], le(opNOP<<wqeOpcode|validAt(q.head, uint32(len(q.ring)))))
+	provider.Store64(&w[3], mmio.LE64(opNOP<<wqeOpcode|validAt(q.head, uint32(len(q.ring)))))
 	q.head++
 }
 

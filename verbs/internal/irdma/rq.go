@@ -67,7 +67,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	if q.ids != nil {
 		q.ids[entry] = wr.ID
 	} else {
-		first[2] = le(wr.ID)
+		first[2] = mmio.LE64(wr.ID)
 	}
 	h := valid
 	if single {
@@ -77,7 +77,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	}
 	q.head++
 	mmio.StoreBarrier()
-	provider.Store64(&first[3], le(h))
+	provider.Store64(&first[3], mmio.LE64(h))
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (int, error) {
 	n, err := q.queue.post(wrs)
 	if n > 0 {
 		mmio.StoreBarrier()
-		provider.Store64(&q.shadow[0], le(uint64(q.queue.head&(q.queue.size-1))))
+		provider.Store64(&q.shadow[0], mmio.LE64(uint64(q.queue.head&(q.queue.size-1))))
 	}
 	return n, err
 }

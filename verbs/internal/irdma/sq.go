@@ -118,7 +118,7 @@ func (q *sendQueue) fillUsual(wr *provider.SendWR, u *operation) error {
 	}
 	w[2] = 0
 	if u.remote {
-		w[2] = le(wr.RemoteAddr)
+		w[2] = mmio.LE64(wr.RemoteAddr)
 		h |= uint64(wr.RKey)
 	}
 	q.publish(wr, wr.SGEs[0].Length, 1, h)
@@ -139,10 +139,10 @@ func (q *sendQueue) publish(wr *provider.SendWR, length, count uint32, h uint64)
 	// In the first generation, the quantum after a work request with a single quantum may
 	// have data of an earlier round where the valid bit is (uk.c, irdma_qp_get_next_send_wqe).
 	if q.generation == 1 && count == 1 && q.head&1 != 0 {
-		q.ring[q.head&uint32(len(q.ring)-1)][3] = le(^h & wqeValid)
+		q.ring[q.head&uint32(len(q.ring)-1)][3] = mmio.LE64(^h & wqeValid)
 	}
 	mmio.StoreBarrier()
-	provider.Store64(&q.ring[at][3], le(h))
+	provider.Store64(&q.ring[at][3], mmio.LE64(h))
 }
 
 // body writes a work request without the header, and returns the header without the flags
@@ -162,7 +162,7 @@ func (q *sendQueue) body(w []quantum, wr *provider.SendWR, to *ah, valid uint64)
 	imm := wr.Opcode == provider.OpSendWithImm || wr.Opcode == provider.OpWriteWithImm
 	if imm {
 		h |= wqeImm
-		w[0][0] = le(uint64(wr.Imm))
+		w[0][0] = mmio.LE64(uint64(wr.Imm))
 	}
 	if wr.Flags&provider.SendInline != 0 {
 		putInline(w, wr.Inline, q.generation == 1, valid)
@@ -178,12 +178,12 @@ func (q *sendQueue) target(wr *provider.SendWR, to *ah) (h, word uint64) {
 	op := uint64(opSend)
 	switch wr.Opcode {
 	case provider.OpRead:
-		return opRead<<wqeOpcode | uint64(wr.RKey), le(wr.RemoteAddr)
+		return opRead<<wqeOpcode | uint64(wr.RKey), mmio.LE64(wr.RemoteAddr)
 	case provider.OpWrite, provider.OpWriteWithImm:
 		if solicited {
-			return opWriteSolicited<<wqeOpcode | uint64(wr.RKey), le(wr.RemoteAddr)
+			return opWriteSolicited<<wqeOpcode | uint64(wr.RKey), mmio.LE64(wr.RemoteAddr)
 		}
-		return opWrite<<wqeOpcode | uint64(wr.RKey), le(wr.RemoteAddr)
+		return opWrite<<wqeOpcode | uint64(wr.RKey), mmio.LE64(wr.RemoteAddr)
 	case provider.OpSendInvalidate:
 		if op = opSendInv; solicited {
 			op = opSendSolInv
@@ -196,18 +196,18 @@ func (q *sendQueue) target(wr *provider.SendWR, to *ah) (h, word uint64) {
 	if to == nil {
 		return op << wqeOpcode, 0
 	}
-	return op<<wqeOpcode | uint64(to.id), le(uint64(wr.RemoteQPN&0xffffff)<<32 | uint64(wr.QKey))
+	return op<<wqeOpcode | uint64(to.id), mmio.LE64(uint64(wr.RemoteQPN&0xffffff)<<32 | uint64(wr.QKey))
 }
 
 // putAtomic writes an atomic (uk.c, irdma_uk_atomic_compare_swap).
 func putAtomic(w []quantum, wr *provider.SendWR, valid uint64) uint64 {
 	s := wr.SGEs[0]
-	w[0][0], w[0][1], w[0][2] = le(s.Addr), le(uint64(s.LKey)), le(wr.RemoteAddr)
+	w[0][0], w[0][1], w[0][2] = mmio.LE64(s.Addr), mmio.LE64(uint64(s.LKey)), mmio.LE64(wr.RemoteAddr)
 	op := uint64(opFetchAdd)
-	w[1] = quantum{le(wr.CompareAdd), 0, 0, le(valid)}
+	w[1] = quantum{mmio.LE64(wr.CompareAdd), 0, 0, mmio.LE64(valid)}
 	if wr.Opcode == provider.OpCompareSwap {
 		op = opCompareSwap
-		w[1][0], w[1][1] = le(wr.Swap), le(wr.CompareAdd)
+		w[1][0], w[1][1] = mmio.LE64(wr.Swap), mmio.LE64(wr.CompareAdd)
 	}
 	return op<<wqeOpcode | 1<<wqeFragments | uint64(wr.RKey)
 }
@@ -226,7 +226,7 @@ func putBind(w []quantum, b *provider.Bind, first bool) uint64 {
 	if first {
 		region, window = window, region
 	}
-	w[0][0], w[0][1], w[0][2] = le(b.Addr), le(region<<32|window), le(b.Length)
+	w[0][0], w[0][1], w[0][2] = mmio.LE64(b.Addr), mmio.LE64(region<<32|window), mmio.LE64(b.Length)
 	h := uint64(opBind<<wqeOpcode | wqeBindAddress)
 	if b.Access&accessRemoteRead != 0 {
 		h |= wqeBindRead

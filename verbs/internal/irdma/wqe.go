@@ -3,6 +3,7 @@ package irdma
 import (
 	"unsafe"
 
+	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -43,9 +44,9 @@ const (
 // fragment returns an SGE's words. From the second generation on, they have the valid bit.
 func fragment(s provider.SGE, first bool, valid uint64) (word0, word1 uint64) {
 	if first {
-		return le(s.Addr), le(uint64(s.LKey)<<32 | uint64(s.Length))
+		return mmio.LE64(s.Addr), mmio.LE64(uint64(s.LKey)<<32 | uint64(s.Length))
 	}
-	return le(s.Addr), le(valid | uint64(s.Length)<<32 | uint64(s.LKey))
+	return mmio.LE64(s.Addr), mmio.LE64(valid | uint64(s.Length)<<32 | uint64(s.LKey))
 }
 
 // putFragments writes SGEs: the first in front of the header, unless immediate data is
@@ -70,7 +71,7 @@ func putFragments(w []quantum, sges []provider.SGE, generation uint8, imm bool, 
 		return more
 	}
 	last := &w[1+len(rest)/2]
-	last[2], last[3] = 0, le(valid)
+	last[2], last[3] = 0, mmio.LE64(valid)
 	if generation == 2 {
 		more++
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -54,7 +55,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		return nil, err
 	}
 	// The kernel computes the same size from the number in the command.
-	size := roundUp(attr.Entries + 1)
+	size := queue.RoundUp(attr.Entries + 1)
 	stride := d.cqeSize
 	m, err := d.newMemory(int(size) * stride)
 	if err != nil {
@@ -89,14 +90,6 @@ func invalidate(ring []byte, stride int) {
 	for i := stride - cqeSize + cqeOwner; i < len(ring); i += stride {
 		ring[i] = cqeInvalid << 4
 	}
-}
-
-// roundUp returns the next power of 2.
-func roundUp(v uint32) uint32 {
-	if v <= 1 {
-		return 1
-	}
-	return 1 << bits.Len32(v-1)
 }
 
 // closing releases memory that no object uses, after an error.
@@ -280,7 +273,7 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 	if entries >= maxCQEntries {
 		return fmt.Errorf("completion queue of %d entries: %w", entries, unix.EINVAL)
 	}
-	size := roundUp(entries + 1)
+	size := queue.RoundUp(entries + 1)
 	if n := q.waiting(); n >= size {
 		return fmt.Errorf("completion queue of %d entries: %d completions wait in it: %w", entries, n, unix.EINVAL)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -98,7 +99,7 @@ func answer[T any](f *fake, into *T, created provider.Created, number uint32) pr
 
 func (d *device) newCQ(t testing.TB, f *fake, entries uint32) *cq {
 	t.Helper()
-	q, err := d.NewCQ(provider.CQAttr{Entries: entries}, answer(f, &f.cq, provider.Created{CQE: roundUp(entries+1) - 1}, 0x80))
+	q, err := d.NewCQ(provider.CQAttr{Entries: entries}, answer(f, &f.cq, provider.Created{CQE: queue.RoundUp(entries+1) - 1}, 0x80))
 	if err != nil {
 		t.Fatal(err)
 	}

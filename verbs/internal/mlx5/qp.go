@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -81,7 +82,7 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 		blocks = max(blocks, bindBlocks)
 	}
 	if blocks <= uint64(limits.MaxSendWQEBB) {
-		blocks = uint64(roundUp(uint32(blocks)))
+		blocks = uint64(queue.RoundUp(uint32(blocks)))
 	}
 	switch {
 	case attr.Cap.MaxInline > maxMessage || size > int(limits.MaxSQDescSize) || size > maxSegments*segmentSize:

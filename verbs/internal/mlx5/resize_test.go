@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -54,7 +55,7 @@ func TestResize(t *testing.T) {
 		}
 		put(7)
 		put(8)
-		size := roundUp(entries + 1)
+		size := queue.RoundUp(entries + 1)
 		err := q.Resize(entries, func(in []byte) (uint32, error) {
 			if got := uapi.Decode[uapi.MLX5ResizeCQ](in); got.CQESize != cqeSize || got.BufAddr == 0 {
 				t.Errorf("got command %+v", got)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -24,8 +25,8 @@ type receiveQueue struct {
 // recvSizes returns a receive queue's stride and entry count, both powers of
 // 2. The queue has at least 64 bytes (verbs.c, mlx5_calc_rq_size).
 func recvSizes(c provider.QPCap) (stride, count uint32) {
-	stride = roundUp(segmentSize * max(c.MaxRecvSGE, 1))
-	return stride, max(roundUp(c.MaxRecvWR), blockSize/stride)
+	stride = queue.RoundUp(segmentSize * max(c.MaxRecvSGE, 1))
+	return stride, max(queue.RoundUp(c.MaxRecvWR), blockSize/stride)
 }
 
 // checkReceive checks the receive work request size. The stride for more SGEs than a

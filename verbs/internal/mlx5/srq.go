@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -41,11 +42,11 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	}
 	// The kernel computes the same sizes from the numbers in the command (srq.c,
 	// mlx5_ib_create_srq).
-	stride := roundUp(max(2*segmentSize, segmentSize+segmentSize*attr.MaxSGE))
+	stride := queue.RoundUp(max(2*segmentSize, segmentSize+segmentSize*attr.MaxSGE))
 	if err := d.checkReceive(attr.MaxSGE, stride); err != nil {
 		return nil, err
 	}
-	count := roundUp(attr.MaxWR + 1)
+	count := queue.RoundUp(attr.MaxWR + 1)
 	m, err := d.newMemory(int(max(count*stride, blockSize)))
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -35,7 +36,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		return nil, err
 	}
 	// The kernel computes the same size from the number in the command.
-	size := roundUp(attr.Entries)
+	size := queue.RoundUp(attr.Entries)
 	r, m, err := d.newRing(size, uint64(unsafe.Sizeof(uapi.PVRDMACQE{})), os.Getpagesize())
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -56,14 +57,14 @@ func (d *device) find(handle uint64) *qp { return d.queues[uint16(handle)].Load(
 // RoundQP returns a capacity that the rings have: powers of 2, at least 1 SGE, and no
 // inline data.
 func (d *device) RoundQP(c provider.QPCap) provider.QPCap {
-	c.MaxSendWR, c.MaxSendSGE, c.MaxInline = roundUp(c.MaxSendWR), max(c.MaxSendSGE, 1), 0
-	c.MaxRecvWR, c.MaxRecvSGE = roundUp(c.MaxRecvWR), max(c.MaxRecvSGE, 1)
+	c.MaxSendWR, c.MaxSendSGE, c.MaxInline = queue.RoundUp(c.MaxSendWR), max(c.MaxSendSGE, 1), 0
+	c.MaxRecvWR, c.MaxRecvSGE = queue.RoundUp(c.MaxRecvWR), max(c.MaxRecvSGE, 1)
 	return c
 }
 
 // RoundSRQ returns a capacity that the ring has.
 func (d *device) RoundSRQ(a provider.SRQAttr) provider.SRQAttr {
-	return provider.SRQAttr{MaxWR: roundUp(a.MaxWR), MaxSGE: max(a.MaxSGE, 1)}
+	return provider.SRQAttr{MaxWR: queue.RoundUp(a.MaxWR), MaxSGE: max(a.MaxSGE, 1)}
 }
 
 // closing releases memory that no object uses, after an error.

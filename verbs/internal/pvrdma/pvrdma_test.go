@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -83,7 +84,7 @@ const (
 
 func (d *device) newCQ(t testing.TB, f *fake, entries uint32) *cq {
 	t.Helper()
-	q, err := d.NewCQ(provider.CQAttr{Entries: entries}, answer(f, &f.cq, uapi.PVRDMACreateCQResp{CQN: cqNumber}, provider.Created{CQE: roundUp(entries)}))
+	q, err := d.NewCQ(provider.CQAttr{Entries: entries}, answer(f, &f.cq, uapi.PVRDMACreateCQResp{CQN: cqNumber}, provider.Created{CQE: queue.RoundUp(entries)}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/dmamem"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/internal/queue"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -26,7 +27,7 @@ func recvStride(maxSGE uint32) uint64 {
 // stride returns a work request's size for a header size: a power of 2.
 func stride(header uintptr, maxSGE uint32) uint64 {
 	size := uint64(header) + uint64(maxSGE)*uint64(unsafe.Sizeof(uapi.PVRDMASGE{}))
-	return uint64(roundUp(uint32(min(size, maxRing))))
+	return uint64(queue.RoundUp(uint32(min(size, maxRing))))
 }
 
 // post writes work requests and returns their number.

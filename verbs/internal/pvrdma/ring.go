@@ -2,7 +2,6 @@ package pvrdma
 
 import (
 	"fmt"
-	"math/bits"
 	"os"
 	"sync/atomic"
 	"unsafe"
@@ -26,14 +25,6 @@ type ring struct {
 
 // maxRing limits a ring's memory in bytes: commands have 32 bits for it.
 const maxRing uint64 = 1 << 31
-
-// roundUp returns the next power of 2.
-func roundUp(v uint32) uint32 {
-	if v <= 1 {
-		return 1
-	}
-	return 1 << min(bits.Len32(v-1), 31)
-}
 
 // newRing allocates a ring behind offset bytes, near the device. The state is not yet set.
 func (d *device) newRing(size uint32, stride uint64, offset int) (r ring, m *dmamem.Memory, err error) {
