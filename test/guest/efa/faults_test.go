@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/test/debian"
 	"github.com/ibkit/ibkit/test/guest"
@@ -49,26 +47,5 @@ func TestRemoval(t *testing.T) {
 	if !testenv.AllCases() { // 10 s
 		return
 	}
-	a := adapter("")
-	a.Tools = []string{"rdma"}
-	g := verbstest.Boot(t, a)
-	server := g.MustStart(t, "ibkit", "perf", "--serve")
-	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
-		t.Fatal(err)
-	}
-	client := g.MustStart(t, "ibkit", "perf", address, "--test", "send-bw", "--transport", "ud", "--duration", "10m", "-s", "4K")
-	if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
-		t.Fatal(err)
-	}
-	g.Must(t, "sh", "-c", "echo 1 >/sys/module/verbstest/parameters/remove")
-	r, err := client.Wait(t.Context())
-	if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "removed") {
-		t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
-	}
-	_ = server.Signal(unix.SIGINT) // it may have ended
-	if _, err := server.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
-	g.Must(t, "rmmod", "verbstest")
-	verbstest.CheckKernel(t, g)
+	verbstest.Remove(t, adapter(""), "--test", "send-bw", "--transport", "ud", "-s", "4K")
 }

@@ -5,18 +5,10 @@ package irdma_test
 import (
 	"testing"
 
-	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/verbstest"
 )
 
-// BenchmarkCost compares the processor time for posting and polling with libirdma, on the
-// same module in the same guest. Doorbells are ordinary memory: a trap for each would take
-// most of the time.
+// BenchmarkCost compares the processor time for posting and polling with libirdma.
 func BenchmarkCost(b *testing.B) {
-	program := verbstest.Compile(b, "../mlx5/testdata/cost.c")
-	g := verbstest.Boot(b, verbstest.Adapter{
-		ABI: "irdma", Device: "irdma0", Address: address, Options: "strict=0", Tools: []string{"ibv_devinfo"}, Files: map[string]string{"/usr/bin/cost": program},
-		Programs: []guest.Program{{Package: "github.com/ibkit/ibkit/test/guest/mlx5/cost", Name: "gocost"}},
-	})
-	verbstest.CompareCost(b, g, "libirdma", "cost", "posts")
+	verbstest.Cost(b, "libirdma", verbstest.Adapter{ABI: "irdma", Device: "irdma0", Address: address}, "posts")
 }

@@ -47,7 +47,7 @@ func TestIWARP(t *testing.T) {
 
 // kill ends a server without its own close. The driver closes the connections.
 func kill(t *testing.T, g *guest.Guest) {
-	server, client := post(t, g, []string{"--cm", "--test", "send-lat", "--events"})
+	server, client := verbstest.Post(t, g, address, "--cm", "--test", "send-lat", "--events")
 	if err := server.Signal(unix.SIGKILL); err != nil {
 		t.Error(err)
 	}

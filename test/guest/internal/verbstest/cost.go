@@ -19,6 +19,16 @@ var counterparts = []struct{ ours, theirs string }{
 	{"PostSend", "ibv_post_send"}, {"PostSend", "ibv_wr"}, {"PostRecv", "ibv_post_recv"}, {"Poll", "ibv_poll_cq"},
 }
 
+// Cost compares the cost of posting and polling with an adapter's C library, on the same module
+// in the same guest. Doorbells are ordinary memory: a trap for each would take most of the time.
+func Cost(b *testing.B, library string, a Adapter, arguments ...string) {
+	b.Helper()
+	a.Options, a.Tools = "strict=0", []string{"ibv_devinfo"}
+	a.Files = map[string]string{"/usr/bin/cost": Compile(b, "../mlx5/testdata/cost.c")}
+	a.Programs = []guest.Program{{Package: "github.com/ibkit/ibkit/test/guest/mlx5/cost", Name: "gocost"}}
+	CompareCost(b, Boot(b, a), library, append([]string{"cost"}, arguments...)...)
+}
+
 // CompareCost logs the processor time for posting and polling with a C library's program and
 // with the program gocost. Ratios compare runs in the same round, because a guest's speed
 // changes with the load on its host.
