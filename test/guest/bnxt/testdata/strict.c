@@ -14,9 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "violations.h"
 
-#define PARAMETERS	"/sys/module/verbstest/parameters/"
 #define DEPTH		16
 #define ENTRIES		256	/* of the send queue: DEPTH and 129 more, a power of 2 */
 #define ENTRY		128	/* bytes */
@@ -48,25 +47,6 @@ void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
 	if (fd < 0 && count < 4)
 		rings[count++] = p;
 	return p;
-}
-
-static unsigned long violations(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violations", "r"));
-	unsigned long n;
-
-	CHECK(fscanf(f, "%lu", &n) == 1);
-	fclose(f);
-	return n;
-}
-
-/* Makes the module describe the next violation. */
-static void clear(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violation", "w"));
-
-	fputs("\n", f);
-	ZERO(fclose(f));
 }
 
 static void open_queue(enum ibv_qp_type type)
@@ -256,7 +236,7 @@ static void run(unsigned int i)
 	cq = CHECK(ibv_create_cq(ctx, 31, NULL, NULL, 0));
 	open_queue(cases[i].type);
 	before = violations();
-	clear();
+	clear_violation();
 	cases[i].violate();
 	for (end = time(NULL) + TIMEOUT_S; violations() == before && time(NULL) < end;)
 		usleep(1000);

@@ -8,14 +8,11 @@
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "check.h"
+#include "maps.h"
+#include "violations.h"
 
-#define PARAMETERS	"/sys/module/verbstest/parameters/"
 #define QKEY		0x11111111
 #define SENDS		128
 #define RECEIVES	512	/* the mapping is longer than that of sends */
@@ -33,26 +30,6 @@ static struct ibv_mr *mr;
 static struct ibv_ah *ah;
 static uint16_t ahn;
 static uint8_t *buffer;
-
-static struct { uint8_t *at; size_t length; } maps[16];
-static int mapped;
-
-/* Notes the mappings of the library. */
-void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	long at = syscall(SYS_mmap, addr, length, prot, flags, fd, offset);
-
-	if (at != -1 && fd >= 0 && flags & MAP_SHARED && mapped < 16) {
-		maps[mapped].at = (uint8_t *)at;
-		maps[mapped++].length = length;
-	}
-	return (void *)at;
-}
-
-void *mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	return mmap(addr, length, prot, flags, fd, offset);
-}
 
 /* A queue pair of SRD that is its own peer. */
 struct queue {
@@ -84,25 +61,6 @@ struct rqe {
 	uint16_t req_id, length;
 	uint32_t key;
 };
-
-static unsigned long violations(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violations", "r"));
-	unsigned long n;
-
-	CHECK(fscanf(f, "%lu", &n) == 1);
-	fclose(f);
-	return n;
-}
-
-/* Makes the module describe the next violation. */
-static void clear(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violation", "w"));
-
-	fputs("\n", f);
-	ZERO(fclose(f));
-}
 
 static void open_queue(struct queue *q)
 {
@@ -287,7 +245,7 @@ static void run_case(const char *name)
 	struct queue q = {};
 
 	open_queue(&q);
-	clear();
+	clear_violation();
 	violate(&q, name);
 	if (strcmp(name, "valid")) {
 		expect(name, before);

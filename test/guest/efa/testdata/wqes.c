@@ -16,10 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "maps.h"
 #include "record.h"
 
 #define PASSES		9	/* more than a round */
@@ -37,26 +35,6 @@ static struct ibv_ah *ah;
 static uint16_t ahn;
 static uint8_t memory[16384];
 static int inline_max = 32, writes;
-
-static struct { uint8_t *at; size_t length; } maps[64];
-static int mapped;
-
-/* Notes the mappings of the library. */
-void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	long at = syscall(SYS_mmap, addr, length, prot, flags, fd, offset);
-
-	if (at != -1 && fd >= 0 && flags & MAP_SHARED && mapped < 64) {
-		maps[mapped].at = (uint8_t *)at;
-		maps[mapped++].length = length;
-	}
-	return (void *)at;
-}
-
-void *mmap64(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	return mmap(addr, length, prot, flags, fd, offset);
-}
 
 struct queue {
 	struct ibv_qp *qp;

@@ -17,9 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "violations.h"
 
-#define PARAMETERS	"/sys/module/verbstest/parameters/"
 #define BB		64
 #define SIZE		4096
 #define DEPTH		16
@@ -41,25 +40,6 @@ struct queue {
 	struct mlx5dv_srq dsrq;
 	struct mlx5dv_qp dv;
 };
-
-static unsigned long violations(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violations", "r"));
-	unsigned long n;
-
-	CHECK(fscanf(f, "%lu", &n) == 1);
-	fclose(f);
-	return n;
-}
-
-/* Makes the module describe the next violation. */
-static void clear(void)
-{
-	FILE *f = CHECK(fopen(PARAMETERS "violation", "w"));
-
-	fputs("\n", f);
-	ZERO(fclose(f));
-}
 
 static void open_queue(struct queue *q, enum ibv_qp_type type, int shared)
 {
@@ -377,7 +357,7 @@ static void run_case(const char *name)
 	int n;
 
 	open_queue(&q, type, !!strstr(name, "SRQ"));
-	clear();
+	clear_violation();
 	violate(&q, name);
 	if (strcmp(name, "valid")) {
 		expect(name, before);
@@ -416,13 +396,13 @@ int main(void)
 	open_queue(&q, IBV_QPT_RC, 0);
 	memset(memory, 0, 2 * SIZE);
 	before = violations();
-	clear();
+	clear_violation();
 	create_cq(memory, (uint32_t *)(memory + SIZE));
 	expect("owner", before);
 	memset(memory, 0xf0, SIZE);
 	memory[SIZE + 64] = 1;
 	before = violations();
-	clear();
+	clear_violation();
 	create_cq(memory, (uint32_t *)(memory + SIZE + 64));
 	expect("record of a new CQ", before);
 	close_queue(&q);
