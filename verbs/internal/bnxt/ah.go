@@ -1,10 +1,10 @@
 package bnxt
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/internal/mmio"
@@ -34,8 +34,7 @@ func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (an
 	if _, err := create(nil, nil); err != nil {
 		return nil, err
 	}
-	id := mmio.Acquire((*byte)(s.page.At(uapi.BNXTAVIDOffset)))
-	number := binary.NativeEndian.Uint32(id[:])
+	number := atomic.LoadUint32((*uint32)(s.page.At(uapi.BNXTAVIDOffset)))
 	if number > numberMask {
 		return nil, fmt.Errorf("address handle %#x, work requests have 20 bits for it: %w", number, provider.ErrCorrupt)
 	}

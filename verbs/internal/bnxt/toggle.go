@@ -3,9 +3,10 @@ package bnxt
 import (
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/internal/mmio"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -45,8 +46,7 @@ func (t *toggle) load() uint32 {
 	if t.page == nil {
 		return 0
 	}
-	word := mmio.Acquire(&t.page[0])
-	return binary.NativeEndian.Uint32(word[:]) & toggleMask << bellToggle
+	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&t.page[0]))) & toggleMask << bellToggle
 }
 
 // toggleMask are a toggle's bits (the kernel's roce_hsi.h, DBC_DBC_TOGGLE_MASK).

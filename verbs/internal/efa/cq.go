@@ -86,8 +86,7 @@ func (q *cq) mapAll(size uint32, resp uapi.EFACreateCQResp) (err error) {
 func (s *subCQ) next() *cqe {
 	size := uint32(len(s.ring))
 	e := &s.ring[s.index&(size-1)]
-	b := mmio.Acquire((*byte)(unsafe.Pointer(e)))
-	if b[3]&1 != 0 != (s.index&size == 0) {
+	if mmio.AcquireLE32(unsafe.Pointer(e))>>cqePhase&1 != 0 != (s.index&size == 0) {
 		return nil
 	}
 	return e

@@ -12,6 +12,7 @@ const (
 	cqeUnsolicited = 1 << 31
 
 	cqeStatus = 16
+	cqePhase  = 24
 	cqeQueue  = 25 // two bits
 	cqeOp     = 28 // three bits
 	cqeQPN    = 32

@@ -1,7 +1,6 @@
 package irdma
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,8 +98,7 @@ func (q *cq) shadowAddr() uint64 { return uint64(uintptr(unsafe.Pointer(q.shadow
 
 // ready reports whether the adapter has written a quantum with a valid bit.
 func ready(e *quantum, odd bool) bool {
-	high := mmio.Acquire((*byte)(unsafe.Add(unsafe.Pointer(e), quantumSize-4)))
-	return high[3]>>7 != 0 == !odd
+	return mmio.AcquireLE32(unsafe.Add(unsafe.Pointer(e), quantumSize-4))>>31 != 0 == !odd
 }
 
 // next returns an entry and its extension, or nil if the adapter has not written it. It
@@ -189,8 +187,7 @@ func (q *cq) direct(into []provider.Completion) (n int) {
 	}
 	for n < len(into) {
 		e := &q.ring[q.index*q.scale]
-		last := mmio.Acquire((*byte)(unsafe.Add(unsafe.Pointer(e), quantumSize-4)))
-		high := binary.LittleEndian.Uint32(last[:]) ^ flip
+		high := mmio.AcquireLE32(unsafe.Add(unsafe.Pointer(e), quantumSize-4)) ^ flip
 		if high&directBits != directWant {
 			break
 		}
