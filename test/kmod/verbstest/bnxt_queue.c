@@ -95,6 +95,23 @@ static void advance(u32 *index, bool *epoch, u64 value, u32 size)
 	*epoch = round;
 }
 
+/* Follows sq_ci, because sizes are no powers of 2. */
+static void follow(struct ts_qp *qp)
+{
+	struct ring r = sends(qp);
+
+	if (qp->bx.seen == qp->sq_ci)
+		return;
+	if (qp->sq_stride > 1)
+		*(u32 *)slot(&r, qp->bx.sq_at * qp->sq_stride) |= TAKEN;
+	qp->bx.sq_at = (qp->bx.sq_at + (u16)(qp->sq_ci - qp->bx.seen)) % qp->sq_size;
+	qp->bx.done = (qp->bx.done + 1) % qp->sq_size;
+	qp->bx.seen = qp->sq_ci;
+	qp->bx.psn = qp->bx.next_psn;
+	if (qp->bx.messages)
+		qp->bx.message = (qp->bx.message + 1) % qp->bx.messages;
+}
+
 static void ring_qp(struct ts_qp *qp, u64 value, bool send)
 {
 	u32 left = BX_RESERVED * (qp->sq_stride == 1 ? BX_HEADER : 1);
@@ -106,6 +123,7 @@ static void ring_qp(struct ts_qp *qp, u64 value, bool send)
 		advance(&qp->bx.rq_end, &qp->bx.rq_epoch, value, qp->rq_size);
 		return;
 	}
+	follow(qp);	/* the process may have seen the completion of the last request */
 	advance(&qp->bx.sq_end, &qp->bx.sq_epoch, value, qp->sq_size);
 	ts_expect(distance(qp->bx.sq_at, qp->bx.sq_end, qp->sq_size) < qp->sq_size - left,
 		  "QP %#x: doorbell %#llx, at %u of %u", qp->ib.qp_num, value, qp->bx.sq_at, qp->sq_size);
@@ -377,23 +395,6 @@ static enum ib_wc_status parse(struct ts_qp *qp, const struct ring *r, u32 first
 		ts_expect(is_atomic(s) ? local->len == 8 : local->len == h[2], "QP %#x: header %#x, %u bytes, segments of %llu",
 			  qp->ib.qp_num, *h, h[2], local->len);
 	return status;
-}
-
-/* Follows sq_ci, because sizes are no powers of 2. */
-static void follow(struct ts_qp *qp)
-{
-	struct ring r = sends(qp);
-
-	if (qp->bx.seen == qp->sq_ci)
-		return;
-	if (qp->sq_stride > 1)
-		*(u32 *)slot(&r, qp->bx.sq_at * qp->sq_stride) |= TAKEN;
-	qp->bx.sq_at = (qp->bx.sq_at + (u16)(qp->sq_ci - qp->bx.seen)) % qp->sq_size;
-	qp->bx.done = (qp->bx.done + 1) % qp->sq_size;
-	qp->bx.seen = qp->sq_ci;
-	qp->bx.psn = qp->bx.next_psn;
-	if (qp->bx.messages)
-		qp->bx.message = (qp->bx.message + 1) % qp->bx.messages;
 }
 
 /*
